@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto'
+import { createInterface } from 'node:readline'
+import { parseArgs } from 'node:util'
+import { SCOPES, type Scope } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import { createAccessToken } from '@/domain/access/create-access-token'
+import type { SystemContext } from '@/domain/context'
+import { createUser, setPassword } from '@/domain/user'
+import { writeArchive } from '@/domain/withdrawal/archive'
+import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
+import { retryWithdrawal, showWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
+import { addTransaction } from '@/domain/withdrawal/transactions'
+import { systemContext } from '@/server/context'
+import { startEmbeddedPostgres } from '@/server/embedded-postgres'
+import { getEnv, parseDuration, setDatabaseUrl } from '@/server/env'
+import { migrateDeploy } from '@/server/migrate'
+
+/** What the operator asked for is wrong; the message says how. */
+class UsageError extends Error {}
+
+type Values = Record<string, string | string[] | boolean | undefined>
+interface Command {
+  options: NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>
+  /** Whether one word without a name follows, such as an id. */
+  positional?: boolean
+  run(ctx: SystemContext, values: Values, words: string[]): Promise<object>
+}
+
+const text = { type: 'string' } as const
+const COMMANDS: Record<string, Command> = {
+  'user create': {
+    options: { email: text, password: text, name: text, verified: { type: 'boolean' } },
+    async run(ctx, values) {
+      const input = {
+        email: required(values, 'email'),
+        password: required(values, 'password'),
+        name: required(values, 'name'),
+      }
+      return { user_id: await createUser(ctx, { ...input, emailVerified: values.verified === true }) }
+    },
+  },
+  'user set-password': {
+    options: { user: text, password: text },
+    async run(ctx, values) {
+      const userId = required(values, 'user')
+      await setPassword(ctx, { userId, password: required(values, 'password') })
+      return { user_id: userId }
+    },
+  },
+  'token create': {
+    options: { user: text, scope: { type: 'string', multiple: true }, 'expires-in': text, name: text },
+    async run(ctx, values) {
+      const expiresIn = String(values['expires-in'] ?? 'P30D')
+      const expiresInMs = parseDuration(expiresIn)
+      if (!expiresInMs) throw new UsageError('--expires-in must be an ISO 8601 duration such as P30D or PT1H.')
+      const { accessToken, expiresAt } = await createAccessToken(ctx, {
+        userId: required(values, 'user'),
+        name: String(values.name ?? 'operator'),
+        scopes: toScopes(values.scope as string[] | undefined),
+        expiresInMs,
+        actor: 'operator',
+      })
+      return { access_token: accessToken, expires_at: expiresAt.toISOString() }
+    },
+  },
+  'transaction add': {
+    options: { user: text, status: text, description: text, 'amount-cents': text },
+    async run(ctx, values) {
+      const status = required(values, 'status')
+      if (status !== 'pending' && status !== 'settled') throw new UsageError('--status must be pending or settled.')
+      const amount = String(values['amount-cents'] ?? '0')
+      if (!/^\d{1,9}$/.test(amount)) throw new UsageError('--amount-cents must be a whole number.')
+      const description = String(values.description ?? 'Added by the operator')
+      const input = {
+        userId: required(values, 'user'),
+        status,
+        description,
+        amountCents: Number(amount),
+        ip: '',
+      } as const
+      return { transaction_id: await addTransaction(ctx, input) }
+    },
+  },
+  'app register': {
+    options: { name: text, endpoint: text },
+    async run(ctx, values) {
+      const secret = `whsec_${randomBytes(32).toString('base64')}`
+      const endpoint = checkEndpoint(required(values, 'endpoint'))
+      return {
+        app_id: await registerApp(ctx, { name: required(values, 'name'), endpoint, secret }),
+        signing_secret: secret,
+      }
+    },
+  },
+  'app connect': {
+    options: { user: text, app: text, subject: text },
+    async run(ctx, values) {
+      const input = {
+        userId: required(values, 'user'),
+        appId: required(values, 'app'),
+        subject: required(values, 'subject'),
+      }
+      return { connection_id: await connectApp(ctx, input) }
+    },
+  },
+  'archive write': {
+    options: { user: text },
+    async run(ctx, values) {
+      return { archive_id: await writeArchive(ctx, required(values, 'user')) }
+    },
+  },
+  'withdrawal show': { options: {}, positional: true, run: (ctx, _values, [id = '']) => showWithdrawal(ctx, id) },
+  'withdrawal retry': {
+    options: {},
+    positional: true,
+    async run(ctx, _values, [id = '']) {
+      return { withdrawal_id: id, retried_steps: await retryWithdrawal(ctx, id) }
+    },
+  },
+}
+
+/** Plain http only for trials on one machine. */
+function checkEndpoint(endpoint: string): string {
+  const protocols = getEnv().production ? ['https:'] : ['https:', 'http:']
+  if (!URL.canParse(endpoint) || !protocols.includes(new URL(endpoint).protocol)) {
+    throw new UsageError(`--endpoint must be a URL that begins with ${protocols.join('// or ')}//.`)
+  }
+  return endpoint
+}
+
+function required(values: Values, name: string): string {
+  const value = values[name]
+  if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is missing.`)
+  return value
+}
+
+function toScopes(names: string[] = []): Scope[] {
+  const known = Object.keys(SCOPES)
+  const unknown = names.find((name) => !known.includes(name))
+  if (names.length === 0 || unknown) throw new UsageError(`--scope must be one or more of ${known.join(', ')}.`)
+  return [...new Set(names)] as Scope[]
+}
+
+async function execute(ctx: SystemContext, args: string[]): Promise<object> {
+  const name = Object.keys(COMMANDS).find((words) => words.split(' ').every((word, index) => args[index] === word))
+  const command = name && COMMANDS[name]
+  if (!command) throw new UsageError(`Unknown command. Known are: ${Object.keys(COMMANDS).join(', ')}, batch.`)
+  const { values, positionals } = parseOptions(args.slice(name.split(' ').length), command)
+  if (command.positional && positionals.length !== 1) throw new UsageError(`${name} takes exactly one id.`)
+  return command.run(ctx, values as Values, positionals)
+}
+
+function parseOptions(args: string[], { options, positional = false }: Command) {
+  try {
+    return parseArgs({ args, options, strict: true, allowPositionals: positional })
+  } catch (error) {
+    const { message } = error as Error
+    throw new UsageError(message.endsWith('.') ? message : `${message}.`)
+  }
+}
+
+/** Words of one line with the shell's quoting: single quotes, double quotes, backslash. */
+function splitWords(line: string): string[] {
+  const words: string[] = []
+  let word: string | undefined
+  for (let at = 0; at < line.length; at++) {
+    const char = line[at] as string
+    if (char === "'") {
+      const end = line.indexOf("'", at + 1)
+      if (end < 0) throw new UsageError('A single quote is not closed.')
+      word = (word ?? '') + line.slice(at + 1, end)
+      at = end
+    } else if (char === '"') {
+      word ??= ''
+      for (at++; line[at] !== '"'; at++) {
+        if (at >= line.length) throw new UsageError('A double quote is not closed.')
+        if (line[at] === '\\' && /["\\$`]/.test(line[at + 1] ?? '')) at++
+        word += line[at]
+      }
+    } else if (char === '\\') {
+      word = (word ?? '') + (line[++at] ?? '')
+    } else if (/\s/.test(char)) {
+      if (word !== undefined) words.push(word)
+      word = undefined
+    } else word = (word ?? '') + char
+  }
+  return word === undefined ? words : [...words, word]
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof UsageError) return error.message
+  if (error instanceof AppError) return `${error.message}: ${error.details}`
+  return error instanceof Error ? error.message : String(error)
+}
+
+const print = (value: object) => process.stdout.write(`${JSON.stringify(value)}\n`)
+
+async function runBatch(ctx: SystemContext): Promise<boolean> {
+  let allGood = true
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line.trim() === '') continue
+    try {
+      print(await execute(ctx, splitWords(line)))
+    } catch (error) {
+      allGood = false
+      print({ error: sentenceOf(error) })
+    }
+  }
+  return allGood
+}
+
+async function main(args: string[]): Promise<boolean> {
+  const env = getEnv()
+  const database = env.databaseUrl ? undefined : await startEmbeddedPostgres({ dataDir: env.dataDir })
+  if (database) setDatabaseUrl(database.url)
+  await migrateDeploy(getEnv().databaseUrl as string)
+  const ctx = systemContext()
+  try {
+    if (args[0] === 'batch') return await runBatch(ctx)
+    print(await execute(ctx, args))
+    return true
+  } finally {
+    await ctx.close()
+    await database?.stop()
+  }
+}
+
+main(process.argv.slice(2)).then(
+  (allGood) => process.exit(allGood ? 0 : 1),
+  (error) => {
+    process.stderr.write(`${sentenceOf(error)}\n`)
+    process.exit(1)
+  },
+)

@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { ensureInstalled, fail, note, projectNode, root, tool, underProjectNode } from './ensure.mjs'
+
+process.chdir(root)
+await ensureInstalled()
+await underProjectNode()
+if ((await tool('prisma', ['generate'], { quiet: true })) !== 0) fail('prisma generate failed.')
+
+const { startEmbeddedPostgres } = await import('../server/embedded-postgres.ts')
+const { migrateDeploy } = await import('../server/migrate.ts')
+
+const given = process.env.DATABASE_URL
+const postgres = given ? null : await startEmbeddedPostgres({ dataDir: process.env.DATA_DIR || '.data', onLog: note })
+const url = given ?? postgres.url
+let code = 1
+try {
+  for (const name of await migrateDeploy(url, join(root, 'prisma/migrations'))) note(`Applied migration ${name}`)
+  code = await next(['dev', '-p', process.env.PORT ?? '3000'], { DATABASE_URL: url, NEXT_TELEMETRY_DISABLED: '1' })
+} finally {
+  await postgres?.stop()
+}
+process.exit(code)
+
+function next(args, env) {
+  const child = spawn(projectNode(), [join(root, 'node_modules/next/dist/bin/next'), ...args], {
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  })
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
+  return new Promise((done) => child.on('exit', (exit) => done(exit ?? 0)))
+}

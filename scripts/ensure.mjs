@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { withLock } from './process-lock.mjs'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+const TOOLS = {
+  biome: '@biomejs/biome/bin/biome',
+  next: 'next/dist/bin/next',
+  playwright: '@playwright/test/cli.js',
+  prisma: 'prisma/build/index.js',
+  tsc: 'typescript/bin/tsc',
+  vitest: 'vitest/vitest.mjs',
+}
+
+/** The sources of each bundle, of which the hash in dist/ tells whether it is up to date. */
+const SOURCES = {
+  build: [
+    ...['app', 'components', 'contract', 'domain', 'emails', 'inngest', 'server', 'styles', 'public'],
+    ...['prisma/schema.prisma', 'scripts/account.ts', 'scripts/build.mjs', 'scripts/process-lock.mjs'],
+    ...['instrumentation.ts', 'next.config.mjs', 'postcss.config.mjs', 'tsconfig.json', 'package-lock.json'],
+  ],
+  account: [
+    ...['contract', 'domain', 'emails', 'inngest', 'server', 'prisma/schema.prisma', 'tsconfig.json'],
+    ...['scripts/account.ts', 'scripts/build.mjs', 'scripts/process-lock.mjs', 'package-lock.json'],
+  ],
+}
+const OUTPUTS = { build: ['dist/server.mjs', 'dist/account.mjs', '.next/BUILD_ID'], account: ['dist/account.mjs'] }
+
+export function note(line) {
+  process.stderr.write(`${line}\n`)
+}
+
+/** Ends the process with a sentence. */
+export function fail(sentence) {
+  note(sentence)
+  process.exit(1)
+}
+
+/** Resolves with the exit code; a signal counts as a shell counts it. What `quiet` held back is shown on failure. */
+export function run(command, args, { quiet = false, ...options } = {}) {
+  const PATH = [...new Set([dirname(projectNode()), ...(process.env.PATH ?? '').split(delimiter)])].join(delimiter)
+  const child = spawn(command, args, {
+    cwd: root,
+    stdio: quiet ? ['ignore', 'pipe', 'pipe'] : 'inherit',
+    ...options,
+    env: { ...process.env, PATH, NEXT_TELEMETRY_DISABLED: '1', ...options.env },
+  })
+  const output = []
+  child.stdout?.on('data', (data) => output.push(data))
+  child.stderr?.on('data', (data) => output.push(data))
+  return new Promise((done, stop) => {
+    child.on('error', stop)
+    child.on('close', (code, signal) => {
+      if (code !== 0) process.stderr.write(Buffer.concat(output))
+      done(code ?? 128 + constants.signals[signal])
+    })
+  })
+}
+
+/** Runs a development tool under the project's Node. */
+export function tool(name, args, options) {
+  return run(projectNode(), [join(root, 'node_modules', TOOLS[name]), ...args], options)
+}
+
+export function projectNode() {
+  const node = join(root, 'node_modules/node/bin', process.platform === 'win32' ? 'node.exe' : 'node')
+  return existsSync(node) ? node : process.execPath
+}
+
+export function isProjectNode() {
+  return realpathSync(projectNode()) === realpathSync(process.execPath)
+}
+
+/** Returns when this is the project's Node; else runs the same command under it and ends as that ends. */
+export async function underProjectNode() {
+  if (isProjectNode()) return
+  // The terminal sends Ctrl-C to both; the child decides when it is over.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
+  process.exit(await run(projectNode(), [...process.execArgv, ...process.argv.slice(1)]))
+}
+
+export async function ensureInstalled() {
+  const marker = join(root, 'node_modules/.installed-lock')
+  const wanted = hashOf(['package-lock.json'], `${process.platform}-${process.arch}`)
+  if (readText(marker) === wanted) return
+  await withLock(
+    join(root, '.data/install.lock'),
+    async () => {
+      if (readText(marker) === wanted) return
+      if (!isInstalled()) {
+        note('Installing packages, which takes about a minute …')
+        const code = await npm(['ci', '--include=dev', '--no-fund', '--no-audit', '--loglevel=error'])
+        if (code !== 0) fail('Installing the packages failed (npm ci).')
+      }
+      writeFileSync(marker, wanted)
+    },
+    () => note('Waiting for another process that installs packages …'),
+  )
+}
+
+/** Whether someone's own `npm ci` has already put in place what the lock file asks for. */
+function isInstalled() {
+  const present = readText(join(root, 'node_modules/.package-lock.json'))
+  if (!present) return false
+  const { packages: have } = JSON.parse(present)
+  const { packages: want } = JSON.parse(readText(join(root, 'package-lock.json')))
+  return Object.entries(want).every(
+    ([path, { version, ...kind }]) =>
+      !path.startsWith('node_modules/') ||
+      kind.optional ||
+      kind.link ||
+      kind.inBundle ||
+      kind.extraneous ||
+      have[path]?.version === version,
+  )
+}
+
+function npm(args) {
+  // `npm run` puts node_modules/.bin first, and npm ci is about to remove what is in there.
+  const PATH = process.env.PATH.split(delimiter)
+    .filter((entry) => !entry.includes('node_modules'))
+    .join(delimiter)
+  const env = { PATH, NODE_ENV: 'development' }
+  // Standard output belongs to the command that was asked for.
+  return run('npm', args, { env, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
+}
+
+/** @param {'build' | 'account'} part */
+export function isBuilt(part) {
+  return (
+    OUTPUTS[part].every((file) => existsSync(join(root, file))) &&
+    readText(join(root, `dist/.${part}-hash`)) === sourceHash(part)
+  )
+}
+
+/** @param {'build' | 'account'} part */
+export function sourceHash(part) {
+  return hashOf(SOURCES[part])
+}
+
+/** @param {'build' | 'account'} part */
+export async function ensureBuilt(part) {
+  if (isBuilt(part)) return
+  const args = ['scripts/build.mjs', part, '--if-stale']
+  if ((await run(projectNode(), args, { stdio: ['ignore', 2, 2] })) !== 0) fail('The build failed.')
+}
+
+function hashOf(paths, ...extra) {
+  const hash = createHash('sha256').update(extra.join())
+  for (const file of paths.flatMap(filesIn)) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)))
+  return hash.digest('hex')
+}
+
+function filesIn(path) {
+  const stats = statSync(join(root, path), { throwIfNoEntry: false })
+  if (!stats) return []
+  if (!stats.isDirectory()) return /\.test\.tsx?$/.test(path) ? [] : [path]
+  return readdirSync(join(root, path))
+    .sort()
+    .flatMap((name) => filesIn(`${path}/${name}`))
+}
+
+function readText(file) {
+  return existsSync(file) ? readFileSync(file, 'utf8') : null
+}

@@ -1,0 +1,24 @@
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import { join } from 'node:path'
+import { ensureBuilt, ensureInstalled, isProjectNode, projectNode, root } from './ensure.mjs'
+
+process.chdir(root)
+await ensureInstalled()
+await ensureBuilt('build')
+const env = process.env
+env.NODE_ENV = 'production'
+env.NEXT_TELEMETRY_DISABLED = '1'
+const server = join(root, 'dist/server.mjs')
+
+if (isProjectNode()) await import('../dist/server.mjs')
+else {
+  // Detached, so that a Ctrl-C in the terminal comes once, from here. The server ends when the ipc channel closes.
+  const child = spawn(projectNode(), [server, ...process.argv.slice(2)], {
+    detached: process.platform !== 'win32',
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env,
+  })
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
+}

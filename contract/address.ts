@@ -1,0 +1,49 @@
+export interface Address {
+  /** As the person typed it; this is what is shown. */
+  typed: string
+  /** The form that decides whether two addresses are the same: local part ASCII-folded, domain as lower-case A-label. */
+  key: string
+  /** What is handed to the mail server: local part as typed, domain as lower-case A-label. */
+  deliverable: string
+}
+
+const LOCAL_PART = /^[A-Za-z0-9#$&'*+\-/=?^_`{|}~]+(?:\.[A-Za-z0-9#$&'*+\-/=?^_`{|}~]+)*$/
+const DOMAIN_TEXT = /^[\p{L}\p{Nd}\p{M}.-]+$/u
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}]/u
+const NUMERIC = /^(?:\d+|0x[0-9a-f]*)$/
+
+/** The acceptable form of an address, or null. The rules are section 5 of the contract; `%` and `!` would be routing. */
+export function parseAddress(text: string): Address | null {
+  if (text.length > 254 || UNSAFE.test(text)) return null
+  const at = text.indexOf('@')
+  const local = text.slice(0, at)
+  const typedDomain = text.slice(at + 1)
+  if (at < 1 || at > 64 || !LOCAL_PART.test(local) || local.includes('=?')) return null
+  // Normalising throws nothing away on well-formed text; a lone surrogate fails DOMAIN_TEXT.
+  if (!DOMAIN_TEXT.test(typedDomain) || typedDomain.normalize('NFKC') !== typedDomain) return null
+  const domain = toALabels(typedDomain)
+  if (!domain || local.length + 1 + domain.length > 254) return null
+  return { typed: text, key: `${local.toLowerCase()}@${domain}`, deliverable: `${local}@${domain}` }
+}
+
+function toALabels(domain: string): string | null {
+  // A label that is numeric would make the URL parser read an IPv4 address, so it is refused before and after.
+  if (NUMERIC.test(domain.slice(domain.lastIndexOf('.') + 1).toLowerCase())) return null
+  if (!URL.canParse(`http://${domain}/`)) return null
+  const converted = new URL(`http://${domain}/`).hostname
+  const labels = converted.split('.')
+  const acceptable =
+    labels.length >= 2 &&
+    labels.length === domain.split('.').length &&
+    converted.length <= 253 &&
+    labels.every((label) => LABEL.test(label)) &&
+    !NUMERIC.test(labels.at(-1) ?? '')
+  return acceptable ? converted : null
+}
+
+/** `a••••@example.com`: enough to recognise one's own address, too little to learn another's. */
+export function maskAddress(address: string): string {
+  const at = address.lastIndexOf('@')
+  return `${address.slice(0, 1)}••••${address.slice(at)}`
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import type { Answer, Body, Contract } from './define'
+import { ERRORS, type ErrorCode, isErrorCode } from './errors'
+
+/** A refusal of the service, or SERVER_002 where no answer came at all. */
+export class ApiError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    readonly details: string,
+    readonly status: number,
+    readonly retryAfterSeconds?: number,
+  ) {
+    super(ERRORS[code].message)
+    this.name = 'ApiError'
+  }
+}
+
+export interface ClientOptions {
+  /** Origin of the service; empty in its own pages. */
+  baseUrl?: string
+  /** Asked before each call, so that a short-lived token may be renewed. */
+  accessToken: () => string | Promise<string>
+  fetch?: typeof fetch
+}
+
+const errorEnvelope = z.object({ error: z.object({ code: z.string(), details: z.string() }) })
+
+/** A typed call of any contract: `call(changeEmail, { userId }, { new_email, current_password })`. */
+export function createClient(options: ClientOptions) {
+  return async function call<C extends Contract>(
+    contract: C,
+    params: z.input<C['params']>,
+    body?: Body<C>,
+  ): Promise<Answer<C>> {
+    const path = contract.path.replace(/\{(\w+)\}/g, (_, name) =>
+      encodeURIComponent(String((params as Record<string, unknown>)[name])),
+    )
+    const headers: Record<string, string> = {
+      Authorization: `Bearer ${await options.accessToken()}`,
+      'X-Required-Scope': contract.scope,
+    }
+    if (contract.body) headers['Content-Type'] = 'application/json'
+    const init: RequestInit = { method: contract.method, headers, cache: 'no-store' }
+    if (contract.body) init.body = JSON.stringify(body)
+    const send = options.fetch ?? fetch
+    const response = await send(`${options.baseUrl ?? ''}/api/v1${path}`, init).catch(() => undefined)
+    const json: unknown = await response?.json().catch(() => undefined)
+    if (!response?.ok) throw toApiError(response, json)
+    return contract.data.parse((json as { data: unknown }).data) as Answer<C>
+  }
+}
+
+function toApiError(response: Response | undefined, json: unknown): ApiError {
+  const envelope = errorEnvelope.safeParse(json).data?.error
+  const code = envelope && isErrorCode(envelope.code) ? envelope.code : 'SERVER_002'
+  const details = envelope?.details ?? 'The service did not answer. Check your connection and try again.'
+  const retryAfter = response?.headers.get('Retry-After')
+  return new ApiError(code, details, response?.status ?? 0, retryAfter ? Number(retryAfter) : undefined)
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import type { ErrorCode } from './errors'
+
+export const SCOPES = {
+  'email:manage': 'Read and change the e-mail address',
+  'account:manage': 'Withdraw the account and follow the withdrawal',
+} as const
+export type Scope = keyof typeof SCOPES
+
+/** One operation of the API: the wrapper, the forms, the client and the OpenAPI document are all made from it. */
+export interface Contract {
+  /** The operation's one name: the verb in `domain/`, the operationId in OpenAPI. */
+  name: string
+  summary: string
+  method: 'GET' | 'POST' | 'DELETE'
+  /** Below `/api/v1`. */
+  path: `/users/{userId}/${string}`
+  scope: Scope
+  /** Answers a missing scope, a wrong scope header and another user's path. */
+  forbidden: Extract<ErrorCode, 'AUTH_002' | 'WITHDRAWAL_005'>
+  params: z.ZodObject
+  /** What a caller sends; also the form's schema. */
+  body?: z.ZodObject
+  /** Where the verb has to judge a field itself, this is parsed instead of `body`. */
+  accepts?: z.ZodObject
+  data: z.ZodObject
+  /** Absent where the description shows a response without `message`. */
+  message?: string
+  status?: 200 | 202
+  /** A path whose placeholders are params and members of `data`; becomes the Location header. */
+  location?: `/users/{userId}/${string}`
+  /** What a credential that a withdrawal ended still gets here; elsewhere it is unknown. */
+  withdrawn?: 'refused' | 'reads'
+  /** False where the description shows a response without `timestamp`. */
+  timestamp?: false
+  /** The bucket that every call takes a place in, before the verb runs; the name of a row in `domain/limits.ts`. */
+  limit?: { bucket: 'read' | 'verify' | 'withdraw'; countsMalformed?: true }
+  /** What the operation can answer beyond what every endpoint can. */
+  errors: readonly ErrorCode[]
+  /** An example answer's `data` for the API page, with an example body. */
+  example: { body?: Record<string, unknown>; data: Record<string, unknown> }
+}
+
+export const contract = <const C extends Contract>(definition: C): C => definition
+
+type BodyOf<C extends Contract> = C extends { accepts: infer A extends z.ZodType }
+  ? z.output<A>
+  : C extends { body: infer B extends z.ZodType }
+    ? z.output<B>
+    : unknown
+export type Input<C extends Contract> = z.output<C['params']> & BodyOf<C>
+export type Data<C extends Contract> = z.input<C['data']>
+/** What a client receives. */
+export type Answer<C extends Contract> = z.output<C['data']>
+/** What a client sends. */
+export type Body<C extends Contract> = C extends { body: infer B extends z.ZodType } ? z.input<B> : undefined
+
+export const isoDateTime = z.iso.datetime({ precision: 3 })
+export const userId = z.string().describe('The user account, `usr_…`')
+
+/** Text that a database and a mail can carry: no NUL, no half of a surrogate pair. */
+export const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed()

@@ -1,0 +1,178 @@
+import { z } from 'zod'
+import { parseAddress } from './address'
+import { contract, isoDateTime, isStorable, userId } from './define'
+
+export const VERIFICATION_METHODS = ['email_code', 'email_link'] as const
+export type VerificationMethod = (typeof VERIFICATION_METHODS)[number]
+
+const method = z
+  .enum(VERIFICATION_METHODS, 'REQUEST_001: verification_method must be email_code or email_link.')
+  .describe('Which of the two comes first in the message. Every message carries both.')
+const changeRequestId = z
+  .string('EMAIL_006')
+  .regex(/^ecr_[A-Za-z0-9_-]{22}$/, 'EMAIL_006')
+  .describe('The change request, `ecr_…`')
+const verificationCode = z
+  .string('EMAIL_003')
+  .regex(/^[0-9]{6}$/, 'EMAIL_003')
+  .describe('The 6 digits from the newest message')
+
+export const newEmail = z
+  .string('EMAIL_001')
+  .max(254, 'EMAIL_001')
+  .refine((text) => parseAddress(text) !== null, 'EMAIL_001')
+  .describe('The address to change to; at most 254 characters')
+export const currentPassword = z
+  .string('REQUEST_001: current_password must be a string.')
+  .min(1, 'REQUEST_001: current_password must not be empty.')
+  .max(1024, 'REQUEST_001: current_password has at most 1024 characters.')
+  .refine(isStorable, 'REQUEST_001: current_password contains characters that no password can have.')
+  .describe("The user's current password, unmodified")
+
+const params = z.object({ userId })
+const common = { scope: 'email:manage', forbidden: 'AUTH_002', params } as const
+const exampleId = 'ecr_7Yc1fVn0Qk2mXh3rTzB8dA'
+
+export const changeEmail = contract({
+  ...common,
+  name: 'changeEmail',
+  summary: 'Change Email Address',
+  method: 'POST',
+  path: '/users/{userId}/email/change',
+  body: z.object({ new_email: newEmail, current_password: currentPassword, verification_method: method.optional() }),
+  data: z.object({
+    change_request_id: z.string(),
+    status: z.literal('pending_verification'),
+    new_email: z.string(),
+    verification_method: z.enum(VERIFICATION_METHODS),
+    verification_expires_at: isoDateTime,
+    current_email_retained: z.literal(true),
+  }),
+  message: 'We sent a message to the new address. Your current address stays in effect until you verify the new one.',
+  errors: ['EMAIL_001', 'EMAIL_002', 'EMAIL_007', 'EMAIL_008', 'EMAIL_009'],
+  example: {
+    body: {
+      new_email: 'ada.new@example.com',
+      current_password: 'correct horse battery',
+      verification_method: 'email_code',
+    },
+    data: {
+      change_request_id: exampleId,
+      status: 'pending_verification',
+      new_email: 'ada.new@example.com',
+      verification_method: 'email_code',
+      verification_expires_at: '2026-11-20T21:00:00.000Z',
+      current_email_retained: true,
+    },
+  },
+})
+
+export const verifyEmail = contract({
+  ...common,
+  name: 'verifyEmail',
+  summary: 'Verify Email Address',
+  method: 'POST',
+  path: '/users/{userId}/email/verify',
+  body: z.object({ change_request_id: changeRequestId, verification_code: verificationCode }),
+  // An expired or exhausted request is said first; so the verb sees a malformed code as '' and refuses it in its turn.
+  accepts: z.object({ change_request_id: changeRequestId, verification_code: verificationCode.catch('') }),
+  data: z.object({
+    email_verified: z.literal(true),
+    new_email: z.string(),
+    changed_at: isoDateTime,
+    notification_sent: z.boolean(),
+  }),
+  message: 'Your email address has been changed.',
+  limit: { bucket: 'verify', countsMalformed: true },
+  errors: ['EMAIL_002', 'EMAIL_003', 'EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'RATE_001'],
+  example: {
+    body: { change_request_id: exampleId, verification_code: '042137' },
+    data: {
+      email_verified: true,
+      new_email: 'ada.new@example.com',
+      changed_at: '2026-11-20T09:12:00.000Z',
+      notification_sent: true,
+    },
+  },
+})
+
+export const getEmailStatus = contract({
+  ...common,
+  name: 'getEmailStatus',
+  summary: 'Check Email Status',
+  method: 'GET',
+  path: '/users/{userId}/email/status',
+  data: z.object({
+    current_email: z.string(),
+    email_verified: z.boolean(),
+    verified_at: isoDateTime.nullable(),
+    pending_change: z.object({
+      has_pending: z.boolean(),
+      new_email: z.string().nullable(),
+      requested_at: isoDateTime.nullable(),
+      expires_at: isoDateTime.nullable(),
+      change_request_id: z.string().nullable(),
+      verification_method: z.enum(VERIFICATION_METHODS).nullable(),
+      attempts_remaining: z.int().nullable(),
+      resend_available_at: isoDateTime.nullable(),
+    }),
+  }),
+  limit: { bucket: 'read' },
+  errors: ['RATE_001'],
+  example: {
+    data: {
+      current_email: 'ada@example.com',
+      email_verified: true,
+      verified_at: '2026-01-05T10:00:00.000Z',
+      pending_change: {
+        has_pending: true,
+        new_email: 'ada.new@example.com',
+        requested_at: '2026-11-20T09:00:00.000Z',
+        expires_at: '2026-11-20T21:00:00.000Z',
+        change_request_id: exampleId,
+        verification_method: 'email_code',
+        attempts_remaining: 5,
+        resend_available_at: '2026-11-20T09:05:00.000Z',
+      },
+    },
+  },
+})
+
+export const resendVerification = contract({
+  ...common,
+  name: 'resendVerification',
+  summary: 'Resend Verification',
+  method: 'POST',
+  path: '/users/{userId}/email/resend-verification',
+  body: z.object({ change_request_id: changeRequestId, verification_method: method.optional() }),
+  data: z.object({
+    verification_sent: z.literal(true),
+    method: z.enum(VERIFICATION_METHODS),
+    expires_at: isoDateTime,
+    resend_available_at: isoDateTime,
+  }),
+  message: 'We sent a new message. Earlier codes and links no longer work.',
+  errors: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'EMAIL_008', 'EMAIL_009'],
+  example: {
+    body: { change_request_id: exampleId, verification_method: 'email_code' },
+    data: {
+      verification_sent: true,
+      method: 'email_code',
+      expires_at: '2026-11-20T21:10:00.000Z',
+      resend_available_at: '2026-11-20T09:15:00.000Z',
+    },
+  },
+})
+
+export const cancelEmailChange = contract({
+  ...common,
+  name: 'cancelEmailChange',
+  summary: 'Cancel Email Change',
+  method: 'DELETE',
+  path: '/users/{userId}/email/change/{changeRequestId}',
+  params: z.object({ userId, changeRequestId }),
+  data: z.object({ change_request_id: z.string(), status: z.literal('cancelled') }),
+  message: 'The change has been cancelled. Your current address stays in effect.',
+  errors: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006'],
+  example: { data: { change_request_id: exampleId, status: 'cancelled' } },
+})

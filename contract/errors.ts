@@ -1,0 +1,188 @@
+/**
+ * Every error answer of the API. `status` is the HTTP status, `message` the fixed meaning, `details` what the reader can do
+ * (a verb may give a more exact sentence), `field` the form field the error belongs to.
+ */
+export const ERRORS = {
+  EMAIL_001: {
+    status: 400,
+    message: 'Invalid email format',
+    details: 'Give new_email as one plain address, such as ada@example.com.',
+    field: 'new_email',
+  },
+  EMAIL_002: {
+    status: 409,
+    message: 'Email already in use',
+    details: 'Choose an address that no account uses, your own included.',
+    field: 'new_email',
+  },
+  EMAIL_003: {
+    status: 400,
+    message: 'Invalid verification code',
+    details: 'verification_code must be the 6 digits from the newest message, as a string.',
+    field: 'verification_code',
+  },
+  EMAIL_004: {
+    status: 410,
+    message: 'Verification expired',
+    details: 'Start a new change to get a fresh code.',
+    field: 'verification_code',
+  },
+  EMAIL_005: {
+    status: 429,
+    message: 'Too many verification attempts',
+    details: 'All attempts of this request are used. Start a new change.',
+    field: 'verification_code',
+  },
+  EMAIL_006: {
+    status: 404,
+    message: 'Invalid change request ID',
+    details: 'There is no pending change with this id. Read the email status to see what is pending.',
+    field: undefined,
+  },
+  EMAIL_007: {
+    status: 403,
+    message: 'Password verification failed',
+    details: 'current_password is not the password of this account.',
+    field: 'current_password',
+  },
+  EMAIL_008: {
+    status: 429,
+    message: 'Rate limit exceeded',
+    details: 'Wait as long as Retry-After says, then try again.',
+    field: undefined,
+  },
+  EMAIL_009: {
+    status: 503,
+    message: 'Email service unavailable',
+    details: 'The message could not be handed over. Nothing was changed; try again in a minute.',
+    field: undefined,
+  },
+  WITHDRAWAL_001: {
+    status: 400,
+    message: 'Invalid confirmation string',
+    details: 'confirmation must be exactly DELETE_MY_ACCOUNT.',
+    field: 'confirmation',
+  },
+  WITHDRAWAL_002: {
+    status: 409,
+    message: 'Account already withdrawn',
+    details: 'Read the progress with the withdrawal id and the status token of the first answer.',
+    field: undefined,
+  },
+  WITHDRAWAL_003: {
+    status: 409,
+    message: 'Withdrawal not allowed (pending transactions)',
+    details: 'Settle or cancel the pending transactions first.',
+    field: undefined,
+  },
+  WITHDRAWAL_004: {
+    status: 404,
+    message: 'Withdrawal ID not found',
+    details: 'Use the withdrawal_id of the answer that started the withdrawal.',
+    field: undefined,
+  },
+  WITHDRAWAL_005: {
+    status: 403,
+    message: 'Insufficient permissions',
+    details:
+      'Send X-Required-Scope: account:manage once, with a token that holds this scope, for the path of its own user.',
+    field: undefined,
+  },
+  AUTH_001: {
+    status: 401,
+    message: 'Authentication required',
+    details: 'Send Authorization: Bearer with a valid access token.',
+    field: undefined,
+  },
+  AUTH_002: {
+    status: 403,
+    message: 'Insufficient permissions',
+    details: "Send this endpoint's X-Required-Scope once, with a token that holds it, for the path of its own user.",
+    field: undefined,
+  },
+  REQUEST_001: {
+    status: 400,
+    message: 'Invalid request',
+    details: 'The body must be a JSON object.',
+    field: undefined,
+  },
+  REQUEST_002: {
+    status: 413,
+    message: 'Request too large',
+    details: 'The body may have 16384 bytes at most.',
+    field: undefined,
+  },
+  REQUEST_003: {
+    status: 415,
+    message: 'Unsupported media type',
+    details: 'Send the body as Content-Type: application/json.',
+    field: undefined,
+  },
+  REQUEST_004: {
+    status: 405,
+    message: 'Method not allowed',
+    details: 'Use a method that the Allow header names.',
+    field: undefined,
+  },
+  REQUEST_005: {
+    status: 404,
+    message: 'No such path',
+    details: 'See /docs/api for the paths of this service.',
+    field: undefined,
+  },
+  REQUEST_006: {
+    status: 422,
+    message: 'Idempotency-Key reused',
+    details: 'This key belongs to a request with another body. Use a new key.',
+    field: undefined,
+  },
+  REQUEST_007: {
+    status: 409,
+    message: 'Request still running',
+    details: 'The first request with this Idempotency-Key has not finished. Try again shortly.',
+    field: undefined,
+  },
+  RATE_001: {
+    status: 429,
+    message: 'Too many requests',
+    details: 'Wait as long as Retry-After says, then try again.',
+    field: undefined,
+  },
+  SERVER_001: {
+    status: 500,
+    message: 'Internal error',
+    details: 'The fault is ours and has been logged. Quote the X-Request-Id when you ask for help.',
+    field: undefined,
+  },
+  SERVER_002: {
+    status: 503,
+    message: 'Service unavailable',
+    details: 'A part of the service is away. Nothing was changed; try again shortly.',
+    field: undefined,
+  },
+} as const satisfies Record<string, { status: number; message: string; details: string; field: string | undefined }>
+
+export type ErrorCode = keyof typeof ERRORS
+
+export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(ERRORS, text)
+
+/** The only error a verb throws on purpose; anything else is a bug and becomes SERVER_001. */
+export class AppError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    readonly details: string = ERRORS[code].details,
+    /** Whole seconds until the same call can pass; becomes Retry-After. */
+    readonly retryAfterSeconds?: number,
+  ) {
+    super(ERRORS[code].message)
+    this.name = 'AppError'
+  }
+}
+
+/** A zod message is `CODE` or `CODE: sentence`; anything else is a broken rule without a code of its own. */
+export function parseIssueMessage(message: string): { code: ErrorCode; details: string } {
+  const [, code = '', sentence] = /^([A-Z]+_\d{3})(?:: (.+))?$/s.exec(message) ?? []
+  return isErrorCode(code)
+    ? { code, details: sentence ?? ERRORS[code].details }
+    : { code: 'REQUEST_001', details: message }
+}

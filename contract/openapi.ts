@@ -1,0 +1,170 @@
+import { z } from 'zod'
+import type { Contract } from './define'
+import { ERRORS, type ErrorCode } from './errors'
+import { operations } from './operations'
+
+type Json = Record<string, unknown>
+
+export interface OpenApiDocument extends Json {
+  openapi: string
+  paths: Record<string, Json>
+}
+
+const ANY_ENDPOINT: ErrorCode[] = ['AUTH_001', 'REQUEST_004', 'RATE_001', 'SERVER_001', 'SERVER_002']
+const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_002', 'REQUEST_003']
+
+/** Every code that an operation can answer with. */
+export const errorsOf = (contract: Contract): ErrorCode[] => [
+  ...new Set([...contract.errors, contract.forbidden, ...(contract.body ? WITH_BODY : []), ...ANY_ENDPOINT]),
+]
+
+const header = (description: string, schema: Json = { type: 'string', maxLength: 200 }) => ({ description, schema })
+const HEADERS = {
+  'X-Request-Id': header('Names this call in the log; the one sent in is kept.'),
+  'RateLimit-Policy': header('The limits that concern this call: "name";q=places;w=window in seconds.'),
+  RateLimit: header('What is left of them: "name";r=places left;t=seconds until a place comes free.'),
+  'Retry-After': header('Whole seconds; waiting exactly that long makes the next call pass.', {
+    type: 'integer',
+    minimum: 1,
+    maximum: 86_400,
+  }),
+  'WWW-Authenticate': header('RFC 6750: Bearer, with error and scope where they apply.'),
+  Allow: header('The methods of this path.'),
+}
+const refs = (...names: (keyof typeof HEADERS)[]) =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+/** The OpenAPI 3.1 document, made from the contracts alone. */
+export function openApiDocument(): OpenApiDocument {
+  const paths: Record<string, Json> = {}
+  for (const contract of operations) {
+    const path = `/api/v1${contract.path}`
+    paths[path] = { ...paths[path], [contract.method.toLowerCase()]: toOperation(contract) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'User Account Service',
+      version: '1.0.0',
+      description: 'Change and verify an e-mail address; withdraw an account and follow it to the end.',
+      license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'User Account Service', url: '/docs/api' },
+    },
+    servers: [{ url: '/', description: 'This service' }],
+    security: [{ accessToken: [] }],
+    tags: [{ name: 'Email', description: 'Address and verification' }],
+    paths,
+    components: {
+      securitySchemes: { accessToken: { type: 'http', scheme: 'bearer', description: 'An access token, `uat_…`.' } },
+      headers: HEADERS,
+      schemas: { Error: errorSchema() },
+    },
+  }
+}
+
+function toOperation(contract: Contract): Json {
+  const parameters = [...contract.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', maxLength: 200 },
+  }))
+  const scope = {
+    name: 'X-Required-Scope',
+    in: 'header',
+    required: true,
+    description: 'Says for which scope the token is used; the token has to hold it.',
+    schema: { type: 'string', const: contract.scope },
+  }
+  return {
+    operationId: contract.name,
+    summary: contract.summary,
+    description: `${contract.summary}. Scope ${contract.scope}.`,
+    tags: [contract.path.includes('/email/') ? 'Email' : 'Account'],
+    parameters: [...parameters, scope],
+    ...(contract.body && {
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: toSchema(contract.body, 'input'), example: contract.example.body } },
+      },
+    }),
+    responses: { [contract.status ?? 200]: successResponse(contract), ...errorResponses(contract) },
+  }
+}
+
+function successResponse(contract: Contract): Json {
+  const properties: Json = { success: { type: 'boolean', const: true }, data: toSchema(contract.data, 'output') }
+  const example: Json = { success: true, data: contract.example.data }
+  if (contract.message) {
+    properties.message = { type: 'string' }
+    example.message = contract.message
+  }
+  if (contract.timestamp !== false) {
+    properties.timestamp = { type: 'string', format: 'date-time' }
+    example.timestamp = '2026-11-20T09:00:00.000Z'
+  }
+  const schema = { type: 'object', required: Object.keys(properties), properties }
+  return {
+    description: contract.message ?? contract.summary,
+    headers: refs('X-Request-Id', 'RateLimit-Policy', 'RateLimit'),
+    content: { 'application/json': { schema, example } },
+  }
+}
+
+function errorResponses(contract: Contract): Json {
+  const byStatus = Map.groupBy(errorsOf(contract), (code) => ERRORS[code].status)
+  const responses = [...byStatus]
+    .sort(([a], [b]) => a - b)
+    .map(([status, codes]) => [status, errorResponse(status, codes)])
+  return Object.fromEntries(responses)
+}
+
+function errorResponse(status: number, codes: ErrorCode[]): Json {
+  const names: (keyof typeof HEADERS)[] = ['X-Request-Id']
+  if (status === 401 || status === 403) names.push('WWW-Authenticate')
+  if (status === 405) names.push('Allow')
+  if (status === 429) names.push('RateLimit-Policy', 'RateLimit')
+  if (status === 429 || status === 503) names.push('Retry-After')
+  const examples = codes.map((code) => [
+    code,
+    {
+      value: {
+        success: false,
+        error: { code, message: ERRORS[code].message, details: ERRORS[code].details },
+        timestamp: '2026-11-20T09:00:00.000Z',
+      },
+    },
+  ])
+  return {
+    description: codes.map((code) => `${code}: ${ERRORS[code].message}`).join('; '),
+    headers: refs(...names),
+    content: {
+      'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples: Object.fromEntries(examples) },
+    },
+  }
+}
+
+function errorSchema(): Json {
+  return {
+    type: 'object',
+    required: ['success', 'error', 'timestamp'],
+    properties: {
+      success: { type: 'boolean', const: false },
+      error: {
+        type: 'object',
+        required: ['code', 'message', 'details'],
+        properties: {
+          code: { type: 'string', enum: Object.keys(ERRORS) },
+          message: { type: 'string' },
+          details: { type: 'string' },
+        },
+      },
+      timestamp: { type: 'string', format: 'date-time' },
+    },
+  }
+}
+
+function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io })
+  return json
+}

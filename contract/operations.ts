@@ -1,0 +1,14 @@
+import type { Contract } from './define'
+import { cancelEmailChange, changeEmail, getEmailStatus, resendVerification, verifyEmail } from './email'
+import { getWithdrawalStatus, withdrawAccount } from './withdrawal'
+
+/** Every operation of the API, in the order in which it is described. */
+export const operations: readonly Contract[] = [
+  changeEmail,
+  verifyEmail,
+  getEmailStatus,
+  resendVerification,
+  cancelEmailChange,
+  withdrawAccount,
+  getWithdrawalStatus,
+]

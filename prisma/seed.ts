@@ -1,0 +1,70 @@
+import type { SystemContext } from '@/domain/context'
+import { createUser } from '@/domain/user'
+import { writeArchive } from '@/domain/withdrawal/archive'
+import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
+import { addTransaction } from '@/domain/withdrawal/transactions'
+
+const DEMO = { email: 'demo@example.com', password: 'correct horse battery', name: 'Demo Person' }
+
+/** On the first run of a local service. Answers the sign-in to print, for as long as the demo account is there. */
+export async function seedDemoUser(ctx: SystemContext): Promise<{ email: string; password: string } | null> {
+  if ((await ctx.db.user.count({ take: 1 })) === 0 && (await ctx.db.withdrawal.count({ take: 1 })) === 0) {
+    await fillDemoUser(ctx, await createUser(ctx, { ...DEMO, emailVerified: true }))
+  }
+  const stillThere = await ctx.db.user.count({ where: { emailKey: DEMO.email } })
+  return stillThere > 0 ? DEMO : null
+}
+
+/** Something in every table, so that a person can watch it go. */
+async function fillDemoUser(ctx: SystemContext, userId: string) {
+  const at = ctx.clock.now()
+  const id = (prefix: string) => ctx.secrets.randomId(prefix)
+  await ctx.db.profile.create({
+    data: { userId, phone: '+1 555 0100', birthDate: '1990-05-17', address: '1 Example Street', bio: 'Likes demos.' },
+  })
+  await ctx.db.preference.createMany({
+    data: [
+      { userId, key: 'language', value: 'en' },
+      { userId, key: 'newsletter', value: 'weekly' },
+    ],
+  })
+  const appId = await registerApp(ctx, {
+    name: 'Demo Calendar',
+    // Nothing listens here: an operator sees how an application that does not answer is tried again.
+    endpoint: 'http://127.0.0.1:9/account-events',
+    secret: `whsec_${Buffer.from(ctx.secrets.randomToken()).toString('base64')}`,
+  })
+  await connectApp(ctx, { userId, appId, subject: 'calendar-4711' })
+  await ctx.db.sharedItem.create({ data: { id: id('shr_'), userId, appId, content: 'Availability', sharedAt: at } })
+  await ctx.db.cacheEntry.create({ data: { key: id('cch_'), userId, value: 'Avatar, 64 px', expiresAt: at } })
+  await ctx.db.analyticsEvent.create({
+    data: { id: id('ane_'), userId, name: 'page.viewed', properties: { path: '/settings/email' }, at },
+  })
+  await ctx.db.communicationLog.create({
+    data: { id: id('cml_'), userId, channel: 'mail', recipient: DEMO.email, subject: 'Welcome', at },
+  })
+  await ctx.db.integrationLog.create({
+    data: { id: id('inl_'), userId, appId, action: 'calendar.synced', details: '12 entries', at },
+  })
+  await addTransaction(ctx, {
+    userId,
+    status: 'settled',
+    description: 'Subscription',
+    amountCents: 900,
+    ip: '192.0.2.10',
+  })
+  await ctx.db.securityIncident.create({
+    data: {
+      id: id('sec_'),
+      userId,
+      kind: 'sign_in_from_new_device',
+      description: 'Firefox, Berlin',
+      ip: '192.0.2.10',
+      at,
+    },
+  })
+  await ctx.db.legalRecord.create({
+    data: { id: id('lgl_'), userId, kind: 'terms_accepted', details: 'Version 3, Demo Person', at },
+  })
+  await writeArchive(ctx, userId)
+}

@@ -1,0 +1,57 @@
+import type { Scope } from '@/contract/define'
+import { type Actor, type SystemContext, statement } from '../context'
+import { isStatusTokenOf } from '../withdrawal/status-token'
+import { hashOfCredential } from './authenticate'
+
+const byCredential = statement(
+  'ended-credential',
+  `SELECT withdrawal_id, user_id, scopes, made_the_call FROM ended_credentials WHERE credential_hash = $1 AND expires_at > $2`,
+)
+const ofWithdrawal = statement(
+  'withdrawal-for-status-token',
+  'SELECT user_id FROM withdrawals WHERE id = $1 AND user_id = $2 AND purged_at IS NULL',
+)
+
+interface EndedRow {
+  withdrawal_id: string
+  user_id: string
+  scopes: Scope[]
+  made_the_call: boolean
+}
+
+/** Asked where `authenticate` knows nothing: what a withdrawal left of this credential, for this path. */
+export async function authenticateWithdrawn(
+  ctx: SystemContext,
+  token: string,
+  path: { userId?: string; withdrawalId?: string },
+  purpose: 'refused' | 'reads',
+): Promise<Actor | null> {
+  const { userId = '', withdrawalId = '' } = path
+  if (purpose === 'reads' && isStatusTokenOf(ctx, token, withdrawalId)) {
+    const rows = await ctx.sql(ofWithdrawal, [withdrawalId, userId])
+    return rows.length > 0
+      ? toActor('status_token', userId, { id: withdrawalId, madeTheCall: false }, ['account:manage'])
+      : null
+  }
+  const hash = hashOfCredential(ctx, token)
+  const [row] = hash ? await ctx.sql<EndedRow>(byCredential, [hash, ctx.clock.now()]) : []
+  if (row?.user_id !== userId || !row.scopes.includes('account:manage')) return null
+  if (purpose === 'reads' && !(row.made_the_call && row.withdrawal_id === withdrawalId)) return null
+  const withdrawal = { id: row.withdrawal_id, madeTheCall: row.made_the_call }
+  return toActor(token.startsWith('uat_') ? 'access_token' : 'session', userId, withdrawal, row.scopes)
+}
+
+const toActor = (
+  kind: Actor['kind'],
+  userId: string,
+  withdrawal: Actor['withdrawal'],
+  scopes: readonly Scope[],
+): Actor => ({
+  kind,
+  id: '',
+  userId,
+  scopes,
+  user: { name: '', email: '', emailVerifiedAt: null },
+  pendingChange: null,
+  withdrawal,
+})

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto'
+import { SCOPES, type Scope } from '@/contract/define'
+import type { VerificationMethod } from '@/contract/email'
+import { type Actor, type SystemContext, statement } from '../context'
+
+interface ActorRow {
+  id: string
+  scopes: Scope[] | null
+  expires_at: Date
+  revoked_at: Date | null
+  last_used_at: Date | null
+  user_id: string
+  name: string
+  email: string
+  email_verified_at: Date | null
+  withdrawn_at: Date | null
+  change_id: string | null
+  new_email: string
+  method: VerificationMethod
+  attempts: number
+  requested_at: Date
+  sent_at: Date
+  change_expires_at: Date
+}
+
+// The user and the pending change come along, so that a read needs no second statement.
+const actorOf = (credential: string, columns: string, match: string) =>
+  `SELECT c.id, ${columns}, c.expires_at, c.revoked_at, u.id AS user_id, u.name, u.email, u.email_verified_at, u.withdrawn_at,
+          p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at
+   FROM ${credential} c
+   JOIN users u ON u.id = c.user_id
+   LEFT JOIN email_change_requests p ON p.user_id = u.id AND p.status = 'pending_verification'
+   WHERE ${match} = $1`
+
+const byAccessToken = statement(
+  'actor-by-access-token',
+  actorOf('access_tokens', 'c.scopes, c.last_used_at', 'c.token_hash'),
+)
+const bySession = statement(
+  'actor-by-session',
+  actorOf('sessions', 'NULL AS scopes, c.last_seen_at AS last_used_at', 'c.id'),
+)
+
+export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+const ACCESS_TOKEN = /^uat_[A-Za-z0-9_-]{43}$/
+const SESSION_TOKEN = /^pst_(ses_[A-Za-z0-9_-]{22})\.(\d{1,12})\.([A-Za-z0-9_-]{43})$/
+const SESSION_TOKEN_SECONDS = 10 * 60
+/** A browser session may do everything that its pages offer. */
+export const ALL_SCOPES = Object.keys(SCOPES) as Scope[]
+
+/** Whose token this is, or null when it opens nothing: unknown, expired, revoked, or of a withdrawn account. */
+export async function authenticate(ctx: SystemContext, token: string): Promise<Actor | null> {
+  if (!ACCESS_TOKEN.test(token)) {
+    const sessionId = sessionOf(ctx, token)
+    return sessionId ? authenticateSession(ctx, sessionId) : null
+  }
+  const [row] = await ctx.sql<ActorRow>(byAccessToken, [sha256(token)])
+  if (row) noteUse(ctx, row)
+  return toActor(ctx, 'access_token', row)
+}
+
+/** The session that a genuine, unexpired session token names. */
+function sessionOf(ctx: SystemContext, token: string): string | null {
+  const [, sessionId = '', expires = '', mac = ''] = SESSION_TOKEN.exec(token) ?? []
+  if (!sessionId || Number(expires) * 1000 <= ctx.clock.now().getTime()) return null
+  const genuine = ctx.secrets.macMatches('session-token', `${sessionId}.${expires}`, Buffer.from(mac, 'base64url'))
+  return genuine ? sessionId : null
+}
+
+/** What a withdrawal remembers a credential by; null for what cannot be one. */
+export function hashOfCredential(ctx: SystemContext, token: string): Buffer | null {
+  const text = ACCESS_TOKEN.test(token) ? token : sessionOf(ctx, token)
+  return text ? sha256(text) : null
+}
+
+/** For the pages: the session that the signed cookie names. */
+export async function authenticateSession(ctx: SystemContext, sessionId: string): Promise<Actor | null> {
+  const [row] = await ctx.sql<ActorRow>(bySession, [sessionId])
+  return toActor(ctx, 'session', row)
+}
+
+/** A bearer token for the pages of one session; it dies with the session, after ten minutes at most. */
+export function createSessionToken(ctx: SystemContext, sessionId: string): { token: string; expiresAt: Date } {
+  const expires = Math.floor(ctx.clock.now().getTime() / 1000) + SESSION_TOKEN_SECONDS
+  const text = `${sessionId}.${expires}`
+  const mac = ctx.secrets.mac('session-token', text).toString('base64url')
+  return { token: `pst_${text}.${mac}`, expiresAt: new Date(expires * 1000) }
+}
+
+function toActor(ctx: SystemContext, kind: Actor['kind'], row: ActorRow | undefined): Actor | null {
+  if (!row || row.revoked_at || row.withdrawn_at || row.expires_at <= ctx.clock.now()) return null
+  return {
+    kind,
+    id: row.id,
+    userId: row.user_id,
+    scopes: row.scopes ?? ALL_SCOPES,
+    user: { name: row.name, email: row.email, emailVerifiedAt: row.email_verified_at },
+    pendingChange: row.change_id
+      ? {
+          id: row.change_id,
+          newEmail: row.new_email,
+          method: row.method,
+          attempts: row.attempts,
+          requestedAt: row.requested_at,
+          sentAt: row.sent_at,
+          expiresAt: row.change_expires_at,
+        }
+      : null,
+  }
+}
+
+const touchToken = statement(
+  'touch-access-token',
+  'UPDATE access_tokens SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $3)',
+)
+
+/** Last use is kept to the minute, so that a busy token does not write on every call. */
+function noteUse(ctx: SystemContext, row: ActorRow) {
+  const now = ctx.clock.now()
+  const minuteAgo = new Date(now.getTime() - 60_000)
+  if (row.revoked_at || (row.last_used_at && row.last_used_at > minuteAgo)) return
+  ctx.background(() => ctx.sql(touchToken, [row.id, now, minuteAgo]))
+}

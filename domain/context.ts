@@ -1,0 +1,182 @@
+import type { Scope } from '@/contract/define'
+import type { VerificationMethod } from '@/contract/email'
+import type { PrismaClient } from '@/prisma/generated/client'
+import type { Limits } from './limits'
+
+/** One prepared statement; PostgreSQL keeps its plan under `name`. */
+export interface Statement {
+  name: string
+  text: string
+}
+
+/** Runs one statement, which is one transaction. Rows carry the column names of the statement. */
+export type Sql = <Row extends object>(statement: Statement, values: unknown[]) => Promise<Row[]>
+
+export interface Clock {
+  now(): Date
+}
+
+/** What a MAC is for; two purposes never share one. */
+export type MacPurpose = 'verification-code' | 'session-token' | 'status-token' | 'pseudonym' | 'idempotency'
+
+export interface Secrets {
+  /** `prefix` and 128 random bits, URL-safe. */
+  randomId(prefix: string): string
+  /** 256 random bits, URL-safe. */
+  randomToken(): string
+  /** Six digits, uniform over 000000–999999. */
+  randomCode(): string
+  /** With the newest key. */
+  mac(purpose: MacPurpose, text: string): Buffer
+  /** Constant time, with any key that is still configured. */
+  macMatches(purpose: MacPurpose, text: string, mac: Uint8Array): boolean
+  /** Encrypts with the newest key that is not in the database. */
+  seal(content: Uint8Array | string): Buffer
+  /** Null when no configured key opens it. */
+  open(sealed: Uint8Array): Buffer | null
+}
+
+export interface Passwords {
+  hash(password: string): Promise<string>
+  verify(hash: string, password: string): Promise<boolean>
+}
+
+export type Message =
+  | {
+      template: 'verify-new-email'
+      userName: string
+      currentEmail: string
+      newEmail: string
+      code: string
+      link: string
+      validHours: number
+      firstMethod: VerificationMethod
+    }
+  | {
+      template: 'email-changed'
+      userName: string
+      oldEmail: string
+      newEmail: string
+      changedAt: Date
+      ipAddress: string
+    }
+  | {
+      template: 'email-change-requested'
+      userName: string
+      newEmailMasked: string
+      requestedAt: Date
+      ipAddress: string
+    }
+  | {
+      template: 'account-withdrawal-started'
+      userName: string
+      progressUrl: string
+      scheduledCompletion: Date
+      retentionDays: number
+    }
+
+export interface Mail {
+  /** True when the mail server took the message over. `id` is stable over repeated tries of the same message. */
+  send(mail: { to: string; id: string; userId: string; message: Message }): Promise<boolean>
+  /** Removes what a local mailbox keeps of this user. */
+  forget(userId: string): Promise<void>
+}
+
+/** Where encrypted copies of users' data are kept. */
+export interface ArchiveStore {
+  put(objectKey: string, content: Uint8Array): Promise<void>
+  /** Removing what is not there is no error. */
+  delete(objectKey: string): Promise<void>
+}
+
+export interface AppRequest {
+  endpoint: string
+  headers: Record<string, string>
+  body: string
+}
+
+/** Status 0: no answer, for the reason that `problem` names. */
+export interface AppAnswer {
+  status: number
+  problem?: string
+  retryAfterMs?: number
+}
+
+export interface EngineEvent {
+  /** The engine recognises a repetition by it. */
+  id: string
+  name: string
+  /** Ids only. */
+  data: Record<string, string>
+}
+
+export interface PendingChange {
+  id: string
+  newEmail: string
+  method: VerificationMethod
+  attempts: number
+  requestedAt: Date
+  sentAt: Date
+  expiresAt: Date
+}
+
+/** Who calls, with the user and the pending change as the statement that checked the token saw them. */
+export interface Actor {
+  kind: 'session' | 'access_token' | 'status_token'
+  id: string
+  userId: string
+  scopes: readonly Scope[]
+  user: { name: string; email: string; emailVerifiedAt: Date | null }
+  pendingChange: PendingChange | null
+  /** Set where a withdrawal ended the account: all that this credential still concerns. */
+  withdrawal?: { id: string; madeTheCall: boolean }
+}
+
+/** How full a bucket is; becomes the RateLimit headers. */
+export interface BucketState {
+  name: string
+  places: number
+  windowMs: number
+  remaining: number
+  /** When the next place comes free; now where none is taken. */
+  resetsAt: Date
+}
+
+export interface SystemContext {
+  sql: Sql
+  /** Several statements as one; rolled back when `work` throws. */
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  db: PrismaClient
+  clock: Clock
+  secrets: Secrets
+  passwords: Passwords
+  mail: Mail
+  archives: ArchiveStore
+  /** One request to a connected application; never throws. */
+  callApp(request: AppRequest): Promise<AppAnswer>
+  /** True when the engine took the events over, or where none is configured. */
+  emit(events: EngineEvent[]): Promise<boolean>
+  limits: Limits
+  /** Multiplies the windows of a withdrawal and the waits of jobs; 1 but for trials. */
+  timeScale: number
+  appUrl: string
+  /** Goes on after the answer; a failure is logged. */
+  background(task: () => Promise<unknown>): void
+}
+
+export interface Context extends SystemContext {
+  actor: Actor
+  ip: string
+  /** Buckets that this request looked at, for the answer's headers. */
+  buckets: BucketState[]
+}
+
+export const statement = (name: string, text: string): Statement => ({ name, text })
+
+/** PostgreSQL's unique_violation on the named constraint or index. */
+export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
+  error instanceof Error &&
+  'constraint' in error &&
+  'code' in error &&
+  error.code === '23505' &&
+  error.constraint === constraint

@@ -1,0 +1,134 @@
+import { maskAddress, parseAddress } from '@/contract/address'
+import type { Data, Input } from '@/contract/define'
+import type { changeEmail as contract } from '@/contract/email'
+import { AppError } from '@/contract/errors'
+import { type Context, isUniqueViolation, statement } from '../context'
+import { sendNotice } from '../notices'
+import { givePlacesBack, pseudonymousBucket, takePlaces, userBucket } from '../rate-limit'
+import { codeExpiresAt } from './pending-change'
+import { macOfCode, verificationLink } from './verification-code'
+
+const account = statement(
+  'account-for-change',
+  `SELECT password_hash, EXISTS (SELECT FROM users WHERE email_key = $2) AS taken
+   FROM users WHERE id = $1 AND withdrawn_at IS NULL`,
+)
+
+// The new request is written after the one it supersedes was closed: the count makes PostgreSQL finish that first.
+const openRequest = statement(
+  'open-email-change',
+  `WITH account AS (
+     SELECT id, email FROM users WHERE id = $1 AND password_hash = $2 AND withdrawn_at IS NULL FOR UPDATE
+   ), superseded AS (
+     UPDATE email_change_requests r SET status = 'superseded', closed_at = $3
+     FROM account WHERE r.user_id = account.id AND r.status = 'pending_verification'
+     RETURNING r.id
+   ), request AS (
+     INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac,
+                                        requested_at, request_ip, sent_at, expires_at)
+     SELECT $4, id, 'pending_verification', $5, email, $6, $7, $8, $9, $10, $3, $11
+     FROM account WHERE (SELECT count(*) FROM superseded) >= 0
+     RETURNING id, user_id
+   ), audited AS (
+     INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
+     SELECT $12, user_id, 'email_change.requested', $13, id, $10, $3 FROM request
+   )
+   INSERT INTO notices (id, user_id, kind, recipient, change_request_id, created_at, due_at)
+   SELECT $14, user_id, 'email_change_requested', 'old', id, $3, $3 FROM request
+   RETURNING id`,
+)
+
+export async function changeEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
+  const address = parseAddress(input.new_email)
+  if (!address) throw new AppError('EMAIL_001')
+  const { userId, user } = ctx.actor
+  const bucket = (name: Parameters<typeof userBucket>[1]) => userBucket(ctx, name, userId)
+  const quota = [
+    bucket('change'),
+    pseudonymousBucket(ctx, 'target', address.key),
+    pseudonymousBucket(ctx, 'targetMail', address.key),
+  ]
+
+  // Counted before hashing: however many guesses arrive at once, five are hashed.
+  const guess = await takePlaces(ctx, {
+    take: [bucket('password'), bucket('passwordDay')],
+    look: [...quota, bucket('taken')],
+    code: 'EMAIL_008',
+  })
+  const [found] = await ctx.sql<{ password_hash: string; taken: boolean }>(account, [userId, address.key])
+  if (!found) throw new AppError('AUTH_001')
+  if (!(await ctx.passwords.verify(found.password_hash, input.current_password))) throw new AppError('EMAIL_007')
+  await givePlacesBack(ctx, guess)
+  if (found.taken) {
+    await takePlaces(ctx, { take: [bucket('taken')], code: 'EMAIL_008' })
+    throw new AppError('EMAIL_002')
+  }
+
+  const places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
+  try {
+    const requestedAt = ctx.clock.now()
+    const id = ctx.secrets.randomId('ecr_')
+    const code = ctx.secrets.randomCode()
+    const method = input.verification_method ?? 'email_code'
+    const accepted = await ctx.mail.send({
+      to: address.deliverable,
+      id,
+      userId: ctx.actor.userId,
+      message: {
+        template: 'verify-new-email',
+        userName: user.name,
+        currentEmail: maskAddress(user.email),
+        newEmail: address.typed,
+        code,
+        link: verificationLink(ctx, id, code),
+        validHours: ctx.limits.codeValidityMs / 3_600_000,
+        firstMethod: method,
+      },
+    })
+    if (!accepted) throw new AppError('EMAIL_009', undefined, 60)
+    const sentAt = ctx.clock.now()
+    const expiresAt = codeExpiresAt(ctx, sentAt, requestedAt)
+    const noticeId = await openOnce(ctx, [
+      userId,
+      found.password_hash,
+      sentAt,
+      id,
+      method,
+      address.typed,
+      address.key,
+      macOfCode(ctx, id, code),
+      requestedAt,
+      ctx.ip,
+      expiresAt,
+      ctx.secrets.randomId('aud_'),
+      ctx.actor.kind,
+      ctx.secrets.randomId('ntc_'),
+    ])
+    ctx.background(() => sendNotice(ctx, noticeId))
+    return {
+      change_request_id: id,
+      status: 'pending_verification',
+      new_email: address.typed,
+      verification_method: method,
+      verification_expires_at: expiresAt.toISOString(),
+      current_email_retained: true,
+    }
+  } catch (error) {
+    await givePlacesBack(ctx, places)
+    throw error
+  }
+}
+
+/** A parallel change of the same user can win the one pending place between our snapshot and our row: then look again. */
+async function openOnce(ctx: Context, values: unknown[]): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const [notice] = await ctx.sql<{ id: string }>(openRequest, values)
+      if (!notice) throw new AppError('EMAIL_007', 'The password was changed meanwhile. Sign in again.')
+      return notice.id
+    } catch (error) {
+      if (tries === ctx.limits.change.places || !isUniqueViolation(error, 'email_change_requests_one_pending'))
+        throw error
+    }
+  }
+}

@@ -1,0 +1,227 @@
+import { expect, test } from 'vitest'
+import { sendDueNotices } from '../notices'
+import {
+  asUser,
+  givenPendingChange,
+  givenSession,
+  givenUser,
+  type PendingTestChange,
+  refusalOf,
+  type TestContext,
+  type TestUser,
+  tally,
+  testContext,
+  wrongCode,
+} from '../testing'
+import { cancelEmailChange } from './cancel-email-change'
+import { getEmailStatus } from './get-email-status'
+import { resendVerification } from './resend-verification'
+import { verifyEmail } from './verify-email'
+
+const hour = 60 * 60 * 1000
+
+const verify = async (ctx: TestContext, user: TestUser, change: PendingTestChange, code = change.code) =>
+  verifyEmail(await asUser(ctx, user), {
+    userId: user.userId,
+    change_request_id: change.change_request_id,
+    verification_code: code,
+  })
+
+test('the right code changes the address, and both addresses are told', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  expect(await verify(ctx, user, pending)).toEqual({
+    email_verified: true,
+    new_email: pending.new_email,
+    changed_at: '2026-11-20T09:00:00.000Z',
+    notification_sent: true,
+  })
+  const status = await getEmailStatus(await asUser(ctx, user))
+  expect(status).toMatchObject({ current_email: pending.new_email, email_verified: true })
+  expect(status.pending_change).toMatchObject({ has_pending: false, new_email: null })
+  const told = ctx.mailbox.filter(({ message }) => message.template === 'email-changed')
+  expect(told.map(({ to }) => to).sort()).toEqual([user.email, pending.new_email].sort())
+  expect(told[0]?.message).toMatchObject({ oldEmail: user.email, newEmail: pending.new_email, ipAddress: '192.0.2.1' })
+})
+
+test('a change notice that the mail server refuses is sent later, once', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  ctx.mailServer.accepts = false
+  expect(await verify(ctx, user, pending)).toMatchObject({ notification_sent: false })
+  ctx.mailServer.accepts = true
+  const before = ctx.mailbox.length
+  await sendDueNotices(ctx)
+  expect(ctx.mailbox.length).toBe(before)
+  ctx.clock.advance(60_000)
+  await Promise.all([sendDueNotices(ctx), sendDueNotices(ctx)])
+  ctx.clock.advance(24 * hour)
+  await sendDueNotices(ctx)
+  expect(
+    ctx.mailbox
+      .slice(before)
+      .map(({ to }) => to)
+      .sort(),
+  ).toEqual([user.email, pending.new_email].sort())
+})
+
+test('200 parallel wrong codes: exactly five are judged', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  const guesser = await asUser(ctx, user)
+  const input = {
+    userId: user.userId,
+    change_request_id: pending.change_request_id,
+    verification_code: wrongCode(pending.code),
+  }
+  const refusals = await Promise.all(Array.from({ length: 200 }, () => refusalOf(verifyEmail(guesser, input))))
+  expect(tally(refusals)).toEqual({ EMAIL_003: 5, EMAIL_005: 195 })
+  const request = await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id: pending.change_request_id } })
+  expect(request.attempts).toBe(5)
+  expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_005')
+})
+
+test('the fifth attempt may be the right one', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  for (let left = 4; left >= 1; left--) {
+    await expect(verify(ctx, user, pending, wrongCode(pending.code))).rejects.toMatchObject({
+      code: 'EMAIL_003',
+      details: expect.stringContaining(`${left} attempt`),
+    })
+  }
+  expect(await refusalOf(verify(ctx, user, pending))).toBe('accepted')
+})
+
+test('a malformed code is not counted', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  for (let n = 0; n < 6; n++) expect(await refusalOf(verify(ctx, user, pending, ''))).toBe('EMAIL_003')
+  expect(await refusalOf(verify(ctx, user, pending))).toBe('accepted')
+})
+
+test('50 parallel right codes change the address once', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  const caller = await asUser(ctx, user)
+  const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
+  const refusals = await Promise.all(Array.from({ length: 50 }, () => refusalOf(verifyEmail(caller, input))))
+  expect(refusals.filter((code) => code === 'accepted')).toHaveLength(1)
+  expect(await ctx.db.auditEvent.count({ where: { userId: user.userId, action: 'email.changed' } })).toBe(1)
+  expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_006')
+})
+
+test('two users verify one address: one wins, the other is told that it is taken', async () => {
+  const ctx = await testContext()
+  for (let round = 0; round < 10; round++) {
+    const users = [await givenUser(ctx), await givenUser(ctx)]
+    const target = `shared-${round}@example.test`
+    const changes = [await givenPendingChange(ctx, users[0] as TestUser, target)]
+    changes.push(await givenPendingChange(ctx, users[1] as TestUser, target))
+    const outcomes = await Promise.all(
+      users.map((user, n) => refusalOf(verify(ctx, user, changes[n] as PendingTestChange))),
+    )
+    expect(outcomes.sort()).toEqual(['EMAIL_002', 'accepted'])
+  }
+})
+
+test('a code is dead at twelve hours to the millisecond', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  ctx.clock.advance(12 * hour - 1)
+  expect((await getEmailStatus(await asUser(ctx, user))).pending_change.has_pending).toBe(true)
+  ctx.clock.advance(1)
+  expect((await getEmailStatus(await asUser(ctx, user))).pending_change).toMatchObject({
+    has_pending: false,
+    expires_at: null,
+  })
+  expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_004')
+})
+
+test("another user's request does not exist for the caller", async () => {
+  const ctx = await testContext()
+  const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
+  const pending = await givenPendingChange(ctx, other)
+  expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_006')
+})
+
+test('a superseded and a cancelled request answer alike', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const first = await givenPendingChange(ctx, user)
+  const second = await givenPendingChange(ctx, user, `second-${user.email}`)
+  expect(await refusalOf(verify(ctx, user, first))).toBe('EMAIL_006')
+  await cancelEmailChange(await asUser(ctx, user), { userId: user.userId, changeRequestId: second.change_request_id })
+  expect(await refusalOf(verify(ctx, user, second))).toBe('EMAIL_006')
+})
+
+test('verifying ends the other browser sessions and keeps the acting one', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const elsewhere = { ...user, sessionId: await givenSession(ctx, user.userId) }
+  const pending = await givenPendingChange(ctx, user)
+  await verify(ctx, user, pending)
+  await expect(asUser(ctx, elsewhere)).rejects.toThrow('the session has ended')
+  expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
+})
+
+test('a resend waits five minutes, replaces the code and keeps the attempts', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  const resend = async () =>
+    resendVerification(await asUser(ctx, user), { userId: user.userId, change_request_id: pending.change_request_id })
+  await refusalOf(verify(ctx, user, pending, wrongCode(pending.code)))
+  await expect(resend()).rejects.toMatchObject({ code: 'EMAIL_008', retryAfterSeconds: 300 })
+  ctx.clock.advance(5 * 60_000)
+  const callers = await Promise.all(Array.from({ length: 50 }, () => asUser(ctx, user)))
+  const input = { userId: user.userId, change_request_id: pending.change_request_id }
+  const outcomes = await Promise.all(callers.map((caller) => refusalOf(resendVerification(caller, input))))
+  expect(tally(outcomes)).toEqual({ accepted: 1, EMAIL_008: 49 })
+  const sent = ctx.mailbox.filter(({ message }) => message.template === 'verify-new-email')
+  expect(sent).toHaveLength(2)
+  const status = await getEmailStatus(await asUser(ctx, user))
+  expect(status.pending_change).toMatchObject({
+    attempts_remaining: 4,
+    expires_at: '2026-11-20T21:05:00.000Z',
+    resend_available_at: '2026-11-20T09:10:00.000Z',
+  })
+  const fresh = sent[1]?.message.template === 'verify-new-email' ? sent[1].message.code : ''
+  if (fresh !== pending.code) expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_003')
+  expect(await refusalOf(verify(ctx, user, pending, fresh))).toBe('accepted')
+})
+
+test('a resend that the mail server refuses leaves code, wait and quota as they were', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  ctx.clock.advance(5 * 60_000)
+  ctx.mailServer.accepts = false
+  const input = { userId: user.userId, change_request_id: pending.change_request_id }
+  expect(await refusalOf(resendVerification(await asUser(ctx, user), input))).toBe('EMAIL_009')
+  ctx.mailServer.accepts = true
+  expect((await getEmailStatus(await asUser(ctx, user))).pending_change.resend_available_at).toBe(
+    '2026-11-20T09:05:00.000Z',
+  )
+  expect(await refusalOf(verify(ctx, user, pending))).toBe('accepted')
+})
+
+test('however often it is sent again, a change ends after a day', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  const input = { userId: user.userId, change_request_id: pending.change_request_id }
+  ctx.clock.advance(11 * hour)
+  await resendVerification(await asUser(ctx, user), input)
+  ctx.clock.advance(11 * hour)
+  expect((await resendVerification(await asUser(ctx, user), input)).expires_at).toBe('2026-11-21T09:00:00.000Z')
+  ctx.clock.advance(2 * hour)
+  expect(await refusalOf(resendVerification(await asUser(ctx, user), input))).toBe('EMAIL_004')
+})

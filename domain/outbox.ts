@@ -1,0 +1,31 @@
+import { type EngineEvent, type SystemContext, statement } from './context'
+
+const LEASE_MS = 30_000
+const BATCH = 100
+
+const claim = statement(
+  'claim-outbox-events',
+  `UPDATE outbox_events SET due_at = $2, attempts = attempts + 1
+   WHERE id IN (SELECT id FROM outbox_events WHERE due_at IS NOT NULL AND due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+   RETURNING id, name, data`,
+)
+const markSent = statement(
+  'mark-events-sent',
+  'UPDATE outbox_events SET sent_at = $2, due_at = NULL WHERE id = ANY($1::text[])',
+)
+const forget = statement('forget-sent-events', 'DELETE FROM outbox_events WHERE sent_at < $1')
+
+/** Hands committed events to the engine. One that is lost on the way is sent again; the engine knows it by its id. */
+export async function sendOutboxEvents(ctx: SystemContext): Promise<void> {
+  const now = ctx.clock.now()
+  const events = await ctx.sql<EngineEvent>(claim, [now, new Date(now.getTime() + LEASE_MS), BATCH])
+  if (events.length > 0 && (await ctx.emit(events))) {
+    await ctx.sql(markSent, [events.map(({ id }) => id), ctx.clock.now()])
+  }
+}
+
+const KEPT_MS = 24 * 60 * 60 * 1000
+
+export async function forgetSentEvents(ctx: SystemContext): Promise<void> {
+  await ctx.sql(forget, [new Date(ctx.clock.now().getTime() - KEPT_MS)])
+}

@@ -1,0 +1,152 @@
+import { AppError, type ErrorCode } from '@/contract/errors'
+import { type BucketState, type Context, type SystemContext, statement } from './context'
+import type { BucketName, Limit } from './limits'
+
+export interface Bucket extends Limit {
+  name: BucketName
+  key: string
+  userId: string | null
+}
+
+export const userBucket = (ctx: SystemContext, name: BucketName, userId: string): Bucket => ({
+  ...ctx.limits[name],
+  name,
+  key: `${name}:${userId}`,
+  userId,
+})
+
+/** For an address or a client: the key holds only a keyed hash of it. */
+export const pseudonymousBucket = (ctx: SystemContext, name: BucketName, text: string): Bucket => ({
+  ...ctx.limits[name],
+  name,
+  key: `${name}:${ctx.secrets.mac('pseudonym', text).toString('base64url')}`,
+  userId: null,
+})
+
+/** Told in the headers of every answer; the others only where they refuse. */
+const SHOWN = new Set<BucketName>(['change', 'verify', 'withdraw'])
+
+/** Places taken by one call; hand them to `givePlacesBack` when the call turns out not to count. */
+export interface TakenPlaces {
+  keys: string[]
+  at: Date
+}
+
+// One row a bucket and one upsert make the count exact without a lock of our own: parallel calls queue on the row,
+// and each sees the times that the one before it left.
+const movePlaces = statement(
+  'take-places',
+  `INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
+   SELECT b.key, b.user_id, CASE WHEN b.take THEN ARRAY[$1::timestamptz] ELSE '{}' END, b.places, b.window_ms, b.places > 0,
+          $1::timestamptz + b.window_ms * interval '1 millisecond'
+   FROM unnest($2::text[], $3::text[], $4::int[], $5::bigint[], $6::bool[]) AS b (key, user_id, places, window_ms, take)
+   ORDER BY b.key
+   ON CONFLICT (key) DO UPDATE SET
+     (hits, granted) = (
+       SELECT CASE WHEN cardinality(live) < excluded.places THEN live || excluded.hits ELSE live END, cardinality(live) < excluded.places
+       FROM (SELECT ARRAY(
+         SELECT h FROM unnest(r.hits) AS h WHERE h > $1::timestamptz - excluded.window_ms * interval '1 millisecond' ORDER BY h
+       ) AS live) AS l
+     ),
+     places = excluded.places, window_ms = excluded.window_ms, expires_at = excluded.expires_at
+   RETURNING key, hits, granted`,
+)
+
+const removeHits = statement(
+  'give-places-back',
+  `UPDATE rate_limits SET hits = hits[:array_position(hits, $2::timestamptz) - 1] || hits[array_position(hits, $2::timestamptz) + 1:]
+   WHERE key = ANY($1::text[]) AND $2::timestamptz = ANY(hits)`,
+)
+
+/**
+ * Takes a place in each bucket of `take` and looks at those of `look`: all or none.
+ * Where one is full, refuses with `code` and the time after which all of them have room.
+ */
+export async function takePlaces(
+  ctx: SystemContext & { buckets?: BucketState[] },
+  { take, look = [], code }: { take: Bucket[]; look?: Bucket[]; code: ErrorCode },
+): Promise<TakenPlaces> {
+  const now = ctx.clock.now()
+  const buckets = [...take, ...look]
+  const rows = await ctx.sql<{ key: string; hits: Date[]; granted: boolean }>(movePlaces, [
+    now,
+    buckets.map((bucket) => bucket.key),
+    buckets.map((bucket) => bucket.userId),
+    buckets.map((bucket) => bucket.places),
+    buckets.map((bucket) => bucket.windowMs),
+    buckets.map((bucket) => take.includes(bucket)),
+  ])
+  let freeAt = 0
+  const taken: string[] = []
+  for (const bucket of buckets) {
+    const row = rows.find(({ key }) => key === bucket.key)
+    if (!row) throw new Error(`bucket ${bucket.name} was not returned`)
+    const state = bucketState(bucket, row.hits, now)
+    if (row.granted && take.includes(bucket)) taken.push(bucket.key)
+    if (!row.granted) freeAt = Math.max(freeAt, state.resetsAt.getTime())
+    if (!row.granted || SHOWN.has(bucket.name)) noteBucket(ctx, state)
+  }
+  const places = { keys: taken, at: now }
+  if (freeAt === 0) return places
+  await givePlacesBack(ctx, places)
+  throw new AppError(code, undefined, secondsUntil(freeAt, now))
+}
+
+export async function givePlacesBack(ctx: SystemContext, places: TakenPlaces): Promise<void> {
+  if (places.keys.length > 0) await ctx.sql(removeHits, [places.keys, places.at])
+}
+
+const removeOld = statement(
+  'forget-old-buckets',
+  'DELETE FROM rate_limits WHERE key IN (SELECT key FROM rate_limits WHERE expires_at < $1 LIMIT 1000 FOR UPDATE SKIP LOCKED)',
+)
+
+/** A bucket whose newest time has left its window says nothing any more. */
+export async function forgetOldBuckets(ctx: SystemContext): Promise<void> {
+  await ctx.sql(removeOld, [ctx.clock.now()])
+}
+
+/** Whole seconds, never fewer than one: waiting exactly that long makes the next call pass. */
+export const secondsUntil = (time: Date | number, now: Date): number =>
+  Math.max(1, Math.ceil((Number(time) - now.getTime()) / 1000))
+
+function bucketState(bucket: Bucket, hits: Date[], now: Date): BucketState {
+  const { name, places, windowMs } = bucket
+  // With a full bucket the place that comes free first is the oldest that still counts.
+  const oldest = hits[Math.max(0, hits.length - places)]
+  return {
+    name,
+    places,
+    windowMs,
+    remaining: Math.max(0, places - hits.length),
+    resetsAt: oldest ? new Date(oldest.getTime() + windowMs) : now,
+  }
+}
+
+export function noteBucket(ctx: { buckets?: BucketState[] }, state: BucketState) {
+  if (!ctx.buckets) return
+  const index = ctx.buckets.findIndex(({ name }) => name === state.name)
+  if (index >= 0) ctx.buckets[index] = state
+  else ctx.buckets.push(state)
+}
+
+const readHits = new Map<string, number[]>()
+const FORGET_ABOVE = 10_000
+
+/** Reads are counted in this process alone, so that a read never costs a write. */
+export function takeReadPlace(ctx: Context): void {
+  const { places, windowMs } = ctx.limits.read
+  const now = ctx.clock.now().getTime()
+  const hits = (readHits.get(ctx.actor.userId) ?? []).filter((hit) => hit > now - windowMs)
+  const granted = hits.length < places
+  if (granted) hits.push(now)
+  if (readHits.size >= FORGET_ABOVE) forgetIdle(now - windowMs)
+  readHits.set(ctx.actor.userId, hits)
+  const resetsAt = new Date((hits[0] ?? now) + windowMs)
+  noteBucket(ctx, { name: 'read', places, windowMs, remaining: places - hits.length, resetsAt })
+  if (!granted) throw new AppError('RATE_001', undefined, secondsUntil(resetsAt, new Date(now)))
+}
+
+function forgetIdle(before: number) {
+  for (const [userId, hits] of readHits) if ((hits.at(-1) ?? 0) <= before) readHits.delete(userId)
+}

@@ -1,0 +1,189 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, inject } from 'vitest'
+import type { Data } from '@/contract/define'
+import type { changeEmail as changeContract } from '@/contract/email'
+import { type Database, openDatabase } from '@/server/db'
+import { createPasswords } from '@/server/passwords'
+import { createSecrets } from '@/server/secrets'
+import { authenticateSession } from './access/authenticate'
+import { startSession } from './access/sessions'
+import type { AppAnswer, AppRequest, Context, EngineEvent, Message, SystemContext } from './context'
+import { changeEmail } from './email/change-email'
+import { LIMITS, type Limits } from './limits'
+import { createUser } from './user'
+
+export interface Mailed {
+  to: string
+  id: string
+  message: Message
+}
+
+export interface TestContext extends SystemContext {
+  clock: { now(): Date; advance(ms: number): void }
+  mailbox: Mailed[]
+  /** What the mail server does with the next messages. */
+  mailServer: { accepts: boolean }
+  archived: ReadonlyMap<string, Uint8Array>
+  /** What connected applications answer. */
+  apps: { answer(request: AppRequest): Promise<AppAnswer> }
+  engine: { accepts: boolean; events: EngineEvent[] }
+  /** Waits for everything that went on after an answer. */
+  settle(): Promise<void>
+}
+
+export interface TestUser {
+  userId: string
+  email: string
+  password: string
+  sessionId: string
+}
+
+let database: Promise<{ url: string; open: Database }> | undefined
+
+/** A migrated database of this test file alone. */
+export function testDatabase(): Promise<{ url: string; open: Database }> {
+  database ??= cloneDatabase()
+  return database
+}
+
+async function cloneDatabase() {
+  const template = inject('templateDatabase')
+  const name = `${template.replace('template', '')}${randomBytes(6).toString('hex')}`
+  const admin = new pg.Client({ connectionString: inject('adminUrl') })
+  await admin.connect()
+  await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+  const url = Object.assign(new URL(inject('adminUrl')), { pathname: name }).href
+  const open = openDatabase(url)
+  afterAll(async () => {
+    await open.close()
+    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+    await admin.end()
+  })
+  return { url, open }
+}
+
+/** The real database and hashing; a clock that moves when told, and a mail server that keeps what it took. */
+export async function testContext(limits: Partial<Limits> = {}): Promise<TestContext> {
+  const { open } = await testDatabase()
+  let now = Date.parse('2026-11-20T09:00:00.000Z')
+  let tasks: Promise<unknown>[] = []
+  const mailbox: Mailed[] = []
+  const mailServer = { accepts: true }
+  const archives = new Map<string, Uint8Array>()
+  const engine = { accepts: true, events: [] as EngineEvent[] }
+  const apps: TestContext['apps'] = { answer: async () => ({ status: 204 }) }
+  return {
+    sql: open.sql,
+    transaction: open.transaction,
+    db: open.db,
+    clock: {
+      now: () => new Date(now),
+      advance: (ms) => {
+        now += ms
+      },
+    },
+    secrets: createSecrets({ auth: ['auth-secret-for-tests'], code: ['code-secret-for-tests'] }),
+    passwords,
+    mail: {
+      async send({ to, id, message }) {
+        if (mailServer.accepts) mailbox.push({ to, id, message })
+        return mailServer.accepts
+      },
+      async forget() {},
+    },
+    archives: {
+      async put(objectKey, content) {
+        archives.set(objectKey, content)
+      },
+      async delete(objectKey) {
+        archives.delete(objectKey)
+      },
+    },
+    archived: archives,
+    callApp: (request) => apps.answer(request),
+    apps,
+    emit: async (events) => {
+      if (engine.accepts) engine.events.push(...events)
+      return engine.accepts
+    },
+    engine,
+    timeScale: 1,
+    limits: { ...LIMITS, ...limits },
+    appUrl: 'https://accounts.test',
+    background: (task) => {
+      tasks.push(task())
+    },
+    mailbox,
+    mailServer,
+    async settle() {
+      const running = tasks
+      tasks = []
+      await Promise.all(running)
+    },
+  }
+}
+
+const passwords = createPasswords()
+
+export async function givenUser(
+  ctx: TestContext,
+  email = `ada-${randomBytes(6).toString('hex')}@example.test`,
+): Promise<TestUser> {
+  const password = 'correct horse battery'
+  const userId = await createUser(ctx, { email, password, name: 'Ada Lovelace', emailVerified: true })
+  return { userId, email, password, sessionId: await givenSession(ctx, userId) }
+}
+
+export async function givenSession(ctx: TestContext, userId: string): Promise<string> {
+  const sessionId = await startSession(ctx, { userId, userAgent: 'test', ip: '192.0.2.1' })
+  if (!sessionId) throw new Error('no session for this user')
+  return sessionId
+}
+
+/** A request of this user now, as the wrapper would begin it. */
+export async function asUser(ctx: TestContext, user: TestUser): Promise<Context> {
+  const actor = await authenticateSession(ctx, user.sessionId)
+  if (!actor) throw new Error('the session has ended')
+  return { ...ctx, actor, ip: '192.0.2.1', buckets: [] }
+}
+
+export interface PendingTestChange extends Data<typeof changeContract> {
+  code: string
+}
+
+/** A change that awaits verification, with the code that was mailed. */
+export async function givenPendingChange(
+  ctx: TestContext,
+  user: TestUser,
+  newEmail = `new-${user.email}`,
+): Promise<PendingTestChange> {
+  const input = { userId: user.userId, new_email: newEmail, current_password: user.password }
+  const data = await changeEmail(await asUser(ctx, user), input)
+  await ctx.settle()
+  return { ...data, code: codeSentTo(ctx, newEmail) }
+}
+
+/** The code of the newest verification message to this address. */
+export function codeSentTo(ctx: TestContext, email: string): string {
+  const mailed = ctx.mailbox.findLast(({ to, message }) => to === email && message.template === 'verify-new-email')
+  if (mailed?.message.template !== 'verify-new-email') throw new Error(`no verification message to ${email}`)
+  return mailed.message.code
+}
+
+/** The error code that a refused call ends with; fails when the call is accepted. */
+export async function refusalOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  }
+  return 'accepted'
+}
+
+/** `000000` unless that is the code. */
+export const wrongCode = (code: string) => (code === '000000' ? '000001' : '000000')
+
+/** How often each outcome came: `{ accepted: 3, EMAIL_008: 97 }`. */
+export const tally = (outcomes: string[]): Record<string, number> =>
+  Object.fromEntries([...Map.groupBy(outcomes, (outcome) => outcome)].map(([outcome, all]) => [outcome, all.length]))

@@ -1,0 +1,140 @@
+import { createHmac } from 'node:crypto'
+import { AppError } from '@/contract/errors'
+import { type AppAnswer, type SystemContext, statement } from '../context'
+
+export interface AppsOutcome {
+  /** When the next application wants to be tried; null once all know. */
+  nextTryAt: Date | null
+  problem: string | null
+}
+
+interface NotificationRow {
+  id: string
+  subject: string
+  attempts: number
+  endpoint: string
+  sealed_secret: Buffer
+  started_at: Date
+}
+
+const SECOND = 1000
+const FIRST_WAIT_MS = 5 * SECOND
+const LONGEST_WAIT_MS = 24 * 60 * 60 * SECOND
+const LEASE_MS = 20 * SECOND
+
+const claimDue = statement(
+  'claim-app-notifications',
+  `UPDATE app_notifications n SET status = 'processing', lease_until = $3, attempts = n.attempts + 1
+   FROM connected_apps a, withdrawals w
+   WHERE n.withdrawal_id = $1 AND a.id = n.app_id AND w.id = n.withdrawal_id AND n.due_at <= $2
+     AND (n.lease_until IS NULL OR n.lease_until <= $2)
+   RETURNING n.id, n.subject, n.attempts, a.endpoint, a.sealed_secret, w.started_at`,
+)
+const markTold = statement(
+  'mark-app-told',
+  `UPDATE app_notifications SET status = 'completed', completed_at = $2, due_at = NULL, lease_until = NULL, subject = NULL, last_error = NULL
+   WHERE id = $1`,
+)
+const markFailed = statement(
+  'mark-app-failed',
+  'UPDATE app_notifications SET due_at = $2, lease_until = NULL, last_error = $3 WHERE id = $1',
+)
+const nextTry = statement(
+  'next-app-notification',
+  `SELECT min(greatest(due_at, lease_until)) AS at, min(last_error) AS problem
+   FROM app_notifications WHERE withdrawal_id = $1 AND status <> 'completed'`,
+)
+
+/** One try for every application that is due, side by side: one that fails delays no other. */
+export async function notifyApplications(ctx: SystemContext, withdrawalId: string): Promise<AppsOutcome> {
+  const now = ctx.clock.now()
+  const due = await ctx.sql<NotificationRow>(claimDue, [withdrawalId, now, new Date(now.getTime() + LEASE_MS)])
+  await Promise.all(due.map((notification) => notify(ctx, withdrawalId, notification)))
+  const [left] = await ctx.sql<{ at: Date | null; problem: string | null }>(nextTry, [withdrawalId])
+  return { nextTryAt: left?.at ?? null, problem: left?.problem ?? null }
+}
+
+async function notify(ctx: SystemContext, withdrawalId: string, notification: NotificationRow) {
+  const secret = ctx.secrets.open(notification.sealed_secret)
+  if (!secret) throw new Error('no configured key opens the signing secret of an application')
+  const body = JSON.stringify({
+    type: 'account.withdrawn',
+    timestamp: notification.started_at.toISOString(),
+    data: { withdrawal_id: withdrawalId, subject: notification.subject },
+  })
+  const answer = await ctx.callApp({
+    endpoint: notification.endpoint,
+    headers: signedHeaders(notification.id, ctx.clock.now(), body, secret.toString()),
+    body,
+  })
+  const now = ctx.clock.now()
+  if (knows(answer)) await ctx.sql(markTold, [notification.id, now])
+  else {
+    const nextTryAt = new Date(now.getTime() + waitMs(ctx, notification.attempts, answer))
+    await ctx.sql(markFailed, [notification.id, nextTryAt, answer.problem ?? `HTTP ${answer.status}`])
+  }
+}
+
+/** Gone at the application is as good as told. */
+const knows = ({ status }: AppAnswer) => (status >= 200 && status < 300) || status === 404 || status === 410
+
+/** Standard Webhooks, symmetric (v1). */
+export function signedHeaders(id: string, at: Date, body: string, secret: string): Record<string, string> {
+  const timestamp = String(Math.floor(at.getTime() / SECOND))
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+  return {
+    'Content-Type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${signature}`,
+  }
+}
+
+/** Doubles from 5 s to a day, with up to a quarter more at random; what the application asks for comes first. */
+function waitMs(ctx: SystemContext, attempts: number, { retryAfterMs }: AppAnswer): number {
+  if (retryAfterMs !== undefined) return Math.min(retryAfterMs, LONGEST_WAIT_MS)
+  const doubled = FIRST_WAIT_MS * 2 ** Math.min(attempts - 1, 20) * (1 + Math.random() / 4)
+  return Math.min(doubled, LONGEST_WAIT_MS) * ctx.timeScale
+}
+
+const insertApp = statement(
+  'register-app',
+  'INSERT INTO connected_apps (id, name, endpoint, sealed_secret, created_at) VALUES ($1, $2, $3, $4, $5)',
+)
+
+/** The secret is shown in this answer and never again. */
+export async function registerApp(
+  ctx: SystemContext,
+  { name, endpoint, secret }: { name: string; endpoint: string; secret: string },
+): Promise<string> {
+  const id = ctx.secrets.randomId('app_')
+  await ctx.sql(insertApp, [id, name, endpoint, ctx.secrets.seal(secret), ctx.clock.now()])
+  return id
+}
+
+const insertConnection = statement(
+  'connect-app',
+  `INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
+   SELECT $1, u.id, a.id, $4, $5 FROM users u, connected_apps a
+   WHERE u.id = $2 AND u.withdrawn_at IS NULL AND a.id = $3
+   FOR SHARE OF u
+   ON CONFLICT (user_id, app_id) DO UPDATE SET subject = excluded.subject
+   RETURNING id`,
+)
+
+export async function connectApp(
+  ctx: SystemContext,
+  input: { userId: string; appId: string; subject: string },
+): Promise<string> {
+  const id = ctx.secrets.randomId('con_')
+  const [row] = await ctx.sql<{ id: string }>(insertConnection, [
+    id,
+    input.userId,
+    input.appId,
+    input.subject,
+    ctx.clock.now(),
+  ])
+  if (!row) throw new AppError('REQUEST_001', 'There is no active user, or no application, with this id.')
+  return row.id
+}

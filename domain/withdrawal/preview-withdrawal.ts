@@ -1,0 +1,33 @@
+import type { SystemContext } from '../context'
+import { retentionDays } from './schedule'
+
+export interface WithdrawalPreview {
+  /** Names of the applications that will be told. */
+  applications: string[]
+  /** What has to be settled first. */
+  pendingTransactions: { id: string; description: string; createdAt: string }[]
+  retentionDays: number
+}
+
+/** What a withdrawal would meet now; for the page that offers it. */
+export async function previewWithdrawal(ctx: SystemContext, userId: string): Promise<WithdrawalPreview> {
+  const [connections, pending] = await Promise.all([
+    ctx.db.appConnection.findMany({ where: { userId }, select: { app: { select: { name: true } } } }),
+    ctx.db.transaction.findMany({ where: { userId, status: 'pending' }, orderBy: { createdAt: 'asc' } }),
+  ])
+  return {
+    applications: connections.map(({ app }) => app.name).sort(),
+    pendingTransactions: pending.map(({ id, description, createdAt }) => ({
+      id,
+      description,
+      createdAt: createdAt.toISOString(),
+    })),
+    retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
+  }
+}
+
+/** Whose withdrawal this is, for the page that is opened with the withdrawal id alone; null for none, and after the purge. */
+export async function userOfWithdrawal(ctx: SystemContext, withdrawalId: string): Promise<string | null> {
+  const withdrawal = await ctx.db.withdrawal.findUnique({ where: { id: withdrawalId }, select: { userId: true } })
+  return withdrawal?.userId ?? null
+}

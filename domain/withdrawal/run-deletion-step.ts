@@ -1,0 +1,105 @@
+import type { Step } from '@/contract/withdrawal'
+import { type Sql, type SystemContext, statement } from '../context'
+import { deleteArchives } from './archive'
+import { type AppsOutcome, notifyApplications } from './connected-applications'
+import type { KeptFor } from './deletion-map'
+import { type Erased, erase } from './erase'
+
+/** Longer than anything a step waits for; a run that dies lets go of its step after this. */
+const LEASE_MS = 30_000
+
+const claim = statement(
+  'claim-deletion-step',
+  `UPDATE deletion_steps s SET status = 'processing', lease_until = $4, attempts = s.attempts + 1
+   FROM withdrawals w
+   WHERE s.withdrawal_id = $1 AND s.step = $2 AND w.id = s.withdrawal_id AND s.due_at <= $3
+     AND (s.lease_until IS NULL OR s.lease_until <= $3)
+   RETURNING w.user_id, w.keep_analytics, w.keep_audit_logs, w.keep_transaction_history, s.attempts`,
+)
+const complete = statement(
+  'complete-deletion-step',
+  `UPDATE deletion_steps SET status = 'completed', completed_at = $3, due_at = NULL, lease_until = NULL, last_error = NULL
+   WHERE withdrawal_id = $1 AND step = $2 AND status <> 'completed'`,
+)
+// Locking the withdrawal first lets one of two steps that end together see that the other has ended.
+const lockWithdrawal = statement('lock-withdrawal', 'SELECT id FROM withdrawals WHERE id = $1 FOR UPDATE')
+const completeWithdrawal = statement(
+  'complete-withdrawal',
+  `UPDATE withdrawals SET completed_at = $2
+   WHERE id = $1 AND completed_at IS NULL
+     AND NOT EXISTS (SELECT FROM deletion_steps WHERE withdrawal_id = $1 AND status <> 'completed')`,
+)
+const release = statement(
+  'release-deletion-step',
+  `UPDATE deletion_steps SET due_at = $3, lease_until = NULL, last_error = $4
+   WHERE withdrawal_id = $1 AND step = $2 AND status <> 'completed'`,
+)
+
+interface ClaimedRow {
+  user_id: string
+  keep_analytics: boolean
+  keep_audit_logs: boolean
+  keep_transaction_history: boolean
+  attempts: number
+}
+
+/**
+ * Runs one step if it is due and nobody else does: claim, erase, complete. A crash anywhere is repeated harmlessly.
+ * Answers when the step wants to run again; null when it is completed, or was not ours to run.
+ */
+export async function runDeletionStep(
+  ctx: SystemContext,
+  { withdrawalId, step }: { withdrawalId: string; step: Step },
+): Promise<Date | null> {
+  const now = ctx.clock.now()
+  const [row] = await ctx.sql<ClaimedRow>(claim, [withdrawalId, step, now, new Date(now.getTime() + LEASE_MS)])
+  if (!row) return null
+  try {
+    const apps = await doOutside(ctx, step, withdrawalId, row.user_id)
+    if (apps.nextTryAt) {
+      await ctx.sql(release, [withdrawalId, step, apps.nextTryAt, apps.problem])
+      return apps.nextTryAt
+    }
+    await ctx.transaction((sql) => finish(ctx, sql, step, toErased(ctx, withdrawalId, row)))
+    return null
+  } catch (error) {
+    const nextTryAt = new Date(ctx.clock.now().getTime() + backOffMs(row.attempts) * ctx.timeScale)
+    await ctx.sql(release, [withdrawalId, step, nextTryAt, error instanceof Error ? error.name : 'unknown'])
+    throw error
+  }
+}
+
+/** What no transaction can take back comes first, and is safe to repeat. */
+async function doOutside(ctx: SystemContext, step: Step, withdrawalId: string, userId: string): Promise<AppsOutcome> {
+  if (step === 'third_party_integrations') return notifyApplications(ctx, withdrawalId)
+  if (step === 'data_archives') {
+    await deleteArchives(ctx, userId)
+    await ctx.mail.forget(userId)
+  }
+  return { nextTryAt: null, problem: null }
+}
+
+async function finish(ctx: SystemContext, sql: Sql, step: Step, erased: Erased) {
+  const now = ctx.clock.now()
+  await sql(lockWithdrawal, [erased.withdrawalId])
+  await erase(sql, step, erased)
+  await sql(complete, [erased.withdrawalId, step, now])
+  await sql(completeWithdrawal, [erased.withdrawalId, now])
+}
+
+function toErased(ctx: SystemContext, withdrawalId: string, row: ClaimedRow): Erased {
+  const choices: [KeptFor, boolean][] = [
+    ['analytics', row.keep_analytics],
+    ['audit_logs', row.keep_audit_logs],
+    ['transaction_history', row.keep_transaction_history],
+  ]
+  return {
+    withdrawalId,
+    userId: row.user_id,
+    pseudonym: ctx.secrets.mac('pseudonym', row.user_id).toString('base64url'),
+    keeps: new Set(choices.filter(([, kept]) => kept).map(([name]) => name)),
+  }
+}
+
+/** From 5 s doubling to an hour. */
+const backOffMs = (attempts: number) => Math.min(5_000 * 2 ** Math.min(attempts - 1, 20), 60 * 60_000)

@@ -1,0 +1,12 @@
+import type { SystemContext } from '../context'
+
+const STATUS_TOKEN = /^wst_([A-Za-z0-9_-]{43})$/
+
+/** Derived from the withdrawal id with a key that is not in the database, and stored nowhere. */
+export const createStatusToken = (ctx: SystemContext, withdrawalId: string): string =>
+  `wst_${ctx.secrets.mac('status-token', withdrawalId).toString('base64url')}`
+
+export function isStatusTokenOf(ctx: SystemContext, token: string, withdrawalId: string): boolean {
+  const mac = STATUS_TOKEN.exec(token)?.[1]
+  return mac !== undefined && ctx.secrets.macMatches('status-token', withdrawalId, Buffer.from(mac, 'base64url'))
+}

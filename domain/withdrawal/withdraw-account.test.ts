@@ -1,0 +1,446 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { Data } from '@/contract/define'
+import type { withdrawAccount as contract } from '@/contract/withdrawal'
+import { authenticate } from '../access/authenticate'
+import { authenticateWithdrawn } from '../access/authenticate-withdrawn'
+import { createAccessToken } from '../access/create-access-token'
+import { startSession } from '../access/sessions'
+import { signIn } from '../access/sign-in'
+import type { Context } from '../context'
+import { verifyEmail } from '../email/verify-email'
+import {
+  asUser,
+  givenPendingChange,
+  givenUser,
+  refusalOf,
+  type TestContext,
+  type TestUser,
+  tally,
+  testContext,
+} from '../testing'
+import { createUser } from '../user'
+import { writeArchive } from './archive'
+import { connectApp, registerApp } from './connected-applications'
+import { getWithdrawalStatus } from './get-withdrawal-status'
+import { retryWithdrawal } from './operate-withdrawal'
+import { runDueWork } from './run-due-work'
+import { addTransaction } from './transactions'
+import { withdrawAccount } from './withdraw-account'
+
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
+const confirmation = 'DELETE_MY_ACCOUNT'
+
+const withdraw = async (ctx: TestContext, user: TestUser, choices: object = {}) =>
+  withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation, ...choices })
+
+async function statusOf(ctx: TestContext, user: TestUser, { withdrawal_id, status_token }: Data<typeof contract>) {
+  const path = { userId: user.userId, withdrawalId: withdrawal_id }
+  const actor = await authenticateWithdrawn(ctx, status_token, path, 'reads')
+  if (!actor) throw new Error('the status token opens nothing')
+  return getWithdrawalStatus({ ...ctx, actor, ip: '', buckets: [] }, path)
+}
+
+/** Time passes, and whatever has become due is worked off. */
+async function pass(ctx: TestContext, ms: number) {
+  ctx.clock.advance(ms)
+  await runDueWork(ctx)
+  await ctx.settle()
+}
+
+const stepsOf = async (ctx: TestContext, user: TestUser, started: Data<typeof contract>) =>
+  Object.fromEntries((await statusOf(ctx, user, started)).deletion_steps.map(({ step, status }) => [step, status]))
+
+test('withdrawing answers with the steps and switches the account off at once', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const started = await withdraw(ctx, user, { reason: 'privacy_concerns' })
+  expect(started).toMatchObject({
+    status: 'processing',
+    scheduled_completion: '2026-11-27T09:00:00.000Z',
+    data_retention_period: 30,
+    deletion_steps: [
+      { step: 'user_profile', status: 'processing', estimated_completion: '2026-11-20T10:00:00.000Z' },
+      { step: 'session_revocation', status: 'completed', completed_at: '2026-11-20T09:00:00.000Z' },
+      { step: 'third_party_integrations', status: 'pending', estimated_completion: '2026-11-21T09:00:00.000Z' },
+      { step: 'data_archives', status: 'pending', estimated_completion: '2026-11-27T09:00:00.000Z' },
+    ],
+  })
+  await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
+  expect(await signIn(ctx, { ...user, userAgent: '', ip: '192.0.2.1' })).toBeNull()
+  expect(await startSession(ctx, { userId: user.userId, userAgent: '', ip: '' })).toBeNull()
+})
+
+test('the steps end at their times and the withdrawal with the last of them', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const started = await withdraw(ctx, user)
+  await pass(ctx, 5 * minute - 1)
+  expect(await stepsOf(ctx, user, started)).toMatchObject({ user_profile: 'processing' })
+  await pass(ctx, 1)
+  expect(await stepsOf(ctx, user, started)).toMatchObject({
+    user_profile: 'completed',
+    third_party_integrations: 'pending',
+  })
+  await pass(ctx, hour)
+  expect(await stepsOf(ctx, user, started)).toMatchObject({
+    third_party_integrations: 'completed',
+    data_archives: 'pending',
+  })
+  expect(await statusOf(ctx, user, started)).not.toHaveProperty('completed_at')
+  await pass(ctx, day)
+  expect(await statusOf(ctx, user, started)).toMatchObject({ status: 'completed', completed_at: expect.any(String) })
+})
+
+test('100 parallel calls make one withdrawal', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const caller = await asUser(ctx, user)
+  const outcomes = await Promise.all(
+    Array.from({ length: 100 }, () => refusalOf(withdrawAccount(caller, { userId: user.userId, confirmation }))),
+  )
+  expect(tally(outcomes)).toEqual({ accepted: 1, WITHDRAWAL_002: 99 })
+  expect(await ctx.db.withdrawal.count({ where: { userId: user.userId } })).toBe(1)
+  expect(await ctx.db.deletionStep.count({ where: { withdrawal: { userId: user.userId } } })).toBe(4)
+})
+
+test('pending transactions hold a withdrawal back, and the answer counts them', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  for (const status of ['pending', 'pending', 'settled'] as const) {
+    await addTransaction(ctx, { userId: user.userId, status, description: '', amountCents: 1, ip: '' })
+  }
+  await expect(withdraw(ctx, user)).rejects.toMatchObject({
+    code: 'WITHDRAWAL_003',
+    details: expect.stringContaining('2'),
+  })
+  expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
+})
+
+test('a withdrawal and a new transaction exclude each other', async () => {
+  const ctx = await testContext()
+  for (let round = 0; round < 25; round++) {
+    const user = await givenUser(ctx)
+    const add = () =>
+      addTransaction(ctx, { userId: user.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
+    const [withdrawn, added] = await Promise.all([refusalOf(withdraw(ctx, user)), refusalOf(add())])
+    expect([
+      ['accepted', 'REQUEST_001'],
+      ['WITHDRAWAL_003', 'accepted'],
+    ]).toContainEqual([withdrawn, added])
+  }
+})
+
+test('withdrawing and verifying at once: never a live account, a taken address or a pending change afterwards', async () => {
+  const ctx = await testContext()
+  for (let round = 0; round < 25; round++) {
+    const user = await givenUser(ctx)
+    const pending = await givenPendingChange(ctx, user)
+    const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
+    const verifier = await asUser(ctx, user)
+    const [withdrawn] = await Promise.all([refusalOf(withdraw(ctx, user)), refusalOf(verifyEmail(verifier, input))])
+    expect(withdrawn).toBe('accepted')
+    const row = await ctx.db.user.findUniqueOrThrow({
+      where: { id: user.userId },
+      include: { emailChangeRequests: true },
+    })
+    expect(row.emailKey).toBeNull()
+    expect(row.emailChangeRequests.map(({ status }) => status)).not.toContain('pending_verification')
+  }
+})
+
+test('the address is free at once, and a new account with it sees nothing old', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const started = await withdraw(ctx, user)
+  const userId = await createUser(ctx, { email: user.email, password: user.password, name: 'New', emailVerified: true })
+  const again = { ...user, userId, sessionId: (await startSession(ctx, { userId, userAgent: '', ip: '' })) as string }
+  const context: Context = await asUser(ctx, again)
+  const path = { userId, withdrawalId: started.withdrawal_id }
+  expect(await refusalOf(getWithdrawalStatus(context, path))).toBe('WITHDRAWAL_004')
+})
+
+test('after the withdrawal the calling token and the status token read it, and nothing else does', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const token = (scopes: ('email:manage' | 'account:manage')[]) =>
+    createAccessToken(ctx, { userId: user.userId, name: '', scopes, expiresInMs: 40 * day, actor: 'operator' })
+  const [calling, other, email] = [
+    await token(['account:manage']),
+    await token(['account:manage']),
+    await token(['email:manage']),
+  ]
+  const actor = await authenticate(ctx, calling.accessToken)
+  if (!actor) throw new Error('the token opens nothing')
+  const started = await withdrawAccount({ ...ctx, actor, ip: '', buckets: [] }, { userId: user.userId, confirmation })
+  const path = { userId: user.userId, withdrawalId: started.withdrawal_id }
+  const as = (text: string, purpose: 'reads' | 'refused', where = path) =>
+    authenticateWithdrawn(ctx, text, where, purpose)
+
+  expect(await as(calling.accessToken, 'reads')).toMatchObject({ withdrawal: { madeTheCall: true } })
+  expect(await as(started.status_token, 'reads')).not.toBeNull()
+  expect(await as(other.accessToken, 'reads')).toBeNull()
+  expect(await as(email.accessToken, 'refused')).toBeNull()
+  for (const text of [calling.accessToken, other.accessToken]) expect(await as(text, 'refused')).not.toBeNull()
+  for (const text of [calling.accessToken, started.status_token]) {
+    expect(await as(text, 'reads', { ...path, userId: 'usr_other' })).toBeNull()
+    expect(await as(text, 'reads', { ...path, withdrawalId: 'wd_other' })).toBeNull()
+    expect(await authenticate(ctx, text)).toBeNull()
+  }
+  await pass(ctx, 2 * day)
+  expect(await as(calling.accessToken, 'reads')).not.toBeNull()
+  await pass(ctx, 30 * day)
+  expect(await as(calling.accessToken, 'reads')).toBeNull()
+  expect(await as(started.status_token, 'reads')).toBeNull()
+})
+
+test('the confirmation goes to the address at once, with a link that holds the status token', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const started = await withdraw(ctx, user)
+  await ctx.settle()
+  expect(ctx.mailbox.at(-1)).toMatchObject({
+    to: user.email,
+    message: { progressUrl: `https://accounts.test/withdrawal/${started.withdrawal_id}#token=${started.status_token}` },
+  })
+})
+
+test('a confirmation that the mail server refuses waits sealed for a day, then is destroyed', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  ctx.mailServer.accepts = false
+  const { withdrawal_id } = await withdraw(ctx, user)
+  await pass(ctx, hour)
+  const waiting = await ctx.db.notice.findFirstOrThrow({ where: { withdrawalId: withdrawal_id } })
+  expect(waiting.sealed).not.toBeNull()
+  expect(Buffer.from(waiting.sealed ?? []).toString('latin1')).not.toContain(user.email)
+  ctx.clock.advance(23 * hour - 1)
+  await pass(ctx, 1)
+  ctx.mailServer.accepts = true
+  await pass(ctx, minute)
+  expect(await ctx.db.notice.count({ where: { withdrawalId: withdrawal_id, sealed: { not: null } } })).toBe(0)
+  expect(ctx.mailbox.filter(({ to }) => to === user.email)).toEqual([])
+})
+
+async function givenConnectedApps(ctx: TestContext, user: TestUser, names: string[]) {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`
+  for (const name of names) {
+    const appId = await registerApp(ctx, { name, endpoint: `https://${name}.test/hook`, secret })
+    await connectApp(ctx, { userId: user.userId, appId, subject: `${name}-subject` })
+  }
+}
+
+test('each application is told with one stable id; one that fails delays no other and keeps the step open', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await givenConnectedApps(ctx, user, ['good', 'bad', 'gone'])
+  const calls: { host: string; id: string; body: string }[] = []
+  let badAnswers = 500
+  ctx.apps.answer = async ({ endpoint, headers, body }) => {
+    const { host } = new URL(endpoint)
+    calls.push({ host, id: headers['webhook-id'] ?? '', body })
+    if (host === 'gone.test') return { status: 410 }
+    return { status: host === 'bad.test' ? badAnswers : 200 }
+  }
+  const started = await withdraw(ctx, user)
+  await pass(ctx, hour)
+  expect(calls.map(({ host }) => host).sort()).toEqual(['bad.test', 'gone.test', 'good.test'])
+  expect(calls.find(({ host }) => host === 'good.test')?.body).toBe(
+    `{"type":"account.withdrawn","timestamp":"2026-11-20T09:00:00.000Z","data":{"withdrawal_id":"${started.withdrawal_id}","subject":"good-subject"}}`,
+  )
+  expect((await statusOf(ctx, user, started)).applications).toMatchObject([
+    { name: 'bad', status: 'processing', next_attempt_at: expect.any(String) },
+    { name: 'gone', status: 'completed' },
+    { name: 'good', status: 'completed' },
+  ])
+  await pass(ctx, 2 * day)
+  expect(await stepsOf(ctx, user, started)).toMatchObject({
+    third_party_integrations: 'processing',
+    data_archives: 'completed',
+  })
+  await pass(ctx, 40 * day)
+  expect(await statusOf(ctx, user, started)).toMatchObject({ status: 'processing' })
+  badAnswers = 200
+  expect(await retryWithdrawal(ctx, started.withdrawal_id)).toEqual(['third_party_integrations'])
+  await pass(ctx, 0)
+  expect(await stepsOf(ctx, user, started).catch(() => 'purged')).toBe('purged')
+  const ids = new Set(calls.filter(({ host }) => host === 'bad.test').map(({ id }) => id))
+  expect(ids.size).toBe(1)
+  expect(calls.filter(({ host }) => host !== 'bad.test')).toHaveLength(2)
+})
+
+test('what an application asks for with Retry-After is kept, up to a day', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await givenConnectedApps(ctx, user, ['busy'])
+  let calls = 0
+  ctx.apps.answer = async () => ({ status: calls++ ? 200 : 429, retryAfterMs: 3 * hour })
+  const started = await withdraw(ctx, user)
+  await pass(ctx, hour)
+  await pass(ctx, 3 * hour - 1)
+  expect(calls).toBe(1)
+  await pass(ctx, 1)
+  expect(await stepsOf(ctx, user, started)).toMatchObject({ third_party_integrations: 'completed' })
+})
+
+test('a run that dies holding a step is repeated after its lease, by whoever sweeps', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const started = await withdraw(ctx, user)
+  ctx.clock.advance(5 * minute)
+  const lease = new Date(ctx.clock.now().getTime() + 30_000)
+  await ctx.db.deletionStep.updateMany({
+    where: { withdrawalId: started.withdrawal_id, step: 'user_profile' },
+    data: { leaseUntil: lease },
+  })
+  await pass(ctx, 29_999)
+  expect(await stepsOf(ctx, user, started)).toMatchObject({ user_profile: 'processing' })
+  await pass(ctx, 1)
+  expect(await stepsOf(ctx, user, started)).toMatchObject({ user_profile: 'completed' })
+})
+
+test('several sweeps at once run each step once', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await givenConnectedApps(ctx, user, ['once'])
+  let calls = 0
+  ctx.apps.answer = async () => {
+    calls++
+    return { status: 200 }
+  }
+  await withdraw(ctx, user)
+  ctx.clock.advance(2 * day)
+  await Promise.all(Array.from({ length: 5 }, () => runDueWork(ctx)))
+  expect(calls).toBe(1)
+})
+
+test('a withdrawal event reaches the engine, late if it has to, and holds ids only', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  ctx.engine.accepts = false
+  const { withdrawal_id } = await withdraw(ctx, user)
+  await ctx.settle()
+  expect(ctx.engine.events.filter(({ data }) => data.withdrawal_id === withdrawal_id)).toEqual([])
+  ctx.engine.accepts = true
+  await pass(ctx, minute)
+  await pass(ctx, minute)
+  expect(ctx.engine.events.filter(({ data }) => data.withdrawal_id === withdrawal_id)).toEqual([
+    { id: `evt_${withdrawal_id}`, name: 'account/withdrawal.started', data: { withdrawal_id } },
+  ])
+})
+
+/** Random marks in every personal field of every table; then a search through every table finds where they still are. */
+async function givenMarkedUser(ctx: TestContext) {
+  const mark = `canary${randomBytes(8).toString('hex')}`
+  const user = await givenUser(ctx, `${mark}@example.test`)
+  const { userId } = user
+  const at = ctx.clock.now()
+  const id = (prefix: string) => ctx.secrets.randomId(prefix)
+  await ctx.db.user.update({ where: { id: userId }, data: { name: `${mark} name` } })
+  await ctx.db.profile.create({ data: { userId, phone: mark, birthDate: mark, address: mark, bio: mark } })
+  await ctx.db.preference.create({ data: { userId, key: mark, value: mark } })
+  await givenConnectedApps(ctx, user, [`app-${randomBytes(4).toString('hex')}`])
+  const { appId } = await ctx.db.appConnection.findFirstOrThrow({ where: { userId } })
+  await ctx.db.appConnection.updateMany({ where: { userId }, data: { subject: mark } })
+  await ctx.db.sharedItem.create({ data: { id: id('shr_'), userId, appId, content: mark, sharedAt: at } })
+  await ctx.db.cacheEntry.create({ data: { key: id('cch_'), userId, value: mark, expiresAt: at } })
+  await ctx.db.analyticsEvent.create({
+    data: { id: id('ane_'), userId, name: 'page.viewed', properties: { mark }, at },
+  })
+  await ctx.db.communicationLog.create({
+    data: { id: id('cml_'), userId, channel: 'mail', recipient: mark, subject: mark, at },
+  })
+  await ctx.db.integrationLog.create({ data: { id: id('inl_'), userId, appId, action: 'sync', details: mark, at } })
+  await addTransaction(ctx, { userId, status: 'settled', description: mark, amountCents: 1, ip: mark })
+  await ctx.db.securityIncident.create({
+    data: { id: id('sec_'), userId, kind: 'new_device', description: mark, ip: mark, at },
+  })
+  await ctx.db.legalRecord.create({ data: { id: id('lgl_'), userId, kind: 'terms_accepted', details: mark, at } })
+  await givenPendingChange(ctx, user, `new-${mark}@example.test`)
+  await startSession(ctx, { userId, userAgent: mark, ip: mark })
+  await writeArchive(ctx, userId)
+  return { user, mark }
+}
+
+async function tablesWith(ctx: TestContext, text: string): Promise<string[]> {
+  const tables = await ctx.db.$queryRaw<{ name: string }[]>`
+    SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_name <> '_prisma_migrations'`
+  const found: string[] = []
+  for (const { name } of tables) {
+    const [row] = await ctx.db.$queryRawUnsafe<{ count: number }[]>(
+      `SELECT count(*)::int AS count FROM ${name} t WHERE to_jsonb(t)::text LIKE '%' || $1 || '%'`,
+      text,
+    )
+    if (row?.count) found.push(name)
+  }
+  return found.sort()
+}
+
+test('nothing of the person is left where it must not be, and nothing at all after the purge', async () => {
+  const ctx = await testContext()
+  const { user, mark } = await givenMarkedUser(ctx)
+  const started = await withdraw(ctx, user, { reason: 'other', feedback: mark })
+  expect(ctx.archived.size).toBe(1)
+
+  await pass(ctx, 5 * minute)
+  const afterProfile = await tablesWith(ctx, mark)
+  expect(afterProfile).not.toContain('users')
+  for (const table of [
+    'profiles',
+    'preferences',
+    'sessions',
+    'email_change_requests',
+    'transaction_audit_logs',
+    'security_incidents',
+  ]) {
+    expect(afterProfile).not.toContain(table)
+  }
+  await pass(ctx, hour)
+  const afterApps = await tablesWith(ctx, mark)
+  for (const table of ['app_connections', 'app_notifications', 'shared_items']) expect(afterApps).not.toContain(table)
+  await pass(ctx, day)
+  expect(await tablesWith(ctx, mark)).toEqual(['withdrawals'])
+  expect(ctx.archived.size).toBe(0)
+  expect(await ctx.db.archiveKey.count({ where: { userId: user.userId } })).toBe(0)
+  const kept = await ctx.db.retainedRecord.findMany({ where: { withdrawalId: started.withdrawal_id } })
+  expect([...new Set(kept.map(({ source }) => source))].sort()).toEqual([
+    'legal_records',
+    'security_incidents',
+    'transaction_audit_logs',
+  ])
+  expect(await tablesWith(ctx, user.userId)).toEqual(['ended_credentials', 'withdrawals'])
+
+  await pass(ctx, 29 * day)
+  expect(await tablesWith(ctx, mark)).toEqual([])
+  expect(await tablesWith(ctx, user.userId)).toEqual([])
+  expect(await tablesWith(ctx, kept[0]?.pseudonym as string)).toEqual([])
+  expect(await tablesWith(ctx, started.withdrawal_id)).toEqual(['deletion_steps', 'withdrawals'])
+})
+
+test('what the person asks to keep stays thirty days under the pseudonym, without the person', async () => {
+  const ctx = await testContext()
+  const { user, mark } = await givenMarkedUser(ctx)
+  const choices = { analytics: true, audit_logs: true, transaction_history: true }
+  const { withdrawal_id } = await withdraw(ctx, user, { data_retention: choices })
+  await pass(ctx, 5 * minute)
+  await pass(ctx, 2 * day)
+  const sources = async () => {
+    const rows = await ctx.db.retainedRecord.findMany({ where: { withdrawalId: withdrawal_id } })
+    return [...new Set(rows.map(({ source }) => source))].sort()
+  }
+  expect(await sources()).toEqual([
+    'analytics_events',
+    'audit_events',
+    'communication_logs',
+    'integration_logs',
+    'legal_records',
+    'security_incidents',
+    'transaction_audit_logs',
+    'transactions',
+  ])
+  expect(await tablesWith(ctx, mark)).toEqual([])
+  await pass(ctx, 28 * day)
+  expect(await sources()).toEqual([])
+})

@@ -1,0 +1,15 @@
+import { serve } from 'inngest/next'
+import { inngest } from '@/inngest/client'
+import { processWithdrawal } from '@/inngest/functions/process-withdrawal'
+import { purgeRetained } from '@/inngest/functions/purge-retained-data'
+import { sendNotices } from '@/inngest/functions/send-notices'
+import { sweep } from '@/inngest/functions/sweep'
+import { engineOnly } from '@/server/engine'
+
+export const { GET, POST, PUT } = engineOnly(
+  serve({
+    client: inngest,
+    functions: [processWithdrawal, sweep, sendNotices, purgeRetained],
+    enableUnauthedSync: false,
+  }),
+)

@@ -1,0 +1,3 @@
+import { noSuchPath } from '@/server/endpoint'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = noSuchPath

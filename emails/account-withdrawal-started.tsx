@@ -1,0 +1,57 @@
+import { Divider, displayName, Facts, FinePrint, Layout, Paragraph, TextLink } from './layout'
+
+interface Props {
+  userName: string
+  /** Holds the status token in its fragment. */
+  progressUrl: string
+  /** For people to read, in UTC. */
+  scheduledCompletion: string
+  retentionDays: number
+  supportEmail: string
+}
+
+export default function AccountWithdrawalStarted({
+  userName,
+  progressUrl,
+  scheduledCompletion,
+  retentionDays,
+  supportEmail,
+}: Props) {
+  return (
+    <Layout
+      preview="Follow the deletion to its end."
+      title="Your account is being deleted"
+      reason="This is the last message to this address; it was deleted with your account."
+    >
+      <Paragraph>Hello {displayName(userName)},</Paragraph>
+      <Paragraph>
+        you asked us to delete your account. You are signed out everywhere, and your data is being removed step by step.
+        This cannot be undone.
+      </Paragraph>
+      <Facts
+        facts={[
+          ['Done by', scheduledCompletion],
+          ['Kept for the law', `${retentionDays} days, without your name or address`],
+        ]}
+      />
+      <Paragraph>
+        Follow the progress here; no sign-in is needed, so keep this link to yourself:{' '}
+        <TextLink href={progressUrl}>{progressUrl}</TextLink>
+      </Paragraph>
+      <Divider />
+      <FinePrint>
+        If you did not ask for this, write to <TextLink href={`mailto:${supportEmail}`}>{supportEmail}</TextLink> at
+        once.
+      </FinePrint>
+    </Layout>
+  )
+}
+
+AccountWithdrawalStarted.subject = 'Account Withdrawal Started'
+AccountWithdrawalStarted.PreviewProps = {
+  userName: 'Ada Lovelace',
+  progressUrl: 'https://account.example.com/withdrawal/wd_4Qm9ZsX1cT7uYb2LhKpV0w#token=wst_example',
+  scheduledCompletion: '27 November 2026 at 09:00 UTC',
+  retentionDays: 30,
+  supportEmail: 'support@example.com',
+} satisfies Props

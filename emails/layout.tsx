@@ -1,0 +1,221 @@
+import type { ReactNode } from 'react'
+import { Body, Container, Head, Heading, Hr, Html, Link, Preview, Section, Text } from 'react-email'
+
+// Clients that know no dark scheme keep the inline colours; the others take these.
+const darkStyles = `
+:root { color-scheme: light dark; supported-color-schemes: light dark; }
+@media (prefers-color-scheme: dark) {
+  .canvas { background-color: #14161b !important; }
+  .card { background-color: #1c1f26 !important; border-color: #30343d !important; }
+  .ink { color: #f0f1f4 !important; }
+  .muted { color: #abb0bb !important; }
+  .line { border-color: #30343d !important; }
+  .panel { background-color: #262a33 !important; border-color: #3b404b !important; }
+  .action { background-color: #eceef2 !important; color: #1b1d24 !important; }
+  .accent { color: #9dbdff !important; }
+}`
+
+const sans = "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
+const breakAnywhere = { overflowWrap: 'anywhere', wordBreak: 'break-word' } as const
+const text = { ...breakAnywhere, fontSize: '16px', lineHeight: '25px', margin: '0 0 18px', color: '#1b1d24' }
+const small = { ...text, fontSize: '14px', lineHeight: '22px', color: '#5c616c' }
+
+interface LayoutProps {
+  preview: string
+  title: string
+  children: ReactNode
+  /** Why the reader got this message. */
+  reason: string
+}
+
+export function Layout({ preview, title, children, reason }: LayoutProps) {
+  return (
+    <Html lang="en">
+      <Head>
+        <title>{title}</title>
+        <meta name="color-scheme" content="light dark" />
+        <meta name="supported-color-schemes" content="light dark" />
+        <style>{darkStyles}</style>
+      </Head>
+      <Body
+        className="canvas"
+        style={{ backgroundColor: '#f6f6f4', margin: 0, padding: '32px 12px', fontFamily: sans }}
+      >
+        <Preview>{preview}</Preview>
+        <Container style={{ maxWidth: '560px', margin: '0 auto' }}>
+          <Text
+            className="ink"
+            style={{ ...text, fontSize: '15px', fontWeight: 600, margin: '0 0 16px', padding: '0 4px' }}
+          >
+            User Account Service
+          </Text>
+          <Section
+            className="card"
+            style={{
+              backgroundColor: '#ffffff',
+              border: '1px solid #e4e4e1',
+              borderRadius: '14px',
+              padding: '32px 28px 14px',
+            }}
+          >
+            <Heading
+              as="h1"
+              className="ink"
+              style={{
+                fontSize: '24px',
+                lineHeight: '31px',
+                fontWeight: 650,
+                letterSpacing: '-0.02em',
+                margin: '0 0 18px',
+                color: '#1b1d24',
+              }}
+            >
+              {title}
+            </Heading>
+            {children}
+          </Section>
+          <Text
+            className="muted"
+            style={{ ...small, fontSize: '13px', lineHeight: '20px', margin: '18px 0 0', padding: '0 4px' }}
+          >
+            {reason}
+          </Text>
+        </Container>
+      </Body>
+    </Html>
+  )
+}
+
+export function Paragraph({ children }: { children: ReactNode }) {
+  return (
+    <Text className="ink" style={text}>
+      {children}
+    </Text>
+  )
+}
+
+export function FinePrint({ children }: { children: ReactNode }) {
+  return (
+    <Text className="muted" style={small}>
+      {children}
+    </Text>
+  )
+}
+
+export function Divider() {
+  return <Hr className="line" style={{ borderColor: '#e4e4e1', margin: '26px 0 18px' }} />
+}
+
+export function TextLink({ href, children }: { href: string; children: ReactNode }) {
+  return (
+    <Link href={href} className="accent" style={{ ...breakAnywhere, color: '#1f4fc4', textDecoration: 'underline' }}>
+      {children}
+    </Link>
+  )
+}
+
+/** The code as it is copied: alone in its element, selectable, of digits that cannot be mistaken. */
+export function CodePanel({ code }: { code: string }) {
+  return (
+    <Section
+      className="panel"
+      style={{
+        backgroundColor: '#f6f6f4',
+        border: '1px solid #e4e4e1',
+        borderRadius: '12px',
+        margin: '0 0 18px',
+        padding: '16px 20px 18px',
+        textAlign: 'center',
+      }}
+    >
+      <Text style={{ margin: 0 }}>
+        <span className="muted" style={{ ...small, display: 'block' }}>
+          Verification code:
+        </span>{' '}
+        <span
+          id="code"
+          className="ink"
+          style={{
+            display: 'block',
+            fontFamily: "ui-monospace, SFMono-Regular, Menlo, Consolas, 'Courier New', monospace",
+            fontSize: '34px',
+            lineHeight: '44px',
+            fontWeight: 600,
+            letterSpacing: '6px',
+            paddingLeft: '6px',
+            color: '#1b1d24',
+            userSelect: 'all',
+          }}
+        >
+          {code}
+        </span>
+      </Text>
+    </Section>
+  )
+}
+
+/** A button, and the same address in plain text for whoever cannot or would not press it. */
+export function LinkPanel({ href, label }: { href: string; label: string }) {
+  return (
+    <>
+      <Section data-skip-in-text="true" style={{ margin: '0 0 14px' }}>
+        <Link
+          href={href}
+          className="action"
+          style={{
+            display: 'inline-block',
+            backgroundColor: '#1b1d24',
+            borderRadius: '9px',
+            color: '#ffffff',
+            fontSize: '16px',
+            fontWeight: 600,
+            lineHeight: '24px',
+            padding: '11px 20px',
+            textDecoration: 'none',
+          }}
+        >
+          {label}
+        </Link>
+      </Section>
+      <FinePrint>
+        Or open this link: <TextLink href={href}>{href}</TextLink>
+      </FinePrint>
+    </>
+  )
+}
+
+interface FactsProps {
+  facts: readonly (readonly [label: string, value: string])[]
+}
+
+export function Facts({ facts }: FactsProps) {
+  return (
+    <Section
+      className="panel"
+      style={{
+        backgroundColor: '#f6f6f4',
+        border: '1px solid #e4e4e1',
+        borderRadius: '12px',
+        margin: '0 0 20px',
+        padding: '14px 20px 2px',
+      }}
+    >
+      {facts.map(([label, value]) => (
+        <Text key={label} style={{ ...text, margin: '0 0 12px' }}>
+          <span className="muted" style={{ ...small, display: 'block' }}>
+            {label}:
+          </span>{' '}
+          <span className="ink" style={{ ...breakAnywhere, color: '#1b1d24', fontWeight: 500 }}>
+            {value}
+          </span>
+        </Text>
+      ))}
+    </Section>
+  )
+}
+
+/** A name is whatever a person typed: long enough to know it by, never long enough to push the message out of sight. */
+export function displayName(name: string): string {
+  const characters = Array.from(name.trim())
+  return characters.length > 80 ? `${characters.slice(0, 79).join('')}…` : characters.join('')
+}

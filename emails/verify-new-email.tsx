@@ -1,0 +1,66 @@
+import { CodePanel, Divider, displayName, FinePrint, Layout, LinkPanel, Paragraph, TextLink } from './layout'
+
+interface Props {
+  userName: string
+  /** Masked: whoever reads this message may not be the owner of the account. */
+  currentEmail: string
+  newEmail: string
+  code: string
+  link: string
+  validHours: number
+  firstMethod: 'email_code' | 'email_link'
+  supportEmail: string
+}
+
+export default function VerifyNewEmail({
+  userName,
+  currentEmail,
+  newEmail,
+  code,
+  link,
+  validHours,
+  firstMethod,
+  supportEmail,
+}: Props) {
+  const name = displayName(userName)
+  const codePanel = <CodePanel key="code" code={code} />
+  const linkPanel = <LinkPanel key="link" href={link} label="Verify my new address" />
+  return (
+    <Layout
+      preview={`Confirm ${newEmail} for the account of ${name}.`}
+      title="Verify your new email address"
+      reason={`You get this message because ${newEmail} was given as the new address of an account.`}
+    >
+      <Paragraph>Hello {name},</Paragraph>
+      <Paragraph>
+        You asked to change the email address of your account ({currentEmail}) to {newEmail}.{' '}
+        {firstMethod === 'email_code'
+          ? 'Enter this code on the settings page, or use the link below it:'
+          : 'Open this link, or enter the code below it on the settings page:'}
+      </Paragraph>
+      {firstMethod === 'email_code' ? [codePanel, linkPanel] : [linkPanel, codePanel]}
+      <Paragraph>
+        The code expires in {validHours} hours, and so does the link. Until you use one of them, your current address
+        stays in effect.
+      </Paragraph>
+      <Divider />
+      <FinePrint>
+        Did you not ask for this? Then ignore this message: without the code and the password of that account nothing
+        changes. Give the code to nobody; we never ask for it. Questions:{' '}
+        <TextLink href={`mailto:${supportEmail}`}>{supportEmail}</TextLink>
+      </FinePrint>
+    </Layout>
+  )
+}
+
+VerifyNewEmail.subject = 'Verify Your New Email Address'
+VerifyNewEmail.PreviewProps = {
+  userName: 'Ada Lovelace',
+  currentEmail: 'a••••@example.com',
+  newEmail: 'ada.new@example.com',
+  code: '042137',
+  link: 'https://account.example.com/verify-email#request=ecr_7Yc1fVn0Qk2mXh3rTzB8dA&code=042137',
+  validHours: 12,
+  firstMethod: 'email_code',
+  supportEmail: 'support@example.com',
+} satisfies Props

@@ -1,0 +1,4 @@
+import { Inngest } from 'inngest'
+
+/** Mode, keys and address come from INNGEST_DEV, INNGEST_EVENT_KEY, INNGEST_SIGNING_KEY and INNGEST_BASE_URL. */
+export const inngest = new Inngest({ id: 'user-account-service' })

@@ -1,0 +1,103 @@
+import type { NextAuthOptions, Session } from 'next-auth'
+import { decode, encode } from 'next-auth/jwt'
+import Credentials from 'next-auth/providers/credentials'
+import { AppError } from '@/contract/errors'
+import { authenticateSession, createSessionToken } from '@/domain/access/authenticate'
+import { endSession, touchSession } from '@/domain/access/sessions'
+import { signIn } from '@/domain/access/sign-in'
+import { clientIpOf } from './client-ip'
+import { systemContext } from './context'
+import { isDatabaseAway } from './db'
+import { getEnv } from './env'
+import { describeError, log } from './log'
+
+let options: NextAuthOptions | undefined
+
+/** The cookie only names a session row, which is looked up on every call. */
+export function authOptions(): NextAuthOptions {
+  options ??= createOptions()
+  return options
+}
+
+function createOptions(): NextAuthOptions {
+  const env = getEnv()
+  const secure = env.appUrl.startsWith('https:')
+  const cookie = (name: string) => ({
+    name: `${secure ? '__Host-' : ''}next-auth.${name}`,
+    options: { httpOnly: true, sameSite: 'lax' as const, path: '/', secure },
+  })
+  return {
+    secret: env.authSecrets[0],
+    session: { strategy: 'jwt', maxAge: 30 * 24 * 60 * 60 },
+    pages: { signIn: '/sign-in', error: '/sign-in' },
+    cookies: {
+      sessionToken: cookie('session-token'),
+      csrfToken: cookie('csrf-token'),
+      callbackUrl: cookie('callback-url'),
+    },
+    jwt: {
+      encode,
+      // With a rotated secret older cookies stay good until they end.
+      async decode(params) {
+        for (const secret of env.authSecrets) {
+          const token = await decode({ ...params, secret }).catch(() => null)
+          if (token) return token
+        }
+        return null
+      },
+    },
+    providers: [
+      Credentials({
+        credentials: { email: {}, password: {} },
+        async authorize(credentials, request) {
+          const signedIn = await checkCredentials(credentials, new Headers(request.headers as Record<string, string>))
+          return signedIn && { id: signedIn.userId, sessionId: signedIn.sessionId }
+        },
+      }),
+    ],
+    callbacks: {
+      jwt: ({ token, user }) => (user ? { sub: user.id, sid: user.sessionId } : token),
+      session: async ({ token }) => (await describeSession(token.sid)) ?? ({} as Session),
+    },
+    events: {
+      async signOut({ token }) {
+        if (token?.sid) await endSession(systemContext(), token.sid)
+      },
+    },
+    logger: {
+      error: (code) => log().error({ event: 'sign_in_error', code }),
+      warn: (code) => log().warn({ event: 'sign_in_warning', code }),
+      debug: () => {},
+    },
+  }
+}
+
+async function checkCredentials(credentials: Record<string, string> | undefined, headers: Headers) {
+  const { email, password } = credentials ?? {}
+  if (typeof email !== 'string' || typeof password !== 'string' || !password || password.length > 1024) return null
+  try {
+    const ip = clientIpOf(headers)
+    const signedIn = await signIn(systemContext(), { email, password, userAgent: headers.get('User-Agent') ?? '', ip })
+    log().info({ event: signedIn ? 'signed_in' : 'sign_in_refused', userId: signedIn?.userId })
+    return signedIn
+  } catch (error) {
+    if (error instanceof AppError) throw new Error(`${error.code}:${error.retryAfterSeconds ?? ''}`)
+    log().error({ event: 'sign_in_failed', ...describeError(error) })
+    throw new Error(isDatabaseAway(error) ? 'SERVER_002:5' : 'SERVER_001:')
+  }
+}
+
+async function describeSession(sessionId: string | undefined): Promise<Session | null> {
+  const ctx = systemContext()
+  const actor = sessionId ? await authenticateSession(ctx, sessionId) : null
+  if (!actor) return null
+  ctx.background(() => touchSession(ctx, actor.id))
+  const { token, expiresAt } = createSessionToken(ctx, actor.id)
+  return {
+    user: { id: actor.userId, name: actor.user.name, email: actor.user.email },
+    sessionId: actor.id,
+    accessToken: token,
+    accessTokenExpiresAt: expiresAt.toISOString(),
+    expires: new Date(ctx.clock.now().getTime() + 24 * 60 * 60 * 1000).toISOString(),
+  }
+}

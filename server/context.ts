@@ -1,0 +1,39 @@
+import type { SystemContext } from '@/domain/context'
+import { createArchiveStore } from './archive-store'
+import { callApp } from './connected-apps'
+import { openDatabase } from './db'
+import { createEmitter } from './engine'
+import { getEnv } from './env'
+import { describeError, log } from './log'
+import { createMailer } from './mailer'
+import { createPasswords } from './passwords'
+import { createSecrets } from './secrets'
+
+const shared = globalThis as { __accountContext?: SystemContext & { close(): Promise<void> } }
+
+/** What verbs need beside the request. One for the process: Next and the server entry are two bundles of the same code. */
+export function systemContext(): SystemContext & { close(): Promise<void> } {
+  shared.__accountContext ??= createContext()
+  return shared.__accountContext
+}
+
+function createContext() {
+  const env = getEnv()
+  if (!env.databaseUrl) throw new Error('DATABASE_URL is not set; start with npm start or npm run dev')
+  return {
+    ...openDatabase(env.databaseUrl),
+    clock: { now: () => new Date() },
+    secrets: createSecrets({ auth: env.authSecrets, code: env.codeSecrets }),
+    passwords: createPasswords(),
+    mail: createMailer(env),
+    archives: createArchiveStore(env),
+    callApp,
+    emit: createEmitter(),
+    limits: env.limits,
+    timeScale: env.withdrawalTimeScale,
+    appUrl: env.appUrl,
+    background(task: () => Promise<unknown>) {
+      task().catch((error) => log().error({ event: 'background_task_failed', ...describeError(error) }))
+    },
+  }
+}

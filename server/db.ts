@@ -1,0 +1,82 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import type { Sql, Statement } from '@/domain/context'
+import { PrismaClient } from '@/prisma/generated/client'
+import { describeError, log } from './log'
+
+export interface Database {
+  sql: Sql
+  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  db: PrismaClient
+  close(): Promise<void>
+}
+
+/** Prisma and the named statements share one pool. */
+export function openDatabase(connectionString: string): Database {
+  const pool = new pg.Pool({
+    connectionString,
+    max: 8,
+    connectionTimeoutMillis: 3_000,
+    statement_timeout: 5_000,
+    query_timeout: 6_000,
+    keepAlive: true,
+    // Prisma's adapter writes times without an offset, so every session has to speak UTC.
+    options: '-c timezone=UTC',
+  })
+  pool.on('error', (error) => log().warn({ event: 'database_connection_lost', ...describeError(error) }))
+  const db = new PrismaClient({ adapter: new PrismaPg(pool) })
+  return {
+    sql: sqlOn(pool),
+    async transaction(work) {
+      const client = await pool.connect()
+      try {
+        await client.query('BEGIN')
+        const result = await work(sqlOn(client))
+        await client.query('COMMIT')
+        client.release()
+        return result
+      } catch (error) {
+        // A connection that cannot roll back is of no further use.
+        await client.query('ROLLBACK').then(
+          () => client.release(),
+          () => client.release(true),
+        )
+        throw error
+      }
+    },
+    db,
+    close: async () => {
+      await db.$disconnect()
+      await pool.end()
+    },
+  }
+}
+
+const sqlOn =
+  (connection: pg.Pool | pg.PoolClient): Sql =>
+  async <Row extends object>({ name, text }: Statement, values: unknown[]) =>
+    (await connection.query<Row>({ name, text, values })).rows
+
+const AWAY = /^(08|53|57P|57014|40001|40P01|55P03)/
+const AWAY_SYSTEM = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EAI_AGAIN',
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1017',
+  'P2024',
+])
+const AWAY_MESSAGE = /timeout exceeded when trying to connect|Connection terminated|Query read timeout/
+
+/** Whether an error means that the database is away or overloaded, rather than that we asked it nonsense. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error instanceof AggregateError && error.errors.some(isDatabaseAway)) return true
+  const code = 'code' in error ? String(error.code) : ''
+  return AWAY.test(code) || AWAY_SYSTEM.has(code) || AWAY_MESSAGE.test(error.message)
+}

@@ -1,0 +1,302 @@
+import { randomBytes } from 'node:crypto'
+import type { z } from 'zod'
+import type { Contract, Data, Input } from '@/contract/define'
+import { AppError, ERRORS, type ErrorCode, parseIssueMessage } from '@/contract/errors'
+import { authenticate, sha256 } from '@/domain/access/authenticate'
+import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
+import type { Actor, BucketState, Context, SystemContext } from '@/domain/context'
+import { beginIdempotentCall, keepAnswer, releaseKey } from '@/domain/idempotency'
+import { secondsUntil, takePlaces, takeReadPlace, userBucket } from '@/domain/rate-limit'
+import { clientIpOf } from './client-ip'
+import { systemContext } from './context'
+import { isDatabaseAway } from './db'
+import { describeError, log } from './log'
+import { parseStrictJson } from './strict-json'
+
+type Params = Record<string, string>
+type Verb<C extends Contract> = (ctx: Context, input: Input<C>) => Promise<Data<C>>
+
+export interface Endpoint {
+  contract: Contract
+  handle(request: Request, params: Params, ip: string): Promise<Response>
+}
+
+const LARGEST_BODY = 16 * 1024
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+export type RouteHandler = ((request: Request, context: { params: Promise<Params> }) => Promise<Response>) & {
+  endpoint?: Endpoint
+}
+
+/** A contract and its verb as a function from request to answer: the checks of section 1 of the contract, in its order. */
+export function endpoint<const C extends Contract>(contract: C, verb: Verb<C>): Endpoint {
+  return {
+    contract,
+    async handle(request, params, ip) {
+      const exchange = new Exchange(request, contract)
+      try {
+        const { text, value } = contract.method === 'POST' ? await readJson(request) : { text: '', value: {} }
+        const system = systemContext()
+        const actor = await requireActor(request, system, contract, params)
+        exchange.actor = actor
+        requireScope(request, contract, actor)
+        if (actor.userId !== params.userId) throw new AppError(contract.forbidden)
+        const ctx: Context = { ...system, actor, ip, buckets: exchange.buckets }
+        return await once(exchange, ctx, text, async () => {
+          if (contract.limit?.countsMalformed) await takeCallPlace(ctx, contract.limit.bucket)
+          const input = parseInput(contract, params, value)
+          if (contract.limit && !contract.limit.countsMalformed) await takeCallPlace(ctx, contract.limit.bucket)
+          const data = contract.data.parse(await verb(ctx, input as Input<C>))
+          return exchange.succeed(data, params)
+        })
+      } catch (error) {
+        return exchange.fail(error)
+      }
+    },
+  }
+}
+
+/** With an Idempotency-Key the first answer is kept and given again; what a later try could change is not kept. */
+async function once(exchange: Exchange, ctx: Context, body: string, run: () => Promise<Response>): Promise<Response> {
+  const given = exchange.request.headers.get('Idempotency-Key')
+  // Of a withdrawn account's credentials only the one that made the call may see its answer again.
+  if (given === null || exchange.contract?.method !== 'POST' || ctx.actor.withdrawal?.madeTheCall === false)
+    return run()
+  if (!/^[\x21-\x7e]{1,255}$/.test(given)) {
+    throw new AppError('REQUEST_001', 'Idempotency-Key must be 1 to 255 visible ASCII characters.')
+  }
+  const path = new URL(exchange.request.url).pathname
+  const key = sha256(`${ctx.actor.userId}\n${path}\n${given}`).toString('base64url')
+  const call = await beginIdempotentCall(ctx, { key, userId: ctx.actor.userId, body })
+  if ('body' in call)
+    return new Response(call.body, { status: call.status, headers: exchange.replayHeaders(call.headers) })
+  let response: Response
+  try {
+    response = await run()
+  } catch (error) {
+    response = exchange.fail(error)
+  }
+  if (response.status >= 500 || response.headers.has('Retry-After')) await releaseKey(ctx, call)
+  else await keepAnswer(ctx, call, await toKept(response))
+  return response
+}
+
+async function toKept(response: Response) {
+  const headers = Object.fromEntries(
+    ['Location', 'WWW-Authenticate'].flatMap((name) => {
+      const value = response.headers.get(name)
+      return value ? [[name, value]] : []
+    }),
+  )
+  return { status: response.status, headers, body: await response.clone().text() }
+}
+
+/** The exports of a route file: each endpoint under its method, 405 under the others. */
+export function route(...endpoints: Endpoint[]): Record<(typeof METHODS)[number], RouteHandler> {
+  const handlers = METHODS.map((method) => [method, routeHandler(method, endpoints)] as const)
+  return Object.fromEntries(handlers) as Record<(typeof METHODS)[number], RouteHandler>
+}
+
+function routeHandler(method: string, endpoints: Endpoint[]): RouteHandler {
+  const found = findEndpoint(method, endpoints)
+  const handler: RouteHandler = async (request, context) => {
+    // Next would serve the path with a slash as well; for the API it does not exist.
+    if (new URL(request.url).pathname.endsWith('/')) return refuse(request, 'REQUEST_005')
+    if (!found) return refuse(request, 'REQUEST_004', { Allow: allowed(endpoints) })
+    return found.handle(request, (await context?.params) ?? {}, clientIpOf(request.headers))
+  }
+  handler.endpoint = found
+  return handler
+}
+
+export const findEndpoint = (method: string, endpoints: Endpoint[]): Endpoint | undefined =>
+  endpoints.find(({ contract }) => contract.method === (method === 'HEAD' ? 'GET' : method))
+
+export const allowed = (endpoints: Endpoint[]): string =>
+  endpoints.flatMap(({ contract }) => (contract.method === 'GET' ? ['GET', 'HEAD'] : [contract.method])).join(', ')
+
+/** Answers every method of a path that does not exist. */
+export const noSuchPath = everyMethod(async (request) => refuse(request, 'REQUEST_005'))
+
+/** A document that anyone may read. */
+export const publicDocument = (read: () => unknown) =>
+  everyMethod(async (request) =>
+    request.method === 'GET' || request.method === 'HEAD'
+      ? Response.json(read(), {
+          headers: { 'Cache-Control': 'public, max-age=300', 'X-Content-Type-Options': 'nosniff' },
+        })
+      : refuse(request, 'REQUEST_004', { Allow: 'GET, HEAD' }),
+  )
+
+function everyMethod(answer: (request: Request) => Promise<Response>) {
+  const handlers = METHODS.map((method) => [method, answer] as const)
+  return Object.fromEntries(handlers) as Record<(typeof METHODS)[number], typeof answer>
+}
+
+/** An error answer where no endpoint is concerned. */
+export function refuse(request: Request, code: ErrorCode, headers: Record<string, string> = {}): Response {
+  return new Exchange(request).fail(new AppError(code), headers)
+}
+
+async function readJson(request: Request): Promise<{ text: string; value: unknown }> {
+  if (!/^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(request.headers.get('Content-Type') ?? '')) {
+    throw new AppError('REQUEST_003')
+  }
+  if (Number(request.headers.get('Content-Length') ?? 0) > LARGEST_BODY) throw new AppError('REQUEST_002')
+  const chunks: Uint8Array[] = []
+  let size = 0
+  const reader = request.body?.getReader()
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    size += part.value.byteLength
+    if (size > LARGEST_BODY) {
+      reader?.cancel().catch(() => {})
+      throw new AppError('REQUEST_002')
+    }
+    chunks.push(part.value)
+  }
+  const bytes = Buffer.concat(chunks)
+  const result = parseStrictJson(bytes)
+  if ('problem' in result) throw new AppError('REQUEST_001', result.problem)
+  return { text: bytes.toString(), value: result.value }
+}
+
+async function requireActor(
+  request: Request,
+  system: SystemContext,
+  contract: Contract,
+  params: Params,
+): Promise<Actor> {
+  const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(request.headers.get('Authorization') ?? '')?.[1]
+  const actor =
+    token &&
+    ((await authenticate(system, token)) ??
+      (contract.withdrawn && (await authenticateWithdrawn(system, token, params, contract.withdrawn))))
+  if (!actor) throw new AppError('AUTH_001')
+  return actor
+}
+
+// The header alone grants nothing, and a token's scope is used only when the caller says so.
+function requireScope(request: Request, contract: Contract, actor: Actor) {
+  const asked = request.headers.get('X-Required-Scope') === contract.scope
+  if (!asked || !actor.scopes.includes(contract.scope)) throw new AppError(contract.forbidden)
+}
+
+function parseInput(contract: Contract, params: Params, body: unknown): unknown {
+  const schema = contract.accepts ?? contract.body
+  return { ...parseWith(schema, body), ...parseWith(contract.params, params) }
+}
+
+function parseWith(schema: z.ZodObject | undefined, value: unknown): Record<string, unknown> {
+  const result = schema?.safeParse(value)
+  if (result && !result.success) {
+    const issue = result.error.issues[0]
+    if (!issue?.path.length) throw new AppError('REQUEST_001')
+    const { code, details } = parseIssueMessage(issue.message)
+    throw new AppError(code, details)
+  }
+  return result?.data ?? {}
+}
+
+async function takeCallPlace(ctx: Context, bucket: 'read' | 'verify' | 'withdraw') {
+  if (bucket === 'read') takeReadPlace(ctx)
+  else await takePlaces(ctx, { take: [userBucket(ctx, bucket, ctx.actor.userId)], code: 'RATE_001' })
+}
+
+/** One call: its request id, its headers, its envelope, its line in the log. */
+class Exchange {
+  actor: Actor | undefined
+  readonly buckets: BucketState[] = []
+  private readonly at = new Date()
+  private readonly startedAt = performance.now()
+  private readonly requestId: string
+
+  constructor(
+    readonly request: Request,
+    readonly contract?: Contract,
+  ) {
+    const given = request.headers.get('X-Request-Id') ?? ''
+    this.requestId = /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : `req_${randomBytes(12).toString('base64url')}`
+  }
+
+  succeed(data: Record<string, unknown>, params: Params): Response {
+    const { message, timestamp, status = 200, location } = this.contract ?? {}
+    const body = {
+      success: true,
+      data,
+      ...(message && { message }),
+      ...(timestamp !== false && { timestamp: this.at.toISOString() }),
+    }
+    const headers = this.headers()
+    if (location) {
+      const values: Record<string, unknown> = { ...params, ...data }
+      headers.Location = `/api/v1${location.replaceAll(/\{(\w+)\}/g, (_, name) => String(values[name]))}`
+    }
+    this.writeLog('info', { status })
+    return new Response(JSON.stringify(body), { status, headers })
+  }
+
+  fail(error: unknown, extra: Record<string, string> = {}): Response {
+    const { code, details, retryAfterSeconds } = this.toAppError(error)
+    const { status, message } = ERRORS[code]
+    const headers = { ...this.headers(), ...extra }
+    if (code === 'AUTH_001') {
+      headers['WWW-Authenticate'] = this.request.headers.has('Authorization')
+        ? 'Bearer error="invalid_token"'
+        : 'Bearer'
+    }
+    if (code === 'AUTH_002' || code === 'WITHDRAWAL_005') {
+      headers['WWW-Authenticate'] = `Bearer error="insufficient_scope", scope="${this.contract?.scope}"`
+    }
+    if (retryAfterSeconds) headers['Retry-After'] = String(retryAfterSeconds)
+    this.writeLog('info', { status, code })
+    const body = { success: false, error: { code, message, details }, timestamp: this.at.toISOString() }
+    return new Response(JSON.stringify(body), { status, headers })
+  }
+
+  replayHeaders(kept: Record<string, string>): Record<string, string> {
+    this.writeLog('info', { replayed: true })
+    return { ...this.headers(), ...kept, 'Idempotency-Replayed': 'true' }
+  }
+
+  private toAppError(error: unknown): AppError {
+    if (error instanceof AppError) return error
+    const away = isDatabaseAway(error)
+    this.writeLog('error', { event: away ? 'database_away' : 'unexpected_error', ...describeError(error) })
+    return away ? new AppError('SERVER_002', undefined, 5) : new AppError('SERVER_001')
+  }
+
+  private headers(): Record<string, string> {
+    const headers: Record<string, string> = {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
+      'Referrer-Policy': 'no-referrer',
+      'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+      'X-Request-Id': this.requestId,
+    }
+    if (this.buckets.length > 0) {
+      const now = new Date()
+      headers['RateLimit-Policy'] = this.buckets
+        .map(({ name, places, windowMs }) => `"${name}";q=${places};w=${Math.ceil(windowMs / 1000)}`)
+        .join(', ')
+      headers.RateLimit = this.buckets
+        .map(
+          ({ name, remaining, resetsAt }) =>
+            `"${name}";r=${remaining};t=${resetsAt > now ? secondsUntil(resetsAt, now) : 0}`,
+        )
+        .join(', ')
+    }
+    return headers
+  }
+
+  private writeLog(level: 'info' | 'error', fields: Record<string, unknown>) {
+    log()[level]({
+      event: 'request',
+      requestId: this.requestId,
+      method: this.request.method,
+      operation: this.contract?.name,
+      userId: this.actor?.userId,
+      ms: Math.round((performance.now() - this.startedAt) * 10) / 10,
+      ...fields,
+    })
+  }
+}

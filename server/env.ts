@@ -1,0 +1,245 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { z } from 'zod'
+import { parseAddress } from '@/contract/address'
+import { type BucketName, LIMITS, type Limits } from '@/domain/limits'
+
+export interface Env {
+  production: boolean
+  port: number
+  /** Origin under which people reach the service; links in mails begin with it. */
+  appUrl: string
+  dataDir: string
+  /** Undefined: an embedded PostgreSQL in `dataDir`. */
+  databaseUrl: string | undefined
+  /** Undefined: messages are kept in `dataDir` and shown at /dev/mailbox. */
+  smtpUrl: string | undefined
+  mailFrom: string
+  supportEmail: string
+  /** The first signs, all verify. */
+  authSecrets: string[]
+  codeSecrets: string[]
+  trustedProxyHops: number
+  withdrawalTimeScale: number
+  /** Whether Inngest drives; otherwise a timer in this process does. */
+  engine: boolean
+  /** Inngest's development server: unsigned calls are accepted. */
+  engineDev: boolean
+  logLevel: string
+  limits: Limits
+}
+
+/** A setting is missing or wrong; the message is one sentence per setting for the operator. */
+export class SettingsError extends Error {}
+
+const DURATION = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
+
+/** Milliseconds of an ISO 8601 duration of weeks, days, hours, minutes and seconds; null for anything else. */
+export function parseDuration(text: string): number | null {
+  const match = DURATION.exec(text)
+  if (!match || !/\d/.test(text) || text.endsWith('T')) return null
+  const [weeks, days, hours, minutes, seconds] = match.slice(1).map((part) => Number(part ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  return Math.round(((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
+}
+
+const duration = (fallbackMs: number) =>
+  z
+    .string()
+    .transform((text, ctx) => {
+      const ms = parseDuration(text)
+      if (ms !== null && ms > 0) return ms
+      ctx.addIssue('must be an ISO 8601 duration such as PT15M, PT12H or P1D')
+      return z.NEVER
+    })
+    .default(fallbackMs)
+const count = (fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number, 0 or more')
+    .transform(Number)
+    .default(fallback)
+const url = (protocols: string[], example: string) =>
+  z
+    .string()
+    .refine(
+      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      `must be a URL such as ${example}`,
+    )
+const secrets = z
+  .string()
+  .transform((text) => text.split(',').map((secret) => secret.trim()))
+  .refine(
+    (list) => list.every((secret) => secret.length >= 16),
+    'must be secrets of 16 characters or more, separated by commas',
+  )
+
+const BUCKETS: Record<BucketName, { places: string; window: string }> = {
+  change: { places: 'EMAIL_CHANGE_LIMIT', window: 'EMAIL_CHANGE_WINDOW' },
+  password: { places: 'EMAIL_PASSWORD_LIMIT', window: 'EMAIL_PASSWORD_WINDOW' },
+  passwordDay: { places: 'EMAIL_PASSWORD_DAY_LIMIT', window: 'EMAIL_PASSWORD_DAY_WINDOW' },
+  taken: { places: 'EMAIL_TAKEN_LIMIT', window: 'EMAIL_TAKEN_WINDOW' },
+  target: { places: 'EMAIL_TARGET_LIMIT', window: 'EMAIL_TARGET_WINDOW' },
+  targetMail: { places: 'EMAIL_TARGET_MAIL_LIMIT', window: 'EMAIL_TARGET_WINDOW' },
+  verify: { places: 'EMAIL_VERIFY_LIMIT', window: 'EMAIL_VERIFY_WINDOW' },
+  withdraw: { places: 'WITHDRAW_LIMIT', window: 'WITHDRAW_WINDOW' },
+  read: { places: 'READ_LIMIT', window: 'READ_WINDOW' },
+  signIn: { places: 'SIGN_IN_LIMIT', window: 'SIGN_IN_WINDOW' },
+  signInAddress: { places: 'SIGN_IN_ADDRESS_LIMIT', window: 'SIGN_IN_WINDOW' },
+}
+
+const limitFields = Object.fromEntries(
+  Object.entries(BUCKETS).flatMap(([name, names]) => {
+    const { places, windowMs } = LIMITS[name as BucketName]
+    return [
+      [names.places, count(places)],
+      [names.window, duration(windowMs)],
+    ]
+  }),
+)
+
+const schema = z.object({
+  ...limitFields,
+  APP_ENV: z.enum(['local', 'production'], 'must be local or production').default('local'),
+  PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, 'must be a port number')
+    .transform(Number)
+    .refine((port) => port >= 1 && port <= 65_535, 'must be a port number from 1 to 65535')
+    .default(3000),
+  APP_URL: url(['http:', 'https:'], 'https://accounts.example.com').optional(),
+  DATA_DIR: z.string().default('.data'),
+  DATABASE_URL: url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/accounts').optional(),
+  SMTP_URL: url(['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com:465').optional(),
+  MAIL_FROM: z
+    .string()
+    .refine(
+      (text) => !/[\r\n]/.test(text) && text.includes('@'),
+      'must be an address such as Accounts <no-reply@example.com>',
+    )
+    .default('User Account Service <no-reply@localhost>'),
+  SUPPORT_EMAIL: z
+    .string()
+    .refine((text) => parseAddress(text) !== null, 'must be one plain address')
+    .default('support@example.com'),
+  AUTH_SECRET: secrets.optional(),
+  CODE_SECRET: secrets.optional(),
+  TRUSTED_PROXY_HOPS: count(0),
+  WITHDRAWAL_TIME_SCALE: z
+    .string()
+    .refine((text) => Number.isFinite(Number(text)) && Number(text) > 0, 'must be a number above 0, such as 0.0001')
+    .transform(Number)
+    .default(1),
+  INNGEST_DEV: z.string().optional(),
+  INNGEST_EVENT_KEY: z.string().optional(),
+  INNGEST_SIGNING_KEY: z.string().optional(),
+  LOG_LEVEL: z
+    .enum(['silent', 'error', 'warn', 'info', 'debug'], 'must be silent, error, warn, info or debug')
+    .default('info'),
+  EMAIL_CODE_ATTEMPTS: count(LIMITS.codeAttempts),
+  EMAIL_CODE_VALIDITY: duration(LIMITS.codeValidityMs),
+  EMAIL_CHANGE_LIFETIME: duration(LIMITS.changeLifetimeMs),
+  EMAIL_RESEND_COOLDOWN: duration(LIMITS.resendCooldownMs),
+  WITHDRAWAL_RETENTION: duration(LIMITS.withdrawalRetentionMs),
+})
+
+const PRODUCTION_NEEDS = [
+  'DATABASE_URL',
+  'SMTP_URL',
+  'AUTH_SECRET',
+  'CODE_SECRET',
+  'APP_URL',
+  'INNGEST_EVENT_KEY',
+  'INNGEST_SIGNING_KEY',
+] as const
+
+let parsed: Env | undefined
+
+/** The settings, parsed once. Throws a SettingsError that names every wrong one. */
+export function getEnv(): Env {
+  if (!parsed) {
+    parsed = parseEnv(process.env)
+    // next-auth reads its own variable.
+    process.env.NEXTAUTH_URL = parsed.appUrl
+  }
+  return parsed
+}
+
+/** Start-up has begun an embedded database, and says where. */
+export function setDatabaseUrl(databaseUrl: string): void {
+  parsed = { ...getEnv(), databaseUrl }
+  process.env.DATABASE_URL = databaseUrl
+}
+
+export function parseEnv(source: Record<string, string | undefined>): Env {
+  // A variable that is set to nothing is a variable that is not set.
+  const values = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
+  const result = schema.safeParse(values)
+  if (!result.success) {
+    throw new SettingsError(result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`).join('\n'))
+  }
+  const settings = result.data
+  const numbers = result.data as unknown as Record<string, number>
+  const production = settings.APP_ENV === 'production'
+  const engineDev = Boolean(settings.INNGEST_DEV) && !['0', 'false'].includes(settings.INNGEST_DEV ?? '')
+  if (production) {
+    const missing = PRODUCTION_NEEDS.filter((name) => !settings[name]).map(
+      (name) => `${name} must be set when APP_ENV is production.`,
+    )
+    if (settings.APP_URL && !settings.APP_URL.startsWith('https:'))
+      missing.push('APP_URL must be https when APP_ENV is production.')
+    if (settings.INNGEST_DEV)
+      missing.push('INNGEST_DEV must not be set when APP_ENV is production: it would accept unsigned calls.')
+    if (missing.length > 0) throw new SettingsError(missing.join('\n'))
+  }
+  const buckets = Object.fromEntries(
+    Object.entries(BUCKETS).map(([name, { places, window }]) => [
+      name,
+      { places: numbers[places], windowMs: numbers[window] },
+    ]),
+  )
+  return {
+    production,
+    port: settings.PORT,
+    appUrl: new URL(settings.APP_URL ?? `http://localhost:${settings.PORT}`).origin,
+    dataDir: path.resolve(settings.DATA_DIR),
+    databaseUrl: settings.DATABASE_URL,
+    smtpUrl: settings.SMTP_URL,
+    mailFrom: settings.MAIL_FROM,
+    supportEmail: settings.SUPPORT_EMAIL,
+    authSecrets: settings.AUTH_SECRET ?? [keptSecret(settings.DATA_DIR, 'auth-secret')],
+    codeSecrets: settings.CODE_SECRET ?? [keptSecret(settings.DATA_DIR, 'code-secret')],
+    trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
+    withdrawalTimeScale: settings.WITHDRAWAL_TIME_SCALE,
+    engine: engineDev || Boolean(settings.INNGEST_EVENT_KEY && settings.INNGEST_SIGNING_KEY),
+    engineDev,
+    logLevel: settings.LOG_LEVEL,
+    limits: {
+      ...LIMITS,
+      ...buckets,
+      codeAttempts: settings.EMAIL_CODE_ATTEMPTS,
+      codeValidityMs: settings.EMAIL_CODE_VALIDITY,
+      changeLifetimeMs: settings.EMAIL_CHANGE_LIFETIME,
+      resendCooldownMs: settings.EMAIL_RESEND_COOLDOWN,
+      withdrawalRetentionMs: settings.WITHDRAWAL_RETENTION,
+    },
+  }
+}
+
+/** Generated once. `wx` lets one of several starters write; the others read what it wrote. */
+function keptSecret(dataDir: string, name: string): string {
+  const file = path.resolve(dataDir, name)
+  mkdirSync(path.dirname(file), { recursive: true })
+  try {
+    writeFileSync(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return readFileSync(file, 'utf8').trim()
+}

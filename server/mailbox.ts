@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { getEnv } from './env'
+
+export interface StoredMessage {
+  id: string
+  at: string
+  /** Whose account it concerns. */
+  userId: string
+  to: string
+  from: string
+  subject: string
+  html: string
+  text: string
+}
+
+const KEPT = 500
+
+const directory = () => path.join(getEnv().dataDir, 'mailbox')
+
+/** Local mode only: what would have been sent is kept as one file a message. */
+export async function storeMessage(message: Omit<StoredMessage, 'id'>): Promise<void> {
+  await mkdir(directory(), { recursive: true })
+  const id = `${message.at.replaceAll(/[:.]/g, '-')}-${randomBytes(6).toString('hex')}`
+  const file = path.join(directory(), `${id}.json`)
+  // A reader never meets half a file.
+  await writeFile(`${file}.part`, JSON.stringify({ id, ...message }), { mode: 0o600 })
+  await rename(`${file}.part`, file)
+  const old = (await listFiles()).slice(KEPT)
+  await Promise.all(old.map((name) => rm(path.join(directory(), name), { force: true })))
+}
+
+/** Newest first; null where messages go to a mail server. */
+export async function readMailbox(): Promise<StoredMessage[] | null> {
+  if (getEnv().smtpUrl) return null
+  const names = await listFiles()
+  const files = await Promise.all(names.map((name) => readFile(path.join(directory(), name), 'utf8').catch(() => null)))
+  return files.filter((text) => text !== null).map((text) => JSON.parse(text) as StoredMessage)
+}
+
+export async function forgetMessages(userId: string): Promise<void> {
+  const messages = (await readMailbox()) ?? []
+  const theirs = messages.filter((message) => message.userId === userId)
+  await Promise.all(theirs.map(({ id }) => rm(path.join(directory(), `${id}.json`), { force: true })))
+}
+
+async function listFiles(): Promise<string[]> {
+  const names = await readdir(directory()).catch(() => [])
+  return names
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .reverse()
+}

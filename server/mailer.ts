@@ -1,0 +1,122 @@
+import nodemailer from 'nodemailer'
+import { createElement, type ReactElement } from 'react'
+import { render } from 'react-email'
+import type { Mail, Message } from '@/domain/context'
+import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
+import EmailChangeRequested from '@/emails/email-change-requested'
+import EmailChanged from '@/emails/email-changed'
+import VerifyNewEmail from '@/emails/verify-new-email'
+import type { Env } from './env'
+import { describeError, log } from './log'
+import { forgetMessages, storeMessage } from './mailbox'
+
+type Settings = Pick<Env, 'smtpUrl' | 'mailFrom' | 'supportEmail' | 'appUrl'>
+type Deliver = (
+  envelope: { to: string; id: string; userId: string },
+  content: { subject: string; html: string; text: string },
+) => Promise<void>
+
+/** However a mail server stalls, a request waits this long at most. */
+const MOST_WAIT_MS = 10_000
+
+export function createMailer(settings: Settings): Mail {
+  const deliver = settings.smtpUrl ? overSmtp(settings.smtpUrl, settings) : toMailbox(settings)
+  return {
+    async send({ to, id, userId, message }) {
+      const startedAt = performance.now()
+      const result = await deliver({ to, id, userId }, await renderMessage(message, settings)).then(
+        () => ({ event: 'mail_accepted' }),
+        // A server's answer can repeat the address, so only its code is kept.
+        (error) => ({ event: 'mail_refused', ...describeError(error), responseCode: error?.responseCode }),
+      )
+      const accepted = result.event === 'mail_accepted'
+      log()[accepted ? 'info' : 'warn']({
+        ...result,
+        template: message.template,
+        messageId: id,
+        ms: Math.round(performance.now() - startedAt),
+      })
+      return accepted
+    },
+    forget: (userId) => (settings.smtpUrl ? Promise.resolve() : forgetMessages(userId)),
+  }
+}
+
+function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
+  const transport = nodemailer.createTransport({
+    url,
+    pool: true,
+    maxConnections: 5,
+    connectionTimeout: 5_000,
+    greetingTimeout: 5_000,
+    socketTimeout: 8_000,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  } as Parameters<typeof nodemailer.createTransport>[0])
+  const host = new URL(appUrl).hostname
+  return async ({ to, id }, content) => {
+    const sending = transport.sendMail({
+      ...content,
+      from: mailFrom,
+      to: { name: '', address: to },
+      messageId: `<${id}@${host}>`,
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    })
+    let timer: NodeJS.Timeout | undefined
+    const timeOut = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => reject(Object.assign(new Error('mail server too slow'), { code: 'ETIMEDOUT' })),
+        MOST_WAIT_MS,
+      )
+    })
+    await Promise.race([sending, timeOut]).finally(() => clearTimeout(timer))
+  }
+}
+
+function toMailbox({ mailFrom }: Settings): Deliver {
+  return ({ to, userId }, content) =>
+    storeMessage({ at: new Date().toISOString(), userId, to, from: mailFrom, ...content })
+}
+
+export async function renderMessage(
+  message: Message,
+  { supportEmail, appUrl }: Pick<Settings, 'supportEmail' | 'appUrl'>,
+): Promise<{ subject: string; html: string; text: string }> {
+  const { subject, element } = toElement(message, supportEmail, appUrl)
+  const [html, text] = await Promise.all([render(element), render(element, { plainText: true })])
+  return { subject, html, text }
+}
+
+function toElement(message: Message, supportEmail: string, appUrl: string): { subject: string; element: ReactElement } {
+  switch (message.template) {
+    case 'verify-new-email':
+      return { subject: VerifyNewEmail.subject, element: createElement(VerifyNewEmail, { ...message, supportEmail }) }
+    case 'email-changed':
+      return {
+        subject: EmailChanged.subject,
+        element: createElement(EmailChanged, { ...message, changedAt: formatUtc(message.changedAt), supportEmail }),
+      }
+    case 'email-change-requested':
+      return {
+        subject: EmailChangeRequested.subject,
+        element: createElement(EmailChangeRequested, {
+          ...message,
+          requestedAt: formatUtc(message.requestedAt),
+          settingsUrl: `${appUrl}/settings/email`,
+          supportEmail,
+        }),
+      }
+    case 'account-withdrawal-started':
+      return {
+        subject: AccountWithdrawalStarted.subject,
+        element: createElement(AccountWithdrawalStarted, {
+          ...message,
+          scheduledCompletion: formatUtc(message.scheduledCompletion),
+          supportEmail,
+        }),
+      }
+  }
+}
+
+const formatUtc = (date: Date) =>
+  `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`

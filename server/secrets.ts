@@ -1,0 +1,34 @@
+import { createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
+import type { MacPurpose, Secrets } from '@/domain/context'
+import { decrypt, encrypt } from '@/domain/encryption'
+
+/** The first key of a list signs, all verify: that is how a key is rotated. */
+export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets {
+  const keysFor: Record<MacPurpose, string[]> = {
+    'verification-code': keys.code,
+    pseudonym: keys.code,
+    idempotency: keys.code,
+    'session-token': keys.auth,
+    'status-token': keys.auth,
+  }
+  const macWith = (key: string, purpose: MacPurpose, text: string) =>
+    createHmac('sha256', key).update(`${purpose}\0${text}`).digest()
+  return {
+    randomId: (prefix) => prefix + randomBytes(16).toString('base64url'),
+    randomToken: () => randomBytes(32).toString('base64url'),
+    randomCode: () => String(randomInt(1_000_000)).padStart(6, '0'),
+    mac: (purpose, text) => macWith(keysFor[purpose][0] as string, purpose, text),
+    macMatches: (purpose, text, mac) =>
+      mac.length === 32 && keysFor[purpose].some((key) => timingSafeEqual(macWith(key, purpose, text), mac)),
+    seal: (content) => encrypt(sealingKey(keys.code[0] as string), content),
+    open(sealed) {
+      for (const key of keys.code) {
+        const content = decrypt(sealingKey(key), sealed)
+        if (content) return content
+      }
+      return null
+    },
+  }
+}
+
+const sealingKey = (secret: string) => createHmac('sha256', secret).update('sealing-key').digest()

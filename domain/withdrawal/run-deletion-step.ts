@@ -64,8 +64,9 @@ export async function runDeletionStep(
     return null
   } catch (error) {
     const nextTryAt = new Date(ctx.clock.now().getTime() + backOffMs(row.attempts) * ctx.timeScale)
-    await ctx.sql(release, [withdrawalId, step, nextTryAt, error instanceof Error ? error.name : 'unknown'])
-    throw error
+    await ctx.sql(release, [withdrawalId, step, nextTryAt, kindOf(error)])
+    // The engine keeps and shows what a step throws, and a database error can quote a row.
+    throw new Error(`${step} failed: ${kindOf(error)}`)
   }
 }
 
@@ -100,6 +101,9 @@ function toErased(ctx: SystemContext, withdrawalId: string, row: ClaimedRow): Er
     keeps: new Set(choices.filter(([, kept]) => kept).map(([name]) => name)),
   }
 }
+
+const kindOf = (error: unknown): string =>
+  error instanceof Error ? ('code' in error ? `${error.name} ${error.code}` : error.name) : 'unknown'
 
 /** From 5 s doubling to an hour. */
 const backOffMs = (attempts: number) => Math.min(5_000 * 2 ** Math.min(attempts - 1, 20), 60 * 60_000)

@@ -1,0 +1,179 @@
+import { codeIn, expect, expectAccessible, linkIn, requestChange, signIn, test } from './fixtures'
+import { IMPATIENT_URL } from './settings'
+
+const VERIFY = 'Verify Your New Email Address'
+const CHANGED = 'Email Address Changed'
+
+test('a user changes their address with the mailed code, and both addresses are told', async ({
+  page,
+  signedInUser,
+  inbox,
+}) => {
+  const newEmail = `new-${signedInUser.email}`
+  await requestChange(page, signedInUser, newEmail)
+  await expectAccessible(page)
+  await inbox.latest(signedInUser.email, 'Email Change Requested')
+
+  await page.getByLabel('Verification code').fill(codeIn(await inbox.latest(newEmail, VERIFY)))
+  await page.getByRole('button', { name: 'Verify' }).click()
+
+  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
+  await expect(page.getByText(newEmail).first()).toBeVisible()
+  await expectAccessible(page)
+  for (const address of [signedInUser.email, newEmail]) {
+    const mail = await inbox.latest(address, CHANGED)
+    for (const fact of [signedInUser.name, signedInUser.email, newEmail]) expect(mail.text).toContain(fact)
+  }
+  await page.reload()
+  await expect(page.getByText(newEmail).first()).toBeVisible()
+})
+
+test('the link changes the address at the press of its button, not before', async ({ page, signedInUser, inbox }) => {
+  const newEmail = `new-${signedInUser.email}`
+  await requestChange(page, signedInUser, newEmail)
+  const link = linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email')
+  await page.goto(link)
+  await expect(page.getByText(newEmail)).toBeVisible()
+  await expect(page.getByText(signedInUser.email, { exact: true })).toBeVisible()
+  await expectAccessible(page)
+  await page.reload()
+  const status = await page.context().newPage()
+  await status.goto('/settings/email')
+  await expect(status.getByRole('heading', { name: 'Pending change' })).toBeVisible()
+
+  await page.getByRole('button', { name: 'Verify my new address' }).click()
+  await expect(page.getByRole('button', { name: 'Verify my new address' })).toBeHidden()
+  await expectAccessible(page)
+  await status.reload()
+  await expect(status.getByText(newEmail).first()).toBeVisible()
+  await expect(status.getByRole('heading', { name: 'Pending change' })).toBeHidden()
+})
+
+test('without a session the link asks for the sign-in and goes on where it was', async ({
+  page,
+  browser,
+  signedInUser,
+  inbox,
+}) => {
+  const newEmail = `new-${signedInUser.email}`
+  await requestChange(page, signedInUser, newEmail)
+  const link = linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email')
+
+  const elsewhere = await (await browser.newContext()).newPage()
+  const requested: string[] = []
+  elsewhere.on('request', (request) => requested.push(request.url() + (request.postData() ?? '')))
+  await elsewhere.goto(link)
+  await expectAccessible(elsewhere)
+  await elsewhere.getByText('Sign in to continue').click()
+  await elsewhere.getByLabel('Email').fill(signedInUser.email)
+  await elsewhere.getByLabel('Password').fill(signedInUser.password)
+  await elsewhere.getByRole('button', { name: 'Sign in' }).click()
+  const verify = elsewhere.getByRole('button', { name: 'Verify my new address' })
+  await expect(verify).toBeVisible()
+  const code = new URL(link.replace('#', '?')).searchParams.get('code') as string
+  expect(requested.filter((text) => text.includes(`code=${code}`))).toEqual([])
+  await verify.click()
+  await expect(verify).toBeHidden()
+  await inbox.latest(newEmail, CHANGED)
+})
+
+test('five wrong codes end the request, and the page says what to do', async ({ page, signedInUser, inbox }) => {
+  const newEmail = `new-${signedInUser.email}`
+  await requestChange(page, signedInUser, newEmail)
+  const code = codeIn(await inbox.latest(newEmail, VERIFY))
+  const wrong = code === '000000' ? '000001' : '000000'
+  for (const left of [4, 3, 2, 1]) {
+    await page.getByLabel('Verification code').fill(wrong)
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await expect(page.getByText(`${left} ${left === 1 ? 'attempt' : 'attempts'} left`).first()).toBeVisible()
+  }
+  await expectAccessible(page)
+  await page.getByLabel('Verification code').fill(wrong)
+  await page.getByRole('button', { name: 'Verify' }).click()
+  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
+  await expect(page.getByRole('button', { name: 'Send verification' })).toBeVisible()
+  await expectAccessible(page)
+})
+
+test('an expired code is refused, and the change form is there again', async ({ page, user, inbox }) => {
+  await signIn(page, user, `${IMPATIENT_URL}/sign-in`)
+  const newEmail = `new-${user.email}`
+  await requestChange(page, user, newEmail)
+  const link = linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email')
+  // Codes live six seconds here; the page notices by itself.
+  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden({ timeout: 20_000 })
+  await expect(page.getByRole('button', { name: 'Send verification' })).toBeVisible()
+  await page.goto(link)
+  await expect(page.getByRole('button', { name: 'Verify my new address' })).toBeHidden()
+  await expectAccessible(page)
+})
+
+test('a message can be sent again once the countdown is over, and the old code is dead', async ({
+  page,
+  user,
+  inbox,
+}) => {
+  await signIn(page, user, `${IMPATIENT_URL}/sign-in`)
+  const newEmail = `new-${user.email}`
+  await requestChange(page, user, newEmail)
+  await expect(page.getByRole('button', { name: /Resend in \d/ })).toBeDisabled()
+  const first = codeIn(await inbox.latest(newEmail, VERIFY))
+  await page.getByRole('button', { name: 'Resend message' }).click()
+  await expect.poll(async () => (await inbox.all(newEmail)).length).toBe(2)
+  const second = codeIn(await inbox.latest(newEmail, VERIFY))
+  expect(second === first).toBe(false)
+  await page.getByLabel('Verification code').fill(second)
+  await page.getByRole('button', { name: 'Verify' }).click()
+  await inbox.latest(newEmail, CHANGED)
+})
+
+test('a pending change can be cancelled, after a question', async ({ page, signedInUser }) => {
+  await requestChange(page, signedInUser, `new-${signedInUser.email}`)
+  await page.getByRole('button', { name: 'Cancel change' }).click()
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Keep it' }).click()
+  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeVisible()
+  await page.getByRole('button', { name: 'Cancel change' }).click()
+  await page.getByRole('button', { name: 'Yes, cancel the change' }).click()
+  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
+  await expect(page.getByText(signedInUser.email, { exact: true }).first()).toBeVisible()
+})
+
+test('a new change supersedes the older one, whose link then says so', async ({ page, signedInUser, inbox }) => {
+  const [first, second] = [`one-${signedInUser.email}`, `two-${signedInUser.email}`]
+  await requestChange(page, signedInUser, first)
+  const link = linkIn(await inbox.latest(first, VERIFY), '/verify-email')
+  await page.goto('/settings/email')
+  const newEmail = page.getByLabel('New email')
+  if (!(await newEmail.isVisible())) await page.getByRole('button', { name: /different address/i }).click()
+  await requestChange(page, signedInUser, second)
+  await page.goto(link)
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Verify my new address' })).toBeHidden()
+  await expect(page.getByText(second)).toBeHidden()
+})
+
+test('a wrong password is said at its field and keeps the typed address', async ({ page, signedInUser }) => {
+  await page.getByLabel('New email').fill(`new-${signedInUser.email}`)
+  await page.getByLabel('Current password').fill('not the password')
+  await page.getByRole('button', { name: 'Send verification' }).click()
+  await expect(page.getByLabel('Current password')).toHaveAttribute('aria-invalid', 'true')
+  await expect(page.getByLabel('New email')).toHaveValue(`new-${signedInUser.email}`)
+  await expectAccessible(page)
+})
+
+test('signing out ends the session, also for a copied cookie', async ({ page, browser, signedInUser }) => {
+  const state = await page.context().storageState()
+  if (!(await page.getByText('Sign out').first().isVisible()))
+    await page
+      .getByRole('button', { name: /account/i })
+      .first()
+      .click()
+  await page.getByText('Sign out').first().click()
+  await expect(page.getByLabel('Password')).toBeVisible()
+  const copied = await (await browser.newContext({ storageState: state })).newPage()
+  await copied.goto('/settings/email')
+  await expect(copied.getByLabel('Password')).toBeVisible()
+  expect(await copied.evaluate(() => fetch('/api/auth/session').then((response) => response.json()))).toEqual({})
+  expect(signedInUser.id).toMatch(/^usr_/)
+})

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import AxeBuilder from '@axe-core/playwright'
+import { test as base, expect, type Page } from '@playwright/test'
+import { Operator } from './operator'
+import { DATA_DIR } from './settings'
+
+export interface User {
+  id: string
+  email: string
+  password: string
+  name: string
+}
+
+export interface Mail {
+  to: string
+  subject: string
+  html: string
+  text: string
+}
+
+interface Inbox {
+  /** The newest message to this address under this subject, waiting for it. */
+  latest(to: string, subject: string): Promise<Mail>
+  all(to: string): Promise<Mail[]>
+}
+
+interface Fixtures {
+  user: User
+  /** `user`, with `page` signed in as them. */
+  signedInUser: User
+  inbox: Inbox
+}
+
+export const test = base.extend<Fixtures, { operator: Operator }>({
+  operator: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a function uses from this pattern
+    async ({}, use) => {
+      const operator = new Operator()
+      await use(operator)
+      await operator.close()
+    },
+    { scope: 'worker' },
+  ],
+  user: async ({ operator }, use) => use(await createUser(operator)),
+  signedInUser: async ({ page, user }, use) => {
+    await signIn(page, user)
+    await use(user)
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  inbox: async ({}, use) => use(inbox),
+})
+
+export async function createUser(operator: Operator): Promise<User> {
+  const name = 'Ada Lovelace'
+  const password = `pw ${randomBytes(6).toString('hex')}`
+  const email = `ada-${randomBytes(6).toString('hex')}@example.test`
+  const { user_id: id = '' } = await operator.run(
+    'user',
+    'create',
+    '--email',
+    email,
+    '--password',
+    password,
+    '--name',
+    name,
+  )
+  return { id, email, password, name }
+}
+
+export async function signIn(page: Page, user: User, at = '/sign-in'): Promise<void> {
+  await page.goto(at)
+  await page.getByLabel('Email').fill(user.email)
+  await page.getByLabel('Password').fill(user.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
+}
+
+const inbox: Inbox = {
+  async all(to) {
+    const directory = path.join(DATA_DIR, 'mailbox')
+    const names = await readdir(directory).catch(() => [])
+    const files = await Promise.all(
+      names
+        .filter((name) => name.endsWith('.json'))
+        .map((name) => readFile(path.join(directory, name), 'utf8').catch(() => '')),
+    )
+    const mails = files.filter(Boolean).map((text) => JSON.parse(text) as Mail & { at: string })
+    return mails.filter((mail) => mail.to === to).sort((a, b) => a.at.localeCompare(b.at))
+  },
+  async latest(to, subject) {
+    const find = async () => (await this.all(to)).filter((mail) => mail.subject === subject).at(-1)
+    await expect.poll(async () => (await find())?.subject, { message: `mail to ${to}` }).toBe(subject)
+    return (await find()) as Mail
+  },
+}
+
+export const codeIn = (mail: Mail): string => /\b(\d{6})\b/.exec(mail.text)?.[1] ?? 'no code'
+export const linkIn = (mail: Mail, path: string): string =>
+  new RegExp(`https?://[^\\s"<>]*${path}[^\\s"<>]*`).exec(mail.text)?.[0].replaceAll('&amp;', '&') ?? 'no link'
+
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  expect(violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ target }) => target.join(' ')) }))).toEqual([])
+}
+
+export async function requestChange(page: Page, user: User, newEmail: string): Promise<void> {
+  await page.getByLabel('New email').fill(newEmail)
+  await page.getByLabel('Current password').fill(user.password)
+  await page.getByRole('button', { name: 'Send verification' }).click()
+  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeVisible()
+  await expect(page.getByText(newEmail).first()).toBeVisible()
+}
+
+export { expect }

@@ -1,0 +1,30 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { DATA_DIR } from './settings'
+
+type Answer = Record<string, string>
+
+/** The operator command, kept open: one line in, one line out. */
+export class Operator {
+  private readonly child: ChildProcessWithoutNullStreams
+  private readonly answers: AsyncIterator<string>
+
+  constructor() {
+    this.child = spawn(process.execPath, ['scripts/account.mjs', 'batch'], { env: { ...process.env, DATA_DIR } })
+    this.answers = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]()
+  }
+
+  async run(...words: string[]): Promise<Answer> {
+    this.child.stdin.write(`${words.map((word) => `'${word}'`).join(' ')}\n`)
+    const { value } = await this.answers.next()
+    const answer = JSON.parse(value) as Answer
+    if (answer.error) throw new Error(`${words[0]} ${words[1]}: ${answer.error}`)
+    return answer
+  }
+
+  async close(): Promise<void> {
+    const ended = new Promise((resolve) => this.child.once('exit', resolve))
+    this.child.stdin.end()
+    await ended
+  }
+}

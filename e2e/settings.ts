@@ -1,0 +1,7 @@
+import path from 'node:path'
+
+/** With the defaults of the service. */
+export const SERVICE_URL = 'http://localhost:4310'
+/** Codes live six seconds, a resend waits three, and the seven days of a withdrawal pass in twelve seconds. */
+export const IMPATIENT_URL = 'http://localhost:4311'
+export const DATA_DIR = path.resolve('.data/e2e')

@@ -1,0 +1,82 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+
+interface Op {
+  id: string
+  op: 'StepRun' | 'StepPlanned' | 'Sleep' | 'StepError' | 'StepFailed'
+  name?: string
+  data?: unknown
+  error?: unknown
+}
+
+type Stored = { type: 'data'; data: unknown } | { type: 'error'; error: unknown }
+
+export interface RunOptions {
+  url: string
+  functionId: string
+  event: { name: string; data: Record<string, string> }
+  /** Time is the driver's: it is told when the function wants to go on. */
+  sleepUntil: (at: Date) => void
+  /** Answers each call twice over, as a network that loses answers makes an engine do. */
+  repeatCalls?: boolean
+}
+
+/** For tests: what an Inngest server does with one run, over HTTP and by its own protocol (request version 2). */
+export async function runFunction(
+  options: RunOptions,
+): Promise<{ result: unknown; attempts: number; steps: string[] }> {
+  const steps: Record<string, Stored> = {}
+  const stack: string[] = []
+  const names: string[] = []
+  let attempt = 0
+  for (let calls = 1; calls <= 200; calls++) {
+    const body = JSON.stringify({
+      version: 2,
+      event: { id: 'evt', ts: 0, ...options.event },
+      events: [{ id: 'evt', ts: 0, ...options.event }],
+      steps,
+      ctx: {
+        run_id: 'run',
+        attempt,
+        max_attempts: 11,
+        disable_immediate_execution: false,
+        use_api: false,
+        stack: { stack, current: stack.length },
+      },
+    })
+    const call = () =>
+      fetch(`${options.url}?fnId=${options.functionId}&stepId=step`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'x-inngest-req-version': '2' },
+        body,
+      })
+    if (options.repeatCalls) await (await call()).text()
+    const response = await call()
+    const json: unknown = await response.json()
+    if (response.status === 200) return { result: json, attempts: calls, steps: names }
+    if (response.status !== 206) throw new Error(`the function failed with ${response.status}`)
+    for (const op of json as Op[]) {
+      if (op.op === 'StepError') {
+        attempt++
+        continue
+      }
+      if (op.op === 'Sleep') options.sleepUntil(new Date(op.name ?? ''))
+      steps[op.id] =
+        op.op === 'StepFailed' ? { type: 'error', error: op.error } : { type: 'data', data: op.data ?? null }
+      stack.push(op.id)
+      names.push(op.name ?? op.op)
+      attempt = 0
+    }
+  }
+  throw new Error('the run did not end')
+}
+
+/** The handler on a port of its own. */
+export async function listen(
+  handler: (request: Request) => Promise<Response>,
+): Promise<{ url: string; server: Server }> {
+  const server = createServer(getRequestListener(handler))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/inngest`, server }
+}

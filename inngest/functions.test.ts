@@ -1,0 +1,161 @@
+import type { Server } from 'node:http'
+import { InngestTestEngine } from '@inngest/test'
+import { Inngest } from 'inngest'
+import { serve } from 'inngest/edge'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { asUser, givenUser, type TestContext, testContext } from '@/domain/testing'
+import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
+import { listen, runFunction } from './executor'
+import { processWithdrawal } from './functions/process-withdrawal'
+import { purgeRetained } from './functions/purge-retained-data'
+import { sendNotices } from './functions/send-notices'
+import { sweep } from './functions/sweep'
+
+const shared = globalThis as { __accountContext?: unknown }
+const functions = [processWithdrawal, sweep, sendNotices, purgeRetained]
+const FUNCTION_ID = 'user-account-service-process-withdrawal'
+
+let ctx: TestContext
+const servers: Server[] = []
+
+beforeEach(async () => {
+  ctx = await testContext()
+  shared.__accountContext = ctx
+})
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close()
+})
+
+/** The SDK's own handler, in the mode of the development server. */
+async function givenHandler(client = new Inngest({ id: 'user-account-service', isDev: true })): Promise<string> {
+  const { url, server } = await listen(serve({ client, functions, enableUnauthedSync: false }))
+  servers.push(server)
+  return url
+}
+
+async function givenWithdrawal() {
+  const user = await givenUser(ctx)
+  const { withdrawal_id } = await withdrawAccount(await asUser(ctx, user), {
+    userId: user.userId,
+    confirmation: 'DELETE_MY_ACCOUNT',
+  })
+  await ctx.settle()
+  return { withdrawalId: withdrawal_id, event: { name: 'account/withdrawal.started', data: { withdrawal_id } } }
+}
+
+const isCompleted = async (id: string) =>
+  (await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).completedAt !== null
+const sleepUntil = (at: Date) => ctx.clock.advance(at.getTime() - ctx.clock.now().getTime())
+
+test('the engine carries a withdrawal through its seven days, over HTTP and by its own protocol', async () => {
+  const { withdrawalId, event } = await givenWithdrawal()
+  const run = await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil })
+  expect(run.steps.filter((name) => !/^\d{4}-/.test(name))).toEqual([
+    'load-steps',
+    'user_profile',
+    'third_party_integrations',
+    'data_archives',
+  ])
+  expect(await isCompleted(withdrawalId)).toBe(true)
+  expect(ctx.clock.now().toISOString()).toBe('2026-11-21T09:00:00.000Z')
+})
+
+test('calls that come twice, and a run that is started again, change nothing in the end', async () => {
+  const { withdrawalId, event } = await givenWithdrawal()
+  const url = await givenHandler()
+  await runFunction({ url, functionId: FUNCTION_ID, event, sleepUntil, repeatCalls: true })
+  const before = await ctx.db.deletionStep.findMany({ where: { withdrawalId }, orderBy: { step: 'asc' } })
+  ctx.clock.advance(25 * 60 * 60 * 1000)
+  await runFunction({ url, functionId: FUNCTION_ID, event, sleepUntil })
+  expect(await ctx.db.deletionStep.findMany({ where: { withdrawalId }, orderBy: { step: 'asc' } })).toEqual(before)
+})
+
+test('a step that fails is tried again by the engine, and the withdrawal ends', async () => {
+  const { withdrawalId, event } = await givenWithdrawal()
+  const transaction = ctx.transaction
+  let failures = 2
+  ctx.transaction = (work) => {
+    if (failures-- > 0) {
+      // The engine's back-off, in the driver's time.
+      ctx.clock.advance(60_000)
+      return Promise.reject(new Error('the database went away'))
+    }
+    return transaction(work)
+  }
+  // The step sets its own next try a few seconds ahead, so the driver lets time pass on each failure.
+  const run = await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil })
+  expect(run.attempts).toBeGreaterThan(8)
+  ctx.clock.advance(60 * 60 * 1000)
+  await new InngestTestEngine({ function: sweep }).execute()
+  expect(await isCompleted(withdrawalId)).toBe(true)
+})
+
+test('an event for a withdrawal that does not exist ends without a trace', async () => {
+  const event = { name: 'account/withdrawal.started', data: { withdrawal_id: 'wd_unknown' } }
+  const run = await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil })
+  expect(run.steps).toEqual(['load-steps'])
+})
+
+test('step results and payloads hold ids and times only', async () => {
+  const { withdrawalId, event } = await givenWithdrawal()
+  const engine = new InngestTestEngine({ function: processWithdrawal, events: [event] })
+  const { result } = await engine.executeStep('load-steps')
+  expect(result).toEqual([
+    { step: 'user_profile', dueAt: '2026-11-20T09:05:00.000Z' },
+    { step: 'third_party_integrations', dueAt: '2026-11-20T10:00:00.000Z' },
+    { step: 'data_archives', dueAt: '2026-11-21T09:00:00.000Z' },
+  ])
+  expect(ctx.engine.events.find(({ data }) => data.withdrawal_id === withdrawalId)?.data).toEqual({
+    withdrawal_id: withdrawalId,
+  })
+})
+
+test('the sweep alone finishes a withdrawal whose event was lost', async () => {
+  const { withdrawalId } = await givenWithdrawal()
+  for (const hours of [1, 1, 24]) {
+    ctx.clock.advance(hours * 60 * 60 * 1000)
+    await new InngestTestEngine({ function: sweep }).execute()
+  }
+  expect(await isCompleted(withdrawalId)).toBe(true)
+})
+
+test('the purge ends the retention when its time has come', async () => {
+  const { withdrawalId } = await givenWithdrawal()
+  ctx.clock.advance(29 * 24 * 60 * 60 * 1000)
+  for (let sweeps = 0; sweeps < 3; sweeps++) await new InngestTestEngine({ function: sweep }).execute()
+  expect(await new InngestTestEngine({ function: purgeRetained }).execute()).toMatchObject({ result: { purged: 0 } })
+  ctx.clock.advance(24 * 60 * 60 * 1000)
+  await new InngestTestEngine({ function: purgeRetained }).execute()
+  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })).toMatchObject({ userId: null })
+})
+
+test('notices that the mail server refused are sent by the engine', async () => {
+  ctx.mailServer.accepts = false
+  await givenWithdrawal()
+  ctx.mailServer.accepts = true
+  ctx.clock.advance(60_000)
+  expect(await new InngestTestEngine({ function: sendNotices }).execute()).toMatchObject({ result: { sent: 1 } })
+})
+
+test('outside the development mode unsigned calls and unsigned syncs are refused', async () => {
+  const client = new Inngest({
+    id: 'user-account-service',
+    isDev: false,
+    signingKey: `signkey-test-${'ab'.repeat(32)}`,
+  })
+  const url = await givenHandler(client)
+  const { event } = await givenWithdrawal()
+  const post = await fetch(`${url}?fnId=${FUNCTION_ID}&stepId=step`, {
+    method: 'POST',
+    headers: { 'x-inngest-signature': 't=1&s=00' },
+    body: JSON.stringify({
+      version: 2,
+      event,
+      events: [event],
+      steps: {},
+      ctx: { run_id: 'r', attempt: 0, stack: { stack: [], current: 0 } },
+    }),
+  })
+  expect(post.status).toBe(401)
+  expect((await fetch(url, { method: 'PUT' })).status).toBe(401)
+})

@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs'
+import { defineConfig, devices } from '@playwright/test'
+import { DATA_DIR, IMPATIENT_URL, SERVICE_URL } from './e2e/settings'
+
+const executablePath =
+  process.env.CHROMIUM_PATH ??
+  (process.env.PLAYWRIGHT_USE_BUNDLED ? undefined : ['/usr/bin/chromium'].find((path) => existsSync(path)))
+
+/** Two instances of the production build on one database and one mailbox; the second has windows of seconds. */
+const instance = (url: string, settings: Record<string, string>) => ({
+  command: 'node scripts/start.mjs',
+  url: `${url}/sign-in`,
+  env: { PORT: new URL(url).port, DATA_DIR, ...settings },
+  stdout: 'ignore' as const,
+  timeout: 120_000,
+  gracefulShutdown: { signal: 'SIGTERM' as const, timeout: 15_000 },
+})
+
+export default defineConfig({
+  testDir: 'e2e',
+  fullyParallel: true,
+  workers: 2,
+  forbidOnly: Boolean(process.env.CI),
+  timeout: 45_000,
+  expect: { timeout: 10_000 },
+  reporter: [['list']],
+  use: {
+    ...devices['Desktop Chrome'],
+    baseURL: SERVICE_URL,
+    trace: 'retain-on-failure',
+    video: 'off',
+    launchOptions: { executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] },
+  },
+  webServer: [
+    instance(SERVICE_URL, {}),
+    instance(IMPATIENT_URL, {
+      EMAIL_CODE_VALIDITY: 'PT6S',
+      EMAIL_RESEND_COOLDOWN: 'PT3S',
+      WITHDRAWAL_TIME_SCALE: '0.00002',
+    }),
+  ],
+})

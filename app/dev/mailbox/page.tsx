@@ -1,0 +1,46 @@
+import type { Metadata } from 'next'
+import { notFound } from 'next/navigation'
+import { MessageList } from '@/components/mailbox/message-list'
+import { MessageView } from '@/components/mailbox/message-view'
+import { PageHeading } from '@/components/page-heading'
+import { SiteHeader } from '@/components/site-header'
+import { readMailbox } from '@/server/mailbox'
+
+export const metadata: Metadata = { title: 'Local mailbox' }
+export const dynamic = 'force-dynamic'
+
+interface Props {
+  searchParams: Promise<Record<string, string | string[] | undefined>>
+}
+
+export default async function MailboxPage({ searchParams }: Props) {
+  const messages = await readMailbox()
+  if (!messages) notFound()
+  const { id } = await searchParams
+  const opened = messages.find((message) => message.id === id)
+  return (
+    <>
+      <SiteHeader account={null} link={{ href: '/settings/email', label: 'Settings' }} className="max-w-6xl" />
+      <main
+        id="content"
+        tabIndex={-1}
+        className="mx-auto w-full max-w-6xl flex-1 px-4 py-8 outline-none sm:px-6 lg:py-10"
+      >
+        <PageHeading
+          title="Local mailbox"
+          description="Without a mail server, every message that would have been sent is kept and shown here, the newest first."
+        />
+        {messages.length ? (
+          <div className="grid items-start gap-6 lg:grid-cols-[20rem_minmax(0,1fr)]">
+            <MessageList messages={messages} openedId={opened?.id} />
+            <MessageView message={opened} />
+          </div>
+        ) : (
+          <p className="rounded-2xl border border-line border-dashed px-6 py-16 text-center text-ink-muted">
+            No message yet. Start a change of address in the settings, then reload this page.
+          </p>
+        )}
+      </main>
+    </>
+  )
+}

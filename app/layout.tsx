@@ -1,0 +1,32 @@
+import './globals.css'
+import { GeistMono } from 'geist/font/mono'
+import { GeistSans } from 'geist/font/sans'
+import type { Metadata, Viewport } from 'next'
+import type { ReactNode } from 'react'
+import { SkipLink } from '@/components/skip-link'
+import { Providers } from './providers'
+
+export const metadata: Metadata = {
+  title: { default: 'User Account Service', template: '%s · User Account Service' },
+  description: 'Change and verify your email address safely.',
+  robots: { index: false },
+}
+
+export const viewport: Viewport = {
+  colorScheme: 'light dark',
+  themeColor: [
+    { media: '(prefers-color-scheme: light)', color: '#ffffff' },
+    { media: '(prefers-color-scheme: dark)', color: '#15171c' },
+  ],
+}
+
+export default function RootLayout({ children }: { children: ReactNode }) {
+  return (
+    <html lang="en" className={`${GeistSans.variable} ${GeistMono.variable}`}>
+      <body className="flex min-h-dvh flex-col font-sans">
+        <SkipLink />
+        <Providers>{children}</Providers>
+      </body>
+    </html>
+  )
+}

@@ -1,0 +1,20 @@
+import { CopyButton } from '../ui/copy-button'
+
+interface CodeBlockProps {
+  title: string
+  /** What the copy button copies, in words. */
+  label: string
+  code: string
+}
+
+export function CodeBlock({ title, label, code }: CodeBlockProps) {
+  return (
+    <div className="overflow-hidden rounded-xl border border-line bg-surface">
+      <div className="flex items-center justify-between gap-3 border-line border-b py-0.5 pr-1 pl-4">
+        <p className="font-medium text-ink-muted text-sm">{title}</p>
+        <CopyButton text={code} label={label} />
+      </div>
+      <pre className="wrap-anywhere whitespace-pre-wrap px-4 py-3.5 font-mono text-[0.8125rem] leading-6">{code}</pre>
+    </div>
+  )
+}

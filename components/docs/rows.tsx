@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react'
+
+export interface Row {
+  key: string
+  name: string
+  note?: string | number
+  text: ReactNode
+}
+
+interface RowsProps {
+  rows: readonly Row[]
+}
+
+/** A two-column table that becomes one column on a phone. */
+export function Rows({ rows }: RowsProps) {
+  return (
+    <dl className="divide-y divide-line border-line border-y">
+      {rows.map(({ key, name, note, text }) => (
+        <div key={key} className="grid gap-x-6 gap-y-1 py-3 sm:grid-cols-[13rem_minmax(0,1fr)]">
+          <dt className="wrap-anywhere">
+            <span className="font-medium font-mono text-[0.8125rem]">{name}</span>
+            {note && <span className="block text-ink-muted text-sm">{note}</span>}
+          </dt>
+          <dd className="min-w-0 text-ink-muted [&_strong]:font-medium [&_strong]:text-ink">{text}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** A description of the contract, with its `code` set as code. */
+export function Described({ text }: { text: string }) {
+  return text.split('`').map((part, index) => (index % 2 ? <Code key={part}>{part}</Code> : part))
+}
+
+export function Code({ children }: { children: ReactNode }) {
+  return <code className="wrap-anywhere rounded bg-sunken px-1.5 py-0.5 font-mono text-[0.8125rem]">{children}</code>
+}

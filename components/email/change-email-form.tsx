@@ -1,0 +1,98 @@
+'use client'
+
+import { zodResolver } from '@hookform/resolvers/zod'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { useForm } from 'react-hook-form'
+import type { Body } from '@/contract/define'
+import { changeEmail } from '@/contract/email'
+import { call } from '../api'
+import { fieldText } from '../error-text'
+import { showError } from '../show-error'
+import { Alert } from '../ui/alert'
+import { Button } from '../ui/button'
+import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
+import { PasswordField, RadioField, TextField } from '../ui/field'
+import { emailStatusKey } from './email-status'
+
+interface ChangeEmailFormProps {
+  userId: string
+  /** The address that waits now; a new change takes its place. */
+  pendingEmail: string | undefined
+  /** The address of a change that ran out, offered once more. */
+  suggestion: string | undefined
+  onSent: () => void
+}
+
+const methods = [
+  { value: 'email_code', label: 'Code', description: 'Type six digits on this page' },
+  { value: 'email_link', label: 'Link', description: 'Open it and press one button' },
+]
+
+export function ChangeEmailForm({ userId, pendingEmail, suggestion, onSent }: ChangeEmailFormProps) {
+  const queryClient = useQueryClient()
+  // No default values: what was typed before React took over stays in the fields.
+  const form = useForm<Body<typeof changeEmail>>({ resolver: zodResolver(changeEmail.body) })
+  const { errors } = form.formState
+  const change = useMutation({
+    mutationFn: (body: Body<typeof changeEmail>) => call(changeEmail, { userId }, body),
+    onSuccess: async () => {
+      onSent()
+      form.reset({ ...form.getValues(), new_email: '', current_password: '' })
+      await queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
+    },
+    onError: (error) => showError(form, error),
+  })
+
+  useEffect(() => {
+    if (suggestion && !form.getValues('new_email')) form.setValue('new_email', suggestion)
+  }, [suggestion, form])
+
+  return (
+    <Card>
+      <form method="post" noValidate onSubmit={form.handleSubmit((body) => change.mutate(body))}>
+        <CardHeader
+          title={pendingEmail ? 'Use a different address' : 'Change address'}
+          description={
+            pendingEmail
+              ? 'A new change takes the place of the pending one, whose code and link stop working.'
+              : 'We send a message to the new address. Nothing changes until you confirm it from there.'
+          }
+        />
+        <CardBody className="space-y-5">
+          {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
+          <TextField
+            label="New email"
+            inputMode="email"
+            autoComplete="email"
+            autoCapitalize="none"
+            autoCorrect="off"
+            spellCheck={false}
+            error={fieldText(errors.new_email)}
+            {...form.register('new_email', { setValueAs: (text: string) => text.trim() })}
+          />
+          <PasswordField
+            label="Current password"
+            hint="So that nobody else can move your account to their address."
+            autoComplete="current-password"
+            error={fieldText(errors.current_password)}
+            {...form.register('current_password')}
+          />
+          <RadioField
+            legend="Confirm with"
+            hint="Every message carries both; your choice comes first."
+            options={methods}
+            defaultValue="email_code"
+            error={fieldText(errors.verification_method)}
+            {...form.register('verification_method')}
+          />
+        </CardBody>
+        <CardFooter className="justify-end">
+          <Button type="submit" pending={change.isPending} className="w-full sm:w-auto">
+            Send verification
+          </Button>
+        </CardFooter>
+      </form>
+    </Card>
+  )
+}

@@ -1,0 +1,125 @@
+'use client'
+
+import { BadgeCheck, CircleDashed } from 'lucide-react'
+import { useRouter } from 'next/navigation'
+import { useState } from 'react'
+import { errorText } from '../error-text'
+import { Badge } from '../ui/badge'
+import { Card, CardBody, CardHeader } from '../ui/card'
+import { LocalTime } from '../ui/local-time'
+import { ChangeEmailForm } from './change-email-form'
+import { type EmailStatus, pendingOf, useEmailStatus } from './email-status'
+import { type Notice, NoticeAlert, noticeBetween } from './notice'
+import { PendingChange } from './pending-change'
+
+interface EmailSettingsProps {
+  userId: string
+  initialStatus: EmailStatus
+  renderedAt: string
+}
+
+export function EmailSettings({ userId, initialStatus, renderedAt }: EmailSettingsProps) {
+  const router = useRouter()
+  const status = useEmailStatus(userId, initialStatus)
+  const [known, setKnown] = useState(status)
+  const [notice, setNotice] = useState<Notice | null>(null)
+  const [justSent, setJustSent] = useState(false)
+
+  if (status !== known) {
+    setKnown(status)
+    const found = noticeBetween(known, status)
+    if (found && found.changeRequestId !== notice?.changeRequestId) setNotice(found)
+  }
+
+  const pending = pendingOf(status)
+  const shown = pending && pending.changeRequestId !== notice?.changeRequestId ? pending : null
+  const canTryAgain = notice && ['expired', 'ended'].includes(notice.outcome)
+
+  return (
+    <div className="space-y-6">
+      <div aria-live="polite" className="empty:hidden">
+        {notice && <NoticeAlert key={`${notice.changeRequestId} ${notice.byPress}`} notice={notice} />}
+      </div>
+      <CurrentAddress status={status} />
+      {shown && (
+        <PendingChange
+          key={shown.changeRequestId}
+          userId={userId}
+          pending={shown}
+          renderedAt={renderedAt}
+          takesFocus={justSent}
+          onVerified={(answer) => {
+            setNotice({
+              outcome: 'changed',
+              byPress: true,
+              changeRequestId: shown.changeRequestId,
+              newEmail: answer.new_email,
+              oldEmail: status.current_email,
+              notified: answer.notification_sent,
+            })
+            router.refresh()
+          }}
+          onCancelled={() =>
+            setNotice({
+              outcome: 'cancelled',
+              byPress: true,
+              changeRequestId: shown.changeRequestId,
+              newEmail: shown.newEmail,
+            })
+          }
+          onEnded={(error) =>
+            setNotice({
+              outcome: 'ended',
+              byPress: true,
+              changeRequestId: shown.changeRequestId,
+              newEmail: shown.newEmail,
+              text: errorText(error),
+            })
+          }
+        />
+      )}
+      <ChangeEmailForm
+        userId={userId}
+        pendingEmail={shown?.newEmail}
+        suggestion={canTryAgain ? notice.newEmail : undefined}
+        onSent={() => {
+          setJustSent(true)
+          setNotice(null)
+        }}
+      />
+    </div>
+  )
+}
+
+function CurrentAddress({ status }: { status: EmailStatus }) {
+  return (
+    <Card>
+      <CardHeader
+        title="Current address"
+        aside={
+          status.email_verified ? (
+            <Badge tone="success">
+              <BadgeCheck aria-hidden /> Verified
+            </Badge>
+          ) : (
+            <Badge tone="warning">
+              <CircleDashed aria-hidden /> Not verified
+            </Badge>
+          )
+        }
+      />
+      <CardBody className="space-y-1 pt-3">
+        <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">{status.current_email}</p>
+        <p className="text-ink-muted">
+          {status.verified_at ? (
+            <>
+              Verified since <LocalTime dateTime={status.verified_at} format="date" />
+            </>
+          ) : (
+            'You can sign in with it, but no message sent there was ever confirmed.'
+          )}
+        </p>
+      </CardBody>
+    </Card>
+  )
+}

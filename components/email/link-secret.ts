@@ -1,0 +1,42 @@
+'use client'
+
+import { useSyncExternalStore } from 'react'
+import type { Body } from '@/contract/define'
+import { verifyEmail } from '@/contract/email'
+
+export type LinkSecret = Body<typeof verifyEmail>
+
+let readFrom: string | undefined
+let secret: LinkSecret | null = null
+
+/** Held in this module's memory; a fragment that carries no secret (a jump inside the page) takes nothing away. */
+function read(): LinkSecret | null {
+  const { hash } = window.location
+  if (hash === readFrom) return secret
+  readFrom = hash
+  const fields = new URLSearchParams(hash.slice(1))
+  const parsed = verifyEmail.body.safeParse({
+    change_request_id: fields.get('request'),
+    verification_code: fields.get('code'),
+  })
+  if (parsed.success) secret = parsed.data
+  return secret
+}
+
+function subscribe(listener: () => void) {
+  window.addEventListener('hashchange', listener)
+  return () => window.removeEventListener('hashchange', listener)
+}
+
+/** What the verification link carries in its fragment; undefined until the browser has read it, null where there is nothing. */
+export const useLinkSecret = (): LinkSecret | null | undefined => useSyncExternalStore(subscribe, read, () => undefined)
+
+/** The fragment as it came, to take it along to the sign-in page. */
+export const fragmentOf = (held: LinkSecret) =>
+  `#${new URLSearchParams({ request: held.change_request_id, code: held.verification_code })}`
+
+/** After success: nothing to find in the address bar or the history any more. */
+export function clearLinkSecret() {
+  secret = null
+  window.history.replaceState(null, '', window.location.pathname)
+}

@@ -1,0 +1,82 @@
+'use client'
+
+import { Alert } from '../ui/alert'
+import { serverNow } from '../ui/server-clock'
+import { useFocusOnMount } from '../ui/use-focus-on-mount'
+import { type EmailStatus, pendingOf } from './email-status'
+
+/** What became of a change request, said once above the page until the next change is sent. */
+export type Notice = { changeRequestId: string; newEmail: string; byPress: boolean } & (
+  | { outcome: 'changed'; oldEmail: string; notified: boolean }
+  | { outcome: 'cancelled' | 'expired' | 'gone' }
+  | { outcome: 'ended'; text: string }
+)
+
+/** What a newer status says about the change that was pending: it may have been verified or cancelled in another place. */
+export function noticeBetween(before: EmailStatus, after: EmailStatus): Notice | null {
+  const was = pendingOf(before)
+  if (!was || pendingOf(after)?.changeRequestId === was.changeRequestId) return null
+  const about = { changeRequestId: was.changeRequestId, newEmail: was.newEmail, byPress: false }
+  if (after.current_email !== before.current_email)
+    return {
+      ...about,
+      outcome: 'changed',
+      newEmail: after.current_email,
+      oldEmail: before.current_email,
+      notified: true,
+    }
+  if (pendingOf(after)) return null
+  return { ...about, outcome: Date.parse(was.expiresAt) <= serverNow() + 1000 ? 'expired' : 'gone' }
+}
+
+export function NoticeAlert({ notice }: { notice: Notice }) {
+  const ref = useFocusOnMount<HTMLDivElement>(notice.byPress)
+  return (
+    <div
+      ref={ref}
+      tabIndex={-1}
+      className="fade-in slide-in-from-top-1 scroll-mt-6 animate-in rounded-xl outline-none duration-200"
+    >
+      <NoticeText notice={notice} />
+    </div>
+  )
+}
+
+function NoticeText({ notice }: { notice: Notice }) {
+  switch (notice.outcome) {
+    case 'changed':
+      return (
+        <Alert tone="success" title={`Your email address is now ${notice.newEmail}`}>
+          <p>
+            Sign in with it from now on.{' '}
+            {notice.notified ? 'Your old address was told' : 'Your old address will be told'}, and other browsers were
+            signed out.
+          </p>
+        </Alert>
+      )
+    case 'cancelled':
+      return (
+        <Alert tone="info" title="The change was cancelled">
+          <p>Your current address stays. The code and link sent to {notice.newEmail} no longer work.</p>
+        </Alert>
+      )
+    case 'expired':
+      return (
+        <Alert tone="warning" title={`The message to ${notice.newEmail} has expired`}>
+          <p>Your current address stays. To try again, send a new verification below.</p>
+        </Alert>
+      )
+    case 'gone':
+      return (
+        <Alert tone="info" title={`The change to ${notice.newEmail} is no longer pending`}>
+          <p>It was ended in another place. To change your address, start again below.</p>
+        </Alert>
+      )
+    case 'ended':
+      return (
+        <Alert tone="warning" title={notice.text}>
+          <p>Your current address stays. We kept {notice.newEmail} in the form below.</p>
+        </Alert>
+      )
+  }
+}

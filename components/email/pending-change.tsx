@@ -1,0 +1,151 @@
+'use client'
+
+import { zodResolver } from '@hookform/resolvers/zod'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { ApiError } from '@/contract/client'
+import type { Answer } from '@/contract/define'
+import { verifyEmail } from '@/contract/email'
+import { call } from '../api'
+import { fieldText } from '../error-text'
+import { showError } from '../show-error'
+import { Alert } from '../ui/alert'
+import { Badge } from '../ui/badge'
+import { Button } from '../ui/button'
+import { Card, CardBody, CardFooter } from '../ui/card'
+import { Countdown } from '../ui/countdown'
+import { useFocusOnMount } from '../ui/use-focus-on-mount'
+import { CancelChange } from './cancel-change'
+import { CodeField } from './code-field'
+import { emailStatusKey, type Pending } from './email-status'
+import { ResendMessage } from './resend-message'
+
+interface PendingChangeProps {
+  userId: string
+  pending: Pending
+  renderedAt: string
+  /** When it appears in answer to a press. */
+  takesFocus: boolean
+  onVerified: (answer: Answer<typeof verifyEmail>) => void
+  onCancelled: () => void
+  /** The request can no longer be verified; the reason in the words of the service. */
+  onEnded: (error: ApiError) => void
+}
+
+const verificationForm = verifyEmail.body.pick({ verification_code: true })
+
+const isOver = (error: unknown): error is ApiError =>
+  error instanceof ApiError && ['EMAIL_004', 'EMAIL_005', 'EMAIL_006'].includes(error.code)
+
+export function PendingChange({
+  userId,
+  pending,
+  renderedAt,
+  takesFocus,
+  onVerified,
+  onCancelled,
+  onEnded,
+}: PendingChangeProps) {
+  const queryClient = useQueryClient()
+  const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus)
+  const [sentAgain, setSentAgain] = useState(false)
+  const form = useForm({ resolver: zodResolver(verificationForm) })
+  const { errors } = form.formState
+  const refresh = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
+
+  const refused = (error: unknown) => {
+    if (isOver(error)) onEnded(error)
+    else showError(form, error)
+    return refresh()
+  }
+  const verify = useMutation({
+    mutationFn: ({ verification_code }: { verification_code: string }) =>
+      call(verifyEmail, { userId }, { change_request_id: pending.changeRequestId, verification_code }),
+    onMutate: () => setSentAgain(false),
+    onSuccess: async (answer) => {
+      onVerified(answer)
+      await refresh()
+    },
+    onError: refused,
+  })
+
+  const { attemptsRemaining } = pending
+  return (
+    <Card>
+      <form method="post" noValidate onSubmit={form.handleSubmit((body) => verify.mutate(body))}>
+        <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-5 pt-5 sm:px-6 sm:pt-6">
+          <h2
+            ref={heading}
+            tabIndex={-1}
+            className="scroll-mt-6 font-semibold text-base leading-6 tracking-[-0.01em] outline-none"
+          >
+            Pending change
+          </h2>
+          <Badge tone="warning">Waiting for you</Badge>
+        </div>
+        <CardBody className="space-y-5 pt-3">
+          <div className="space-y-1.5">
+            <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">{pending.newEmail}</p>
+            <p className="text-ink-muted">
+              {pending.method === 'email_code'
+                ? 'We sent a message to this address. Enter the code from it, or open its link.'
+                : 'We sent a message to this address. Open its link, or enter its code here.'}
+            </p>
+          </div>
+          {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
+          <div aria-live="polite" className="empty:hidden">
+            {sentAgain && (
+              <Alert tone="success" title="A new message is on its way">
+                <p>Use the code or link from it. Earlier ones no longer work.</p>
+              </Alert>
+            )}
+          </div>
+          <CodeField
+            label="Verification code"
+            hint="6 digits. Paste works too."
+            error={fieldText(errors.verification_code)}
+            action={
+              <Button type="submit" pending={verify.isPending} className="h-13 w-full px-6 sm:h-13 sm:w-auto">
+                Verify
+              </Button>
+            }
+            {...form.register('verification_code')}
+          />
+          <dl className="flex flex-wrap gap-x-8 gap-y-2 text-sm">
+            <div className="flex gap-1.5">
+              <dt className="text-ink-muted">Time left</dt>
+              <dd className="font-medium">
+                <Countdown until={pending.expiresAt} renderedAt={renderedAt} />
+              </dd>
+            </div>
+            <div className="flex gap-1.5">
+              <dt className="text-ink-muted">Attempts left</dt>
+              <dd className={attemptsRemaining <= 2 ? 'font-medium text-danger' : 'font-medium'}>
+                {attemptsRemaining}
+              </dd>
+            </div>
+          </dl>
+        </CardBody>
+      </form>
+      <CardFooter>
+        <p className="w-full text-ink-muted text-sm">
+          Nothing arrived? Look in the spam folder, or have a new message sent.
+        </p>
+        <ResendMessage
+          key={pending.method}
+          userId={userId}
+          pending={pending}
+          renderedAt={renderedAt}
+          onSent={() => {
+            setSentAgain(true)
+            form.reset({ verification_code: '' })
+            return refresh()
+          }}
+          onError={refused}
+        />
+        <CancelChange userId={userId} pending={pending} onCancelled={onCancelled} onError={refused} />
+      </CardFooter>
+    </Card>
+  )
+}

@@ -1,0 +1,255 @@
+'use client'
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { ArrowDown, CircleCheck, Link2Off, LogIn, type LucideIcon, MailCheck } from 'lucide-react'
+import Link from 'next/link'
+import { useRouter } from 'next/navigation'
+import { type ReactNode, useState } from 'react'
+import { ApiError } from '@/contract/client'
+import type { Answer } from '@/contract/define'
+import { verifyEmail } from '@/contract/email'
+import { call } from '../api'
+import { errorText } from '../error-text'
+import { signOutHere } from '../sign-out'
+import { Alert } from '../ui/alert'
+import { Button } from '../ui/button'
+import { buttonStyle } from '../ui/button-style'
+import { Countdown } from '../ui/countdown'
+import { useFocusOnMount } from '../ui/use-focus-on-mount'
+import { type EmailStatus, emailStatusKey, type Pending, pendingOf, useEmailStatus } from './email-status'
+import { clearLinkSecret, fragmentOf, type LinkSecret, useLinkSecret } from './link-secret'
+
+interface Reader {
+  userId: string
+  name: string
+  initialStatus: EmailStatus
+}
+
+interface VerifyEmailProps {
+  reader: Reader | null
+  renderedAt: string
+}
+
+const signInPath = '/sign-in?next=/verify-email'
+const wide = 'w-full'
+
+export function VerifyEmail({ reader, renderedAt }: VerifyEmailProps) {
+  const secret = useLinkSecret()
+  const [done, setDone] = useState<Answer<typeof verifyEmail> | null>(null)
+  if (done) return <Changed answer={done} />
+  if (secret === undefined) return <Reading />
+  if (secret === null) return <NoSecret />
+  if (!reader) return <SignInFirst secret={secret} />
+  return <Redeem secret={secret} reader={reader} renderedAt={renderedAt} onDone={setDone} />
+}
+
+interface RedeemProps {
+  secret: LinkSecret
+  reader: Reader
+  renderedAt: string
+  onDone: (answer: Answer<typeof verifyEmail>) => void
+}
+
+function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
+  const status = useEmailStatus(reader.userId, reader.initialStatus)
+  const pending = pendingOf(status)
+  if (pending?.changeRequestId !== secret.change_request_id) return <NotThisAccount secret={secret} status={status} />
+  return (
+    <Confirm
+      secret={secret}
+      reader={reader}
+      pending={pending}
+      currentEmail={status.current_email}
+      renderedAt={renderedAt}
+      onDone={onDone}
+    />
+  )
+}
+
+interface ConfirmProps extends RedeemProps {
+  pending: Pending
+  currentEmail: string
+}
+
+function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone }: ConfirmProps) {
+  const router = useRouter()
+  const queryClient = useQueryClient()
+  const refresh = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(reader.userId) })
+  const verify = useMutation({
+    mutationFn: () => call(verifyEmail, { userId: reader.userId }, secret),
+    onSuccess: (answer) => {
+      clearLinkSecret()
+      onDone(answer)
+      router.refresh()
+      return refresh()
+    },
+    onError: refresh,
+  })
+
+  return (
+    <Screen
+      icon={MailCheck}
+      title="Verify your new address"
+      text={
+        <>
+          This moves the account of <span className="wrap-anywhere font-medium text-ink">{reader.name}</span> to a new
+          email address.
+        </>
+      }
+    >
+      <dl className="rounded-xl border border-line">
+        <div className="px-4 py-3">
+          <dt className="text-ink-muted text-sm">Current address</dt>
+          <dd className="wrap-anywhere">{currentEmail}</dd>
+        </div>
+        <div className="relative border-line border-t px-4 py-3">
+          <dt className="text-ink-muted text-sm">New address</dt>
+          <dd className="wrap-anywhere font-medium">{pending.newEmail}</dd>
+          <span
+            className="absolute -top-3 right-4 grid size-6 place-items-center rounded-full border border-line bg-surface"
+            aria-hidden
+          >
+            <ArrowDown className="size-3.5 text-ink-muted" />
+          </span>
+        </div>
+      </dl>
+      {verify.error && <Alert tone="danger" role="alert" title={refusal(verify.error)} />}
+      <Button className={wide} pending={verify.isPending} onClick={() => verify.mutate()}>
+        Verify my new address
+      </Button>
+      <p className="text-ink-muted text-sm">
+        The link works for another <Countdown until={pending.expiresAt} renderedAt={renderedAt} />. Not yours? Close
+        this page: nothing changes until you press the button.
+      </p>
+    </Screen>
+  )
+}
+
+/** A link whose code is refused was made for an older message; typing anything again would not help. */
+function refusal(error: Error): string {
+  if (error instanceof ApiError && error.code === 'EMAIL_003')
+    return 'This link was replaced by a newer message. Open the link in the newest one.'
+  return errorText(error)
+}
+
+function Changed({ answer }: { answer: Answer<typeof verifyEmail> }) {
+  return (
+    <Screen
+      icon={CircleCheck}
+      tone="success"
+      announce
+      title="Your email address has been changed"
+      text={
+        <>
+          It is now <span className="wrap-anywhere font-medium text-ink">{answer.new_email}</span>. Sign in with it from
+          now on. Your old address {answer.notification_sent ? 'was' : 'will be'} told about the change.
+        </>
+      }
+    >
+      <Link href="/settings/email" className={buttonStyle({ className: wide })}>
+        Go to settings
+      </Link>
+    </Screen>
+  )
+}
+
+function SignInFirst({ secret }: { secret: LinkSecret }) {
+  return (
+    <Screen
+      icon={LogIn}
+      title="Sign in to verify your address"
+      text="Only the owner of the account can confirm its new address. Sign in, and we bring you back to this link."
+    >
+      <Button className={wide} onClick={() => window.location.assign(signInPath + fragmentOf(secret))}>
+        Sign in to continue
+      </Button>
+      <p className="text-ink-muted text-sm">
+        Did you not ask for this? Close this page: nothing changes, and the link expires by itself.
+      </p>
+    </Screen>
+  )
+}
+
+function NotThisAccount({ secret, status }: { secret: LinkSecret; status: EmailStatus }) {
+  return (
+    <Screen
+      icon={Link2Off}
+      tone="warning"
+      title="This link does not work here"
+      text={
+        <>
+          It is for another account than the one signed in (
+          <span className="wrap-anywhere font-medium text-ink">{status.current_email}</span>), or it is no longer valid:
+          used, expired, cancelled, or replaced by a newer change.
+        </>
+      }
+    >
+      <Link href="/settings/email" className={buttonStyle({ className: wide })}>
+        See what is pending in settings
+      </Link>
+      <Button variant="secondary" className={wide} onClick={() => void signOutHere(signInPath + fragmentOf(secret))}>
+        Sign in to another account
+      </Button>
+    </Screen>
+  )
+}
+
+function NoSecret() {
+  return (
+    <Screen
+      icon={Link2Off}
+      tone="warning"
+      title="This link is not complete"
+      text="The part after the # is missing or damaged. Open the link from the message once more, or copy it whole into the address bar. The 6-digit code of the same message works in the settings."
+    >
+      <Link href="/settings/email" className={buttonStyle({ className: wide })}>
+        Enter the code in settings
+      </Link>
+    </Screen>
+  )
+}
+
+function Reading() {
+  return (
+    <Screen icon={MailCheck} title="Verify your new address" text="Reading the link…">
+      <noscript>
+        <p>
+          This page needs JavaScript to read the link. Without it, enter the 6-digit code of the same message with the
+          API.
+        </p>
+      </noscript>
+    </Screen>
+  )
+}
+
+interface ScreenProps {
+  icon: LucideIcon
+  tone?: 'accent' | 'success' | 'warning'
+  title: string
+  text: ReactNode
+  /** Takes the focus when it appears, since the pressed button is gone. */
+  announce?: boolean
+  children: ReactNode
+}
+
+const tones = {
+  accent: 'bg-accent-soft text-accent',
+  success: 'bg-success-soft text-success',
+  warning: 'bg-warning-soft text-warning',
+}
+
+function Screen({ icon: Icon, tone = 'accent', title, text, announce = false, children }: ScreenProps) {
+  const words = useFocusOnMount<HTMLDivElement>(announce)
+  return (
+    <>
+      <span className={`grid size-11 place-items-center rounded-full ${tones[tone]}`}>
+        <Icon className="size-5" aria-hidden />
+      </span>
+      <div ref={words} tabIndex={-1} role={announce ? 'status' : undefined} className="mt-5 outline-none">
+        <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">{title}</h1>
+        <p className="mt-2 text-ink-muted">{text}</p>
+      </div>
+      <div className="mt-6 space-y-4">{children}</div>
+    </>
+  )
+}

@@ -1,0 +1,37 @@
+import Link from 'next/link'
+import { LocalTime } from '../ui/local-time'
+
+interface MessageListProps {
+  messages: readonly { id: string; at: string; to: string; subject: string }[]
+  openedId: string | undefined
+}
+
+export function MessageList({ messages, openedId }: MessageListProps) {
+  return (
+    <nav
+      aria-label="Messages"
+      className={`overflow-hidden rounded-2xl border border-line bg-surface shadow-rest ${openedId ? 'max-lg:hidden' : ''}`}
+    >
+      <ol className="max-h-[44rem] divide-y divide-line overflow-y-auto">
+        {messages.map((message) => (
+          <li key={message.id}>
+            <Link
+              href={{ pathname: '/dev/mailbox', query: { id: message.id } }}
+              prefetch={false}
+              aria-current={message.id === openedId ? 'true' : undefined}
+              className="block px-4 py-3 -outline-offset-2 hover:bg-sunken/60 aria-[current]:bg-accent-soft"
+            >
+              <span className="flex items-baseline justify-between gap-3">
+                <span className="truncate font-medium">{message.subject}</span>
+                <span className="shrink-0 text-ink-muted text-xs tabular-nums">
+                  <LocalTime dateTime={message.at} format="time" />
+                </span>
+              </span>
+              <span className="block truncate text-ink-muted text-sm">{message.to}</span>
+            </Link>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  )
+}

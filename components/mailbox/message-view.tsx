@@ -1,0 +1,54 @@
+import { ArrowLeft } from 'lucide-react'
+import Link from 'next/link'
+import { LocalTime } from '../ui/local-time'
+
+interface MessageViewProps {
+  message: { at: string; to: string; from: string; subject: string; html: string; text: string } | undefined
+}
+
+export function MessageView({ message }: MessageViewProps) {
+  if (!message)
+    return (
+      <p className="rounded-2xl border border-line border-dashed px-6 py-24 text-center text-ink-muted max-lg:hidden">
+        Choose a message to read it.
+      </p>
+    )
+  return (
+    <article className="overflow-hidden rounded-2xl border border-line bg-surface shadow-rest">
+      <Link
+        href="/dev/mailbox"
+        className="flex min-h-11 items-center gap-2 border-line border-b px-5 font-medium text-sm -outline-offset-2 hover:bg-sunken lg:hidden"
+      >
+        <ArrowLeft className="size-4" aria-hidden /> All messages
+      </Link>
+      <header className="space-y-3 border-line border-b px-5 py-5 sm:px-6">
+        <h2 className="font-semibold text-lg leading-7 tracking-[-0.01em]">{message.subject}</h2>
+        <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">
+          <dt className="text-ink-muted">From</dt>
+          <dd className="wrap-anywhere">{message.from}</dd>
+          <dt className="text-ink-muted">To</dt>
+          <dd className="wrap-anywhere">{message.to}</dd>
+          <dt className="text-ink-muted">Sent</dt>
+          <dd>
+            <LocalTime dateTime={message.at} />
+          </dd>
+        </dl>
+      </header>
+      <iframe
+        title="Message"
+        // No scripts, no forms, no origin; a link may open a window of its own.
+        sandbox="allow-popups allow-popups-to-escape-sandbox"
+        srcDoc={message.html}
+        className="block h-[46rem] w-full border-0"
+      />
+      <details className="border-line border-t">
+        <summary className="min-h-11 px-5 py-3 font-medium text-sm -outline-offset-2 hover:bg-sunken sm:px-6">
+          Plain text part
+        </summary>
+        <pre className="wrap-anywhere whitespace-pre-wrap px-5 pb-6 font-mono text-[0.8125rem] leading-6 sm:px-6">
+          {message.text}
+        </pre>
+      </details>
+    </article>
+  )
+}

@@ -1,0 +1,10 @@
+export const AFTER_SIGN_IN = '/settings/email'
+
+/** Where to go after sign-in: a path of this origin, so that no link can send a person elsewhere. */
+export function nextPath(wish: unknown): string {
+  if (typeof wish !== 'string' || !/^\/(?![/\\])/.test(wish)) return AFTER_SIGN_IN
+  const here = 'http://here.invalid'
+  if (!URL.canParse(wish, here)) return AFTER_SIGN_IN
+  const url = new URL(wish, here)
+  return url.origin === here ? url.pathname + url.search : AFTER_SIGN_IN
+}

@@ -1,0 +1,13 @@
+import type { FieldValues, Path, UseFormReturn } from 'react-hook-form'
+import { ApiError } from '@/contract/client'
+import { ERRORS } from '@/contract/errors'
+import { errorText } from './error-text'
+
+/** Puts a refusal beside the field that the error table names, with the focus there; else above the form. What was typed stays. */
+export function showError<Values extends FieldValues>(form: UseFormReturn<Values>, error: unknown) {
+  const field = error instanceof ApiError ? ERRORS[error.code].field : undefined
+  const message = errorText(error)
+  if (!field || !(field in form.getValues())) return form.setError('root', { type: 'answer', message })
+  form.setError(field as Path<Values>, { type: 'answer', message })
+  form.setFocus(field as Path<Values>, { shouldSelect: true })
+}

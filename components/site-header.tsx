@@ -1,0 +1,31 @@
+import type { Route } from 'next'
+import Link from 'next/link'
+import { AccountMenu } from './account-menu'
+import { Brand } from './brand'
+import { cn } from './ui/class-names'
+
+interface SiteHeaderProps {
+  account: { name: string; email: string } | null
+  /** What stands on the right where no account is shown. */
+  link?: { href: Route; label: string }
+  className?: string
+}
+
+export function SiteHeader({ account, link, className }: SiteHeaderProps) {
+  return (
+    <header className="border-line border-b bg-surface">
+      <div className={cn('mx-auto flex h-16 max-w-5xl items-center justify-between gap-4 px-4 sm:px-6', className)}>
+        <Brand />
+        {account && <AccountMenu {...account} />}
+        {!account && link && (
+          <Link
+            href={link.href}
+            className="inline-flex min-h-11 items-center rounded-lg px-2 font-medium text-ink-muted hover:text-ink"
+          >
+            {link.label}
+          </Link>
+        )}
+      </div>
+    </header>
+  )
+}

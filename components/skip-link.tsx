@@ -1,0 +1,14 @@
+'use client'
+
+export function SkipLink() {
+  return (
+    // Not a link to #content: the fragment of the verification page is not ours to replace.
+    <button
+      type="button"
+      onClick={() => document.getElementById('content')?.focus()}
+      className="sr-only z-20 rounded-lg bg-action px-4 py-3 font-medium text-on-action focus:not-sr-only focus:absolute focus:top-3 focus:left-3"
+    >
+      Skip to the content
+    </button>
+  )
+}

@@ -1,0 +1,36 @@
+import { cva, type VariantProps } from 'class-variance-authority'
+import { CircleAlert, CircleCheck, Info, TriangleAlert } from 'lucide-react'
+import type { ComponentProps, ReactNode } from 'react'
+import { cn } from './class-names'
+
+const alertStyle = cva('flex gap-3 rounded-xl px-4 py-3.5', {
+  variants: {
+    tone: {
+      info: 'bg-accent-soft [&>svg]:text-accent',
+      success: 'bg-success-soft [&>svg]:text-success',
+      warning: 'bg-warning-soft [&>svg]:text-warning',
+      danger: 'bg-danger-soft [&>svg]:text-danger',
+    },
+  },
+  defaultVariants: { tone: 'info' },
+})
+
+const icons = { info: Info, success: CircleCheck, warning: TriangleAlert, danger: CircleAlert }
+
+interface AlertProps extends Omit<ComponentProps<'div'>, 'title'>, VariantProps<typeof alertStyle> {
+  title: ReactNode
+}
+
+/** Says what happened and what to do. Give it role="alert" where it appears in answer to a press. */
+export function Alert({ tone, title, className, children, ...rest }: AlertProps) {
+  const Icon = icons[tone ?? 'info']
+  return (
+    <div className={cn(alertStyle({ tone }), className)} {...rest}>
+      <Icon className="mt-0.5 size-5 shrink-0" aria-hidden />
+      <div className="min-w-0 flex-1 space-y-1">
+        <p className="wrap-anywhere font-medium">{title}</p>
+        {children && <div className="wrap-anywhere space-y-2 text-ink-muted">{children}</div>}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,43 @@
+import type { ComponentProps, ReactNode } from 'react'
+import { cn } from './class-names'
+
+export function Card({ className, ...rest }: ComponentProps<'section'>) {
+  return <section className={cn('rounded-2xl border border-line bg-surface shadow-rest', className)} {...rest} />
+}
+
+interface CardHeaderProps {
+  title: string
+  titleId?: string
+  description?: ReactNode
+  aside?: ReactNode
+}
+
+export function CardHeader({ title, titleId, description, aside }: CardHeaderProps) {
+  return (
+    <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-5 pt-5 sm:px-6 sm:pt-6">
+      <div className="min-w-0 space-y-1">
+        <h2 id={titleId} className="font-semibold text-base leading-6 tracking-[-0.01em]">
+          {title}
+        </h2>
+        {description && <p className="text-ink-muted">{description}</p>}
+      </div>
+      {aside}
+    </div>
+  )
+}
+
+export function CardBody({ className, ...rest }: ComponentProps<'div'>) {
+  return <div className={cn('px-5 py-5 sm:px-6', className)} {...rest} />
+}
+
+export function CardFooter({ className, ...rest }: ComponentProps<'div'>) {
+  return (
+    <div
+      className={cn(
+        'flex flex-wrap items-center justify-between gap-3 rounded-b-2xl border-line border-t px-5 py-4 sm:px-6',
+        className,
+      )}
+      {...rest}
+    />
+  )
+}

@@ -1,0 +1,45 @@
+'use client'
+
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+
+interface DialogProps {
+  open: boolean
+  onClose: () => void
+  title: string
+  description: ReactNode
+  /** The buttons; the harmless one first in the document, so that it takes the focus. */
+  children: ReactNode
+}
+
+/** The browser's own modal dialog: it traps and returns the focus, and adds no style tag that a strict policy would refuse. */
+export function Dialog({ open, onClose, title, description, children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+
+  useEffect(() => {
+    if (open) dialog.current?.showModal()
+    else dialog.current?.close()
+  }, [open])
+
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape is the keyboard's way, and the browser brings it.
+    <dialog
+      ref={dialog}
+      aria-labelledby={`${id}-title`}
+      aria-describedby={`${id}-description`}
+      onClose={onClose}
+      onClick={(event) => event.target === event.currentTarget && onClose()}
+      className="fade-in zoom-in-95 m-auto w-[calc(100%-2rem)] max-w-md rounded-2xl border border-line bg-surface p-0 text-ink shadow-lift duration-150 backdrop:bg-[oklch(0.15_0.01_265/0.5)] open:animate-in backdrop:backdrop-blur-[2px]"
+    >
+      <div className="p-6">
+        <h2 id={`${id}-title`} className="font-semibold text-lg leading-7 tracking-[-0.01em]">
+          {title}
+        </h2>
+        <div id={`${id}-description`} className="wrap-anywhere mt-2 text-ink-muted">
+          {description}
+        </div>
+        <div className="mt-6 flex flex-col gap-2.5 sm:flex-row sm:justify-end">{children}</div>
+      </div>
+    </dialog>
+  )
+}

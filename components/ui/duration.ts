@@ -1,0 +1,31 @@
+const units = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const
+
+const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`
+
+/** “11 hours 59 minutes”, “4 minutes 12 seconds”, “9 seconds”: the two largest units, rounded up so that it never says too little. */
+export function inWords(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds))
+  const largest = units.findIndex(([, size]) => whole >= size)
+  const [unit, size] = units[largest] ?? ['second', 1]
+  const next = units[largest + 1]
+  if (!next) return counted(whole, unit)
+  const [smallerUnit, smallerSize] = next
+  const rounded = Math.ceil(whole / smallerSize) * smallerSize
+  const rest = Math.floor((rounded % size) / smallerSize)
+  const most = counted(Math.floor(rounded / size), unit)
+  return rest ? `${most} ${counted(rest, smallerUnit)}` : most
+}
+
+/** “4:59”, “1:04:59” */
+export function onTheClock(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds))
+  const two = (number: number) => String(number).padStart(2, '0')
+  const hours = Math.floor(whole / 3_600)
+  const minutes = Math.floor((whole % 3_600) / 60)
+  return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`
+}

@@ -1,0 +1,226 @@
+'use client'
+
+import { type ComponentProps, type ReactNode, useId, useState } from 'react'
+import { cn } from './class-names'
+import { useHydrated } from './use-hydrated'
+
+interface Described {
+  hint?: ReactNode
+  /** What is wrong and what to do. */
+  error?: string
+}
+
+interface FieldProps extends Described {
+  label: string
+}
+
+const control =
+  'block w-full rounded-lg border border-line-control bg-surface px-3 text-base text-ink transition-colors placeholder:text-ink-muted/80 hover:border-ink-muted focus-visible:border-accent focus-visible:outline-2 focus-visible:outline-accent focus-visible:-outline-offset-1 aria-invalid:border-danger aria-invalid:focus-visible:outline-danger'
+
+function useDescription({ hint, error }: Described) {
+  const id = useId()
+  const ids = { control: id, hint: `${id}-hint`, error: `${id}-error` }
+  const describedBy = [hint && ids.hint, error && ids.error].filter(Boolean).join(' ') || undefined
+  return { ids, aria: { 'aria-describedby': describedBy, 'aria-invalid': error ? true : undefined } }
+}
+
+function Hint({ id, children }: { id: string; children: ReactNode }) {
+  return (
+    <p id={id} className="text-ink-muted text-sm leading-5">
+      {children}
+    </p>
+  )
+}
+
+/** Stays in the document while empty, so that a text put into it is announced. */
+export function FieldError({ id, children }: { id: string; children: string | undefined }) {
+  return (
+    <div aria-live="polite">
+      {children && (
+        <p id={id} className="wrap-anywhere font-medium text-danger text-sm leading-5">
+          {children}
+        </p>
+      )}
+    </div>
+  )
+}
+
+export function TextField({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'input'>) {
+  const { ids, aria } = useDescription({ hint, error })
+  return (
+    <div className={cn('space-y-1.5', className)}>
+      <label htmlFor={ids.control} className="block font-medium">
+        {label}
+      </label>
+      <input id={ids.control} className={cn(control, 'h-11 sm:h-10')} {...aria} {...rest} />
+      {hint && <Hint id={ids.hint}>{hint}</Hint>}
+      <FieldError id={ids.error}>{error}</FieldError>
+    </div>
+  )
+}
+
+export function PasswordField({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'input'>) {
+  const { ids, aria } = useDescription({ hint, error })
+  const [shown, setShown] = useState(false)
+  const hydrated = useHydrated()
+  return (
+    <div className={cn('space-y-1.5', className)}>
+      <label htmlFor={ids.control} className="block font-medium">
+        {label}
+      </label>
+      <div className="relative">
+        <input
+          id={ids.control}
+          type={shown ? 'text' : 'password'}
+          autoCapitalize="none"
+          spellCheck={false}
+          className={cn(control, 'h-11 pr-18 sm:h-10')}
+          {...aria}
+          {...rest}
+        />
+        <button
+          type="button"
+          disabled={!hydrated}
+          aria-controls={ids.control}
+          onClick={() => setShown(!shown)}
+          className="absolute inset-y-1 right-1 rounded-md px-3 font-medium text-ink-muted text-sm hover:bg-sunken hover:text-ink"
+        >
+          {shown ? 'Hide' : 'Show'}
+          <span className="sr-only"> password</span>
+        </button>
+      </div>
+      {hint && <Hint id={ids.hint}>{hint}</Hint>}
+      <FieldError id={ids.error}>{error}</FieldError>
+    </div>
+  )
+}
+
+interface TextAreaFieldProps extends FieldProps, ComponentProps<'textarea'> {
+  /** Counted in code points, as the service counts. Nothing is cut off: too much is shown and refused. */
+  maxCharacters: number
+}
+
+export function TextAreaField({ label, hint, error, maxCharacters, className, onInput, ...rest }: TextAreaFieldProps) {
+  const { ids, aria } = useDescription({ hint, error })
+  const [length, setLength] = useState(() => Array.from(String(rest.defaultValue ?? rest.value ?? '')).length)
+  const left = maxCharacters - length
+  return (
+    <div className={cn('space-y-1.5', className)}>
+      <label htmlFor={ids.control} className="block font-medium">
+        {label}
+      </label>
+      <textarea
+        id={ids.control}
+        rows={4}
+        className={cn(control, 'field-sizing-content max-h-80 min-h-28 py-2.5 leading-6')}
+        {...aria}
+        {...rest}
+        onInput={(event) => {
+          setLength(Array.from(event.currentTarget.value).length)
+          onInput?.(event)
+        }}
+      />
+      <div className="flex items-start justify-between gap-4">
+        <div className="space-y-1.5">
+          {hint && <Hint id={ids.hint}>{hint}</Hint>}
+          <FieldError id={ids.error}>{error}</FieldError>
+        </div>
+        <p
+          className={cn('shrink-0 text-sm tabular-nums leading-5', left < 0 ? 'text-danger' : 'text-ink-muted')}
+          aria-hidden
+        >
+          {length} / {maxCharacters}
+        </p>
+      </div>
+      <p className="sr-only" aria-live="polite">
+        {left < 0 ? `${-left} characters too many` : left <= 20 ? `${left} characters left` : ''}
+      </p>
+    </div>
+  )
+}
+
+interface CheckboxFieldProps extends FieldProps, ComponentProps<'input'> {}
+
+export function CheckboxField({ label, hint, error, className, ...rest }: CheckboxFieldProps) {
+  const { ids, aria } = useDescription({ hint, error })
+  return (
+    <div className={cn('flex gap-3', className)}>
+      <input id={ids.control} type="checkbox" className="mt-1 size-4.5 shrink-0 accent-accent" {...aria} {...rest} />
+      <div className="space-y-0.5">
+        <label htmlFor={ids.control} className="block font-medium">
+          {label}
+        </label>
+        {hint && <Hint id={ids.hint}>{hint}</Hint>}
+        <FieldError id={ids.error}>{error}</FieldError>
+      </div>
+    </div>
+  )
+}
+
+interface RadioFieldProps extends Described, Omit<ComponentProps<'input'>, 'defaultValue' | 'value'> {
+  legend: string
+  options: readonly { value: string; label: string; description?: string }[]
+  defaultValue?: string
+  /** With onChange, where the choice is kept outside. */
+  value?: string
+  /** `segments`: short labels side by side, for a choice that cannot be wrong; the legend is only spoken. */
+  appearance?: 'cards' | 'segments'
+}
+
+export function RadioField({
+  legend,
+  options,
+  hint,
+  error,
+  defaultValue,
+  value,
+  appearance = 'cards',
+  className,
+  ...rest
+}: RadioFieldProps) {
+  const { ids, aria } = useDescription({ hint, error })
+  return (
+    <fieldset className={cn('min-w-0 space-y-1.5', className)} aria-describedby={aria['aria-describedby']}>
+      <legend className={cn('mb-1.5 font-medium', appearance === 'segments' && 'sr-only')}>{legend}</legend>
+      <div
+        className={
+          appearance === 'cards'
+            ? 'grid gap-2.5 sm:auto-cols-fr sm:grid-flow-col'
+            : 'inline-flex h-11 rounded-lg bg-sunken p-1 sm:h-9'
+        }
+      >
+        {options.map((option) => (
+          <label
+            key={option.value}
+            className={cn(
+              'flex cursor-pointer has-focus-visible:outline-2 has-focus-visible:outline-accent',
+              appearance === 'cards' &&
+                'items-start gap-3 rounded-lg border border-line px-3.5 py-3 transition-colors hover:border-line-control has-checked:border-accent has-checked:bg-accent-soft/50 has-focus-visible:outline-offset-2',
+              appearance === 'segments' &&
+                'items-center rounded-md px-3 text-ink-muted text-sm hover:text-ink has-checked:bg-surface has-checked:font-medium has-checked:text-ink has-checked:shadow-rest dark:has-checked:bg-line',
+            )}
+          >
+            <input
+              type="radio"
+              value={option.value}
+              checked={value === undefined ? undefined : option.value === value}
+              defaultChecked={value === undefined ? option.value === defaultValue : undefined}
+              className={
+                appearance === 'cards' ? 'mt-1 size-4 shrink-0 accent-accent focus-visible:outline-none' : 'sr-only'
+              }
+              {...rest}
+            />
+            <span className="min-w-0">
+              <span className={cn('block', appearance === 'cards' && 'font-medium')}>{option.label}</span>
+              {option.description && (
+                <span className="block text-ink-muted text-sm leading-5">{option.description}</span>
+              )}
+            </span>
+          </label>
+        ))}
+      </div>
+      {hint && <Hint id={ids.hint}>{hint}</Hint>}
+      {appearance === 'cards' && <FieldError id={ids.error}>{error}</FieldError>}
+    </fieldset>
+  )
+}

@@ -1,0 +1,75 @@
+import { Check } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { cn } from './class-names'
+
+export type StepState = 'pending' | 'processing' | 'completed'
+
+export interface Step {
+  id: string
+  title: string
+  description?: ReactNode
+  state: StepState
+  /** When it was completed or is expected to be: a `<LocalTime>` or a sentence around one. */
+  time?: ReactNode
+}
+
+const stateText: Record<StepState, string> = { pending: 'Waiting', processing: 'In progress', completed: 'Done' }
+
+/** A vertical list of steps, each with its state in words as well as in its mark. */
+export function Steps({ steps, label }: { steps: readonly Step[]; label: string }) {
+  return (
+    <ol aria-label={label}>
+      {steps.map((step) => (
+        <li key={step.id} className="group flex gap-4" aria-current={step.state === 'processing' ? 'step' : undefined}>
+          <div className="flex flex-col items-center">
+            <StepMark state={step.state} />
+            <span
+              className={cn(
+                'w-px flex-1 group-last:hidden',
+                step.state === 'completed' ? 'bg-success' : 'bg-line-control/40',
+              )}
+              aria-hidden
+            />
+          </div>
+          <div className="min-w-0 flex-1 pb-7 group-last:pb-0">
+            <div className="flex flex-wrap items-baseline justify-between gap-x-4">
+              <p className={cn('font-medium', step.state === 'pending' && 'text-ink-muted')}>{step.title}</p>
+              <p
+                className={cn(
+                  'text-sm',
+                  step.state === 'completed' && 'text-success',
+                  step.state === 'processing' && 'text-accent',
+                  step.state === 'pending' && 'text-ink-muted',
+                )}
+              >
+                {stateText[step.state]}
+              </p>
+            </div>
+            {step.description && <p className="mt-0.5 text-ink-muted text-sm">{step.description}</p>}
+            {step.time && <p className="mt-0.5 text-ink-muted text-sm tabular-nums">{step.time}</p>}
+          </div>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function StepMark({ state }: { state: StepState }) {
+  if (state === 'completed')
+    return (
+      <span className="grid size-6 shrink-0 place-items-center rounded-full bg-success text-surface" aria-hidden>
+        <Check className="size-3.5" strokeWidth={3} />
+      </span>
+    )
+  return (
+    <span
+      className={cn(
+        'grid size-6 shrink-0 place-items-center rounded-full border-2',
+        state === 'processing' ? 'border-accent' : 'border-line-control/50',
+      )}
+      aria-hidden
+    >
+      {state === 'processing' && <span className="size-2 animate-pulse rounded-full bg-accent" />}
+    </span>
+  )
+}

@@ -1,4 +1,5 @@
 import type { AppAnswer, AppRequest } from '@/domain/context'
+import { getEnv } from './env'
 import { describeError, log } from './log'
 
 const TIME_OUT_MS = 10_000
@@ -6,6 +7,7 @@ const MOST_BYTES = 64 * 1024
 
 /** One POST: ten seconds in all, redirects not followed, the answer read no further than 64 KiB. */
 export async function callApp({ endpoint, headers, body }: AppRequest): Promise<AppAnswer> {
+  if (getEnv().production && !endpoint.startsWith('https:')) return { status: 0, problem: 'endpoint is not https' }
   try {
     const signal = AbortSignal.timeout(TIME_OUT_MS)
     const response = await fetch(endpoint, { method: 'POST', headers, body, signal, redirect: 'manual' })

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { z } from 'zod'
 import { parseAddress } from '@/contract/address'
 import { type BucketName, LIMITS, type Limits } from '@/domain/limits'
+import type { S3Settings } from './archive-store'
 
 export interface Env {
   production: boolean
@@ -13,6 +14,8 @@ export interface Env {
   dataDir: string
   /** Undefined: an embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined
+  /** Undefined: archives are files in `dataDir`. */
+  archiveS3: S3Settings | undefined
   /** Undefined: messages are kept in `dataDir` and shown at /dev/mailbox. */
   smtpUrl: string | undefined
   mailFrom: string
@@ -136,6 +139,11 @@ const schema = z.object({
     .refine((text) => Number.isFinite(Number(text)) && Number(text) > 0, 'must be a number above 0, such as 0.0001')
     .transform(Number)
     .default(1),
+  ARCHIVE_S3_ENDPOINT: url(['http:', 'https:'], 'https://s3.eu-central-1.amazonaws.com').optional(),
+  ARCHIVE_S3_BUCKET: z.string().optional(),
+  ARCHIVE_S3_REGION: z.string().default('us-east-1'),
+  ARCHIVE_S3_ACCESS_KEY_ID: z.string().optional(),
+  ARCHIVE_S3_SECRET_ACCESS_KEY: z.string().optional(),
   INNGEST_DEV: z.string().optional(),
   INNGEST_EVENT_KEY: z.string().optional(),
   INNGEST_SIGNING_KEY: z.string().optional(),
@@ -210,6 +218,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     appUrl: new URL(settings.APP_URL ?? `http://localhost:${settings.PORT}`).origin,
     dataDir: path.resolve(settings.DATA_DIR),
     databaseUrl: settings.DATABASE_URL,
+    archiveS3: toS3Settings(settings),
     smtpUrl: settings.SMTP_URL,
     mailFrom: settings.MAIL_FROM,
     supportEmail: settings.SUPPORT_EMAIL,
@@ -229,6 +238,23 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
       resendCooldownMs: settings.EMAIL_RESEND_COOLDOWN,
       withdrawalRetentionMs: settings.WITHDRAWAL_RETENTION,
     },
+  }
+}
+
+function toS3Settings(settings: z.output<typeof schema>): S3Settings | undefined {
+  const { ARCHIVE_S3_ENDPOINT, ARCHIVE_S3_BUCKET, ARCHIVE_S3_ACCESS_KEY_ID, ARCHIVE_S3_SECRET_ACCESS_KEY } = settings
+  if (!ARCHIVE_S3_ENDPOINT) return undefined
+  if (!ARCHIVE_S3_BUCKET || !ARCHIVE_S3_ACCESS_KEY_ID || !ARCHIVE_S3_SECRET_ACCESS_KEY) {
+    throw new SettingsError(
+      'ARCHIVE_S3_ENDPOINT needs ARCHIVE_S3_BUCKET, ARCHIVE_S3_ACCESS_KEY_ID and ARCHIVE_S3_SECRET_ACCESS_KEY beside it.',
+    )
+  }
+  return {
+    endpoint: ARCHIVE_S3_ENDPOINT,
+    bucket: ARCHIVE_S3_BUCKET,
+    region: settings.ARCHIVE_S3_REGION,
+    accessKeyId: ARCHIVE_S3_ACCESS_KEY_ID,
+    secretAccessKey: ARCHIVE_S3_SECRET_ACCESS_KEY,
   }
 }
 

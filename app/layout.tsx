@@ -8,7 +8,7 @@ import { Providers } from './providers'
 
 export const metadata: Metadata = {
   title: { default: 'User Account Service', template: '%s · User Account Service' },
-  description: 'Change and verify your email address safely.',
+  description: 'Change and verify your email address safely; delete your account and watch it happen.',
   robots: { index: false },
 }
 
@@ -19,6 +19,9 @@ export const viewport: Viewport = {
     { media: '(prefers-color-scheme: dark)', color: '#15171c' },
   ],
 }
+
+// A page built ahead of its request could not carry the request's nonce.
+export const dynamic = 'force-dynamic'
 
 export default function RootLayout({ children }: { children: ReactNode }) {
   return (

@@ -1,4 +1,4 @@
-import { ArrowRight, BellRing, KeyRound, MailCheck } from 'lucide-react'
+import { ArrowRight, BellRing, KeyRound, MailCheck, Trash2 } from 'lucide-react'
 import Link from 'next/link'
 import { SiteFooter } from '@/components/site-footer'
 import { SiteHeader } from '@/components/site-header'
@@ -22,6 +22,11 @@ const promises = [
     title: 'The old address is told',
     text: 'At the request and after the change, so that nothing happens behind your back.',
   },
+  {
+    icon: Trash2,
+    title: 'Deleted means deleted',
+    text: 'Step by step, backups and connected applications included, with a page that shows how far it is.',
+  },
 ]
 
 export default async function LandingPage() {
@@ -34,11 +39,11 @@ export default async function LandingPage() {
         <div className="grid items-center gap-12 py-16 sm:py-24 lg:grid-cols-[minmax(0,1fr)_24rem] lg:py-28">
           <div>
             <h1 className="font-semibold text-4xl leading-[1.08] tracking-[-0.035em] sm:text-6xl lg:text-[3.5rem]">
-              Your email address, changed safely.
+              Your account, in your hands.
             </h1>
             <p className="mt-6 max-w-xl text-ink-muted text-lg leading-7">
-              The User Account Service lets you move your account to a new address, and makes sure that it is you who
-              moves it.
+              Move your account to a new email address, and be sure that it is you who moves it. Or delete it for good,
+              and watch every step to the end.
             </p>
             <div className="mt-9 flex flex-col gap-3 sm:flex-row">
               <Link href={account ? '/settings/email' : '/sign-in'} className={buttonStyle({ className: 'sm:h-11' })}>
@@ -51,7 +56,7 @@ export default async function LandingPage() {
           </div>
           <Specimen />
         </div>
-        <ul className="grid gap-x-10 gap-y-8 border-line border-t py-12 sm:grid-cols-3 sm:py-14">
+        <ul className="grid gap-x-10 gap-y-8 border-line border-t py-12 sm:grid-cols-2 lg:grid-cols-4 sm:py-14">
           {promises.map(({ icon: Icon, title, text }) => (
             <li key={title}>
               <Icon className="size-5 text-accent" aria-hidden />

@@ -30,8 +30,9 @@ export function parseAddress(text: string): Address | null {
 function toALabels(domain: string): string | null {
   // A label that is numeric would make the URL parser read an IPv4 address, so it is refused before and after.
   if (NUMERIC.test(domain.slice(domain.lastIndexOf('.') + 1).toLowerCase())) return null
-  if (!URL.canParse(`http://${domain}/`)) return null
-  const converted = new URL(`http://${domain}/`).hostname
+  // Parsers pass a name that is all ASCII unread, bad A-labels with it; the label before it makes them look.
+  if (!URL.canParse(`http://ü.${domain}/`)) return null
+  const converted = new URL(`http://ü.${domain}/`).hostname.slice('xn--tda.'.length)
   const labels = converted.split('.')
   const acceptable =
     labels.length >= 2 &&

@@ -4,8 +4,13 @@ import type { ErrorCode } from './errors'
 export const SCOPES = {
   'email:manage': 'Read and change the e-mail address',
   'account:manage': 'Withdraw the account and follow the withdrawal',
+  'tokens:manage': 'Manage access tokens and sessions',
 } as const
 export type Scope = keyof typeof SCOPES
+
+/** What an access token may hold. Tokens and sessions are managed from a browser session alone. */
+export const GRANTABLE_SCOPES = ['email:manage', 'account:manage'] as const satisfies Scope[]
+export type GrantableScope = (typeof GRANTABLE_SCOPES)[number]
 
 /** One operation of the API: the wrapper, the forms, the client and the OpenAPI document are all made from it. */
 export interface Contract {
@@ -33,7 +38,7 @@ export interface Contract {
   withdrawn?: 'refused' | 'reads'
   /** False where the description shows a response without `timestamp`. */
   timestamp?: false
-  /** The bucket that every call takes a place in, before the verb runs; the name of a row in `domain/limits.ts`. */
+  /** The bucket that every call takes a place in, before the verb runs: a member of LIMITS in `domain/limits.ts`. */
   limit?: { bucket: 'read' | 'verify' | 'withdraw'; countsMalformed?: true }
   /** What the operation can answer beyond what every endpoint can. */
   errors: readonly ErrorCode[]

@@ -11,12 +11,14 @@ export interface OpenApiDocument extends Json {
 }
 
 const ANY_ENDPOINT: ErrorCode[] = ['AUTH_001', 'REQUEST_004', 'RATE_001', 'SERVER_001', 'SERVER_002']
-const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_002', 'REQUEST_003']
+const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_002', 'REQUEST_003', 'REQUEST_006', 'REQUEST_007']
 
 /** Every code that an operation can answer with. */
 export const errorsOf = (contract: Contract): ErrorCode[] => [
   ...new Set([...contract.errors, contract.forbidden, ...(contract.body ? WITH_BODY : []), ...ANY_ENDPOINT]),
 ]
+
+const TAGS = { 'email:manage': 'Email', 'account:manage': 'Account', 'tokens:manage': 'Access' } as const
 
 const header = (description: string, schema: Json = { type: 'string', maxLength: 200 }) => ({ description, schema })
 const HEADERS = {
@@ -30,6 +32,7 @@ const HEADERS = {
   }),
   'WWW-Authenticate': header('RFC 6750: Bearer, with error and scope where they apply.'),
   Allow: header('The methods of this path.'),
+  Location: header('Where the progress is read.'),
 }
 const refs = (...names: (keyof typeof HEADERS)[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
@@ -52,7 +55,11 @@ export function openApiDocument(): OpenApiDocument {
     },
     servers: [{ url: '/', description: 'This service' }],
     security: [{ accessToken: [] }],
-    tags: [{ name: 'Email', description: 'Address and verification' }],
+    tags: [
+      { name: 'Email', description: 'Address and verification' },
+      { name: 'Account', description: 'Withdrawal and its progress' },
+      { name: 'Access', description: 'Access tokens and sessions, from a browser session alone' },
+    ],
     paths,
     components: {
       securitySchemes: { accessToken: { type: 'http', scheme: 'bearer', description: 'An access token, `uat_…`.' } },
@@ -76,12 +83,19 @@ function toOperation(contract: Contract): Json {
     description: 'Says for which scope the token is used; the token has to hold it.',
     schema: { type: 'string', const: contract.scope },
   }
+  const idempotencyKey = {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: 'For 24 hours the same key and body get the first answer again, without a second effect.',
+    schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
+  }
   return {
     operationId: contract.name,
     summary: contract.summary,
     description: `${contract.summary}. Scope ${contract.scope}.`,
-    tags: [contract.path.includes('/email/') ? 'Email' : 'Account'],
-    parameters: [...parameters, scope],
+    tags: [TAGS[contract.scope]],
+    parameters: [...parameters, scope, ...(contract.method === 'POST' ? [idempotencyKey] : [])],
     ...(contract.body && {
       requestBody: {
         required: true,
@@ -106,7 +120,7 @@ function successResponse(contract: Contract): Json {
   const schema = { type: 'object', required: Object.keys(properties), properties }
   return {
     description: contract.message ?? contract.summary,
-    headers: refs('X-Request-Id', 'RateLimit-Policy', 'RateLimit'),
+    headers: refs('X-Request-Id', 'RateLimit-Policy', 'RateLimit', ...(contract.location ? ['Location' as const] : [])),
     content: { 'application/json': { schema, example } },
   }
 }

@@ -1,3 +1,11 @@
+import {
+  createAccessToken,
+  endOtherSessions,
+  endSession,
+  listAccessTokens,
+  listSessions,
+  revokeAccessToken,
+} from './access'
 import type { Contract } from './define'
 import { cancelEmailChange, changeEmail, getEmailStatus, resendVerification, verifyEmail } from './email'
 import { getWithdrawalStatus, withdrawAccount } from './withdrawal'
@@ -11,4 +19,10 @@ export const operations: readonly Contract[] = [
   cancelEmailChange,
   withdrawAccount,
   getWithdrawalStatus,
+  createAccessToken,
+  listAccessTokens,
+  revokeAccessToken,
+  listSessions,
+  endSession,
+  endOtherSessions,
 ]

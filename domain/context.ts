@@ -102,6 +102,11 @@ export interface AppAnswer {
   retryAfterMs?: number
 }
 
+/** Whose token it is; null when it is not a good token of that issuer. Throws SERVER_002 when that cannot be found out. */
+export interface OutsideIssuer {
+  verify(token: string): Promise<{ userId: string; scopes: Scope[]; expiresAt: Date } | null>
+}
+
 export interface EngineEvent {
   /** The engine recognises a repetition by it. */
   id: string
@@ -122,7 +127,8 @@ export interface PendingChange {
 
 /** Who calls, with the user and the pending change as the statement that checked the token saw them. */
 export interface Actor {
-  kind: 'session' | 'access_token' | 'status_token'
+  kind: 'session' | 'access_token' | 'outside_token' | 'status_token'
+  /** Of the row behind the credential; empty where there is none. */
   id: string
   userId: string
   scopes: readonly Scope[]
@@ -130,6 +136,8 @@ export interface Actor {
   pendingChange: PendingChange | null
   /** Set where a withdrawal ended the account: all that this credential still concerns. */
   withdrawal?: { id: string; madeTheCall: boolean }
+  /** An outside issuer's token has no row that a withdrawal could end; it is remembered by hash and expiry. */
+  outsideToken?: { hash: Buffer; expiresAt: Date }
 }
 
 /** How full a bucket is; becomes the RateLimit headers. */
@@ -151,6 +159,8 @@ export interface SystemContext {
   secrets: Secrets
   passwords: Passwords
   mail: Mail
+  /** Null where none is configured. */
+  outsideIssuer: OutsideIssuer | null
   archives: ArchiveStore
   /** One request to a connected application; never throws. */
   callApp(request: AppRequest): Promise<AppAnswer>

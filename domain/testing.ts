@@ -92,6 +92,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
       },
       async forget() {},
     },
+    outsideIssuer: null,
     archives: {
       async put(objectKey, content) {
         archives.set(objectKey, content)

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import { SCOPES, type Scope } from '@/contract/define'
+import { GRANTABLE_SCOPES, type GrantableScope } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { createAccessToken } from '@/domain/access/create-access-token'
+import { issueAccessToken } from '@/domain/access/access-tokens'
 import type { SystemContext } from '@/domain/context'
 import { createUser, setPassword } from '@/domain/user'
 import { writeArchive } from '@/domain/withdrawal/archive'
@@ -53,7 +53,7 @@ const COMMANDS: Record<string, Command> = {
       const expiresIn = String(values['expires-in'] ?? 'P30D')
       const expiresInMs = parseDuration(expiresIn)
       if (!expiresInMs) throw new UsageError('--expires-in must be an ISO 8601 duration such as P30D or PT1H.')
-      const { accessToken, expiresAt } = await createAccessToken(ctx, {
+      const { accessToken, expiresAt } = await issueAccessToken(ctx, {
         userId: required(values, 'user'),
         name: String(values.name ?? 'operator'),
         scopes: toScopes(values.scope as string[] | undefined),
@@ -134,11 +134,12 @@ function required(values: Values, name: string): string {
   return value
 }
 
-function toScopes(names: string[] = []): Scope[] {
-  const known = Object.keys(SCOPES)
-  const unknown = names.find((name) => !known.includes(name))
-  if (names.length === 0 || unknown) throw new UsageError(`--scope must be one or more of ${known.join(', ')}.`)
-  return [...new Set(names)] as Scope[]
+function toScopes(names: string[] = []): GrantableScope[] {
+  const known: readonly string[] = GRANTABLE_SCOPES
+  if (names.length === 0 || !names.every((name) => known.includes(name))) {
+    throw new UsageError(`--scope must be one or more of ${known.join(', ')}.`)
+  }
+  return [...new Set(names)] as GrantableScope[]
 }
 
 async function execute(ctx: SystemContext, args: string[]): Promise<object> {

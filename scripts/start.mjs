@@ -11,14 +11,29 @@ env.NODE_ENV = 'production'
 env.NEXT_TELEMETRY_DISABLED = '1'
 const server = join(root, 'dist/server.mjs')
 
-if (isProjectNode()) await import('../dist/server.mjs')
-else {
+if (isProjectNode()) {
+  stopWithNpm(() => process.kill(process.pid, 'SIGTERM'))
+  await import('../dist/server.mjs')
+} else {
   // Detached, so that a Ctrl-C in the terminal comes once, from here. The server ends when the ipc channel closes.
   const child = spawn(projectNode(), [server, ...process.argv.slice(2)], {
     detached: process.platform !== 'win32',
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env,
   })
+  stopWithNpm(() => child.kill('SIGTERM'))
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
+}
+
+/** A SIGTERM to npm ends the shell between npm and us and never arrives here: the new parent tells. */
+function stopWithNpm(stop) {
+  if (!process.env.npm_lifecycle_event) return
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    stop()
+  }, 500)
+  watch.unref()
 }

@@ -1,14 +1,30 @@
 import * as openApi from '@/app/api/v1/openapi.json/route'
+import * as accessToken from '@/app/api/v1/users/[userId]/access-tokens/[tokenId]/route'
+import * as accessTokens from '@/app/api/v1/users/[userId]/access-tokens/route'
 import * as cancel from '@/app/api/v1/users/[userId]/email/change/[changeRequestId]/route'
 import * as change from '@/app/api/v1/users/[userId]/email/change/route'
 import * as resend from '@/app/api/v1/users/[userId]/email/resend-verification/route'
 import * as status from '@/app/api/v1/users/[userId]/email/status/route'
 import * as verify from '@/app/api/v1/users/[userId]/email/verify/route'
+import * as session from '@/app/api/v1/users/[userId]/sessions/[sessionId]/route'
+import * as sessions from '@/app/api/v1/users/[userId]/sessions/route'
 import * as withdraw from '@/app/api/v1/users/[userId]/withdraw/route'
 import * as withdrawal from '@/app/api/v1/users/[userId]/withdrawal/[withdrawalId]/route'
 import { allowed, type Endpoint, findEndpoint, type RouteHandler, refuse } from './endpoint'
 
-const ROUTES = [change, cancel, verify, status, resend, withdraw, withdrawal]
+const ROUTES = [
+  change,
+  cancel,
+  verify,
+  status,
+  resend,
+  withdraw,
+  withdrawal,
+  accessTokens,
+  accessToken,
+  sessions,
+  session,
+]
 
 interface Path {
   pattern: RegExp

@@ -3,7 +3,7 @@ import { decode, encode } from 'next-auth/jwt'
 import Credentials from 'next-auth/providers/credentials'
 import { AppError } from '@/contract/errors'
 import { authenticateSession, createSessionToken } from '@/domain/access/authenticate'
-import { endSession, touchSession } from '@/domain/access/sessions'
+import { signOut, touchSession } from '@/domain/access/sessions'
 import { signIn } from '@/domain/access/sign-in'
 import { clientIpOf } from './client-ip'
 import { systemContext } from './context'
@@ -61,7 +61,7 @@ function createOptions(): NextAuthOptions {
     },
     events: {
       async signOut({ token }) {
-        if (token?.sid) await endSession(systemContext(), token.sid)
+        if (token?.sid) await signOut(systemContext(), token.sid)
       },
     },
     logger: {

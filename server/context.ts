@@ -6,6 +6,7 @@ import { createEmitter } from './engine'
 import { getEnv } from './env'
 import { describeError, log } from './log'
 import { createMailer } from './mailer'
+import { createOutsideIssuer } from './outside-issuer'
 import { createPasswords } from './passwords'
 import { createSecrets } from './secrets'
 
@@ -26,6 +27,7 @@ function createContext() {
     secrets: createSecrets({ auth: env.authSecrets, code: env.codeSecrets }),
     passwords: createPasswords(),
     mail: createMailer(env),
+    outsideIssuer: env.outsideIssuer ? createOutsideIssuer(env.outsideIssuer) : null,
     archives: createArchiveStore(env),
     callApp,
     emit: createEmitter(),

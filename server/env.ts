@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { parseAddress } from '@/contract/address'
 import { type BucketName, LIMITS, type Limits } from '@/domain/limits'
 import type { S3Settings } from './archive-store'
+import type { IssuerSettings } from './outside-issuer'
 
 export interface Env {
   production: boolean
@@ -23,6 +24,8 @@ export interface Env {
   /** The first signs, all verify. */
   authSecrets: string[]
   codeSecrets: string[]
+  /** Whose JWTs are accepted beside our own tokens. */
+  outsideIssuer: IssuerSettings | undefined
   trustedProxyHops: number
   withdrawalTimeScale: number
   /** Whether Inngest drives; otherwise a timer in this process does. */
@@ -133,6 +136,9 @@ const schema = z.object({
     .default('support@example.com'),
   AUTH_SECRET: secrets.optional(),
   CODE_SECRET: secrets.optional(),
+  AUTH_JWKS_URL: url(['https:', 'http:'], 'https://login.example.com/.well-known/jwks.json').optional(),
+  AUTH_ISSUER: z.string().optional(),
+  AUTH_AUDIENCE: z.string().optional(),
   TRUSTED_PROXY_HOPS: count(0),
   WITHDRAWAL_TIME_SCALE: z
     .string()
@@ -224,6 +230,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     supportEmail: settings.SUPPORT_EMAIL,
     authSecrets: settings.AUTH_SECRET ?? [keptSecret(settings.DATA_DIR, 'auth-secret')],
     codeSecrets: settings.CODE_SECRET ?? [keptSecret(settings.DATA_DIR, 'code-secret')],
+    outsideIssuer: toIssuerSettings(settings),
     trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
     withdrawalTimeScale: settings.WITHDRAWAL_TIME_SCALE,
     engine: engineDev || Boolean(settings.INNGEST_EVENT_KEY && settings.INNGEST_SIGNING_KEY),
@@ -256,6 +263,18 @@ function toS3Settings(settings: z.output<typeof schema>): S3Settings | undefined
     accessKeyId: ARCHIVE_S3_ACCESS_KEY_ID,
     secretAccessKey: ARCHIVE_S3_SECRET_ACCESS_KEY,
   }
+}
+
+function toIssuerSettings(settings: z.output<typeof schema>): IssuerSettings | undefined {
+  const { APP_ENV, AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE } = settings
+  if (!AUTH_JWKS_URL && !AUTH_ISSUER && !AUTH_AUDIENCE) return undefined
+  if (!AUTH_JWKS_URL || !AUTH_ISSUER || !AUTH_AUDIENCE) {
+    throw new SettingsError('AUTH_JWKS_URL, AUTH_ISSUER and AUTH_AUDIENCE must be set together.')
+  }
+  if (APP_ENV === 'production' && !AUTH_JWKS_URL.startsWith('https:')) {
+    throw new SettingsError('AUTH_JWKS_URL must be https when APP_ENV is production.')
+  }
+  return { jwksUrl: AUTH_JWKS_URL, issuer: AUTH_ISSUER, audience: AUTH_AUDIENCE }
 }
 
 /** Generated once. `wx` lets one of several starters write; the others read what it wrote. */

@@ -9,6 +9,7 @@ import { startEmbeddedPostgres } from './embedded-postgres'
 import { type Env, getEnv, SettingsError, setDatabaseUrl } from './env'
 import { describeError, log } from './log'
 import { migrateDeploy } from './migrate'
+import { hardenPage } from './page-headers'
 
 const SHUTDOWN_MS = 15_000
 
@@ -27,6 +28,7 @@ async function main() {
   server.on('request', (incoming, outgoing) => {
     if (/^\/api\/v1(?:[/?]|$)/.test(incoming.url ?? '')) return handleApi(incoming, outgoing)
     markClientIp(incoming, clientIp(incoming))
+    hardenPage(incoming, outgoing, env)
     return handlePages(incoming, outgoing)
   })
   await listen(server, env.port)

@@ -38,7 +38,7 @@ export async function authenticateWithdrawn(
   if (row?.user_id !== userId || !row.scopes.includes('account:manage')) return null
   if (purpose === 'reads' && !(row.made_the_call && row.withdrawal_id === withdrawalId)) return null
   const withdrawal = { id: row.withdrawal_id, madeTheCall: row.made_the_call }
-  return toActor(token.startsWith('uat_') ? 'access_token' : 'session', userId, withdrawal, row.scopes)
+  return toActor('access_token', userId, withdrawal, row.scopes)
 }
 
 const toActor = (

@@ -1,14 +1,9 @@
 import { createHash } from 'node:crypto'
 import { SCOPES, type Scope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
-import { type Actor, type SystemContext, statement } from '../context'
+import { type Actor, type OutsideIssuer, type SystemContext, statement } from '../context'
 
-interface ActorRow {
-  id: string
-  scopes: Scope[] | null
-  expires_at: Date
-  revoked_at: Date | null
-  last_used_at: Date | null
+interface UserRow {
   user_id: string
   name: string
   email: string
@@ -23,41 +18,74 @@ interface ActorRow {
   change_expires_at: Date
 }
 
+interface CredentialRow extends UserRow {
+  id: string
+  expires_at: Date
+  revoked_at: Date | null
+}
+
+interface AccessTokenRow extends CredentialRow {
+  scopes: Scope[]
+  last_used_at: Date | null
+}
+
 // The user and the pending change come along, so that a read needs no second statement.
-const actorOf = (credential: string, columns: string, match: string) =>
-  `SELECT c.id, ${columns}, c.expires_at, c.revoked_at, u.id AS user_id, u.name, u.email, u.email_verified_at, u.withdrawn_at,
+const withUser = (columns: string, tables: string, key: string) =>
+  `SELECT ${columns} u.id AS user_id, u.name, u.email, u.email_verified_at, u.withdrawn_at,
           p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at
-   FROM ${credential} c
-   JOIN users u ON u.id = c.user_id
+   FROM ${tables}
    LEFT JOIN email_change_requests p ON p.user_id = u.id AND p.status = 'pending_verification'
-   WHERE ${match} = $1`
+   WHERE ${key} = $1`
 
 const byAccessToken = statement(
   'actor-by-access-token',
-  actorOf('access_tokens', 'c.scopes, c.last_used_at', 'c.token_hash'),
+  withUser(
+    't.id, t.expires_at, t.revoked_at, t.scopes, t.last_used_at,',
+    'access_tokens t JOIN users u ON u.id = t.user_id',
+    't.token_hash',
+  ),
 )
 const bySession = statement(
   'actor-by-session',
-  actorOf('sessions', 'NULL AS scopes, c.last_seen_at AS last_used_at', 'c.id'),
+  withUser('s.id, s.expires_at, s.revoked_at,', 'sessions s JOIN users u ON u.id = s.user_id', 's.id'),
 )
+const byUserId = statement('actor-by-user', withUser('', 'users u', 'u.id'))
 
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 const ACCESS_TOKEN = /^uat_[A-Za-z0-9_-]{43}$/
 const SESSION_TOKEN = /^pst_(ses_[A-Za-z0-9_-]{22})\.(\d{1,12})\.([A-Za-z0-9_-]{43})$/
+/** Three parts of base64url: a JWT. */
+const OUTSIDE_TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const SESSION_TOKEN_SECONDS = 10 * 60
 /** A browser session may do everything that its pages offer. */
 export const ALL_SCOPES = Object.keys(SCOPES) as Scope[]
 
 /** Whose token this is, or null when it opens nothing: unknown, expired, revoked, or of a withdrawn account. */
 export async function authenticate(ctx: SystemContext, token: string): Promise<Actor | null> {
-  if (!ACCESS_TOKEN.test(token)) {
-    const sessionId = sessionOf(ctx, token)
-    return sessionId ? authenticateSession(ctx, sessionId) : null
-  }
-  const [row] = await ctx.sql<ActorRow>(byAccessToken, [sha256(token)])
-  if (row) noteUse(ctx, row)
-  return toActor(ctx, 'access_token', row)
+  if (ACCESS_TOKEN.test(token)) return authenticateAccessToken(ctx, token)
+  if (ctx.outsideIssuer && OUTSIDE_TOKEN.test(token)) return authenticateOutsideToken(ctx, ctx.outsideIssuer, token)
+  const sessionId = sessionOf(ctx, token)
+  return sessionId ? authenticateSession(ctx, sessionId) : null
+}
+
+async function authenticateAccessToken(ctx: SystemContext, token: string): Promise<Actor | null> {
+  const [row] = await ctx.sql<AccessTokenRow>(byAccessToken, [sha256(token)])
+  if (!row || !isLive(ctx, row)) return null
+  noteUse(ctx, row)
+  return toActor(row, { kind: 'access_token', id: row.id, scopes: row.scopes })
+}
+
+async function authenticateOutsideToken(
+  ctx: SystemContext,
+  issuer: OutsideIssuer,
+  token: string,
+): Promise<Actor | null> {
+  const verified = await issuer.verify(token)
+  const [row] = verified ? await ctx.sql<UserRow>(byUserId, [verified.userId]) : []
+  if (!verified || !row || row.withdrawn_at) return null
+  const outsideToken = { hash: sha256(token), expiresAt: verified.expiresAt }
+  return toActor(row, { kind: 'outside_token', id: '', scopes: verified.scopes, outsideToken })
 }
 
 /** The session that a genuine, unexpired session token names. */
@@ -70,14 +98,15 @@ function sessionOf(ctx: SystemContext, token: string): string | null {
 
 /** What a withdrawal remembers a credential by; null for what cannot be one. */
 export function hashOfCredential(ctx: SystemContext, token: string): Buffer | null {
-  const text = ACCESS_TOKEN.test(token) ? token : sessionOf(ctx, token)
+  const isWhole = ACCESS_TOKEN.test(token) || (ctx.outsideIssuer && OUTSIDE_TOKEN.test(token))
+  const text = isWhole ? token : sessionOf(ctx, token)
   return text ? sha256(text) : null
 }
 
 /** For the pages: the session that the signed cookie names. */
 export async function authenticateSession(ctx: SystemContext, sessionId: string): Promise<Actor | null> {
-  const [row] = await ctx.sql<ActorRow>(bySession, [sessionId])
-  return toActor(ctx, 'session', row)
+  const [row] = await ctx.sql<CredentialRow>(bySession, [sessionId])
+  return row && isLive(ctx, row) ? toActor(row, { kind: 'session', id: row.id, scopes: ALL_SCOPES }) : null
 }
 
 /** A bearer token for the pages of one session; it dies with the session, after ten minutes at most. */
@@ -88,27 +117,25 @@ export function createSessionToken(ctx: SystemContext, sessionId: string): { tok
   return { token: `pst_${text}.${mac}`, expiresAt: new Date(expires * 1000) }
 }
 
-function toActor(ctx: SystemContext, kind: Actor['kind'], row: ActorRow | undefined): Actor | null {
-  if (!row || row.revoked_at || row.withdrawn_at || row.expires_at <= ctx.clock.now()) return null
-  return {
-    kind,
-    id: row.id,
-    userId: row.user_id,
-    scopes: row.scopes ?? ALL_SCOPES,
-    user: { name: row.name, email: row.email, emailVerifiedAt: row.email_verified_at },
-    pendingChange: row.change_id
-      ? {
-          id: row.change_id,
-          newEmail: row.new_email,
-          method: row.method,
-          attempts: row.attempts,
-          requestedAt: row.requested_at,
-          sentAt: row.sent_at,
-          expiresAt: row.change_expires_at,
-        }
-      : null,
-  }
-}
+const isLive = (ctx: SystemContext, row: CredentialRow): boolean =>
+  !row.revoked_at && !row.withdrawn_at && row.expires_at > ctx.clock.now()
+
+const toActor = (row: UserRow, credential: Pick<Actor, 'kind' | 'id' | 'scopes' | 'outsideToken'>): Actor => ({
+  ...credential,
+  userId: row.user_id,
+  user: { name: row.name, email: row.email, emailVerifiedAt: row.email_verified_at },
+  pendingChange: row.change_id
+    ? {
+        id: row.change_id,
+        newEmail: row.new_email,
+        method: row.method,
+        attempts: row.attempts,
+        requestedAt: row.requested_at,
+        sentAt: row.sent_at,
+        expiresAt: row.change_expires_at,
+      }
+    : null,
+})
 
 const touchToken = statement(
   'touch-access-token',
@@ -116,9 +143,9 @@ const touchToken = statement(
 )
 
 /** Last use is kept to the minute, so that a busy token does not write on every call. */
-function noteUse(ctx: SystemContext, row: ActorRow) {
+function noteUse(ctx: SystemContext, row: AccessTokenRow) {
   const now = ctx.clock.now()
   const minuteAgo = new Date(now.getTime() - 60_000)
-  if (row.revoked_at || (row.last_used_at && row.last_used_at > minuteAgo)) return
+  if (row.last_used_at && row.last_used_at > minuteAgo) return
   ctx.background(() => ctx.sql(touchToken, [row.id, now, minuteAgo]))
 }

@@ -1,4 +1,7 @@
-import { type SystemContext, statement } from '../context'
+import type * as contract from '@/contract/access'
+import type { Data, Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import { type Context, type SystemContext, statement } from '../context'
 
 const SESSION_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000
 
@@ -15,29 +18,15 @@ export async function startSession(
   { userId, userAgent, ip }: { userId: string; userAgent: string; ip: string },
 ): Promise<string | null> {
   const now = ctx.clock.now()
-  const expiresAt = new Date(now.getTime() + SESSION_LIFETIME_MS)
-  const agent = userAgent.replaceAll('\0', '').toWellFormed().slice(0, 300)
   const [row] = await ctx.sql<{ id: string }>(insertSession, [
     ctx.secrets.randomId('ses_'),
     userId,
-    agent,
+    userAgent.replaceAll('\0', '').toWellFormed().slice(0, 300),
     ip,
     now,
-    expiresAt,
+    new Date(now.getTime() + SESSION_LIFETIME_MS),
   ])
   return row?.id ?? null
-}
-
-const endOne = statement(
-  'end-session',
-  `WITH ended AS (UPDATE sessions SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING id, user_id)
-   INSERT INTO audit_events (id, user_id, action, actor, subject_id, at)
-   SELECT $3, user_id, 'session.revoked', 'session', id, $2 FROM ended`,
-)
-
-/** Signing out; a session that has ended already stays as it is. */
-export async function endSession(ctx: SystemContext, sessionId: string): Promise<void> {
-  await ctx.sql(endOne, [sessionId, ctx.clock.now(), ctx.secrets.randomId('aud_')])
 }
 
 const touch = statement(
@@ -49,4 +38,68 @@ const touch = statement(
 export async function touchSession(ctx: SystemContext, sessionId: string): Promise<void> {
   const now = ctx.clock.now()
   await ctx.sql(touch, [sessionId, now, new Date(now.getTime() - 60_000)])
+}
+
+export async function listSessions(ctx: Context): Promise<Data<typeof contract.listSessions>> {
+  const sessions = await ctx.db.session.findMany({
+    where: { userId: ctx.actor.userId, revokedAt: null, expiresAt: { gt: ctx.clock.now() } },
+    orderBy: { lastSeenAt: 'desc' },
+  })
+  return {
+    sessions: sessions.map((session) => ({
+      session_id: session.id,
+      current: session.id === ctx.actor.id,
+      user_agent: session.userAgent,
+      created_at: session.createdAt.toISOString(),
+      last_seen_at: session.lastSeenAt.toISOString(),
+    })),
+  }
+}
+
+const endOne = statement(
+  'end-session',
+  `WITH ended AS (
+     UPDATE sessions SET revoked_at = $2 WHERE id = $1 AND ($4::text IS NULL OR user_id = $4) AND revoked_at IS NULL
+     RETURNING id, user_id
+   )
+   INSERT INTO audit_events (id, user_id, action, actor, subject_id, at)
+   SELECT $3, user_id, 'session.revoked', 'session', id, $2 FROM ended
+   RETURNING id`,
+)
+
+/** Signing out; a session that has ended already stays as it is. */
+export async function signOut(ctx: SystemContext, sessionId: string): Promise<void> {
+  await ctx.sql(endOne, [sessionId, ctx.clock.now(), ctx.secrets.randomId('aud_'), null])
+}
+
+export async function endSession(
+  ctx: Context,
+  input: Input<typeof contract.endSession>,
+): Promise<Data<typeof contract.endSession>> {
+  const auditId = ctx.secrets.randomId('aud_')
+  const rows = await ctx.sql(endOne, [input.sessionId, ctx.clock.now(), auditId, ctx.actor.userId])
+  if (rows.length === 0) throw new AppError('REQUEST_005', 'There is no session with this id that is still signed in.')
+  return { session_id: input.sessionId, ended: true }
+}
+
+// Whoever had signed in elsewhere may have started the change that is pending.
+const endOthers = statement(
+  'end-other-sessions',
+  `WITH ended AS (
+     UPDATE sessions SET revoked_at = $3 WHERE user_id = $1 AND id <> $2 AND revoked_at IS NULL AND expires_at > $3
+     RETURNING id
+   ), cancelled AS (
+     UPDATE email_change_requests SET status = 'cancelled', closed_at = $3
+     WHERE user_id = $1 AND status = 'pending_verification'
+   ), audited AS (
+     INSERT INTO audit_events (id, user_id, action, actor, ip, at) VALUES ($4, $1, 'session.others_revoked', $5, $6, $3)
+   )
+   SELECT count(*)::int AS ended FROM ended`,
+)
+
+export async function endOtherSessions(ctx: Context): Promise<Data<typeof contract.endOtherSessions>> {
+  const { userId, id, kind } = ctx.actor
+  const auditId = ctx.secrets.randomId('aud_')
+  const [row] = await ctx.sql<{ ended: number }>(endOthers, [userId, id, ctx.clock.now(), auditId, kind, ctx.ip])
+  return { ended: row?.ended ?? 0 }
 }

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Data } from '@/contract/define'
 import type { withdrawAccount as contract } from '@/contract/withdrawal'
+import { issueAccessToken } from '../access/access-tokens'
 import { authenticate } from '../access/authenticate'
 import { authenticateWithdrawn } from '../access/authenticate-withdrawn'
-import { createAccessToken } from '../access/create-access-token'
 import { startSession } from '../access/sessions'
 import { signIn } from '../access/sign-in'
 import type { Context } from '../context'
@@ -166,7 +166,7 @@ test('after the withdrawal the calling token and the status token read it, and n
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const token = (scopes: ('email:manage' | 'account:manage')[]) =>
-    createAccessToken(ctx, { userId: user.userId, name: '', scopes, expiresInMs: 40 * day, actor: 'operator' })
+    issueAccessToken(ctx, { userId: user.userId, name: '', scopes, expiresInMs: 40 * day, actor: 'operator' })
   const [calling, other, email] = [
     await token(['account:manage']),
     await token(['account:manage']),

@@ -41,6 +41,7 @@ const startWithdrawal = statement(
      INSERT INTO ended_credentials (credential_hash, withdrawal_id, user_id, scopes, made_the_call, expires_at)
      SELECT hash, $2, $1, scopes, id = $16, expires_at FROM ended_tokens
      UNION ALL SELECT hash, $2, $1, scopes, id = $16, expires_at FROM ended_sessions
+     UNION ALL SELECT $26::bytea, $2, $1, $27::text[], true, $28::timestamptz WHERE $26 IS NOT NULL
    ), changes AS (
      UPDATE email_change_requests SET status = 'cancelled', closed_at = $3
      WHERE user_id = $1 AND status = 'pending_verification'
@@ -108,6 +109,9 @@ export async function withdrawAccount(ctx: Context, input: Input<typeof contract
       ctx.secrets.randomId('aud_'),
       actor.kind,
       ctx.ip,
+      actor.outsideToken?.hash ?? null,
+      actor.scopes,
+      actor.outsideToken?.expiresAt ?? null,
     ])
   })
 

@@ -7,7 +7,6 @@ import { SiteHeader } from '@/components/site-header'
 import { readMailbox } from '@/server/mailbox'
 
 export const metadata: Metadata = { title: 'Local mailbox' }
-export const dynamic = 'force-dynamic'
 
 interface Props {
   searchParams: Promise<Record<string, string | string[] | undefined>>

@@ -13,7 +13,6 @@ import { Operation } from './operation'
 
 export const metadata: Metadata = { title: 'API documentation' }
 // The examples name the address of this installation, which a build does not know.
-export const dynamic = 'force-dynamic'
 
 const chapters = [
   ['authentication', 'Authentication'],

@@ -1,0 +1,7 @@
+import * as contract from '@/contract/access'
+import { revokeAccessToken } from '@/domain/access/access-tokens'
+import { endpoint, route } from '@/server/endpoint'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
+  endpoint(contract.revokeAccessToken, revokeAccessToken),
+)

@@ -1,0 +1,8 @@
+import * as contract from '@/contract/access'
+import { createAccessToken, listAccessTokens } from '@/domain/access/access-tokens'
+import { endpoint, route } from '@/server/endpoint'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
+  endpoint(contract.createAccessToken, createAccessToken),
+  endpoint(contract.listAccessTokens, listAccessTokens),
+)

@@ -1,0 +1,8 @@
+import * as contract from '@/contract/access'
+import { endOtherSessions, listSessions } from '@/domain/access/sessions'
+import { endpoint, route } from '@/server/endpoint'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
+  endpoint(contract.listSessions, listSessions),
+  endpoint(contract.endOtherSessions, endOtherSessions),
+)

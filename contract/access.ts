@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { contract, GRANTABLE_SCOPES, isoDateTime, isStorable, userId } from './define'
+
+const MOST_DAYS = 366
+
+export const tokenName = z
+  .string('REQUEST_001: name must be a string.')
+  .refine(isStorable, 'REQUEST_001: name contains characters that cannot be stored.')
+  .refine((text) => /\S/.test(text) && !/\p{Cc}/u.test(text), 'REQUEST_001: name must be text of one line.')
+  .refine((text) => [...text].length <= 100, 'REQUEST_001: name has at most 100 characters.')
+  .describe('What the token is for; at most 100 characters')
+const scopes = z
+  .array(
+    z.enum(GRANTABLE_SCOPES, `REQUEST_001: scopes may hold ${GRANTABLE_SCOPES.join(' and ')}.`),
+    'REQUEST_001: scopes must be a list.',
+  )
+  .min(1, 'REQUEST_001: scopes must name at least one scope.')
+  .max(10, 'REQUEST_001: scopes names more scopes than there are.')
+  .describe('What the token may do')
+const expiresInDays = z
+  .int('REQUEST_001: expires_in_days must be a whole number.')
+  .min(1, 'REQUEST_001: expires_in_days must be 1 or more.')
+  .max(MOST_DAYS, `REQUEST_001: expires_in_days must be ${MOST_DAYS} or less.`)
+  .describe(`1 to ${MOST_DAYS}`)
+
+const accessToken = z.object({
+  token_id: z.string(),
+  name: z.string(),
+  scopes: z.array(z.string()),
+  created_at: isoDateTime,
+  expires_at: isoDateTime,
+  last_used_at: isoDateTime.nullable().describe('To the minute'),
+})
+const session = z.object({
+  session_id: z.string(),
+  current: z.boolean().describe('The session that asks'),
+  user_agent: z.string(),
+  created_at: isoDateTime,
+  last_seen_at: isoDateTime.describe('To the minute'),
+})
+
+const params = z.object({ userId })
+// What cannot be an id is not found like any other; a NUL would be more than the database can read.
+const tokenId = z.string().regex(/^tok_[A-Za-z0-9_-]{22}$/, 'REQUEST_005')
+const sessionId = z.string().regex(/^ses_[A-Za-z0-9_-]{22}$/, 'REQUEST_005')
+const common = { scope: 'tokens:manage', forbidden: 'AUTH_002', limit: { bucket: 'read' } } as const
+const exampleToken = {
+  token_id: 'tok_9sK2mVbQ4xYc7TnLr0ZdPw',
+  name: 'Nightly export',
+  scopes: ['email:manage'],
+  created_at: '2026-11-20T09:00:00.000Z',
+  expires_at: '2026-12-20T09:00:00.000Z',
+  last_used_at: null,
+}
+
+export const createAccessToken = contract({
+  ...common,
+  name: 'createAccessToken',
+  summary: 'Create Access Token',
+  method: 'POST',
+  path: '/users/{userId}/access-tokens',
+  params,
+  body: z.object({ name: tokenName, scopes, expires_in_days: expiresInDays }),
+  data: accessToken.extend({ access_token: z.string().describe('Shown in this answer and never again') }),
+  message: 'Copy the token now: it is not shown again.',
+  errors: ['RATE_001'],
+  example: {
+    body: { name: 'Nightly export', scopes: ['email:manage'], expires_in_days: 30 },
+    data: { ...exampleToken, access_token: 'uat_Xc3n0mJ8vQ1tRz5kWb7yLd2hPf9sGa4eUi6oKx0wTqM' },
+  },
+})
+
+export const listAccessTokens = contract({
+  ...common,
+  name: 'listAccessTokens',
+  summary: 'List Access Tokens',
+  method: 'GET',
+  path: '/users/{userId}/access-tokens',
+  params,
+  data: z.object({ access_tokens: z.array(accessToken).describe('Those that still work, newest first') }),
+  errors: ['RATE_001'],
+  example: { data: { access_tokens: [exampleToken] } },
+})
+
+export const revokeAccessToken = contract({
+  ...common,
+  name: 'revokeAccessToken',
+  summary: 'Revoke Access Token',
+  method: 'DELETE',
+  path: '/users/{userId}/access-tokens/{tokenId}',
+  params: z.object({ userId, tokenId }),
+  data: z.object({ token_id: z.string(), revoked: z.literal(true) }),
+  message: 'The token no longer works.',
+  errors: ['REQUEST_005', 'RATE_001'],
+  example: { data: { token_id: exampleToken.token_id, revoked: true } },
+})
+
+export const listSessions = contract({
+  ...common,
+  name: 'listSessions',
+  summary: 'List Sessions',
+  method: 'GET',
+  path: '/users/{userId}/sessions',
+  params,
+  data: z.object({ sessions: z.array(session).describe('Those that are signed in, last seen first') }),
+  errors: ['RATE_001'],
+  example: {
+    data: {
+      sessions: [
+        {
+          session_id: 'ses_4hTq8vXb1nKc6YzRw2LmPd',
+          current: true,
+          user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
+          created_at: '2026-11-20T08:00:00.000Z',
+          last_seen_at: '2026-11-20T09:00:00.000Z',
+        },
+      ],
+    },
+  },
+})
+
+export const endSession = contract({
+  ...common,
+  name: 'endSession',
+  summary: 'End Session',
+  method: 'DELETE',
+  path: '/users/{userId}/sessions/{sessionId}',
+  params: z.object({ userId, sessionId }),
+  data: z.object({ session_id: z.string(), ended: z.literal(true) }),
+  message: 'This browser is signed out.',
+  errors: ['REQUEST_005', 'RATE_001'],
+  example: { data: { session_id: 'ses_4hTq8vXb1nKc6YzRw2LmPd', ended: true } },
+})
+
+export const endOtherSessions = contract({
+  ...common,
+  name: 'endOtherSessions',
+  summary: 'End Other Sessions',
+  method: 'DELETE',
+  path: '/users/{userId}/sessions',
+  params,
+  data: z.object({ ended: z.int().describe('How many were signed out') }),
+  message: 'All other browsers are signed out, and a pending e-mail change is cancelled.',
+  errors: ['RATE_001'],
+  example: { data: { ended: 2 } },
+})

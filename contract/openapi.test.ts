@@ -1,0 +1,201 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Contract } from './define'
+import { ERRORS, type ErrorCode } from './errors'
+import { openApiDocument } from './openapi'
+import { operations } from './operations'
+
+type Json = Record<string, unknown>
+
+const media = z.object({
+  schema: z.record(z.string(), z.unknown()),
+  example: z.unknown().optional(),
+  examples: z.record(z.string(), z.object({ value: z.unknown() })).optional(),
+})
+const headers = z.record(z.string(), z.object({ $ref: z.string() }))
+const operationSchema = z.object({
+  operationId: z.string(),
+  tags: z.array(z.string()),
+  parameters: z.array(
+    z.object({ name: z.string(), in: z.string(), required: z.boolean().optional(), schema: z.looseObject({}) }),
+  ),
+  requestBody: z.object({ required: z.literal(true), content: z.object({ 'application/json': media }) }).optional(),
+  responses: z.record(
+    z.string(),
+    z.object({ description: z.string().min(1), headers, content: z.object({ 'application/json': media }) }),
+  ),
+})
+const envelope = z.strictObject({
+  success: z.literal(false),
+  error: z.strictObject({ code: z.string(), message: z.string(), details: z.string().min(1) }),
+  timestamp: z.iso.datetime({ precision: 3 }),
+})
+
+const document = JSON.parse(JSON.stringify(openApiDocument())) as Json & { paths: Record<string, Json> }
+const described = operations.map((contract) => ({
+  contract,
+  operation: operationSchema.parse(document.paths[`/api/v1${contract.path}`]?.[contract.method.toLowerCase()]),
+}))
+type Described = (typeof described)[number]
+
+const named = ({ operation }: Described): string[] =>
+  Object.values(operation.responses).flatMap(({ content }) => Object.keys(content['application/json'].examples ?? {}))
+
+/** Section 2 of the service's contract, written down a second time. */
+const OWN_ERRORS: Record<string, ErrorCode[]> = {
+  changeEmail: ['EMAIL_001', 'EMAIL_002', 'EMAIL_007', 'EMAIL_008', 'EMAIL_009', 'AUTH_002'],
+  verifyEmail: ['EMAIL_002', 'EMAIL_003', 'EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'RATE_001', 'AUTH_002'],
+  getEmailStatus: ['RATE_001', 'AUTH_002'],
+  resendVerification: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'EMAIL_008', 'EMAIL_009', 'AUTH_002'],
+  cancelEmailChange: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'AUTH_002'],
+  withdrawAccount: ['WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'WITHDRAWAL_005', 'RATE_001'],
+  getWithdrawalStatus: ['WITHDRAWAL_004', 'WITHDRAWAL_005', 'RATE_001'],
+}
+const ANYWHERE: ErrorCode[] = ['AUTH_001', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
+const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_002', 'REQUEST_003', 'REQUEST_006', 'REQUEST_007']
+
+test('the operations of the description come first, each operation is described once, and nothing else is', () => {
+  expect(operations.slice(0, 7).map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /users/{userId}/email/change',
+    'POST /users/{userId}/email/verify',
+    'GET /users/{userId}/email/status',
+    'POST /users/{userId}/email/resend-verification',
+    'DELETE /users/{userId}/email/change/{changeRequestId}',
+    'POST /users/{userId}/withdraw',
+    'GET /users/{userId}/withdrawal/{withdrawalId}',
+  ])
+  const all = Object.entries(document.paths).flatMap(([path, item]) => Object.keys(item).map((m) => `${m} ${path}`))
+  expect(all.sort()).toEqual(operations.map(({ method, path }) => `${method.toLowerCase()} /api/v1${path}`).sort())
+  const ids = described.map(({ operation }) => operation.operationId)
+  expect(ids).toEqual(operations.map(({ name }) => name))
+  expect(new Set(ids).size).toBe(ids.length)
+})
+
+test.each(described.map((one) => [one.operation.operationId, one] as const))(
+  '%s names every error code that it can answer, under its status, in an error envelope',
+  (name, one) => {
+    const expected = [...(OWN_ERRORS[name] ?? []), ...ANYWHERE, ...(one.contract.method === 'POST' ? WITH_BODY : [])]
+    expect(expected.filter((code) => !named(one).includes(code))).toEqual([])
+    for (const [status, { content }] of Object.entries(one.operation.responses)) {
+      for (const [code, { value }] of Object.entries(content['application/json'].examples ?? {})) {
+        expect(String(ERRORS[code as ErrorCode].status)).toBe(status)
+        expect(envelope.parse(value).error).toMatchObject({ code, message: ERRORS[code as ErrorCode].message })
+      }
+    }
+  },
+)
+
+test('no operation names a code of another one', () => {
+  const areas = /^(EMAIL|WITHDRAWAL)_/
+  for (const one of described) {
+    const foreign = named(one).filter(
+      (code) => areas.test(code) && !OWN_ERRORS[one.contract.name]?.includes(code as never),
+    )
+    expect({ operation: one.contract.name, foreign }).toEqual({ operation: one.contract.name, foreign: [] })
+  }
+})
+
+test('the schema of an error names every code of the service', () => {
+  const schema = at(document, '#/components/schemas/Error/properties/error/properties/code') as Json
+  expect(schema.enum).toEqual(Object.keys(ERRORS))
+})
+
+test('every $ref leads somewhere', () => {
+  const found = [...refsOf(document)]
+  expect(found.length).toBeGreaterThan(0)
+  expect(found.filter((ref) => at(document, ref) === undefined)).toEqual([])
+})
+
+test.each(described.map((one) => [one.operation.operationId, one] as const))(
+  'the examples of %s keep the rules of its contract',
+  (_, { contract, operation }) => {
+    const success = operation.responses[String(contract.status ?? 200)]?.content['application/json'].example
+    expect(answerOf(contract).parse(success)).toEqual(success)
+    const body = operation.requestBody?.content['application/json'].example
+    if (contract.body) expect(contract.body.parse(body)).toEqual(body)
+    else expect(operation.requestBody).toBeUndefined()
+  },
+)
+
+test.each(described.map((one) => [one.operation.operationId, one] as const))(
+  'the JSON schemas of %s accept its own examples and refuse them with a member missing',
+  (_, { contract, operation }) => {
+    const answer = operation.responses[String(contract.status ?? 200)]?.content['application/json']
+    const schemas = [answer, operation.requestBody?.content['application/json']].filter((one) => one !== undefined)
+    for (const { schema, example } of schemas) {
+      const read = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+      expect(read.safeParse(example).success).toBe(true)
+      for (const key of (schema.required ?? []) as string[]) {
+        const { [key]: _, ...rest } = example as Json
+        expect({ key, accepted: read.safeParse(rest).success }).toEqual({ key, accepted: false })
+      }
+    }
+  },
+)
+
+test('every operation asks for a token and for its scope, and names each placeholder of its path', () => {
+  expect(document.security).toEqual([{ accessToken: [] }])
+  expect(at(document, '#/components/securitySchemes/accessToken')).toMatchObject({ type: 'http', scheme: 'bearer' })
+  for (const { contract, operation } of described) {
+    const scope = operation.parameters.find(({ name }) => name === 'X-Required-Scope')
+    expect(scope).toMatchObject({ in: 'header', required: true, schema: { const: contract.scope } })
+    const placeholders = [...contract.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+    const inPath = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)
+    expect(inPath).toEqual(placeholders)
+  }
+})
+
+test('a 401 and a 403 tell of WWW-Authenticate, a 405 of Allow, a 429 and a 503 of Retry-After, all of X-Request-Id', () => {
+  const wanted: Record<string, string> = {
+    401: 'WWW-Authenticate',
+    403: 'WWW-Authenticate',
+    405: 'Allow',
+    429: 'Retry-After',
+    503: 'Retry-After',
+  }
+  for (const { operation } of described) {
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const names = Object.keys(response.headers)
+      expect(names).toEqual(expect.arrayContaining(['X-Request-Id', ...(wanted[status] ? [wanted[status]] : [])]))
+    }
+  }
+})
+
+test('the answer that starts a withdrawal tells of its Location', () => {
+  const started = described.find(({ contract }) => contract.name === 'withdrawAccount')
+  expect(Object.keys(started?.operation.responses['202']?.headers ?? {})).toContain('Location')
+})
+
+test('every POST tells of the Idempotency-Key, no other operation does', () => {
+  const takesKey = described
+    .filter(({ operation }) => operation.parameters.some(({ name }) => name === 'Idempotency-Key'))
+    .map(({ contract }) => contract.name)
+  expect(takesKey).toEqual(operations.filter(({ method }) => method === 'POST').map(({ name }) => name))
+})
+
+test('every tag in use is described', () => {
+  const tags = (document.tags as { name: string }[]).map(({ name }) => name)
+  expect(described.flatMap(({ operation }) => operation.tags).filter((tag) => !tags.includes(tag))).toEqual([])
+})
+
+function answerOf(contract: Contract): z.ZodType {
+  return z.strictObject({
+    success: z.literal(true),
+    data: z.strictObject(contract.data.shape),
+    ...(contract.message && { message: z.string() }),
+    ...(contract.timestamp !== false && { timestamp: z.iso.datetime({ precision: 3 }) }),
+  })
+}
+
+function at(root: unknown, ref: string): unknown {
+  const path = ref.replace(/^#\//, '').split('/')
+  return path.reduce<unknown>((value, key) => (value as Json | undefined)?.[key], root)
+}
+
+function* refsOf(value: unknown): Generator<string> {
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, member] of Object.entries(value)) {
+    if (key === '$ref') yield String(member)
+    else yield* refsOf(member)
+  }
+}

@@ -1,0 +1,112 @@
+import type * as contract from '@/contract/access'
+import type { Data, GrantableScope, Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import { type Context, type SystemContext, statement } from '../context'
+import { sha256 } from './authenticate'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+const insertToken = statement(
+  'create-access-token',
+  `WITH token AS (
+     INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at)
+     SELECT $1, id, $3, $4, $5, $6, $7 FROM users WHERE id = $2 AND withdrawn_at IS NULL FOR SHARE
+     RETURNING id, user_id
+   )
+   INSERT INTO audit_events (id, user_id, action, actor, subject_id, at)
+   SELECT $8, user_id, 'access_token.created', $9, id, $6 FROM token
+   RETURNING subject_id`,
+)
+
+interface Issued {
+  id: string
+  accessToken: string
+  createdAt: Date
+  expiresAt: Date
+}
+
+/** The token is shown in this answer and never again. */
+export async function issueAccessToken(
+  ctx: SystemContext,
+  input: { userId: string; name: string; scopes: GrantableScope[]; expiresInMs: number; actor: string },
+): Promise<Issued> {
+  const createdAt = ctx.clock.now()
+  const expiresAt = new Date(createdAt.getTime() + input.expiresInMs)
+  const accessToken = `uat_${ctx.secrets.randomToken()}`
+  const id = ctx.secrets.randomId('tok_')
+  const rows = await ctx.sql(insertToken, [
+    id,
+    input.userId,
+    input.name,
+    sha256(accessToken),
+    input.scopes,
+    createdAt,
+    expiresAt,
+    ctx.secrets.randomId('aud_'),
+    input.actor,
+  ])
+  if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
+  return { id, accessToken, createdAt, expiresAt }
+}
+
+export async function createAccessToken(
+  ctx: Context,
+  input: Input<typeof contract.createAccessToken>,
+): Promise<Data<typeof contract.createAccessToken>> {
+  const scopes = [...new Set(input.scopes)]
+  const { id, accessToken, createdAt, expiresAt } = await issueAccessToken(ctx, {
+    userId: ctx.actor.userId,
+    name: input.name,
+    scopes,
+    expiresInMs: input.expires_in_days * DAY_MS,
+    actor: ctx.actor.kind,
+  })
+  return {
+    token_id: id,
+    name: input.name,
+    scopes,
+    created_at: createdAt.toISOString(),
+    expires_at: expiresAt.toISOString(),
+    last_used_at: null,
+    access_token: accessToken,
+  }
+}
+
+export async function listAccessTokens(ctx: Context): Promise<Data<typeof contract.listAccessTokens>> {
+  const tokens = await ctx.db.accessToken.findMany({
+    where: { userId: ctx.actor.userId, revokedAt: null, expiresAt: { gt: ctx.clock.now() } },
+    orderBy: { createdAt: 'desc' },
+  })
+  return {
+    access_tokens: tokens.map((token) => ({
+      token_id: token.id,
+      name: token.name,
+      scopes: token.scopes,
+      created_at: token.createdAt.toISOString(),
+      expires_at: token.expiresAt.toISOString(),
+      last_used_at: token.lastUsedAt?.toISOString() ?? null,
+    })),
+  }
+}
+
+const revoke = statement(
+  'revoke-access-token',
+  `WITH token AS (
+     UPDATE access_tokens SET revoked_at = $3 WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL
+     RETURNING id, user_id
+   )
+   INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
+   SELECT $4, user_id, 'access_token.revoked', $5, id, $6, $3 FROM token
+   RETURNING subject_id`,
+)
+
+export async function revokeAccessToken(
+  ctx: Context,
+  input: Input<typeof contract.revokeAccessToken>,
+): Promise<Data<typeof contract.revokeAccessToken>> {
+  const { userId, kind } = ctx.actor
+  const auditId = ctx.secrets.randomId('aud_')
+  const rows = await ctx.sql(revoke, [input.tokenId, userId, ctx.clock.now(), auditId, kind, ctx.ip])
+  if (rows.length === 0) throw new AppError('REQUEST_005', 'There is no access token with this id that still works.')
+  return { token_id: input.tokenId, revoked: true }
+}

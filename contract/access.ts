@@ -41,7 +41,7 @@ const session = z.object({
 
 const params = z.object({ userId })
 // What cannot be an id is not found like any other; a NUL would be more than the database can read.
-const tokenId = z.string().regex(/^tok_[A-Za-z0-9_-]{22}$/, 'REQUEST_005')
+const accessId = z.string().regex(/^tok_[A-Za-z0-9_-]{22}$/, 'REQUEST_005')
 const sessionId = z.string().regex(/^ses_[A-Za-z0-9_-]{22}$/, 'REQUEST_005')
 const common = { scope: 'tokens:manage', forbidden: 'AUTH_002', limit: { bucket: 'read' } } as const
 const exampleToken = {
@@ -87,8 +87,8 @@ export const revokeAccessToken = contract({
   name: 'revokeAccessToken',
   summary: 'Revoke Access Token',
   method: 'DELETE',
-  path: '/users/{userId}/access-tokens/{tokenId}',
-  params: z.object({ userId, tokenId }),
+  path: '/users/{userId}/access-tokens/{accessId}',
+  params: z.object({ userId, accessId }),
   data: z.object({ token_id: z.string(), revoked: z.literal(true) }),
   message: 'The token no longer works.',
   errors: ['REQUEST_005', 'RATE_001'],

@@ -20,7 +20,29 @@ export const errorsOf = (contract: Contract): ErrorCode[] => [
 
 const TAGS = { 'email:manage': 'Email', 'account:manage': 'Account', 'tokens:manage': 'Access' } as const
 
-const header = (description: string, schema: Json = { type: 'string', maxLength: 200 }) => ({ description, schema })
+const BOUNDS: Record<string, Json> = {
+  string: { maxLength: 2000 },
+  integer: { format: 'int32', minimum: 0, maximum: 2_147_483_647 },
+  array: { maxItems: 1000 },
+}
+
+const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Readers of the document size their buffers by it: no string, number or list without a bound. */
+function bounded(schema: Json): Json {
+  const nested = Object.entries(schema).map(([key, value]): [string, unknown] => [
+    key,
+    Array.isArray(value)
+      ? value.map((item) => (isJson(item) ? bounded(item) : item))
+      : isJson(value)
+        ? bounded(value)
+        : value,
+  ])
+  const bounds = [schema.type].flat().map((type) => BOUNDS[String(type)])
+  return Object.assign({}, ...bounds, Object.fromEntries(nested))
+}
+
+const header = (description: string, schema: Json = { type: 'string' }) => ({ description, schema: bounded(schema) })
 const HEADERS = {
   'X-Request-Id': header('Names this call in the log; the one sent in is kept.'),
   'RateLimit-Policy': header('The limits that concern this call: "name";q=places;w=window in seconds.'),
@@ -30,12 +52,16 @@ const HEADERS = {
     minimum: 1,
     maximum: 86_400,
   }),
+  'Access-Control-Allow-Origin': header("The service's own origin: pages of others may not read its answers."),
   'WWW-Authenticate': header('RFC 6750: Bearer, with error and scope where they apply.'),
   Allow: header('The methods of this path.'),
   Location: header('Where the progress is read.'),
 }
-const refs = (...names: (keyof typeof HEADERS)[]) =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+const COMMON_HEADERS = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'Access-Control-Allow-Origin'] as const
+
+/** What every answer may carry, and what this one adds. */
+const refs = (...more: (keyof typeof HEADERS)[]) =>
+  Object.fromEntries([...COMMON_HEADERS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
 /** The OpenAPI 3.1 document, made from the contracts alone. */
 export function openApiDocument(): OpenApiDocument {
@@ -51,9 +77,9 @@ export function openApiDocument(): OpenApiDocument {
       version: '1.0.0',
       description: 'Change and verify an e-mail address; withdraw an account and follow it to the end.',
       license: { name: 'MIT', identifier: 'MIT' },
-      contact: { name: 'User Account Service', url: '/docs/api' },
+      contact: { name: 'User Account Service' },
     },
-    servers: [{ url: '/', description: 'This service' }],
+    servers: [{ url: '/', description: 'This service, in production or local', 'x-internal': false }],
     security: [{ accessToken: [] }],
     tags: [
       { name: 'Email', description: 'Address and verification' },
@@ -88,7 +114,7 @@ function toOperation(contract: Contract): Json {
     in: 'header',
     required: false,
     description: 'For 24 hours the same key and body get the first answer again, without a second effect.',
-    schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
+    schema: { type: 'string', maxLength: 255, pattern: '^[!-~]{1,255}$' },
   }
   return {
     operationId: contract.name,
@@ -117,10 +143,10 @@ function successResponse(contract: Contract): Json {
     properties.timestamp = { type: 'string', format: 'date-time' }
     example.timestamp = '2026-11-20T09:00:00.000Z'
   }
-  const schema = { type: 'object', required: Object.keys(properties), properties }
+  const schema = bounded({ type: 'object', required: Object.keys(properties), properties })
   return {
     description: contract.message ?? contract.summary,
-    headers: refs('X-Request-Id', 'RateLimit-Policy', 'RateLimit', ...(contract.location ? ['Location' as const] : [])),
+    headers: refs(...(contract.location ? ['Location' as const] : [])),
     content: { 'application/json': { schema, example } },
   }
 }
@@ -134,10 +160,9 @@ function errorResponses(contract: Contract): Json {
 }
 
 function errorResponse(status: number, codes: ErrorCode[]): Json {
-  const names: (keyof typeof HEADERS)[] = ['X-Request-Id']
+  const names: (keyof typeof HEADERS)[] = []
   if (status === 401 || status === 403) names.push('WWW-Authenticate')
   if (status === 405) names.push('Allow')
-  if (status === 429) names.push('RateLimit-Policy', 'RateLimit')
   if (status === 429 || status === 503) names.push('Retry-After')
   const examples = codes.map((code) => [
     code,
@@ -159,7 +184,7 @@ function errorResponse(status: number, codes: ErrorCode[]): Json {
 }
 
 function errorSchema(): Json {
-  return {
+  return bounded({
     type: 'object',
     required: ['success', 'error', 'timestamp'],
     properties: {
@@ -175,10 +200,10 @@ function errorSchema(): Json {
       },
       timestamp: { type: 'string', format: 'date-time' },
     },
-  }
+  })
 }
 
 function toSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io })
-  return json
+  return bounded(json)
 }

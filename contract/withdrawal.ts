@@ -48,7 +48,7 @@ export const withdrawBody = z
       .optional()
       .describe('What to keep, under a pseudonym, until the retention ends; members left out mean: do not keep'),
   })
-  .refine(({ reason, feedback }) => reason !== 'other' || /\S/.test(feedback ?? ''), {
+  .refine(({ reason, feedback }) => reason !== 'other' || /[^\s\p{Cf}]/u.test(feedback ?? ''), {
     path: ['feedback'],
     message: 'REQUEST_001: feedback is required when reason is other.',
   })

@@ -38,7 +38,8 @@ export interface Secrets {
 
 export interface Passwords {
   hash(password: string): Promise<string>
-  verify(hash: string, password: string): Promise<boolean>
+  /** Without a hash, false after the same work: an unknown account takes as long as a known one. */
+  verify(hash: string | undefined, password: string): Promise<boolean>
 }
 
 export type Message =

@@ -5,8 +5,9 @@ import { createStatusToken } from './withdrawal/status-token'
 
 const minute = 60_000
 /** The wait after each try; the last one repeats until the tries are used. */
-const BACKOFF_MS = [minute, 5 * minute, 15 * minute, 60 * minute, 6 * 60 * minute]
-const MOST_TRIES = 20
+const BACKOFF_MS = [minute, 5 * minute, 15 * minute, 60 * minute, 6 * 60 * minute, 24 * 60 * minute]
+/** Two months of daily tries: an address that never works does not stay in the queue for ever. */
+const MOST_TRIES = 65
 /** Longer than a mail server may take. */
 const LEASE_MS = 20_000
 
@@ -72,7 +73,7 @@ export async function sendNotice(ctx: SystemContext, id: string): Promise<boolea
   const letter = notice.sealed ? await toWithdrawalLetter(ctx, notice) : await toChangeLetter(ctx, notice)
   const accepted = letter !== null && (await ctx.mail.send({ ...letter, id, userId: notice.user_id }))
   if (accepted) await ctx.sql(markSent, [id, ctx.clock.now()])
-  else if (notice.attempts >= MOST_TRIES) await ctx.sql(giveUp, [id, ctx.clock.now()])
+  else if (!letter || notice.attempts >= MOST_TRIES) await ctx.sql(giveUp, [id, ctx.clock.now()])
   else await ctx.sql(tryAgain, [id, new Date(ctx.clock.now().getTime() + waitMs(ctx, notice.attempts))])
   return accepted
 }

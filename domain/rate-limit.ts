@@ -28,7 +28,7 @@ const SHOWN = new Set<BucketName>(['change', 'verify', 'withdraw'])
 
 /** Places taken by one call; hand them to `givePlacesBack` when the call turns out not to count. */
 export interface TakenPlaces {
-  keys: string[]
+  buckets: Bucket[]
   at: Date
 }
 
@@ -52,10 +52,14 @@ const movePlaces = statement(
    RETURNING key, hits, granted`,
 )
 
+// In key order, as places are taken: two calls that lock the same rows in different orders would wait for each other.
 const removeHits = statement(
   'give-places-back',
-  `UPDATE rate_limits SET hits = hits[:array_position(hits, $2::timestamptz) - 1] || hits[array_position(hits, $2::timestamptz) + 1:]
-   WHERE key = ANY($1::text[]) AND $2::timestamptz = ANY(hits)`,
+  `UPDATE rate_limits r
+   SET hits = hits[:array_position(hits, $2::timestamptz) - 1] || hits[array_position(hits, $2::timestamptz) + 1:]
+   FROM (SELECT key FROM rate_limits WHERE key = ANY($1::text[]) AND $2::timestamptz = ANY(hits) ORDER BY key FOR UPDATE) AS locked
+   WHERE r.key = locked.key AND $2::timestamptz = ANY(hits)
+   RETURNING r.key, r.hits`,
 )
 
 /**
@@ -77,23 +81,32 @@ export async function takePlaces(
     buckets.map((bucket) => take.includes(bucket)),
   ])
   let freeAt = 0
-  const taken: string[] = []
+  const taken: Bucket[] = []
   for (const bucket of buckets) {
     const row = rows.find(({ key }) => key === bucket.key)
     if (!row) throw new Error(`bucket ${bucket.name} was not returned`)
     const state = bucketState(bucket, row.hits, now)
-    if (row.granted && take.includes(bucket)) taken.push(bucket.key)
+    if (row.granted && take.includes(bucket)) taken.push(bucket)
     if (!row.granted) freeAt = Math.max(freeAt, state.resetsAt.getTime())
     if (!row.granted || SHOWN.has(bucket.name)) noteBucket(ctx, state)
   }
-  const places = { keys: taken, at: now }
+  const places = { buckets: taken, at: now }
   if (freeAt === 0) return places
   await givePlacesBack(ctx, places)
   throw new AppError(code, undefined, secondsUntil(freeAt, now))
 }
 
-export async function givePlacesBack(ctx: SystemContext, places: TakenPlaces): Promise<void> {
-  if (places.keys.length > 0) await ctx.sql(removeHits, [places.keys, places.at])
+export async function givePlacesBack(
+  ctx: SystemContext & { buckets?: BucketState[] },
+  places: TakenPlaces,
+): Promise<void> {
+  if (places.buckets.length === 0) return
+  const keys = places.buckets.map(({ key }) => key)
+  const rows = await ctx.sql<{ key: string; hits: Date[] }>(removeHits, [keys, places.at])
+  for (const bucket of places.buckets) {
+    const row = rows.find(({ key }) => key === bucket.key)
+    if (row && SHOWN.has(bucket.name)) noteBucket(ctx, bucketState(bucket, row.hits, ctx.clock.now()))
+  }
 }
 
 const removeOld = statement(

@@ -1,5 +1,5 @@
 import * as openApi from '@/app/api/v1/openapi.json/route'
-import * as accessToken from '@/app/api/v1/users/[userId]/access-tokens/[tokenId]/route'
+import * as accessToken from '@/app/api/v1/users/[userId]/access-tokens/[accessId]/route'
 import * as accessTokens from '@/app/api/v1/users/[userId]/access-tokens/route'
 import * as cancel from '@/app/api/v1/users/[userId]/email/change/[changeRequestId]/route'
 import * as change from '@/app/api/v1/users/[userId]/email/change/route'

@@ -23,23 +23,29 @@ export function openDatabase(connectionString: string): Database {
     // Prisma's adapter writes times without an offset, so every session has to speak UTC.
     options: '-c timezone=UTC',
   })
-  pool.on('error', (error) => log().warn({ event: 'database_connection_lost', ...describeError(error) }))
+  pool.on('error', noteLoss)
   const db = new PrismaClient({ adapter: new PrismaPg(pool) })
   return {
     sql: sqlOn(pool),
     async transaction(work) {
       const client = await pool.connect()
+      // The pool listens to idle connections only, and a loss that nobody listens to would end the process.
+      client.on('error', noteLoss)
+      const release = (isBroken: boolean) => {
+        client.off('error', noteLoss)
+        client.release(isBroken)
+      }
       try {
         await client.query('BEGIN')
         const result = await work(sqlOn(client))
         await client.query('COMMIT')
-        client.release()
+        release(false)
         return result
       } catch (error) {
         // A connection that cannot roll back is of no further use.
         await client.query('ROLLBACK').then(
-          () => client.release(),
-          () => client.release(true),
+          () => release(false),
+          () => release(true),
         )
         throw error
       }
@@ -51,6 +57,8 @@ export function openDatabase(connectionString: string): Database {
     },
   }
 }
+
+const noteLoss = (error: Error) => log().warn({ event: 'database_connection_lost', ...describeError(error) })
 
 const sqlOn =
   (connection: pg.Pool | pg.PoolClient): Sql =>
@@ -71,7 +79,8 @@ const AWAY_SYSTEM = new Set([
   'P1017',
   'P2024',
 ])
-const AWAY_MESSAGE = /timeout exceeded when trying to connect|Connection terminated|Query read timeout/
+const AWAY_MESSAGE =
+  /timeout exceeded when trying to connect|Connection terminated|connection error|Query read timeout|after calling end/
 
 /** Whether an error means that the database is away or overloaded, rather than that we asked it nonsense. */
 export function isDatabaseAway(error: unknown): boolean {

@@ -36,6 +36,7 @@ export function endpoint<const C extends Contract>(contract: C, verb: Verb<C>): 
       try {
         const { text, value } = contract.method === 'POST' ? await readJson(request) : { text: '', value: {} }
         const system = systemContext()
+        exchange.at = system.clock.now()
         const actor = await requireActor(request, system, contract, params)
         exchange.actor = actor
         requireScope(request, contract, actor)
@@ -75,8 +76,11 @@ async function once(exchange: Exchange, ctx: Context, body: string, run: () => P
   } catch (error) {
     response = exchange.fail(error)
   }
-  if (response.status >= 500 || response.headers.has('Retry-After')) await releaseKey(ctx, call)
-  else await keepAnswer(ctx, call, await toKept(response))
+  const final = response.status < 500 && !response.headers.has('Retry-After')
+  // The verb has had its effect: what happens to the key no longer changes the answer.
+  await (final ? keepAnswer(ctx, call, await toKept(response)) : releaseKey(ctx, call)).catch((error) =>
+    log().error({ event: 'idempotency_key_not_kept', ...describeError(error) }),
+  )
   return response
 }
 
@@ -145,7 +149,8 @@ async function readJson(request: Request): Promise<{ text: string; value: unknow
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = request.body?.getReader()
-  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+  const next = () => reader?.read().catch(() => Promise.reject(new AppError('REQUEST_001', 'The body ended early.')))
+  for (let part = await next(); part && !part.done; part = await next()) {
     size += part.value.byteLength
     if (size > LARGEST_BODY) {
       reader?.cancel().catch(() => {})
@@ -205,7 +210,7 @@ async function takeCallPlace(ctx: Context, bucket: 'read' | 'verify' | 'withdraw
 class Exchange {
   actor: Actor | undefined
   readonly buckets: BucketState[] = []
-  private readonly at = new Date()
+  at = new Date()
   private readonly startedAt = performance.now()
   private readonly requestId: string
 
@@ -271,10 +276,11 @@ class Exchange {
       'X-Content-Type-Options': 'nosniff',
       'Referrer-Policy': 'no-referrer',
       'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+      'Access-Control-Allow-Origin': systemContext().appUrl,
       'X-Request-Id': this.requestId,
     }
     if (this.buckets.length > 0) {
-      const now = new Date()
+      const now = systemContext().clock.now()
       headers['RateLimit-Policy'] = this.buckets
         .map(({ name, places, windowMs }) => `"${name}";q=${places};w=${Math.ceil(windowMs / 1000)}`)
         .join(', ')

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { z } from 'zod'
 import { parseAddress } from '@/contract/address'
@@ -277,14 +277,20 @@ function toIssuerSettings(settings: z.output<typeof schema>): IssuerSettings | u
   return { jwksUrl: AUTH_JWKS_URL, issuer: AUTH_ISSUER, audience: AUTH_AUDIENCE }
 }
 
-/** Generated once. `wx` lets one of several starters write; the others read what it wrote. */
+/** Generated once. Linking a finished file lets one of several starters win, and no other read half a secret. */
 function keptSecret(dataDir: string, name: string): string {
   const file = path.resolve(dataDir, name)
-  mkdirSync(path.dirname(file), { recursive: true })
-  try {
-    writeFileSync(file, randomBytes(32).toString('base64url'), { flag: 'wx', mode: 0o600 })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  if (!existsSync(file)) {
+    mkdirSync(path.dirname(file), { recursive: true })
+    const draft = `${file}.${process.pid}`
+    writeFileSync(draft, randomBytes(32).toString('base64url'), { mode: 0o600 })
+    try {
+      linkSync(draft, file)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    } finally {
+      rmSync(draft)
+    }
   }
   return readFileSync(file, 'utf8').trim()
 }

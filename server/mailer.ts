@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import nodemailer from 'nodemailer'
 import { createElement, type ReactElement } from 'react'
 import { render } from 'react-email'
@@ -18,6 +19,7 @@ type Deliver = (
 
 /** However a mail server stalls, a request waits this long at most. */
 const MOST_WAIT_MS = 10_000
+const MOST_CONNECTIONS = 10
 
 export function createMailer(settings: Settings): Mail {
   const deliver = settings.smtpUrl ? overSmtp(settings.smtpUrl, settings) : toMailbox(settings)
@@ -46,7 +48,7 @@ function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
   const transport = nodemailer.createTransport({
     url,
     pool: true,
-    maxConnections: 5,
+    maxConnections: MOST_CONNECTIONS,
     connectionTimeout: 5_000,
     greetingTimeout: 5_000,
     socketTimeout: 8_000,
@@ -54,22 +56,27 @@ function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
     disableUrlAccess: true,
   } as Parameters<typeof nodemailer.createTransport>[0])
   const host = new URL(appUrl).hostname
+  let sending = 0
   return async ({ to, id }, content) => {
-    const sending = transport.sendMail({
+    // What waits in the transport's own queue would still go out after we have given it up.
+    const deadline = performance.now() + MOST_WAIT_MS
+    while (sending >= MOST_CONNECTIONS) {
+      if (performance.now() > deadline) throw Object.assign(new Error('mail server busy'), { code: 'EBUSY' })
+      await setTimeout(50)
+    }
+    sending++
+    const message = transport.sendMail({
       ...content,
       from: mailFrom,
       to: { name: '', address: to },
       messageId: `<${id}@${host}>`,
       headers: { 'Auto-Submitted': 'auto-generated' },
     })
-    let timer: NodeJS.Timeout | undefined
-    const timeOut = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(Object.assign(new Error('mail server too slow'), { code: 'ETIMEDOUT' })),
-        MOST_WAIT_MS,
-      )
-    })
-    await Promise.race([sending, timeOut]).finally(() => clearTimeout(timer))
+    message.catch(() => {}).finally(() => sending--)
+    const tooSlow = setTimeout(deadline - performance.now(), undefined, { ref: false }).then(() =>
+      Promise.reject(Object.assign(new Error('mail server too slow'), { code: 'ETIMEDOUT' })),
+    )
+    await Promise.race([message, tooSlow])
   }
 }
 

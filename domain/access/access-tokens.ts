@@ -106,7 +106,7 @@ export async function revokeAccessToken(
 ): Promise<Data<typeof contract.revokeAccessToken>> {
   const { userId, kind } = ctx.actor
   const auditId = ctx.secrets.randomId('aud_')
-  const rows = await ctx.sql(revoke, [input.tokenId, userId, ctx.clock.now(), auditId, kind, ctx.ip])
+  const rows = await ctx.sql(revoke, [input.accessId, userId, ctx.clock.now(), auditId, kind, ctx.ip])
   if (rows.length === 0) throw new AppError('REQUEST_005', 'There is no access token with this id that still works.')
-  return { token_id: input.tokenId, revoked: true }
+  return { token_id: input.accessId, revoked: true }
 }

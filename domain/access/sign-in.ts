@@ -8,9 +8,6 @@ const byEmailKey = statement(
   'SELECT id, name, email, password_hash FROM users WHERE email_key = $1 AND withdrawn_at IS NULL',
 )
 
-/** A hash of nobody's password, so that an unknown address takes as long as a known one. */
-let decoy: Promise<string> | undefined
-
 /**
  * Checks e-mail and password and starts a session; null when they do not match.
  * Counted before hashing and for the pair of account and client, so that no stranger locks an owner out.
@@ -30,8 +27,7 @@ export async function signIn(
   const [user] = key
     ? await ctx.sql<{ id: string; name: string; email: string; password_hash: string }>(byEmailKey, [key])
     : []
-  decoy ??= ctx.passwords.hash(ctx.secrets.randomToken())
-  const correct = await ctx.passwords.verify(user?.password_hash ?? (await decoy), input.password)
+  const correct = await ctx.passwords.verify(user?.password_hash, input.password)
   if (!user || !correct) return null
   await givePlacesBack(ctx, places)
   const sessionId = await startSession(ctx, { userId: user.id, userAgent: input.userAgent, ip: input.ip })

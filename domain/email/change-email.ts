@@ -43,11 +43,8 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   if (!address) throw new AppError('EMAIL_001')
   const { userId, user } = ctx.actor
   const bucket = (name: Parameters<typeof userBucket>[1]) => userBucket(ctx, name, userId)
-  const quota = [
-    bucket('change'),
-    pseudonymousBucket(ctx, 'target', address.key),
-    pseudonymousBucket(ctx, 'targetMail', address.key),
-  ]
+  const targeted = [pseudonymousBucket(ctx, 'target', address.key), pseudonymousBucket(ctx, 'targetMail', address.key)]
+  const quota = [bucket('change'), ...targeted]
 
   // Counted before hashing: however many guesses arrive at once, five are hashed.
   const guess = await takePlaces(ctx, {
@@ -64,7 +61,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     throw new AppError('EMAIL_002')
   }
 
-  const places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
+  let places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
   try {
     const requestedAt = ctx.clock.now()
     const id = ctx.secrets.randomId('ecr_')
@@ -86,6 +83,8 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       },
     })
     if (!accepted) throw new AppError('EMAIL_009', undefined, 60)
+    // The mailbox has its message now, whatever becomes of the request.
+    places = { ...places, buckets: places.buckets.filter(({ name }) => name === 'change') }
     const sentAt = ctx.clock.now()
     const expiresAt = codeExpiresAt(ctx, sentAt, requestedAt)
     const noticeId = await openOnce(ctx, [

@@ -1,5 +1,5 @@
-import { AppError } from '@/contract/errors'
-import type { Context, PendingChange, SystemContext } from '../context'
+import { AppError, type ErrorCode } from '@/contract/errors'
+import { type Context, type PendingChange, type SystemContext, statement } from '../context'
 
 export const isExhausted = (ctx: SystemContext, change: { attempts: number }): boolean =>
   change.attempts >= ctx.limits.codeAttempts
@@ -21,4 +21,22 @@ export function requireOpenChange(ctx: Context, changeRequestId: string): Pendin
   if (isExpired(ctx, change)) throw new AppError('EMAIL_004')
   if (isExhausted(ctx, change)) throw new AppError('EMAIL_005')
   return change
+}
+
+const currentRequest = statement(
+  'pending-change-now',
+  `SELECT id, new_email AS "newEmail", method, attempts, requested_at AS "requestedAt", sent_at AS "sentAt", expires_at AS "expiresAt"
+   FROM email_change_requests WHERE user_id = $1 AND status = 'pending_verification'`,
+)
+
+/** The refusal as it stands after a lost race, when what was loaded with the token is out of date; `otherwise` if still open. */
+export async function refusalNow(ctx: Context, changeRequestId: string, otherwise: ErrorCode): Promise<AppError> {
+  const [pendingChange = null] = await ctx.sql<PendingChange>(currentRequest, [ctx.actor.userId])
+  try {
+    requireOpenChange({ ...ctx, actor: { ...ctx.actor, pendingChange } }, changeRequestId)
+  } catch (refusal) {
+    if (refusal instanceof AppError) return refusal
+    throw refusal
+  }
+  return new AppError(otherwise)
 }

@@ -4,7 +4,7 @@ import type { resendVerification as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import { type Context, type PendingChange, statement } from '../context'
 import { givePlacesBack, noteBucket, pseudonymousBucket, secondsUntil, takePlaces } from '../rate-limit'
-import { codeExpiresAt, requireOpenChange, resendAvailableAt } from './pending-change'
+import { codeExpiresAt, refusalNow, requireOpenChange, resendAvailableAt } from './pending-change'
 import { macOfCode, verificationLink } from './verification-code'
 
 // Moving `sent_at` claims the wait: of parallel calls one finds the time that it has read.
@@ -42,7 +42,7 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
   let claimed = false
   try {
     claimed = await moveSentAt(ctx, change.id, change.sentAt, now)
-    if (!claimed) throw tooEarly(ctx, { sentAt: now })
+    if (!claimed) throw await refusalAfterRace(ctx, change.id, now)
     const code = ctx.secrets.randomCode()
     const method = input.verification_method ?? change.method
     const expiresAt = codeExpiresAt(ctx, now, change.requestedAt)
@@ -57,7 +57,7 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
         newEmail: change.newEmail,
         code,
         link: verificationLink(ctx, change.id, code),
-        validHours: Math.round((expiresAt.getTime() - now.getTime()) / 360_000) / 10,
+        validHours: Math.max(0.1, Math.round((expiresAt.getTime() - now.getTime()) / 360_000) / 10),
         firstMethod: method,
       },
     })
@@ -90,6 +90,12 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
 async function moveSentAt(ctx: Context, id: string, from: Date, to: Date): Promise<boolean> {
   const rows = await ctx.sql(claim, [id, ctx.actor.userId, to, from])
   return rows.length === 1
+}
+
+/** Another resend was first, or the request is no longer open. */
+async function refusalAfterRace(ctx: Context, id: string, now: Date): Promise<AppError> {
+  const refusal = await refusalNow(ctx, id, 'EMAIL_008')
+  return refusal.code === 'EMAIL_008' ? tooEarly(ctx, { sentAt: now }) : refusal
 }
 
 const tooEarly = (ctx: Context, change: Pick<PendingChange, 'sentAt'>) =>

@@ -3,7 +3,7 @@ import type { verifyEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import { type Context, isUniqueViolation, statement } from '../context'
 import { sendNotice } from '../notices'
-import { requireOpenChange } from './pending-change'
+import { refusalNow, requireOpenChange } from './pending-change'
 import { codeMatches } from './verification-code'
 
 // A statement of its own: inside the applying transaction a refusal would roll the count back.
@@ -39,12 +39,6 @@ const applyChange = statement(
    RETURNING id`,
 )
 
-const currentRequest = statement(
-  'pending-change-now',
-  `SELECT id, new_email AS "newEmail", method, attempts, requested_at AS "requestedAt", sent_at AS "sentAt", expires_at AS "expiresAt"
-   FROM email_change_requests WHERE user_id = $1 AND status = 'pending_verification'`,
-)
-
 const FIRST_TRY_MS = 5_000
 
 export async function verifyEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
@@ -58,7 +52,7 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
     now,
     ctx.limits.codeAttempts,
   ])
-  if (!request) throw await refusalNow(ctx, input.change_request_id)
+  if (!request) throw await refusalNow(ctx, input.change_request_id, 'EMAIL_003')
   if (!codeMatches(ctx, request, input.verification_code)) {
     throw new AppError('EMAIL_003', attemptsLeft(ctx.limits.codeAttempts - request.attempts))
   }
@@ -74,8 +68,8 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
     ctx.secrets.randomId('ntc_'),
     ctx.secrets.randomId('ntc_'),
   ])
-  if (noticeIds.length === 0) throw await refusalNow(ctx, input.change_request_id)
-  const sent = Promise.all(noticeIds.map((id) => sendNotice(ctx, id))).then((results) => results.every(Boolean))
+  if (noticeIds.length === 0) throw await refusalNow(ctx, input.change_request_id, 'EMAIL_003')
+  const sent = Promise.all(noticeIds.map((id) => trySending(ctx, id))).then((results) => results.every(Boolean))
   return {
     email_verified: true,
     new_email: request.new_email,
@@ -94,24 +88,17 @@ async function apply(ctx: Context, values: unknown[]): Promise<string[]> {
   }
 }
 
-/** The refusal as it stands after a lost race: what was loaded with the token is out of date. */
-async function refusalNow(ctx: Context, changeRequestId: string): Promise<unknown> {
-  const [pendingChange] = await ctx.sql<NonNullable<Context['actor']['pendingChange']>>(currentRequest, [
-    ctx.actor.userId,
-  ])
-  try {
-    requireOpenChange({ ...ctx, actor: { ...ctx.actor, pendingChange: pendingChange ?? null } }, changeRequestId)
-    // Still open, so the code was replaced by a resend between the count and the change.
-    return new AppError('EMAIL_003')
-  } catch (refusal) {
-    return refusal
-  }
-}
-
 const attemptsLeft = (left: number) =>
   left === 0
     ? 'The code is wrong. No attempts are left; start a new change.'
     : `The code is wrong. ${left} ${left === 1 ? 'attempt' : 'attempts'} left.`
+
+/** The address has changed: whatever happens to the notice now, its row has it sent later. */
+const trySending = (ctx: Context, noticeId: string): Promise<boolean> =>
+  sendNotice(ctx, noticeId).catch((error) => {
+    ctx.background(() => Promise.reject(error))
+    return false
+  })
 
 /** False when the time is over; the work itself goes on. */
 const afterMs = (ms: number) => new Promise<false>((resolve) => setTimeout(resolve, ms, false).unref())

@@ -1,0 +1,272 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import type { Limits } from '@/domain/limits'
+import { parseDuration, parseEnv, SettingsError } from './env'
+
+const dataDir = mkdtempSync(path.join(tmpdir(), 'env-test-'))
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+
+const SECRETS = { AUTH_SECRET: 'auth-secret-for-tests', CODE_SECRET: 'code-secret-for-tests' }
+const PRODUCTION = {
+  ...SECRETS,
+  APP_ENV: 'production',
+  DATABASE_URL: 'postgresql://user:password@db.example.com/accounts',
+  SMTP_URL: 'smtps://user:password@mail.example.com:465',
+  APP_URL: 'https://accounts.example.com',
+  INNGEST_EVENT_KEY: 'event-key',
+  INNGEST_SIGNING_KEY: 'signing-key',
+}
+
+const problemOf = (source: Record<string, string | undefined>): string => {
+  try {
+    parseEnv({ ...SECRETS, ...source })
+  } catch (error) {
+    if (error instanceof SettingsError) return error.message
+    throw error
+  }
+  return ''
+}
+
+const flat = (limits: Limits): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(limits).flatMap(([name, limit]) =>
+      typeof limit === 'number'
+        ? [[name, limit]]
+        : Object.entries(limit).map(([key, each]) => [`${name}.${key}`, each]),
+    ),
+  )
+
+const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000]
+
+test('without any setting the limits are those of the contract', () => {
+  expect(parseEnv(SECRETS).limits).toEqual({
+    change: { places: 3, windowMs: hour },
+    password: { places: 5, windowMs: 15 * minute },
+    passwordDay: { places: 20, windowMs: day },
+    taken: { places: 5, windowMs: hour },
+    target: { places: 5, windowMs: day },
+    targetMail: { places: 20, windowMs: day },
+    verify: { places: 30, windowMs: hour },
+    withdraw: { places: 5, windowMs: hour },
+    read: { places: 300, windowMs: minute },
+    signIn: { places: 10, windowMs: 15 * minute },
+    signInAddress: { places: 100, windowMs: 15 * minute },
+    codeAttempts: 5,
+    codeValidityMs: 12 * hour,
+    changeLifetimeMs: day,
+    resendCooldownMs: 5 * minute,
+    withdrawalRetentionMs: 30 * day,
+  })
+})
+
+test('without any setting the service is local: embedded database, local mailbox, timer, no trusted proxy', () => {
+  expect(parseEnv(SECRETS)).toMatchObject({
+    production: false,
+    appUrl: expect.stringMatching(/^http:\/\/localhost:\d+$/),
+    databaseUrl: undefined,
+    smtpUrl: undefined,
+    engine: false,
+    engineDev: false,
+    trustedProxyHops: 0,
+    withdrawalTimeScale: 1,
+  })
+})
+
+test.each([
+  ['EMAIL_CHANGE_LIMIT', '7', { 'change.places': 7 }],
+  ['EMAIL_CHANGE_WINDOW', 'PT2H', { 'change.windowMs': 2 * hour }],
+  ['EMAIL_PASSWORD_LIMIT', '7', { 'password.places': 7 }],
+  ['EMAIL_PASSWORD_WINDOW', 'PT7M', { 'password.windowMs': 7 * minute }],
+  ['EMAIL_PASSWORD_DAY_LIMIT', '7', { 'passwordDay.places': 7 }],
+  ['EMAIL_PASSWORD_DAY_WINDOW', 'P2D', { 'passwordDay.windowMs': 2 * day }],
+  ['EMAIL_TAKEN_LIMIT', '7', { 'taken.places': 7 }],
+  ['EMAIL_TAKEN_WINDOW', 'PT7M', { 'taken.windowMs': 7 * minute }],
+  ['EMAIL_TARGET_LIMIT', '7', { 'target.places': 7 }],
+  ['EMAIL_TARGET_MAIL_LIMIT', '7', { 'targetMail.places': 7 }],
+  ['EMAIL_TARGET_WINDOW', 'P2D', { 'target.windowMs': 2 * day, 'targetMail.windowMs': 2 * day }],
+  ['EMAIL_CODE_ATTEMPTS', '7', { codeAttempts: 7 }],
+  ['EMAIL_CODE_VALIDITY', 'PT7H', { codeValidityMs: 7 * hour }],
+  ['EMAIL_CHANGE_LIFETIME', 'P2D', { changeLifetimeMs: 2 * day }],
+  ['EMAIL_RESEND_COOLDOWN', 'PT7S', { resendCooldownMs: 7 * second }],
+  ['EMAIL_VERIFY_LIMIT', '7', { 'verify.places': 7 }],
+  ['EMAIL_VERIFY_WINDOW', 'PT7M', { 'verify.windowMs': 7 * minute }],
+  ['WITHDRAW_LIMIT', '7', { 'withdraw.places': 7 }],
+  ['WITHDRAW_WINDOW', 'PT7M', { 'withdraw.windowMs': 7 * minute }],
+  ['READ_LIMIT', '7', { 'read.places': 7 }],
+  ['READ_WINDOW', 'PT7S', { 'read.windowMs': 7 * second }],
+  ['SIGN_IN_LIMIT', '7', { 'signIn.places': 7 }],
+  ['SIGN_IN_ADDRESS_LIMIT', '7', { 'signInAddress.places': 7 }],
+  ['SIGN_IN_WINDOW', 'PT7M', { 'signIn.windowMs': 7 * minute, 'signInAddress.windowMs': 7 * minute }],
+  ['WITHDRAWAL_RETENTION', 'P7D', { withdrawalRetentionMs: 7 * day }],
+])('%s=%s sets its own limit and no other', (name, value, expected) => {
+  const before = flat(parseEnv(SECRETS).limits)
+  const after = flat(parseEnv({ ...SECRETS, [name]: value }).limits)
+  expect(Object.fromEntries(Object.entries(after).filter(([key, each]) => before[key] !== each))).toEqual(expected)
+})
+
+test.each([
+  ['APP_ENV', 'staging'],
+  ['PORT', '0'],
+  ['PORT', '65536'],
+  ['PORT', 'http'],
+  ['APP_URL', 'accounts.example.com'],
+  ['APP_URL', 'ftp://accounts.example.com'],
+  ['APP_URL', 'javascript:alert(1)'],
+  ['DATABASE_URL', 'mysql://db.example.com/accounts'],
+  ['DATABASE_URL', 'accounts'],
+  ['SMTP_URL', 'https://mail.example.com'],
+  ['MAIL_FROM', 'nobody'],
+  ['MAIL_FROM', 'a@b.test\r\nBcc: v@b.test'],
+  ['SUPPORT_EMAIL', 'Support <support@example.com>'],
+  ['SUPPORT_EMAIL', 'a@b.test,c@d.test'],
+  ['AUTH_SECRET', 'short'],
+  ['CODE_SECRET', 'short'],
+  ['AUTH_SECRET', 'long-enough-to-be-a-secret,short'],
+  ['CODE_SECRET', 'long-enough-to-be-a-secret,'],
+  ['TRUSTED_PROXY_HOPS', '-1'],
+  ['TRUSTED_PROXY_HOPS', 'true'],
+  ['WITHDRAWAL_TIME_SCALE', '0'],
+  ['WITHDRAWAL_TIME_SCALE', '-1'],
+  ['WITHDRAWAL_TIME_SCALE', 'Infinity'],
+  ['WITHDRAWAL_TIME_SCALE', 'fast'],
+  ['LOG_LEVEL', 'loud'],
+  ['EMAIL_CHANGE_LIMIT', '3.5'],
+  ['EMAIL_CHANGE_LIMIT', '-3'],
+  ['EMAIL_CHANGE_LIMIT', '1e3'],
+  ['EMAIL_CHANGE_LIMIT', 'three'],
+  ['EMAIL_CHANGE_WINDOW', '1h'],
+  ['EMAIL_CHANGE_WINDOW', '3600'],
+  ['EMAIL_CHANGE_WINDOW', 'PT0S'],
+  ['EMAIL_CODE_ATTEMPTS', 'five'],
+  ['EMAIL_CODE_VALIDITY', 'P1M'],
+  ['READ_WINDOW', '-PT1M'],
+  ['WITHDRAWAL_RETENTION', '30'],
+])('%s=%s stops the start with a sentence that names the variable', (name, value) => {
+  const problem = problemOf({ [name]: value })
+  expect(problem).toMatch(new RegExp(`^${name} must be [^\\n]+\\.$`))
+})
+
+test('a sentence about a wrong secret does not repeat it', () => {
+  expect(problemOf({ AUTH_SECRET: 'hunter2' })).not.toContain('hunter2')
+  expect(problemOf({ DATABASE_URL: 'mysql://user:hunter2@db/x' })).not.toContain('hunter2')
+  expect(problemOf({ SMTP_URL: 'http://user:hunter2@mail' })).not.toContain('hunter2')
+})
+
+test('several wrong settings are told at once, one sentence a line', () => {
+  const lines = problemOf({ PORT: 'x', READ_LIMIT: 'y', APP_ENV: 'z' }).split('\n')
+  expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual(['APP_ENV', 'PORT', 'READ_LIMIT'])
+})
+
+test('production starts with all that it needs', () => {
+  expect(parseEnv(PRODUCTION)).toMatchObject({
+    production: true,
+    appUrl: 'https://accounts.example.com',
+    engine: true,
+    engineDev: false,
+  })
+})
+
+test.each([
+  'DATABASE_URL',
+  'SMTP_URL',
+  'AUTH_SECRET',
+  'CODE_SECRET',
+  'APP_URL',
+  'INNGEST_EVENT_KEY',
+  'INNGEST_SIGNING_KEY',
+])('production refuses to start without %s, and with it set to nothing', (name) => {
+  for (const value of [undefined, '']) {
+    expect(problemOf({ ...PRODUCTION, [name]: value })).toBe(`${name} must be set when APP_ENV is production.`)
+  }
+})
+
+test('production refuses an APP_URL that is not https', () => {
+  expect(problemOf({ ...PRODUCTION, APP_URL: 'http://accounts.example.com' })).toBe(
+    'APP_URL must be https when APP_ENV is production.',
+  )
+})
+
+test('production refuses a development engine, whose calls are unsigned', () => {
+  for (const value of ['1', 'http://localhost:8288']) {
+    expect(problemOf({ ...PRODUCTION, INNGEST_DEV: value })).toMatch(/^INNGEST_DEV must not be set [^\n]+\.$/)
+  }
+})
+
+test.each([
+  [{ INNGEST_DEV: '1' }, true, true],
+  [{ INNGEST_DEV: 'http://localhost:8288' }, true, true],
+  [{ INNGEST_DEV: '0' }, false, false],
+  [{ INNGEST_DEV: 'false' }, false, false],
+  [{ INNGEST_EVENT_KEY: 'k' }, false, false],
+  [{ INNGEST_SIGNING_KEY: 'k' }, false, false],
+  [{ INNGEST_EVENT_KEY: 'k', INNGEST_SIGNING_KEY: 'k' }, true, false],
+])('with %o an engine drives: %s; it may be unsigned: %s', (settings, engine, engineDev) => {
+  expect(parseEnv({ ...SECRETS, ...settings })).toMatchObject({ engine, engineDev })
+})
+
+test('a comma list rotates a secret: the order is kept, and white space around it is not part of it', () => {
+  const { authSecrets, codeSecrets } = parseEnv({
+    AUTH_SECRET: 'new-secret-for-tests, old-secret-for-tests',
+    CODE_SECRET: 'code-secret-for-tests',
+  })
+  expect(authSecrets).toEqual(['new-secret-for-tests', 'old-secret-for-tests'])
+  expect(codeSecrets).toEqual(['code-secret-for-tests'])
+})
+
+test('a variable that is set to nothing is not set', () => {
+  const nothing = Object.fromEntries(Object.keys(PRODUCTION).map((name) => [name, '']))
+  expect(parseEnv({ ...nothing, ...SECRETS, PORT: '', READ_LIMIT: '' })).toEqual(parseEnv(SECRETS))
+})
+
+test('links begin with the origin of APP_URL, or of the port', () => {
+  expect(parseEnv({ ...SECRETS, APP_URL: 'https://accounts.example.com/' }).appUrl).toBe('https://accounts.example.com')
+  expect(parseEnv({ ...SECRETS, PORT: '4100' }).appUrl).toBe('http://localhost:4100')
+})
+
+test('without secrets two are made, kept for the owner of the files alone, and found again', () => {
+  const first = parseEnv({ DATA_DIR: dataDir })
+  const again = parseEnv({ DATA_DIR: dataDir })
+  expect(again).toEqual(first)
+  expect(first.authSecrets).not.toEqual(first.codeSecrets)
+  for (const [secret] of [first.authSecrets, first.codeSecrets]) expect(secret).toMatch(/^[A-Za-z0-9_-]{43}$/)
+  const files = readdirSync(dataDir).map((name) => path.join(dataDir, name))
+  expect(files.map((file) => readFileSync(file, 'utf8').trim()).sort()).toEqual(
+    [...first.authSecrets, ...first.codeSecrets].sort(),
+  )
+  expect(files.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600])
+})
+
+test.each([
+  ['PT1S', second],
+  ['PT0.5S', second / 2],
+  ['PT15M', 15 * minute],
+  ['PT12H', 12 * hour],
+  ['P1D', day],
+  ['P1DT12H30M5S', day + 12 * hour + 30 * minute + 5 * second],
+  ['P2W', 14 * day],
+  ['PT0S', 0],
+])('the duration %s is %d milliseconds', (text, ms) => {
+  expect(parseDuration(text)).toBe(ms)
+})
+
+test.each([
+  '',
+  'P',
+  'PT',
+  'P1DT',
+  'P1Y',
+  'P1M',
+  '1D',
+  'PT1',
+  'PT1H2',
+  'pt1h',
+  'PT1H ',
+  '-P1D',
+  'P-1D',
+  'PT1M1H',
+  'P1.5D',
+])('"%s" is no duration', (text) => {
+  expect(parseDuration(text)).toBeNull()
+})

@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { ApiError, createClient } from '@/contract/client'
-import { noteServerDate, serverNow } from './ui/server-clock'
+import { fetchOnServerClock, noteServerDate, serverNow } from './ui/server-clock'
 
 const signedIn = z.object({
   user: z.object({ id: z.string() }),
@@ -31,6 +31,11 @@ async function askForSession(): Promise<SignedIn> {
   throw new ApiError('AUTH_001', 'Your session has ended. Sign in again.', 0)
 }
 
+/** After a new sign-in: the next call asks for the token of that session. */
+export function forgetSession() {
+  session = undefined
+}
+
 async function accessToken(): Promise<string> {
   if (session && isFresh(session)) return session.accessToken
   asking ??= askForSession().finally(() => {
@@ -40,14 +45,7 @@ async function accessToken(): Promise<string> {
   return session.accessToken
 }
 
-const client = createClient({
-  accessToken,
-  fetch: async (input, init) => {
-    const response = await fetch(input, init)
-    noteServerDate(response.headers.get('Date'))
-    return response
-  },
-})
+const client = createClient({ accessToken, fetch: fetchOnServerClock })
 
 /** Calls the service as the person signed in here; a token that ended early is renewed once. */
 export const call: typeof client = async (contract, params, body) => {

@@ -1,5 +1,6 @@
 import { ApiError } from '@/contract/client'
 import { ERRORS, type ErrorCode, parseIssueMessage } from '@/contract/errors'
+import { CONFIRMATION } from '@/contract/withdrawal'
 import { inWords } from './ui/duration'
 
 /** What a person can do, where the table's own advice speaks to programmers. */
@@ -13,6 +14,9 @@ const ADVICE: Partial<Record<ErrorCode, string>> = {
   EMAIL_007: 'This is not the password of your account. Nothing was changed; try again.',
   EMAIL_008: 'Nothing was changed.',
   EMAIL_009: 'The message could not be sent, and nothing was changed. Try again in a minute.',
+  WITHDRAWAL_001: `Type ${CONFIRMATION} in capitals, with the underscores and nothing else.`,
+  WITHDRAWAL_002: 'The link in the message that we sent to you shows how far the deletion is.',
+  WITHDRAWAL_005: 'This browser is signed in to another account now. Reload the page.',
   AUTH_001: 'Sign in again.',
   AUTH_002: 'This browser is signed in to another account now. Reload the page.',
   RATE_001: 'Nothing was changed.',
@@ -21,7 +25,7 @@ const ADVICE: Partial<Record<ErrorCode, string>> = {
 
 /** `new_email must …` → `New email must …` */
 const speakable = (text: string) =>
-  text.replace(/^[a-z]+(?:_[a-z]+)*(?= must| has| contains)/, (name) => {
+  text.replace(/^[a-z]+(?:_[a-z]+)*(?= must| has| is| contains)/, (name) => {
     const words = name.replaceAll('_', ' ')
     return words.charAt(0).toUpperCase() + words.slice(1)
   })

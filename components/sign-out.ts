@@ -4,6 +4,7 @@ import { signOut } from 'next-auth/react'
 
 /** Ends this browser's session, then loads the page afresh, so that nothing of the account stays in memory. */
 export async function signOutHere(next: string) {
-  await signOut({ redirect: false })
+  // Left to itself, next-auth sends this page's whole address, with the secret of a verification link in its fragment.
+  await signOut({ redirect: false, callbackUrl: '/sign-in' })
   window.location.assign(next)
 }

@@ -23,14 +23,20 @@ export interface ClientOptions {
   fetch?: typeof fetch
 }
 
+export interface CallOptions {
+  /** For POST: the same key and body get the first answer again, without a second effect. 1 to 255 visible ASCII characters. */
+  idempotencyKey?: string
+}
+
 const errorEnvelope = z.object({ error: z.object({ code: z.string(), details: z.string() }) })
 
-/** A typed call of any contract: `call(changeEmail, { userId }, { new_email, current_password })`. */
+/** A typed call of any contract; a refusal throws an ApiError, whose `code` tells the refusals apart: `call(changeEmail, { userId }, { new_email, current_password })`. */
 export function createClient(options: ClientOptions) {
   return async function call<C extends Contract>(
     contract: C,
     params: z.input<C['params']>,
     body?: Body<C>,
+    { idempotencyKey }: CallOptions = {},
   ): Promise<Answer<C>> {
     const path = contract.path.replace(/\{(\w+)\}/g, (_, name) =>
       encodeURIComponent(String((params as Record<string, unknown>)[name])),
@@ -40,6 +46,7 @@ export function createClient(options: ClientOptions) {
       'X-Required-Scope': contract.scope,
     }
     if (contract.body) headers['Content-Type'] = 'application/json'
+    if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey
     const init: RequestInit = { method: contract.method, headers, cache: 'no-store' }
     if (contract.body) init.body = JSON.stringify(body)
     const send = options.fetch ?? fetch

@@ -51,6 +51,8 @@ export const withdrawBody = z
   .refine(({ reason, feedback }) => reason !== 'other' || /[^\s\p{Cf}]/u.test(feedback ?? ''), {
     path: ['feedback'],
     message: 'REQUEST_001: feedback is required when reason is other.',
+    // Said together with the faults of other fields.
+    when: () => true,
   })
 
 const step = z.object({

@@ -5,7 +5,7 @@ import { Body, Container, Head, Heading, Hr, Html, Link, Preview, Section, Text 
 const darkStyles = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {
-  .canvas { background-color: #14161b !important; }
+  .canvas, .canvas > table > tbody > tr > td { background-color: #14161b !important; }
   .card { background-color: #1c1f26 !important; border-color: #30343d !important; }
   .ink { color: #f0f1f4 !important; }
   .muted { color: #abb0bb !important; }
@@ -32,7 +32,6 @@ export function Layout({ preview, title, children, reason }: LayoutProps) {
   return (
     <Html lang="en">
       <Head>
-        <title>{title}</title>
         <meta name="color-scheme" content="light dark" />
         <meta name="supported-color-schemes" content="light dark" />
         <style>{darkStyles}</style>
@@ -129,7 +128,7 @@ export function CodePanel({ code }: { code: string }) {
       }}
     >
       <Text style={{ margin: 0 }}>
-        <span className="muted" style={{ ...small, display: 'block' }}>
+        <span className="muted" style={{ ...small, display: 'block', margin: 0 }}>
           Verification code:
         </span>{' '}
         <span
@@ -202,7 +201,7 @@ export function Facts({ facts }: FactsProps) {
     >
       {facts.map(([label, value]) => (
         <Text key={label} style={{ ...text, margin: '0 0 12px' }}>
-          <span className="muted" style={{ ...small, display: 'block' }}>
+          <span className="muted" style={{ ...small, display: 'block', margin: 0 }}>
             {label}:
           </span>{' '}
           <span className="ink" style={{ ...breakAnywhere, color: '#1b1d24', fontWeight: 500 }}>

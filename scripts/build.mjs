@@ -21,6 +21,7 @@ await withLock(
       const env = { NODE_ENV: 'production' }
       await must('next build', tool('next', ['build'], { quiet: true, env }))
       await bundle('server/main.ts', 'dist/server.mjs')
+      await bundle('contract/sdk.ts', 'dist/client.mjs', { platform: 'neutral' })
     }
     await bundle('scripts/account.ts', 'dist/account.mjs')
     writeFileSync(join(root, 'dist/.account-hash'), hashes.account)
@@ -29,7 +30,7 @@ await withLock(
   () => note('Waiting for another process that builds …'),
 )
 
-async function bundle(from, to) {
+async function bundle(from, to, options = {}) {
   const { build } = await import('esbuild')
   mkdirSync(join(root, 'dist'), { recursive: true })
   try {
@@ -46,6 +47,7 @@ async function bundle(from, to) {
       jsx: 'automatic',
       sourcemap: true,
       logLevel: 'warning',
+      ...options,
     })
   } catch {
     fail(`Bundling ${from} failed.`)

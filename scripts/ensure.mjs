@@ -29,7 +29,10 @@ const SOURCES = {
     ...['scripts/account.ts', 'scripts/build.mjs', 'scripts/process-lock.mjs', 'package-lock.json'],
   ],
 }
-const OUTPUTS = { build: ['dist/server.mjs', 'dist/account.mjs', '.next/BUILD_ID'], account: ['dist/account.mjs'] }
+const OUTPUTS = {
+  build: ['dist/server.mjs', 'dist/account.mjs', 'dist/client.mjs', '.next/BUILD_ID'],
+  account: ['dist/account.mjs'],
+}
 
 export function note(line) {
   process.stderr.write(`${line}\n`)

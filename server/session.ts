@@ -3,6 +3,7 @@ import { cache } from 'react'
 import type { Answer } from '@/contract/define'
 import type { getEmailStatus as contract } from '@/contract/email'
 import { authenticateSession } from '@/domain/access/authenticate'
+import type { Context } from '@/domain/context'
 import { getEmailStatus } from '@/domain/email/get-email-status'
 import { authOptions } from './auth'
 import { systemContext } from './context'
@@ -14,12 +15,18 @@ export interface PageSession {
   emailStatus: Answer<typeof contract>
 }
 
-/** The person behind the cookie, as the database knows them now; null when signed out, revoked or withdrawn. Asked once a page. */
-export const currentSession = cache(async (): Promise<PageSession | null> => {
+/** What a verb needs to serve the person behind the cookie, as the database knows them now; null when signed out, revoked or withdrawn. Asked once a page. */
+export const pageContext = cache(async (): Promise<Context | null> => {
   const session = await getServerSession(authOptions())
   const ctx = systemContext()
   const actor = session ? await authenticateSession(ctx, session.sessionId) : null
-  if (!actor) return null
-  const emailStatus = await getEmailStatus({ ...ctx, actor, ip: '', buckets: [] })
-  return { userId: actor.userId, sessionId: actor.id, name: actor.user.name, emailStatus }
+  return actor && { ...ctx, actor, ip: '', buckets: [] }
+})
+
+/** The same person, for what every page shows of them. */
+export const currentSession = cache(async (): Promise<PageSession | null> => {
+  const ctx = await pageContext()
+  if (!ctx) return null
+  const { actor } = ctx
+  return { userId: actor.userId, sessionId: actor.id, name: actor.user.name, emailStatus: await getEmailStatus(ctx) }
 })

@@ -21,7 +21,8 @@ export function SignInForm({ next }: { next: string }) {
   const [leaving, setLeaving] = useState(false)
 
   const submit = form.handleSubmit(async (values) => {
-    const result = await signIn('credentials', { ...values, redirect: false }).catch(() => undefined)
+    // Left to itself, next-auth sends this page's whole address as callbackUrl, with the secret in its fragment.
+    const result = await signIn('credentials', { ...values, redirect: false, callbackUrl: next }).catch(() => undefined)
     if (result?.ok && !result.error) {
       setLeaving(true)
       // The secret of a verification link lives in the fragment: it goes along in the browser and is never sent.

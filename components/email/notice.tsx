@@ -69,7 +69,7 @@ function NoticeText({ notice }: { notice: Notice }) {
     case 'gone':
       return (
         <Alert tone="info" title={`The change to ${notice.newEmail} is no longer pending`}>
-          <p>It was ended in another place. To change your address, start again below.</p>
+          <p>It was ended in another place, or its attempts are used up. To change your address, start again below.</p>
         </Alert>
       )
     case 'ended':

@@ -7,6 +7,7 @@ import { useForm } from 'react-hook-form'
 import { ApiError } from '@/contract/client'
 import type { Answer } from '@/contract/define'
 import { verifyEmail } from '@/contract/email'
+import { ERRORS } from '@/contract/errors'
 import { call } from '../api'
 import { fieldText } from '../error-text'
 import { showError } from '../show-error'
@@ -35,8 +36,13 @@ interface PendingChangeProps {
 
 const verificationForm = verifyEmail.body.pick({ verification_code: true })
 
-const isOver = (error: unknown): error is ApiError =>
-  error instanceof ApiError && ['EMAIL_004', 'EMAIL_005', 'EMAIL_006'].includes(error.code)
+/** What ends the request: a refusal that says so, and the wrong code that took the last attempt. */
+function endOf(error: unknown, attemptsRemaining: number): ApiError | null {
+  if (!(error instanceof ApiError)) return null
+  if (error.code === 'EMAIL_003' && attemptsRemaining <= 1)
+    return new ApiError('EMAIL_005', ERRORS.EMAIL_005.details, ERRORS.EMAIL_005.status)
+  return ['EMAIL_004', 'EMAIL_005', 'EMAIL_006'].includes(error.code) ? error : null
+}
 
 export function PendingChange({
   userId,
@@ -55,7 +61,8 @@ export function PendingChange({
   const refresh = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
 
   const refused = (error: unknown) => {
-    if (isOver(error)) onEnded(error)
+    const end = endOf(error, pending.attemptsRemaining)
+    if (end) onEnded(end)
     else showError(form, error)
     return refresh()
   }

@@ -4,6 +4,8 @@ import { type ReactNode, useEffect, useId, useRef } from 'react'
 
 interface DialogProps {
   open: boolean
+  /** What was asked for is on its way: the dialog stays until the answer is there. */
+  busy?: boolean
   onClose: () => void
   title: string
   description: ReactNode
@@ -12,7 +14,7 @@ interface DialogProps {
 }
 
 /** The browser's own modal dialog: it traps and returns the focus, and adds no style tag that a strict policy would refuse. */
-export function Dialog({ open, onClose, title, description, children }: DialogProps) {
+export function Dialog({ open, busy = false, onClose, title, description, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
 
@@ -27,9 +29,11 @@ export function Dialog({ open, onClose, title, description, children }: DialogPr
       ref={dialog}
       aria-labelledby={`${id}-title`}
       aria-describedby={`${id}-description`}
-      onClose={onClose}
-      onClick={(event) => event.target === event.currentTarget && onClose()}
-      className="fade-in zoom-in-95 m-auto w-[calc(100%-2rem)] max-w-md rounded-2xl border border-line bg-surface p-0 text-ink shadow-lift duration-150 backdrop:bg-[oklch(0.15_0.01_265/0.5)] open:animate-in backdrop:backdrop-blur-[2px]"
+      // A second Escape closes it whatever onCancel says.
+      onCancel={(event) => busy && event.preventDefault()}
+      onClose={() => (open && busy ? dialog.current?.showModal() : onClose())}
+      onClick={(event) => event.target === event.currentTarget && !busy && onClose()}
+      className="fade-in zoom-in-95 m-auto w-[calc(100%-2rem)] max-w-md rounded-2xl border border-line bg-surface p-0 text-ink shadow-lift outline-none duration-150 backdrop:bg-[oklch(0.15_0.01_265/0.5)] open:animate-in backdrop:backdrop-blur-[2px]"
     >
       <div className="p-6">
         <h2 id={`${id}-title`} className="font-semibold text-lg leading-7 tracking-[-0.01em]">

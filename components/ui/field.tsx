@@ -163,8 +163,14 @@ interface RadioFieldProps extends Described, Omit<ComponentProps<'input'>, 'defa
   defaultValue?: string
   /** With onChange, where the choice is kept outside. */
   value?: string
-  /** `segments`: short labels side by side, for a choice that cannot be wrong; the legend is only spoken. */
-  appearance?: 'cards' | 'segments'
+  /** `segments`: short labels side by side, for a choice that cannot be wrong; the legend is only spoken. `list`: one under the other. */
+  appearance?: keyof typeof radioGroup
+}
+
+const radioGroup = {
+  cards: 'grid gap-2.5 sm:auto-cols-fr sm:grid-flow-col',
+  segments: 'inline-flex h-11 rounded-lg bg-sunken p-1 sm:h-9',
+  list: 'grid',
 }
 
 export function RadioField({
@@ -182,13 +188,7 @@ export function RadioField({
   return (
     <fieldset className={cn('min-w-0 space-y-1.5', className)} aria-describedby={aria['aria-describedby']}>
       <legend className={cn('mb-1.5 font-medium', appearance === 'segments' && 'sr-only')}>{legend}</legend>
-      <div
-        className={
-          appearance === 'cards'
-            ? 'grid gap-2.5 sm:auto-cols-fr sm:grid-flow-col'
-            : 'inline-flex h-11 rounded-lg bg-sunken p-1 sm:h-9'
-        }
-      >
+      <div className={radioGroup[appearance]}>
         {options.map((option) => (
           <label
             key={option.value}
@@ -196,6 +196,8 @@ export function RadioField({
               'flex cursor-pointer has-focus-visible:outline-2 has-focus-visible:outline-accent',
               appearance === 'cards' &&
                 'items-start gap-3 rounded-lg border border-line px-3.5 py-3 transition-colors hover:border-line-control has-checked:border-accent has-checked:bg-accent-soft/50 has-focus-visible:outline-offset-2',
+              appearance === 'list' &&
+                'min-h-11 items-start gap-3 rounded-lg py-2.5 has-focus-visible:outline-offset-0 sm:min-h-9 sm:py-1.5',
               appearance === 'segments' &&
                 'items-center rounded-md px-3 text-ink-muted text-sm hover:text-ink has-checked:bg-surface has-checked:font-medium has-checked:text-ink has-checked:shadow-rest dark:has-checked:bg-line',
             )}
@@ -206,7 +208,7 @@ export function RadioField({
               checked={value === undefined ? undefined : option.value === value}
               defaultChecked={value === undefined ? option.value === defaultValue : undefined}
               className={
-                appearance === 'cards' ? 'mt-1 size-4 shrink-0 accent-accent focus-visible:outline-none' : 'sr-only'
+                appearance === 'segments' ? 'sr-only' : 'mt-1 size-4 shrink-0 accent-accent focus-visible:outline-none'
               }
               {...rest}
             />
@@ -220,7 +222,7 @@ export function RadioField({
         ))}
       </div>
       {hint && <Hint id={ids.hint}>{hint}</Hint>}
-      {appearance === 'cards' && <FieldError id={ids.error}>{error}</FieldError>}
+      {appearance !== 'segments' && <FieldError id={ids.error}>{error}</FieldError>}
     </fieldset>
   )
 }

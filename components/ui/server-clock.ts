@@ -18,6 +18,13 @@ export function noteServerDate(date: string | null) {
   offset = sameClock ? Math.max(seen, offset ?? seen) : seen
 }
 
+/** `fetch`, which learns the service's time on the way. */
+export const fetchOnServerClock: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init)
+  noteServerDate(response.headers.get('Date'))
+  return response
+}
+
 /** The service's time in milliseconds, as well as this browser knows it. */
 export const serverNow = () => Date.now() + (offset ?? 0)
 

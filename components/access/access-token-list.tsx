@@ -1,0 +1,118 @@
+'use client'
+
+import { KeyRound } from 'lucide-react'
+import { revokeAccessToken } from '@/contract/access'
+import { call } from '../api'
+import { Card, CardBody, CardHeader } from '../ui/card'
+import { LocalTime } from '../ui/local-time'
+import { RelativeTime } from '../ui/relative-time'
+import { type AccessToken, scopeText } from './access-tokens'
+import { ConfirmedButton } from './confirmed-button'
+import { unlessGone } from './unless-gone'
+
+interface AccessTokenListProps {
+  userId: string
+  tokens: readonly AccessToken[]
+  renderedAt: string
+  onRevoked: (token: AccessToken) => void
+}
+
+export function AccessTokenList({ userId, tokens, renderedAt, onRevoked }: AccessTokenListProps) {
+  return (
+    <Card>
+      <CardHeader
+        title="Your tokens"
+        description={tokens.length > 0 && 'Those that work now. Revoke what you do not know.'}
+      />
+      <CardBody>
+        {tokens.length > 0 ? (
+          <ul className="divide-y divide-line">
+            {tokens.map((token) => (
+              <TokenRow
+                key={token.token_id}
+                userId={userId}
+                token={token}
+                renderedAt={renderedAt}
+                onRevoked={() => onRevoked(token)}
+              />
+            ))}
+          </ul>
+        ) : (
+          <NoTokens />
+        )}
+      </CardBody>
+    </Card>
+  )
+}
+
+interface TokenRowProps {
+  userId: string
+  token: AccessToken
+  renderedAt: string
+  onRevoked: () => void
+}
+
+function TokenRow({ userId, token, renderedAt, onRevoked }: TokenRowProps) {
+  const { token_id: accessId, name, scopes, created_at, expires_at, last_used_at } = token
+  return (
+    <li className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3 py-5 first:pt-0 last:pb-0 sm:flex-nowrap">
+      <div className="min-w-0 space-y-1.5">
+        <p className="wrap-anywhere font-medium">{name}</p>
+        <ul className="text-ink-muted">
+          {scopes.map((scope) => (
+            <li key={scope}>{scopeText(scope)}</li>
+          ))}
+        </ul>
+        <dl id={`${accessId}-dates`} className="flex flex-wrap gap-x-6 gap-y-0.5 text-sm">
+          <div className="flex gap-1.5">
+            <dt className="text-ink-muted">Created</dt>
+            <dd>
+              <LocalTime dateTime={created_at} format="date" />
+            </dd>
+          </div>
+          <div className="flex gap-1.5">
+            <dt className="text-ink-muted">Expires</dt>
+            <dd>
+              <RelativeTime dateTime={expires_at} renderedAt={renderedAt} />
+            </dd>
+          </div>
+          <div className="flex gap-1.5">
+            <dt className="text-ink-muted">Last used</dt>
+            <dd>{last_used_at ? <RelativeTime dateTime={last_used_at} renderedAt={renderedAt} /> : 'never'}</dd>
+          </div>
+        </dl>
+      </div>
+      <ConfirmedButton
+        label={
+          <span>
+            Revoke<span className="sr-only"> {name}</span>
+          </span>
+        }
+        describedBy={`${accessId}-dates`}
+        className="w-full sm:w-auto"
+        question="Revoke this token?"
+        consequence={
+          <p>
+            A program that uses <span className="font-medium text-ink">{name}</span> is refused at once. This cannot be
+            undone.
+          </p>
+        }
+        keep="Keep it"
+        confirm="Yes, revoke it"
+        act={() => call(revokeAccessToken, { userId, accessId }).catch(unlessGone)}
+        onDone={onRevoked}
+      />
+    </li>
+  )
+}
+
+function NoTokens() {
+  return (
+    <div className="flex items-center gap-4">
+      <span className="grid size-10 shrink-0 place-items-center rounded-full bg-sunken" aria-hidden>
+        <KeyRound className="size-4.5 text-ink-muted" />
+      </span>
+      <p className="text-ink-muted">No token yet, so no program can act in your name.</p>
+    </div>
+  )
+}

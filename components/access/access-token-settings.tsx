@@ -1,0 +1,69 @@
+'use client'
+
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { AccessTokenList } from './access-token-list'
+import { type AccessToken, accessTokensKey, type NewAccessToken, useAccessTokens } from './access-tokens'
+import { CreateTokenForm } from './create-token-form'
+import { NewToken } from './new-token'
+import { type Outcome, OutcomeAlert } from './outcome'
+
+interface AccessTokenSettingsProps {
+  userId: string
+  baseUrl: string
+  initialTokens: AccessToken[]
+  renderedAt: string
+}
+
+export function AccessTokenSettings({ userId, baseUrl, initialTokens, renderedAt }: AccessTokenSettingsProps) {
+  const queryClient = useQueryClient()
+  const tokens = useAccessTokens(userId, initialTokens)
+  // In this page's memory only: dismissed or left, it is gone.
+  const [created, setCreated] = useState<NewAccessToken | null>(null)
+  const [dismissals, setDismissals] = useState(0)
+  const [outcome, setOutcome] = useState<Outcome | null>(null)
+  const refresh = () => queryClient.invalidateQueries({ queryKey: accessTokensKey(userId) })
+
+  return (
+    <div className="space-y-6">
+      <div aria-live="polite" className="empty:hidden">
+        {outcome && <OutcomeAlert key={outcome.id} outcome={outcome} />}
+      </div>
+      {created ? (
+        <NewToken
+          userId={userId}
+          baseUrl={baseUrl}
+          token={created}
+          onDismiss={() => {
+            setCreated(null)
+            setDismissals(dismissals + 1)
+          }}
+        />
+      ) : (
+        <CreateTokenForm
+          userId={userId}
+          takesFocus={dismissals > 0}
+          onCreated={(token) => {
+            setOutcome(null)
+            setCreated(token)
+          }}
+          onSettled={refresh}
+        />
+      )}
+      <AccessTokenList
+        userId={userId}
+        tokens={tokens}
+        renderedAt={renderedAt}
+        onRevoked={async ({ token_id, name }) => {
+          if (token_id === created?.token_id) setCreated(null)
+          setOutcome({
+            id: token_id,
+            title: `“${name}” no longer works`,
+            text: 'A program that still uses it is refused from now on.',
+          })
+          await refresh()
+        }}
+      />
+    </div>
+  )
+}

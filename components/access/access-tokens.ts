@@ -1,0 +1,26 @@
+'use client'
+
+import { useQuery } from '@tanstack/react-query'
+import { type createAccessToken, listAccessTokens } from '@/contract/access'
+import { type Answer, SCOPES } from '@/contract/define'
+import { call } from '../api'
+
+export type AccessToken = Answer<typeof listAccessTokens>['access_tokens'][number]
+export type NewAccessToken = Answer<typeof createAccessToken>
+
+export const accessTokensKey = (userId: string) => ['access-tokens', userId] as const
+
+/** The tokens as the server rendered them, then as they are: read again on focus. */
+export function useAccessTokens(userId: string, initial: AccessToken[]): AccessToken[] {
+  const { data } = useQuery({
+    queryKey: accessTokensKey(userId),
+    queryFn: async () => (await call(listAccessTokens, { userId })).access_tokens,
+    initialData: initial,
+    refetchOnWindowFocus: 'always',
+  })
+  return data
+}
+
+const inWords: Record<string, string> = SCOPES
+
+export const scopeText = (scope: string) => inWords[scope] ?? scope

@@ -1,0 +1,122 @@
+'use client'
+
+import { zodResolver } from '@hookform/resolvers/zod'
+import { useMutation } from '@tanstack/react-query'
+import Link from 'next/link'
+import { useForm } from 'react-hook-form'
+import { z } from 'zod'
+import { createAccessToken, tokenName } from '@/contract/access'
+import { GRANTABLE_SCOPES } from '@/contract/define'
+import { call } from '../api'
+import { fieldText } from '../error-text'
+import { showError } from '../show-error'
+import { Alert } from '../ui/alert'
+import { Button } from '../ui/button'
+import { Card, CardBody, CardFooter } from '../ui/card'
+import { CheckboxField, FieldError, RadioField, TextField } from '../ui/field'
+import { useFocusOnMount } from '../ui/use-focus-on-mount'
+import { type NewAccessToken, scopeText } from './access-tokens'
+
+interface CreateTokenFormProps {
+  userId: string
+  /** When it comes back in answer to a press. */
+  takesFocus: boolean
+  onCreated: (token: NewAccessToken) => void
+  onSettled: () => void
+}
+
+/** A box for each scope, as the browser keeps them; what was checked before React took over stays so. */
+const tokenForm = z.object({
+  name: z.string().min(1, 'Say in a few words what the token is for.').pipe(tokenName),
+  scopes: z
+    .partialRecord(z.enum(GRANTABLE_SCOPES), z.boolean())
+    .refine((checked) => GRANTABLE_SCOPES.some((scope) => checked[scope]), 'Choose at least one.'),
+  expires_in_days: z.enum(['7', '30', '90', '365']),
+})
+type Values = z.output<typeof tokenForm>
+
+const lifetimes = tokenForm.shape.expires_in_days.options.map((value) => ({ value, label: `${value} days` }))
+
+export function CreateTokenForm({ userId, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {
+  const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus)
+  const form = useForm({ resolver: zodResolver(tokenForm) })
+  const { errors } = form.formState
+  const create = useMutation({
+    mutationFn: ({ name, scopes, expires_in_days }: Values) =>
+      call(
+        createAccessToken,
+        { userId },
+        {
+          name,
+          scopes: GRANTABLE_SCOPES.filter((scope) => scopes[scope]),
+          expires_in_days: Number(expires_in_days),
+        },
+      ),
+    // The answer holds the token, which no cache should keep.
+    gcTime: 0,
+    onSuccess: onCreated,
+    onError: (error) => showError(form, error),
+    onSettled,
+  })
+  // Left alone, the form finds no field of this name to go to.
+  const focusScopes = ({ name, scopes }: typeof errors) =>
+    !name && scopes && form.setFocus(`scopes.${GRANTABLE_SCOPES[0]}`)
+
+  return (
+    <Card>
+      <form method="post" noValidate onSubmit={form.handleSubmit((values) => create.mutate(values), focusScopes)}>
+        <div className="space-y-1 px-5 pt-5 sm:px-6 sm:pt-6">
+          <h2
+            ref={heading}
+            tabIndex={-1}
+            className="scroll-mt-6 font-semibold text-base leading-6 tracking-[-0.01em] outline-none"
+          >
+            New token
+          </h2>
+          <p className="text-ink-muted">
+            Give it no more than it needs. How programs use it is in the{' '}
+            <Link href="/docs/api" className="font-medium text-accent underline underline-offset-3">
+              API documentation
+            </Link>
+            .
+          </p>
+        </div>
+        <CardBody className="space-y-6">
+          {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
+          <TextField
+            label="Name"
+            hint="What it is for, such as “Nightly export”. Only you see it."
+            autoComplete="off"
+            error={fieldText(errors.name)}
+            {...form.register('name', { setValueAs: (text: string) => text.trim() })}
+          />
+          <fieldset className="min-w-0 space-y-3" aria-describedby={errors.scopes && 'scopes-error'}>
+            <legend className="mb-3 font-medium">What it may do</legend>
+            {GRANTABLE_SCOPES.map((scope) => (
+              <CheckboxField
+                key={scope}
+                label={scopeText(scope)}
+                hint={<code className="font-mono text-[0.8125rem]">{scope}</code>}
+                {...form.register(`scopes.${scope}`, { deps: 'scopes' })}
+              />
+            ))}
+            <FieldError id="scopes-error">{fieldText(errors.scopes)}</FieldError>
+          </fieldset>
+          <RadioField
+            legend="Works for"
+            hint="Then it expires by itself. You can revoke it earlier."
+            options={lifetimes}
+            defaultValue="30"
+            error={fieldText(errors.expires_in_days)}
+            {...form.register('expires_in_days')}
+          />
+        </CardBody>
+        <CardFooter className="justify-end">
+          <Button type="submit" pending={create.isPending} className="w-full sm:w-auto">
+            Create token
+          </Button>
+        </CardFooter>
+      </form>
+    </Card>
+  )
+}

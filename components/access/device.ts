@@ -1,0 +1,42 @@
+/** In the order of asking: most browsers also name the ones they descend from. */
+const browsers = [
+  ['Edge', /\bEdg(?:e|A|iOS)?\//],
+  ['Opera', /\b(?:OPR|OPT|Opera)\//],
+  ['Samsung Internet', /\bSamsungBrowser\//],
+  ['Vivaldi', /\bVivaldi\//],
+  ['Firefox', /\b(?:Firefox|FxiOS)\//],
+  ['Chrome', /(?:\bCriOS|Chrome)\//],
+  ['Chromium', /\bChromium\//],
+  ['Safari', /\bVersion\/.*\bSafari\//],
+] as const
+
+const systems = [
+  ['Windows', /\bWindows\b/],
+  ['iPhone', /\biPhone\b/],
+  ['iPad', /\biPad\b/],
+  ['Android', /\bAndroid\b/],
+  ['ChromeOS', /\bCrOS\b/],
+  ['macOS', /\bMac(?:intosh| OS X)\b/],
+  ['Linux', /\bLinux\b/],
+] as const
+
+const handheld = ['iPhone', 'iPad', 'Android']
+
+const nameIn = (userAgent: string, names: readonly (readonly [string, RegExp])[]) =>
+  names.find(([, pattern]) => pattern.test(userAgent))?.[0]
+
+export interface Device {
+  /** “Firefox on Linux” */
+  name: string
+  isHandheld: boolean
+}
+
+/** What a user agent says of itself, in words. Good enough to recognise one's own; nothing may depend on it. */
+export function deviceOf(userAgent: string): Device {
+  const system = nameIn(userAgent, systems)
+  const browser = nameIn(userAgent, browsers) ?? 'Unknown browser'
+  return {
+    name: system ? `${browser} on ${system}` : browser,
+    isHandheld: system !== undefined && handheld.includes(system),
+  }
+}

@@ -1,0 +1,86 @@
+'use client'
+
+import { Monitor, Smartphone } from 'lucide-react'
+import { endSession } from '@/contract/access'
+import { call } from '../api'
+import { signOutHere } from '../sign-out'
+import { Badge } from '../ui/badge'
+import { LocalTime } from '../ui/local-time'
+import { RelativeTime } from '../ui/relative-time'
+import { ConfirmedButton } from './confirmed-button'
+import { deviceOf } from './device'
+import type { Session } from './sessions'
+import { unlessGone } from './unless-gone'
+
+interface SessionRowProps {
+  userId: string
+  session: Session
+  renderedAt: string
+  onEnded: () => void
+}
+
+export function SessionRow({ userId, session, renderedAt, onEnded }: SessionRowProps) {
+  const { session_id: sessionId, current, user_agent, created_at, last_seen_at } = session
+  const { name, isHandheld } = deviceOf(user_agent)
+  const Icon = isHandheld ? Smartphone : Monitor
+  const button = {
+    label: (
+      <span>
+        Sign out<span className="sr-only"> {name}</span>
+      </span>
+    ),
+    describedBy: `${sessionId}-times`,
+    className: 'w-full sm:w-auto',
+  }
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-3.5 py-5 first:pt-0 last:pb-0 sm:flex-nowrap">
+      <span
+        className="grid size-10 shrink-0 place-items-center self-start rounded-full bg-sunken text-ink-muted"
+        aria-hidden
+      >
+        <Icon className="size-4.5" />
+      </span>
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+          <span className="font-medium">{name}</span>
+          {current && <Badge tone="accent">This browser</Badge>}
+        </p>
+        <p id={`${sessionId}-times`} className="text-ink-muted text-sm">
+          {current ? (
+            'Active now'
+          ) : (
+            <>
+              Last seen <RelativeTime dateTime={last_seen_at} renderedAt={renderedAt} />
+            </>
+          )}
+          , signed in since <LocalTime dateTime={created_at} />
+        </p>
+      </div>
+      {current ? (
+        <ConfirmedButton
+          {...button}
+          question="Sign out of this browser?"
+          consequence={<p>You need your password to come back.</p>}
+          keep="Stay signed in"
+          confirm="Yes, sign out"
+          act={() => signOutHere('/sign-in')}
+        />
+      ) : (
+        <ConfirmedButton
+          {...button}
+          question={`Sign out ${name}?`}
+          consequence={
+            <p>
+              It was signed in on <LocalTime dateTime={created_at} /> and is signed out at once. Whoever uses it needs
+              your password to come back.
+            </p>
+          }
+          keep="Keep it"
+          confirm="Yes, sign it out"
+          act={() => call(endSession, { userId, sessionId }).catch(unlessGone)}
+          onDone={onEnded}
+        />
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,6 @@
+import { ApiError } from '@/contract/client'
+
+/** What ended meanwhile, in another place or by itself, is as it was asked to be. */
+export function unlessGone(error: unknown) {
+  if (!(error instanceof ApiError && error.code === 'REQUEST_005')) throw error
+}

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest'
+import * as contract from '@/contract/access'
+import type { GrantableScope } from '@/contract/define'
+import { asUser, givenUser, refusalOf, type TestContext, type TestUser, testContext } from '../testing'
+import { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
+import { authenticate } from './authenticate'
+
+const minute = 60 * 1000
+const day = 24 * 60 * minute
+
+const create = async (ctx: TestContext, user: TestUser, given: { name?: string; days?: number } = {}) =>
+  createAccessToken(await asUser(ctx, user), {
+    userId: user.userId,
+    name: given.name ?? 'Nightly export',
+    scopes: ['email:manage'],
+    expires_in_days: given.days ?? 30,
+  })
+
+const listed = async (ctx: TestContext, user: TestUser) =>
+  (await listAccessTokens(await asUser(ctx, user))).access_tokens
+
+const revoke = async (ctx: TestContext, user: TestUser, accessId: string) =>
+  revokeAccessToken(await asUser(ctx, user), { userId: user.userId, accessId })
+
+test('a token opens its scopes until it expires, and not a millisecond longer', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const token = await create(ctx, user, { days: 7 })
+  expect(token).toMatchObject({
+    name: 'Nightly export',
+    scopes: ['email:manage'],
+    created_at: '2026-11-20T09:00:00.000Z',
+    expires_at: '2026-11-27T09:00:00.000Z',
+    last_used_at: null,
+  })
+  expect(await authenticate(ctx, token.access_token)).toMatchObject({
+    kind: 'access_token',
+    id: token.token_id,
+    userId: user.userId,
+    scopes: ['email:manage'],
+  })
+  ctx.clock.advance(7 * day - 1)
+  expect(await authenticate(ctx, token.access_token)).not.toBeNull()
+  ctx.clock.advance(1)
+  expect(await authenticate(ctx, token.access_token)).toBeNull()
+})
+
+test('only a hash of the token is kept', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { token_id: id, access_token } = await create(ctx, user)
+  const row = await ctx.db.accessToken.findUniqueOrThrow({ where: { id } })
+  expect(access_token).toMatch(/^uat_[\w-]{43}$/)
+  expect(JSON.stringify({ ...row, tokenHash: Buffer.from(row.tokenHash).toString('latin1') })).not.toContain(
+    access_token.slice(4),
+  )
+  expect(JSON.stringify(await listed(ctx, user))).not.toContain(access_token)
+})
+
+test('a token never holds tokens:manage, and a scope named twice is held once', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const body = { name: 'Greedy', scopes: ['email:manage', 'tokens:manage'], expires_in_days: 30 }
+  expect(contract.createAccessToken.body.safeParse(body).error?.issues[0]?.message).toContain('REQUEST_001')
+  const scopes: GrantableScope[] = ['account:manage', 'email:manage', 'account:manage']
+  const input = { userId: user.userId, name: 'Twice', scopes, expires_in_days: 30 }
+  const token = await createAccessToken(await asUser(ctx, user), input)
+  const actor = await authenticate(ctx, token.access_token)
+  expect(actor?.scopes).toEqual(['account:manage', 'email:manage'])
+})
+
+test('the list holds what still works, newest first, of this user alone', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await create(ctx, await givenUser(ctx), { name: "Somebody else's" })
+  await create(ctx, user, { name: 'Short', days: 7 })
+  ctx.clock.advance(minute)
+  await create(ctx, user, { name: 'Long', days: 20 })
+  ctx.clock.advance(minute)
+  const revoked = await create(ctx, user, { name: 'Revoked' })
+  await revoke(ctx, user, revoked.token_id)
+  expect((await listed(ctx, user)).map(({ name }) => name)).toEqual(['Long', 'Short'])
+  ctx.clock.advance(7 * day)
+  expect((await listed(ctx, user)).map(({ name }) => name)).toEqual(['Long'])
+})
+
+test('a revoked token opens nothing at once, and cannot be revoked again', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const [token, other] = [await create(ctx, user), await create(ctx, user)]
+  expect(await authenticate(ctx, token.access_token)).not.toBeNull()
+  expect(await revoke(ctx, user, token.token_id)).toEqual({ token_id: token.token_id, revoked: true })
+  expect(await authenticate(ctx, token.access_token)).toBeNull()
+  expect(await authenticate(ctx, other.access_token)).not.toBeNull()
+  expect(await refusalOf(revoke(ctx, user, token.token_id))).toBe('REQUEST_005')
+})
+
+test("another user's token is not found, and goes on working", async () => {
+  const ctx = await testContext()
+  const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
+  const token = await create(ctx, user)
+  expect(await refusalOf(revoke(ctx, stranger, token.token_id))).toBe('REQUEST_005')
+  expect(await refusalOf(revoke(ctx, user, 'tok_0000000000000000000000'))).toBe('REQUEST_005')
+  expect(await authenticate(ctx, token.access_token)).not.toBeNull()
+})
+
+test('creating and revoking leave a trace without the token or its name', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const token = await create(ctx, user)
+  await revoke(ctx, user, token.token_id)
+  const events = await ctx.db.auditEvent.findMany({ where: { subjectId: token.token_id }, orderBy: { action: 'asc' } })
+  expect(events.map(({ action, userId, actor }) => ({ action, userId, actor }))).toEqual([
+    { action: 'access_token.created', userId: user.userId, actor: 'session' },
+    { action: 'access_token.revoked', userId: user.userId, actor: 'session' },
+  ])
+  expect(JSON.stringify(events)).not.toMatch(/uat_|Nightly export/)
+})
+
+test('the last use is noted, to the minute', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { access_token } = await create(ctx, user)
+  const useAfter = async (ms: number) => {
+    ctx.clock.advance(ms)
+    await authenticate(ctx, access_token)
+    await ctx.settle()
+    return (await listed(ctx, user))[0]?.last_used_at
+  }
+  expect((await listed(ctx, user))[0]?.last_used_at).toBeNull()
+  expect(await useAfter(minute)).toBe('2026-11-20T09:01:00.000Z')
+  expect(await useAfter(minute - 1)).toBe('2026-11-20T09:01:00.000Z')
+  expect(await useAfter(2)).toBe('2026-11-20T09:02:00.001Z')
+})

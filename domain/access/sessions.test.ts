@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest'
+import { getEmailStatus } from '../email/get-email-status'
+import { verifyEmail } from '../email/verify-email'
+import {
+  asUser,
+  givenPendingChange,
+  givenSession,
+  givenUser,
+  refusalOf,
+  type TestContext,
+  type TestUser,
+  testContext,
+} from '../testing'
+import { createAccessToken } from './access-tokens'
+import { authenticate, authenticateSession, createSessionToken } from './authenticate'
+import { endOtherSessions, endSession, listSessions, signOut, startSession, touchSession } from './sessions'
+
+const minute = 60 * 1000
+const day = 24 * 60 * minute
+
+const listed = async (ctx: TestContext, user: TestUser) => (await listSessions(await asUser(ctx, user))).sessions
+
+const end = async (ctx: TestContext, user: TestUser, sessionId: string) =>
+  endSession(await asUser(ctx, user), { userId: user.userId, sessionId })
+
+test('the list names this session and the others, last seen first, of this user alone', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await givenUser(ctx)
+  ctx.clock.advance(minute)
+  const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
+  const other = await startSession(ctx, { userId: user.userId, userAgent, ip: '192.0.2.9' })
+  expect(await listed(ctx, user)).toEqual([
+    {
+      session_id: other,
+      current: false,
+      user_agent: userAgent,
+      created_at: '2026-11-20T09:01:00.000Z',
+      last_seen_at: '2026-11-20T09:01:00.000Z',
+    },
+    {
+      session_id: user.sessionId,
+      current: true,
+      user_agent: 'test',
+      created_at: '2026-11-20T09:00:00.000Z',
+      last_seen_at: '2026-11-20T09:00:00.000Z',
+    },
+  ])
+})
+
+test('last seen is noted, to the minute, and puts the session first', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const other = await givenSession(ctx, user.userId)
+  const seenAfter = async (ms: number) => {
+    ctx.clock.advance(ms)
+    await touchSession(ctx, other)
+    return (await listed(ctx, user))[0]
+  }
+  expect((await seenAfter(minute))?.last_seen_at).toBe('2026-11-20T09:00:00.000Z')
+  expect(await seenAfter(1)).toMatchObject({ session_id: other, last_seen_at: '2026-11-20T09:01:00.001Z' })
+})
+
+test('expired sessions are not listed', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  ctx.clock.advance(day)
+  const later = { ...user, sessionId: await givenSession(ctx, user.userId) }
+  ctx.clock.advance(29 * day)
+  expect((await listed(ctx, later)).map(({ session_id }) => session_id)).toEqual([later.sessionId])
+})
+
+test('an ended session opens nothing at once, and cannot be ended again', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const other = await givenSession(ctx, user.userId)
+  const { token } = createSessionToken(ctx, other)
+  expect(await authenticate(ctx, token)).toMatchObject({ kind: 'session', id: other })
+  expect(await end(ctx, user, other)).toEqual({ session_id: other, ended: true })
+  expect(await authenticateSession(ctx, other)).toBeNull()
+  expect(await authenticate(ctx, token)).toBeNull()
+  expect(await refusalOf(end(ctx, user, other))).toBe('REQUEST_005')
+  expect((await listed(ctx, user)).map(({ session_id }) => session_id)).toEqual([user.sessionId])
+})
+
+test("another user's session is not found, and stays signed in", async () => {
+  const ctx = await testContext()
+  const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
+  expect(await refusalOf(end(ctx, stranger, user.sessionId))).toBe('REQUEST_005')
+  expect(await refusalOf(end(ctx, user, 'ses_0000000000000000000000'))).toBe('REQUEST_005')
+  expect(await authenticateSession(ctx, user.sessionId)).not.toBeNull()
+})
+
+test('the session that asks can be ended too; signing out does the same', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const other = await givenSession(ctx, user.userId)
+  await end(ctx, user, user.sessionId)
+  expect(await authenticateSession(ctx, user.sessionId)).toBeNull()
+  await signOut(ctx, other)
+  await signOut(ctx, other)
+  expect(await authenticateSession(ctx, other)).toBeNull()
+  const events = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'session.revoked' } })
+  expect(events.map(({ subjectId }) => subjectId).sort()).toEqual([user.sessionId, other].sort())
+})
+
+test('ending the others leaves this session, access tokens and other users', async () => {
+  const ctx = await testContext()
+  const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
+  const others = [await givenSession(ctx, user.userId), await givenSession(ctx, user.userId)]
+  const asked = await asUser(ctx, user)
+  const input = { userId: user.userId, name: 'Export', scopes: ['email:manage' as const], expires_in_days: 30 }
+  const { access_token } = await createAccessToken(asked, input)
+  expect(await endOtherSessions(asked)).toEqual({ ended: 2 })
+  for (const other of others) expect(await authenticateSession(ctx, other)).toBeNull()
+  expect(await authenticateSession(ctx, user.sessionId)).not.toBeNull()
+  expect(await authenticateSession(ctx, stranger.sessionId)).not.toBeNull()
+  expect(await authenticate(ctx, access_token)).not.toBeNull()
+  expect(await endOtherSessions(asked)).toEqual({ ended: 0 })
+})
+
+test('ending the others cancels a pending change, whose code then verifies nothing', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const elsewhere = { ...user, sessionId: await givenSession(ctx, user.userId) }
+  const pending = await givenPendingChange(ctx, elsewhere)
+  await endOtherSessions(await asUser(ctx, user))
+  const status = await getEmailStatus(await asUser(ctx, user))
+  expect(status).toMatchObject({ current_email: user.email, pending_change: { has_pending: false } })
+  const verify = verifyEmail(await asUser(ctx, user), {
+    userId: user.userId,
+    change_request_id: pending.change_request_id,
+    verification_code: pending.code,
+  })
+  expect(await refusalOf(verify)).toBe('EMAIL_006')
+})
+
+test("ending the others leaves another user's pending change", async () => {
+  const ctx = await testContext()
+  const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
+  await givenPendingChange(ctx, stranger)
+  await endOtherSessions(await asUser(ctx, user))
+  const status = await getEmailStatus(await asUser(ctx, stranger))
+  expect(status.pending_change.has_pending).toBe(true)
+})

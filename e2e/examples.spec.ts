@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import { codeIn, expect, test, type User } from './fixtures'
+import type { Operator } from './operator'
+import { IMPATIENT_URL, SERVICE_URL } from './settings'
+
+function run(example: string, args: string[], env: Record<string, string>) {
+  const child = spawn(process.execPath, [`examples/${example}`, ...args], { env: { ...process.env, ...env } })
+  const output = { out: '', err: '' }
+  child.stdout.on('data', (chunk) => {
+    output.out += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    output.err += chunk
+  })
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  return { child, output, ended }
+}
+
+async function tokenFor(operator: Operator, user: User): Promise<string> {
+  const scopes = ['--scope', 'email:manage', '--scope', 'account:manage']
+  const { access_token = '' } = await operator.run('token', 'create', '--user', user.id, ...scopes)
+  return access_token
+}
+
+test('the example program changes an address, and lets a wrong code be typed again', async ({
+  operator,
+  user,
+  inbox,
+}) => {
+  const env = { BASE_URL: SERVICE_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
+  const newEmail = `new-${user.email}`
+  const { child, output, ended } = run('change-email.ts', [newEmail, user.password], env)
+  const code = codeIn(await inbox.latest(newEmail, 'Verify Your New Email Address'))
+  child.stdin.write(`${code === '000000' ? '000001' : '000000'}\n`)
+  await expect.poll(() => output.err).toContain('4 attempts left')
+  child.stdin.write(`${code}\n`)
+  expect(await ended).toBe(0)
+  expect(output.out).toBe(`The address is now ${newEmail}.\n`)
+})
+
+test('the example program says why it was refused', async ({ operator, user }) => {
+  const env = { BASE_URL: SERVICE_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
+  const { output, ended } = run('change-email.ts', [`new-${user.email}`, 'wrong'], env)
+  expect(await ended).toBe(1)
+  expect(output.err).toContain('EMAIL_007 Password verification failed')
+})
+
+test('the example program withdraws an account and follows it to the end', async ({ operator, user }) => {
+  const env = { BASE_URL: IMPATIENT_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
+  const { output, ended } = run('withdraw.ts', [], env)
+  expect(await ended).toBe(0)
+  expect(output.out.split('\n')).toEqual([
+    'session_revocation completed',
+    'user_profile completed',
+    'third_party_integrations completed',
+    'data_archives completed',
+    'The account is deleted.',
+    '',
+  ])
+})

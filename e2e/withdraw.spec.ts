@@ -1,0 +1,151 @@
+import type { Page } from '@playwright/test'
+import { createUser, expect, expectAccessible, linkIn, signIn, test, type User } from './fixtures'
+import { IMPATIENT_URL } from './settings'
+
+/** The seven days pass in twelve seconds here. */
+const at = (path: string) => `${IMPATIENT_URL}${path}`
+
+async function fillForm(page: Page, user: User, confirmation = 'DELETE_MY_ACCOUNT') {
+  await page.getByLabel('Confirmation').fill(confirmation)
+  await page.getByLabel('Current password').fill(user.password)
+  await page.getByRole('button', { name: 'Continue' }).click()
+}
+
+test('a user withdraws, is signed out everywhere, and watches it to the end without a session', async ({
+  page,
+  browser,
+  operator,
+  user,
+  inbox,
+}) => {
+  const elsewhere = await (await browser.newContext()).newPage()
+  await signIn(elsewhere, user, at('/sign-in'))
+  await signIn(page, user, at('/sign-in'))
+  const oldCookies = await page.context().cookies()
+  const oldToken = await page.evaluate(() =>
+    fetch('/api/auth/session')
+      .then((response) => response.json())
+      .then((session) => session.accessToken),
+  )
+
+  await page.goto(at('/settings/withdraw'))
+  await expectAccessible(page)
+  await page.getByLabel('I am concerned about my privacy').check()
+  await page.getByLabel('Analytics data').check()
+  await fillForm(page, user)
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
+  await page.waitForURL(/\/withdrawal\/wd_.*#token=wst_/)
+  await expect(page.getByRole('heading', { level: 1, name: 'Account withdrawal' })).toBeVisible()
+  const progress = page.url()
+  const mail = await inbox.latest(user.email, 'Account Withdrawal Started')
+  expect(new URL(linkIn(mail, '/withdrawal/')).hash).toBe(new URL(progress).hash)
+
+  await elsewhere.goto(at('/settings/email'))
+  await expect(elsewhere.getByLabel('Password')).toBeVisible()
+
+  const stranger = await (await browser.newContext()).newPage()
+  await stranger.goto(progress)
+  await expect(stranger.getByText(/deleted on|has been deleted|is deleted/i).first()).toBeVisible({ timeout: 40_000 })
+  await expectAccessible(stranger)
+  await stranger.reload()
+  await expect(stranger.getByRole('heading', { level: 1, name: 'Account withdrawal' })).toBeVisible()
+
+  const again = await browser.newContext()
+  await again.addCookies(oldCookies)
+  const ghost = await again.newPage()
+  await ghost.goto(at('/settings/email'))
+  await expect(ghost.getByLabel('Password')).toBeVisible()
+  const answer = await ghost.request.get(at(`/api/v1/users/${user.id}/email/status`), {
+    headers: { Authorization: `Bearer ${oldToken}`, 'X-Required-Scope': 'email:manage' },
+  })
+  expect(answer.status()).toBe(401)
+  const { user_id } = await operator.run(
+    'user',
+    'create',
+    '--email',
+    user.email,
+    '--password',
+    'new password',
+    '--name',
+    'New',
+  )
+  expect(user_id).not.toBe(user.id)
+})
+
+test('the confirmation must be typed exactly, and another reason must be told', async ({ page, user }) => {
+  await signIn(page, user, at('/sign-in'))
+  await page.goto(at('/settings/withdraw'))
+  await page.getByLabel('Another reason').check()
+  await fillForm(page, user, 'delete_my_account')
+  await expect(page.getByLabel('Confirmation')).toHaveAttribute('aria-invalid', 'true')
+  await expect(page.getByLabel('Feedback')).toHaveAttribute('aria-invalid', 'true')
+  await expectAccessible(page)
+  await page.getByLabel('Feedback').fill('It was fine.')
+  await fillForm(page, user)
+  await page.getByRole('button', { name: 'Keep my account' }).click()
+  await page.goto(at('/settings/email'))
+  await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
+})
+
+test('a wrong password stops at the last step, and the account stays', async ({ page, user }) => {
+  await signIn(page, user, at('/sign-in'))
+  await page.goto(at('/settings/withdraw'))
+  await fillForm(page, { ...user, password: 'not the password' })
+  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
+  await expect(page.getByLabel('Current password')).toHaveAttribute('aria-invalid', 'true')
+  await page.goto(at('/settings/email'))
+  await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
+})
+
+test('pending transactions hold the withdrawal back, and the page says so', async ({ page, operator }) => {
+  const user = await createUser(operator)
+  await operator.run(
+    'transaction',
+    'add',
+    '--user',
+    user.id,
+    '--status',
+    'pending',
+    '--description',
+    'Refund of an order',
+  )
+  await signIn(page, user, at('/sign-in'))
+  await page.goto(at('/settings/withdraw'))
+  await expect(page.getByText('Refund of an order')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Continue' })).toBeHidden()
+  await expectAccessible(page)
+})
+
+test('an application that does not answer keeps the withdrawal open, and the page shows which', async ({
+  page,
+  operator,
+}) => {
+  const user = await createUser(operator)
+  const { app_id = '' } = await operator.run(
+    'app',
+    'register',
+    '--name',
+    'Silent Calendar',
+    '--endpoint',
+    'http://127.0.0.1:9/',
+  )
+  await operator.run('app', 'connect', '--user', user.id, '--app', app_id, '--subject', 'calendar-1')
+  await signIn(page, user, at('/sign-in'))
+  await page.goto(at('/settings/withdraw'))
+  await expect(page.getByText('Silent Calendar').first()).toBeVisible()
+  await fillForm(page, user)
+  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
+  await page.waitForURL(/\/withdrawal\/wd_/)
+  const id = /wd_[\w-]+/.exec(page.url())?.[0] as string
+  await expect
+    .poll(async () => JSON.stringify(await operator.run('withdrawal', 'show', id)), { timeout: 30_000 })
+    .toMatch(/"step":"data_archives","status":"completed"/)
+  const shown = await operator.run('withdrawal', 'show', id)
+  expect(shown).toMatchObject({
+    status: 'processing',
+    notifications: [{ appName: 'Silent Calendar', status: 'processing' }],
+  })
+  await expect(page.getByText('Silent Calendar').first()).toBeVisible()
+  await expectAccessible(page)
+})

@@ -1,0 +1,28 @@
+import { setTimeout } from 'node:timers/promises'
+import { ApiError, createClient, getWithdrawalStatus, withdrawAccount } from 'user-account-service/client'
+
+// BASE_URL=… USER_ID=usr_… TOKEN=uat_… node examples/withdraw.ts
+const { BASE_URL = 'http://localhost:3000', USER_ID: userId = '', TOKEN = '' } = process.env
+const client = (token: string) => createClient({ baseUrl: BASE_URL, accessToken: () => token })
+
+try {
+  const started = await client(TOKEN)(withdrawAccount, { userId }, { confirmation: 'DELETE_MY_ACCOUNT' })
+  // The status token goes on reading when every other token of the user has ended.
+  const call = client(started.status_token)
+  const told = new Set<string>()
+  for (let waitMs = 500; ; waitMs = Math.min(waitMs * 1.5, 30_000)) {
+    const status = await call(getWithdrawalStatus, { userId, withdrawalId: started.withdrawal_id })
+    for (const { step, status: state } of status.deletion_steps) {
+      if (state !== 'completed' || told.has(step)) continue
+      told.add(step)
+      process.stdout.write(`${step} completed\n`)
+    }
+    if (status.status === 'completed') break
+    await setTimeout(waitMs)
+  }
+  process.stdout.write('The account is deleted.\n')
+} catch (error) {
+  if (!(error instanceof ApiError)) throw error
+  process.stderr.write(`${error.code} ${error.message}: ${error.details}\n`)
+  process.exitCode = 1
+}

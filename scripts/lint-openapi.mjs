@@ -1,0 +1,35 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import { ensureInstalled, fail, root, run, underProjectNode } from './ensure.mjs'
+
+// npm run lint:openapi: the document against Redocly's rules and Spectral's OWASP rules. The linters come from npm when asked for.
+const REDOCLY = '@redocly/cli@2.77.0'
+const SPECTRAL = ['@stoplight/spectral-cli@6.16.3', '@stoplight/spectral-owasp-ruleset@2.0.1']
+
+await ensureInstalled()
+await underProjectNode()
+const directory = join(root, '.data/openapi')
+mkdirSync(directory, { recursive: true })
+const bundle = join(directory, 'openapi.mjs')
+await build({
+  entryPoints: [join(root, 'contract/openapi.ts')],
+  outfile: bundle,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+})
+const { openApiDocument } = await import(bundle)
+writeFileSync(join(directory, 'openapi.json'), JSON.stringify(openApiDocument(), null, 2))
+writeFileSync(join(directory, 'package.json'), '{ "private": true }')
+writeFileSync(join(directory, '.spectral.yaml'), 'extends: ["@stoplight/spectral-owasp-ruleset", "spectral:oas"]\n')
+
+const inDirectory = { cwd: directory }
+const install = ['install', '--no-save', '--no-package-lock', '--loglevel=error', REDOCLY, ...SPECTRAL]
+if ((await run('npm', install, inDirectory)) !== 0) fail('The linters could not be installed.')
+for (const linter of [
+  ['redocly', 'lint', 'openapi.json'],
+  ['spectral', 'lint', '--fail-severity=error', 'openapi.json'],
+]) {
+  if ((await run('npx', ['--no-install', ...linter], inDirectory)) !== 0) fail(`Failed: ${linter[0]}.`)
+}

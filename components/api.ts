@@ -2,7 +2,7 @@
 
 import { z } from 'zod'
 import { ApiError, createClient } from '@/contract/client'
-import { fetchOnServerClock, noteServerDate, serverNow } from './ui/server-clock'
+import { fetchOnServerClock, serverNow } from './ui/server-clock'
 
 const signedIn = z.object({
   user: z.object({ id: z.string() }),
@@ -19,8 +19,7 @@ const isFresh = (held: SignedIn) => Date.parse(held.accessTokenExpiresAt) - serv
 
 async function askForSession(): Promise<SignedIn> {
   // Not next-auth's getSession(): it answers null for a lost connection too, which is no reason to sign in again.
-  const response = await fetch('/api/auth/session', { cache: 'no-store' }).catch(() => undefined)
-  noteServerDate(response?.headers.get('Date') ?? null)
+  const response = await fetchOnServerClock('/api/auth/session', { cache: 'no-store' }).catch(() => undefined)
   const answer: unknown = await response?.json().catch(() => undefined)
   if (!response?.ok || answer === undefined)
     throw new ApiError('SERVER_002', 'The service did not answer. Check your connection and try again.', 0)

@@ -9,8 +9,8 @@ export class Operator {
   private readonly child: ChildProcessWithoutNullStreams
   private readonly answers: AsyncIterator<string>
 
-  constructor() {
-    this.child = spawn(process.execPath, ['scripts/account.mjs', 'batch'], { env: { ...process.env, DATA_DIR } })
+  constructor(settings: Record<string, string> = { DATA_DIR }) {
+    this.child = spawn(process.execPath, ['scripts/account.mjs', 'batch'], { env: { ...process.env, ...settings } })
     this.answers = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]()
   }
 

@@ -144,7 +144,7 @@ test('an application that does not answer keeps the withdrawal open, and the pag
   const shown = await operator.run('withdrawal', 'show', id)
   expect(shown).toMatchObject({
     status: 'processing',
-    notifications: [{ appName: 'Silent Calendar', status: 'processing' }],
+    applications: [{ name: 'Silent Calendar', status: 'processing' }],
   })
   await expect(page.getByText('Silent Calendar').first()).toBeVisible()
   await expectAccessible(page)

@@ -10,6 +10,7 @@ import * as session from '@/app/api/v1/users/[userId]/sessions/[sessionId]/route
 import * as sessions from '@/app/api/v1/users/[userId]/sessions/route'
 import * as withdraw from '@/app/api/v1/users/[userId]/withdraw/route'
 import * as withdrawal from '@/app/api/v1/users/[userId]/withdrawal/[withdrawalId]/route'
+import { AppError } from '@/contract/errors'
 import { allowed, type Endpoint, findEndpoint, type RouteHandler, refuse } from './endpoint'
 
 const ROUTES = [
@@ -48,6 +49,13 @@ export async function api(request: Request, ip: string): Promise<Response> {
   }
   return refuse(request, 'REQUEST_005')
 }
+
+/** For what cannot even be read as a request, such as a malformed Host header. */
+export const badRequest = (): Response =>
+  refuse(
+    new Request('http://localhost/'),
+    new AppError('REQUEST_001', 'The request could not be read. Check its Host header.'),
+  )
 
 function toPath(handlers: Record<string, RouteHandler>): Path {
   const endpoints = [...new Set(Object.values(handlers).flatMap(({ endpoint }) => endpoint ?? []))]

@@ -137,8 +137,12 @@ function everyMethod(answer: (request: Request) => Promise<Response>) {
 }
 
 /** An error answer where no endpoint is concerned. */
-export function refuse(request: Request, code: ErrorCode, headers: Record<string, string> = {}): Response {
-  return new Exchange(request).fail(new AppError(code), headers)
+export function refuse(
+  request: Request,
+  refusal: ErrorCode | AppError,
+  headers: Record<string, string> = {},
+): Response {
+  return new Exchange(request).fail(refusal instanceof AppError ? refusal : new AppError(refusal), headers)
 }
 
 async function readJson(request: Request): Promise<{ text: string; value: unknown }> {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import next from 'next'
 import { seedDemoUser } from '@/prisma/seed'
-import { api } from './api'
+import { api, badRequest } from './api'
 import { clientIp, markClientIp } from './client-ip'
 import { systemContext } from './context'
 import { startEmbeddedPostgres } from './embedded-postgres'
@@ -22,10 +22,19 @@ async function main() {
   const demo = env.production ? null : await seedDemoUser(systemContext())
   const pages = next({ dev: false, port: env.port, hostname: 'localhost' })
   await pages.prepare()
-  const server = createServer({ maxHeaderSize: 16 * 1024, requestTimeout: 30_000, headersTimeout: 15_000 })
-  const handleApi = getRequestListener((request, { incoming }) => api(request, clientIp(incoming as IncomingMessage)))
+  const server = createServer({
+    maxHeaderSize: 16 * 1024,
+    requestTimeout: 30_000,
+    headersTimeout: 15_000,
+    // Nothing here speaks another protocol; Next would look for one.
+    shouldUpgradeCallback: () => false,
+  })
+  const handleApi = getRequestListener((request, { incoming }) => api(request, clientIp(incoming as IncomingMessage)), {
+    errorHandler: badRequest,
+  })
   const handlePages = pages.getRequestHandler()
   server.on('request', (incoming, outgoing) => {
+    incoming.url = pathOf(incoming.url ?? '/')
     if (/^\/api\/v1(?:[/?]|$)/.test(incoming.url ?? '')) return handleApi(incoming, outgoing)
     markClientIp(incoming, clientIp(incoming))
     hardenPage(incoming, outgoing, env)
@@ -39,6 +48,12 @@ async function main() {
     await systemContext().close()
     await database?.stop()
   })
+}
+
+/** The path and query alone: the absolute form that proxies may use, and doubled slashes, would make Next redirect. */
+function pathOf(url: string): string {
+  if (/^https?:\/\//i.test(url)) return url.replace(/^https?:\/\/[^/?#]*/i, '') || '/'
+  return url.replace(/^\/{2,}/, '/no-such-page/')
 }
 
 function listen(server: Server, port: number): Promise<void> {

@@ -5,40 +5,68 @@ import { type SystemContext, statement } from '../context'
 export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): Promise<object> {
   const withdrawal = await ctx.db.withdrawal.findUnique({
     where: { id: withdrawalId },
-    omit: { userId: true, feedback: true },
-    include: {
-      steps: { omit: { withdrawalId: true }, orderBy: { estimatedCompletion: 'asc' } },
-      notifications: { omit: { withdrawalId: true, subject: true }, orderBy: { appName: 'asc' } },
-    },
+    include: { steps: { orderBy: { estimatedCompletion: 'asc' } }, notifications: { orderBy: { appName: 'asc' } } },
   })
   if (!withdrawal) throw new AppError('WITHDRAWAL_004')
-  const { id, completedAt, steps, notifications, ...rest } = withdrawal
   return {
-    withdrawal_id: id,
-    status: completedAt ? 'completed' : 'processing',
-    completedAt,
-    ...rest,
-    steps,
-    notifications,
+    withdrawal_id: withdrawal.id,
+    status: withdrawal.completedAt ? 'completed' : 'processing',
+    reason: withdrawal.reason,
+    started_at: withdrawal.startedAt,
+    scheduled_completion: withdrawal.scheduledCompletion,
+    completed_at: withdrawal.completedAt,
+    purge_due_at: withdrawal.purgeDueAt,
+    purged_at: withdrawal.purgedAt,
+    deletion_steps: withdrawal.steps.map((step) => ({
+      step: step.step,
+      status: step.status,
+      estimated_completion: step.estimatedCompletion,
+      completed_at: step.completedAt,
+      due_at: step.dueAt,
+      attempts: step.attempts,
+      last_error: step.lastError,
+    })),
+    applications: withdrawal.notifications.map((notification) => ({
+      app_id: notification.appId,
+      name: notification.appName,
+      webhook_id: notification.id,
+      status: notification.status,
+      completed_at: notification.completedAt,
+      due_at: notification.dueAt,
+      attempts: notification.attempts,
+      last_error: notification.lastError,
+    })),
   }
 }
 
-const retryNotifications = statement(
-  'retry-app-notifications',
-  `UPDATE app_notifications SET due_at = $2 WHERE withdrawal_id = $1 AND status <> 'completed' AND attempts > 0`,
-)
-const retrySteps = statement(
-  'retry-deletion-steps',
-  `UPDATE deletion_steps SET due_at = $2 WHERE withdrawal_id = $1 AND status <> 'completed' AND attempts > 0
-   RETURNING step`,
+// One statement: what is tried again and who asked for it are written together.
+const retry = statement(
+  'retry-withdrawal',
+  `WITH withdrawal AS (
+     SELECT id FROM withdrawals WHERE id = $1
+   ), notifications AS (
+     UPDATE app_notifications SET due_at = $2 WHERE withdrawal_id = $1 AND status <> 'completed' AND attempts > 0
+   ), steps AS (
+     UPDATE deletion_steps SET due_at = $2 WHERE withdrawal_id = $1 AND status <> 'completed' AND attempts > 0
+     RETURNING step
+   ), audited AS (
+     INSERT INTO audit_events (id, user_id, action, actor, subject_id, at)
+     SELECT $3, $4, 'withdrawal.retried', 'operator', id, $2 FROM withdrawal
+   )
+   SELECT ARRAY(SELECT step FROM steps) AS steps FROM withdrawal`,
 )
 
-/** Makes what has failed due now; what has not begun keeps its time. Returns the steps that will run. */
-export async function retryWithdrawal(ctx: SystemContext, withdrawalId: string): Promise<string[]> {
-  const known = await ctx.db.withdrawal.count({ where: { id: withdrawalId } })
-  if (known === 0) throw new AppError('WITHDRAWAL_004')
-  const now = ctx.clock.now()
-  await ctx.sql(retryNotifications, [withdrawalId, now])
-  const rows = await ctx.sql<{ step: string }>(retrySteps, [withdrawalId, now])
-  return rows.map(({ step }) => step)
+/**
+ * Makes what has failed due now; what has not begun keeps its time. Returns the steps that will run.
+ * The audit row is the operator's: nothing may be written of the user who is being erased.
+ */
+export async function retryWithdrawal(
+  ctx: SystemContext,
+  withdrawalId: string,
+  operatorId = 'operator-command',
+): Promise<string[]> {
+  const auditId = ctx.secrets.randomId('aud_')
+  const [row] = await ctx.sql<{ steps: string[] }>(retry, [withdrawalId, ctx.clock.now(), auditId, operatorId])
+  if (!row) throw new AppError('WITHDRAWAL_004')
+  return row.steps
 }

@@ -1,0 +1,178 @@
+import type { Page } from '@playwright/test'
+import { expect, expectAccessible, requestChange, signIn, test, type User } from './fixtures'
+
+async function createToken(page: Page, name: string): Promise<string> {
+  await page.goto('/settings/access-tokens')
+  await page.getByLabel('Name').fill(name)
+  await page.getByLabel('Read and change the e-mail address').check()
+  await page.getByLabel('7 days', { exact: true }).check()
+  await page.getByRole('button', { name: 'Create token' }).click()
+  await expect(page.getByRole('heading', { name: `“${name}” is ready` })).toBeFocused()
+  return (await page.getByText(/^uat_[\w-]{43}$/).textContent()) ?? 'no token'
+}
+
+const readStatus = (page: Page, user: User, token: string) =>
+  page.request.get(`/api/v1/users/${user.id}/email/status`, {
+    headers: { Authorization: `Bearer ${token}`, 'X-Required-Scope': 'email:manage' },
+  })
+
+test('a token is created, shown once, works, and is refused once revoked', async ({ page, signedInUser: user }) => {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const token = await createToken(page, 'Nightly export')
+  await page.getByRole('button', { name: 'Copy the access token' }).click()
+  await expect(page.getByText('Copied', { exact: true })).toBeVisible()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(token)
+  await expect(page.getByText(`USER_ID=${user.id}`)).toBeVisible()
+  const row = page.getByRole('listitem').filter({ hasText: 'Nightly export' })
+  await expect(row).toContainText(/Last used\s*never/)
+
+  const status = await readStatus(page, user, token)
+  expect((await status.json()).data.current_email).toBe(user.email)
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await expect(page.getByRole('heading', { name: 'New token' })).toBeFocused()
+  await expect(page.getByText(token)).toBeHidden()
+  expect(await page.content()).not.toContain(token)
+  await expect
+    .poll(async () => {
+      await page.reload()
+      return row.textContent()
+    })
+    .toMatch(/Last used\s*just now/)
+  expect(await page.content()).not.toContain(token)
+
+  await page.getByRole('button', { name: 'Revoke Nightly export' }).click()
+  await page.getByRole('button', { name: 'Keep it' }).click()
+  expect((await readStatus(page, user, token)).status()).toBe(200)
+  await page.getByRole('button', { name: 'Revoke Nightly export' }).click()
+  await page.getByRole('button', { name: 'Yes, revoke it' }).click()
+  await expect(page.locator(':focus')).toContainText('“Nightly export” no longer works')
+  await expect(page.getByText('No token yet')).toBeVisible()
+  expect((await readStatus(page, user, token)).status()).toBe(401)
+})
+
+test('a token that was not copied is gone with a reload, and kept in no storage', async ({ page, signedInUser }) => {
+  const token = await createToken(page, `Of ${signedInUser.id}`)
+  const stored = () => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state, location.href])
+  expect(await page.evaluate(stored)).not.toContain(token)
+  await page.reload()
+  await expect(page.getByRole('button', { name: 'Create token' })).toBeVisible()
+  expect(await page.content()).not.toContain(token)
+})
+
+test('what is missing is said at its field', async ({ page, signedInUser }) => {
+  await page.goto('/settings/access-tokens')
+  await page.getByRole('button', { name: 'Create token' }).click()
+  await expect(page.getByText('Say in a few words what the token is for.')).toBeVisible()
+  await expect(page.getByText('Choose at least one.')).toBeVisible()
+  await expect(page.getByLabel('Name')).toBeFocused()
+  await expectAccessible(page)
+  await page.getByLabel('Withdraw the account').check()
+  await expect(page.getByText('Choose at least one.')).toBeHidden()
+  await page.getByLabel('Withdraw the account').uncheck()
+  await page.getByLabel('Name').fill(`Of ${signedInUser.id}`)
+  await page.getByRole('button', { name: 'Create token' }).click()
+  await expect(page.getByText('Choose at least one.')).toBeVisible()
+  await expect(page.getByLabel('Read and change')).toBeFocused()
+})
+
+test('a token revoked in another place is no fault here', async ({ page, signedInUser }) => {
+  await createToken(page, `Of ${signedInUser.id}`)
+  const elsewhere = await page.context().newPage()
+  await elsewhere.goto('/settings/access-tokens')
+  for (const one of [page, elsewhere]) await one.getByRole('button', { name: 'Revoke' }).click()
+  for (const one of [page, elsewhere]) {
+    await one.getByRole('button', { name: 'Yes, revoke it' }).click()
+    await expect(one.getByText('no longer works')).toBeVisible()
+    await expect(one.getByText('No token yet')).toBeVisible()
+  }
+})
+
+test('another browser is signed out at its next call', async ({ page, browser, signedInUser: user }) => {
+  const elsewhere = await (await browser.newContext({ userAgent: FIREFOX })).newPage()
+  await signIn(elsewhere, user)
+  await page.goto('/settings/sessions')
+  await expect(page.getByRole('listitem').filter({ hasText: 'This browser' })).toContainText('Chrome on ')
+  await page.getByRole('button', { name: 'Sign out Firefox on Windows' }).click()
+  await page.getByRole('button', { name: 'Yes, sign it out' }).click()
+  await expect(page.locator(':focus')).toContainText('Firefox on Windows is signed out')
+  await expect(page.getByText('Here, and nowhere else.')).toBeVisible()
+
+  await elsewhere.getByLabel('New email').fill(`new-${user.email}`)
+  await elsewhere.getByLabel('Current password').fill(user.password)
+  await elsewhere.getByRole('button', { name: 'Send verification' }).click()
+  await expect(elsewhere.getByText('Your session has ended')).toBeVisible()
+  await page.reload()
+  await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
+})
+
+test('“Sign out everywhere else” cancels a pending change', async ({ page, browser, signedInUser: user }) => {
+  const elsewhere = await (await browser.newContext()).newPage()
+  await signIn(elsewhere, user)
+  await requestChange(elsewhere, user, `new-${user.email}`)
+  await page.goto('/settings/sessions')
+  await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+  await expect(page.getByRole('dialog')).toContainText(`change to new-${user.email} is cancelled too`)
+  await page.getByRole('button', { name: 'Yes, sign them out' }).click()
+  await expect(page.getByText('You are signed out everywhere else')).toBeVisible()
+  await expect(page.getByText('Here, and nowhere else.')).toBeVisible()
+  await page.getByRole('link', { name: 'Email' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
+  await elsewhere.goto('/settings/email')
+  await expect(elsewhere.getByLabel('Password')).toBeVisible()
+})
+
+test('ending the session of this browser signs out here', async ({ page, signedInUser }) => {
+  await page.goto('/settings/sessions')
+  await page.getByRole('button', { name: /^Sign out Chrome/ }).click()
+  await page.getByRole('button', { name: 'Yes, sign out' }).click()
+  await expect(page.getByLabel('Password')).toBeVisible()
+  await page.goto('/settings/sessions')
+  await expect(page.getByLabel('Password')).toBeVisible()
+  expect(signedInUser.id).toMatch(/^usr_/)
+})
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  for (const width of [1280, 390]) {
+    test(`pages and dialogs have no accessibility fault (${colorScheme}, ${width} px)`, async ({
+      browser,
+      baseURL,
+      user,
+    }) => {
+      const context = await browser.newContext({ colorScheme, viewport: { width, height: 844 }, baseURL })
+      const page = await context.newPage()
+      const faults: string[] = []
+      page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
+      const check = async () => {
+        await expectAccessible(page)
+        const root = () => document.documentElement.scrollWidth - document.documentElement.clientWidth
+        expect(await page.evaluate(root)).toBeLessThanOrEqual(0)
+      }
+      const checkDialog = async (opener: string, keep: string) => {
+        await page.getByRole('button', { name: opener }).first().click()
+        await check()
+        await page.getByRole('button', { name: keep }).click()
+      }
+      await signIn(page, user)
+      await page.goto('/settings/access-tokens')
+      await expect(page.getByText('No token yet')).toBeVisible()
+      await check()
+      await createToken(page, 'A name with a verylongwordthatfitsonnotelephoneandhasnoplacetobreakatall')
+      await check()
+      await checkDialog('Revoke', 'Keep it')
+
+      const elsewhere = await (await browser.newContext({ baseURL, userAgent: FIREFOX })).newPage()
+      await signIn(elsewhere, user)
+      await page.goto('/settings/sessions')
+      await expect(page.getByText('Firefox on Windows').first()).toBeVisible()
+      await check()
+      await checkDialog('Sign out Chrome', 'Stay signed in')
+      await checkDialog('Sign out Firefox', 'Keep it')
+      await checkDialog('Sign out everywhere else', 'Keep them signed in')
+      expect(faults).toEqual([])
+      await context.close()
+    })
+  }
+}
+
+const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0'

@@ -1,0 +1,46 @@
+import net from 'node:net'
+import { expect, test } from './fixtures'
+import { SERVICE_URL } from './settings'
+
+const STATUS = '/api/v1/users/usr_unknown/email/status'
+
+/** What no client library would send; answers with the status line, the headers and the body. */
+function send(requestHead: string): Promise<string> {
+  const { hostname, port } = new URL(SERVICE_URL)
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = net.connect(Number(port), hostname, () =>
+      socket.write(`${requestHead}\r\nConnection: close\r\n\r\n`),
+    )
+    socket.on('data', (chunk) => {
+      answer += chunk
+    })
+    socket.on('close', () => resolve(answer)).on('error', reject)
+    socket.setTimeout(5_000, () => socket.destroy(new Error('no answer')))
+  })
+}
+
+const strange: [string, string, number, string][] = [
+  ['a malformed Host header', `GET ${STATUS} HTTP/1.1\r\nHost: a b`, 400, 'REQUEST_001'],
+  ['no Host header', `GET ${STATUS} HTTP/1.0`, 400, 'REQUEST_001'],
+  ['the absolute form of another host', `GET http://evil.test${STATUS} HTTP/1.1\r\nHost: x`, 401, 'AUTH_001'],
+  ['a bad percent sign', `GET /api/v1/users/%zz/email/status HTTP/1.1\r\nHost: x`, 404, 'REQUEST_005'],
+  ['a rare method', `PROPFIND ${STATUS} HTTP/1.1\r\nHost: x`, 405, 'REQUEST_004'],
+  ['TRACE', `TRACE ${STATUS} HTTP/1.1\r\nHost: x`, 405, 'REQUEST_004'],
+  ['a trailing slash', `GET ${STATUS}/ HTTP/1.1\r\nHost: x`, 404, 'REQUEST_005'],
+]
+
+for (const [what, head, status, code] of strange) {
+  test(`a request with ${what} gets the envelope`, async () => {
+    const answer = await send(head)
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(answer).toContain('application/json; charset=utf-8')
+    expect(answer).toContain(`"code":"${code}"`)
+  })
+}
+
+test('no path is redirected to another host or another protocol', async () => {
+  expect(await send('GET //evil.test/ HTTP/1.1\r\nHost: x')).toMatch(/^HTTP\/1.1 404 /)
+  expect(await send('GET http://evil.test//x HTTP/1.1\r\nHost: x')).not.toMatch(/location:/i)
+  expect(await send('GET /sign-in HTTP/1.1\r\nHost: x\r\nUpgrade: websocket')).toMatch(/^HTTP\/1.1 200 /)
+})

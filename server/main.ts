@@ -7,9 +7,10 @@ import { clientIp, markClientIp } from './client-ip'
 import { systemContext } from './context'
 import { startEmbeddedPostgres } from './embedded-postgres'
 import { type Env, getEnv, SettingsError, setDatabaseUrl } from './env'
-import { describeError, log } from './log'
+import { describeError, inRequest, log, requestIdOf } from './log'
 import { migrateDeploy } from './migrate'
 import { hardenPage } from './page-headers'
+import { stopTracing } from './tracing'
 
 const SHUTDOWN_MS = 15_000
 
@@ -38,22 +39,24 @@ async function main() {
     if (/^\/api\/v1(?:[/?]|$)/.test(incoming.url ?? '')) return handleApi(incoming, outgoing)
     markClientIp(incoming, clientIp(incoming))
     hardenPage(incoming, outgoing, env)
-    return handlePages(incoming, outgoing)
+    const requestId = requestIdOf(incoming.headers['x-request-id'])
+    outgoing.setHeader('X-Request-Id', requestId)
+    return inRequest(requestId, () => handlePages(incoming, outgoing))
   })
   await listen(server, env.port)
   announce(env, demo)
   stopOnSignal(async () => {
     await close(server)
     await pages.close()
-    await systemContext().close()
+    await Promise.all([systemContext().close(), stopTracing()])
     await database?.stop()
   })
 }
 
 /** The path and query alone: the absolute form that proxies may use, and doubled slashes, would make Next redirect. */
 function pathOf(url: string): string {
-  if (/^https?:\/\//i.test(url)) return url.replace(/^https?:\/\/[^/?#]*/i, '') || '/'
-  return url.replace(/^\/{2,}/, '/no-such-page/')
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, '') || '/'
+  return path.replace(/^\/{2,}/, '/no-such-page/')
 }
 
 function listen(server: Server, port: number): Promise<void> {

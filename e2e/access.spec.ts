@@ -139,6 +139,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       baseURL,
       user,
     }) => {
+      test.slow()
       const context = await browser.newContext({ colorScheme, viewport: { width, height: 844 }, baseURL })
       const page = await context.newPage()
       const faults: string[] = []

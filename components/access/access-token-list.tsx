@@ -22,7 +22,7 @@ export function AccessTokenList({ userId, tokens, renderedAt, onRevoked }: Acces
     <Card>
       <CardHeader
         title="Your tokens"
-        description={tokens.length > 0 && 'Those that work now. Revoke what you do not know.'}
+        description={tokens.length > 0 && 'These work now. Revoke what you no longer use.'}
       />
       <CardBody>
         {tokens.length > 0 ? (
@@ -89,7 +89,6 @@ function TokenRow({ userId, token, renderedAt, onRevoked }: TokenRowProps) {
           </span>
         }
         describedBy={`${accessId}-dates`}
-        className="w-full sm:w-auto"
         question="Revoke this token?"
         consequence={
           <p>

@@ -90,16 +90,18 @@ export function CreateTokenForm({ userId, takesFocus, onCreated, onSettled }: Cr
             error={fieldText(errors.name)}
             {...form.register('name', { setValueAs: (text: string) => text.trim() })}
           />
-          <fieldset className="min-w-0 space-y-3" aria-describedby={errors.scopes && 'scopes-error'}>
-            <legend className="mb-3 font-medium">What it may do</legend>
-            {GRANTABLE_SCOPES.map((scope) => (
-              <CheckboxField
-                key={scope}
-                label={scopeText(scope)}
-                hint={<code className="font-mono text-[0.8125rem]">{scope}</code>}
-                {...form.register(`scopes.${scope}`, { deps: 'scopes' })}
-              />
-            ))}
+          <fieldset className="min-w-0 space-y-1.5" aria-describedby={errors.scopes && 'scopes-error'}>
+            <legend className="mb-2.5 font-medium">What it may do</legend>
+            <div className="space-y-3.5">
+              {GRANTABLE_SCOPES.map((scope) => (
+                <CheckboxField
+                  key={scope}
+                  label={scopeText(scope)}
+                  hint={<code className="font-mono text-[0.8125rem]">{scope}</code>}
+                  {...form.register(`scopes.${scope}`, { deps: 'scopes' })}
+                />
+              ))}
+            </div>
             <FieldError id="scopes-error">{fieldText(errors.scopes)}</FieldError>
           </fieldset>
           <RadioField

@@ -30,17 +30,17 @@ export function SessionRow({ userId, session, renderedAt, onEnded }: SessionRowP
       </span>
     ),
     describedBy: `${sessionId}-times`,
-    className: 'w-full sm:w-auto',
+    className: 'max-sm:col-start-2 max-sm:justify-self-start',
   }
   return (
-    <li className="flex flex-wrap items-center gap-x-4 gap-y-3.5 py-5 first:pt-0 last:pb-0 sm:flex-nowrap">
+    <li className="grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-4 gap-y-3 py-5 first:pt-0 last:pb-0 sm:grid-cols-[auto_minmax(0,1fr)_auto]">
       <span
         className="grid size-10 shrink-0 place-items-center self-start rounded-full bg-sunken text-ink-muted"
         aria-hidden
       >
         <Icon className="size-4.5" />
       </span>
-      <div className="min-w-0 flex-1">
+      <div>
         <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
           <span className="font-medium">{name}</span>
           {current && <Badge tone="accent">This browser</Badge>}
@@ -53,7 +53,10 @@ export function SessionRow({ userId, session, renderedAt, onEnded }: SessionRowP
               Last seen <RelativeTime dateTime={last_seen_at} renderedAt={renderedAt} />
             </>
           )}
-          , signed in since <LocalTime dateTime={created_at} />
+          ,{' '}
+          <span className="inline-block">
+            signed in since <LocalTime dateTime={created_at} />
+          </span>
         </p>
       </div>
       {current ? (

@@ -13,7 +13,10 @@ export default async function SessionsPage() {
   const { sessions } = await listSessions(ctx)
   return (
     <>
-      <PageHeading title="Sessions" description="Where you are signed in. End what you do not know or no longer use." />
+      <PageHeading
+        title="Sessions"
+        description="Where you are signed in. Sign out what you do not recognise or no longer use."
+      />
       <SessionSettings
         userId={session.userId}
         initialSessions={sessions}

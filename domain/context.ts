@@ -28,6 +28,8 @@ export interface Secrets {
   randomCode(): string
   /** With the newest key. */
   mac(purpose: MacPurpose, text: string): Buffer
+  /** With every key that is still configured, the newest first. */
+  macs(purpose: MacPurpose, text: string): Buffer[]
   /** Constant time, with any key that is still configured. */
   macMatches(purpose: MacPurpose, text: string, mac: Uint8Array): boolean
   /** Encrypts with the newest key that is not in the database. */
@@ -88,6 +90,22 @@ export interface ArchiveStore {
   put(objectKey: string, content: Uint8Array): Promise<void>
   /** Removing what is not there is no error. */
   delete(objectKey: string): Promise<void>
+}
+
+/** One withdrawal in the erasure ledger: enough to carry it out again, and nothing that names the person. */
+export interface LedgerEntry {
+  withdrawalId: string
+  /** The keyed pseudonym of the user id. */
+  pseudonym: string
+  /** ISO 8601 */
+  startedAt: string
+  keeps: { analytics: boolean; auditLogs: boolean; transactionHistory: boolean }
+}
+
+/** Kept outside the database and its backups, so that a restored backup cannot bring people back. */
+export interface ErasureLedger {
+  append(entries: LedgerEntry[]): Promise<void>
+  read(): Promise<LedgerEntry[]>
 }
 
 export interface AppRequest {
@@ -163,6 +181,7 @@ export interface SystemContext {
   /** Null where none is configured. */
   outsideIssuer: OutsideIssuer | null
   archives: ArchiveStore
+  ledger: ErasureLedger
   /** One request to a connected application; never throws. */
   callApp(request: AppRequest): Promise<AppAnswer>
   /** True when the engine took the events over, or where none is configured. */
@@ -171,6 +190,8 @@ export interface SystemContext {
   /** Multiplies the windows of a withdrawal and the waits of jobs; 1 but for trials. */
   timeScale: number
   appUrl: string
+  /** The work as a span of a trace, where traces are collected; attributes are ids and codes. */
+  traced<T>(name: string, attributes: Record<string, string>, work: () => Promise<T>): Promise<T>
   /** Goes on after the answer; a failure is logged. */
   background(task: () => Promise<unknown>): void
 }

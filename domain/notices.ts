@@ -82,10 +82,14 @@ const waitMs = (ctx: SystemContext, attempts: number) =>
   (BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length) - 1] ?? minute) * ctx.timeScale
 
 /** Tries what is due, oldest first; returns how many were sent. */
-export async function sendDueNotices(ctx: SystemContext, limit = 50): Promise<number> {
-  const due = await ctx.sql<{ id: string }>(dueNotices, [ctx.clock.now(), limit])
-  const sent = await Promise.all(due.map(({ id }) => sendNotice(ctx, id)))
-  return sent.filter(Boolean).length
+export async function sendDueNotices(ctx: SystemContext, batch = 50): Promise<number> {
+  for (let sent = 0; ; ) {
+    const due = await ctx.sql<{ id: string }>(dueNotices, [ctx.clock.now(), batch])
+    const results = await Promise.all(due.map(({ id }) => sendNotice(ctx, id)))
+    sent += results.filter(Boolean).length
+    // While the mail server takes nothing there is no point in going on.
+    if (due.length < batch || !results.some(Boolean)) return sent
+  }
 }
 
 /** What was sealed for a time is destroyed when the time is over, sent or not. */

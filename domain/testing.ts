@@ -8,7 +8,7 @@ import { createPasswords } from '@/server/passwords'
 import { createSecrets } from '@/server/secrets'
 import { authenticateSession } from './access/authenticate'
 import { startSession } from './access/sessions'
-import type { AppAnswer, AppRequest, Context, EngineEvent, Message, SystemContext } from './context'
+import type { AppAnswer, AppRequest, Context, EngineEvent, LedgerEntry, Message, SystemContext } from './context'
 import { changeEmail } from './email/change-email'
 import { LIMITS, type Limits } from './limits'
 import { createUser } from './user'
@@ -71,6 +71,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
   const mailbox: Mailed[] = []
   const mailServer = { accepts: true }
   const archives = new Map<string, Uint8Array>()
+  const ledger: LedgerEntry[] = []
   const engine = { accepts: true, events: [] as EngineEvent[] }
   const apps: TestContext['apps'] = { answer: async () => ({ status: 204 }) }
   return {
@@ -102,6 +103,12 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
       },
     },
     archived: archives,
+    ledger: {
+      async append(entries) {
+        ledger.push(...entries)
+      },
+      read: async () => ledger,
+    },
     callApp: (request) => apps.answer(request),
     apps,
     emit: async (events) => {
@@ -112,6 +119,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     timeScale: 1,
     limits: { ...LIMITS, ...limits },
     appUrl: 'https://accounts.test',
+    traced: (_name, _attributes, work) => work(),
     background: (task) => {
       // As in the service: what fails after the answer is logged, and changes nothing for the caller.
       tasks.push(task().catch(() => {}))

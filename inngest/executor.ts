@@ -17,7 +17,7 @@ export interface RunOptions {
   functionId: string
   event: { name: string; data: Record<string, string> }
   /** Time is the driver's: it is told when the function wants to go on. */
-  sleepUntil: (at: Date) => void
+  sleepUntil: (at: Date) => void | Promise<void>
   /** Answers each call twice over, as a network that loses answers makes an engine do. */
   repeatCalls?: boolean
 }
@@ -61,7 +61,7 @@ export async function runFunction(
         attempt++
         continue
       }
-      if (op.op === 'Sleep') options.sleepUntil(new Date(op.name ?? ''))
+      if (op.op === 'Sleep') await options.sleepUntil(new Date(op.name ?? ''))
       steps[op.id] =
         op.op === 'StepFailed' ? { type: 'error', error: op.error } : { type: 'data', data: op.data ?? null }
       stack.push(op.id)

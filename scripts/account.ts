@@ -4,11 +4,13 @@ import { parseArgs } from 'node:util'
 import { GRANTABLE_SCOPES, type GrantableScope } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { issueAccessToken } from '@/domain/access/access-tokens'
+import { setRole } from '@/domain/access/operators'
 import type { SystemContext } from '@/domain/context'
 import { createUser, setPassword } from '@/domain/user'
 import { writeArchive } from '@/domain/withdrawal/archive'
 import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
 import { retryWithdrawal, showWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
+import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
 import { addTransaction } from '@/domain/withdrawal/transactions'
 import { systemContext } from '@/server/context'
 import { startEmbeddedPostgres } from '@/server/embedded-postgres'
@@ -45,6 +47,16 @@ const COMMANDS: Record<string, Command> = {
       const userId = required(values, 'user')
       await setPassword(ctx, { userId, password: required(values, 'password') })
       return { user_id: userId }
+    },
+  },
+  'user set-role': {
+    options: { user: text, role: text },
+    async run(ctx, values) {
+      const userId = required(values, 'user')
+      const role = required(values, 'role')
+      if (role !== 'operator' && role !== 'none') throw new UsageError('--role must be operator or none.')
+      await setRole(ctx, { userId, role: role === 'none' ? null : role })
+      return { user_id: userId, role }
     },
   },
   'token create': {
@@ -108,6 +120,10 @@ const COMMANDS: Record<string, Command> = {
     async run(ctx, values) {
       return { archive_id: await writeArchive(ctx, required(values, 'user')) }
     },
+  },
+  'ledger replay': {
+    options: {},
+    run: (ctx) => replayErasureLedger(ctx),
   },
   'withdrawal show': { options: {}, positional: true, run: (ctx, _values, [id = '']) => showWithdrawal(ctx, id) },
   'withdrawal retry': {

@@ -27,7 +27,11 @@ function inDirectory(directory: string): ArchiveStore {
       await writeFile(`${file}.part`, content, { mode: 0o600 })
       await rename(`${file}.part`, file)
     },
-    delete: (objectKey) => rm(path.join(directory, objectKey), { force: true }),
+    async delete(objectKey) {
+      const file = path.join(directory, objectKey)
+      // A writer that was killed leaves the part behind.
+      await Promise.all([file, `${file}.part`].map((path) => rm(path, { force: true })))
+    },
   }
 }
 

@@ -2,7 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import type { Sql, Statement } from '@/domain/context'
 import { PrismaClient } from '@/prisma/generated/client'
-import { describeError, log } from './log'
+import { describeError, log, outsideRequest } from './log'
 
 export interface Database {
   sql: Sql
@@ -58,7 +58,9 @@ export function openDatabase(connectionString: string): Database {
   }
 }
 
-const noteLoss = (error: Error) => log().warn({ event: 'database_connection_lost', ...describeError(error) })
+// A connection remembers the request that opened it, long after.
+const noteLoss = (error: Error) =>
+  outsideRequest(() => log().warn({ event: 'database_connection_lost', ...describeError(error) }))
 
 const sqlOn =
   (connection: pg.Pool | pg.PoolClient): Sql =>

@@ -22,7 +22,7 @@ const directory = () => path.join(getEnv().dataDir, 'mailbox')
 /** Local mode only: what would have been sent is kept as one file a message. */
 export async function storeMessage(message: Omit<StoredMessage, 'id'>): Promise<void> {
   await mkdir(directory(), { recursive: true })
-  const id = `${message.at.replaceAll(/[:.]/g, '-')}-${randomBytes(6).toString('hex')}`
+  const id = `${fileTime(message.at)}-${randomBytes(6).toString('hex')}`
   const file = path.join(directory(), `${id}.json`)
   // A reader never meets half a file.
   await writeFile(`${file}.part`, JSON.stringify({ id, ...message }), { mode: 0o600 })
@@ -42,8 +42,15 @@ export async function readMailbox(): Promise<StoredMessage[] | null> {
 export async function forgetMessages(userId: string): Promise<void> {
   const messages = (await readMailbox()) ?? []
   const theirs = messages.filter((message) => message.userId === userId)
-  await Promise.all(theirs.map(({ id }) => rm(path.join(directory(), `${id}.json`), { force: true })))
+  const files = theirs.map(({ id }) => `${id}.json`)
+  // What a writer that died has left may be theirs; names begin with the time.
+  const before = fileTime(new Date(Date.now() - 60_000).toISOString())
+  const names = await readdir(directory()).catch(() => [])
+  const parts = names.filter((name) => name.endsWith('.part') && name < before)
+  await Promise.all([...files, ...parts].map((name) => rm(path.join(directory(), name), { force: true })))
 }
+
+const fileTime = (iso: string) => iso.replaceAll(/[:.]/g, '-')
 
 async function listFiles(): Promise<string[]> {
   const names = await readdir(directory()).catch(() => [])

@@ -18,6 +18,7 @@ export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets
     randomToken: () => randomBytes(32).toString('base64url'),
     randomCode: () => String(randomInt(1_000_000)).padStart(6, '0'),
     mac: (purpose, text) => macWith(keysFor[purpose][0] as string, purpose, text),
+    macs: (purpose, text) => keysFor[purpose].map((key) => macWith(key, purpose, text)),
     macMatches: (purpose, text, mac) =>
       mac.length === 32 && keysFor[purpose].some((key) => timingSafeEqual(macWith(key, purpose, text), mac)),
     seal: (content) => encrypt(sealingKey(keys.code[0] as string), content),

@@ -21,19 +21,35 @@ const clear = statement(
 )
 
 /** Ends the retention of withdrawals whose time has come; returns how many. A withdrawal that is not completed keeps its data. */
-export async function purgeRetainedData(ctx: SystemContext, limit = 50): Promise<number> {
-  const rows = await ctx.sql<{ id: string }>(due, [ctx.clock.now(), limit])
-  for (const { id } of rows) await purge(ctx, id)
-  return rows.length
+export async function purgeRetainedData(ctx: SystemContext, batch = 50): Promise<number> {
+  const failures: unknown[] = []
+  let purged = 0
+  for (;;) {
+    const rows = await ctx.sql<{ id: string }>(due, [ctx.clock.now(), batch])
+    let ended = 0
+    for (const { id } of rows) {
+      try {
+        if (await purge(ctx, id)) ended++
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    purged += ended
+    // A batch of which nothing was ours is another instance's.
+    if (rows.length < batch || ended === 0) break
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} purges failed`)
+  return purged
 }
 
-async function purge(ctx: SystemContext, withdrawalId: string) {
-  await ctx.transaction(async (sql) => {
+async function purge(ctx: SystemContext, withdrawalId: string): Promise<boolean> {
+  return ctx.transaction(async (sql) => {
     const [row] = await sql<{ user_id: string }>(lock, [withdrawalId])
-    if (!row) return
+    if (!row) return false
     await erase(sql, 'purge', { withdrawalId, userId: row.user_id, pseudonym: '', keeps: new Set() })
     await sql(deleteRetained, [withdrawalId])
     await sql(deleteNotifications, [withdrawalId])
     await sql(clear, [withdrawalId, ctx.clock.now()])
+    return true
   })
 }

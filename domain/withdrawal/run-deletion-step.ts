@@ -4,6 +4,7 @@ import { deleteArchives } from './archive'
 import { type AppsOutcome, notifyApplications } from './connected-applications'
 import type { KeptFor } from './deletion-map'
 import { type Erased, erase } from './erase'
+import { pseudonymOf } from './erasure-ledger'
 
 /** Longer than anything a step waits for; a run that dies lets go of its step after this. */
 const LEASE_MS = 30_000
@@ -54,6 +55,12 @@ export async function runDeletionStep(
   const now = ctx.clock.now()
   const [row] = await ctx.sql<ClaimedRow>(claim, [withdrawalId, step, now, new Date(now.getTime() + LEASE_MS)])
   if (!row) return null
+  return ctx.traced('deletion_step', { step, withdrawal_id: withdrawalId }, () =>
+    runClaimed(ctx, withdrawalId, step, row),
+  )
+}
+
+async function runClaimed(ctx: SystemContext, withdrawalId: string, step: Step, row: ClaimedRow): Promise<Date | null> {
   try {
     const apps = await doOutside(ctx, step, withdrawalId, row.user_id)
     if (apps.nextTryAt) {
@@ -97,7 +104,7 @@ function toErased(ctx: SystemContext, withdrawalId: string, row: ClaimedRow): Er
   return {
     withdrawalId,
     userId: row.user_id,
-    pseudonym: ctx.secrets.mac('pseudonym', row.user_id).toString('base64url'),
+    pseudonym: pseudonymOf(ctx, row.user_id),
     keeps: new Set(choices.filter(([, kept]) => kept).map(([name]) => name)),
   }
 }

@@ -3,9 +3,10 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { withdrawAccount as contract, Step } from '@/contract/withdrawal'
 import { ALL_SCOPES } from '../access/authenticate'
-import { type Context, statement } from '../context'
+import { type Actor, type Context, type LedgerEntry, type Sql, type SystemContext, statement } from '../context'
 import { sendNotice } from '../notices'
 import { sendOutboxEvents } from '../outbox'
+import { writeErasureLedger } from './erasure-ledger'
 import { CONFIRMATION_LIFETIME_MS, type PlannedStep, planWithdrawal, retentionDays } from './schedule'
 import { createStatusToken } from './status-token'
 
@@ -41,7 +42,7 @@ const startWithdrawal = statement(
      INSERT INTO ended_credentials (credential_hash, withdrawal_id, user_id, scopes, made_the_call, expires_at)
      SELECT hash, $2, $1, scopes, id = $16, expires_at FROM ended_tokens
      UNION ALL SELECT hash, $2, $1, scopes, id = $16, expires_at FROM ended_sessions
-     UNION ALL SELECT $26::bytea, $2, $1, $27::text[], true, $28::timestamptz WHERE $26 IS NOT NULL
+     UNION ALL SELECT $26::bytea, $2, $1, $27::text[], true, $28::timestamptz WHERE $26::bytea IS NOT NULL
    ), changes AS (
      UPDATE email_change_requests SET status = 'cancelled', closed_at = $3
      WHERE user_id = $1 AND status = 'pending_verification'
@@ -55,7 +56,7 @@ const startWithdrawal = statement(
      FROM connections c JOIN connected_apps a ON a.id = c.app_id
    ), confirmation AS (
      INSERT INTO notices (id, user_id, kind, withdrawal_id, sealed, created_at, due_at, expires_at)
-     VALUES ($18, $1, 'account_withdrawal_started', $2, $19, $3, $3, $20)
+     SELECT $18::text, $1, 'account_withdrawal_started', $2, $19::bytea, $3, $3, $20::timestamptz WHERE $18::text IS NOT NULL
    ), event AS (
      INSERT INTO outbox_events (id, name, data, created_at, due_at)
      VALUES ($21, 'account/withdrawal.started', jsonb_build_object('withdrawal_id', $2::text), $3, $3)
@@ -66,65 +67,109 @@ const startWithdrawal = statement(
    VALUES ($23, $1, 'account.withdrawn', $24, $2, $25, $3)`,
 )
 
-export async function withdrawAccount(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
-  const { actor } = ctx
-  if (actor.withdrawal) throw new AppError('WITHDRAWAL_002')
-  const now = ctx.clock.now()
-  const withdrawalId = ctx.secrets.randomId('wd_')
-  const noticeId = ctx.secrets.randomId('ntc_')
-  const plan = planWithdrawal(now, { timeScale: ctx.timeScale, retentionMs: ctx.limits.withdrawalRetentionMs })
-  const steps = plan.steps.map((planned) => ({ ...planned, status: FIRST_STATUS[planned.step] }))
-  const keep = input.data_retention ?? {}
+interface Withdrawal {
+  id: string
+  userId: string
+  startedAt: Date
+  reason: string | null
+  feedback: string | null
+  keeps: LedgerEntry['keeps']
+  /** Who asked, and from where; null where nobody is to be told. */
+  caller: { actor: Actor; ip: string; noticeId: string } | null
+}
 
-  await ctx.transaction(async (sql) => {
-    const [account] = await sql<{ name: string; email: string }>(lockAccount, [actor.userId])
+/** The account is locked by `sql`'s transaction. */
+async function start(ctx: SystemContext, sql: Sql, account: { name: string; email: string }, withdrawal: Withdrawal) {
+  const { id, userId, startedAt, keeps, caller } = withdrawal
+  const plan = planWithdrawal(startedAt, { timeScale: ctx.timeScale, retentionMs: ctx.limits.withdrawalRetentionMs })
+  const statuses = plan.steps.map(({ step }) => FIRST_STATUS[step])
+  const letter = { to: parseAddress(account.email)?.deliverable, name: account.name }
+  await sql(startWithdrawal, [
+    userId,
+    id,
+    startedAt,
+    withdrawal.reason,
+    withdrawal.feedback,
+    keeps.analytics,
+    keeps.auditLogs,
+    keeps.transactionHistory,
+    plan.scheduledCompletion,
+    plan.purgeDueAt,
+    plan.steps.map(({ step }) => step),
+    statuses,
+    plan.steps.map(({ estimatedCompletion }) => estimatedCompletion),
+    plan.steps.map(({ dueAt }, index) => (statuses[index] === 'completed' ? null : dueAt)),
+    ALL_SCOPES,
+    caller?.actor.id ?? '',
+    plan.steps.find(({ step }) => step === 'third_party_integrations')?.dueAt,
+    caller?.noticeId ?? null,
+    caller ? ctx.secrets.seal(JSON.stringify(letter)) : null,
+    new Date(startedAt.getTime() + CONFIRMATION_LIFETIME_MS * ctx.timeScale),
+    `evt_${id}`,
+    ctx.secrets.randomId('lgl_'),
+    ctx.secrets.randomId('aud_'),
+    caller?.actor.kind ?? 'system',
+    caller?.ip ?? null,
+    caller?.actor.outsideToken?.hash ?? null,
+    caller?.actor.scopes ?? [],
+    caller?.actor.outsideToken?.expiresAt ?? null,
+  ])
+  return plan
+}
+
+export async function withdrawAccount(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
+  const { actor, ip } = ctx
+  if (actor.withdrawal) throw new AppError('WITHDRAWAL_002')
+  const { userId } = actor
+  const startedAt = ctx.clock.now()
+  const id = ctx.secrets.randomId('wd_')
+  const noticeId = ctx.secrets.randomId('ntc_')
+  const {
+    analytics = false,
+    audit_logs: auditLogs = false,
+    transaction_history: transactionHistory = false,
+  } = input.data_retention ?? {}
+
+  const plan = await ctx.transaction(async (sql) => {
+    const [account] = await sql<{ name: string; email: string }>(lockAccount, [userId])
     if (!account) throw new AppError('WITHDRAWAL_002')
     // Counted under the lock: a transaction is added only while the same row is locked against withdrawal.
-    const [{ pending } = { pending: 0 }] = await sql<{ pending: number }>(countPending, [actor.userId])
+    const [{ pending } = { pending: 0 }] = await sql<{ pending: number }>(countPending, [userId])
     if (pending > 0) throw new AppError('WITHDRAWAL_003', pendingDetails(pending))
-    const to = parseAddress(account.email)?.deliverable
-    await sql(startWithdrawal, [
-      actor.userId,
-      withdrawalId,
-      now,
-      input.reason ?? null,
-      input.feedback ?? null,
-      keep.analytics ?? false,
-      keep.audit_logs ?? false,
-      keep.transaction_history ?? false,
-      plan.scheduledCompletion,
-      plan.purgeDueAt,
-      steps.map(({ step }) => step),
-      steps.map(({ status }) => status),
-      steps.map(({ estimatedCompletion }) => estimatedCompletion),
-      steps.map(({ status, dueAt }) => (status === 'completed' ? null : dueAt)),
-      ALL_SCOPES,
-      actor.id,
-      steps.find(({ step }) => step === 'third_party_integrations')?.dueAt,
-      noticeId,
-      ctx.secrets.seal(JSON.stringify({ to, name: account.name })),
-      new Date(now.getTime() + CONFIRMATION_LIFETIME_MS * ctx.timeScale),
-      `evt_${withdrawalId}`,
-      ctx.secrets.randomId('lgl_'),
-      ctx.secrets.randomId('aud_'),
-      actor.kind,
-      ctx.ip,
-      actor.outsideToken?.hash ?? null,
-      actor.scopes,
-      actor.outsideToken?.expiresAt ?? null,
-    ])
+    return start(ctx, sql, account, {
+      id,
+      userId,
+      startedAt,
+      reason: input.reason ?? null,
+      feedback: input.feedback ?? null,
+      keeps: { analytics, auditLogs, transactionHistory },
+      caller: { actor, ip, noticeId },
+    })
   })
 
   ctx.background(() => sendNotice(ctx, noticeId))
   ctx.background(() => sendOutboxEvents(ctx))
+  ctx.background(() => writeErasureLedger(ctx))
   return {
-    withdrawal_id: withdrawalId,
+    withdrawal_id: id,
     status: 'processing',
     scheduled_completion: plan.scheduledCompletion.toISOString(),
     data_retention_period: retentionDays(ctx.limits.withdrawalRetentionMs),
-    deletion_steps: steps.map((step) => describeFirst(step, now)),
-    status_token: createStatusToken(ctx, withdrawalId),
+    deletion_steps: plan.steps.map((step) => describeFirst(step, startedAt)),
+    status_token: createStatusToken(ctx, id),
   }
+}
+
+/** After a restored backup brought a person back: the same withdrawal once more, its steps overdue. False if they are gone already. */
+export function withdrawAgain(ctx: SystemContext, userId: string, entry: LedgerEntry): Promise<boolean> {
+  return ctx.transaction(async (sql) => {
+    const [account] = await sql<{ name: string; email: string }>(lockAccount, [userId])
+    if (!account) return false
+    const { withdrawalId: id, keeps } = entry
+    const startedAt = new Date(entry.startedAt)
+    await start(ctx, sql, account, { id, userId, startedAt, reason: null, feedback: null, keeps, caller: null })
+    return true
+  })
 }
 
 /** The first step is done by the request itself; the second counts as begun. */

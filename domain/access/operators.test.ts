@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { asUser, givenUser, testContext } from '../testing'
+import { withdrawAccount } from '../withdrawal/withdraw-account'
+import { isOperator, setRole } from './operators'
+
+test('the role is given, written down, taken away, and never outlives the account', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { userId } = user
+  expect(await isOperator(ctx, userId)).toBe(false)
+  await setRole(ctx, { userId, role: 'operator' })
+  expect(await isOperator(ctx, userId)).toBe(true)
+  await setRole(ctx, { userId, role: null })
+  expect(await isOperator(ctx, userId)).toBe(false)
+  expect(await ctx.db.auditEvent.count({ where: { userId, action: 'role.changed', actor: 'operator' } })).toBe(2)
+  await setRole(ctx, { userId, role: 'operator' })
+  await withdrawAccount(await asUser(ctx, user), { userId, confirmation: 'DELETE_MY_ACCOUNT' })
+  expect(await isOperator(ctx, userId)).toBe(false)
+  for (const gone of [userId, 'usr_unknown']) {
+    await expect(setRole(ctx, { userId: gone, role: 'operator' })).rejects.toMatchObject({ code: 'REQUEST_001' })
+  }
+  await ctx.settle()
+})

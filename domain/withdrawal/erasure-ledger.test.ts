@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { asUser, givenUser, testContext } from '../testing'
+import { replayErasureLedger } from './replay-erasure-ledger'
+import { runDueWork } from './run-due-work'
+import { withdrawAccount } from './withdraw-account'
+
+const day = 24 * 60 * 60 * 1000
+
+test('the ledger names a withdrawal and its times, and nobody', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { withdrawal_id } = await withdrawAccount(await asUser(ctx, user), {
+    userId: user.userId,
+    confirmation: 'DELETE_MY_ACCOUNT',
+    data_retention: { audit_logs: true },
+  })
+  await ctx.settle()
+  const entry = (await ctx.ledger.read()).find(({ withdrawalId }) => withdrawalId === withdrawal_id)
+  expect(entry).toEqual({
+    withdrawalId: withdrawal_id,
+    pseudonym: expect.any(String),
+    startedAt: '2026-11-20T09:00:00.000Z',
+    keeps: { analytics: false, auditLogs: true, transactionHistory: false },
+  })
+  for (const text of [user.userId, user.email, 'Ada']) expect(JSON.stringify(entry)).not.toContain(text)
+})
+
+test('whom a restored backup brings back, the ledger withdraws again, to the end', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const bystander = await givenUser(ctx)
+  const backup = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
+  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
+  const { withdrawal_id } = await withdrawAccount(await asUser(ctx, user), input)
+  for (let days = 0; days < 3; days++) {
+    ctx.clock.advance(day)
+    await runDueWork(ctx)
+  }
+  await ctx.settle()
+  // The backup was taken before the withdrawal: the account is back, the withdrawal is not.
+  await ctx.db.withdrawal.delete({ where: { id: withdrawal_id } })
+  await ctx.db.outboxEvent.deleteMany({ where: { id: `evt_${withdrawal_id}` } })
+  await ctx.db.user.create({ data: backup })
+
+  const entries = new Set((await ctx.ledger.read()).map(({ withdrawalId }) => withdrawalId))
+  expect(await replayErasureLedger(ctx)).toEqual({ replayed: 1, already_gone: entries.size - 1 })
+  expect(await replayErasureLedger(ctx)).toEqual({ replayed: 0, already_gone: entries.size })
+  const mails = ctx.mailbox.length
+  await runDueWork(ctx)
+  expect(await ctx.db.user.count({ where: { id: user.userId } })).toBe(0)
+  expect(await ctx.db.user.count({ where: { id: bystander.userId } })).toBe(1)
+  const again = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawal_id } })
+  expect(again.completedAt).not.toBeNull()
+  expect(again.startedAt.toISOString()).toBe('2026-11-20T09:00:00.000Z')
+  expect(ctx.mailbox.length).toBe(mails)
+})

@@ -1,0 +1,44 @@
+import { type LedgerEntry, type SystemContext, statement } from '../context'
+
+const BATCH = 100
+
+const unwritten = statement(
+  'withdrawals-to-ledger',
+  `SELECT id, user_id, started_at, keep_analytics, keep_audit_logs, keep_transaction_history
+   FROM withdrawals WHERE ledgered_at IS NULL AND user_id IS NOT NULL ORDER BY started_at LIMIT $1`,
+)
+const markWritten = statement('mark-ledgered', 'UPDATE withdrawals SET ledgered_at = $2 WHERE id = ANY($1::text[])')
+
+interface UnwrittenRow {
+  id: string
+  user_id: string
+  started_at: Date
+  keep_analytics: boolean
+  keep_audit_logs: boolean
+  keep_transaction_history: boolean
+}
+
+/** A withdrawal that two instances write at once stands in the ledger twice, which changes nothing. */
+export async function writeErasureLedger(ctx: SystemContext): Promise<void> {
+  for (;;) {
+    const rows = await ctx.sql<UnwrittenRow>(unwritten, [BATCH])
+    if (rows.length === 0) return
+    await ctx.ledger.append(rows.map((row) => toEntry(ctx, row)))
+    await ctx.sql(markWritten, [rows.map(({ id }) => id), ctx.clock.now()])
+  }
+}
+
+const toEntry = (ctx: SystemContext, row: UnwrittenRow): LedgerEntry => ({
+  withdrawalId: row.id,
+  pseudonym: pseudonymOf(ctx, row.user_id),
+  startedAt: row.started_at.toISOString(),
+  keeps: {
+    analytics: row.keep_analytics,
+    auditLogs: row.keep_audit_logs,
+    transactionHistory: row.keep_transaction_history,
+  },
+})
+
+/** What stands for a user whose id is to be forgotten. */
+export const pseudonymOf = (ctx: SystemContext, userId: string): string =>
+  ctx.secrets.mac('pseudonym', userId).toString('base64url')

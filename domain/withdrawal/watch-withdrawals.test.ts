@@ -1,0 +1,156 @@
+import { beforeEach, expect, test } from 'vitest'
+import { asUser, givenUser, type TestContext, testContext, testDatabase } from '../testing'
+import { connectApp, registerApp } from './connected-applications'
+import { retryWithdrawal } from './operate-withdrawal'
+import { runDueWork } from './run-due-work'
+import { watchBacklog, watchWithdrawals } from './watch-withdrawals'
+import { withdrawAccount } from './withdraw-account'
+
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
+let ctx: TestContext
+
+beforeEach(async () => {
+  ctx = await testContext()
+  await ctx.db.$executeRaw`TRUNCATE users, withdrawals, notices, outbox_events, audit_events CASCADE`
+})
+
+async function givenWithdrawal({ connected = false } = {}) {
+  const user = await givenUser(ctx)
+  if (connected) {
+    const appId = await registerApp(ctx, { name: 'Calendar', endpoint: 'https://app.test', secret: 'whsec_c2VjcmV0' })
+    await connectApp(ctx, { userId: user.userId, appId, subject: 'subject-4711' })
+  }
+  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
+  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
+  await ctx.settle()
+  return { user, withdrawalId }
+}
+
+test('withdrawals are counted by state from their start to their purge', async () => {
+  const states = async () => (await watchWithdrawals(ctx)).withdrawals
+  expect(await states()).toEqual({ processing: 0, completed: 0, purged: 0 })
+  await givenWithdrawal()
+  expect(await states()).toEqual({ processing: 1, completed: 0, purged: 0 })
+  ctx.clock.advance(day)
+  for (let sweeps = 0; sweeps < 3; sweeps++) await runDueWork(ctx)
+  expect(await states()).toEqual({ processing: 0, completed: 1, purged: 0 })
+  ctx.clock.advance(30 * day)
+  await runDueWork(ctx)
+  expect(await states()).toEqual({ processing: 0, completed: 0, purged: 1 })
+})
+
+test('a step is due when its time has come, and overdue when nobody has run it five minutes later', async () => {
+  const { withdrawalId } = await givenWithdrawal()
+  const steps = async () => (await watchBacklog(ctx)).steps
+  expect(await steps()).toEqual({ open: 3, due: 0, overdue: 0, failing: 0 })
+  ctx.clock.advance(5 * minute)
+  expect(await steps()).toEqual({ open: 3, due: 1, overdue: 0, failing: 0 })
+  expect((await watchWithdrawals(ctx)).troubled).toEqual([])
+  ctx.clock.advance(5 * minute)
+  expect(await steps()).toEqual({ open: 3, due: 1, overdue: 1, failing: 0 })
+  expect((await watchWithdrawals(ctx)).troubled).toMatchObject([
+    {
+      withdrawalId,
+      steps: [{ name: 'user_profile', isOverdue: true, attempts: 0, lastError: null }],
+      applications: [],
+    },
+  ])
+})
+
+test('an application that does not answer is shown with its attempts, its error and its next try, and nothing personal', async () => {
+  const { user, withdrawalId } = await givenWithdrawal({ connected: true })
+  ctx.apps.answer = async () => ({ status: 503 })
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  const watch = await watchWithdrawals(ctx)
+  const nextTryAt = expect.any(Date)
+  expect(watch.backlog.steps).toEqual({ open: 2, due: 0, overdue: 0, failing: 1 })
+  expect(watch.troubled).toMatchObject([
+    {
+      withdrawalId,
+      steps: [{ name: 'third_party_integrations', attempts: 1, lastError: 'HTTP 503', nextTryAt, isOverdue: false }],
+      applications: [{ name: 'Calendar', attempts: 1, lastError: 'HTTP 503', nextTryAt }],
+    },
+  ])
+  const text = JSON.stringify(watch)
+  for (const personal of [user.userId, user.email, 'Ada', 'subject-4711']) expect(text).not.toContain(personal)
+})
+
+test('a retry makes what failed due now and is written down under the operator, not the user', async () => {
+  const { user, withdrawalId } = await givenWithdrawal({ connected: true })
+  ctx.apps.answer = async () => ({ status: 503 })
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  ctx.apps.answer = async () => ({ status: 204 })
+  expect(await retryWithdrawal(ctx, withdrawalId, 'usr_operator')).toEqual(['third_party_integrations'])
+  await runDueWork(ctx)
+  expect((await watchBacklog(ctx)).steps).toMatchObject({ open: 1, failing: 0 })
+  const audited = await ctx.db.auditEvent.findMany({ where: { action: 'withdrawal.retried' } })
+  expect(audited).toMatchObject([{ userId: 'usr_operator', actor: 'operator', subjectId: withdrawalId }])
+  expect(audited[0]?.userId).not.toBe(user.userId)
+  await expect(retryWithdrawal(ctx, 'wd_unknown', 'usr_operator')).rejects.toMatchObject({ code: 'WITHDRAWAL_004' })
+  expect(await ctx.db.auditEvent.count({ where: { action: 'withdrawal.retried' } })).toBe(1)
+})
+
+test('messages that wait, messages given up, and events the engine has not taken are counted', async () => {
+  ctx.mailServer.accepts = false
+  ctx.engine.accepts = false
+  await givenWithdrawal()
+  expect(await watchBacklog(ctx)).toMatchObject({ outbox: 1, notices: { waiting: 1, failed: 0 } })
+  ctx.engine.accepts = true
+  ctx.clock.advance(minute)
+  await ctx.db.notice.updateMany({ data: { dueAt: null, failedAt: ctx.clock.now() } })
+  await runDueWork(ctx)
+  expect(await watchBacklog(ctx)).toMatchObject({ outbox: 0, notices: { waiting: 0, failed: 1 } })
+  ctx.clock.advance(30 * day)
+  expect(await watchBacklog(ctx)).toMatchObject({ notices: { failed: 0 } })
+})
+
+test('what is finished costs the watch nothing: its statements read the indexes of unfinished rows', async () => {
+  const { open } = await testDatabase()
+  await ctx.db.$executeRaw`
+    INSERT INTO withdrawals (id, keep_analytics, keep_audit_logs, keep_transaction_history, started_at,
+                             scheduled_completion, completed_at, purge_due_at, purged_at)
+    SELECT 'wd_' || n, false, false, false, now(), now(), now(), now(), now() FROM generate_series(1, 20000) n`
+  await ctx.db.$executeRaw`
+    INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, completed_at)
+    SELECT 'wd_' || n, 'user_profile', 'completed', now(), now() FROM generate_series(1, 20000) n`
+  await ctx.db.$executeRaw`
+    INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, status)
+    SELECT 'msg_' || n, 'wd_' || n, 'app_x', 'X', 'completed' FROM generate_series(1, 20000) n`
+  await ctx.db.$executeRaw`
+    INSERT INTO notices (id, user_id, kind, created_at, sent_at)
+    SELECT 'ntc_' || n, 'usr_' || n, 'email_changed', now(), now() FROM generate_series(1, 20000) n`
+  await ctx.db.$executeRaw`
+    INSERT INTO outbox_events (id, name, data, created_at, sent_at)
+    SELECT 'evt_' || n, 'x', '{}', now(), now() FROM generate_series(1, 20000) n`
+  await givenWithdrawal({ connected: true })
+  ctx.apps.answer = async () => ({ status: 503 })
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  await ctx.db.$executeRawUnsafe('ANALYZE')
+
+  const plans: string[] = []
+  await watchWithdrawals({
+    ...ctx,
+    sql: async ({ name, text }, values) => {
+      const explain = { name: `explain-${name}`, text: `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${text}` }
+      const lines = await open.sql<{ 'QUERY PLAN': string }>(explain, values)
+      plans.push(`${name}\n${lines.map((line) => line['QUERY PLAN']).join('\n')}`)
+      return ctx.sql({ name, text }, values)
+    },
+  })
+  const plan = plans.join('\n')
+  for (const index of [
+    'deletion_steps_due',
+    'notices_due',
+    'notices_failed',
+    'outbox_events_due',
+    'withdrawals_to_purge',
+  ]) {
+    expect(plan).toContain(index)
+  }
+  // The purged alone are read from the table, and no further than what is counted.
+  expect(plan.match(/Seq Scan on \w+/g)).toEqual(['Seq Scan on withdrawals'])
+  expect(plan).toMatch(/Seq Scan on withdrawals .*rows=10001/)
+})

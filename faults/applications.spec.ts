@@ -1,0 +1,116 @@
+import type { ServerResponse } from 'node:http'
+import { expect, test } from 'vitest'
+import { Application, accept, answer, type Script } from './application'
+import { expectFullEnd } from './ending'
+import { givenPerson, givenPlainPerson, withdraw } from './person'
+import { until } from './until'
+import { givenWorld } from './world'
+
+const firstThen =
+  (fault: (response: ServerResponse) => unknown, times = 1): Script =>
+  (call, response, request) =>
+    call <= times ? fault(response) : accept(call, response, request)
+
+test('however an application fails, the others are told at once, it is tried again under the same id, and all ends', async (context) => {
+  const world = await givenWorld(context)
+  const trap = await Application.start('trap')
+  context.onTestFinished(() => trap.stop())
+  let giantBytes = 0
+  const shop = await world.givenApplication('shop')
+  const gone = await world.givenApplication('gone', (_call, response) => answer(response, 410))
+  const hanging = await world.givenApplication(
+    'hanging',
+    firstThen(() => {}),
+  )
+  const broken = await world.givenApplication(
+    'broken',
+    firstThen((response) => answer(response, 500), 3),
+  )
+  const busy = await world.givenApplication(
+    'busy',
+    firstThen((response) => answer(response, 429, { 'Retry-After': '14' })),
+  )
+  const moved = await world.givenApplication(
+    'moved',
+    firstThen((response) => answer(response, 302, { Location: trap.url })),
+  )
+  const cut = await world.givenApplication(
+    'cut',
+    firstThen((response) => response.socket?.resetAndDestroy()),
+  )
+  const giant = await world.givenApplication('giant', (_call, response) => {
+    const block = Buffer.alloc(256 * 1024, 'x')
+    const write = () => {
+      while (!response.destroyed) {
+        giantBytes += block.length
+        if (!response.write(block)) return
+      }
+    }
+    response
+      .writeHead(200)
+      .on('drain', write)
+      .on('error', () => {})
+    write()
+  })
+  const endless = await world.givenApplication(
+    'endless',
+    firstThen((response) => {
+      const drip = setInterval(() => response.write('x'), 500)
+      response.writeHead(200).on('close', () => clearInterval(drip))
+    }),
+  )
+  const instance = await world.start()
+  const person = await givenPerson(world, instance)
+  const { body } = await withdraw(instance, person)
+  const withdrawalId = body.data.withdrawal_id
+
+  await until('the shop knows', async () => {
+    const rows = await world.query(`SELECT FROM app_notifications WHERE app_name = 'shop' AND status = 'completed'`)
+    return rows.length === 1
+  })
+  const states = await world.query<{ status: string }>(
+    `SELECT status FROM app_notifications WHERE app_name = 'hanging'`,
+  )
+  expect(states).toEqual([{ status: 'processing' }])
+
+  await expectFullEnd(world, { person, withdrawalId })
+  expect(trap.received).toEqual([])
+  const calls = (application: Application) => application.received.length
+  expect([shop, gone, giant].map(calls)).toEqual([1, 1, 1])
+  expect([hanging, busy, moved, cut, endless].map(calls)).toEqual([2, 2, 2, 2, 2])
+  expect(calls(broken)).toBe(4)
+  const waited = ({ received: [first, second] }: Application) => (second?.at ?? 0) - (first?.at ?? 0)
+  expect(waited(hanging)).toBeGreaterThan(8_000)
+  expect(waited(endless)).toBeGreaterThan(8_000)
+  expect(waited(busy)).toBeGreaterThan(13_000)
+  // What the sockets hold on the way; the answer itself never ends.
+  expect(giantBytes).toBeLessThan(32 * 1024 * 1024)
+})
+
+test('many withdrawals whose application hangs hold nobody else up for long', async (context) => {
+  const world = await givenWorld(context)
+  const instance = await world.start()
+  const hanging = await world.givenApplication('hanging', () => {})
+  const { app_id: app = '' } = await world.operator.run(
+    'app',
+    'register',
+    '--name',
+    'hanging',
+    '--endpoint',
+    hanging.url,
+  )
+  const many = []
+  for (let count = 0; count < 24; count++) many.push(await givenPlainPerson(world, app))
+  const person = await givenPlainPerson(world)
+  for (const one of many) expect((await withdraw(instance, one)).status).toBe(202)
+  await until('the application hangs', () => hanging.received.length >= 4)
+  const { body } = await withdraw(instance, person)
+  const isCompleted = async () => {
+    const rows = await world.query('SELECT FROM withdrawals WHERE id = $1 AND completed_at IS NOT NULL', [
+      body.data.withdrawal_id,
+    ])
+    return rows.length === 1
+  }
+  // Each of its three steps may find a batch of calls under way, which hang for 10 s.
+  await until('the other withdrawal is completed', isCompleted, 40_000)
+})

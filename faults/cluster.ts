@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import path from 'node:path'
+import pg from 'pg'
+import type { TestContext } from 'vitest'
+import { startEmbeddedPostgres } from '@/server/embedded-postgres'
+import { migrateDeploy } from '@/server/migrate'
+import { FAULTS_DIR } from './settings'
+import { until } from './until'
+import { WITNESS } from './witness'
+
+/** A PostgreSQL of the test's own, to stop and start again behind one address. */
+export class Cluster {
+  readonly dataDir = path.join(FAULTS_DIR, `cluster-${randomBytes(6).toString('hex')}`)
+  private readonly gate = new Gate()
+  private server: { url: string; stop(): Promise<void> } | undefined
+
+  static async start(test: Pick<TestContext, 'onTestFinished'>): Promise<Cluster> {
+    const cluster = new Cluster()
+    const url = await cluster.comeUp()
+    test.onTestFinished(() => cluster.goDown('fast'))
+    await migrateDeploy(url)
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query(WITNESS)
+    await client.end()
+    return cluster
+  }
+
+  get place() {
+    const url = Object.assign(new URL(this.server?.url ?? ''), { port: String(this.gate.port) })
+    return { databaseUrl: url.href, postgresLogs: [this.dataDir] }
+  }
+
+  async comeUp(): Promise<string> {
+    this.server = await startEmbeddedPostgres({ dataDir: this.dataDir })
+    await this.gate.open(Number(new URL(this.server.url).port))
+    return this.server.url
+  }
+
+  /** `fast` as an operator stops it; `killed` by kill -9, so that it has to recover. */
+  async goDown(how: 'fast' | 'killed'): Promise<void> {
+    if (how === 'killed') {
+      const pid = Number.parseInt(readFileSync(path.join(this.dataDir, 'pg/postmaster.pid'), 'utf8'), 10)
+      process.kill(pid, 'SIGKILL')
+      await until('the server process is gone', () => !isAlive(pid))
+    }
+    // After a kill this only says that this process uses the server no more.
+    await this.server?.stop()
+    await this.gate.shut()
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch {
+    return false
+  }
+}
+
+/** The server takes another port whenever it starts; its clients know this one, which refuses them while it is away. */
+class Gate {
+  port = 0
+  private server: Server | undefined
+  private readonly sockets = new Set<Socket>()
+
+  async open(target: number): Promise<void> {
+    this.server = createServer((client) => {
+      const upstream = connect(target, '127.0.0.1')
+      for (const [socket, other] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
+        this.sockets.add(socket)
+        socket.on('error', () => {})
+        socket.on('close', () => {
+          this.sockets.delete(socket)
+          other.destroy()
+        })
+        socket.pipe(other)
+      }
+    })
+    await new Promise<void>((resolve) => this.server?.listen(this.port, '127.0.0.1', resolve))
+    this.port = (this.server.address() as AddressInfo).port
+  }
+
+  async shut(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.server?.close(() => resolve()))
+    for (const socket of this.sockets) socket.destroy()
+    await closed
+  }
+}

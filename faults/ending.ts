@@ -1,0 +1,95 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { expect } from 'vitest'
+import type { Person } from './person'
+import { until } from './until'
+import type { World } from './world'
+
+interface Expected {
+  person: Person
+  withdrawalId: string
+  withinMs?: number
+}
+
+/** What every withdrawal comes to, whatever happened on the way. */
+export async function expectFullEnd(world: World, { person, withdrawalId, withinMs = 90_000 }: Expected) {
+  const isMarked = async (column: 'completed_at' | 'purged_at') => {
+    const rows = await world.query(`SELECT FROM withdrawals WHERE id = $1 AND ${column} IS NOT NULL`, [withdrawalId])
+    return rows.length === 1
+  }
+  await until(`${withdrawalId} is completed`, () => isMarked('completed_at'), withinMs).catch(async (error) => {
+    const open = await world.query(`SELECT * FROM deletion_steps WHERE withdrawal_id = $1`, [withdrawalId])
+    throw new Error(`${error.message}: ${JSON.stringify(open)}`)
+  })
+
+  const notes = await world.query<{ step: string; what: string }>(
+    'SELECT step, what FROM witness.notes WHERE withdrawal_id = $1 ORDER BY step',
+    [withdrawalId],
+  )
+  expect(notes).toEqual(
+    ['data_archives', 'third_party_integrations', 'user_profile'].map((step) => ({ step, what: 'completed' })),
+  )
+  for (const application of world.applications) {
+    const calls = application.of(withdrawalId)
+    expect([...new Set(calls.map(({ id }) => id))], `ids at ${application.name}`).toHaveLength(1)
+    for (const { body } of calls) {
+      expect(JSON.parse(body)).toEqual({
+        type: 'account.withdrawn',
+        timestamp: expect.any(String),
+        data: { withdrawal_id: withdrawalId, subject: `subject-${person.mark}` },
+      })
+    }
+  }
+  // The purge may have come already; the feedback is all that may still be there.
+  const left = await placesOf(world, [person.mark, person.token])
+  expect(left.filter((place) => place !== 'table withdrawals')).toEqual([])
+
+  await until(`${withdrawalId} is purged`, () => isMarked('purged_at'), withinMs)
+  expect(await placesOf(world, [person.mark, person.token])).toEqual([])
+  expect(await tablesWith(world, person.id)).toEqual([])
+  expect(await tablesWith(world, withdrawalId)).toEqual(expect.arrayContaining(['deletion_steps', 'withdrawals']))
+  expect(await world.query('SELECT FROM retained_records WHERE withdrawal_id = $1', [withdrawalId])).toEqual([])
+  // Others, the demo account among them, still have theirs; a file that no row names would stay for ever.
+  const archives = await readdir(path.join(world.dataDir, 'archives'))
+  const named = await world.query<{ object_key: string }>('SELECT object_key FROM archives')
+  expect(named.map(({ object_key }) => object_key)).toEqual(expect.arrayContaining(archives))
+}
+
+/** Tables, files, logs and payloads that hold one of the texts. Mails are the person's own, and so is what each application calls them. */
+export async function placesOf(world: World, texts: string[]): Promise<string[]> {
+  const places = new Set<string>()
+  for (const text of texts) {
+    for (const table of await tablesWith(world, text)) places.add(`table ${table}`)
+    for (const file of await filesBelow(world.dataDir)) {
+      if (holds(await readFile(file), text)) places.add(`file ${path.relative(world.dataDir, file)}`)
+    }
+    for (const file of world.postgresLogs) if (holds(await readFile(file), text)) places.add('log of PostgreSQL')
+    for (const { output } of world.instances) if (output.includes(text)) places.add('log of an instance')
+    for (const { payloads } of world.engines) if (payloads.includes(text)) places.add('payloads of the engine')
+  }
+  return [...places].sort()
+}
+
+const holds = (content: Buffer, text: string) =>
+  [text, Buffer.from(text).toString('hex')].some((form) => content.includes(form))
+
+async function filesBelow(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name))
+}
+
+/** Also as bytes, which JSON shows in hexadecimal. */
+async function tablesWith(world: World, text: string): Promise<string[]> {
+  const tables = await world.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1`,
+  )
+  const found: string[] = []
+  for (const { name } of tables) {
+    const rows = await world.query(
+      `SELECT FROM ${name} t WHERE to_jsonb(t)::text LIKE '%' || $1 || '%' OR to_jsonb(t)::text LIKE '%' || $2 || '%' LIMIT 1`,
+      [text, Buffer.from(text).toString('hex')],
+    )
+    if (rows.length > 0) found.push(name)
+  }
+  return found
+}

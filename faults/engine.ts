@@ -1,0 +1,93 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { runFunction } from '@/inngest/executor'
+
+export interface Event {
+  id: string
+  name: string
+  data: Record<string, string>
+}
+
+/** What becomes of events that arrive: run so many times, or taken and lost (0), or not answered at all. */
+export type Fate = number | 'no answer'
+
+const FUNCTION = (name: string) => `user-account-service-${name}`
+const CRONS = ['sweep', 'send-notices', 'purge-retained-data']
+
+/** An Inngest server as far as the service can see it: takes events, runs functions, and keeps everything it is told. */
+export class Engine {
+  readonly events: Event[] = []
+  /** All that came in and all that functions answered, for the search. */
+  payloads = ''
+  /** The instance whose functions are called; none while it is down. */
+  serviceUrl: string | undefined
+  private server: Server | undefined
+  private stopped = false
+
+  static async start(onArrival: (arrival: number) => Fate | Promise<Fate> = () => 1): Promise<Engine> {
+    const engine = new Engine()
+    let arrivals = 0
+    engine.server = createServer(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      engine.payloads += `${request.url} ${body}\n`
+      if (request.method !== 'POST' || !request.url?.startsWith('/e/')) return response.writeHead(404).end()
+      const events = JSON.parse(body) as Event[]
+      engine.events.push(...events)
+      const fate = await onArrival(++arrivals)
+      if (fate === 'no answer') return request.socket.destroy()
+      for (const event of events) for (let run = 0; run < fate; run++) engine.run('process-withdrawal', event)
+      return response
+        .writeHead(200, { 'Content-Type': 'application/json' })
+        .end(JSON.stringify({ ids: events.map(({ id }) => id), status: 200 }))
+    })
+    await new Promise<void>((resolve) => engine.server?.listen(0, '127.0.0.1', resolve))
+    engine.keepTime()
+    return engine
+  }
+
+  get settings() {
+    const address = this.server?.address() as AddressInfo
+    return { INNGEST_DEV: '1', INNGEST_BASE_URL: `http://127.0.0.1:${address.port}` }
+  }
+
+  /** At least once: a run that an instance did not survive begins again. */
+  async run(name: string, event: Event): Promise<void> {
+    while (!this.stopped) {
+      try {
+        const { result, steps } = await runFunction({
+          url: `${this.serviceUrl}/api/inngest`,
+          functionId: FUNCTION(name),
+          event,
+          sleepUntil: (at) => sleep(Math.max(0, at.getTime() - Date.now())),
+        })
+        this.payloads += `${name} ${JSON.stringify({ result, steps })}\n`
+        return
+      } catch {
+        await sleep(200)
+      }
+    }
+  }
+
+  private async keepTime() {
+    while (!this.stopped) {
+      await sleep(500)
+      if (!this.serviceUrl) continue
+      for (const cron of CRONS) {
+        await runFunction({
+          url: `${this.serviceUrl}/api/inngest`,
+          functionId: FUNCTION(cron),
+          event: { name: 'inngest/scheduled.timer', data: {} },
+          sleepUntil: () => {},
+        }).catch(() => {})
+      }
+    }
+  }
+
+  stop() {
+    this.stopped = true
+    this.server?.closeAllConnections()
+    this.server?.close()
+  }
+}

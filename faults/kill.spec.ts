@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import { answer } from './application'
+import { expectFullEnd } from './ending'
+import { givenPerson, withdraw, withdrawalOf } from './person'
+import { until } from './until'
+import { blockedOn, givenWorld, holdLock } from './world'
+
+test('an instance killed between commit and event: the event comes later under the same id, and all ends well', async (context) => {
+  const world = await givenWorld(context)
+  await world.givenApplication('shop')
+  const engine = await world.givenEngine(async (arrival) => {
+    if (arrival > 1) return 1
+    await first.kill()
+    return 'no answer'
+  })
+  const first = await world.start(engine.settings)
+  const person = await givenPerson(world, first)
+  await withdraw(first, person).catch(() => {})
+  const withdrawalId = await withdrawalOf(world, person)
+  await until('the instance is dead', () => !first.isRunning)
+
+  const second = await world.start(engine.settings)
+  engine.serviceUrl = second.url
+  await expectFullEnd(world, { person, withdrawalId })
+  await until('the event comes again', () => engine.events.length > 1)
+  expect(new Set(engine.events.map(({ id }) => id))).toEqual(new Set([`evt_${withdrawalId}`]))
+  expect(engine.events[0]?.data).toEqual({ withdrawal_id: withdrawalId })
+})
+
+test('an instance killed after the call to an application and before its answer: told again under the same id', async (context) => {
+  const world = await givenWorld(context)
+  const shop = await world.givenApplication('shop', async (call, response) => {
+    if (call === 1) await first.kill()
+    answer(response, 200)
+  })
+  await world.givenApplication('games')
+  const first = await world.start()
+  const person = await givenPerson(world, first)
+  await withdraw(first, person)
+  const withdrawalId = await withdrawalOf(world, person)
+  await until('the instance is dead', () => !first.isRunning)
+
+  await world.start()
+  await expectFullEnd(world, { person, withdrawalId })
+  expect(shop.received).toHaveLength(2)
+})
+
+test('an instance killed inside the erasure of the profile: nothing is half erased, and the next run erases all', async (context) => {
+  const world = await givenWorld(context)
+  await world.givenApplication('shop')
+  const first = await world.start()
+  const person = await givenPerson(world, first)
+  const release = await holdLock(world, 'SELECT FROM preferences WHERE user_id = $1 FOR UPDATE', [person.id])
+  await withdraw(first, person)
+  const withdrawalId = await withdrawalOf(world, person)
+  await until('the erasure waits', async () => (await blockedOn(world, 'DELETE FROM preferences')).length > 0)
+  await first.kill()
+  await release()
+  await until('the dead instance has let go', async () => (await blockedOn(world, 'DELETE')).length === 0)
+  expect(await world.query('SELECT FROM profiles WHERE user_id = $1', [person.id])).toHaveLength(1)
+
+  await world.start()
+  await expectFullEnd(world, { person, withdrawalId })
+})
+
+test('an instance killed during the purge: what it had begun is undone, and the next one purges all', async (context) => {
+  const world = await givenWorld(context)
+  await world.givenApplication('shop')
+  const first = await world.start()
+  const person = await givenPerson(world, first)
+  await withdraw(first, person)
+  const withdrawalId = await withdrawalOf(world, person)
+  await until('the application knows', async () => {
+    const rows = await world.query(`SELECT FROM app_notifications WHERE status = 'completed'`)
+    return rows.length === 1
+  })
+  const release = await holdLock(world, 'SELECT FROM app_notifications WHERE withdrawal_id = $1 FOR SHARE', [
+    withdrawalId,
+  ])
+  await until('the purge waits', async () => (await blockedOn(world, 'DELETE FROM app_notifications')).length > 0)
+  await first.kill()
+  await release()
+  await until('the dead instance has let go', async () => (await blockedOn(world, 'DELETE')).length === 0)
+  expect(await world.query('SELECT FROM retained_records WHERE withdrawal_id = $1', [withdrawalId])).not.toEqual([])
+
+  await world.start()
+  await expectFullEnd(world, { person, withdrawalId })
+})
+
+test('one of two instances killed on the way: every application is told under one id, every step ends once', async (context) => {
+  const world = await givenWorld(context)
+  let running = [] as Awaited<ReturnType<typeof world.start>>[]
+  const shop = await world.givenApplication('shop', async (call, response) => {
+    // Whichever instance called, one of the two dies while an answer is awaited.
+    if (call === 3) await running[0]?.kill()
+    answer(response, 204)
+  })
+  await world.givenApplication('games')
+  running = [await world.start(), await world.start()]
+  const [first, second] = running
+  if (!first || !second) throw new Error('two instances')
+  const people = []
+  for (let count = 0; count < 6; count++) people.push(await givenPerson(world, count % 2 ? first : second))
+  // Who gets no answer asks the other instance.
+  await Promise.all(
+    people.map((person, index) => {
+      const [asked, other] = index % 2 ? [first, second] : [second, first]
+      return withdraw(asked, person).catch(() => withdraw(other, person))
+    }),
+  )
+  const ids = await Promise.all(people.map((person) => withdrawalOf(world, person)))
+  await Promise.all(people.map((person, index) => expectFullEnd(world, { person, withdrawalId: ids[index] ?? '' })))
+  expect(first.isRunning).toBe(false)
+  expect(second.isRunning).toBe(true)
+  expect(shop.received.length).toBeGreaterThanOrEqual(people.length)
+})

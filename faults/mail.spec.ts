@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest'
+import { expectFullEnd } from './ending'
+import { changeEmail, emailStatus, givenPerson, givenPlainPerson, type Person, withdraw } from './person'
+import { until } from './until'
+import { givenWorld, type World } from './world'
+
+const WITHDRAWN = 'Account Withdrawal Started'
+const CHANGED = 'Email Address Changed'
+const sentTo = (world: World, address: string, subject: string) =>
+  world.mail.to(address).filter((mail) => mail.subject === subject)
+
+test('the mail server is away at the withdrawal: it is accepted all the same, and the confirmation comes later, once', async (context) => {
+  // The confirmation may wait 17 s.
+  const world = await givenWorld(context, { WITHDRAWAL_TIME_SCALE: '0.0002', WITHDRAWAL_RETENTION: 'P1DT12H' })
+  await world.givenApplication('shop')
+  const instance = await world.start()
+  const person = await givenPerson(world, instance)
+  await world.mail.goAway()
+  const { status, body } = await withdraw(instance, person)
+  expect(status).toBe(202)
+  const withdrawalId = body.data.withdrawal_id
+  await until('the account is erased and the confirmation was tried again', async () => {
+    const rows = await world.query('SELECT FROM notices WHERE withdrawal_id = $1 AND attempts > 1', [withdrawalId])
+    const users = await world.query('SELECT FROM users WHERE id = $1', [person.id])
+    return rows.length === 1 && users.length === 0
+  })
+  await world.mail.comeBack()
+  await until('the confirmation arrives', () => sentTo(world, person.email, WITHDRAWN).length > 0)
+  await expectFullEnd(world, { person, withdrawalId })
+  expect(sentTo(world, person.email, WITHDRAWN)).toHaveLength(1)
+})
+
+test('the mail server stays away: what was sealed for the confirmation is destroyed in time, and the withdrawal ends', async (context) => {
+  const world = await givenWorld(context)
+  await world.givenApplication('shop')
+  const instance = await world.start()
+  const person = await givenPerson(world, instance)
+  await world.mail.goAway()
+  const { body } = await withdraw(instance, person)
+  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  expect(await world.query('SELECT FROM notices WHERE sealed IS NOT NULL')).toEqual([])
+})
+
+test('the mail server is away at a change: EMAIL_009, the older change stays, and no quota is spent', async (context) => {
+  const world = await givenWorld(context)
+  const instance = await world.start()
+  const person = await givenPerson(world, instance)
+  const before = await emailStatus(instance, person)
+  const places = () =>
+    world.query('SELECT key, cardinality(hits) AS taken FROM rate_limits WHERE cardinality(hits) > 0 ORDER BY key')
+  const placesBefore = await places()
+  await world.mail.goAway()
+  for (let tries = 0; tries < 4; tries++) {
+    const refusal = await changeEmail(instance, person)
+    expect(refusal.status).toBe(503)
+    expect(refusal.body.error.code).toBe('EMAIL_009')
+    expect(Number(refusal.headers.get('Retry-After'))).toBeGreaterThan(0)
+  }
+  expect(await places()).toEqual(placesBefore)
+  expect((await emailStatus(instance, person)).body.data).toEqual(before.body.data)
+  expect(await world.query('SELECT FROM email_change_requests')).toHaveLength(1)
+
+  await world.mail.comeBack()
+  const outcomes = []
+  for (let tries = 0; tries < 3; tries++) outcomes.push((await changeEmail(instance, person)).status)
+  expect(outcomes).toEqual([200, 200, 429])
+})
+
+test('a mail server that takes a message and never answers: the change ends with EMAIL_009 within 12 s, and nothing is kept', async (context) => {
+  const world = await givenWorld(context)
+  const instance = await world.start()
+  const person = await givenPlainPerson(world)
+  context.onTestFinished(world.mail.hold())
+  const refusal = await changeEmail(instance, person)
+  expect(refusal.status).toBe(503)
+  expect(refusal.body.error.code).toBe('EMAIL_009')
+  expect(refusal.ms).toBeLessThan(12_000)
+  expect(await world.query('SELECT FROM email_change_requests')).toEqual([])
+  const { status, ms } = await withdraw(instance, person)
+  expect(status).toBe(202)
+  expect(ms).toBeLessThan(2_000)
+})
+
+test('the mail server is away at the verification: the address changes, and both notices arrive later, once each', async (context) => {
+  const world = await givenWorld(context)
+  await world.givenApplication('shop')
+  const instance = await world.start()
+  const person = await givenPerson(world, instance)
+  await until('nothing waits to be sent', async () => {
+    const rows = await world.query('SELECT FROM notices WHERE due_at IS NOT NULL')
+    return rows.length === 0
+  })
+  await world.mail.goAway()
+  const verified = await verify(world, instance, person)
+  expect(verified.body.data).toMatchObject({ email_verified: true, notification_sent: false })
+  await world.mail.comeBack()
+  await until('both notices are sent', async () => {
+    const rows = await world.query(`SELECT FROM notices WHERE kind = 'email_changed' AND sent_at IS NOT NULL`)
+    return rows.length === 2
+  })
+  const { body } = await withdraw(instance, person)
+  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  expect(sentTo(world, person.email, CHANGED)).toHaveLength(1)
+  expect(sentTo(world, person.newEmail, CHANGED)).toHaveLength(1)
+  expect(sentTo(world, person.newEmail, WITHDRAWN)).toHaveLength(1)
+})
+
+async function verify(world: World, instance: Awaited<ReturnType<World['start']>>, person: Person) {
+  const text = world.mail.to(person.newEmail).at(-1)?.text ?? ''
+  const [, request, code] = /request=(ecr_[\w-]+)&(?:amp;)?code=(\d{6})/.exec(text) ?? []
+  return instance.call({
+    method: 'POST',
+    path: `/api/v1/users/${person.id}/email/verify`,
+    token: person.token,
+    scope: 'email:manage',
+    body: { change_request_id: request, verification_code: code },
+  })
+}

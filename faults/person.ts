@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto'
+import { expect } from 'vitest'
+import type { Answer, Instance } from './instance'
+import { until } from './until'
+import type { World } from './world'
+
+/** A user with the same random mark in every personal field of every table. */
+export interface Person {
+  id: string
+  mark: string
+  email: string
+  newEmail: string
+  password: string
+  token: string
+}
+
+/** Set up through what the service offers, and by SQL where the product that adopts it would write. */
+export async function givenPerson(world: World, instance: Instance): Promise<Person> {
+  const mark = `c4n${randomBytes(9).toString('hex')}`
+  const email = `old-${mark}@${mark}.test`
+  const password = `password ${mark}`
+  const run = world.operator.run.bind(world.operator)
+  const { user_id: id = '' } = await run(
+    'user',
+    'create',
+    '--email',
+    email,
+    '--password',
+    password,
+    '--name',
+    `Name ${mark}`,
+  )
+  const scopes = ['--scope', 'email:manage', '--scope', 'account:manage']
+  const { access_token: token = '' } = await run('token', 'create', '--user', id, '--name', `token ${mark}`, ...scopes)
+  const person = { id, mark, email, newEmail: `new-${mark}@${mark}.test`, password, token }
+
+  for (const { name, url } of world.applications) {
+    const [known] = await world.query<{ id: string }>('SELECT id FROM connected_apps WHERE name = $1', [name])
+    const app = known?.id ?? (await run('app', 'register', '--name', name, '--endpoint', url)).app_id ?? ''
+    await run('app', 'connect', '--user', id, '--app', app, '--subject', `subject-${mark}`)
+    await world.query('INSERT INTO shared_items VALUES ($1, $2, $3, $4, now())', [`shr_${app}${mark}`, id, app, mark])
+  }
+  await run('transaction', 'add', '--user', id, '--status', 'settled', '--description', `bought ${mark}`)
+  await writeElsewhere(world, person)
+  await run('archive', 'write', '--user', id)
+  await signIn(instance, person)
+  const change = await changeEmail(instance, person)
+  expect(change.status, JSON.stringify(change.body)).toBe(200)
+  return person
+}
+
+/** An account and a token, and perhaps an application. */
+export async function givenPlainPerson({ operator }: Pick<World, 'operator'>, app?: string): Promise<Person> {
+  const mark = randomBytes(6).toString('hex')
+  const [email, newEmail, password] = [`old-${mark}@example.test`, `new-${mark}@example.test`, `password ${mark}`]
+  const account = ['--email', email, '--password', password, '--name', 'Ada']
+  const { user_id: id = '' } = await operator.run('user', 'create', ...account)
+  const scopes = ['--scope', 'email:manage', '--scope', 'account:manage']
+  const { access_token: token = '' } = await operator.run('token', 'create', '--user', id, ...scopes)
+  if (app) await operator.run('app', 'connect', '--user', id, '--app', app, '--subject', mark)
+  return { id, mark, email, newEmail, password, token }
+}
+
+async function writeElsewhere(world: World, { id, mark }: Person) {
+  const rows = [
+    'INSERT INTO profiles VALUES ($1, $2, $2, $2, $2)',
+    'INSERT INTO preferences VALUES ($1, $2, $2)',
+    `INSERT INTO sessions VALUES ('ses_' || $2, $1, $2, $2, now(), now(), now() + interval '1 day')`,
+    `INSERT INTO cache_entries VALUES ('cch_' || $2, $1, $2, now() + interval '1 day')`,
+    `INSERT INTO analytics_events VALUES ('ane_1' || $1, $1, 'page.viewed', jsonb_build_object('q', $2::text), now())`,
+    `INSERT INTO communication_logs VALUES ('cml_1' || $1, $1, 'mail', $2, $2, now())`,
+    `INSERT INTO integration_logs VALUES ('inl_1' || $1, $1, 'app_none', 'sync', $2, now())`,
+    `INSERT INTO transaction_audit_logs VALUES ('tal_1' || $1, $1, 'txn_none', 'transaction.added', $2, $2, now())`,
+    `INSERT INTO security_incidents VALUES ('sec_1' || $1, $1, 'new_device', $2, $2, now())`,
+    `INSERT INTO legal_records VALUES ('lgl_1' || $1, $1, 'terms_accepted', $2, now())`,
+    `INSERT INTO audit_events VALUES ('aud_1' || $1, $1, 'session.started', 'session', NULL, $2, now())`,
+  ]
+  for (const row of rows) await world.query(row, row.includes('$2') ? [id, mark] : [id])
+}
+
+/** As the page does it; the session notes the marked user agent. */
+async function signIn(instance: Instance, { email, password, mark }: Person) {
+  const csrf = await fetch(`${instance.url}/api/auth/csrf`)
+  const { csrfToken } = (await csrf.json()) as { csrfToken: string }
+  const cookie = csrf.headers.getSetCookie().map((line) => line.split(';')[0])
+  const response = await fetch(`${instance.url}/api/auth/callback/credentials`, {
+    method: 'POST',
+    headers: { Cookie: cookie.join('; '), 'User-Agent': `browser ${mark}` },
+    body: new URLSearchParams({ csrfToken, email, password, json: 'true' }),
+    redirect: 'manual',
+  })
+  expect(response.headers.getSetCookie().join()).toContain('session-token')
+}
+
+export const changeEmail = (instance: Instance, person: Person): Promise<Answer> =>
+  instance.call({
+    method: 'POST',
+    path: `/api/v1/users/${person.id}/email/change`,
+    token: person.token,
+    scope: 'email:manage',
+    body: { new_email: person.newEmail, current_password: person.password },
+  })
+
+export const emailStatus = (instance: Instance, { id, token }: Person): Promise<Answer> =>
+  instance.call({ path: `/api/v1/users/${id}/email/status`, token, scope: 'email:manage' })
+
+export const withdraw = (instance: Instance, { id, token, mark }: Person): Promise<Answer> =>
+  instance.call({
+    method: 'POST',
+    path: `/api/v1/users/${id}/withdraw`,
+    token,
+    scope: 'account:manage',
+    body: { confirmation: 'DELETE_MY_ACCOUNT', reason: 'other', feedback: `because ${mark}` },
+    headers: { 'User-Agent': `client ${mark}` },
+  })
+
+/** Whether the call was answered or the instance died before. */
+export async function withdrawalOf(world: World, person: Person): Promise<string> {
+  const { id } = await until('the withdrawal is committed', async () => {
+    const [row] = await world.query<{ id: string }>('SELECT id FROM withdrawals WHERE user_id = $1', [person.id])
+    return row
+  })
+  return id
+}
+
+export const withdrawalStatus = (instance: Instance, person: Person, withdrawalId: string): Promise<Answer> =>
+  instance.call({
+    path: `/api/v1/users/${person.id}/withdrawal/${withdrawalId}`,
+    token: person.token,
+    scope: 'account:manage',
+  })

@@ -1,0 +1,110 @@
+import { expect, type TestContext, test } from 'vitest'
+import { answer } from './application'
+import { Cluster } from './cluster'
+import { expectFullEnd } from './ending'
+import type { Answer } from './instance'
+import { emailStatus, givenPerson, withdraw, withdrawalOf, withdrawalStatus } from './person'
+import { until } from './until'
+import { blockedOn, givenWorld, holdLock } from './world'
+
+test('PostgreSQL restarted in the middle of withdrawals: 503 at once, then it heals by itself, and nothing is lost', (context) =>
+  outage(context, 'fast'))
+
+test('PostgreSQL killed in the middle of withdrawals: 503 at once, then it heals by itself, and nothing is lost', (context) =>
+  outage(context, 'killed'))
+
+async function outage(context: Pick<TestContext, 'onTestFinished'>, how: 'fast' | 'killed') {
+  const cluster = await Cluster.start(context)
+  const world = await givenWorld(context, {}, cluster.place)
+  let down: Promise<void> | undefined
+  await world.givenApplication('shop', async (_call, response) => {
+    // The first answer finds nobody who could write it down.
+    down ??= cluster.goDown(how)
+    await down
+    answer(response, 204)
+  })
+  await world.givenApplication('games')
+  const instance = await world.start()
+  const waiting = await givenPerson(world, instance)
+  const people = []
+  for (let count = 0; count < 4; count++) people.push(await givenPerson(world, instance))
+  const answers = await Promise.all(people.map((person) => withdraw(instance, person)))
+  expect(answers.map(({ status }) => status)).toEqual(people.map(() => 202))
+  const ids = answers.map(({ body }) => body.data.withdrawal_id as string)
+
+  await until('PostgreSQL goes down', () => down !== undefined)
+  await down
+  const [first] = people
+  if (!first) throw new Error('nobody withdrew')
+  const refusals: Answer[] = []
+  for (let round = 0; round < 3; round++) {
+    refusals.push(
+      ...(await Promise.all([
+        emailStatus(instance, waiting),
+        withdraw(instance, waiting),
+        withdrawalStatus(instance, first, ids[0] ?? ''),
+      ])),
+    )
+  }
+  for (const refusal of refusals) {
+    expect(refusal.status).toBe(503)
+    expect(refusal.body.error.code).toBe('SERVER_002')
+    expect(Number(refusal.headers.get('Retry-After'))).toBeGreaterThan(0)
+    expect(refusal.ms).toBeLessThan(5_000)
+  }
+
+  await cluster.comeUp()
+  const healed = await until(
+    'the API heals',
+    async () => {
+      const again = await withdraw(instance, waiting)
+      return again.status === 503 ? null : again
+    },
+    10_000,
+  )
+  expect(healed.status).toBe(202)
+  expect(instance.isRunning).toBe(true)
+  const all = people.map((person, index) => ({ person, withdrawalId: ids[index] ?? '' }))
+  all.push({ person: waiting, withdrawalId: healed.body.data.withdrawal_id })
+  await Promise.all(all.map((ended) => expectFullEnd(world, ended)))
+}
+
+test('a connection that PostgreSQL ends inside a transaction costs this one try: the instance lives on', async (context) => {
+  const world = await givenWorld(context)
+  await world.givenApplication('shop')
+  const instance = await world.start()
+  const person = await givenPerson(world, instance)
+  const release = await holdLock(world, 'SELECT FROM preferences WHERE user_id = $1 FOR UPDATE', [person.id])
+  expect((await withdraw(instance, person)).status).toBe(202)
+  const withdrawalId = await withdrawalOf(world, person)
+  const [pid] = await until('the erasure waits', async () => {
+    const pids = await blockedOn(world, 'DELETE FROM preferences')
+    return pids.length > 0 ? pids : null
+  })
+  await world.query('SELECT pg_terminate_backend($1)', [pid])
+  await release()
+  await expectFullEnd(world, { person, withdrawalId })
+  expect(instance.isRunning).toBe(true)
+  expect(instance.output).not.toContain('uncaughtException')
+})
+
+test('a row that is locked for long costs its own user a 503, and nobody else anything', async (context) => {
+  const world = await givenWorld(context)
+  const instance = await world.start()
+  const locked = await givenPerson(world, instance)
+  const other = await givenPerson(world, instance)
+  const release = await holdLock(world, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [locked.id])
+  const refused = withdraw(instance, locked)
+  await until('the call waits', async () => (await blockedOn(world, 'SELECT name, email FROM users')).length > 0)
+  const accepted = await withdraw(instance, other)
+  expect(accepted.status).toBe(202)
+  expect(accepted.ms).toBeLessThan(2_000)
+  const refusal = await refused
+  expect(refusal.status).toBe(503)
+  expect(refusal.body.error.code).toBe('SERVER_002')
+  expect(refusal.headers.get('Retry-After')).not.toBeNull()
+  await release()
+  const again = await withdraw(instance, locked)
+  expect(again.status).toBe(202)
+  await expectFullEnd(world, { person: locked, withdrawalId: again.body.data.withdrawal_id })
+})

@@ -1,0 +1,39 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { placesOf } from './ending'
+import { emailStatus, givenPerson } from './person'
+import { givenWorld } from './world'
+
+test('before a withdrawal the search finds the person in every table with personal fields, and nowhere else', async (context) => {
+  const world = await givenWorld(context)
+  await world.givenApplication('shop')
+  const instance = await world.start()
+  const person = await givenPerson(world, instance)
+  expect(await placesOf(world, [person.mark])).toEqual(
+    [
+      'access_tokens',
+      'analytics_events',
+      'app_connections',
+      'audit_events',
+      'cache_entries',
+      'communication_logs',
+      'email_change_requests',
+      'integration_logs',
+      'legal_records',
+      'preferences',
+      'profiles',
+      'security_incidents',
+      'sessions',
+      'shared_items',
+      'transaction_audit_logs',
+      'transactions',
+      'users',
+    ].map((table) => `table ${table}`),
+  )
+  expect(await placesOf(world, [person.token])).toEqual([])
+  await writeFile(path.join(world.dataDir, 'left-behind'), Buffer.from(`x ${person.mark} x`))
+  await emailStatus(instance, person)
+  expect(await placesOf(world, [person.mark])).toContain('file left-behind')
+  expect(await placesOf(world, [person.id])).toContain('log of an instance')
+})

@@ -1,0 +1,3 @@
+import path from 'node:path'
+
+export const FAULTS_DIR = path.resolve('.data/faults')

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { connect } from 'node:net'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { Operator } from '@/e2e/operator'
+import { Instance } from './instance'
+import { MailServer } from './mail-server'
+import { changeEmail, emailStatus, givenPlainPerson, type Person } from './person'
+import { FAULTS_DIR } from './settings'
+import { until } from './until'
+
+test('SIGTERM during load: what was begun is answered, the exit code is 0, and PostgreSQL stops with all data kept', async ({
+  onTestFinished,
+}) => {
+  const mail = await MailServer.start()
+  const dataDir = path.join(FAULTS_DIR, `shutdown-${randomBytes(6).toString('hex')}`)
+  const settings = { DATA_DIR: dataDir, SMTP_URL: mail.url, READ_LIMIT: '1000000' }
+  const first = await Instance.start(settings)
+  onTestFinished(async () => {
+    if (first.isRunning) await first.stop()
+    await mail.goAway()
+  })
+  const operator = new Operator(settings)
+  const people: Person[] = []
+  for (let count = 0; count < 4; count++) people.push(await givenPlainPerson({ operator }))
+  await operator.close()
+
+  const answerMails = mail.hold()
+  const changes = people.map((person) => changeEmail(first, person))
+  await until('all changes wait for the mail server', () => mail.waiting === people.length)
+  let isStopping = false
+  const failures: unknown[] = []
+  const statuses = new Map<number, number>()
+  const load = people.map(async (person) => {
+    while (!isStopping || first.isRunning) {
+      try {
+        const { status } = await emailStatus(first, person)
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      } catch (error) {
+        if (!isStopping) failures.push(error)
+        else return
+      }
+    }
+  })
+  await until('the load runs', () => (statuses.get(200) ?? 0) > 200)
+
+  isStopping = true
+  const exit = first.stop()
+  await until('new connections are refused', async () => !(await takesConnections(first.url)))
+  expect(first.isRunning).toBe(true)
+  answerMails()
+  const answers = await Promise.all(changes)
+  expect(answers.map(({ status }) => status)).toEqual(people.map(() => 200))
+  expect(await exit).toBe(0)
+  await Promise.all(load)
+  expect(failures).toEqual([])
+  expect([...statuses.keys()]).toEqual([200])
+  expect(existsSync(path.join(dataDir, 'pg/postmaster.pid'))).toBe(false)
+
+  const second = await Instance.start(settings)
+  onTestFinished(async () => {
+    await second.stop()
+  })
+  for (const [index, person] of people.entries()) {
+    const { body } = await emailStatus(second, person)
+    expect(body.data.pending_change.change_request_id).toBe(answers[index]?.body.data.change_request_id)
+  }
+})
+
+function takesConnections(url: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+}

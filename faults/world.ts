@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import pg from 'pg'
+import { inject, type TestContext } from 'vitest'
+import { Operator } from '@/e2e/operator'
+import { Application, accept, type Script } from './application'
+import { Engine, type Fate } from './engine'
+import { Instance } from './instance'
+import { MailServer } from './mail-server'
+import { FAULTS_DIR } from './settings'
+
+const SETTINGS = {
+  AUTH_SECRET: 'auth-secret-of-the-fault-tests',
+  CODE_SECRET: 'code-secret-of-the-fault-tests',
+  // The last step is due after 4 s, the seven days are over after 30 s.
+  WITHDRAWAL_TIME_SCALE: '0.00005',
+  // 7 s
+  WITHDRAWAL_RETENTION: 'P1DT15H',
+}
+
+/** What one test has to itself: a database, a data directory, a mail server, applications, an operator and instances. */
+export interface World {
+  databaseUrl: string
+  dataDir: string
+  postgresLogs: string[]
+  mail: MailServer
+  operator: Operator
+  applications: Application[]
+  engines: Engine[]
+  instances: Instance[]
+  query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
+  start(settings?: Record<string, string>): Promise<Instance>
+  givenApplication(name: string, script?: Script): Promise<Application>
+  givenEngine(onArrival?: (arrival: number) => Fate | Promise<Fate>): Promise<Engine>
+}
+
+interface Place {
+  databaseUrl: string
+  postgresLogs: string[]
+}
+
+/** `place`: a database on a server of the test's own; else a new one in the cluster of all tests. */
+export async function givenWorld(
+  test: Pick<TestContext, 'onTestFinished'>,
+  settings: Record<string, string> = {},
+  place?: Place,
+): Promise<World> {
+  const dataDir = path.join(FAULTS_DIR, `world-${randomBytes(6).toString('hex')}`)
+  await mkdir(dataDir, { recursive: true })
+  const { databaseUrl, postgresLogs } = place ?? { databaseUrl: await cloneDatabase(), postgresLogs: [FAULTS_DIR] }
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 2, connectionTimeoutMillis: 3_000 })
+  pool.on('error', () => {})
+  const mail = await MailServer.start()
+  const common = { ...SETTINGS, DATA_DIR: dataDir, DATABASE_URL: databaseUrl, SMTP_URL: mail.url, ...settings }
+  const world: World = {
+    databaseUrl,
+    dataDir,
+    postgresLogs: postgresLogs.map((directory) => path.join(directory, 'pg.log')),
+    mail,
+    operator: new Operator(common),
+    applications: [],
+    engines: [],
+    instances: [],
+    query: async (text, values) => (await pool.query(text, values)).rows,
+    async start(more = {}) {
+      const instance = await Instance.start({ ...common, ...more })
+      world.instances.push(instance)
+      return instance
+    },
+    async givenApplication(name, script = accept) {
+      const application = await Application.start(name, script)
+      world.applications.push(application)
+      return application
+    },
+    async givenEngine(onArrival) {
+      const engine = await Engine.start(onArrival)
+      world.engines.push(engine)
+      return engine
+    },
+  }
+  test.onTestFinished(async () => {
+    for (const engine of world.engines) engine.stop()
+    await Promise.all(world.instances.map((instance) => instance.isRunning && instance.kill()))
+    for (const application of world.applications) application.stop()
+    await world.operator.close()
+    await mail.goAway()
+    await pool.end()
+  })
+  return world
+}
+
+async function cloneDatabase(): Promise<string> {
+  const name = `faults_${randomBytes(6).toString('hex')}`
+  const admin = new pg.Client({ connectionString: inject('adminUrl') })
+  await admin.connect()
+  await admin.query(`CREATE DATABASE ${name} TEMPLATE ${inject('templateDatabase')}`)
+  await admin.end()
+  return Object.assign(new URL(inject('adminUrl')), { pathname: name }).href
+}
+
+/** A connection of the test's own that holds the locks of `text` until the function it returns is called. */
+export async function holdLock(world: World, text: string, values: unknown[]): Promise<() => Promise<void>> {
+  const client = new pg.Client({ connectionString: world.databaseUrl })
+  await client.connect()
+  await client.query('BEGIN')
+  const { rowCount } = await client.query(text, values)
+  if (!rowCount) throw new Error('there was no row to lock')
+  return async () => {
+    await client.query('ROLLBACK')
+    await client.end()
+  }
+}
+
+/** The server processes that wait for a lock while they run a statement that begins so. */
+export const blockedOn = async (world: World, statement: string): Promise<number[]> => {
+  const rows = await world.query<{ pid: number }>(
+    `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE $1`,
+    [`${statement}%`],
+  )
+  return rows.map(({ pid }) => pid)
+}

@@ -38,8 +38,11 @@ export interface Contract {
   withdrawn?: 'refused' | 'reads'
   /** False where the description shows a response without `timestamp`. */
   timestamp?: false
-  /** The bucket that every call takes a place in, before the verb runs: a member of LIMITS in `domain/limits.ts`. */
-  limit?: { bucket: 'read' | 'verify' | 'withdraw'; countsMalformed?: true }
+  /**
+   * The bucket that every call takes a place in, a member of LIMITS in `domain/limits.ts`: before the verb runs, or in the verb's
+   * own statement; then a malformed call, which no verb sees, counts too.
+   */
+  limit?: { bucket: 'read' | 'verify' | 'withdraw'; takenBy?: 'verb' }
   /** What the operation can answer beyond what every endpoint can. */
   errors: readonly ErrorCode[]
   /** An example answer's `data` for the API page, with an example body. */

@@ -52,7 +52,7 @@ export const withdrawBody = z
     path: ['feedback'],
     message: 'REQUEST_001: feedback is required when reason is other.',
     // Said together with the faults of other fields.
-    when: () => true,
+    when: ({ value }) => typeof value === 'object' && value !== null,
   })
 
 const step = z.object({

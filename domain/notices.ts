@@ -68,13 +68,26 @@ interface ChangeRow {
 /** One try for one notice; true when the mail server took it over. A notice that is not due, or taken, is left alone. */
 export async function sendNotice(ctx: SystemContext, id: string): Promise<boolean> {
   const now = ctx.clock.now()
-  const [notice] = await ctx.sql<NoticeRow>(claim, [id, now, new Date(now.getTime() + LEASE_MS)])
+  const [notice] = await ctx.sql<NoticeRow>(claim, [id, now, leaseUntil(now)])
   if (!notice) return false
   const letter = notice.sealed ? await toWithdrawalLetter(ctx, notice) : await toChangeLetter(ctx, notice)
-  const accepted = letter !== null && (await ctx.mail.send({ ...letter, id, userId: notice.user_id }))
-  if (accepted) await ctx.sql(markSent, [id, ctx.clock.now()])
-  else if (!letter || notice.attempts >= MOST_TRIES) await ctx.sql(giveUp, [id, ctx.clock.now()])
-  else await ctx.sql(tryAgain, [id, new Date(ctx.clock.now().getTime() + waitMs(ctx, notice.attempts))])
+  return deliverNotice(ctx, { id, userId: notice.user_id, attempts: notice.attempts }, letter)
+}
+
+/** Until then a claimed notice is its sender's. */
+export const leaseUntil = (now: Date): Date => new Date(now.getTime() + LEASE_MS)
+
+/** The try itself, for whoever holds the claim. Without a letter there is nothing that could ever be sent. */
+export async function deliverNotice(
+  ctx: SystemContext,
+  { id, userId, attempts }: { id: string; userId: string; attempts: number },
+  letter: Letter | null,
+): Promise<boolean> {
+  const accepted = letter !== null && (await ctx.mail.send({ ...letter, id, userId }))
+  const now = ctx.clock.now()
+  if (accepted) await ctx.sql(markSent, [id, now])
+  else if (!letter || attempts >= MOST_TRIES) await ctx.sql(giveUp, [id, now])
+  else await ctx.sql(tryAgain, [id, new Date(now.getTime() + waitMs(ctx, attempts))])
   return accepted
 }
 

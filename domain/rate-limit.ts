@@ -34,9 +34,8 @@ export interface TakenPlaces {
 
 // One row a bucket and one upsert make the count exact without a lock of our own: parallel calls queue on the row,
 // and each sees the times that the one before it left.
-const movePlaces = statement(
-  'take-places',
-  `INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
+// Also a part of statements that do more: its values are $1 to $6, its columns those of PlaceRow.
+export const MOVE_PLACES = `INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
    SELECT b.key, b.user_id, CASE WHEN b.take THEN ARRAY[$1::timestamptz] ELSE '{}' END, b.places, b.window_ms, b.places > 0,
           $1::timestamptz + b.window_ms * interval '1 millisecond'
    FROM unnest($2::text[], $3::text[], $4::int[], $5::bigint[], $6::bool[]) AS b (key, user_id, places, window_ms, take)
@@ -49,8 +48,9 @@ const movePlaces = statement(
        ) AS live) AS l
      ),
      places = excluded.places, window_ms = excluded.window_ms, expires_at = excluded.expires_at
-   RETURNING key, hits, granted`,
-)
+   RETURNING key, hits, granted`
+
+const movePlaces = statement('take-places', MOVE_PLACES)
 
 // In key order, as places are taken: two calls that lock the same rows in different orders would wait for each other.
 const removeHits = statement(
@@ -62,27 +62,42 @@ const removeHits = statement(
    RETURNING r.key, r.hits`,
 )
 
-/**
- * Takes a place in each bucket of `take` and looks at those of `look`: all or none.
- * Where one is full, refuses with `code` and the time after which all of them have room.
- */
-export async function takePlaces(
-  ctx: SystemContext & { buckets?: BucketState[] },
-  { take, look = [], code }: { take: Bucket[]; look?: Bucket[]; code: ErrorCode },
-): Promise<TakenPlaces> {
-  const now = ctx.clock.now()
+export interface PlaceRow {
+  key: string
+  hits: Date[]
+  granted: boolean
+}
+
+/** A place in each bucket of `take`, and a look at those of `look`: all or none, else a refusal with `code`. */
+export interface AskedPlaces {
+  take: Bucket[]
+  look?: Bucket[]
+  code: ErrorCode
+}
+
+/** The values of MOVE_PLACES. */
+export function placeValues({ take, look = [] }: AskedPlaces, now: Date): unknown[] {
   const buckets = [...take, ...look]
-  const rows = await ctx.sql<{ key: string; hits: Date[]; granted: boolean }>(movePlaces, [
+  return [
     now,
-    buckets.map((bucket) => bucket.key),
-    buckets.map((bucket) => bucket.userId),
-    buckets.map((bucket) => bucket.places),
-    buckets.map((bucket) => bucket.windowMs),
+    buckets.map(({ key }) => key),
+    buckets.map(({ userId }) => userId),
+    buckets.map(({ places }) => places),
+    buckets.map(({ windowMs }) => windowMs),
     buckets.map((bucket) => take.includes(bucket)),
-  ])
+  ]
+}
+
+/** What MOVE_PLACES has answered; refuses with the time after which all buckets have room. */
+export async function judgePlaces(
+  ctx: SystemContext & { buckets?: BucketState[] },
+  { take, look = [], code }: AskedPlaces,
+  rows: PlaceRow[],
+  now: Date,
+): Promise<TakenPlaces> {
   let freeAt = 0
   const taken: Bucket[] = []
-  for (const bucket of buckets) {
+  for (const bucket of [...take, ...look]) {
     const row = rows.find(({ key }) => key === bucket.key)
     if (!row) throw new Error(`bucket ${bucket.name} was not returned`)
     const state = bucketState(bucket, row.hits, now)
@@ -94,6 +109,15 @@ export async function takePlaces(
   if (freeAt === 0) return places
   await givePlacesBack(ctx, places)
   throw new AppError(code, undefined, secondsUntil(freeAt, now))
+}
+
+export async function takePlaces(
+  ctx: SystemContext & { buckets?: BucketState[] },
+  asked: AskedPlaces,
+): Promise<TakenPlaces> {
+  const now = ctx.clock.now()
+  const rows = await ctx.sql<PlaceRow>(movePlaces, placeValues(asked, now))
+  return judgePlaces(ctx, asked, rows, now)
 }
 
 export async function givePlacesBack(

@@ -4,14 +4,27 @@ import type { changeEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import { type Context, isUniqueViolation, statement } from '../context'
 import { sendNotice } from '../notices'
-import { givePlacesBack, pseudonymousBucket, takePlaces, userBucket } from '../rate-limit'
+import {
+  type AskedPlaces,
+  givePlacesBack,
+  judgePlaces,
+  MOVE_PLACES,
+  type PlaceRow,
+  placeValues,
+  pseudonymousBucket,
+  takePlaces,
+  userBucket,
+} from '../rate-limit'
 import { codeExpiresAt } from './pending-change'
 import { macOfCode, verificationLink } from './verification-code'
 
-const account = statement(
-  'account-for-change',
-  `SELECT password_hash, EXISTS (SELECT FROM users WHERE email_key = $2) AS taken
-   FROM users WHERE id = $1 AND withdrawn_at IS NULL`,
+// The limits and what they guard in one look. The hash is compared, and the answer given, only if all of them have room.
+const beginChange = statement(
+  'begin-email-change',
+  `WITH places AS (${MOVE_PLACES})
+   SELECT places.key, places.hits, places.granted, u.password_hash,
+          EXISTS (SELECT FROM users WHERE email_key = $8) AS taken
+   FROM places LEFT JOIN users u ON u.id = $7 AND u.withdrawn_at IS NULL`,
 )
 
 // The new request is written after the one it supersedes was closed: the count makes PostgreSQL finish that first.
@@ -47,16 +60,23 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   const quota = [bucket('change'), ...targeted]
 
   // Counted before hashing: however many guesses arrive at once, five are hashed.
-  const guess = await takePlaces(ctx, {
+  const asked: AskedPlaces = {
     take: [bucket('password'), bucket('passwordDay')],
     look: [...quota, bucket('taken')],
     code: 'EMAIL_008',
-  })
-  const [found] = await ctx.sql<{ password_hash: string; taken: boolean }>(account, [userId, address.key])
-  if (!found) throw new AppError('AUTH_001')
-  if (!(await ctx.passwords.verify(found.password_hash, input.current_password))) throw new AppError('EMAIL_007')
+  }
+  const now = ctx.clock.now()
+  const found = await ctx.sql<PlaceRow & { password_hash: string | null; taken: boolean }>(beginChange, [
+    ...placeValues(asked, now),
+    userId,
+    address.key,
+  ])
+  const guess = await judgePlaces(ctx, asked, found, now)
+  const { password_hash: passwordHash, taken } = found[0] ?? { password_hash: null }
+  if (!passwordHash) throw new AppError('AUTH_001')
+  if (!(await ctx.passwords.verify(passwordHash, input.current_password))) throw new AppError('EMAIL_007')
   await givePlacesBack(ctx, guess)
-  if (found.taken) {
+  if (taken) {
     await takePlaces(ctx, { take: [bucket('taken')], code: 'EMAIL_008' })
     throw new AppError('EMAIL_002')
   }
@@ -89,7 +109,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     const expiresAt = codeExpiresAt(ctx, sentAt, requestedAt)
     const noticeId = await openOnce(ctx, [
       userId,
-      found.password_hash,
+      passwordHash,
       sentAt,
       id,
       method,

@@ -68,7 +68,7 @@ test('a change notice that the mail server refuses is sent later, once', async (
 })
 
 test('200 parallel wrong codes: exactly five are judged', async () => {
-  const ctx = await testContext()
+  const ctx = await testContext({ verify: { places: 1000, windowMs: hour } })
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   const guesser = await asUser(ctx, user)
@@ -97,6 +97,20 @@ test('the fifth attempt may be the right one', async () => {
   expect(await refusalOf(verify(ctx, user, pending))).toBe('accepted')
 })
 
+test('thirty verify calls an hour are heard, whatever they say', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  const caller = await asUser(ctx, user)
+  const input = {
+    userId: user.userId,
+    change_request_id: pending.change_request_id,
+    verification_code: wrongCode(pending.code),
+  }
+  const refusals = await Promise.all(Array.from({ length: 60 }, () => refusalOf(verifyEmail(caller, input))))
+  expect(tally(refusals)).toEqual({ EMAIL_003: 5, EMAIL_005: 25, RATE_001: 30 })
+})
+
 test('a malformed code is not counted', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
@@ -106,7 +120,7 @@ test('a malformed code is not counted', async () => {
 })
 
 test('50 parallel right codes change the address once', async () => {
-  const ctx = await testContext()
+  const ctx = await testContext({ verify: { places: 1000, windowMs: hour } })
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   const caller = await asUser(ctx, user)

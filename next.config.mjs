@@ -3,5 +3,14 @@ export default {
   poweredByHeader: false,
   // For the API a path with a trailing slash does not exist; a redirect would say otherwise.
   skipTrailingSlashRedirect: true,
-  serverExternalPackages: ['@node-rs/argon2', 'pg', 'pino', 'nodemailer'],
+  serverExternalPackages: [
+    '@node-rs/argon2',
+    '@opentelemetry/exporter-trace-otlp-http',
+    '@opentelemetry/resources',
+    '@opentelemetry/sdk-trace',
+    'nodemailer',
+    'pg',
+    'pino',
+    'prom-client',
+  ],
 }

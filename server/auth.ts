@@ -81,7 +81,10 @@ async function checkCredentials(credentials: Record<string, string> | undefined,
     log().info({ event: signedIn ? 'signed_in' : 'sign_in_refused', userId: signedIn?.userId })
     return signedIn
   } catch (error) {
-    if (error instanceof AppError) throw new Error(`${error.code}:${error.retryAfterSeconds ?? ''}`)
+    if (error instanceof AppError) {
+      log().info({ event: 'sign_in_refused', code: error.code })
+      throw new Error(`${error.code}:${error.retryAfterSeconds ?? ''}`)
+    }
     log().error({ event: 'sign_in_failed', ...describeError(error) })
     throw new Error(isDatabaseAway(error) ? 'SERVER_002:5' : 'SERVER_001:')
   }

@@ -4,16 +4,23 @@ import { callApp } from './connected-apps'
 import { openDatabase } from './db'
 import { createEmitter } from './engine'
 import { getEnv } from './env'
+import { createErasureLedger } from './erasure-ledger'
 import { describeError, log } from './log'
 import { createMailer } from './mailer'
 import { createOutsideIssuer } from './outside-issuer'
-import { createPasswords } from './passwords'
+import { createPasswords, type PasswordQueue } from './passwords'
 import { createSecrets } from './secrets'
+import { traced } from './tracing'
 
-const shared = globalThis as { __accountContext?: SystemContext & { close(): Promise<void> } }
+interface ServiceContext extends SystemContext {
+  passwords: PasswordQueue
+  close(): Promise<void>
+}
+
+const shared = globalThis as { __accountContext?: ServiceContext }
 
 /** What verbs need beside the request. One for the process: Next and the server entry are two bundles of the same code. */
-export function systemContext(): SystemContext & { close(): Promise<void> } {
+export function systemContext(): ServiceContext {
   shared.__accountContext ??= createContext()
   return shared.__accountContext
 }
@@ -29,11 +36,13 @@ function createContext() {
     mail: createMailer(env),
     outsideIssuer: env.outsideIssuer ? createOutsideIssuer(env.outsideIssuer) : null,
     archives: createArchiveStore(env),
+    ledger: createErasureLedger(env),
     callApp,
     emit: createEmitter(),
     limits: env.limits,
     timeScale: env.withdrawalTimeScale,
     appUrl: env.appUrl,
+    traced,
     background(task: () => Promise<unknown>) {
       task().catch((error) => log().error({ event: 'background_task_failed', ...describeError(error) }))
     },

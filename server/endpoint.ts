@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { z } from 'zod'
 import type { Contract, Data, Input } from '@/contract/define'
 import { AppError, ERRORS, type ErrorCode, parseIssueMessage } from '@/contract/errors'
@@ -10,8 +9,10 @@ import { secondsUntil, takePlaces, takeReadPlace, userBucket } from '@/domain/ra
 import { clientIpOf } from './client-ip'
 import { systemContext } from './context'
 import { isDatabaseAway } from './db'
-import { describeError, log } from './log'
+import { describeError, inRequest, log, requestIdOf } from './log'
+import { countRequest } from './metrics'
 import { parseStrictJson } from './strict-json'
+import { traceRequest } from './tracing'
 
 type Params = Record<string, string>
 type Verb<C extends Contract> = (ctx: Context, input: Input<C>) => Promise<Data<C>>
@@ -31,28 +32,37 @@ export type RouteHandler = ((request: Request, context: { params: Promise<Params
 export function endpoint<const C extends Contract>(contract: C, verb: Verb<C>): Endpoint {
   return {
     contract,
-    async handle(request, params, ip) {
+    handle(request, params, ip) {
       const exchange = new Exchange(request, contract)
-      try {
-        const { text, value } = contract.method === 'POST' ? await readJson(request) : { text: '', value: {} }
-        const system = systemContext()
-        exchange.at = system.clock.now()
-        const actor = await requireActor(request, system, contract, params)
-        exchange.actor = actor
-        requireScope(request, contract, actor)
-        if (actor.userId !== params.userId) throw new AppError(contract.forbidden)
-        const ctx: Context = { ...system, actor, ip, buckets: exchange.buckets }
-        return await once(exchange, ctx, text, async () => {
-          if (contract.limit?.countsMalformed) await takeCallPlace(ctx, contract.limit.bucket)
-          const input = parseInput(contract, params, value)
-          if (contract.limit && !contract.limit.countsMalformed) await takeCallPlace(ctx, contract.limit.bucket)
-          const data = contract.data.parse(await verb(ctx, input as Input<C>))
-          return exchange.succeed(data, params)
-        })
-      } catch (error) {
-        return exchange.fail(error)
-      }
+      return inRequest(exchange.requestId, () => serve(exchange, contract, verb, params, ip))
     },
+  }
+}
+
+async function serve<C extends Contract>(
+  exchange: Exchange,
+  contract: C,
+  verb: Verb<C>,
+  params: Params,
+  ip: string,
+): Promise<Response> {
+  const { request } = exchange
+  try {
+    const { text, value } = contract.method === 'POST' ? await readJson(request) : { text: '', value: {} }
+    const system = systemContext()
+    exchange.at = system.clock.now()
+    const actor = await requireActor(request, system, contract, params)
+    exchange.actor = actor
+    requireScope(request, contract, actor)
+    if (actor.userId !== params.userId) throw new AppError(contract.forbidden)
+    const ctx: Context = { ...system, actor, ip, buckets: exchange.buckets }
+    return await once(exchange, ctx, text, async () => {
+      const input = await acceptInput(ctx, contract, params, value)
+      const data = contract.data.parse(await verb(ctx, input as Input<C>))
+      return exchange.succeed(data, params)
+    })
+  } catch (error) {
+    return exchange.fail(error)
   }
 }
 
@@ -68,8 +78,7 @@ async function once(exchange: Exchange, ctx: Context, body: string, run: () => P
   const path = new URL(exchange.request.url).pathname
   const key = sha256(`${ctx.actor.userId}\n${path}\n${given}`).toString('base64url')
   const call = await beginIdempotentCall(ctx, { key, userId: ctx.actor.userId, body })
-  if ('body' in call)
-    return new Response(call.body, { status: call.status, headers: exchange.replayHeaders(call.headers) })
+  if ('body' in call) return exchange.replay(call.body, call.status, call.headers)
   let response: Response
   try {
     response = await run()
@@ -189,6 +198,19 @@ function requireScope(request: Request, contract: Contract, actor: Actor) {
   if (!asked || !actor.scopes.includes(contract.scope)) throw new AppError(contract.forbidden)
 }
 
+async function acceptInput(ctx: Context, contract: Contract, params: Params, body: unknown): Promise<unknown> {
+  const { limit } = contract
+  let input: unknown
+  try {
+    input = parseInput(contract, params, body)
+  } catch (refusal) {
+    if (limit?.takenBy === 'verb') await takeCallPlace(ctx, limit.bucket)
+    throw refusal
+  }
+  if (limit && limit.takenBy !== 'verb') await takeCallPlace(ctx, limit.bucket)
+  return input
+}
+
 function parseInput(contract: Contract, params: Params, body: unknown): unknown {
   const schema = contract.accepts ?? contract.body
   return { ...parseWith(schema, body), ...parseWith(contract.params, params) }
@@ -210,20 +232,19 @@ async function takeCallPlace(ctx: Context, bucket: 'read' | 'verify' | 'withdraw
   else await takePlaces(ctx, { take: [userBucket(ctx, bucket, ctx.actor.userId)], code: 'RATE_001' })
 }
 
-/** One call: its request id, its headers, its envelope, its line in the log. */
+/** One call: its request id, its headers, its envelope; its line in the log, its place in the figures and its span. */
 class Exchange {
   actor: Actor | undefined
   readonly buckets: BucketState[] = []
   at = new Date()
   private readonly startedAt = performance.now()
-  private readonly requestId: string
+  readonly requestId: string
 
   constructor(
     readonly request: Request,
     readonly contract?: Contract,
   ) {
-    const given = request.headers.get('X-Request-Id') ?? ''
-    this.requestId = /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : `req_${randomBytes(12).toString('base64url')}`
+    this.requestId = requestIdOf(request.headers.get('X-Request-Id'))
   }
 
   succeed(data: Record<string, unknown>, params: Params): Response {
@@ -239,7 +260,7 @@ class Exchange {
       const values: Record<string, unknown> = { ...params, ...data }
       headers.Location = `/api/v1${location.replaceAll(/\{(\w+)\}/g, (_, name) => String(values[name]))}`
     }
-    this.writeLog('info', { status })
+    this.conclude({ status })
     return new Response(JSON.stringify(body), { status, headers })
   }
 
@@ -256,20 +277,20 @@ class Exchange {
       headers['WWW-Authenticate'] = `Bearer error="insufficient_scope", scope="${this.contract?.scope}"`
     }
     if (retryAfterSeconds) headers['Retry-After'] = String(retryAfterSeconds)
-    this.writeLog('info', { status, code })
+    this.conclude({ status, code })
     const body = { success: false, error: { code, message, details }, timestamp: this.at.toISOString() }
     return new Response(JSON.stringify(body), { status, headers })
   }
 
-  replayHeaders(kept: Record<string, string>): Record<string, string> {
-    this.writeLog('info', { replayed: true })
-    return { ...this.headers(), ...kept, 'Idempotency-Replayed': 'true' }
+  replay(body: string, status: number, kept: Record<string, string>): Response {
+    this.conclude({ status, replayed: true })
+    return new Response(body, { status, headers: { ...this.headers(), ...kept, 'Idempotency-Replayed': 'true' } })
   }
 
   private toAppError(error: unknown): AppError {
     if (error instanceof AppError) return error
     const away = isDatabaseAway(error)
-    this.writeLog('error', { event: away ? 'database_away' : 'unexpected_error', ...describeError(error) })
+    log().error({ event: away ? 'database_away' : 'unexpected_error', ...this.facts(), ...describeError(error) })
     return away ? new AppError('SERVER_002', undefined, 5) : new AppError('SERVER_001')
   }
 
@@ -298,15 +319,20 @@ class Exchange {
     return headers
   }
 
-  private writeLog(level: 'info' | 'error', fields: Record<string, unknown>) {
-    log()[level]({
-      event: 'request',
+  private conclude(outcome: { status: number; code?: string; replayed?: true }) {
+    const facts = this.facts()
+    log().info({ event: 'request', ...facts, ...outcome })
+    countRequest(facts.operation, outcome.code ?? (outcome.replayed ? 'REPLAYED' : 'OK'), facts.ms)
+    traceRequest({ ...facts, ...outcome })
+  }
+
+  private facts() {
+    return {
       requestId: this.requestId,
       method: this.request.method,
       operation: this.contract?.name,
       userId: this.actor?.userId,
       ms: Math.round((performance.now() - this.startedAt) * 10) / 10,
-      ...fields,
-    })
+    }
   }
 }

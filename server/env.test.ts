@@ -132,6 +132,10 @@ test.each([
   ['WITHDRAWAL_TIME_SCALE', 'Infinity'],
   ['WITHDRAWAL_TIME_SCALE', 'fast'],
   ['LOG_LEVEL', 'loud'],
+  ['INNGEST_BASE_URL', 'inngest:8288'],
+  ['METRICS_TOKEN', 'short'],
+  ['METRICS_TOKEN', 'with blanks between the words'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
   ['EMAIL_CHANGE_LIMIT', '3.5'],
   ['EMAIL_CHANGE_LIMIT', '-3'],
   ['EMAIL_CHANGE_LIMIT', '1e3'],
@@ -150,6 +154,7 @@ test.each([
 
 test('a sentence about a wrong secret does not repeat it', () => {
   expect(problemOf({ AUTH_SECRET: 'hunter2' })).not.toContain('hunter2')
+  expect(problemOf({ METRICS_TOKEN: 'hunter2' })).not.toContain('hunter2')
   expect(problemOf({ DATABASE_URL: 'mysql://user:hunter2@db/x' })).not.toContain('hunter2')
   expect(problemOf({ SMTP_URL: 'http://user:hunter2@mail' })).not.toContain('hunter2')
 })

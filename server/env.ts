@@ -32,6 +32,12 @@ export interface Env {
   engine: boolean
   /** Inngest's development server: unsigned calls are accepted. */
   engineDev: boolean
+  /** Where the engine answers; undefined: Inngest's cloud, or none. */
+  engineUrl: string | undefined
+  /** Undefined: there is no metrics page. */
+  metricsToken: string | undefined
+  /** Undefined: no traces. */
+  otlpEndpoint: string | undefined
   logLevel: string
   limits: Limits
 }
@@ -150,9 +156,15 @@ const schema = z.object({
   ARCHIVE_S3_REGION: z.string().default('us-east-1'),
   ARCHIVE_S3_ACCESS_KEY_ID: z.string().optional(),
   ARCHIVE_S3_SECRET_ACCESS_KEY: z.string().optional(),
+  INNGEST_BASE_URL: url(['http:', 'https:'], 'https://inngest.example.com').optional(),
   INNGEST_DEV: z.string().optional(),
   INNGEST_EVENT_KEY: z.string().optional(),
   INNGEST_SIGNING_KEY: z.string().optional(),
+  METRICS_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,}$/, 'must be 16 visible ASCII characters or more')
+    .optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: url(['http:', 'https:'], 'http://collector:4318').optional(),
   LOG_LEVEL: z
     .enum(['silent', 'error', 'warn', 'info', 'debug'], 'must be silent, error, warn, info or debug')
     .default('info'),
@@ -235,6 +247,9 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     withdrawalTimeScale: settings.WITHDRAWAL_TIME_SCALE,
     engine: engineDev || Boolean(settings.INNGEST_EVENT_KEY && settings.INNGEST_SIGNING_KEY),
     engineDev,
+    engineUrl: settings.INNGEST_BASE_URL,
+    metricsToken: settings.METRICS_TOKEN,
+    otlpEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: settings.LOG_LEVEL,
     limits: {
       ...LIMITS,

@@ -1,13 +1,41 @@
-import pino, { type Logger } from 'pino'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomBytes } from 'node:crypto'
+import pino, { type DestinationStream, type Logger } from 'pino'
 import { getEnv } from './env'
 
-const shared = globalThis as { __accountLog?: Logger }
+const shared = globalThis as { __accountLog?: Logger; __accountRequest?: AsyncLocalStorage<string> }
+// Next and the server entry are two bundles of the same code.
+shared.__accountRequest ??= new AsyncLocalStorage()
+const currentRequest = shared.__accountRequest
 
 /** One JSON line an event on standard output. Callers pass ids and codes, never addresses, names, codes or tokens. */
 export function log(): Logger {
-  shared.__accountLog ??= pino({ level: getEnv().logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime })
+  shared.__accountLog ??= createLog(getEnv().logLevel)
   return shared.__accountLog
 }
+
+export function createLog(level: string, destination?: DestinationStream): Logger {
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: nameRequest }
+  return destination ? pino(options, destination) : pino(options)
+}
+
+const nameRequest = () => {
+  const requestId = currentRequest.getStore()
+  return requestId ? { requestId } : {}
+}
+
+/** What the caller calls the request, where that is harmless; else a new name. */
+export function requestIdOf(given: string | string[] | null | undefined): string {
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given)
+    ? given
+    : `req_${randomBytes(12).toString('base64url')}`
+}
+
+/** Every line that the work writes carries the request's id, also what goes on after the answer. */
+export const inRequest = <T>(requestId: string, work: () => T): T => currentRequest.run(requestId, work)
+
+/** For what a request only happens to come by, such as a connection that many share. */
+export const outsideRequest = <T>(work: () => T): T => currentRequest.exit(work)
 
 /** What of an error may be logged: its kind and place. A message or a parameter could carry an address. */
 export function describeError(error: unknown): { kind: string; code?: string; at?: string } {

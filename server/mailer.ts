@@ -10,6 +10,7 @@ import VerifyNewEmail from '@/emails/verify-new-email'
 import type { Env } from './env'
 import { describeError, log } from './log'
 import { forgetMessages, storeMessage } from './mailbox'
+import { metrics } from './metrics'
 
 type Settings = Pick<Env, 'smtpUrl' | 'mailFrom' | 'supportEmail' | 'appUrl'>
 type Deliver = (
@@ -38,6 +39,7 @@ export function createMailer(settings: Settings): Mail {
         messageId: id,
         ms: Math.round(performance.now() - startedAt),
       })
+      metrics().mails.inc({ template: message.template, result: accepted ? 'accepted' : 'refused' })
       return accepted
     },
     forget: (userId) => (settings.smtpUrl ? Promise.resolve() : forgetMessages(userId)),
@@ -78,6 +80,12 @@ function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
     )
     await Promise.race([message, tooSlow])
   }
+}
+
+/** Greets the server and signs in, on a connection of its own; rejects where that fails. */
+export async function checkMailServer(url: string, mostWaitMs: number): Promise<void> {
+  const waits = { connectionTimeout: mostWaitMs, greetingTimeout: mostWaitMs, socketTimeout: mostWaitMs }
+  await nodemailer.createTransport({ url, ...waits }).verify()
 }
 
 function toMailbox({ mailFrom }: Settings): Deliver {

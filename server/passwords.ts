@@ -10,8 +10,12 @@ const NOBODYS = '$argon2id$v=19$m=19456,t=2,p=1$5H9XjbKDYi+H0IY0jjLmlQ$Tcp3OFg4m
 const AT_ONCE = Math.max(1, availableParallelism() - 1)
 const MOST_WAITING = 500
 
+export interface PasswordQueue extends Passwords {
+  load(): { running: number; waiting: number }
+}
+
 /** Hashing leaves one core to everything else, and refuses once the queue is too long to be of use. */
-export function createPasswords(): Passwords {
+export function createPasswords(): PasswordQueue {
   let running = 0
   const waiting: (() => void)[] = []
   async function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -31,5 +35,6 @@ export function createPasswords(): Passwords {
     hash: (password) => inTurn(() => hash(password, ARGON2ID)),
     verify: async (hashed, password) =>
       (await inTurn(() => verify(hashed ?? NOBODYS, password))) && hashed !== undefined,
+    load: () => ({ running, waiting: waiting.length }),
   }
 }

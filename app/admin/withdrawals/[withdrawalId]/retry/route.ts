@@ -1,0 +1,1 @@
+export { retryAsOperator as POST } from '@/server/operator'

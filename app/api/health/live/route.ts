@@ -1,0 +1,1 @@
+export { live as GET } from '@/server/health'

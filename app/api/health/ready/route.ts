@@ -1,0 +1,1 @@
+export { ready as GET } from '@/server/health'

@@ -1,0 +1,1 @@
+export { metricsPage as GET } from '@/server/metrics-page'

@@ -1,0 +1,68 @@
+import { Card, CardBody, CardHeader } from '../ui/card'
+import { cn } from '../ui/class-names'
+
+interface FiguresProps {
+  withdrawals: { processing: number; completed: number; purged: number }
+  backlog: {
+    steps: { due: number; overdue: number; failing: number }
+    outbox: number
+    notices: { waiting: number; failed: number }
+  }
+  /** A count above it stands for all that are beyond. */
+  mostCounted: number
+}
+
+export function Figures({ withdrawals, backlog, mostCounted }: FiguresProps) {
+  const { steps, outbox, notices } = backlog
+  return (
+    <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
+      <Group title="Withdrawals">
+        <Figure label="Processing" count={withdrawals.processing} />
+        <Figure label="Completed" count={withdrawals.completed} />
+        <Figure label="Purged" count={withdrawals.purged} most={mostCounted} />
+      </Group>
+      <Group title="Deletion steps">
+        <Figure label="Due now" count={steps.due} />
+        <Figure label="Overdue" count={steps.overdue} alarming />
+        <Figure label="Failing" count={steps.failing} alarming />
+      </Group>
+      <Group title="Mail notices">
+        <Figure label="Waiting" count={notices.waiting} />
+        <Figure label="Given up, 30 days" count={notices.failed} alarming />
+      </Group>
+      <Group title="Engine">
+        <Figure label="Events in the outbox" count={outbox} />
+      </Group>
+    </div>
+  )
+}
+
+function Group({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <Card>
+      <CardHeader title={title} />
+      <CardBody className="pt-3">
+        <dl className="space-y-1.5">{children}</dl>
+      </CardBody>
+    </Card>
+  )
+}
+
+interface FigureProps {
+  label: string
+  count: number
+  most?: number
+  /** Anything but zero wants to be looked at. */
+  alarming?: boolean
+}
+
+function Figure({ label, count, most = Number.POSITIVE_INFINITY, alarming = false }: FigureProps) {
+  return (
+    <div className="flex items-baseline justify-between gap-3">
+      <dt className="text-ink-muted">{label}</dt>
+      <dd className={cn('font-semibold text-lg tabular-nums leading-7', alarming && count > 0 && 'text-danger')}>
+        {count > most ? `${most.toLocaleString('en')}+` : count.toLocaleString('en')}
+      </dd>
+    </div>
+  )
+}

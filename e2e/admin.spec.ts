@@ -1,0 +1,102 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createUser, expect, expectAccessible, signIn, test } from './fixtures'
+import { IMPATIENT_URL } from './settings'
+
+/** A step is due within seconds here. */
+const at = (path: string) => `${IMPATIENT_URL}${path}`
+
+test('to everybody but operators the page does not exist', async ({ page, operator, user }) => {
+  await page.goto(at('/admin'))
+  await expect(page).toHaveURL(at('/sign-in?next=/admin'))
+  await signIn(page, user, at('/sign-in'))
+  const answer = await page.goto(at('/admin'))
+  expect(answer?.status()).toBe(404)
+  await expect(page).toHaveTitle(/^Page not found/)
+  await expect(page.getByRole('heading', { name: 'This page does not exist' })).toBeVisible()
+  const retry = await page.request.post(at('/admin/withdrawals/wd_x/retry'), {
+    headers: { 'Sec-Fetch-Site': 'same-origin' },
+  })
+  expect(retry.status()).toBe(404)
+
+  await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+  await page.goto(at('/admin'))
+  await expect(page.getByRole('heading', { level: 1, name: 'Operations' })).toBeVisible()
+  expect(await operator.run('user', 'set-role', '--user', user.id, '--role', 'none')).toEqual({
+    user_id: user.id,
+    role: 'none',
+  })
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'This page does not exist' })).toBeVisible()
+  await expect(operator.run('user', 'set-role', '--user', user.id, '--role', 'king')).rejects.toThrow('--role must be')
+  await expect(operator.run('user', 'set-role', '--user', 'usr_x', '--role', 'operator')).rejects.toThrow('no active')
+})
+
+test('an operator sees an application that does not answer, and has it tried again', async ({
+  browser,
+  operator,
+  user,
+}) => {
+  await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+  const leaver = await createUser(operator)
+  const name = `Calendar ${leaver.id.slice(-6)}`
+  let status = 503
+  const application = createServer((_request, response) => response.writeHead(status, { 'Retry-After': '3600' }).end())
+  await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve))
+  const endpoint = `http://127.0.0.1:${(application.address() as AddressInfo).port}/`
+  const { app_id = '' } = await operator.run('app', 'register', '--name', name, '--endpoint', endpoint)
+  await operator.run('app', 'connect', '--user', leaver.id, '--app', app_id, '--subject', 'subject-4711')
+  const { access_token } = await operator.run('token', 'create', '--user', leaver.id, '--scope', 'account:manage')
+  const answer = await fetch(at(`/api/v1/users/${leaver.id}/withdraw`), {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${access_token}`,
+      'X-Required-Scope': 'account:manage',
+      'Content-Type': 'application/json',
+    },
+    body: JSON.stringify({ confirmation: 'DELETE_MY_ACCOUNT' }),
+  })
+  const { withdrawal_id: withdrawalId } = (await answer.json()).data
+
+  const page = await (await browser.newContext({ colorScheme: 'light' })).newPage()
+  await signIn(page, user, at('/sign-in'))
+  await page.goto(at('/admin'))
+  const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: withdrawalId }) })
+  // Nobody reloads: the page does it by itself.
+  await expect(row.getByText(name)).toBeVisible({ timeout: 30_000 })
+  await expect(row.getByText('third_party_integrations')).toBeVisible()
+  await expect(row.getByText('1 attempt, last error HTTP 503, next try in 1 hour').first()).toBeVisible()
+  for (const personal of [leaver.id, leaver.email, leaver.name, 'subject-4711']) {
+    await expect(page.locator('main')).not.toContainText(personal)
+  }
+  await expectAccessible(page)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expectAccessible(page)
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expectAccessible(page)
+  const overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  )
+  expect(overflow).toBe(0)
+
+  status = 204
+  const forged = await page.request.post(at(`/admin/withdrawals/${withdrawalId}/retry`), {
+    headers: { 'Sec-Fetch-Site': 'cross-site' },
+  })
+  expect(forged.status()).toBe(403)
+  await expect(row).toBeVisible()
+  await row.getByRole('button', { name: `Retry ${withdrawalId}` }).click()
+  await expect(row).toBeHidden()
+  application.close()
+  await page.context().close()
+})
+
+test('health says what is there, and the metrics are not there without their token', async ({ request }) => {
+  expect(await (await request.get('/api/health/live')).json()).toEqual({ status: 'live' })
+  const ready = await request.get('/api/health/ready')
+  expect([ready.status(), await ready.json()]).toEqual([
+    200,
+    { status: 'ready', database: 'ok', mail: 'local', engine: 'timer' },
+  ])
+  expect((await request.get('/api/metrics')).status()).toBe(404)
+})

@@ -1,0 +1,78 @@
+import pino, { type Logger } from 'pino'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { createSessionToken } from '@/domain/access/authenticate'
+import { givenSession, givenUser, type TestContext, testContext } from '@/domain/testing'
+import { api } from './api'
+import { metricsPage } from './metrics-page'
+
+const TOKEN = 'metrics-token-0123456789'
+const settings = vi.hoisted(() => ({ metricsToken: undefined as string | undefined }))
+vi.mock('./env', async (original) => {
+  const env = await original<typeof import('./env')>()
+  return { ...env, getEnv: () => ({ ...env.getEnv(), ...settings }) }
+})
+
+const shared = globalThis as { __accountContext?: unknown; __accountLog?: Logger }
+shared.__accountLog = pino({ level: 'silent' })
+let ctx: TestContext
+
+beforeEach(async () => {
+  ctx = await testContext()
+  shared.__accountContext = ctx
+  settings.metricsToken = TOKEN
+})
+
+const ask = (authorization?: string) =>
+  metricsPage(
+    new Request('http://localhost/api/metrics', { headers: authorization ? { Authorization: authorization } : {} }),
+  )
+const read = async () => (await ask(`Bearer ${TOKEN}`)).text()
+const figure = (text: string, name: string) =>
+  Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(' ')[1],
+  )
+
+test('without the setting there is no such page', async () => {
+  settings.metricsToken = undefined
+  expect((await ask(`Bearer ${TOKEN}`)).status).toBe(404)
+  expect((await ask('Bearer undefined')).status).toBe(404)
+})
+
+test('only the token opens it', async () => {
+  for (const wrong of [undefined, 'Bearer', 'Bearer x', `Bearer ${TOKEN}x`, `Basic ${TOKEN}`, TOKEN]) {
+    expect({ wrong, status: (await ask(wrong)).status }).toEqual({ wrong, status: 401 })
+  }
+  const response = await ask(`Bearer ${TOKEN}`)
+  expect([response.status, response.headers.get('Content-Type')]).toEqual([200, expect.stringContaining('text/plain')])
+})
+
+test('answers are counted by operation and code', async () => {
+  const count = (text: string, code: string) =>
+    figure(text, `account_request_duration_seconds_count{operation="getEmailStatus",code="${code}"}`) || 0
+  const { userId } = await givenUser(ctx)
+  const token = createSessionToken(ctx, await givenSession(ctx, userId)).token
+  const call = (headers: Record<string, string>) =>
+    api(new Request(`http://localhost/api/v1/users/${userId}/email/status`, { headers }), '192.0.2.1')
+  const before = await read()
+  await call({ Authorization: `Bearer ${token}`, 'X-Required-Scope': 'email:manage' })
+  await call({ Authorization: `Bearer ${token}` })
+  await call({})
+  const after = await read()
+  for (const code of ['OK', 'AUTH_002', 'AUTH_001']) expect(count(after, code) - count(before, code)).toBe(1)
+  expect(after).not.toContain(userId)
+})
+
+test('what is left to do is read when it is asked for, and left out where it cannot be read', async () => {
+  const { userId } = await givenUser(ctx)
+  const at = ctx.clock.now()
+  expect(figure(await read(), 'account_notices{state="waiting"}')).toBe(0)
+  await ctx.db.notice.create({ data: { id: 'ntc_x', userId, kind: 'email_changed', createdAt: at, dueAt: at } })
+  expect(figure(await read(), 'account_notices{state="waiting"}')).toBe(1)
+  shared.__accountContext = { ...ctx, sql: () => Promise.reject(new Error('away')) }
+  const text = await read()
+  expect(text).not.toMatch(/^account_(notices|deletion_steps|outbox_events)[ {]/m)
+  expect(text).toContain('account_password_hashes{state="running"} 0')
+})

@@ -1,0 +1,44 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { watchBacklog } from '@/domain/withdrawal/watch-withdrawals'
+import { systemContext } from './context'
+import { getEnv } from './env'
+import { describeError, log } from './log'
+import { metrics } from './metrics'
+
+/** Prometheus text for whoever holds METRICS_TOKEN; without the setting there is no such page. */
+export async function metricsPage(request: Request): Promise<Response> {
+  const token = getEnv().metricsToken
+  if (!token) return new Response('Not found', { status: 404 })
+  const given = /^Bearer +(\S+)$/i.exec(request.headers.get('Authorization') ?? '')?.[1] ?? ''
+  if (!timingSafeEqual(digest(given), digest(token))) {
+    return new Response('Unauthorized', { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } })
+  }
+  await readGauges()
+  const { registry } = metrics()
+  return new Response(await registry.metrics(), {
+    headers: { 'Content-Type': registry.contentType, 'Cache-Control': 'no-store' },
+  })
+}
+
+// Equally long, whatever was sent.
+const digest = (text: string) => createHash('sha256').update(text).digest()
+
+async function readGauges() {
+  const { passwords, steps, outbox, notices } = metrics()
+  const ctx = systemContext()
+  const { running, waiting } = ctx.passwords.load()
+  passwords.set({ state: 'running' }, running)
+  passwords.set({ state: 'waiting' }, waiting)
+  // A figure that cannot be read is left out: an old one would look like a good one.
+  steps.reset()
+  notices.reset()
+  outbox.remove()
+  try {
+    const backlog = await watchBacklog(ctx)
+    for (const [state, count] of Object.entries(backlog.steps)) steps.set({ state }, count)
+    for (const [state, count] of Object.entries(backlog.notices)) notices.set({ state }, count)
+    outbox.set(backlog.outbox)
+  } catch (error) {
+    log().warn({ event: 'backlog_unknown', ...describeError(error) })
+  }
+}

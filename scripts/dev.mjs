@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { ensureInstalled, fail, note, projectNode, root, tool, underProjectNode } from './ensure.mjs'
+import { ensureInstalled, fail, note, projectNode, root, stopWithNpm, tool, underProjectNode } from './ensure.mjs'
 
 process.chdir(root)
 await ensureInstalled()
@@ -27,6 +27,7 @@ function next(args, env) {
     stdio: 'inherit',
     env: { ...process.env, ...env },
   })
+  stopWithNpm(() => child.kill('SIGTERM'))
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
   return new Promise((done) => child.on('exit', (exit) => done(exit ?? 0)))
 }

@@ -87,6 +87,18 @@ export async function underProjectNode() {
   process.exit(await run(projectNode(), [...process.execArgv, ...process.argv.slice(1)]))
 }
 
+/** A SIGTERM to npm ends the shell between npm and us and never arrives here: the new parent tells. */
+export function stopWithNpm(stop) {
+  if (!process.env.npm_lifecycle_event) return
+  const parent = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(watch)
+    stop()
+  }, 500)
+  watch.unref()
+}
+
 export async function ensureInstalled() {
   const marker = join(root, 'node_modules/.installed-lock')
   const wanted = hashOf(['package-lock.json'], `${process.platform}-${process.arch}`)

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { join } from 'node:path'
-import { ensureBuilt, ensureInstalled, isProjectNode, projectNode, root } from './ensure.mjs'
+import { ensureBuilt, ensureInstalled, isProjectNode, projectNode, root, stopWithNpm } from './ensure.mjs'
 
 process.chdir(root)
 await ensureInstalled()
@@ -24,16 +24,4 @@ if (isProjectNode()) {
   stopWithNpm(() => child.kill('SIGTERM'))
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]))
-}
-
-/** A SIGTERM to npm ends the shell between npm and us and never arrives here: the new parent tells. */
-function stopWithNpm(stop) {
-  if (!process.env.npm_lifecycle_event) return
-  const parent = process.ppid
-  const watch = setInterval(() => {
-    if (process.ppid === parent) return
-    clearInterval(watch)
-    stop()
-  }, 500)
-  watch.unref()
 }

@@ -1,10 +1,18 @@
 import './globals.css'
-import { GeistMono } from 'geist/font/mono'
 import { GeistSans } from 'geist/font/sans'
 import type { Metadata, Viewport } from 'next'
+import localFont from 'next/font/local'
 import type { ReactNode } from 'react'
 import { SkipLink } from '@/components/skip-link'
 import { Providers } from './providers'
+
+// The package's own export is preloaded on every page, and digits and code can wait.
+const geistMono = localFont({
+  src: '../node_modules/geist/dist/fonts/geist-mono/GeistMono-Variable.woff2',
+  variable: '--font-geist-mono',
+  weight: '100 900',
+  preload: false,
+})
 
 export const metadata: Metadata = {
   title: { default: 'User Account Service', template: '%s · User Account Service' },
@@ -25,7 +33,7 @@ export const dynamic = 'force-dynamic'
 
 export default function RootLayout({ children }: { children: ReactNode }) {
   return (
-    <html lang="en" className={`${GeistSans.variable} ${GeistMono.variable}`}>
+    <html lang="en" className={`${GeistSans.variable} ${geistMono.variable}`}>
       <body className="flex min-h-dvh flex-col font-sans">
         <SkipLink />
         <Providers>{children}</Providers>

@@ -6,7 +6,7 @@ import { api, badRequest } from './api'
 import { clientIp, markClientIp } from './client-ip'
 import { systemContext } from './context'
 import { startEmbeddedPostgres } from './embedded-postgres'
-import { type Env, getEnv, SettingsError, setDatabaseUrl } from './env'
+import { type Env, getEnv, setDatabaseUrl } from './env'
 import { describeError, inRequest, log, requestIdOf } from './log'
 import { migrateDeploy } from './migrate'
 import { hardenPage } from './page-headers'
@@ -14,15 +14,24 @@ import { stopTracing } from './tracing'
 
 const SHUTDOWN_MS = 15_000
 
+/** What to end when the process ends, the last begun first. */
+const closers: (() => Promise<unknown>)[] = []
+
 /** `npm start` ends here: settings, database, migrations, demo user, then one HTTP server for the API and the pages. */
 async function main() {
   const env = getEnv()
-  const database = env.databaseUrl ? undefined : await startEmbeddedPostgres({ dataDir: env.dataDir })
-  if (database) setDatabaseUrl(database.url)
+  stopOnSignal()
+  if (!env.databaseUrl) {
+    const database = await startEmbeddedPostgres({ dataDir: env.dataDir })
+    closers.push(() => database.stop())
+    setDatabaseUrl(database.url)
+  }
   await migrateDeploy(getEnv().databaseUrl as string)
+  closers.push(() => Promise.all([systemContext().close(), stopTracing()]))
   const demo = env.production ? null : await seedDemoUser(systemContext())
   const pages = next({ dev: false, port: env.port, hostname: 'localhost' })
   await pages.prepare()
+  closers.push(() => pages.close())
   const server = createServer({
     maxHeaderSize: 16 * 1024,
     requestTimeout: 30_000,
@@ -44,13 +53,8 @@ async function main() {
     return inRequest(requestId, () => handlePages(incoming, outgoing))
   })
   await listen(server, env.port)
+  closers.push(() => close(server))
   announce(env, demo)
-  stopOnSignal(async () => {
-    await close(server)
-    await pages.close()
-    await Promise.all([systemContext().close(), stopTracing()])
-    await database?.stop()
-  })
 }
 
 /** The path and query alone: the absolute form that proxies may use, and doubled slashes, would make Next redirect. */
@@ -71,24 +75,25 @@ function close(server: Server): Promise<void> {
   })
 }
 
-function stopOnSignal(stop: () => Promise<void>) {
+function stopOnSignal() {
   let stopping = false
   const onSignal = () => {
     if (stopping) return
     stopping = true
-    setTimeout(() => process.exit(1), SHUTDOWN_MS).unref()
-    stop().then(
-      () => process.exit(0),
-      (error) => {
-        log().error({ event: 'stop_failed', ...describeError(error) })
-        process.exit(1)
-      },
-    )
+    stop(0)
   }
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
   // The starter that holds the other end has gone.
   process.on('disconnect', onSignal)
+}
+
+async function stop(code: number) {
+  setTimeout(() => process.exit(1), SHUTDOWN_MS).unref()
+  for (let closer = closers.pop(); closer; closer = closers.pop()) {
+    await closer().catch((error) => log().error({ event: 'stop_failed', ...describeError(error) }))
+  }
+  process.exit(code)
 }
 
 function announce(env: Env, demo: { email: string; password: string } | null) {
@@ -103,7 +108,8 @@ function announce(env: Env, demo: { email: string; password: string } | null) {
 
 main().catch((error) => {
   // A wrong setting or a taken port is the operator's to mend: a sentence, not a stack.
-  const sentence = error instanceof SettingsError || error?.code === 'EADDRINUSE' || !process.env.DEBUG
-  process.stderr.write(`${sentence && error instanceof Error ? error.message : error?.stack}\n`)
-  process.exit(1)
+  const taken = error?.code === 'EADDRINUSE'
+  const sentence = taken ? `Port ${error.port} is taken. Set PORT to another, or end what uses it.` : error?.message
+  process.stderr.write(`${process.env.DEBUG ? error?.stack : sentence}\n`)
+  return stop(1)
 })

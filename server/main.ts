@@ -46,6 +46,10 @@ async function main() {
   server.on('request', (incoming, outgoing) => {
     incoming.url = pathOf(incoming.url ?? '/')
     if (/^\/api\/v1(?:[/?]|$)/.test(incoming.url ?? '')) return handleApi(incoming, outgoing)
+    // Pages are read; Next would look for a server function behind any other method.
+    if (!/^(?:GET|HEAD)$/.test(incoming.method ?? '') && !/^\/(?:api|admin)\//.test(incoming.url ?? '')) {
+      return outgoing.writeHead(405, { Allow: 'GET, HEAD' }).end()
+    }
     markClientIp(incoming, clientIp(incoming))
     hardenPage(incoming, outgoing, env)
     const requestId = requestIdOf(incoming.headers['x-request-id'])

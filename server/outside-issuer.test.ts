@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { authenticate } from '@/domain/access/authenticate'
+import { authenticate, createSessionToken } from '@/domain/access/authenticate'
 import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
 import { givenUser, type TestContext, testContext } from '@/domain/testing'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
@@ -145,6 +145,19 @@ async function givenContext(): Promise<TestContext> {
 test('a good token of a user that we do not know opens nothing', async () => {
   const ctx = await givenContext()
   expect(await authenticate(ctx, await sign({ claims: { sub: 'usr_unknown' } }))).toBeNull()
+})
+
+test('the tokens of browser sessions go on working beside an outside issuer, and know their withdrawal afterwards', async () => {
+  const ctx = await givenContext()
+  const { userId, sessionId } = await givenUser(ctx)
+  const { token } = createSessionToken(ctx, sessionId)
+  const actor = await authenticate(ctx, token)
+  if (!actor) throw new Error('the token opens nothing')
+  expect(actor).toMatchObject({ kind: 'session', userId })
+  const withdrawing = { ...ctx, actor, ip: '', buckets: [] }
+  const { withdrawal_id } = await withdrawAccount(withdrawing, { userId, confirmation: 'DELETE_MY_ACCOUNT' })
+  const path = { userId, withdrawalId: withdrawal_id }
+  expect(await authenticateWithdrawn(ctx, token, path, 'reads')).toMatchObject({ withdrawal: { id: withdrawal_id } })
 })
 
 test('an outside token that withdraws its account reads the progress, and another one of the same user does not', async () => {

@@ -55,8 +55,8 @@ export const sha256 = (text: string): Buffer => createHash('sha256').update(text
 
 const ACCESS_TOKEN = /^uat_[A-Za-z0-9_-]{43}$/
 const SESSION_TOKEN = /^pst_(ses_[A-Za-z0-9_-]{22})\.(\d{1,12})\.([A-Za-z0-9_-]{43})$/
-/** Three parts of base64url: a JWT. */
-const OUTSIDE_TOKEN = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
+/** Three parts of base64url: a JWT. A session token has three parts as well. */
+const OUTSIDE_TOKEN = /^(?!pst_)[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const SESSION_TOKEN_SECONDS = 10 * 60
 /** A browser session may do everything that its pages offer. */
 export const ALL_SCOPES = Object.keys(SCOPES) as Scope[]

@@ -1,0 +1,464 @@
+import { existsSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { InngestTestEngine } from '@inngest/test'
+import pg from 'pg'
+import { expect, inject, test, vi } from 'vitest'
+import { operations } from '@/contract/operations'
+import { createSessionToken } from '@/domain/access/authenticate'
+import { signIn } from '@/domain/access/sign-in'
+import { givenSession, testDatabase } from '@/domain/testing'
+import { createUser, setPassword } from '@/domain/user'
+import { writeArchive } from '@/domain/withdrawal/archive'
+import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
+import { DELETION_MAP } from '@/domain/withdrawal/deletion-map'
+import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
+import { processWithdrawal } from '@/inngest/functions/process-withdrawal'
+import { sweep } from '@/inngest/functions/sweep'
+import { authOptions } from '@/server/auth'
+import { pageContext } from '@/server/session'
+import {
+  acceptOutsideToken,
+  type Caller,
+  call,
+  change,
+  day,
+  emailOf,
+  givenCaller,
+  givenChange,
+  givenService,
+  givenToken,
+  hour,
+  mailsTo,
+  minute,
+  OUTSIDE_TOKEN,
+  pass,
+  resend,
+  type Service,
+  tablesWith,
+  times,
+  verify,
+  withdraw,
+} from './known-bugs-service'
+
+// Bugs that others had (security-reliability.md, section 2), who may call and what a withdrawal leaves: each title begins with the row's id.
+
+const cookie = vi.hoisted(() => ({ session: null as unknown }))
+// The cookie can only be read inside Next; here the test says what it would have said.
+vi.mock('next-auth', () => ({ getServerSession: async () => cookie.session }))
+
+/** The outcome of every operation with this credential. */
+async function outcomes(caller: Caller, token: string | null, ids: Record<string, string> = {}, headers = {}) {
+  const codes: Record<string, string> = {}
+  for (const { name } of operations) codes[name] = (await call(caller, name, { token, ids, headers })).code
+  return codes
+}
+const everywhere = (code: string, except: Record<string, string> = {}) => ({
+  ...Object.fromEntries(operations.map(({ name }) => [name, code])),
+  ...except,
+})
+
+test('B20 nobody can call an address verified, and a new address does not inherit it', async () => {
+  const ctx = await givenService()
+  const claims = {
+    email_verified: true,
+    emailVerified: true,
+    verified_at: '2020-01-01',
+    status: 'verified',
+    attempts: -9,
+  }
+  const email = 'plain@b.test'
+  const userId = await createUser(ctx, { email, password: 'p', name: 'Ada', emailVerified: false })
+  const caller = { userId, email, password: 'p', sessionId: '', token: await givenToken(ctx, userId) }
+  const shown = async () => (await call(caller, 'getEmailStatus')).data
+  const unverified = { email_verified: false, verified_at: null, current_email: email }
+  const body = { new_email: `new-${email}`, current_password: 'p', ...claims }
+  const { data } = await call(caller, 'changeEmail', { body })
+  expect(await shown()).toMatchObject(unverified)
+  await verify(caller, data.change_request_id, '', {
+    body: { change_request_id: data.change_request_id, verification_code: 'x', ...claims },
+  })
+  expect(await shown()).toMatchObject({ ...unverified, pending_change: { attempts_remaining: 5 } })
+
+  const verified = await givenCaller(ctx)
+  const before = ctx.clock.now()
+  ctx.clock.advance(hour)
+  const { id, code, newEmail } = await givenChange(ctx, verified)
+  const status = async () => (await call(verified, 'getEmailStatus')).data
+  expect(await status()).toMatchObject({ current_email: verified.email, verified_at: before.toISOString() })
+  await verify(verified, id, code)
+  expect(await status()).toMatchObject({ current_email: newEmail, verified_at: ctx.clock.now().toISOString() })
+})
+
+test('B22 no check stands in a middleware, and its headers open nothing', async () => {
+  for (const name of ['middleware', 'proxy', 'src/middleware', 'src/proxy']) {
+    for (const ending of ['ts', 'js', 'mjs']) expect(existsSync(`${name}.${ending}`)).toBe(false)
+  }
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  const names = ['middleware', 'src/middleware', 'pages/_middleware', times(5, () => 'middleware').join(':')]
+  for (const name of names) {
+    const headers = { 'x-middleware-subrequest': name, 'x-middleware-next': '1', 'x-middleware-rewrite': '/' }
+    expect(await outcomes(caller, null, {}, headers)).toEqual(everywhere('AUTH_001'))
+  }
+})
+
+test('B23 a parameter of the framework in the query does not change whose path it is', async () => {
+  const ctx = await givenService()
+  const [caller, victim] = [await givenCaller(ctx), await givenCaller(ctx)]
+  const query = `?nxtPuserId=${caller.userId}&userId=${caller.userId}&_rsc=1#`
+  for (const { name, path, forbidden } of operations) {
+    const last = path.split('/').at(-1)?.replace(/[{}]/g, '') ?? ''
+    // Only a path that ends in a parameter can carry a query of its own through the helper.
+    const ids = {
+      userId: victim.userId,
+      ...(last in { changeRequestId: 1, withdrawalId: 1 } && { [last]: `x${query}` }),
+    }
+    expect([name, (await call(caller, name, { ids })).code]).toEqual([name, forbidden])
+  }
+  const { api } = await import('@/server/api')
+  const headers = { Authorization: `Bearer ${caller.token}`, 'X-Required-Scope': 'email:manage' }
+  const url = `http://localhost/api/v1/users/${victim.userId}/email/status${query}`
+  const answer = await api(new Request(url, { headers }), '')
+  expect([answer.status, (await answer.text()).includes(victim.email)]).toEqual([403, false])
+})
+
+test('B24 the framework has the versions without the known holes, and no page trusts what an action sends', async () => {
+  const floors = {
+    next: [16, 2, 6],
+    react: [19, 2, 6],
+    'react-dom': [19, 2, 6],
+    'next-auth': [4, 24, 15],
+    nodemailer: [9, 0, 5],
+  }
+  for (const [name, floor] of Object.entries(floors)) {
+    const { version }: { version: string } = JSON.parse(await readFile(`node_modules/${name}/package.json`, 'utf8'))
+    const numbers = version.split(/[.-]/).map(Number)
+    const lower = floor.findIndex((number, n) => (numbers[n] ?? 0) !== number)
+    expect({ name, version, ok: lower < 0 || (numbers[lower] ?? 0) > (floor[lower] ?? 0) }).toMatchObject({ ok: true })
+  }
+  const files = await readdir('.', { recursive: true }).then((names) =>
+    names.filter((name) => /^(app|components|domain|server|emails)\/.*\.tsx?$/.test(name)),
+  )
+  expect(files.length).toBeGreaterThan(100)
+  const texts = await Promise.all(files.map((name) => readFile(name, 'utf8')))
+  expect(files.filter((_, n) => /^\s*['"]use server['"]/m.test(texts[n] ?? ''))).toEqual([])
+})
+
+test('B25 a broken Authorization header is refused, and broken sign-in settings open nothing', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  const broken = [
+    'Bearer',
+    'Bearer ',
+    'Bearer %',
+    'Bearer %E0%A4%A',
+    'Bearer  ',
+    'Bearer null',
+    'Bearer {}',
+    'bearer',
+    '%',
+    '=',
+    'Basic',
+  ]
+  for (const Authorization of [...broken, `Bearer ${'a.'.repeat(4_000)}`]) {
+    expect(await outcomes(caller, null, {}, { Authorization })).toEqual(everywhere('AUTH_001'))
+  }
+  ctx.outsideIssuer = { verify: () => Promise.reject(new Error('no such issuer')) }
+  expect(await outcomes(caller, OUTSIDE_TOKEN)).toEqual(everywhere('SERVER_001'))
+  const fails = () => {
+    throw new Error('no key')
+  }
+  const session = createSessionToken(ctx, caller.sessionId).token
+  ctx.secrets = { ...ctx.secrets, macMatches: fails }
+  expect(await outcomes(caller, session)).toEqual(everywhere('SERVER_001'))
+  expect(await emailOf(ctx, caller)).toBe(caller.email)
+
+  for (const answer of [
+    { message: 'There was a problem with the server configuration.' },
+    {},
+    { user: caller },
+    true,
+    null,
+  ]) {
+    cookie.session = answer
+    expect(await pageContext()).toBeNull()
+  }
+  cookie.session = { sessionId: caller.sessionId }
+  expect((await pageContext())?.actor.userId).toBe(caller.userId)
+})
+
+test('B27 a pending address shows in no answer to anyone else, and its code dies with the password', async () => {
+  const ctx = await givenService()
+  const [caller, other] = [await givenCaller(ctx), await givenCaller(ctx)]
+  const canary = `canary-${caller.email}`
+  const { id, code } = await givenChange(ctx, caller, canary)
+  const own = await givenChange(ctx, other)
+  const answers = [
+    await change(other, canary.replace('canary', 'other')),
+    await change(other, caller.email),
+    await verify(other, id, code),
+    await verify(other, own.id, code),
+    await resend(other, id),
+    await call(other, 'cancelEmailChange', { ids: { changeRequestId: id } }),
+    await call(caller, 'getEmailStatus', { token: other.token }),
+  ]
+  const token = createSessionToken(ctx, other.sessionId).token
+  for (const { name } of operations) answers.push(await call(other, name, { token }))
+  for (const { text, headers } of answers) expect(text + JSON.stringify([...headers])).not.toContain(canary)
+  const rest = ctx.mailbox.filter(({ to }) => to !== canary && to !== caller.email)
+  expect(JSON.stringify(rest)).not.toContain(canary)
+
+  await setPassword(ctx, { userId: caller.userId, password: 'another' })
+  expect((await verify(caller, id, code)).code).toBe('EMAIL_006')
+  const again = await givenChange(ctx, { ...caller, password: 'another' })
+  const elsewhere = createSessionToken(ctx, await givenSession(ctx, caller.userId)).token
+  expect((await call(caller, 'endOtherSessions', { token: elsewhere })).code).toBe('accepted')
+  expect((await verify(caller, again.id, again.code)).code).toBe('EMAIL_006')
+  expect(await emailOf(ctx, caller)).toBe(caller.email)
+})
+
+test('B28 nobody withdraws an account but with a credential of that account', async () => {
+  const ctx = await givenService()
+  const [caller, victim] = [await givenCaller(ctx), await givenCaller(ctx)]
+  const emailOnly = await givenToken(ctx, victim.userId, ['email:manage'])
+  const body = { confirmation: 'DELETE_MY_ACCOUNT', userId: victim.userId, user_id: victim.userId, email: victim.email }
+  const headers = { 'X-User-ID': victim.userId, Cookie: `next-auth.session-token=${victim.sessionId}` }
+  const attempts = [
+    await withdraw(victim, { token: caller.token, body }),
+    await withdraw(victim, { token: createSessionToken(ctx, caller.sessionId).token, body }),
+    await withdraw(victim, { token: emailOnly }),
+    await withdraw(victim, { token: null, headers }),
+    await withdraw(victim, { token: victim.sessionId }),
+    await withdraw(caller, { body, headers }),
+  ]
+  expect(attempts.map(({ code }) => code)).toEqual([
+    'WITHDRAWAL_005',
+    'WITHDRAWAL_005',
+    'WITHDRAWAL_005',
+    'AUTH_001',
+    'AUTH_001',
+    'accepted',
+  ])
+  const withdrawn = await ctx.db.withdrawal.findMany({ where: { userId: { in: [caller.userId, victim.userId] } } })
+  expect(withdrawn.map(({ userId }) => userId)).toEqual([caller.userId])
+  expect((await call(victim, 'getEmailStatus')).code).toBe('accepted')
+})
+
+test('B29 a withdrawal ends every credential of every kind at once, and each step leaves it ended', async () => {
+  const ctx = await givenService({ withdraw: { places: 100, windowMs: hour } })
+  const caller = await givenCaller(ctx)
+  acceptOutsideToken(ctx, caller)
+  const sessions = [caller.sessionId, await givenSession(ctx, caller.userId)]
+  const others = () => sessions.map((session) => createSessionToken(ctx, session).token)
+  const credentials = [await givenToken(ctx, caller.userId), ...others(), OUTSIDE_TOKEN]
+  for (const token of credentials) expect((await call(caller, 'getEmailStatus', { token })).code).toBe('accepted')
+
+  const { data } = await withdraw(caller)
+  const ids = { withdrawalId: String(data.withdrawal_id) }
+  const ended = everywhere('AUTH_001', { withdrawAccount: 'WITHDRAWAL_002' })
+  // An outside issuer's token was not seen by the withdrawal: to us it is any token of a person who is gone.
+  const expected = (token: string) => (token === OUTSIDE_TOKEN ? everywhere('AUTH_001') : ended)
+  for (const wait of [0, 5 * minute, hour, day]) {
+    await pass(ctx, wait)
+    for (const token of [...credentials, ...others()]) {
+      const stale = token.startsWith('pst_') && !others().includes(token) && wait > 5 * minute
+      expect(await outcomes(caller, token, ids)).toEqual(stale ? everywhere('AUTH_001') : expected(token))
+    }
+    const reads = { ...ended, getWithdrawalStatus: 'accepted' }
+    expect(await outcomes(caller, caller.token, ids)).toEqual(reads)
+    for (const session of sessions) {
+      cookie.session = { sessionId: session }
+      expect(await pageContext()).toBeNull()
+    }
+  }
+})
+
+test('B30 old cookies, asked a hundred times, bring no account back', async () => {
+  for (const name of ['AUTH_SECRET', 'CODE_SECRET']) vi.stubEnv(name, 'secret-for-tests')
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  const { callbacks } = authOptions()
+  const ask = () => callbacks?.session?.({ token: { sub: caller.userId, sid: caller.sessionId } } as never)
+  expect(await ask()).toMatchObject({ user: { id: caller.userId } })
+  await withdraw(caller)
+  await pass(ctx, 5 * minute)
+  const users = await ctx.db.user.count()
+  cookie.session = { sessionId: caller.sessionId, user: { id: caller.userId, email: caller.email } }
+  for (let n = 0; n < 100; n++) expect([await ask(), await pageContext()]).toEqual([{}, null])
+  await ctx.settle()
+  expect(await ctx.db.user.count()).toBe(users)
+  expect(await ctx.db.session.count({ where: { userId: caller.userId } })).toBe(0)
+})
+
+test('B31 every table that refers to a person is in the deletion map, and the next owner of an address inherits nothing', async () => {
+  const ctx = await givenService()
+  const rows = await ctx.db.$queryRaw<{ name: string }[]>`
+    SELECT DISTINCT c.table_name AS name FROM information_schema.columns c
+    WHERE c.table_schema = 'public' AND c.column_name ~ 'user|owner|account_id|person|member|customer|subject$'
+    UNION
+    SELECT conrelid::regclass::text FROM pg_constraint WHERE contype = 'f' AND confrelid = 'users'::regclass`
+  const mapped = new Set(DELETION_MAP.map(({ table }) => table))
+  // The withdrawal itself, and what applications are told; the purge clears both.
+  expect(
+    rows
+      .map(({ name }) => name)
+      .filter((name) => !mapped.has(name))
+      .sort(),
+  ).toEqual(['app_notifications', 'withdrawals'])
+
+  const caller = await givenCaller(ctx)
+  const { id, code } = await givenChange(ctx, caller)
+  const first = await withdraw(caller)
+  const { email, password } = caller
+  const heir = { ...caller, userId: await createUser(ctx, { email, password, name: 'Heir', emailVerified: false }) }
+  heir.token = await givenToken(ctx, heir.userId)
+  heir.sessionId = await givenSession(ctx, heir.userId)
+  const session = createSessionToken(ctx, heir.sessionId).token
+  expect((await call(heir, 'getEmailStatus')).data).toMatchObject({
+    verified_at: null,
+    pending_change: { has_pending: false },
+  })
+  expect((await verify(heir, id, code)).code).toBe('EMAIL_006')
+  const ids = { withdrawalId: String(first.data.withdrawal_id) }
+  expect((await call(heir, 'getWithdrawalStatus', { ids })).code).toBe('WITHDRAWAL_004')
+  expect((await call(heir, 'listSessions', { token: session })).data.sessions).toHaveLength(1)
+  expect((await call(heir, 'listAccessTokens', { token: session })).data.access_tokens).toHaveLength(1)
+  for (const wait of [5 * minute, hour, day, 30 * day]) await pass(ctx, wait)
+  expect(await tablesWith(ctx, caller.userId)).toEqual([])
+  expect((await call(heir, 'getEmailStatus')).data).toMatchObject({ current_email: email })
+})
+
+test('B32 no kind of credential is forgotten by the erasure, and none signs in afterwards', async () => {
+  const ctx = await givenService()
+  const columns = await ctx.db.$queryRaw<{ table: string; column: string }[]>`
+    SELECT table_name AS table, column_name AS column FROM information_schema.columns
+    WHERE table_schema = 'public' AND column_name ~ 'hash|secret|token|passw|passkey|credential|otp|mac$|public_key|recovery'`
+  const where = new Map(
+    columns.map(({ table, column }) => [
+      `${table}.${column}`,
+      DELETION_MAP.find((entry) => entry.table === table)?.when,
+    ]),
+  )
+  expect(Object.fromEntries([...where].sort())).toEqual({
+    'access_tokens.token_hash': 'user_profile',
+    // The applications' own.
+    'connected_apps.sealed_secret': undefined,
+    'email_change_requests.code_mac': 'user_profile',
+    // They open nothing but the view of one's own withdrawal.
+    'ended_credentials.credential_hash': 'purge',
+    'idempotency_keys.body_mac': 'purge',
+    'users.password_hash': 'user_profile',
+  })
+  expect(authOptions().providers.map(({ id }) => id)).toEqual(['credentials'])
+
+  const caller = await givenCaller(ctx)
+  const input = { ...caller, userAgent: '', ip: '192.0.2.1' }
+  expect(await signIn(ctx, input)).not.toBeNull()
+  await withdraw(caller)
+  for (const wait of [0, 5 * minute]) {
+    await pass(ctx, wait)
+    expect(await signIn(ctx, input)).toBeNull()
+    expect(await signIn(ctx, { ...input, email: caller.email.toUpperCase() })).toBeNull()
+  }
+  for (const table of ['users', 'sessions', 'access_tokens', 'email_change_requests']) {
+    expect(await tablesWith(ctx, caller.userId)).not.toContain(table)
+  }
+})
+
+/** An account with a mark in everything that a person gives us. */
+async function givenMarked(ctx: Service) {
+  const mark = `canary${crypto.randomUUID().replaceAll('-', '')}`
+  const caller = await givenCaller(ctx, `${mark}@example.test`)
+  const { userId } = caller
+  await ctx.db.user.update({ where: { id: userId }, data: { name: `${mark} Lovelace` } })
+  await ctx.db.profile.create({ data: { userId, phone: mark, birthDate: mark, address: mark, bio: mark.repeat(200) } })
+  const secret = `whsec_${Buffer.alloc(32).toString('base64')}`
+  const appId = await registerApp(ctx, { name: 'shop', endpoint: 'https://shop.test/hook', secret })
+  await connectApp(ctx, { userId, appId, subject: mark })
+  await writeArchive(ctx, userId)
+  await givenChange(ctx, caller)
+  return { caller, mark }
+}
+
+test('B33 the engine is never told, shown or left with anything but ids', async () => {
+  const ctx = await givenService()
+  const { caller, mark } = await givenMarked(ctx)
+  ctx.apps.answer = async () => ({ status: 500, problem: 'unreachable' })
+  const { data } = await withdraw(caller, {
+    body: { confirmation: 'DELETE_MY_ACCOUNT', reason: 'other', feedback: mark },
+  })
+  await ctx.settle()
+  const withdrawalId = String(data.withdrawal_id)
+  expect(ctx.engine.events).toEqual([
+    { id: `evt_${withdrawalId}`, name: 'account/withdrawal.started', data: { withdrawal_id: withdrawalId } },
+  ])
+  const { result } = await new InngestTestEngine({
+    function: processWithdrawal,
+    events: [ctx.engine.events[0] ?? { name: '' }],
+  }).executeStep('load-steps')
+  const shown = [JSON.stringify(result)]
+
+  // A step that fails throws what the engine keeps; a database quotes rows in its errors.
+  ctx.clock.advance(5 * minute)
+  const { transaction } = ctx
+  ctx.transaction = () =>
+    Promise.reject(Object.assign(new Error(`duplicate key (${mark})`), { code: '23505', detail: mark }))
+  const failure = await runDeletionStep(ctx, { withdrawalId, step: 'user_profile' }).catch((error) => error)
+  expect(failure).toBeInstanceOf(Error)
+  shown.push(JSON.stringify([failure.message, failure.stack, failure.cause, { ...failure }]))
+  ctx.transaction = transaction
+  for (const wait of [hour, day]) {
+    ctx.clock.advance(wait)
+    const { result, error } = await new InngestTestEngine({ function: sweep }).execute()
+    shown.push(JSON.stringify([result, error]))
+  }
+  await ctx.settle()
+  for (const text of shown) expect(text).not.toMatch(new RegExp(`${mark}|${caller.userId}|Lovelace|example\\.test`))
+  // Nothing that was handed over is kept for longer than a day.
+  const left = async () => ctx.db.outboxEvent.count({ where: { id: `evt_${withdrawalId}` } })
+  expect(await left()).toBeLessThanOrEqual(1)
+  await pass(ctx, day + 1)
+  expect(await left()).toBe(0)
+})
+
+test('B34 once the archives are done, no file of the tables holds a byte of the person', async () => {
+  const ctx = await givenService()
+  const { caller, mark } = await givenMarked(ctx)
+  const { url } = await testDatabase()
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    expect(await filesWith(client, mark)).not.toEqual([])
+    await withdraw(caller)
+    for (const wait of [5 * minute, hour, day]) await pass(ctx, wait)
+    expect(mailsTo(ctx, caller.email, 'account-withdrawal-started')).toHaveLength(1)
+    expect(ctx.archived.size).toBe(0)
+    expect(await filesWith(client, mark)).toEqual([])
+  } finally {
+    await client.end()
+  }
+})
+
+/** The tables, indexes and TOAST tables whose files hold this text, after their dead rows are gone. */
+async function filesWith(client: pg.Client, text: string): Promise<string[]> {
+  const admin = new pg.Client({ connectionString: inject('adminUrl') })
+  await admin.connect()
+  const { rows: tables } = await client.query<{ name: string }>(
+    `SELECT quote_ident(relname) AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
+  )
+  for (const { name } of tables) await client.query(`VACUUM (FULL) ${name}`)
+  await admin.query('CHECKPOINT')
+  const { rows: settings } = await admin.query<{ data_directory: string }>('SHOW data_directory')
+  await admin.end()
+  const { rows: files } = await client.query<{ name: string; file: string }>(
+    `SELECT relname AS name, pg_relation_filepath(oid) AS file FROM pg_class
+     WHERE relkind IN ('r', 'i', 't') AND relnamespace IN ('public'::regnamespace, 'pg_toast'::regnamespace)
+       AND relfilenode <> 0`,
+  )
+  const contents = await Promise.all(
+    files.map(({ file }) => readFile(path.join(settings[0]?.data_directory ?? '', file)).catch(() => Buffer.alloc(0))),
+  )
+  expect(contents.filter(({ length }) => length > 0).length).toBeGreaterThan(10)
+  return files.filter((_, n) => contents[n]?.includes(text)).map(({ name }) => name)
+}

@@ -1,0 +1,466 @@
+import pg from 'pg'
+import { beforeAll, expect, test, vi } from 'vitest'
+import { operations } from '@/contract/operations'
+import { createSessionToken } from '@/domain/access/authenticate'
+import { signOut } from '@/domain/access/sessions'
+import { signIn } from '@/domain/access/sign-in'
+import { LIMITS } from '@/domain/limits'
+import { givenSession, refusalOf, tally, testDatabase, wrongCode } from '@/domain/testing'
+import { setPassword } from '@/domain/user'
+import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
+import { runDueWork } from '@/domain/withdrawal/run-due-work'
+import { addTransaction } from '@/domain/withdrawal/transactions'
+import { clientIp } from '@/server/client-ip'
+import { openDatabase } from '@/server/db'
+import {
+  acceptOutsideToken,
+  type Caller,
+  call,
+  change,
+  day,
+  emailOf,
+  givenCaller,
+  givenChange,
+  givenService,
+  givenToken,
+  hour,
+  mailsTo,
+  minute,
+  OUTSIDE_TOKEN,
+  pass,
+  proofsIn,
+  resend,
+  type Service,
+  times,
+  VERIFY,
+  verify,
+  withdraw,
+} from './known-bugs-service'
+
+// Bugs that others had (security-reliability.md, section 2), races and limits: each title begins with the row's id.
+
+beforeAll(() => {
+  for (const name of ['AUTH_SECRET', 'CODE_SECRET']) vi.stubEnv(name, 'secret-for-tests')
+})
+
+const manyVerifyCalls = { verify: { places: 10_000, windowMs: hour } }
+
+const trySignIn = (ctx: Service, email: string, password: string, ip = '192.0.2.1') =>
+  signIn(ctx, { email, password, userAgent: '', ip })
+
+test('B1 of two changes at once, a mailed code only ever sets the address it was mailed to', async () => {
+  const ctx = await givenService({ ...manyVerifyCalls, change: { places: 10, windowMs: hour } })
+  let provedOwn = 0
+  for (let round = 0; round < 50; round++) {
+    const caller = await givenCaller(ctx)
+    const [own, victim] = [`own-${caller.email}`, `victim-${caller.email}`]
+    const first = round % 2 ? await givenChange(ctx, caller, own) : null
+    if (first) ctx.clock.advance(5 * minute)
+    // In every other pair of rounds the message to the own mailbox is under way while the other change comes about.
+    const other = Promise.withResolvers<unknown>()
+    const { send } = ctx.mail
+    ctx.mail.send = async (mail) => {
+      if (mail.to === own && round % 4 > 1) await other.promise
+      return send(mail)
+    }
+    const asked = first ? resend(caller, first.id) : change(caller, own)
+    await change(caller, victim).then(other.resolve)
+    await asked
+    ctx.mail.send = send
+    const proofs = proofsIn(ctx).filter(({ to }) => to === own || to === victim)
+    const known = proofs.filter(({ to }) => to === own)
+    for (const { request } of proofs) {
+      for (const { code } of known) if ((await verify(caller, request, code)).code === 'accepted') provedOwn++
+    }
+    expect([caller.email, own]).toContain(await emailOf(ctx, caller))
+    ctx.mailbox.length = 0
+  }
+  // Otherwise the mailbox that is the attacker's own would prove nothing either.
+  expect(provedOwn).toBeGreaterThan(0)
+})
+
+test('B2 answer, status, message, notice and account always name the same address', async () => {
+  const ctx = await givenService({ change: { places: 10, windowMs: hour } })
+  for (let round = 0; round < 15; round++) {
+    const caller = await givenCaller(ctx)
+    const answers = await Promise.all(times(4, (n) => change(caller, `${n}-${caller.email}`)))
+    const { pending_change } = (await call(caller, 'getEmailStatus')).data as { pending_change: Record<string, string> }
+    const { change_request_id: id = '', new_email: address = '' } = pending_change
+    expect(answers.find(({ data }) => data.change_request_id === id)?.data.new_email).toBe(address)
+    const proof = proofsIn(ctx).find(({ request }) => request === id)
+    expect(proof?.to).toBe(address)
+    expect((await verify(caller, id, proof?.code)).data.new_email).toBe(address)
+    expect(await emailOf(ctx, caller)).toBe(address)
+    const told = mailsTo(ctx, address, 'email-changed')
+    expect(told.map(({ message }) => 'newEmail' in message && message.newEmail)).toEqual([address])
+  }
+})
+
+test('B3 guesses that arrive together are judged no oftener than one after the other', async () => {
+  const ctx = await givenService(manyVerifyCalls)
+  const caller = await givenCaller(ctx)
+  const { id, code } = await givenChange(ctx, caller)
+  const codes = await Promise.all(times(200, () => verify(caller, id, wrongCode(code))))
+  expect(tally(codes.map((answer) => answer.code))).toEqual({ EMAIL_003: 5, EMAIL_005: 195 })
+  expect((await verify(caller, id, code)).code).toBe('EMAIL_005')
+
+  ctx.compared = 0
+  const guesser = { ...caller, password: 'wrong' }
+  const passwords = await Promise.all(times(100, () => change(guesser, 'x@example.test')))
+  expect(tally(passwords.map((answer) => answer.code))).toEqual({ EMAIL_007: 5, EMAIL_008: 95 })
+  expect(ctx.compared).toBe(5)
+
+  ctx.compared = 0
+  const signIns = await Promise.all(times(50, () => refusalOf(trySignIn(ctx, caller.email, 'wrong'))))
+  expect(tally(signIns)).toEqual({ accepted: 10, RATE_001: 40 })
+  expect(ctx.compared).toBe(10)
+})
+
+test('B4 every road to a secret stops at the same limit, whichever credential walks it', async () => {
+  const secretsAsked = operations.filter(({ body }) =>
+    Object.keys(body?.shape ?? {}).some((field) => /password|code|secret|token/.test(field)),
+  )
+  expect(secretsAsked.map(({ name }) => name)).toEqual(['changeEmail', 'verifyEmail'])
+
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  acceptOutsideToken(ctx, caller)
+  const sessions = [caller.sessionId, await givenSession(ctx, caller.userId)]
+  const roads = [
+    caller.token,
+    await givenToken(ctx, caller.userId),
+    ...sessions.map((session) => createSessionToken(ctx, session).token),
+    OUTSIDE_TOKEN,
+  ]
+  const { id, code } = await givenChange(ctx, caller)
+  const judged = { EMAIL_003: 0, EMAIL_005: 0 }
+  for (const token of [...roads, ...roads]) {
+    judged[(await verify(caller, id, wrongCode(code), { token })).code as keyof typeof judged]++
+  }
+  expect(judged).toEqual({ EMAIL_003: 5, EMAIL_005: 5 })
+  const refusals: string[] = []
+  for (const token of [...roads, ...roads]) {
+    refusals.push((await change({ ...caller, password: 'wrong' }, 'x@example.test', { token })).code)
+  }
+  expect(tally(refusals)).toEqual({ EMAIL_007: 5, EMAIL_008: 5 })
+})
+
+test('B5 a withdrawal that is asked for and swept many times at once happens once', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  const secret = `whsec_${Buffer.alloc(32).toString('base64')}`
+  const appId = await registerApp(ctx, { name: 'shop', endpoint: 'https://shop.test/hook', secret })
+  await connectApp(ctx, { userId: caller.userId, appId, subject: 'one' })
+  let told = 0
+  ctx.apps.answer = async () => {
+    told++
+    return { status: 200 }
+  }
+  const answers = await Promise.all(times(40, () => withdraw(caller)))
+  const [first, ...others] = answers.filter(({ code }) => code === 'accepted')
+  expect(others).toEqual([])
+  expect(['RATE_001', 'WITHDRAWAL_002', 'accepted']).toEqual(
+    expect.arrayContaining(Object.keys(tally(answers.map(({ code }) => code)))),
+  )
+  await ctx.settle()
+  for (const wait of [5 * minute, hour, day]) {
+    ctx.clock.advance(wait)
+    await Promise.all(times(4, () => runDueWork(ctx)))
+  }
+  await ctx.settle()
+  expect(told).toBe(1)
+  expect(mailsTo(ctx, caller.email, 'account-withdrawal-started')).toHaveLength(1)
+  const withdrawals = await ctx.db.withdrawal.findMany({ where: { userId: caller.userId } })
+  expect(withdrawals.map(({ id }) => id)).toEqual([first?.data.withdrawal_id])
+  expect(new Set(ctx.engine.events.map(({ id }) => id)).size).toBe(ctx.engine.events.length)
+})
+
+test('B6 of fifty presses on one link, one counts', async () => {
+  const ctx = await givenService(manyVerifyCalls)
+  const caller = await givenCaller(ctx)
+  await givenChange(ctx, caller)
+  const [proof] = proofsIn(ctx)
+  const answers = await Promise.all(times(50, () => verify(caller, proof?.request, proof?.linkCode)))
+  expect(answers.filter(({ code }) => code === 'accepted')).toHaveLength(1)
+  expect(mailsTo(ctx, caller.email, 'email-changed')).toHaveLength(1)
+  expect(await ctx.db.auditEvent.count({ where: { userId: caller.userId, action: 'email.changed' } })).toBe(1)
+  expect((await verify(caller, proof?.request, proof?.linkCode)).code).toBe('EMAIL_006')
+})
+
+test.each(['read committed', 'repeatable read', 'serializable'])(
+  'B7 five guesses are judged and counted at the isolation level %s',
+  async (level) => {
+    const ctx = await givenService(manyVerifyCalls)
+    const caller = await givenCaller(ctx)
+    const { id, code } = await givenChange(ctx, caller)
+    const { url } = await testDatabase()
+    const admin = new pg.Client({ connectionString: url })
+    await admin.connect()
+    const name = new URL(url).pathname.slice(1)
+    await admin.query(`ALTER DATABASE ${name} SET default_transaction_isolation = '${level}'`)
+    const database = openDatabase(url)
+    try {
+      Object.assign(ctx, { sql: database.sql, transaction: database.transaction })
+      const [row] = await ctx.sql<{ level: string }>(
+        { name: `level-${level}`, text: `SELECT current_setting('transaction_isolation') AS level` },
+        [],
+      )
+      expect(row?.level).toBe(level)
+      const seen: string[] = []
+      // Under the stricter levels calls that collide are told to come again.
+      while (seen.filter((refusal) => refusal === 'EMAIL_003').length < 5 && seen.length < 1_000) {
+        seen.push(...(await Promise.all(times(20, () => verify(caller, id, wrongCode(code))))).map(({ code }) => code))
+      }
+      const { SERVER_002 = 0, EMAIL_005 = 0, ...judged } = tally(seen)
+      expect(judged).toEqual({ EMAIL_003: 5 })
+      expect((await verify(caller, id, code)).code).toBe('EMAIL_005')
+      expect((await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })).attempts).toBe(5)
+      if (level === 'read committed') expect([SERVER_002, EMAIL_005]).toEqual([0, 15])
+    } finally {
+      await admin.query(`ALTER DATABASE ${name} RESET default_transaction_isolation`)
+      await admin.end()
+      await database.close()
+    }
+  },
+)
+
+test('B7 an attempt stays counted when the change it would have made is rolled back', async () => {
+  const ctx = await givenService()
+  const [caller, owner] = [await givenCaller(ctx), await givenCaller(ctx)]
+  const { id, code, newEmail } = await givenChange(ctx, caller)
+  const theirs = await givenChange(ctx, owner, newEmail)
+  expect((await verify(owner, theirs.id, theirs.code)).code).toBe('accepted')
+  const refusals = await Promise.all(times(8, () => verify(caller, id, code)))
+  expect(tally(refusals.map((answer) => answer.code))).toEqual({ EMAIL_002: 5, EMAIL_005: 3 })
+  expect(await ctx.db.emailChangeRequest.findUnique({ where: { id } })).toMatchObject({
+    attempts: 5,
+    status: 'pending_verification',
+  })
+})
+
+test('B8 a change whose account, session, address or code is no longer what it was is refused', async () => {
+  const ctx = await givenService()
+  const [caller, rival] = [await givenCaller(ctx), await givenCaller(ctx)]
+  // The account is changed in the very moment between the guess and its effect.
+  const { sql } = ctx
+  const first = await givenChange(ctx, caller)
+  ctx.sql = async (statement, values) => {
+    if (statement.name === 'apply-email-change') {
+      ctx.sql = sql
+      await setPassword(ctx, { userId: caller.userId, password: 'another password' })
+    }
+    return sql(statement, values)
+  }
+  expect((await verify(caller, first.id, first.code)).code).toBe('EMAIL_006')
+  expect(ctx.sql).toBe(sql)
+  expect(await emailOf(ctx, caller)).toBe(caller.email)
+
+  const asking = { ...caller, password: 'another password' }
+  const session = await givenSession(ctx, caller.userId)
+  const token = createSessionToken(ctx, session).token
+  const second = await givenChange(ctx, asking)
+  await signOut(ctx, session)
+  expect((await verify(caller, second.id, second.code, { token })).code).toBe('AUTH_001')
+
+  ctx.clock.advance(5 * minute)
+  expect((await resend(caller, second.id)).code).toBe('accepted')
+  const fresh = proofsIn(ctx).at(-1)
+  if (fresh?.code !== second.code) expect((await verify(caller, second.id, second.code)).code).toBe('EMAIL_003')
+
+  const theirs = await givenChange(ctx, rival, second.newEmail)
+  expect((await verify(rival, theirs.id, theirs.code)).code).toBe('accepted')
+  expect((await verify(caller, second.id, fresh?.code)).code).toBe('EMAIL_002')
+  expect(await emailOf(ctx, caller)).toBe(caller.email)
+})
+
+/** One call that takes a place of the limit, on the path that people use; answers with its code. */
+type Road = (ctx: Service, caller: Caller, n: number) => Promise<string>
+const codeOf = async (answer: Promise<{ code: string }>) => (await answer).code
+const wide = { places: 10_000, windowMs: day }
+const ROADS: Record<string, { refusal: string; road: Road; widen?: (keyof typeof LIMITS)[]; places?: number }> = {
+  change: { refusal: 'EMAIL_008', road: (_, caller, n) => codeOf(change(caller, `${n}-${caller.email}`)) },
+  password: {
+    refusal: 'EMAIL_008',
+    road: (_, caller) => codeOf(change({ ...caller, password: 'wrong' }, 'x@example.test')),
+  },
+  passwordDay: {
+    refusal: 'EMAIL_008',
+    widen: ['password'],
+    road: (_, caller) => codeOf(change({ ...caller, password: 'wrong' }, 'x@example.test')),
+  },
+  taken: { refusal: 'EMAIL_008', road: (_, caller) => codeOf(change(caller, caller.email)) },
+  target: {
+    refusal: 'EMAIL_008',
+    road: async (ctx, { email }) => codeOf(change(await givenCaller(ctx), `target-${email}`)),
+  },
+  targetMail: {
+    refusal: 'EMAIL_008',
+    widen: ['target'],
+    road: async (ctx, { email }) => codeOf(change(await givenCaller(ctx), `target-${email}`)),
+  },
+  verify: { refusal: 'RATE_001', road: (_, caller) => codeOf(verify(caller, 'ecr_none', '000000')) },
+  withdraw: {
+    refusal: 'RATE_001',
+    road: async (ctx, caller) => {
+      const transaction = { userId: caller.userId, status: 'pending' as const, description: '', amountCents: 1, ip: '' }
+      await addTransaction(ctx, transaction)
+      return codeOf(withdraw(caller))
+    },
+  },
+  read: { refusal: 'RATE_001', road: (_, caller) => codeOf(call(caller, 'getEmailStatus')) },
+  signIn: { refusal: 'RATE_001', road: (ctx, { email }) => refusalOf(trySignIn(ctx, email, 'wrong', '198.51.100.1')) },
+  signInAddress: {
+    refusal: 'RATE_001',
+    road: (ctx, { email }, n) => refusalOf(trySignIn(ctx, `${n}-${email}`, 'wrong', '198.51.100.2')),
+  },
+  codeAttempts: {
+    refusal: 'EMAIL_005',
+    places: LIMITS.codeAttempts,
+    road: async (ctx, caller) => {
+      if (proofsIn(ctx).length === 0) await givenChange(ctx, caller)
+      const [proof] = proofsIn(ctx)
+      return codeOf(verify(caller, proof?.request, wrongCode(proof?.code ?? '')))
+    },
+  },
+  resendCooldownMs: {
+    refusal: 'EMAIL_008',
+    places: 1,
+    road: async (ctx, caller) => {
+      if (proofsIn(ctx).length > 0) return codeOf(resend(caller, proofsIn(ctx)[0]?.request))
+      await givenChange(ctx, caller)
+      ctx.clock.advance(LIMITS.resendCooldownMs)
+      return codeOf(resend(caller, proofsIn(ctx)[0]?.request))
+    },
+  },
+}
+
+test.each(Object.keys(ROADS))('B9 the limit %s stops the call after its last place, on the real path', async (name) => {
+  const { refusal, road, widen = [], places } = ROADS[name] as (typeof ROADS)[string]
+  const ctx = await givenService(Object.fromEntries(widen.map((other) => [other, wide])))
+  const caller = await givenCaller(ctx)
+  const limit = LIMITS[name as 'change']
+  const room = places ?? limit.places
+  for (let n = 0; n < room; n++) expect([n, await road(ctx, caller, n)]).not.toEqual([n, refusal])
+  expect(await road(ctx, caller, room)).toBe(refusal)
+})
+
+test('B9 no limit is without its proof', () => {
+  const bounds = ['codeValidityMs', 'changeLifetimeMs', 'withdrawalRetentionMs']
+  expect(Object.keys(ROADS).sort()).toEqual(
+    Object.keys(LIMITS)
+      .filter((name) => !bounds.includes(name))
+      .sort(),
+  )
+})
+
+test('B10 whoever asks, repeats and cancels, a stranger gets five requests and twenty mails a day', async () => {
+  const ctx = await givenService()
+  const victim = 'Victim@example.test'
+  const callers = await Promise.all(times(12, () => givenCaller(ctx)))
+  const open = new Map<Caller, unknown>()
+  for (let step = 0; step < 12 * 24; step++) {
+    const caller = callers[step % 12] as Caller
+    const request = open.get(caller)
+    if (request) {
+      await resend(caller, request)
+      if (step % 40 === 39) {
+        await call(caller, 'cancelEmailChange', { ids: { changeRequestId: String(request) } })
+        open.delete(caller)
+      }
+    } else {
+      const { code, data } = await change(caller, step % 2 ? victim : victim.toUpperCase())
+      if (code === 'accepted') open.set(caller, data.change_request_id)
+    }
+    ctx.clock.advance(5 * minute - 1_000)
+  }
+  const proofs = proofsIn(ctx).filter(({ to }) => to.toLowerCase() === victim.toLowerCase())
+  expect(proofs).toHaveLength(20)
+  expect(new Set(proofs.map(({ request }) => request)).size).toBe(5)
+})
+
+test('B36 no call but the right code of the new mailbox writes the new address', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  const stays = async (what: string) => expect([what, await emailOf(ctx, caller)]).toEqual([what, caller.email])
+  const { id, code, newEmail } = await givenChange(ctx, caller)
+  await stays('change')
+  for (const { message } of mailsTo(ctx, caller.email)) expect(JSON.stringify(message)).not.toMatch(/code|verify-email/)
+  await verify(caller, id, wrongCode(code))
+  await stays('wrong code')
+  ctx.clock.advance(5 * minute)
+  await resend(caller, id)
+  await stays('resend')
+  const { token } = createSessionToken(ctx, caller.sessionId)
+  for (const { name } of operations) {
+    if (name !== 'withdrawAccount') await call(caller, name, { token })
+    await stays(name)
+  }
+  await pass(ctx, hour)
+  await stays('the work that is due')
+  const newest = await givenChange(ctx, caller, newEmail)
+  expect((await verify(caller, newest.id, newest.code)).code).toBe('accepted')
+  expect(await emailOf(ctx, caller)).toBe(newEmail)
+})
+
+test('B37 forwarding headers are nobody, and where no peer is known the limits hold all the same', async () => {
+  const forwarded = { 'x-forwarded-for': '203.0.113.9', forwarded: 'for=203.0.113.9', 'x-real-ip': '203.0.113.9' }
+  const incoming = { socket: { remoteAddress: '192.0.2.1' }, headers: forwarded }
+  expect(clientIp(incoming as unknown as Parameters<typeof clientIp>[0])).toBe('192.0.2.1')
+
+  const ctx = await givenService()
+  for (const ip of ['', 'unknown', '192.0.2.1']) {
+    const caller = await givenCaller(ctx)
+    const outcomes: string[] = []
+    for (let n = 0; n < 5; n++) {
+      const headers = { 'X-Forwarded-For': `198.51.100.${n}`, 'X-Real-IP': `198.51.100.${n}` }
+      outcomes.push((await change(caller, `${n}-${caller.email}`, { ip, headers })).code)
+    }
+    expect(tally(outcomes)).toEqual({ accepted: 3, EMAIL_008: 2 })
+    await ctx.settle()
+    const [notice] = mailsTo(ctx, caller.email, 'email-change-requested')
+    expect(notice?.message).toMatchObject({ ipAddress: ip })
+  }
+  const guesses = await Promise.all(times(15, () => refusalOf(trySignIn(ctx, 'ada@example.test', 'wrong', ''))))
+  expect(tally(guesses)).toEqual({ accepted: 10, RATE_001: 5 })
+})
+
+test('B38 an address written another way shares the limits of the first', async () => {
+  const ctx = await givenService()
+  const spellings = ['a@bücher.test', 'A@BÜCHER.test', 'a@xn--bcher-kva.test', 'A@XN--Bcher-KVA.test', 'a@Bücher.TEST']
+  for (const spelling of spellings)
+    expect((await change(await givenCaller(ctx), spelling)).code, spelling).toBe('accepted')
+  for (const spelling of spellings)
+    expect((await change(await givenCaller(ctx), spelling)).code, spelling).toBe('EMAIL_008')
+  for (const padded of [' a@bücher.test', 'a@bücher.test ', 'a@bücher.test\u200b', 'a@bücher.test.']) {
+    expect((await change(await givenCaller(ctx), padded)).code).toBe('EMAIL_001')
+  }
+  const { email } = await givenCaller(ctx)
+  const cases = times(15, (n) => (n % 2 ? email.toUpperCase() : email))
+  const guesses = await Promise.all(cases.map((typed) => refusalOf(trySignIn(ctx, typed, 'wrong'))))
+  expect(tally(guesses)).toEqual({ accepted: 10, RATE_001: 5 })
+})
+
+test('B38 changes and resends by turns do not double the allowance', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  const target = `t-${caller.email}`
+  const started = ctx.clock.now().getTime()
+  const sent: { what: string; at: number }[] = []
+  let request: unknown
+  while (ctx.clock.now().getTime() < started + 2 * hour) {
+    const changed = await change(caller, sent.length % 2 ? target : target.toUpperCase())
+    if (changed.code === 'accepted') request = changed.data.change_request_id
+    const repeated = await resend(caller, request)
+    for (const [what, { code }] of Object.entries({ changed, repeated })) {
+      if (code === 'accepted') sent.push({ what, at: ctx.clock.now().getTime() })
+    }
+    ctx.clock.advance(minute)
+  }
+  const perHour = (what: string) =>
+    sent.map(({ at }) => sent.filter((other) => other.what === what && other.at > at - hour && other.at <= at).length)
+  expect(Math.max(...perHour('changed'))).toBe(3)
+  expect(Math.max(...perHour('repeated'))).toBeLessThanOrEqual(12)
+  const arrived = ctx.mailbox.filter(({ to, message }) => to.toLowerCase() === target && message.template === VERIFY)
+  expect(arrived).toHaveLength(sent.length)
+  expect(arrived.length).toBeLessThanOrEqual(20)
+})

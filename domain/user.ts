@@ -43,6 +43,15 @@ export async function createUser(
   return id
 }
 
+/**
+ * Taken in a statement of its own before what ends sessions or open changes: the next statement then sees a change
+ * that was opened while this one waited for the row.
+ */
+export const lockActiveUser = statement(
+  'lock-active-user',
+  'SELECT id FROM users WHERE id = $1 AND withdrawn_at IS NULL FOR UPDATE',
+)
+
 // Open changes die with the old password: whoever started one may not be who holds the account now.
 const updatePassword = statement(
   'set-password',
@@ -61,12 +70,10 @@ const updatePassword = statement(
 
 export async function setPassword(ctx: SystemContext, input: { userId: string; password: string }): Promise<void> {
   const passwordHash = await ctx.passwords.hash(checkPassword(input.password))
-  const rows = await ctx.sql(updatePassword, [
-    input.userId,
-    passwordHash,
-    ctx.clock.now(),
-    ctx.secrets.randomId('aud_'),
-  ])
+  const rows = await ctx.transaction(async (sql) => {
+    await sql(lockActiveUser, [input.userId])
+    return sql(updatePassword, [input.userId, passwordHash, ctx.clock.now(), ctx.secrets.randomId('aud_')])
+  })
   if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
 }
 

@@ -1,3 +1,4 @@
 import path from 'node:path'
 
-export const FAULTS_DIR = path.resolve('.data/faults')
+/** Where a run keeps its cluster and everything else; another kind of run sets another place. */
+export const FAULTS_DIR = path.resolve(process.env.FAULTS_DIR ?? '.data/faults')

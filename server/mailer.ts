@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import nodemailer from 'nodemailer'
 import { createElement, type ReactElement } from 'react'
-import { render } from 'react-email'
+import { render, toPlainText } from 'react-email'
 import type { Mail, Message } from '@/domain/context'
 import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
 import EmailChangeRequested from '@/emails/email-change-requested'
@@ -98,8 +98,8 @@ export async function renderMessage(
   { supportEmail, appUrl }: Pick<Settings, 'supportEmail' | 'appUrl'>,
 ): Promise<{ subject: string; html: string; text: string }> {
   const { subject, element } = toElement(message, supportEmail, appUrl)
-  const [html, text] = await Promise.all([render(element), render(element, { plainText: true })])
-  return { subject, html, text }
+  const html = await render(element)
+  return { subject, html, text: toPlainText(html) }
 }
 
 function toElement(message: Message, supportEmail: string, appUrl: string): { subject: string; element: ReactElement } {
@@ -133,5 +133,5 @@ function toElement(message: Message, supportEmail: string, appUrl: string): { su
   }
 }
 
-const formatUtc = (date: Date) =>
-  `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`
+const utc = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
+const formatUtc = (date: Date) => `${utc.format(date)} UTC`

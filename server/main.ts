@@ -10,6 +10,7 @@ import { type Env, getEnv, setDatabaseUrl } from './env'
 import { describeError, inRequest, log, requestIdOf } from './log'
 import { migrateDeploy } from './migrate'
 import { hardenPage } from './page-headers'
+import { cleanPageRequest } from './page-requests'
 import { stopTracing } from './tracing'
 
 const SHUTDOWN_MS = 15_000
@@ -51,6 +52,7 @@ async function main() {
       return outgoing.writeHead(405, { Allow: 'GET, HEAD' }).end()
     }
     markClientIp(incoming, clientIp(incoming))
+    cleanPageRequest(incoming)
     hardenPage(incoming, outgoing, env)
     const requestId = requestIdOf(incoming.headers['x-request-id'])
     outgoing.setHeader('X-Request-Id', requestId)

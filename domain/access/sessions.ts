@@ -2,6 +2,7 @@ import type * as contract from '@/contract/access'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { type Context, type SystemContext, statement } from '../context'
+import { lockActiveUser } from '../user'
 
 const SESSION_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000
 
@@ -100,6 +101,9 @@ const endOthers = statement(
 export async function endOtherSessions(ctx: Context): Promise<Data<typeof contract.endOtherSessions>> {
   const { userId, id, kind } = ctx.actor
   const auditId = ctx.secrets.randomId('aud_')
-  const [row] = await ctx.sql<{ ended: number }>(endOthers, [userId, id, ctx.clock.now(), auditId, kind, ctx.ip])
+  const [row] = await ctx.transaction(async (sql) => {
+    await sql(lockActiveUser, [userId])
+    return sql<{ ended: number }>(endOthers, [userId, id, ctx.clock.now(), auditId, kind, ctx.ip])
+  })
   return { ended: row?.ended ?? 0 }
 }

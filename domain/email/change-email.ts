@@ -27,11 +27,20 @@ const beginChange = statement(
    FROM places LEFT JOIN users u ON u.id = $7 AND u.withdrawn_at IS NULL`,
 )
 
+// Of what ended while the message was on its way, nothing may be opened: neither for an old password nor by a caller
+// who has been signed out. The caller's row is locked after the account's, as those who end it do.
 // The new request is written after the one it supersedes was closed: the count makes PostgreSQL finish that first.
 const openRequest = statement(
   'open-email-change',
-  `WITH account AS (
+  `WITH locked AS (
      SELECT id, email FROM users WHERE id = $1 AND password_hash = $2 AND withdrawn_at IS NULL FOR UPDATE
+   ), session AS (
+     SELECT s.id FROM locked JOIN sessions s ON s.id = $15 AND s.revoked_at IS NULL FOR SHARE OF s
+   ), token AS (
+     SELECT t.id FROM locked JOIN access_tokens t ON t.id = $15 AND t.revoked_at IS NULL FOR SHARE OF t
+   ), account AS (
+     SELECT id, email FROM locked
+     WHERE $13 = 'outside_token' OR EXISTS (SELECT FROM session) OR EXISTS (SELECT FROM token)
    ), superseded AS (
      UPDATE email_change_requests r SET status = 'superseded', closed_at = $3
      FROM account WHERE r.user_id = account.id AND r.status = 'pending_verification'
@@ -82,6 +91,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   }
 
   let places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
+  let mayBeOpen = false
   try {
     const requestedAt = ctx.clock.now()
     const id = ctx.secrets.randomId('ecr_')
@@ -107,6 +117,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     places = { ...places, buckets: places.buckets.filter(({ name }) => name === 'change') }
     const sentAt = ctx.clock.now()
     const expiresAt = codeExpiresAt(ctx, sentAt, requestedAt)
+    mayBeOpen = true
     const noticeId = await openOnce(ctx, [
       userId,
       passwordHash,
@@ -122,6 +133,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       ctx.secrets.randomId('aud_'),
       ctx.actor.kind,
       ctx.secrets.randomId('ntc_'),
+      ctx.actor.id,
     ])
     ctx.background(() => sendNotice(ctx, noticeId))
     return {
@@ -133,7 +145,8 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       current_email_retained: true,
     }
   } catch (error) {
-    await givePlacesBack(ctx, places)
+    // Whether a statement whose answer was lost has opened the request is not known: then its place stays taken.
+    if (!mayBeOpen || error instanceof AppError) await givePlacesBack(ctx, places)
     throw error
   }
 }
@@ -143,7 +156,8 @@ async function openOnce(ctx: Context, values: unknown[]): Promise<string> {
   for (let tries = 1; ; tries++) {
     try {
       const [notice] = await ctx.sql<{ id: string }>(openRequest, values)
-      if (!notice) throw new AppError('EMAIL_007', 'The password was changed meanwhile. Sign in again.')
+      if (!notice)
+        throw new AppError('EMAIL_007', 'The password was changed, or you were signed out, meanwhile. Sign in again.')
       return notice.id
     } catch (error) {
       if (tries === ctx.limits.change.places || !isUniqueViolation(error, 'email_change_requests_one_pending'))

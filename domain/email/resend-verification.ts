@@ -40,13 +40,14 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
     code: 'EMAIL_008',
   })
   let claimed = false
+  let accepted = false
   try {
     claimed = await moveSentAt(ctx, change.id, change.sentAt, now)
     if (!claimed) throw await refusalAfterRace(ctx, change.id, now)
     const code = ctx.secrets.randomCode()
     const method = input.verification_method ?? change.method
     const expiresAt = codeExpiresAt(ctx, now, change.requestedAt)
-    const accepted = await ctx.mail.send({
+    accepted = await ctx.mail.send({
       to: address.deliverable,
       id: `${change.id}-${now.getTime()}`,
       userId: ctx.actor.userId,
@@ -81,6 +82,8 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
       resend_available_at: resendAvailableAt(ctx, { sentAt: now }).toISOString(),
     }
   } catch (error) {
+    // The mailbox has its message now, whatever becomes of the code: the place and the wait stay.
+    if (accepted) throw error
     await givePlacesBack(ctx, places)
     if (claimed) await moveSentAt(ctx, change.id, now, change.sentAt)
     throw error

@@ -25,6 +25,18 @@ test('the ledger names a withdrawal and its times, and nobody', async () => {
   for (const text of [user.userId, user.email, 'Ada']) expect(JSON.stringify(entry)).not.toContain(text)
 })
 
+test('withdrawals at once stand in the ledger once each, and none waits for another', async () => {
+  const ctx = await testContext()
+  const users = await Promise.all(Array.from({ length: 12 }, () => givenUser(ctx)))
+  const actors = await Promise.all(users.map((user) => asUser(ctx, user)))
+  const answers = await Promise.all(
+    actors.map((actor) => withdrawAccount(actor, { userId: actor.actor.userId, confirmation: 'DELETE_MY_ACCOUNT' })),
+  )
+  await ctx.settle()
+  const ids = (await ctx.ledger.read()).map(({ withdrawalId }) => withdrawalId)
+  for (const { withdrawal_id } of answers) expect(ids.filter((id) => id === withdrawal_id)).toEqual([withdrawal_id])
+})
+
 test('whom a restored backup brings back, the ledger withdraws again, to the end', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)

@@ -7,7 +7,13 @@ const unwritten = statement(
   `SELECT id, user_id, started_at, keep_analytics, keep_audit_logs, keep_transaction_history
    FROM withdrawals WHERE ledgered_at IS NULL AND user_id IS NOT NULL ORDER BY started_at LIMIT $1`,
 )
-const markWritten = statement('mark-ledgered', 'UPDATE withdrawals SET ledgered_at = $2 WHERE id = ANY($1::text[])')
+const markWritten = statement(
+  'mark-ledgered',
+  // In one order, so that two instances do not wait for each other.
+  `UPDATE withdrawals w SET ledgered_at = $2
+   FROM (SELECT id FROM withdrawals WHERE id = ANY($1::text[]) AND ledgered_at IS NULL ORDER BY id FOR UPDATE) AS locked
+   WHERE w.id = locked.id`,
+)
 
 interface UnwrittenRow {
   id: string
@@ -18,8 +24,33 @@ interface UnwrittenRow {
   keep_transaction_history: boolean
 }
 
-/** A withdrawal that two instances write at once stands in the ledger twice, which changes nothing. */
-export async function writeErasureLedger(ctx: SystemContext): Promise<void> {
+interface Turn {
+  now?: Promise<void>
+  next?: Promise<void>
+}
+const turns = new WeakMap<SystemContext['ledger'], Turn>()
+
+/**
+ * One at a time in a process: runs beside each other would all write, and lock, the same rows. Who comes meanwhile shares the
+ * run after this one, which sees what they have committed. A withdrawal that two instances write at once stands in the ledger
+ * twice, which changes nothing.
+ */
+export function writeErasureLedger(ctx: SystemContext): Promise<void> {
+  const turn = turns.get(ctx.ledger) ?? {}
+  turns.set(ctx.ledger, turn)
+  const run = () => {
+    turn.next = undefined
+    turn.now = writeUnwritten(ctx).finally(() => {
+      turn.now = undefined
+    })
+    return turn.now
+  }
+  if (!turn.now) return turn.next ?? run()
+  turn.next ??= turn.now.then(run, run)
+  return turn.next
+}
+
+async function writeUnwritten(ctx: SystemContext): Promise<void> {
   for (;;) {
     const rows = await ctx.sql<UnwrittenRow>(unwritten, [BATCH])
     if (rows.length === 0) return

@@ -1,0 +1,737 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { connect } from 'node:net'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Contract } from '@/contract/define'
+import { operations } from '@/contract/operations'
+import { createSessionToken } from '@/domain/access/authenticate'
+import type { SystemContext } from '@/domain/context'
+import type { Instance } from '@/faults/instance'
+import { givenWorld, type World } from '@/faults/world'
+import { createSecrets } from '@/server/secrets'
+import { type Hit, parse } from './gun'
+import { envelopeProblem } from './invariants'
+import { givenPeople, type Person } from './people'
+
+const SEED = Number(process.env.PROOF_SEED ?? randomInt(2 ** 31))
+const BODIES = Number(process.env.PROOF_BODIES ?? 10_000)
+const AT_ONCE = 24
+const SLOWEST_MS = 2_000
+/** Stands in everything that is sent, and may stand in no line that is logged. No request id has a tilde: a good one may. */
+const CANARY = `c4n~${randomBytes(9).toString('hex')}`
+const SECRETS = { AUTH_SECRET: 'auth-secret-of-the-fuzz-run', CODE_SECRET: 'code-secret-of-the-fuzz-run' }
+
+// Limits are settings. The windows are short as well, so that no bucket grows with the run.
+const [HIGH, SHORT] = ['1000000', 'PT1S']
+const LIMITS = Object.fromEntries(
+  [
+    'EMAIL_CHANGE',
+    'EMAIL_PASSWORD',
+    'EMAIL_PASSWORD_DAY',
+    'EMAIL_TAKEN',
+    'EMAIL_TARGET',
+    'EMAIL_VERIFY',
+    'WITHDRAW',
+    'READ',
+    'SIGN_IN',
+  ]
+    .flatMap((name) => [
+      [`${name}_LIMIT`, HIGH],
+      [`${name}_WINDOW`, SHORT],
+    ])
+    .concat([
+      ['EMAIL_TARGET_MAIL_LIMIT', HIGH],
+      ['SIGN_IN_ADDRESS_LIMIT', HIGH],
+    ]),
+)
+
+let world: World
+let instance: Instance
+let person: Person
+let sessionToken: string
+const cleanUps: (() => unknown)[] = []
+const report: string[] = [`seed ${SEED}`]
+
+beforeAll(async () => {
+  const settings = { ...LIMITS, ...SECRETS, WITHDRAWAL_TIME_SCALE: '1' }
+  world = await givenWorld({ onTestFinished: (end) => void cleanUps.push(end as () => unknown) }, settings)
+  instance = await world.start()
+  ;[person] = (await givenPeople(world, 1)) as [Person]
+  // A body that happens to be right ends nothing.
+  const pending = ['transaction', 'add', '--user', person.id, '--status', 'pending', '--description', 'book']
+  await world.operator.run(...pending)
+  const sessionId = `ses_${randomBytes(16).toString('base64url')}`
+  await world.query(
+    `INSERT INTO sessions VALUES ($1, $2, 'fuzz', '192.0.2.1', now(), now(), now() + interval '1 day')`,
+    [sessionId, person.id],
+  )
+  const secrets = createSecrets({ auth: [SECRETS.AUTH_SECRET], code: [SECRETS.CODE_SECRET] })
+  sessionToken = createSessionToken({ secrets, clock: { now: () => new Date() } } as SystemContext, sessionId).token
+})
+
+afterAll(async () => {
+  for (const cleanUp of cleanUps.reverse()) await cleanUp()
+  process.stdout.write(`\n${report.join('\n')}\n`)
+})
+
+const pathOf = ({ path }: Contract) =>
+  `/api/v1${path}`.replace('{userId}', person.id).replaceAll(/\{\w+\}/g, `wd_${'A'.repeat(22)}`)
+const tokenFor = ({ scope }: Contract) => (scope === 'tokens:manage' ? sessionToken : person.token)
+
+/** What a field may never hold, and what looks like what an engine, a parser or a database reads in its own way. */
+const hostileText = fc.oneof(
+  fc.constantFrom(
+    ...[
+      '',
+      ' ',
+      '\0',
+      `${CANARY}\0`,
+      '\ud800',
+      '\udfff\ud800',
+      '\u202e',
+      '\ufeff',
+      '\u2028',
+      '__proto__',
+      'null',
+      '%00',
+      '%0d%0aBcc: x',
+    ],
+    ...[
+      "' OR 1=1 --",
+      '<%= 7*7 %>',
+      '{{7*7}}',
+      '../../etc/passwd',
+      '<script>',
+      'a@b@c',
+      'x@t.test\r\nBcc: v@t.test',
+      'ａ@example.test',
+    ],
+    ...[
+      `"${CANARY}"@example.test`,
+      `${CANARY}@xn--.test`,
+      `${CANARY}@1.2.3.4`,
+      '🙂'.repeat(500),
+      '🙂'.repeat(501),
+      'e\u0301'.repeat(300),
+    ],
+    ...[
+      '000000',
+      '０００００0',
+      'ecr_AAAAAAAAAAAAAAAAAAAAAA',
+      `ecr_${'A'.repeat(5000)}`,
+      'DELETE_MY_ACCOUNT ',
+      'delete_my_account',
+    ],
+  ),
+  fc.string({ unit: 'binary', maxLength: 300 }),
+  fc.string({ unit: 'grapheme', maxLength: 300 }),
+  fc.emailAddress(),
+  fc.integer({ min: 1, max: 15_000 }).map((length) => 'x'.repeat(length)),
+)
+const hostileValue = fc.oneof(
+  { weight: 4, arbitrary: hostileText },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom<unknown>(null, true, false, 0, -0, 1e308, -1, 1.5, 2 ** 53, [], {}, [[]], [null]),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom<unknown>(
+      { contains: '@' },
+      { not: '' },
+      { $ne: null },
+      [CANARY],
+      { toString: CANARY },
+      { length: 6 },
+    ),
+  },
+  { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 4 }) },
+)
+const extraKey = fc.constantFrom(
+  '__proto__',
+  'constructor',
+  'toString',
+  'userId',
+  'status',
+  'attempts',
+  'email_verified',
+  '',
+  '\0',
+  'a'.repeat(500),
+)
+
+/** Bodies around a right one: as text, then broken as text, then as bytes. */
+function bodiesAround(valid: Record<string, unknown>): fc.Arbitrary<Buffer> {
+  const keys = Object.keys(valid)
+  const key = fc.constantFrom(...keys)
+  const swapped = fc
+    .dictionary(key, hostileValue, { minKeys: 1, maxKeys: keys.length })
+    .map((changes) => JSON.stringify({ ...valid, ...changes }))
+  const dropped = fc
+    .subarray(keys)
+    .map((kept) => JSON.stringify(Object.fromEntries(kept.map((name) => [name, valid[name]]))))
+  const added = fc
+    .tuple(extraKey, hostileValue)
+    .map(([name, value]) => `${JSON.stringify(valid).slice(0, -1)},${JSON.stringify(name)}:${JSON.stringify(value)}}`)
+  const doubled = fc
+    .tuple(key, hostileValue)
+    .map(([name, value]) => `{${JSON.stringify(name)}:${JSON.stringify(value)},${JSON.stringify(valid).slice(1)}`)
+  const deep = fc
+    .tuple(fc.integer({ min: 1, max: 8_000 }), fc.constantFrom('[', '{"a":', '[{"":'), fc.boolean())
+    .map(([depth, open, inside]) =>
+      (inside ? `{"${keys[0]}":${open.repeat(depth)}` : open.repeat(depth)).slice(0, 16_300),
+    )
+  const right = fc.constant(JSON.stringify(valid))
+  const other = fc.oneof(
+    fc.json(),
+    fc.constantFrom(
+      '',
+      ' ',
+      'null',
+      '[]',
+      '""',
+      '{',
+      '}',
+      '{}{}',
+      "{'a':1}",
+      '{"a":1,}',
+      '{"a":1e999}',
+      '{"a":NaN}',
+      '//',
+      '\ufeff{}',
+    ),
+    fc.integer({ min: 16_300, max: 40_000 }).map((size) => `{"${keys[0]}":"${'x'.repeat(size)}"}`),
+  )
+  const text = fc.oneof(
+    { weight: 6, arbitrary: swapped },
+    ...[dropped, added, doubled, deep, other].map((arbitrary) => ({ weight: 2, arbitrary })),
+  )
+  const cut = fc.tuple(fc.oneof(swapped, right), fc.nat()).map(([full, at]) => full.slice(0, at % full.length))
+  const spoiled = fc
+    .tuple(fc.oneof(swapped, right), fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 4 }))
+    .map(([full, at, bytes]) => {
+      const all = Buffer.from(full)
+      return Buffer.concat([all.subarray(0, at % all.length), bytes, all.subarray(at % all.length)])
+    })
+  return fc.oneof(
+    { weight: 7, arbitrary: text.map((full) => Buffer.from(full)) },
+    { weight: 2, arbitrary: cut.map((full) => Buffer.from(full)) },
+    { weight: 2, arbitrary: spoiled },
+    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)) },
+  )
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
+
+function send(method: string, path: string, headers: Record<string, string>, body?: Buffer): Promise<Hit> {
+  const startedAt = performance.now()
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      `${instance.url}/`,
+      { method, path, headers, agent: headers.Connection ? false : agent },
+      (incoming) => {
+        const chunks: Buffer[] = []
+        incoming.on('data', (chunk) => chunks.push(chunk))
+        incoming.on('error', reject)
+        incoming.on('end', () => {
+          const text = Buffer.concat(chunks).toString()
+          const isJson = incoming.headers['content-type']?.startsWith('application/json')
+          const answered = { status: incoming.statusCode ?? 0, headers: incoming.headers as Record<string, string> }
+          resolve({ ...answered, body: isJson ? JSON.parse(text) : text, ms: performance.now() - startedAt })
+        })
+      },
+    )
+    // What is refused before it is read whole may be answered on a connection that closes.
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
+/** As a client that sends whatever it likes. Null where the connection is closed without an answer. */
+function sendRaw(bytes: Buffer): Promise<Hit | null> {
+  const { hostname, port } = new URL(instance.url)
+  const startedAt = performance.now()
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(bytes))
+    const end = () => {
+      const received = Buffer.concat(chunks)
+      resolve(received.length > 0 ? { ...parse(received), ms: performance.now() - startedAt } : null)
+    }
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+    socket.on('close', end)
+    socket.on('error', () => {})
+    socket.setTimeout(20_000, () => {
+      reject(new Error(`no answer to ${bytes.toString('latin1').slice(0, 400)}`))
+      socket.destroy()
+    })
+  })
+}
+
+/** Several at a time; every problem with what was sent. */
+async function each<T>(all: T[], work: (one: T) => Promise<void>): Promise<void> {
+  const left = [...all]
+  const worker = async () => {
+    for (let one = left.pop(); one !== undefined; one = left.pop()) await work(one)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+}
+
+interface Tally {
+  sent: number
+  slowestMs: number
+  codes: Record<string, number>
+}
+
+const newTally = (): Tally => ({ sent: 0, slowestMs: 0, codes: {} })
+
+function count(tally: Tally, { status, body, ms }: Hit) {
+  const code = status < 300 ? 'OK' : (body?.error?.code ?? String(status))
+  tally.sent++
+  tally.slowestMs = Math.max(tally.slowestMs, Math.round(ms))
+  tally.codes[code] = (tally.codes[code] ?? 0) + 1
+}
+
+/** A 5xx, a wrong envelope or a slow answer. */
+function problemOf(hit: Hit): string | null {
+  if (hit.status >= 500) return `${hit.status} ${JSON.stringify(hit.body)}`
+  if (hit.ms > SLOWEST_MS) return `${Math.round(hit.ms)} ms`
+  if (!/^application\/json; charset=utf-8$/.test(hit.headers['content-type'] ?? ''))
+    return `type ${hit.headers['content-type']}`
+  return envelopeProblem(hit)
+}
+
+const note = (what: string, tally: Tally, startedAt: number) =>
+  report.push(
+    `${what}: ${tally.sent} in ${((performance.now() - startedAt) / 1000).toFixed(1)} s, slowest ${tally.slowestMs} ms, ${JSON.stringify(tally.codes)}`,
+  )
+
+const posts = operations.filter(({ method }) => method === 'POST')
+
+test.each(posts.map((contract) => [contract.name, contract] as const))(
+  '%s: no malformed body gets a 5xx, a slow answer or anything but the envelope',
+  async (name, contract) => {
+    const valid = { ...contract.example.body }
+    if ('current_password' in valid) valid.current_password = person.password
+    const bodies = fc.sample(bodiesAround(valid), { numRuns: BODIES, seed: SEED })
+    const headers = {
+      Authorization: `Bearer ${tokenFor(contract)}`,
+      'X-Required-Scope': contract.scope,
+      'Content-Type': 'application/json',
+    }
+    const tally = newTally()
+    const startedAt = performance.now()
+    const problems: string[] = []
+    await each(bodies, async (body) => {
+      const hit = await send('POST', pathOf(contract), headers, body)
+      count(tally, hit)
+      const problem = problemOf(hit)
+      if (problem) problems.push(`${problem} for ${body.toString('latin1').slice(0, 300)}`)
+    })
+    note(name, tally, startedAt)
+    expect(problems.slice(0, 5)).toEqual([])
+    expect(instance.isRunning).toBe(true)
+  },
+)
+
+/** What may stand in the value of a header. */
+const visible = Array.from({ length: 224 }, (_, index) => String.fromCharCode(32 + index)).filter(
+  (char) => char !== '\x7f',
+)
+const legal = fc.oneof(
+  fc.constantFrom(
+    '',
+    ',',
+    ';',
+    '=',
+    '"',
+    '%',
+    '\t',
+    CANARY,
+    'null',
+    '*',
+    '*/*',
+    '\xff\xfe',
+    'a'.repeat(4_000),
+    `${CANARY},${CANARY}`,
+  ),
+  fc.string({ unit: fc.constantFrom(...visible), maxLength: 60 }),
+)
+const illegal = fc.constantFrom(
+  ...[
+    'x\r\nX-Injected: yes',
+    'x\nX-Injected: yes',
+    'x\rX-Injected: yes',
+    'x\0y',
+    'x\r\n\r\nGET / HTTP/1.1\r\nHost: x',
+    '\x7f',
+    'a'.repeat(20_000),
+  ],
+)
+const junk = fc.oneof({ weight: 24, arbitrary: legal }, { weight: 1, arbitrary: illegal })
+
+/** Lines of a request head, none of them as it should be. */
+function hostileHeads(contract: Contract): fc.Arbitrary<string[]> {
+  const bearer = `Bearer ${tokenFor(contract)}`
+  const line = (name: string, values: fc.Arbitrary<string>) => values.map((value) => `${name}: ${value}`)
+  const authorization = fc.oneof(
+    junk.map((value) => `Bearer ${value}`),
+    junk,
+    fc.constantFrom(
+      bearer.toLowerCase(),
+      `${bearer} `,
+      `Bearer  ${bearer}`,
+      `Basic ${CANARY}`,
+      `${bearer},${bearer}`,
+      `Bearer ${'.'.repeat(300)}`,
+    ),
+    fc.constantFrom(`Bearer ${CANARY}.${CANARY}.${CANARY}`, 'Bearer eyJhbGciOiJub25lIn0.e30.', bearer),
+  )
+  const lines = fc.oneof(
+    line('Authorization', authorization),
+    line(
+      'X-Required-Scope',
+      fc.oneof(
+        junk,
+        fc.constantFrom(contract.scope, `${contract.scope},${contract.scope}`, contract.scope.toUpperCase()),
+      ),
+    ),
+    line(
+      'Content-Type',
+      fc.oneof(
+        junk,
+        fc.constantFrom(
+          'application/json',
+          'text/plain',
+          'application/json; charset=utf-16',
+          'multipart/form-data; boundary=x',
+          'application/json;',
+        ),
+      ),
+    ),
+    line('Idempotency-Key', fc.oneof(junk, fc.constantFrom('key', '\u00e9', 'k'.repeat(255), 'k'.repeat(256)))),
+    line('X-Request-Id', fc.oneof(junk, fc.constantFrom('good.id-1', 'i'.repeat(64), 'i'.repeat(65)))),
+    line('X-Forwarded-For', junk),
+    line('X-Account-Client-Ip', junk),
+    line('Accept-Encoding', junk),
+    line('Cookie', junk),
+    line('Expect', fc.constantFrom('100-continue', 'something')),
+    fc.constantFrom(
+      ...['chunked', 'gzip', 'identity', 'chunked, chunked'].map((value) => `Transfer-Encoding: ${value}`),
+      ...['-1', '0', '99999999999999999999', '0x2', '2, 2'].map((value) => `Content-Length: ${value}`),
+    ),
+    legal.map((value) => `X-${encodeURIComponent(value.toWellFormed()).replaceAll(/[()]/g, '')}: ${value}`),
+  )
+  return fc
+    .array(lines, { minLength: 1, maxLength: 6 })
+    .map((several) => [`Authorization: ${bearer}`, `X-Required-Scope: ${contract.scope}`, ...several])
+}
+
+test('no hostile header gets a 5xx, a header of its own into the answer, or a slow answer', async () => {
+  const tally = newTally()
+  const startedAt = performance.now()
+  const problems: string[] = []
+  const cases = operations.flatMap((contract) =>
+    fc
+      .sample(fc.tuple(hostileHeads(contract), fc.boolean()), { numRuns: Math.ceil(BODIES / 25), seed: SEED })
+      .map(([lines, isPlain]) => {
+        // Half of them replace the right lines instead of coming beside them.
+        const kept = isPlain ? [...lines] : lines.slice(2)
+        const isFramed = kept.some((line) => /^(?:Content-Length|Transfer-Encoding):/.test(line))
+        const body = contract.method === 'POST' ? '{}' : ''
+        if (body && !isFramed) kept.push('Content-Length: 2')
+        const head = `${contract.method} ${pathOf(contract)} HTTP/1.1\r\nHost: x\r\nConnection: close`
+        return Buffer.from(`${head}\r\n${kept.join('\r\n')}\r\n\r\n${body}`, 'latin1')
+      }),
+  )
+  await each(cases, async (bytes) => {
+    const hit = await sendRaw(Buffer.concat([bytes]))
+    if (!hit) return
+    count(tally, hit)
+    // The HTTP parser's own refusals have no body.
+    const isParsers = (hit.status === 400 || hit.status === 431 || hit.status === 417) && hit.body === ''
+    const problem = isParsers ? null : hit.ms > SLOWEST_MS && hit.status === 408 ? null : problemOf(hit)
+    const injected =
+      'x-injected' in hit.headers ||
+      (hit.headers['x-request-id'] && !/^[\w.-]{1,64}$/.test(hit.headers['x-request-id']))
+    if (problem || injected)
+      problems.push(`${problem ?? 'injected'} for ${JSON.stringify(bytes.toString('latin1').slice(0, 500))}`)
+  })
+  note('headers', tally, startedAt)
+  expect(problems.slice(0, 5)).toEqual([])
+  expect(instance.isRunning).toBe(true)
+})
+
+test('no path and no encoding of one gets a 5xx, a redirect or anything but the envelope', async () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      '..',
+      '.',
+      '',
+      '%2e%2e',
+      '%2f',
+      '%5c',
+      '\\',
+      '%00',
+      '%',
+      '%zz',
+      '%c0%af',
+      '%ff',
+      '%E0%A4%A',
+      ';x=1',
+      '~',
+      '*',
+      '\xff',
+      '%25%30%30',
+    ),
+    fc.constantFrom(
+      'users',
+      'email',
+      'change',
+      'withdraw',
+      'status',
+      '__proto__',
+      'constructor',
+      '[userId]',
+      '{userId}',
+      '_next',
+      'a'.repeat(3_000),
+    ),
+    fc.string({ unit: fc.integer({ min: 33, max: 255 }).map((code) => String.fromCharCode(code)), maxLength: 20 }),
+    fc.constantFrom(
+      CANARY,
+      encodeURIComponent(`${CANARY}\0`),
+      '?',
+      '?a=b',
+      '#x',
+      '?nxtPuserId=usr_x',
+      '?__nextLocale=x',
+    ),
+  )
+  const below = fc.array(piece, { maxLength: 6 }).map((pieces) => `/api/v1/${pieces.join('/')}`)
+  const around = fc.tuple(fc.constantFrom(...operations), fc.nat(), piece).map(([contract, at, extra]) => {
+    const path = pathOf(contract)
+    return `${path.slice(0, 8 + (at % (path.length - 8)))}${extra}${path.slice(8 + (at % (path.length - 8)))}`
+  })
+  const method = fc.constantFrom('GET', 'POST', 'DELETE', 'PUT', 'HEAD', 'OPTIONS', 'PATCH', 'PROPFIND')
+  const cases = fc.sample(fc.tuple(method, fc.oneof(below, around)), { numRuns: Math.ceil(BODIES / 2), seed: SEED })
+  const tally = newTally()
+  const startedAt = performance.now()
+  const problems: string[] = []
+  await each(cases, async ([verb, path]) => {
+    const head = `${verb} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${person.token}\r\nX-Required-Scope: email:manage\r\nContent-Type: application/json\r\n`
+    const hit = await sendRaw(Buffer.from(`${head}Content-Length: 2\r\nConnection: close\r\n\r\n{}`, 'latin1'))
+    if (!hit) return
+    count(tally, hit)
+    const isParsers = hit.status === 400 && hit.body === '' && !('content-type' in hit.headers)
+    const isHead = verb === 'HEAD' && hit.body === '' && hit.status < 500
+    const problem = isParsers || isHead ? null : problemOf(hit)
+    if (problem || 'location' in hit.headers)
+      problems.push(`${problem ?? 'redirect'} for ${verb} ${JSON.stringify(path.slice(0, 300))}`)
+  })
+  note('paths', tally, startedAt)
+  expect(problems.slice(0, 5)).toEqual([])
+  expect(instance.isRunning).toBe(true)
+})
+
+test('no malformed server action, RSC or data request to a page gets a 5xx or holds the API up', async () => {
+  const pages = [
+    '/',
+    '/sign-in',
+    '/settings',
+    '/settings/email',
+    '/settings/withdraw',
+    '/settings/sessions',
+    '/verify-email',
+    '/withdrawal/wd_x',
+    '/docs/api',
+    '/dev/mailbox',
+    '/admin',
+  ]
+  const page = fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom(...pages) },
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(
+          fc.constantFrom(...pages),
+          fc.constantFrom('.rsc', '.json', '.segments/_tree.segment.rsc', '.txt', '%2e', '/..%2f', '//x'),
+        )
+        .map(([path, end]) => path + end),
+    },
+    { weight: 1, arbitrary: fc.constantFrom(...pages).map((path) => `/_next/data/build${path}.json`) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(
+        '/_next/image?url=http://169.254.169.254/&w=64&q=75',
+        '/_next/static/../../server/app',
+        '/_next/data/',
+        '/_next/webpack-hmr',
+        '/__nextjs_original-stack-frames',
+      ),
+    },
+  )
+  const query = fc.constantFrom(
+    '',
+    '?_rsc=1',
+    `?nxtPwithdrawalId=${CANARY}`,
+    '?nxtPuserId=x&nxtIuserId=y',
+    '?__nextDataReq=1',
+    '?__nextppronly=1',
+    '?a[]=1&a[b]=2',
+    '?%',
+  )
+  const text = fc.string({
+    unit: fc.integer({ min: 33, max: 126 }).map((code) => String.fromCharCode(code)),
+    maxLength: 60,
+  })
+  const headers = fc.record(
+    {
+      'Next-Action': fc.oneof(
+        fc.constantFrom('0'.repeat(40), 'f'.repeat(42), 'x', '__proto__', 'constructor', CANARY),
+        text,
+      ),
+      RSC: fc.constantFrom('1', '0', 'x'),
+      'Next-Router-State-Tree': fc.oneof(
+        fc.constantFrom(
+          '%5B%22%22%5D',
+          '[]',
+          '%',
+          encodeURIComponent('["",{"children":["__proto__",{}]},null,null,true]'),
+          'x'.repeat(5_000),
+        ),
+        text,
+      ),
+      'Next-Router-Prefetch': fc.constantFrom('1', '2', 'x'),
+      'Next-Router-Segment-Prefetch': fc.oneof(
+        fc.constantFrom('/_tree', '/_full', '/settings/__PAGE__', '/../..'),
+        text,
+      ),
+      'Next-Url': fc.constantFrom('/settings/email', '//evil.test', 'http://169.254.169.254/', '%00'),
+      'x-middleware-subrequest': fc.constantFrom(
+        'middleware',
+        'src/middleware',
+        'middleware:middleware:middleware:middleware:middleware',
+        'proxy',
+        'pages/_middleware',
+      ),
+      'x-middleware-rewrite': fc.constantFrom('/admin', 'http://169.254.169.254/'),
+      'x-nextjs-data': fc.constantFrom('1'),
+      'x-matched-path': fc.constantFrom('/admin', '/settings/email'),
+      'x-now-route-matches': fc.constantFrom('1=usr_x&nxtPuserId=usr_x'),
+      'next-resume': fc.constantFrom('1'),
+      'Content-Type': fc.constantFrom(
+        'text/plain;charset=UTF-8',
+        'multipart/form-data; boundary=x',
+        'multipart/form-data',
+        'application/x-www-form-urlencoded',
+        'text/x-component',
+        'application/json',
+      ),
+      Origin: fc.constantFrom('https://evil.test', 'null', 'http://localhost'),
+      Cookie: fc.constantFrom(
+        `next-auth.session-token=${CANARY}`,
+        'next-auth.session-token=eyJhbGciOiJub25lIn0..',
+        '__prerender_bypass=x; __next_preview_data=y',
+      ),
+    },
+    { requiredKeys: [] },
+  )
+  const flight = fc.constantFrom(
+    ...[
+      '[]',
+      '["$1"]',
+      '["$@1"]',
+      '["$F1"]',
+      '["$Q0"]',
+      '["$K1"]',
+      '["$B1"]',
+      '{"then":"$1:__proto__:then"}',
+      '["$1:constructor:constructor"]',
+      '"$$"',
+      '["$i","$n9999999999999999999999"]',
+    ],
+    ...['[["$D2020"],["$undefined"],["$Infinity"]]', `["${CANARY}"]`, '[1', '\0', '$'.repeat(2_000), '['.repeat(5_000)],
+  )
+  const part = fc
+    .tuple(
+      fc.constantFrom(
+        '0',
+        '1',
+        '_0',
+        '1_0',
+        '$ACTION_ID_x',
+        '$ACTION_REF_1',
+        '$ACTION_1:0',
+        '$ACTION_KEY',
+        '__proto__',
+      ),
+      flight,
+    )
+    .map(([name, value]) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
+  const body = fc.oneof(
+    fc
+      .tuple(fc.array(part, { maxLength: 6 }), fc.boolean())
+      .map(([parts, isEnded]) => parts.join('') + (isEnded ? '--x--\r\n' : '')),
+    flight,
+    fc.string({ unit: 'binary', maxLength: 200 }),
+    fc.constant('x'.repeat(20_000)),
+  )
+  const method = fc.constantFrom('POST', 'POST', 'POST', 'GET', 'GET', 'GET', 'HEAD', 'PUT', 'OPTIONS')
+  const numRuns = Math.max(1_000, BODIES / 5)
+  const cases = fc.sample(fc.tuple(method, page, query, headers, body), { numRuns, seed: SEED })
+
+  const probes: number[] = []
+  let isOver = false
+  const probing = (async () => {
+    while (!isOver) {
+      const hit = await send('GET', `/api/v1/users/${person.id}/email/status`, {
+        Authorization: `Bearer ${person.token}`,
+        'X-Required-Scope': 'email:manage',
+      })
+      expect(hit.status).toBe(200)
+      probes.push(hit.ms)
+    }
+  })()
+  const tally = newTally()
+  const startedAt = performance.now()
+  const problems: string[] = []
+  await each(cases, async ([verb, path, search, given, content]) => {
+    const sent = verb === 'GET' || verb === 'HEAD' ? undefined : Buffer.from(content)
+    const hit = await send(
+      verb,
+      path + search,
+      { ...given, Connection: 'close' } as Record<string, string>,
+      sent,
+    ).catch((error) => ({ status: 599, headers: {}, body: String(error), ms: 0 }))
+    count(tally, { ...hit, body: null })
+    const leaks = JSON.stringify(hit.body).includes(person.email)
+    if (hit.status >= 500 || hit.ms > SLOWEST_MS || leaks) {
+      problems.push(
+        `${hit.status} ${Math.round(hit.ms)} ms${leaks ? ' leaks' : ''} for ${verb} ${path}${search} ${JSON.stringify(given)} ${content.slice(0, 200)}`,
+      )
+    }
+  })
+  isOver = true
+  await probing
+  probes.sort((a, b) => a - b)
+  note('pages', tally, startedAt)
+  report.push(
+    `  ${probes.length} status reads meanwhile, 99 % within ${Math.round(probes[Math.floor(probes.length * 0.99)] ?? 0)} ms`,
+  )
+  expect(problems.slice(0, 5)).toEqual([])
+  expect(probes.at(-1)).toBeLessThan(SLOWEST_MS)
+  expect(instance.isRunning).toBe(true)
+})
+
+test('nothing of what was sent stands in a log', async () => {
+  const logs = [instance.output, ...world.postgresLogs.map((file) => readFileSync(file, 'latin1'))].join('\n')
+  for (const secret of [CANARY, person.token, person.email, person.password]) {
+    const at = logs.indexOf(secret)
+    expect(at < 0 ? '' : logs.slice(Math.max(0, at - 200), at + 100)).toBe('')
+  }
+  expect(logs).not.toContain('unexpected_error')
+  report.push(`${logs.length} bytes of logs searched`)
+})

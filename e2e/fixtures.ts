@@ -101,9 +101,18 @@ export const linkIn = (mail: Mail, path: string): string =>
   new RegExp(`https?://[^\\s"<>]*${path}[^\\s"<>]*`).exec(mail.text)?.[0].replaceAll('&amp;', '&') ?? 'no link'
 
 export async function expectAccessible(page: Page): Promise<void> {
+  await settled(page)
   const { violations } = await new AxeBuilder({ page }).exclude('iframe').analyze()
   expect(violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ target }) => target.join(' ')) }))).toEqual([])
 }
+
+/** A dialog that is still fading in has colours that nobody reads. */
+const settled = (page: Page): Promise<void> =>
+  page.evaluate(async () => {
+    const endless = (animation: Animation) => animation.effect?.getComputedTiming().iterations === Infinity
+    const running = document.getAnimations().filter((animation) => !endless(animation))
+    await Promise.all(running.map((animation) => animation.finished.catch(() => {})))
+  })
 
 export async function requestChange(page: Page, user: User, newEmail: string): Promise<void> {
   await page.getByLabel('New email').fill(newEmail)

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process'
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import autocannon from 'autocannon'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../server/embedded-postgres.ts'
+import { countStatements, median, seedUsers, startService, stopService, tokenOf } from './start-up.ts'
 
 /** `npm run bench:status`: GET …/email/status with a bearer token, 16 connections, over 10,000 users on a fresh database. */
 const USERS = 10_000
@@ -14,41 +14,22 @@ const DATA_DIR = '.data/bench'
 
 await rm(DATA_DIR, { recursive: true, force: true })
 const postgres = await startEmbeddedPostgres({ dataDir: DATA_DIR })
-const service = spawn(process.execPath, ['dist/server.mjs'], {
-  env: {
-    ...process.env,
-    NODE_ENV: 'production',
-    PORT: String(PORT),
-    DATA_DIR,
-    DATABASE_URL: postgres.url,
-    LOG_LEVEL: 'warn',
-    READ_LIMIT: '999999999',
-  },
-  stdio: ['ignore', 'pipe', 'inherit'],
+const service = await startService('dist/server.mjs', {
+  PORT: String(PORT),
+  DATA_DIR,
+  DATABASE_URL: postgres.url,
+  LOG_LEVEL: 'warn',
+  READ_LIMIT: '999999999',
 })
-await new Promise<void>((resolve) => service.stdout.on('data', (chunk) => String(chunk).includes('Ready') && resolve()))
 
 const db = new pg.Client({ connectionString: postgres.url })
 await db.connect()
-await db.query(
-  `INSERT INTO users (id, name, email, email_key, email_verified_at, password_hash, created_at)
-   SELECT 'usr_bench' || n, 'Bench', 'u' || n || '@example.test', 'u' || n || '@example.test', now(), 'none', now()
-   FROM generate_series(1, $1::int) n`,
-  [USERS],
-)
-const token = (n: number) => `uat_${String(n).padStart(43, 'a')}`
-await db.query(
-  `INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at, last_used_at)
-   SELECT 'tok_bench' || n, 'usr_bench' || n, 'bench', sha256(convert_to('uat_' || lpad(n::text, 43, 'a'), 'UTF8')),
-          ARRAY['email:manage'], now(), now() + interval '1 day', now() + interval '1 hour'
-   FROM generate_series(1, $1::int) n`,
-  [USERS],
-)
+await seedUsers(db, USERS)
 await db.query('ANALYZE')
 
 const requests = Array.from({ length: USERS }, (_, index) => ({
   path: `/api/v1/users/usr_bench${index + 1}/email/status`,
-  headers: { Authorization: `Bearer ${token(index + 1)}`, 'X-Required-Scope': 'email:manage' },
+  headers: { Authorization: `Bearer ${tokenOf(index + 1)}`, 'X-Required-Scope': 'email:manage' },
 }))
 const run = (duration: number) =>
   autocannon({ url: `http://127.0.0.1:${PORT}`, connections: CONNECTIONS, duration, requests })
@@ -62,22 +43,12 @@ for (let round = 0; round < ROUNDS; round++) {
 
 // Statements are counted by PostgreSQL itself, in its log, over calls made one after the other.
 const SAMPLE = 200
-await logStatements('all')
-for (const { path, headers } of requests.slice(0, SAMPLE)) await fetch(`http://127.0.0.1:${PORT}${path}`, { headers })
-await logStatements('none')
-const executed = (await readFile(`${DATA_DIR}/pg.log`, 'utf8')).matchAll(/execute ([a-z-]+):/g)
-const byName = Map.groupBy(executed, ([, name]) => name)
+const byName = await countStatements(db, `${DATA_DIR}/pg.log`, async () => {
+  for (const { path, headers } of requests.slice(0, SAMPLE)) await fetch(`http://127.0.0.1:${PORT}${path}`, { headers })
+})
 // The sweep runs beside; what belongs to the request came with every one of them.
-const statements = [...byName]
-  .filter(([, all]) => all.length >= SAMPLE)
-  .map(([name, all]) => [name, all.length / SAMPLE])
+const statements = [...byName].filter(([, count]) => count >= SAMPLE).map(([name, count]) => [name, count / SAMPLE])
 
-async function logStatements(which: 'all' | 'none') {
-  await db.query(`ALTER SYSTEM SET log_statement = '${which}'`)
-  await db.query('SELECT pg_reload_conf()')
-}
-
-const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]
 process.stdout.write(
   `${JSON.stringify({
     requestsPerSecond: median(results.map(({ perSecond }) => perSecond)),
@@ -88,6 +59,5 @@ process.stdout.write(
   })}\n`,
 )
 await db.end()
-service.kill('SIGTERM')
-await new Promise((resolve) => service.once('exit', resolve))
+await stopService(service)
 await postgres.stop()

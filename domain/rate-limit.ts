@@ -170,6 +170,7 @@ export function noteBucket(ctx: { buckets?: BucketState[] }, state: BucketState)
 
 const readHits = new Map<string, number[]>()
 const FORGET_ABOVE = 10_000
+let forgetAt = FORGET_ABOVE
 
 /** Reads are counted in this process alone, so that a read never costs a write. */
 export function takeReadPlace(ctx: Context): void {
@@ -181,7 +182,7 @@ export function takeReadPlace(ctx: Context): void {
   if (live !== 0) hits.splice(0, live < 0 ? hits.length : live)
   const granted = hits.length < places
   if (granted) hits.push(now)
-  if (readHits.size >= FORGET_ABOVE) forgetIdle(now - windowMs)
+  if (readHits.size >= forgetAt) forgetIdle(now - windowMs)
   readHits.set(ctx.actor.userId, hits)
   const resetsAt = new Date((hits[0] ?? now) + windowMs)
   noteBucket(ctx, { name: 'read', places, windowMs, remaining: places - hits.length, resetsAt })
@@ -190,4 +191,6 @@ export function takeReadPlace(ctx: Context): void {
 
 function forgetIdle(before: number) {
   for (const [userId, hits] of readHits) if ((hits.at(-1) ?? 0) <= before) readHits.delete(userId)
+  // Looking through all of them is due again when they have doubled, and not on the next read.
+  forgetAt = Math.max(FORGET_ABOVE, 2 * readHits.size)
 }

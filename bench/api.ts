@@ -1,0 +1,635 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { createHash, createHmac } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { hash } from '@node-rs/argon2'
+import pg from 'pg'
+import { startEmbeddedPostgres } from '../server/embedded-postgres.ts'
+import { type Call, cpuOf, postgresPids, putLoad, type Result, rssMib } from './load.ts'
+import { countStatements, median, seedUsers, stopService, tokenOf } from './start-up.ts'
+
+/**
+ * `npm run bench:api [-- --users=1000000 --rounds=5 --only=mounted,floor --against=<another server.mjs>]`: every endpoint of ours
+ * as `npm start` serves it and in Next's route handlers, beside a floor (bare node:http and pg) and a peer (better-auth, installed
+ * into .data/bench-peer), in alternating rounds of one run. Only the ratios mean something on a machine that others use as well.
+ */
+const { values: args } = parseArgs({
+  options: {
+    users: { type: 'string', default: '100000' },
+    rounds: { type: 'string', default: '5' },
+    only: { type: 'string' },
+    operations: { type: 'string' },
+    connections: { type: 'string', default: '16,128' },
+    against: { type: 'string' },
+    out: { type: 'string', default: '.data/bench-api.json' },
+    port: { type: 'string', default: '4400' },
+    warm: { type: 'string', default: '40000' },
+    /** A directory for the CPU profiles of our services. */
+    profile: { type: 'string' },
+  },
+})
+const USERS = Number(args.users)
+const ROUNDS = Number(args.rounds)
+const FIRST_PORT = Number(args.port)
+const PEER_VERSION = '1.7.7'
+const PASSWORD = 'correct horse battery'
+const SECRET = 'kq8Zt2Vw5Xy7Rb3Nc9Md1Lf4Gh6Js0Pa'
+const DATA_DIR = path.resolve('.data/bench-api')
+const PEER_DIR = path.resolve('.data/bench-peer')
+const BENCH_DIR = import.meta.dirname
+const READ_MS = 1_000
+/** A round of writes ends early where they are slow. */
+const WRITE_MS = 1_500
+
+type Operation = 'status' | 'change' | 'change-no-hash' | 'verify' | 'resend' | 'withdraw'
+const OPERATIONS = (args.operations?.split(',') ?? [
+  ...['status', 'change', 'change-no-hash', 'verify', 'resend', 'withdraw'],
+]) as Operation[]
+const CONNECTIONS = args.connections.split(',').map(Number)
+
+interface Subject {
+  name: string
+  port: number
+  script: string
+  nodeArgs?: string[]
+  env: Record<string, string>
+  family: 'ours' | 'peer'
+  /** Writes of a round; with the hash; few where they are slow. */
+  writes: number
+  hashes: number
+  child?: ChildProcess
+}
+
+rmSync(DATA_DIR, { recursive: true, force: true })
+mkdirSync(DATA_DIR, { recursive: true })
+const postgres = await startEmbeddedPostgres({ dataDir: DATA_DIR })
+const peerUrl = Object.assign(new URL(postgres.url), { pathname: '/peer' }).href
+const db = new pg.Client({ connectionString: postgres.url })
+const peerDb = new pg.Client({ connectionString: peerUrl })
+await db.connect()
+const children: ChildProcess[] = []
+
+const sinkPort = FIRST_PORT + 20
+const settings = {
+  DATA_DIR,
+  DATABASE_URL: postgres.url,
+  SMTP_URL: `smtp://127.0.0.1:${sinkPort}`,
+  AUTH_SECRET: SECRET,
+  CODE_SECRET: SECRET,
+  // Every user is used for one call of each kind, so that no limit but these is met.
+  READ_LIMIT: '999999999',
+  EMAIL_RESEND_COOLDOWN: 'PT1S',
+  // The deletion steps are not what is measured; they become due after the run.
+  WITHDRAWAL_TIME_SCALE: '1000',
+}
+const profiling = args.profile ? ['--cpu-prof', `--cpu-prof-dir=${path.resolve(args.profile)}`] : []
+const stub = [...profiling, '--import', path.join(BENCH_DIR, 'stub-outside.mjs')]
+const peerSettings = { DATABASE_URL: peerUrl, AUTH_SECRET: SECRET, BENCH_PASSWORD: PASSWORD }
+const stubbed = { ...settings, BENCH_MAIL: 'stub' }
+const nextAlone = path.join(BENCH_DIR, 'next-alone.mjs')
+const all: Omit<Subject, 'port'>[] = [
+  {
+    name: 'npm start with SMTP',
+    script: 'dist/server.mjs',
+    nodeArgs: stub,
+    env: settings,
+    family: 'ours',
+    writes: 400,
+    hashes: 150,
+  },
+  {
+    name: 'mounted',
+    script: 'dist/server.mjs',
+    nodeArgs: stub,
+    env: stubbed,
+    family: 'ours',
+    writes: 1200,
+    hashes: 150,
+  },
+  { name: 'in Next', script: nextAlone, nodeArgs: stub, env: stubbed, family: 'ours', writes: 800, hashes: 150 },
+  { name: 'floor', script: path.join(BENCH_DIR, 'floor.ts'), env: settings, family: 'ours', writes: 2000, hashes: 150 },
+  {
+    name: 'better-auth',
+    script: path.join(PEER_DIR, 'node.mjs'),
+    env: peerSettings,
+    family: 'peer',
+    writes: 400,
+    hashes: 32,
+  },
+  {
+    name: 'better-auth in Next',
+    script: path.join(PEER_DIR, 'next-alone.mjs'),
+    env: { ...peerSettings, BENCH_NEXT_DIR: PEER_DIR },
+    family: 'peer',
+    writes: 300,
+    hashes: 32,
+  },
+]
+if (args.against) {
+  const before = { script: path.resolve(args.against), nodeArgs: stub, env: stubbed, family: 'ours' as const }
+  all.push({ name: 'before', ...before, writes: 1200, hashes: 150 })
+}
+const wanted = args.only?.split(',')
+const subjects: Subject[] = all
+  .filter(({ name }) => !wanted || wanted.includes(name))
+  .map((subject, index) => ({ ...subject, port: FIRST_PORT + index }))
+const ours = subjects.filter(({ family }) => family === 'ours')
+const peers = subjects.filter(({ family }) => family === 'peer')
+
+const CODE = '123456'
+const changeIds = new Map<number, string>()
+const nextUser: Record<string, number> = {}
+let serial = Date.now()
+let reads = 0
+const report: Record<string, unknown> = { users: USERS, rounds: ROUNDS, node: process.version }
+try {
+  await main()
+} finally {
+  await Promise.all(children.map(stopService))
+  await db.end()
+  await peerDb.end().catch(() => {})
+  await postgres.stop()
+}
+process.exit(0)
+
+async function main() {
+  await start('SMTP sink', { script: path.join(BENCH_DIR, 'smtp-sink.ts'), port: sinkPort, env: {} })
+  // The first applies the migrations.
+  for (const subject of ours) subject.child = await start(subject.name, subject)
+  await seedUsers(db, USERS, await hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }))
+  if (peers.length > 0) await preparePeers()
+  await analyse()
+  say(`Warming up ${subjects.map(({ name }) => name).join(', ')}`)
+  for (const subject of subjects) await warmUp(subject)
+  await analyse()
+  await measureRounds()
+  if (!args.profile) await measureStatements()
+  if (OPERATIONS.includes('change')) await measureReadsWhileHashing()
+  report.rssMib = Object.fromEntries(subjects.map(({ name, child }) => [name, rssMib(child?.pid as number)]))
+  say('RSS after load, MiB', report.rssMib)
+  if (!args.profile && !args.against) {
+    await measureTwoInstances()
+    await measureFirstAnswer()
+  }
+  writeFileSync(args.out, `${JSON.stringify(report, null, 2)}\n`)
+}
+
+/** Output goes to a file, as that of a service does; it is ready when that says so. */
+async function start(
+  name: string,
+  { script, port, env, nodeArgs = [] }: Pick<Subject, 'script' | 'port' | 'env' | 'nodeArgs'>,
+) {
+  const logFile = path.join(DATA_DIR, `${name.replaceAll(/\W+/g, '-')}-${port}.log`)
+  writeFileSync(logFile, '')
+  const output = openSync(logFile, 'a')
+  const child = spawn(process.execPath, [...nodeArgs, script], {
+    env: { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', PORT: String(port), ...env },
+    stdio: ['ignore', output, output],
+  })
+  children.push(child)
+  while (!readFileSync(logFile, 'utf8').includes('Ready')) {
+    if (child.exitCode !== null) throw new Error(`${name} ended:\n${readFileSync(logFile, 'utf8').slice(-2000)}`)
+    await sleep(20)
+  }
+  return child
+}
+
+async function preparePeers() {
+  const installed = path.join(PEER_DIR, 'node_modules/better-auth')
+  mkdirSync(PEER_DIR, { recursive: true })
+  cpSync(path.join(BENCH_DIR, 'peer'), PEER_DIR, { recursive: true })
+  cpSync(nextAlone, path.join(PEER_DIR, 'next-alone.mjs'))
+  if (!existsSync(installed)) {
+    say(`Installing better-auth ${PEER_VERSION} into ${PEER_DIR}`)
+    const npm = ['i', '--no-save', '--no-audit', '--no-fund', '--prefix', PEER_DIR, `better-auth@${PEER_VERSION}`]
+    execFileSync('npm', npm, { stdio: ['ignore', 'ignore', 'inherit'] })
+  }
+  if (peers.some(({ name }) => name.endsWith('Next'))) {
+    say('Building better-auth in Next')
+    execFileSync(process.execPath, [path.resolve('node_modules/next/dist/bin/next'), 'build', PEER_DIR], {
+      env: { ...process.env, ...peerSettings, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', PORT: '4400' },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+  }
+  await db.query('CREATE DATABASE peer')
+  await peerDb.connect()
+  const hashed = execFileSync(process.execPath, [path.join(PEER_DIR, 'prepare.mjs')], {
+    env: { ...process.env, ...peerSettings, PORT: '4400' },
+    encoding: 'utf8',
+  })
+  for (const text of [
+    `INSERT INTO "user" (id, name, email, "emailVerified", "createdAt", "updatedAt")
+     SELECT 'usr_bench' || n, 'Bench', 'u' || n || '@example.test', true, now(), now() FROM generate_series(1, ${USERS}) n`,
+    `INSERT INTO session (id, token, "userId", "expiresAt", "createdAt", "updatedAt")
+     SELECT 'ses_bench' || n, lpad(n::text, 32, 'a'), 'usr_bench' || n, now() + interval '7 days', now(), now()
+     FROM generate_series(1, ${USERS}) n`,
+    `INSERT INTO account (id, "accountId", "providerId", "userId", password, "createdAt", "updatedAt")
+     SELECT 'acc_bench' || n, 'usr_bench' || n, 'credential', 'usr_bench' || n, '${hashed}', now(), now()
+     FROM generate_series(1, ${USERS}) n`,
+  ]) {
+    await peerDb.query(text)
+  }
+  for (const subject of peers) subject.child = await start(subject.name, subject)
+}
+
+async function analyse() {
+  await db.query('ANALYZE')
+  if (peers.length > 0) await peerDb.query('ANALYZE')
+}
+
+/** Users from the low end for what leaves them usable, from the high end for withdrawals. */
+function takeUsers(subject: Subject, operation: Operation, count: number): number[] {
+  const key = `${subject.family} ${operation}`
+  const used = nextUser[key] ?? 0
+  nextUser[key] = used + count
+  const below = Math.floor(USERS * 0.4)
+  return Array.from({ length: count }, (_, index) => {
+    const n = used + index
+    return operation === 'withdraw' ? USERS - n : 1 + (n % below)
+  })
+}
+
+/** The pending changes that a verify or resend needs, written by SQL. */
+async function prepare(subject: Subject, operation: Operation, users: number[]) {
+  if (operation !== 'verify' && operation !== 'resend') return
+  const run = `${Date.now().toString(36)}`
+  if (subject.family === 'peer') {
+    const value = `${createHash('sha256').update(CODE).digest('base64url')}:0`
+    await peerDb.query(
+      `INSERT INTO verification (id, identifier, value, "expiresAt", "createdAt", "updatedAt")
+       SELECT 'v' || $2 || n, 'change-email-otp-' || u.email || '-new' || n || $2 || '@example.test', $3,
+              now() + interval '12 hours', now(), now()
+       FROM unnest($1::int[]) n JOIN "user" u ON u.id = 'usr_bench' || n`,
+      [users, run, value],
+    )
+    for (const n of users) changeIds.set(n, `new${n}${run}@example.test`)
+    return
+  }
+  const ids = users.map((n) => `ecr_${(run + n).padEnd(22, 'x')}`)
+  const macs = ids.map((id) => createHmac('sha256', SECRET).update(`verification-code\0${id}:${CODE}`).digest())
+  users.forEach((n, index) => {
+    changeIds.set(n, ids[index] as string)
+  })
+  await db.query(`DELETE FROM email_change_requests WHERE user_id = ANY($1) AND status = 'pending_verification'`, [
+    users.map((n) => `usr_bench${n}`),
+  ])
+  await db.query(
+    `INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac, requested_at,
+                                        request_ip, sent_at, expires_at)
+     SELECT r.id, u.id, 'pending_verification', 'email_code', u.email, 'new' || r.n || $4 || '@example.test',
+            'new' || r.n || $4 || '@example.test', r.mac, now(), '127.0.0.1', now() - interval '1 hour', now() + interval '11 hours'
+     FROM unnest($1::text[], $2::int[], $3::bytea[]) r (id, n, mac) JOIN users u ON u.id = 'usr_bench' || r.n`,
+    [ids, users, macs, run],
+  )
+}
+
+function callFor(subject: Subject, operation: Operation, n: number): Call {
+  if (subject.family === 'peer') return peerCall(operation, n)
+  const headers: Record<string, string> = {
+    Authorization: `Bearer ${tokenOf(n)}`,
+    'X-Required-Scope': operation === 'withdraw' ? 'account:manage' : 'email:manage',
+  }
+  const at = `/api/v1/users/usr_bench${n}`
+  const method = 'POST'
+  switch (operation) {
+    case 'status':
+      return { method: 'GET', path: `${at}/email/status`, headers }
+    case 'change':
+    case 'change-no-hash': {
+      const current_password = operation === 'change' ? PASSWORD : 'no hash'
+      const body = { new_email: `c${serial++}@example.test`, current_password }
+      return { method, path: `${at}/email/change`, headers, body }
+    }
+    case 'verify': {
+      const body = { change_request_id: changeIds.get(n), verification_code: CODE }
+      return { method, path: `${at}/email/verify`, headers, body }
+    }
+    case 'resend':
+      return { method, path: `${at}/email/resend-verification`, headers, body: { change_request_id: changeIds.get(n) } }
+    case 'withdraw':
+      return {
+        method,
+        path: `${at}/withdraw`,
+        headers,
+        body: { confirmation: 'DELETE_MY_ACCOUNT', reason: 'no_longer_needed' },
+      }
+  }
+}
+
+function peerCall(operation: Operation, n: number): Call {
+  const token = String(n).padStart(32, 'a')
+  const signature = encodeURIComponent(createHmac('sha256', SECRET).update(token).digest('base64'))
+  const headers = { Authorization: `Bearer ${token}.${signature}` }
+  const method = 'POST'
+  const newEmail = `c${serial++}@example.test`
+  switch (operation) {
+    case 'status':
+      return { method: 'GET', path: '/api/auth/get-session', headers }
+    case 'change':
+      return {
+        method,
+        path: '/api/auth/email-otp/request-email-change',
+        headers,
+        body: { newEmail, currentPassword: PASSWORD },
+      }
+    case 'change-no-hash':
+    case 'resend':
+      return {
+        method,
+        path: '/api/auth/email-otp/request-email-change',
+        headers,
+        body: { newEmail, currentPassword: 'no hash' },
+      }
+    case 'verify':
+      return {
+        method,
+        path: '/api/auth/email-otp/change-email',
+        headers,
+        body: { newEmail: changeIds.get(n), otp: CODE },
+      }
+    case 'withdraw':
+      return { method, path: '/api/auth/delete-user', headers, body: {} }
+  }
+}
+
+interface Cell extends Result {
+  cpuUs: number
+  pgUs: number
+}
+
+async function measure(subject: Subject, operation: Operation, connections: number, count: number): Promise<Cell> {
+  const pid = subject.child?.pid as number
+  const isRead = operation === 'status'
+  const users = isRead ? [] : takeUsers(subject, operation, count)
+  await prepare(subject, operation, users)
+  let sent = 0
+  const next = (): Call | null => {
+    if (isRead) return callFor(subject, operation, readUser())
+    const n = users[sent++]
+    return n === undefined ? null : callFor(subject, operation, n)
+  }
+  const servers = postgresPids(DATA_DIR)
+  const cpuBefore = cpuOf(pid)
+  const pgBefore = servers.map(cpuOf)
+  const result = await putLoad({ port: subject.port, connections, next, mostMs: isRead ? READ_MS : WRITE_MS })
+  if (!isRead) await settle(pid)
+  const cpu = (cpuOf(pid) - cpuBefore) / result.answered
+  // Connections that opened meanwhile begin at nothing; one that closed, because its pool was idle, has done nothing.
+  const pgCpu =
+    postgresPids(DATA_DIR).reduce((sum, id) => sum + cpuOf(id) - (pgBefore[servers.indexOf(id)] ?? 0), 0) /
+    result.answered
+  if (result.failed > 0)
+    say(`${subject.name} ${operation}: ${result.failed} of ${result.answered} refused`, result.refusal?.slice(-160))
+  return { ...result, cpuUs: Math.round(cpu), pgUs: Math.round(pgCpu) }
+}
+
+/** What goes on after the answer belongs to the request as well. */
+async function settle(pid: number) {
+  for (let tries = 0; tries < 100; tries++) {
+    const before = cpuOf(pid)
+    await sleep(60)
+    if (cpuOf(pid) - before < 6_000) return
+  }
+}
+
+/** In an order that no cache of neighbouring rows helps, among those who never withdraw. */
+function readUser() {
+  return 1 + ((reads++ * 7919) % Math.floor(USERS * 0.4))
+}
+
+async function warmUp(subject: Subject) {
+  let left = Number(args.warm)
+  // What Next adds needs some 50,000 requests until it is compiled.
+  const next = () => (left-- > 0 ? callFor(subject, 'status', readUser()) : null)
+  const result = await putLoad({ port: subject.port, connections: 16, next, mostMs: 8_000 })
+  if (result.failed > 0) throw new Error(`${subject.name} refuses: ${result.refusal}`)
+  for (const operation of OPERATIONS) {
+    if (operation !== 'status') await measure(subject, operation, 16, countOf(subject, operation))
+  }
+}
+
+function countOf(subject: Subject, operation: Operation) {
+  return operation === 'change' ? subject.hashes : subject.writes
+}
+
+/** The peer has no resend of its own; at more connections a hash only waits longer. */
+function isLeftOut({ family }: Subject, operation: Operation, connections: number) {
+  return (operation === 'resend' && family === 'peer') || (connections > 16 && /^(change|resend)$/.test(operation))
+}
+
+async function measureRounds() {
+  const cells = new Map<string, Cell[]>()
+  for (let round = 1; round <= ROUNDS; round++) {
+    say(`Round ${round}`)
+    for (const operation of OPERATIONS) {
+      for (const connections of CONNECTIONS) {
+        // The order turns with the round, so that nobody always comes first.
+        for (let turn = 0; turn < subjects.length; turn++) {
+          const subject = subjects[(turn + round) % subjects.length] as Subject
+          if (isLeftOut(subject, operation, connections)) continue
+          const cell = await measure(subject, operation, connections, countOf(subject, operation))
+          const key = `${operation} ${connections} ${subject.name}`
+          cells.set(key, [...(cells.get(key) ?? []), cell])
+        }
+      }
+    }
+  }
+  const table = [...cells].map(([key, list]) => {
+    const of = (pick: (cell: Cell) => number) => median(list.map(pick))
+    const [operation, connections] = key.split(' ')
+    const name = key.split(' ').slice(2).join(' ')
+    return {
+      operation,
+      connections: Number(connections),
+      subject: name,
+      perSecond: of(({ perSecond }) => perSecond),
+      p50: of(({ p50 }) => p50),
+      p99: of(({ p99 }) => p99),
+      cpuUs: of(({ cpuUs }) => cpuUs),
+      pgUs: of(({ pgUs }) => pgUs),
+      failed: list.reduce((sum, { failed }) => sum + failed, 0),
+    }
+  })
+  report.table = table
+  process.stdout.write(`${table.map((row) => Object.values(row).join(' | ')).join('\n')}\n`)
+  // A ratio is the median of the rounds' ratios: what slows one round slows both sides of it.
+  report.ratios = OPERATIONS.flatMap((operation) =>
+    CONNECTIONS.flatMap((connections) =>
+      subjects.flatMap((subject) =>
+        subjects
+          .filter((other) => other !== subject && subject.family === 'ours')
+          .flatMap((other) => {
+            const mine = cells.get(`${operation} ${connections} ${subject.name}`)
+            const theirs = cells.get(`${operation} ${connections} ${other.name}`)
+            if (!mine || !theirs) return []
+            const ratio = median(
+              mine.map(({ perSecond }, round) => perSecond / (theirs[round]?.perSecond ?? Number.NaN)),
+            )
+            const cpu = median(mine.map(({ cpuUs }, round) => cpuUs / (theirs[round]?.cpuUs ?? Number.NaN)))
+            return [{ operation, connections, of: subject.name, to: other.name, rate: round2(ratio), cpu: round2(cpu) }]
+          }),
+      ),
+    ),
+  )
+  say(
+    'Ratios',
+    (report.ratios as object[]).map((row) => Object.values(row).join(' | ')),
+  )
+}
+
+/** Counted one call after another; with the scans that read a whole table. */
+async function measureStatements() {
+  const SAMPLE = 20
+  const counts: Record<string, unknown> = {}
+  const scansSeen = new Map<string, number>()
+  for (const subject of subjects) scansSeen.set(subject.family, await sequentialScans(subject))
+  for (const subject of subjects) {
+    for (const operation of OPERATIONS) {
+      if (operation === 'change' || isLeftOut(subject, operation, 1)) continue
+      const users =
+        operation === 'status' ? Array.from({ length: SAMPLE }, readUser) : takeUsers(subject, operation, SAMPLE)
+      await prepare(subject, operation, users)
+      const names = await countStatements(db, `${DATA_DIR}/pg.log`, async () => {
+        let sent = 0
+        const next = () => (sent < users.length ? callFor(subject, operation, users[sent++] as number) : null)
+        await putLoad({ port: subject.port, connections: 1, next })
+        await settle(subject.child?.pid as number)
+      })
+      const seen = await sequentialScans(subject)
+      const scans = seen - (scansSeen.get(subject.family) ?? seen)
+      scansSeen.set(subject.family, seen)
+      for (const name of ['SELECT', 'ALTER']) names.delete(name)
+      const each = [...names]
+        .filter(([, count]) => count >= SAMPLE)
+        .map(([name, count]) => [name, round2(count / SAMPLE)])
+      counts[`${subject.name} ${operation}`] = { ...Object.fromEntries(each), wholeTables: scans }
+    }
+  }
+  report.statements = counts
+  say('Statements per request', counts)
+}
+
+/** Scans of tables that are not small, over the whole server life of the subject's database. */
+async function sequentialScans({ family }: Subject): Promise<number> {
+  await sleep(1_100)
+  const { rows } = await (family === 'peer' ? peerDb : db).query(
+    `SELECT coalesce(sum(seq_scan), 0)::int AS scans FROM pg_stat_user_tables WHERE n_live_tup > 1000`,
+  )
+  return rows[0].scans
+}
+
+async function measureReadsWhileHashing() {
+  const table: object[] = []
+  const rounds = Math.min(3, ROUNDS)
+  const results = new Map<string, { reads: Result; changes: Result }[]>()
+  const both = async (subject: Subject, readers: number, changers: number, count: number, mostMs: number) => {
+    const users = takeUsers(subject, 'change', count)
+    let sent = 0
+    const nextChange = () => (sent < users.length ? callFor(subject, 'change', users[sent++] as number) : null)
+    const nextRead = () => callFor(subject, 'status', readUser())
+    const [reads, changes] = await Promise.all([
+      putLoad({ port: subject.port, connections: readers, next: nextRead, mostMs }),
+      putLoad({ port: subject.port, connections: changers, next: nextChange, mostMs }),
+    ])
+    if (changes.failed) say(`${subject.name}: ${changes.failed} changes refused`, changes.refusal)
+    return { reads, changes }
+  }
+  for (let round = 0; round < rounds; round++) {
+    for (const subject of subjects) {
+      const result = await both(subject, 8, 8, 2000, 2_000)
+      results.set(subject.name, [...(results.get(subject.name) ?? []), result])
+    }
+  }
+  for (const [name, list] of results) {
+    table.push({
+      subject: name,
+      reads: median(list.map(({ reads }) => reads.perSecond)),
+      p50: median(list.map(({ reads }) => reads.p50)),
+      p99: median(list.map(({ reads }) => reads.p99)),
+      changes: median(list.map(({ changes }) => changes.perSecond)),
+    })
+  }
+  report.readsWhileHashing = table
+  say('8 connections read while 8 change with a password', table)
+  const crowd: Record<string, object> = {}
+  for (const subject of ours) {
+    const { reads, changes } = await both(subject, 16, 200, 2000, 4_000)
+    crowd[subject.name] = {
+      reads: reads.perSecond,
+      p50: reads.p50,
+      p99: reads.p99,
+      changes: changes.perSecond,
+      p99Changes: changes.p99,
+    }
+  }
+  report.twoHundredChecks = crowd
+  say('16 connections read while 200 change with a password', crowd)
+}
+
+async function measureTwoInstances() {
+  const one = subjects.find(({ name }) => name === 'mounted')
+  if (!one) return
+  const two: Subject = { ...one, port: FIRST_PORT + 30 }
+  two.child = await start('mounted again', two)
+  await warmUp(two)
+  const load = (subject: Subject, connections: number) =>
+    putLoad({ port: subject.port, connections, next: () => callFor(subject, 'status', readUser()), mostMs: READ_MS })
+  const single: number[] = []
+  const double: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    single.push((await load(one, 32)).perSecond)
+    const [a, b] = await Promise.all([load(one, 16), load(two, 16)])
+    double.push(a.perSecond + b.perSecond)
+  }
+  report.twoInstances = { one: median(single), two: median(double) }
+  say('Reads per second of one and of two instances, 32 connections', report.twoInstances)
+  await stopService(two.child)
+}
+
+async function measureFirstAnswer() {
+  const firsts: Record<string, number> = {}
+  for (const subject of subjects) {
+    const took: number[] = []
+    for (let round = 0; round < Math.max(3, ROUNDS); round++) {
+      const port = FIRST_PORT + 40 + round
+      const startedAt = performance.now()
+      const output = openSync(path.join(DATA_DIR, 'first.log'), 'a')
+      const child = spawn(process.execPath, [...(subject.nodeArgs ?? []), subject.script], {
+        env: {
+          ...process.env,
+          NODE_ENV: 'production',
+          NEXT_TELEMETRY_DISABLED: '1',
+          ...subject.env,
+          PORT: String(port),
+        },
+        stdio: ['ignore', output, output],
+      })
+      children.push(child)
+      const { path: url, headers } = callFor(subject, 'status', readUser())
+      while (performance.now() - startedAt < 20_000) {
+        const status = await fetch(`http://127.0.0.1:${port}${url}`, { headers }).then(
+          (response) => response.arrayBuffer().then(() => response.status),
+          () => 0,
+        )
+        if (status === 200) break
+        await sleep(4)
+      }
+      took.push(performance.now() - startedAt)
+      await stopService(child)
+    }
+    firsts[subject.name] = Math.round(median(took))
+  }
+  report.firstAnswerMs = firsts
+  say('First 200 after start, ms', firsts)
+}
+
+function round2(value: number) {
+  return Math.round(value * 100) / 100
+}
+
+function say(title: string, value?: unknown) {
+  const text = value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 1)
+  process.stdout.write(`== ${title} ${text ? `==\n${text}` : '=='}\n`)
+}

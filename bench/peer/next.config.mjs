@@ -1,0 +1,1 @@
+export default { poweredByHeader: false, serverExternalPackages: ['better-auth', 'pg'] }

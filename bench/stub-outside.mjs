@@ -1,0 +1,14 @@
+// Loaded before the service (node --import): what the floor and the peer do not do either is taken out of the running service.
+// BENCH_MAIL=stub: every message counts as accepted. The password `no hash` is right without a hash (an internal measure only).
+const key = '__accountContext'
+let context
+Object.defineProperty(globalThis, key, {
+  configurable: true,
+  get: () => context,
+  set(made) {
+    context = made
+    if (process.env.BENCH_MAIL === 'stub') made.mail.send = async () => true
+    const { verify } = made.passwords
+    made.passwords.verify = async (hashed, password) => password === 'no hash' || verify(hashed, password)
+  },
+})

@@ -1269,7 +1269,7 @@ test.each([
 })
 
 test.each([
-  ['an error', new Error('canary: SELECT password FROM /work/main/server')],
+  ['an error', new Error('canary: SELECT password FROM /srv/app/server')],
   ['an error of the database about our own statement', pgError('42703')],
   ['a broken rule of the database', pgError('23503')],
   ['a text', 'canary'],

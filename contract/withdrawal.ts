@@ -19,7 +19,7 @@ export const CONFIRMATION = 'DELETE_MY_ACCOUNT'
 export const FEEDBACK_LENGTH = 500
 
 /** Code points, so that an emoji counts once. */
-export const lengthOf = (text: string) => [...text].length
+const lengthOf = (text: string) => [...text].length
 
 const keep = (what: string) =>
   z.boolean(`REQUEST_001: data_retention.${what} must be true or false.`).optional().describe(`Keep ${what}`)

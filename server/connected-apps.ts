@@ -31,7 +31,7 @@ async function readUpTo(most: number, stream: ReadableStream<Uint8Array> | null)
 }
 
 /** Seconds or an HTTP date, as RFC 9110 has it. */
-export function parseRetryAfter(text: string | null, now = Date.now()): number | undefined {
+function parseRetryAfter(text: string | null, now = Date.now()): number | undefined {
   if (!text) return undefined
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000
   const date = Date.parse(text)

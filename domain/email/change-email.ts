@@ -1,4 +1,4 @@
-import { maskAddress, parseAddress } from '@/contract/address'
+import { parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
@@ -16,7 +16,7 @@ import {
   userBucket,
 } from '../rate-limit'
 import { codeExpiresAt } from './pending-change'
-import { macOfCode, verificationLink } from './verification-code'
+import { macOfCode, sendVerification } from './verification-code'
 
 // The limits and what they guard in one look. The hash is compared, and the answer given, only if all of them have room.
 const beginChange = statement(
@@ -63,10 +63,13 @@ const openRequest = statement(
 export async function changeEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const address = parseAddress(input.new_email)
   if (!address) throw new AppError('EMAIL_001')
-  const { userId, user } = ctx.actor
+  const { userId } = ctx.actor
   const bucket = (name: Parameters<typeof userBucket>[1]) => userBucket(ctx, name, userId)
-  const targeted = [pseudonymousBucket(ctx, 'target', address.key), pseudonymousBucket(ctx, 'targetMail', address.key)]
-  const quota = [bucket('change'), ...targeted]
+  const quota = [
+    bucket('change'),
+    pseudonymousBucket(ctx, 'target', address.key),
+    pseudonymousBucket(ctx, 'targetMail', address.key),
+  ]
 
   // Counted before hashing: however many guesses arrive at once, five are hashed.
   const asked: AskedPlaces = {
@@ -97,20 +100,13 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     const id = ctx.secrets.randomId('ecr_')
     const code = ctx.secrets.randomCode()
     const method = input.verification_method ?? 'email_code'
-    const accepted = await ctx.mail.send({
-      to: address.deliverable,
+    const accepted = await sendVerification(ctx, {
       id,
-      userId: ctx.actor.userId,
-      message: {
-        template: 'verify-new-email',
-        userName: user.name,
-        currentEmail: maskAddress(user.email),
-        newEmail: address.typed,
-        code,
-        link: verificationLink(ctx, id, code),
-        validHours: ctx.limits.codeValidityMs / 3_600_000,
-        firstMethod: method,
-      },
+      messageId: id,
+      address,
+      code,
+      method,
+      validHours: ctx.limits.codeValidityMs / 3_600_000,
     })
     if (!accepted) throw new AppError('EMAIL_009', undefined, 60)
     // The mailbox has its message now, whatever becomes of the request.

@@ -1,11 +1,11 @@
-import { maskAddress, parseAddress } from '@/contract/address'
+import { parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { resendVerification as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import { type Context, type PendingChange, statement } from '../context'
 import { givePlacesBack, noteBucket, pseudonymousBucket, secondsUntil, takePlaces } from '../rate-limit'
 import { codeExpiresAt, refusalNow, requireOpenChange, resendAvailableAt } from './pending-change'
-import { macOfCode, verificationLink } from './verification-code'
+import { macOfCode, sendVerification } from './verification-code'
 
 // Moving `sent_at` claims the wait: of parallel calls one finds the time that it has read.
 const claim = statement(
@@ -47,20 +47,13 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
     const code = ctx.secrets.randomCode()
     const method = input.verification_method ?? change.method
     const expiresAt = codeExpiresAt(ctx, now, change.requestedAt)
-    accepted = await ctx.mail.send({
-      to: address.deliverable,
-      id: `${change.id}-${now.getTime()}`,
-      userId: ctx.actor.userId,
-      message: {
-        template: 'verify-new-email',
-        userName: ctx.actor.user.name,
-        currentEmail: maskAddress(ctx.actor.user.email),
-        newEmail: change.newEmail,
-        code,
-        link: verificationLink(ctx, change.id, code),
-        validHours: Math.max(0.1, Math.round((expiresAt.getTime() - now.getTime()) / 360_000) / 10),
-        firstMethod: method,
-      },
+    accepted = await sendVerification(ctx, {
+      id: change.id,
+      messageId: `${change.id}-${now.getTime()}`,
+      address,
+      code,
+      method,
+      validHours: Math.max(0.1, Math.round((expiresAt.getTime() - now.getTime()) / 360_000) / 10),
     })
     if (!accepted) throw new AppError('EMAIL_009', undefined, 60)
     const rows = await ctx.sql(replaceCode, [

@@ -1,4 +1,6 @@
-import type { SystemContext } from '../context'
+import { type Address, maskAddress } from '@/contract/address'
+import type { VerificationMethod } from '@/contract/email'
+import type { Context, SystemContext } from '../context'
 
 /** The code is bound to its request: the MAC of one request's code fits no other request. */
 const macText = (changeRequestId: string, code: string) => `${changeRequestId}:${code}`
@@ -9,6 +11,36 @@ export const macOfCode = (ctx: SystemContext, changeRequestId: string, code: str
 export const codeMatches = (ctx: SystemContext, request: { id: string; code_mac: Uint8Array }, code: string): boolean =>
   ctx.secrets.macMatches('verification-code', macText(request.id, code), request.code_mac)
 
+interface Verification {
+  /** The change request. */
+  id: string
+  /** Stable over repeated tries of one message, and another for each message of a request. */
+  messageId: string
+  address: Address
+  code: string
+  /** Which of code and link comes first. */
+  method: VerificationMethod
+  validHours: number
+}
+
+/** To the new address; true when the mail server took it over. */
+export const sendVerification = (ctx: Context, verification: Verification): Promise<boolean> =>
+  ctx.mail.send({
+    to: verification.address.deliverable,
+    id: verification.messageId,
+    userId: ctx.actor.userId,
+    message: {
+      template: 'verify-new-email',
+      userName: ctx.actor.user.name,
+      currentEmail: maskAddress(ctx.actor.user.email),
+      newEmail: verification.address.typed,
+      code: verification.code,
+      link: verificationLink(ctx, verification.id, verification.code),
+      validHours: verification.validHours,
+      firstMethod: verification.method,
+    },
+  })
+
 /** The secret stands in the fragment, which no browser sends to a server. */
-export const verificationLink = (ctx: SystemContext, changeRequestId: string, code: string): string =>
+const verificationLink = (ctx: SystemContext, changeRequestId: string, code: string): string =>
   `${ctx.appUrl}/verify-email#request=${changeRequestId}&code=${code}`

@@ -79,7 +79,7 @@ async function notify(ctx: SystemContext, withdrawalId: string, notification: No
 const knows = ({ status }: AppAnswer) => (status >= 200 && status < 300) || status === 404 || status === 410
 
 /** Standard Webhooks, symmetric (v1). */
-export function signedHeaders(id: string, at: Date, body: string, secret: string): Record<string, string> {
+function signedHeaders(id: string, at: Date, body: string, secret: string): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / SECOND))
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')

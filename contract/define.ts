@@ -40,9 +40,9 @@ export interface Contract {
   timestamp?: false
   /**
    * The bucket that every call takes a place in, a member of LIMITS in `domain/limits.ts`: before the verb runs, or in the verb's
-   * own statement; then a malformed call, which no verb sees, counts too.
+   * own statement. A malformed call, which no verb sees, takes one only with `countsMalformed`.
    */
-  limit?: { bucket: 'read' | 'verify' | 'withdraw'; takenBy?: 'verb' }
+  limit?: { bucket: 'read' | 'verify' | 'withdraw'; takenBy?: 'verb'; countsMalformed?: true }
   /** What the operation can answer beyond what every endpoint can. */
   errors: readonly ErrorCode[]
   /** An example answer's `data` for the API page, with an example body. */

@@ -83,7 +83,7 @@ export const verifyEmail = contract({
     notification_sent: z.boolean(),
   }),
   message: 'Your email address has been changed.',
-  limit: { bucket: 'verify', takenBy: 'verb' },
+  limit: { bucket: 'verify', takenBy: 'verb', countsMalformed: true },
   errors: ['EMAIL_002', 'EMAIL_003', 'EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'RATE_001'],
   example: {
     body: { change_request_id: exampleId, verification_code: '042137' },

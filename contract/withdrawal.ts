@@ -96,7 +96,7 @@ export const withdrawAccount = contract({
   message: 'Your account is being deleted. This cannot be undone.',
   status: 202,
   location: '/users/{userId}/withdrawal/{withdrawal_id}',
-  limit: { bucket: 'withdraw' },
+  limit: { bucket: 'withdraw', takenBy: 'verb' },
   withdrawn: 'refused',
   errors: ['WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'RATE_001'],
   example: {

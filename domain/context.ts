@@ -151,7 +151,8 @@ export interface Actor {
   id: string
   userId: string
   scopes: readonly Scope[]
-  user: { name: string; email: string; emailVerifiedAt: Date | null }
+  /** `version` as in the table. */
+  user: { name: string; email: string; emailVerifiedAt: Date | null; version: number }
   pendingChange: PendingChange | null
   /** Set where a withdrawal ended the account: all that this credential still concerns. */
   withdrawal?: { id: string; madeTheCall: boolean }

@@ -1,4 +1,5 @@
 import { maskAddress, parseAddress } from '@/contract/address'
+import { batched } from './batched'
 import { type Message, type SystemContext, statement } from './context'
 import { retentionDays } from './withdrawal/schedule'
 import { createStatusToken } from './withdrawal/status-token'
@@ -29,8 +30,8 @@ const withdrawalOfNotice = statement(
   'SELECT scheduled_completion FROM withdrawals WHERE id = $1',
 )
 const markSent = statement(
-  'mark-notice-sent',
-  'UPDATE notices SET sent_at = $2, due_at = NULL, sealed = NULL WHERE id = $1',
+  'mark-notices-sent',
+  'UPDATE notices SET sent_at = $2, due_at = NULL, sealed = NULL WHERE id = ANY($1::text[])',
 )
 const giveUp = statement(
   'give-notice-up',
@@ -47,8 +48,8 @@ const dueNotices = statement(
 
 interface NoticeRow {
   user_id: string
-  kind: 'email_change_requested' | 'email_changed' | 'account_withdrawal_started'
-  recipient: 'old' | 'new' | null
+  kind: ChangeNotice['kind'] | 'account_withdrawal_started'
+  recipient: ChangeNotice['recipient'] | null
   change_request_id: string | null
   withdrawal_id: string | null
   sealed: Buffer | null
@@ -70,25 +71,39 @@ export async function sendNotice(ctx: SystemContext, id: string): Promise<boolea
   const now = ctx.clock.now()
   const [notice] = await ctx.sql<NoticeRow>(claim, [id, now, leaseUntil(now)])
   if (!notice) return false
-  const letter = notice.sealed ? await toWithdrawalLetter(ctx, notice) : await toChangeLetter(ctx, notice)
-  return deliverNotice(ctx, { id, userId: notice.user_id, attempts: notice.attempts }, letter)
+  const letter = notice.sealed ? await openWithdrawalLetter(ctx, notice) : await loadChangeLetter(ctx, notice)
+  const accepted = letter !== null && (await ctx.mail.send({ ...letter, id, userId: notice.user_id }))
+  // Without a letter there is nothing that could ever be sent.
+  await noteTry(ctx, { id, attempts: letter ? notice.attempts : MOST_TRIES }, accepted)
+  return accepted
 }
 
 /** Until then a claimed notice is its sender's. */
 export const leaseUntil = (now: Date): Date => new Date(now.getTime() + LEASE_MS)
 
-/** The try itself, for whoever holds the claim. Without a letter there is nothing that could ever be sent. */
-export async function deliverNotice(
+/**
+ * The first try, by whoever wrote the notice as claimed: `attempts` is 1 and `due_at` the end of the lease. True when the mail
+ * server took it over; the row is told after the answer, and has it sent later if nobody comes to that.
+ */
+export function sendFirst(
   ctx: SystemContext,
-  { id, userId, attempts }: { id: string; userId: string; attempts: number },
-  letter: Letter | null,
+  notice: { id: string; userId: string },
+  letter: Letter,
 ): Promise<boolean> {
-  const accepted = letter !== null && (await ctx.mail.send({ ...letter, id, userId }))
+  const accepted = ctx.mail.send({ ...letter, ...notice })
+  ctx.background(async () => noteTry(ctx, { id: notice.id, attempts: 1 }, await accepted))
+  return accepted.catch(() => false)
+}
+
+const noteSent = batched<string>(async (ctx, ids) => {
+  await ctx.sql(markSent, [ids, ctx.clock.now()])
+})
+
+async function noteTry(ctx: SystemContext, { id, attempts }: { id: string; attempts: number }, accepted: boolean) {
+  if (accepted) return noteSent(ctx, id)
   const now = ctx.clock.now()
-  if (accepted) await ctx.sql(markSent, [id, now])
-  else if (!letter || attempts >= MOST_TRIES) await ctx.sql(giveUp, [id, now])
+  if (attempts >= MOST_TRIES) await ctx.sql(giveUp, [id, now])
   else await ctx.sql(tryAgain, [id, new Date(now.getTime() + waitMs(ctx, attempts))])
-  return accepted
 }
 
 const waitMs = (ctx: SystemContext, attempts: number) =>
@@ -115,44 +130,76 @@ interface Letter {
   message: Message
 }
 
-async function toChangeLetter(ctx: SystemContext, notice: NoticeRow): Promise<Letter | null> {
-  const [change] = await ctx.sql<ChangeRow>(changeOfNotice, [notice.change_request_id])
-  const to = change && parseAddress(notice.recipient === 'old' ? change.old_email : change.new_email)
-  if (!to) return null
-  const message: Message =
-    notice.kind === 'email_change_requested'
-      ? {
-          template: 'email-change-requested',
-          userName: change.name,
-          newEmailMasked: maskAddress(change.new_email),
-          requestedAt: change.requested_at,
-          ipAddress: change.request_ip,
-        }
-      : {
-          template: 'email-changed',
-          userName: change.name,
-          oldEmail: change.old_email,
-          newEmail: change.new_email,
-          changedAt: change.closed_at ?? change.requested_at,
-          ipAddress: change.closed_ip ?? '',
-        }
-  return { to: to.deliverable, message }
+interface ChangeNotice {
+  kind: 'email_change_requested' | 'email_changed'
+  /** Which address of the change it goes to. */
+  recipient: 'old' | 'new'
 }
 
-async function toWithdrawalLetter(ctx: SystemContext, notice: NoticeRow): Promise<Letter | null> {
-  const withdrawalId = notice.withdrawal_id ?? ''
-  const opened = notice.sealed && ctx.secrets.open(notice.sealed)
-  const [withdrawal] = await ctx.sql<{ scheduled_completion: Date }>(withdrawalOfNotice, [withdrawalId])
-  if (!opened || !withdrawal) return null
-  const { to, name } = JSON.parse(opened.toString()) as { to: string; name: string }
+/** `at` and `ipAddress` are those of the request, or of its verification. */
+export function toChangeLetter(
+  { kind, recipient }: ChangeNotice,
+  change: { userName: string; oldEmail: string; newEmail: string; at: Date; ipAddress: string },
+): Letter {
+  const { userName, oldEmail, newEmail, at, ipAddress } = change
   return {
-    to,
-    message: {
-      template: 'account-withdrawal-started',
-      userName: name,
-      progressUrl: `${ctx.appUrl}/withdrawal/${withdrawalId}#token=${createStatusToken(ctx, withdrawalId)}`,
-      scheduledCompletion: withdrawal.scheduled_completion,
-      retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
-    },
+    to: toDeliverable(recipient === 'old' ? oldEmail : newEmail),
+    message:
+      kind === 'email_change_requested'
+        ? {
+            template: 'email-change-requested',
+            userName,
+            newEmailMasked: maskAddress(newEmail),
+            requestedAt: at,
+            ipAddress,
+          }
+        : { template: 'email-changed', userName, oldEmail, newEmail, changedAt: at, ipAddress },
   }
+}
+
+export const toWithdrawalLetter = (
+  ctx: SystemContext,
+  recipient: { to: string; name: string },
+  withdrawal: { id: string; scheduledCompletion: Date },
+): Letter => ({
+  to: recipient.to,
+  message: {
+    template: 'account-withdrawal-started',
+    userName: recipient.name,
+    progressUrl: `${ctx.appUrl}/withdrawal/${withdrawal.id}#token=${createStatusToken(ctx, withdrawal.id)}`,
+    scheduledCompletion: withdrawal.scheduledCompletion,
+    retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
+  },
+})
+
+/** As the mail server wants it, of an address that was accepted once. */
+export const toDeliverable = (email: string): string => parseAddress(email)?.deliverable ?? email
+
+async function loadChangeLetter(
+  ctx: SystemContext,
+  { kind, recipient, change_request_id: id }: NoticeRow,
+): Promise<Letter | null> {
+  const [change] = await ctx.sql<ChangeRow>(changeOfNotice, [id])
+  if (!change || !recipient || kind === 'account_withdrawal_started') return null
+  const [at, ipAddress] =
+    kind === 'email_changed' ? [change.closed_at, change.closed_ip] : [change.requested_at, change.request_ip]
+  return toChangeLetter(
+    { kind, recipient },
+    {
+      userName: change.name,
+      oldEmail: change.old_email,
+      newEmail: change.new_email,
+      at: at ?? change.requested_at,
+      ipAddress: ipAddress ?? '',
+    },
+  )
+}
+
+async function openWithdrawalLetter(ctx: SystemContext, notice: NoticeRow): Promise<Letter | null> {
+  const id = notice.withdrawal_id ?? ''
+  const opened = notice.sealed && ctx.secrets.open(notice.sealed)
+  const [withdrawal] = await ctx.sql<{ scheduled_completion: Date }>(withdrawalOfNotice, [id])
+  if (!opened || !withdrawal) return null
+  const recipient = JSON.parse(opened.toString()) as { to: string; name: string }
+  return toWithdrawalLetter(ctx, recipient, { id, scheduledCompletion: withdrawal.scheduled_completion })
 }

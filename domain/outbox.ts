@@ -1,3 +1,4 @@
+import { batched } from './batched'
 import { type EngineEvent, type SystemContext, statement } from './context'
 
 const LEASE_MS = 30_000
@@ -16,13 +17,15 @@ const markSent = statement(
 const forget = statement('forget-sent-events', 'DELETE FROM outbox_events WHERE sent_at < $1')
 
 /** Hands committed events to the engine. One that is lost on the way is sent again; the engine knows it by its id. */
-export async function sendOutboxEvents(ctx: SystemContext): Promise<void> {
-  const now = ctx.clock.now()
-  const events = await ctx.sql<EngineEvent>(claim, [now, new Date(now.getTime() + LEASE_MS), BATCH])
-  if (events.length > 0 && (await ctx.emit(events))) {
+export const sendOutboxEvents = batched(async (ctx) => {
+  for (let full = true; full; ) {
+    const now = ctx.clock.now()
+    const events = await ctx.sql<EngineEvent>(claim, [now, new Date(now.getTime() + LEASE_MS), BATCH])
+    full = events.length === BATCH
+    if (events.length === 0 || !(await ctx.emit(events))) return
     await ctx.sql(markSent, [events.map(({ id }) => id), ctx.clock.now()])
   }
-}
+})
 
 const KEPT_MS = 24 * 60 * 60 * 1000
 

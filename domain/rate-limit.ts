@@ -34,11 +34,11 @@ export interface TakenPlaces {
 
 // One row a bucket and one upsert make the count exact without a lock of our own: parallel calls queue on the row,
 // and each sees the times that the one before it left.
-// Also a part of statements that do more: its values are $1 to $6, its columns those of PlaceRow.
-export const MOVE_PLACES = `INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
-   SELECT b.key, b.user_id, CASE WHEN b.take THEN ARRAY[$1::timestamptz] ELSE '{}' END, b.places, b.window_ms, b.places > 0,
+// Also a part of statements that do more: its values are $1 to $5, its columns those of PlaceRow.
+export const TAKE_PLACES = `INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
+   SELECT b.key, b.user_id, ARRAY[$1::timestamptz], b.places, b.window_ms, b.places > 0,
           $1::timestamptz + b.window_ms * interval '1 millisecond'
-   FROM unnest($2::text[], $3::text[], $4::int[], $5::bigint[], $6::bool[]) AS b (key, user_id, places, window_ms, take)
+   FROM unnest($2::text[], $3::text[], $4::int[], $5::bigint[]) AS b (key, user_id, places, window_ms)
    ORDER BY b.key
    ON CONFLICT (key) DO UPDATE SET
      (hits, granted) = (
@@ -49,18 +49,25 @@ export const MOVE_PLACES = `INSERT INTO rate_limits AS r (key, user_id, hits, pl
      ),
      places = excluded.places, window_ms = excluded.window_ms, expires_at = excluded.expires_at
    RETURNING key, hits, granted`
+const movePlaces = statement('take-places', TAKE_PLACES)
 
-const movePlaces = statement('take-places', MOVE_PLACES)
+/** Whether there is room, for a first answer: who acts on it takes the places. Its values begin at $6. */
+export const LOOK_AT_PLACES = `SELECT b.key, l.live AS hits, cardinality(l.live) < b.places AS granted
+   FROM unnest($6::text[], $7::int[], $8::bigint[]) AS b (key, places, window_ms)
+   LEFT JOIN rate_limits r ON r.key = b.key
+   CROSS JOIN LATERAL (SELECT ARRAY(
+     SELECT h FROM unnest(r.hits) AS h WHERE h > $1::timestamptz - b.window_ms * interval '1 millisecond' ORDER BY h
+   ) AS live) AS l`
 
 // In key order, as places are taken: two calls that lock the same rows in different orders would wait for each other.
-const removeHits = statement(
-  'give-places-back',
+/** Gives the places back; `keys` and `at` stand for values of the statement that this is a part of. */
+export const returnPlaces = (keys: string, at: string) =>
   `UPDATE rate_limits r
-   SET hits = hits[:array_position(hits, $2::timestamptz) - 1] || hits[array_position(hits, $2::timestamptz) + 1:]
-   FROM (SELECT key FROM rate_limits WHERE key = ANY($1::text[]) AND $2::timestamptz = ANY(hits) ORDER BY key FOR UPDATE) AS locked
-   WHERE r.key = locked.key AND $2::timestamptz = ANY(hits)
-   RETURNING r.key, r.hits`,
-)
+   SET hits = hits[:array_position(hits, ${at}::timestamptz) - 1] || hits[array_position(hits, ${at}::timestamptz) + 1:]
+   FROM (SELECT key FROM rate_limits WHERE key = ANY(${keys}::text[]) AND ${at}::timestamptz = ANY(hits) ORDER BY key FOR UPDATE) AS locked
+   WHERE r.key = locked.key AND ${at}::timestamptz = ANY(hits)
+   RETURNING r.key, r.hits`
+const removeHits = statement('give-places-back', returnPlaces('$1', '$2'))
 
 export interface PlaceRow {
   key: string
@@ -75,20 +82,23 @@ export interface AskedPlaces {
   code: ErrorCode
 }
 
-/** The values of MOVE_PLACES. */
-export function placeValues({ take, look = [] }: AskedPlaces, now: Date): unknown[] {
-  const buckets = [...take, ...look]
-  return [
-    now,
-    buckets.map(({ key }) => key),
-    buckets.map(({ userId }) => userId),
-    buckets.map(({ places }) => places),
-    buckets.map(({ windowMs }) => windowMs),
-    buckets.map((bucket) => take.includes(bucket)),
-  ]
-}
+/** The values of TAKE_PLACES. */
+export const placeValues = ({ take }: AskedPlaces, now: Date): unknown[] => [
+  now,
+  take.map(({ key }) => key),
+  take.map(({ userId }) => userId),
+  take.map(({ places }) => places),
+  take.map(({ windowMs }) => windowMs),
+]
 
-/** What MOVE_PLACES has answered; refuses with the time after which all buckets have room. */
+/** The values of LOOK_AT_PLACES. */
+export const lookValues = ({ look = [] }: AskedPlaces): unknown[] => [
+  look.map(({ key }) => key),
+  look.map(({ places }) => places),
+  look.map(({ windowMs }) => windowMs),
+]
+
+/** What the statement has answered; refuses with the time after which all buckets have room. */
 export async function judgePlaces(
   ctx: SystemContext & { buckets?: BucketState[] },
   { take, look = [], code }: AskedPlaces,

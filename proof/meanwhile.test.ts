@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
-import { endOtherSessions, endSession } from '@/domain/access/sessions'
+import { describe, expect, test } from 'vitest'
+import { issueAccessToken } from '@/domain/access/access-tokens'
+import { endOtherSessions, endSession, startSession } from '@/domain/access/sessions'
+import type { Sql } from '@/domain/context'
 import { changeEmail } from '@/domain/email/change-email'
 import {
   asUser,
@@ -11,6 +13,8 @@ import {
   testContext,
 } from '@/domain/testing'
 import { setPassword } from '@/domain/user'
+import { addTransaction } from '@/domain/withdrawal/transactions'
+import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 
 const pendingOf = (ctx: TestContext, { userId }: TestUser) =>
   ctx.db.emailChangeRequest.count({ where: { userId, status: 'pending_verification' } })
@@ -67,26 +71,91 @@ test.each(ways)('B8: a change during which %s comes to an end opens nothing', as
   expect(await pendingOf(ctx, user)).toBe(0)
 })
 
+/** Begins `waiting` while the account is locked, does `meanwhile` under that lock, and lets go. */
+async function heldUp<T>(
+  ctx: TestContext,
+  { userId }: TestUser,
+  waiting: () => Promise<T>,
+  meanwhile: (sql: Sql) => Promise<unknown>,
+): Promise<T> {
+  let ending: Promise<T> | undefined
+  await ctx.transaction(async (sql) => {
+    await sql({ name: 'hold', text: 'SELECT FROM users WHERE id = $1 FOR UPDATE' }, [userId])
+    ending = waiting()
+    // Handled further down; a refusal may come before.
+    ending.catch(() => {})
+    await expect
+      .poll(
+        () =>
+          ctx.db
+            .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      )
+      .toHaveLength(1)
+    await meanwhile(sql)
+  })
+  return ending as Promise<T>
+}
+
 test.each(ways.slice(0, 2))(
   'S54: a change that is opened while %s waits for the account is cancelled',
   async (_what, prepare) => {
     const ctx = await testContext()
     const user = await givenUser(ctx)
-    const end = await prepare(ctx, user)
-    let ending: Promise<unknown> | undefined
-    await ctx.transaction(async (sql) => {
-      await sql({ name: 'hold', text: 'SELECT FROM users WHERE id = $1 FOR UPDATE' }, [user.userId])
-      ending = end()
-      await expect
-        .poll(
-          () =>
-            ctx.db
-              .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-        )
-        .toHaveLength(1)
-      await changeOf(ctx, user, sql)
-    })
-    await ending
+    await heldUp(ctx, user, await prepare(ctx, user), (sql) => changeOf(ctx, user, sql))
     expect(await pendingOf(ctx, user)).toBe(0)
   },
 )
+
+describe('a withdrawal that waits for the account sees what was written meanwhile:', () => {
+  async function withdrawDuring(meanwhile: (ctx: TestContext, user: TestUser, sql: Sql) => Promise<unknown>) {
+    const ctx = await testContext()
+    const user = await givenUser(ctx)
+    const caller = await asUser(ctx, user)
+    const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
+    const withdrawing = () => refusalOf(withdrawAccount(caller, input))
+    const outcome = await heldUp(ctx, user, withdrawing, (sql) => meanwhile(ctx, user, sql))
+    await ctx.settle()
+    return { ctx, user, outcome }
+  }
+
+  test('a pending transaction', async () => {
+    const { outcome } = await withdrawDuring((ctx, { userId }, sql) => {
+      const transaction = { userId, status: 'pending' as const, description: 'A book', amountCents: 1200, ip: '' }
+      return addTransaction({ ...ctx, sql }, transaction)
+    })
+    expect(outcome).toBe('WITHDRAWAL_003')
+  })
+
+  test('a change', async () => {
+    const { ctx, user, outcome } = await withdrawDuring((ctx, user, sql) => changeOf(ctx, user, sql))
+    expect(outcome).toBe('accepted')
+    expect(await pendingOf(ctx, user)).toBe(0)
+  })
+
+  test('a session and a token', async () => {
+    const { ctx, user, outcome } = await withdrawDuring(async (ctx, { userId }, sql) => {
+      await startSession({ ...ctx, sql }, { userId, userAgent: 'test', ip: '' })
+      const token = { userId, name: 'late', scopes: ['email:manage' as const], expiresInMs: 60_000, actor: 'session' }
+      await issueAccessToken({ ...ctx, sql }, token)
+    })
+    expect(outcome).toBe('accepted')
+    expect(await ctx.db.endedCredential.count({ where: { userId: user.userId } })).toBe(3)
+  })
+
+  test('another address, which is then the one that is told', async () => {
+    const newEmail = 'late@example.test'
+    const { ctx, outcome } = await withdrawDuring((_ctx, { userId }, sql) =>
+      sql(
+        {
+          name: 'late-address',
+          text: 'UPDATE users SET email = $2, email_key = $2, version = version + 1 WHERE id = $1',
+        },
+        [userId, newEmail],
+      ),
+    )
+    expect(outcome).toBe('accepted')
+    expect(ctx.mailbox.map(({ to, message }) => [to, message.template])).toEqual([
+      [newEmail, 'account-withdrawal-started'],
+    ])
+  })
+})

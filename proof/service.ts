@@ -6,7 +6,7 @@ import { issueAccessToken } from '@/domain/access/access-tokens'
 import { createSessionToken, sha256 } from '@/domain/access/authenticate'
 import { signIn } from '@/domain/access/sign-in'
 import type { Sql, SystemContext } from '@/domain/context'
-import { codeMatches } from '@/domain/email/verification-code'
+import { macsOfCode } from '@/domain/email/verification-code'
 import { pseudonymousBucket } from '@/domain/rate-limit'
 import { givenSession, type TestContext, testContext, testDatabase } from '@/domain/testing'
 import { createUser, setPassword } from '@/domain/user'
@@ -344,7 +344,8 @@ export class Service {
     return {
       id: row.id,
       email: row.new_email_key,
-      code: codes.findLast((code) => codeMatches(this.ctx, row, code)) ?? null,
+      code:
+        codes.findLast((code) => macsOfCode(this.ctx, row.id, code).some((mac) => mac.equals(row.code_mac))) ?? null,
       attempts: row.attempts,
       requestedAt: row.requested_at.getTime(),
       sentAt: row.sent_at.getTime(),

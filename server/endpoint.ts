@@ -204,7 +204,7 @@ async function acceptInput(ctx: Context, contract: Contract, params: Params, bod
   try {
     input = parseInput(contract, params, body)
   } catch (refusal) {
-    if (limit?.takenBy === 'verb') await takeCallPlace(ctx, limit.bucket)
+    if (limit?.countsMalformed) await takeCallPlace(ctx, limit.bucket)
     throw refusal
   }
   if (limit && limit.takenBy !== 'verb') await takeCallPlace(ctx, limit.bucket)

@@ -8,9 +8,11 @@ const DAY_MS = 24 * 60 * 60 * 1000
 
 const insertToken = statement(
   'create-access-token',
-  `WITH token AS (
+  `WITH account AS (
+     UPDATE users SET version = version + 1 WHERE id = $2 AND withdrawn_at IS NULL RETURNING id
+   ), token AS (
      INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at)
-     SELECT $1, id, $3, $4, $5, $6, $7 FROM users WHERE id = $2 AND withdrawn_at IS NULL FOR SHARE
+     SELECT $1, id, $3, $4, $5, $6, $7 FROM account
      RETURNING id, user_id
    )
    INSERT INTO audit_events (id, user_id, action, actor, subject_id, at)

@@ -51,7 +51,7 @@ const toActor = (
   id: '',
   userId,
   scopes,
-  user: { name: '', email: '', emailVerifiedAt: null },
+  user: { name: '', email: '', emailVerifiedAt: null, version: 0 },
   pendingChange: null,
   withdrawal,
 })

@@ -9,6 +9,7 @@ interface UserRow {
   email: string
   email_verified_at: Date | null
   withdrawn_at: Date | null
+  version: number
   change_id: string | null
   new_email: string
   method: VerificationMethod
@@ -31,7 +32,7 @@ interface AccessTokenRow extends CredentialRow {
 
 // The user and the pending change come along, so that a read needs no second statement.
 const withUser = (columns: string, tables: string, key: string) =>
-  `SELECT ${columns} u.id AS user_id, u.name, u.email, u.email_verified_at, u.withdrawn_at,
+  `SELECT ${columns} u.id AS user_id, u.name, u.email, u.email_verified_at, u.withdrawn_at, u.version,
           p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at
    FROM ${tables}
    LEFT JOIN email_change_requests p ON p.user_id = u.id AND p.status = 'pending_verification'
@@ -123,7 +124,7 @@ const isLive = (ctx: SystemContext, row: CredentialRow): boolean =>
 const toActor = (row: UserRow, credential: Pick<Actor, 'kind' | 'id' | 'scopes' | 'outsideToken'>): Actor => ({
   ...credential,
   userId: row.user_id,
-  user: { name: row.name, email: row.email, emailVerifiedAt: row.email_verified_at },
+  user: { name: row.name, email: row.email, emailVerifiedAt: row.email_verified_at, version: row.version },
   pendingChange: row.change_id
     ? {
         id: row.change_id,

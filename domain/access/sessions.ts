@@ -8,8 +8,11 @@ const SESSION_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000
 
 const insertSession = statement(
   'start-session',
-  `INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, expires_at)
-   SELECT $1, id, $3, $4, $5, $5, $6 FROM users WHERE id = $2 AND withdrawn_at IS NULL FOR SHARE
+  `WITH account AS (
+     UPDATE users SET version = version + 1 WHERE id = $2 AND withdrawn_at IS NULL RETURNING id
+   )
+   INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, expires_at)
+   SELECT $1, id, $3, $4, $5, $5, $6 FROM account
    RETURNING id`,
 )
 

@@ -3,15 +3,19 @@ import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import { type Context, isUniqueViolation, statement } from '../context'
-import { sendNotice } from '../notices'
+import { leaseUntil, sendFirst, toChangeLetter } from '../notices'
 import {
   type AskedPlaces,
   givePlacesBack,
   judgePlaces,
-  MOVE_PLACES,
+  LOOK_AT_PLACES,
+  lookValues,
   type PlaceRow,
   placeValues,
   pseudonymousBucket,
+  returnPlaces,
+  TAKE_PLACES,
+  type TakenPlaces,
   takePlaces,
   userBucket,
 } from '../rate-limit'
@@ -21,19 +25,22 @@ import { macOfCode, sendVerification } from './verification-code'
 // The limits and what they guard in one look. The hash is compared, and the answer given, only if all of them have room.
 const beginChange = statement(
   'begin-email-change',
-  `WITH places AS (${MOVE_PLACES})
+  `WITH taken AS (${TAKE_PLACES}), looked AS (${LOOK_AT_PLACES})
    SELECT places.key, places.hits, places.granted, u.password_hash,
-          EXISTS (SELECT FROM users WHERE email_key = $8) AS taken
-   FROM places LEFT JOIN users u ON u.id = $7 AND u.withdrawn_at IS NULL`,
+          EXISTS (SELECT FROM users WHERE email_key = $10) AS taken
+   FROM (SELECT * FROM taken UNION ALL SELECT * FROM looked) AS places
+   LEFT JOIN users u ON u.id = $9 AND u.withdrawn_at IS NULL`,
 )
 
 // Of what ended while the message was on its way, nothing may be opened: neither for an old password nor by a caller
 // who has been signed out. The caller's row is locked after the account's, as those who end it do.
+// The password was right, so its places are free again.
 // The new request is written after the one it supersedes was closed: the count makes PostgreSQL finish that first.
 const openRequest = statement(
   'open-email-change',
   `WITH locked AS (
-     SELECT id, email FROM users WHERE id = $1 AND password_hash = $2 AND withdrawn_at IS NULL FOR UPDATE
+     UPDATE users SET version = version + 1 WHERE id = $1 AND password_hash = $2 AND withdrawn_at IS NULL
+     RETURNING id, email
    ), session AS (
      SELECT s.id FROM locked JOIN sessions s ON s.id = $15 AND s.revoked_at IS NULL FOR SHARE OF s
    ), token AS (
@@ -50,14 +57,17 @@ const openRequest = statement(
                                         requested_at, request_ip, sent_at, expires_at)
      SELECT $4, id, 'pending_verification', $5, email, $6, $7, $8, $9, $10, $3, $11
      FROM account WHERE (SELECT count(*) FROM superseded) >= 0
-     RETURNING id, user_id
+     RETURNING id, user_id, old_email
+   ), returned AS (
+     ${returnPlaces('$16', '$17')}
    ), audited AS (
      INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
      SELECT $12, user_id, 'email_change.requested', $13, id, $10, $3 FROM request
+   ), notice AS (
+     INSERT INTO notices (id, user_id, kind, recipient, change_request_id, created_at, due_at, attempts)
+     SELECT $14, user_id, 'email_change_requested', 'old', id, $3, $18::timestamptz, 1 FROM request
    )
-   INSERT INTO notices (id, user_id, kind, recipient, change_request_id, created_at, due_at)
-   SELECT $14, user_id, 'email_change_requested', 'old', id, $3, $3 FROM request
-   RETURNING id`,
+   SELECT old_email FROM request`,
 )
 
 export async function changeEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
@@ -80,6 +90,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   const now = ctx.clock.now()
   const found = await ctx.sql<PlaceRow & { password_hash: string | null; taken: boolean }>(beginChange, [
     ...placeValues(asked, now),
+    ...lookValues(asked),
     userId,
     address.key,
   ])
@@ -87,15 +98,15 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   const { password_hash: passwordHash, taken } = found[0] ?? { password_hash: null }
   if (!passwordHash) throw new AppError('AUTH_001')
   if (!(await ctx.passwords.verify(passwordHash, input.current_password))) throw new AppError('EMAIL_007')
-  await givePlacesBack(ctx, guess)
-  if (taken) {
-    await takePlaces(ctx, { take: [bucket('taken')], code: 'EMAIL_008' })
-    throw new AppError('EMAIL_002')
-  }
 
-  let places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
-  let mayBeOpen = false
+  let held: TakenPlaces[] = [guess]
   try {
+    if (taken) {
+      await takePlaces(ctx, { take: [bucket('taken')], code: 'EMAIL_008' })
+      throw new AppError('EMAIL_002')
+    }
+    const places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
+    held.push(places)
     const requestedAt = ctx.clock.now()
     const id = ctx.secrets.randomId('ecr_')
     const code = ctx.secrets.randomCode()
@@ -110,11 +121,13 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     })
     if (!accepted) throw new AppError('EMAIL_009', undefined, 60)
     // The mailbox has its message now, whatever becomes of the request.
-    places = { ...places, buckets: places.buckets.filter(({ name }) => name === 'change') }
+    const change = { ...places, buckets: places.buckets.filter(({ name }) => name === 'change') }
     const sentAt = ctx.clock.now()
     const expiresAt = codeExpiresAt(ctx, sentAt, requestedAt)
-    mayBeOpen = true
-    const noticeId = await openOnce(ctx, [
+    const noticeId = ctx.secrets.randomId('ntc_')
+    // Should the answer be lost, it is not known whether the request was opened: then its place stays taken.
+    held = []
+    const oldEmail = await openOnce(ctx, [
       userId,
       passwordHash,
       sentAt,
@@ -128,10 +141,24 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       expiresAt,
       ctx.secrets.randomId('aud_'),
       ctx.actor.kind,
-      ctx.secrets.randomId('ntc_'),
+      noticeId,
       ctx.actor.id,
+      guess.buckets.map(({ key }) => key),
+      guess.at,
+      leaseUntil(sentAt),
     ])
-    ctx.background(() => sendNotice(ctx, noticeId))
+    if (oldEmail === null) {
+      held = [change]
+      throw new AppError('EMAIL_007', 'The password was changed, or you were signed out, meanwhile. Sign in again.')
+    }
+    sendFirst(
+      ctx,
+      { id: noticeId, userId },
+      toChangeLetter(
+        { kind: 'email_change_requested', recipient: 'old' },
+        { userName: ctx.actor.user.name, oldEmail, newEmail: address.typed, at: requestedAt, ipAddress: ctx.ip },
+      ),
+    )
     return {
       change_request_id: id,
       status: 'pending_verification',
@@ -141,20 +168,20 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       current_email_retained: true,
     }
   } catch (error) {
-    // Whether a statement whose answer was lost has opened the request is not known: then its place stays taken.
-    if (!mayBeOpen || error instanceof AppError) await givePlacesBack(ctx, places)
+    for (const places of held) await givePlacesBack(ctx, places)
     throw error
   }
 }
 
-/** A parallel change of the same user can win the one pending place between our snapshot and our row: then look again. */
-async function openOnce(ctx: Context, values: unknown[]): Promise<string> {
+/**
+ * The address that is to be replaced; null where nothing was opened. A parallel change of the same user can win the one pending
+ * place between our snapshot and our row: then look again.
+ */
+async function openOnce(ctx: Context, values: unknown[]): Promise<string | null> {
   for (let tries = 1; ; tries++) {
     try {
-      const [notice] = await ctx.sql<{ id: string }>(openRequest, values)
-      if (!notice)
-        throw new AppError('EMAIL_007', 'The password was changed, or you were signed out, meanwhile. Sign in again.')
-      return notice.id
+      const [request] = await ctx.sql<{ old_email: string }>(openRequest, values)
+      return request?.old_email ?? null
     } catch (error) {
       if (tries === ctx.limits.change.places || !isUniqueViolation(error, 'email_change_requests_one_pending'))
         throw error

@@ -3,16 +3,34 @@ import type { Data, Input } from '@/contract/define'
 import type { resendVerification as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import { type Context, type PendingChange, statement } from '../context'
-import { givePlacesBack, noteBucket, pseudonymousBucket, secondsUntil, takePlaces } from '../rate-limit'
+import {
+  type AskedPlaces,
+  givePlacesBack,
+  judgePlaces,
+  noteBucket,
+  type PlaceRow,
+  placeValues,
+  pseudonymousBucket,
+  secondsUntil,
+  TAKE_PLACES,
+} from '../rate-limit'
 import { codeExpiresAt, refusalNow, requireOpenChange, resendAvailableAt } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
 
 // Moving `sent_at` claims the wait: of parallel calls one finds the time that it has read.
 const claim = statement(
   'claim-resend',
-  `UPDATE email_change_requests SET sent_at = $3
-   WHERE id = $1 AND user_id = $2 AND status = 'pending_verification' AND sent_at = $4
-   RETURNING id`,
+  `WITH places AS (${TAKE_PLACES}), claimed AS (
+     UPDATE email_change_requests r SET sent_at = $1
+     FROM places
+     WHERE places.granted AND r.id = $6 AND r.user_id = $7 AND r.status = 'pending_verification' AND r.sent_at = $8
+     RETURNING r.id
+   )
+   SELECT places.key, places.hits, places.granted, claimed.id AS claimed FROM places LEFT JOIN claimed ON true`,
+)
+const unclaim = statement(
+  'unclaim-resend',
+  `UPDATE email_change_requests SET sent_at = $3 WHERE id = $1 AND status = 'pending_verification' AND sent_at = $2`,
 )
 
 const replaceCode = statement(
@@ -35,14 +53,17 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
   const now = ctx.clock.now()
   if (resendAvailableAt(ctx, change) > now) throw tooEarly(ctx, change)
 
-  const places = await takePlaces(ctx, {
-    take: [pseudonymousBucket(ctx, 'targetMail', address.key)],
-    code: 'EMAIL_008',
-  })
-  let claimed = false
+  const asked: AskedPlaces = { take: [pseudonymousBucket(ctx, 'targetMail', address.key)], code: 'EMAIL_008' }
+  const rows = await ctx.sql<PlaceRow & { claimed: string | null }>(claim, [
+    ...placeValues(asked, now),
+    change.id,
+    ctx.actor.userId,
+    change.sentAt,
+  ])
+  const places = await judgePlaces(ctx, asked, rows, now)
+  const claimed = Boolean(rows[0]?.claimed)
   let accepted = false
   try {
-    claimed = await moveSentAt(ctx, change.id, change.sentAt, now)
     if (!claimed) throw await refusalAfterRace(ctx, change.id, now)
     const code = ctx.secrets.randomCode()
     const method = input.verification_method ?? change.method
@@ -56,7 +77,7 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
       validHours: Math.max(0.1, Math.round((expiresAt.getTime() - now.getTime()) / 360_000) / 10),
     })
     if (!accepted) throw new AppError('EMAIL_009', undefined, 60)
-    const rows = await ctx.sql(replaceCode, [
+    const replaced = await ctx.sql(replaceCode, [
       change.id,
       now,
       macOfCode(ctx, change.id, code),
@@ -66,7 +87,7 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
       ctx.actor.kind,
       ctx.ip,
     ])
-    if (rows.length === 0) throw new AppError('EMAIL_006')
+    if (replaced.length === 0) throw new AppError('EMAIL_006')
     noteWait(ctx, { sentAt: now })
     return {
       verification_sent: true,
@@ -78,14 +99,9 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
     // The mailbox has its message now, whatever becomes of the code: the place and the wait stay.
     if (accepted) throw error
     await givePlacesBack(ctx, places)
-    if (claimed) await moveSentAt(ctx, change.id, now, change.sentAt)
+    if (claimed) await ctx.sql(unclaim, [change.id, now, change.sentAt])
     throw error
   }
-}
-
-async function moveSentAt(ctx: Context, id: string, from: Date, to: Date): Promise<boolean> {
-  const rows = await ctx.sql(claim, [id, ctx.actor.userId, to, from])
-  return rows.length === 1
 }
 
 /** Another resend was first, or the request is no longer open. */

@@ -8,8 +8,9 @@ const macText = (changeRequestId: string, code: string) => `${changeRequestId}:$
 export const macOfCode = (ctx: SystemContext, changeRequestId: string, code: string): Buffer =>
   ctx.secrets.mac('verification-code', macText(changeRequestId, code))
 
-export const codeMatches = (ctx: SystemContext, request: { id: string; code_mac: Uint8Array }, code: string): boolean =>
-  ctx.secrets.macMatches('verification-code', macText(request.id, code), request.code_mac)
+/** With each key that may have made it, the newest first. */
+export const macsOfCode = (ctx: SystemContext, changeRequestId: string, code: string): Buffer[] =>
+  ctx.secrets.macs('verification-code', macText(changeRequestId, code))
 
 interface Verification {
   /** The change request. */

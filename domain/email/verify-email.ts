@@ -1,70 +1,63 @@
-import { parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { verifyEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
-import { type Context, isUniqueViolation, type Message, statement } from '../context'
-import { deliverNotice, leaseUntil } from '../notices'
+import { type Context, isUniqueViolation, statement } from '../context'
+import { leaseUntil, sendFirst, toChangeLetter } from '../notices'
 import {
   type AskedPlaces,
   judgePlaces,
-  MOVE_PLACES,
   type PlaceRow,
   placeValues,
+  TAKE_PLACES,
   takePlaces,
   userBucket,
 } from '../rate-limit'
 import { refusalNow, requireOpenChange } from './pending-change'
-import { codeMatches } from './verification-code'
+import { macsOfCode } from './verification-code'
 
-// A statement of its own: inside the applying transaction a refusal would roll the count back.
-const countAttempt = statement(
-  'count-verification-attempt',
-  `WITH places AS (${MOVE_PLACES}), counted AS (
-     UPDATE email_change_requests r SET attempts = r.attempts + 1
-     FROM places
-     WHERE places.granted AND r.id = $7 AND r.user_id = $8 AND r.status = 'pending_verification'
-       AND r.expires_at > $1 AND r.attempts < $9
-     RETURNING r.id, r.attempts, r.code_mac
-   )
-   SELECT places.key, places.hits, places.granted, counted.id, counted.attempts, counted.code_mac
-   FROM places LEFT JOIN counted ON true`,
-)
-
-const applyChange = statement(
-  'apply-email-change',
-  `WITH account AS (
-     SELECT id FROM users WHERE id = $2 AND withdrawn_at IS NULL FOR UPDATE
-   ), request AS (
-     UPDATE email_change_requests r SET status = 'verified', closed_at = $3, closed_ip = $4
+// The call is counted, the attempt is counted, and a right code takes effect, or the address turns out to be taken and nothing
+// of it has happened. Locks are taken in the order bucket, account, request, as everywhere.
+const judgeCode = statement(
+  'judge-verification-code',
+  `WITH places AS (${TAKE_PLACES}), account AS (
+     SELECT u.id FROM places JOIN users u ON u.id = $7 AND u.withdrawn_at IS NULL WHERE places.granted FOR UPDATE OF u
+   ), attempt AS (
+     UPDATE email_change_requests r
+     SET attempts = r.attempts + 1,
+         status = CASE WHEN r.code_mac = ANY($9::bytea[]) THEN 'verified' ELSE r.status END,
+         closed_at = CASE WHEN r.code_mac = ANY($9::bytea[]) THEN $1::timestamptz END,
+         closed_ip = CASE WHEN r.code_mac = ANY($9::bytea[]) THEN $10 END
      FROM account
-     WHERE r.id = $1 AND r.user_id = account.id AND r.status = 'pending_verification' AND r.code_mac = $5
-     RETURNING r.id, r.user_id, r.old_email, r.new_email, r.new_email_key
+     WHERE r.id = $6 AND r.user_id = account.id AND r.status = 'pending_verification'
+       AND r.expires_at > $1 AND r.attempts < $8
+     RETURNING r.id, r.user_id, r.attempts, r.status, r.old_email, r.new_email, r.new_email_key
+   ), request AS (
+     SELECT id, user_id, new_email, new_email_key FROM attempt WHERE status = 'verified'
    ), changed AS (
-     UPDATE users u SET email = request.new_email, email_key = request.new_email_key, email_verified_at = $3
+     UPDATE users u
+     SET email = request.new_email, email_key = request.new_email_key, email_verified_at = $1, version = u.version + 1
      FROM request WHERE u.id = request.user_id
    ), ended AS (
-     UPDATE sessions s SET revoked_at = $3
-     FROM request WHERE s.user_id = request.user_id AND s.revoked_at IS NULL AND s.id <> $6
+     UPDATE sessions s SET revoked_at = $1
+     FROM request WHERE s.user_id = request.user_id AND s.revoked_at IS NULL AND s.id <> $11
    ), audited AS (
      INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
-     SELECT $7, user_id, 'email.changed', $8, id, $4, $3 FROM request
+     SELECT $12, user_id, 'email.changed', $13, id, $10, $1 FROM request
    ), notices AS (
      INSERT INTO notices (id, user_id, kind, recipient, change_request_id, created_at, due_at, attempts)
-     SELECT n.id, request.user_id, 'email_changed', n.recipient, request.id, $3, $11::timestamptz, 1
-     FROM request, (VALUES ($9, 'old'), ($10, 'new')) AS n (id, recipient)
+     SELECT n.id, request.user_id, 'email_changed', n.recipient, request.id, $1, $16::timestamptz, 1
+     FROM request, (VALUES ($14, 'old'), ($15, 'new')) AS n (id, recipient)
    )
-   SELECT old_email, new_email FROM request`,
+   SELECT places.key, places.hits, places.granted, attempt.attempts, attempt.status, attempt.old_email, attempt.new_email
+   FROM places LEFT JOIN attempt ON true`,
 )
 
 const FIRST_TRY_MS = 5_000
 
+/** Without `attempts` where there was nothing to judge. */
 interface AttemptRow extends PlaceRow {
-  id: string | null
-  attempts: number
-  code_mac: Buffer
-}
-
-interface AppliedRow {
+  attempts: number | null
+  status: string
   old_email: string
   new_email: string
 }
@@ -78,43 +71,46 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
     await takePlaces(ctx, asked)
     throw refusal
   }
-  const attempt = await ctx.sql<AttemptRow>(countAttempt, [
-    ...placeValues(asked, now),
-    input.change_request_id,
-    userId,
-    ctx.limits.codeAttempts,
-  ])
-  await judgePlaces(ctx, asked, attempt, now)
-  const [request] = attempt
-  if (!request?.id) throw await refusalNow(ctx, input.change_request_id, 'EMAIL_003')
-  if (!codeMatches(ctx, { id: request.id, code_mac: request.code_mac }, input.verification_code)) {
-    throw new AppError('EMAIL_003', attemptsLeft(ctx.limits.codeAttempts - request.attempts))
-  }
   const noticeIds = { old: ctx.secrets.randomId('ntc_'), new: ctx.secrets.randomId('ntc_') }
-  const applied = await apply(ctx, [
-    request.id,
-    userId,
-    now,
-    ctx.ip,
-    request.code_mac,
-    ctx.actor.kind === 'session' ? ctx.actor.id : '',
-    ctx.secrets.randomId('aud_'),
-    ctx.actor.kind,
-    noticeIds.old,
-    noticeIds.new,
-    leaseUntil(now),
-  ])
-  if (!applied) throw await refusalNow(ctx, input.change_request_id, 'EMAIL_003')
-  const change = { oldEmail: applied.old_email, newEmail: applied.new_email, changedAt: now, ipAddress: ctx.ip }
-  const message: Message = { template: 'email-changed', userName: user.name, ...change }
-  const sending = [
-    trySending(ctx, { id: noticeIds.old, to: applied.old_email, message }),
-    trySending(ctx, { id: noticeIds.new, to: applied.new_email, message }),
-  ]
+  const judge = (macs: Buffer[]) =>
+    ctx.sql<AttemptRow>(judgeCode, [
+      ...placeValues(asked, now),
+      input.change_request_id,
+      userId,
+      ctx.limits.codeAttempts,
+      macs,
+      ctx.ip,
+      ctx.actor.kind === 'session' ? ctx.actor.id : '',
+      ctx.secrets.randomId('aud_'),
+      ctx.actor.kind,
+      noticeIds.old,
+      noticeIds.new,
+      leaseUntil(now),
+    ])
+  let taken = false
+  const rows = await judge(macsOfCode(ctx, input.change_request_id, input.verification_code)).catch((error) => {
+    if (!isUniqueViolation(error, 'users_email_key_key')) throw error
+    taken = true
+    // The attempt counts all the same, and no code fits it.
+    return judge([])
+  })
+  await judgePlaces(ctx, asked, rows, now)
+  const [attempt] = rows
+  if (!attempt?.attempts) throw await refusalNow(ctx, input.change_request_id, 'EMAIL_003')
+  if (taken) throw new AppError('EMAIL_002')
+  if (attempt.status !== 'verified') {
+    throw new AppError('EMAIL_003', attemptsLeft(ctx.limits.codeAttempts - attempt.attempts))
+  }
+
+  const { old_email: oldEmail, new_email: newEmail } = attempt
+  const change = { userName: user.name, oldEmail, newEmail, at: now, ipAddress: ctx.ip }
+  const sending = (['old', 'new'] as const).map((recipient) =>
+    sendFirst(ctx, { id: noticeIds[recipient], userId }, toChangeLetter({ kind: 'email_changed', recipient }, change)),
+  )
   const sent = Promise.all(sending).then((results) => results.every(Boolean))
   return {
     email_verified: true,
-    new_email: applied.new_email,
+    new_email: newEmail,
     changed_at: now.toISOString(),
     notification_sent: await Promise.race([sent, afterMs(FIRST_TRY_MS)]),
   }
@@ -130,29 +126,10 @@ function refusalOf(ctx: Context, input: Input<typeof contract>): unknown {
   }
 }
 
-async function apply(ctx: Context, values: unknown[]): Promise<AppliedRow | undefined> {
-  try {
-    const [row] = await ctx.sql<AppliedRow>(applyChange, values)
-    return row
-  } catch (error) {
-    if (isUniqueViolation(error, 'users_email_key_key')) throw new AppError('EMAIL_002')
-    throw error
-  }
-}
-
 const attemptsLeft = (left: number) =>
   left === 0
     ? 'The code is wrong. No attempts are left; start a new change.'
     : `The code is wrong. ${left} ${left === 1 ? 'attempt' : 'attempts'} left.`
-
-/** The address has changed: whatever happens to the notice now, its row has it sent later. */
-function trySending(ctx: Context, { id, to, message }: { id: string; to: string; message: Message }): Promise<boolean> {
-  const letter = { to: parseAddress(to)?.deliverable ?? to, message }
-  return deliverNotice(ctx, { id, userId: ctx.actor.userId, attempts: 1 }, letter).catch((error) => {
-    ctx.background(() => Promise.reject(error))
-    return false
-  })
-}
 
 /** False when the time is over; the work itself goes on. */
 const afterMs = (ms: number) => new Promise<false>((resolve) => setTimeout(resolve, ms, false).unref())

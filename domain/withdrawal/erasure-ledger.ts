@@ -1,3 +1,4 @@
+import { batched } from '../batched'
 import { type LedgerEntry, type SystemContext, statement } from '../context'
 
 const BATCH = 100
@@ -24,40 +25,19 @@ interface UnwrittenRow {
   keep_transaction_history: boolean
 }
 
-interface Turn {
-  now?: Promise<void>
-  next?: Promise<void>
-}
-const turns = new WeakMap<SystemContext['ledger'], Turn>()
-
 /**
- * One at a time in a process: runs beside each other would all write, and lock, the same rows. Who comes meanwhile shares the
- * run after this one, which sees what they have committed. A withdrawal that two instances write at once stands in the ledger
- * twice, which changes nothing.
+ * Runs beside each other would all write, and lock, the same rows. A withdrawal that two instances write at once stands in the
+ * ledger twice, which changes nothing.
  */
-export function writeErasureLedger(ctx: SystemContext): Promise<void> {
-  const turn = turns.get(ctx.ledger) ?? {}
-  turns.set(ctx.ledger, turn)
-  const run = () => {
-    turn.next = undefined
-    turn.now = writeUnwritten(ctx).finally(() => {
-      turn.now = undefined
-    })
-    return turn.now
-  }
-  if (!turn.now) return turn.next ?? run()
-  turn.next ??= turn.now.then(run, run)
-  return turn.next
-}
-
-async function writeUnwritten(ctx: SystemContext): Promise<void> {
-  for (;;) {
+export const writeErasureLedger = batched(async (ctx) => {
+  for (let full = true; full; ) {
     const rows = await ctx.sql<UnwrittenRow>(unwritten, [BATCH])
+    full = rows.length === BATCH
     if (rows.length === 0) return
     await ctx.ledger.append(rows.map((row) => toEntry(ctx, row)))
     await ctx.sql(markWritten, [rows.map(({ id }) => id), ctx.clock.now()])
   }
-}
+})
 
 const toEntry = (ctx: SystemContext, row: UnwrittenRow): LedgerEntry => ({
   withdrawalId: row.id,

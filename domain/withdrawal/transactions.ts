@@ -1,11 +1,11 @@
 import { AppError } from '@/contract/errors'
 import { type SystemContext, statement } from '../context'
 
-// The lock on the user row keeps a withdrawal from starting between its count and this row.
+// The new version keeps a withdrawal from starting between its count and this row.
 const insert = statement(
   'add-transaction',
   `WITH account AS (
-     SELECT id, name FROM users WHERE id = $2 AND withdrawn_at IS NULL FOR SHARE
+     UPDATE users SET version = version + 1 WHERE id = $2 AND withdrawn_at IS NULL RETURNING id, name
    ), added AS (
      INSERT INTO transactions (id, user_id, status, description, amount_cents, created_at)
      SELECT $1, id, $3, $4, $5, $6 FROM account

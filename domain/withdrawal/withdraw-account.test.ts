@@ -95,7 +95,7 @@ test('the steps end at their times and the withdrawal with the last of them', as
 })
 
 test('100 parallel calls make one withdrawal', async () => {
-  const ctx = await testContext()
+  const ctx = await testContext({ withdraw: { places: 100, windowMs: hour } })
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   const outcomes = await Promise.all(

@@ -1,18 +1,26 @@
-import { parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { withdrawAccount as contract, Step } from '@/contract/withdrawal'
 import { ALL_SCOPES } from '../access/authenticate'
 import { type Actor, type Context, type LedgerEntry, type Sql, type SystemContext, statement } from '../context'
-import { sendNotice } from '../notices'
+import { leaseUntil, sendFirst, toDeliverable, toWithdrawalLetter } from '../notices'
 import { sendOutboxEvents } from '../outbox'
+import {
+  type AskedPlaces,
+  judgePlaces,
+  type PlaceRow,
+  placeValues,
+  TAKE_PLACES,
+  takePlaces,
+  userBucket,
+} from '../rate-limit'
 import { writeErasureLedger } from './erasure-ledger'
 import { CONFIRMATION_LIFETIME_MS, type PlannedStep, planWithdrawal, retentionDays } from './schedule'
 import { createStatusToken } from './status-token'
 
 const lockAccount = statement(
   'lock-account',
-  'SELECT name, email FROM users WHERE id = $1 AND withdrawn_at IS NULL FOR UPDATE',
+  'SELECT name, email, version FROM users WHERE id = $1 AND withdrawn_at IS NULL FOR UPDATE',
 )
 const countPending = statement(
   'count-pending-transactions',
@@ -20,52 +28,75 @@ const countPending = statement(
 )
 
 // One statement: the account is off, and everything that will take it apart is written, or none of it.
+// What others have written for the account after this statement began is not seen by it. They raise the version, which is looked
+// at once more when the row is locked: then nothing is started, and the caller looks again.
 const startWithdrawal = statement(
   'start-withdrawal',
-  `WITH withdrawal AS (
+  `WITH places AS (${TAKE_PLACES}), account AS (
+     SELECT u.id FROM users u
+     WHERE u.id = $6 AND u.withdrawn_at IS NULL AND u.version = $7
+       AND NOT EXISTS (SELECT FROM places WHERE NOT granted)
+       AND ($35 OR NOT EXISTS (SELECT FROM transactions t WHERE t.user_id = $6 AND t.status = 'pending'))
+     FOR UPDATE OF u
+   ), withdrawal AS (
      INSERT INTO withdrawals (id, user_id, reason, feedback, keep_analytics, keep_audit_logs, keep_transaction_history,
                               started_at, scheduled_completion, purge_due_at)
-     VALUES ($2, $1, $4, $5, $6, $7, $8, $3, $9, $10)
+     SELECT $8, id, $9, $10, $11, $12, $13, $1, $14, $15 FROM account
    ), steps AS (
      INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, due_at, completed_at)
-     SELECT $2, s.step, s.status, s.estimate, s.due, CASE WHEN s.status = 'completed' THEN $3::timestamptz END
-     FROM unnest($11::text[], $12::text[], $13::timestamptz[], $14::timestamptz[]) AS s (step, status, estimate, due)
-   ), account AS (
-     UPDATE users SET withdrawn_at = $3, email_key = NULL WHERE id = $1
+     SELECT $8, s.step, s.status, s.estimate, s.due, CASE WHEN s.status = 'completed' THEN $1::timestamptz END
+     FROM account, unnest($16::text[], $17::text[], $18::timestamptz[], $19::timestamptz[]) AS s (step, status, estimate, due)
+   ), withdrawn AS (
+     UPDATE users u SET withdrawn_at = $1, email_key = NULL FROM account WHERE u.id = account.id
    ), ended_tokens AS (
-     UPDATE access_tokens SET revoked_at = $3 WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $3
-     RETURNING token_hash AS hash, scopes, id, expires_at
+     UPDATE access_tokens t SET revoked_at = $1 FROM account
+     WHERE t.user_id = account.id AND t.revoked_at IS NULL AND t.expires_at > $1
+     RETURNING t.token_hash AS hash, t.scopes, t.id, t.expires_at
    ), ended_sessions AS (
-     UPDATE sessions SET revoked_at = $3 WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $3
-     RETURNING sha256(convert_to(id, 'UTF8')) AS hash, $15::text[] AS scopes, id, expires_at
+     UPDATE sessions s SET revoked_at = $1 FROM account
+     WHERE s.user_id = account.id AND s.revoked_at IS NULL AND s.expires_at > $1
+     RETURNING sha256(convert_to(s.id, 'UTF8')) AS hash, $20::text[] AS scopes, s.id, s.expires_at
    ), ended AS (
      INSERT INTO ended_credentials (credential_hash, withdrawal_id, user_id, scopes, made_the_call, expires_at)
-     SELECT hash, $2, $1, scopes, id = $16, expires_at FROM ended_tokens
-     UNION ALL SELECT hash, $2, $1, scopes, id = $16, expires_at FROM ended_sessions
-     UNION ALL SELECT $26::bytea, $2, $1, $27::text[], true, $28::timestamptz WHERE $26::bytea IS NOT NULL
+     SELECT hash, $8, $6, scopes, id = $21, expires_at FROM ended_tokens
+     UNION ALL SELECT hash, $8, $6, scopes, id = $21, expires_at FROM ended_sessions
+     UNION ALL SELECT $31::bytea, $8, $6, $32::text[], true, $33::timestamptz FROM account WHERE $31::bytea IS NOT NULL
    ), changes AS (
-     UPDATE email_change_requests SET status = 'cancelled', closed_at = $3
-     WHERE user_id = $1 AND status = 'pending_verification'
+     UPDATE email_change_requests r SET status = 'cancelled', closed_at = $1 FROM account
+     WHERE r.user_id = account.id AND r.status = 'pending_verification'
    ), unsent AS (
-     UPDATE notices SET due_at = NULL, failed_at = $3 WHERE user_id = $1 AND due_at IS NOT NULL
+     UPDATE notices n SET due_at = NULL, failed_at = $1 FROM account
+     WHERE n.user_id = account.id AND n.due_at IS NOT NULL
    ), connections AS (
-     UPDATE app_connections SET disabled_at = $3 WHERE user_id = $1 RETURNING id, app_id, subject
+     UPDATE app_connections c SET disabled_at = $1 FROM account WHERE c.user_id = account.id
+     RETURNING c.id, c.app_id, c.subject
    ), notifications AS (
      INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, subject, status, due_at)
-     SELECT 'msg_' || substr($2, 4) || '_' || c.id, $2, c.app_id, a.name, c.subject, 'pending', $17::timestamptz
+     SELECT 'msg_' || substr($8, 4) || '_' || c.id, $8, c.app_id, a.name, c.subject, 'pending', $22::timestamptz
      FROM connections c JOIN connected_apps a ON a.id = c.app_id
    ), confirmation AS (
-     INSERT INTO notices (id, user_id, kind, withdrawal_id, sealed, created_at, due_at, expires_at)
-     SELECT $18::text, $1, 'account_withdrawal_started', $2, $19::bytea, $3, $3, $20::timestamptz WHERE $18::text IS NOT NULL
+     INSERT INTO notices (id, user_id, kind, withdrawal_id, sealed, created_at, due_at, expires_at, attempts)
+     SELECT $23::text, id, 'account_withdrawal_started', $8, $24::bytea, $1, $34::timestamptz, $25::timestamptz, 1
+     FROM account WHERE $23::text IS NOT NULL
    ), event AS (
      INSERT INTO outbox_events (id, name, data, created_at, due_at)
-     VALUES ($21, 'account/withdrawal.started', jsonb_build_object('withdrawal_id', $2::text), $3, $3)
+     SELECT $26, 'account/withdrawal.started', jsonb_build_object('withdrawal_id', $8::text), $1, $1 FROM account
    ), legal AS (
-     INSERT INTO legal_records (id, user_id, kind, details, at) VALUES ($22, $1, 'withdrawal_requested', $2, $3)
+     INSERT INTO legal_records (id, user_id, kind, details, at)
+     SELECT $27, id, 'withdrawal_requested', $8, $1 FROM account
+   ), audited AS (
+     INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
+     SELECT $28, id, 'account.withdrawn', $29, $8, $30, $1 FROM account
    )
-   INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
-   VALUES ($23, $1, 'account.withdrawn', $24, $2, $25, $3)`,
+   SELECT places.key, places.hits, places.granted, account.id AS started
+   FROM (SELECT) AS always LEFT JOIN places ON true LEFT JOIN account ON true`,
 )
+
+interface Account {
+  name: string
+  email: string
+  version: number
+}
 
 interface Withdrawal {
   id: string
@@ -74,20 +105,29 @@ interface Withdrawal {
   reason: string | null
   feedback: string | null
   keeps: LedgerEntry['keeps']
-  /** Who asked, and from where; null where nobody is to be told. */
+  /** Who asked, and from where; null where nobody is to be told, and nothing holds it back. */
   caller: { actor: Actor; ip: string; noticeId: string } | null
 }
 
-/** The account is locked by `sql`'s transaction. */
-async function start(ctx: SystemContext, sql: Sql, account: { name: string; email: string }, withdrawal: Withdrawal) {
+type Plan = ReturnType<typeof planWithdrawal>
+/** `started` is null where the account is not, or no longer, as it was thought to be. */
+type StartedRow = PlaceRow & { started: string | null }
+
+function start(
+  ctx: SystemContext,
+  sql: Sql,
+  account: Account,
+  withdrawal: Withdrawal,
+  plan: Plan,
+  asked: AskedPlaces = { take: [], code: 'RATE_001' },
+): Promise<StartedRow[]> {
   const { id, userId, startedAt, keeps, caller } = withdrawal
-  const plan = planWithdrawal(startedAt, { timeScale: ctx.timeScale, retentionMs: ctx.limits.withdrawalRetentionMs })
   const statuses = plan.steps.map(({ step }) => FIRST_STATUS[step])
-  const letter = { to: parseAddress(account.email)?.deliverable, name: account.name }
-  await sql(startWithdrawal, [
+  return sql<StartedRow>(startWithdrawal, [
+    ...placeValues(asked, startedAt),
     userId,
+    account.version,
     id,
-    startedAt,
     withdrawal.reason,
     withdrawal.feedback,
     keeps.analytics,
@@ -103,7 +143,7 @@ async function start(ctx: SystemContext, sql: Sql, account: { name: string; emai
     caller?.actor.id ?? '',
     plan.steps.find(({ step }) => step === 'third_party_integrations')?.dueAt,
     caller?.noticeId ?? null,
-    caller ? ctx.secrets.seal(JSON.stringify(letter)) : null,
+    caller ? ctx.secrets.seal(JSON.stringify(recipientOf(account))) : null,
     new Date(startedAt.getTime() + CONFIRMATION_LIFETIME_MS * ctx.timeScale),
     `evt_${id}`,
     ctx.secrets.randomId('lgl_'),
@@ -113,14 +153,32 @@ async function start(ctx: SystemContext, sql: Sql, account: { name: string; emai
     caller?.actor.outsideToken?.hash ?? null,
     caller?.actor.scopes ?? [],
     caller?.actor.outsideToken?.expiresAt ?? null,
+    leaseUntil(startedAt),
+    caller === null,
   ])
-  return plan
+}
+
+/** What could not be started at once is looked at under a lock: it is started, or it is told what stands in the way. */
+function startLocked(ctx: SystemContext, withdrawal: Withdrawal, plan: Plan): Promise<Account> {
+  const { userId } = withdrawal
+  return ctx.transaction(async (sql) => {
+    const [account] = await sql<Account>(lockAccount, [userId])
+    if (!account) throw new AppError('WITHDRAWAL_002')
+    const [{ pending } = { pending: 0 }] = await sql<{ pending: number }>(countPending, [userId])
+    if (pending > 0) throw new AppError('WITHDRAWAL_003', pendingDetails(pending))
+    await start(ctx, sql, account, withdrawal, plan)
+    return account
+  })
 }
 
 export async function withdrawAccount(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const { actor, ip } = ctx
-  if (actor.withdrawal) throw new AppError('WITHDRAWAL_002')
-  const { userId } = actor
+  const { userId, user } = actor
+  const asked: AskedPlaces = { take: [userBucket(ctx, 'withdraw', userId)], code: 'RATE_001' }
+  if (actor.withdrawal) {
+    await takePlaces(ctx, asked)
+    throw new AppError('WITHDRAWAL_002')
+  }
   const startedAt = ctx.clock.now()
   const id = ctx.secrets.randomId('wd_')
   const noticeId = ctx.secrets.randomId('ntc_')
@@ -129,31 +187,28 @@ export async function withdrawAccount(ctx: Context, input: Input<typeof contract
     audit_logs: auditLogs = false,
     transaction_history: transactionHistory = false,
   } = input.data_retention ?? {}
+  const withdrawal: Withdrawal = {
+    id,
+    userId,
+    startedAt,
+    reason: input.reason ?? null,
+    feedback: input.feedback ?? null,
+    keeps: { analytics, auditLogs, transactionHistory },
+    caller: { actor, ip, noticeId },
+  }
+  const plan = planOf(ctx, startedAt)
+  const rows = await start(ctx, ctx.sql, user, withdrawal, plan, asked)
+  await judgePlaces(ctx, asked, rows, startedAt)
+  const account = rows[0]?.started ? user : await startLocked(ctx, withdrawal, plan)
 
-  const plan = await ctx.transaction(async (sql) => {
-    const [account] = await sql<{ name: string; email: string }>(lockAccount, [userId])
-    if (!account) throw new AppError('WITHDRAWAL_002')
-    // Counted under the lock: a transaction is added only while the same row is locked against withdrawal.
-    const [{ pending } = { pending: 0 }] = await sql<{ pending: number }>(countPending, [userId])
-    if (pending > 0) throw new AppError('WITHDRAWAL_003', pendingDetails(pending))
-    return start(ctx, sql, account, {
-      id,
-      userId,
-      startedAt,
-      reason: input.reason ?? null,
-      feedback: input.feedback ?? null,
-      keeps: { analytics, auditLogs, transactionHistory },
-      caller: { actor, ip, noticeId },
-    })
-  })
-
-  ctx.background(() => sendNotice(ctx, noticeId))
+  const { scheduledCompletion } = plan
+  sendFirst(ctx, { id: noticeId, userId }, toWithdrawalLetter(ctx, recipientOf(account), { id, scheduledCompletion }))
   ctx.background(() => sendOutboxEvents(ctx))
   ctx.background(() => writeErasureLedger(ctx))
   return {
     withdrawal_id: id,
     status: 'processing',
-    scheduled_completion: plan.scheduledCompletion.toISOString(),
+    scheduled_completion: scheduledCompletion.toISOString(),
     data_retention_period: retentionDays(ctx.limits.withdrawalRetentionMs),
     deletion_steps: plan.steps.map((step) => describeFirst(step, startedAt)),
     status_token: createStatusToken(ctx, id),
@@ -163,14 +218,20 @@ export async function withdrawAccount(ctx: Context, input: Input<typeof contract
 /** After a restored backup brought a person back: the same withdrawal once more, its steps overdue. False if they are gone already. */
 export function withdrawAgain(ctx: SystemContext, userId: string, entry: LedgerEntry): Promise<boolean> {
   return ctx.transaction(async (sql) => {
-    const [account] = await sql<{ name: string; email: string }>(lockAccount, [userId])
+    const [account] = await sql<Account>(lockAccount, [userId])
     if (!account) return false
     const { withdrawalId: id, keeps } = entry
     const startedAt = new Date(entry.startedAt)
-    await start(ctx, sql, account, { id, userId, startedAt, reason: null, feedback: null, keeps, caller: null })
+    const withdrawal = { id, userId, startedAt, reason: null, feedback: null, keeps, caller: null }
+    await start(ctx, sql, account, withdrawal, planOf(ctx, startedAt))
     return true
   })
 }
+
+const planOf = (ctx: SystemContext, startedAt: Date): Plan =>
+  planWithdrawal(startedAt, { timeScale: ctx.timeScale, retentionMs: ctx.limits.withdrawalRetentionMs })
+
+const recipientOf = ({ email, name }: Account) => ({ to: toDeliverable(email), name })
 
 /** The first step is done by the request itself; the second counts as begun. */
 const FIRST_STATUS = {

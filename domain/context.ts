@@ -206,6 +206,12 @@ export interface Context extends SystemContext {
 
 export const statement = (name: string, text: string): Statement => ({ name, text })
 
+/**
+ * As a column of a statement's rows: its commit does not wait for the disk. A crash of the database may lose it, never half of it,
+ * and not where a later commit that waits has come through. See docs/decisions/0009.
+ */
+export const UNWAITED = `set_config('synchronous_commit', 'off', true)`
+
 /** PostgreSQL's unique_violation on the named constraint or index. */
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   error instanceof Error &&

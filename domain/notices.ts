@@ -1,6 +1,6 @@
 import { maskAddress, parseAddress } from '@/contract/address'
 import { batched } from './batched'
-import { type Message, type SystemContext, statement } from './context'
+import { type Message, type SystemContext, statement, UNWAITED } from './context'
 import { retentionDays } from './withdrawal/schedule'
 import { createStatusToken } from './withdrawal/status-token'
 
@@ -31,7 +31,7 @@ const withdrawalOfNotice = statement(
 )
 const markSent = statement(
   'mark-notices-sent',
-  'UPDATE notices SET sent_at = $2, due_at = NULL, sealed = NULL WHERE id = ANY($1::text[])',
+  `UPDATE notices SET sent_at = $2, due_at = NULL, sealed = NULL WHERE id = ANY($1::text[]) RETURNING ${UNWAITED}`,
 )
 const giveUp = statement(
   'give-notice-up',

@@ -1,5 +1,5 @@
 import { batched } from './batched'
-import { type EngineEvent, type SystemContext, statement } from './context'
+import { type EngineEvent, type SystemContext, statement, UNWAITED } from './context'
 
 const LEASE_MS = 30_000
 const BATCH = 100
@@ -12,7 +12,7 @@ const claim = statement(
 )
 const markSent = statement(
   'mark-events-sent',
-  'UPDATE outbox_events SET sent_at = $2, due_at = NULL WHERE id = ANY($1::text[])',
+  `UPDATE outbox_events SET sent_at = $2, due_at = NULL WHERE id = ANY($1::text[]) RETURNING ${UNWAITED}`,
 )
 const forget = statement('forget-sent-events', 'DELETE FROM outbox_events WHERE sent_at < $1')
 

@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '@/contract/errors'
-import { type BucketState, type Context, type SystemContext, statement } from './context'
+import { type BucketState, type Context, type SystemContext, statement, UNWAITED } from './context'
 import type { BucketName, Limit } from './limits'
 
 export interface Bucket extends Limit {
@@ -33,7 +33,7 @@ export interface TakenPlaces {
 }
 
 // One row a bucket and one upsert make the count exact without a lock of our own: parallel calls queue on the row,
-// and each sees the times that the one before it left.
+// and each sees the times that the one before it left. OFFSET 0 keeps the planner from working out `live` where it is used.
 // Also a part of statements that do more: its values are $1 to $5, its columns those of PlaceRow.
 export const TAKE_PLACES = `INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
    SELECT b.key, b.user_id, ARRAY[$1::timestamptz], b.places, b.window_ms, b.places > 0,
@@ -45,11 +45,11 @@ export const TAKE_PLACES = `INSERT INTO rate_limits AS r (key, user_id, hits, pl
        SELECT CASE WHEN cardinality(live) < excluded.places THEN live || excluded.hits ELSE live END, cardinality(live) < excluded.places
        FROM (SELECT ARRAY(
          SELECT h FROM unnest(r.hits) AS h WHERE h > $1::timestamptz - excluded.window_ms * interval '1 millisecond' ORDER BY h
-       ) AS live) AS l
+       ) AS live OFFSET 0) AS l
      ),
      places = excluded.places, window_ms = excluded.window_ms, expires_at = excluded.expires_at
    RETURNING key, hits, granted`
-const movePlaces = statement('take-places', TAKE_PLACES)
+const movePlaces = statement('take-places', `${TAKE_PLACES}, ${UNWAITED}`)
 
 /** Whether there is room, for a first answer: who acts on it takes the places. Its values begin at $6. */
 export const LOOK_AT_PLACES = `SELECT b.key, l.live AS hits, cardinality(l.live) < b.places AS granted
@@ -57,7 +57,7 @@ export const LOOK_AT_PLACES = `SELECT b.key, l.live AS hits, cardinality(l.live)
    LEFT JOIN rate_limits r ON r.key = b.key
    CROSS JOIN LATERAL (SELECT ARRAY(
      SELECT h FROM unnest(r.hits) AS h WHERE h > $1::timestamptz - b.window_ms * interval '1 millisecond' ORDER BY h
-   ) AS live) AS l`
+   ) AS live OFFSET 0) AS l`
 
 // In key order, as places are taken: two calls that lock the same rows in different orders would wait for each other.
 /** Gives the places back; `keys` and `at` stand for values of the statement that this is a part of. */
@@ -67,7 +67,7 @@ export const returnPlaces = (keys: string, at: string) =>
    FROM (SELECT key FROM rate_limits WHERE key = ANY(${keys}::text[]) AND ${at}::timestamptz = ANY(hits) ORDER BY key FOR UPDATE) AS locked
    WHERE r.key = locked.key AND ${at}::timestamptz = ANY(hits)
    RETURNING r.key, r.hits`
-const removeHits = statement('give-places-back', returnPlaces('$1', '$2'))
+const removeHits = statement('give-places-back', `${returnPlaces('$1', '$2')}, ${UNWAITED}`)
 
 export interface PlaceRow {
   key: string

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { SCOPES, type Scope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
-import { type Actor, type OutsideIssuer, type SystemContext, statement } from '../context'
+import { type Actor, type OutsideIssuer, type SystemContext, statement, UNWAITED } from '../context'
 
 interface UserRow {
   user_id: string
@@ -140,7 +140,7 @@ const toActor = (row: UserRow, credential: Pick<Actor, 'kind' | 'id' | 'scopes' 
 
 const touchToken = statement(
   'touch-access-token',
-  'UPDATE access_tokens SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $3)',
+  `UPDATE access_tokens SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $3) RETURNING ${UNWAITED}`,
 )
 
 /** Last use is kept to the minute, so that a busy token does not write on every call. */

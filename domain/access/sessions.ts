@@ -1,7 +1,7 @@
 import type * as contract from '@/contract/access'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { type Context, type SystemContext, statement } from '../context'
+import { type Context, type SystemContext, statement, UNWAITED } from '../context'
 import { lockActiveUser } from '../user'
 
 const SESSION_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000
@@ -35,7 +35,7 @@ export async function startSession(
 
 const touch = statement(
   'touch-session',
-  'UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $3 AND revoked_at IS NULL',
+  `UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $3 AND revoked_at IS NULL RETURNING ${UNWAITED}`,
 )
 
 /** Last seen is kept to the minute. */

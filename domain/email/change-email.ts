@@ -2,7 +2,7 @@ import { parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
-import { type Context, isUniqueViolation, statement } from '../context'
+import { type Context, isUniqueViolation, statement, UNWAITED } from '../context'
 import { leaseUntil, sendFirst, toChangeLetter } from '../notices'
 import {
   type AskedPlaces,
@@ -27,7 +27,7 @@ const beginChange = statement(
   'begin-email-change',
   `WITH taken AS (${TAKE_PLACES}), looked AS (${LOOK_AT_PLACES})
    SELECT places.key, places.hits, places.granted, u.password_hash,
-          EXISTS (SELECT FROM users WHERE email_key = $10) AS taken
+          EXISTS (SELECT FROM users WHERE email_key = $10) AS taken, ${UNWAITED}
    FROM (SELECT * FROM taken UNION ALL SELECT * FROM looked) AS places
    LEFT JOIN users u ON u.id = $9 AND u.withdrawn_at IS NULL`,
 )

@@ -2,7 +2,7 @@ import { parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { resendVerification as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
-import { type Context, type PendingChange, statement } from '../context'
+import { type Context, type PendingChange, statement, UNWAITED } from '../context'
 import {
   type AskedPlaces,
   givePlacesBack,
@@ -26,7 +26,8 @@ const claim = statement(
      WHERE places.granted AND r.id = $6 AND r.user_id = $7 AND r.status = 'pending_verification' AND r.sent_at = $8
      RETURNING r.id
    )
-   SELECT places.key, places.hits, places.granted, claimed.id AS claimed FROM places LEFT JOIN claimed ON true`,
+   SELECT places.key, places.hits, places.granted, claimed.id AS claimed, ${UNWAITED}
+   FROM places LEFT JOIN claimed ON true`,
 )
 const unclaim = statement(
   'unclaim-resend',

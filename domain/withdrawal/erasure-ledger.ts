@@ -1,5 +1,5 @@
 import { batched } from '../batched'
-import { type LedgerEntry, type SystemContext, statement } from '../context'
+import { type LedgerEntry, type SystemContext, statement, UNWAITED } from '../context'
 
 const BATCH = 100
 
@@ -13,7 +13,7 @@ const markWritten = statement(
   // In one order, so that two instances do not wait for each other.
   `UPDATE withdrawals w SET ledgered_at = $2
    FROM (SELECT id FROM withdrawals WHERE id = ANY($1::text[]) AND ledgered_at IS NULL ORDER BY id FOR UPDATE) AS locked
-   WHERE w.id = locked.id`,
+   WHERE w.id = locked.id RETURNING ${UNWAITED}`,
 )
 
 interface UnwrittenRow {

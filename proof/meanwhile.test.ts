@@ -13,6 +13,7 @@ import {
   testContext,
 } from '@/domain/testing'
 import { setPassword } from '@/domain/user'
+import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
 import { addTransaction } from '@/domain/withdrawal/transactions'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 
@@ -140,6 +141,16 @@ describe('a withdrawal that waits for the account sees what was written meanwhil
     })
     expect(outcome).toBe('accepted')
     expect(await ctx.db.endedCredential.count({ where: { userId: user.userId } })).toBe(3)
+  })
+
+  test('a connected application', async () => {
+    const { ctx, user, outcome } = await withdrawDuring(async (ctx, { userId }, sql) => {
+      const app = { name: 'Late', endpoint: 'https://late.example.test/', secret: 'whsec_bGF0ZQ==' }
+      const appId = await registerApp({ ...ctx, sql }, app)
+      await connectApp({ ...ctx, sql }, { userId, appId, subject: 'late' })
+    })
+    expect(outcome).toBe('accepted')
+    expect(await ctx.db.appNotification.count({ where: { withdrawal: { userId: user.userId } } })).toBe(1)
   })
 
   test('another address, which is then the one that is told', async () => {

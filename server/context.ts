@@ -29,7 +29,7 @@ function createContext() {
   const env = getEnv()
   if (!env.databaseUrl) throw new Error('DATABASE_URL is not set; start with npm start or npm run dev')
   return {
-    ...openDatabase(env.databaseUrl),
+    ...openDatabase(env.databaseUrl, env.databaseConnections),
     clock: { now: () => new Date() },
     secrets: createSecrets({ auth: env.authSecrets, code: env.codeSecrets }),
     passwords: createPasswords(),

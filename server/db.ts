@@ -12,10 +12,10 @@ export interface Database {
 }
 
 /** Prisma and the named statements share one pool. */
-export function openDatabase(connectionString: string): Database {
+export function openDatabase(connectionString: string, connections = 8): Database {
   const pool = new pg.Pool({
     connectionString,
-    max: 8,
+    max: connections,
     connectionTimeoutMillis: 3_000,
     statement_timeout: 5_000,
     query_timeout: 6_000,

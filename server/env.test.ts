@@ -111,6 +111,8 @@ test.each([
   ['PORT', '0'],
   ['PORT', '65536'],
   ['PORT', 'http'],
+  ['DATABASE_CONNECTIONS', '0'],
+  ['DATABASE_CONNECTIONS', 'many'],
   ['APP_URL', 'accounts.example.com'],
   ['APP_URL', 'ftp://accounts.example.com'],
   ['APP_URL', 'javascript:alert(1)'],

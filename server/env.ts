@@ -15,6 +15,8 @@ export interface Env {
   dataDir: string
   /** Undefined: an embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined
+  /** The most that this instance opens. */
+  databaseConnections: number
   /** Undefined: archives are files in `dataDir`. */
   archiveS3: S3Settings | undefined
   /** Undefined: messages are kept in `dataDir` and shown at /dev/mailbox. */
@@ -128,6 +130,11 @@ const schema = z.object({
   APP_URL: url(['http:', 'https:'], 'https://accounts.example.com').optional(),
   DATA_DIR: z.string().default('.data'),
   DATABASE_URL: url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/accounts').optional(),
+  DATABASE_CONNECTIONS: z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, 'must be a whole number from 1 to 999')
+    .transform(Number)
+    .default(16),
   SMTP_URL: url(['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com:465').optional(),
   MAIL_FROM: z
     .string()
@@ -236,6 +243,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     appUrl: new URL(settings.APP_URL ?? `http://localhost:${settings.PORT}`).origin,
     dataDir: path.resolve(settings.DATA_DIR),
     databaseUrl: settings.DATABASE_URL,
+    databaseConnections: settings.DATABASE_CONNECTIONS,
     archiveS3: toS3Settings(settings),
     smtpUrl: settings.SMTP_URL,
     mailFrom: settings.MAIL_FROM,

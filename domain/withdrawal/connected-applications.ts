@@ -115,10 +115,11 @@ export async function registerApp(
 
 const insertConnection = statement(
   'connect-app',
-  `INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
-   SELECT $1, u.id, a.id, $4, $5 FROM users u, connected_apps a
-   WHERE u.id = $2 AND u.withdrawn_at IS NULL AND a.id = $3
-   FOR SHARE OF u
+  `WITH account AS (
+     UPDATE users SET version = version + 1 WHERE id = $2 AND withdrawn_at IS NULL RETURNING id
+   )
+   INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
+   SELECT $1, account.id, a.id, $4, $5 FROM account, connected_apps a WHERE a.id = $3
    ON CONFLICT (user_id, app_id) DO UPDATE SET subject = excluded.subject
    RETURNING id`,
 )

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { randomBytes } from 'node:crypto'
 import pino, { type DestinationStream, type Logger } from 'pino'
 import { getEnv } from './env'
+import { randomText } from './random'
 
 const shared = globalThis as { __accountLog?: Logger; __accountRequest?: AsyncLocalStorage<string> }
 // Next and the server entry are two bundles of the same code.
@@ -26,17 +26,7 @@ const nameRequest = () => {
 
 /** What the caller calls the request, where that is harmless; else a new name. */
 export function requestIdOf(given: string | string[] | null | undefined): string {
-  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : `req_${randomPart()}`
-}
-
-const PART = 12
-const random = { bytes: Buffer.alloc(0), used: 0 }
-
-/** A call to the generator costs more than the bytes, so that it is asked for many requests at once. */
-function randomPart(): string {
-  if (random.used >= random.bytes.length) Object.assign(random, { bytes: randomBytes(PART * 256), used: 0 })
-  random.used += PART
-  return random.bytes.toString('base64url', random.used - PART, random.used)
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : `req_${randomText(12)}`
 }
 
 /** Every line that the work writes carries the request's id, also what goes on after the answer. */

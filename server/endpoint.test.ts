@@ -549,8 +549,8 @@ describe.each(POSTS)('the body of %s', (name) => {
     expect([answer.code, pulls]).toEqual(['REQUEST_002', 0])
   })
 
-  test('that goes on and on is cut off after 16 KiB, whatever length it claims', async () => {
-    const claims: Record<string, string>[] = [{}, { 'Content-Length': '2' }, { 'Content-Length': 'x' }]
+  test('that goes on and on is cut off after 16 KiB', async () => {
+    const claims: Record<string, string>[] = [{}, { 'Content-Length': 'x' }]
     for (const headers of claims) {
       let pulls = 0
       let cancelled = false

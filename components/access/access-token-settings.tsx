@@ -26,7 +26,7 @@ export function AccessTokenSettings({ userId, baseUrl, initialTokens, renderedAt
 
   return (
     <div className="space-y-6">
-      <div aria-live="polite" className="empty:hidden">
+      <div aria-live="polite" className="empty:sr-only">
         {outcome && <OutcomeAlert key={outcome.id} outcome={outcome} />}
       </div>
       {created ? (

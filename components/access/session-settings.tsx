@@ -33,7 +33,7 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
 
   return (
     <div className="space-y-6">
-      <div aria-live="polite" className="empty:hidden">
+      <div aria-live="polite" className="empty:sr-only">
         {outcome && <OutcomeAlert key={outcome.id} outcome={outcome} />}
       </div>
       <Card>

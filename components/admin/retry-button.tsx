@@ -28,7 +28,7 @@ export function RetryButton({ withdrawalId, attempts }: RetryButtonProps) {
           Retry<span className="sr-only"> {withdrawalId}</span>
         </span>
       </Button>
-      <p className="text-ink-muted text-sm empty:hidden" role="status">
+      <p className="text-ink-muted text-sm empty:sr-only" role="status">
         {retry.data === attempts && 'Will be tried within a minute.'}
       </p>
       <FieldError id={`${withdrawalId}-retry-error`}>{retry.error?.message}</FieldError>

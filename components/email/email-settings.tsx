@@ -37,7 +37,7 @@ export function EmailSettings({ userId, initialStatus, renderedAt }: EmailSettin
 
   return (
     <div className="space-y-6">
-      <div aria-live="polite" className="empty:hidden">
+      <div aria-live="polite" className="empty:sr-only">
         {notice && <NoticeAlert key={`${notice.changeRequestId} ${notice.byPress}`} notice={notice} />}
       </div>
       <CurrentAddress status={status} />

@@ -30,7 +30,7 @@ export function noticeBetween(before: EmailStatus, after: EmailStatus): Notice |
 }
 
 export function NoticeAlert({ notice }: { notice: Notice }) {
-  const ref = useFocusOnMount<HTMLDivElement>(notice.byPress)
+  const ref = useFocusOnMount<HTMLDivElement>(notice.byPress || 'if-lost')
   return (
     <div
       ref={ref}

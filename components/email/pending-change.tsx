@@ -101,7 +101,7 @@ export function PendingChange({
             </p>
           </div>
           {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
-          <div aria-live="polite" className="empty:hidden">
+          <div aria-live="polite" className="empty:sr-only">
             {sentAgain && (
               <Alert tone="success" title="A new message is on its way">
                 <p>Use the code or link from it. Earlier ones no longer work.</p>
@@ -140,7 +140,6 @@ export function PendingChange({
           Nothing arrived? Look in the spam folder, or have a new message sent.
         </p>
         <ResendMessage
-          key={pending.method}
           userId={userId}
           pending={pending}
           renderedAt={renderedAt}

@@ -22,7 +22,8 @@ const labels: Record<VerificationMethod, string> = { email_code: 'Code first', e
 const options = VERIFICATION_METHODS.map((value) => ({ value, label: labels[value] }))
 
 export function ResendMessage({ userId, pending, renderedAt, onSent, onError }: ResendMessageProps) {
-  const [method, setMethod] = useState(pending.method)
+  const [chosen, setChosen] = useState<VerificationMethod>()
+  const method = chosen ?? pending.method
   const wait = Math.ceil((Date.parse(pending.resendAvailableAt) - useServerTime(renderedAt)) / 1000)
   const resend = useMutation({
     mutationFn: () =>
@@ -39,7 +40,7 @@ export function ResendMessage({ userId, pending, renderedAt, onSent, onError }: 
         name="resend_method"
         options={options}
         value={method}
-        onChange={(event) => setMethod(event.currentTarget.value as VerificationMethod)}
+        onChange={(event) => setChosen(event.currentTarget.value as VerificationMethod)}
       />
       <Button
         variant="secondary"

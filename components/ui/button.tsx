@@ -18,16 +18,21 @@ export function Button({
   size,
   pending = false,
   disabled = false,
+  onClick,
   children,
   ...rest
 }: ButtonProps) {
   // Before its handler is attached a press would be lost, or send the form by the browser's own means.
   const hydrated = useHydrated()
+  const isInert = disabled || pending
   return (
     <button
       type="button"
       className={cn(buttonStyle({ variant, size }), 'relative', className)}
-      disabled={disabled || pending || !hydrated}
+      disabled={!hydrated}
+      // With `disabled` it would drop the focus of the one who has just pressed it.
+      aria-disabled={isInert || undefined}
+      onClick={isInert ? (event) => event.preventDefault() : onClick}
       data-inactive={disabled || undefined}
       aria-busy={pending || undefined}
       {...rest}

@@ -1,0 +1,272 @@
+import type { Locator, Page } from '@playwright/test'
+import { codeIn, expect, linkIn, test, type User } from './fixtures'
+import { IMPATIENT_URL } from './settings'
+
+const VERIFY = 'Verify Your New Email Address'
+const CHANGED = 'Email Address Changed'
+
+interface Stop {
+  name: string
+  isVisible: boolean
+  isMarked: boolean
+  box: { top: number; right: number; bottom: number; left: number }
+}
+
+/** Where the focus is; null where it is on nothing. */
+const focusOf = (page: Page): Promise<Stop | null> =>
+  page.evaluate(() => {
+    const focused = document.activeElement
+    if (!focused || focused === document.body) return null
+    const outlined = [focused, focused.closest('label')].some((element) => {
+      const style = element && getComputedStyle(element)
+      return style && style.outlineStyle !== 'none' && Number.parseFloat(style.outlineWidth) >= 2
+    })
+    const ringed = [...(focused.closest('.code-cells')?.querySelectorAll('span') ?? [])].some(
+      (cell) => getComputedStyle(cell).boxShadow !== 'none',
+    )
+    const shown = focused.matches('.sr-only') ? (focused.closest('label') ?? focused) : focused
+    const { top, right, bottom, left } = shown.getBoundingClientRect()
+    // A field that is taller than what is left of the window is scrolled to its caret alone.
+    const width = Math.min(right, innerWidth) - Math.max(left, 0)
+    const height = Math.min(bottom, innerHeight) - Math.max(top, 0)
+    return {
+      name: focused.outerHTML.slice(0, 120),
+      isVisible: shown.checkVisibility({ visibilityProperty: true }) && width > 8 && height > 8,
+      isMarked: outlined || ringed,
+      box: { top: top + scrollY, right: right + scrollX, bottom: bottom + scrollY, left: left + scrollX },
+    }
+  })
+
+/** Below it, beside it in its row, or in the column to its right. */
+const isAfter = ({ box }: Stop, { box: before }: Stop) =>
+  box.top >= before.bottom - 1 || box.left >= before.right - 1 || (box.bottom > before.top && box.left > before.left)
+
+/** Presses Tab until the focus is there; every stop on the way must be seen, be marked, and come where the eye expects it. */
+async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
+  let before: Stop | null = null
+  do {
+    await page.keyboard.press(key)
+    const stop = await focusOf(page)
+    if (!stop) throw new Error(`The focus left the page on the way to ${target}, after ${before?.name ?? 'its start'}.`)
+    expect(stop, stop.name).toMatchObject({ isVisible: true, isMarked: true })
+    const [later, earlier] = key === 'Tab' ? [stop, before] : [before, stop]
+    if (later && earlier) expect(isAfter(later, earlier), `${later.name} after ${earlier.name}`).toBe(true)
+    before = stop
+  } while (!(await target.evaluate((element) => element === document.activeElement)))
+}
+
+async function typeInto(page: Page, target: Locator, text: string): Promise<void> {
+  await tabTo(page, target)
+  await page.keyboard.type(text)
+}
+
+async function expectRefusedAt(field: Locator, text: RegExp): Promise<void> {
+  await expect(field).toBeFocused()
+  await expect(field).toHaveAttribute('aria-invalid', 'true')
+  await expect(field).toHaveAccessibleDescription(text)
+}
+
+async function signInByKeys(page: Page, user: User, origin = ''): Promise<void> {
+  await page.goto(`${origin}/sign-in`)
+  await expect(page.getByRole('button', { name: 'Sign in' })).toBeEnabled()
+  await typeInto(page, page.getByLabel('Email'), user.email)
+  await typeInto(page, page.getByLabel('Password', { exact: true }), user.password)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
+}
+
+async function requestByKeys(page: Page, user: User, newEmail: string): Promise<void> {
+  await expect(page.getByRole('button', { name: 'Send verification' })).toBeEnabled()
+  await typeInto(page, page.getByLabel('New email'), newEmail)
+  await typeInto(page, page.getByLabel('Current password'), user.password)
+  await page.keyboard.press('Enter')
+  await expectFocusOn(page, 'Pending change')
+}
+
+/** What is said has the focus, so that it is read and Tab goes on from there. */
+const expectFocusOn = (page: Page, text: string, options?: { timeout: number }): Promise<void> =>
+  expect(page.locator(':focus').filter({ hasText: text })).toBeInViewport(options)
+
+/** Opens the dialog from the focused button, goes round in it, and leaves it with Escape. */
+async function expectDialogKeepsFocus(page: Page, opener: Locator): Promise<void> {
+  await page.keyboard.press('Enter')
+  const dialog = page.getByRole('dialog')
+  const buttons = dialog.getByRole('button')
+  await expect(buttons.first()).toBeFocused()
+  for (const key of ['Tab', 'Tab', 'Tab', 'Tab', 'Shift+Tab', 'Shift+Tab', 'Shift+Tab']) {
+    await page.keyboard.press(key)
+    const outside = await page.evaluate(() => {
+      const focused = document.activeElement
+      return focused !== document.body && !focused?.closest('dialog') && focused?.outerHTML
+    })
+    expect(outside, 'focus outside the dialog').toBe(false)
+  }
+  await page.keyboard.press('Escape')
+  await expect(dialog).toBeHidden()
+  await expect(opener).toBeFocused()
+}
+
+test('an address is changed with the keyboard alone', async ({ page, user, inbox }) => {
+  const newEmail = `new-${user.email}`
+  const button = (name: string) => page.getByRole('button', { name })
+  await page.goto('/')
+  await tabTo(page, page.getByRole('link', { name: 'Sign in' }).first())
+  await page.keyboard.press('Enter')
+  const password = page.getByLabel('Password', { exact: true })
+  await expect(button('Sign in')).toBeEnabled()
+
+  await typeInto(page, page.getByLabel('Email'), user.email)
+  await typeInto(page, password, 'not the password')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('alert').filter({ hasText: 'Email or password is wrong' })).toBeVisible()
+  await expect(password).toBeFocused()
+  await page.keyboard.type(user.password)
+  await tabTo(page, button('Show password'))
+  await page.keyboard.press('Space')
+  await expect(button('Hide password')).toBeFocused()
+  await tabTo(page, button('Sign in'))
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
+
+  const send = button('Send verification')
+  const address = page.getByLabel('New email')
+  const current = page.getByLabel('Current password')
+  await expect(send).toBeEnabled()
+  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
+  await expect(page.locator('#content')).toBeFocused()
+  await tabTo(page, send)
+  await page.keyboard.press('Enter')
+  await expectRefusedAt(address, /Invalid email format/)
+  await page.keyboard.type(newEmail)
+  await typeInto(page, current, 'not the password')
+  await page.keyboard.press('Enter')
+  await expectRefusedAt(current, /Nothing was changed/)
+  await page.keyboard.type(user.password)
+  const [code, link] = [page.getByLabel(/^Code/), page.getByLabel(/^Link/)]
+  await tabTo(page, code)
+  await page.keyboard.press('ArrowRight')
+  await expect(link).toBeChecked()
+  await expect(link).toBeFocused()
+  await page.keyboard.press('ArrowLeft')
+  await expect(code).toBeChecked()
+  await tabTo(page, send)
+  await page.keyboard.press('Space')
+
+  await expectFocusOn(page, 'Pending change')
+  const right = codeIn(await inbox.latest(newEmail, VERIFY))
+  const codeField = page.getByLabel('Verification code')
+  await typeInto(page, codeField, right === '000000' ? '000001' : '000000')
+  await page.keyboard.press('Enter')
+  await expectRefusedAt(codeField, /4 attempts left/)
+  await page.keyboard.type(right)
+  await tabTo(page, button('Verify'))
+  await page.keyboard.press('Enter')
+  await expectFocusOn(page, `Your email address is now ${newEmail}`)
+  await expect(page.getByText(newEmail, { exact: true })).toBeVisible()
+  await tabTo(page, address)
+  await tabTo(page, page.getByRole('link', { name: 'Withdraw' }), 'Shift+Tab')
+})
+
+test('a change is cancelled with the keyboard alone, and its dialog gives the focus back', async ({ page, user }) => {
+  await signInByKeys(page, user)
+  await requestByKeys(page, user, `new-${user.email}`)
+  const cancel = page.getByRole('button', { name: 'Cancel change' })
+  await tabTo(page, cancel)
+  await expectDialogKeepsFocus(page, cancel)
+  await page.keyboard.press('Space')
+  await tabTo(page, page.getByRole('button', { name: 'Yes, cancel the change' }))
+  await page.keyboard.press('Enter')
+  await expectFocusOn(page, 'The change was cancelled')
+  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
+})
+
+test('a message is sent again with the keyboard alone, and the focus stays on the button', async ({
+  page,
+  user,
+  inbox,
+}) => {
+  const newEmail = `new-${user.email}`
+  await signInByKeys(page, user, IMPATIENT_URL)
+  await requestByKeys(page, user, newEmail)
+  const resend = page.getByRole('button', { name: /^Resend/ })
+  await tabTo(page, page.getByLabel('Code first'))
+  await page.keyboard.press('ArrowRight')
+  await expect(page.getByLabel('Link first')).toBeChecked()
+  await tabTo(page, resend)
+  await expect(resend).toHaveText('Resend message')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('A new message is on its way')).toBeVisible()
+  await expect(resend).toHaveText(/Resend in/)
+  await expect(resend).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(resend).toBeFocused()
+  expect(await inbox.all(newEmail)).toHaveLength(2)
+
+  // Codes live six seconds here: the form goes away under the hands that type into it.
+  await tabTo(page, page.getByLabel('Verification code'), 'Shift+Tab')
+  await expectFocusOn(page, 'has expired', { timeout: 20_000 })
+})
+
+test('the link of a message is redeemed with the keyboard alone', async ({ page, user, inbox }) => {
+  const newEmail = `new-${user.email}`
+  await signInByKeys(page, user)
+  await requestByKeys(page, user, newEmail)
+  await page.goto(linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email'))
+  const verify = page.getByRole('button', { name: 'Verify my new address' })
+  await expect(verify).toBeEnabled()
+  await tabTo(page, verify)
+  await page.keyboard.press('Enter')
+  await expectFocusOn(page, 'Your email address has been changed')
+  await tabTo(page, page.getByRole('link', { name: 'Go to settings' }))
+  await page.keyboard.press('Enter')
+  await expect(page.getByText(newEmail, { exact: true })).toBeVisible()
+  await inbox.latest(newEmail, CHANGED)
+})
+
+test('an account is withdrawn with the keyboard alone', async ({ page, user }) => {
+  const button = (name: string) => page.getByRole('button', { name })
+  await signInByKeys(page, user)
+  const section = page.getByRole('link', { name: 'Withdraw' })
+  await tabTo(page, section)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name: 'Withdraw account' })).toBeVisible()
+  await expect(section).toBeFocused()
+
+  const feedback = page.getByLabel('Feedback')
+  const confirmation = page.getByLabel('Confirmation')
+  const password = page.getByLabel('Current password')
+  const proceed = button('Continue')
+  await tabTo(page, page.getByLabel('I would rather not say'))
+  await page.keyboard.press('ArrowUp')
+  await expect(page.getByLabel('Another reason')).toBeChecked()
+  await tabTo(page, page.getByLabel('Audit logs'))
+  await page.keyboard.press('Space')
+  await expect(page.getByLabel('Audit logs')).toBeChecked()
+  await tabTo(page, proceed)
+  await page.keyboard.press('Enter')
+  await expectRefusedAt(feedback, /required when reason is other/)
+  await page.keyboard.type('It was fine.')
+  await typeInto(page, confirmation, 'delete_my_account')
+  await typeInto(page, password, 'not the password')
+  await page.keyboard.press('Enter')
+  await expectRefusedAt(confirmation, /in capitals/)
+  await page.keyboard.press('ControlOrMeta+A')
+  await page.keyboard.type('DELETE_MY_ACCOUNT')
+
+  await tabTo(page, proceed)
+  await expectDialogKeepsFocus(page, proceed)
+  await page.keyboard.press('Enter')
+  await tabTo(page, button('Yes, delete my account'))
+  await page.keyboard.press('Enter')
+  await expectRefusedAt(password, /not the password of your account/)
+  await page.keyboard.type(user.password)
+  await page.keyboard.press('Enter')
+  await expect(button('Keep my account')).toBeFocused()
+  await tabTo(page, button('Yes, delete my account'))
+  await page.keyboard.press('Enter')
+
+  await page.waitForURL(/\/withdrawal\/wd_.*#token=wst_/)
+  await expect(page.getByRole('heading', { name: 'Your account is being deleted' })).toBeVisible()
+  await tabTo(page, page.getByRole('link', { name: 'API documentation' }))
+})

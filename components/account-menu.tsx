@@ -2,21 +2,26 @@
 
 import { ChevronDown, LogOut, Settings2 } from 'lucide-react'
 import Link from 'next/link'
-import { DropdownMenu } from 'radix-ui'
+import { useId, useState } from 'react'
 import { signOutHere } from './sign-out'
 import { useHydrated } from './ui/use-hydrated'
 
 const item =
-  'flex h-11 items-center gap-2.5 rounded-lg px-2.5 outline-none data-[highlighted]:bg-sunken sm:h-10 [&>svg]:size-4 [&>svg]:text-ink-muted'
+  'flex h-11 w-full items-center gap-2.5 rounded-lg px-2.5 hover:bg-sunken focus-visible:-outline-offset-2 sm:h-10 [&>svg]:size-4 [&>svg]:text-ink-muted'
 
+/** The browser's own popover: Escape and a press beside it close it, and the focus returns to the button. */
 export function AccountMenu({ name, email }: { name: string; email: string }) {
   const hydrated = useHydrated()
+  const id = useId()
+  const [open, setOpen] = useState(false)
   return (
-    // Not modal: the modal form locks scrolling by a style tag, which a strict policy refuses.
-    <DropdownMenu.Root modal={false}>
-      <DropdownMenu.Trigger
+    <>
+      <button
+        type="button"
         disabled={!hydrated}
-        className="flex h-11 min-w-0 items-center gap-2 rounded-full py-1 pr-2.5 pl-1.5 text-sm hover:bg-sunken data-[state=open]:bg-sunken"
+        popoverTarget={id}
+        className="flex h-11 min-w-0 items-center gap-2 rounded-full py-1 pr-2.5 pl-1.5 text-sm hover:bg-sunken aria-expanded:bg-sunken"
+        aria-expanded={open}
       >
         <span
           className="grid size-8 shrink-0 place-items-center rounded-full bg-accent-soft font-semibold text-accent uppercase"
@@ -27,27 +32,35 @@ export function AccountMenu({ name, email }: { name: string; email: string }) {
         <span className="hidden max-w-40 truncate font-medium sm:block">{name}</span>
         <span className="sr-only">Account menu</span>
         <ChevronDown className="size-4 shrink-0 text-ink-muted" aria-hidden />
-      </DropdownMenu.Trigger>
-      <DropdownMenu.Content
-        align="end"
-        sideOffset={8}
-        collisionPadding={12}
-        className="fade-in zoom-in-95 z-10 w-68 origin-top-right animate-in rounded-xl border border-line bg-surface p-1.5 shadow-lift duration-100"
+      </button>
+      <div
+        id={id}
+        popover="auto"
+        onBeforeToggle={(event) => event.newState === 'open' && setOpen(true)}
+        // Not before: what holds the focus must still be there when the browser gives it back.
+        onToggle={(event) => event.newState === 'closed' && setOpen(false)}
+        className="fade-in zoom-in-95 absolute inset-auto top-15 right-4 m-0 w-68 origin-top-right rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift duration-100 open:animate-in supports-[top:anchor(bottom)]:top-[calc(anchor(bottom)+0.5rem)] supports-[top:anchor(bottom)]:right-[anchor(right)]"
       >
-        <DropdownMenu.Label className="wrap-anywhere px-2.5 py-2">
-          <span className="block font-medium leading-5">{name}</span>
-          <span className="block text-ink-muted text-sm leading-5">{email}</span>
-        </DropdownMenu.Label>
-        <DropdownMenu.Separator className="-mx-1.5 my-1.5 h-px bg-line" />
-        <DropdownMenu.Item asChild className={item}>
-          <Link href="/settings/email">
-            <Settings2 aria-hidden /> Settings
-          </Link>
-        </DropdownMenu.Item>
-        <DropdownMenu.Item className={item} onSelect={() => void signOutHere('/sign-in')}>
-          <LogOut aria-hidden /> Sign out
-        </DropdownMenu.Item>
-      </DropdownMenu.Content>
-    </DropdownMenu.Root>
+        {open && (
+          <>
+            <p className="wrap-anywhere px-2.5 py-2">
+              <span className="block font-medium leading-5">{name}</span>
+              <span className="block text-ink-muted text-sm leading-5">{email}</span>
+            </p>
+            <div className="-mx-1.5 my-1.5 h-px bg-line" />
+            <Link
+              href="/settings/email"
+              className={item}
+              onClick={(event) => event.currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()}
+            >
+              <Settings2 aria-hidden /> Settings
+            </Link>
+            <button type="button" className={item} onClick={() => void signOutHere('/sign-in')}>
+              <LogOut aria-hidden /> Sign out
+            </button>
+          </>
+        )}
+      </div>
+    </>
   )
 }

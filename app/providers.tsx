@@ -2,7 +2,7 @@
 
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { ApiError } from '@/contract/client'
+import { ApiError } from '@/contract/errors'
 
 const isPassing = (error: Error) => error instanceof ApiError && error.code === 'SERVER_002'
 

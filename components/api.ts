@@ -1,7 +1,8 @@
 'use client'
 
 import { z } from 'zod'
-import { ApiError, createClient } from '@/contract/client'
+import { createClient } from '@/contract/client'
+import { ApiError, noAnswer } from '@/contract/errors'
 import { fetchOnServerClock, serverNow } from './ui/server-clock'
 
 const signedIn = z.object({
@@ -21,8 +22,7 @@ async function askForSession(): Promise<SignedIn> {
   // Not next-auth's getSession(): it answers null for a lost connection too, which is no reason to sign in again.
   const response = await fetchOnServerClock('/api/auth/session', { cache: 'no-store' }).catch(() => undefined)
   const answer: unknown = await response?.json().catch(() => undefined)
-  if (!response?.ok || answer === undefined)
-    throw new ApiError('SERVER_002', 'The service did not answer. Check your connection and try again.', 0)
+  if (!response?.ok || answer === undefined) throw noAnswer()
   const parsed = signedIn.safeParse(answer)
   if (parsed.success) return parsed.data
   const { pathname, search, hash } = window.location

@@ -1,6 +1,4 @@
-import { ApiError } from '@/contract/client'
-import { ERRORS, type ErrorCode, parseIssueMessage } from '@/contract/errors'
-import { CONFIRMATION } from '@/contract/withdrawal'
+import { ApiError, CONFIRMATION, ERRORS, type ErrorCode, parseIssueMessage } from '@/contract/errors'
 import { inWords } from './ui/duration'
 
 /** What a person can do, where the table's own advice speaks to programmers. */

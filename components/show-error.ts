@@ -1,6 +1,5 @@
 import type { FieldValues, Path, UseFormReturn } from 'react-hook-form'
-import { ApiError } from '@/contract/client'
-import { ERRORS } from '@/contract/errors'
+import { ApiError, ERRORS } from '@/contract/errors'
 import { errorText } from './error-text'
 
 /** Puts a refusal beside the field that the error table names, with the focus there; else above the form. What was typed stays. */

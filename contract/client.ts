@@ -1,19 +1,6 @@
 import { z } from 'zod'
 import type { Answer, Body, Contract } from './define'
-import { ERRORS, type ErrorCode, isErrorCode } from './errors'
-
-/** A refusal of the service, or SERVER_002 where no answer came at all. */
-export class ApiError extends Error {
-  constructor(
-    readonly code: ErrorCode,
-    readonly details: string,
-    readonly status: number,
-    readonly retryAfterSeconds?: number,
-  ) {
-    super(ERRORS[code].message)
-    this.name = 'ApiError'
-  }
-}
+import { ApiError, isErrorCode } from './errors'
 
 export interface ClientOptions {
   /** Origin of the service; empty in its own pages. */

@@ -1,3 +1,5 @@
+export const CONFIRMATION = 'DELETE_MY_ACCOUNT'
+
 /**
  * Every error answer of the API. `status` is the HTTP status, `message` the fixed meaning, `details` what the reader can do
  * (a verb may give a more exact sentence), `field` the form field the error belongs to.
@@ -60,7 +62,7 @@ export const ERRORS = {
   WITHDRAWAL_001: {
     status: 400,
     message: 'Invalid confirmation string',
-    details: 'confirmation must be exactly DELETE_MY_ACCOUNT.',
+    details: `confirmation must be exactly ${CONFIRMATION}.`,
     field: 'confirmation',
   },
   WITHDRAWAL_002: {
@@ -178,6 +180,22 @@ export class AppError extends Error {
     this.name = 'AppError'
   }
 }
+
+/** A refusal as its caller receives it, or SERVER_002 where no answer came at all. */
+export class ApiError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    readonly details: string,
+    readonly status: number,
+    readonly retryAfterSeconds?: number,
+  ) {
+    super(ERRORS[code].message)
+    this.name = 'ApiError'
+  }
+}
+
+export const noAnswer = () =>
+  new ApiError('SERVER_002', 'The service did not answer. Check your connection and try again.', 0)
 
 /** A zod message is `CODE` or `CODE: sentence`; anything else is a broken rule without a code of its own. */
 export function parseIssueMessage(message: string): { code: ErrorCode; details: string } {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { contract, isoDateTime, isStorable, userId } from './define'
+import { CONFIRMATION } from './errors'
 
 export const REASONS = {
   no_longer_needed: 'I no longer need the service',
@@ -15,7 +16,6 @@ export const STEPS = ['user_profile', 'session_revocation', 'third_party_integra
 export type Step = (typeof STEPS)[number]
 export const STEP_STATUSES = ['pending', 'processing', 'completed'] as const
 
-export const CONFIRMATION = 'DELETE_MY_ACCOUNT'
 export const FEEDBACK_LENGTH = 500
 
 /** Code points, so that an emoji counts once. */

@@ -1,4 +1,4 @@
-import { ApiError } from '@/contract/client'
+import { ApiError } from '@/contract/errors'
 
 /** What ended meanwhile, in another place or by itself, is as it was asked to be. */
 export function unlessGone(error: unknown) {

@@ -2,11 +2,10 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { cancelEmailChange } from '@/contract/email'
-import { call } from '../api'
 import { Button } from '../ui/button'
 import { Dialog } from '../ui/dialog'
 import { emailStatusKey, type Pending } from './email-status'
+import { loadCalls } from './load-calls'
 
 interface CancelChangeProps {
   userId: string
@@ -19,7 +18,7 @@ export function CancelChange({ userId, pending, onCancelled, onError }: CancelCh
   const queryClient = useQueryClient()
   const [asking, setAsking] = useState(false)
   const cancel = useMutation({
-    mutationFn: () => call(cancelEmailChange, { userId, changeRequestId: pending.changeRequestId }),
+    mutationFn: async () => (await loadCalls()).cancel(userId, pending.changeRequestId),
     onSuccess: async () => {
       setAsking(false)
       onCancelled()

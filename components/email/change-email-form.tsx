@@ -1,12 +1,10 @@
 'use client'
 
-import { zodResolver } from '@hookform/resolvers/zod'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useForm } from 'react-hook-form'
 import type { Body } from '@/contract/define'
-import { changeEmail } from '@/contract/email'
-import { call } from '../api'
+import type { changeEmail } from '@/contract/email'
 import { fieldText } from '../error-text'
 import { showError } from '../show-error'
 import { Alert } from '../ui/alert'
@@ -14,6 +12,7 @@ import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { PasswordField, RadioField, TextField } from '../ui/field'
 import { emailStatusKey } from './email-status'
+import { loadCalls, rulesOf } from './load-calls'
 
 interface ChangeEmailFormProps {
   userId: string
@@ -24,6 +23,9 @@ interface ChangeEmailFormProps {
   onSent: () => void
 }
 
+type Values = Body<typeof changeEmail>
+const resolver = rulesOf<Values>((calls) => calls.changeRules)
+
 const methods = [
   { value: 'email_code', label: 'Code', description: 'Type six digits on this page' },
   { value: 'email_link', label: 'Link', description: 'Open it and press one button' },
@@ -32,10 +34,10 @@ const methods = [
 export function ChangeEmailForm({ userId, pendingEmail, suggestion, onSent }: ChangeEmailFormProps) {
   const queryClient = useQueryClient()
   // No default values: what was typed before React took over stays in the fields.
-  const form = useForm<Body<typeof changeEmail>>({ resolver: zodResolver(changeEmail.body) })
+  const form = useForm<Values>({ resolver })
   const { errors } = form.formState
   const change = useMutation({
-    mutationFn: (body: Body<typeof changeEmail>) => call(changeEmail, { userId }, body),
+    mutationFn: async (body: Values) => (await loadCalls()).change(userId, body),
     onSuccess: async () => {
       onSent()
       form.reset({ ...form.getValues(), new_email: '', current_password: '' })
@@ -50,7 +52,12 @@ export function ChangeEmailForm({ userId, pendingEmail, suggestion, onSent }: Ch
 
   return (
     <Card>
-      <form method="post" noValidate onSubmit={form.handleSubmit((body) => change.mutate(body))}>
+      <form
+        method="post"
+        noValidate
+        onFocus={() => void loadCalls().catch(() => {})}
+        onSubmit={form.handleSubmit((body) => change.mutate(body))}
+      >
         <CardHeader
           title={pendingEmail ? 'Use a different address' : 'Change address'}
           description={
@@ -88,7 +95,7 @@ export function ChangeEmailForm({ userId, pendingEmail, suggestion, onSent }: Ch
           />
         </CardBody>
         <CardFooter className="justify-end">
-          <Button type="submit" pending={change.isPending} className="w-full sm:w-auto">
+          <Button type="submit" pending={form.formState.isSubmitting || change.isPending} className="w-full sm:w-auto">
             Send verification
           </Button>
         </CardFooter>

@@ -20,7 +20,7 @@ interface EmailSettingsProps {
 
 export function EmailSettings({ userId, initialStatus, renderedAt }: EmailSettingsProps) {
   const router = useRouter()
-  const status = useEmailStatus(userId, initialStatus)
+  const status = useEmailStatus(userId, initialStatus, renderedAt)
   const [known, setKnown] = useState(status)
   const [notice, setNotice] = useState<Notice | null>(null)
   const [justSent, setJustSent] = useState(false)

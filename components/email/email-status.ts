@@ -2,8 +2,8 @@
 
 import { useQuery } from '@tanstack/react-query'
 import type { Answer } from '@/contract/define'
-import { getEmailStatus, type VerificationMethod } from '@/contract/email'
-import { call } from '../api'
+import type { getEmailStatus, VerificationMethod } from '@/contract/email'
+import { loadCalls } from './load-calls'
 
 export type EmailStatus = Answer<typeof getEmailStatus>
 
@@ -19,11 +19,14 @@ export interface Pending {
 export const emailStatusKey = (userId: string) => ['email-status', userId] as const
 
 /** The status as the server rendered it, then as it is: read again on focus, and now and then while a change is pending. */
-export function useEmailStatus(userId: string, initial: EmailStatus): EmailStatus {
+export function useEmailStatus(userId: string, initial: EmailStatus, renderedAt: string): EmailStatus {
   const { data } = useQuery({
     queryKey: emailStatusKey(userId),
-    queryFn: () => call(getEmailStatus, { userId }),
+    queryFn: async () => (await loadCalls()).readStatus(userId),
     initialData: initial,
+    initialDataUpdatedAt: Date.parse(renderedAt),
+    // What the server has just rendered is not asked for again, unless a countdown needs the service's clock.
+    staleTime: (query) => (query.state.data?.pending_change.has_pending ? 0 : 10_000),
     refetchOnWindowFocus: 'always',
     refetchInterval: (query) => (query.state.data?.pending_change.has_pending ? 15_000 : false),
   })

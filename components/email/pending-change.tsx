@@ -1,14 +1,11 @@
 'use client'
 
-import { zodResolver } from '@hookform/resolvers/zod'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
-import { ApiError } from '@/contract/client'
 import type { Answer } from '@/contract/define'
-import { verifyEmail } from '@/contract/email'
-import { ERRORS } from '@/contract/errors'
-import { call } from '../api'
+import type { verifyEmail } from '@/contract/email'
+import { ApiError, ERRORS } from '@/contract/errors'
 import { fieldText } from '../error-text'
 import { showError } from '../show-error'
 import { Alert } from '../ui/alert'
@@ -20,6 +17,7 @@ import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { CancelChange } from './cancel-change'
 import { CodeField } from './code-field'
 import { emailStatusKey, type Pending } from './email-status'
+import { loadCalls, rulesOf } from './load-calls'
 import { ResendMessage } from './resend-message'
 
 interface PendingChangeProps {
@@ -34,7 +32,7 @@ interface PendingChangeProps {
   onEnded: (error: ApiError) => void
 }
 
-const verificationForm = verifyEmail.body.pick({ verification_code: true })
+const resolver = rulesOf((calls) => calls.codeRules)
 
 /** What ends the request: a refusal that says so, and the wrong code that took the last attempt. */
 function endOf(error: unknown, attemptsRemaining: number): ApiError | null {
@@ -56,7 +54,7 @@ export function PendingChange({
   const queryClient = useQueryClient()
   const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus)
   const [sentAgain, setSentAgain] = useState(false)
-  const form = useForm({ resolver: zodResolver(verificationForm) })
+  const form = useForm({ resolver })
   const { errors } = form.formState
   const refresh = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
 
@@ -67,8 +65,8 @@ export function PendingChange({
     return refresh()
   }
   const verify = useMutation({
-    mutationFn: ({ verification_code }: { verification_code: string }) =>
-      call(verifyEmail, { userId }, { change_request_id: pending.changeRequestId, verification_code }),
+    mutationFn: async ({ verification_code }: { verification_code: string }) =>
+      (await loadCalls()).verify(userId, { change_request_id: pending.changeRequestId, verification_code }),
     onMutate: () => setSentAgain(false),
     onSuccess: async (answer) => {
       onVerified(answer)

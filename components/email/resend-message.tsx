@@ -2,13 +2,13 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import { resendVerification, VERIFICATION_METHODS, type VerificationMethod } from '@/contract/email'
-import { call } from '../api'
+import type { VerificationMethod } from '@/contract/email'
 import { Button } from '../ui/button'
 import { onTheClock } from '../ui/duration'
 import { RadioField } from '../ui/field'
 import { useServerTime } from '../ui/server-clock'
 import type { Pending } from './email-status'
+import { loadCalls } from './load-calls'
 
 interface ResendMessageProps {
   userId: string
@@ -18,16 +18,21 @@ interface ResendMessageProps {
   onError: (error: unknown) => Promise<void>
 }
 
-const labels: Record<VerificationMethod, string> = { email_code: 'Code first', email_link: 'Link first' }
-const options = VERIFICATION_METHODS.map((value) => ({ value, label: labels[value] }))
+const options: { value: VerificationMethod; label: string }[] = [
+  { value: 'email_code', label: 'Code first' },
+  { value: 'email_link', label: 'Link first' },
+]
 
 export function ResendMessage({ userId, pending, renderedAt, onSent, onError }: ResendMessageProps) {
   const [chosen, setChosen] = useState<VerificationMethod>()
   const method = chosen ?? pending.method
   const wait = Math.ceil((Date.parse(pending.resendAvailableAt) - useServerTime(renderedAt)) / 1000)
   const resend = useMutation({
-    mutationFn: () =>
-      call(resendVerification, { userId }, { change_request_id: pending.changeRequestId, verification_method: method }),
+    mutationFn: async () =>
+      (await loadCalls()).resend(userId, {
+        change_request_id: pending.changeRequestId,
+        verification_method: method,
+      }),
     onSuccess: onSent,
     onError,
   })

@@ -5,9 +5,9 @@ import { ArrowDown, CircleCheck, Link2Off, LogIn, type LucideIcon, MailCheck } f
 import Link from 'next/link'
 import { useRouter } from 'next/navigation'
 import { type ReactNode, useState } from 'react'
-import { ApiError } from '@/contract/client'
 import type { Answer } from '@/contract/define'
 import { verifyEmail } from '@/contract/email'
+import { ApiError } from '@/contract/errors'
 import { call } from '../api'
 import { errorText } from '../error-text'
 import { signOutHere } from '../sign-out'
@@ -51,7 +51,7 @@ interface RedeemProps {
 }
 
 function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
-  const status = useEmailStatus(reader.userId, reader.initialStatus)
+  const status = useEmailStatus(reader.userId, reader.initialStatus, renderedAt)
   const pending = pendingOf(status)
   if (pending?.changeRequestId !== secret.change_request_id) return <NotThisAccount secret={secret} status={status} />
   return (

@@ -1,9 +1,8 @@
 'use client'
 
 import { signIn } from 'next-auth/react'
-import { ApiError } from '@/contract/client'
 import { getEmailStatus } from '@/contract/email'
-import { ERRORS, isErrorCode } from '@/contract/errors'
+import { ApiError, ERRORS, isErrorCode } from '@/contract/errors'
 import { call, forgetSession } from '../api'
 
 /** Proves by the password that it is still the owner who sits here; calls made after it belong to the new session. */

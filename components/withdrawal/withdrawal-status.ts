@@ -2,8 +2,9 @@
 
 import { type Query, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiError, createClient } from '@/contract/client'
+import { createClient } from '@/contract/client'
 import type { Answer } from '@/contract/define'
+import { ApiError } from '@/contract/errors'
 import { getWithdrawalStatus } from '@/contract/withdrawal'
 import { fetchOnServerClock } from '../ui/server-clock'
 

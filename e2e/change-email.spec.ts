@@ -162,6 +162,21 @@ test('a wrong password is said at its field and keeps the typed address', async 
   await expectAccessible(page)
 })
 
+test('what the form loads when it is used may fail to come, and is asked for again', async ({ page, signedInUser }) => {
+  const newEmail = `new-${signedInUser.email}`
+  await expect(page.getByRole('button', { name: 'Send verification' })).toBeEnabled()
+  const script = '**/_next/static/chunks/*.js'
+  await page.route(script, (route) => route.abort())
+  await page.getByLabel('New email').fill(newEmail)
+  await page.getByLabel('Current password').fill(signedInUser.password)
+  await page.getByRole('button', { name: 'Send verification' }).click()
+  await expect(page.getByRole('alert').filter({ hasText: 'The service did not answer' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Send verification' })).toBeFocused()
+  await page.unroute(script)
+  await page.getByRole('button', { name: 'Send verification' }).click()
+  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeVisible()
+})
+
 test('signing out ends the session, also for a copied cookie', async ({ page, browser, signedInUser }) => {
   const state = await page.context().storageState()
   if (!(await page.getByText('Sign out').first().isVisible()))

@@ -1,7 +1,8 @@
+import type { Request } from '@playwright/test'
 import { expect, test } from './fixtures'
 
-/** Compressed, as sent on a first visit. */
-const MOST_SCRIPT_KB = 290
+/** Compressed, as sent on a first visit before anything is touched. */
+const MOST_SCRIPT_KB = 215
 
 test('a first visit to the settings gets no more script than its budget', async ({ page, signedInUser }) => {
   expect(signedInUser.id).toMatch(/^usr_/)
@@ -12,12 +13,13 @@ test('a first visit to the settings gets no more script than its budget', async 
       ?.newContext({ storageState: await page.context().storageState() })
   )?.newPage()
   if (!visit) throw new Error('no browser')
-  let bytes = 0
-  visit.on('requestfinished', async (request) => {
-    if (request.resourceType() === 'script') bytes += (await request.sizes()).responseBodySize
+  const scripts: Request[] = []
+  visit.on('requestfinished', (request) => {
+    if (request.resourceType() === 'script') scripts.push(request)
   })
   await visit.goto(`${new URL(page.url()).origin}/settings/email`, { waitUntil: 'networkidle' })
-  const kilobytes = Math.round(bytes / 1024)
+  const sizes = await Promise.all(scripts.map((request) => request.sizes()))
+  const kilobytes = Math.round(sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0) / 1024)
   test.info().annotations.push({ type: 'script', description: `${kilobytes} KB` })
   process.stdout.write(`first visit to /settings/email: ${kilobytes} KB of script\n`)
   expect(kilobytes).toBeGreaterThan(50)

@@ -39,7 +39,7 @@ export function AccountMenu({ name, email }: { name: string; email: string }) {
         onBeforeToggle={(event) => event.newState === 'open' && setOpen(true)}
         // Not before: what holds the focus must still be there when the browser gives it back.
         onToggle={(event) => event.newState === 'closed' && setOpen(false)}
-        className="fade-in zoom-in-95 absolute inset-auto top-15 right-4 m-0 w-68 origin-top-right rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift duration-100 open:animate-in supports-[top:anchor(bottom)]:top-[calc(anchor(bottom)+0.5rem)] supports-[top:anchor(bottom)]:right-[anchor(right)]"
+        className="fade-in zoom-in-95 absolute inset-auto top-15 [position-anchor:auto] right-4 m-0 w-68 origin-top-right rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift duration-100 open:animate-in supports-[top:anchor(bottom)]:top-[calc(anchor(bottom)+0.5rem)] supports-[top:anchor(bottom)]:right-[anchor(right)]"
       >
         {open && (
           <>

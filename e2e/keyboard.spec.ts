@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test'
-import { codeIn, expect, linkIn, test, type User } from './fixtures'
+import { codeIn, expect, expectAccessible, linkIn, test, type User } from './fixtures'
 import { IMPATIENT_URL } from './settings'
 
 const VERIFY = 'Verify Your New Email Address'
@@ -180,6 +180,7 @@ test('the account menu is opened, left and used with the keyboard alone', async 
   const [opener, opened] = await Promise.all([menu.boundingBox(), signOut.boundingBox()])
   expect(opened?.y).toBeGreaterThan((opener?.y ?? 0) + (opener?.height ?? 0))
   expect(opened?.x).toBeGreaterThan((opener?.x ?? 0) - 150)
+  await expectAccessible(page)
   await page.keyboard.press('Escape')
   await expect(signOut).toBeHidden()
   await expect(menu).toBeFocused()

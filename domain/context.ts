@@ -185,8 +185,8 @@ export interface SystemContext {
   ledger: ErasureLedger
   /** One request to a connected application; never throws. */
   callApp(request: AppRequest): Promise<AppAnswer>
-  /** True when the engine took the events over, or where none is configured. */
-  emit(events: EngineEvent[]): Promise<boolean>
+  /** True when the engine took the events over. Null where none is configured: the timer works off the same rows untold. */
+  emit: ((events: EngineEvent[]) => Promise<boolean>) | null
   limits: Limits
   /** Multiplies the windows of a withdrawal and the waits of jobs; 1 but for trials. */
   timeScale: number

@@ -22,7 +22,8 @@ export const sendOutboxEvents = batched(async (ctx) => {
     const now = ctx.clock.now()
     const events = await ctx.sql<EngineEvent>(claim, [now, new Date(now.getTime() + LEASE_MS), BATCH])
     full = events.length === BATCH
-    if (events.length === 0 || !(await ctx.emit(events))) return
+    // What was written for an engine that is no longer configured is done with.
+    if (events.length === 0 || (ctx.emit && !(await ctx.emit(events)))) return
     await ctx.sql(markSent, [events.map(({ id }) => id), ctx.clock.now()])
   }
 })

@@ -316,6 +316,22 @@ test('several sweeps at once run each step once', async () => {
   expect(calls).toBe(1)
 })
 
+test('without an engine no event is written, and what one that is gone was to be told is done with', async () => {
+  const ctx = await testContext()
+  const [before, after] = [await givenUser(ctx), await givenUser(ctx)]
+  ctx.engine.accepts = false
+  const { withdrawal_id } = await withdraw(ctx, before)
+  await ctx.settle()
+  const alone = { ...ctx, emit: null }
+  const { withdrawal_id: untold } = await withdraw(alone, after)
+  ctx.clock.advance(minute)
+  await runDueWork(alone)
+  const events = await ctx.db.outboxEvent.findMany({
+    where: { id: { in: [`evt_${withdrawal_id}`, `evt_${untold}`] } },
+  })
+  expect(events).toMatchObject([{ id: `evt_${withdrawal_id}`, dueAt: null }])
+})
+
 test('a withdrawal event reaches the engine, late if it has to, and holds ids only', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)

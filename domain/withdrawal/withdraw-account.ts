@@ -80,7 +80,7 @@ const startWithdrawal = statement(
      FROM account WHERE $23::text IS NOT NULL
    ), event AS (
      INSERT INTO outbox_events (id, name, data, created_at, due_at)
-     SELECT $26, 'account/withdrawal.started', jsonb_build_object('withdrawal_id', $8::text), $1, $1 FROM account
+     SELECT $26, 'account/withdrawal.started', jsonb_build_object('withdrawal_id', $8::text), $1, $1 FROM account WHERE $36
    ), legal AS (
      INSERT INTO legal_records (id, user_id, kind, details, at)
      SELECT $27, id, 'withdrawal_requested', $8, $1 FROM account
@@ -155,6 +155,7 @@ function start(
     caller?.actor.outsideToken?.expiresAt ?? null,
     leaseUntil(startedAt),
     caller === null,
+    ctx.emit !== null,
   ])
 }
 
@@ -203,7 +204,7 @@ export async function withdrawAccount(ctx: Context, input: Input<typeof contract
 
   const { scheduledCompletion } = plan
   sendFirst(ctx, { id: noticeId, userId }, toWithdrawalLetter(ctx, recipientOf(account), { id, scheduledCompletion }))
-  ctx.background(() => sendOutboxEvents(ctx))
+  if (ctx.emit) ctx.background(() => sendOutboxEvents(ctx))
   ctx.background(() => writeErasureLedger(ctx))
   return {
     withdrawal_id: id,

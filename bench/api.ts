@@ -8,7 +8,7 @@ import { hash } from '@node-rs/argon2'
 import pg from 'pg'
 import { startEmbeddedPostgres } from '../server/embedded-postgres.ts'
 import { type Call, cpuOf, postgresPids, putLoad, type Result, rssMib } from './load.ts'
-import { countStatements, median, seedUsers, stopService, tokenOf } from './start-up.ts'
+import { countStatements, median, seedUsers, startUntilAnswer, stopService, tokenOf } from './start-up.ts'
 
 /**
  * `npm run bench:api [-- --users=1000000 --rounds=5 --only=mounted,floor --against=<another server.mjs>]`: every endpoint of ours
@@ -92,7 +92,7 @@ const nextAlone = path.join(BENCH_DIR, 'next-alone.mjs')
 const all: Omit<Subject, 'port'>[] = [
   {
     name: 'npm start with SMTP',
-    script: 'dist/server.mjs',
+    script: 'scripts/start.mjs',
     nodeArgs: stub,
     env: settings,
     family: 'ours',
@@ -101,7 +101,7 @@ const all: Omit<Subject, 'port'>[] = [
   },
   {
     name: 'mounted',
-    script: 'dist/server.mjs',
+    script: 'scripts/start.mjs',
     nodeArgs: stub,
     env: stubbed,
     family: 'ours',
@@ -589,40 +589,21 @@ async function measureTwoInstances() {
 }
 
 async function measureFirstAnswer() {
-  const firsts: Record<string, number> = {}
-  for (const subject of subjects) {
-    const took: number[] = []
-    for (let round = 0; round < Math.max(3, ROUNDS); round++) {
-      const port = FIRST_PORT + 40 + round
-      const startedAt = performance.now()
-      const output = openSync(path.join(DATA_DIR, 'first.log'), 'a')
-      const child = spawn(process.execPath, [...(subject.nodeArgs ?? []), subject.script], {
-        env: {
-          ...process.env,
-          NODE_ENV: 'production',
-          NEXT_TELEMETRY_DISABLED: '1',
-          ...subject.env,
-          PORT: String(port),
-        },
-        stdio: ['ignore', output, output],
-      })
+  const took = new Map<string, number[]>()
+  for (let round = 0; round < Math.max(10, ROUNDS); round++) {
+    for (const { name, nodeArgs = [], script, ...subject } of subjects) {
+      const port = FIRST_PORT + 40
+      const { path: url, headers } = callFor({ name, script, ...subject }, 'status', readUser())
+      const env = { ...subject.env, PORT: String(port) }
+      const first = { url: `http://127.0.0.1:${port}${url}`, headers }
+      const { child, ms } = await startUntilAnswer([...nodeArgs, script], env, first)
       children.push(child)
-      const { path: url, headers } = callFor(subject, 'status', readUser())
-      while (performance.now() - startedAt < 20_000) {
-        const status = await fetch(`http://127.0.0.1:${port}${url}`, { headers }).then(
-          (response) => response.arrayBuffer().then(() => response.status),
-          () => 0,
-        )
-        if (status === 200) break
-        await sleep(4)
-      }
-      took.push(performance.now() - startedAt)
       await stopService(child)
+      took.set(name, [...(took.get(name) ?? []), ms])
     }
-    firsts[subject.name] = Math.round(median(took))
   }
-  report.firstAnswerMs = firsts
-  say('First 200 after start, ms', firsts)
+  report.firstAnswerMs = Object.fromEntries([...took].map(([name, list]) => [name, Math.round(median(list))]))
+  say('First 200 after start, ms', report.firstAnswerMs)
 }
 
 function round2(value: number) {

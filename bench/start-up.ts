@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFile, stat } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 
 /** What the measurements have in common: starting a service, filling its database, counting its statements. */
@@ -15,6 +16,28 @@ export async function startService(script: string, env: Record<string, string>, 
     child.once('exit', (code) => reject(new Error(`${script} ended with ${code} before it was ready`)))
   })
   return child
+}
+
+/** Starts Node with these arguments and asks until it is 200; `ms` since the start. */
+export async function startUntilAnswer(
+  nodeArgs: string[],
+  env: Record<string, string>,
+  { url, headers }: { url: string; headers: Record<string, string> },
+) {
+  const startedAt = performance.now()
+  const child = spawn(process.execPath, nodeArgs, {
+    env: { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  for (;;) {
+    const status = await fetch(url, { headers }).then(
+      (response) => response.arrayBuffer().then(() => response.status),
+      () => 0,
+    )
+    if (status === 200) return { child, startedAt, ms: performance.now() - startedAt }
+    if (child.exitCode !== null || performance.now() - startedAt > 30_000) throw new Error(`${url} answers ${status}`)
+    await sleep(4)
+  }
 }
 
 export async function stopService(child: ChildProcess) {
@@ -48,7 +71,7 @@ export async function countStatements(db: pg.Client, logFile: string, work: () =
   const logStatements = async (which: 'all' | 'none') => {
     await db.query(`ALTER SYSTEM SET log_statement = '${which}'`)
     await db.query('SELECT pg_reload_conf()')
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await sleep(200)
   }
   const { size } = await stat(logFile)
   await logStatements('all')

@@ -9,9 +9,9 @@ import { SMTPServer } from 'smtp-server'
 import type { Sql, SystemContext } from '@/domain/context'
 import { purgeRetainedData } from '@/domain/withdrawal/purge-retained-data'
 import { runDueSteps, runDueWork } from '@/domain/withdrawal/run-due-work'
-import { systemContext } from '@/server/context'
 import { startEmbeddedPostgres } from '@/server/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
+import { openContext } from '@/server/open-context'
 
 /**
  * `npm run bench:sweep`, on a fresh database with 1,000,000 finished steps and 1,000 due ones: the plan of every statement
@@ -66,7 +66,7 @@ const settings = {
   WITHDRAWAL_TIME_SCALE: '0.00001',
 }
 Object.assign(process.env, settings)
-const ctx = systemContext()
+const ctx = await openContext()
 
 try {
   await main()

@@ -1,4 +1,4 @@
-import type { SystemContext } from '@/domain/context'
+import { type SystemContext, statement } from '@/domain/context'
 import { createUser } from '@/domain/user'
 import { writeArchive } from '@/domain/withdrawal/archive'
 import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
@@ -6,13 +6,18 @@ import { addTransaction } from '@/domain/withdrawal/transactions'
 
 const DEMO = { email: 'demo@example.com', password: 'correct horse battery', name: 'Demo Person' }
 
+const USED = statement(
+  'demo_user',
+  `SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM withdrawals) AS used,
+          EXISTS (SELECT FROM users WHERE email_key = $1) AS there`,
+)
+
 /** On the first run of a local service. Answers the sign-in to print, for as long as the demo account is there. */
 export async function seedDemoUser(ctx: SystemContext): Promise<{ email: string; password: string } | null> {
-  if ((await ctx.db.user.count({ take: 1 })) === 0 && (await ctx.db.withdrawal.count({ take: 1 })) === 0) {
-    await fillDemoUser(ctx, await createUser(ctx, { ...DEMO, emailVerified: true }))
-  }
-  const stillThere = await ctx.db.user.count({ where: { emailKey: DEMO.email } })
-  return stillThere > 0 ? DEMO : null
+  const [state] = await ctx.sql<{ used: boolean; there: boolean }>(USED, [DEMO.email])
+  if (state?.used) return state.there ? DEMO : null
+  await fillDemoUser(ctx, await createUser(ctx, { ...DEMO, emailVerified: true }))
+  return DEMO
 }
 
 /** Something in every table, so that a person can watch it go. */

@@ -4,7 +4,7 @@ import { sendDueNotices } from '@/domain/notices'
 import { createUser } from '@/domain/user'
 import { api } from '@/server/api'
 import { authOptions } from '@/server/auth'
-import { renderMessage } from '@/server/mailer'
+import { renderMessage } from '@/server/messages'
 import { createSecrets } from '@/server/secrets'
 import {
   call,

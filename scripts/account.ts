@@ -12,10 +12,10 @@ import { connectApp, registerApp } from '@/domain/withdrawal/connected-applicati
 import { retryWithdrawal, showWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
 import { addTransaction } from '@/domain/withdrawal/transactions'
-import { systemContext } from '@/server/context'
 import { startEmbeddedPostgres } from '@/server/embedded-postgres'
 import { getEnv, parseDuration, setDatabaseUrl } from '@/server/env'
 import { migrateDeploy } from '@/server/migrate'
+import { openContext } from '@/server/open-context'
 
 /** What the operator asked for is wrong; the message says how. */
 class UsageError extends Error {}
@@ -231,7 +231,7 @@ async function main(args: string[]): Promise<boolean> {
   const database = env.databaseUrl ? undefined : await startEmbeddedPostgres({ dataDir: env.dataDir })
   if (database) setDatabaseUrl(database.url)
   await migrateDeploy(getEnv().databaseUrl as string)
-  const ctx = systemContext()
+  const ctx = await openContext()
   try {
     if (args[0] === 'batch') return await runBatch(ctx)
     print(await execute(ctx, args))

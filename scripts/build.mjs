@@ -1,10 +1,15 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureInstalled, fail, isBuilt, note, root, sourceHash, tool, underProjectNode } from './ensure.mjs'
 import { withLock } from './process-lock.mjs'
 
 // node scripts/build.mjs [build | account] [--if-stale]
 const part = process.argv[2] === 'account' ? 'account' : 'build'
+// Native, shared with Next, or large and seldom wanted.
+const NOT_BUNDLED = [
+  ...['@node-rs/argon2', 'next', '@prisma/client', 'inngest', 'pg-native'],
+  ...['@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace'],
+]
 const onlyIfStale = process.argv.includes('--if-stale')
 
 await ensureInstalled()
@@ -20,29 +25,47 @@ await withLock(
     if (part === 'build') {
       const env = { NODE_ENV: 'production' }
       await must('next build', tool('next', ['build'], { quiet: true, env }))
-      await bundle('server/main.ts', 'dist/server.mjs')
-      await bundle('contract/sdk.ts', 'dist/client.mjs', { platform: 'neutral' })
+      await bundleProgram('server/main.ts', 'server')
+      await bundle('contract/sdk.ts', { platform: 'neutral', packages: 'external', outfile: 'dist/client.mjs' })
     }
-    await bundle('scripts/account.ts', 'dist/account.mjs')
+    await bundleProgram('scripts/account.ts', 'account')
     writeFileSync(join(root, 'dist/.account-hash'), hashes.account)
     if (part === 'build') writeFileSync(join(root, 'dist/.build-hash'), hashes.build)
   },
   () => note('Waiting for another process that builds …'),
 )
 
-async function bundle(from, to, options = {}) {
+/**
+ * Packages go into the bundle, because finding and reading their files is most of what a start costs. What is imported only
+ * where it is needed stays in files of its own, below dist/<name>/.
+ */
+async function bundleProgram(from, name) {
+  rmSync(join(root, 'dist', name), { recursive: true, force: true })
+  await bundle(from, {
+    entryPoints: [{ in: from, out: name }],
+    outdir: 'dist',
+    outExtension: { '.js': '.mjs' },
+    chunkNames: `${name}/[name]-[hash]`,
+    splitting: true,
+    platform: 'node',
+    external: NOT_BUNDLED,
+    define: { 'process.env.NODE_ENV': '"production"' },
+    // For the CommonJS among the packages.
+    banner: {
+      js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`,
+    },
+  })
+}
+
+async function bundle(from, options) {
   const { build } = await import('esbuild')
-  mkdirSync(join(root, 'dist'), { recursive: true })
   try {
     await build({
       absWorkingDir: root,
       entryPoints: [from],
-      outfile: to,
       bundle: true,
-      platform: 'node',
       format: 'esm',
       target: 'node20.19',
-      packages: 'external',
       tsconfig: 'tsconfig.json',
       jsx: 'automatic',
       sourcemap: true,

@@ -21,7 +21,13 @@ const TOOLS = {
 const SOURCES = {
   build: [
     ...['app', 'components', 'contract', 'domain', 'emails', 'inngest', 'server', 'styles', 'public'],
-    ...['prisma/schema.prisma', 'scripts/account.ts', 'scripts/build.mjs', 'scripts/process-lock.mjs'],
+    ...[
+      'prisma/schema.prisma',
+      'prisma/seed.ts',
+      'scripts/account.ts',
+      'scripts/build.mjs',
+      'scripts/process-lock.mjs',
+    ],
     ...['instrumentation.ts', 'next.config.mjs', 'postcss.config.mjs', 'tsconfig.json', 'package-lock.json'],
   ],
   account: [

@@ -7,7 +7,7 @@ import { signOut, touchSession } from '@/domain/access/sessions'
 import { signIn } from '@/domain/access/sign-in'
 import { clientIpOf } from './client-ip'
 import { systemContext } from './context'
-import { isDatabaseAway } from './db'
+import { isDatabaseAway } from './database-away'
 import { getEnv } from './env'
 import { describeError, log } from './log'
 

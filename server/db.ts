@@ -66,28 +66,3 @@ const sqlOn =
   (connection: pg.Pool | pg.PoolClient): Sql =>
   async <Row extends object>({ name, text }: Statement, values: unknown[]) =>
     (await connection.query<Row>({ name, text, values })).rows
-
-const AWAY = /^(08|53|57P|57014|40001|40P01|55P03)/
-const AWAY_SYSTEM = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EAI_AGAIN',
-  'P1001',
-  'P1002',
-  'P1008',
-  'P1017',
-  'P2024',
-])
-const AWAY_MESSAGE =
-  /timeout exceeded when trying to connect|Connection terminated|connection error|Query read timeout|after calling end/
-
-/** Whether an error means that the database is away or overloaded, rather than that we asked it nonsense. */
-export function isDatabaseAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  if (error instanceof AggregateError && error.errors.some(isDatabaseAway)) return true
-  const code = 'code' in error ? String(error.code) : ''
-  return AWAY.test(code) || AWAY_SYSTEM.has(code) || AWAY_MESSAGE.test(error.message)
-}

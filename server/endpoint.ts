@@ -8,7 +8,7 @@ import { beginIdempotentCall, keepAnswer, releaseKey } from '@/domain/idempotenc
 import { secondsUntil, takePlaces, takeReadPlace, userBucket } from '@/domain/rate-limit'
 import { clientIpOf } from './client-ip'
 import { systemContext } from './context'
-import { isDatabaseAway } from './db'
+import { isDatabaseAway } from './database-away'
 import { describeError, inRequest, log, requestIdOf } from './log'
 import { countRequest } from './metrics'
 import { parseStrictJson } from './strict-json'

@@ -6,19 +6,16 @@ import { describeError, log } from './log'
 const MOST_WAIT_MS = 5_000
 
 /** Hands events to Inngest. */
-export function createEmitter(): ((events: EngineEvent[]) => Promise<boolean>) | null {
-  if (!getEnv().engine) return null
-  return async (events) => {
-    const sending = inngest.send(events).then(
-      () => true,
-      (error) => {
-        log().warn({ event: 'engine_unreachable', ...describeError(error) })
-        return false
-      },
-    )
-    // The client has no time-out of its own; an event that went through after all is known by its id.
-    return Promise.race([sending, new Promise<false>((resolve) => setTimeout(resolve, MOST_WAIT_MS, false).unref())])
-  }
+export async function emit(events: EngineEvent[]): Promise<boolean> {
+  const sending = inngest.send(events).then(
+    () => true,
+    (error) => {
+      log().warn({ event: 'engine_unreachable', ...describeError(error) })
+      return false
+    },
+  )
+  // The client has no time-out of its own; an event that went through after all is known by its id.
+  return Promise.race([sending, new Promise<false>((resolve) => setTimeout(resolve, MOST_WAIT_MS, false).unref())])
 }
 
 type Handlers = Record<'GET' | 'POST' | 'PUT', (request: never, context: never) => Promise<Response>>

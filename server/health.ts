@@ -8,7 +8,7 @@ const MOST_WAIT_MS = 2_000
 const AWAY_KEPT_MS = 1_000
 const KEPT_MS = { database: 1_000, mail: 30_000, engine: 5_000 }
 
-const ping = statement('ping', 'SELECT 1')
+export const ping = statement('ping', 'SELECT 1')
 
 type Check = () => Promise<boolean>
 type Part = 'database' | 'mail' | 'engine'

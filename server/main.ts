@@ -1,38 +1,43 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import module from 'node:module'
 import { getRequestListener } from '@hono/node-server'
-import next from 'next'
 import { seedDemoUser } from '@/prisma/seed'
 import { api, badRequest } from './api'
-import { clientIp, markClientIp } from './client-ip'
-import { systemContext } from './context'
+import { clientIp } from './client-ip'
 import { startEmbeddedPostgres } from './embedded-postgres'
 import { type Env, getEnv, setDatabaseUrl } from './env'
-import { describeError, inRequest, log, requestIdOf } from './log'
+import { ping } from './health'
+import { describeError, log } from './log'
+import { loadMessages } from './mailer'
 import { migrateDeploy } from './migrate'
-import { hardenPage } from './page-headers'
-import { cleanPageRequest } from './page-requests'
-import { stopTracing } from './tracing'
+import { openContext } from './open-context'
+import type { Pages } from './pages'
+import { startTimer } from './timer'
+import { startTracing, stopTracing } from './tracing'
 
 const SHUTDOWN_MS = 15_000
 
 /** What to end when the process ends, the last begun first. */
 const closers: (() => Promise<unknown>)[] = []
+let stopping = false
 
-/** `npm start` ends here: settings, database, migrations, demo user, then one HTTP server for the API and the pages. */
+/** `npm start` ends here: settings, database, migrations, then one HTTP server for the API and the pages. */
 async function main() {
   const env = getEnv()
-  stopOnSignal()
+  process.on('SIGINT', () => stop(0))
+  process.on('SIGTERM', () => stop(0))
+  // The starter that holds the other end has gone.
+  process.on('disconnect', () => stop(0))
   if (!env.databaseUrl) {
     const database = await startEmbeddedPostgres({ dataDir: env.dataDir })
     closers.push(() => database.stop())
     setDatabaseUrl(database.url)
   }
   await migrateDeploy(getEnv().databaseUrl as string)
-  closers.push(() => Promise.all([systemContext().close(), stopTracing()]))
-  const demo = env.production ? null : await seedDemoUser(systemContext())
-  const pages = next({ dev: false, port: env.port, hostname: 'localhost' })
-  await pages.prepare()
-  closers.push(() => pages.close())
+  const ctx = await openContext()
+  closers.push(() => Promise.all([ctx.close(), stopTracing()]))
+  await startTracing()
+  startTimer()
   const server = createServer({
     maxHeaderSize: 16 * 1024,
     requestTimeout: 30_000,
@@ -40,27 +45,38 @@ async function main() {
     // Nothing here speaks another protocol; Next would look for one.
     shouldUpgradeCallback: () => false,
   })
+  // The API is served before Next is loaded, which keeps the process busy for a while; who asks for a page waits for it.
+  const pages = listen(server, env.port)
+    .then(() => ctx.sql(ping, []))
+    .then(() => import('./pages'))
+    .then(({ preparePages }) => preparePages(env))
+  server.on('request', requestListener(pages))
+  closers.push(() => close(server))
+  const { close: closePages } = await pages
+  closers.push(closePages)
+  const demo = env.production ? null : await seedDemoUser(ctx)
+  await loadMessages()
+  if (stopping) return
+  announce(env, demo)
+  module.flushCompileCache?.()
+}
+
+function requestListener(pages: Promise<Pages>): RequestListener {
   const handleApi = getRequestListener((request, { incoming }) => api(request, clientIp(incoming as IncomingMessage)), {
     errorHandler: badRequest,
   })
-  const handlePages = pages.getRequestHandler()
-  server.on('request', (incoming, outgoing) => {
+  return (incoming, outgoing) => {
     incoming.url = pathOf(incoming.url ?? '/')
-    if (/^\/api\/v1(?:[/?]|$)/.test(incoming.url ?? '')) return handleApi(incoming, outgoing)
+    if (/^\/api\/v1(?:[/?]|$)/.test(incoming.url)) return handleApi(incoming, outgoing)
     // Pages are read; Next would look for a server function behind any other method.
-    if (!/^(?:GET|HEAD)$/.test(incoming.method ?? '') && !/^\/(?:api|admin)\//.test(incoming.url ?? '')) {
+    if (!/^(?:GET|HEAD)$/.test(incoming.method ?? '') && !/^\/(?:api|admin)\//.test(incoming.url)) {
       return outgoing.writeHead(405, { Allow: 'GET, HEAD' }).end()
     }
-    markClientIp(incoming, clientIp(incoming))
-    cleanPageRequest(incoming)
-    hardenPage(incoming, outgoing, env)
-    const requestId = requestIdOf(incoming.headers['x-request-id'])
-    outgoing.setHeader('X-Request-Id', requestId)
-    return inRequest(requestId, () => handlePages(incoming, outgoing))
-  })
-  await listen(server, env.port)
-  closers.push(() => close(server))
-  announce(env, demo)
+    return pages.then(
+      ({ serve }) => serve(incoming, outgoing),
+      () => outgoing.writeHead(503).end(),
+    )
+  }
 }
 
 /** The path and query alone: the absolute form that proxies may use, and doubled slashes, would make Next redirect. */
@@ -81,20 +97,9 @@ function close(server: Server): Promise<void> {
   })
 }
 
-function stopOnSignal() {
-  let stopping = false
-  const onSignal = () => {
-    if (stopping) return
-    stopping = true
-    stop(0)
-  }
-  process.on('SIGINT', onSignal)
-  process.on('SIGTERM', onSignal)
-  // The starter that holds the other end has gone.
-  process.on('disconnect', onSignal)
-}
-
 async function stop(code: number) {
+  if (stopping) return
+  stopping = true
   setTimeout(() => process.exit(1), SHUTDOWN_MS).unref()
   for (let closer = closers.pop(); closer; closer = closers.pop()) {
     await closer().catch((error) => log().error({ event: 'stop_failed', ...describeError(error) }))
@@ -113,6 +118,8 @@ function announce(env: Env, demo: { email: string; password: string } | null) {
 }
 
 main().catch((error) => {
+  // What is taken away from a start that is to stop fails.
+  if (stopping) return
   // A wrong setting or a taken port is the operator's to mend: a sentence, not a stack.
   const taken = error?.code === 'EADDRINUSE'
   const sentence = taken ? `Port ${error.port} is taken. Set PORT to another, or end what uses it.` : error?.message

@@ -1,0 +1,40 @@
+import { createArchiveStore } from './archive-store'
+import { callApp } from './connected-apps'
+import type { ServiceContext } from './context'
+import { openDatabase } from './db'
+import { getEnv } from './env'
+import { createErasureLedger } from './erasure-ledger'
+import { describeError, log } from './log'
+import { createMailer } from './mailer'
+import { createPasswords } from './passwords'
+import { createSecrets } from './secrets'
+import { traced } from './tracing'
+
+const shared = globalThis as { __accountContext?: ServiceContext }
+
+/** Once in a process, before the first request. What only some installations use is loaded only there. */
+export async function openContext(): Promise<ServiceContext> {
+  const env = getEnv()
+  if (!env.databaseUrl) throw new Error('DATABASE_URL is not set; start with npm start or npm run dev')
+  shared.__accountContext = {
+    ...openDatabase(env.databaseUrl, env.databaseConnections),
+    clock: { now: () => new Date() },
+    secrets: createSecrets({ auth: env.authSecrets, code: env.codeSecrets }),
+    passwords: createPasswords(),
+    mail: createMailer(env),
+    outsideIssuer: env.outsideIssuer ? (await import('./outside-issuer')).createOutsideIssuer(env.outsideIssuer) : null,
+    archives: createArchiveStore(env),
+    ledger: createErasureLedger(env),
+    callApp,
+    // Without an engine the timer works off the same rows, and nothing has to be told.
+    emit: env.engine ? (await import('./engine')).emit : null,
+    limits: env.limits,
+    timeScale: env.withdrawalTimeScale,
+    appUrl: env.appUrl,
+    traced,
+    background(task) {
+      task().catch((error) => log().error({ event: 'background_task_failed', ...describeError(error) }))
+    },
+  }
+  return shared.__accountContext
+}

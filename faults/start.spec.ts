@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, type TestContext, test } from 'vitest'
+import { until } from './until'
+import { givenWorld, type World } from './world'
+
+/** A start that nobody has waited for. */
+function begin({ databaseUrl, dataDir }: World, context: TestContext, settings: Record<string, string>) {
+  const child = spawn(process.execPath, ['dist/server.mjs'], {
+    env: { ...process.env, NODE_ENV: 'production', DATABASE_URL: databaseUrl, DATA_DIR: dataDir, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  context.onTestFinished(() => void child.kill('SIGKILL'))
+  const start = { child, output: '', exit: new Promise((resolve) => child.once('close', resolve)) }
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      start.output += chunk
+    })
+  }
+  return start
+}
+
+/** A port that something holds, and how to leave it. */
+async function heldPort() {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, resolve))
+  const { port } = server.address() as AddressInfo
+  return { port: String(port), leave: () => new Promise<unknown>((resolve) => server.close(resolve)) }
+}
+
+async function givenStart(context: TestContext) {
+  const { port, leave } = await heldPort()
+  await leave()
+  const start = begin(await givenWorld(context), context, { PORT: port })
+  const url = `http://127.0.0.1:${port}`
+  const apiStatus = () =>
+    fetch(`${url}/api/v1/users/usr_x/email/status`).then(
+      (response) => response.status,
+      () => 0,
+    )
+  await until('the API answers', async () => (await apiStatus()) === 401)
+  return { ...start, url }
+}
+
+test('a page that is asked for as soon as the API answers waits for Next, and so does the readiness', async (context) => {
+  const { url } = await givenStart(context)
+  expect((await fetch(`${url}/sign-in`)).status).toBe(200)
+  await until('the service is ready', async () => (await fetch(`${url}/api/health/ready`)).status === 200)
+})
+
+test('SIGTERM as soon as the API answers, while a page is waited for: the exit code is 0', async (context) => {
+  const { url, child, exit } = await givenStart(context)
+  // Whether the request is there before the signal is open.
+  const page = fetch(`${url}/sign-in`).catch(() => null)
+  child.kill('SIGTERM')
+  expect(await exit).toBe(0)
+  expect([200, undefined]).toContain((await page)?.status)
+})
+
+test('a taken port and a wrong setting end the start with a sentence', async (context) => {
+  const world = await givenWorld(context)
+  const { port, leave } = await heldPort()
+  context.onTestFinished(() => void leave())
+  const taken = begin(world, context, { PORT: port })
+  expect(await taken.exit).toBe(1)
+  expect(taken.output).toBe(`Port ${port} is taken. Set PORT to another, or end what uses it.\n`)
+  const wrong = begin(world, context, { PORT: 'many' })
+  expect(await wrong.exit).toBe(1)
+  expect(wrong.output).toBe('PORT must be a port number.\n')
+})

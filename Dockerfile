@@ -13,7 +13,7 @@ RUN npm run build \
 # Run: one process, nobody's account, nothing written but /data.
 FROM node:24-bookworm-slim
 WORKDIR /app
-ENV NODE_ENV=production APP_ENV=production PORT=3000 DATA_DIR=/data
+ENV NODE_ENV=production APP_ENV=production PORT=3000 DATA_DIR=/data NODE_COMPILE_CACHE=/data/compiled
 RUN mkdir /data && chown node:node /data
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules

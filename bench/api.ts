@@ -420,8 +420,7 @@ async function warmUp(subject: Subject) {
   if (result.failed > 0) throw new Error(`${subject.name} refuses: ${result.refusal}`)
   for (const operation of OPERATIONS) {
     if (operation === 'status' || isLeftOut(subject, operation, 16)) continue
-    for (let round = 0; round < WARM_ROUNDS; round++)
-      await measure(subject, operation, 16, countOf(subject, operation))
+    for (let round = 0; round < WARM_ROUNDS; round++) await measure(subject, operation, 16, countOf(subject, operation))
   }
 }
 

@@ -90,9 +90,13 @@ const inbox: Inbox = {
     return mails.filter((mail) => mail.to === to).sort((a, b) => a.at.localeCompare(b.at))
   },
   async latest(to, subject) {
-    const find = async () => (await this.all(to)).filter((mail) => mail.subject === subject).at(-1)
-    await expect.poll(async () => (await find())?.subject, { message: `mail to ${to}` }).toBe(subject)
-    return (await find()) as Mail
+    let found: Mail | undefined
+    const look = async () => {
+      found = (await this.all(to)).filter((mail) => mail.subject === subject).at(-1)
+      return found?.subject
+    }
+    await expect.poll(look, { message: `mail to ${to}`, intervals: [100, 250] }).toBe(subject)
+    return found as unknown as Mail
   },
 }
 

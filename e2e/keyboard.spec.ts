@@ -285,6 +285,7 @@ test('an account is withdrawn with the keyboard alone', async ({ page, user }) =
   await tabTo(page, proceed)
   await expectDialogKeepsFocus(page, proceed)
   await page.keyboard.press('Enter')
+  await expect(button('Keep my account')).toBeFocused()
   await tabTo(page, button('Yes, delete my account'))
   await page.keyboard.press('Enter')
   await expectRefusedAt(password, /not the password of your account/)

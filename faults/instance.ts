@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
+import { until } from './until'
 
 export interface Answer {
   status: number
@@ -36,7 +37,8 @@ export class Instance {
     this.ended = new Promise((resolve) => child.once('exit', (code) => resolve(code)))
   }
 
-  static async start(settings: Record<string, string>): Promise<Instance> {
+  /** `stdout`: an open file in place of the pipe that is read. */
+  static async start(settings: Record<string, string>, stdout: 'pipe' | number = 'pipe'): Promise<Instance> {
     for (let tries = 1; ; tries++) {
       const port = await freePort()
       const child = spawn(process.execPath, ['dist/server.mjs'], {
@@ -47,10 +49,10 @@ export class Instance {
           PORT: String(port),
           ...settings,
         } as unknown as NodeJS.ProcessEnv,
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: ['ignore', stdout, 'pipe'],
       })
       const instance = new Instance(child, `http://127.0.0.1:${port}`)
-      if (await instance.ready()) return instance
+      if (await (stdout === 'pipe' ? instance.ready() : instance.alive())) return instance
       if (tries === 3 || !instance.output.includes('EADDRINUSE')) {
         throw new Error(`the instance did not start:\n${instance.output}`)
       }
@@ -62,6 +64,37 @@ export class Instance {
       this.child.stdout?.on('data', () => this.output.includes('Ready on') && resolve(true))
       this.ended.then(() => resolve(false))
     })
+  }
+
+  private async alive(): Promise<boolean> {
+    await until('the instance answers or ends', async () => !this.isRunning || (await this.isLive()), 60_000)
+    return this.isRunning
+  }
+
+  /** As the image's health check asks. */
+  async isLive(): Promise<boolean> {
+    const answer = fetch(`${this.url}/api/health/live`, { signal: AbortSignal.timeout(3_000) })
+    return answer.then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0
+  }
+
+  get stdout() {
+    return this.child.stdout
+  }
+
+  /** How it ended: its exit code, or the signal that ended it. */
+  async end(): Promise<number | NodeJS.Signals | null> {
+    return (await this.ended) ?? this.child.signalCode
+  }
+
+  signal(signal: NodeJS.Signals) {
+    this.child.kill(signal)
   }
 
   get isRunning(): boolean {

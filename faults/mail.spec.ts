@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { expectFullEnd } from './ending'
-import { changeEmail, emailStatus, givenPerson, givenPlainPerson, type Person, withdraw } from './person'
+import { changeEmail, emailStatus, givenPerson, givenPlainPerson, mailedCode, verifyEmail, withdraw } from './person'
 import { until } from './until'
 import { givenWorld, type World } from './world'
 
@@ -91,7 +91,7 @@ test('the mail server is away at the verification: the address changes, and both
     return rows.length === 0
   })
   await world.mail.goAway()
-  const verified = await verify(world, instance, person)
+  const verified = await verifyEmail(instance, person, mailedCode(world, person))
   expect(verified.body.data).toMatchObject({ email_verified: true, notification_sent: false })
   await world.mail.comeBack()
   await until('both notices are sent', async () => {
@@ -104,15 +104,3 @@ test('the mail server is away at the verification: the address changes, and both
   expect(sentTo(world, person.newEmail, CHANGED)).toHaveLength(1)
   expect(sentTo(world, person.newEmail, WITHDRAWN)).toHaveLength(1)
 })
-
-async function verify(world: World, instance: Awaited<ReturnType<World['start']>>, person: Person) {
-  const text = world.mail.to(person.newEmail).at(-1)?.text ?? ''
-  const [, request, code] = /request=(ecr_[\w-]+)&(?:amp;)?code=(\d{6})/.exec(text) ?? []
-  return instance.call({
-    method: 'POST',
-    path: `/api/v1/users/${person.id}/email/verify`,
-    token: person.token,
-    scope: 'email:manage',
-    body: { change_request_id: request, verification_code: code },
-  })
-}

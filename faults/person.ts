@@ -78,8 +78,8 @@ async function writeElsewhere(world: World, { id, mark }: Person) {
   for (const row of rows) await world.query(row, row.includes('$2') ? [id, mark] : [id])
 }
 
-/** As the page does it; the session notes the marked user agent. */
-async function signIn(instance: Instance, { email, password, mark }: Person) {
+/** As the page does it; the session notes the marked user agent. Answers the cookie. */
+export async function signIn(instance: Instance, { email, password, mark }: Person): Promise<string> {
   const csrf = await fetch(`${instance.url}/api/auth/csrf`)
   const { csrfToken } = (await csrf.json()) as { csrfToken: string }
   const cookie = csrf.headers.getSetCookie().map((line) => line.split(';')[0])
@@ -89,7 +89,9 @@ async function signIn(instance: Instance, { email, password, mark }: Person) {
     body: new URLSearchParams({ csrfToken, email, password, json: 'true' }),
     redirect: 'manual',
   })
-  expect(response.headers.getSetCookie().join()).toContain('session-token')
+  const session = response.headers.getSetCookie().find((line) => line.includes('session-token'))
+  expect(session).toBeDefined()
+  return session?.split(';')[0] ?? ''
 }
 
 export const changeEmail = (instance: Instance, person: Person): Promise<Answer> =>
@@ -101,17 +103,41 @@ export const changeEmail = (instance: Instance, person: Person): Promise<Answer>
     body: { new_email: person.newEmail, current_password: person.password },
   })
 
+/** What the newest message to the new address holds. */
+export function mailedCode({ mail }: Pick<World, 'mail'>, { newEmail }: Person): { request: string; code: string } {
+  const text = mail.to(newEmail).at(-1)?.text ?? ''
+  const [, request = '', code = ''] = /request=(ecr_[\w-]+)&(?:amp;)?code=(\d{6})/.exec(text) ?? []
+  return { request, code }
+}
+
+export const verifyEmail = (
+  instance: Instance,
+  person: Person,
+  { request, code }: { request: string; code: string },
+): Promise<Answer> =>
+  instance.call({
+    method: 'POST',
+    path: `/api/v1/users/${person.id}/email/verify`,
+    token: person.token,
+    scope: 'email:manage',
+    body: { change_request_id: request, verification_code: code },
+  })
+
 export const emailStatus = (instance: Instance, { id, token }: Person): Promise<Answer> =>
   instance.call({ path: `/api/v1/users/${id}/email/status`, token, scope: 'email:manage' })
 
-export const withdraw = (instance: Instance, { id, token, mark }: Person): Promise<Answer> =>
+export const withdraw = (
+  instance: Instance,
+  { id, token, mark }: Person,
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
   instance.call({
     method: 'POST',
     path: `/api/v1/users/${id}/withdraw`,
     token,
     scope: 'account:manage',
     body: { confirmation: 'DELETE_MY_ACCOUNT', reason: 'other', feedback: `because ${mark}` },
-    headers: { 'User-Agent': `client ${mark}` },
+    headers: { 'User-Agent': `client ${mark}`, ...headers },
   })
 
 /** Whether the call was answered or the instance died before. */
@@ -123,7 +149,11 @@ export async function withdrawalOf(world: World, person: Person): Promise<string
   return id
 }
 
-export const withdrawalStatus = (instance: Instance, person: Person, withdrawalId: string): Promise<Answer> =>
+export const withdrawalStatus = (
+  instance: Instance,
+  person: Pick<Person, 'id' | 'token'>,
+  withdrawalId: string,
+): Promise<Answer> =>
   instance.call({
     path: `/api/v1/users/${person.id}/withdrawal/${withdrawalId}`,
     token: person.token,

@@ -10,9 +10,13 @@ import { Instance } from './instance'
 import { MailServer } from './mail-server'
 import { FAULTS_DIR } from './settings'
 
-const SETTINGS = {
+export const KEYS = {
   AUTH_SECRET: 'auth-secret-of-the-fault-tests',
   CODE_SECRET: 'code-secret-of-the-fault-tests',
+}
+
+const SETTINGS = {
+  ...KEYS,
   // The last step is due after 4 s, the seven days are over after 30 s.
   WITHDRAWAL_TIME_SCALE: '0.00005',
   // 7 s
@@ -30,7 +34,7 @@ export interface World {
   engines: Engine[]
   instances: Instance[]
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
-  start(settings?: Record<string, string>): Promise<Instance>
+  start(settings?: Record<string, string>, stdout?: number): Promise<Instance>
   givenApplication(name: string, script?: Script): Promise<Application>
   givenEngine(onArrival?: (arrival: number) => Fate | Promise<Fate>): Promise<Engine>
 }
@@ -63,8 +67,8 @@ export async function givenWorld(
     engines: [],
     instances: [],
     query: async (text, values) => (await pool.query(text, values)).rows,
-    async start(more = {}) {
-      const instance = await Instance.start({ ...common, ...more })
+    async start(more = {}, stdout) {
+      const instance = await Instance.start({ ...common, ...more }, stdout)
       world.instances.push(instance)
       return instance
     },

@@ -114,6 +114,8 @@ function announce(env: Env, demo: { email: string; password: string } | null) {
     env.smtpUrl ? `Mail goes to ${new URL(env.smtpUrl).host}` : `Mail is kept and shown at ${env.appUrl}/dev/mailbox`,
     `API description: ${env.appUrl}/docs/api`,
   ]
+  // Nobody may be reading, and the volume behind it may be full.
+  process.stdout.on('error', () => {})
   process.stdout.write(`\n${lines.filter(Boolean).join('\n')}\n\n`)
 }
 

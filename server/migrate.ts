@@ -12,7 +12,12 @@ export async function migrateDeploy(connectionString: string, directory = 'prism
   await db.connect()
   try {
     await db.query(`SELECT pg_advisory_lock(${PRISMA_LOCK})`)
-    await db.query(`CREATE TABLE IF NOT EXISTS _prisma_migrations (
+    const { rows: known } = await db.query<{ exists: boolean }>(
+      `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`,
+    )
+    // A role that may not create tables can start on a database that is up to date.
+    if (!known[0]?.exists)
+      await db.query(`CREATE TABLE _prisma_migrations (
       id VARCHAR(36) PRIMARY KEY NOT NULL,
       checksum VARCHAR(64) NOT NULL,
       finished_at TIMESTAMPTZ,

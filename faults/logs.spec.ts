@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, openSync } from 'node:fs'
+import pg from 'pg'
+import { expect, test } from 'vitest'
+import { expectFullEnd } from './ending'
+import type { Instance } from './instance'
+import {
+  changeEmail,
+  emailStatus,
+  givenPerson,
+  givenPlainPerson,
+  mailedCode,
+  type Person,
+  verifyEmail,
+  withdraw,
+} from './person'
+import { until } from './until'
+import { givenWorld, type World } from './world'
+
+test('whoever read the log goes away: the requests go on, and a withdrawal ends', async (context) => {
+  const world = await givenWorld(context)
+  await world.givenApplication('shop')
+  const instance = await world.start()
+  const person = await givenPerson(world, instance)
+  instance.stdout?.destroy()
+  expect(await allFlows(world, instance)).toEqual([200, 200, 200])
+  const { status, body } = await withdraw(instance, person)
+  expect(status).toBe(202)
+  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  expect(instance.isRunning).toBe(true)
+})
+
+test('whoever reads the log stands still: requests are answered as ever, and what was lost is told once it moves again', async (context) => {
+  const world = await givenWorld(context, { READ_LIMIT: '1000000' })
+  const instance = await world.start()
+  const person = await givenPlainPerson(world)
+  instance.stdout?.pause()
+  const lineBytes = 250
+  const enough = (2 * 1024 * 1024) / lineBytes
+  for (let asked = 0; asked < enough; asked += 16) {
+    const answers = await Promise.all(Array.from({ length: 16 }, () => emailStatus(instance, person)))
+    for (const { status, ms } of answers) {
+      expect(status).toBe(200)
+      expect(ms).toBeLessThan(2_000)
+    }
+  }
+  expect(await allFlows(world, instance)).toEqual([200, 200, 200])
+  expect(await instance.isLive()).toBe(true)
+  instance.stdout?.resume()
+  const [, lost] = await until('the log goes on', () => /"event":"log_lines_lost","lines":(\d+)/.exec(instance.output))
+  expect(Number(lost)).toBeGreaterThan(0)
+})
+
+const FULL = '/dev/full'
+test.skipIf(!existsSync(FULL))(
+  'a log volume that is full from the start: the service starts and serves',
+  async (context) => {
+    const world = await givenWorld(context)
+    await world.givenApplication('shop')
+    const full = openSync(FULL, 'w')
+    context.onTestFinished(() => closeSync(full))
+    const instance = await world.start({}, full)
+    const person = await givenPerson(world, instance)
+    expect(await allFlows(world, instance)).toEqual([200, 200, 200])
+    const { body } = await withdraw(instance, person)
+    await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+    expect(await instance.stop()).toBe(0)
+  },
+)
+
+test('the audit cannot be written: change, verification and withdrawal are refused with nothing done, and work again once it can', async (context) => {
+  const world = await givenWorld(context)
+  await world.givenApplication('shop')
+  const { role, url } = await givenServiceRole(world)
+  const instance = await world.start({ DATABASE_URL: url })
+  const person = await givenPerson(world, instance)
+  const changing = await givenPlainPerson(world)
+  const refuse = () => world.query(`REVOKE INSERT ON audit_events FROM ${role}`)
+  const allow = () => world.query(`GRANT INSERT ON audit_events TO ${role}`)
+  const expectRefusal = async (call: Promise<{ status: number; body: { error?: { code: string } } }>) => {
+    const before = await traces(world)
+    const { status, body } = await call
+    expect([status, body.error?.code]).toEqual([500, 'SERVER_001'])
+    expect(await traces(world)).toEqual(before)
+  }
+
+  await refuse()
+  await expectRefusal(changeEmail(instance, changing))
+  await allow()
+  expect((await changeEmail(instance, changing)).status).toBe(200)
+  await until('nothing waits to be sent', async () => {
+    const rows = await world.query('SELECT FROM notices WHERE due_at IS NOT NULL')
+    return rows.length === 0
+  })
+
+  await refuse()
+  await expectRefusal(verifyEmail(instance, changing, mailedCode(world, changing)))
+  await expectRefusal(withdraw(instance, person))
+  expect((await emailStatus(instance, person)).status).toBe(200)
+  await allow()
+  expect((await verifyEmail(instance, changing, mailedCode(world, changing))).status).toBe(200)
+  const { status, body } = await withdraw(instance, person)
+  expect(status).toBe(202)
+  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+})
+
+/** Change, verification and status of somebody new. */
+async function allFlows(world: World, instance: Instance): Promise<number[]> {
+  const person: Person = await givenPlainPerson(world)
+  const changed = await changeEmail(instance, person)
+  const verified = await verifyEmail(instance, person, mailedCode(world, person))
+  const { status } = await emailStatus(instance, person)
+  return [changed.status, verified.status, status]
+}
+
+/** A role that may read and write rows, and neither owns nor creates anything. */
+async function givenServiceRole(world: World): Promise<{ role: string; url: string }> {
+  const role = `service_${randomBytes(6).toString('hex')}`
+  const password = randomBytes(12).toString('hex')
+  const admin = new pg.Client({ connectionString: world.databaseUrl })
+  await admin.connect()
+  await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`)
+  for (const schema of ['public', 'witness']) {
+    await admin.query(`GRANT USAGE ON SCHEMA ${schema} TO ${role}`)
+    await admin.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`)
+  }
+  await admin.end()
+  return { role, url: Object.assign(new URL(world.databaseUrl), { username: role, password }).href }
+}
+
+/** All that the three could leave behind. The attempt at a code is counted before anything else, and stays counted. */
+async function traces(world: World) {
+  const tables = [
+    'users',
+    'sessions',
+    'access_tokens',
+    'email_change_requests',
+    'notices',
+    'audit_events',
+    'withdrawals',
+    'deletion_steps',
+    'app_notifications',
+    'app_connections',
+    'ended_credentials',
+    'outbox_events',
+    'legal_records',
+  ]
+  const rows = await Promise.all(
+    tables.map((table) =>
+      world.query(`SELECT to_jsonb(t) - 'attempts' - 'last_used_at' AS row FROM ${table} t ORDER BY 1`),
+    ),
+  )
+  return Object.fromEntries(tables.map((table, index) => [table, rows[index]]))
+}

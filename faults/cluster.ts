@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
 import pg from 'pg'
@@ -16,8 +16,13 @@ export class Cluster {
   private readonly gate = new Gate()
   private server: { url: string; stop(): Promise<void> } | undefined
 
-  static async start(test: Pick<TestContext, 'onTestFinished'>): Promise<Cluster> {
+  /** `prepare` is called with its directory before anything is in it. */
+  static async start(
+    test: Pick<TestContext, 'onTestFinished'>,
+    prepare: (directory: string) => void = () => {},
+  ): Promise<Cluster> {
     const cluster = new Cluster()
+    prepare(cluster.dataDir)
     const url = await cluster.comeUp()
     test.onTestFinished(() => cluster.goDown('fast'))
     await migrateDeploy(url)
@@ -39,10 +44,21 @@ export class Cluster {
     return this.server.url
   }
 
+  private get pid() {
+    return Number.parseInt(readFileSync(path.join(this.dataDir, 'pg/postmaster.pid'), 'utf8'), 10)
+  }
+
+  /** As a supervisor does: starts it when it has ended by itself. */
+  async comeUpIfDown(): Promise<void> {
+    if (existsSync(path.join(this.dataDir, 'pg/postmaster.pid')) && isAlive(this.pid)) return
+    await this.goDown('fast')
+    await this.comeUp()
+  }
+
   /** `fast` as an operator stops it; `killed` by kill -9, so that it has to recover. */
   async goDown(how: 'fast' | 'killed'): Promise<void> {
     if (how === 'killed') {
-      const pid = Number.parseInt(readFileSync(path.join(this.dataDir, 'pg/postmaster.pid'), 'utf8'), 10)
+      const { pid } = this
       process.kill(pid, 'SIGKILL')
       await until('the server process is gone', () => !isAlive(pid))
     }

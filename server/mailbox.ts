@@ -25,8 +25,14 @@ export async function storeMessage(message: Omit<StoredMessage, 'id'>): Promise<
   const id = `${fileTime(message.at)}-${randomBytes(6).toString('hex')}`
   const file = path.join(directory(), `${id}.json`)
   // A reader never meets half a file.
-  await writeFile(`${file}.part`, JSON.stringify({ id, ...message }), { mode: 0o600 })
-  await rename(`${file}.part`, file)
+  try {
+    await writeFile(`${file}.part`, JSON.stringify({ id, ...message }), { mode: 0o600 })
+    await rename(`${file}.part`, file)
+  } catch (error) {
+    // Of a message that found no room nothing stays.
+    await rm(`${file}.part`, { force: true })
+    throw error
+  }
   const old = (await listFiles()).slice(KEPT)
   await Promise.all(old.map((name) => rm(path.join(directory(), name), { force: true })))
 }

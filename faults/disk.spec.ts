@@ -1,0 +1,137 @@
+import { readFile, stat } from 'node:fs/promises'
+import path from 'node:path'
+import { expect, type TestContext, test } from 'vitest'
+import { Cluster } from './cluster'
+import { canLimitFiles, Disk, limitFiles } from './disk'
+import { expectFullEnd, placesOf } from './ending'
+import type { Answer } from './instance'
+import { changeEmail, givenPerson, givenPlainPerson, withdraw } from './person'
+import { until } from './until'
+import { givenWorld } from './world'
+
+const MEGABYTES = 192
+
+test('the disk of PostgreSQL is full, until it goes down: 503 and nothing half done; with room it heals without repair', async (context) => {
+  const { world, cluster, disk } = await givenDiskOfItsOwn(context)
+  await world.givenApplication('shop')
+  const instance = await world.start()
+  const withdrawing = await givenPerson(world, instance)
+  const changing = await givenPlainPerson(world)
+  const accepted = await withdraw(instance, withdrawing)
+  expect(accepted.status).toBe(202)
+  // The first rows of these tables have filled no page yet whose free room a refused statement could use.
+  await world.query('VACUUM FULL')
+
+  disk.fill()
+  const rows = () =>
+    world.query<{ requests: number; withdrawals: number }>(
+      'SELECT (SELECT count(*)::int FROM email_change_requests) AS requests, (SELECT count(*)::int FROM withdrawals) AS withdrawals',
+    )
+  const before = await rows()
+  let refusals = 0
+  for (let tries = 0; tries < 3; tries++) {
+    const answer = await changeEmail(instance, changing)
+    if (answer.status === 200) continue
+    expectAway(answer)
+    refusals++
+  }
+  expect(refusals).toBeGreaterThan(0)
+  const [now] = await rows()
+  expect(now?.requests).toBe((before[0]?.requests ?? 0) + 3 - refusals)
+
+  // The log of changes needs a new file now, for which there is no room: the server panics, and recovers or ends.
+  const write = `SELECT pg_switch_wal(), pg_logical_emit_message(true, 'faults', 'x')`
+  await until('the server panics', () =>
+    world.query(write).then(
+      () => false,
+      () => true,
+    ),
+  )
+  await until('its recovery has ended, well or not', async () => {
+    const failure = await world.query('SELECT').catch(({ code }) => code)
+    return failure !== '57P03' && failure !== 'ECONNRESET'
+  })
+  expectAway(await changeEmail(instance, changing))
+  expect(instance.isRunning).toBe(true)
+
+  disk.free()
+  await cluster.comeUpIfDown()
+  const healed = await until('the API heals', async () => {
+    const answer = await withdraw(instance, changing)
+    return answer.status === 503 ? null : answer
+  })
+  expect(healed.status).toBe(202)
+  await expectFullEnd(world, { person: withdrawing, withdrawalId: accepted.body.data.withdrawal_id })
+})
+
+test('the data directory is full: mail is refused, withdrawals go on, and with room the ledger is whole', async (context) => {
+  if (!canLimitFiles()) return didNotRun(context, 'prlimit is missing')
+  const world = await givenWorld(context, { SMTP_URL: '' })
+  await world.givenApplication('shop')
+  const instance = await world.start()
+  const first = await givenPerson(world, instance)
+  const second = await givenPerson(world, instance)
+  const changing = await givenPlainPerson(world)
+  const ledger = path.join(world.dataDir, 'erasure-ledger.ndjson')
+  const one = await withdraw(instance, first)
+  const size = await until('the ledger has its first line', async () => (await stat(ledger)).size)
+
+  // Room for half a line.
+  limitFiles(instance.pid, size + 20)
+  const refused = await changeEmail(instance, changing)
+  expect([refused.status, refused.body.error.code]).toEqual([503, 'EMAIL_009'])
+  expect(await placesOf(world, [changing.newEmail])).toEqual([])
+  const two = await withdraw(instance, second)
+  expect(two.status).toBe(202)
+  await until('half a line was written', async () => (await stat(ledger)).size === size + 20)
+  await until('the archive step of the first is done', async () => {
+    const rows = await world.query('SELECT FROM withdrawals WHERE id = $1 AND completed_at IS NOT NULL', [
+      one.body.data.withdrawal_id,
+    ])
+    return rows.length === 1
+  })
+  expect(await world.query('SELECT id FROM withdrawals WHERE ledgered_at IS NULL')).toEqual([
+    { id: two.body.data.withdrawal_id },
+  ])
+
+  limitFiles(instance.pid, null)
+  expect((await changeEmail(instance, changing)).status).toBe(200)
+  await until(
+    'the ledger has caught up',
+    async () => (await world.query('SELECT FROM withdrawals WHERE ledgered_at IS NULL')).length === 0,
+  )
+  const whole = (await readFile(ledger, 'utf8'))
+    .split('\n')
+    .flatMap((line) => /^\{"withdrawalId":"(wd_[\w-]+)".*\}$/.exec(line)?.[1] ?? [])
+  expect(whole).toEqual([one.body.data.withdrawal_id, two.body.data.withdrawal_id])
+  expect(await world.operator.run('ledger', 'replay')).toEqual({ replayed: 0, already_gone: 2 })
+  for (const [person, { body }] of [
+    [first, one],
+    [second, two],
+  ] as const) {
+    await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  }
+})
+
+function expectAway({ status, body, headers, ms }: Answer) {
+  expect([status, body.error?.code]).toEqual([503, 'SERVER_002'])
+  expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0)
+  expect(ms).toBeLessThan(6_000)
+}
+
+async function givenDiskOfItsOwn(context: TestContext) {
+  let disk: Disk | null = null
+  const cluster = await Cluster.start(context, (directory) => {
+    disk = Disk.mount(context, directory, MEGABYTES)
+    if (!disk) didNotRun(context, 'this account may not mount a volume')
+  })
+  // Nothing could be stopped in an orderly way without room.
+  context.onTestFinished(() => disk?.free())
+  const world = await givenWorld(context, {}, cluster.place)
+  return { world, cluster, disk: disk as unknown as Disk }
+}
+
+function didNotRun(context: TestContext, why: string): never {
+  process.stderr.write(`DID NOT RUN, ${why}: ${context.task.name}\n`)
+  return context.skip(why)
+}

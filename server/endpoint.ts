@@ -50,7 +50,6 @@ async function serve<C extends Contract>(
   try {
     const { text, value } = contract.method === 'POST' ? await readJson(request) : { text: '', value: {} }
     const system = systemContext()
-    exchange.at = system.clock.now()
     const actor = await requireActor(request, system, contract, params)
     exchange.actor = actor
     requireScope(request, contract, actor)
@@ -244,7 +243,7 @@ async function takeCallPlace(ctx: Context, bucket: 'read' | 'verify' | 'withdraw
 class Exchange {
   actor: Actor | undefined
   readonly buckets: BucketState[] = []
-  at = new Date()
+  at = systemContext().clock.now()
   private readonly startedAt = performance.now()
   readonly requestId: string
 

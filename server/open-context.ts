@@ -1,4 +1,5 @@
 import { createArchiveStore } from './archive-store'
+import { createClock } from './clock'
 import { callApp } from './connected-apps'
 import type { ServiceContext } from './context'
 import { openDatabase } from './db'
@@ -16,9 +17,16 @@ const shared = globalThis as { __accountContext?: ServiceContext }
 export async function openContext(): Promise<ServiceContext> {
   const env = getEnv()
   if (!env.databaseUrl) throw new Error('DATABASE_URL is not set; start with npm start or npm run dev')
+  const database = openDatabase(env.databaseUrl, env.databaseConnections)
+  const clock = createClock(database.sql)
+  await clock.follow()
   shared.__accountContext = {
-    ...openDatabase(env.databaseUrl, env.databaseConnections),
-    clock: { now: () => new Date() },
+    ...database,
+    clock,
+    close() {
+      clock.stop()
+      return database.close()
+    },
     secrets: createSecrets({ auth: env.authSecrets, code: env.codeSecrets }),
     passwords: createPasswords(),
     mail: createMailer(env),

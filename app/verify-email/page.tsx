@@ -2,6 +2,7 @@ import type { Metadata } from 'next'
 import { CenteredPage } from '@/components/centered-page'
 import { VerifyEmail } from '@/components/email/verify-email'
 import { Card } from '@/components/ui/card'
+import { systemContext } from '@/server/context'
 import { currentSession } from '@/server/session'
 
 export const metadata: Metadata = { title: 'Verify your new address', referrer: 'no-referrer' }
@@ -14,7 +15,7 @@ export default async function VerifyEmailPage() {
       <Card className="p-6 sm:p-8">
         <VerifyEmail
           reader={session && { userId: session.userId, name: session.name, initialStatus: session.emailStatus }}
-          renderedAt={new Date().toISOString()}
+          renderedAt={systemContext().clock.now().toISOString()}
         />
       </Card>
     </CenteredPage>

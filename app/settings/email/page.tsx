@@ -2,6 +2,7 @@ import type { Metadata } from 'next'
 import { redirect } from 'next/navigation'
 import { EmailSettings } from '@/components/email/email-settings'
 import { PageHeading } from '@/components/page-heading'
+import { systemContext } from '@/server/context'
 import { currentSession } from '@/server/session'
 
 export const metadata: Metadata = { title: 'Email address' }
@@ -15,7 +16,7 @@ export default async function EmailSettingsPage() {
       <EmailSettings
         userId={session.userId}
         initialStatus={session.emailStatus}
-        renderedAt={new Date().toISOString()}
+        renderedAt={systemContext().clock.now().toISOString()}
       />
     </>
   )

@@ -16,7 +16,7 @@ export default async function WithdrawAccountPage() {
   const explanation = [
     <WhatHappens key="what-happens" />,
     <ToldApplications key="applications" names={applications} />,
-    <WhatStays key="what-stays" retentionDays={retentionDays} today={new Date()} />,
+    <WhatStays key="what-stays" retentionDays={retentionDays} today={systemContext().clock.now()} />,
   ]
   const form = (
     <WithdrawAccountForm

@@ -32,7 +32,11 @@ export default async function WithdrawalPage({ params }: Props) {
       >
         <PageHeading title="Account withdrawal" description="How an account and its data are deleted, step by step." />
         {userId ? (
-          <WithdrawalProgress userId={userId} withdrawalId={withdrawalId} renderedAt={new Date().toISOString()} />
+          <WithdrawalProgress
+            userId={userId}
+            withdrawalId={withdrawalId}
+            renderedAt={systemContext().clock.now().toISOString()}
+          />
         ) : (
           <NothingToRead />
         )}

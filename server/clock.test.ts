@@ -1,0 +1,35 @@
+import { expect, test, vi } from 'vitest'
+import type { Sql } from '@/domain/context'
+import { createClock } from './clock'
+
+const HOUR = 60 * 60_000
+const databaseAt = (time: () => number) => (async () => [{ now: new Date(time()) }]) as unknown as Sql
+
+test('the time is the database’s, and a host that sets its clock does not move it', async () => {
+  const begin = Date.now()
+  const clock = createClock(databaseAt(() => begin + 13 * HOUR))
+  await clock.follow()
+  vi.setSystemTime(begin - HOUR)
+  expect(clock.now().getTime() - (begin + 13 * HOUR)).toBeLessThan(1_000)
+  expect(clock.now().getTime()).toBeGreaterThanOrEqual(begin + 13 * HOUR)
+  vi.useRealTimers()
+  clock.stop()
+})
+
+test('while the database is away the time goes on, and a slow answer does not set it', async () => {
+  const begin = Date.now()
+  let answer: () => Promise<{ now: Date }[]> = async () => [{ now: new Date(begin + HOUR) }]
+  const clock = createClock((() => answer()) as unknown as Sql)
+  await clock.follow()
+  answer = () => Promise.reject(new Error('away'))
+  await expect(clock.follow()).rejects.toThrow('away')
+  answer = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    return [{ now: new Date(begin + 2 * HOUR) }]
+  }
+  await clock.follow()
+  const gone = clock.now().getTime() - (begin + HOUR)
+  expect(gone).toBeGreaterThanOrEqual(300)
+  expect(gone).toBeLessThan(HOUR / 2)
+  clock.stop()
+})

@@ -30,14 +30,15 @@ const claimDue = statement(
      AND (n.lease_until IS NULL OR n.lease_until <= $2)
    RETURNING n.id, n.subject, n.attempts, a.endpoint, a.sealed_secret, w.started_at`,
 )
+// Whoever held the lease may come back after it has run out, when another has told the application.
 const markTold = statement(
   'mark-app-told',
   `UPDATE app_notifications SET status = 'completed', completed_at = $2, due_at = NULL, lease_until = NULL, subject = NULL, last_error = NULL
-   WHERE id = $1`,
+   WHERE id = $1 AND status <> 'completed'`,
 )
 const markFailed = statement(
   'mark-app-failed',
-  'UPDATE app_notifications SET due_at = $2, lease_until = NULL, last_error = $3 WHERE id = $1',
+  `UPDATE app_notifications SET due_at = $2, lease_until = NULL, last_error = $3 WHERE id = $1 AND status <> 'completed'`,
 )
 const nextTry = statement(
   'next-app-notification',

@@ -1,0 +1,86 @@
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { COSTLY, givenPeople } from '@/proof/people'
+import { answer } from './application'
+import { expectFullEnd } from './ending'
+import type { Answer } from './instance'
+import { changeEmail, emailStatus, givenPerson, type Person, withdraw } from './person'
+import { until } from './until'
+import { givenWorld } from './world'
+
+const PRELOAD = path.resolve('faults/preload/out-of-memory.mjs')
+
+test('an instance that runs out of memory in the middle of withdrawals ends, and the one started in its place ends them', async (context) => {
+  const world = await givenWorld(context)
+  const shop = await world.givenApplication('shop', async (call, response) => {
+    // The answer finds nobody.
+    if (call === 1) first.signal('SIGUSR2')
+    if (call === 1) await first.end()
+    answer(response, 204)
+  })
+  const first = await world.start({ NODE_OPTIONS: `--import=${PRELOAD} --max-old-space-size=256` })
+  const people = [await givenPerson(world, first), await givenPerson(world, first)]
+  const ids: string[] = []
+  for (const person of people) ids.push((await withdraw(first, person)).body.data.withdrawal_id)
+  expect(await first.end()).toBe('SIGABRT')
+  expect(first.output).toContain('heap out of memory')
+
+  await world.start()
+  await Promise.all(people.map((person, index) => expectFullEnd(world, { person, withdrawalId: ids[index] ?? '' })))
+  expect(shop.received.length).toBeGreaterThan(people.length)
+})
+
+test('in 256 MB: 200 password checks at once and reads beside them are all answered', async (context) => {
+  const world = await givenWorld(context)
+  const instance = await world.start({ NODE_OPTIONS: '--max-old-space-size=256' })
+  const people = await givenPeople(world, 200, { cost: COSTLY })
+  const checking: Person[] = people.map((person) => ({ ...person, newEmail: `new-${person.mark}@example.test` }))
+  const changes = Promise.all(checking.map((person) => changeEmail(instance, person)))
+  let isChecking = true
+  const reads: Answer[] = []
+  const reading = (async () => {
+    for (let count = 0; isChecking; count++) reads.push(await emailStatus(instance, checking[count % 200] as Person))
+  })()
+  const statuses = (await changes).map(({ status }) => status)
+  isChecking = false
+  await reading
+  // Who waits longer for a hash than a request may is told to come back; nobody is left without an answer.
+  expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
+  expect(statuses).toContain(200)
+  expect(reads.every(({ status }) => status === 200)).toBe(true)
+  expect(Math.max(...reads.map(({ ms }) => ms))).toBeLessThan(5_000)
+  expect(instance.isRunning).toBe(true)
+})
+
+test('an instance that stands still for longer than its leases: its health check fails, another takes over, and when it moves again it changes nothing', async (context) => {
+  const world = await givenWorld(context)
+  let isBusyOver = false
+  const shop = await world.givenApplication('shop', (call, response) => {
+    // The first call is answered by nobody: who made it stands still.
+    if (call === 1) first.signal('SIGSTOP')
+    else answer(response, 204)
+  })
+  // Keeps the step open, so that what the first instance does late could be taken up.
+  await world.givenApplication('busy', (_call, response) => answer(response, isBusyOver ? 204 : 503))
+  const first = await world.start()
+  const person = await givenPerson(world, first)
+  const { body } = await withdraw(first, person)
+  await until('the first calls the shop', () => shop.received.length === 1)
+  expect(await first.isLive()).toBe(false)
+
+  await world.start()
+  const told = () =>
+    world.query<{ status: string; due_at: Date | null; completed_at: Date | null }>(
+      `SELECT status, due_at, completed_at FROM app_notifications WHERE app_name = 'shop'`,
+    )
+  await until('the second has told the shop', async () => (await told())[0]?.status === 'completed')
+  const before = await told()
+  first.signal('SIGCONT')
+  await until('the first moves again', () => first.isLive())
+  const asked = world.applications[1]?.received.length ?? 0
+  await until('the step has run again', () => (world.applications[1]?.received.length ?? 0) > asked + 2)
+  expect(await told()).toEqual(before)
+  isBusyOver = true
+  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  expect(shop.received).toHaveLength(2)
+})

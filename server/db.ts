@@ -22,6 +22,8 @@ export function openDatabase(connectionString: string, connections = 8): Databas
     keepAlive: true,
     // Prisma's adapter writes times without an offset, so every session has to speak UTC.
     options: '-c timezone=UTC',
+    // What was answered with success outlives a crash of the database, whatever its default is.
+    onConnect: (client) => client.query(DURABLE),
   })
   pool.on('error', noteLoss)
   const db = new PrismaClient({ adapter: new PrismaPg(pool) })
@@ -57,6 +59,8 @@ export function openDatabase(connectionString: string, connections = 8): Databas
     },
   }
 }
+
+const DURABLE = `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`
 
 // A connection remembers the request that opened it, long after.
 const noteLoss = (error: Error) =>

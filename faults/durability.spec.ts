@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { SystemContext } from '@/domain/context'
+import { macOfCode } from '@/domain/email/verification-code'
+import { givenPeople } from '@/proof/people'
+import { createSecrets } from '@/server/secrets'
+import { Cluster } from './cluster'
+import { emailStatus, verifyEmail, withdraw } from './person'
+import { until } from './until'
+import { givenWorld, KEYS, type World } from './world'
+
+test('PostgreSQL killed right after the answers: all that was answered with success is there, even where the database would not wait for its log', async (context) => {
+  const cluster = await Cluster.start(context)
+  const world = await givenWorld(context, { WITHDRAWAL_TIME_SCALE: '1' }, cluster.place)
+  const name = new URL(world.databaseUrl).pathname.slice(1)
+  // Left to itself, the server would write its log ten seconds later.
+  await world.query(`ALTER DATABASE ${name} SET synchronous_commit = off`)
+  await world.query(`ALTER SYSTEM SET wal_writer_delay = '10s'`)
+  await world.query('SELECT pg_reload_conf()')
+  expect(await world.query('SHOW fsync')).toEqual([{ fsync: 'on' }])
+  const instance = await world.start()
+  const people = await givenPeople(world, 40)
+  await world.query('CHECKPOINT')
+  const withdrawn = people.slice(0, 20).map((person) => ({ ...person, newEmail: '' }))
+  const changing = await givenChanges(world, people.slice(20))
+
+  const answered = new Set<string>()
+  const calls = [
+    ...withdrawn.map((person) => [person.id, () => withdraw(instance, person)] as const),
+    ...changing.map(
+      ({ person, request, code }) => [person.id, () => verifyEmail(instance, person, { request, code })] as const,
+    ),
+  ]
+  // As many at once as there are connections.
+  const queue = calls.values()
+  const worker = async () => {
+    for (const [id, call] of queue) {
+      const { status } = await call()
+      if (status < 300) answered.add(id)
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, worker))
+  await cluster.goDown('killed')
+  expect(answered.size).toBe(calls.length)
+
+  await cluster.comeUp()
+  const kept = await until('the data can be read', () =>
+    world.query<{ id: string }>(
+      `SELECT id FROM users WHERE email LIKE 'new-%' OR id IN (SELECT user_id FROM withdrawals)`,
+    ),
+  )
+  expect(new Set(kept.map(({ id }) => id))).toEqual(answered)
+})
+
+test('right after a verification either instance tells the new address, 1,000 times of 1,000', async (context) => {
+  const world = await givenWorld(context)
+  const instances = [await world.start(), await world.start()] as const
+  const changing = await givenChanges(world, await givenPeople(world, 1_000))
+  let told = 0
+  const queue = changing.entries()
+  const worker = async () => {
+    for (const [index, { person, request, code }] of queue) {
+      const [here, there] = index % 2 ? instances : [instances[1], instances[0]]
+      expect((await verifyEmail(here, person, { request, code })).status).toBe(200)
+      const { body } = await emailStatus(there, person)
+      expect(body.data).toMatchObject({ current_email: person.newEmail, email_verified: true })
+      told++
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, worker))
+  expect(told).toBe(1_000)
+})
+
+/** Changes that await their code, as the service writes them. */
+async function givenChanges(world: World, people: Awaited<ReturnType<typeof givenPeople>>) {
+  const secrets = createSecrets({ auth: [KEYS.AUTH_SECRET], code: [KEYS.CODE_SECRET] })
+  const changes = people.map((person) => {
+    const request = `ecr_${randomBytes(16).toString('base64url')}`
+    const code = secrets.randomCode()
+    const mac = macOfCode({ secrets } as SystemContext, request, code)
+    return { person: { ...person, newEmail: `new-${person.mark}@example.test` }, request, code, mac }
+  })
+  await world.query(
+    `INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac,
+                                        requested_at, request_ip, sent_at, expires_at)
+     SELECT c.id, u.id, 'pending_verification', 'email_code', u.email, c.email, c.email, c.mac, now(), '', now(), now() + interval '1 h'
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[]) AS c (id, user_id, email, mac) JOIN users u ON u.id = c.user_id`,
+    [
+      changes.map(({ request }) => request),
+      changes.map(({ person }) => person.id),
+      changes.map(({ person }) => person.newEmail),
+      changes.map(({ mac }) => mac),
+    ],
+  )
+  return changes
+}

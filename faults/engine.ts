@@ -20,6 +20,8 @@ export class Engine {
   readonly events: Event[] = []
   /** All that came in and all that functions answered, for the search. */
   payloads = ''
+  /** The steps of each run that has ended, in the order in which they were answered. */
+  readonly runs: string[][] = []
   /** The instance whose functions are called; none while it is down. */
   serviceUrl: string | undefined
   private server: Server | undefined
@@ -52,17 +54,22 @@ export class Engine {
     return { INNGEST_DEV: '1', INNGEST_BASE_URL: `http://127.0.0.1:${address.port}` }
   }
 
-  /** At least once: a run that an instance did not survive begins again. */
+  /** At least once: a call that got no answer comes again, and a run that failed begins again. */
   async run(name: string, event: Event): Promise<void> {
     while (!this.stopped) {
       try {
         const { result, steps } = await runFunction({
-          url: `${this.serviceUrl}/api/inngest`,
+          url: () => `${this.serviceUrl}/api/inngest`,
           functionId: FUNCTION(name),
           event,
           sleepUntil: (at) => sleep(Math.max(0, at.getTime() - Date.now())),
+          onNoAnswer: async () => {
+            if (this.stopped) throw new Error('the engine has stopped')
+            await sleep(200)
+          },
         })
         this.payloads += `${name} ${JSON.stringify({ result, steps })}\n`
+        this.runs.push(steps)
         return
       } catch {
         await sleep(200)

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { expectFullEnd } from './ending'
+import { LossyNetwork } from './lossy-network'
 import { givenPerson, withdraw } from './person'
+import { until } from './until'
 import { givenWorld } from './world'
 
 test('an event that comes three times at once, and again after the end, changes nothing: every step ends once', async (context) => {
@@ -48,4 +50,43 @@ test('an engine that never answers: an instance without one ends the withdrawal 
   expect(ms).toBeLessThan(2_000)
   await world.start()
   await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+})
+
+const STEPS = ['load-steps', 'user_profile', 'third_party_integrations', 'data_archives']
+const stepsOf = (run: string[] = []) => run.filter((name) => !/^\d{4}-/.test(name))
+
+test('the network loses the first answer to every call of the engine: each step is reported twice and ends once', async (context) => {
+  const world = await givenWorld(context)
+  const shop = await world.givenApplication('shop')
+  const engine = await world.givenEngine()
+  const instance = await world.start(engine.settings)
+  const network = await LossyNetwork.start(instance.url)
+  context.onTestFinished(() => network.stop())
+  engine.serviceUrl = network.url
+  const person = await givenPerson(world, instance)
+  const { body } = await withdraw(instance, person)
+  const run = await until('the run has ended', () => engine.runs[0])
+  expect(stepsOf(run)).toEqual(STEPS)
+  expect(network.lost).toBeGreaterThanOrEqual(STEPS.length)
+  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  expect(shop.received).toHaveLength(1)
+})
+
+test('another process takes the service over while runs sleep: each goes on where it was', async (context) => {
+  const world = await givenWorld(context)
+  const shop = await world.givenApplication('shop')
+  const engine = await world.givenEngine()
+  const first = await world.start(engine.settings)
+  engine.serviceUrl = first.url
+  const people = []
+  for (let count = 0; count < 3; count++) people.push(await givenPerson(world, first))
+  const ids: string[] = []
+  for (const person of people) ids.push((await withdraw(first, person)).body.data.withdrawal_id)
+  await until('every run sleeps before its last step', () => shop.received.length === people.length)
+  expect(await first.stop()).toBe(0)
+  engine.serviceUrl = (await world.start(engine.settings)).url
+  await until('all runs have ended', () => engine.runs.length === people.length)
+  for (const run of engine.runs) expect(stepsOf(run)).toEqual(STEPS)
+  await Promise.all(people.map((person, index) => expectFullEnd(world, { person, withdrawalId: ids[index] ?? '' })))
+  expect(shop.received).toHaveLength(people.length)
 })

@@ -12,22 +12,32 @@ interface Op {
 
 type Stored = { type: 'data'; data: unknown } | { type: 'error'; error: unknown }
 
+/** What an engine has stored of a run: its memory, and all that it needs to go on. */
+export interface History {
+  steps: Record<string, Stored>
+  stack: string[]
+}
+
 export interface RunOptions {
-  url: string
+  url: string | (() => string)
   functionId: string
   event: { name: string; data: Record<string, string> }
   /** Time is the driver's: it is told when the function wants to go on. */
   sleepUntil: (at: Date) => void | Promise<void>
   /** Answers each call twice over, as a network that loses answers makes an engine do. */
   repeatCalls?: boolean
+  /** Waits for the time of the next try where a call got no answer; without it the run fails. */
+  onNoAnswer?: () => Promise<void>
+  /** What was stored of the run before; it grows as the run goes on. */
+  history?: History
 }
 
 /** For tests: what an Inngest server does with one run, over HTTP and by its own protocol (request version 2). */
 export async function runFunction(
   options: RunOptions,
 ): Promise<{ result: unknown; attempts: number; steps: string[] }> {
-  const steps: Record<string, Stored> = {}
-  const stack: string[] = []
+  const { steps, stack } = options.history ?? { steps: {}, stack: [] }
+  const urlNow = () => (typeof options.url === 'string' ? options.url : options.url())
   const names: string[] = []
   let attempt = 0
   for (let calls = 1; calls <= 200; calls++) {
@@ -46,14 +56,14 @@ export async function runFunction(
       },
     })
     const call = () =>
-      fetch(`${options.url}?fnId=${options.functionId}&stepId=step`, {
+      fetch(`${urlNow()}?fnId=${options.functionId}&stepId=step`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json', 'x-inngest-req-version': '2' },
         body,
-      })
-    if (options.repeatCalls) await (await call()).text()
-    const response = await call()
-    const json: unknown = await response.json()
+      }).then(async (response) => ({ status: response.status, json: (await response.json()) as unknown }))
+    if (options.repeatCalls) await call()
+    const response = await answered(call, options.onNoAnswer)
+    const { json } = response
     if (response.status === 200) return { result: json, attempts: calls, steps: names }
     if (response.status !== 206) throw new Error(`the function failed with ${response.status}`)
     for (const op of json as Op[]) {
@@ -70,6 +80,17 @@ export async function runFunction(
     }
   }
   throw new Error('the run did not end')
+}
+
+async function answered<T>(call: () => Promise<T>, onNoAnswer: RunOptions['onNoAnswer']): Promise<T> {
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      if (!onNoAnswer) throw error
+      await onNoAnswer()
+    }
+  }
 }
 
 /** The handler on a port of its own. */

@@ -1,15 +1,19 @@
+import { createHash } from 'node:crypto'
 import type { Server } from 'node:http'
 import { InngestTestEngine } from '@inngest/test'
 import { Inngest } from 'inngest'
 import { serve } from 'inngest/edge'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Step } from '@/contract/withdrawal'
 import { asUser, givenUser, type TestContext, testContext } from '@/domain/testing'
+import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
-import { listen, runFunction } from './executor'
+import { type History, listen, runFunction } from './executor'
 import { processWithdrawal } from './functions/process-withdrawal'
 import { purgeRetained } from './functions/purge-retained-data'
 import { sendNotices } from './functions/send-notices'
 import { sweep } from './functions/sweep'
+import recorded from './recorded-run.json'
 
 const shared = globalThis as { __accountContext?: unknown }
 const functions = [processWithdrawal, sweep, sendNotices, purgeRetained]
@@ -45,6 +49,8 @@ async function givenWithdrawal() {
 
 const isCompleted = async (id: string) =>
   (await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).completedAt !== null
+const stepRows = (withdrawalId: string) =>
+  ctx.db.deletionStep.findMany({ where: { withdrawalId }, orderBy: { step: 'asc' } })
 const sleepUntil = (at: Date) => ctx.clock.advance(at.getTime() - ctx.clock.now().getTime())
 
 test('the engine carries a withdrawal through its seven days, over HTTP and by its own protocol', async () => {
@@ -60,14 +66,58 @@ test('the engine carries a withdrawal through its seven days, over HTTP and by i
   expect(ctx.clock.now().toISOString()).toBe('2026-11-21T09:00:00.000Z')
 })
 
+// The engine stores a run's results under the SHA-1 of these: a run that sleeps over a deploy finds its past by them alone.
+const FROZEN = [
+  'load-steps',
+  'wait-for-user_profile',
+  'user_profile',
+  'wait-for-third_party_integrations',
+  'third_party_integrations',
+  'wait-for-data_archives',
+  'data_archives',
+]
+const stored = (id: string) => createHash('sha1').update(id).digest('hex')
+
+test('the ids of function, event and steps are those of the first release, in its order', async () => {
+  const { event } = await givenWithdrawal()
+  const history: History = { steps: {}, stack: [] }
+  await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil, history })
+  expect(history.stack).toEqual(FROZEN.map(stored))
+  expect(ctx.engine.events.map(({ name }) => name)).toEqual(['account/withdrawal.started'])
+})
+
+test.each(FROZEN.map((id, index) => ({ id, known: index + 1 })))(
+  'a run that the first release had brought to the end of $id is taken up there and ended',
+  async ({ known }) => {
+    const { withdrawalId, event } = await givenWithdrawal()
+    const { steps, stack } = recorded.history as History
+    const past = stack.slice(0, known)
+    for (const id of FROZEN.slice(0, known)) {
+      if (id.startsWith('wait-for-')) {
+        const [row] = await stepRows(withdrawalId).then((rows) => rows.filter(({ step }) => id.endsWith(step)))
+        if (row?.dueAt) sleepUntil(row.dueAt)
+      } else if (id !== 'load-steps') await runDeletionStep(ctx, { withdrawalId, step: id as Step })
+    }
+    const before = (await stepRows(withdrawalId)).filter(({ completedAt }) => completedAt)
+    const history: History = {
+      steps: Object.fromEntries(past.map((id) => [id, steps[id] as History['steps'][string]])),
+      stack: past,
+    }
+    await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil, history })
+    expect(history.stack).toEqual(stack)
+    expect(await isCompleted(withdrawalId)).toBe(true)
+    expect(await stepRows(withdrawalId)).toEqual(expect.arrayContaining(before))
+  },
+)
+
 test('calls that come twice, and a run that is started again, change nothing in the end', async () => {
   const { withdrawalId, event } = await givenWithdrawal()
   const url = await givenHandler()
   await runFunction({ url, functionId: FUNCTION_ID, event, sleepUntil, repeatCalls: true })
-  const before = await ctx.db.deletionStep.findMany({ where: { withdrawalId }, orderBy: { step: 'asc' } })
+  const before = await stepRows(withdrawalId)
   ctx.clock.advance(25 * 60 * 60 * 1000)
   await runFunction({ url, functionId: FUNCTION_ID, event, sleepUntil })
-  expect(await ctx.db.deletionStep.findMany({ where: { withdrawalId }, orderBy: { step: 'asc' } })).toEqual(before)
+  expect(await stepRows(withdrawalId)).toEqual(before)
 })
 
 test('a step that fails is tried again by the engine, and the withdrawal ends', async () => {

@@ -44,21 +44,24 @@ export class Cluster {
     return this.server.url
   }
 
-  private get pid() {
-    return Number.parseInt(readFileSync(path.join(this.dataDir, 'pg/postmaster.pid'), 'utf8'), 10)
+  /** Null when there is none. */
+  get pid(): number | null {
+    const file = path.join(this.dataDir, 'pg/postmaster.pid')
+    const pid = existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : 0
+    return pid && isAlive(pid) ? pid : null
   }
 
   /** As a supervisor does: starts it when it has ended by itself. */
   async comeUpIfDown(): Promise<void> {
-    if (existsSync(path.join(this.dataDir, 'pg/postmaster.pid')) && isAlive(this.pid)) return
+    if (this.pid) return
     await this.goDown('fast')
     await this.comeUp()
   }
 
   /** `fast` as an operator stops it; `killed` by kill -9, so that it has to recover. */
   async goDown(how: 'fast' | 'killed'): Promise<void> {
-    if (how === 'killed') {
-      const { pid } = this
+    const { pid } = this
+    if (how === 'killed' && pid) {
       process.kill(pid, 'SIGKILL')
       await until('the server process is gone', () => !isAlive(pid))
     }

@@ -53,14 +53,20 @@ test('PostgreSQL killed right after the answers: all that was answered with succ
 })
 
 test('right after a verification either instance tells the new address, 1,000 times of 1,000', async (context) => {
-  const world = await givenWorld(context)
+  const world = await givenWorld(context, { WITHDRAWAL_TIME_SCALE: '1' })
   const instances = [await world.start(), await world.start()] as const
+  // The two messages of each would take most of the time.
+  await world.mail.goAway()
   const changing = await givenChanges(world, await givenPeople(world, 1_000))
   let told = 0
   const queue = changing.entries()
   const worker = async () => {
     for (const [index, { person, request, code }] of queue) {
       const [here, there] = index % 2 ? instances : [instances[1], instances[0]]
+      const pending = await emailStatus(there, person)
+      expect(pending.body, JSON.stringify(pending.body)).toMatchObject({
+        data: { pending_change: { change_request_id: request } },
+      })
       expect((await verifyEmail(here, person, { request, code })).status).toBe(200)
       const { body } = await emailStatus(there, person)
       expect(body.data).toMatchObject({ current_email: person.newEmail, email_verified: true })

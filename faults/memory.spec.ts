@@ -41,14 +41,17 @@ test('in 256 MB: 200 password checks at once and reads beside them are all answe
   const reading = (async () => {
     for (let count = 0; isChecking; count++) reads.push(await emailStatus(instance, checking[count % 200] as Person))
   })()
-  const statuses = (await changes).map(({ status }) => status)
+  const answers = await changes
+  const statuses = answers.map(({ status }) => status)
   isChecking = false
   await reading
   // Who waits longer for a hash than a request may is told to come back; nobody is left without an answer.
   expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([])
   expect(statuses).toContain(200)
   expect(reads.every(({ status }) => status === 200)).toBe(true)
-  expect(Math.max(...reads.map(({ ms }) => ms))).toBeLessThan(5_000)
+  // They do not stand in the queue of the hashes.
+  const times = reads.map(({ ms }) => ms).sort((a, b) => a - b)
+  expect(times[Math.floor(times.length * 0.95)]).toBeLessThan(Math.max(...answers.map(({ ms }) => ms)) / 3)
   expect(instance.isRunning).toBe(true)
 })
 

@@ -15,7 +15,7 @@ export default defineConfig({
     maxWorkers: 4,
     sequence: { concurrent: true },
     maxConcurrency: 3,
-    testTimeout: 180_000,
+    testTimeout: 300_000,
     hookTimeout: 60_000,
   },
 })

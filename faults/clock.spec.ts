@@ -99,5 +99,6 @@ async function expectTrueTimes(world: World, { body }: Answer) {
   const times = JSON.stringify(body).match(/\d{4}-\d\d-\d\dT[^"]*/g) ?? []
   expect(times.length).toBeGreaterThan(0)
   for (const time of times) expect(time).toMatch(/^[\d-]+T[\d:]+\.\d{3}Z$/)
-  expect(Math.abs(now.getTime() - Date.parse(body.timestamp))).toBeLessThan(5_000)
+  // Less than any jump here, and more than a busy machine needs to get here.
+  expect(Math.abs(now.getTime() - Date.parse(body.timestamp))).toBeLessThan(60_000)
 }

@@ -124,7 +124,7 @@ export class Instance {
         ...headers,
       },
       ...(body && { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(60_000),
+      signal: AbortSignal.timeout(120_000),
     })
     const text = await response.text()
     return {

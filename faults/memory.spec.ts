@@ -12,16 +12,21 @@ const PRELOAD = path.resolve('faults/preload/out-of-memory.mjs')
 
 test('an instance that runs out of memory in the middle of withdrawals ends, and the one started in its place ends them', async (context) => {
   const world = await givenWorld(context)
+  const allAccepted = Promise.withResolvers<void>()
   const shop = await world.givenApplication('shop', async (call, response) => {
-    // The answer finds nobody.
-    if (call === 1) first.signal('SIGUSR2')
-    if (call === 1) await first.end()
+    if (call === 1) {
+      await allAccepted.promise
+      first.signal('SIGUSR2')
+      // The answer finds nobody.
+      await first.end()
+    }
     answer(response, 204)
   })
   const first = await world.start({ NODE_OPTIONS: `--import=${PRELOAD} --max-old-space-size=256` })
   const people = [await givenPerson(world, first), await givenPerson(world, first)]
   const ids: string[] = []
   for (const person of people) ids.push((await withdraw(first, person)).body.data.withdrawal_id)
+  allAccepted.resolve()
   expect(await first.end()).toBe('SIGABRT')
   expect(first.output).toContain('heap out of memory')
 

@@ -123,7 +123,7 @@ export const verifyEmail = (
     body: { change_request_id: request, verification_code: code },
   })
 
-export const emailStatus = (instance: Instance, { id, token }: Person): Promise<Answer> =>
+export const emailStatus = (instance: Instance, { id, token }: Pick<Person, 'id' | 'token'>): Promise<Answer> =>
   instance.call({ path: `/api/v1/users/${id}/email/status`, token, scope: 'email:manage' })
 
 export const withdraw = (

@@ -3,7 +3,15 @@ import { answer } from './application'
 import { Cluster } from './cluster'
 import { expectFullEnd } from './ending'
 import type { Answer } from './instance'
-import { emailStatus, givenPerson, withdraw, withdrawalOf, withdrawalStatus } from './person'
+import {
+  changeEmail,
+  emailStatus,
+  givenPerson,
+  givenPlainPerson,
+  withdraw,
+  withdrawalOf,
+  withdrawalStatus,
+} from './person'
 import { until } from './until'
 import { blockedOn, givenWorld, holdLock } from './world'
 
@@ -86,6 +94,29 @@ test('a connection that PostgreSQL ends inside a transaction costs this one try:
   await expectFullEnd(world, { person, withdrawalId })
   expect(instance.isRunning).toBe(true)
   expect(instance.output).not.toContain('uncaughtException')
+})
+
+test('a server that takes no writes, as after a failover: reads go on, writes are told to come back, and it heals', async (context) => {
+  const world = await givenWorld(context)
+  const instance = await world.start()
+  const person = await givenPlainPerson(world)
+  const name = new URL(world.databaseUrl).pathname.slice(1)
+  const set = async (readOnly: 'on' | 'off') => {
+    await world.query(
+      `BEGIN READ WRITE; ALTER DATABASE ${name} SET default_transaction_read_only = ${readOnly}; COMMIT`,
+    )
+    await world.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`,
+    )
+  }
+  await set('on')
+  await until('reads go on', async () => (await emailStatus(instance, person)).status === 200)
+  for (const refused of [await changeEmail(instance, person), await withdraw(instance, person)]) {
+    expect([refused.status, refused.body.error.code]).toEqual([503, 'SERVER_002'])
+    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0)
+  }
+  await set('off')
+  await until('writes go on', async () => (await changeEmail(instance, person)).status === 200)
 })
 
 test('a row that is locked for long costs its own user a 503, and nobody else anything', async (context) => {

@@ -53,7 +53,7 @@ export async function givenWorld(
   const dataDir = path.join(FAULTS_DIR, `world-${randomBytes(6).toString('hex')}`)
   await mkdir(dataDir, { recursive: true })
   const { databaseUrl, postgresLogs } = place ?? { databaseUrl: await cloneDatabase(), postgresLogs: [FAULTS_DIR] }
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 2, connectionTimeoutMillis: 3_000 })
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 2, connectionTimeoutMillis: 20_000 })
   pool.on('error', () => {})
   const mail = await MailServer.start()
   const common = { ...SETTINGS, DATA_DIR: dataDir, DATABASE_URL: databaseUrl, SMTP_URL: mail.url, ...settings }

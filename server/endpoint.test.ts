@@ -1254,6 +1254,7 @@ test.each([
   ['there are too many connections', pgError('53300')],
   ['the disk is full', pgError('53100')],
   ['a statement takes too long', pgError('57014')],
+  ['the server takes no writes', pgError('25006')],
   ['two transactions wait for each other', pgError('40P01')],
   ['the connection breaks', pgError('ECONNRESET')],
   ['the connection is lost', pgError('', 'Connection terminated unexpectedly')],

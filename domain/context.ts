@@ -212,6 +212,10 @@ export const statement = (name: string, text: string): Statement => ({ name, tex
  */
 export const UNWAITED = `set_config('synchronous_commit', 'off', true)`
 
+/** Whether the database itself told of it: then the statement has had no effect. A lost connection leaves that open. */
+export const isUndone = (error: unknown): boolean =>
+  error instanceof Error && 'severity' in error && error.severity === 'ERROR'
+
 /** PostgreSQL's unique_violation on the named constraint or index. */
 export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
   error instanceof Error &&

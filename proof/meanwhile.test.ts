@@ -3,8 +3,10 @@ import { issueAccessToken } from '@/domain/access/access-tokens'
 import { endOtherSessions, endSession, startSession } from '@/domain/access/sessions'
 import type { Sql } from '@/domain/context'
 import { changeEmail } from '@/domain/email/change-email'
+import { verifyEmail } from '@/domain/email/verify-email'
 import {
   asUser,
+  givenPendingChange,
   givenSession,
   givenUser,
   refusalOf,
@@ -37,6 +39,21 @@ async function changeDuring(ctx: TestContext, user: TestUser, meanwhile: () => P
   })
   return refusalOf(changeOf(ctx, user))
 }
+
+test.each(['by the same user', 'by another user'])(
+  'a change during which its address is verified %s opens nothing and tells that it is taken',
+  async (who) => {
+    const ctx = await testContext()
+    const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
+    const verifier = who === 'by another user' ? other : user
+    const pending = await givenPendingChange(ctx, verifier, `new-${user.email}`)
+    const input = { change_request_id: pending.change_request_id, verification_code: pending.code }
+    const caller = await asUser(ctx, verifier)
+    const outcome = await changeDuring(ctx, user, () => verifyEmail(caller, { userId: verifier.userId, ...input }))
+    expect(outcome).toBe('EMAIL_002')
+    expect(await pendingOf(ctx, user)).toBe(0)
+  },
+)
 
 type Ending = () => Promise<unknown>
 

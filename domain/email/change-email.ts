@@ -2,7 +2,7 @@ import { parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
-import { type Context, isUniqueViolation, statement, UNWAITED } from '../context'
+import { type Context, isUndone, isUniqueViolation, statement, UNWAITED } from '../context'
 import { leaseUntil, sendFirst, toChangeLetter } from '../notices'
 import {
   type AskedPlaces,
@@ -33,21 +33,24 @@ const beginChange = statement(
 )
 
 // Of what ended while the message was on its way, nothing may be opened: neither for an old password nor by a caller
-// who has been signed out. The caller's row is locked after the account's, as those who end it do.
+// who has been signed out, nor for an address that was taken meanwhile. The caller's row is locked after the account's, as those who end it do.
 // The password was right, so its places are free again.
 // The new request is written after the one it supersedes was closed: the count makes PostgreSQL finish that first.
 const openRequest = statement(
   'open-email-change',
   `WITH locked AS (
      UPDATE users SET version = version + 1 WHERE id = $1 AND password_hash = $2 AND withdrawn_at IS NULL
-     RETURNING id, email
+     RETURNING id, email, email_key
+   ), taken AS (
+     SELECT FROM locked WHERE email_key = $7 OR EXISTS (SELECT FROM users WHERE email_key = $7)
    ), session AS (
      SELECT s.id FROM locked JOIN sessions s ON s.id = $15 AND s.revoked_at IS NULL FOR SHARE OF s
    ), token AS (
      SELECT t.id FROM locked JOIN access_tokens t ON t.id = $15 AND t.revoked_at IS NULL FOR SHARE OF t
    ), account AS (
      SELECT id, email FROM locked
-     WHERE $13 = 'outside_token' OR EXISTS (SELECT FROM session) OR EXISTS (SELECT FROM token)
+     WHERE ($13 = 'outside_token' OR EXISTS (SELECT FROM session) OR EXISTS (SELECT FROM token))
+       AND NOT EXISTS (SELECT FROM taken)
    ), superseded AS (
      UPDATE email_change_requests r SET status = 'superseded', closed_at = $3
      FROM account WHERE r.user_id = account.id AND r.status = 'pending_verification'
@@ -67,7 +70,7 @@ const openRequest = statement(
      INSERT INTO notices (id, user_id, kind, recipient, change_request_id, created_at, due_at, attempts)
      SELECT $14, user_id, 'email_change_requested', 'old', id, $3, $18::timestamptz, 1 FROM request
    )
-   SELECT old_email FROM request`,
+   SELECT (SELECT old_email FROM request), EXISTS (SELECT FROM taken) AS taken`,
 )
 
 export async function changeEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
@@ -99,12 +102,13 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   if (!passwordHash) throw new AppError('AUTH_001')
   if (!(await ctx.passwords.verify(passwordHash, input.current_password))) throw new AppError('EMAIL_007')
 
+  const refuseTaken = async () => {
+    await takePlaces(ctx, { take: [bucket('taken')], code: 'EMAIL_008' })
+    throw new AppError('EMAIL_002')
+  }
   let held: TakenPlaces[] = [guess]
   try {
-    if (taken) {
-      await takePlaces(ctx, { take: [bucket('taken')], code: 'EMAIL_008' })
-      throw new AppError('EMAIL_002')
-    }
+    if (taken) await refuseTaken()
     const places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
     held.push(places)
     const requestedAt = ctx.clock.now()
@@ -127,7 +131,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     const noticeId = ctx.secrets.randomId('ntc_')
     // Should the answer be lost, it is not known whether the request was opened: then its place stays taken.
     held = []
-    const oldEmail = await openOnce(ctx, [
+    const opened = await openOnce(ctx, [
       userId,
       passwordHash,
       sentAt,
@@ -146,9 +150,13 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       guess.buckets.map(({ key }) => key),
       guess.at,
       leaseUntil(sentAt),
-    ])
-    if (oldEmail === null) {
+    ]).catch((error) => {
+      if (isUndone(error)) held = [guess, change]
+      throw error
+    })
+    if (opened.old_email === null) {
       held = [change]
+      if (opened.taken) await refuseTaken()
       throw new AppError('EMAIL_007', 'The password was changed, or you were signed out, meanwhile. Sign in again.')
     }
     sendFirst(
@@ -156,7 +164,13 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       { id: noticeId, userId },
       toChangeLetter(
         { kind: 'email_change_requested', recipient: 'old' },
-        { userName: ctx.actor.user.name, oldEmail, newEmail: address.typed, at: requestedAt, ipAddress: ctx.ip },
+        {
+          userName: ctx.actor.user.name,
+          oldEmail: opened.old_email,
+          newEmail: address.typed,
+          at: requestedAt,
+          ipAddress: ctx.ip,
+        },
       ),
     )
     return {
@@ -173,15 +187,19 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   }
 }
 
-/**
- * The address that is to be replaced; null where nothing was opened. A parallel change of the same user can win the one pending
- * place between our snapshot and our row: then look again.
- */
-async function openOnce(ctx: Context, values: unknown[]): Promise<string | null> {
+interface OpenedRow {
+  /** The address that is to be replaced; null where nothing was opened. */
+  old_email: string | null
+  taken: boolean
+}
+
+/** A parallel change of the same user can win the one pending place between our snapshot and our row: then look again. */
+async function openOnce(ctx: Context, values: unknown[]): Promise<OpenedRow> {
   for (let tries = 1; ; tries++) {
     try {
-      const [request] = await ctx.sql<{ old_email: string }>(openRequest, values)
-      return request?.old_email ?? null
+      const [row] = await ctx.sql<OpenedRow>(openRequest, values)
+      if (!row) throw new Error('open-email-change answers one row')
+      return row
     } catch (error) {
       if (tries === ctx.limits.change.places || !isUniqueViolation(error, 'email_change_requests_one_pending'))
         throw error

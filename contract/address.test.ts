@@ -152,7 +152,11 @@ test.each([
   ['a label of 64 characters as A-label', `a@${'ü'.repeat(60)}${'\u4E00'.repeat(3)}.test`],
   [
     '255 characters in all, once the domain is an A-label',
-    `a@${`${'d'.repeat(55)}.`.repeat(4)}büücherei-bücherei.test`,
+    `a@${`${'d'.repeat(55)}.`.repeat(3)}${'d'.repeat(54)}.büücherei-bücherei.test`,
+  ],
+  [
+    '261 characters in all, before the domain is a shorter A-label',
+    `a@${`${'\u{20000}'.repeat(50)}.`.repeat(2)}${'d'.repeat(52)}.test`,
   ],
   ['16 KiB', `${local(16_384)}@b.test`],
 ])('%s is refused', (_, text) => {

@@ -10,12 +10,10 @@ export interface Address {
 const LOCAL_PART = /^[A-Za-z0-9#$&'*+\-/=?^_`{|}~]+(?:\.[A-Za-z0-9#$&'*+\-/=?^_`{|}~]+)*$/
 const DOMAIN_TEXT = /^[\p{L}\p{Nd}\p{M}.-]+$/u
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}]/u
-const NUMERIC = /^(?:\d+|0x[0-9a-f]*)$/
 
 /** The acceptable form of an address, or null. The rules are section 5 of the contract; `%` and `!` would be routing. */
 export function parseAddress(text: string): Address | null {
-  if (text.length > 254 || UNSAFE.test(text)) return null
+  if (text.length > 254) return null
   const at = text.indexOf('@')
   const local = text.slice(0, at)
   const typedDomain = text.slice(at + 1)
@@ -28,19 +26,12 @@ export function parseAddress(text: string): Address | null {
 }
 
 function toALabels(domain: string): string | null {
-  // A label that is numeric would make the URL parser read an IPv4 address, so it is refused before and after.
-  if (NUMERIC.test(domain.slice(domain.lastIndexOf('.') + 1).toLowerCase())) return null
   // Parsers pass a name that is all ASCII unread, bad A-labels with it; the label before it makes them look.
+  // It also makes a numeric last label an IPv4 address that is none, which they refuse.
   if (!URL.canParse(`http://ü.${domain}/`)) return null
   const converted = new URL(`http://ü.${domain}/`).hostname.slice('xn--tda.'.length)
   const labels = converted.split('.')
-  const acceptable =
-    labels.length >= 2 &&
-    labels.length === domain.split('.').length &&
-    converted.length <= 253 &&
-    labels.every((label) => LABEL.test(label)) &&
-    !NUMERIC.test(labels.at(-1) ?? '')
-  return acceptable ? converted : null
+  return labels.length >= 2 && labels.every((label) => LABEL.test(label)) ? converted : null
 }
 
 /** `a••••@example.com`: enough to recognise one's own address, too little to learn another's. */

@@ -72,8 +72,10 @@ export const outsideRequest = <T>(work: () => T): T => currentRequest.exit(work)
 export function describeError(error: unknown): { kind: string; code?: string; at?: string } {
   if (!(error instanceof Error)) return { kind: typeof error }
   const code = 'code' in error ? String(error.code) : undefined
+  // The stack begins with the message, whose lines may look like places.
   const at = error.stack
-    ?.split('\n')
+    ?.replace(error.message, '')
+    .split('\n')
     .find((line) => line.startsWith('    at '))
     ?.trim()
   return { kind: error.name, code, at }

@@ -63,7 +63,7 @@ export async function runDeletionStep(
 async function runClaimed(ctx: SystemContext, withdrawalId: string, step: Step, row: ClaimedRow): Promise<Date | null> {
   try {
     const apps = await doOutside(ctx, step, withdrawalId, row.user_id)
-    if (apps.nextTryAt) {
+    if (apps?.nextTryAt) {
       await ctx.sql(release, [withdrawalId, step, apps.nextTryAt, apps.problem])
       return apps.nextTryAt
     }
@@ -78,13 +78,18 @@ async function runClaimed(ctx: SystemContext, withdrawalId: string, step: Step, 
 }
 
 /** What no transaction can take back comes first, and is safe to repeat. */
-async function doOutside(ctx: SystemContext, step: Step, withdrawalId: string, userId: string): Promise<AppsOutcome> {
+async function doOutside(
+  ctx: SystemContext,
+  step: Step,
+  withdrawalId: string,
+  userId: string,
+): Promise<AppsOutcome | null> {
   if (step === 'third_party_integrations') return notifyApplications(ctx, withdrawalId)
   if (step === 'data_archives') {
     await deleteArchives(ctx, userId)
     await ctx.mail.forget(userId)
   }
-  return { nextTryAt: null, problem: null }
+  return null
 }
 
 async function finish(ctx: SystemContext, sql: Sql, step: Step, erased: Erased) {
@@ -113,4 +118,4 @@ const kindOf = (error: unknown): string =>
   error instanceof Error ? ('code' in error ? `${error.name} ${error.code}` : error.name) : 'unknown'
 
 /** From 5 s doubling to an hour. */
-const backOffMs = (attempts: number) => Math.min(5_000 * 2 ** Math.min(attempts - 1, 20), 60 * 60_000)
+const backOffMs = (attempts: number) => Math.min(5_000 * 2 ** (attempts - 1), 60 * 60_000)

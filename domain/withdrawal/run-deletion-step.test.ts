@@ -1,0 +1,179 @@
+import { expect, test } from 'vitest'
+import type { Step } from '@/contract/withdrawal'
+import { asUser, givenUser, type TestContext, testContext } from '../testing'
+import { writeArchive } from './archive'
+import { connectApp, registerApp } from './connected-applications'
+import { runDeletionStep } from './run-deletion-step'
+import { withdrawAccount } from './withdraw-account'
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+async function givenWithdrawal(ctx: TestContext) {
+  const user = await givenUser(ctx)
+  await writeArchive(ctx, user.userId)
+  const caller = await asUser(ctx, user)
+  const { withdrawal_id } = await withdrawAccount(caller, { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
+  await ctx.settle()
+  return { userId: user.userId, withdrawalId: withdrawal_id }
+}
+
+const rowOf = (ctx: TestContext, withdrawalId: string, step: Step) =>
+  ctx.db.deletionStep.findUniqueOrThrow({ where: { withdrawalId_step: { withdrawalId, step } } })
+
+const after = (ctx: TestContext, ms: number) => new Date(ctx.clock.now().getTime() + ms)
+
+/** As if the database failed in the transaction that ends a step. */
+const failing = (ctx: TestContext, error: unknown): TestContext => ({
+  ...ctx,
+  transaction: () => Promise.reject(error),
+})
+
+test('a step that is not due is left alone, and so is one of an unknown withdrawal', async () => {
+  const ctx = await testContext()
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  ctx.clock.advance(5 * minute - 1)
+  expect(await runDeletionStep(ctx, { withdrawalId, step: 'user_profile' })).toBeNull()
+  expect(await runDeletionStep(ctx, { withdrawalId: 'wd_other', step: 'user_profile' })).toBeNull()
+  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ attempts: 0, completedAt: null })
+})
+
+test('a step that is due is done, once', async () => {
+  const ctx = await testContext()
+  const { userId, withdrawalId } = await givenWithdrawal(ctx)
+  ctx.clock.advance(5 * minute)
+  const done = ctx.clock.now()
+  expect(await runDeletionStep(ctx, { withdrawalId, step: 'user_profile' })).toBeNull()
+  ctx.clock.advance(minute)
+  expect(await runDeletionStep(ctx, { withdrawalId, step: 'user_profile' })).toBeNull()
+  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({
+    status: 'completed',
+    completedAt: done,
+    dueAt: null,
+    leaseUntil: null,
+    attempts: 1,
+    lastError: null,
+  })
+  expect(await ctx.db.user.count({ where: { id: userId } })).toBe(0)
+})
+
+test('a run holds its step for thirty seconds and is one span', async () => {
+  const ctx = await testContext()
+  const { userId, withdrawalId } = await givenWithdrawal(ctx)
+  const spans: unknown[] = []
+  ctx.traced = (name, attributes, work) => {
+    spans.push({ name, attributes })
+    return work()
+  }
+  const held: unknown[] = []
+  ctx.mail.forget = async (forgotten) => {
+    held.push({ forgotten, row: await rowOf(ctx, withdrawalId, 'data_archives') })
+  }
+  ctx.clock.advance(day)
+  await runDeletionStep(ctx, { withdrawalId, step: 'data_archives' })
+  expect(held).toEqual([
+    { forgotten: userId, row: expect.objectContaining({ status: 'processing', leaseUntil: after(ctx, 30 * second) }) },
+  ])
+  expect(spans).toEqual([{ name: 'deletion_step', attributes: { step: 'data_archives', withdrawal_id: withdrawalId } }])
+})
+
+test('archives and the local mailbox are emptied by the step of the archives, and by no other', async () => {
+  const ctx = await testContext()
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  let forgotten = 0
+  ctx.mail.forget = async () => {
+    forgotten++
+  }
+  ctx.clock.advance(day)
+  for (const step of ['user_profile', 'third_party_integrations'] as const) {
+    await runDeletionStep(ctx, { withdrawalId, step })
+    expect(await rowOf(ctx, withdrawalId, step)).toMatchObject({ status: 'completed' })
+  }
+  expect([ctx.archived.size, forgotten]).toEqual([1, 0])
+  await runDeletionStep(ctx, { withdrawalId, step: 'data_archives' })
+  expect([ctx.archived.size, forgotten]).toEqual([0, 1])
+  const withdrawal = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })
+  expect(withdrawal.completedAt).toEqual(ctx.clock.now())
+})
+
+test('a step that fails lets go of itself and waits longer each time, up to an hour', async () => {
+  const ctx = await testContext()
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  ctx.clock.advance(5 * minute)
+  const waits: number[] = []
+  for (let n = 0; n < 12; n++) {
+    await expect(
+      runDeletionStep(failing(ctx, new Error('lost')), { withdrawalId, step: 'user_profile' }),
+    ).rejects.toThrow()
+    const { dueAt, leaseUntil } = await rowOf(ctx, withdrawalId, 'user_profile')
+    expect(leaseUntil).toBeNull()
+    const wait = Number(dueAt) - ctx.clock.now().getTime()
+    waits.push(wait / second)
+    ctx.clock.advance(wait - 1)
+    expect(await runDeletionStep(failing(ctx, new Error('early')), { withdrawalId, step: 'user_profile' })).toBeNull()
+    ctx.clock.advance(1)
+  }
+  expect(waits).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600])
+  await ctx.db.deletionStep.updateMany({ where: { withdrawalId }, data: { attempts: 5_000 } })
+  await expect(
+    runDeletionStep(failing(ctx, new Error('lost')), { withdrawalId, step: 'user_profile' }),
+  ).rejects.toThrow()
+  expect((await rowOf(ctx, withdrawalId, 'user_profile')).dueAt).toEqual(after(ctx, hour))
+  ctx.clock.advance(hour)
+  expect(await runDeletionStep(ctx, { withdrawalId, step: 'user_profile' })).toBeNull()
+  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed', lastError: null })
+})
+
+test('the time scale shortens the wait after a failure', async () => {
+  const ctx = await testContext()
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  ctx.clock.advance(5 * minute)
+  const hurried = { ...failing(ctx, new Error('lost')), timeScale: 0.01 }
+  await expect(runDeletionStep(hurried, { withdrawalId, step: 'user_profile' })).rejects.toThrow()
+  expect((await rowOf(ctx, withdrawalId, 'user_profile')).dueAt).toEqual(after(ctx, 50))
+})
+
+test.each([
+  [
+    'a database error',
+    Object.assign(new Error('Key (email)=(ada@example.test) exists'), { code: '23505' }),
+    'Error 23505',
+  ],
+  ['another error', new RangeError('ada@example.test'), 'RangeError'],
+  ['what is no error', 'ada@example.test', 'unknown'],
+])('of %s only the kind is kept and thrown on', async (_, error, kind) => {
+  const ctx = await testContext()
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  ctx.clock.advance(5 * minute)
+  const thrown = await runDeletionStep(failing(ctx, error), { withdrawalId, step: 'user_profile' }).catch((e) => e)
+  expect(thrown).toEqual(new Error(`user_profile failed: ${kind}`))
+  expect([thrown.message, thrown.cause]).toEqual([`user_profile failed: ${kind}`, undefined])
+  expect((await rowOf(ctx, withdrawalId, 'user_profile')).lastError).toBe(kind)
+})
+
+test('an application that does not take the news keeps the step open until its next try', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
+  const appId = await registerApp(ctx, { name: 'Calendar', endpoint: 'https://calendar.test/hook', secret })
+  await connectApp(ctx, { userId: user.userId, appId, subject: 'subject' })
+  const caller = await asUser(ctx, user)
+  const started = await withdrawAccount(caller, { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
+  const step = { withdrawalId: started.withdrawal_id, step: 'third_party_integrations' } as const
+  ctx.clock.advance(hour)
+  ctx.apps.answer = async () => ({ status: 503, retryAfterMs: minute })
+  const nextTry = after(ctx, minute)
+  expect(await runDeletionStep(ctx, step)).toEqual(nextTry)
+  expect(await rowOf(ctx, step.withdrawalId, step.step)).toMatchObject({
+    status: 'processing',
+    dueAt: nextTry,
+    leaseUntil: null,
+    lastError: 'HTTP 503',
+  })
+  ctx.apps.answer = async () => ({ status: 204 })
+  ctx.clock.advance(minute)
+  expect(await runDeletionStep(ctx, step)).toBeNull()
+  expect(await rowOf(ctx, step.withdrawalId, step.step)).toMatchObject({ status: 'completed', lastError: null })
+})

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { asUser, givenPendingChange, givenUser, refusalOf, tally, testContext } from '../testing'
+import { cancelEmailChange } from './cancel-email-change'
+
+test('cancelling closes the request and writes down who did it, from where and when', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { change_request_id: changeRequestId } = await givenPendingChange(ctx, user)
+  ctx.clock.advance(1_000)
+  expect(await cancelEmailChange(await asUser(ctx, user), { userId: user.userId, changeRequestId })).toEqual({
+    change_request_id: changeRequestId,
+    status: 'cancelled',
+  })
+  expect(await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id: changeRequestId } })).toMatchObject({
+    status: 'cancelled',
+    closedAt: ctx.clock.now(),
+    closedIp: '192.0.2.1',
+  })
+  const audited = await ctx.db.auditEvent.findMany({ where: { action: 'email_change.cancelled', userId: user.userId } })
+  expect(audited).toMatchObject([
+    {
+      id: expect.stringMatching(/^aud_[A-Za-z0-9_-]{22}$/),
+      actor: 'session',
+      subjectId: changeRequestId,
+      ip: '192.0.2.1',
+      at: ctx.clock.now(),
+    },
+  ])
+})
+
+test('of calls that cancel one request at once, one does', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { change_request_id: changeRequestId } = await givenPendingChange(ctx, user)
+  const caller = await asUser(ctx, user)
+  const cancel = () => refusalOf(cancelEmailChange(caller, { userId: user.userId, changeRequestId }))
+  expect(tally(await Promise.all([cancel(), cancel(), cancel()]))).toEqual({ accepted: 1, EMAIL_006: 2 })
+  expect(await ctx.db.auditEvent.count({ where: { action: 'email_change.cancelled', userId: user.userId } })).toBe(1)
+})
+
+test('what can no longer be verified cannot be cancelled either', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { change_request_id: changeRequestId } = await givenPendingChange(ctx, user)
+  ctx.clock.advance(12 * 3_600_000)
+  const caller = await asUser(ctx, user)
+  expect(await refusalOf(cancelEmailChange(caller, { userId: user.userId, changeRequestId }))).toBe('EMAIL_004')
+  const request = await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id: changeRequestId } })
+  expect(request.status).toBe('pending_verification')
+})

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { asUser, givenPendingChange, givenUser, type TestContext, type TestUser, testContext } from '../testing'
+import { getEmailStatus } from './get-email-status'
+
+const statusOf = async (ctx: TestContext, user: TestUser) => getEmailStatus(await asUser(ctx, user))
+
+const nothingPending = {
+  has_pending: false,
+  new_email: null,
+  requested_at: null,
+  expires_at: null,
+  change_request_id: null,
+  verification_method: null,
+  attempts_remaining: null,
+  resend_available_at: null,
+}
+
+test('without a change the status tells the address and when it was verified', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  expect(await statusOf(ctx, user)).toEqual({
+    current_email: user.email,
+    email_verified: true,
+    verified_at: '2026-11-20T09:00:00.000Z',
+    pending_change: nothingPending,
+  })
+})
+
+test('an address that was never verified is told as such', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })
+  expect(await statusOf(ctx, user)).toMatchObject({ email_verified: false, verified_at: null })
+})
+
+test('a pending change is told with its times and the attempts that are left', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { change_request_id } = await givenPendingChange(ctx, user)
+  await ctx.db.emailChangeRequest.update({ where: { id: change_request_id }, data: { attempts: 2 } })
+  expect((await statusOf(ctx, user)).pending_change).toEqual({
+    has_pending: true,
+    new_email: `new-${user.email}`,
+    requested_at: '2026-11-20T09:00:00.000Z',
+    expires_at: '2026-11-20T21:00:00.000Z',
+    change_request_id,
+    verification_method: 'email_code',
+    attempts_remaining: 3,
+    resend_available_at: '2026-11-20T09:05:00.000Z',
+  })
+})
+
+test('a change whose attempts are used is no longer told', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { change_request_id } = await givenPendingChange(ctx, user)
+  await ctx.db.emailChangeRequest.update({ where: { id: change_request_id }, data: { attempts: 5 } })
+  expect((await statusOf(ctx, user)).pending_change).toEqual(nothingPending)
+})
+
+test('nor is one that has expired', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await givenPendingChange(ctx, user)
+  ctx.clock.advance(12 * 3_600_000)
+  expect((await statusOf(ctx, user)).pending_change).toEqual(nothingPending)
+})

@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import type { PendingChange } from '../context'
+import { asUser, givenPendingChange, givenUser, refusalOf, type TestContext, testContext } from '../testing'
+import {
+  codeExpiresAt,
+  isExhausted,
+  isExpired,
+  refusalNow,
+  requireOpenChange,
+  resendAvailableAt,
+} from './pending-change'
+
+const minute = 60_000
+const hour = 60 * minute
+
+const at = (ctx: TestContext, ms: number) => new Date(ctx.clock.now().getTime() + ms)
+
+/** A caller whose pending change is, as the token check saw it, open or what `seen` says. */
+async function givenCaller(seen: Partial<PendingChange> = {}) {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await givenPendingChange(ctx, user)
+  const caller = await asUser(ctx, user)
+  const pendingChange = { ...(caller.actor.pendingChange as PendingChange), ...seen }
+  return { ctx, caller: { ...caller, actor: { ...caller.actor, pendingChange } }, change: pendingChange }
+}
+
+const refusalToOpen = (...args: Parameters<typeof requireOpenChange>) =>
+  refusalOf((async () => requireOpenChange(...args))())
+
+test('a change is exhausted with the last of its attempts', async () => {
+  const ctx = await testContext({ codeAttempts: 5 })
+  expect([0, 4, 5, 6].map((attempts) => isExhausted(ctx, { attempts }))).toEqual([false, false, true, true])
+})
+
+test('a change has expired in the very millisecond that it names', async () => {
+  const ctx = await testContext()
+  expect([1, 0, -1].map((ms) => isExpired(ctx, { expiresAt: at(ctx, ms) }))).toEqual([false, true, true])
+})
+
+test('the next message may follow five minutes after the last', async () => {
+  const ctx = await testContext()
+  expect(resendAvailableAt(ctx, { sentAt: at(ctx, 0) })).toEqual(at(ctx, 5 * minute))
+})
+
+test('a code ends with its own validity or with its request, whichever is first', async () => {
+  const ctx = await testContext()
+  const requestedAt = at(ctx, 0)
+  expect(codeExpiresAt(ctx, at(ctx, 0), requestedAt)).toEqual(at(ctx, 12 * hour))
+  expect(codeExpiresAt(ctx, at(ctx, 11 * hour), requestedAt)).toEqual(at(ctx, 23 * hour))
+  expect(codeExpiresAt(ctx, at(ctx, 13 * hour), requestedAt)).toEqual(at(ctx, 24 * hour))
+})
+
+test('an open change is found by its own id only', async () => {
+  const { caller, change } = await givenCaller()
+  expect(requireOpenChange(caller, change.id)).toBe(change)
+  expect(await refusalToOpen(caller, 'ecr_other')).toBe('EMAIL_006')
+  const without = { ...caller, actor: { ...caller.actor, pendingChange: null } }
+  expect(await refusalToOpen(without, change.id)).toBe('EMAIL_006')
+})
+
+test('of two reasons the earlier one is told: unknown, expired, exhausted', async () => {
+  const exhausted = await givenCaller({ attempts: 5 })
+  expect(await refusalToOpen(exhausted.caller, exhausted.change.id)).toBe('EMAIL_005')
+  exhausted.ctx.clock.advance(12 * hour)
+  expect(await refusalToOpen(exhausted.caller, exhausted.change.id)).toBe('EMAIL_004')
+  expect(await refusalToOpen(exhausted.caller, 'ecr_other')).toBe('EMAIL_006')
+})
+
+test('after a lost race the refusal is the one of the row as it is now', async () => {
+  const { ctx, caller, change } = await givenCaller({ attempts: 5, expiresAt: new Date(0) })
+  const now = async () => (await refusalNow(caller, change.id, 'EMAIL_003')).code
+  expect(await now()).toBe('EMAIL_003')
+  await ctx.db.emailChangeRequest.update({ where: { id: change.id }, data: { attempts: 5 } })
+  expect(await now()).toBe('EMAIL_005')
+  ctx.clock.advance(12 * hour)
+  expect(await now()).toBe('EMAIL_004')
+  await ctx.db.emailChangeRequest.update({ where: { id: change.id }, data: { status: 'superseded' } })
+  expect(await now()).toBe('EMAIL_006')
+})
+
+test('what goes wrong while looking again is no refusal', async () => {
+  const { caller, change } = await givenCaller()
+  const broken = {
+    ...caller,
+    clock: {
+      now: () => {
+        throw new RangeError('no clock')
+      },
+    },
+  }
+  await expect(refusalNow(broken, change.id, 'EMAIL_003')).rejects.toThrow(RangeError)
+})

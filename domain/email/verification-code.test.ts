@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { parseAddress } from '@/contract/address'
+import { createSecrets } from '@/server/secrets'
+import { asUser, givenUser, testContext } from '../testing'
+import { macOfCode, macsOfCode, sendVerification } from './verification-code'
+
+test('a code fits the request that it was made for, and no other', async () => {
+  const ctx = await testContext()
+  const mac = macOfCode(ctx, 'ecr_one', '042137')
+  const fits = (id: string, code: string) => macsOfCode(ctx, id, code).some((other) => other.equals(mac))
+  expect(fits('ecr_one', '042137')).toBe(true)
+  expect(['042138', '42137', '', ' 042137'].filter((code) => fits('ecr_one', code))).toEqual([])
+  expect([fits('ecr_two', '042137'), fits('ecr_one0', '42137')]).toEqual([false, false])
+})
+
+test('after a rotation of keys a code still fits', async () => {
+  const ctx = await testContext()
+  const withKeys = (...code: string[]) => ({ ...ctx, secrets: createSecrets({ auth: ['auth-secret'], code }) })
+  const [old, both] = [withKeys('first-code-secret'), withKeys('second-code-secret', 'first-code-secret')]
+  expect(macsOfCode(both, 'ecr_one', '042137')).toEqual([
+    macOfCode(both, 'ecr_one', '042137'),
+    macOfCode(old, 'ecr_one', '042137'),
+  ])
+})
+
+test('the MAC of a code has a purpose of its own', async () => {
+  const ctx = await testContext()
+  const others = ['pseudonym', 'idempotency'] as const
+  const macs = others.map((purpose) => ctx.secrets.mac(purpose, 'ecr_one:042137').toString('hex'))
+  expect(macs).not.toContain(macOfCode(ctx, 'ecr_one', '042137').toString('hex'))
+})
+
+test('the message goes to the new address and holds code and link, the current address only masked', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx, 'ada-of-the-message@example.test')
+  const address = parseAddress('Ada.New@BÜCHER.test')
+  if (!address) throw new Error('the address does not parse')
+  const verification = {
+    id: 'ecr_one',
+    messageId: 'ecr_one-2',
+    address,
+    code: '042137',
+    method: 'email_link',
+    validHours: 12,
+  } as const
+  const caller = await asUser(ctx, user)
+  expect(await sendVerification(caller, verification)).toBe(true)
+  expect(ctx.mailbox).toEqual([
+    {
+      to: 'Ada.New@xn--bcher-kva.test',
+      id: 'ecr_one-2',
+      message: {
+        template: 'verify-new-email',
+        userName: 'Ada Lovelace',
+        currentEmail: 'a••••@example.test',
+        newEmail: 'Ada.New@BÜCHER.test',
+        code: '042137',
+        link: 'https://accounts.test/verify-email#request=ecr_one&code=042137',
+        validHours: 12,
+        firstMethod: 'email_link',
+      },
+    },
+  ])
+  ctx.mailServer.accepts = false
+  expect(await sendVerification(caller, verification)).toBe(false)
+})

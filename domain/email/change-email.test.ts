@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { pseudonymousBucket } from '../rate-limit'
 import {
   asUser,
   codeSentTo,
@@ -173,4 +174,194 @@ test('neither the code nor the link stands in any table', async () => {
   expect(request?.row).toBeDefined()
   expect(request?.row).not.toContain(`"${code}"`)
   expect(request?.row).not.toContain('code=')
+})
+
+const hitsIn = async (ctx: TestContext, key: string) =>
+  (await ctx.db.rateLimit.findUnique({ where: { key } }))?.hits.length ?? 0
+
+/** How many places of each kind the user's calls have taken. */
+async function placesTaken(ctx: TestContext, user: TestUser, newEmail: string) {
+  const counts: Record<string, number> = {}
+  for (const name of ['change', 'password', 'passwordDay', 'taken'] as const) {
+    counts[name] = await hitsIn(ctx, `${name}:${user.userId}`)
+  }
+  for (const name of ['target', 'targetMail'] as const) {
+    counts[name] = await hitsIn(ctx, pseudonymousBucket(ctx, name, newEmail).key)
+  }
+  return counts
+}
+
+const untouched = { change: 0, password: 0, passwordDay: 0, taken: 0, target: 0, targetMail: 0 }
+
+test('what is no address is refused before anything is counted', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  expect(await refusalOf(change(ctx, user, 'ada@localhost', 'wrong'))).toBe('EMAIL_001')
+  expect(await placesTaken(ctx, user, 'ada@localhost')).toEqual(untouched)
+})
+
+test('who is gone by the time of the call has no password to check', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const caller = await asUser(ctx, user)
+  await ctx.db.user.update({ where: { id: user.userId }, data: { withdrawnAt: ctx.clock.now(), emailKey: null } })
+  const input = { userId: user.userId, new_email: `new-${user.email}`, current_password: user.password }
+  expect(await refusalOf(changeEmail(caller, input))).toBe('AUTH_001')
+})
+
+test('a request keeps the times of request and message, the caller and the chosen method', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { send } = ctx.mail
+  ctx.mail.send = (mail) => {
+    ctx.clock.advance(2_000)
+    return send(mail)
+  }
+  const requestedAt = ctx.clock.now()
+  const newEmail = `New-${user.email}`
+  const input = { userId: user.userId, new_email: newEmail, current_password: user.password }
+  const caller = await asUser(ctx, user)
+  const answer = await changeEmail(caller, { ...input, verification_method: 'email_link' })
+  expect(answer).toEqual({
+    change_request_id: expect.stringMatching(/^ecr_[A-Za-z0-9_-]{22}$/),
+    status: 'pending_verification',
+    new_email: newEmail,
+    verification_method: 'email_link',
+    verification_expires_at: '2026-11-20T21:00:02.000Z',
+    current_email_retained: true,
+  })
+  expect(ctx.mailbox[0]).toMatchObject({
+    to: newEmail,
+    id: answer.change_request_id,
+    message: { validHours: 12, firstMethod: 'email_link' },
+  })
+  expect(await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id: answer.change_request_id } })).toMatchObject({
+    userId: user.userId,
+    method: 'email_link',
+    oldEmail: user.email,
+    newEmail,
+    newEmailKey: newEmail.toLowerCase(),
+    attempts: 0,
+    requestedAt,
+    requestIp: '192.0.2.1',
+    sentAt: new Date(requestedAt.getTime() + 2_000),
+    expiresAt: new Date('2026-11-20T21:00:02.000Z'),
+    closedAt: null,
+  })
+  const audited = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'email_change.requested' } })
+  expect(audited).toEqual([
+    {
+      id: expect.stringMatching(/^aud_[A-Za-z0-9_-]{22}$/),
+      userId: user.userId,
+      action: 'email_change.requested',
+      actor: 'session',
+      subjectId: answer.change_request_id,
+      ip: '192.0.2.1',
+      at: new Date(requestedAt.getTime() + 2_000),
+    },
+  ])
+  expect(await placesTaken(ctx, user, newEmail.toLowerCase())).toEqual({
+    ...untouched,
+    change: 1,
+    target: 1,
+    targetMail: 1,
+  })
+  await ctx.settle()
+  expect(ctx.mailbox[1]).toMatchObject({
+    to: user.email,
+    id: expect.stringMatching(/^ntc_[A-Za-z0-9_-]{22}$/),
+    message: {
+      template: 'email-change-requested',
+      userName: 'Ada Lovelace',
+      newEmailMasked: 'N••••@example.test',
+      requestedAt,
+      ipAddress: '192.0.2.1',
+    },
+  })
+  expect(await ctx.db.notice.findMany({ where: { userId: user.userId } })).toMatchObject([
+    { id: ctx.mailbox[1]?.id, sentAt: ctx.clock.now(), dueAt: null },
+  ])
+})
+
+test('a wrong password costs its places; the right one gives its own back', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const newEmail = `new-${user.email}`
+  for (const _ of [1, 2]) expect(await refusalOf(change(ctx, user, newEmail, 'wrong'))).toBe('EMAIL_007')
+  ctx.clock.advance(1)
+  await change(ctx, user, newEmail)
+  expect(await placesTaken(ctx, user, newEmail)).toEqual({
+    ...untouched,
+    password: 2,
+    passwordDay: 2,
+    change: 1,
+    target: 1,
+    targetMail: 1,
+  })
+})
+
+test('a taken address costs a place of its own and nothing else', async () => {
+  const ctx = await testContext()
+  const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
+  expect(await refusalOf(change(ctx, user, other.email))).toBe('EMAIL_002')
+  expect(await placesTaken(ctx, user, other.email)).toEqual({ ...untouched, taken: 1 })
+})
+
+test('what a refusing mail server cost is given back, and a retry is due in a minute', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  ctx.mailServer.accepts = false
+  const newEmail = `new-${user.email}`
+  await expect(change(ctx, user, newEmail)).rejects.toMatchObject({ code: 'EMAIL_009', retryAfterSeconds: 60 })
+  expect(await placesTaken(ctx, user, newEmail)).toEqual(untouched)
+})
+
+test('a password that changes while the message is on its way opens nothing; the message counts for its target', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { send } = ctx.mail
+  ctx.mail.send = async (mail) => {
+    await setPassword(ctx, { userId: user.userId, password: 'another password' })
+    return send(mail)
+  }
+  const newEmail = `new-${user.email}`
+  await expect(change(ctx, user, newEmail)).rejects.toMatchObject({
+    code: 'EMAIL_007',
+    details: 'The password was changed, or you were signed out, meanwhile. Sign in again.',
+  })
+  expect(await placesTaken(ctx, user, newEmail)).toMatchObject({ change: 0, target: 1, targetMail: 1 })
+  expect(await ctx.db.emailChangeRequest.count({ where: { userId: user.userId } })).toBe(0)
+})
+
+/** The statement that opens a request fails as often as `errors` has entries. */
+function givenFailures(ctx: TestContext, errors: Error[]): TestContext {
+  const sql: TestContext['sql'] = (statement, values) => {
+    const error = statement.text.includes('INSERT INTO email_change_requests') ? errors.shift() : undefined
+    return error ? Promise.reject(error) : ctx.sql(statement, values)
+  }
+  return { ...ctx, sql }
+}
+
+const lostRace = () =>
+  Object.assign(new Error('duplicate key'), { code: '23505', constraint: 'email_change_requests_one_pending' })
+
+test('where the answer of the database is lost, the request may be open, and its place stays taken', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const newEmail = `new-${user.email}`
+  const errors = [new Error('connection lost'), lostRace()]
+  await expect(change(givenFailures(ctx, errors), user, newEmail)).rejects.toThrow('connection lost')
+  expect(errors).toHaveLength(1)
+  expect(await placesTaken(ctx, user, newEmail)).toMatchObject({ change: 1, target: 1, targetMail: 1 })
+})
+
+test('a lost race for the one pending place is run again, as often as there can be rivals', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const twice = [lostRace(), lostRace()]
+  expect(await refusalOf(change(givenFailures(ctx, twice), user, `a-${user.email}`))).toBe('accepted')
+  expect(twice).toEqual([])
+  const often = [lostRace(), lostRace(), lostRace(), lostRace()]
+  await expect(change(givenFailures(ctx, often), user, `b-${user.email}`)).rejects.toThrow('duplicate key')
+  expect(often).toHaveLength(1)
 })

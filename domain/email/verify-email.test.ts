@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { issueAccessToken } from '../access/access-tokens'
+import { authenticate } from '../access/authenticate'
 import { sendDueNotices } from '../notices'
 import {
   asUser,
@@ -238,4 +240,176 @@ test('however often it is sent again, a change ends after a day', async () => {
   expect((await resendVerification(await asUser(ctx, user), input)).expires_at).toBe('2026-11-21T09:00:00.000Z')
   ctx.clock.advance(2 * hour)
   expect(await refusalOf(resendVerification(await asUser(ctx, user), input))).toBe('EMAIL_004')
+})
+
+const requestOf = (ctx: TestContext, { change_request_id: id }: PendingTestChange) =>
+  ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })
+
+const callsHeard = async (ctx: TestContext, user: TestUser) =>
+  (await ctx.db.rateLimit.findUnique({ where: { key: `verify:${user.userId}` } }))?.hits.length ?? 0
+
+test('what verifying changed is written down, with time, place and caller', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })
+  const pending = await givenPendingChange(ctx, user)
+  ctx.clock.advance(hour)
+  const at = ctx.clock.now()
+  await verify(ctx, user, pending)
+  await ctx.settle()
+  expect(await requestOf(ctx, pending)).toMatchObject({
+    status: 'verified',
+    attempts: 1,
+    closedAt: at,
+    closedIp: '192.0.2.1',
+  })
+  expect(await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })).toMatchObject({
+    email: pending.new_email,
+    emailKey: pending.new_email,
+    emailVerifiedAt: at,
+  })
+  const audited = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'email.changed' } })
+  expect(audited).toMatchObject([
+    {
+      id: expect.stringMatching(/^aud_[A-Za-z0-9_-]{22}$/),
+      actor: 'session',
+      subjectId: pending.change_request_id,
+      ip: '192.0.2.1',
+      at,
+    },
+  ])
+  const notices = await ctx.db.notice.findMany({ where: { userId: user.userId, kind: 'email_changed' } })
+  const idOf = (recipient: string) => notices.find((notice) => notice.recipient === recipient)?.id
+  for (const { id, sentAt } of notices) expect([id, sentAt]).toEqual([expect.stringMatching(/^ntc_.{22}$/), at])
+  const told = ctx.mailbox.filter(({ message }) => message.template === 'email-changed')
+  expect(told.map(({ id, to }) => [id, to])).toEqual([
+    [idOf('old'), user.email],
+    [idOf('new'), pending.new_email],
+  ])
+  expect(told[1]?.message).toEqual({
+    template: 'email-changed',
+    userName: 'Ada Lovelace',
+    oldEmail: user.email,
+    newEmail: pending.new_email,
+    changedAt: at,
+    ipAddress: '192.0.2.1',
+  })
+})
+
+test('a wrong code leaves the request open, and the answer counts down', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  const details: string[] = []
+  for (let n = 0; n < 5; n++) {
+    details.push(await verify(ctx, user, pending, wrongCode(pending.code)).catch((error) => error.details))
+  }
+  expect(details).toEqual([
+    'The code is wrong. 4 attempts left.',
+    'The code is wrong. 3 attempts left.',
+    'The code is wrong. 2 attempts left.',
+    'The code is wrong. 1 attempt left.',
+    'The code is wrong. No attempts are left; start a new change.',
+  ])
+  expect(await requestOf(ctx, pending)).toMatchObject({
+    status: 'pending_verification',
+    attempts: 5,
+    closedAt: null,
+    closedIp: null,
+  })
+})
+
+test('a call that cannot succeed is counted as a call, and not as an attempt', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  expect(await refusalOf(verify(ctx, user, pending, ''))).toBe('EMAIL_003')
+  expect(await refusalOf(verify(ctx, user, { ...pending, change_request_id: 'ecr_other' }))).toBe('EMAIL_006')
+  expect(await callsHeard(ctx, user)).toBe(2)
+  expect((await requestOf(ctx, pending)).attempts).toBe(0)
+  ctx.clock.advance(12 * hour)
+  expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_004')
+  expect((await requestOf(ctx, pending)).attempts).toBe(0)
+})
+
+test('an access token that verifies ends every browser session', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  const { accessToken } = await issueAccessToken(ctx, {
+    userId: user.userId,
+    name: '',
+    scopes: ['email:manage'],
+    expiresInMs: hour,
+    actor: 'operator',
+  })
+  const actor = await authenticate(ctx, accessToken)
+  if (!actor) throw new Error('the token opens nothing')
+  const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
+  await verifyEmail({ ...ctx, actor, ip: '192.0.2.2', buckets: [] }, input)
+  await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
+  const audited = await ctx.db.auditEvent.findFirstOrThrow({ where: { userId: user.userId, action: 'email.changed' } })
+  expect(audited).toMatchObject({ actor: 'access_token', ip: '192.0.2.2' })
+})
+
+test('a right code for an address that was taken meanwhile counts as an attempt and changes nothing', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  await givenUser(ctx, pending.new_email)
+  expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_002')
+  expect(await requestOf(ctx, pending)).toMatchObject({ status: 'pending_verification', attempts: 1 })
+  expect(await callsHeard(ctx, user)).toBe(1)
+})
+
+test('no other failure of the database is taken for a taken address', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  const caller = await asUser(ctx, user)
+  const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
+  const failing = { ...caller, sql: () => Promise.reject(new RangeError('lost')) }
+  await expect(verifyEmail(failing, input)).rejects.toThrow(RangeError)
+})
+
+test('what was closed since the token was checked is refused as it is now', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  const caller = await asUser(ctx, user)
+  const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
+  await ctx.db.emailChangeRequest.update({ where: { id: pending.change_request_id }, data: { attempts: 5 } })
+  expect(await refusalOf(verifyEmail(caller, input))).toBe('EMAIL_005')
+  await cancelEmailChange(caller, { userId: user.userId, changeRequestId: pending.change_request_id })
+  expect(await refusalOf(verifyEmail(caller, input))).toBe('EMAIL_006')
+})
+
+test('the answer waits five seconds for the mail server, and no longer', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  ctx.mail.send = () => new Promise(() => {})
+  const { setTimeout: wait } = globalThis
+  let waits = 0
+  const timer = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms: number, ...args: []) => {
+    if (ms !== 5_000) return wait(work, ms, ...args)
+    waits++
+    return wait(work, 1, ...args)
+  }) as typeof setTimeout)
+  expect(await verify(ctx, user, pending)).toMatchObject({ notification_sent: false })
+  timer.mockRestore()
+  expect(waits).toBe(1)
+})
+
+test.each([
+  ['old', 0],
+  ['new', 1],
+])('that only one of two notices went out is told: the one to the %s address failed', async (_, failing) => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  const answers = [true, true]
+  answers[failing] = false
+  ctx.mail.send = async () => answers.shift() ?? true
+  expect(await verify(ctx, user, pending)).toMatchObject({ notification_sent: false })
 })

@@ -1,0 +1,209 @@
+import { expect, test } from 'vitest'
+import { pseudonymousBucket, takePlaces } from '../rate-limit'
+import {
+  asUser,
+  givenPendingChange,
+  givenUser,
+  refusalOf,
+  type TestContext,
+  type TestUser,
+  testContext,
+} from '../testing'
+import { resendVerification } from './resend-verification'
+
+const minute = 60_000
+const hour = 60 * minute
+
+async function givenChange(ctx: TestContext) {
+  const user = await givenUser(ctx)
+  const change = await givenPendingChange(ctx, user)
+  const input = { userId: user.userId, change_request_id: change.change_request_id }
+  return { user, change, input }
+}
+
+const resend = async (ctx: TestContext, user: TestUser, input: Parameters<typeof resendVerification>[1]) =>
+  resendVerification(await asUser(ctx, user), input)
+
+const requestOf = (ctx: TestContext, id: string) => ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })
+
+const mailsTo = async (ctx: TestContext, address: string) => {
+  const { key } = pseudonymousBucket(ctx, 'targetMail', address)
+  return (await ctx.db.rateLimit.findUniqueOrThrow({ where: { key } })).hits.length
+}
+
+const lastMessage = (ctx: TestContext) => ctx.mailbox.at(-1)
+
+test('before the wait is over the answer says for how long, to the millisecond', async () => {
+  const ctx = await testContext()
+  const { user, change, input } = await givenChange(ctx)
+  ctx.clock.advance(5 * minute - 1)
+  const caller = await asUser(ctx, user)
+  await expect(resendVerification(caller, input)).rejects.toMatchObject({ code: 'EMAIL_008', retryAfterSeconds: 1 })
+  expect(caller.buckets).toEqual([
+    {
+      name: 'resend',
+      places: 1,
+      windowMs: 5 * minute,
+      remaining: 0,
+      resetsAt: new Date(ctx.clock.now().getTime() + 1),
+    },
+  ])
+  expect(await mailsTo(ctx, change.new_email)).toBe(1)
+  ctx.clock.advance(1)
+  expect(await refusalOf(resend(ctx, user, input))).toBe('accepted')
+})
+
+test('a message that is sent again has a new code, an id of its own and the time that is left', async () => {
+  const ctx = await testContext()
+  const { user, change, input } = await givenChange(ctx)
+  const before = await requestOf(ctx, change.change_request_id)
+  ctx.clock.advance(5 * minute)
+  const caller = await asUser(ctx, user)
+  expect(await resendVerification(caller, input)).toEqual({
+    verification_sent: true,
+    method: 'email_code',
+    expires_at: '2026-11-20T21:05:00.000Z',
+    resend_available_at: '2026-11-20T09:10:00.000Z',
+  })
+  expect(caller.buckets).toEqual([
+    { name: 'resend', places: 1, windowMs: 5 * minute, remaining: 0, resetsAt: new Date('2026-11-20T09:10:00.000Z') },
+  ])
+  expect(lastMessage(ctx)).toMatchObject({
+    to: change.new_email,
+    id: `${change.change_request_id}-${ctx.clock.now().getTime()}`,
+    message: { template: 'verify-new-email', validHours: 12, firstMethod: 'email_code' },
+  })
+  const after = await requestOf(ctx, change.change_request_id)
+  expect(after).toMatchObject({
+    sentAt: ctx.clock.now(),
+    expiresAt: new Date('2026-11-20T21:05:00.000Z'),
+    requestedAt: before.requestedAt,
+  })
+  expect(Buffer.from(after.codeMac).equals(before.codeMac)).toBe(false)
+  expect(await mailsTo(ctx, change.new_email)).toBe(2)
+  const audited = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'email_change.resent' } })
+  expect(audited).toEqual([
+    {
+      id: expect.stringMatching(/^aud_[A-Za-z0-9_-]{22}$/),
+      userId: user.userId,
+      action: 'email_change.resent',
+      actor: 'session',
+      subjectId: change.change_request_id,
+      ip: '192.0.2.1',
+      at: ctx.clock.now(),
+    },
+  ])
+})
+
+test('the other method can be asked for, and stays', async () => {
+  const ctx = await testContext()
+  const { user, change, input } = await givenChange(ctx)
+  ctx.clock.advance(5 * minute)
+  expect(await resend(ctx, user, { ...input, verification_method: 'email_link' })).toMatchObject({
+    method: 'email_link',
+  })
+  expect(lastMessage(ctx)).toMatchObject({ message: { firstMethod: 'email_link' } })
+  expect((await requestOf(ctx, change.change_request_id)).method).toBe('email_link')
+  ctx.clock.advance(5 * minute)
+  expect(await resend(ctx, user, input)).toMatchObject({ method: 'email_link' })
+})
+
+test('the message tells the hours that are left of the change, to a tenth and never none', async () => {
+  const ctx = await testContext()
+  const { user, input } = await givenChange(ctx)
+  const told: unknown[] = []
+  for (const wait of [11 * hour, 11 * hour, 90 * minute, 20 * minute, 9 * minute + 30_000]) {
+    ctx.clock.advance(wait)
+    await resend(ctx, user, input)
+    told.push(lastMessage(ctx)?.message)
+  }
+  expect(told).toMatchObject([
+    { validHours: 12 },
+    { validHours: 2 },
+    { validHours: 0.5 },
+    { validHours: 0.2 },
+    { validHours: 0.1 },
+  ])
+})
+
+test('once as many messages as allowed went to an address, no more is sent', async () => {
+  const ctx = await testContext({ targetMail: { places: 2, windowMs: 24 * hour } })
+  const { user, change, input } = await givenChange(ctx)
+  const take = [pseudonymousBucket(ctx, 'targetMail', change.new_email)]
+  await takePlaces(ctx, { take, code: 'EMAIL_008' })
+  ctx.clock.advance(5 * minute)
+  const caller = await asUser(ctx, user)
+  await expect(resendVerification(caller, input)).rejects.toMatchObject({
+    code: 'EMAIL_008',
+    retryAfterSeconds: 24 * 3_600 - 300,
+  })
+  expect(caller.buckets.map(({ name, remaining }) => [name, remaining])).toEqual([
+    ['resend', 1],
+    ['targetMail', 0],
+  ])
+  expect(ctx.mailbox.filter(({ to }) => to === change.new_email)).toHaveLength(1)
+  expect((await requestOf(ctx, change.change_request_id)).sentAt).toEqual(new Date('2026-11-20T09:00:00.000Z'))
+})
+
+test('who comes second waits as long as after any message, and costs the address nothing', async () => {
+  const ctx = await testContext()
+  const { user, change, input } = await givenChange(ctx)
+  ctx.clock.advance(5 * minute)
+  const [first, second] = [await asUser(ctx, user), await asUser(ctx, user)]
+  await resendVerification(first, input)
+  await expect(resendVerification(second, input)).rejects.toMatchObject({ code: 'EMAIL_008', retryAfterSeconds: 300 })
+  expect(await mailsTo(ctx, change.new_email)).toBe(2)
+  expect((await requestOf(ctx, change.change_request_id)).sentAt).toEqual(ctx.clock.now())
+})
+
+test('a change that was closed meanwhile is not mailed for', async () => {
+  const ctx = await testContext()
+  const { user, change, input } = await givenChange(ctx)
+  ctx.clock.advance(5 * minute)
+  const caller = await asUser(ctx, user)
+  await ctx.db.emailChangeRequest.update({ where: { id: input.change_request_id }, data: { status: 'cancelled' } })
+  expect(await refusalOf(resendVerification(caller, input))).toBe('EMAIL_006')
+  expect(ctx.mailbox.filter(({ to }) => to === change.new_email)).toHaveLength(1)
+  expect(await mailsTo(ctx, change.new_email)).toBe(1)
+})
+
+test('what was closed while the message was on its way stays closed, and the message counts', async () => {
+  const ctx = await testContext()
+  const { user, change, input } = await givenChange(ctx)
+  ctx.clock.advance(5 * minute)
+  ctx.mail.send = async () => {
+    await ctx.db.emailChangeRequest.update({ where: { id: input.change_request_id }, data: { status: 'cancelled' } })
+    return true
+  }
+  expect(await refusalOf(resend(ctx, user, input))).toBe('EMAIL_006')
+  expect(await requestOf(ctx, change.change_request_id)).toMatchObject({
+    status: 'cancelled',
+    sentAt: ctx.clock.now(),
+    expiresAt: new Date('2026-11-20T21:00:00.000Z'),
+  })
+  expect(await mailsTo(ctx, change.new_email)).toBe(2)
+})
+
+test.each([
+  ['refuses', async () => false, 'EMAIL_009'],
+  ['fails', () => Promise.reject(new RangeError('lost')), 'RangeError: lost'],
+])('when the mail server %s, wait, place and code are as before', async (_, send, refusal) => {
+  const ctx = await testContext()
+  const { user, change, input } = await givenChange(ctx)
+  const before = await requestOf(ctx, change.change_request_id)
+  ctx.clock.advance(5 * minute)
+  ctx.mail.send = send
+  const outcome = await resend(ctx, user, input).catch((error) => error)
+  expect(outcome.code ?? String(outcome)).toBe(refusal)
+  if (refusal === 'EMAIL_009') expect(outcome.retryAfterSeconds).toBe(60)
+  expect(await requestOf(ctx, change.change_request_id)).toEqual(before)
+  expect(await mailsTo(ctx, change.new_email)).toBe(1)
+})
+
+test('a stored address that is none is a fault of ours', async () => {
+  const ctx = await testContext()
+  const { user, input } = await givenChange(ctx)
+  ctx.clock.advance(5 * minute)
+  await ctx.db.emailChangeRequest.update({ where: { id: input.change_request_id }, data: { newEmail: 'no address' } })
+  await expect(resend(ctx, user, input)).rejects.toThrow('a stored address does not parse')
+})

@@ -61,6 +61,10 @@ test('whom a restored backup brings back, the ledger withdraws again, to the end
   const entries = new Set((await ctx.ledger.read()).map(({ withdrawalId }) => withdrawalId))
   expect(await replayErasureLedger(ctx)).toEqual({ replayed: 1, already_gone: entries.size - 1 })
   expect(await replayErasureLedger(ctx)).toEqual({ replayed: 0, already_gone: entries.size })
+  expect(
+    await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'account.withdrawn' } }),
+  ).toMatchObject([{ actor: 'system', ip: null, subjectId: withdrawal_id }])
+  expect(await ctx.db.notice.count({ where: { withdrawalId: withdrawal_id } })).toBe(0)
   const mails = ctx.mailbox.length
   await runDueWork(ctx)
   expect(await ctx.db.user.count({ where: { id: user.userId } })).toBe(0)

@@ -73,6 +73,126 @@ test('withdrawing answers with the steps and switches the account off at once', 
   expect(await startSession(ctx, { userId: user.userId, userAgent: '', ip: '' })).toBeNull()
 })
 
+test('what the person said and chose is kept with the withdrawal, and the steps as planned', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const started = await withdraw(ctx, user, {
+    reason: 'other',
+    feedback: 'too many messages',
+    data_retention: { audit_logs: true },
+  })
+  expect(started.withdrawal_id).toMatch(/^wd_[A-Za-z0-9_-]{22}$/)
+  const at = ctx.clock.now()
+  const row = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: started.withdrawal_id } })
+  expect(row).toMatchObject({
+    userId: user.userId,
+    reason: 'other',
+    feedback: 'too many messages',
+    keepAnalytics: false,
+    keepAuditLogs: true,
+    keepTransactionHistory: false,
+    startedAt: at,
+    scheduledCompletion: new Date('2026-11-27T09:00:00.000Z'),
+    purgeDueAt: new Date('2026-12-20T09:00:00.000Z'),
+    completedAt: null,
+  })
+  const steps = await ctx.db.deletionStep.findMany({
+    where: { withdrawalId: started.withdrawal_id },
+    orderBy: { estimatedCompletion: 'asc' },
+  })
+  expect(steps.map(({ step, status, dueAt, completedAt }) => [step, status, dueAt, completedAt])).toEqual([
+    ['session_revocation', 'completed', null, at],
+    ['user_profile', 'processing', new Date('2026-11-20T09:05:00.000Z'), null],
+    ['third_party_integrations', 'pending', new Date('2026-11-20T10:00:00.000Z'), null],
+    ['data_archives', 'pending', new Date('2026-11-21T09:00:00.000Z'), null],
+  ])
+  const where = { userId: user.userId, at }
+  expect(await ctx.db.auditEvent.findMany({ where: { ...where, action: 'account.withdrawn' } })).toMatchObject([
+    { id: expect.stringMatching(/^aud_.{22}$/), actor: 'session', subjectId: started.withdrawal_id, ip: '192.0.2.1' },
+  ])
+  expect(await ctx.db.legalRecord.findMany({ where })).toMatchObject([
+    { id: expect.stringMatching(/^lgl_.{22}$/), kind: 'withdrawal_requested', details: started.withdrawal_id },
+  ])
+})
+
+test('who says and chooses nothing has given no reason, and nothing is kept', async () => {
+  const ctx = await testContext()
+  const { withdrawal_id: id } = await withdraw(ctx, await givenUser(ctx))
+  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).toMatchObject({
+    reason: null,
+    feedback: null,
+    keepAnalytics: false,
+    keepAuditLogs: false,
+    keepTransactionHistory: false,
+  })
+})
+
+test('five calls an hour are heard, also those that are refused', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await addTransaction(ctx, { userId: user.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
+  const outcomes: string[] = []
+  for (let n = 0; n < 6; n++) outcomes.push(await refusalOf(withdraw(ctx, user)))
+  expect(tally(outcomes)).toEqual({ WITHDRAWAL_003: 5, RATE_001: 1 })
+  expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
+})
+
+test('a call for an account that is already withdrawn counts too', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const caller = await asUser(ctx, user)
+  const { withdrawal_id: id } = await withdraw(ctx, user)
+  const withdrawn = { ...caller, actor: { ...caller.actor, withdrawal: { id, madeTheCall: true } } }
+  const call = () => refusalOf(withdrawAccount(withdrawn, { userId: user.userId, confirmation }))
+  const outcomes: string[] = []
+  for (let n = 0; n < 5; n++) outcomes.push(await call())
+  expect(tally(outcomes)).toEqual({ WITHDRAWAL_002: 4, RATE_001: 1 })
+})
+
+test('what changed since the token was checked is looked at again: the confirmation goes to the new address', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  const caller = await asUser(ctx, user)
+  const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
+  await verifyEmail(caller, input)
+  const started = await withdrawAccount(caller, { userId: user.userId, confirmation })
+  await ctx.settle()
+  expect(ctx.mailbox.at(-1)).toMatchObject({ to: pending.new_email, message: { userName: 'Ada Lovelace' } })
+  expect(await ctx.db.withdrawal.count({ where: { id: started.withdrawal_id } })).toBe(1)
+  expect(await ctx.db.deletionStep.count({ where: { withdrawalId: started.withdrawal_id } })).toBe(4)
+})
+
+test('the token of an outside issuer is remembered by its hash, to read the progress and nothing else', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const caller = await asUser(ctx, user)
+  const outsideToken = { hash: randomBytes(32), expiresAt: new Date(ctx.clock.now().getTime() + hour) }
+  const actor = { ...caller.actor, kind: 'outside_token', id: '', scopes: ['account:manage'], outsideToken } as const
+  const { withdrawal_id } = await withdrawAccount({ ...caller, actor }, { userId: user.userId, confirmation })
+  const ended = await ctx.db.endedCredential.findMany({ where: { withdrawalId: withdrawal_id } })
+  expect(ended).toHaveLength(2)
+  const remembered = ended.find(({ credentialHash }) => outsideToken.hash.equals(credentialHash))
+  expect(remembered).toMatchObject({
+    userId: user.userId,
+    scopes: ['account:manage'],
+    madeTheCall: true,
+    expiresAt: outsideToken.expiresAt,
+  })
+  expect(ended.find((credential) => credential !== remembered)).toMatchObject({ madeTheCall: false })
+})
+
+test('the time scale shortens the steps and the wait of the confirmation, not what is promised in days', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  ctx.mailServer.accepts = false
+  const caller = await asUser(ctx, user)
+  const started = await withdrawAccount({ ...caller, timeScale: 0.5 }, { userId: user.userId, confirmation })
+  expect(started).toMatchObject({ scheduled_completion: '2026-11-23T21:00:00.000Z', data_retention_period: 30 })
+  const notice = await ctx.db.notice.findFirstOrThrow({ where: { withdrawalId: started.withdrawal_id } })
+  expect(notice.expiresAt).toEqual(new Date('2026-11-20T21:00:00.000Z'))
+})
+
 test('the steps end at their times and the withdrawal with the last of them', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
@@ -114,7 +234,12 @@ test('pending transactions hold a withdrawal back, and the answer counts them', 
   }
   await expect(withdraw(ctx, user)).rejects.toMatchObject({
     code: 'WITHDRAWAL_003',
-    details: expect.stringContaining('2'),
+    details: '2 pending transactions. Settle or cancel them first.',
+  })
+  const other = await givenUser(ctx)
+  await addTransaction(ctx, { userId: other.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
+  await expect(withdraw(ctx, other)).rejects.toMatchObject({
+    details: '1 pending transaction. Settle or cancel it first.',
   })
   expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
 })
@@ -201,9 +326,21 @@ test('the confirmation goes to the address at once, with a link that holds the s
   const user = await givenUser(ctx)
   const started = await withdraw(ctx, user)
   await ctx.settle()
-  expect(ctx.mailbox.at(-1)).toMatchObject({
+  expect(ctx.mailbox.at(-1)).toEqual({
+    id: expect.stringMatching(/^ntc_[A-Za-z0-9_-]{22}$/),
     to: user.email,
-    message: { progressUrl: `https://accounts.test/withdrawal/${started.withdrawal_id}#token=${started.status_token}` },
+    message: {
+      template: 'account-withdrawal-started',
+      userName: 'Ada Lovelace',
+      progressUrl: `https://accounts.test/withdrawal/${started.withdrawal_id}#token=${started.status_token}`,
+      scheduledCompletion: new Date('2026-11-27T09:00:00.000Z'),
+      retentionDays: 30,
+    },
+  })
+  expect(await ctx.db.notice.findFirstOrThrow({ where: { withdrawalId: started.withdrawal_id } })).toMatchObject({
+    id: ctx.mailbox.at(-1)?.id,
+    sentAt: ctx.clock.now(),
+    expiresAt: new Date('2026-11-21T09:00:00.000Z'),
   })
 })
 

@@ -203,6 +203,18 @@ test('when the last place is given back the bucket is as if untouched, also wher
   expect(await hitsOf(ctx, change)).toEqual([])
 })
 
+test('each bucket that is given back tells its own state', async () => {
+  const ctx = noting(await testContext())
+  const [change, verify] = [userBucket(ctx, 'change', 'usr_own'), userBucket(ctx, 'verify', 'usr_own')]
+  await takePlaces(ctx, { take: [change], code: 'EMAIL_008' })
+  ctx.clock.advance(second)
+  await givePlacesBack(ctx, await takePlaces(ctx, { take: [verify, change], code: 'EMAIL_008' }))
+  expect(ctx.buckets.map(({ name, remaining }) => [name, remaining])).toEqual([
+    ['change', 2],
+    ['verify', 30],
+  ])
+})
+
 test('to give nothing back costs no statement', async () => {
   const ctx = await testContext()
   const offline = { ...ctx, sql: () => Promise.reject(new Error('a statement')) }

@@ -189,7 +189,7 @@ export function takeReadPlace(ctx: Context): void {
   const hits = readHits.get(ctx.actor.userId) ?? []
   // In the order of time: what has left the window stands in front.
   const live = hits.findIndex((hit) => hit > now - windowMs)
-  if (live !== 0) hits.splice(0, live < 0 ? hits.length : live)
+  hits.splice(0, live < 0 ? hits.length : live)
   const granted = hits.length < places
   if (granted) hits.push(now)
   if (readHits.size >= forgetAt) forgetIdle(now - windowMs)

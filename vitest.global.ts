@@ -17,7 +17,7 @@ declare module 'vitest' {
 
 export default async function setup(project: TestProject) {
   const path = (name: string) => fileURLToPath(new URL(name, import.meta.url))
-  const server = await startEmbeddedPostgres({ dataDir: path('.data/test') })
+  const server = await startEmbeddedPostgres({ dataDir: process.env.TEST_DATA_DIR ?? path('.data/test') })
   const admin = new pg.Client({ connectionString: server.url })
 
   const templateDatabase = `test_${process.pid}_template`

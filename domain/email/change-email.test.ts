@@ -307,6 +307,16 @@ test('a taken address costs a place of its own and nothing else', async () => {
   expect(await placesTaken(ctx, user, other.email)).toEqual({ ...untouched, taken: 1 })
 })
 
+test('of many questions at once whether an address is taken, five are answered', async () => {
+  const many = { places: 100, windowMs: hour }
+  const ctx = await testContext({ password: many, passwordDay: many })
+  const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
+  const caller = await asUser(ctx, user)
+  const input = { userId: user.userId, new_email: other.email, current_password: user.password }
+  const outcomes = await Promise.all(Array.from({ length: 12 }, () => refusalOf(changeEmail(caller, input))))
+  expect(tally(outcomes)).toEqual({ EMAIL_002: 5, EMAIL_008: 7 })
+})
+
 test('what a refusing mail server cost is given back, and a retry is due in a minute', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)

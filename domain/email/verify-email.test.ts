@@ -325,7 +325,8 @@ test('a call that cannot succeed is counted as a call, and not as an attempt', a
   const pending = await givenPendingChange(ctx, user)
   expect(await refusalOf(verify(ctx, user, pending, ''))).toBe('EMAIL_003')
   expect(await refusalOf(verify(ctx, user, { ...pending, change_request_id: 'ecr_other' }))).toBe('EMAIL_006')
-  expect(await callsHeard(ctx, user)).toBe(2)
+  expect(await refusalOf(verify(ctx, user, { ...pending, change_request_id: 'ecr_other' }, ''))).toBe('EMAIL_006')
+  expect(await callsHeard(ctx, user)).toBe(3)
   expect((await requestOf(ctx, pending)).attempts).toBe(0)
   ctx.clock.advance(12 * hour)
   expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_004')
@@ -368,8 +369,13 @@ test('no other failure of the database is taken for a taken address', async () =
   const pending = await givenPendingChange(ctx, user)
   const caller = await asUser(ctx, user)
   const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
-  const failing = { ...caller, sql: () => Promise.reject(new RangeError('lost')) }
-  await expect(verifyEmail(failing, input)).rejects.toThrow(RangeError)
+  const failures = [new RangeError('lost')]
+  const sql: TestContext['sql'] = (statement, values) => {
+    const failure = failures.shift()
+    return failure ? Promise.reject(failure) : ctx.sql(statement, values)
+  }
+  await expect(verifyEmail({ ...caller, sql }, input)).rejects.toThrow(RangeError)
+  expect((await requestOf(ctx, pending)).attempts).toBe(0)
 })
 
 test('what was closed since the token was checked is refused as it is now', async () => {

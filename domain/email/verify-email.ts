@@ -80,7 +80,7 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
       ctx.limits.codeAttempts,
       macs,
       ctx.ip,
-      ctx.actor.kind === 'session' ? ctx.actor.id : '',
+      ctx.actor.id,
       ctx.secrets.randomId('aud_'),
       ctx.actor.kind,
       noticeIds.old,

@@ -1,0 +1,22 @@
+import { join } from 'node:path'
+import { ensureInstalled, fail, projectNode, root, run, tool, underProjectNode } from './ensure.mjs'
+
+// node scripts/test-mutation.mjs [addresses | secrets | limits | email | withdrawal ...]; no name runs everything.
+process.chdir(root)
+await ensureInstalled()
+await underProjectNode()
+process.env.TZ ??= 'UTC'
+const { AREAS } = await import('../stryker.config.mjs')
+
+const asked = process.argv.slice(2)
+const unknown = asked.find((area) => !(area in AREAS))
+if (unknown) fail(`There is no area "${unknown}"; the areas are ${Object.keys(AREAS).join(', ')}.`)
+if ((await tool('prisma', ['generate'], { quiet: true })) !== 0) fail('The database client could not be generated.')
+const stryker = join(root, 'node_modules/@stryker-mutator/core/bin/stryker.js')
+const weak = []
+for (const area of Object.keys(AREAS)) {
+  if (asked.length && !asked.includes(area)) continue
+  process.stdout.write(`\n== ${area} ==\n`)
+  if ((await run(projectNode(), [stryker, 'run'], { env: { MUTATION_AREA: area } })) !== 0) weak.push(area)
+}
+if (weak.length) fail(`\nBelow 80 %, or failed: ${weak.join(', ')}. Reports: .data/mutation-*.html`)

@@ -5,7 +5,7 @@ export const AREAS = {
   addresses: { mutate: ['contract/address.ts'], tests: ['contract/address.test.ts'] },
   secrets: {
     mutate: ['server/log.ts', 'server/secrets.ts', 'domain/encryption.ts'],
-    tests: ['server/log.test.ts', 'server/secrets.test.ts'],
+    tests: ['server/log.test.ts', 'server/secrets.test.ts', 'domain/encryption.test.ts'],
   },
   limits: {
     mutate: ['domain/rate-limit.ts'],

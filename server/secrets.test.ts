@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { MacPurpose } from '@/domain/context'
+import { decrypt } from '@/domain/encryption'
 import { createSecrets } from './secrets'
 
 const PURPOSES: MacPurpose[] = ['verification-code', 'session-token', 'status-token', 'pseudonym', 'idempotency']
@@ -100,6 +101,13 @@ test('after a rotation the new key signs and the old one still verifies', () => 
   }
 })
 
+test('every MAC that may stand somewhere can be had, the newest first', () => {
+  const [before, after] = [createSecrets(keys), createSecrets(rotated)]
+  for (const purpose of PURPOSES) {
+    expect(after.macs(purpose, 'text')).toEqual([after.mac(purpose, 'text'), before.mac(purpose, 'text')])
+  }
+})
+
 test('once the old key has left the list, what it signed and sealed is void', () => {
   const before = createSecrets(keys)
   const later = createSecrets({ auth: rotated.auth.slice(0, 1), code: rotated.code.slice(0, 1) })
@@ -115,6 +123,11 @@ test('what is sealed opens again, also after a rotation, and never looks the sam
   expect(before.open(after.seal('x'))).toBeNull()
   expect(before.seal('ada@example.test')).not.toEqual(sealed)
   expect(sealed.includes('ada')).toBe(false)
+})
+
+test('what an earlier release sealed opens: the key that seals is derived as ever', () => {
+  const sealing = createHmac('sha256', 'code-secret-number-one').update('sealing-key').digest()
+  expect(decrypt(sealing, createSecrets(keys).seal('text'))?.toString()).toBe('text')
 })
 
 test('a sealed text that was cut or changed in one bit does not open', () => {

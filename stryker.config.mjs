@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 export const AREAS = {
   addresses: { mutate: ['contract/address.ts'], tests: ['contract/address.test.ts'] },
   secrets: {
-    mutate: ['server/log.ts', 'server/secrets.ts', 'domain/encryption.ts'],
+    mutate: ['server/log.ts', 'server/secrets.ts', 'server/random.ts', 'domain/encryption.ts'],
     tests: ['server/log.test.ts', 'server/secrets.test.ts', 'domain/encryption.test.ts'],
   },
   limits: {
@@ -14,7 +14,7 @@ export const AREAS = {
   email: { mutate: ['domain/email/*.ts', '!**/*.test.ts'], tests: ['domain/email/*.test.ts'] },
   withdrawal: {
     mutate: ['domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account}.ts'],
-    tests: ['domain/withdrawal/*.test.ts'],
+    tests: ['domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account,erasure-ledger}.test.ts'],
   },
 }
 

@@ -26,7 +26,7 @@ import { getWithdrawalStatus } from './get-withdrawal-status'
 import { retryWithdrawal } from './operate-withdrawal'
 import { runDueWork } from './run-due-work'
 import { addTransaction } from './transactions'
-import { withdrawAccount } from './withdraw-account'
+import { withdrawAccount, withdrawAgain } from './withdraw-account'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -361,6 +361,14 @@ test('a confirmation that the mail server refuses waits sealed for a day, then i
   expect(ctx.mailbox.filter(({ to }) => to === user.email)).toEqual([])
 })
 
+test('the withdrawal of who is gone cannot be repeated', async () => {
+  const ctx = await testContext()
+  const keeps = { analytics: false, auditLogs: false, transactionHistory: false }
+  const entry = { withdrawalId: 'wd_gone', pseudonym: '', startedAt: ctx.clock.now().toISOString(), keeps }
+  expect(await withdrawAgain(ctx, 'usr_gone', entry)).toBe(false)
+  expect(await ctx.db.withdrawal.count({ where: { id: 'wd_gone' } })).toBe(0)
+})
+
 async function givenConnectedApps(ctx: TestContext, user: TestUser, names: string[]) {
   const secret = `whsec_${randomBytes(32).toString('base64')}`
   for (const name of names) {
@@ -415,6 +423,9 @@ test('what an application asks for with Retry-After is kept, up to a day', async
   let calls = 0
   ctx.apps.answer = async () => ({ status: calls++ ? 200 : 429, retryAfterMs: 3 * hour })
   const started = await withdraw(ctx, user)
+  expect(await ctx.db.appNotification.findMany({ where: { withdrawalId: started.withdrawal_id } })).toMatchObject([
+    { appName: 'busy', subject: 'busy-subject', status: 'pending', dueAt: new Date('2026-11-20T10:00:00.000Z') },
+  ])
   await pass(ctx, hour)
   await pass(ctx, 3 * hour - 1)
   expect(calls).toBe(1)

@@ -480,6 +480,13 @@ test('without an engine no event is written, and what one that is gone was to be
   expect(events).toMatchObject([{ id: `evt_${withdrawal_id}`, dueAt: null }])
 })
 
+test('an engine that listens has the event with the answer', async () => {
+  const ctx = await testContext()
+  const { withdrawal_id } = await withdraw(ctx, await givenUser(ctx))
+  await ctx.settle()
+  expect(ctx.engine.events.filter(({ data }) => data.withdrawal_id === withdrawal_id)).toHaveLength(1)
+})
+
 test('a withdrawal event reaches the engine, late if it has to, and holds ids only', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)

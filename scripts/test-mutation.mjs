@@ -13,10 +13,14 @@ const unknown = asked.find((area) => !(area in AREAS))
 if (unknown) fail(`There is no area "${unknown}"; the areas are ${Object.keys(AREAS).join(', ')}.`)
 if ((await tool('prisma', ['generate'], { quiet: true })) !== 0) fail('The database client could not be generated.')
 const stryker = join(root, 'node_modules/@stryker-mutator/core/bin/stryker.js')
+// Held from here: Stryker ends its workers before they have stopped the server that they share.
+const { startEmbeddedPostgres } = await import('../server/embedded-postgres.ts')
+const server = await startEmbeddedPostgres({ dataDir: join(root, '.data/test') })
 const weak = []
 for (const area of Object.keys(AREAS)) {
   if (asked.length && !asked.includes(area)) continue
   process.stdout.write(`\n== ${area} ==\n`)
   if ((await run(projectNode(), [stryker, 'run'], { env: { MUTATION_AREA: area } })) !== 0) weak.push(area)
 }
+await server.stop()
 if (weak.length) fail(`\nBelow 80 %, or failed: ${weak.join(', ')}. Reports: .data/mutation-*.html`)

@@ -343,6 +343,20 @@ test('a password that changes while the message is on its way opens nothing; the
   expect(await ctx.db.emailChangeRequest.count({ where: { userId: user.userId } })).toBe(0)
 })
 
+test('an address that is taken while the message is on its way is told as taken, and costs what that costs', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const newEmail = `new-${user.email}`
+  const { send } = ctx.mail
+  ctx.mail.send = async (mail) => {
+    await givenUser(ctx, newEmail)
+    return send(mail)
+  }
+  expect(await refusalOf(change(ctx, user, newEmail))).toBe('EMAIL_002')
+  expect(await placesTaken(ctx, user, newEmail)).toMatchObject({ change: 0, taken: 1, target: 1, targetMail: 1 })
+  expect(await ctx.db.emailChangeRequest.count({ where: { userId: user.userId } })).toBe(0)
+})
+
 /** The statement that opens a request fails as often as `errors` has entries. */
 function givenFailures(ctx: TestContext, errors: Error[]): TestContext {
   const sql: TestContext['sql'] = (statement, values) => {
@@ -363,6 +377,15 @@ test('where the answer of the database is lost, the request may be open, and its
   await expect(change(givenFailures(ctx, errors), user, newEmail)).rejects.toThrow('connection lost')
   expect(errors).toHaveLength(1)
   expect(await placesTaken(ctx, user, newEmail)).toMatchObject({ change: 1, target: 1, targetMail: 1 })
+})
+
+test('where the database itself undid it, nothing is open, and the places are given back', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const newEmail = `new-${user.email}`
+  const undone = Object.assign(new Error('canceling statement'), { code: '57014', severity: 'ERROR' })
+  await expect(change(givenFailures(ctx, [undone]), user, newEmail)).rejects.toThrow('canceling statement')
+  expect(await placesTaken(ctx, user, newEmail)).toEqual({ ...untouched, target: 1, targetMail: 1 })
 })
 
 test('a lost race for the one pending place is run again, as often as there can be rivals', async () => {

@@ -416,7 +416,7 @@ async function warmUp(subject: Subject) {
   let left = Number(args.warm)
   // What Next adds needs some 50,000 requests until it is compiled.
   const next = () => (left-- > 0 ? callFor(subject, 'status', readUser()) : null)
-  const result = await putLoad({ port: subject.port, connections: 16, next, mostMs: 8_000 })
+  const result = await putLoad({ port: subject.port, connections: 16, next, mostMs: 25_000 })
   if (result.failed > 0) throw new Error(`${subject.name} refuses: ${result.refusal}`)
   for (const operation of OPERATIONS) {
     if (operation === 'status' || isLeftOut(subject, operation, 16)) continue

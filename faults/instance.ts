@@ -53,7 +53,7 @@ export class Instance {
       })
       const instance = new Instance(child, `http://127.0.0.1:${port}`)
       if (await (stdout === 'pipe' ? instance.ready() : instance.alive())) return instance
-      if (tries === 3 || !instance.output.includes('EADDRINUSE')) {
+      if (tries === 3 || !instance.output.includes('is taken')) {
         throw new Error(`the instance did not start:\n${instance.output}`)
       }
     }

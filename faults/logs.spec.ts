@@ -84,14 +84,18 @@ test('the audit cannot be written: change, verification and withdrawal are refus
     expect(await traces(world)).toEqual(before)
   }
 
+  const settled = () =>
+    until('nothing waits to be sent', async () => {
+      const rows = await world.query('SELECT FROM notices WHERE due_at IS NOT NULL')
+      return rows.length === 0
+    })
+
+  await settled()
   await refuse()
   await expectRefusal(changeEmail(instance, changing))
   await allow()
   expect((await changeEmail(instance, changing)).status).toBe(200)
-  await until('nothing waits to be sent', async () => {
-    const rows = await world.query('SELECT FROM notices WHERE due_at IS NOT NULL')
-    return rows.length === 0
-  })
+  await settled()
 
   await refuse()
   await expectRefusal(verifyEmail(instance, changing, mailedCode(world, changing)))

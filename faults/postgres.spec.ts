@@ -126,7 +126,7 @@ test('a row that is locked for long costs its own user a 503, and nobody else an
   const other = await givenPerson(world, instance)
   const release = await holdLock(world, 'SELECT FROM users WHERE id = $1 FOR UPDATE', [locked.id])
   const refused = withdraw(instance, locked)
-  await until('the call waits', async () => (await blockedOn(world, 'SELECT name, email FROM users')).length > 0)
+  await until('the call waits', async () => (await blockedOn(world, 'WITH places AS')).length > 0)
   const accepted = await withdraw(instance, other)
   expect(accepted.status).toBe(202)
   expect(accepted.ms).toBeLessThan(2_000)

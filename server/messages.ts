@@ -7,10 +7,24 @@ import EmailChanged from '@/emails/email-changed'
 import VerifyNewEmail from '@/emails/verify-new-email'
 import type { Env } from './env'
 
-export async function renderMessage(
-  message: Message,
-  { supportEmail, appUrl }: Pick<Env, 'supportEmail' | 'appUrl'>,
-): Promise<{ subject: string; html: string; text: string }> {
+interface Rendered {
+  subject: string
+  html: string
+  text: string
+}
+
+type Settings = Pick<Env, 'supportEmail' | 'appUrl'>
+
+const rendered = new WeakMap<Message, Promise<Rendered>>()
+
+/** Rendering costs more than all else that is done for a message, so that what goes to two addresses is rendered once. */
+export function renderMessage(message: Message, settings: Settings): Promise<Rendered> {
+  const known = rendered.get(message) ?? renderNow(message, settings)
+  rendered.set(message, known)
+  return known
+}
+
+async function renderNow(message: Message, { supportEmail, appUrl }: Settings): Promise<Rendered> {
   const { subject, element } = toElement(message, supportEmail, appUrl)
   const html = await render(element)
   return { subject, html, text: toPlainText(html) }

@@ -29,9 +29,14 @@ export function Dialog({ open, busy = false, onClose, title, description, childr
       ref={dialog}
       aria-labelledby={`${id}-title`}
       aria-describedby={`${id}-description`}
-      // A second Escape closes it whatever onCancel says.
-      onCancel={(event) => busy && event.preventDefault()}
-      onClose={() => (open && busy ? dialog.current?.showModal() : onClose())}
+      // Told at once: the close event may come after the next key, and after the dialog was asked for again.
+      onCancel={(event) => (busy ? event.preventDefault() : onClose())}
+      onClose={() => {
+        if (dialog.current?.open) return
+        // A second Escape closes it whatever onCancel says.
+        if (open && busy) dialog.current?.showModal()
+        else onClose()
+      }}
       onClick={(event) => event.target === event.currentTarget && !busy && onClose()}
       className="fade-in zoom-in-95 m-auto w-[calc(100%-2rem)] max-w-md rounded-2xl border border-line bg-surface p-0 text-ink shadow-lift outline-none duration-150 backdrop:bg-[oklch(0.15_0.01_265/0.5)] open:animate-in backdrop:backdrop-blur-[2px]"
     >

@@ -2,7 +2,7 @@ import type { Data, Input } from '@/contract/define'
 import type { verifyEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import { type Context, isUniqueViolation, statement } from '../context'
-import { leaseUntil, sendFirst, toChangeLetter } from '../notices'
+import { leaseUntil, sendFirst, toChangeLetter, toDeliverable } from '../notices'
 import {
   type AskedPlaces,
   judgePlaces,
@@ -104,9 +104,11 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
 
   const { old_email: oldEmail, new_email: newEmail } = attempt
   const change = { userName: user.name, oldEmail, newEmail, at: now, ipAddress: ctx.ip }
-  const sending = (['old', 'new'] as const).map((recipient) =>
-    sendFirst(ctx, { id: noticeIds[recipient], userId }, toChangeLetter({ kind: 'email_changed', recipient }, change)),
-  )
+  const letter = toChangeLetter({ kind: 'email_changed', recipient: 'old' }, change)
+  const sending = [
+    sendFirst(ctx, { id: noticeIds.old, userId }, letter),
+    sendFirst(ctx, { id: noticeIds.new, userId }, { ...letter, to: toDeliverable(newEmail) }),
+  ]
   const sent = Promise.all(sending).then((results) => results.every(Boolean))
   return {
     email_verified: true,

@@ -32,8 +32,13 @@ export interface TakenPlaces {
   at: Date
 }
 
+// OFFSET 0 keeps the planner from working it out again wherever `live` is used.
+const liveHits = (windowMs: string) => `(SELECT ARRAY(
+     SELECT h FROM unnest(r.hits) AS h WHERE h > $1::timestamptz - ${windowMs} * interval '1 millisecond' ORDER BY h
+   ) AS live OFFSET 0) AS l`
+
 // One row a bucket and one upsert make the count exact without a lock of our own: parallel calls queue on the row,
-// and each sees the times that the one before it left. OFFSET 0 keeps the planner from working out `live` where it is used.
+// and each sees the times that the one before it left.
 // Also a part of statements that do more: its values are $1 to $5, its columns those of PlaceRow.
 export const TAKE_PLACES = `INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
    SELECT b.key, b.user_id, ARRAY[$1::timestamptz], b.places, b.window_ms, b.places > 0,
@@ -43,9 +48,7 @@ export const TAKE_PLACES = `INSERT INTO rate_limits AS r (key, user_id, hits, pl
    ON CONFLICT (key) DO UPDATE SET
      (hits, granted) = (
        SELECT CASE WHEN cardinality(live) < excluded.places THEN live || excluded.hits ELSE live END, cardinality(live) < excluded.places
-       FROM (SELECT ARRAY(
-         SELECT h FROM unnest(r.hits) AS h WHERE h > $1::timestamptz - excluded.window_ms * interval '1 millisecond' ORDER BY h
-       ) AS live OFFSET 0) AS l
+       FROM ${liveHits('excluded.window_ms')}
      ),
      places = excluded.places, window_ms = excluded.window_ms, expires_at = excluded.expires_at
    RETURNING key, hits, granted`
@@ -55,9 +58,7 @@ const movePlaces = statement('take-places', `${TAKE_PLACES}, ${UNWAITED}`)
 export const LOOK_AT_PLACES = `SELECT b.key, l.live AS hits, cardinality(l.live) < b.places AS granted
    FROM unnest($6::text[], $7::int[], $8::bigint[]) AS b (key, places, window_ms)
    LEFT JOIN rate_limits r ON r.key = b.key
-   CROSS JOIN LATERAL (SELECT ARRAY(
-     SELECT h FROM unnest(r.hits) AS h WHERE h > $1::timestamptz - b.window_ms * interval '1 millisecond' ORDER BY h
-   ) AS live OFFSET 0) AS l`
+   CROSS JOIN LATERAL ${liveHits('b.window_ms')}`
 
 // In key order, as places are taken: two calls that lock the same rows in different orders would wait for each other.
 /** Gives the places back; `keys` and `at` stand for values of the statement that this is a part of. */

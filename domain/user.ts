@@ -52,6 +52,12 @@ export const lockActiveUser = statement(
   'SELECT id FROM users WHERE id = $1 AND withdrawn_at IS NULL FOR UPDATE',
 )
 
+/**
+ * The part `account` of a statement that writes what a withdrawal has to see; its value is $2. One that had begun before it
+ * committed finds another version than it knows, and looks again.
+ */
+export const RAISE_VERSION = `UPDATE users SET version = version + 1 WHERE id = $2 AND withdrawn_at IS NULL RETURNING id, name`
+
 // Open changes die with the old password: whoever started one may not be who holds the account now.
 const updatePassword = statement(
   'set-password',

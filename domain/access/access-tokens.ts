@@ -2,15 +2,14 @@ import type * as contract from '@/contract/access'
 import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { type Context, type SystemContext, statement } from '../context'
+import { RAISE_VERSION } from '../user'
 import { sha256 } from './authenticate'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
 const insertToken = statement(
   'create-access-token',
-  `WITH account AS (
-     UPDATE users SET version = version + 1 WHERE id = $2 AND withdrawn_at IS NULL RETURNING id
-   ), token AS (
+  `WITH account AS (${RAISE_VERSION}), token AS (
      INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at)
      SELECT $1, id, $3, $4, $5, $6, $7 FROM account
      RETURNING id, user_id

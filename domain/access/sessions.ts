@@ -2,15 +2,13 @@ import type * as contract from '@/contract/access'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { type Context, type SystemContext, statement, UNWAITED } from '../context'
-import { lockActiveUser } from '../user'
+import { lockActiveUser, RAISE_VERSION } from '../user'
 
 const SESSION_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000
 
 const insertSession = statement(
   'start-session',
-  `WITH account AS (
-     UPDATE users SET version = version + 1 WHERE id = $2 AND withdrawn_at IS NULL RETURNING id
-   )
+  `WITH account AS (${RAISE_VERSION})
    INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, expires_at)
    SELECT $1, id, $3, $4, $5, $5, $6 FROM account
    RETURNING id`,

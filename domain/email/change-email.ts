@@ -33,7 +33,8 @@ const beginChange = statement(
 )
 
 // Of what ended while the message was on its way, nothing may be opened: neither for an old password nor by a caller
-// who has been signed out, nor for an address that was taken meanwhile. The caller's row is locked after the account's, as those who end it do.
+// who has been signed out, nor for an address that was taken meanwhile. The caller's row is locked after the account's, as
+// those who end it do.
 // The password was right, so its places are free again.
 // The new request is written after the one it supersedes was closed: the count makes PostgreSQL finish that first.
 const openRequest = statement(

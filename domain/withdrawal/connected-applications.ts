@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { AppError } from '@/contract/errors'
 import { type AppAnswer, type SystemContext, statement } from '../context'
+import { RAISE_VERSION } from '../user'
 
 export interface AppsOutcome {
   /** When the next application wants to be tried; null once all know. */
@@ -116,9 +117,7 @@ export async function registerApp(
 
 const insertConnection = statement(
   'connect-app',
-  `WITH account AS (
-     UPDATE users SET version = version + 1 WHERE id = $2 AND withdrawn_at IS NULL RETURNING id
-   )
+  `WITH account AS (${RAISE_VERSION})
    INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
    SELECT $1, account.id, a.id, $4, $5 FROM account, connected_apps a WHERE a.id = $3
    ON CONFLICT (user_id, app_id) DO UPDATE SET subject = excluded.subject

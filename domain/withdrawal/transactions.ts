@@ -1,12 +1,10 @@
 import { AppError } from '@/contract/errors'
 import { type SystemContext, statement } from '../context'
+import { RAISE_VERSION } from '../user'
 
-// The new version keeps a withdrawal from starting between its count and this row.
 const insert = statement(
   'add-transaction',
-  `WITH account AS (
-     UPDATE users SET version = version + 1 WHERE id = $2 AND withdrawn_at IS NULL RETURNING id, name
-   ), added AS (
+  `WITH account AS (${RAISE_VERSION}), added AS (
      INSERT INTO transactions (id, user_id, status, description, amount_cents, created_at)
      SELECT $1, id, $3, $4, $5, $6 FROM account
      RETURNING id, user_id

@@ -134,6 +134,20 @@ export interface EngineEvent {
   data: Record<string, string>
 }
 
+/** What names a caller, known without the database. */
+export interface Credential {
+  kind: 'access_token' | 'session' | 'outside_token'
+  /** What its row is found by: the token's hash, the session's id, the user's id. */
+  key: Buffer | string
+  /** Null where the row tells them. */
+  scopes: readonly Scope[] | null
+  /** An outside issuer's token has no row that a withdrawal could end; it is remembered by hash and expiry. */
+  outsideToken?: { hash: Buffer; expiresAt: Date }
+}
+
+/** A statement that finds the caller, one for each kind of credential; made by `callerStatement`. */
+export type CallerStatement = Record<Credential['kind'], Statement>
+
 export interface PendingChange {
   id: string
   newEmail: string
@@ -146,7 +160,7 @@ export interface PendingChange {
 
 /** Who calls, with the user and the pending change as the statement that checked the token saw them. */
 export interface Actor {
-  kind: 'session' | 'access_token' | 'outside_token' | 'status_token'
+  kind: Credential['kind'] | 'status_token'
   /** Of the row behind the credential; empty where there is none. */
   id: string
   userId: string
@@ -156,8 +170,7 @@ export interface Actor {
   pendingChange: PendingChange | null
   /** Set where a withdrawal ended the account: all that this credential still concerns. */
   withdrawal?: { id: string; madeTheCall: boolean }
-  /** An outside issuer's token has no row that a withdrawal could end; it is remembered by hash and expiry. */
-  outsideToken?: { hash: Buffer; expiresAt: Date }
+  outsideToken?: Credential['outsideToken']
 }
 
 /** How full a bucket is; becomes the RateLimit headers. */
@@ -202,6 +215,15 @@ export interface Context extends SystemContext {
   ip: string
   /** Buckets that this request looked at, for the answer's headers. */
   buckets: BucketState[]
+}
+
+/** A call whose caller is not known yet: the verb's first statement finds it as well, which spares a round trip. */
+export interface Call extends SystemContext {
+  /** Of the path; nobody else is let in. */
+  userId: string
+  ip: string
+  /** Refuses who may not make the call, and then the verb's part of the statement has had no effect. */
+  enter<Row extends object>(first: CallerStatement, values: unknown[]): Promise<{ ctx: Context; rows: Row[] }>
 }
 
 export const statement = (name: string, text: string): Statement => ({ name, text })

@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '@/contract/errors'
-import { type BucketState, type Context, type SystemContext, statement, UNWAITED } from './context'
+import { type BucketState, type SystemContext, statement, UNWAITED } from './context'
 import type { BucketName, Limit } from './limits'
 
 export interface Bucket extends Limit {
@@ -39,11 +39,14 @@ const liveHits = (windowMs: string) => `(SELECT ARRAY(
 
 // One row a bucket and one upsert make the count exact without a lock of our own: parallel calls queue on the row,
 // and each sees the times that the one before it left.
-// Also a part of statements that do more: its values are $1 to $5, its columns those of PlaceRow.
-export const TAKE_PLACES = `INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
+// Also a part of statements that do more: the time is $1, its columns are those of PlaceRow.
+/** `source` names the buckets as `b (key, user_id, places, window_ms)`. */
+export const takePlacesOf = (
+  source: string,
+) => `INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
    SELECT b.key, b.user_id, ARRAY[$1::timestamptz], b.places, b.window_ms, b.places > 0,
           $1::timestamptz + b.window_ms * interval '1 millisecond'
-   FROM unnest($2::text[], $3::text[], $4::int[], $5::bigint[]) AS b (key, user_id, places, window_ms)
+   FROM ${source}
    ORDER BY b.key
    ON CONFLICT (key) DO UPDATE SET
      (hits, granted) = (
@@ -52,6 +55,11 @@ export const TAKE_PLACES = `INSERT INTO rate_limits AS r (key, user_id, hits, pl
      ),
      places = excluded.places, window_ms = excluded.window_ms, expires_at = excluded.expires_at
    RETURNING key, hits, granted`
+const ASKED = 'unnest($2::text[], $3::text[], $4::int[], $5::bigint[]) AS b (key, user_id, places, window_ms)'
+/** Its values are $1 to $5. */
+export const TAKE_PLACES = takePlacesOf(ASKED)
+/** The same, where a statement that finds its caller lets it in. */
+export const TAKE_PLACES_IF_ADMITTED = takePlacesOf(`admitted, ${ASKED}`)
 const movePlaces = statement('take-places', `${TAKE_PLACES}, ${UNWAITED}`)
 
 /** Whether there is room, for a first answer: who acts on it takes the places. Its values begin at $6. */
@@ -184,17 +192,17 @@ const FORGET_ABOVE = 10_000
 let forgetAt = FORGET_ABOVE
 
 /** Reads are counted in this process alone, so that a read never costs a write. */
-export function takeReadPlace(ctx: Context): void {
+export function takeReadPlace(ctx: SystemContext & { userId: string; buckets: BucketState[] }): void {
   const { places, windowMs } = ctx.limits.read
   const now = ctx.clock.now().getTime()
-  const hits = readHits.get(ctx.actor.userId) ?? []
+  const hits = readHits.get(ctx.userId) ?? []
   // In the order of time: what has left the window stands in front.
   const live = hits.findIndex((hit) => hit > now - windowMs)
   hits.splice(0, live < 0 ? hits.length : live)
   const granted = hits.length < places
   if (granted) hits.push(now)
   if (readHits.size >= forgetAt) forgetIdle(now - windowMs)
-  readHits.set(ctx.actor.userId, hits)
+  readHits.set(ctx.userId, hits)
   const resetsAt = new Date((hits[0] ?? now) + windowMs)
   noteBucket(ctx, { name: 'read', places, windowMs, remaining: places - hits.length, resetsAt })
   if (!granted) throw new AppError('RATE_001', undefined, secondsUntil(resetsAt, new Date(now)))

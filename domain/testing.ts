@@ -3,12 +3,25 @@ import pg from 'pg'
 import { afterAll, inject } from 'vitest'
 import type { Data } from '@/contract/define'
 import type { changeEmail as changeContract } from '@/contract/email'
+import { AppError } from '@/contract/errors'
 import { type Database, openDatabase } from '@/server/db'
 import { createPasswords } from '@/server/passwords'
 import { createSecrets } from '@/server/secrets'
-import { authenticateSession } from './access/authenticate'
+import { sessionCredential } from './access/authenticate'
+import { findCaller } from './access/caller'
 import { startSession } from './access/sessions'
-import type { AppAnswer, AppRequest, Context, EngineEvent, LedgerEntry, Message, SystemContext } from './context'
+import type {
+  AppAnswer,
+  AppRequest,
+  Call,
+  CallerStatement,
+  Context,
+  Credential,
+  EngineEvent,
+  LedgerEntry,
+  Message,
+  SystemContext,
+} from './context'
 import { changeEmail } from './email/change-email'
 import { LIMITS, type Limits } from './limits'
 import { createUser } from './user'
@@ -152,10 +165,26 @@ export async function givenSession(ctx: TestContext, userId: string): Promise<st
 }
 
 /** A request of this user now, as the wrapper would begin it. */
-export async function asUser(ctx: TestContext, user: TestUser): Promise<Context> {
-  const actor = await authenticateSession(ctx, user.sessionId)
-  if (!actor) throw new Error('the session has ended')
-  return { ...ctx, actor, ip: '192.0.2.1', buckets: [] }
+export const asUser = (ctx: TestContext, user: TestUser): Promise<Context & Call> =>
+  asCaller(ctx, user.userId, sessionCredential(user.sessionId))
+
+export async function asCaller(ctx: TestContext, userId: string, credential: Credential): Promise<Context & Call> {
+  const found = await findCaller(ctx, credential)
+  if (!found) throw new Error('the session has ended')
+  const call: Context & Call = {
+    ...ctx,
+    actor: found.actor,
+    userId,
+    ip: '192.0.2.1',
+    buckets: [],
+    // Of a copy, whose parts a test may have replaced.
+    async enter<Row extends object>(this: typeof call, first: CallerStatement, values: unknown[]) {
+      const entered = await findCaller<Row>(this, credential, { userId, scope: 'email:manage', first, values })
+      if (!entered) throw new AppError('AUTH_001')
+      return { ctx: Object.assign(this, { actor: entered.actor }), rows: entered.rows }
+    },
+  }
+  return call
 }
 
 export interface PendingTestChange extends Data<typeof changeContract> {

@@ -124,6 +124,22 @@ test.each(ways.slice(0, 2))(
   },
 )
 
+test.each([
+  ['is cancelled', `status = 'cancelled'`, 'EMAIL_006'],
+  ['expires', `expires_at = requested_at`, 'EMAIL_004'],
+  ['runs out of attempts', 'attempts = 5', 'EMAIL_005'],
+])('B8: a code whose request %s while it waits for the account is refused for that', async (_what, set, code) => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const pending = await givenPendingChange(ctx, user)
+  const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
+  const caller = await asUser(ctx, user)
+  const end = { name: `end-${code}`, text: `UPDATE email_change_requests SET ${set} WHERE id = $1` }
+  const verifying = () => refusalOf(verifyEmail(caller, input))
+  expect(await heldUp(ctx, user, verifying, (sql) => sql(end, [pending.change_request_id]))).toBe(code)
+  expect((await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })).email).toBe(user.email)
+})
+
 describe('a withdrawal that waits for the account sees what was written meanwhile:', () => {
   async function withdrawDuring(meanwhile: (ctx: TestContext, user: TestUser, sql: Sql) => Promise<unknown>) {
     const ctx = await testContext()

@@ -1,9 +1,10 @@
 import type { z } from 'zod'
-import type { Contract, Data, Input } from '@/contract/define'
+import { type Contract, type Data, type Input, isStorable } from '@/contract/define'
 import { AppError, ERRORS, type ErrorCode, parseIssueMessage } from '@/contract/errors'
-import { authenticate, sha256 } from '@/domain/access/authenticate'
+import { readCredential, sha256 } from '@/domain/access/authenticate'
 import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
-import type { Actor, BucketState, Context, SystemContext } from '@/domain/context'
+import { findCaller } from '@/domain/access/caller'
+import type { Actor, BucketState, Call, CallerStatement, Context } from '@/domain/context'
 import { beginIdempotentCall, keepAnswer, releaseKey } from '@/domain/idempotency'
 import { secondsUntil, takePlaces, takeReadPlace, userBucket } from '@/domain/rate-limit'
 import { clientIpOf } from './client-ip'
@@ -15,7 +16,7 @@ import { parseStrictJson } from './strict-json'
 import { traceRequest } from './tracing'
 
 type Params = Record<string, string>
-type Verb<C extends Contract> = (ctx: Context, input: Input<C>) => Promise<Data<C>>
+type Verb<From, C extends Contract> = (from: From, input: Input<C>) => Promise<Data<C>>
 
 export interface Endpoint {
   contract: Contract
@@ -28,13 +29,26 @@ export type RouteHandler = ((request: Request, context: { params: Promise<Params
   endpoint?: Endpoint
 }
 
-/** A contract and its verb as a function from request to answer: the checks of section 1 of the contract, in its order. */
-export function endpoint<const C extends Contract>(contract: C, verb: Verb<C>): Endpoint {
+/**
+ * A contract and its verb as a function from request to answer: the checks of section 1 of the contract, in its order. A verb that
+ * `findsCaller` does so in its own first statement.
+ */
+export function endpoint<const C extends Contract>(contract: C, verb: Verb<Context, C>): Endpoint
+export function endpoint<const C extends Contract>(
+  contract: C,
+  verb: Verb<Call, C>,
+  options: { findsCaller: true },
+): Endpoint
+export function endpoint<const C extends Contract>(
+  contract: C,
+  verb: Verb<Context & Call, C>,
+  { findsCaller = false } = {},
+): Endpoint {
   return {
     contract,
     handle(request, params, ip) {
       const exchange = new Exchange(request, contract)
-      return inRequest(exchange.requestId, () => serve(exchange, contract, verb, params, ip))
+      return inRequest(exchange.requestId, () => serve(exchange, contract, verb, findsCaller, params, ip))
     },
   }
 }
@@ -42,41 +56,80 @@ export function endpoint<const C extends Contract>(contract: C, verb: Verb<C>): 
 async function serve<C extends Contract>(
   exchange: Exchange,
   contract: C,
-  verb: Verb<C>,
+  verb: Verb<Context & Call, C>,
+  findsCaller: boolean,
   params: Params,
   ip: string,
 ): Promise<Response> {
-  const { request } = exchange
   try {
-    const { text, value } = contract.method === 'POST' ? await readJson(request) : { text: '', value: {} }
-    const system = systemContext()
-    const actor = await requireActor(request, system, contract, params)
-    exchange.actor = actor
-    requireScope(request, contract, actor)
-    if (actor.userId !== params.userId) throw new AppError(contract.forbidden)
-    const ctx: Context = { ...system, actor, ip, buckets: exchange.buckets }
-    return await once(exchange, ctx, text, async () => {
-      const input = await acceptInput(ctx, contract, params, value)
-      const data = contract.data.parse(await verb(ctx, input as Input<C>))
+    const { text, value } = contract.method === 'POST' ? await readJson(exchange.request) : { text: '', value: {} }
+    const call = await openCall(exchange, contract, params, ip)
+    const run = async () => {
+      const input = await acceptInput(call, contract, params, value)
+      const data = contract.data.parse(await verb(call as OpenCall & Context, input as Input<C>))
       return exchange.succeed(data, params)
-    })
+    }
+    const key = contract.method === 'POST' ? exchange.request.headers.get('Idempotency-Key') : null
+    if (findsCaller && key === null) return await run()
+    const { ctx } = await call.enter()
+    return key === null ? await run() : await once(exchange, ctx, { key, body: text }, run)
   } catch (error) {
     return exchange.fail(error)
   }
 }
 
+/** `actor` is set once it was let in. */
+interface OpenCall extends Call {
+  actor?: Actor
+  buckets: BucketState[]
+  enter<Row extends object>(first?: CallerStatement, values?: unknown[]): Promise<{ ctx: Context; rows: Row[] }>
+}
+
+async function openCall(exchange: Exchange, contract: Contract, params: Params, ip: string): Promise<OpenCall> {
+  const { headers } = exchange.request
+  const { userId = '' } = params
+  const { scope } = contract
+  const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(headers.get('Authorization') ?? '')?.[1]
+  const system = systemContext()
+  const credential = token ? await readCredential(system, token) : null
+  // The header alone grants nothing, and a token's scope is used only when the caller says so.
+  const isAsked = headers.get('X-Required-Scope') === scope
+  const call: OpenCall = {
+    ...system,
+    userId,
+    ip,
+    buckets: exchange.buckets,
+    async enter<Row extends object>(first?: CallerStatement, values: unknown[] = []) {
+      const mayRide = isAsked && isStorable(userId) && (credential?.scopes?.includes(scope) ?? true)
+      const riding = first && mayRide ? { first, values, userId, scope } : undefined
+      const found = credential && (await findCaller<Row>(system, credential, riding))
+      const actor =
+        found?.actor ??
+        (token && contract.withdrawn && (await authenticateWithdrawn(system, token, params, contract.withdrawn)))
+      if (!actor) throw new AppError('AUTH_001')
+      exchange.actor = actor
+      if (!isAsked || !actor.scopes.includes(scope) || actor.userId !== userId) throw new AppError(contract.forbidden)
+      return { ctx: Object.assign(call, { actor }), rows: found?.rows ?? [] }
+    },
+  }
+  return call
+}
+
 /** With an Idempotency-Key the first answer is kept and given again; what a later try could change is not kept. */
-async function once(exchange: Exchange, ctx: Context, body: string, run: () => Promise<Response>): Promise<Response> {
-  const given = exchange.request.headers.get('Idempotency-Key')
+async function once(
+  exchange: Exchange,
+  ctx: Context,
+  given: { key: string; body: string },
+  run: () => Promise<Response>,
+): Promise<Response> {
   // Of a withdrawn account's credentials only the one that made the call may see its answer again.
-  if (given === null || exchange.contract?.method !== 'POST' || ctx.actor.withdrawal?.madeTheCall === false)
-    return run()
-  if (!/^[\x21-\x7e]{1,255}$/.test(given)) {
+  if (ctx.actor.withdrawal?.madeTheCall === false) return run()
+  if (!/^[\x21-\x7e]{1,255}$/.test(given.key)) {
     throw new AppError('REQUEST_001', 'Idempotency-Key must be 1 to 255 visible ASCII characters.')
   }
   const path = new URL(exchange.request.url).pathname
-  const key = sha256(`${ctx.actor.userId}\n${path}\n${given}`).toString('base64url')
-  const call = await beginIdempotentCall(ctx, { key, userId: ctx.actor.userId, body })
+  const key = sha256(`${ctx.actor.userId}\n${path}\n${given.key}`).toString('base64url')
+  const call = await beginIdempotentCall(ctx, { key, userId: ctx.actor.userId, body: given.body })
   if ('body' in call) return exchange.replay(call.body, call.status, call.headers)
   let response: Response
   try {
@@ -184,37 +237,18 @@ async function readBody(request: Request): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-async function requireActor(
-  request: Request,
-  system: SystemContext,
-  contract: Contract,
-  params: Params,
-): Promise<Actor> {
-  const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(request.headers.get('Authorization') ?? '')?.[1]
-  const actor =
-    token &&
-    ((await authenticate(system, token)) ??
-      (contract.withdrawn && (await authenticateWithdrawn(system, token, params, contract.withdrawn))))
-  if (!actor) throw new AppError('AUTH_001')
-  return actor
-}
-
-// The header alone grants nothing, and a token's scope is used only when the caller says so.
-function requireScope(request: Request, contract: Contract, actor: Actor) {
-  const asked = request.headers.get('X-Required-Scope') === contract.scope
-  if (!asked || !actor.scopes.includes(contract.scope)) throw new AppError(contract.forbidden)
-}
-
-async function acceptInput(ctx: Context, contract: Contract, params: Params, body: unknown): Promise<unknown> {
+async function acceptInput(call: OpenCall, contract: Contract, params: Params, body: unknown): Promise<unknown> {
   const { limit } = contract
   let input: unknown
   try {
     input = parseInput(contract, params, body)
   } catch (refusal) {
-    if (limit?.countsMalformed) await takeCallPlace(ctx, limit.bucket)
+    // Who may not call is told that first.
+    if (!call.actor) await call.enter()
+    if (limit?.countsMalformed) await takeCallPlace(call, limit.bucket)
     throw refusal
   }
-  if (limit && limit.takenBy !== 'verb') await takeCallPlace(ctx, limit.bucket)
+  if (limit && limit.takenBy !== 'verb') await takeCallPlace(call, limit.bucket)
   return input
 }
 
@@ -234,9 +268,9 @@ function parseWith(schema: z.ZodObject | undefined, value: unknown): Record<stri
   return result?.data ?? {}
 }
 
-async function takeCallPlace(ctx: Context, bucket: 'read' | 'verify' | 'withdraw') {
-  if (bucket === 'read') takeReadPlace(ctx)
-  else await takePlaces(ctx, { take: [userBucket(ctx, bucket, ctx.actor.userId)], code: 'RATE_001' })
+async function takeCallPlace(call: OpenCall, bucket: 'read' | 'verify' | 'withdraw') {
+  if (bucket === 'read') takeReadPlace(call)
+  else await takePlaces(call, { take: [userBucket(call, bucket, call.userId)], code: 'RATE_001' })
 }
 
 /** One call: its request id, its headers, its envelope; its line in the log, its place in the figures and its span. */

@@ -2,7 +2,8 @@ import { parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
-import { type Context, isUndone, isUniqueViolation, statement, UNWAITED } from '../context'
+import { callerStatement } from '../access/caller'
+import { type Call, type Context, isUndone, isUniqueViolation, statement, UNWAITED } from '../context'
 import { leaseUntil, sendFirst, toChangeLetter } from '../notices'
 import {
   type AskedPlaces,
@@ -14,7 +15,7 @@ import {
   placeValues,
   pseudonymousBucket,
   returnPlaces,
-  TAKE_PLACES,
+  TAKE_PLACES_IF_ADMITTED,
   type TakenPlaces,
   takePlaces,
   userBucket,
@@ -23,14 +24,14 @@ import { codeExpiresAt } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
 
 // The limits and what they guard in one look. The hash is compared, and the answer given, only if all of them have room.
-const beginChange = statement(
-  'begin-email-change',
-  `WITH taken AS (${TAKE_PLACES}), looked AS (${LOOK_AT_PLACES})
-   SELECT places.key, places.hits, places.granted, u.password_hash,
-          EXISTS (SELECT FROM users WHERE email_key = $10) AS taken, ${UNWAITED}
-   FROM (SELECT * FROM taken UNION ALL SELECT * FROM looked) AS places
-   LEFT JOIN users u ON u.id = $9 AND u.withdrawn_at IS NULL`,
-)
+const beginChange = callerStatement('begin-email-change', {
+  values: 9,
+  parts: `taken AS (${TAKE_PLACES_IF_ADMITTED}), looked AS (${LOOK_AT_PLACES})`,
+  columns: `places.key, places.hits, places.granted, u.password_hash,
+            EXISTS (SELECT FROM users WHERE email_key = $9) AS taken, ${UNWAITED}`,
+  joins: `LEFT JOIN (SELECT * FROM taken UNION ALL SELECT * FROM looked) AS places ON true
+          LEFT JOIN users u ON u.id = (SELECT user_id FROM admitted)`,
+})
 
 // Of what ended while the message was on its way, nothing may be opened: neither for an old password nor by a caller
 // who has been signed out, nor for an address that was taken meanwhile. The caller's row is locked after the account's, as
@@ -58,8 +59,8 @@ const openRequest = statement(
      RETURNING r.id
    ), request AS (
      INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac,
-                                        requested_at, request_ip, sent_at, expires_at)
-     SELECT $4, id, 'pending_verification', $5, email, $6, $7, $8, $9, $10, $3, $11
+                                        requested_at, request_ip, sent_at, expires_at, target_bucket)
+     SELECT $4, id, 'pending_verification', $5, email, $6, $7, $8, $9, $10, $3, $11, $19
      FROM account WHERE (SELECT count(*) FROM superseded) >= 0
      RETURNING id, user_id, old_email
    ), returned AS (
@@ -74,16 +75,13 @@ const openRequest = statement(
    SELECT (SELECT old_email FROM request), EXISTS (SELECT FROM taken) AS taken`,
 )
 
-export async function changeEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
+export async function changeEmail(call: Call, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const address = parseAddress(input.new_email)
   if (!address) throw new AppError('EMAIL_001')
-  const { userId } = ctx.actor
-  const bucket = (name: Parameters<typeof userBucket>[1]) => userBucket(ctx, name, userId)
-  const quota = [
-    bucket('change'),
-    pseudonymousBucket(ctx, 'target', address.key),
-    pseudonymousBucket(ctx, 'targetMail', address.key),
-  ]
+  const { userId } = call
+  const bucket = (name: Parameters<typeof userBucket>[1]) => userBucket(call, name, userId)
+  const messages = pseudonymousBucket(call, 'targetMail', address.key)
+  const quota = [bucket('change'), pseudonymousBucket(call, 'target', address.key), messages]
 
   // Counted before hashing: however many guesses arrive at once, five are hashed.
   const asked: AskedPlaces = {
@@ -91,13 +89,11 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     look: [...quota, bucket('taken')],
     code: 'EMAIL_008',
   }
-  const now = ctx.clock.now()
-  const found = await ctx.sql<PlaceRow & { password_hash: string | null; taken: boolean }>(beginChange, [
-    ...placeValues(asked, now),
-    ...lookValues(asked),
-    userId,
-    address.key,
-  ])
+  const now = call.clock.now()
+  const { ctx, rows: found } = await call.enter<PlaceRow & { password_hash: string | null; taken: boolean }>(
+    beginChange,
+    [...placeValues(asked, now), ...lookValues(asked), address.key],
+  )
   const guess = await judgePlaces(ctx, asked, found, now)
   const { password_hash: passwordHash, taken } = found[0] ?? { password_hash: null }
   if (!passwordHash) throw new AppError('AUTH_001')
@@ -151,6 +147,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       guess.buckets.map(({ key }) => key),
       guess.at,
       leaseUntil(sentAt),
+      messages.key,
     ]).catch((error) => {
       if (isUndone(error)) held = [guess, change]
       throw error

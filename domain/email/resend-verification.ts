@@ -2,33 +2,30 @@ import { parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { resendVerification as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
-import { type Context, type PendingChange, statement, UNWAITED } from '../context'
-import {
-  type AskedPlaces,
-  givePlacesBack,
-  judgePlaces,
-  noteBucket,
-  type PlaceRow,
-  placeValues,
-  pseudonymousBucket,
-  secondsUntil,
-  TAKE_PLACES,
-} from '../rate-limit'
+import { callerStatement } from '../access/caller'
+import { type Call, type Context, type PendingChange, statement, UNWAITED } from '../context'
+import { givePlacesBack, judgePlaces, noteBucket, type PlaceRow, secondsUntil, takePlacesOf } from '../rate-limit'
 import { codeExpiresAt, refusalNow, requireOpenChange, resendAvailableAt } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
 
 // Moving `sent_at` claims the wait: of parallel calls one finds the time that it has read.
-const claim = statement(
-  'claim-resend',
-  `WITH places AS (${TAKE_PLACES}), claimed AS (
+const claim = callerStatement('claim-resend', {
+  values: 6,
+  parts: `open AS (
+     SELECT r.id, r.sent_at, coalesce(r.target_bucket, 'targetMail:' || r.id) AS bucket
+     FROM admitted JOIN email_change_requests r ON r.user_id = admitted.user_id
+     WHERE r.id = $2 AND r.status = 'pending_verification' AND r.expires_at > $1 AND r.attempts < $3 AND r.sent_at <= $4
+   ), places AS (
+     ${takePlacesOf('(SELECT bucket AS key, NULL AS user_id, $5::int AS places, $6::bigint AS window_ms FROM open) AS b')}
+   ), claimed AS (
      UPDATE email_change_requests r SET sent_at = $1
-     FROM places
-     WHERE places.granted AND r.id = $6 AND r.user_id = $7 AND r.status = 'pending_verification' AND r.sent_at = $8
+     FROM places, open
+     WHERE places.granted AND r.id = open.id AND r.status = 'pending_verification' AND r.sent_at = open.sent_at
      RETURNING r.id
-   )
-   SELECT places.key, places.hits, places.granted, claimed.id AS claimed, ${UNWAITED}
-   FROM places LEFT JOIN claimed ON true`,
-)
+   )`,
+  columns: `places.key, places.hits, places.granted, claimed.id AS claimed, ${UNWAITED}`,
+  joins: 'LEFT JOIN places ON true LEFT JOIN claimed ON true',
+})
 const unclaim = statement(
   'unclaim-resend',
   `UPDATE email_change_requests SET sent_at = $3 WHERE id = $1 AND status = 'pending_verification' AND sent_at = $2`,
@@ -46,23 +43,32 @@ const replaceCode = statement(
    RETURNING id`,
 )
 
-export async function resendVerification(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
-  const change = requireOpenChange(ctx, input.change_request_id)
+/** Without `key` where nothing may be sent. */
+interface ClaimRow extends PlaceRow {
+  key: string
+  claimed: string | null
+}
+
+export async function resendVerification(call: Call, input: Input<typeof contract>): Promise<Data<typeof contract>> {
+  const now = call.clock.now()
+  const { targetMail, codeAttempts, resendCooldownMs } = call.limits
+  const { ctx, rows } = await call.enter<ClaimRow>(claim, [
+    now,
+    input.change_request_id,
+    codeAttempts,
+    new Date(now.getTime() - resendCooldownMs),
+    targetMail.places,
+    targetMail.windowMs,
+  ])
+  const [row] = rows
+  const change = ctx.actor.pendingChange
+  if (!change || !row?.key) throw refusalOf(ctx, input.change_request_id)
+  noteWait(ctx, change)
+  const bucket = { ...targetMail, name: 'targetMail', key: row.key, userId: null } as const
+  const places = await judgePlaces(ctx, { take: [bucket], code: 'EMAIL_008' }, rows, now)
   const address = parseAddress(change.newEmail)
   if (!address) throw new Error('a stored address does not parse')
-  noteWait(ctx, change)
-  const now = ctx.clock.now()
-  if (resendAvailableAt(ctx, change) > now) throw tooEarly(ctx, change)
-
-  const asked: AskedPlaces = { take: [pseudonymousBucket(ctx, 'targetMail', address.key)], code: 'EMAIL_008' }
-  const rows = await ctx.sql<PlaceRow & { claimed: string | null }>(claim, [
-    ...placeValues(asked, now),
-    change.id,
-    ctx.actor.userId,
-    change.sentAt,
-  ])
-  const places = await judgePlaces(ctx, asked, rows, now)
-  const claimed = Boolean(rows[0]?.claimed)
+  const claimed = row.claimed !== null
   let accepted = false
   try {
     if (!claimed) throw await refusalAfterRace(ctx, change.id, now)
@@ -103,6 +109,13 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
     if (claimed) await ctx.sql(unclaim, [change.id, now, change.sentAt])
     throw error
   }
+}
+
+/** What is plain from what came with the caller. */
+function refusalOf(ctx: Context, changeRequestId: string): AppError {
+  const change = requireOpenChange(ctx, changeRequestId)
+  noteWait(ctx, change)
+  return tooEarly(ctx, change)
 }
 
 /** Another resend was first, or the request is no longer open. */

@@ -8,6 +8,7 @@ import {
   emailStatus,
   givenPerson,
   givenPlainPerson,
+  signIn,
   withdraw,
   withdrawalOf,
   withdrawalStatus,
@@ -94,6 +95,29 @@ test('a connection that PostgreSQL ends inside a transaction costs this one try:
   await expectFullEnd(world, { person, withdrawalId })
   expect(instance.isRunning).toBe(true)
   expect(instance.output).not.toContain('uncaughtException')
+})
+
+test('an outage signs nobody out: the pages say so, and the cookie is as good as before once PostgreSQL is back', async (context) => {
+  const cluster = await Cluster.start(context)
+  const world = await givenWorld(context, {}, cluster.place)
+  const instance = await world.start()
+  const person = await givenPlainPerson(world)
+  const cookie = await signIn(instance, person)
+  const get = (path: string) => fetch(`${instance.url}${path}`, { headers: { Cookie: cookie }, redirect: 'manual' })
+  const expectSignedIn = async () => {
+    expect(await (await get('/api/auth/session')).json()).toMatchObject({ user: { id: person.id } })
+    expect(await (await get('/settings/email')).text()).toContain(person.email)
+  }
+  await expectSignedIn()
+  await cluster.goDown('killed')
+  const [session, page] = [await get('/api/auth/session'), await get('/settings/email')]
+  expect([session.status, session.headers.getSetCookie(), await session.json()]).toEqual([503, [], {}])
+  expect(Number(session.headers.get('Retry-After'))).toBeGreaterThan(0)
+  expect([page.status, page.headers.getSetCookie()]).toEqual([500, []])
+  expect(await page.text()).not.toContain(person.email)
+  await cluster.comeUp()
+  await until('the session heals', async () => (await get('/api/auth/session')).status === 200)
+  await expectSignedIn()
 })
 
 test('a server that takes no writes, as after a failover: reads go on, writes are told to come back, and it heals', async (context) => {

@@ -1,4 +1,4 @@
-import type { NextAuthOptions, Session } from 'next-auth'
+import NextAuth, { type NextAuthOptions, type Session } from 'next-auth'
 import { decode, encode } from 'next-auth/jwt'
 import Credentials from 'next-auth/providers/credentials'
 import { AppError } from '@/contract/errors'
@@ -57,7 +57,7 @@ function createOptions(): NextAuthOptions {
     ],
     callbacks: {
       jwt: ({ token, user }) => (user ? { sub: user.id, sid: user.sessionId } : token),
-      session: async ({ token }) => (await describeSession(token.sid)) ?? ({} as Session),
+      session: ({ token }) => ({ sessionId: token.sid }) as Session,
     },
     events: {
       async signOut({ token }) {
@@ -90,9 +90,45 @@ async function checkCredentials(credentials: Record<string, string> | undefined,
   }
 }
 
-async function describeSession(sessionId: string | undefined): Promise<Session | null> {
+/** What a page gets for its cookie. */
+interface SessionAnswer {
+  user: { id: string; name: string; email: string }
+  sessionId: string
+  /** Opens /api/v1 for this session, ten minutes at most; kept in memory only. */
+  accessToken: string
+  accessTokenExpiresAt: string
+}
+
+/** The routes of next-auth. Of a session it reads the cookie alone: it takes a row that cannot be looked up for one that is gone. */
+export async function serveAuth(
+  request: Request,
+  context: { params: Promise<{ nextauth: string[] }> },
+): Promise<Response> {
+  const response: Response = await NextAuth(request as never, context as never, authOptions())
+  const isSession = request.method === 'GET' && (await context.params).nextauth.join() === 'session'
+  return isSession ? answerSession(response) : response
+}
+
+async function answerSession(response: Response): Promise<Response> {
+  const { sessionId } = (await response.json()) as Partial<Session>
+  try {
+    const answer = sessionId ? await describeSession(sessionId) : null
+    return new Response(JSON.stringify(answer ?? {}), { status: response.status, headers: response.headers })
+  } catch (error) {
+    const away = isDatabaseAway(error)
+    log().error({ event: away ? 'database_away' : 'unexpected_error', operation: 'session', ...describeError(error) })
+    return Response.json(
+      {},
+      away
+        ? { status: 503, headers: { 'Cache-Control': 'no-store', 'Retry-After': '5' } }
+        : { status: 500, headers: { 'Cache-Control': 'no-store' } },
+    )
+  }
+}
+
+async function describeSession(sessionId: string): Promise<SessionAnswer | null> {
   const ctx = systemContext()
-  const actor = sessionId ? await authenticateSession(ctx, sessionId) : null
+  const actor = await authenticateSession(ctx, sessionId)
   if (!actor) return null
   ctx.background(() => touchSession(ctx, actor.id))
   const { token, expiresAt } = createSessionToken(ctx, actor.id)
@@ -101,6 +137,5 @@ async function describeSession(sessionId: string | undefined): Promise<Session |
     sessionId: actor.id,
     accessToken: token,
     accessTokenExpiresAt: expiresAt.toISOString(),
-    expires: new Date(ctx.clock.now().getTime() + 24 * 60 * 60 * 1000).toISOString(),
   }
 }

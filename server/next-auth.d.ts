@@ -6,12 +6,9 @@ declare module 'next-auth' {
     id: string
     sessionId: string
   }
+  /** As the cookie tells it; whether it is still good is for the database to say. */
   interface Session {
-    user: { id: string; name: string; email: string }
-    sessionId: string
-    /** Opens /api/v1 for this session, ten minutes at most; kept in memory only. */
-    accessToken: string
-    accessTokenExpiresAt: string
+    sessionId?: string
   }
 }
 

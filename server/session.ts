@@ -3,6 +3,7 @@ import { cache } from 'react'
 import type { Answer } from '@/contract/define'
 import type { getEmailStatus as contract } from '@/contract/email'
 import { authenticateSession } from '@/domain/access/authenticate'
+import { touchSession } from '@/domain/access/sessions'
 import type { Context } from '@/domain/context'
 import { getEmailStatus } from '@/domain/email/get-email-status'
 import { authOptions } from './auth'
@@ -19,8 +20,10 @@ export interface PageSession {
 export const pageContext = cache(async (): Promise<Context | null> => {
   const session = await getServerSession(authOptions())
   const ctx = systemContext()
-  const actor = session ? await authenticateSession(ctx, session.sessionId) : null
-  return actor && { ...ctx, actor, ip: '', buckets: [] }
+  const actor = session?.sessionId ? await authenticateSession(ctx, session.sessionId) : null
+  if (!actor) return null
+  ctx.background(() => touchSession(ctx, actor.id))
+  return { ...ctx, actor, ip: '', buckets: [] }
 })
 
 /** The same person, for what every page shows of them. */

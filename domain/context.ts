@@ -19,6 +19,9 @@ export interface Clock {
 /** What a MAC is for; two purposes never share one. */
 export type MacPurpose = 'verification-code' | 'session-token' | 'status-token' | 'pseudonym' | 'idempotency'
 
+/** A MAC as base64url, for patterns. Its last character holds four bits: with any character in its place one MAC had four texts. */
+export const MAC_TEXT = '[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]'
+
 export interface Secrets {
   /** `prefix` and 128 random bits, URL-safe. */
   randomId(prefix: string): string

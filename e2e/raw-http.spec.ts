@@ -44,3 +44,11 @@ test('no path is redirected to another host or another protocol', async () => {
   expect(await send('GET http://evil.test//x HTTP/1.1\r\nHost: x')).not.toMatch(/location:/i)
   expect(await send('GET /sign-in HTTP/1.1\r\nHost: x\r\nUpgrade: websocket')).toMatch(/^HTTP\/1.1 200 /)
 })
+
+for (const path of ['/api/auth/callback/credentials', '/admin/withdrawals/wd_unknown/retry', '/api/inngest']) {
+  test(`a body that is too large for ${path}, or of unknown length, is not read`, async () => {
+    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded`
+    expect(await send(`${head}\r\nContent-Length: 5000000`)).toMatch(/^HTTP\/1.1 413 /)
+    expect(await send(`${head}\r\nTransfer-Encoding: chunked`)).toMatch(/^HTTP\/1.1 413 /)
+  })
+}

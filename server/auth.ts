@@ -126,7 +126,8 @@ async function answerSession(response: Response): Promise<Response> {
   }
 }
 
-async function describeSession(sessionId: string): Promise<SessionAnswer | null> {
+/** Null when it was ended, or its account withdrawn. */
+export async function describeSession(sessionId: string): Promise<SessionAnswer | null> {
   const ctx = systemContext()
   const actor = await authenticateSession(ctx, sessionId)
   if (!actor) return null

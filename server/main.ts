@@ -16,6 +16,9 @@ import { startTimer } from './timer'
 import { startTracing, stopTracing } from './tracing'
 
 const SHUTDOWN_MS = 15_000
+const MOST_FORM_BYTES = 16 * 1024
+/** The engine sends along what steps have returned. */
+const MOST_ENGINE_BYTES = 4 * 1024 * 1024
 
 /** What to end when the process ends, the last begun first. */
 const closers: (() => Promise<unknown>)[] = []
@@ -72,12 +75,20 @@ function requestListener(pages: Promise<Pages>): RequestListener {
     if (!/^(?:GET|HEAD)$/.test(incoming.method ?? '') && !/^\/(?:api|admin)\//.test(incoming.url)) {
       return outgoing.writeHead(405, { Allow: 'GET, HEAD' }).end()
     }
+    if (bodyBytes(incoming) > (incoming.url.startsWith('/api/inngest') ? MOST_ENGINE_BYTES : MOST_FORM_BYTES)) {
+      incoming.resume()
+      return outgoing.writeHead(413, { Connection: 'close' }).end()
+    }
     return pages.then(
       ({ serve }) => serve(incoming, outgoing),
       () => outgoing.writeHead(503).end(),
     )
   }
 }
+
+/** Next reads a body whole before anyone looks at it, so that its length has to be known. */
+const bodyBytes = ({ headers }: IncomingMessage): number =>
+  headers['transfer-encoding'] ? Number.POSITIVE_INFINITY : Number(headers['content-length'] ?? 0)
 
 /** The path and query alone: the absolute form that proxies may use, and doubled slashes, would make Next redirect. */
 function pathOf(url: string): string {

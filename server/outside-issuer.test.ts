@@ -177,4 +177,10 @@ test('an outside token that withdraws its account reads the progress, and anothe
   expect(await authenticateWithdrawn(ctx, calling, path, 'reads')).toMatchObject({ withdrawal: { id: withdrawal_id } })
   expect(await authenticateWithdrawn(ctx, other, path, 'reads')).toBeNull()
   expect(await authenticate(ctx, other)).toBeNull()
+  // It was never seen, and has ended like the others.
+  expect(await authenticateWithdrawn(ctx, other, path, 'refused')).toMatchObject({ withdrawal: { madeTheCall: false } })
+  const stranger = { ...path, userId: 'usr_other' }
+  expect(await authenticateWithdrawn(ctx, other, stranger, 'refused')).toBeNull()
+  const email = await sign({ claims: { sub: user.userId, scope: 'email:manage', exp: now() + 86_400 } })
+  expect(await authenticateWithdrawn(ctx, email, path, 'refused')).toBeNull()
 })

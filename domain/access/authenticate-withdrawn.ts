@@ -1,12 +1,13 @@
 import type { Scope } from '@/contract/define'
 import { type Actor, type SystemContext, statement } from '../context'
 import { isStatusTokenOf } from '../withdrawal/status-token'
-import { hashOfCredential } from './authenticate'
+import { hashOfCredential, readCredential } from './authenticate'
 
 const byCredential = statement(
   'ended-credential',
   `SELECT withdrawal_id, user_id, scopes, made_the_call FROM ended_credentials WHERE credential_hash = $1 AND expires_at > $2`,
 )
+const byUser = statement('withdrawal-of-user', 'SELECT id FROM withdrawals WHERE user_id = $1 AND purged_at IS NULL')
 const ofWithdrawal = statement(
   'withdrawal-for-status-token',
   'SELECT user_id FROM withdrawals WHERE id = $1 AND user_id = $2 AND purged_at IS NULL',
@@ -19,7 +20,7 @@ interface EndedRow {
   made_the_call: boolean
 }
 
-/** Asked where `authenticate` knows nothing: what a withdrawal left of this credential, for this path. */
+/** Asked where `findCaller` knows nothing: what a withdrawal left of this credential, for this path. */
 export async function authenticateWithdrawn(
   ctx: SystemContext,
   token: string,
@@ -33,8 +34,16 @@ export async function authenticateWithdrawn(
       ? toActor('status_token', userId, { id: withdrawalId, madeTheCall: false }, ['account:manage'])
       : null
   }
-  const hash = hashOfCredential(ctx, token)
-  const [row] = hash ? await ctx.sql<EndedRow>(byCredential, [hash, ctx.clock.now()]) : []
+  const credential = await readCredential(ctx, token)
+  if (!credential) return null
+  const { kind, scopes } = credential
+  const [row] = await ctx.sql<EndedRow>(byCredential, [hashOfCredential(credential), ctx.clock.now()])
+  if (!row && purpose === 'refused' && kind === 'outside_token') {
+    // The others of an outside issuer were never seen, and ended all the same.
+    const mayAsk = credential.key === userId && scopes?.includes('account:manage')
+    const [withdrawal] = mayAsk ? await ctx.sql<{ id: string }>(byUser, [userId]) : []
+    return withdrawal ? toActor(kind, userId, { id: withdrawal.id, madeTheCall: false }, ['account:manage']) : null
+  }
   if (row?.user_id !== userId || !row.scopes.includes('account:manage')) return null
   if (purpose === 'reads' && !(row.made_the_call && row.withdrawal_id === withdrawalId)) return null
   const withdrawal = { id: row.withdrawal_id, madeTheCall: row.made_the_call }

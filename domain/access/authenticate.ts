@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { SCOPES, type Scope } from '@/contract/define'
-import type { Actor, Credential, SystemContext } from '../context'
+import { type Actor, type Credential, MAC_TEXT, type SystemContext } from '../context'
 import { findCaller } from './caller'
 
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 const ACCESS_TOKEN = /^uat_[A-Za-z0-9_-]{43}$/
-const SESSION_TOKEN = /^pst_(ses_[A-Za-z0-9_-]{22})\.(\d{1,12})\.([A-Za-z0-9_-]{43})$/
+const SESSION_TOKEN = new RegExp(`^pst_(ses_[A-Za-z0-9_-]{22})\\.(\\d{1,12})\\.(${MAC_TEXT})$`)
 /** Three parts of base64url: a JWT. A session token has three parts as well. */
 const OUTSIDE_TOKEN = /^(?!pst_)[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const SESSION_TOKEN_SECONDS = 10 * 60
@@ -47,12 +47,9 @@ function sessionOf(ctx: SystemContext, token: string): string | null {
   return genuine ? sessionId : null
 }
 
-/** What a withdrawal remembers a credential by; null for what cannot be one. */
-export function hashOfCredential(ctx: SystemContext, token: string): Buffer | null {
-  const isWhole = ACCESS_TOKEN.test(token) || (ctx.outsideIssuer && OUTSIDE_TOKEN.test(token))
-  const text = isWhole ? token : sessionOf(ctx, token)
-  return text ? sha256(text) : null
-}
+/** What a withdrawal remembers a credential by. */
+export const hashOfCredential = ({ key, outsideToken }: Credential): Buffer =>
+  outsideToken?.hash ?? (typeof key === 'string' ? sha256(key) : key)
 
 /** For the pages: the session that the signed cookie names. */
 export async function authenticateSession(ctx: SystemContext, sessionId: string): Promise<Actor | null> {

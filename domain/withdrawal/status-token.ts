@@ -1,6 +1,6 @@
-import type { SystemContext } from '../context'
+import { MAC_TEXT, type SystemContext } from '../context'
 
-const STATUS_TOKEN = /^wst_([A-Za-z0-9_-]{43})$/
+const STATUS_TOKEN = new RegExp(`^wst_(${MAC_TEXT})$`)
 
 /** Derived from the withdrawal id with a key that is not in the database, and stored nowhere. */
 export const createStatusToken = (ctx: SystemContext, withdrawalId: string): string =>

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import {
+  type Answer,
+  type Caller,
+  call,
+  change,
+  givenCaller,
+  givenChange,
+  givenService,
+  hour,
+  resend,
+  type Service,
+  verify,
+  withdraw,
+} from './known-bugs-service'
+
+const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promise<Answer>>, string[]][] = [
+  ['a read', async (_ctx, caller) => () => call(caller, 'getEmailStatus'), ['find-caller']],
+  [
+    'a change',
+    async (_ctx, caller) => () => change(caller, `new-${caller.email}`),
+    ['begin-email-change', 'take-places', 'open-email-change'],
+  ],
+  [
+    'a resend',
+    async (ctx, caller) => {
+      const { id } = await givenChange(ctx, caller)
+      ctx.clock.advance(hour)
+      return () => resend(caller, id)
+    },
+    ['claim-resend', 'replace-verification-code'],
+  ],
+  [
+    'a verification',
+    async (ctx, caller) => {
+      const { id, code } = await givenChange(ctx, caller)
+      return () => verify(caller, id, code)
+    },
+    ['judge-verification-code'],
+  ],
+  ['a withdrawal', async (_ctx, caller) => () => withdraw(caller), ['find-caller', 'start-withdrawal']],
+]
+
+test.each(operations)(
+  '%s asks the database no oftener than it has to before it answers',
+  async (_what, prepare, asked) => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const run = await prepare(ctx, caller)
+    // Marks the token as used, which it then is for a minute.
+    await call(caller, 'getEmailStatus')
+    await ctx.settle()
+    const { sql } = ctx
+    const names: string[] = []
+    Object.assign(ctx, {
+      // What an engine is told goes on beside the answer.
+      emit: null,
+      sql: ((statement, values) => {
+        names.push(statement.name.replace(/-by-.*/, ''))
+        return sql(statement, values)
+      }) satisfies Service['sql'],
+    })
+    expect((await run()).code).toBe('accepted')
+    expect(names).toEqual(asked)
+  },
+)

@@ -52,3 +52,8 @@ for (const path of ['/api/auth/callback/credentials', '/admin/withdrawals/wd_unk
     expect(await send(`${head}\r\nTransfer-Encoding: chunked`)).toMatch(/^HTTP\/1.1 413 /)
   })
 }
+
+test('a sign-in that calls itself JSON and is none is refused as malformed', async ({ request }) => {
+  const headers = { 'Content-Type': 'application/json' }
+  expect((await request.post('/api/auth/callback/credentials', { headers, data: Buffer.from('{') })).status()).toBe(400)
+})

@@ -104,9 +104,15 @@ export async function serveAuth(
   request: Request,
   context: { params: Promise<{ nextauth: string[] }> },
 ): Promise<Response> {
-  const response: Response = await NextAuth(request as never, context as never, authOptions())
+  const response: Response = await NextAuth(request as never, context as never, authOptions()).catch(refuseMalformed)
   const isSession = request.method === 'GET' && (await context.params).nextauth.join() === 'session'
   return isSession ? answerSession(response) : response
+}
+
+/** next-auth reads a body as the JSON it says it is. */
+function refuseMalformed(error: unknown): Response {
+  if (error instanceof SyntaxError) return new Response(null, { status: 400 })
+  throw error
 }
 
 async function answerSession(response: Response): Promise<Response> {

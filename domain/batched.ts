@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises'
 import type { SystemContext } from './context'
 
 interface Queue<Item> {
@@ -8,9 +8,12 @@ interface Queue<Item> {
   next?: Promise<void>
 }
 
+/** Nobody waits for what is batched; a run costs as much for one as for many. */
+const GATHERING_MS = 20
+
 /**
- * `work` with one run at a time in a process. Who comes while one is under way, or in the same turn of the event loop, shares the
- * next, which takes the items of all of them and sees what they have committed.
+ * `work` with one run at a time in a process. Who comes while one is under way, or shortly after the first, shares the next, which
+ * takes the items of all of them and sees what they have committed.
  */
 export function batched<Item = never>(
   work: (ctx: SystemContext, items: Item[]) => Promise<void>,
@@ -18,7 +21,7 @@ export function batched<Item = never>(
   const queues = new WeakMap<object, Queue<Item>>()
   const runNext = async (ctx: SystemContext, queue: Queue<Item>) => {
     await queue.running?.catch(() => {})
-    await setImmediate()
+    await setTimeout(GATHERING_MS)
     queue.running = queue.next
     queue.next = undefined
     await work(ctx, queue.waiting.splice(0))

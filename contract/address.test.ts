@@ -27,6 +27,10 @@ test.each([
   ['a sharp s, which is a letter of its own', 'a@straße.test', 'a@xn--strae-oqa.test', 'a@xn--strae-oqa.test'],
   ['a Cyrillic a in the domain', 'a@b\u0430nk.test', 'a@xn--bnk-6cd.test', 'a@xn--bnk-6cd.test'],
   ['a dotless i in the domain', 'a@m\u0131ke.test', 'a@xn--mke-jua.test', 'a@xn--mke-jua.test'],
+  ['a final sigma', 'a@χαος.test', 'a@xn--mxa2ajr.test', 'a@xn--mxa2ajr.test'],
+  ['a last label in Greek capitals', 'a@b.ΧΑΟΣ', 'a@b.xn--mxa2amn', 'a@b.xn--mxa2amn'],
+  ['a capital I with a dot', 'a@\u0130x.test', 'a@xn--ix-rub.test', 'a@xn--ix-rub.test'],
+  ['a small Cherokee letter', 'a@\uAB70.test', 'a@xn--58d.test', 'a@xn--58d.test'],
 ])('%s is accepted', (_, typed, key, deliverable) => {
   expect(parseAddress(typed)).toEqual({ typed, key, deliverable })
 })
@@ -63,6 +67,12 @@ test.each([
   ['a word joiner', 'a@b\u2060.test'],
   ['a byte-order mark', '\uFEFFa@b.test'],
   ['a direction override', 'a\u202Eb@b.test'],
+  ['a variation selector in the domain', 'a@b\uFE0F.test'],
+  ['a variation selector of the supplement', 'a@b\u{E0100}.test'],
+  ['a combining grapheme joiner', 'a@b\u034Fc.test'],
+  ['a Hangul filler', 'a@b\u115F.test'],
+  ['an inherent vowel of Khmer', 'a@b\u17B4c.test'],
+  ['a Mongolian variation selector', 'a@b\u180Bc.test'],
   ['half a surrogate pair', 'a@b\uD83D.test'],
   ['half a surrogate pair in the local part', '\uDE00@b.test'],
   // Letters that become others
@@ -75,6 +85,10 @@ test.each([
   ['a Kelvin sign in the domain', 'a@ban\u212A.test'],
   ['a long s in the domain', 'a@\u017Fafe.test'],
   ['a ligature in the domain', 'a@o\uFB03ce.test'],
+  ['a rounded Cyrillic ve, which becomes the plain one', 'a@\u1C80.test'],
+  ['an alpha with an iota below, which becomes two letters', 'a@\u1F80.test'],
+  ['a capital alpha with an iota beside', 'a@\u1F88.test'],
+  ['a combining iota, which becomes a letter', 'a@b\u0345.test'],
   ['letters apart from their marks', 'a@bu\u0308cher.test'],
   ['a superscript digit', 'a@b\u00B2.test'],
   ['an emoji domain', 'a@\u{1F600}.test'],

@@ -9,6 +9,9 @@ export interface Address {
 
 const LOCAL_PART = /^[A-Za-z0-9#$&'*+\-/=?^_`{|}~]+(?:\.[A-Za-z0-9#$&'*+\-/=?^_`{|}~]+)*$/
 const DOMAIN_TEXT = /^[\p{L}\p{Nd}\p{M}.-]+$/u
+// What case folding still changes in lower case, invisible characters that it drops among them, would be mailed to another
+// domain than the one shown. The converter keeps two of these letters, and Cherokee, which folds to capitals, differs by case alone.
+const UNSTABLE = /(?![ßς\p{Script=Cherokee}])\p{Changes_When_NFKC_Casefolded}/u
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /** The acceptable form of an address, or null. The rules are section 5 of the contract; `%` and `!` would be routing. */
@@ -20,6 +23,7 @@ export function parseAddress(text: string): Address | null {
   if (at < 1 || at > 64 || !LOCAL_PART.test(local) || local.includes('=?')) return null
   // Normalising throws nothing away on well-formed text; a lone surrogate fails DOMAIN_TEXT.
   if (!DOMAIN_TEXT.test(typedDomain) || typedDomain.normalize('NFKC') !== typedDomain) return null
+  if (UNSTABLE.test(typedDomain.toLowerCase())) return null
   const domain = toALabels(typedDomain)
   if (!domain || local.length + 1 + domain.length > 254) return null
   return { typed: text, key: `${local.toLowerCase()}@${domain}`, deliverable: `${local}@${domain}` }

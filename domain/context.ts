@@ -55,7 +55,7 @@ export type Message =
       newEmail: string
       code: string
       link: string
-      validHours: number
+      validMs: number
       firstMethod: VerificationMethod
     }
   | {

@@ -1,4 +1,5 @@
 import { CodePanel, Divider, displayName, FinePrint, Layout, LinkPanel, Paragraph, TextLink } from './layout'
+import { validityInWords } from './validity'
 
 interface Props {
   userName: string
@@ -7,7 +8,7 @@ interface Props {
   newEmail: string
   code: string
   link: string
-  validHours: number
+  validMs: number
   firstMethod: 'email_code' | 'email_link'
   supportEmail: string
 }
@@ -18,7 +19,7 @@ export default function VerifyNewEmail({
   newEmail,
   code,
   link,
-  validHours,
+  validMs,
   firstMethod,
   supportEmail,
 }: Props) {
@@ -40,8 +41,8 @@ export default function VerifyNewEmail({
       </Paragraph>
       {firstMethod === 'email_code' ? [codePanel, linkPanel] : [linkPanel, codePanel]}
       <Paragraph>
-        The code expires in {validHours} hours, and so does the link. Until you use one of them, your current address
-        stays in effect.
+        The code expires in {validityInWords(validMs)}, and so does the link. Until you use one of them, your current
+        address stays in effect.
       </Paragraph>
       <Divider />
       <FinePrint>
@@ -60,7 +61,7 @@ VerifyNewEmail.PreviewProps = {
   newEmail: 'ada.new@example.com',
   code: '042137',
   link: 'https://account.example.com/verify-email#request=ecr_7Yc1fVn0Qk2mXh3rTzB8dA&code=042137',
-  validHours: 12,
+  validMs: 12 * 60 * 60 * 1000,
   firstMethod: 'email_code',
   supportEmail: 'support@example.com',
 } satisfies Props

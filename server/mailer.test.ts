@@ -87,7 +87,7 @@ const verification = (changes: Partial<Extract<Message, { template: 'verify-new-
   newEmail: 'ada@b.test',
   code: CODE,
   link: LINK,
-  validHours: 12,
+  validMs: 12 * 60 * 60 * 1000,
   firstMethod: 'email_code',
   ...changes,
 })
@@ -137,6 +137,12 @@ test('the verification message has its exact subject, and code and link in both 
     const [code, link] = [text.search(new RegExp(`(?<!code=)${CODE}`)), text.indexOf(LINK)]
     expect(code < link).toBe(firstMethod === 'email_code')
   }
+})
+
+test('the verification message tells a short validity in minutes', async () => {
+  const { mailer, deliveries } = await givenMailServer()
+  await mailer.send(letter(verification({ validMs: 6 * 60 * 1000 })))
+  expect(only(deliveries).mail.text).toContain('The code expires in 6 minutes, and so does the link.')
 })
 
 test('the notice of a change has its exact subject, and in both parts the name, both addresses, date, address and support', async () => {

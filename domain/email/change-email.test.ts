@@ -62,6 +62,13 @@ test('a wrong password changes nothing and sends nothing', async () => {
   expect(await ctx.db.emailChangeRequest.count({ where: { userId: user.userId } })).toBe(0)
 })
 
+test('the message tells no longer validity than the change has', async () => {
+  const ctx = await testContext({ changeLifetimeMs: hour / 10 })
+  const user = await givenUser(ctx)
+  expect(await refusalOf(change(ctx, user, `new-${user.email}`))).toBe('accepted')
+  expect(ctx.mailbox[0]?.message).toMatchObject({ validMs: hour / 10 })
+})
+
 test('five wrong passwords are judged, however many arrive at once, and the right one then waits too', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
@@ -233,7 +240,7 @@ test('a request keeps the times of request and message, the caller and the chose
   expect(ctx.mailbox[0]).toMatchObject({
     to: newEmail,
     id: answer.change_request_id,
-    message: { validHours: 12, firstMethod: 'email_link' },
+    message: { validMs: 12 * hour, firstMethod: 'email_link' },
   })
   expect(await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id: answer.change_request_id } })).toMatchObject({
     userId: user.userId,

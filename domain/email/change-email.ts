@@ -118,7 +118,7 @@ export async function changeEmail(call: Call, input: Input<typeof contract>): Pr
       address,
       code,
       method,
-      validHours: ctx.limits.codeValidityMs / 3_600_000,
+      validMs: Math.min(ctx.limits.codeValidityMs, ctx.limits.changeLifetimeMs),
     })
     if (!accepted) throw new AppError('EMAIL_009', undefined, 60)
     // The mailbox has its message now, whatever becomes of the request.

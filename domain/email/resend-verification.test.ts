@@ -71,7 +71,7 @@ test('a message that is sent again has a new code, an id of its own and the time
   expect(lastMessage(ctx)).toMatchObject({
     to: change.new_email,
     id: `${change.change_request_id}-${ctx.clock.now().getTime()}`,
-    message: { template: 'verify-new-email', validHours: 12, firstMethod: 'email_code' },
+    message: { template: 'verify-new-email', validMs: 12 * hour, firstMethod: 'email_code' },
   })
   const after = await requestOf(ctx, change.change_request_id)
   expect(after).toMatchObject({
@@ -108,7 +108,7 @@ test('the other method can be asked for, and stays', async () => {
   expect(await resend(ctx, user, input)).toMatchObject({ method: 'email_link' })
 })
 
-test('the message tells the hours that are left of the change, to a tenth and never none', async () => {
+test('the message tells how long its code is valid, which ends with the change', async () => {
   const ctx = await testContext()
   const { user, input } = await givenChange(ctx)
   const told: unknown[] = []
@@ -118,11 +118,11 @@ test('the message tells the hours that are left of the change, to a tenth and ne
     told.push(lastMessage(ctx)?.message)
   }
   expect(told).toMatchObject([
-    { validHours: 12 },
-    { validHours: 2 },
-    { validHours: 0.5 },
-    { validHours: 0.2 },
-    { validHours: 0.1 },
+    { validMs: 12 * hour },
+    { validMs: 2 * hour },
+    { validMs: 30 * minute },
+    { validMs: 10 * minute },
+    { validMs: 30_000 },
   ])
 })
 

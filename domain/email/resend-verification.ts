@@ -81,7 +81,7 @@ export async function resendVerification(call: Call, input: Input<typeof contrac
       address,
       code,
       method,
-      validHours: Math.max(0.1, Math.round((expiresAt.getTime() - now.getTime()) / 360_000) / 10),
+      validMs: expiresAt.getTime() - now.getTime(),
     })
     if (!accepted) throw new AppError('EMAIL_009', undefined, 60)
     const replaced = await ctx.sql(replaceCode, [

@@ -41,7 +41,7 @@ test('the message goes to the new address and holds code and link, the current a
     address,
     code: '042137',
     method: 'email_link',
-    validHours: 12,
+    validMs: 12 * 60 * 60 * 1000,
   } as const
   const caller = await asUser(ctx, user)
   expect(await sendVerification(caller, verification)).toBe(true)
@@ -56,7 +56,7 @@ test('the message goes to the new address and holds code and link, the current a
         newEmail: 'Ada.New@BÜCHER.test',
         code: '042137',
         link: 'https://accounts.test/verify-email#request=ecr_one&code=042137',
-        validHours: 12,
+        validMs: 12 * 60 * 60 * 1000,
         firstMethod: 'email_link',
       },
     },

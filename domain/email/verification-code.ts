@@ -21,7 +21,7 @@ interface Verification {
   code: string
   /** Which of code and link comes first. */
   method: VerificationMethod
-  validHours: number
+  validMs: number
 }
 
 /** To the new address; true when the mail server took it over. */
@@ -37,7 +37,7 @@ export const sendVerification = (ctx: Context, verification: Verification): Prom
       newEmail: verification.address.typed,
       code: verification.code,
       link: verificationLink(ctx, verification.id, verification.code),
-      validHours: verification.validHours,
+      validMs: verification.validMs,
       firstMethod: verification.method,
     },
   })

@@ -77,6 +77,47 @@ test('without a session the link asks for the sign-in and goes on where it was',
   await inbox.latest(newEmail, CHANGED)
 })
 
+test('a link opened in the tab of one that no longer works is read anew', async ({ page, signedInUser, inbox }) => {
+  const [first, second] = [`one-${signedInUser.email}`, `two-${signedInUser.email}`]
+  const settings = await page.context().newPage()
+  await settings.goto('/settings/email')
+  await requestChange(settings, signedInUser, first)
+  await settings.getByRole('button', { name: 'Cancel change' }).click()
+  await settings.getByRole('button', { name: 'Yes, cancel the change' }).click()
+  await page.goto(linkIn(await inbox.latest(first, VERIFY), '/verify-email'))
+  await expect(page.getByRole('heading', { name: 'This link does not work here' })).toBeVisible()
+
+  await requestChange(settings, signedInUser, second)
+  const link = linkIn(await inbox.latest(second, VERIFY), '/verify-email')
+  await page.goto(link.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10)))
+  await expect(page.getByText(second)).toBeVisible()
+  await page.getByRole('button', { name: 'Verify my new address' }).click()
+  const refusal = page.getByRole('alert').filter({ hasText: 'This link was replaced by a newer message' })
+  await expect(refusal).toBeVisible()
+  await page.goto(link)
+  await expect(refusal).toBeHidden()
+  await page.getByRole('button', { name: 'Verify my new address' }).click()
+  await expect(page.getByRole('heading', { name: 'Your email address has been changed' })).toBeVisible()
+})
+
+test('a link opened in the tab of one that has changed the address is read anew', async ({
+  page,
+  signedInUser,
+  inbox,
+}) => {
+  const settings = await page.context().newPage()
+  const changed = page.getByRole('heading', { name: 'Your email address has been changed' })
+  for (const newEmail of [`one-${signedInUser.email}`, `two-${signedInUser.email}`]) {
+    await settings.goto('/settings/email')
+    await requestChange(settings, signedInUser, newEmail)
+    await page.goto(linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email'))
+    await expect(changed).toBeHidden()
+    await expect(page.getByText(newEmail)).toBeVisible()
+    await page.getByRole('button', { name: 'Verify my new address' }).click()
+    await expect(changed).toBeVisible()
+  }
+})
+
 test('five wrong codes end the request, and the page says what to do', async ({ page, signedInUser, inbox }) => {
   const newEmail = `new-${signedInUser.email}`
   await requestChange(page, signedInUser, newEmail)

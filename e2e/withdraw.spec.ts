@@ -75,6 +75,29 @@ test('a user withdraws, is signed out everywhere, and watches it to the end with
   expect(user_id).not.toBe(user.id)
 })
 
+test('another link opened in the same tab shows nothing of the one before', async ({
+  page,
+  operator,
+  request,
+  user,
+}) => {
+  const { access_token } = await operator.run('token', 'create', '--user', user.id, '--scope', 'account:manage')
+  const answer = await request.post(`/api/v1/users/${user.id}/withdraw`, {
+    headers: { Authorization: `Bearer ${access_token}`, 'X-Required-Scope': 'account:manage' },
+    data: { confirmation: 'DELETE_MY_ACCOUNT' },
+  })
+  const { withdrawal_id, status_token } = (await answer.json()).data
+  const progress = `/withdrawal/${withdrawal_id}#token=${status_token}`
+  const steps = page.getByRole('heading', { name: 'Step by step' })
+  await page.goto(progress)
+  await expect(steps).toBeVisible()
+  await page.goto(`${progress}x`)
+  await expect(page.getByRole('heading', { name: 'This link does not open the progress' })).toBeVisible()
+  await expect(steps).toBeHidden()
+  await page.goto(progress)
+  await expect(steps).toBeVisible()
+})
+
 test('the confirmation must be typed exactly, and another reason must be told', async ({ page, user }) => {
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))

@@ -23,9 +23,15 @@ function read(): LinkSecret | null {
   return secret
 }
 
-function subscribe(listener: () => void) {
-  window.addEventListener('hashchange', listener)
-  return () => window.removeEventListener('hashchange', listener)
+// The page tells of the link that it was opened with, of its outcome, and of the account as it was then: another link loads
+// it afresh. A jump inside the page has a name alone, no fields.
+function loadForAnotherLink() {
+  if (window.location.hash.includes('=')) window.location.reload()
+}
+
+function subscribe() {
+  window.addEventListener('hashchange', loadForAnotherLink)
+  return () => window.removeEventListener('hashchange', loadForAnotherLink)
 }
 
 /** What the verification link carries in its fragment; undefined until the browser has read it, null where there is nothing. */

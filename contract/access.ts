@@ -2,13 +2,17 @@ import { z } from 'zod'
 import { contract, GRANTABLE_SCOPES, isoDateTime, isStorable, userId } from './define'
 
 const MOST_DAYS = 366
+const NAME_LENGTH = 100
 
 export const tokenName = z
   .string('REQUEST_001: name must be a string.')
   .refine(isStorable, 'REQUEST_001: name contains characters that cannot be stored.')
   .refine((text) => /\S/.test(text) && !/\p{Cc}/u.test(text), 'REQUEST_001: name must be text of one line.')
-  .refine((text) => [...text].length <= 100, 'REQUEST_001: name has at most 100 characters.')
-  .describe('What the token is for; at most 100 characters')
+  .refine((text) => [...text].length <= NAME_LENGTH, `REQUEST_001: name has at most ${NAME_LENGTH} characters.`)
+  .meta({
+    description: `What the token is for; at most ${NAME_LENGTH} characters (Unicode code points)`,
+    maxLength: NAME_LENGTH,
+  })
 const scopes = z
   .array(
     z.enum(GRANTABLE_SCOPES, `REQUEST_001: scopes may hold ${GRANTABLE_SCOPES.join(' and ')}.`),

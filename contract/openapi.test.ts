@@ -95,6 +95,19 @@ test('no operation names a code of another one', () => {
   }
 })
 
+test('RATE_001 is named where a general limit counts, and nowhere else', () => {
+  const limited = described.filter((one) => named(one).includes('RATE_001')).map(({ contract }) => contract.name)
+  expect(limited).toEqual(operations.filter(({ limit }) => limit).map(({ name }) => name))
+})
+
+test('what is limited in code points is bounded by as many characters', () => {
+  const body = (name: string) => described.find(({ contract }) => contract.name === name)?.operation.requestBody
+  const fieldOf = (name: string, field: string) =>
+    at(body(name)?.content['application/json'].schema, `properties/${field}`)
+  expect(fieldOf('withdrawAccount', 'feedback')).toMatchObject({ type: 'string', maxLength: 500 })
+  expect(fieldOf('createAccessToken', 'name')).toMatchObject({ type: 'string', maxLength: 100 })
+})
+
 test('the schema of an error names every code of the service', () => {
   const schema = at(document, '#/components/schemas/Error/properties/error/properties/code') as Json
   expect(schema.enum).toEqual(Object.keys(ERRORS))
@@ -159,6 +172,27 @@ test('a 401 and a 403 tell of WWW-Authenticate, a 405 of Allow, a 429 and a 503 
       expect(names).toEqual(expect.arrayContaining(['X-Request-Id', ...(wanted[status] ? [wanted[status]] : [])]))
     }
   }
+})
+
+test('a 409 tells of Retry-After where the first call with a key can still be running', () => {
+  for (const one of described) {
+    const told = Object.keys(one.operation.responses['409']?.headers ?? {})
+    expect(told.includes('Retry-After')).toBe(named(one).includes('REQUEST_007'))
+  }
+})
+
+test('what can be the first answer of an Idempotency-Key tells of Idempotency-Replayed', () => {
+  const telling = described.map(({ contract, operation }) => [
+    contract.name,
+    Object.keys(operation.responses).filter((status) => operation.responses[status]?.headers['Idempotency-Replayed']),
+  ])
+  expect(Object.fromEntries(telling.filter(([, statuses]) => statuses?.length))).toEqual({
+    changeEmail: ['200', '400', '401', '403', '409'],
+    verifyEmail: ['200', '400', '401', '404', '409', '410', '429'],
+    resendVerification: ['200', '400', '401', '404', '410', '429'],
+    withdrawAccount: ['202', '400', '401', '409'],
+    createAccessToken: ['200', '400', '401'],
+  })
 })
 
 test('the answer that starts a withdrawal tells of its Location', () => {

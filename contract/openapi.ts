@@ -10,13 +10,18 @@ export interface OpenApiDocument extends Json {
   paths: Record<string, Json>
 }
 
-const ANY_ENDPOINT: ErrorCode[] = ['AUTH_001', 'REQUEST_004', 'RATE_001', 'SERVER_001', 'SERVER_002']
+const ANY_ENDPOINT: ErrorCode[] = ['AUTH_001', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
 const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_002', 'REQUEST_003', 'REQUEST_006', 'REQUEST_007']
+const AFTER_A_WAIT: ErrorCode[] = ['EMAIL_008', 'EMAIL_009', 'RATE_001']
 
 /** Every code that an operation can answer with. */
 export const errorsOf = (contract: Contract): ErrorCode[] => [
   ...new Set([...contract.errors, contract.forbidden, ...(contract.body ? WITH_BODY : []), ...ANY_ENDPOINT]),
 ]
+
+/** For an Idempotency-Key is kept what the verb and the body's rules say, unless a later try can end in another way. */
+const isReplayed = ({ method, errors }: Contract, code: ErrorCode) =>
+  method === 'POST' && [...errors, 'AUTH_001', 'REQUEST_001'].includes(code) && !AFTER_A_WAIT.includes(code)
 
 const TAGS = { 'email:manage': 'Email', 'account:manage': 'Account', 'tokens:manage': 'Access' } as const
 
@@ -47,7 +52,7 @@ const HEADERS = {
   'X-Request-Id': header('Names this call in the log; the one sent in is kept.'),
   'RateLimit-Policy': header('The limits that concern this call: "name";q=places;w=window in seconds.'),
   RateLimit: header('What is left of them: "name";r=places left;t=seconds until a place comes free.'),
-  'Retry-After': header('Whole seconds; waiting exactly that long makes the next call pass.', {
+  'Retry-After': header('Whole seconds. After a 429, waiting exactly that long makes the next call pass.', {
     type: 'integer',
     minimum: 1,
     maximum: 86_400,
@@ -55,6 +60,10 @@ const HEADERS = {
   'Access-Control-Allow-Origin': header("The service's own origin: pages of others may not read its answers."),
   'WWW-Authenticate': header('RFC 6750: Bearer, with error and scope where they apply.'),
   Allow: header('The methods of this path.'),
+  'Idempotency-Replayed': header('Present where an Idempotency-Key gets the first answer again.', {
+    type: 'string',
+    const: 'true',
+  }),
   Location: header('Where the progress is read.'),
 }
 const COMMON_HEADERS = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'Access-Control-Allow-Origin'] as const
@@ -146,7 +155,10 @@ function successResponse(contract: Contract): Json {
   const schema = bounded({ type: 'object', required: Object.keys(properties), properties })
   return {
     description: contract.message ?? contract.summary,
-    headers: refs(...(contract.location ? ['Location' as const] : [])),
+    headers: refs(
+      ...(contract.location ? ['Location' as const] : []),
+      ...(contract.method === 'POST' ? ['Idempotency-Replayed' as const] : []),
+    ),
     content: { 'application/json': { schema, example } },
   }
 }
@@ -155,15 +167,16 @@ function errorResponses(contract: Contract): Json {
   const byStatus = Map.groupBy(errorsOf(contract), (code) => ERRORS[code].status)
   const responses = [...byStatus]
     .sort(([a], [b]) => a - b)
-    .map(([status, codes]) => [status, errorResponse(status, codes)])
+    .map(([status, codes]) => [status, errorResponse(contract, status, codes)])
   return Object.fromEntries(responses)
 }
 
-function errorResponse(status: number, codes: ErrorCode[]): Json {
+function errorResponse(contract: Contract, status: number, codes: ErrorCode[]): Json {
   const names: (keyof typeof HEADERS)[] = []
   if (status === 401 || status === 403) names.push('WWW-Authenticate')
   if (status === 405) names.push('Allow')
-  if (status === 429 || status === 503) names.push('Retry-After')
+  if (status === 429 || status === 503 || codes.includes('REQUEST_007')) names.push('Retry-After')
+  if (codes.some((code) => isReplayed(contract, code))) names.push('Idempotency-Replayed')
   const examples = codes.map((code) => [
     code,
     {

@@ -30,12 +30,15 @@ const feedback = z
     (text) => lengthOf(text) <= FEEDBACK_LENGTH,
     `REQUEST_001: feedback has at most ${FEEDBACK_LENGTH} characters.`,
   )
+  .meta({ maxLength: FEEDBACK_LENGTH })
 
 export const withdrawBody = z
   .object({
     confirmation: z.literal(CONFIRMATION, 'WITHDRAWAL_001').describe(`Exactly ${CONFIRMATION}`),
     reason: z.enum(REASON_CODES, `REQUEST_001: reason must be one of ${REASON_CODES.join(', ')}.`).optional(),
-    feedback: feedback.optional().describe(`At most ${FEEDBACK_LENGTH} characters; required when reason is other`),
+    feedback: feedback
+      .optional()
+      .describe(`At most ${FEEDBACK_LENGTH} characters (Unicode code points); required when reason is other`),
     data_retention: z
       .object(
         {

@@ -141,6 +141,9 @@ function checkEndpoint(endpoint: string): string {
   if (!URL.canParse(endpoint) || !protocols.includes(new URL(endpoint).protocol)) {
     throw new UsageError(`--endpoint must be a URL that begins with ${protocols.join('// or ')}//.`)
   }
+  const { username, password } = new URL(endpoint)
+  if (username || password)
+    throw new UsageError('--endpoint must hold no user name or password: no such URL is called.')
   return endpoint
 }
 
@@ -162,14 +165,19 @@ async function execute(ctx: SystemContext, args: string[]): Promise<object> {
   const name = Object.keys(COMMANDS).find((words) => words.split(' ').every((word, index) => args[index] === word))
   const command = name && COMMANDS[name]
   if (!command) throw new UsageError(`Unknown command. Known are: ${Object.keys(COMMANDS).join(', ')}, batch.`)
-  const { values, positionals } = parseOptions(args.slice(name.split(' ').length), command)
+  const { values, positionals, tokens } = parseOptions(args.slice(name.split(' ').length), command)
+  const single = tokens.flatMap((token) =>
+    token.kind === 'option' && !command.options[token.name]?.multiple ? token.name : [],
+  )
+  const repeated = single.find((option, index) => single.indexOf(option) < index)
+  if (repeated) throw new UsageError(`--${repeated} is given more than once.`)
   if (command.positional && positionals.length !== 1) throw new UsageError(`${name} takes exactly one id.`)
   return command.run(ctx, values as Values, positionals)
 }
 
 function parseOptions(args: string[], { options, positional = false }: Command) {
   try {
-    return parseArgs({ args, options, strict: true, allowPositionals: positional })
+    return parseArgs({ args, options, strict: true, allowPositionals: positional, tokens: true })
   } catch (error) {
     const { message } = error as Error
     throw new UsageError(message.endsWith('.') ? message : `${message}.`)

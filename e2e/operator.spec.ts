@@ -1,0 +1,27 @@
+import { expect, test } from './fixtures'
+
+test('an option is given once, but for the scopes', async ({ operator, user }) => {
+  const names = ['--name', 'one', '--name', 'two']
+  await expect(operator.run('app', 'register', ...names, '--endpoint', 'https://app.test')).rejects.toThrow(
+    '--name is given more than once.',
+  )
+  const verified = ['user', 'create', '--email', user.email, '--password', user.password, '--name', user.name]
+  await expect(operator.run(...verified, '--verified', '--verified')).rejects.toThrow('--verified is given more than')
+  const scopes = ['--scope', 'email:manage', '--scope', 'account:manage']
+  expect(await operator.run('token', 'create', '--user', user.id, ...scopes)).toHaveProperty('access_token')
+})
+
+test('an endpoint that cannot be called is not registered', async ({ operator }) => {
+  const refused: [string, RegExp][] = [
+    ['http://user:pw@127.0.0.1/hook', /must hold no user name or password/],
+    ['https://user@app.test/hook', /must hold no user name or password/],
+    ['https://:pw@app.test/hook', /must hold no user name or password/],
+    ['app.test/hook', /must be a URL that begins with https/],
+    ['ftp://app.test/hook', /must be a URL that begins with https/],
+  ]
+  for (const [endpoint, sentence] of refused) {
+    await expect(operator.run('app', 'register', '--name', 'Shop', '--endpoint', endpoint)).rejects.toThrow(sentence)
+  }
+  const accepted = await operator.run('app', 'register', '--name', 'Shop', '--endpoint', 'https://app.test/a@b?user=c')
+  expect(accepted.app_id).toMatch(/^app_/)
+})

@@ -39,6 +39,23 @@ for (const [what, head, status, code] of strange) {
   })
 }
 
+const outsideTheApi: [string, string][] = [
+  ['/api/health/live', 'GET, HEAD'],
+  ['/api/health/ready', 'GET, HEAD'],
+  ['/api/metrics', 'GET, HEAD'],
+  ['/api/auth/session', 'GET, HEAD, POST'],
+  ['/api/inngest', 'GET, HEAD, POST, PUT'],
+  ['/admin/withdrawals/wd_x/retry', 'POST'],
+]
+
+test('405 says outside the API too which methods there are', async () => {
+  for (const [path, allowed] of outsideTheApi) {
+    const answer = await send(`DELETE ${path} HTTP/1.1\r\nHost: x`)
+    expect(answer, path).toMatch(/^HTTP\/1.1 405 /)
+    expect(/^allow: (.*)\r$/im.exec(answer)?.[1], path).toBe(allowed)
+  }
+})
+
 test('no path is redirected to another host or another protocol', async () => {
   expect(await send('GET //evil.test/ HTTP/1.1\r\nHost: x')).toMatch(/^HTTP\/1.1 404 /)
   expect(await send('GET http://evil.test//x HTTP/1.1\r\nHost: x')).not.toMatch(/location:/i)

@@ -49,6 +49,17 @@ test('only the token opens it', async () => {
   expect([response.status, response.headers.get('Content-Type')]).toEqual([200, expect.stringContaining('text/plain')])
 })
 
+test('no answer of it is stored', async () => {
+  const answers = [await ask(), await ask(`Bearer ${TOKEN}`)]
+  settings.metricsToken = undefined
+  answers.push(await ask())
+  expect(answers.map(({ status, headers }) => [status, headers.get('Cache-Control')])).toEqual([
+    [401, 'no-store'],
+    [200, 'no-store'],
+    [404, 'no-store'],
+  ])
+})
+
 test('answers are counted by operation and code', async () => {
   const count = (text: string, code: string) =>
     figure(text, `account_request_duration_seconds_count{operation="getEmailStatus",code="${code}"}`) || 0

@@ -5,18 +5,20 @@ import { getEnv } from './env'
 import { describeError, log } from './log'
 import { metrics } from './metrics'
 
+const notStored = { 'Cache-Control': 'no-store' }
+
 /** Prometheus text for whoever holds METRICS_TOKEN; without the setting there is no such page. */
 export async function metricsPage(request: Request): Promise<Response> {
   const token = getEnv().metricsToken
-  if (!token) return new Response('Not found', { status: 404 })
+  if (!token) return new Response('Not found', { status: 404, headers: notStored })
   const given = /^Bearer +(\S+)$/i.exec(request.headers.get('Authorization') ?? '')?.[1] ?? ''
   if (!timingSafeEqual(digest(given), digest(token))) {
-    return new Response('Unauthorized', { status: 401, headers: { 'WWW-Authenticate': 'Bearer' } })
+    return new Response('Unauthorized', { status: 401, headers: { ...notStored, 'WWW-Authenticate': 'Bearer' } })
   }
   await readGauges()
   const { registry } = metrics()
   return new Response(await registry.metrics(), {
-    headers: { 'Content-Type': registry.contentType, 'Cache-Control': 'no-store' },
+    headers: { ...notStored, 'Content-Type': registry.contentType },
   })
 }
 

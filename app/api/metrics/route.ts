@@ -1,1 +1,4 @@
-export { metricsPage as GET } from '@/server/metrics-page'
+import { allowing } from '@/server/allowing'
+import { metricsPage } from '@/server/metrics-page'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing({ GET: metricsPage })

@@ -1,3 +1,4 @@
+import { allowing } from '@/server/allowing'
 import { serveAuth } from '@/server/auth'
 
-export { serveAuth as GET, serveAuth as POST }
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing({ GET: serveAuth, POST: serveAuth })

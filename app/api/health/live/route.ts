@@ -1,1 +1,4 @@
-export { live as GET } from '@/server/health'
+import { allowing } from '@/server/allowing'
+import { live } from '@/server/health'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing({ GET: live })

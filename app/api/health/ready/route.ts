@@ -1,1 +1,4 @@
-export { ready as GET } from '@/server/health'
+import { allowing } from '@/server/allowing'
+import { ready } from '@/server/health'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing({ GET: ready })

@@ -1,1 +1,4 @@
-export { retryAsOperator as POST } from '@/server/operator'
+import { allowing } from '@/server/allowing'
+import { retryAsOperator } from '@/server/operator'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing({ POST: retryAsOperator })

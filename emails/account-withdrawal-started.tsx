@@ -25,7 +25,7 @@ export default function AccountWithdrawalStarted({
     >
       <Paragraph>Hello {displayName(userName)},</Paragraph>
       <Paragraph>
-        you asked us to delete your account. You are signed out everywhere, and your data is being removed step by step.
+        You asked us to delete your account. You are signed out everywhere, and your data is being removed step by step.
         This cannot be undone.
       </Paragraph>
       <Facts

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
 import pg from 'pg'
@@ -46,16 +46,12 @@ export class Cluster {
 
   /** Null when there is none. */
   get pid(): number | null {
-    const file = path.join(this.dataDir, 'pg/postmaster.pid')
-    const pid = existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) : 0
-    return pid && isAlive(pid) ? pid : null
-  }
-
-  /** As a supervisor does: starts it when it has ended by itself. */
-  async comeUpIfDown(): Promise<void> {
-    if (this.pid) return
-    await this.goDown('fast')
-    await this.comeUp()
+    try {
+      const pid = Number.parseInt(readFileSync(path.join(this.dataDir, 'pg/postmaster.pid'), 'utf8'), 10)
+      return pid && isAlive(pid) ? pid : null
+    } catch {
+      return null
+    }
   }
 
   /** `fast` as an operator stops it; `killed` by kill -9, so that it has to recover. */

@@ -7,7 +7,7 @@ import { expectFullEnd, placesOf } from './ending'
 import type { Answer } from './instance'
 import { changeEmail, givenPerson, givenPlainPerson, withdraw } from './person'
 import { until } from './until'
-import { givenWorld } from './world'
+import { givenWorld, type World } from './world'
 
 const MEGABYTES = 192
 
@@ -39,23 +39,18 @@ test('the disk of PostgreSQL is full, until it goes down: 503 and nothing half d
   const [now] = await rows()
   expect(now?.requests).toBe((before[0]?.requests ?? 0) + 3 - refusals)
 
-  // The log of changes needs a new file now, for which there is no room: the server panics, and recovers or ends.
+  // The log of changes needs a new file now, for which there is no room: the server panics.
   const write = `SELECT pg_switch_wal(), pg_logical_emit_message(true, 'faults', 'x')`
-  await until('the server panics', () =>
-    world.query(write).then(
-      () => false,
-      () => true,
-    ),
-  )
-  await until('its recovery has ended, well or not', async () => {
-    const failure = await world.query('SELECT').catch(({ code }) => code ?? 'lost')
-    return !cluster.pid || !['57P03', 'ECONNRESET', 'lost'].includes(failure)
+  await until('the server has gone down', async () => {
+    await world.query(write).catch(() => {})
+    return !cluster.pid
   })
   expectAway(await changeEmail(instance, changing))
   expect(instance.isRunning).toBe(true)
 
   disk.free()
-  await cluster.comeUpIfDown()
+  await cluster.goDown('fast')
+  await cluster.comeUp()
   const healed = await until('the API heals', async () => {
     const answer = await withdraw(instance, changing)
     return answer.status === 503 ? null : answer
@@ -128,7 +123,21 @@ async function givenDiskOfItsOwn(context: TestContext) {
   // Nothing could be stopped in an orderly way without room.
   context.onTestFinished(() => disk?.free())
   const world = await givenWorld(context, {}, cluster.place)
+  await endAfterCrash(world)
   return { world, cluster, disk: disk as unknown as Disk }
+}
+
+/**
+ * Otherwise PostgreSQL recovers inside the same server, and 18.4 can overlook that this failed for want of room: it then stays up, and
+ * refuses everybody as "not yet accepting connections" until it is stopped.
+ */
+async function endAfterCrash(world: World) {
+  await world.query('ALTER SYSTEM SET restart_after_crash = off')
+  await world.query('SELECT pg_reload_conf()')
+  await until('the setting has been read', async () => {
+    const [row] = await world.query<{ restart_after_crash: string }>('SHOW restart_after_crash')
+    return row?.restart_after_crash === 'off'
+  })
 }
 
 function didNotRun(context: TestContext, why: string): never {

@@ -32,10 +32,20 @@ const claimDue = statement(
    RETURNING n.id, n.subject, n.attempts, a.endpoint, a.sealed_secret, w.started_at`,
 )
 // Whoever held the lease may come back after it has run out, when another has told the application.
+// What ties the person to the application goes with the news. The withdrawal is locked first, as by the step's end and the purge.
 const markTold = statement(
   'mark-app-told',
-  `UPDATE app_notifications SET status = 'completed', completed_at = $2, due_at = NULL, lease_until = NULL, subject = NULL, last_error = NULL
-   WHERE id = $1 AND status <> 'completed'`,
+  `WITH withdrawal AS (
+     SELECT id, user_id FROM withdrawals WHERE id = $2 FOR UPDATE
+   ), told AS (
+     UPDATE app_notifications n
+     SET status = 'completed', completed_at = $3, due_at = NULL, lease_until = NULL, subject = NULL, last_error = NULL
+     FROM withdrawal w WHERE n.id = $1 AND n.withdrawal_id = w.id AND n.status <> 'completed'
+     RETURNING w.user_id, n.app_id
+   ), items AS (
+     DELETE FROM shared_items s USING told WHERE s.user_id = told.user_id AND s.app_id = told.app_id
+   )
+   DELETE FROM app_connections c USING told WHERE c.user_id = told.user_id AND c.app_id = told.app_id`,
 )
 const markFailed = statement(
   'mark-app-failed',
@@ -70,7 +80,7 @@ async function notify(ctx: SystemContext, withdrawalId: string, notification: No
     body,
   })
   const now = ctx.clock.now()
-  if (knows(answer)) await ctx.sql(markTold, [notification.id, now])
+  if (knows(answer)) await ctx.sql(markTold, [notification.id, withdrawalId, now])
   else {
     const nextTryAt = new Date(now.getTime() + waitMs(ctx, notification.attempts, answer))
     await ctx.sql(markFailed, [notification.id, nextTryAt, answer.problem ?? `HTTP ${answer.status}`])

@@ -30,6 +30,7 @@ export const DELETION_MAP: readonly Erasure[] = [
   { table: 'legal_records', when: 'user_profile', kept: { for: 'law', facts: ['kind'] } },
   { table: 'users', when: 'user_profile' },
 
+  // The part of an application that has been told is gone by then.
   { table: 'shared_items', when: 'third_party_integrations' },
   { table: 'app_connections', when: 'third_party_integrations' },
 

@@ -220,6 +220,21 @@ export async function refusalOf(call: Promise<unknown>): Promise<string> {
   return 'accepted'
 }
 
+/** Tables with a row that holds this text anywhere. */
+export async function tablesWith(ctx: TestContext, text: string): Promise<string[]> {
+  const tables = await ctx.db.$queryRaw<{ name: string }[]>`
+    SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_name <> '_prisma_migrations'`
+  const found: string[] = []
+  for (const { name } of tables) {
+    const rows = await ctx.db.$queryRawUnsafe<unknown[]>(
+      `SELECT 1 FROM ${name} t WHERE strpos(to_jsonb(t)::text, $1) > 0 LIMIT 1`,
+      text,
+    )
+    if (rows.length > 0) found.push(name)
+  }
+  return found.sort()
+}
+
 /** `000000` unless that is the code. */
 export const wrongCode = (code: string) => (code === '000000' ? '000001' : '000000')
 

@@ -200,6 +200,34 @@ const CHECKS: Record<string, (evidence: Evidence) => Promise<string[]>> = {
     )
     return rows.map(({ what, user_id }) => `${what} of ${user_id}`)
   },
+  'I8 the purge leaves nothing, however far the steps are': async ({ query }) => {
+    const rows = await query<{ what: string; id: string }>(
+      `WITH purged AS (
+         SELECT w.*, p.user_id AS person FROM withdrawals w JOIN proof.withdrawals p USING (id) WHERE w.purged_at IS NOT NULL
+       ), open AS (
+         SELECT withdrawal_id AS id, step FROM deletion_steps WHERE status <> 'completed'
+       )
+       SELECT 'feedback' AS what, id FROM purged WHERE feedback IS NOT NULL
+       UNION ALL SELECT 'user id', id FROM purged WHERE user_id IS NOT NULL
+         AND NOT EXISTS (SELECT FROM open WHERE open.id = purged.id AND step <> 'third_party_integrations')
+       UNION ALL SELECT 'retained record', withdrawal_id FROM retained_records JOIN purged ON purged.id = withdrawal_id
+       UNION ALL SELECT 'ended credential', purged.id FROM ended_credentials c JOIN purged ON c.user_id = person
+       UNION ALL SELECT 'connection', purged.id FROM app_connections c JOIN purged ON c.user_id = person
+       UNION ALL SELECT 'shared item', purged.id FROM shared_items s JOIN purged ON s.user_id = person
+       UNION ALL SELECT 'application that knows', withdrawal_id FROM app_notifications n JOIN purged ON purged.id = withdrawal_id
+         WHERE n.status = 'completed' AND NOT EXISTS (SELECT FROM open WHERE open.id = withdrawal_id)`,
+    )
+    return rows.map(({ what, id }) => `${what} of ${id}`)
+  },
+  'I8 nothing ties a person to an application that knows': async ({ query }) => {
+    const rows = await query<{ id: string }>(
+      `SELECT n.id FROM app_notifications n JOIN proof.withdrawals p ON p.id = n.withdrawal_id
+       WHERE n.status = 'completed' AND (n.subject IS NOT NULL
+         OR EXISTS (SELECT FROM app_connections c WHERE c.user_id = p.user_id AND c.app_id = n.app_id)
+         OR EXISTS (SELECT FROM shared_items s WHERE s.user_id = p.user_id AND s.app_id = n.app_id))`,
+    )
+    return rows.map(({ id }) => id)
+  },
   'I9 what was acknowledged is there': async ({ query, acknowledged = [] }) => {
     const has = async (text: string, values: unknown[]) => (await query(text, values)).length > 0
     const missing = await Promise.all(

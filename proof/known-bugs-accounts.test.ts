@@ -7,7 +7,7 @@ import { expect, inject, test, vi } from 'vitest'
 import { operations } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { signIn } from '@/domain/access/sign-in'
-import { givenSession, testDatabase } from '@/domain/testing'
+import { givenSession, tablesWith, testDatabase } from '@/domain/testing'
 import { createUser, setPassword } from '@/domain/user'
 import { writeArchive } from '@/domain/withdrawal/archive'
 import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
@@ -35,7 +35,6 @@ import {
   pass,
   resend,
   type Service,
-  tablesWith,
   times,
   verify,
   withdraw,

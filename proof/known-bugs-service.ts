@@ -175,21 +175,6 @@ export async function pass(ctx: Service, ms: number) {
   await ctx.settle()
 }
 
-/** Tables with a row that holds this text anywhere. */
-export async function tablesWith(ctx: Service, text: string): Promise<string[]> {
-  const tables = await ctx.db.$queryRaw<{ name: string }[]>`
-    SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_name <> '_prisma_migrations'`
-  const found: string[] = []
-  for (const { name } of tables) {
-    const rows = await ctx.db.$queryRawUnsafe<unknown[]>(
-      `SELECT 1 FROM ${name} t WHERE strpos(to_jsonb(t)::text, $1) > 0 LIMIT 1`,
-      text,
-    )
-    if (rows.length > 0) found.push(name)
-  }
-  return found.sort()
-}
-
 /** The service with a real mail server behind it, which writes down every recipient it was given. */
 export async function givenMailServer(ctx: Service) {
   const recipients: string[] = []

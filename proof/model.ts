@@ -369,7 +369,7 @@ function sweep(state: State): Outcome {
   const { now } = state
   for (const account of state.accounts) {
     const { withdrawal } = account
-    if (!withdrawal || withdrawal.purged) continue
+    if (!withdrawal || (withdrawal.completed && withdrawal.purged)) continue
     const { steps } = withdrawal
     if (isDue(steps.user_profile, now)) {
       steps.user_profile = done
@@ -389,8 +389,8 @@ function sweep(state: State): Outcome {
       account.pendingTransactions = 0
     }
     withdrawal.completed = Object.values(steps).every(({ dueAt }) => dueAt === null)
-    withdrawal.purged = withdrawal.completed && withdrawal.startedAt + 30 * DAY <= now
-    if (withdrawal.purged) Object.assign(withdrawal, { ended: [], caller: null, notification: done })
+    withdrawal.purged = withdrawal.startedAt + 30 * DAY <= now
+    if (withdrawal.purged) Object.assign(withdrawal, { ended: [], caller: null })
   }
   return ok()
 }

@@ -154,6 +154,8 @@ export class Service {
       this.tokens.push(accessToken)
       this.passwords.add(password)
       await connectApp(ctx, { userId: id, appId, subject: `subject ${user}` })
+      const item = { id: `shr_${id}`, userId: id, appId, content: 'shared', sharedAt: ctx.clock.now() }
+      await ctx.db.sharedItem.create({ data: item })
       const sessions = []
       for (let place = 0; place < 2; place++) {
         const expiresAt = ctx.clock.now().getTime() + 30 * DAY

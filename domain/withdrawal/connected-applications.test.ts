@@ -27,8 +27,7 @@ async function givenWithdrawal(ctx: TestContext, names: string[]) {
 
 /** What each application answers, by its name. */
 const answers = (ctx: TestContext, byName: Record<string, () => AppAnswer | Promise<AppAnswer>>) => {
-  ctx.apps.answer = async ({ endpoint }) =>
-    byName[new URL(endpoint).host.replace('.test', '')]?.() ?? { status: 204 }
+  ctx.apps.answer = async ({ endpoint }) => byName[new URL(endpoint).host.replace('.test', '')]?.() ?? { status: 204 }
 }
 
 async function tiesOf(ctx: TestContext, userId: string) {

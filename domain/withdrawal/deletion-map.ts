@@ -56,9 +56,10 @@ export const DELETION_MAP: readonly Erasure[] = [
 /** Tables that hold no user's data, or that the purge itself clears. */
 export const TABLES_WITHOUT_ERASURE: Record<string, string> = {
   connected_apps: 'the applications themselves',
-  withdrawals: 'the purge clears user id and feedback; id, reason and times stay',
+  withdrawals: 'the purge clears feedback and, once no erasure is left, the user id; id, reason and times stay',
   deletion_steps: 'times and states of a withdrawal',
-  app_notifications: "the application's own id of the user is cleared once it knows; the purge deletes the rows",
+  app_notifications:
+    "the application's own id of the user is cleared once it knows; the purge deletes the rows of those that do",
   retained_records: 'what had to stay; the purge deletes it',
   outbox_events: 'withdrawal ids; deleted once the engine has them',
 }

@@ -6,7 +6,7 @@ export interface Erased {
   withdrawalId: string
   userId: string
   pseudonym: string
-  /** What the person asked to keep. */
+  /** What has to stay; nothing once the retention is over. */
   keeps: ReadonlySet<KeptFor>
 }
 
@@ -16,7 +16,7 @@ export async function erase(sql: Sql, when: Step | 'purge', erased: Erased): Pro
     if (entry.when !== when) continue
     const owner = entry.table === 'users' ? 'id' : 'user_id'
     const rows = `${owner} = $1${entry.where ? ` AND ${entry.where}` : ''}`
-    if (entry.kept && (entry.kept.for === 'law' || erased.keeps.has(entry.kept.for))) {
+    if (entry.kept && erased.keeps.has(entry.kept.for)) {
       await sql(keepStatement(entry, rows), [erased.userId, erased.withdrawalId, erased.pseudonym])
     }
     await sql(statement(`erase-${when}-${entry.table}`, `DELETE FROM ${entry.table} WHERE ${rows}`), [erased.userId])

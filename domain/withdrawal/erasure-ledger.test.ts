@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { asUser, givenUser, testContext } from '../testing'
+import { asUser, givenUser, tablesWith, testContext } from '../testing'
+import { purgeRetainedData } from './purge-retained-data'
 import { replayErasureLedger } from './replay-erasure-ledger'
 import { runDueWork } from './run-due-work'
 import { addTransaction } from './transactions'
@@ -38,14 +39,14 @@ test('withdrawals at once stand in the ledger once each, and none waits for anot
   for (const { withdrawal_id } of answers) expect(ids.filter((id) => id === withdrawal_id)).toEqual([withdrawal_id])
 })
 
-test('whom a restored backup brings back, the ledger withdraws again, to the end', async () => {
+test.each([3, 40])('whom a backup brings back %i days later, the ledger withdraws again, to the end', async (later) => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const bystander = await givenUser(ctx)
   const backup = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
   const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
   const { withdrawal_id } = await withdrawAccount(await asUser(ctx, user), input)
-  for (let days = 0; days < 3; days++) {
+  for (let days = 0; days < later; days++) {
     ctx.clock.advance(day)
     await runDueWork(ctx)
   }
@@ -66,11 +67,15 @@ test('whom a restored backup brings back, the ledger withdraws again, to the end
   ).toMatchObject([{ actor: 'system', ip: null, subjectId: withdrawal_id }])
   expect(await ctx.db.notice.count({ where: { withdrawalId: withdrawal_id } })).toBe(0)
   const mails = ctx.mailbox.length
+  // Whichever is first: what is overdue by then is erased, and the retention is over.
+  if (later > 30) await purgeRetainedData(ctx)
   await runDueWork(ctx)
   expect(await ctx.db.user.count({ where: { id: user.userId } })).toBe(0)
   expect(await ctx.db.user.count({ where: { id: bystander.userId } })).toBe(1)
   const again = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawal_id } })
   expect(again.completedAt).not.toBeNull()
+  expect(again.userId).toBe(later > 30 ? null : user.userId)
+  if (later > 30) expect(await tablesWith(ctx, user.userId)).toEqual([])
   expect(again.startedAt.toISOString()).toBe('2026-11-20T09:00:00.000Z')
   expect(ctx.mailbox.length).toBe(mails)
 })

@@ -1,22 +1,128 @@
 import { expect, test } from 'vitest'
-import { asUser, givenUser, testContext } from '../testing'
+import { asUser, givenUser, type TestContext, tablesWith, testContext } from '../testing'
+import { writeArchive } from './archive'
+import { connectApp, registerApp } from './connected-applications'
+import { retryWithdrawal, showWithdrawal } from './operate-withdrawal'
 import { purgeRetainedData } from './purge-retained-data'
+import { runDeletionStep } from './run-deletion-step'
 import { runDueWork } from './run-due-work'
+import { watchWithdrawals } from './watch-withdrawals'
 import { withdrawAccount } from './withdraw-account'
 
 const day = 24 * 60 * 60 * 1000
 
+/** Someone who withdraws, with an archive, words of their own, and perhaps applications. */
+async function givenWithdrawal(ctx: TestContext, { apps = [] as string[] } = {}) {
+  const user = await givenUser(ctx)
+  const { userId } = user
+  const mark = user.email.replace(/@.*/, '')
+  for (const name of apps) {
+    const app = { name, endpoint: `https://${name}.test/hook`, secret: 'whsec_c2VjcmV0' }
+    const appId = await registerApp(ctx, app)
+    await connectApp(ctx, { userId, appId, subject: `${mark} at ${name}` })
+    const item = { id: `shr_${appId}`, userId, appId, content: mark, sharedAt: ctx.clock.now() }
+    await ctx.db.sharedItem.create({ data: item })
+  }
+  await writeArchive(ctx, userId)
+  const input = { userId, confirmation: 'DELETE_MY_ACCOUNT' as const, reason: 'other' as const, feedback: mark }
+  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
+  await ctx.settle()
+  return { userId, mark, withdrawalId }
+}
+
+const rowOf = (ctx: TestContext, id: string) => ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })
+
 test('everything that is due is purged at once, however many batches that takes', async () => {
   const ctx = await testContext()
-  for (let count = 0; count < 5; count++) {
-    const user = await givenUser(ctx)
-    const { userId } = user
-    await withdrawAccount(await asUser(ctx, user), { userId, confirmation: 'DELETE_MY_ACCOUNT' })
-  }
-  await ctx.settle()
+  for (let count = 0; count < 5; count++) await givenWithdrawal(ctx)
   ctx.clock.advance(2 * day)
   await runDueWork(ctx)
   ctx.clock.advance(28 * day)
   expect(await purgeRetainedData(ctx, 2)).toBe(5)
   expect(await ctx.db.withdrawal.count({ where: { purgedAt: null } })).toBe(0)
+})
+
+test('an application that never answers keeps what it is to be told, and nothing else past the thirty days', async () => {
+  const ctx = await testContext()
+  ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('stuck') ? 503 : 204 })
+  const { userId, mark, withdrawalId } = await givenWithdrawal(ctx, { apps: ['shop', 'stuck'] })
+  for (const days of [1, 28]) {
+    ctx.clock.advance(days * day)
+    await runDueWork(ctx)
+  }
+  expect(await tablesWith(ctx, userId)).toEqual(['app_connections', 'ended_credentials', 'shared_items', 'withdrawals'])
+  expect(await ctx.db.retainedRecord.count({ where: { withdrawalId } })).toBeGreaterThan(0)
+
+  ctx.clock.advance(day)
+  await runDueWork(ctx)
+  expect(await tablesWith(ctx, userId)).toEqual([])
+  expect(await tablesWith(ctx, mark)).toEqual(['app_notifications'])
+  expect(await tablesWith(ctx, withdrawalId)).toEqual(['app_notifications', 'deletion_steps', 'withdrawals'])
+  expect(await rowOf(ctx, withdrawalId)).toMatchObject({
+    completedAt: null,
+    purgedAt: ctx.clock.now(),
+    reason: 'other',
+  })
+
+  expect(await showWithdrawal(ctx, withdrawalId)).toMatchObject({
+    status: 'processing',
+    applications: [{ name: 'stuck', last_error: 'HTTP 503' }],
+  })
+  const { withdrawals, troubled } = await watchWithdrawals(ctx)
+  expect(withdrawals.processing).toBe(1)
+  expect(troubled).toMatchObject([{ withdrawalId, applications: [{ name: 'stuck' }] }])
+
+  const told: string[] = []
+  ctx.apps.answer = async ({ body }) => {
+    told.push(JSON.parse(body).data.subject)
+    return { status: 204 }
+  }
+  expect(await retryWithdrawal(ctx, withdrawalId)).toEqual(['third_party_integrations'])
+  await runDueWork(ctx)
+  expect(told).toEqual([`${mark} at stuck`])
+  expect(await rowOf(ctx, withdrawalId)).toMatchObject({ completedAt: ctx.clock.now() })
+  expect(await tablesWith(ctx, mark)).toEqual([])
+  expect(await tablesWith(ctx, withdrawalId)).toEqual(['audit_events', 'deletion_steps', 'withdrawals'])
+  expect((await watchWithdrawals(ctx)).withdrawals.processing).toBe(0)
+})
+
+test('an erasure that is still open at thirty days keeps the user id until it has ended, and the purge waits for nothing', async () => {
+  const ctx = await testContext()
+  const { userId, mark, withdrawalId } = await givenWithdrawal(ctx)
+  const { archives } = ctx
+  const away = { ...archives, delete: () => Promise.reject(new Error('the archive store is away')) }
+  ctx.clock.advance(day)
+  await expect(runDueWork({ ...ctx, archives: away })).rejects.toThrow()
+  ctx.clock.advance(29 * day)
+  expect(await purgeRetainedData(ctx)).toBe(1)
+  expect(await purgeRetainedData(ctx)).toBe(0)
+  expect(await tablesWith(ctx, mark)).not.toContain('withdrawals')
+  expect(await ctx.db.retainedRecord.count({ where: { withdrawalId } })).toBe(0)
+  expect(await rowOf(ctx, withdrawalId)).toMatchObject({ userId, feedback: null, completedAt: null })
+
+  await runDueWork(ctx)
+  expect(ctx.archived.size).toBe(0)
+  expect(await tablesWith(ctx, userId)).toEqual([])
+  expect(await tablesWith(ctx, withdrawalId)).toEqual(['deletion_steps', 'withdrawals'])
+  expect(await rowOf(ctx, withdrawalId)).toMatchObject({ userId: null, completedAt: ctx.clock.now() })
+})
+
+test('a step that ends after the purge sets nothing aside, also where it was claimed before', async () => {
+  const ctx = await testContext()
+  const { userId, withdrawalId } = await givenWithdrawal(ctx)
+  ctx.clock.advance(30 * day)
+  const { transaction } = ctx
+  let purged = 0
+  const late: TestContext = {
+    ...ctx,
+    transaction: async (work) => {
+      purged += await purgeRetainedData(ctx)
+      return transaction(work)
+    },
+  }
+  await runDeletionStep(late, { withdrawalId, step: 'user_profile' })
+  expect(purged).toBe(1)
+  await runDueWork(ctx)
+  expect(await tablesWith(ctx, userId)).toEqual([])
+  expect(await tablesWith(ctx, withdrawalId)).toEqual(['deletion_steps', 'withdrawals'])
 })

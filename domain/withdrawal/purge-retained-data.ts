@@ -1,26 +1,30 @@
-import { type SystemContext, statement } from '../context'
+import { type Sql, type SystemContext, statement } from '../context'
 import { erase } from './erase'
 
 const due = statement(
   'purges-due',
-  `SELECT id FROM withdrawals WHERE purged_at IS NULL AND purge_due_at <= $1 AND completed_at IS NOT NULL
-   ORDER BY purge_due_at LIMIT $2`,
+  'SELECT id FROM withdrawals WHERE purged_at IS NULL AND purge_due_at <= $1 ORDER BY purge_due_at LIMIT $2',
 )
 const lock = statement(
   'lock-purge',
   'SELECT user_id FROM withdrawals WHERE id = $1 AND purged_at IS NULL FOR UPDATE SKIP LOCKED',
 )
 const deleteRetained = statement('purge-retained-records', 'DELETE FROM retained_records WHERE withdrawal_id = $1')
-const deleteNotifications = statement(
+const clear = statement('purge-withdrawal', 'UPDATE withdrawals SET feedback = NULL, purged_at = $2 WHERE id = $1')
+const deleteTold = statement(
   'purge-app-notifications',
-  'DELETE FROM app_notifications WHERE withdrawal_id = $1',
+  `DELETE FROM app_notifications WHERE withdrawal_id = $1 AND status = 'completed'`,
 )
-const clear = statement(
-  'purge-withdrawal',
-  'UPDATE withdrawals SET user_id = NULL, feedback = NULL, purged_at = $2 WHERE id = $1',
+// The erasures find the person by the user id; what an application is told does not need it.
+const forgetUser = statement(
+  'purge-user-id',
+  `UPDATE withdrawals SET user_id = NULL
+   WHERE id = $1 AND user_id IS NOT NULL AND NOT EXISTS (
+     SELECT FROM deletion_steps
+     WHERE withdrawal_id = $1 AND step <> 'third_party_integrations' AND status <> 'completed')`,
 )
 
-/** Ends the retention of withdrawals whose time has come; returns how many. A withdrawal that is not completed keeps its data. */
+/** Ends the retention of withdrawals whose time has come, completed or not; returns how many. */
 export async function purgeRetainedData(ctx: SystemContext, batch = 50): Promise<number> {
   const failures: unknown[] = []
   let purged = 0
@@ -46,10 +50,19 @@ async function purge(ctx: SystemContext, withdrawalId: string): Promise<boolean>
   return ctx.transaction(async (sql) => {
     const [row] = await sql<{ user_id: string }>(lock, [withdrawalId])
     if (!row) return false
-    await erase(sql, 'purge', { withdrawalId, userId: row.user_id, pseudonym: '', keeps: new Set() })
+    const erased = { withdrawalId, userId: row.user_id, pseudonym: '', keeps: new Set<never>() }
+    // An application that has not been told is told all the same: its row holds what that needs.
+    await erase(sql, 'third_party_integrations', erased)
+    await erase(sql, 'purge', erased)
     await sql(deleteRetained, [withdrawalId])
-    await sql(deleteNotifications, [withdrawalId])
     await sql(clear, [withdrawalId, ctx.clock.now()])
+    await forgetPurged(sql, withdrawalId)
     return true
   })
+}
+
+/** What the purge leaves to the steps that are still open: asked again as each of them ends. */
+export async function forgetPurged(sql: Sql, withdrawalId: string): Promise<void> {
+  await sql(deleteTold, [withdrawalId])
+  await sql(forgetUser, [withdrawalId])
 }

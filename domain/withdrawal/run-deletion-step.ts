@@ -3,8 +3,9 @@ import { type Sql, type SystemContext, statement } from '../context'
 import { deleteArchives } from './archive'
 import { type AppsOutcome, notifyApplications } from './connected-applications'
 import type { KeptFor } from './deletion-map'
-import { type Erased, erase } from './erase'
+import { erase } from './erase'
 import { pseudonymOf } from './erasure-ledger'
+import { forgetPurged } from './purge-retained-data'
 
 /** Longer than anything a step waits for; a run that dies lets go of its step after this. */
 const LEASE_MS = 30_000
@@ -23,7 +24,10 @@ const complete = statement(
    WHERE withdrawal_id = $1 AND step = $2 AND status <> 'completed'`,
 )
 // Locking the withdrawal first lets one of two steps that end together see that the other has ended.
-const lockWithdrawal = statement('lock-withdrawal', 'SELECT id FROM withdrawals WHERE id = $1 FOR UPDATE')
+const lockWithdrawal = statement(
+  'lock-withdrawal',
+  'SELECT user_id, purged_at IS NOT NULL AS is_purged FROM withdrawals WHERE id = $1 FOR UPDATE',
+)
 const completeWithdrawal = statement(
   'complete-withdrawal',
   `UPDATE withdrawals SET completed_at = $2
@@ -37,11 +41,17 @@ const release = statement(
 )
 
 interface ClaimedRow {
-  user_id: string
+  /** Null once the purge has come and no erasure needs it any more. */
+  user_id: string | null
   keep_analytics: boolean
   keep_audit_logs: boolean
   keep_transaction_history: boolean
   attempts: number
+}
+
+interface LockedRow {
+  user_id: string | null
+  is_purged: boolean
 }
 
 /**
@@ -67,7 +77,7 @@ async function runClaimed(ctx: SystemContext, withdrawalId: string, step: Step, 
       await ctx.sql(release, [withdrawalId, step, apps.nextTryAt, apps.problem])
       return apps.nextTryAt
     }
-    await ctx.transaction((sql) => finish(ctx, sql, step, toErased(ctx, withdrawalId, row)))
+    await ctx.transaction((sql) => finish(ctx, sql, withdrawalId, step, row))
     return null
   } catch (error) {
     const nextTryAt = new Date(ctx.clock.now().getTime() + backOffMs(row.attempts) * ctx.timeScale)
@@ -82,36 +92,38 @@ async function doOutside(
   ctx: SystemContext,
   step: Step,
   withdrawalId: string,
-  userId: string,
+  userId: string | null,
 ): Promise<AppsOutcome | null> {
   if (step === 'third_party_integrations') return notifyApplications(ctx, withdrawalId)
-  if (step === 'data_archives') {
+  if (step === 'data_archives' && userId) {
     await deleteArchives(ctx, userId)
     await ctx.mail.forget(userId)
   }
   return null
 }
 
-async function finish(ctx: SystemContext, sql: Sql, step: Step, erased: Erased) {
+async function finish(ctx: SystemContext, sql: Sql, withdrawalId: string, step: Step, row: ClaimedRow) {
   const now = ctx.clock.now()
-  await sql(lockWithdrawal, [erased.withdrawalId])
-  await erase(sql, step, erased)
-  await sql(complete, [erased.withdrawalId, step, now])
-  await sql(completeWithdrawal, [erased.withdrawalId, now])
+  const [withdrawal] = await sql<LockedRow>(lockWithdrawal, [withdrawalId])
+  if (!withdrawal) return
+  const { user_id: userId, is_purged: isPurged } = withdrawal
+  if (userId) {
+    const keeps = isPurged ? new Set<KeptFor>() : keepsOf(row)
+    await erase(sql, step, { withdrawalId, userId, pseudonym: pseudonymOf(ctx, userId), keeps })
+  }
+  await sql(complete, [withdrawalId, step, now])
+  await sql(completeWithdrawal, [withdrawalId, now])
+  if (isPurged) await forgetPurged(sql, withdrawalId)
 }
 
-function toErased(ctx: SystemContext, withdrawalId: string, row: ClaimedRow): Erased {
+function keepsOf(row: ClaimedRow): ReadonlySet<KeptFor> {
   const choices: [KeptFor, boolean][] = [
+    ['law', true],
     ['analytics', row.keep_analytics],
     ['audit_logs', row.keep_audit_logs],
     ['transaction_history', row.keep_transaction_history],
   ]
-  return {
-    withdrawalId,
-    userId: row.user_id,
-    pseudonym: pseudonymOf(ctx, row.user_id),
-    keeps: new Set(choices.filter(([, kept]) => kept).map(([name]) => name)),
-  }
+  return new Set(choices.filter(([, isKept]) => isKept).map(([name]) => name))
 }
 
 const kindOf = (error: unknown): string =>

@@ -66,13 +66,15 @@ const readBacklog = statement(
      FROM deletion_steps s WHERE s.due_at IS NOT NULL
    ) steps`,
 )
-// Of the purged there are ever more, so they are counted to a limit only.
+// What the purge has come to may still have an application to tell, and is processing until then. Of those that are done with
+// there are ever more, so they are counted to a limit only.
 const countWithdrawals = statement(
   'count-withdrawals',
-  `SELECT count(*) FILTER (WHERE completed_at IS NULL)::int AS processing,
-          count(*) FILTER (WHERE completed_at IS NOT NULL)::int AS completed,
-          (SELECT count(*)::int FROM (SELECT FROM withdrawals WHERE purged_at IS NOT NULL LIMIT $1) counted) AS purged
-   FROM withdrawals WHERE purged_at IS NULL`,
+  `SELECT (SELECT count(DISTINCT withdrawal_id)::int FROM deletion_steps WHERE due_at IS NOT NULL) AS processing,
+          (SELECT count(*)::int FROM withdrawals WHERE purged_at IS NULL AND completed_at IS NOT NULL) AS completed,
+          (SELECT count(*)::int FROM (
+             SELECT FROM withdrawals WHERE purged_at IS NOT NULL AND completed_at IS NOT NULL LIMIT $1
+           ) counted) AS purged`,
 )
 const readTrouble = statement(
   'watch-troubled-steps',

@@ -8,7 +8,7 @@ import pg from 'pg'
 import { SMTPServer } from 'smtp-server'
 import type { Sql, SystemContext } from '@/domain/context'
 import { purgeRetainedData } from '@/domain/withdrawal/purge-retained-data'
-import { runDueSteps, runDueWork } from '@/domain/withdrawal/run-due-work'
+import { DUE_WORK, runDueSteps } from '@/domain/withdrawal/run-due-work'
 import { startEmbeddedPostgres } from '@/server/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
 import { openContext } from '@/server/open-context'
@@ -26,7 +26,8 @@ const PORT = 4391
 
 /** The statements that look for work; what they find is worked off by key. */
 const LOOKS = [
-  'due-deletion-steps',
+  'due-erasures',
+  'due-calls',
   'due-notices',
   'purges-due',
   'claim-outbox-events',
@@ -88,7 +89,7 @@ async function main() {
 
   await seedPeople('sweep', DUE)
   await seedDue('sweep')
-  const sweepMs = await time(() => runDueSteps(ctx))
+  const sweepMs = await time(() => toItsEnd(ctx, runDueSteps))
   const { rows: left } = await db.query('SELECT FROM deletion_steps WHERE due_at <= now()')
   print('A sweep', {
     finishedSteps: 4 * FINISHED,
@@ -107,6 +108,17 @@ async function main() {
 
   await seedPeople('http', WITHDRAWALS)
   print('Withdrawals through HTTP', await withdrawAll())
+}
+
+async function runDueWork(ctx: SystemContext) {
+  for (const work of DUE_WORK) await toItsEnd(ctx, work)
+}
+
+/** With the calls that it begins. */
+async function toItsEnd(ctx: SystemContext, work: (ctx: SystemContext) => Promise<unknown>) {
+  const begun: Promise<unknown>[] = []
+  await work({ ...ctx, background: (task) => begun.push(task()) })
+  for (let next = begun.shift(); next; next = begun.shift()) await next
 }
 
 /** What a busy service has behind it: withdrawals that are purged or kept, sent messages and events, buckets, keys. */

@@ -25,6 +25,7 @@ import type {
 import { changeEmail } from './email/change-email'
 import { LIMITS, type Limits } from './limits'
 import { createUser } from './user'
+import { DUE_WORK } from './withdrawal/run-due-work'
 
 export interface Mailed {
   to: string
@@ -80,7 +81,7 @@ async function cloneDatabase() {
 export async function testContext(limits: Partial<Limits> = {}): Promise<TestContext> {
   const { open } = await testDatabase()
   let now = Date.parse('2026-11-20T09:00:00.000Z')
-  let tasks: Promise<unknown>[] = []
+  const tasks = new Set<Promise<unknown>>()
   const mailbox: Mailed[] = []
   const mailServer = { accepts: true }
   const archives = new Map<string, Uint8Array>()
@@ -135,14 +136,15 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     traced: (_name, _attributes, work) => work(),
     background: (task) => {
       // As in the service: what fails after the answer is logged, and changes nothing for the caller.
-      tasks.push(task().catch(() => {}))
+      const ended: Promise<unknown> = task()
+        .catch(() => {})
+        .then(() => tasks.delete(ended))
+      tasks.add(ended)
     },
     mailbox,
     mailServer,
     async settle() {
-      const running = tasks
-      tasks = []
-      await Promise.all(running)
+      while (tasks.size > 0) await Promise.all(tasks)
     },
   }
 }
@@ -218,6 +220,14 @@ export async function refusalOf(call: Promise<unknown>): Promise<string> {
     return error instanceof Error && 'code' in error ? String(error.code) : String(error)
   }
   return 'accepted'
+}
+
+/** What the timer would do now, to its end. */
+export async function runDueWork(ctx: TestContext): Promise<void> {
+  for (const work of DUE_WORK) {
+    await work(ctx)
+    await ctx.settle()
+  }
 }
 
 /** Tables with a row that holds this text anywhere. */

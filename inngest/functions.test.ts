@@ -137,6 +137,7 @@ test('a step that fails is tried again by the engine, and the withdrawal ends', 
   expect(run.attempts).toBeGreaterThan(8)
   ctx.clock.advance(60 * 60 * 1000)
   await new InngestTestEngine({ function: sweep }).execute()
+  await ctx.settle()
   expect(await isCompleted(withdrawalId)).toBe(true)
 })
 
@@ -165,6 +166,7 @@ test('the sweep alone finishes a withdrawal whose event was lost', async () => {
   for (const hours of [1, 1, 24]) {
     ctx.clock.advance(hours * 60 * 60 * 1000)
     await new InngestTestEngine({ function: sweep }).execute()
+    await ctx.settle()
   }
   expect(await isCompleted(withdrawalId)).toBe(true)
 })

@@ -1,13 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { AppError } from '@/contract/errors'
-import { type AppAnswer, type SystemContext, statement } from '../context'
+import { type AppAnswer, type Sql, type SystemContext, statement } from '../context'
 import { RAISE_VERSION } from '../user'
-
-export interface AppsOutcome {
-  /** When the next application wants to be tried; null once all know. */
-  nextTryAt: Date | null
-  problem: string | null
-}
 
 interface NotificationRow {
   id: string
@@ -51,40 +45,45 @@ const markFailed = statement(
   'mark-app-failed',
   `UPDATE app_notifications SET due_at = $2, lease_until = NULL, last_error = $3 WHERE id = $1 AND status <> 'completed'`,
 )
-const nextTry = statement(
+const readNextTry = statement(
   'next-app-notification',
   `SELECT min(greatest(due_at, lease_until)) AS at, min(last_error) AS problem
    FROM app_notifications WHERE withdrawal_id = $1 AND status <> 'completed'`,
 )
 
-/** One try for every application that is due, side by side: one that fails delays no other. */
-export async function notifyApplications(ctx: SystemContext, withdrawalId: string): Promise<AppsOutcome> {
+/** The applications of a withdrawal that are due and that nobody else is telling; each has a lease of its own. */
+export function claimNotifications(ctx: SystemContext, withdrawalId: string): Promise<NotificationRow[]> {
   const now = ctx.clock.now()
-  const due = await ctx.sql<NotificationRow>(claimDue, [withdrawalId, now, new Date(now.getTime() + LEASE_MS)])
-  await Promise.all(due.map((notification) => notify(ctx, withdrawalId, notification)))
-  const [left] = await ctx.sql<{ at: Date | null; problem: string | null }>(nextTry, [withdrawalId])
-  return { nextTryAt: left?.at ?? null, problem: left?.problem ?? null }
+  return ctx.sql<NotificationRow>(claimDue, [withdrawalId, now, new Date(now.getTime() + LEASE_MS)])
 }
 
-async function notify(ctx: SystemContext, withdrawalId: string, notification: NotificationRow) {
-  const secret = ctx.secrets.open(notification.sealed_secret)
-  if (!secret) throw new Error('no configured key opens the signing secret of an application')
-  const body = JSON.stringify({
-    type: 'account.withdrawn',
-    timestamp: notification.started_at.toISOString(),
-    data: { withdrawal_id: withdrawalId, subject: notification.subject },
-  })
-  const answer = await ctx.callApp({
-    endpoint: notification.endpoint,
-    headers: signedHeaders(notification.id, ctx.clock.now(), body, secret.toString()),
-    body,
-  })
+/** When the next application wants to be tried, or whoever tells it has lost it; null once all know. */
+export async function nextTry(sql: Sql, withdrawalId: string): Promise<{ at: Date; problem: string | null } | null> {
+  const [left] = await sql<{ at: Date | null; problem: string | null }>(readNextTry, [withdrawalId])
+  return left?.at ? { at: left.at, problem: left.problem } : null
+}
+
+/** One try. */
+export async function notify(ctx: SystemContext, withdrawalId: string, notification: NotificationRow): Promise<void> {
+  const answer = await call(ctx, withdrawalId, notification)
   const now = ctx.clock.now()
   if (knows(answer)) await ctx.sql(markTold, [notification.id, withdrawalId, now])
   else {
     const nextTryAt = new Date(now.getTime() + waitMs(ctx, notification.attempts, answer))
     await ctx.sql(markFailed, [notification.id, nextTryAt, answer.problem ?? `HTTP ${answer.status}`])
   }
+}
+
+async function call(ctx: SystemContext, withdrawalId: string, notification: NotificationRow): Promise<AppAnswer> {
+  const secret = ctx.secrets.open(notification.sealed_secret)
+  if (!secret) return { status: 0, problem: 'no configured key opens its signing secret' }
+  const body = JSON.stringify({
+    type: 'account.withdrawn',
+    timestamp: notification.started_at.toISOString(),
+    data: { withdrawal_id: withdrawalId, subject: notification.subject },
+  })
+  const headers = signedHeaders(notification.id, ctx.clock.now(), body, secret.toString())
+  return ctx.callApp({ endpoint: notification.endpoint, headers, body })
 }
 
 /** Gone at the application is as good as told. */

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import { asUser, givenUser, tablesWith, testContext } from '../testing'
+import { asUser, givenUser, runDueWork, tablesWith, testContext } from '../testing'
 import { purgeRetainedData } from './purge-retained-data'
 import { replayErasureLedger } from './replay-erasure-ledger'
-import { runDueWork } from './run-due-work'
 import { addTransaction } from './transactions'
 import { withdrawAccount } from './withdraw-account'
 

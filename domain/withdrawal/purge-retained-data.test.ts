@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
-import { asUser, givenUser, type TestContext, tablesWith, testContext } from '../testing'
+import { asUser, givenUser, runDueWork, type TestContext, tablesWith, testContext } from '../testing'
 import { writeArchive } from './archive'
 import { connectApp, registerApp } from './connected-applications'
 import { retryWithdrawal, showWithdrawal } from './operate-withdrawal'
 import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'
-import { runDueWork } from './run-due-work'
 import { watchWithdrawals } from './watch-withdrawals'
 import { withdrawAccount } from './withdraw-account'
 

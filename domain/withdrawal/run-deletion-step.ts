@@ -1,7 +1,7 @@
 import type { Step } from '@/contract/withdrawal'
 import { type Sql, type SystemContext, statement } from '../context'
 import { deleteArchives } from './archive'
-import { type AppsOutcome, notifyApplications } from './connected-applications'
+import { claimNotifications, nextTry, notify } from './connected-applications'
 import type { KeptFor } from './deletion-map'
 import { erase } from './erase'
 import { pseudonymOf } from './erasure-ledger'
@@ -23,7 +23,7 @@ const complete = statement(
   `UPDATE deletion_steps SET status = 'completed', completed_at = $3, due_at = NULL, lease_until = NULL, last_error = NULL
    WHERE withdrawal_id = $1 AND step = $2 AND status <> 'completed'`,
 )
-// Locking the withdrawal first lets one of two steps that end together see that the other has ended.
+// Locking the withdrawal first lets one of two steps, or calls, that end together see that the other has ended.
 const lockWithdrawal = statement(
   'lock-withdrawal',
   'SELECT user_id, purged_at IS NOT NULL AS is_purged FROM withdrawals WHERE id = $1 FOR UPDATE',
@@ -54,31 +54,46 @@ interface LockedRow {
   is_purged: boolean
 }
 
+interface DueStep {
+  withdrawalId: string
+  step: Step
+}
+
+interface ClaimedStep extends DueStep {
+  row: ClaimedRow
+}
+
 /**
  * Runs one step if it is due and nobody else does: claim, erase, complete. A crash anywhere is repeated harmlessly.
  * Answers when the step wants to run again; null when it is completed, or was not ours to run.
  */
-export async function runDeletionStep(
+export async function runDeletionStep(ctx: SystemContext, due: DueStep): Promise<Date | null> {
+  const run = await claimDeletionStep(ctx, due)
+  return run ? run() : null
+}
+
+/** The claim alone; what it answers is to be run at once. Null where the step is not due, or another's. */
+export async function claimDeletionStep(
   ctx: SystemContext,
-  { withdrawalId, step }: { withdrawalId: string; step: Step },
-): Promise<Date | null> {
+  { withdrawalId, step }: DueStep,
+): Promise<(() => Promise<Date | null>) | null> {
   const now = ctx.clock.now()
   const [row] = await ctx.sql<ClaimedRow>(claim, [withdrawalId, step, now, new Date(now.getTime() + LEASE_MS)])
   if (!row) return null
-  return ctx.traced('deletion_step', { step, withdrawal_id: withdrawalId }, () =>
-    runClaimed(ctx, withdrawalId, step, row),
-  )
+  const attributes = { step, withdrawal_id: withdrawalId }
+  return () => ctx.traced('deletion_step', attributes, () => runClaimed(ctx, { withdrawalId, step, row }))
 }
 
-async function runClaimed(ctx: SystemContext, withdrawalId: string, step: Step, row: ClaimedRow): Promise<Date | null> {
+async function runClaimed(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> {
+  const { withdrawalId, step, row } = claimed
   try {
-    const apps = await doOutside(ctx, step, withdrawalId, row.user_id)
-    if (apps?.nextTryAt) {
-      await ctx.sql(release, [withdrawalId, step, apps.nextTryAt, apps.problem])
-      return apps.nextTryAt
+    if (step === 'third_party_integrations') return await tellApplications(ctx, claimed)
+    if (step === 'data_archives' && row.user_id) {
+      // What no transaction can take back comes first, and is safe to repeat.
+      await deleteArchives(ctx, row.user_id)
+      await ctx.mail.forget(row.user_id)
     }
-    await ctx.transaction((sql) => finish(ctx, sql, withdrawalId, step, row))
-    return null
+    return await settle(ctx, claimed)
   } catch (error) {
     const nextTryAt = new Date(ctx.clock.now().getTime() + backOffMs(row.attempts) * ctx.timeScale)
     await ctx.sql(release, [withdrawalId, step, nextTryAt, kindOf(error)])
@@ -87,25 +102,37 @@ async function runClaimed(ctx: SystemContext, withdrawalId: string, step: Step, 
   }
 }
 
-/** What no transaction can take back comes first, and is safe to repeat. */
-async function doOutside(
-  ctx: SystemContext,
-  step: Step,
-  withdrawalId: string,
-  userId: string | null,
-): Promise<AppsOutcome | null> {
-  if (step === 'third_party_integrations') return notifyApplications(ctx, withdrawalId)
-  if (step === 'data_archives' && userId) {
-    await deleteArchives(ctx, userId)
-    await ctx.mail.forget(userId)
-  }
-  return null
+/**
+ * One try for every application that is due, side by side. The step is let go of first: each call has a lease of its own, so one
+ * that hangs holds up no other's next try.
+ */
+async function tellApplications(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> {
+  const due = await claimNotifications(ctx, claimed.withdrawalId)
+  let nextTryAt = await settle(ctx, claimed)
+  const calls = due.map(async (notification) => {
+    await notify(ctx, claimed.withdrawalId, notification)
+    nextTryAt = await settle(ctx, claimed)
+  })
+  const failed = (await Promise.allSettled(calls)).find(({ status }) => status === 'rejected')
+  if (failed) throw (failed as PromiseRejectedResult).reason
+  return nextTryAt
 }
 
-async function finish(ctx: SystemContext, sql: Sql, withdrawalId: string, step: Step, row: ClaimedRow) {
+/** Ends the step, or lets go of it until an application wants to be tried again, which it answers. */
+function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> {
+  const { withdrawalId, step } = claimed
+  return ctx.transaction(async (sql) => {
+    const [withdrawal] = await sql<LockedRow>(lockWithdrawal, [withdrawalId])
+    if (!withdrawal) return null
+    const next = step === 'third_party_integrations' ? await nextTry(sql, withdrawalId) : null
+    if (next) await sql(release, [withdrawalId, step, next.at, next.problem])
+    else await finish(ctx, sql, claimed, withdrawal)
+    return next?.at ?? null
+  })
+}
+
+async function finish(ctx: SystemContext, sql: Sql, { withdrawalId, step, row }: ClaimedStep, withdrawal: LockedRow) {
   const now = ctx.clock.now()
-  const [withdrawal] = await sql<LockedRow>(lockWithdrawal, [withdrawalId])
-  if (!withdrawal) return
   const { user_id: userId, is_purged: isPurged } = withdrawal
   if (userId) {
     const keeps = isPurged ? new Set<KeptFor>() : keepsOf(row)

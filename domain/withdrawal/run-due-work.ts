@@ -6,18 +6,24 @@ import { forgetSentEvents, sendOutboxEvents } from '../outbox'
 import { forgetOldBuckets } from '../rate-limit'
 import { writeErasureLedger } from './erasure-ledger'
 import { purgeRetainedData } from './purge-retained-data'
-import { runDeletionStep } from './run-deletion-step'
+import { claimDeletionStep, runDeletionStep } from './run-deletion-step'
 
-/** Erasures keep the database busy; calls to applications only wait, and one that hangs must not hold erasures up. */
 const ERASURES_AT_ONCE = 4
+/** Calls to applications only wait. Of first tries and of later ones there may be so many each. */
+const CALLS_AT_ONCE = 100
 const BATCH = 100
 
 // The partial index holds unfinished steps only, so the cost follows what is due and not what was ever done.
-const dueSteps = statement(
-  'due-deletion-steps',
+const DUE = 'due_at IS NOT NULL AND due_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)'
+const dueErasures = statement(
+  'due-erasures',
   `SELECT withdrawal_id, step FROM deletion_steps
-   WHERE due_at IS NOT NULL AND due_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)
-   ORDER BY due_at LIMIT $2`,
+   WHERE ${DUE} AND step <> 'third_party_integrations' ORDER BY due_at LIMIT $2`,
+)
+const dueCalls = statement(
+  'due-calls',
+  `SELECT withdrawal_id, step FROM deletion_steps
+   WHERE ${DUE} AND step = 'third_party_integrations' AND (attempts = 0) = $3 ORDER BY due_at LIMIT $2`,
 )
 
 interface DueStep {
@@ -25,12 +31,13 @@ interface DueStep {
   step: Step
 }
 
-/** Works off every row that is due, whoever should have done it. Any number of instances may run it. */
-export async function runDueWork(ctx: SystemContext): Promise<void> {
-  await Promise.all([runDueSteps(ctx), sendDueNotices(ctx)])
-  await purgeRetainedData(ctx)
-  await keepHouse(ctx)
-}
+/** All that time brings: each works off every row that is due, whoever should have done it. Any number of instances may run it. */
+export const DUE_WORK: readonly ((ctx: SystemContext) => Promise<unknown>)[] = [
+  (ctx) => runDueSteps(ctx),
+  (ctx) => sendDueNotices(ctx),
+  (ctx) => purgeRetainedData(ctx),
+  keepHouse,
+]
 
 /** Sends what the engine did not get, and drops rows whose time is over. */
 export async function keepHouse(ctx: SystemContext): Promise<void> {
@@ -42,20 +49,76 @@ export async function keepHouse(ctx: SystemContext): Promise<void> {
   await forgetOldKeys(ctx)
 }
 
+/** Erasures are done when it ends; of the calls to applications it waits for none. */
+export async function runDueSteps(ctx: SystemContext, callsAtOnce = CALLS_AT_ONCE): Promise<void> {
+  beginDueCalls(ctx, callsAtOnce)
+  await runDueErasures(ctx)
+}
+
 /** What one step's failure leaves behind is its own next try; the others go on. */
-export async function runDueSteps(ctx: SystemContext): Promise<void> {
+async function runDueErasures(ctx: SystemContext) {
   const failures: unknown[] = []
-  const run = ({ withdrawal_id, step }: DueStep) =>
-    runDeletionStep(ctx, { withdrawalId: withdrawal_id, step }).catch((error) => failures.push(error))
   for (;;) {
-    const due = await ctx.sql<DueStep>(dueSteps, [ctx.clock.now(), BATCH])
-    const calls = due.filter(({ step }) => step === 'third_party_integrations')
-    const erasures = due.filter(({ step }) => step !== 'third_party_integrations')
+    const due = await ctx.sql<DueStep>(dueErasures, [ctx.clock.now(), BATCH])
+    const left = [...due]
     const workers = Array.from({ length: ERASURES_AT_ONCE }, async () => {
-      for (let next = erasures.shift(); next; next = erasures.shift()) await run(next)
+      for (let next = left.shift(); next; next = left.shift()) {
+        const { withdrawal_id: withdrawalId, step } = next
+        await runDeletionStep(ctx, { withdrawalId, step }).catch((error) => failures.push(error))
+      }
     })
-    await Promise.all([...calls.map(run), ...workers])
+    await Promise.all(workers)
     if (due.length < BATCH) break
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} deletion steps failed`)
+}
+
+/** Calls of one service that are under way. */
+interface Places {
+  isFirst: boolean
+  taken: Set<Promise<unknown>>
+  /** Somebody waits for places that come free. */
+  isFilling: boolean
+}
+
+const placesByClock = new WeakMap<object, readonly Places[]>()
+
+/** What hangs has failed before, once it has been tried: the places of first tries stay free of it. */
+function placesOf({ clock }: SystemContext): readonly Places[] {
+  const places =
+    placesByClock.get(clock) ?? [true, false].map((isFirst) => ({ isFirst, taken: new Set<never>(), isFilling: false }))
+  placesByClock.set(clock, places)
+  return places
+}
+
+function beginDueCalls(ctx: SystemContext, atOnce: number) {
+  for (const places of placesOf(ctx)) {
+    if (places.isFilling) continue
+    places.isFilling = true
+    ctx.background(() =>
+      fill(ctx, places, atOnce).finally(() => {
+        places.isFilling = false
+      }),
+    )
+  }
+}
+
+/** Begins what is due as places come free, until nothing more is. */
+async function fill(ctx: SystemContext, { isFirst, taken }: Places, atOnce: number) {
+  for (;;) {
+    if (taken.size >= atOnce) await Promise.race(taken)
+    const room = atOnce - taken.size
+    const due = await ctx.sql<DueStep>(dueCalls, [ctx.clock.now(), room, isFirst])
+    await Promise.all(due.map((step) => begin(ctx, step, taken)))
+    if (due.length < room) return
+  }
+}
+
+async function begin(ctx: SystemContext, { withdrawal_id: withdrawalId, step }: DueStep, taken: Places['taken']) {
+  const run = await claimDeletionStep(ctx, { withdrawalId, step })
+  if (!run) return
+  const calls = run()
+  const ended: Promise<unknown> = calls.catch(() => {}).then(() => taken.delete(ended))
+  taken.add(ended)
+  ctx.background(() => calls)
 }

@@ -1,8 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
-import { asUser, givenUser, type TestContext, testContext, testDatabase } from '../testing'
+import { asUser, givenUser, runDueWork, type TestContext, testContext, testDatabase } from '../testing'
 import { connectApp, registerApp } from './connected-applications'
 import { retryWithdrawal } from './operate-withdrawal'
-import { runDueWork } from './run-due-work'
 import { watchBacklog, watchWithdrawals } from './watch-withdrawals'
 import { withdrawAccount } from './withdraw-account'
 

@@ -14,6 +14,7 @@ import {
   givenPendingChange,
   givenUser,
   refusalOf,
+  runDueWork,
   type TestContext,
   type TestUser,
   tablesWith,
@@ -25,7 +26,6 @@ import { writeArchive } from './archive'
 import { connectApp, registerApp } from './connected-applications'
 import { getWithdrawalStatus } from './get-withdrawal-status'
 import { retryWithdrawal } from './operate-withdrawal'
-import { runDueWork } from './run-due-work'
 import { addTransaction } from './transactions'
 import { withdrawAccount, withdrawAgain } from './withdraw-account'
 
@@ -48,7 +48,6 @@ async function statusOf(ctx: TestContext, user: TestUser, { withdrawal_id, statu
 async function pass(ctx: TestContext, ms: number) {
   ctx.clock.advance(ms)
   await runDueWork(ctx)
-  await ctx.settle()
 }
 
 const stepsOf = async (ctx: TestContext, user: TestUser, started: Data<typeof contract>) =>

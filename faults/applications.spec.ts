@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { Application, accept, answer, type Script } from './application'
-import { expectFullEnd } from './ending'
+import { expectFullEnd, placesOf } from './ending'
 import { givenPerson, givenPlainPerson, withdraw } from './person'
 import { until } from './until'
 import { givenWorld } from './world'
@@ -87,30 +87,64 @@ test('however an application fails, the others are told at once, it is tried aga
   expect(giantBytes).toBeLessThan(32 * 1024 * 1024)
 })
 
-test('many withdrawals whose application hangs hold nobody else up for long', async (context) => {
+test('many withdrawals whose application hangs hold nobody else up, and their purge comes in time', async (context) => {
   const world = await givenWorld(context)
   const instance = await world.start()
   const hanging = await world.givenApplication('hanging', () => {})
-  const { app_id: app = '' } = await world.operator.run(
-    'app',
-    'register',
-    '--name',
-    'hanging',
-    '--endpoint',
-    hanging.url,
-  )
+  const stuck = await givenPerson(world, instance)
+  const [{ id: app = '' } = {}] = await world.query<{ id: string }>('SELECT id FROM connected_apps')
   const many = []
   for (let count = 0; count < 24; count++) many.push(await givenPlainPerson(world, app))
   const person = await givenPlainPerson(world)
+  const { body: of } = await withdraw(instance, stuck)
   for (const one of many) expect((await withdraw(instance, one)).status).toBe(202)
   await until('the application hangs', () => hanging.received.length >= 4)
   const { body } = await withdraw(instance, person)
-  const isCompleted = async () => {
-    const rows = await world.query('SELECT FROM withdrawals WHERE id = $1 AND completed_at IS NOT NULL', [
-      body.data.withdrawal_id,
-    ])
+  const isMarked = (id: string, column: string) => async () => {
+    const rows = await world.query(`SELECT FROM withdrawals WHERE id = $1 AND ${column} IS NOT NULL`, [id])
     return rows.length === 1
   }
-  // Each of its three steps may find a batch of calls under way, which hang for 10 s.
-  await until('the other withdrawal is completed', isCompleted, 40_000)
+  // Its last step is due after 4.3 s; a call hangs for 10 s.
+  await until('the other withdrawal is completed', isMarked(body.data.withdrawal_id, 'completed_at'), 9_000)
+
+  const withdrawalId = of.data.withdrawal_id
+  await until('the purge comes', isMarked(withdrawalId, 'purged_at'), 12_000)
+  expect(await isMarked(withdrawalId, 'completed_at')()).toBe(false)
+  // What it is still to be told, under its own id of the person.
+  expect(await placesOf(world, [stuck.mark, stuck.token])).toEqual(['table app_notifications'])
+  // Logs may hold ids.
+  expect((await placesOf(world, [stuck.id])).filter((place) => place.startsWith('table'))).toEqual([])
+})
+
+test('a quick application is tried again while another of the same person hangs', async (context) => {
+  const world = await givenWorld(context)
+  const hanging = await world.givenApplication('hanging', () => {})
+  const quick = await world.givenApplication(
+    'quick',
+    firstThen((response) => answer(response, 500), 3),
+  )
+  const instance = await world.start()
+  const person = await givenPerson(world, instance)
+  await withdraw(instance, person)
+  await until('the quick one knows', () => quick.received.length === 4)
+  expect(hanging.received).toHaveLength(1)
+  expect((quick.received.at(-1)?.at ?? 0) - (hanging.received[0]?.at ?? 0)).toBeLessThan(8_000)
+})
+
+test('an instance that is stopped while an application hangs ends at once, and the next one tells it', async (context) => {
+  const world = await givenWorld(context)
+  const shop = await world.givenApplication(
+    'shop',
+    firstThen(() => {}),
+  )
+  const first = await world.start()
+  const person = await givenPerson(world, first)
+  const { body } = await withdraw(first, person)
+  await until('the application hangs', () => shop.received.length === 1)
+  const stoppedAt = Date.now()
+  expect(await first.stop()).toBe(0)
+  expect(Date.now() - stoppedAt).toBeLessThan(8_000)
+  await world.start()
+  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
+  expect(shop.received).toHaveLength(2)
 })

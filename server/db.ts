@@ -20,8 +20,9 @@ export function openDatabase(connectionString: string, connections = 8): Databas
     statement_timeout: 5_000,
     query_timeout: 6_000,
     keepAlive: true,
-    // Prisma's adapter writes times without an offset, so every session has to speak UTC.
-    options: '-c timezone=UTC',
+    // Prisma's adapter writes times without an offset, so every session has to speak UTC. What is told of many rows at once would
+    // be planned anew every time, for the same plan.
+    options: '-c timezone=UTC -c plan_cache_mode=force_generic_plan',
     // What was answered with success outlives a crash of the database, whatever its default is.
     onConnect: (client) => client.query(DURABLE),
   })

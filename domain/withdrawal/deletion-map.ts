@@ -13,10 +13,7 @@ export interface Erasure {
   kept?: { for: KeptFor; facts: string[] }
 }
 
-/**
- * Every table that refers to a user. A table that is missing here fails a test.
- * Order matters where one table's rows lead to another's.
- */
+/** Every table that refers to a user. A table that is missing here fails a test. */
 export const DELETION_MAP: readonly Erasure[] = [
   { table: 'profiles', when: 'user_profile' },
   { table: 'preferences', when: 'user_profile' },

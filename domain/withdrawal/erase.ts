@@ -1,5 +1,5 @@
 import type { Step } from '@/contract/withdrawal'
-import { type Sql, statement } from '../context'
+import { type Sql, type Statement, statement } from '../context'
 import { DELETION_MAP, type Erasure, type KeptFor, TIME_COLUMN } from './deletion-map'
 
 export interface Erased {
@@ -12,24 +12,28 @@ export interface Erased {
 
 /** Deletes what the map names for this moment, after setting aside what has to stay. Running it again finds nothing left. */
 export async function erase(sql: Sql, when: Step | 'purge', erased: Erased): Promise<void> {
-  for (const entry of DELETION_MAP) {
-    if (entry.when !== when) continue
-    const owner = entry.table === 'users' ? 'id' : 'user_id'
-    const rows = `${owner} = $1${entry.where ? ` AND ${entry.where}` : ''}`
-    if (entry.kept && erased.keeps.has(entry.kept.for)) {
-      await sql(keepStatement(entry, rows), [erased.userId, erased.withdrawalId, erased.pseudonym])
-    }
-    await sql(statement(`erase-${when}-${entry.table}`, `DELETE FROM ${entry.table} WHERE ${rows}`), [erased.userId])
-  }
+  const { userId, withdrawalId, pseudonym, keeps } = erased
+  const erasure = ERASURES.get(when)
+  if (erasure) await sql(erasure.text, erasure.keepsSome ? [userId, withdrawalId, pseudonym, [...keeps]] : [userId])
 }
 
-function keepStatement({ table, when, kept }: Erasure, rows: string) {
-  const facts = (kept?.facts ?? []).map((column) => `'${column}', ${column}`).join(', ')
-  return statement(
-    `keep-${when}-${table}`,
-    `INSERT INTO retained_records (id, withdrawal_id, pseudonym, source, facts, at)
-     SELECT '${table}:' || id, $2, $3, '${table}', jsonb_build_object(${facts}), ${TIME_COLUMN[table] ?? 'at'}
-     FROM ${table} WHERE ${rows}
-     ON CONFLICT (id) DO NOTHING`,
-  )
+/** All tables of the moment at once: each part sees the rows as they were before, so that their order is of no matter. */
+function eraseAt(when: Erasure['when']): { text: Statement; keepsSome: boolean } {
+  const entries = DELETION_MAP.filter((entry) => entry.when === when)
+  const parts = entries.flatMap(({ table, where, kept }, index) => {
+    const rows = `${table === 'users' ? 'id' : 'user_id'} = $1${where ? ` AND ${where}` : ''}`
+    const deleted = `deleted_${index} AS (DELETE FROM ${table} WHERE ${rows})`
+    return kept ? [`kept_${index} AS (${keep(table, kept, rows)})`, deleted] : [deleted]
+  })
+  const text = statement(`erase-${when}`, `WITH ${parts.join(', ')} SELECT`)
+  return { text, keepsSome: entries.some(({ kept }) => kept) }
 }
+
+const keep = (table: string, { for: reason, facts }: NonNullable<Erasure['kept']>, rows: string) =>
+  `INSERT INTO retained_records (id, withdrawal_id, pseudonym, source, facts, at)
+   SELECT '${table}:' || id, $2, $3, '${table}',
+          jsonb_build_object(${facts.map((column) => `'${column}', ${column}`).join(', ')}), ${TIME_COLUMN[table] ?? 'at'}
+   FROM ${table} WHERE ${rows} AND '${reason}' = ANY($4::text[])
+   ON CONFLICT (id) DO NOTHING`
+
+const ERASURES = new Map([...new Set(DELETION_MAP.map(({ when }) => when))].map((when) => [when, eraseAt(when)]))

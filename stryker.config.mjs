@@ -18,14 +18,14 @@ export const AREAS = {
   },
 }
 
-/** PostgreSQL keeps a plan under the first argument of `statement`; any other name does the same. */
+/** PostgreSQL keeps a plan under the first argument of these; any other name does the same. */
 const statementNames = {
   kind: 'Ignore',
   name: 'statement-names',
   value: {
     shouldIgnore: ({ node, parent, key }) =>
       parent?.type === 'CallExpression' &&
-      parent.callee.name === 'statement' &&
+      /^(statement|callerStatement)$/.test(parent.callee.name) &&
       key === 0 &&
       node.type === 'StringLiteral'
         ? 'the name of a prepared statement'

@@ -61,7 +61,7 @@ export async function placesOf(world: World, texts: string[]): Promise<string[]>
   for (const text of texts) {
     for (const table of await tablesWith(world, text)) places.add(`table ${table}`)
     for (const file of await filesBelow(world.dataDir)) {
-      if (holds(await readFile(file), text)) places.add(`file ${path.relative(world.dataDir, file)}`)
+      if (holds(await readIfThere(file), text)) places.add(`file ${path.relative(world.dataDir, file)}`)
     }
     for (const file of world.postgresLogs) if (holds(await readFile(file), text)) places.add('log of PostgreSQL')
     for (const { output } of world.instances) if (output.includes(text)) places.add('log of an instance')
@@ -72,6 +72,13 @@ export async function placesOf(world: World, texts: string[]): Promise<string[]>
 
 const holds = (content: Buffer, text: string) =>
   [text, Buffer.from(text).toString('hex')].some((form) => content.includes(form))
+
+/** What is erased between being listed and being read holds nothing. */
+const readIfThere = (file: string): Promise<Buffer> =>
+  readFile(file).catch((error) => {
+    if (error.code === 'ENOENT') return Buffer.alloc(0)
+    throw error
+  })
 
 async function filesBelow(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })

@@ -149,7 +149,7 @@ async function seedHistory() {
     `INSERT INTO notices (id, user_id, kind, recipient, created_at, sent_at)
      SELECT 'ntc_old' || n, 'usr_live' || n, 'email_changed', 'old', now(), now()`,
     `INSERT INTO rate_limits (key, user_id, hits, places, window_ms, granted, expires_at)
-     SELECT 'old' || n, 'usr_live' || n, ARRAY[now()], 5, 3600000, true, now() + interval '1 hour'`,
+     SELECT 'old' || n, 'usr_live' || n, ARRAY[now()], 5, 3600000, true, now() + interval '1 hour' + random() * interval '1 day'`,
     `INSERT INTO idempotency_keys (key, user_id, body_mac, started_at, expires_at)
      SELECT 'old' || n, 'usr_live' || n, '', now(), now() + interval '1 day'`,
   ]) {

@@ -21,7 +21,7 @@ export const errorsOf = (contract: Contract): ErrorCode[] => [
 
 /** For an Idempotency-Key is kept what the verb and the body's rules say, unless a later try can end in another way. */
 const isReplayed = ({ method, errors }: Contract, code: ErrorCode) =>
-  method === 'POST' && [...errors, 'AUTH_001', 'REQUEST_001'].includes(code) && !AFTER_A_WAIT.includes(code)
+  method === 'POST' && [...errors, 'REQUEST_001'].includes(code) && !AFTER_A_WAIT.includes(code)
 
 const TAGS = { 'email:manage': 'Email', 'account:manage': 'Account', 'tokens:manage': 'Access' } as const
 

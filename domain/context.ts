@@ -7,6 +7,8 @@ import type { Limits } from './limits'
 export interface Statement {
   name: string
   text: string
+  /** How long the answer is waited for, where that is longer than usual. The database has its own limit, `statement_timeout`. */
+  timeoutMs?: number
 }
 
 /** Runs one statement, which is one transaction. Rows carry the column names of the statement. */

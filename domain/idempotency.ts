@@ -32,7 +32,10 @@ const release = statement(
   'release-idempotency-key',
   'DELETE FROM idempotency_keys WHERE key = $1 AND started_at = $2 AND answer IS NULL',
 )
-const forget = statement('forget-idempotency-keys', 'DELETE FROM idempotency_keys WHERE expires_at <= $1')
+const forget = statement(
+  'forget-idempotency-keys',
+  'DELETE FROM idempotency_keys WHERE key = ANY(ARRAY(SELECT key FROM idempotency_keys WHERE expires_at <= $1 ORDER BY expires_at LIMIT 1000))',
+)
 
 /** `key` has to be scoped to user and path already. Answers the first answer where there is one, else the right to be first. */
 export async function beginIdempotentCall(

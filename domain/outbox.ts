@@ -14,7 +14,10 @@ const markSent = statement(
   'mark-events-sent',
   `UPDATE outbox_events SET sent_at = $2, due_at = NULL WHERE id = ANY($1::text[]) RETURNING ${UNWAITED}`,
 )
-const forget = statement('forget-sent-events', 'DELETE FROM outbox_events WHERE sent_at < $1')
+const forget = statement(
+  'forget-sent-events',
+  'DELETE FROM outbox_events WHERE id = ANY(ARRAY(SELECT id FROM outbox_events WHERE sent_at < $1 ORDER BY sent_at LIMIT 1000))',
+)
 
 /** Hands committed events to the engine. One that is lost on the way is sent again; the engine knows it by its id. */
 export const sendOutboxEvents = batched(async (ctx) => {

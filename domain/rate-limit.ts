@@ -154,8 +154,8 @@ export async function givePlacesBack(
 
 const removeOld = statement(
   'forget-old-buckets',
-  // As an array the keys are looked up in the index; with IN the planner may read the whole table to join them.
-  'DELETE FROM rate_limits WHERE key = ANY(ARRAY(SELECT key FROM rate_limits WHERE expires_at < $1 LIMIT 1000 FOR UPDATE SKIP LOCKED))',
+  // As an array the keys are looked up in the index; with IN, or out of order, the planner may read the whole table.
+  'DELETE FROM rate_limits WHERE key = ANY(ARRAY(SELECT key FROM rate_limits WHERE expires_at < $1 ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED))',
 )
 
 /** A bucket whose newest time has left its window says nothing any more. */

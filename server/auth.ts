@@ -105,7 +105,7 @@ export async function serveAuth(
   context: { params: Promise<{ nextauth: string[] }> },
 ): Promise<Response> {
   const response: Response = await NextAuth(request as never, context as never, authOptions()).catch(refuseMalformed)
-  const isSession = request.method === 'GET' && (await context.params).nextauth.join() === 'session'
+  const isSession = (await context.params).nextauth[0] === 'session' && response.ok
   return isSession ? answerSession(response) : response
 }
 

@@ -69,5 +69,7 @@ const noteLoss = (error: Error) =>
 
 const sqlOn =
   (connection: pg.Pool | pg.PoolClient): Sql =>
-  async <Row extends object>({ name, text }: Statement, values: unknown[]) =>
-    (await connection.query<Row>({ name, text, values })).rows
+  async <Row extends object>({ name, text, timeoutMs }: Statement, values: unknown[]) => {
+    const query = { name, text, values, query_timeout: timeoutMs }
+    return (await connection.query<Row>(query)).rows
+  }

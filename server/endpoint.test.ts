@@ -1208,6 +1208,21 @@ test.each([
   expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
 })
 
+test('a token that is revoked between the two looks at it leaves its key to the next', async () => {
+  const [caller, address] = [await givenCaller(), 'between-two-looks@example.test']
+  const { sql } = ctx
+  ctx.sql = async (statement, values) => {
+    if (statement.name.startsWith('begin-email-change')) {
+      ctx.sql = sql
+      await ctx.db.accessToken.updateMany({ where: { userId: caller.userId }, data: { revokedAt: ctx.clock.now() } })
+    }
+    return sql(statement, values)
+  }
+  expect((await change(caller, address, keyed('k1'))).code).toBe('AUTH_001')
+  await ctx.db.accessToken.updateMany({ where: { userId: caller.userId }, data: { revokedAt: null } })
+  expect((await change(caller, address, keyed('k1'))).code).toBe('accepted')
+})
+
 test('a key opens nothing: without a token, a scope or the right path the refusal comes first', async () => {
   const [caller, stranger] = [await givenCaller(), await givenCaller()]
   await change(caller, `new-${caller.email}`, keyed('k1'))

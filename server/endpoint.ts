@@ -137,7 +137,8 @@ async function once(
   } catch (error) {
     response = exchange.fail(error)
   }
-  const final = response.status < 500 && !response.headers.has('Retry-After')
+  // A credential that ended between the two looks at it is not what the call itself came to.
+  const final = response.status < 500 && response.status !== 401 && !response.headers.has('Retry-After')
   // The verb has had its effect: what happens to the key no longer changes the answer.
   await (final ? keepAnswer(ctx, call, await toKept(response)) : releaseKey(ctx, call)).catch((error) =>
     log().error({ event: 'idempotency_key_not_kept', ...describeError(error) }),
@@ -248,7 +249,10 @@ async function acceptInput(call: OpenCall, contract: Contract, params: Params, b
     if (limit?.countsMalformed) await takeCallPlace(call, limit.bucket)
     throw refusal
   }
-  if (limit && limit.takenBy !== 'verb') await takeCallPlace(call, limit.bucket)
+  if (limit && limit.takenBy !== 'verb') {
+    if (!call.actor) await call.enter()
+    await takeCallPlace(call, limit.bucket)
+  }
   return input
 }
 

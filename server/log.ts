@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pino, { type DestinationStream, type Logger } from 'pino'
 import { getEnv } from './env'
+import { standardOutput } from './log-destination'
 import { randomText } from './random'
 
 const shared = globalThis as { __accountLog?: Logger; __accountRequest?: AsyncLocalStorage<string> }
@@ -14,43 +15,11 @@ export function log(): Logger {
   return shared.__accountLog
 }
 
-export function createLog(level: string, destination: DestinationStream = standardOutput()): Logger {
+export function createLog(level: string, destination: DestinationStream = standardOutput(tellLost)): Logger {
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: nameRequest }, destination)
 }
 
-/** What waits for a reader that stands still, or for room on a volume; lines beyond it are lost and counted. */
-const MOST_WAITING_BYTES = 1024 * 1024
-
-/** However it fares, requests go on: it never makes them wait, fail or run out of memory. */
-function standardOutput(): DestinationStream {
-  let isExiting = false
-  // Before the destination's own last attempt: that would wait for a reader that stands still, and try a full volume for ever.
-  process.once('exit', () => {
-    isExiting = true
-  })
-  const destination = pino.destination({ sync: false, maxLength: MOST_WAITING_BYTES, retryEAGAIN: () => !isExiting })
-  let isFailing = false
-  let lost = 0
-  destination.on('error', () => {
-    isFailing = true
-  })
-  destination.on('write', () => {
-    isFailing = false
-  })
-  destination.on('drop', () => lost++)
-  destination.on('drain', () => {
-    const lines = lost
-    lost = 0
-    if (lines > 0) log().warn({ event: 'log_lines_lost', lines })
-  })
-  const flush = destination.flushSync.bind(destination)
-  destination.flushSync = () => {
-    try {
-      if (!isFailing) flush()
-    } catch {}
-  }
-  return destination
-}
+const tellLost = (lines: number) => log().warn({ event: 'log_lines_lost', lines })
 
 const nameRequest = () => {
   const requestId = currentRequest.getStore()

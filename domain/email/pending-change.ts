@@ -29,7 +29,7 @@ const currentRequest = statement(
    FROM email_change_requests WHERE user_id = $1 AND status = 'pending_verification'`,
 )
 
-/** The refusal as it stands after a lost race, when what was loaded with the token is out of date; `otherwise` if still open. */
+/** The refusal as it stands now, as what came with the caller may be out of date; `otherwise` if still open. */
 export async function refusalNow(ctx: Context, changeRequestId: string, otherwise: ErrorCode): Promise<AppError> {
   const [pendingChange = null] = await ctx.sql<PendingChange>(currentRequest, [ctx.actor.userId])
   try {

@@ -66,12 +66,12 @@ export async function resendVerification(call: Call, input: Input<typeof contrac
   noteWait(ctx, change)
   const bucket = { ...targetMail, name: 'targetMail', key: row.key, userId: null } as const
   const places = await judgePlaces(ctx, { take: [bucket], code: 'EMAIL_008' }, rows, now)
-  const address = parseAddress(change.newEmail)
-  if (!address) throw new Error('a stored address does not parse')
   const claimed = row.claimed !== null
   let accepted = false
   try {
     if (!claimed) throw await refusalAfterRace(ctx, change.id, now)
+    const address = parseAddress(change.newEmail)
+    if (!address) throw new Error('a stored address does not parse')
     const code = ctx.secrets.randomCode()
     const method = input.verification_method ?? change.method
     const expiresAt = codeExpiresAt(ctx, now, change.requestedAt)

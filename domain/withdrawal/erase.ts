@@ -10,6 +10,11 @@ export interface Erased {
   keeps: ReadonlySet<KeptFor>
 }
 
+/** Somebody may have a million rows. Less than a step's lease. */
+const ERASURE_MS = 25_000
+/** As a column of a statement: what follows in its transaction may take that long. */
+export const TIME_TO_ERASE = `set_config('statement_timeout', '${ERASURE_MS}', true)`
+
 /** Deletes what the map names for this moment, after setting aside what has to stay. Running it again finds nothing left. */
 export async function erase(sql: Sql, when: Step | 'purge', erased: Erased): Promise<void> {
   const { userId, withdrawalId, pseudonym, keeps } = erased
@@ -25,8 +30,8 @@ function eraseAt(when: Erasure['when']): { text: Statement; keepsSome: boolean }
     const deleted = `deleted_${index} AS (DELETE FROM ${table} WHERE ${rows})`
     return kept ? [`kept_${index} AS (${keep(table, kept, rows)})`, deleted] : [deleted]
   })
-  const text = statement(`erase-${when}`, `WITH ${parts.join(', ')} SELECT`)
-  return { text, keepsSome: entries.some(({ kept }) => kept) }
+  const once = statement(`erase-${when}`, `WITH ${parts.join(', ')} SELECT`)
+  return { text: { ...once, timeoutMs: ERASURE_MS }, keepsSome: entries.some(({ kept }) => kept) }
 }
 
 const keep = (table: string, { for: reason, facts }: NonNullable<Erasure['kept']>, rows: string) =>

@@ -3,7 +3,7 @@ import { type Sql, type SystemContext, statement } from '../context'
 import { deleteArchives } from './archive'
 import { claimNotifications, nextTry, notify } from './connected-applications'
 import type { KeptFor } from './deletion-map'
-import { erase } from './erase'
+import { erase, TIME_TO_ERASE } from './erase'
 import { pseudonymOf } from './erasure-ledger'
 import { forgetPurged } from './purge-retained-data'
 
@@ -26,7 +26,7 @@ const complete = statement(
 // Locking the withdrawal first lets one of two steps, or calls, that end together see that the other has ended.
 const lockWithdrawal = statement(
   'lock-withdrawal',
-  'SELECT user_id, purged_at IS NOT NULL AS is_purged FROM withdrawals WHERE id = $1 FOR UPDATE',
+  `SELECT user_id, purged_at IS NOT NULL AS is_purged, ${TIME_TO_ERASE} FROM withdrawals WHERE id = $1 FOR UPDATE`,
 )
 const completeWithdrawal = statement(
   'complete-withdrawal',
@@ -125,8 +125,10 @@ function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> 
     const [withdrawal] = await sql<LockedRow>(lockWithdrawal, [withdrawalId])
     if (!withdrawal) return null
     const next = step === 'third_party_integrations' ? await nextTry(sql, withdrawalId) : null
-    if (next) await sql(release, [withdrawalId, step, next.at, next.problem])
-    else await finish(ctx, sql, claimed, withdrawal)
+    if (next) {
+      await sql(release, [withdrawalId, step, next.at, next.problem])
+      if (withdrawal.is_purged) await forgetPurged(sql, withdrawalId)
+    } else await finish(ctx, sql, claimed, withdrawal)
     return next?.at ?? null
   })
 }

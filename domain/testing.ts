@@ -7,10 +7,11 @@ import { AppError } from '@/contract/errors'
 import { type Database, openDatabase } from '@/server/db'
 import { createPasswords } from '@/server/passwords'
 import { createSecrets } from '@/server/secrets'
-import { sessionCredential } from './access/authenticate'
+import { readCredential, sessionCredential } from './access/authenticate'
 import { findCaller } from './access/caller'
 import { startSession } from './access/sessions'
 import type {
+  Actor,
   AppAnswer,
   AppRequest,
   Call,
@@ -169,6 +170,13 @@ export async function givenSession(ctx: TestContext, userId: string): Promise<st
 /** A request of this user now, as the wrapper would begin it. */
 export const asUser = (ctx: TestContext, user: TestUser): Promise<Context & Call> =>
   asCaller(ctx, user.userId, sessionCredential(user.sessionId))
+
+/** Whose token this is, or null when it opens nothing. */
+export async function authenticate(ctx: SystemContext, token: string): Promise<Actor | null> {
+  const credential = await readCredential(ctx, token)
+  const found = credential && (await findCaller(ctx, credential))
+  return found?.actor ?? null
+}
 
 export async function asCaller(ctx: TestContext, userId: string, credential: Credential): Promise<Context & Call> {
   const found = await findCaller(ctx, credential)

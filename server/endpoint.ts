@@ -7,6 +7,7 @@ import { findCaller } from '@/domain/access/caller'
 import type { Actor, BucketState, Call, CallerStatement, Context } from '@/domain/context'
 import { beginIdempotentCall, keepAnswer, releaseKey } from '@/domain/idempotency'
 import { secondsUntil, takePlaces, takeReadPlace, userBucket } from '@/domain/rate-limit'
+import { METHODS } from './allowing'
 import { clientIpOf } from './client-ip'
 import { systemContext } from './context'
 import { isDatabaseAway } from './database-away'
@@ -24,7 +25,6 @@ export interface Endpoint {
 }
 
 const LARGEST_BODY = 16 * 1024
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 export type RouteHandler = ((request: Request, context: { params: Promise<Params> }) => Promise<Response>) & {
   endpoint?: Endpoint
 }

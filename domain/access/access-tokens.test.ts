@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import * as contract from '@/contract/access'
 import type { GrantableScope } from '@/contract/define'
-import { asUser, givenUser, refusalOf, type TestContext, type TestUser, testContext } from '../testing'
+import { asUser, authenticate, givenUser, refusalOf, type TestContext, type TestUser, testContext } from '../testing'
 import { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
-import { authenticate } from './authenticate'
 
 const minute = 60 * 1000
 const day = 24 * 60 * minute

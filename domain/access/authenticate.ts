@@ -12,13 +12,6 @@ const OUTSIDE_TOKEN = /^(?!pst_)[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const SESSION_TOKEN_SECONDS = 10 * 60
 export const ALL_SCOPES = Object.keys(SCOPES) as Scope[]
 
-/** Whose token this is, or null when it opens nothing: unknown, expired, revoked, or of a withdrawn account. */
-export async function authenticate(ctx: SystemContext, token: string): Promise<Actor | null> {
-  const credential = await readCredential(ctx, token)
-  const found = credential && (await findCaller(ctx, credential))
-  return found?.actor ?? null
-}
-
 /** What a token is looked up by; null for what cannot be one. */
 export async function readCredential(ctx: SystemContext, token: string): Promise<Credential | null> {
   if (ACCESS_TOKEN.test(token)) return { kind: 'access_token', key: sha256(token), scopes: null }

@@ -3,6 +3,7 @@ import { getEmailStatus } from '../email/get-email-status'
 import { verifyEmail } from '../email/verify-email'
 import {
   asUser,
+  authenticate,
   givenPendingChange,
   givenSession,
   givenUser,
@@ -12,7 +13,7 @@ import {
   testContext,
 } from '../testing'
 import { createAccessToken } from './access-tokens'
-import { authenticate, authenticateSession, createSessionToken } from './authenticate'
+import { authenticateSession, createSessionToken } from './authenticate'
 import { endOtherSessions, endSession, listSessions, signOut, startSession, touchSession } from './sessions'
 
 const minute = 60 * 1000

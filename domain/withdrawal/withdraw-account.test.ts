@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import type { Data } from '@/contract/define'
 import type { withdrawAccount as contract } from '@/contract/withdrawal'
 import { issueAccessToken } from '../access/access-tokens'
-import { authenticate } from '../access/authenticate'
 import { authenticateWithdrawn } from '../access/authenticate-withdrawn'
 import { startSession } from '../access/sessions'
 import { signIn } from '../access/sign-in'
@@ -11,6 +10,7 @@ import type { Context } from '../context'
 import { verifyEmail } from '../email/verify-email'
 import {
   asUser,
+  authenticate,
   givenPendingChange,
   givenUser,
   refusalOf,

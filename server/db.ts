@@ -19,6 +19,8 @@ export function openDatabase(connectionString: string, connections = 8): Databas
     connectionTimeoutMillis: 3_000,
     statement_timeout: 5_000,
     query_timeout: 6_000,
+    // An instance that stands still in the middle of a transaction lets go of its rows.
+    idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
     // Prisma's adapter writes times without an offset, so every session has to speak UTC. What is told of many rows at once would
     // be planned anew every time, for the same plan.

@@ -125,10 +125,9 @@ function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> 
     const [withdrawal] = await sql<LockedRow>(lockWithdrawal, [withdrawalId])
     if (!withdrawal) return null
     const next = step === 'third_party_integrations' ? await nextTry(sql, withdrawalId) : null
-    if (next) {
-      await sql(release, [withdrawalId, step, next.at, next.problem])
-      if (withdrawal.is_purged) await forgetPurged(sql, withdrawalId)
-    } else await finish(ctx, sql, claimed, withdrawal)
+    if (next) await sql(release, [withdrawalId, step, next.at, next.problem])
+    else await finish(ctx, sql, claimed, withdrawal)
+    if (withdrawal.is_purged) await forgetPurged(sql, withdrawalId)
     return next?.at ?? null
   })
 }
@@ -142,7 +141,6 @@ async function finish(ctx: SystemContext, sql: Sql, { withdrawalId, step, row }:
   }
   await sql(complete, [withdrawalId, step, now])
   await sql(completeWithdrawal, [withdrawalId, now])
-  if (isPurged) await forgetPurged(sql, withdrawalId)
 }
 
 function keepsOf(row: ClaimedRow): ReadonlySet<KeptFor> {

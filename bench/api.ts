@@ -163,7 +163,7 @@ async function main() {
   await start('SMTP sink', { script: path.join(BENCH_DIR, 'smtp-sink.ts'), port: sinkPort, env: {} })
   // The first applies the migrations.
   for (const subject of ours) subject.child = await start(subject.name, subject)
-  await seedUsers(db, USERS, await hash(PASSWORD, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }))
+  await seedUsers(db, USERS, await hash(PASSWORD, { memoryCost: 12_288, timeCost: 3, parallelism: 1 }))
   if (peers.length > 0) await preparePeers()
   await seedPending()
   await analyse()

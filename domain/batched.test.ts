@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { batched } from './batched'
+import { askedTogether, batched } from './batched'
 import type { SystemContext } from './context'
 
 const context = () => ({ clock: { now: () => new Date() } }) as SystemContext
@@ -48,4 +48,70 @@ test('two services do not wait for each other', async () => {
   release()
   await slow
   expect(done).toEqual(['quick', 'slow'])
+})
+
+/** A database that answers each statement when it is told to. */
+function heldQuestions() {
+  const statements: { questions: string[]; answer(): void; fail(): void }[] = []
+  const ask = askedTogether<string, string>(
+    (_ctx, questions) =>
+      new Promise((resolve, reject) => {
+        const answer = () => resolve(questions.map((question) => `answer to ${question}`))
+        statements.push({ questions, answer, fail: () => reject(new Error('lost')) })
+      }),
+  )
+  return { ask, statements, asked: () => statements.map(({ questions }) => questions) }
+}
+const service = () => ({ sql: async () => [] as object[] }) as unknown as SystemContext
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('who asks in one turn shares a statement, and each has the answer to its own question', async () => {
+  const { ask, statements, asked } = heldQuestions()
+  const ctx = service()
+  const answers = ['a', 'b', 'a'].map((question) => ask({ ...ctx }, question))
+  await turn()
+  expect(asked()).toEqual([['a', 'b', 'a']])
+  statements[0]?.answer()
+  expect(await Promise.all(answers)).toEqual(['answer to a', 'answer to b', 'answer to a'])
+})
+
+test('nobody joins a statement that has begun: while two are under way the others share the next', async () => {
+  const { ask, statements, asked } = heldQuestions()
+  const ctx = service()
+  const answers: Promise<string>[] = []
+  for (const question of ['a', 'b', 'c', 'd']) {
+    answers.push(ask(ctx, question))
+    await turn()
+  }
+  expect(asked()).toEqual([['a'], ['b']])
+  statements[1]?.answer()
+  await turn()
+  expect(asked()).toEqual([['a'], ['b'], ['c', 'd']])
+  for (const { answer } of statements) answer()
+  expect(await Promise.all(answers)).toEqual(['a', 'b', 'c', 'd'].map((question) => `answer to ${question}`))
+})
+
+test('a statement that fails fails for those who share it, and makes room for the next', async () => {
+  const { ask, statements, asked } = heldQuestions()
+  const ctx = service()
+  const outcomes = Promise.allSettled(['a', 'b'].map((question) => ask(ctx, question)))
+  await turn()
+  const second = ask(ctx, 'c')
+  await turn()
+  const third = ask(ctx, 'd')
+  statements[0]?.fail()
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  await turn()
+  expect(asked()).toEqual([['a', 'b'], ['c'], ['d']])
+  for (const { answer } of statements) answer()
+  expect(await Promise.all([second, third])).toEqual(['answer to c', 'answer to d'])
+})
+
+test('the questions of two services never share a statement', async () => {
+  const { ask, statements, asked } = heldQuestions()
+  const answers = [ask(service(), 'a'), ask(service(), 'b')]
+  await turn()
+  expect(asked()).toEqual([['a'], ['b']])
+  for (const { answer } of statements) answer()
+  await Promise.all(answers)
 })

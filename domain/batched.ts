@@ -35,3 +35,45 @@ export function batched<Item = never>(
     return queue.next
   }
 }
+
+interface Asked<Question, Answer> {
+  question: Question
+  resolve(answer: Answer): void
+  reject(reason: unknown): void
+}
+
+/** While so many statements are under way, who comes waits for the next one. */
+const QUESTIONS_AT_ONCE = 2
+
+/**
+ * One statement for all who ask in the same turn, or while earlier ones are under way: each is answered by a look at the database that
+ * began after the question came. `ask` answers in the order of the questions, and fails for all who share it.
+ */
+export function askedTogether<Question, Answer>(
+  ask: (ctx: SystemContext, questions: Question[]) => Promise<Answer[]>,
+): (ctx: SystemContext, question: Question) => Promise<Answer> {
+  const queues = new WeakMap<object, { waiting: Asked<Question, Answer>[]; underWay: number }>()
+  return (ctx, question) => {
+    const queue = queues.get(ctx.sql) ?? { waiting: [], underWay: 0 }
+    queues.set(ctx.sql, queue)
+    const askNext = async () => {
+      if (queue.underWay >= QUESTIONS_AT_ONCE || queue.waiting.length === 0) return
+      queue.underWay++
+      const asked = queue.waiting.splice(0)
+      try {
+        const questions = asked.map(({ question }) => question)
+        const answers = await ask(ctx, questions)
+        for (const [index, { resolve }] of asked.entries()) resolve(answers[index] as Answer)
+      } catch (error) {
+        for (const { reject } of asked) reject(error)
+      } finally {
+        queue.underWay--
+        askNext()
+      }
+    }
+    return new Promise((resolve, reject) => {
+      queue.waiting.push({ question, resolve, reject })
+      if (queue.waiting.length === 1) setImmediate(askNext)
+    })
+  }
+}

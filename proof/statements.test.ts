@@ -15,7 +15,7 @@ import {
 } from './known-bugs-service'
 
 const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promise<Answer>>, string[]][] = [
-  ['a read', async (_ctx, caller) => () => call(caller, 'getEmailStatus'), ['find-caller']],
+  ['a read', async (_ctx, caller) => () => call(caller, 'getEmailStatus'), ['find-callers']],
   [
     'a change',
     async (_ctx, caller) => () => change(caller, `new-${caller.email}`),
@@ -38,7 +38,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
     },
     ['judge-verification-code'],
   ],
-  ['a withdrawal', async (_ctx, caller) => () => withdraw(caller), ['find-caller', 'start-withdrawal']],
+  ['a withdrawal', async (_ctx, caller) => () => withdraw(caller), ['find-callers', 'start-withdrawal']],
 ]
 
 test.each(operations)(

@@ -100,6 +100,7 @@ const hostile: [string, () => Promise<string>][] = [
   ['its beginning not reached', () => sign({ claims: { nbf: now() + 120 } })],
   ['no end', () => sign({ claims: { exp: undefined } })],
   ['no subject', () => sign({ claims: { sub: undefined } })],
+  ['a subject that nothing can be stored under', () => sign({ claims: { sub: 'usr_\0' } })],
   ['the type of an ID token', () => sign({ header: { typ: 'JWT' } })],
   ['no type', () => sign({ header: { typ: undefined } })],
   ["a stranger's signature", () => sign({ pair: strangers })],

@@ -1,5 +1,5 @@
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
-import { GRANTABLE_SCOPES, type GrantableScope } from '@/contract/define'
+import { GRANTABLE_SCOPES, type GrantableScope, isStorable } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { OutsideIssuer } from '@/domain/context'
 import { describeError, log } from './log'
@@ -29,7 +29,7 @@ export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSetting
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
           requiredClaims: ['sub', 'exp'],
         })
-        if (!payload.sub || !payload.exp) return null
+        if (!payload.sub || !isStorable(payload.sub) || !payload.exp) return null
         return { userId: payload.sub, scopes: toScopes(payload.scope), expiresAt: new Date(payload.exp * 1000) }
       } catch (error) {
         if (isRefusal(error)) return null

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import * as contract from '@/contract/access'
 import type { GrantableScope } from '@/contract/define'
+import type { Statement, SystemContext } from '../context'
 import { asUser, authenticate, givenUser, refusalOf, type TestContext, type TestUser, testContext } from '../testing'
 import { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
+import { createSessionToken } from './authenticate'
 
 const minute = 60 * 1000
 const day = 24 * 60 * minute
@@ -130,4 +132,41 @@ test('the last use is noted, to the minute', async () => {
   expect(await useAfter(minute)).toBe('2026-11-20T09:01:00.000Z')
   expect(await useAfter(minute - 1)).toBe('2026-11-20T09:01:00.000Z')
   expect(await useAfter(2)).toBe('2026-11-20T09:02:00.001Z')
+})
+
+test('callers that come at once are found by one statement for each kind, and each is told of itself', async () => {
+  const ctx = await testContext()
+  const users = await Promise.all(Array.from({ length: 20 }, () => givenUser(ctx)))
+  const tokens = await Promise.all(users.map((user) => create(ctx, user)))
+  const [revoked, ...live] = users as [TestUser, ...TestUser[]]
+  await revoke(ctx, revoked, tokens[0]?.token_id ?? '')
+  const sessions = users.map(({ sessionId }) => createSessionToken(ctx, sessionId).token)
+  const unknown = `uat_${'A'.repeat(43)}`
+  const statements: Statement[] = []
+  const noting: SystemContext = {
+    ...ctx,
+    sql: (statement, values) => {
+      if (statement.name.startsWith('find-callers')) statements.push(statement)
+      return ctx.sql(statement, values)
+    },
+  }
+  const asked = [...tokens.map(({ access_token }) => access_token), unknown, ...sessions, ...sessions]
+  const found = await Promise.all(asked.map((token) => authenticate(noting, token)))
+  const ids = (list: TestUser[]) => list.map(({ userId }) => userId)
+  expect(found.map((actor) => actor?.userId)).toEqual([
+    undefined,
+    ...ids(live),
+    undefined,
+    ...ids(users),
+    ...ids(users),
+  ])
+  expect(found.map((actor) => actor?.user.email)).toEqual(
+    found.map((actor) => users.find(({ userId }) => userId === actor?.userId)?.email),
+  )
+  expect(statements.map(({ name }) => name)).toEqual(['find-callers-by-access_token', 'find-callers-by-session'])
+  // Nobody has looked at these tables' sizes yet: the plan has to be good for large ones too.
+  for (const { text } of statements) {
+    const plan = await ctx.sql<{ 'QUERY PLAN': string }>({ name: '', text: `EXPLAIN (GENERIC_PLAN) ${text}` }, [])
+    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).not.toContain('Seq Scan')
+  }
 })

@@ -1,5 +1,6 @@
 import type { Scope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
+import { askedTogether } from '../batched'
 import { type Actor, type CallerStatement, type Credential, type SystemContext, statement, UNWAITED } from '../context'
 
 interface CallerRow {
@@ -24,6 +25,7 @@ interface CallerRow {
 interface Source {
   tables: string
   key: string
+  keyType: string
   columns(at: string): string
 }
 
@@ -31,6 +33,7 @@ const SOURCES: Record<Credential['kind'], Source> = {
   access_token: {
     tables: 'access_tokens t JOIN users u ON u.id = t.user_id',
     key: 't.token_hash',
+    keyType: 'bytea',
     columns: (at) =>
       `t.id, t.scopes, t.revoked_at IS NULL AND t.expires_at > ${at} AND u.withdrawn_at IS NULL AS live,
        coalesce(t.last_used_at < ${at} - interval '1 minute', true) AS unmarked`,
@@ -38,11 +41,13 @@ const SOURCES: Record<Credential['kind'], Source> = {
   session: {
     tables: 'sessions s JOIN users u ON u.id = s.user_id',
     key: 's.id',
+    keyType: 'text',
     columns: (at) => `s.id, s.revoked_at IS NULL AND s.expires_at > ${at} AND u.withdrawn_at IS NULL AS live`,
   },
   outside_token: {
     tables: 'users u',
     key: 'u.id',
+    keyType: 'text',
     // Its issuer has judged its expiry; PostgreSQL wants every value used.
     columns: (at) => `'' AS id, u.withdrawn_at IS NULL AND ${at}::timestamptz IS NOT NULL AS live`,
   },
@@ -58,20 +63,20 @@ interface VerbPart {
 }
 
 // The user and the pending change come along, so that a read needs no second statement.
-export function callerStatement(name: string, verb?: VerbPart): CallerStatement {
-  const [key, at, userId, scope] = [1, 2, 3, 4].map((index) => `$${index + (verb?.values ?? 0)}`)
+const selectCaller = ({ tables, key, columns }: Source, asked: string, at: string) =>
+  `SELECT ${columns(at)}, u.id AS user_id, u.name, u.email, u.email_verified_at, u.version,
+     p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at
+   FROM ${tables}
+   LEFT JOIN email_change_requests p ON p.user_id = u.id AND p.status = 'pending_verification'
+   WHERE ${key} = ${asked}`
+
+export function callerStatement(name: string, verb: VerbPart): CallerStatement {
+  const [key = '', at = '', userId, scope] = [1, 2, 3, 4].map((index) => `$${index + verb.values}`)
   const of = (kind: Credential['kind']) => {
-    const { tables, key: column, columns } = SOURCES[kind]
-    const caller = `SELECT ${columns(at as string)}, u.id AS user_id, u.name, u.email, u.email_verified_at, u.version,
-         p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at
-       FROM ${tables}
-       LEFT JOIN email_change_requests p ON p.user_id = u.id AND p.status = 'pending_verification'
-       WHERE ${column} = ${key}`
-    if (!verb) return statement(`${name}-by-${kind}`, caller)
     const isInScope = kind === 'access_token' ? `AND ${scope} = ANY(scopes)` : ''
     return statement(
       `${name}-by-${kind}`,
-      `WITH caller AS (${caller}), admitted AS (
+      `WITH caller AS (${selectCaller(SOURCES[kind], key, at)}), admitted AS (
          SELECT user_id, id, '${kind}'::text AS kind FROM caller WHERE live AND user_id = ${userId} ${isInScope}
        ), ${verb.parts}
        SELECT caller.*, ${verb.columns} FROM caller ${verb.joins}`,
@@ -80,7 +85,26 @@ export function callerStatement(name: string, verb?: VerbPart): CallerStatement 
   return { access_token: of('access_token'), session: of('session'), outside_token: of('outside_token') }
 }
 
-const findOnly = callerStatement('find-caller')
+// The callers of many calls. OFFSET 0 has each looked up by its key: a plan made while the tables were small would read them whole.
+const lookUp = (kind: Credential['kind']) => {
+  const source = SOURCES[kind]
+  const find = statement(
+    `find-callers-by-${kind}`,
+    `SELECT asked.place, caller.*
+     FROM unnest($1::${source.keyType}[]) WITH ORDINALITY AS asked (key, place)
+     CROSS JOIN LATERAL (${selectCaller(source, 'asked.key', '$2')} OFFSET 0) AS caller`,
+  )
+  return askedTogether<Credential['key'], CallerRow | undefined>(async (ctx, keys) => {
+    const rows = await ctx.sql<CallerRow & { place: string }>(find, [keys, ctx.clock.now()])
+    const found = new Map(rows.map((row) => [Number(row.place), row]))
+    return keys.map((_key, index) => found.get(index + 1))
+  })
+}
+const lookUps = {
+  access_token: lookUp('access_token'),
+  session: lookUp('session'),
+  outside_token: lookUp('outside_token'),
+}
 
 /** What a call asks for, and what its verb does in the statement that finds who makes it. */
 export interface Riding {
@@ -97,11 +121,10 @@ export async function findCaller<Row extends object>(
   riding?: Riding,
 ): Promise<{ actor: Actor; rows: Row[] } | null> {
   const { kind, key, scopes } = credential
-  const own = [key, ctx.clock.now()]
-  const asked = riding && [riding.userId, ...(kind === 'access_token' ? [riding.scope] : [])]
-  const values = riding && asked ? [...riding.values, ...own, ...asked] : own
-  const rows = await ctx.sql<CallerRow & Row>((riding?.first ?? findOnly)[kind], values)
-  const [row] = rows
+  const asked = riding && [...riding.values, key, ctx.clock.now(), riding.userId]
+  if (asked && kind === 'access_token') asked.push(riding.scope)
+  const rows = asked ? await ctx.sql<CallerRow & Row>(riding.first[kind], asked) : []
+  const row = asked ? rows[0] : await lookUps[kind](ctx, key)
   if (!row?.live) return null
   if (row.unmarked) noteUse(ctx, row.id)
   return { actor: toActor(row, { ...credential, scopes: scopes ?? row.scopes }), rows }

@@ -33,3 +33,20 @@ test('while the database is away the time goes on, and a slow answer does not se
   expect(gone).toBeLessThan(HOUR / 2)
   clock.stop()
 })
+
+test('a database that is slow to take the first connection is asked again, a few times', async () => {
+  let asked = 0
+  const busyFor = (times: number) =>
+    (async () => {
+      if (++asked <= times) throw new Error('timeout exceeded when trying to connect')
+      return [{ now: new Date() }]
+    }) as unknown as Sql
+  const clock = createClock(busyFor(4))
+  await clock.follow()
+  expect(asked).toBe(5)
+  clock.stop()
+  const [second, before] = [createClock(busyFor(100)), asked]
+  await expect(second.follow()).rejects.toThrow('timeout exceeded')
+  expect(asked - before).toBe(5)
+  second.stop()
+})

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, inject } from 'vitest'
+import { afterAll, expect, inject } from 'vitest'
 import type { Data } from '@/contract/define'
 import type { changeEmail as changeContract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
@@ -21,6 +21,7 @@ import type {
   EngineEvent,
   LedgerEntry,
   Message,
+  Sql,
   SystemContext,
 } from './context'
 import { changeEmail } from './email/change-email'
@@ -228,6 +229,32 @@ export async function refusalOf(call: Promise<unknown>): Promise<string> {
     return error instanceof Error && 'code' in error ? String(error.code) : String(error)
   }
   return 'accepted'
+}
+
+/** Begins `waiting` while this row is locked, does `meanwhile` under that lock once all of it waits, and lets go. */
+export async function heldUp<T>(
+  ctx: TestContext,
+  [table, id]: ['users' | 'email_change_requests', string],
+  waiting: () => Promise<T>,
+  meanwhile: (sql: Sql) => Promise<unknown>,
+  waiters = 1,
+): Promise<T> {
+  let ending: Promise<T> | undefined
+  await ctx.transaction(async (sql) => {
+    await sql({ name: `hold-${table}`, text: `SELECT FROM ${table} WHERE id = $1 FOR UPDATE` }, [id])
+    ending = waiting()
+    // Handled further down; a refusal may come before.
+    ending.catch(() => {})
+    await expect
+      .poll(
+        () =>
+          ctx.db
+            .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      )
+      .toHaveLength(waiters)
+    await meanwhile(sql)
+  })
+  return ending as Promise<T>
 }
 
 /** What the timer would do now, to its end. */

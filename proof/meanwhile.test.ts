@@ -9,6 +9,7 @@ import {
   givenPendingChange,
   givenSession,
   givenUser,
+  heldUp,
   refusalOf,
   type TestContext,
   type TestUser,
@@ -89,37 +90,12 @@ test.each(ways)('B8: a change during which %s comes to an end opens nothing', as
   expect(await pendingOf(ctx, user)).toBe(0)
 })
 
-/** Begins `waiting` while the account is locked, does `meanwhile` under that lock, and lets go. */
-async function heldUp<T>(
-  ctx: TestContext,
-  { userId }: TestUser,
-  waiting: () => Promise<T>,
-  meanwhile: (sql: Sql) => Promise<unknown>,
-): Promise<T> {
-  let ending: Promise<T> | undefined
-  await ctx.transaction(async (sql) => {
-    await sql({ name: 'hold', text: 'SELECT FROM users WHERE id = $1 FOR UPDATE' }, [userId])
-    ending = waiting()
-    // Handled further down; a refusal may come before.
-    ending.catch(() => {})
-    await expect
-      .poll(
-        () =>
-          ctx.db
-            .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      )
-      .toHaveLength(1)
-    await meanwhile(sql)
-  })
-  return ending as Promise<T>
-}
-
 test.each(ways.slice(0, 2))(
   'S54: a change that is opened while %s waits for the account is cancelled',
   async (_what, prepare) => {
     const ctx = await testContext()
     const user = await givenUser(ctx)
-    await heldUp(ctx, user, await prepare(ctx, user), (sql) => changeOf(ctx, user, sql))
+    await heldUp(ctx, ['users', user.userId], await prepare(ctx, user), (sql) => changeOf(ctx, user, sql))
     expect(await pendingOf(ctx, user)).toBe(0)
   },
 )
@@ -136,7 +112,9 @@ test.each([
   const caller = await asUser(ctx, user)
   const end = { name: `end-${code}`, text: `UPDATE email_change_requests SET ${set} WHERE id = $1` }
   const verifying = () => refusalOf(verifyEmail(caller, input))
-  expect(await heldUp(ctx, user, verifying, (sql) => sql(end, [pending.change_request_id]))).toBe(code)
+  expect(await heldUp(ctx, ['users', user.userId], verifying, (sql) => sql(end, [pending.change_request_id]))).toBe(
+    code,
+  )
   expect((await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })).email).toBe(user.email)
 })
 
@@ -147,7 +125,7 @@ describe('a withdrawal that waits for the account sees what was written meanwhil
     const caller = await asUser(ctx, user)
     const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
     const withdrawing = () => refusalOf(withdrawAccount(caller, input))
-    const outcome = await heldUp(ctx, user, withdrawing, (sql) => meanwhile(ctx, user, sql))
+    const outcome = await heldUp(ctx, ['users', user.userId], withdrawing, (sql) => meanwhile(ctx, user, sql))
     await ctx.settle()
     return { ctx, user, outcome }
   }

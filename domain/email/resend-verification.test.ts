@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import type { Sql } from '../context'
 import { pseudonymousBucket, takePlaces } from '../rate-limit'
 import {
   asUser,
   givenPendingChange,
   givenUser,
+  heldUp,
   refusalOf,
   type TestContext,
   type TestUser,
@@ -163,6 +165,38 @@ test('a change that was closed meanwhile is not mailed for', async () => {
   const caller = await asUser(ctx, user)
   await ctx.db.emailChangeRequest.update({ where: { id: input.change_request_id }, data: { status: 'cancelled' } })
   expect(await refusalOf(resendVerification(caller, input))).toBe('EMAIL_006')
+  expect(ctx.mailbox.filter(({ to }) => to === change.new_email)).toHaveLength(1)
+  expect(await mailsTo(ctx, change.new_email)).toBe(1)
+})
+
+test('of two that come at once one is sent, and the other waits as long as after any message and costs nothing', async () => {
+  const ctx = await testContext()
+  const { user, change, input } = await givenChange(ctx)
+  ctx.clock.advance(5 * minute)
+  const callers = [await asUser(ctx, user), await asUser(ctx, user)]
+  const both = () => Promise.allSettled(callers.map((caller) => resendVerification(caller, input)))
+  const outcomes = await heldUp(ctx, ['email_change_requests', input.change_request_id], both, async () => {}, 2)
+  expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+  expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
+    reason: { code: 'EMAIL_008', retryAfterSeconds: 300 },
+  })
+  for (const { buckets } of callers) expect(buckets).toMatchObject([{ name: 'resend', remaining: 0 }])
+  expect(ctx.mailbox.filter(({ to }) => to === change.new_email)).toHaveLength(2)
+  expect(await mailsTo(ctx, change.new_email)).toBe(2)
+  expect((await requestOf(ctx, change.change_request_id)).sentAt).toEqual(ctx.clock.now())
+})
+
+test('what is closed while a resend waits for it is refused for that, and is not mailed for', async () => {
+  const ctx = await testContext()
+  const { user, change, input } = await givenChange(ctx)
+  ctx.clock.advance(5 * minute)
+  const caller = await asUser(ctx, user)
+  const close = (sql: Sql) =>
+    sql({ name: 'close', text: `UPDATE email_change_requests SET status = 'cancelled' WHERE id = $1` }, [
+      input.change_request_id,
+    ])
+  const refusal = () => refusalOf(resendVerification(caller, input))
+  expect(await heldUp(ctx, ['email_change_requests', input.change_request_id], refusal, close)).toBe('EMAIL_006')
   expect(ctx.mailbox.filter(({ to }) => to === change.new_email)).toHaveLength(1)
   expect(await mailsTo(ctx, change.new_email)).toBe(1)
 })

@@ -113,9 +113,7 @@ export async function resendVerification(call: Call, input: Input<typeof contrac
 
 /** What is plain from what came with the caller. */
 function refusalOf(ctx: Context, changeRequestId: string): AppError {
-  const change = requireOpenChange(ctx, changeRequestId)
-  noteWait(ctx, change)
-  return tooEarly(ctx, change)
+  return tooEarly(ctx, requireOpenChange(ctx, changeRequestId))
 }
 
 /** Another resend was first, or the request is no longer open. */
@@ -124,8 +122,10 @@ async function refusalAfterRace(ctx: Context, id: string, now: Date): Promise<Ap
   return refusal.code === 'EMAIL_008' ? tooEarly(ctx, { sentAt: now }) : refusal
 }
 
-const tooEarly = (ctx: Context, change: Pick<PendingChange, 'sentAt'>) =>
-  new AppError('EMAIL_008', undefined, secondsUntil(resendAvailableAt(ctx, change), ctx.clock.now()))
+function tooEarly(ctx: Context, change: Pick<PendingChange, 'sentAt'>): AppError {
+  noteWait(ctx, change)
+  return new AppError('EMAIL_008', undefined, secondsUntil(resendAvailableAt(ctx, change), ctx.clock.now()))
+}
 
 function noteWait(ctx: Context, change: Pick<PendingChange, 'sentAt'>) {
   const resetsAt = resendAvailableAt(ctx, change)

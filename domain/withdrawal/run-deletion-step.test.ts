@@ -153,16 +153,20 @@ test.each([
   expect((await rowOf(ctx, withdrawalId, 'user_profile')).lastError).toBe(kind)
 })
 
-test('an application that does not take the news keeps the step open until its next try', async () => {
-  const ctx = await testContext()
+async function givenConnectedWithdrawal(ctx: TestContext) {
   const user = await givenUser(ctx)
   const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
   const appId = await registerApp(ctx, { name: 'Calendar', endpoint: 'https://calendar.test/hook', secret })
   await connectApp(ctx, { userId: user.userId, appId, subject: 'subject' })
   const caller = await asUser(ctx, user)
   const started = await withdrawAccount(caller, { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
-  const step = { withdrawalId: started.withdrawal_id, step: 'third_party_integrations' } as const
   ctx.clock.advance(hour)
+  return { withdrawalId: started.withdrawal_id, step: 'third_party_integrations' } as const
+}
+
+test('an application that does not take the news keeps the step open until its next try', async () => {
+  const ctx = await testContext()
+  const step = await givenConnectedWithdrawal(ctx)
   ctx.apps.answer = async () => ({ status: 503, retryAfterMs: minute })
   const nextTry = after(ctx, minute)
   expect(await runDeletionStep(ctx, step)).toEqual(nextTry)
@@ -175,5 +179,23 @@ test('an application that does not take the news keeps the step open until its n
   ctx.apps.answer = async () => ({ status: 204 })
   ctx.clock.advance(minute)
   expect(await runDeletionStep(ctx, step)).toBeNull()
+  expect(await rowOf(ctx, step.withdrawalId, step.step)).toMatchObject({ status: 'completed', lastError: null })
+})
+
+test('where the answer of an application cannot be noted the step fails, and the application is told again', async () => {
+  const ctx = await testContext()
+  const step = await givenConnectedWithdrawal(ctx)
+  let told = 0
+  ctx.apps.answer = async () => ({ status: told++ === 0 ? 200 : 204 })
+  const forgetful: TestContext = {
+    ...ctx,
+    sql: (statement, values) =>
+      statement.name === 'mark-app-told' ? Promise.reject(new Error('lost')) : ctx.sql(statement, values),
+  }
+  await expect(runDeletionStep(forgetful, step)).rejects.toThrow('third_party_integrations failed: Error')
+  expect(await rowOf(ctx, step.withdrawalId, step.step)).toMatchObject({ status: 'processing', lastError: 'Error' })
+  ctx.clock.advance(minute)
+  expect(await runDeletionStep(ctx, step)).toBeNull()
+  expect(told).toBe(2)
   expect(await rowOf(ctx, step.withdrawalId, step.step)).toMatchObject({ status: 'completed', lastError: null })
 })

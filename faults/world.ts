@@ -21,6 +21,8 @@ const SETTINGS = {
   WITHDRAWAL_TIME_SCALE: '0.00005',
   // 7 s
   WITHDRAWAL_RETENTION: 'P1DT15H',
+  // The instances of all files share the hundred connections of one PostgreSQL.
+  DATABASE_CONNECTIONS: '8',
 }
 
 /** What one test has to itself: a database, a data directory, a mail server, applications, an operator and instances. */

@@ -91,7 +91,7 @@ test('nobody joins a statement that has begun: while two are under way the other
   expect(await Promise.all(answers)).toEqual(['a', 'b', 'c', 'd'].map((question) => `answer to ${question}`))
 })
 
-test('a statement that fails fails for those who share it, and makes room for the next', async () => {
+test('a statement whose connection is cut is asked once more, and then fails for those who share it and nobody else', async () => {
   const { ask, statements, asked } = heldQuestions()
   const ctx = service()
   const outcomes = Promise.allSettled(['a', 'b'].map((question) => ask(ctx, question)))
@@ -100,11 +100,34 @@ test('a statement that fails fails for those who share it, and makes room for th
   await turn()
   const third = ask(ctx, 'd')
   statements[0]?.fail()
+  await turn()
+  expect(asked()).toEqual([['a', 'b'], ['c'], ['a', 'b']])
+  statements[2]?.fail()
   expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   await turn()
-  expect(asked()).toEqual([['a', 'b'], ['c'], ['d']])
+  expect(asked()).toEqual([['a', 'b'], ['c'], ['a', 'b'], ['d']])
   for (const { answer } of statements) answer()
   expect(await Promise.all([second, third])).toEqual(['answer to c', 'answer to d'])
+})
+
+test('statements that hang hold up only those who share them, and are not asked again', async () => {
+  const { ask, statements, asked } = heldQuestions()
+  const ctx = service()
+  const outcomes: Promise<PromiseSettledResult<string>[]>[] = []
+  for (const question of ['a', 'b', 'c', 'd']) {
+    outcomes.push(Promise.allSettled([ask(ctx, question)]))
+    await turn()
+  }
+  await expect.poll(asked).toEqual([['a'], ['b'], ['c', 'd']])
+  statements[2]?.answer()
+  expect(await Promise.all(outcomes.slice(2))).toMatchObject([[{ status: 'fulfilled' }], [{ status: 'fulfilled' }]])
+  for (const { fail } of statements) fail()
+  expect(await Promise.all(outcomes.slice(0, 2))).toMatchObject([[{ status: 'rejected' }], [{ status: 'rejected' }]])
+  expect(asked()).toHaveLength(3)
+  const after = ask(ctx, 'e')
+  await turn()
+  statements[3]?.answer()
+  expect(await after).toBe('answer to e')
 })
 
 test('the questions of two services never share a statement', async () => {

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { SystemContext } from './context'
 
 interface Queue<Item> {
@@ -21,7 +21,7 @@ export function batched<Item = never>(
   const queues = new WeakMap<object, Queue<Item>>()
   const runNext = async (ctx: SystemContext, queue: Queue<Item>) => {
     await queue.running?.catch(() => {})
-    await setTimeout(GATHERING_MS)
+    await sleep(GATHERING_MS)
     queue.running = queue.next
     queue.next = undefined
     await work(ctx, queue.waiting.splice(0))
@@ -42,38 +42,65 @@ interface Asked<Question, Answer> {
   reject(reason: unknown): void
 }
 
+interface Questions<Question, Answer> {
+  waiting: Asked<Question, Answer>[]
+  underWay: number
+}
+
+type Ask<Question, Answer> = (ctx: SystemContext, questions: Question[]) => Promise<Answer[]>
+
 /** While so many statements are under way, who comes waits for the next one. */
-const QUESTIONS_AT_ONCE = 2
+const AT_ONCE = 2
+/** One that takes longer holds up only those who share it. */
+const PATIENCE_MS = 100
 
 /**
  * One statement for all who ask in the same turn, or while earlier ones are under way: each is answered by a look at the database that
- * began after the question came. `ask` answers in the order of the questions, and fails for all who share it.
+ * began after the question came. `ask` answers in the order of the questions; it must change nothing, since it may be asked twice.
  */
 export function askedTogether<Question, Answer>(
-  ask: (ctx: SystemContext, questions: Question[]) => Promise<Answer[]>,
+  ask: Ask<Question, Answer>,
 ): (ctx: SystemContext, question: Question) => Promise<Answer> {
-  const queues = new WeakMap<object, { waiting: Asked<Question, Answer>[]; underWay: number }>()
+  const queues = new WeakMap<object, Questions<Question, Answer>>()
   return (ctx, question) => {
+    // A request's context is a copy; its connections are the service's, or those that a test has put in their place.
     const queue = queues.get(ctx.sql) ?? { waiting: [], underWay: 0 }
     queues.set(ctx.sql, queue)
-    const askNext = async () => {
-      if (queue.underWay >= QUESTIONS_AT_ONCE || queue.waiting.length === 0) return
-      queue.underWay++
-      const asked = queue.waiting.splice(0)
-      try {
-        const questions = asked.map(({ question }) => question)
-        const answers = await ask(ctx, questions)
-        for (const [index, { resolve }] of asked.entries()) resolve(answers[index] as Answer)
-      } catch (error) {
-        for (const { reject } of asked) reject(error)
-      } finally {
-        queue.underWay--
-        askNext()
-      }
-    }
     return new Promise((resolve, reject) => {
       queue.waiting.push({ question, resolve, reject })
-      if (queue.waiting.length === 1) setImmediate(askNext)
+      if (queue.waiting.length === 1) setImmediate(askNext, ctx, queue, ask)
     })
+  }
+}
+
+async function askNext<Question, Answer>(
+  ctx: SystemContext,
+  queue: Questions<Question, Answer>,
+  ask: Ask<Question, Answer>,
+) {
+  if (queue.underWay >= AT_ONCE || queue.waiting.length === 0) return
+  queue.underWay++
+  const asked = queue.waiting.splice(0)
+  let isQuick = true
+  const letNextGo = () => {
+    if (!isQuick) return
+    isQuick = false
+    queue.underWay--
+    askNext(ctx, queue, ask)
+  }
+  const patience = setTimeout(letNextGo, PATIENCE_MS)
+  try {
+    const questions = asked.map(({ question }) => question)
+    const answers = await ask(ctx, questions).catch((error) => {
+      // One connection that is cut is no reason to fail for all who share it.
+      if (isQuick) return ask(ctx, questions)
+      throw error
+    })
+    for (const [index, { resolve }] of asked.entries()) resolve(answers[index] as Answer)
+  } catch (error) {
+    for (const { reject } of asked) reject(error)
+  } finally {
+    clearTimeout(patience)
+    letNextGo()
   }
 }

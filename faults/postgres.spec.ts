@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, type TestContext, test } from 'vitest'
 import { answer } from './application'
 import { Cluster } from './cluster'
@@ -13,6 +14,7 @@ import {
   withdrawalOf,
   withdrawalStatus,
 } from './person'
+import { SilentNetwork } from './silent-network'
 import { until } from './until'
 import { blockedOn, givenWorld, holdLock } from './world'
 
@@ -162,4 +164,27 @@ test('a row that is locked for long costs its own user a 503, and nobody else an
   const again = await withdraw(instance, locked)
   expect(again.status).toBe(202)
   await expectFullEnd(world, { person: locked, withdrawalId: again.body.data.withdrawal_id })
+})
+
+test('connections that fall silent cost a 503 to who waits on them, and hold nobody else up', async (context) => {
+  const world = await givenWorld(context)
+  const network = await SilentNetwork.start(world.databaseUrl)
+  context.onTestFinished(() => network.stop())
+  const instance = await world.start({ DATABASE_URL: network.url(world.databaseUrl) })
+  const person = await givenPerson(world, instance)
+  expect((await emailStatus(instance, person)).status).toBe(200)
+  const silenced = network.silence()
+  expect(silenced).toBeGreaterThan(0)
+  const reads: Promise<Answer>[] = []
+  for (const start = Date.now(); Date.now() - start < 3_000; await sleep(50)) reads.push(emailStatus(instance, person))
+  const answers = await Promise.all(reads)
+  const refused = answers.filter(({ status }) => status !== 200)
+  for (const { status, body, ms } of refused) {
+    expect([status, body.error.code]).toEqual([503, 'SERVER_002'])
+    expect(ms).toBeLessThan(8_000)
+  }
+  // Two statements at a time, a tenth of a second for each, reads every twentieth.
+  expect(refused.length).toBeLessThanOrEqual(3 * silenced)
+  expect(Math.max(...answers.filter(({ status }) => status === 200).map(({ ms }) => ms))).toBeLessThan(2_000)
+  expect(answers.at(-1)?.status).toBe(200)
 })

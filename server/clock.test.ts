@@ -36,17 +36,23 @@ test('while the database is away the time goes on, and a slow answer does not se
 
 test('a database that is slow to take the first connection is asked again, a few times', async () => {
   let asked = 0
-  const busyFor = (times: number) =>
+  const failing = (times: number, message = 'timeout exceeded when trying to connect') =>
     (async () => {
-      if (++asked <= times) throw new Error('timeout exceeded when trying to connect')
+      if (++asked <= times) throw new Error(message)
       return [{ now: new Date() }]
     }) as unknown as Sql
-  const clock = createClock(busyFor(4))
-  await clock.follow()
-  expect(asked).toBe(5)
-  clock.stop()
-  const [second, before] = [createClock(busyFor(100)), asked]
-  await expect(second.follow()).rejects.toThrow('timeout exceeded')
-  expect(asked - before).toBe(5)
-  second.stop()
+  const outcomes: [Sql, number, string | undefined][] = [
+    [failing(4), 5, undefined],
+    [failing(100), 5, 'timeout exceeded'],
+    [failing(100, 'password authentication failed'), 1, 'password'],
+  ]
+  for (const [sql, looks, refusal] of outcomes) {
+    asked = 0
+    const clock = createClock(sql)
+    const following = clock.follow()
+    if (refusal) await expect(following).rejects.toThrow(refusal)
+    else await following
+    expect(asked).toBe(looks)
+    clock.stop()
+  }
 })

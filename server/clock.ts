@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, type Sql, statement } from '@/domain/context'
+import { isDatabaseAway } from './database-away'
 
 const FOLLOW_MS = 15_000
 /** A slower answer says too little about when the database read its clock. */
 const SLOWEST_ANSWER_MS = 200
 /** A busy machine may take longer to accept the first connection than a call waits for one. */
 const FIRST_LOOKS = 5
+const PAUSE_MS = 200
 
 const readTime = statement('database-time', 'SELECT clock_timestamp() AS now')
 
@@ -29,12 +32,16 @@ export function createClock(sql: Sql): Clock & { follow(): Promise<void>; stop()
     async follow() {
       // While the database is away the time goes on from the last look.
       timer ??= setInterval(() => look().catch(() => {}), FOLLOW_MS).unref()
+      const wasKnown = isKnown
       for (let looks = 1; ; looks++) {
         try {
           return await look()
         } catch (error) {
-          if (isKnown || looks === FIRST_LOOKS) throw error
+          if (wasKnown || looks === FIRST_LOOKS || !isDatabaseAway(error)) throw error
+          await sleep(PAUSE_MS)
         }
+        // By the look at its time.
+        if (isKnown) return
       }
     },
     stop: () => clearInterval(timer),

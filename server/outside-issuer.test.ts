@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
@@ -43,7 +43,8 @@ async function givenIssuer() {
 }
 
 interface TokenOptions {
-  claims?: JWTPayload
+  /** Of any type: issuers send what they like. */
+  claims?: Record<string, unknown>
   header?: Record<string, unknown>
   pair?: Keys
 }
@@ -100,6 +101,9 @@ const hostile: [string, () => Promise<string>][] = [
   ['its beginning not reached', () => sign({ claims: { nbf: now() + 120 } })],
   ['no end', () => sign({ claims: { exp: undefined } })],
   ['no subject', () => sign({ claims: { sub: undefined } })],
+  ['an empty subject', () => sign({ claims: { sub: '' } })],
+  ['a number for a subject', () => sign({ claims: { sub: 7 } })],
+  ['a list for a subject', () => sign({ claims: { sub: ['usr_x', 'usr_y'] } })],
   ['a subject that nothing can be stored under', () => sign({ claims: { sub: 'usr_\0' } })],
   ['the type of an ID token', () => sign({ header: { typ: 'JWT' } })],
   ['no type', () => sign({ header: { typ: undefined } })],

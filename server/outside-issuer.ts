@@ -29,7 +29,7 @@ export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSetting
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
           requiredClaims: ['sub', 'exp'],
         })
-        if (!payload.sub || !isStorable(payload.sub) || !payload.exp) return null
+        if (!isUserId(payload.sub) || !payload.exp) return null
         return { userId: payload.sub, scopes: toScopes(payload.scope), expiresAt: new Date(payload.exp * 1000) }
       } catch (error) {
         if (isRefusal(error)) return null
@@ -40,6 +40,9 @@ export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSetting
     },
   }
 }
+
+/** The library looks only whether there is one. */
+const isUserId = (sub: unknown): sub is string => typeof sub === 'string' && sub !== '' && isStorable(sub)
 
 /** The token's fault, rather than the issuer's or the network's. */
 const isRefusal = (error: unknown): boolean =>

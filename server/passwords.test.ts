@@ -45,6 +45,18 @@ test('the hash is Argon2id with 12 MiB, three passes and one lane, salted anew e
   expect(one).not.toBe(other)
 })
 
+test('without a hash one is checked that takes as long as any made today', async () => {
+  const passwords = createPasswords()
+  const settings = (await passwords.hash('password')).split('$', 4)
+  expect(await passwords.verify(undefined, 'password')).toBe(false)
+  const [[nobodys] = []] = vi.mocked(argon2.verify).mock.calls
+  expect(String(nobodys).split('$', 4)).toEqual(settings)
+  expect(passwords.isOutdated(String(nobodys))).toBe(false)
+  expect(passwords.isOutdated(await argon2.hash('password', { memoryCost: 19_456, timeCost: 2, parallelism: 1 }))).toBe(
+    true,
+  )
+})
+
 test('never more than all cores but one hash at once, and each end lets exactly one more begin', async () => {
   const { held, started } = heldHashing()
   const passwords = createPasswords()

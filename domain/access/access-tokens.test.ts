@@ -164,7 +164,7 @@ test('callers that come at once are found by one statement for each kind, and ea
     found.map((actor) => users.find(({ userId }) => userId === actor?.userId)?.email),
   )
   expect(statements.map(({ name }) => name)).toEqual(['find-callers-by-access_token', 'find-callers-by-session'])
-  // Nobody has looked at these tables' sizes yet: the plan has to be good for large ones too.
+  // Nobody has analysed these tables yet.
   for (const { text } of statements) {
     const plan = await ctx.sql<{ 'QUERY PLAN': string }>({ name: '', text: `EXPLAIN (GENERIC_PLAN) ${text}` }, [])
     expect(plan.map((row) => row['QUERY PLAN']).join('\n')).not.toContain('Seq Scan')

@@ -71,13 +71,13 @@ const selectCaller = ({ tables, key, columns }: Source, asked: string, at: strin
    WHERE ${key} = ${asked}`
 
 export function callerStatement(name: string, verb: VerbPart): CallerStatement {
-  const [key = '', at = '', userId, scope] = [1, 2, 3, 4].map((index) => `$${index + verb.values}`)
+  const value = (n: number) => `$${verb.values + n}`
   const of = (kind: Credential['kind']) => {
-    const isInScope = kind === 'access_token' ? `AND ${scope} = ANY(scopes)` : ''
+    const isInScope = kind === 'access_token' ? `AND ${value(4)} = ANY(scopes)` : ''
     return statement(
       `${name}-by-${kind}`,
-      `WITH caller AS (${selectCaller(SOURCES[kind], key, at)}), admitted AS (
-         SELECT user_id, id, '${kind}'::text AS kind FROM caller WHERE live AND user_id = ${userId} ${isInScope}
+      `WITH caller AS (${selectCaller(SOURCES[kind], value(1), value(2))}), admitted AS (
+         SELECT user_id, id, '${kind}'::text AS kind FROM caller WHERE live AND user_id = ${value(3)} ${isInScope}
        ), ${verb.parts}
        SELECT caller.*, ${verb.columns} FROM caller ${verb.joins}`,
     )
@@ -85,7 +85,7 @@ export function callerStatement(name: string, verb: VerbPart): CallerStatement {
   return { access_token: of('access_token'), session: of('session'), outside_token: of('outside_token') }
 }
 
-// The callers of many calls. OFFSET 0 has each looked up by its key: a plan made while the tables were small would read them whole.
+// The callers of many calls. OFFSET 0 has each looked up by its key: tables that nobody has analysed yet would be joined by reading them whole.
 const lookUp = (kind: Credential['kind']) => {
   const source = SOURCES[kind]
   const find = statement(
@@ -120,14 +120,22 @@ export async function findCaller<Row extends object>(
   credential: Credential,
   riding?: Riding,
 ): Promise<{ actor: Actor; rows: Row[] } | null> {
-  const { kind, key, scopes } = credential
-  const asked = riding && [...riding.values, key, ctx.clock.now(), riding.userId]
-  if (asked && kind === 'access_token') asked.push(riding.scope)
-  const rows = asked ? await ctx.sql<CallerRow & Row>(riding.first[kind], asked) : []
-  const row = asked ? rows[0] : await lookUps[kind](ctx, key)
+  const { kind, key } = credential
+  if (!riding) {
+    const actor = judge(ctx, credential, await lookUps[kind](ctx, key))
+    return actor && { actor, rows: [] }
+  }
+  const values = [...riding.values, key, ctx.clock.now(), riding.userId]
+  if (kind === 'access_token') values.push(riding.scope)
+  const rows = await ctx.sql<CallerRow & Row>(riding.first[kind], values)
+  const actor = judge(ctx, credential, rows[0])
+  return actor && { actor, rows }
+}
+
+function judge(ctx: SystemContext, credential: Credential, row: CallerRow | undefined): Actor | null {
   if (!row?.live) return null
   if (row.unmarked) noteUse(ctx, row.id)
-  return { actor: toActor(row, { ...credential, scopes: scopes ?? row.scopes }), rows }
+  return toActor(row, { ...credential, scopes: credential.scopes ?? row.scopes })
 }
 
 const toActor = (row: CallerRow, { kind, scopes, outsideToken }: Credential & Pick<Actor, 'scopes'>): Actor => ({

@@ -1,4 +1,4 @@
-import { Divider, displayName, Facts, FinePrint, Layout, Paragraph, TextLink } from './layout'
+import { Divider, Facts, FinePrint, Layout, Paragraph, TextLink } from './layout'
 
 interface Props {
   userName: string
@@ -6,7 +6,7 @@ interface Props {
   progressUrl: string
   /** For people to read, in UTC. */
   scheduledCompletion: string
-  retentionDays: number
+  retentionDays: string
   supportEmail: string
 }
 
@@ -23,7 +23,7 @@ export default function AccountWithdrawalStarted({
       title="Your account is being deleted"
       reason="This is the last message to this address; it was deleted with your account."
     >
-      <Paragraph>Hello {displayName(userName)},</Paragraph>
+      <Paragraph>Hello {userName},</Paragraph>
       <Paragraph>
         You asked us to delete your account. You are signed out everywhere, and your data is being removed step by step.
         This cannot be undone.
@@ -52,6 +52,6 @@ AccountWithdrawalStarted.PreviewProps = {
   userName: 'Ada Lovelace',
   progressUrl: 'https://account.example.com/withdrawal/wd_4Qm9ZsX1cT7uYb2LhKpV0w#token=wst_example',
   scheduledCompletion: '27 November 2026 at 09:00 UTC',
-  retentionDays: 30,
+  retentionDays: '30',
   supportEmail: 'support@example.com',
 } satisfies Props

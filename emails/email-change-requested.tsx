@@ -1,4 +1,4 @@
-import { Divider, displayName, Facts, FinePrint, Layout, Paragraph, TextLink } from './layout'
+import { Divider, Facts, FinePrint, Layout, Paragraph, TextLink } from './layout'
 
 interface Props {
   userName: string
@@ -24,7 +24,7 @@ export default function EmailChangeRequested({
       title="A change of your email address was requested"
       reason="We send this to the current address, so that no request goes unseen."
     >
-      <Paragraph>Hello {displayName(userName)},</Paragraph>
+      <Paragraph>Hello {userName},</Paragraph>
       <Paragraph>
         Someone who knows your password asked to change the email address of your account. Nothing has changed yet: this
         address stays in effect until the new one is verified.

@@ -1,4 +1,4 @@
-import { Divider, displayName, Facts, FinePrint, Layout, Paragraph, TextLink } from './layout'
+import { Divider, Facts, FinePrint, Layout, Paragraph, TextLink } from './layout'
 
 interface Props {
   userName: string
@@ -17,7 +17,7 @@ export default function EmailChanged({ userName, oldEmail, newEmail, changedAt, 
       title="Your email address was changed"
       reason="We send this to the old and the new address, so that no change goes unseen."
     >
-      <Paragraph>Hello {displayName(userName)},</Paragraph>
+      <Paragraph>Hello {userName},</Paragraph>
       <Paragraph>The email address of your account was changed. Sign in with the new one from now on.</Paragraph>
       <Facts
         facts={[

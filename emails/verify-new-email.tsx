@@ -1,5 +1,4 @@
-import { CodePanel, Divider, displayName, FinePrint, Layout, LinkPanel, Paragraph, TextLink } from './layout'
-import { validityInWords } from './validity'
+import { CodePanel, Divider, FinePrint, Layout, LinkPanel, Paragraph, TextLink } from './layout'
 
 interface Props {
   userName: string
@@ -8,7 +7,8 @@ interface Props {
   newEmail: string
   code: string
   link: string
-  validMs: number
+  /** For people to read: “12 hours”. */
+  validity: string
   firstMethod: 'email_code' | 'email_link'
   supportEmail: string
 }
@@ -19,20 +19,19 @@ export default function VerifyNewEmail({
   newEmail,
   code,
   link,
-  validMs,
+  validity,
   firstMethod,
   supportEmail,
 }: Props) {
-  const name = displayName(userName)
   const codePanel = <CodePanel key="code" code={code} />
   const linkPanel = <LinkPanel key="link" href={link} label="Verify my new address" />
   return (
     <Layout
-      preview={`Confirm ${newEmail} for the account of ${name}.`}
+      preview={`Confirm ${newEmail} for the account of ${userName}.`}
       title="Verify your new email address"
       reason={`You get this message because ${newEmail} was given as the new address of an account.`}
     >
-      <Paragraph>Hello {name},</Paragraph>
+      <Paragraph>Hello {userName},</Paragraph>
       <Paragraph>
         You asked to change the email address of your account ({currentEmail}) to {newEmail}.{' '}
         {firstMethod === 'email_code'
@@ -41,8 +40,8 @@ export default function VerifyNewEmail({
       </Paragraph>
       {firstMethod === 'email_code' ? [codePanel, linkPanel] : [linkPanel, codePanel]}
       <Paragraph>
-        The code expires in {validityInWords(validMs)}, and so does the link. Until you use one of them, your current
-        address stays in effect.
+        The code expires in {validity}, and so does the link. Until you use one of them, your current address stays in
+        effect.
       </Paragraph>
       <Divider />
       <FinePrint>
@@ -61,7 +60,7 @@ VerifyNewEmail.PreviewProps = {
   newEmail: 'ada.new@example.com',
   code: '042137',
   link: 'https://account.example.com/verify-email#request=ecr_7Yc1fVn0Qk2mXh3rTzB8dA&code=042137',
-  validMs: 12 * 60 * 60 * 1000,
+  validity: '12 hours',
   firstMethod: 'email_code',
   supportEmail: 'support@example.com',
 } satisfies Props

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import type { createTransport, Transporter } from 'nodemailer'
 import type { Mail } from '@/domain/context'
 import type { Env } from './env'
@@ -47,17 +46,13 @@ export function createMailer(settings: Settings): Mail {
 function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
   let opened: Promise<Transporter> | undefined
   const host = new URL(appUrl).hostname
-  let sending = 0
+  // What waits in the transport's own queue would still go out after we have given it up.
+  const connections = createGate(MOST_CONNECTIONS)
   return async ({ to, id }, content) => {
-    // What waits in the transport's own queue would still go out after we have given it up.
     const deadline = performance.now() + MOST_WAIT_MS
     opened ??= openTransport(url)
     const transport = await opened
-    while (sending >= MOST_CONNECTIONS) {
-      if (performance.now() > deadline) throw Object.assign(new Error('mail server busy'), { code: 'EBUSY' })
-      await setTimeout(50)
-    }
-    sending++
+    await connections.enter()
     const message = transport.sendMail({
       ...content,
       from: mailFrom,
@@ -65,11 +60,40 @@ function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
       messageId: `<${id}@${host}>`,
       headers: { 'Auto-Submitted': 'auto-generated' },
     })
-    message.catch(() => {}).finally(() => sending--)
-    const tooSlow = setTimeout(deadline - performance.now(), undefined, { ref: false }).then(() =>
-      Promise.reject(Object.assign(new Error('mail server too slow'), { code: 'ETIMEDOUT' })),
-    )
-    await Promise.race([message, tooSlow])
+    message.catch(() => {}).finally(connections.leave)
+    const late = Promise.withResolvers<never>()
+    const timer = refuseAfter(deadline - performance.now(), late.reject, 'ETIMEDOUT')
+    await Promise.race([message, late.promise]).finally(() => clearTimeout(timer))
+  }
+}
+
+const refuseAfter = (ms: number, reject: (error: Error) => void, code: string) =>
+  setTimeout(() => reject(Object.assign(new Error('mail server too slow'), { code })), ms).unref()
+
+/** So many at once; who comes later enters in the order of arrival, or is refused when that takes too long. */
+function createGate(places: number) {
+  let free = places
+  const waiting = new Set<() => void>()
+  return {
+    async enter() {
+      if (free > 0) {
+        free--
+        return
+      }
+      const turn = Promise.withResolvers<void>()
+      const timer = refuseAfter(MOST_WAIT_MS, turn.reject, 'EBUSY')
+      waiting.add(turn.resolve)
+      await turn.promise.finally(() => {
+        clearTimeout(timer)
+        waiting.delete(turn.resolve)
+      })
+    },
+    leave() {
+      const [next] = waiting
+      if (next) waiting.delete(next)
+      else free++
+      next?.()
+    },
   }
 }
 

@@ -1,23 +1,111 @@
+import fc from 'fast-check'
+import { createElement } from 'react'
+import { render, toPlainText } from 'react-email'
 import { expect, test } from 'vitest'
 import type { Message } from '@/domain/context'
+import EmailChanged from '@/emails/email-changed'
+import VerifyNewEmail from '@/emails/verify-new-email'
 import { renderMessage } from './messages'
 
 const settings = { supportEmail: 'support@accounts.test', appUrl: 'https://accounts.test' }
-const changed = (userName: string): Message => ({
+const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>> = {}): Message => ({
   template: 'email-changed',
-  userName,
+  userName: 'Ada',
   oldEmail: 'old@example.test',
   newEmail: 'new@example.test',
   changedAt: new Date('2026-11-20T09:00:00Z'),
   ipAddress: '192.0.2.1',
+  ...values,
 })
 
-test('one message to two addresses is rendered once, and nobody gets the rendering of another', async () => {
-  const ada = changed('Ada')
-  expect(renderMessage(ada, settings)).toBe(renderMessage(ada, settings))
-  const [first, second] = await Promise.all([renderMessage(ada, settings), renderMessage(changed('Bob'), settings)])
-  expect([first.text, second.text]).toEqual([
-    expect.stringContaining('Hello Ada'),
-    expect.stringContaining('Hello Bob'),
-  ])
+test('nobody gets the rendering of another, however many are made at once', async () => {
+  const names = Array.from({ length: 20 }, (_, n) => `Reader ${n}.`)
+  const all = await Promise.all(names.map((userName) => renderMessage(changed({ userName }), settings)))
+  for (const [n, { html, text }] of all.entries()) {
+    for (const [other, name] of names.entries()) {
+      expect([html.includes(name), text.includes(name)]).toEqual([other === n, other === n])
+    }
+  }
 })
+
+/** What the library alone makes of it, but for the preview, whose length it fills up or cuts off. */
+const withoutPreview = (html: string) => html.replace(/<div style="display:none.*?<\/div><\/div>/s, '')
+async function renderedByTheLibrary(element: Parameters<typeof render>[0]) {
+  const html = await render(element)
+  return { html: withoutPreview(html), text: toPlainText(html) }
+}
+
+// Any text that a person can be called by, that stands for itself: no space at its ends, none at one of its sides.
+const anything = fc
+  .array(
+    fc.constantFrom(
+      '<b>',
+      '&amp;',
+      '"',
+      "'",
+      '>',
+      '$&',
+      '$1',
+      '\\',
+      '\uE000code\uE001',
+      '\uE000',
+      '{x}',
+      'é',
+      '🔑',
+      'a b',
+      'Z',
+    ),
+    {
+      minLength: 1,
+      maxLength: 12,
+    },
+  )
+  .map((parts) => parts.join(''))
+
+test('what a value holds stands in the message as the library would write it, and never as markup', async () => {
+  await fc.assert(
+    fc.asyncProperty(anything, anything, anything, async (userName, newEmail, ipAddress) => {
+      const shown = {
+        userName: Array.from(userName).slice(0, 80).join(''),
+        newEmail,
+        ipAddress,
+        oldEmail: 'old@example.test',
+      }
+      const { html, text } = await renderMessage(changed(shown), settings)
+      const expected = { ...shown, changedAt: '20 November 2026 at 09:00 UTC', supportEmail: settings.supportEmail }
+      expect({ html: withoutPreview(html), text }).toEqual(
+        await renderedByTheLibrary(createElement(EmailChanged, expected)),
+      )
+      expect(html).not.toContain('<b>')
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test.each(['email_code', 'email_link'] as const)(
+  'a message with the %s first is the one of its template',
+  async (firstMethod) => {
+    const values = {
+      userName: 'Ada & "Co" <ada>',
+      currentEmail: 'a••••@example.test',
+      newEmail: 'new@example.test',
+      code: '042137',
+      link: 'https://accounts.test/verify-email#request=ecr_x&code=042137',
+      firstMethod,
+    }
+    const { html, text } = await renderMessage(
+      { template: 'verify-new-email', ...values, validMs: 90 * 60_000 },
+      settings,
+    )
+    const element = createElement(VerifyNewEmail, {
+      ...values,
+      validity: '1.5 hours',
+      supportEmail: settings.supportEmail,
+    })
+    expect({ html: withoutPreview(html), text }).toEqual(await renderedByTheLibrary(element))
+    expect([html.indexOf('id="code"') < html.indexOf('class="action"'), text.includes('1.5 hours')]).toEqual([
+      firstMethod === 'email_code',
+      true,
+    ])
+  },
+)

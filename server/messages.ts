@@ -4,6 +4,8 @@ import type { Message } from '@/domain/context'
 import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
 import EmailChangeRequested from '@/emails/email-change-requested'
 import EmailChanged from '@/emails/email-changed'
+import { displayName } from '@/emails/layout'
+import { validityInWords } from '@/emails/validity'
 import VerifyNewEmail from '@/emails/verify-new-email'
 import type { Env } from './env'
 
@@ -13,53 +15,107 @@ interface Rendered {
   text: string
 }
 
-type Settings = Pick<Env, 'supportEmail' | 'appUrl'>
-
-const rendered = new WeakMap<Message, Promise<Rendered>>()
-
-/** Rendering costs more than all else that is done for a message, so that what goes to two addresses is rendered once. */
-export function renderMessage(message: Message, settings: Settings): Promise<Rendered> {
-  const known = rendered.get(message) ?? renderNow(message, settings)
-  rendered.set(message, known)
-  return known
+/** Literal text at even places, the name of a value at odd ones. */
+interface Form {
+  html: string[]
+  text: string[]
 }
 
-async function renderNow(message: Message, { supportEmail, appUrl }: Settings): Promise<Rendered> {
-  const { subject, element } = toElement(message, supportEmail, appUrl)
-  const html = await render(element)
-  return { subject, html, text: toPlainText(html) }
+interface Content {
+  subject: string
+  /** Tells apart what differs in more than its values. */
+  shape: string
+  values: Record<string, string>
+  /** The form, with a mark in the place of each value. */
+  toMarked(): ReactElement
 }
 
-function toElement(message: Message, supportEmail: string, appUrl: string): { subject: string; element: ReactElement } {
+const forms = new Map<string, Promise<Form>>()
+
+/** A form is rendered once: that costs more than all else that is done for a message. */
+export async function renderMessage(
+  message: Message,
+  settings: Pick<Env, 'supportEmail' | 'appUrl'>,
+): Promise<Rendered> {
+  const { subject, shape, values, toMarked } = toContent(message, settings)
+  const key = `${message.template} ${shape}`
+  const known = forms.get(key) ?? renderForm(toMarked())
+  forms.set(key, known)
+  const { html, text } = await known
+  return { subject, html: fill(html, values, escapeHtml), text: fill(text, values, collapseSpace) }
+}
+
+async function renderForm(marked: ReactElement): Promise<Form> {
+  const html = await render(marked)
+  return { html: html.split(MARK), text: toPlainText(html).split(MARK) }
+}
+
+// Private use: no template holds them. What a value holds is never looked at.
+const mark = (name: string) => `\uE000${name}\uE001`
+const MARK = /\uE000(\w+)\uE001/
+
+const fill = (form: string[], values: Record<string, string>, as: (value: string) => string) =>
+  form.map((part, index) => (index % 2 === 0 ? part : as(values[part] ?? ''))).join('')
+
+const ESCAPED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;' }
+const escapeHtml = (value: string) => value.replaceAll(/[&<>"']/g, (character) => ESCAPED[character] ?? '')
+const collapseSpace = (value: string) => value.replaceAll(/[ \t\r\n\f\u200B]+/g, ' ')
+
+function toContent(message: Message, { supportEmail, appUrl }: Pick<Env, 'supportEmail' | 'appUrl'>): Content {
+  const userName = displayName(message.userName)
   switch (message.template) {
-    case 'verify-new-email':
-      return { subject: VerifyNewEmail.subject, element: createElement(VerifyNewEmail, { ...message, supportEmail }) }
-    case 'email-changed':
-      return {
-        subject: EmailChanged.subject,
-        element: createElement(EmailChanged, { ...message, changedAt: formatUtc(message.changedAt), supportEmail }),
+    case 'verify-new-email': {
+      const { currentEmail, newEmail, code, link, validMs, firstMethod } = message
+      const validity = validityInWords(validMs)
+      const values = { userName, currentEmail, newEmail, code, link, validity, supportEmail }
+      return content(VerifyNewEmail.subject, values, firstMethod, (marks) =>
+        createElement(VerifyNewEmail, { ...marks, firstMethod }),
+      )
+    }
+    case 'email-changed': {
+      const { oldEmail, newEmail, changedAt, ipAddress } = message
+      const values = { userName, oldEmail, newEmail, changedAt: formatUtc(changedAt), ipAddress, supportEmail }
+      return content(EmailChanged.subject, values, '', (marks) => createElement(EmailChanged, marks))
+    }
+    case 'email-change-requested': {
+      const { newEmailMasked, requestedAt, ipAddress } = message
+      const values = {
+        userName,
+        newEmailMasked,
+        requestedAt: formatUtc(requestedAt),
+        ipAddress,
+        settingsUrl: `${appUrl}/settings/email`,
+        supportEmail,
       }
-    case 'email-change-requested':
-      return {
-        subject: EmailChangeRequested.subject,
-        element: createElement(EmailChangeRequested, {
-          ...message,
-          requestedAt: formatUtc(message.requestedAt),
-          settingsUrl: `${appUrl}/settings/email`,
-          supportEmail,
-        }),
+      return content(EmailChangeRequested.subject, values, '', (marks) => createElement(EmailChangeRequested, marks))
+    }
+    case 'account-withdrawal-started': {
+      const { progressUrl, scheduledCompletion, retentionDays } = message
+      const values = {
+        userName,
+        progressUrl,
+        scheduledCompletion: formatUtc(scheduledCompletion),
+        retentionDays: String(retentionDays),
+        supportEmail,
       }
-    case 'account-withdrawal-started':
-      return {
-        subject: AccountWithdrawalStarted.subject,
-        element: createElement(AccountWithdrawalStarted, {
-          ...message,
-          scheduledCompletion: formatUtc(message.scheduledCompletion),
-          supportEmail,
-        }),
-      }
+      return content(AccountWithdrawalStarted.subject, values, '', (marks) =>
+        createElement(AccountWithdrawalStarted, marks),
+      )
+    }
   }
 }
+
+const content = <Values extends Record<string, string>>(
+  subject: string,
+  values: Values,
+  shape: string,
+  toElement: (marks: Values) => ReactElement,
+): Content => ({
+  subject,
+  shape,
+  values,
+  toMarked: () => toElement(Object.fromEntries(Object.keys(values).map((name) => [name, mark(name)])) as Values),
+})
 
 const utc = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
 const formatUtc = (date: Date) => `${utc.format(date)} UTC`

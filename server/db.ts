@@ -17,8 +17,9 @@ export function openDatabase(connectionString: string, connections = 8): Databas
     connectionString,
     max: connections,
     connectionTimeoutMillis: 3_000,
-    statement_timeout: 5_000,
-    query_timeout: 6_000,
+    // Who waits for a row, or for a server that has gone silent, is told within five seconds.
+    statement_timeout: 4_000,
+    query_timeout: 4_500,
     // An instance that stands still in the middle of a transaction lets go of its rows.
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,

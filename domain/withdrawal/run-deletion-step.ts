@@ -18,21 +18,21 @@ const claim = statement(
      AND (s.lease_until IS NULL OR s.lease_until <= $3)
    RETURNING w.user_id, w.keep_analytics, w.keep_audit_logs, w.keep_transaction_history, s.attempts`,
 )
-const complete = statement(
-  'complete-deletion-step',
-  `UPDATE deletion_steps SET status = 'completed', completed_at = $3, due_at = NULL, lease_until = NULL, last_error = NULL
-   WHERE withdrawal_id = $1 AND step = $2 AND status <> 'completed'`,
-)
 // Locking the withdrawal first lets one of two steps, or calls, that end together see that the other has ended.
 const lockWithdrawal = statement(
   'lock-withdrawal',
   `SELECT user_id, purged_at IS NOT NULL AS is_purged, ${TIME_TO_ERASE} FROM withdrawals WHERE id = $1 FOR UPDATE`,
 )
-const completeWithdrawal = statement(
-  'complete-withdrawal',
-  `UPDATE withdrawals SET completed_at = $2
+// A statement does not see what its own parts write: the step counts as completed, and the others are looked at.
+const complete = statement(
+  'complete-deletion-step',
+  `WITH step AS (
+     UPDATE deletion_steps SET status = 'completed', completed_at = $3, due_at = NULL, lease_until = NULL, last_error = NULL
+     WHERE withdrawal_id = $1 AND step = $2 AND status <> 'completed'
+   )
+   UPDATE withdrawals SET completed_at = $3
    WHERE id = $1 AND completed_at IS NULL
-     AND NOT EXISTS (SELECT FROM deletion_steps WHERE withdrawal_id = $1 AND status <> 'completed')`,
+     AND NOT EXISTS (SELECT FROM deletion_steps WHERE withdrawal_id = $1 AND step <> $2 AND status <> 'completed')`,
 )
 const release = statement(
   'release-deletion-step',
@@ -133,14 +133,12 @@ function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> 
 }
 
 async function finish(ctx: SystemContext, sql: Sql, { withdrawalId, step, row }: ClaimedStep, withdrawal: LockedRow) {
-  const now = ctx.clock.now()
   const { user_id: userId, is_purged: isPurged } = withdrawal
   if (userId) {
     const keeps = isPurged ? new Set<KeptFor>() : keepsOf(row)
     await erase(sql, step, { withdrawalId, userId, pseudonym: pseudonymOf(ctx, userId), keeps })
   }
-  await sql(complete, [withdrawalId, step, now])
-  await sql(completeWithdrawal, [withdrawalId, now])
+  await sql(complete, [withdrawalId, step, ctx.clock.now()])
 }
 
 function keepsOf(row: ClaimedRow): ReadonlySet<KeptFor> {

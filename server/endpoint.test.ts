@@ -838,6 +838,18 @@ test('an X-Request-Id that is sent is kept on every answer; an odd one is replac
   expect(new Set(ids).size).toBe(given.length)
 })
 
+test('where the service is reached by https every answer says to stay there, and elsewhere none', async () => {
+  const caller = await givenCaller()
+  const told = async () => {
+    const answers = [await asks(caller, 'getEmailStatus'), await asks(caller, 'getEmailStatus', { scope: null })]
+    return answers.map(({ headers }) => headers.get('Strict-Transport-Security'))
+  }
+  ctx.appUrl = 'http://localhost:3000'
+  expect(await told()).toEqual([null, null])
+  ctx.appUrl = 'https://accounts.test'
+  expect(await told()).toEqual(Array(2).fill('max-age=63072000; includeSubDomains'))
+})
+
 test('a change counts down 2, 1, 0; the fourth is told when to come back, and exactly then it passes', async () => {
   const caller = await givenCaller()
   for (const [n, left] of [2, 1, 0].entries()) {

@@ -13,6 +13,7 @@ import { systemContext } from './context'
 import { isDatabaseAway } from './database-away'
 import { describeError, inRequest, log, requestIdOf } from './log'
 import { countRequest } from './metrics'
+import { strictTransport } from './page-headers'
 import { parseStrictJson } from './strict-json'
 import { traceRequest } from './tracing'
 
@@ -348,6 +349,7 @@ class Exchange {
       'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
       'Access-Control-Allow-Origin': systemContext().appUrl,
       'X-Request-Id': this.requestId,
+      ...strictTransport(systemContext().appUrl),
     }
     if (this.buckets.length > 0) {
       const now = systemContext().clock.now()

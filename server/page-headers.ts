@@ -18,10 +18,14 @@ export function hardenPage(incoming: IncomingMessage, outgoing: ServerResponse, 
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
+    ...strictTransport(appUrl),
   }
-  if (appUrl.startsWith('https:')) headers['Strict-Transport-Security'] = 'max-age=63072000; includeSubDomains'
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value)
 }
+
+/** Where the service is reached by https, it is never again asked without. */
+export const strictTransport = (appUrl: string): Record<string, string> =>
+  appUrl.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=63072000; includeSubDomains' } : {}
 
 function contentSecurityPolicy(nonce: string, url: string): string {
   // The frame that shows a message inherits this policy, and mails are styled inline. Local mode only.

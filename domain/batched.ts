@@ -45,14 +45,18 @@ interface Asked<Question, Answer> {
 interface Questions<Question, Answer> {
   waiting: Asked<Question, Answer>[]
   underWay: number
+  /** Of those under way. */
+  quick: number
 }
 
 type Ask<Question, Answer> = (ctx: SystemContext, questions: Question[]) => Promise<Answer[]>
 
 /** While so many statements are under way, who comes waits for the next one. */
 const AT_ONCE = 2
-/** One that takes longer holds up only those who share it. */
+/** One that takes longer no longer counts: a connection that has fallen silent holds up only those who share it. */
 const PATIENCE_MS = 100
+/** But of a database that is slow no more is asked. */
+const MOST_UNDER_WAY = 4
 
 /**
  * One statement for all who ask in the same turn, or while earlier ones are under way: each is answered by a look at the database that
@@ -64,7 +68,7 @@ export function askedTogether<Question, Answer>(
   const queues = new WeakMap<object, Questions<Question, Answer>>()
   return (ctx, question) => {
     // A request's context is a copy; its connections are the service's, or those that a test has put in their place.
-    const queue = queues.get(ctx.sql) ?? { waiting: [], underWay: 0 }
+    const queue = queues.get(ctx.sql) ?? { waiting: [], underWay: 0, quick: 0 }
     queues.set(ctx.sql, queue)
     return new Promise((resolve, reject) => {
       queue.waiting.push({ question, resolve, reject })
@@ -78,21 +82,21 @@ async function askNext<Question, Answer>(
   queue: Questions<Question, Answer>,
   ask: Ask<Question, Answer>,
 ) {
-  if (queue.underWay >= AT_ONCE || queue.waiting.length === 0) return
+  if (queue.quick >= AT_ONCE || queue.underWay >= MOST_UNDER_WAY || queue.waiting.length === 0) return
   queue.underWay++
+  queue.quick++
   const asked = queue.waiting.splice(0)
   let isQuick = true
   const letNextGo = () => {
-    if (!isQuick) return
+    if (isQuick) queue.quick--
     isQuick = false
-    queue.underWay--
     askNext(ctx, queue, ask)
   }
   const patience = setTimeout(letNextGo, PATIENCE_MS)
   try {
     const questions = asked.map(({ question }) => question)
     const answers = await ask(ctx, questions).catch((error) => {
-      // One connection that is cut is no reason to fail for all who share it.
+      // What fails at once is one connection that was cut: no reason to fail for all who share it.
       if (isQuick) return ask(ctx, questions)
       throw error
     })
@@ -101,6 +105,7 @@ async function askNext<Question, Answer>(
     for (const { reject } of asked) reject(error)
   } finally {
     clearTimeout(patience)
+    queue.underWay--
     letNextGo()
   }
 }

@@ -47,8 +47,6 @@ export interface Passwords {
   hash(password: string): Promise<string>
   /** Without a hash, false after the same work: an unknown account takes as long as a known one. */
   verify(hash: string | undefined, password: string): Promise<boolean>
-  /** Made with other settings than today's, and so checked in another time. */
-  isOutdated(hash: string): boolean
 }
 
 export type Message =

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, type TestContext, test } from 'vitest'
+import { openDatabase } from '@/server/db'
 import { answer } from './application'
 import { Cluster } from './cluster'
 import { expectFullEnd } from './ending'
@@ -184,8 +185,24 @@ test('connections that fall silent cost a 503 to who waits on them, and hold nob
     expect([status, body.error.code]).toEqual([503, 'SERVER_002'])
     expect(ms).toBeLessThan(5_000)
   }
+  expect(refused.length).toBeGreaterThan(0)
   // Two statements at a time, a tenth of a second for each, reads every twentieth.
   expect(refused.length).toBeLessThanOrEqual(3 * silenced)
   expect(Math.max(...answers.filter(({ status }) => status === 200).map(({ ms }) => ms))).toBeLessThan(2_000)
   expect(answers.at(-1)?.status).toBe(200)
+})
+
+test('a transaction on a connection that falls silent ends within five seconds, and the next one works', async (context) => {
+  const world = await givenWorld(context)
+  const network = await SilentNetwork.start(world.databaseUrl)
+  context.onTestFinished(() => network.stop())
+  const database = openDatabase(network.url(world.databaseUrl))
+  const transact = () => database.transaction((sql) => sql({ name: 'one', text: 'SELECT 1 AS one' }, []))
+  await transact()
+  expect(network.silence()).toBe(1)
+  const begunAt = Date.now()
+  await expect(transact()).rejects.toThrow('Query read timeout')
+  expect(Date.now() - begunAt).toBeLessThan(5_000)
+  expect(await transact()).toEqual([{ one: 1 }])
+  await database.close()
 })

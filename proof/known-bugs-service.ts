@@ -60,7 +60,6 @@ export async function givenService(limits: Partial<Limits> = {}): Promise<Servic
       ctx.compared++
       return hash === `hash of ${password}`
     },
-    isOutdated: () => false,
   }
   shared.__accountContext = ctx
   onTestFinished(() => ctx.settle())

@@ -112,7 +112,6 @@ export class Service {
       passwords: {
         hash: async (password: string) => digest(password),
         verify: async (hash: string | undefined, password: string) => hash === digest(password),
-        isOutdated: () => false,
       },
       mail: {
         ...mail,

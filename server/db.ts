@@ -17,7 +17,7 @@ export function openDatabase(connectionString: string, connections = 8): Databas
     connectionString,
     max: connections,
     connectionTimeoutMillis: 3_000,
-    // Who waits for a row, or for a server that has gone silent, is told within five seconds.
+    // A statement that waits for a row, or for a server that has gone silent, ends within five seconds.
     statement_timeout: 4_000,
     query_timeout: 4_500,
     // An instance that stands still in the middle of a transaction lets go of its rows.
@@ -48,11 +48,14 @@ export function openDatabase(connectionString: string, connections = 8): Databas
         release(false)
         return result
       } catch (error) {
-        // A connection that cannot roll back is of no further use.
-        await client.query('ROLLBACK').then(
-          () => release(false),
-          () => release(true),
-        )
+        // A connection that has not answered, or cannot roll back, is of no further use.
+        if (error instanceof Error && error.message === 'Query read timeout') release(true)
+        else {
+          await client.query('ROLLBACK').then(
+            () => release(false),
+            () => release(true),
+          )
+        }
         throw error
       }
     },

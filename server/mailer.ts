@@ -1,6 +1,7 @@
 import type { createTransport, Transporter } from 'nodemailer'
 import type { Mail } from '@/domain/context'
 import type { Env } from './env'
+import { createGate } from './gate'
 import { describeError, log } from './log'
 import { forgetMessages, storeMessage } from './mailbox'
 import { metrics } from './metrics'
@@ -13,6 +14,8 @@ type Deliver = (
 
 /** However a mail server stalls, a request waits this long at most. */
 const MOST_WAIT_MS = 10_000
+/** The rest is for the sending: what is handed over too late goes out although it counts as refused. */
+const MOST_QUEUE_MS = 5_000
 const MOST_CONNECTIONS = 10
 
 /** What messages are made with takes longer to load than all the rest, and no request but those that send needs it. */
@@ -23,12 +26,14 @@ export function createMailer(settings: Settings): Mail {
   return {
     async send({ to, id, userId, message }) {
       const startedAt = performance.now()
-      const { renderMessage } = await loadMessages()
-      const result = await deliver({ to, id, userId }, await renderMessage(message, settings)).then(
-        () => ({ event: 'mail_accepted' }),
-        // A server's answer can repeat the address, so only its code is kept.
-        (error) => ({ event: 'mail_refused', ...describeError(error), responseCode: error?.responseCode }),
-      )
+      const result = await loadMessages()
+        .then(({ renderMessage }) => renderMessage(message, settings))
+        .then((content) => deliver({ to, id, userId }, content))
+        .then(
+          () => ({ event: 'mail_accepted' }),
+          // A server's answer can repeat the address, so only its code is kept.
+          (error) => ({ event: 'mail_refused', ...describeError(error), responseCode: error?.responseCode }),
+        )
       const accepted = result.event === 'mail_accepted'
       log()[accepted ? 'info' : 'warn']({
         ...result,
@@ -47,11 +52,14 @@ function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
   let opened: Promise<Transporter> | undefined
   const host = new URL(appUrl).hostname
   // What waits in the transport's own queue would still go out after we have given it up.
-  const connections = createGate(MOST_CONNECTIONS)
+  const connections = createGate(MOST_CONNECTIONS, MOST_QUEUE_MS)
   return async ({ to, id }, content) => {
     const deadline = performance.now() + MOST_WAIT_MS
     opened ??= openTransport(url)
-    const transport = await opened
+    const transport = await opened.catch((error) => {
+      opened = undefined
+      throw error
+    })
     await connections.enter()
     const message = transport.sendMail({
       ...content,
@@ -62,38 +70,9 @@ function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
     })
     message.catch(() => {}).finally(connections.leave)
     const late = Promise.withResolvers<never>()
-    const timer = refuseAfter(deadline - performance.now(), late.reject, 'ETIMEDOUT')
+    const tooSlow = Object.assign(new Error('mail server too slow'), { code: 'ETIMEDOUT' })
+    const timer = setTimeout(late.reject, deadline - performance.now(), tooSlow).unref()
     await Promise.race([message, late.promise]).finally(() => clearTimeout(timer))
-  }
-}
-
-const refuseAfter = (ms: number, reject: (error: Error) => void, code: string) =>
-  setTimeout(() => reject(Object.assign(new Error('mail server too slow'), { code })), ms).unref()
-
-/** So many at once; who comes later enters in the order of arrival, or is refused when that takes too long. */
-function createGate(places: number) {
-  let free = places
-  const waiting = new Set<() => void>()
-  return {
-    async enter() {
-      if (free > 0) {
-        free--
-        return
-      }
-      const turn = Promise.withResolvers<void>()
-      const timer = refuseAfter(MOST_WAIT_MS, turn.reject, 'EBUSY')
-      waiting.add(turn.resolve)
-      await turn.promise.finally(() => {
-        clearTimeout(timer)
-        waiting.delete(turn.resolve)
-      })
-    },
-    leave() {
-      const [next] = waiting
-      if (next) waiting.delete(next)
-      else free++
-      next?.()
-    },
   }
 }
 

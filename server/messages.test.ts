@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { createElement } from 'react'
 import { render, toPlainText } from 'react-email'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Message } from '@/domain/context'
+import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
+import EmailChangeRequested from '@/emails/email-change-requested'
 import EmailChanged from '@/emails/email-changed'
 import VerifyNewEmail from '@/emails/verify-new-email'
 import { renderMessage } from './messages'
+
+vi.mock('react-email', { spy: true })
 
 const settings = { supportEmail: 'support@accounts.test', appUrl: 'https://accounts.test' }
 const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>> = {}): Message => ({
@@ -16,6 +20,12 @@ const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>
   changedAt: new Date('2026-11-20T09:00:00Z'),
   ipAddress: '192.0.2.1',
   ...values,
+})
+
+test('a form that could not be rendered is rendered again for the next message', async () => {
+  vi.mocked(render).mockRejectedValueOnce(new Error('once'))
+  await expect(renderMessage(changed(), settings)).rejects.toThrow('once')
+  expect((await renderMessage(changed(), settings)).text).toContain('Hello Ada')
 })
 
 test('nobody gets the rendering of another, however many are made at once', async () => {
@@ -79,6 +89,40 @@ test('what a value holds stands in the message as the library would write it, an
       expect(html).not.toContain('<b>')
     }),
     { numRuns: 50 },
+  )
+})
+
+test('so are the notice of a request and the confirmation of a withdrawal', async () => {
+  const values = { userName: "O'Hara <b>", newEmailMasked: 'a••••@example.test', ipAddress: '2001:db8::1' }
+  const at = new Date('2026-11-20T09:00:00Z')
+  const requested = await renderMessage({ template: 'email-change-requested', ...values, requestedAt: at }, settings)
+  const shown = { ...values, requestedAt: '20 November 2026 at 09:00 UTC', supportEmail: settings.supportEmail }
+  expect({ html: withoutPreview(requested.html), text: requested.text }).toEqual(
+    await renderedByTheLibrary(
+      createElement(EmailChangeRequested, { ...shown, settingsUrl: 'https://accounts.test/settings/email' }),
+    ),
+  )
+  const progressUrl = 'https://accounts.test/withdrawal/wd_x#token=wst_x'
+  const started = await renderMessage(
+    {
+      template: 'account-withdrawal-started',
+      userName: values.userName,
+      progressUrl,
+      scheduledCompletion: at,
+      retentionDays: 30,
+    },
+    settings,
+  )
+  expect({ html: withoutPreview(started.html), text: started.text }).toEqual(
+    await renderedByTheLibrary(
+      createElement(AccountWithdrawalStarted, {
+        userName: values.userName,
+        progressUrl,
+        scheduledCompletion: '20 November 2026 at 09:00 UTC',
+        retentionDays: '30',
+        supportEmail: settings.supportEmail,
+      }),
+    ),
   )
 })
 

@@ -41,7 +41,10 @@ export async function renderMessage(
   const key = `${message.template} ${shape}`
   const known = forms.get(key) ?? renderForm(toMarked())
   forms.set(key, known)
-  const { html, text } = await known
+  const { html, text } = await known.catch((error) => {
+    forms.delete(key)
+    throw error
+  })
   return { subject, html: fill(html, values, escapeHtml), text: fill(text, values, collapseSpace) }
 }
 
@@ -54,8 +57,8 @@ async function renderForm(marked: ReactElement): Promise<Form> {
 const mark = (name: string) => `\uE000${name}\uE001`
 const MARK = /\uE000(\w+)\uE001/
 
-const fill = (form: string[], values: Record<string, string>, as: (value: string) => string) =>
-  form.map((part, index) => (index % 2 === 0 ? part : as(values[part] ?? ''))).join('')
+const fill = (form: string[], values: Content['values'], as: (value: string) => string) =>
+  form.map((part, index) => (index % 2 === 0 ? part : as(values[part] as string))).join('')
 
 const ESCAPED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;' }
 const escapeHtml = (value: string) => value.replaceAll(/[&<>"']/g, (character) => ESCAPED[character] ?? '')

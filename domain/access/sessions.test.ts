@@ -1,4 +1,3 @@
-import { hash } from '@node-rs/argon2'
 import { expect, test } from 'vitest'
 import { getEmailStatus } from '../email/get-email-status'
 import { verifyEmail } from '../email/verify-email'
@@ -16,7 +15,6 @@ import {
 import { createAccessToken } from './access-tokens'
 import { authenticateSession, createSessionToken } from './authenticate'
 import { endOtherSessions, endSession, listSessions, signOut, startSession, touchSession } from './sessions'
-import { signIn } from './sign-in'
 
 const minute = 60 * 1000
 const day = 24 * 60 * minute
@@ -147,47 +145,4 @@ test("ending the others leaves another user's pending change", async () => {
   await endOtherSessions(await asUser(ctx, user))
   const status = await getEmailStatus(await asUser(ctx, stranger))
   expect(status.pending_change.has_pending).toBe(true)
-})
-
-test('signing in makes a hash of earlier settings anew, and a wrong password does not', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
-  const hashOf = async () => (await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })).passwordHash
-  const [current, earlier] = [
-    await hashOf(),
-    await hash(user.password, { memoryCost: 19_456, timeCost: 2, parallelism: 1 }),
-  ]
-  await ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash: earlier } })
-  const enter = async (password: string) => {
-    const entered = await signIn(ctx, { email: user.email, password, userAgent: 'test', ip: '192.0.2.1' })
-    await ctx.settle()
-    return entered?.userId
-  }
-  expect(await enter('another')).toBeUndefined()
-  expect(await hashOf()).toBe(earlier)
-  expect(await enter(user.password)).toBe(user.userId)
-  const renewed = await hashOf()
-  expect(renewed.split('$', 4)).toEqual(current.split('$', 4))
-  expect(await enter(user.password)).toBe(user.userId)
-  expect(await hashOf()).toBe(renewed)
-})
-
-test('a password that is set while an earlier hash is made anew stays', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
-  const set = (passwordHash: string) => ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash } })
-  await set(await hash(user.password, { memoryCost: 8, timeCost: 1, parallelism: 1 }))
-  const { passwords } = ctx
-  ctx.passwords = {
-    ...passwords,
-    hash: async (password) => {
-      await set('set meanwhile')
-      return passwords.hash(password)
-    },
-  }
-  const input = { email: user.email, password: user.password, userAgent: 'test', ip: '192.0.2.1' }
-  expect(await signIn(ctx, input)).not.toBeNull()
-  await ctx.settle()
-  const { passwordHash } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
-  expect(passwordHash).toBe('set meanwhile')
 })

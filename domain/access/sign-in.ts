@@ -7,11 +7,6 @@ const byEmailKey = statement(
   'user-by-email',
   'SELECT id, name, email, password_hash FROM users WHERE email_key = $1 AND withdrawn_at IS NULL',
 )
-const renewHash = statement(
-  'renew-password-hash',
-  'UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2 AND withdrawn_at IS NULL',
-)
-
 /**
  * Checks e-mail and password and starts a session; null when they do not match.
  * Counted before hashing and for the pair of account and client, so that no stranger locks an owner out.
@@ -34,10 +29,6 @@ export async function signIn(
   const correct = await ctx.passwords.verify(user?.password_hash, input.password)
   if (!user || !correct) return null
   await givePlacesBack(ctx, places)
-  const { id, password_hash: hash } = user
-  if (ctx.passwords.isOutdated(hash)) {
-    ctx.background(async () => ctx.sql(renewHash, [id, hash, await ctx.passwords.hash(input.password)]))
-  }
-  const sessionId = await startSession(ctx, { userId: id, userAgent: input.userAgent, ip: input.ip })
-  return sessionId ? { sessionId, userId: id, name: user.name, email: user.email } : null
+  const sessionId = await startSession(ctx, { userId: user.id, userAgent: input.userAgent, ip: input.ip })
+  return sessionId ? { sessionId, userId: user.id, name: user.name, email: user.email } : null
 }

@@ -1,5 +1,5 @@
 import { type Sql, type SystemContext, statement } from '../context'
-import { erase } from './erase'
+import { erase, TIME_TO_ERASE } from './erase'
 
 const due = statement(
   'purges-due',
@@ -7,7 +7,7 @@ const due = statement(
 )
 const lock = statement(
   'lock-purge',
-  'SELECT user_id FROM withdrawals WHERE id = $1 AND purged_at IS NULL FOR UPDATE SKIP LOCKED',
+  `SELECT user_id, ${TIME_TO_ERASE} FROM withdrawals WHERE id = $1 AND purged_at IS NULL FOR UPDATE SKIP LOCKED`,
 )
 const deleteRetained = statement('purge-retained-records', 'DELETE FROM retained_records WHERE withdrawal_id = $1')
 const clear = statement('purge-withdrawal', 'UPDATE withdrawals SET feedback = NULL, purged_at = $2 WHERE id = $1')

@@ -45,18 +45,18 @@ interface Asked<Question, Answer> {
 interface Questions<Question, Answer> {
   waiting: Asked<Question, Answer>[]
   underWay: number
-  /** Of those under way. */
-  quick: number
+  /** The last one that was answered. */
+  tookMs: number
 }
 
 type Ask<Question, Answer> = (ctx: SystemContext, questions: Question[]) => Promise<Answer[]>
 
 /** While so many statements are under way, who comes waits for the next one. */
 const AT_ONCE = 2
-/** One that takes longer no longer counts: a connection that has fallen silent holds up only those who share it. */
+// One that takes much longer than usual no longer counts: a connection that has fallen silent holds up only those who share it. What
+// is usual follows the database, so that one which is slow is not asked ever more.
 const PATIENCE_MS = 100
-/** But of a database that is slow no more is asked. */
-const MOST_UNDER_WAY = 4
+const PATIENCE_TIMES = 4
 
 /**
  * One statement for all who ask in the same turn, or while earlier ones are under way: each is answered by a look at the database that
@@ -68,7 +68,7 @@ export function askedTogether<Question, Answer>(
   const queues = new WeakMap<object, Questions<Question, Answer>>()
   return (ctx, question) => {
     // A request's context is a copy; its connections are the service's, or those that a test has put in their place.
-    const queue = queues.get(ctx.sql) ?? { waiting: [], underWay: 0, quick: 0 }
+    const queue = queues.get(ctx.sql) ?? { waiting: [], underWay: 0, tookMs: 0 }
     queues.set(ctx.sql, queue)
     return new Promise((resolve, reject) => {
       queue.waiting.push({ question, resolve, reject })
@@ -82,17 +82,18 @@ async function askNext<Question, Answer>(
   queue: Questions<Question, Answer>,
   ask: Ask<Question, Answer>,
 ) {
-  if (queue.quick >= AT_ONCE || queue.underWay >= MOST_UNDER_WAY || queue.waiting.length === 0) return
+  if (queue.underWay >= AT_ONCE || queue.waiting.length === 0) return
   queue.underWay++
-  queue.quick++
   const asked = queue.waiting.splice(0)
+  const begunAt = performance.now()
   let isQuick = true
   const letNextGo = () => {
-    if (isQuick) queue.quick--
+    if (!isQuick) return
     isQuick = false
+    queue.underWay--
     askNext(ctx, queue, ask)
   }
-  const patience = setTimeout(letNextGo, PATIENCE_MS)
+  const patience = setTimeout(letNextGo, Math.max(PATIENCE_MS, PATIENCE_TIMES * queue.tookMs))
   try {
     const questions = asked.map(({ question }) => question)
     const answers = await ask(ctx, questions).catch((error) => {
@@ -100,12 +101,12 @@ async function askNext<Question, Answer>(
       if (isQuick) return ask(ctx, questions)
       throw error
     })
+    queue.tookMs = performance.now() - begunAt
     for (const [index, { resolve }] of asked.entries()) resolve(answers[index] as Answer)
   } catch (error) {
     for (const { reject } of asked) reject(error)
   } finally {
     clearTimeout(patience)
-    queue.underWay--
     letNextGo()
   }
 }

@@ -7,6 +7,7 @@ const byEmailKey = statement(
   'user-by-email',
   'SELECT id, name, email, password_hash FROM users WHERE email_key = $1 AND withdrawn_at IS NULL',
 )
+
 /**
  * Checks e-mail and password and starts a session; null when they do not match.
  * Counted before hashing and for the pair of account and client, so that no stranger locks an owner out.

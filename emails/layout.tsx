@@ -212,9 +212,3 @@ export function Facts({ facts }: FactsProps) {
     </Section>
   )
 }
-
-/** A name is whatever a person typed: long enough to know it by, never long enough to push the message out of sight. */
-export function displayName(name: string): string {
-  const characters = Array.from(name.trim())
-  return characters.length > 80 ? `${characters.slice(0, 79).join('')}…` : characters.join('')
-}

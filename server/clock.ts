@@ -32,14 +32,13 @@ export function createClock(sql: Sql): Clock & { follow(): Promise<void>; stop()
     async follow() {
       // While the database is away the time goes on from the last look.
       timer ??= setInterval(() => look().catch(() => {}), FOLLOW_MS).unref()
-      const wasKnown = isKnown
       for (let looks = 1; ; looks++) {
         try {
           return await look()
         } catch (error) {
-          if (wasKnown || looks === FIRST_LOOKS || !isDatabaseAway(error)) throw error
-          await sleep(PAUSE_MS)
+          if (looks === FIRST_LOOKS || !isDatabaseAway(error)) throw error
         }
+        await sleep(PAUSE_MS)
         // By the look at its time.
         if (isKnown) return
       }

@@ -2,26 +2,31 @@ export interface Gate {
   /** Rejects with EBUSY when the turn does not come in time. Who has entered has to leave. */
   enter(): Promise<void>
   leave(): void
+  load(): { running: number; waiting: number }
 }
 
-/** So many at once; who comes later enters in the order of arrival. */
-export function createGate(places: number, mostWaitMs: number): Gate {
+/** So many at once; who comes later enters in the order of arrival, however long that takes where no limit is given. */
+export function createGate(places: number, mostWaitMs?: number): Gate {
   let free = places
   const waiting = new Set<() => void>()
   return {
-    async enter() {
+    enter() {
       if (free > 0) {
         free--
-        return
+        return Promise.resolve()
       }
-      const turn = Promise.withResolvers<void>()
-      const busy = Object.assign(new Error('busy'), { code: 'EBUSY' })
-      const timer = setTimeout(turn.reject, mostWaitMs, busy).unref()
-      waiting.add(turn.resolve)
-      await turn.promise.finally(() => {
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const giveUp = () => {
+        waiting.delete(begin)
+        reject(Object.assign(new Error('busy'), { code: 'EBUSY' }))
+      }
+      const timer = mostWaitMs === undefined ? undefined : setTimeout(giveUp, mostWaitMs).unref()
+      const begin = () => {
         clearTimeout(timer)
-        waiting.delete(turn.resolve)
-      })
+        resolve()
+      }
+      waiting.add(begin)
+      return promise
     },
     leave() {
       const [next] = waiting
@@ -29,5 +34,6 @@ export function createGate(places: number, mostWaitMs: number): Gate {
       else free++
       next?.()
     },
+    load: () => ({ running: places - free, waiting: waiting.size }),
   }
 }

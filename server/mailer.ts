@@ -55,11 +55,11 @@ function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
   const connections = createGate(MOST_CONNECTIONS, MOST_QUEUE_MS)
   return async ({ to, id }, content) => {
     const deadline = performance.now() + MOST_WAIT_MS
-    opened ??= openTransport(url)
-    const transport = await opened.catch((error) => {
+    opened ??= openTransport(url).catch((error) => {
       opened = undefined
       throw error
     })
+    const transport = await opened
     await connections.enter()
     const message = transport.sendMail({
       ...content,

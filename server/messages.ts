@@ -4,7 +4,6 @@ import type { Message } from '@/domain/context'
 import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
 import EmailChangeRequested from '@/emails/email-change-requested'
 import EmailChanged from '@/emails/email-changed'
-import { displayName } from '@/emails/layout'
 import { validityInWords } from '@/emails/validity'
 import VerifyNewEmail from '@/emails/verify-new-email'
 import type { Env } from './env'
@@ -39,12 +38,14 @@ export async function renderMessage(
 ): Promise<Rendered> {
   const { subject, shape, values, toMarked } = toContent(message, settings)
   const key = `${message.template} ${shape}`
-  const known = forms.get(key) ?? renderForm(toMarked())
-  forms.set(key, known)
-  const { html, text } = await known.catch((error) => {
-    forms.delete(key)
-    throw error
-  })
+  const form =
+    forms.get(key) ??
+    renderForm(toMarked()).catch((error) => {
+      forms.delete(key)
+      throw error
+    })
+  forms.set(key, form)
+  const { html, text } = await form
   return { subject, html: fill(html, values, escapeHtml), text: fill(text, values, collapseSpace) }
 }
 
@@ -122,3 +123,9 @@ const content = <Values extends Record<string, string>>(
 
 const utc = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
 const formatUtc = (date: Date) => `${utc.format(date)} UTC`
+
+/** A name is whatever a person typed: long enough to know it by, never long enough to push the message out of sight. */
+function displayName(name: string): string {
+  const characters = Array.from(name.trim())
+  return characters.length > 80 ? `${characters.slice(0, 79).join('')}…` : characters.join('')
+}

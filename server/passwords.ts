@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
 import { AppError } from '@/contract/errors'
 import type { Passwords } from '@/domain/context'
+import { createGate, type Gate } from './gate'
 
 // Of the settings that OWASP calls equally strong the fastest here (docs/decisions/0003): 12 MiB, three passes, one lane.
 const ARGON2ID = { memoryCost: 12_288, timeCost: 3, parallelism: 1 }
@@ -11,30 +12,25 @@ const AT_ONCE = Math.max(1, availableParallelism() - 1)
 const MOST_WAITING = 500
 
 export interface PasswordQueue extends Passwords {
-  load(): { running: number; waiting: number }
+  load: Gate['load']
 }
 
 /** Hashing leaves one core to everything else, and refuses once the queue is too long to be of use. */
 export function createPasswords(): PasswordQueue {
-  let running = 0
-  const waiting: (() => void)[] = []
+  const gate = createGate(AT_ONCE)
   async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (running >= AT_ONCE) {
-      if (waiting.length >= MOST_WAITING) throw new AppError('SERVER_002', undefined, 5)
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    } else running++
+    if (gate.load().waiting >= MOST_WAITING) throw new AppError('SERVER_002', undefined, 5)
+    await gate.enter()
     try {
       return await work()
     } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else running--
+      gate.leave()
     }
   }
   return {
     hash: (password) => inTurn(() => hash(password, ARGON2ID)),
     verify: async (hashed, password) =>
       (await inTurn(() => verify(hashed ?? NOBODYS, password))) && hashed !== undefined,
-    load: () => ({ running, waiting: waiting.length }),
+    load: gate.load,
   }
 }

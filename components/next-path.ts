@@ -1,4 +1,4 @@
-export const AFTER_SIGN_IN = '/settings/email'
+const AFTER_SIGN_IN = '/settings/email'
 
 /** Where to go after sign-in: a path of this origin, so that no link can send a person elsewhere. */
 export function nextPath(wish: unknown): string {

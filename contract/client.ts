@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Answer, Body, Contract } from './define'
-import { ApiError, isErrorCode } from './errors'
+import { ApiError, isErrorCode, noAnswer } from './errors'
 
 export interface ClientOptions {
   /** Origin of the service; empty in its own pages. */
@@ -39,15 +39,18 @@ export function createClient(options: ClientOptions) {
     const send = options.fetch ?? fetch
     const response = await send(`${options.baseUrl ?? ''}/api/v1${path}`, init).catch(() => undefined)
     const json: unknown = await response?.json().catch(() => undefined)
-    if (!response?.ok) throw toApiError(response, json)
+    // An answer that is cut on its way says no more than none: the call may have had its effect.
+    if (!response || (response.ok && json === undefined)) throw noAnswer()
+    if (!response.ok) throw toApiError(response, json)
     return contract.data.parse((json as { data: unknown }).data) as Answer<C>
   }
 }
 
-function toApiError(response: Response | undefined, json: unknown): ApiError {
+function toApiError(response: Response, json: unknown): ApiError {
   const envelope = errorEnvelope.safeParse(json).data?.error
   const code = envelope && isErrorCode(envelope.code) ? envelope.code : 'SERVER_002'
-  const details = envelope?.details ?? 'The service did not answer. Check your connection and try again.'
-  const retryAfter = response?.headers.get('Retry-After')
-  return new ApiError(code, details, response?.status ?? 0, retryAfter ? Number(retryAfter) : undefined)
+  const details = envelope?.details ?? noAnswer().details
+  // A proxy may send a date, which is no number of seconds.
+  const retryAfterSeconds = Number(response.headers.get('Retry-After')) || undefined
+  return new ApiError(code, details, response.status, retryAfterSeconds)
 }

@@ -15,6 +15,7 @@ const REASON_CODES = Object.keys(REASONS) as [Reason, ...Reason[]]
 export const STEPS = ['user_profile', 'session_revocation', 'third_party_integrations', 'data_archives'] as const
 export type Step = (typeof STEPS)[number]
 export const STEP_STATUSES = ['pending', 'processing', 'completed'] as const
+export type StepStatus = (typeof STEP_STATUSES)[number]
 
 export const FEEDBACK_LENGTH = 500
 

@@ -67,7 +67,7 @@ interface ChangeRow {
 }
 
 /** One try for one notice; true when the mail server took it over. A notice that is not due, or taken, is left alone. */
-export async function sendNotice(ctx: SystemContext, id: string): Promise<boolean> {
+async function sendNotice(ctx: SystemContext, id: string): Promise<boolean> {
   const now = ctx.clock.now()
   const [notice] = await ctx.sql<NoticeRow>(claim, [id, now, leaseUntil(now)])
   if (!notice) return false

@@ -10,13 +10,14 @@ if ((await tool('prisma', ['generate'], { quiet: true })) !== 0) fail('prisma ge
 const { startEmbeddedPostgres } = await import('../server/embedded-postgres.ts')
 const { migrateDeploy } = await import('../server/migrate.ts')
 
-const given = process.env.DATABASE_URL
+// Set to nothing is not set, as in server/env.ts.
+const given = process.env.DATABASE_URL || undefined
 const postgres = given ? null : await startEmbeddedPostgres({ dataDir: process.env.DATA_DIR || '.data', onLog: note })
 const url = given ?? postgres.url
 let code = 1
 try {
   for (const name of await migrateDeploy(url, join(root, 'prisma/migrations'))) note(`Applied migration ${name}`)
-  code = await next(['dev', '-p', process.env.PORT ?? '3000'], { DATABASE_URL: url, NEXT_TELEMETRY_DISABLED: '1' })
+  code = await next(['dev', '-p', process.env.PORT || '3000'], { DATABASE_URL: url, NEXT_TELEMETRY_DISABLED: '1' })
 } finally {
   await postgres?.stop()
 }

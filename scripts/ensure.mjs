@@ -20,7 +20,7 @@ const TOOLS = {
 /** The sources of each bundle, of which the hash in dist/ tells whether it is up to date. */
 const SOURCES = {
   build: [
-    ...['app', 'components', 'contract', 'domain', 'emails', 'inngest', 'server', 'styles', 'public'],
+    ...['app', 'components', 'contract', 'domain', 'emails', 'inngest', 'server'],
     ...[
       'prisma/schema.prisma',
       'prisma/seed.ts',
@@ -28,7 +28,8 @@ const SOURCES = {
       'scripts/build.mjs',
       'scripts/process-lock.mjs',
     ],
-    ...['instrumentation.ts', 'next.config.mjs', 'postcss.config.mjs', 'tsconfig.json', 'package-lock.json'],
+    ...['instrumentation.ts', 'instrumentation-client.ts', 'next.config.mjs', 'postcss.config.mjs'],
+    ...['tsconfig.json', 'package-lock.json'],
   ],
   account: [
     ...['contract', 'domain', 'emails', 'inngest', 'server', 'prisma/schema.prisma', 'tsconfig.json'],

@@ -45,15 +45,9 @@ const SETTINGS = {
 interface Options {
   dataDir: string
   onLog?: (line: string) => void
-  /** Root only, for trials: skip the ways that come before this one. */
-  rootMode?: RootMode
 }
 
-/** PostgreSQL refuses to run as root; these are the ways around, in order of preference. */
-type RootMode = 'namespace' | 'capability' | 'account'
-
 interface Account {
-  mode: RootMode | 'self'
   prefix: string[]
   spawn: { uid?: number; gid?: number }
   owner?: { uid: number; gid: number }
@@ -219,7 +213,7 @@ async function createDatabase(adminUrl: string) {
   }
 }
 
-async function start(cluster: Cluster, password: string, { rootMode, onLog }: Options) {
+async function start(cluster: Cluster, password: string, { onLog }: Options) {
   const bin = binaries()
   const isNew = !existsSync(cluster.directory)
   const directory = isNew ? `${cluster.directory}.new` : cluster.directory
@@ -227,7 +221,7 @@ async function start(cluster: Cluster, password: string, { rootMode, onLog }: Op
     rmSync(directory, { recursive: true, force: true })
     mkdirSync(directory, { mode: 0o700 })
   }
-  const account = await chooseAccount(directory, bin, rootMode)
+  const account = await chooseAccount(directory, bin)
   if (isNew) {
     onLog?.('PostgreSQL: creating the database files')
     await initialise(account, bin, directory, password)
@@ -276,7 +270,7 @@ async function stopServer(cluster: Cluster) {
   const server = readPostmaster(cluster)
   if (!server) return
   if (process.platform === 'win32') {
-    const self: Account = { mode: 'self', prefix: [], spawn: {} }
+    const self: Account = { prefix: [], spawn: {} }
     await execute(self, join(binaries(), 'pg_ctl'), ['stop', '-m', 'fast', '-D', 'pg'], cluster.dataDir)
   } else {
     // The signal of `pg_ctl stop -m fast`, which itself refuses to run as root.
@@ -302,31 +296,26 @@ function binaries() {
   throw new Error(`The package ${name} is not installed: run npm ci, or set DATABASE_URL to use another PostgreSQL.`)
 }
 
-async function chooseAccount(directory: string, bin: string, rootMode?: RootMode): Promise<Account> {
-  const self: Account = { mode: 'self', prefix: [], spawn: {} }
+/** PostgreSQL refuses to run as root; there are three ways around, tried in order of preference. */
+async function chooseAccount(directory: string, bin: string): Promise<Account> {
+  const self: Account = { prefix: [], spawn: {} }
   if (process.geteuid?.() !== 0) return self
   const { uid, gid } = statSync(directory)
   const other = uid === 0 ? unprivilegedAccount() : { uid, gid }
   const ids = [`--reuid=${other.uid}`, `--regid=${other.gid}`, '--clear-groups']
   const caps = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override']
   const namespace: Account = {
-    mode: 'namespace',
     prefix: ['unshare', '--user', '--map-user=1000', '--'],
     spawn: {},
     owner: { uid: 0, gid: 0 },
   }
   const byAccount: Account[] = [
     // The capability lets the account pass through directories that only root may enter.
-    { mode: 'capability', prefix: ['setpriv', ...ids, ...caps, '--'], spawn: {}, owner: other },
-    { mode: 'account', prefix: [], spawn: other, owner: other },
+    { prefix: ['setpriv', ...ids, ...caps, '--'], spawn: {}, owner: other },
+    { prefix: [], spawn: other, owner: other },
   ]
   const ways = uid === 0 ? [namespace, ...byAccount] : [...byAccount, namespace]
-  for (const account of ways.slice(
-    Math.max(
-      0,
-      ways.findIndex(({ mode }) => mode === rootMode),
-    ),
-  )) {
+  for (const account of ways) {
     if (account.owner) giveTo(directory, account.owner)
     const check = ['-c', 'cd "$0" && test -w . && test "$(id -u)" != 0 && exec "$1" --version', directory]
     const { code } = await execute(account, 'sh', [...check, join(bin, 'pg_ctl')], dirname(directory))

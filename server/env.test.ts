@@ -68,7 +68,6 @@ test('without any setting the service is local: embedded database, local mailbox
     databaseUrl: undefined,
     smtpUrl: undefined,
     engine: false,
-    engineDev: false,
     trustedProxyHops: 0,
     withdrawalTimeScale: 1,
   })
@@ -171,7 +170,6 @@ test('production starts with all that it needs', () => {
     production: true,
     appUrl: 'https://accounts.example.com',
     engine: true,
-    engineDev: false,
   })
 })
 
@@ -195,6 +193,12 @@ test('production refuses an APP_URL that is not https', () => {
   )
 })
 
+test('production starts where the development engine is said to be off', () => {
+  for (const value of ['0', 'false']) {
+    expect(parseEnv({ ...PRODUCTION, INNGEST_DEV: value })).toMatchObject({ engine: true })
+  }
+})
+
 test('production refuses a development engine, whose calls are unsigned', () => {
   for (const value of ['1', 'http://localhost:8288']) {
     expect(problemOf({ ...PRODUCTION, INNGEST_DEV: value })).toMatch(/^INNGEST_DEV must not be set [^\n]+\.$/)
@@ -202,15 +206,15 @@ test('production refuses a development engine, whose calls are unsigned', () => 
 })
 
 test.each([
-  [{ INNGEST_DEV: '1' }, true, true],
-  [{ INNGEST_DEV: 'http://localhost:8288' }, true, true],
-  [{ INNGEST_DEV: '0' }, false, false],
-  [{ INNGEST_DEV: 'false' }, false, false],
-  [{ INNGEST_EVENT_KEY: 'k' }, false, false],
-  [{ INNGEST_SIGNING_KEY: 'k' }, false, false],
-  [{ INNGEST_EVENT_KEY: 'k', INNGEST_SIGNING_KEY: 'k' }, true, false],
-])('with %o an engine drives: %s; it may be unsigned: %s', (settings, engine, engineDev) => {
-  expect(parseEnv({ ...SECRETS, ...settings })).toMatchObject({ engine, engineDev })
+  [{ INNGEST_DEV: '1' }, true],
+  [{ INNGEST_DEV: 'http://localhost:8288' }, true],
+  [{ INNGEST_DEV: '0' }, false],
+  [{ INNGEST_DEV: 'false' }, false],
+  [{ INNGEST_EVENT_KEY: 'k' }, false],
+  [{ INNGEST_SIGNING_KEY: 'k' }, false],
+  [{ INNGEST_EVENT_KEY: 'k', INNGEST_SIGNING_KEY: 'k' }, true],
+])('with %o an engine drives: %s', (settings, engine) => {
+  expect(parseEnv({ ...SECRETS, ...settings })).toMatchObject({ engine })
 })
 
 test('a comma list rotates a secret: the order is kept, and white space around it is not part of it', () => {

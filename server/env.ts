@@ -32,8 +32,6 @@ export interface Env {
   withdrawalTimeScale: number
   /** Whether Inngest drives; otherwise a timer in this process does. */
   engine: boolean
-  /** Inngest's development server: unsigned calls are accepted. */
-  engineDev: boolean
   /** Where the engine answers; undefined: Inngest's cloud, or none. */
   engineUrl: string | undefined
   /** Undefined: there is no metrics page. */
@@ -227,7 +225,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     )
     if (settings.APP_URL && !settings.APP_URL.startsWith('https:'))
       missing.push('APP_URL must be https when APP_ENV is production.')
-    if (settings.INNGEST_DEV)
+    if (engineDev)
       missing.push('INNGEST_DEV must not be set when APP_ENV is production: it would accept unsigned calls.')
     if (missing.length > 0) throw new SettingsError(missing.join('\n'))
   }
@@ -254,7 +252,6 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
     withdrawalTimeScale: settings.WITHDRAWAL_TIME_SCALE,
     engine: engineDev || Boolean(settings.INNGEST_EVENT_KEY && settings.INNGEST_SIGNING_KEY),
-    engineDev,
     engineUrl: settings.INNGEST_BASE_URL,
     metricsToken: settings.METRICS_TOKEN,
     otlpEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,

@@ -7,18 +7,15 @@ export function Card({ className, ...rest }: ComponentProps<'section'>) {
 
 interface CardHeaderProps {
   title: string
-  titleId?: string
   description?: ReactNode
   aside?: ReactNode
 }
 
-export function CardHeader({ title, titleId, description, aside }: CardHeaderProps) {
+export function CardHeader({ title, description, aside }: CardHeaderProps) {
   return (
     <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-5 pt-5 sm:px-6 sm:pt-6">
       <div className="min-w-0 space-y-1">
-        <h2 id={titleId} className="font-semibold text-base leading-6 tracking-[-0.01em]">
-          {title}
-        </h2>
+        <h2 className="font-semibold text-base leading-6 tracking-[-0.01em]">{title}</h2>
         {description && <p className="text-ink-muted">{description}</p>}
       </div>
       {aside}

@@ -1,21 +1,20 @@
 'use client'
 
-import { inWords, onTheClock } from './duration'
+import { inWords } from './duration'
 import { useServerTime } from './server-clock'
 
 interface CountdownProps {
   until: string
   /** When the server rendered the page: what it and the first render in the browser count from. */
   renderedAt: string
-  format?: 'words' | 'clock'
 }
 
 /** The time left, live. Not announced: a screen reader reads it when it comes by. */
-export function Countdown({ until, renderedAt, format = 'words' }: CountdownProps) {
+export function Countdown({ until, renderedAt }: CountdownProps) {
   const seconds = (Date.parse(until) - useServerTime(renderedAt)) / 1000
   return (
     <time dateTime={until} className="tabular-nums">
-      {format === 'words' ? inWords(seconds >= 60 ? Math.ceil(seconds / 60) * 60 : seconds) : onTheClock(seconds)}
+      {inWords(seconds >= 60 ? Math.ceil(seconds / 60) * 60 : seconds)}
     </time>
   )
 }

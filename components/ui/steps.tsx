@@ -1,19 +1,18 @@
 import { Check } from 'lucide-react'
 import type { ReactNode } from 'react'
+import type { StepStatus } from '@/contract/withdrawal'
 import { cn } from './class-names'
-
-export type StepState = 'pending' | 'processing' | 'completed'
 
 export interface Step {
   id: string
   title: string
   description?: ReactNode
-  state: StepState
+  state: StepStatus
   /** When it was completed or is expected to be: a `<LocalTime>` or a sentence around one. */
   time?: ReactNode
 }
 
-const stateText: Record<StepState, string> = { pending: 'Waiting', processing: 'In progress', completed: 'Done' }
+const stateText: Record<StepStatus, string> = { pending: 'Waiting', processing: 'In progress', completed: 'Done' }
 
 /** A vertical list of steps, each with its state in words as well as in its mark. */
 export function Steps({ steps, label }: { steps: readonly Step[]; label: string }) {
@@ -54,7 +53,7 @@ export function Steps({ steps, label }: { steps: readonly Step[]; label: string 
   )
 }
 
-function StepMark({ state }: { state: StepState }) {
+function StepMark({ state }: { state: StepStatus }) {
   if (state === 'completed')
     return (
       <span className="grid size-6 shrink-0 place-items-center rounded-full bg-success text-surface" aria-hidden>

@@ -53,3 +53,16 @@ test('connection and shared items go with the news, whatever another application
   expect(await runDeletionStep(ctx, due)).toBeNull()
   expect(await tiesOf(ctx, userId)).toEqual({ connections: [], items: [] })
 })
+
+test('an application that asks to be tried again at once is waited for as long as after a first failure', async () => {
+  const ctx = await testContext()
+  const due = await givenWithdrawal(ctx, ['eager'])
+  answers(ctx, { eager: () => ({ status: 503, retryAfterMs: 0 }) })
+  ctx.clock.advance(hour)
+  for (let tries = 1; tries <= 3; tries++) {
+    const nextTryAt = (await runDeletionStep(ctx, due)) as Date
+    const waitMs = nextTryAt.getTime() - ctx.clock.now().getTime()
+    expect(waitMs).toBe(5 * second)
+    ctx.clock.advance(waitMs)
+  }
+})

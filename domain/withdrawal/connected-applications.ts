@@ -102,11 +102,12 @@ function signedHeaders(id: string, at: Date, body: string, secret: string): Reco
   }
 }
 
-/** Doubles from 5 s to a day, with up to a quarter more at random; what the application asks for comes first. */
+/** Doubles from 5 s to a day, with up to a quarter more at random. What the application asks for comes first, but for less than 5 s. */
 function waitMs(ctx: SystemContext, attempts: number, { retryAfterMs }: AppAnswer): number {
-  if (retryAfterMs !== undefined) return Math.min(retryAfterMs, LONGEST_WAIT_MS)
-  const doubled = FIRST_WAIT_MS * 2 ** Math.min(attempts - 1, 20) * (1 + Math.random() / 4)
-  return Math.min(doubled, LONGEST_WAIT_MS) * ctx.timeScale
+  const shortest = FIRST_WAIT_MS * ctx.timeScale
+  if (retryAfterMs !== undefined) return Math.min(Math.max(retryAfterMs, shortest), LONGEST_WAIT_MS)
+  const doubled = shortest * 2 ** Math.min(attempts - 1, 20) * (1 + Math.random() / 4)
+  return Math.min(doubled, LONGEST_WAIT_MS * ctx.timeScale)
 }
 
 const insertApp = statement(

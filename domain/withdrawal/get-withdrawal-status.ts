@@ -1,17 +1,17 @@
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { type getWithdrawalStatus as contract, STEPS, type Step } from '@/contract/withdrawal'
+import { type getWithdrawalStatus as contract, STEPS, type Step, type StepStatus } from '@/contract/withdrawal'
 import { type Context, statement } from '../context'
 import { retentionDays } from './schedule'
-
-type Status = 'pending' | 'processing' | 'completed'
 
 interface StatusRow {
   completed_at: Date | null
   keep_audit_logs: boolean
   scheduled_completion: Date
-  steps: { step: Step; status: Status; completed_at: string | null; estimated_completion: string }[]
-  applications: { name: string; status: Status; completed_at: string | null; next_attempt_at: string | null }[] | null
+  steps: { step: Step; status: StepStatus; completed_at: string | null; estimated_completion: string }[]
+  applications:
+    | { name: string; status: StepStatus; completed_at: string | null; next_attempt_at: string | null }[]
+    | null
 }
 
 const read = statement(

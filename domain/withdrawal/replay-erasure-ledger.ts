@@ -12,12 +12,13 @@ const liveUsers = statement(
 export async function replayErasureLedger(ctx: SystemContext): Promise<{ replayed: number; already_gone: number }> {
   const entries = await ctx.ledger.read()
   const withdrawals = new Set(entries.map(({ withdrawalId }) => withdrawalId)).size
+  const byPseudonym = new Map(entries.map((entry) => [entry.pseudonym, entry]))
   let replayed = 0
   let after = ''
   for (;;) {
     const users = await ctx.sql<{ id: string }>(liveUsers, [after, BATCH])
     for (const { id } of users) {
-      const entry = entryOf(ctx, entries, id)
+      const entry = entryOf(ctx, byPseudonym, id)
       if (entry && (await withdrawAgain(ctx, id, entry))) replayed++
     }
     if (users.length < BATCH) return { replayed, already_gone: withdrawals - replayed }
@@ -26,7 +27,8 @@ export async function replayErasureLedger(ctx: SystemContext): Promise<{ replaye
 }
 
 /** Any configured key may have made the pseudonym. */
-const entryOf = (ctx: SystemContext, entries: LedgerEntry[], userId: string): LedgerEntry | undefined => {
-  const pseudonyms = new Set(ctx.secrets.macs('pseudonym', userId).map((mac) => mac.toString('base64url')))
-  return entries.find(({ pseudonym }) => pseudonyms.has(pseudonym))
-}
+const entryOf = (ctx: SystemContext, byPseudonym: Map<string, LedgerEntry>, userId: string): LedgerEntry | undefined =>
+  ctx.secrets
+    .macs('pseudonym', userId)
+    .map((mac) => byPseudonym.get(mac.toString('base64url')))
+    .find(Boolean)

@@ -170,6 +170,11 @@ export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(ER
 
 /** The only error a verb throws on purpose; anything else is a bug and becomes SERVER_001. */
 export class AppError extends Error {
+  /** The server and Next each bundle a class of their own, and pass errors to each other. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === 'AppError'
+  }
+
   constructor(
     readonly code: ErrorCode,
     readonly details: string = ERRORS[code].details,

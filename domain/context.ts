@@ -170,6 +170,8 @@ export interface Actor {
   id: string
   userId: string
   scopes: readonly Scope[]
+  /** When the password was given for this session; undefined for other credentials. */
+  signedInAt?: Date | undefined
   /** `version` as in the table. */
   user: { name: string; email: string; emailVerifiedAt: Date | null; version: number }
   pendingChange: PendingChange | null
@@ -228,7 +230,7 @@ export interface Call extends SystemContext {
   userId: string
   ip: string
   /** Refuses who may not make the call, and then the verb's part of the statement has had no effect. */
-  enter<Row extends object>(first: CallerStatement, values: unknown[]): Promise<{ ctx: Context; rows: Row[] }>
+  enter<Row extends object>(first?: CallerStatement, values?: unknown[]): Promise<{ ctx: Context; rows: Row[] }>
 }
 
 export const statement = (name: string, text: string): Statement => ({ name, text })

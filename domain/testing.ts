@@ -162,8 +162,13 @@ export async function givenUser(
   return { userId, email, password, sessionId: await givenSession(ctx, userId) }
 }
 
-export async function givenSession(ctx: TestContext, userId: string): Promise<string> {
-  const sessionId = await startSession(ctx, { userId, userAgent: 'test', ip: '192.0.2.1' })
+export async function givenSession(
+  ctx: TestContext,
+  userId: string,
+  client = { userAgent: 'test', ip: '192.0.2.1' },
+): Promise<string> {
+  const { passwordHash } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
+  const sessionId = await startSession(ctx, { userId, passwordHash, ...client })
   if (!sessionId) throw new Error('no session for this user')
   return sessionId
 }
@@ -189,8 +194,9 @@ export async function asCaller(ctx: TestContext, userId: string, credential: Cre
     ip: '192.0.2.1',
     buckets: [],
     // Of a copy, whose parts a test may have replaced.
-    async enter<Row extends object>(this: typeof call, first: CallerStatement, values: unknown[]) {
-      const entered = await findCaller<Row>(this, credential, { userId, scope: 'email:manage', first, values })
+    async enter<Row extends object>(this: typeof call, first?: CallerStatement, values: unknown[] = []) {
+      const riding = first && ({ userId, scope: 'email:manage', first, values } as const)
+      const entered = await findCaller<Row>(this, credential, riding)
       if (!entered) throw new AppError('AUTH_001')
       return { ctx: Object.assign(this, { actor: entered.actor }), rows: entered.rows }
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { issueAccessToken } from '@/domain/access/access-tokens'
-import { endOtherSessions, endSession, startSession } from '@/domain/access/sessions'
+import { endOtherSessions, endSession } from '@/domain/access/sessions'
 import type { Sql } from '@/domain/context'
 import { changeEmail } from '@/domain/email/change-email'
 import { verifyEmail } from '@/domain/email/verify-email'
@@ -146,7 +146,7 @@ describe('a withdrawal that waits for the account sees what was written meanwhil
 
   test('a session and a token', async () => {
     const { ctx, user, outcome } = await withdrawDuring(async (ctx, { userId }, sql) => {
-      await startSession({ ...ctx, sql }, { userId, userAgent: 'test', ip: '' })
+      await givenSession({ ...ctx, sql }, userId)
       const token = { userId, name: 'late', scopes: ['email:manage' as const], expiresInMs: 60_000, actor: 'session' }
       await issueAccessToken({ ...ctx, sql }, token)
     })

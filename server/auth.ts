@@ -1,7 +1,7 @@
 import NextAuth, { type NextAuthOptions, type Session } from 'next-auth'
 import { decode, encode } from 'next-auth/jwt'
 import Credentials from 'next-auth/providers/credentials'
-import { AppError } from '@/contract/errors'
+import { AppError, ERRORS, isErrorCode } from '@/contract/errors'
 import { authenticateSession, createSessionToken } from '@/domain/access/authenticate'
 import { signOut, touchSession } from '@/domain/access/sessions'
 import { signIn } from '@/domain/access/sign-in'
@@ -10,6 +10,7 @@ import { systemContext } from './context'
 import { isDatabaseAway } from './database-away'
 import { getEnv } from './env'
 import { describeError, log } from './log'
+import { refuseMalformed } from './malformed'
 
 let options: NextAuthOptions | undefined
 
@@ -50,12 +51,18 @@ function createOptions(): NextAuthOptions {
       Credentials({
         credentials: { email: {}, password: {} },
         async authorize(credentials, request) {
-          const signedIn = await checkCredentials(credentials, new Headers(request.headers as Record<string, string>))
+          const headers = new Headers(request.headers as Record<string, string>)
+          const signedIn = await checkCredentials(credentials, headers, await sessionBefore(headers))
           return signedIn && { id: signedIn.userId, sessionId: signedIn.sessionId }
         },
       }),
     ],
     callbacks: {
+      // As next-auth's own, but for what is no URL, which makes that one throw.
+      redirect({ url, baseUrl }) {
+        const isHere = URL.canParse(url, baseUrl) && new URL(url, baseUrl).origin === baseUrl
+        return isHere ? new URL(url, baseUrl).href : baseUrl
+      },
       jwt: ({ token, user }) => (user ? { sub: user.id, sid: user.sessionId } : token),
       session: ({ token }) => ({ sessionId: token.sid }) as Session,
     },
@@ -72,12 +79,29 @@ function createOptions(): NextAuthOptions {
   }
 }
 
-async function checkCredentials(credentials: Record<string, string> | undefined, headers: Headers) {
+/** The session of the cookie that the new one takes the place of. */
+async function sessionBefore(headers: Headers): Promise<string | undefined> {
+  const { cookies, jwt } = authOptions()
+  const name = cookies?.sessionToken?.name
+  const cookie = headers
+    .get('Cookie')
+    ?.split(/; */)
+    .find((pair) => pair.startsWith(`${name}=`))
+  const token = await jwt?.decode?.({ token: cookie?.slice(`${name}=`.length), secret: '' })
+  return token?.sid
+}
+
+async function checkCredentials(
+  credentials: Record<string, string> | undefined,
+  headers: Headers,
+  replaces: string | undefined,
+) {
   const { email, password } = credentials ?? {}
   if (typeof email !== 'string' || typeof password !== 'string' || !password || password.length > 1024) return null
   try {
     const ip = clientIpOf(headers)
-    const signedIn = await signIn(systemContext(), { email, password, userAgent: headers.get('User-Agent') ?? '', ip })
+    const userAgent = headers.get('User-Agent') ?? ''
+    const signedIn = await signIn(systemContext(), { email, password, userAgent, ip, replaces })
     log().info({ event: signedIn ? 'signed_in' : 'sign_in_refused', userId: signedIn?.userId })
     return signedIn
   } catch (error) {
@@ -104,15 +128,26 @@ export async function serveAuth(
   request: Request,
   context: { params: Promise<{ nextauth: string[] }> },
 ): Promise<Response> {
+  const [action] = (await context.params).nextauth
+  // It writes whatever anyone sends into the log.
+  if (action === '_log') return new Response(null, { status: 404 })
+  if (action === 'callback' && request.method !== 'POST') {
+    return new Response(null, { status: 405, headers: { Allow: 'POST' } })
+  }
   const response: Response = await NextAuth(request as never, context as never, authOptions()).catch(refuseMalformed)
-  const isSession = (await context.params).nextauth[0] === 'session' && response.ok
-  return isSession ? answerSession(response) : response
+  if (action === 'session' && response.ok) return answerSession(response)
+  return action === 'callback' ? tellWait(response) : response
 }
 
-/** next-auth reads a body as the JSON it says it is. */
-function refuseMalformed(error: unknown): Response {
-  if (error instanceof SyntaxError) return new Response(null, { status: 400 })
-  throw error
+/** A refusal that `checkCredentials` threw stands in the address that next-auth answers with: `error=RATE_001:900`. */
+async function tellWait(response: Response): Promise<Response> {
+  const location = response.headers.get('Location')
+  const text = location ?? (await response.clone().text())
+  const [, code = '', seconds = ''] = /[?&]error=([A-Z]+_\d+)%3A(\d*)/.exec(text) ?? []
+  if (!isErrorCode(code)) return response
+  const headers = new Headers(response.headers)
+  if (seconds) headers.set('Retry-After', seconds)
+  return new Response(response.body, { status: location ? response.status : ERRORS[code].status, headers })
 }
 
 async function answerSession(response: Response): Promise<Response> {

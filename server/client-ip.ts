@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { getEnv } from './env'
 
-/** Set by the server entry on every request, whatever the client sent under this name. */
-const CLIENT_IP = 'x-account-client-ip'
+const shared = globalThis as { __clientIpHeader?: string }
+shared.__clientIpHeader ??= `x-client-ip-${randomUUID()}`
+/** Set by the server entry on every request, under a name that no client knows: where Next runs alone nobody else sets it. */
+const CLIENT_IP = shared.__clientIpHeader
 
 /** Forwarding headers count only as far as TRUSTED_PROXY_HOPS reaches; with 0 the peer itself is the client. */
 export function clientIp(incoming: IncomingMessage): string {

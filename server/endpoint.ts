@@ -63,7 +63,9 @@ async function serve<C extends Contract>(
   ip: string,
 ): Promise<Response> {
   try {
-    const { text, value } = contract.method === 'POST' ? await readJson(exchange.request) : { text: '', value: {} }
+    const { request } = exchange
+    const { text, value } = contract.method === 'POST' ? await readJson(request) : { text: '', value: {} }
+    refuseOversized(request)
     const call = await openCall(exchange, contract, params, ip)
     const run = async () => {
       const input = await acceptInput(call, contract, params, value)
@@ -138,8 +140,10 @@ async function once(
   } catch (error) {
     response = exchange.fail(error)
   }
-  // A credential that ended between the two looks at it is not what the call itself came to.
-  const final = response.status < 500 && response.status !== 401 && !response.headers.has('Retry-After')
+  // A 401 here means that the credential ended meanwhile, which is not the call's own outcome. A refusal that no limit has
+  // counted comes out the same every time; kept, strangers to all limits could fill the table.
+  const counted = response.status < 400 || exchange.buckets.length > 0
+  const final = counted && response.status < 500 && response.status !== 401 && !response.headers.has('Retry-After')
   // The verb has had its effect: what happens to the key no longer changes the answer.
   await (final ? keepAnswer(ctx, call, await toKept(response)) : releaseKey(ctx, call)).catch((error) =>
     log().error({ event: 'idempotency_key_not_kept', ...describeError(error) }),
@@ -209,21 +213,33 @@ export function refuse(
 }
 
 async function readJson(request: Request): Promise<{ text: string; value: unknown }> {
-  if (!/^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(request.headers.get('Content-Type') ?? '')) {
-    throw new AppError('REQUEST_003')
-  }
+  if (!isJson(request.headers)) throw new AppError('REQUEST_003')
   const bytes = await readBody(request)
   const result = parseStrictJson(bytes)
   if ('problem' in result) throw new AppError('REQUEST_001', result.problem)
   return { text: bytes.toString(), value: result.value }
 }
 
+/** In UTF-8 and as it is; parameters that JSON does not know say nothing. */
+function isJson(headers: Headers): boolean {
+  const [type = '', ...parameters] = (headers.get('Content-Type') ?? '').toLowerCase().split(';')
+  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => /^charset\b/.test(parameter))
+  const isUtf8 = charset === undefined || /^charset\s*=\s*("?)utf-8\1$/.test(charset)
+  const encoding = headers.get('Content-Encoding') ?? 'identity'
+  return type.trim() === 'application/json' && isUtf8 && encoding.toLowerCase() === 'identity'
+}
+
+function refuseOversized({ headers }: Request): void {
+  if (Number(headers.get('Content-Length')) > LARGEST_BODY) throw new AppError('REQUEST_002')
+}
+
 async function readBody(request: Request): Promise<Buffer> {
   const endedEarly = () => Promise.reject(new AppError('REQUEST_001', 'The body ended early.'))
-  const length = request.headers.get('Content-Length') ?? ''
-  if (Number(length) > LARGEST_BODY) throw new AppError('REQUEST_002')
+  refuseOversized(request)
   // HTTP lets no more through than the length says; a stream costs as much as all else that a call does.
-  if (/^\d+$/.test(length)) return Buffer.from(await request.arrayBuffer().catch(endedEarly))
+  if (/^\d+$/.test(request.headers.get('Content-Length') ?? '')) {
+    return Buffer.from(await request.arrayBuffer().catch(endedEarly))
+  }
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = request.body?.getReader()
@@ -315,9 +331,8 @@ class Exchange {
     const { status, message } = ERRORS[code]
     const headers = { ...this.headers(), ...extra }
     if (code === 'AUTH_001') {
-      headers['WWW-Authenticate'] = this.request.headers.has('Authorization')
-        ? 'Bearer error="invalid_token"'
-        : 'Bearer'
+      const isTokenSent = /^Bearer\s+\S/i.test(this.request.headers.get('Authorization') ?? '')
+      headers['WWW-Authenticate'] = isTokenSent ? 'Bearer error="invalid_token"' : 'Bearer'
     }
     if (code === 'AUTH_002' || code === 'WITHDRAWAL_005') {
       headers['WWW-Authenticate'] = `Bearer error="insufficient_scope", scope="${this.contract?.scope}"`

@@ -2,6 +2,7 @@ import type { EngineEvent } from '@/domain/context'
 import { inngest } from '@/inngest/client'
 import { getEnv } from './env'
 import { describeError, log } from './log'
+import { refuseMalformed } from './malformed'
 
 const MOST_WAIT_MS = 5_000
 
@@ -25,6 +26,6 @@ export function engineOnly<H extends Handlers>(handlers: H): H {
   const guard =
     (handle: Handlers['GET']): Handlers['GET'] =>
     async (request, context) =>
-      getEnv().engine ? handle(request, context) : new Response('Not found', { status: 404 })
+      getEnv().engine ? handle(request, context).catch(refuseMalformed) : new Response('Not found', { status: 404 })
   return { ...handlers, GET: guard(handlers.GET), POST: guard(handlers.POST), PUT: guard(handlers.PUT) }
 }

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import module from 'node:module'
 import { getRequestListener } from '@hono/node-server'
 import { seedDemoUser } from '@/prisma/seed'
+import { METHODS } from './allowing'
 import { api, badRequest } from './api'
 import { clientIp } from './client-ip'
 import { startEmbeddedPostgres } from './embedded-postgres'
@@ -17,8 +18,8 @@ import { startTracing, stopTracing } from './tracing'
 
 const SHUTDOWN_MS = 15_000
 const MOST_FORM_BYTES = 16 * 1024
-/** The engine sends along what steps have returned. */
-const MOST_ENGINE_BYTES = 4 * 1024 * 1024
+/** The engine sends along what steps have returned, which here is ids and times. */
+const MOST_ENGINE_BYTES = 256 * 1024
 
 /** What to end when the process ends, the last begun first. */
 const closers: (() => Promise<unknown>)[] = []
@@ -43,13 +44,15 @@ async function main() {
   startTimer()
   const server = createServer({
     maxHeaderSize: 16 * 1024,
-    requestTimeout: 30_000,
+    requestTimeout: 27_000,
     headersTimeout: 15_000,
+    // How often Node looks for those who take longer.
+    connectionsCheckingInterval: 2_000,
     // Nothing here speaks another protocol; Next would look for one.
     shouldUpgradeCallback: () => false,
   })
   // The API is served before Next is loaded, which keeps the process busy for a while; who asks for a page waits for it.
-  const pages = listen(server, env.port)
+  const pages = listen(server, env)
     .then(() => ctx.sql(ping, []))
     .then(() => import('./pages'))
     .then(({ preparePages }) => preparePages(env))
@@ -71,13 +74,17 @@ function requestListener(pages: Promise<Pages>): RequestListener {
   return (incoming, outgoing) => {
     incoming.url = pathOf(incoming.url ?? '/')
     if (/^\/api\/v1(?:[/?]|$)/.test(incoming.url)) return handleApi(incoming, outgoing)
-    // Pages are read; Next would look for a server function behind any other method.
-    if (!/^(?:GET|HEAD)$/.test(incoming.method ?? '') && !/^\/(?:api|admin)\//.test(incoming.url)) {
-      return outgoing.writeHead(405, { Allow: 'GET, HEAD' }).end()
-    }
-    if (bodyBytes(incoming) > (incoming.url.startsWith('/api/inngest') ? MOST_ENGINE_BYTES : MOST_FORM_BYTES)) {
+    const refuse = (status: number, headers: Record<string, string> = {}) => {
       incoming.resume()
-      return outgoing.writeHead(413, { Connection: 'close' }).end()
+      outgoing.writeHead(status, { 'Cache-Control': 'no-store', ...headers }).end()
+    }
+    const [path = '/'] = incoming.url.split('?')
+    if (!isDecodable(path)) return refuse(400)
+    // Pages are read; Next would look for a server function behind any other method.
+    const methods = /^\/(?:api|admin)\//.test(path) ? METHODS : (['GET', 'HEAD'] as const)
+    if (!methods.some((method) => method === incoming.method)) return refuse(405, { Allow: methods.join(', ') })
+    if (bodyBytes(incoming) > (path === '/api/inngest' ? MOST_ENGINE_BYTES : MOST_FORM_BYTES)) {
+      return refuse(413, { Connection: 'close' })
     }
     return pages.then(
       ({ serve }) => serve(incoming, outgoing),
@@ -90,14 +97,25 @@ function requestListener(pages: Promise<Pages>): RequestListener {
 const bodyBytes = ({ headers }: IncomingMessage): number =>
   headers['transfer-encoding'] ? Number.POSITIVE_INFINITY : Number(headers['content-length'] ?? 0)
 
+/** What cannot be decoded makes Next answer with a 500. */
+function isDecodable(path: string): boolean {
+  try {
+    return Boolean(decodeURIComponent(path))
+  } catch {
+    return false
+  }
+}
+
 /** The path and query alone: the absolute form that proxies may use, and doubled slashes, would make Next redirect. */
 function pathOf(url: string): string {
-  const path = url.replace(/^https?:\/\/[^/?#]*/i, '') || '/'
+  const path = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '') || '/'
   return path.replace(/^\/{2,}/, '/no-such-page/')
 }
 
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => server.once('error', reject).listen(port, resolve))
+/** The local mailbox and the demo account are for this machine alone. */
+function listen(server: Server, { port, production }: Env): Promise<void> {
+  const host = production ? undefined : '127.0.0.1'
+  return new Promise((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
 }
 
 function close(server: Server): Promise<void> {

@@ -19,6 +19,8 @@ export function hardenPage(incoming: IncomingMessage, outgoing: ServerResponse, 
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
     ...strictTransport(appUrl),
+    // Pages and their files say so themselves.
+    ...(incoming.url?.startsWith('/api/') && { 'Cache-Control': 'no-store' }),
   }
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value)
 }

@@ -10,10 +10,11 @@ import { GRANTABLE_SCOPES } from '@/contract/define'
 import { call } from '../api'
 import { fieldText } from '../error-text'
 import { showError } from '../show-error'
+import { signInAgain } from '../sign-in-again'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter } from '../ui/card'
-import { CheckboxField, FieldError, RadioField, TextField } from '../ui/field'
+import { CheckboxField, FieldError, PasswordField, RadioField, TextField } from '../ui/field'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { type NewAccessToken, scopeText } from './access-tokens'
 
@@ -32,6 +33,7 @@ const tokenForm = z.object({
     .partialRecord(z.enum(GRANTABLE_SCOPES), z.boolean())
     .refine((checked) => GRANTABLE_SCOPES.some((scope) => checked[scope]), 'Choose at least one.'),
   expires_in_days: z.enum(['7', '30', '90', '365']),
+  current_password: z.string().min(1, 'Enter your current password.'),
 })
 type Values = z.output<typeof tokenForm>
 
@@ -42,8 +44,9 @@ export function CreateTokenForm({ userId, takesFocus, onCreated, onSettled }: Cr
   const form = useForm({ resolver: zodResolver(tokenForm) })
   const { errors } = form.formState
   const create = useMutation({
-    mutationFn: ({ name, scopes, expires_in_days }: Values) =>
-      call(
+    mutationFn: async ({ name, scopes, expires_in_days, current_password }: Values) => {
+      await signInAgain(userId, current_password)
+      return call(
         createAccessToken,
         { userId },
         {
@@ -51,7 +54,8 @@ export function CreateTokenForm({ userId, takesFocus, onCreated, onSettled }: Cr
           scopes: GRANTABLE_SCOPES.filter((scope) => scopes[scope]),
           expires_in_days: Number(expires_in_days),
         },
-      ),
+      )
+    },
     // The answer holds the token, which no cache should keep.
     gcTime: 0,
     onSuccess: onCreated,
@@ -111,6 +115,13 @@ export function CreateTokenForm({ userId, takesFocus, onCreated, onSettled }: Cr
             defaultValue="30"
             error={fieldText(errors.expires_in_days)}
             {...form.register('expires_in_days')}
+          />
+          <PasswordField
+            label="Current password"
+            hint="So that nobody else can make one in your name."
+            autoComplete="current-password"
+            error={fieldText(errors.current_password)}
+            {...form.register('current_password')}
           />
         </CardBody>
         <CardFooter className="justify-end">

@@ -14,13 +14,13 @@ import { FEEDBACK_LENGTH, REASONS, withdrawAccount, withdrawBody } from '@/contr
 import { call } from '../api'
 import { fieldText } from '../error-text'
 import { showError } from '../show-error'
+import { signInAgain } from '../sign-in-again'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { Dialog } from '../ui/dialog'
 import { CheckboxField, PasswordField, RadioField, TextAreaField, TextField } from '../ui/field'
 import { type PendingTransaction, PendingTransactions } from './pending-transactions'
-import { signInAgain } from './sign-in-again'
 
 interface WithdrawAccountFormProps {
   userId: string

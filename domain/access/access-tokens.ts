@@ -3,9 +3,10 @@ import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { type Context, type SystemContext, statement } from '../context'
 import { RAISE_VERSION } from '../user'
-import { sha256 } from './authenticate'
+import { requireFreshSignIn, sha256 } from './authenticate'
 
 const DAY_MS = 24 * 60 * 60 * 1000
+const MOST_TOKENS = 100
 
 const insertToken = statement(
   'create-access-token',
@@ -54,6 +55,13 @@ export async function createAccessToken(
   ctx: Context,
   input: Input<typeof contract.createAccessToken>,
 ): Promise<Data<typeof contract.createAccessToken>> {
+  requireFreshSignIn(ctx)
+  if ((await ctx.db.accessToken.count({ where: live(ctx) })) >= MOST_TOKENS) {
+    throw new AppError(
+      'REQUEST_001',
+      `There are ${MOST_TOKENS} access tokens that work. Revoke one that is no longer used.`,
+    )
+  }
   const scopes = [...new Set(input.scopes)]
   const { id, accessToken, createdAt, expiresAt } = await issueAccessToken(ctx, {
     userId: ctx.actor.userId,
@@ -73,9 +81,11 @@ export async function createAccessToken(
   }
 }
 
+const live = (ctx: Context) => ({ userId: ctx.actor.userId, revokedAt: null, expiresAt: { gt: ctx.clock.now() } })
+
 export async function listAccessTokens(ctx: Context): Promise<Data<typeof contract.listAccessTokens>> {
   const tokens = await ctx.db.accessToken.findMany({
-    where: { userId: ctx.actor.userId, revokedAt: null, expiresAt: { gt: ctx.clock.now() } },
+    where: live(ctx),
     orderBy: { createdAt: 'desc' },
   })
   return {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { SCOPES, type Scope } from '@/contract/define'
-import { type Actor, type Credential, MAC_TEXT, type SystemContext } from '../context'
+import { AppError } from '@/contract/errors'
+import { type Actor, type Context, type Credential, MAC_TEXT, type SystemContext } from '../context'
 import { findCaller } from './caller'
 
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
@@ -10,6 +11,7 @@ const SESSION_TOKEN = new RegExp(`^pst_(ses_[A-Za-z0-9_-]{22})\\.(\\d{1,12})\\.(
 /** Three parts of base64url: a JWT. A session token has three parts as well. */
 const OUTSIDE_TOKEN = /^(?!pst_)[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const SESSION_TOKEN_SECONDS = 10 * 60
+const FRESH_MS = 10 * 60 * 1000
 export const ALL_SCOPES = Object.keys(SCOPES) as Scope[]
 
 /** What a token is looked up by; null for what cannot be one. */
@@ -48,6 +50,13 @@ export const hashOfCredential = ({ key, outsideToken }: Credential): Buffer =>
 export async function authenticateSession(ctx: SystemContext, sessionId: string): Promise<Actor | null> {
   const found = await findCaller(ctx, sessionCredential(sessionId))
   return found?.actor ?? null
+}
+
+/** Whoever finds a browser signed in stops at the password before what cannot be undone, or outlives the session. */
+export function requireFreshSignIn({ actor, clock }: Context): void {
+  if (actor.signedInAt && clock.now().getTime() - actor.signedInAt.getTime() > FRESH_MS) {
+    throw new AppError('AUTH_001', 'You signed in more than ten minutes ago. Sign in again, then repeat this.')
+  }
 }
 
 /** A bearer token for the pages of one session; it dies with the session, after ten minutes at most. */

@@ -14,7 +14,7 @@ import {
 } from '../testing'
 import { createAccessToken } from './access-tokens'
 import { authenticateSession, createSessionToken } from './authenticate'
-import { endOtherSessions, endSession, listSessions, signOut, startSession, touchSession } from './sessions'
+import { endOtherSessions, endSession, listSessions, signOut, touchSession } from './sessions'
 
 const minute = 60 * 1000
 const day = 24 * 60 * minute
@@ -30,7 +30,7 @@ test('the list names this session and the others, last seen first, of this user 
   await givenUser(ctx)
   ctx.clock.advance(minute)
   const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
-  const other = await startSession(ctx, { userId: user.userId, userAgent, ip: '192.0.2.9' })
+  const other = await givenSession(ctx, user.userId, { userAgent, ip: '192.0.2.9' })
   expect(await listed(ctx, user)).toEqual([
     {
       session_id: other,

@@ -2,22 +2,25 @@ import type * as contract from '@/contract/access'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { type Context, type SystemContext, statement, UNWAITED } from '../context'
-import { lockActiveUser, RAISE_VERSION } from '../user'
+import { lockActiveUser } from '../user'
 
 const SESSION_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000
 
+// Whoever signs in with a password that is changed meanwhile stays outside.
 const insertSession = statement(
   'start-session',
-  `WITH account AS (${RAISE_VERSION})
+  `WITH account AS (
+     UPDATE users SET version = version + 1 WHERE id = $2 AND password_hash = $7 AND withdrawn_at IS NULL RETURNING id
+   )
    INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, expires_at)
    SELECT $1, id, $3, $4, $5, $5, $6 FROM account
    RETURNING id`,
 )
 
-/** Returns the session's id, or null when the account was withdrawn meanwhile. */
+/** Returns the session's id, or null when the account was withdrawn, or its password changed, since `passwordHash` was checked. */
 export async function startSession(
   ctx: SystemContext,
-  { userId, userAgent, ip }: { userId: string; userAgent: string; ip: string },
+  { userId, passwordHash, userAgent, ip }: { userId: string; passwordHash: string; userAgent: string; ip: string },
 ): Promise<string | null> {
   const now = ctx.clock.now()
   const [row] = await ctx.sql<{ id: string }>(insertSession, [
@@ -27,6 +30,7 @@ export async function startSession(
     ip,
     now,
     new Date(now.getTime() + SESSION_LIFETIME_MS),
+    passwordHash,
   ])
   return row?.id ?? null
 }

@@ -1,7 +1,8 @@
+import { isIPv6 } from 'node:net'
 import { parseAddress } from '@/contract/address'
 import { type SystemContext, statement } from '../context'
 import { givePlacesBack, pseudonymousBucket, takePlaces } from '../rate-limit'
-import { startSession } from './sessions'
+import { signOut, startSession } from './sessions'
 
 const byEmailKey = statement(
   'user-by-email',
@@ -11,17 +12,16 @@ const byEmailKey = statement(
 /**
  * Checks e-mail and password and starts a session; null when they do not match.
  * Counted before hashing and for the pair of account and client, so that no stranger locks an owner out.
+ * `replaces` is the session that the same browser held: nobody could reach it any more, so it ends.
  */
 export async function signIn(
   ctx: SystemContext,
-  input: { email: string; password: string; userAgent: string; ip: string },
+  input: { email: string; password: string; userAgent: string; ip: string; replaces?: string },
 ): Promise<{ sessionId: string; userId: string; name: string; email: string } | null> {
   const key = parseAddress(input.email)?.key ?? ''
+  const network = networkOf(input.ip)
   const places = await takePlaces(ctx, {
-    take: [
-      pseudonymousBucket(ctx, 'signIn', `${key}\n${input.ip}`),
-      pseudonymousBucket(ctx, 'signInAddress', input.ip),
-    ],
+    take: [pseudonymousBucket(ctx, 'signIn', `${key}\n${network}`), pseudonymousBucket(ctx, 'signInAddress', network)],
     code: 'RATE_001',
   })
   const [user] = key
@@ -30,6 +30,22 @@ export async function signIn(
   const correct = await ctx.passwords.verify(user?.password_hash, input.password)
   if (!user || !correct) return null
   await givePlacesBack(ctx, places)
-  const sessionId = await startSession(ctx, { userId: user.id, userAgent: input.userAgent, ip: input.ip })
-  return sessionId ? { sessionId, userId: user.id, name: user.name, email: user.email } : null
+  const { id: userId, name, email, password_hash: passwordHash } = user
+  const sessionId = await startSession(ctx, { userId, passwordHash, userAgent: input.userAgent, ip: input.ip })
+  if (!sessionId) return null
+  if (input.replaces) await signOut(ctx, input.replaces)
+  return { sessionId, userId, name, email }
+}
+
+/** Who has one IPv6 address has the other 2⁶⁴ of its network as well. */
+export function networkOf(ip: string): string {
+  if (!isIPv6(ip)) return ip
+  const [head = '', tail] = ip.split('::')
+  const groups = head.split(':').filter(Boolean)
+  const rest = tail?.split(':') ?? []
+  const zeros = tail === undefined ? 0 : 8 - groups.length - rest.length
+  return [...groups, ...Array<string>(zeros).fill('0'), ...rest]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')
 }

@@ -155,7 +155,9 @@ export async function changeEmail(call: Call, input: Input<typeof contract>): Pr
     if (opened.old_email === null) {
       held = [change]
       if (opened.taken) await refuseTaken()
-      throw new AppError('EMAIL_007', 'The password was changed, or you were signed out, meanwhile. Sign in again.')
+      // Who was signed out, or withdrawn, meanwhile is told that instead.
+      await call.enter()
+      throw new AppError('EMAIL_007', 'The password was changed meanwhile. Enter the new one.')
     }
     sendFirst(
       ctx,

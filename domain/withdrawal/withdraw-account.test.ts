@@ -4,7 +4,6 @@ import type { Data } from '@/contract/define'
 import type { withdrawAccount as contract } from '@/contract/withdrawal'
 import { issueAccessToken } from '../access/access-tokens'
 import { authenticateWithdrawn } from '../access/authenticate-withdrawn'
-import { startSession } from '../access/sessions'
 import { signIn } from '../access/sign-in'
 import type { Context } from '../context'
 import { verifyEmail } from '../email/verify-email'
@@ -12,6 +11,7 @@ import {
   asUser,
   authenticate,
   givenPendingChange,
+  givenSession,
   givenUser,
   refusalOf,
   runDueWork,
@@ -70,7 +70,6 @@ test('withdrawing answers with the steps and switches the account off at once', 
   })
   await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
   expect(await signIn(ctx, { ...user, userAgent: '', ip: '192.0.2.1' })).toBeNull()
-  expect(await startSession(ctx, { userId: user.userId, userAgent: '', ip: '' })).toBeNull()
 })
 
 test('what the person said and chose is kept with the withdrawal, and the steps as planned', async () => {
@@ -281,7 +280,7 @@ test('the address is free at once, and a new account with it sees nothing old', 
   const user = await givenUser(ctx)
   const started = await withdraw(ctx, user)
   const userId = await createUser(ctx, { email: user.email, password: user.password, name: 'New', emailVerified: true })
-  const again = { ...user, userId, sessionId: (await startSession(ctx, { userId, userAgent: '', ip: '' })) as string }
+  const again = { ...user, userId, sessionId: await givenSession(ctx, userId) }
   const context: Context = await asUser(ctx, again)
   const path = { userId, withdrawalId: started.withdrawal_id }
   expect(await refusalOf(getWithdrawalStatus(context, path))).toBe('WITHDRAWAL_004')
@@ -537,7 +536,7 @@ async function givenMarkedUser(ctx: TestContext) {
   })
   await ctx.db.legalRecord.create({ data: { id: id('lgl_'), userId, kind: 'terms_accepted', details: mark, at } })
   await givenPendingChange(ctx, user, `new-${mark}@example.test`)
-  await startSession(ctx, { userId, userAgent: mark, ip: mark })
+  await givenSession(ctx, userId, { userAgent: mark, ip: mark })
   await writeArchive(ctx, userId)
   return { user, mark }
 }

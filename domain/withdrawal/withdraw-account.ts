@@ -1,7 +1,7 @@
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { withdrawAccount as contract, Step } from '@/contract/withdrawal'
-import { ALL_SCOPES } from '../access/authenticate'
+import { ALL_SCOPES, requireFreshSignIn } from '../access/authenticate'
 import { type Actor, type Context, type LedgerEntry, type Sql, type SystemContext, statement } from '../context'
 import { leaseUntil, sendFirst, toDeliverable, toWithdrawalLetter } from '../notices'
 import { sendOutboxEvents } from '../outbox'
@@ -180,6 +180,7 @@ export async function withdrawAccount(ctx: Context, input: Input<typeof contract
     await takePlaces(ctx, asked)
     throw new AppError('WITHDRAWAL_002')
   }
+  requireFreshSignIn(ctx)
   const startedAt = ctx.clock.now()
   const id = ctx.secrets.randomId('wd_')
   const noticeId = ctx.secrets.randomId('ntc_')

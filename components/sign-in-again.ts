@@ -3,7 +3,7 @@
 import { signIn } from 'next-auth/react'
 import { getEmailStatus } from '@/contract/email'
 import { ApiError, ERRORS, isErrorCode } from '@/contract/errors'
-import { call, forgetSession } from '../api'
+import { call, forgetSession } from './api'
 
 /** Proves by the password that it is still the owner who sits here; calls made after it belong to the new session. */
 export async function signInAgain(userId: string, password: string) {

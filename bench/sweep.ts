@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { SMTPServer } from 'smtp-server'
 import type { Sql, SystemContext } from '@/domain/context'
+import { FORGOTTEN } from '@/domain/forget'
 import { purgeRetainedData } from '@/domain/withdrawal/purge-retained-data'
 import { DUE_WORK, runDueSteps } from '@/domain/withdrawal/run-due-work'
 import { startEmbeddedPostgres } from '@/server/embedded-postgres'
@@ -32,9 +33,7 @@ const LOOKS = [
   'purges-due',
   'claim-outbox-events',
   'expire-notices',
-  'forget-sent-events',
-  'forget-old-buckets',
-  'forget-idempotency-keys',
+  ...FORGOTTEN.map(({ table }) => `forget-${table.replaceAll('_', '-')}`),
 ]
 
 await rm(DATA_DIR, { recursive: true, force: true })
@@ -139,7 +138,18 @@ async function seedHistory() {
           unnest(ARRAY['user_profile', 'session_revocation', 'third_party_integrations', 'data_archives']) step`,
     [FINISHED],
   )
+  await db.query(
+    `INSERT INTO users (id, name, email, email_key, password_hash, created_at)
+     VALUES ('usr_old', 'Bench', 'old@example.test', 'old@example.test', 'none', now())`,
+  )
+  const inTheLastMonth = `now() - interval '1 second' * (29 * 86400 - n * 10)`
   for (const text of [
+    `INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, expires_at)
+     SELECT 'ses_old' || n, 'usr_old', '', '', ${inTheLastMonth}, ${inTheLastMonth}, ${inTheLastMonth} + interval '30 days'`,
+    `INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac, requested_at,
+                                        request_ip, sent_at, expires_at)
+     SELECT 'ecr_old' || n, 'usr_old', 'superseded', 'email_code', '', '', '', '', ${inTheLastMonth}, '', ${inTheLastMonth},
+            ${inTheLastMonth} + interval '12 hours'`,
     `INSERT INTO ended_credentials (credential_hash, withdrawal_id, user_id, scopes, made_the_call, expires_at)
      SELECT sha256(convert_to(n::text, 'UTF8')), 'wd_old' || n, 'usr_old' || n, '{}', true, now() + interval '30 days'`,
     `INSERT INTO retained_records (id, withdrawal_id, pseudonym, source, facts, at)

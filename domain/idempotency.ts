@@ -32,10 +32,6 @@ const release = statement(
   'release-idempotency-key',
   'DELETE FROM idempotency_keys WHERE key = $1 AND started_at = $2 AND answer IS NULL',
 )
-const forget = statement(
-  'forget-idempotency-keys',
-  'DELETE FROM idempotency_keys WHERE key = ANY(ARRAY(SELECT key FROM idempotency_keys WHERE expires_at <= $1 ORDER BY expires_at LIMIT 1000))',
-)
 
 /** `key` has to be scoped to user and path already. Answers the first answer where there is one, else the right to be first. */
 export async function beginIdempotentCall(
@@ -62,8 +58,4 @@ export async function keepAnswer(ctx: SystemContext, call: FirstCall, answer: Ke
 /** The call had no lasting outcome; the next one with this key is a first call again. */
 export async function releaseKey(ctx: SystemContext, call: FirstCall): Promise<void> {
   await ctx.sql(release, [call.key, call.startedAt])
-}
-
-export async function forgetOldKeys(ctx: SystemContext): Promise<void> {
-  await ctx.sql(forget, [ctx.clock.now()])
 }

@@ -1,5 +1,5 @@
 import { batched } from './batched'
-import { type EngineEvent, type SystemContext, statement, UNWAITED } from './context'
+import { type EngineEvent, statement, UNWAITED } from './context'
 
 const LEASE_MS = 30_000
 const BATCH = 100
@@ -14,10 +14,6 @@ const markSent = statement(
   'mark-events-sent',
   `UPDATE outbox_events SET sent_at = $2, due_at = NULL WHERE id = ANY($1::text[]) RETURNING ${UNWAITED}`,
 )
-const forget = statement(
-  'forget-sent-events',
-  'DELETE FROM outbox_events WHERE id = ANY(ARRAY(SELECT id FROM outbox_events WHERE sent_at < $1 ORDER BY sent_at LIMIT 1000))',
-)
 
 /** Hands committed events to the engine. One that is lost on the way is sent again; the engine knows it by its id. */
 export const sendOutboxEvents = batched(async (ctx) => {
@@ -30,9 +26,3 @@ export const sendOutboxEvents = batched(async (ctx) => {
     await ctx.sql(markSent, [events.map(({ id }) => id), ctx.clock.now()])
   }
 })
-
-const KEPT_MS = 24 * 60 * 60 * 1000
-
-export async function forgetSentEvents(ctx: SystemContext): Promise<void> {
-  await ctx.sql(forget, [new Date(ctx.clock.now().getTime() - KEPT_MS)])
-}

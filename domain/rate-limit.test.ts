@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { BucketState } from './context'
+import { forgetWhatIsOver } from './forget'
 import {
   type AskedPlaces,
   type Bucket,
-  forgetOldBuckets,
   givePlacesBack,
   judgePlaces,
   noteBucket,
@@ -226,10 +226,10 @@ test('a bucket is forgotten once its newest time has left the window', async () 
   const bucket = userBucket(ctx, 'password', 'usr_forgotten')
   await takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' })
   ctx.clock.advance(15 * minute)
-  await forgetOldBuckets(ctx)
+  await forgetWhatIsOver(ctx)
   expect(await ctx.db.rateLimit.count({ where: { key: bucket.key } })).toBe(1)
   ctx.clock.advance(1)
-  await forgetOldBuckets(ctx)
+  await forgetWhatIsOver(ctx)
   expect(await ctx.db.rateLimit.count({ where: { key: bucket.key } })).toBe(0)
 })
 

@@ -152,17 +152,6 @@ export async function givePlacesBack(
   }
 }
 
-const removeOld = statement(
-  'forget-old-buckets',
-  // As an array the keys are looked up in the index; with IN, or out of order, the planner may read the whole table.
-  'DELETE FROM rate_limits WHERE key = ANY(ARRAY(SELECT key FROM rate_limits WHERE expires_at < $1 ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED))',
-)
-
-/** A bucket whose newest time has left its window says nothing any more. */
-export async function forgetOldBuckets(ctx: SystemContext): Promise<void> {
-  await ctx.sql(removeOld, [ctx.clock.now()])
-}
-
 /** Whole seconds, never fewer than one: waiting exactly that long makes the next call pass. */
 export const secondsUntil = (time: Date | number, now: Date): number =>
   Math.max(1, Math.ceil((Number(time) - now.getTime()) / 1000))

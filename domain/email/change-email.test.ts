@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
+import { issueAccessToken } from '../access/access-tokens'
+import { readCredential, sessionCredential } from '../access/authenticate'
+import { signOut } from '../access/sessions'
+import type { Credential } from '../context'
 import { pseudonymousBucket } from '../rate-limit'
 import {
+  asCaller,
   asUser,
   codeSentTo,
   givenPendingChange,
@@ -12,6 +17,7 @@ import {
   testContext,
 } from '../testing'
 import { setPassword } from '../user'
+import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { changeEmail } from './change-email'
 import { getEmailStatus } from './get-email-status'
 
@@ -333,22 +339,55 @@ test('what a refusing mail server cost is given back, and a retry is due in a mi
   expect(await placesTaken(ctx, user, newEmail)).toEqual(untouched)
 })
 
-test('a password that changes while the message is on its way opens nothing; the message counts for its target', async () => {
+test.each([
+  {
+    what: 'the password is changed',
+    by: 'an access token',
+    act: (ctx: TestContext, userId: string) => setPassword(ctx, { userId, password: 'another password' }),
+    code: 'EMAIL_007',
+  },
+  {
+    what: 'the password is changed, which ends every session,',
+    by: 'a session',
+    act: (ctx: TestContext, userId: string) => setPassword(ctx, { userId, password: 'another password' }),
+    code: 'AUTH_001',
+  },
+  { what: 'the session is ended', by: 'a session', act: signOutOf, code: 'AUTH_001' },
+  { what: 'the account is withdrawn', by: 'an access token', act: withdrawalOf, code: 'AUTH_001' },
+])('where $what while the message is on its way, a change by $by opens nothing: $code', async ({ by, act, code }) => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
+  const { userId } = user
+  const token = { userId, name: 'test', scopes: ['email:manage' as const], expiresInMs: hour, actor: 'operator' }
+  const credential = await readCredential(ctx, (await issueAccessToken(ctx, token)).accessToken)
+  const call = by === 'a session' ? await asUser(ctx, user) : await asCaller(ctx, userId, credential as Credential)
   const { send } = ctx.mail
-  ctx.mail.send = async (mail) => {
-    await setPassword(ctx, { userId: user.userId, password: 'another password' })
-    return send(mail)
+  let acted = false
+  call.mail = {
+    ...ctx.mail,
+    send: async (mail) => {
+      if (!acted) await act(ctx, userId)
+      acted = true
+      return send(mail)
+    },
   }
   const newEmail = `new-${user.email}`
-  await expect(change(ctx, user, newEmail)).rejects.toMatchObject({
-    code: 'EMAIL_007',
-    details: 'The password was changed, or you were signed out, meanwhile. Sign in again.',
-  })
+  const input = { userId, new_email: newEmail, current_password: user.password }
+  expect(await refusalOf(changeEmail(call, input))).toBe(code)
   expect(await placesTaken(ctx, user, newEmail)).toMatchObject({ change: 0, target: 1, targetMail: 1 })
-  expect(await ctx.db.emailChangeRequest.count({ where: { userId: user.userId } })).toBe(0)
+  expect(await ctx.db.emailChangeRequest.count({ where: { userId } })).toBe(0)
 })
+
+async function signOutOf(ctx: TestContext, userId: string) {
+  const { id } = await ctx.db.session.findFirstOrThrow({ where: { userId } })
+  await signOut(ctx, id)
+}
+
+async function withdrawalOf(ctx: TestContext, userId: string) {
+  const { id: sessionId } = await ctx.db.session.findFirstOrThrow({ where: { userId } })
+  const call = await asCaller(ctx, userId, sessionCredential(sessionId))
+  await withdrawAccount(call, { userId, confirmation: 'DELETE_MY_ACCOUNT' })
+}
 
 test('an address that is taken while the message is on its way is told as taken, and costs what that costs', async () => {
   const ctx = await testContext()

@@ -1,9 +1,8 @@
 import type { Step } from '@/contract/withdrawal'
 import { type SystemContext, statement } from '../context'
-import { forgetOldKeys } from '../idempotency'
+import { forgetWhatIsOver } from '../forget'
 import { expireNotices, sendDueNotices } from '../notices'
-import { forgetSentEvents, sendOutboxEvents } from '../outbox'
-import { forgetOldBuckets } from '../rate-limit'
+import { sendOutboxEvents } from '../outbox'
 import { writeErasureLedger } from './erasure-ledger'
 import { purgeRetainedData } from './purge-retained-data'
 import { claimDeletionStep, runDeletionStep } from './run-deletion-step'
@@ -44,9 +43,7 @@ export async function keepHouse(ctx: SystemContext): Promise<void> {
   await sendOutboxEvents(ctx)
   await writeErasureLedger(ctx)
   await expireNotices(ctx)
-  await forgetSentEvents(ctx)
-  await forgetOldBuckets(ctx)
-  await forgetOldKeys(ctx)
+  await forgetWhatIsOver(ctx)
 }
 
 /** Erasures are done when it ends; of the calls to applications it waits for none. */

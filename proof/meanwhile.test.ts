@@ -86,7 +86,7 @@ test.each(ways)('B8: a change during which %s comes to an end opens nothing', as
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const end = await prepare(ctx, user)
-  expect(await changeDuring(ctx, user, end)).toBe('EMAIL_007')
+  expect(await changeDuring(ctx, user, end)).toBe('AUTH_001')
   expect(await pendingOf(ctx, user)).toBe(0)
 })
 

@@ -315,15 +315,20 @@ function signIn(state: State, account: Account, call: Extract<Call, { do: 'signI
     hits.push(state.now)
     return refused('wrong')
   }
-  account.sessions[call.session] = { id: 'new', expiresAt: state.now + 30 * DAY, ended: false }
+  account.sessions[call.session] = { id: 'new', expiresAt: state.now + SESSION_LIFETIME, ended: false }
   return ok()
 }
+
+const SESSION_LIFETIME = 30 * DAY
+const isFresh = (session: { expiresAt: number } | undefined, now: number) =>
+  session !== undefined && now - (session.expiresAt - SESSION_LIFETIME) <= 10 * MINUTE
 
 function withdraw(state: State, account: Account, call: Extract<Call, { do: 'withdraw' }>): Outcome {
   const { now } = state
   const isActive = isLive(account, call.as, state) && !account.withdrawal
   if (!isActive && !wasEnded(account, call.as, now)) return refused('AUTH_001')
   if (call.confirmation !== 'DELETE_MY_ACCOUNT') return refused('WITHDRAWAL_001')
+  if (isActive && call.as !== 'token' && !isFresh(account.sessions[call.as], now)) return refused('AUTH_001')
   const { withdraw: calls } = account.hits
   if (isFull(calls, 'withdraw', now)) return refused('RATE_001', waitFor(state, [[calls, 'withdraw']]))
   calls.push(now)
@@ -367,8 +372,11 @@ const done: Job = { dueAt: null, leaseUntil: null }
 
 function sweep(state: State): Outcome {
   const { now } = state
+  const isOver = ({ expiresAt }: { expiresAt: number }) => expiresAt + 30 * DAY < now
   for (const account of state.accounts) {
-    const { withdrawal } = account
+    const { withdrawal, pending } = account
+    for (const session of account.sessions) if (isOver(session)) session.ended = true
+    if (pending && isOver(pending) && pending.requestedAt + 30 * DAY < now) account.pending = null
     if (!withdrawal || (withdrawal.completed && withdrawal.purged)) continue
     const { steps } = withdrawal
     if (isDue(steps.user_profile, now)) {

@@ -25,3 +25,9 @@ test('an endpoint that cannot be called is not registered', async ({ operator })
   const accepted = await operator.run('app', 'register', '--name', 'Shop', '--endpoint', 'https://app.test/a@b?user=c')
   expect(accepted.app_id).toMatch(/^app_/)
 })
+
+test('what cannot be stored, or would never end, is refused in a sentence', async ({ operator, user }) => {
+  const token = ['token', 'create', '--user', user.id, '--scope', 'email:manage']
+  await expect(operator.run(...token, '--name', 'x'.repeat(101))).rejects.toThrow('--name has at most 100 characters.')
+  await expect(operator.run(...token, '--expires-in', 'P999999999D')).rejects.toThrow('--expires-in must be an ISO')
+})

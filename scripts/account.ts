@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import { GRANTABLE_SCOPES, type GrantableScope } from '@/contract/define'
-import { AppError } from '@/contract/errors'
+import { tokenName } from '@/contract/access'
+import { GRANTABLE_SCOPES, type GrantableScope, isStorable } from '@/contract/define'
+import { AppError, parseIssueMessage } from '@/contract/errors'
 import { issueAccessToken } from '@/domain/access/access-tokens'
 import { setRole } from '@/domain/access/operators'
 import type { SystemContext } from '@/domain/context'
@@ -28,6 +29,7 @@ interface Command {
   run(ctx: SystemContext, values: Values, words: string[]): Promise<object>
 }
 
+const LONGEST_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000
 const text = { type: 'string' } as const
 const COMMANDS: Record<string, Command> = {
   'user create': {
@@ -64,10 +66,16 @@ const COMMANDS: Record<string, Command> = {
     async run(ctx, values) {
       const expiresIn = String(values['expires-in'] ?? 'P30D')
       const expiresInMs = parseDuration(expiresIn)
-      if (!expiresInMs) throw new UsageError('--expires-in must be an ISO 8601 duration such as P30D or PT1H.')
+      if (!expiresInMs || expiresInMs > LONGEST_TOKEN_MS) {
+        throw new UsageError(
+          '--expires-in must be an ISO 8601 duration such as P30D or PT1H, of a hundred years at most.',
+        )
+      }
+      const name = tokenName.safeParse(values.name ?? 'operator')
+      if (!name.success) throw new UsageError(`--${parseIssueMessage(name.error.issues[0]?.message ?? '').details}`)
       const { accessToken, expiresAt } = await issueAccessToken(ctx, {
         userId: required(values, 'user'),
-        name: String(values.name ?? 'operator'),
+        name: name.data,
         scopes: toScopes(values.scope as string[] | undefined),
         expiresInMs,
         actor: 'operator',
@@ -171,6 +179,10 @@ async function execute(ctx: SystemContext, args: string[]): Promise<object> {
   )
   const repeated = single.find((option, index) => single.indexOf(option) < index)
   if (repeated) throw new UsageError(`--${repeated} is given more than once.`)
+  for (const [option, value] of Object.entries(values)) {
+    if (!isStorable([value].flat().join('')))
+      throw new UsageError(`--${option} contains characters that cannot be stored.`)
+  }
   if (command.positional && positionals.length !== 1) throw new UsageError(`${name} takes exactly one id.`)
   return command.run(ctx, values as Values, positionals)
 }

@@ -115,6 +115,8 @@ test.each([
   ['APP_URL', 'accounts.example.com'],
   ['APP_URL', 'ftp://accounts.example.com'],
   ['APP_URL', 'javascript:alert(1)'],
+  ['APP_URL', 'https://example.com/accounts'],
+  ['APP_URL', 'https://example.com?x'],
   ['DATABASE_URL', 'mysql://db.example.com/accounts'],
   ['DATABASE_URL', 'accounts'],
   ['SMTP_URL', 'https://mail.example.com'],

@@ -80,10 +80,10 @@ const count = (fallback: number) =>
 const url = (protocols: string[], example: string) =>
   z
     .string()
-    .refine(
-      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
-      `must be a URL such as ${example}`,
-    )
+    .refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
+      error: `must be a URL such as ${example}`,
+      abort: true,
+    })
 const secrets = z
   .string()
   .transform((text) => text.split(',').map((secret) => secret.trim()))
@@ -125,7 +125,9 @@ const schema = z.object({
     .transform(Number)
     .refine((port) => port >= 1 && port <= 65_535, 'must be a port number from 1 to 65535')
     .default(3000),
-  APP_URL: url(['http:', 'https:'], 'https://accounts.example.com').optional(),
+  APP_URL: url(['http:', 'https:'], 'https://accounts.example.com')
+    .refine((text) => /^\w+:\/\/[^/?#]+\/?$/.test(text), 'must be an origin without a path')
+    .optional(),
   DATA_DIR: z.string().default('.data'),
   DATABASE_URL: url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/accounts').optional(),
   DATABASE_CONNECTIONS: z

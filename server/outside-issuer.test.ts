@@ -80,6 +80,15 @@ test('a token can never bring the scope that manages tokens', async () => {
   expect((await verifier.verify(token))?.scopes).toEqual(['account:manage'])
 })
 
+test('scopes may come as an array, and what is no scope counts for nothing', async () => {
+  const { verifier } = await givenIssuer()
+  const array = await sign({ claims: { scope: ['email:manage', 7, 'tokens:manage'] } })
+  expect((await verifier.verify(array))?.scopes).toEqual(['email:manage'])
+  for (const scope of [7, null, { 'email:manage': true }]) {
+    expect((await verifier.verify(await sign({ claims: { scope } })))?.scopes).toEqual([])
+  }
+})
+
 const now = () => Math.floor(Date.now() / 1000)
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const payload = () => encode({ iss: ISSUER, aud: AUDIENCE, sub: 'usr_x', exp: now() + 600, scope: 'email:manage' })

@@ -52,8 +52,8 @@ const isRefusal = (error: unknown): boolean =>
   !(error instanceof errors.JWKInvalid) &&
   error.code !== 'ERR_JOSE_GENERIC'
 
-/** The `scope` claim is a list separated by spaces; what we do not know, and what no token may hold, is left out. */
+/** The `scope` claim is a list separated by spaces, of some issuers an array; what we do not know, and what no token may hold, is left out. */
 const toScopes = (claim: unknown): GrantableScope[] => {
-  const names = typeof claim === 'string' ? claim.split(' ') : []
+  const names: unknown[] = typeof claim === 'string' ? claim.split(' ') : [claim].flat()
   return GRANTABLE_SCOPES.filter((scope) => names.includes(scope))
 }

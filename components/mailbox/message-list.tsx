@@ -3,14 +3,15 @@ import { LocalTime } from '../ui/local-time'
 
 interface MessageListProps {
   messages: readonly { id: string; at: string; to: string; subject: string }[]
-  openedId: string | undefined
+  openedId: string
+  isChosen: boolean
 }
 
-export function MessageList({ messages, openedId }: MessageListProps) {
+export function MessageList({ messages, openedId, isChosen }: MessageListProps) {
   return (
     <nav
       aria-label="Messages"
-      className={`overflow-hidden rounded-2xl border border-line bg-surface shadow-rest ${openedId ? 'max-lg:hidden' : ''}`}
+      className={`overflow-hidden rounded-2xl border border-line bg-surface shadow-rest ${isChosen ? 'max-lg:hidden' : ''}`}
     >
       <ol className="max-h-[44rem] divide-y divide-line overflow-y-auto">
         {messages.map((message) => (

@@ -3,18 +3,16 @@ import Link from 'next/link'
 import { LocalTime } from '../ui/local-time'
 
 interface MessageViewProps {
-  message: { at: string; to: string; from: string; subject: string; html: string; text: string } | undefined
+  message: { at: string; to: string; from: string; subject: string; html: string; text: string }
+  /** Otherwise it stands beside the list where there is room for both. */
+  isChosen: boolean
 }
 
-export function MessageView({ message }: MessageViewProps) {
-  if (!message)
-    return (
-      <p className="rounded-2xl border border-line border-dashed px-6 py-24 text-center text-ink-muted max-lg:hidden">
-        Choose a message to read it.
-      </p>
-    )
+export function MessageView({ message, isChosen }: MessageViewProps) {
   return (
-    <article className="overflow-hidden rounded-2xl border border-line bg-surface shadow-rest">
+    <article
+      className={`overflow-hidden rounded-2xl border border-line bg-surface shadow-rest ${isChosen ? '' : 'max-lg:hidden'}`}
+    >
       <Link
         href="/dev/mailbox"
         className="flex min-h-11 items-center gap-2 border-line border-b px-5 font-medium text-sm -outline-offset-2 hover:bg-sunken lg:hidden"

@@ -170,3 +170,26 @@ test('callers that come at once are found by one statement for each kind, and ea
     expect(plan.map((row) => row['QUERY PLAN']).join('\n')).not.toContain('Seq Scan')
   }
 })
+
+test('a session of more than ten minutes makes no token', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  ctx.clock.advance(10 * minute)
+  await create(ctx, user)
+  ctx.clock.advance(1)
+  expect(await refusalOf(create(ctx, user))).toBe('AUTH_001')
+  expect(await listed(ctx, user)).toHaveLength(1)
+})
+
+test('a hundred tokens may work at once; with one revoked there is room again', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const first = await create(ctx, user)
+  const { id, ...row } = await ctx.db.accessToken.findUniqueOrThrow({ where: { id: first.token_id } })
+  await ctx.db.accessToken.createMany({
+    data: Array.from({ length: 99 }, (_, n) => ({ ...row, id: `${id}${n}`, tokenHash: Buffer.from(`${id}${n}`) })),
+  })
+  expect(await refusalOf(create(ctx, user))).toBe('REQUEST_001')
+  await revoke(ctx, user, first.token_id)
+  await create(ctx, user)
+})

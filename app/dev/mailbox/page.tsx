@@ -16,7 +16,8 @@ export default async function MailboxPage({ searchParams }: Props) {
   const messages = await readMailbox()
   if (!messages) notFound()
   const { id } = await searchParams
-  const opened = messages.find((message) => message.id === id)
+  const chosen = messages.find((message) => message.id === id)
+  const opened = chosen ?? messages[0]
   return (
     <>
       <SiteHeader account={null} link={{ href: '/settings/email', label: 'Settings' }} className="max-w-6xl" />
@@ -29,10 +30,10 @@ export default async function MailboxPage({ searchParams }: Props) {
           title="Local mailbox"
           description="Without a mail server, every message that would have been sent is kept and shown here, the newest first."
         />
-        {messages.length ? (
+        {opened ? (
           <div className="grid items-start gap-6 lg:grid-cols-[20rem_minmax(0,1fr)]">
-            <MessageList messages={messages} openedId={opened?.id} />
-            <MessageView message={opened} />
+            <MessageList messages={messages} openedId={opened.id} isChosen={Boolean(chosen)} />
+            <MessageView message={opened} isChosen={Boolean(chosen)} />
           </div>
         ) : (
           <p className="rounded-2xl border border-line border-dashed px-6 py-16 text-center text-ink-muted">

@@ -134,7 +134,9 @@ export async function serveAuth(
   if (action === 'callback' && request.method !== 'POST') {
     return new Response(null, { status: 405, headers: { Allow: 'POST' } })
   }
-  const response: Response = await NextAuth(request as never, context as never, authOptions()).catch(refuseMalformed)
+  const response: Response = await NextAuth(request as never, context as never, authOptions()).catch(
+    refuseMalformed(400),
+  )
   if (action === 'session' && response.ok) return answerSession(response)
   return action === 'callback' ? tellWait(response) : response
 }

@@ -26,6 +26,9 @@ export function engineOnly<H extends Handlers>(handlers: H): H {
   const guard =
     (handle: Handlers['GET']): Handlers['GET'] =>
     async (request, context) =>
-      getEnv().engine ? handle(request, context).catch(refuseMalformed) : new Response('Not found', { status: 404 })
+      // What cannot be read was not signed by the engine.
+      getEnv().engine
+        ? handle(request, context).catch(refuseMalformed(401))
+        : new Response('Not found', { status: 404 })
   return { ...handlers, GET: guard(handlers.GET), POST: guard(handlers.POST), PUT: guard(handlers.PUT) }
 }

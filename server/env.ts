@@ -78,12 +78,10 @@ const count = (fallback: number) =>
     .transform(Number)
     .default(fallback)
 const url = (protocols: string[], example: string) =>
-  z
-    .string()
-    .refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
-      error: `must be a URL such as ${example}`,
-      abort: true,
-    })
+  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
+    error: `must be a URL such as ${example}`,
+    abort: true,
+  })
 const secrets = z
   .string()
   .transform((text) => text.split(',').map((secret) => secret.trim()))

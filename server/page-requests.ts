@@ -9,8 +9,9 @@ export function cleanPageRequest(incoming: Pick<IncomingMessage, 'headers' | 'ur
   const { headers } = incoming
   if (incoming.url?.startsWith('/api/auth/')) {
     incoming.url = incoming.url.replaceAll(/(?<=[?&])callbackUrl=[^&]*&?/gi, '')
-    headers.cookie = headers.cookie?.replaceAll(/(?<=^|; ?)[\w-]*next-auth\.callback-url=[^;]*(?:; ?|$)/g, '')
   }
+  if (headers.cookie)
+    headers.cookie = headers.cookie.replaceAll(/(?<=^|; ?)[\w-]*next-auth\.callback-url=[^;]*(?:; ?|$)/g, '')
   delete headers['next-action']
   if (/^multipart\//i.test(headers['content-type'] ?? '')) headers['content-type'] = 'application/octet-stream'
   try {

@@ -1,0 +1,92 @@
+import net from 'node:net'
+import type { APIRequestContext } from '@playwright/test'
+import { expect, test, type User } from './fixtures'
+import { SERVICE_URL } from './settings'
+
+// What anyone can send who has no account here, or only found a browser that is signed in.
+
+const { hostname, port } = new URL(SERVICE_URL)
+
+/** The first line of the answer, to a path that no client would send as it is. */
+function answerTo(method: string, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(Number(port), hostname, () => {
+      socket.write(`${method} ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: close\r\n\r\n`)
+    })
+    let answer = ''
+    socket.on('data', (chunk) => {
+      answer += chunk
+    })
+    socket.on('close', () => resolve(answer.split('\r\n', 1)[0] ?? '')).on('error', reject)
+    socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')))
+  })
+}
+
+/** As next-auth's client does it. */
+async function trySignIn(request: APIRequestContext, user: User, password = user.password, form = {}) {
+  const { csrfToken } = await (await request.get('/api/auth/csrf')).json()
+  return request.post('/api/auth/callback/credentials', {
+    form: { csrfToken, email: user.email, password, json: 'true', ...form },
+    maxRedirects: 0,
+  })
+}
+
+test('no path, method or parameter of a stranger ends in a 5xx', async ({ request }) => {
+  for (const path of ['/withdrawal/%', '/withdrawal/%E0%A4%A', '/api/auth/%', '/admin/withdrawals/%/retry']) {
+    expect({ path, answer: await answerTo('GET', path) }).toEqual({ path, answer: 'HTTP/1.1 400 Bad Request' })
+  }
+  expect(await answerTo('TRACE', '/api/auth/session')).toBe('HTTP/1.1 405 Method Not Allowed')
+  expect(await answerTo('GET', 'ftp://evil.test/sign-in')).toBe('HTTP/1.1 200 OK')
+  const callback = await request.get('/api/auth/callback/credentials')
+  expect([callback.status(), callback.headers().allow]).toEqual([405, 'POST'])
+  for (const query of ['callbackUrl=a&callbackUrl=b', 'callbackUrl=%25', 'callbackUrl=javascript:alert(1)']) {
+    const answer = await request.get(`/api/auth/csrf?${query}`)
+    expect([answer.status(), answer.headers()['cache-control']]).toEqual([200, 'no-store'])
+  }
+  const headers = { Cookie: 'next-auth.callback-url=%25%25' }
+  expect((await request.get('/settings/email', { headers, maxRedirects: 0 })).status()).toBe(307)
+  expect((await request.get('/api/auth/session', { headers })).status()).toBe(200)
+})
+
+test('nobody writes into the log', async ({ request }) => {
+  const answer = await request.post('/api/auth/_log', { data: { level: 'error', code: { event: 'forged' } } })
+  expect(answer.status()).toBe(404)
+})
+
+test('a sign-in that is limited is told as 429, with the time to wait', async ({ request, user }) => {
+  for (let tries = 1; tries <= 10; tries++) expect((await trySignIn(request, user, 'wrong')).status()).toBe(401)
+  const limited = await trySignIn(request, user)
+  expect(limited.status()).toBe(429)
+  const wait = Number(limited.headers()['retry-after'])
+  expect(wait).toBeGreaterThan(850)
+  expect(wait).toBeLessThanOrEqual(900)
+  expect((await limited.json()).url).toContain(`error=RATE_001%3A${wait}`)
+  const asForm = await trySignIn(request, user, user.password, { json: 'false' })
+  expect([asForm.status(), Number(asForm.headers()['retry-after'])]).toEqual([302, expect.any(Number)])
+})
+
+test('after the sign-in nobody is sent to another host', async ({ page, signedInUser }) => {
+  expect(signedInUser.id).not.toBe('')
+  for (const next of ['/.//evil.test/x', '/%2e//evil.test', 'https://evil.test/', '//evil.test']) {
+    await page.goto(`/sign-in?next=${encodeURIComponent(next)}#request=x`)
+    await expect(page).toHaveURL(/\/settings\/email/)
+    expect(new URL(page.url()).origin).toBe(SERVICE_URL)
+  }
+})
+
+test('a browser that signs in again leaves no session behind', async ({ request, user }) => {
+  for (let times = 0; times < 3; times++) expect((await trySignIn(request, user)).status()).toBe(200)
+  const { accessToken } = await (await request.get('/api/auth/session')).json()
+  const headers = { Authorization: `Bearer ${accessToken}`, 'X-Required-Scope': 'tokens:manage' }
+  const { data } = await (await request.get(`/api/v1/users/${user.id}/sessions`, { headers })).json()
+  expect(data.sessions).toHaveLength(1)
+})
+
+test('in local mode, with its mailbox and demo account, only this machine is answered', async () => {
+  const connected = new Promise((resolve, reject) => {
+    const socket = net.connect(Number(port), '127.0.0.2', () => resolve(socket.destroy()))
+    socket.on('error', reject)
+    socket.setTimeout(5_000, () => socket.destroy(new Error('no answer')))
+  })
+  await expect(connected).rejects.toThrow()
+})

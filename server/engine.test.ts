@@ -1,0 +1,33 @@
+import { beforeEach, expect, test, vi } from 'vitest'
+
+beforeEach(() => {
+  vi.resetModules()
+  const settings = { AUTH_SECRET: 'auth-secret-for-tests', CODE_SECRET: 'code-secret-for-tests' }
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value)
+  return vi.unstubAllEnvs
+})
+
+/** An SDK that answers as `handle` does. */
+async function givenEndpoint(handle: (request: never, context: never) => Promise<Response>) {
+  const { engineOnly } = await import('./engine')
+  const { POST } = engineOnly({ GET: handle, POST: handle, PUT: handle })
+  return () => POST({} as never, {} as never)
+}
+
+const notJson = async () => JSON.parse('x')
+const broken = async () => {
+  throw new Error('broken')
+}
+
+test('without an engine there is no endpoint', async () => {
+  const call = await givenEndpoint(notJson)
+  expect((await call()).status).toBe(404)
+})
+
+test('what cannot be read was not signed; any other failure is the engine’s to hear of', async () => {
+  vi.stubEnv('INNGEST_EVENT_KEY', 'key')
+  vi.stubEnv('INNGEST_SIGNING_KEY', 'signkey-test-00')
+  const refused = await (await givenEndpoint(notJson))()
+  expect([refused.status, await refused.text()]).toEqual([401, ''])
+  await expect((await givenEndpoint(broken))()).rejects.toThrow('broken')
+})

@@ -14,7 +14,7 @@ const DOMAIN_TEXT = /^[\p{L}\p{Nd}\p{M}.-]+$/u
 const UNSTABLE = /(?![ßς\p{Script=Cherokee}])\p{Changes_When_NFKC_Casefolded}/u
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** The acceptable form of an address, or null. The rules are section 5 of the contract; `%` and `!` would be routing. */
+/** The acceptable form of an address, or null. `%` and `!` would be routing. */
 export function parseAddress(text: string): Address | null {
   if (text.length > 254) return null
   const at = text.indexOf('@')

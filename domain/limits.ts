@@ -9,7 +9,7 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** Every number of the description and the contract. `server/env.ts` lets the environment override each. */
+/** Every default limit and duration. `server/env.ts` lets the environment override each. */
 export const LIMITS = {
   /** Accepted change requests of a user. */
   change: { places: 3, windowMs: hour },

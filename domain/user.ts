@@ -53,8 +53,8 @@ export const lockActiveUser = statement(
 )
 
 /**
- * The part `account` of a statement that writes what a withdrawal has to see; its value is $2. One that had begun before it
- * committed finds another version than it knows, and looks again.
+ * The part `account` of a statement that writes what a withdrawal has to see; its value is $2. A withdrawal that
+ * began before this committed finds another version than the one it read, and looks again.
  */
 export const RAISE_VERSION = `UPDATE users SET version = version + 1 WHERE id = $2 AND withdrawn_at IS NULL RETURNING id, name`
 

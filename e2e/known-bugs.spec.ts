@@ -4,7 +4,7 @@ import { expect, linkIn, requestChange, signIn, test, type User } from './fixtur
 import type { Operator } from './operator'
 import { SERVICE_URL } from './settings'
 
-// Bugs that others had (security-reliability.md, section 2), where a browser or real HTTP is part of them: each title begins with the row's id.
+// Bugs that others had (docs/quality.md), where a browser or real HTTP is part of them: each title begins with the row's id.
 
 const VERIFY = 'Verify Your New Email Address'
 const { hostname, port } = new URL(SERVICE_URL)

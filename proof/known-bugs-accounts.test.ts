@@ -40,7 +40,7 @@ import {
   withdraw,
 } from './known-bugs-service'
 
-// Bugs that others had (security-reliability.md, section 2), who may call and what a withdrawal leaves: each title begins with the row's id.
+// Bugs that others had (docs/quality.md), who may call and what a withdrawal leaves: each title begins with the row's id.
 
 const cookie = vi.hoisted(() => ({ session: null as unknown }))
 // The cookie can only be read inside Next; here the test says what it would have said.

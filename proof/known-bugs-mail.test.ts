@@ -26,7 +26,7 @@ import {
   withdraw,
 } from './known-bugs-service'
 
-// Bugs that others had (security-reliability.md, section 2), addresses and messages: each title begins with the row's id.
+// Bugs that others had (docs/quality.md), addresses and messages: each title begins with the row's id.
 
 const VICTIM = 'victim@b.test'
 

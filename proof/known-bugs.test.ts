@@ -36,7 +36,7 @@ import {
   withdraw,
 } from './known-bugs-service'
 
-// Bugs that others had (security-reliability.md, section 2), races and limits: each title begins with the row's id.
+// Bugs that others had (docs/quality.md), races and limits: each title begins with the row's id.
 
 beforeAll(() => {
   for (const name of ['AUTH_SECRET', 'CODE_SECRET']) vi.stubEnv(name, 'secret-for-tests')

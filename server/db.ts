@@ -23,8 +23,8 @@ export function openDatabase(connectionString: string, connections = 8): Databas
     // An instance that stands still in the middle of a transaction lets go of its rows.
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
-    // Prisma's adapter writes times without an offset, so every session has to speak UTC. What is told of many rows at once would
-    // be planned anew every time, for the same plan.
+    // Prisma's adapter writes times without an offset, so every session has to speak UTC. Statements with
+    // arrays of values would be planned again on every call, always to the same plan.
     options: '-c timezone=UTC -c plan_cache_mode=force_generic_plan',
     // What was answered with success outlives a crash of the database, whatever its default is.
     onConnect: (client) => client.query(DURABLE),

@@ -40,7 +40,7 @@ async function begin(limits: Partial<Limits> = {}) {
 beforeEach(() => begin())
 afterEach(() => ctx.settle())
 
-// ---- what every answer has to look like, written down from the description ----
+// ---- what every answer has to look like, written down once more ----
 
 const time = z.iso.datetime({ precision: 3 })
 const method = z.enum(['email_code', 'email_link'])
@@ -273,7 +273,7 @@ const comparable = ({ status, text, headers }: Answer) => {
   return { status, text: withoutTimestamp(text), headers: rest }
 }
 
-// ---- section 1: who may call ----
+// ---- who may call ----
 
 test.each(all.map(({ name }) => name))(
   '%s refuses every credential that opens nothing with 401 and a challenge, and leaves no trace',
@@ -506,7 +506,7 @@ test('a path that does not exist stays so for every method', async () => {
   }
 })
 
-// ---- section 1, step 1: media type, size, syntax ----
+// ---- media type, size, syntax ----
 
 describe.each(POSTS)('the body of %s', (name) => {
   test.each([
@@ -608,7 +608,7 @@ describe.each(POSTS)('the body of %s', (name) => {
   })
 })
 
-// ---- section 1, step 5: the types of all fields ----
+// ---- the types of all fields ----
 
 const NOT_TEXT = [
   null,

@@ -31,8 +31,8 @@ export type RouteHandler = ((request: Request, context: { params: Promise<Params
 }
 
 /**
- * A contract and its verb as a function from request to answer: the checks of section 1 of the contract, in its order. A verb that
- * `findsCaller` does so in its own first statement.
+ * A contract and its verb as a function from request to answer: media type, size and syntax, then who
+ * calls, scope and path, then the body, then limits, are checked in that order. A verb that `findsCaller` does so in its own first statement.
  */
 export function endpoint<const C extends Contract>(contract: C, verb: Verb<Context, C>): Endpoint
 export function endpoint<const C extends Contract>(

@@ -4,7 +4,6 @@ export default {
   // For the API a path with a trailing slash does not exist; a redirect would say otherwise.
   skipTrailingSlashRedirect: true,
   serverExternalPackages: [
-    '@node-rs/argon2',
     '@opentelemetry/exporter-trace-otlp-http',
     '@opentelemetry/resources',
     '@opentelemetry/sdk-trace',

@@ -8,12 +8,12 @@ import type { Step } from '@/contract/withdrawal'
 import { asUser, givenUser, type TestContext, testContext } from '@/domain/testing'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
-import { type History, listen, runFunction } from './executor'
 import { processWithdrawal } from './functions/process-withdrawal'
 import { purgeRetained } from './functions/purge-retained-data'
 import { sendNotices } from './functions/send-notices'
 import { sweep } from './functions/sweep'
 import recorded from './recorded-run.json'
+import { type History, listen, runFunction } from './testing'
 
 const shared = globalThis as { __accountContext?: unknown }
 const functions = [processWithdrawal, sweep, sendNotices, purgeRetained]

@@ -1,25 +1,34 @@
 import { availableParallelism } from 'node:os'
-import * as argon2 from '@node-rs/argon2'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import type { PasswordJob, startPasswordThread } from './password-thread'
 import { createPasswords } from './passwords'
 
-vi.mock('@node-rs/argon2', { spy: true })
-
-afterEach(() => vi.resetAllMocks())
-
-const AT_ONCE = Math.max(1, availableParallelism() - 1)
+const THREADS = Math.min(4, Math.max(1, availableParallelism() - 1))
 const LONGEST_QUEUE = 500
 
-/** Stands where hashing stands: each call waits until it is told to end. */
-function heldHashing() {
-  const held: { end(): void; fail(error: Error): void }[] = []
-  const started = vi.mocked(argon2.verify).mockImplementation(
-    () =>
-      new Promise<boolean>((resolve, reject) => {
-        held.push({ end: () => resolve(true), fail: reject })
-      }),
-  )
-  return { held, started: () => started.mock.calls.length }
+interface Held {
+  job: PasswordJob
+  end(result: string | boolean): void
+  fail(error: Error): void
+}
+
+/** Stands where hashing stands: each thread holds its first job until it is told to end, then begins the next. */
+function heldThreads() {
+  const queues: Held[][] = []
+  const deaths: (() => void)[] = []
+  const start: typeof startPasswordThread = (onEnd) => {
+    const queue: Held[] = []
+    queues.push(queue)
+    deaths.push(onEnd)
+    return {
+      run(job) {
+        const { promise, resolve, reject } = Promise.withResolvers<string | boolean>()
+        queue.push({ job, end: resolve, fail: reject })
+        return promise
+      },
+    }
+  }
+  return { queues, deaths, passwords: createPasswords(start) }
 }
 
 /** Lets every promise that can go on go on. */
@@ -45,83 +54,59 @@ test('the hash is Argon2id with 12 MiB, three passes and one lane, salted anew e
   expect(one).not.toBe(other)
 })
 
-test('without a hash one is checked that takes as long as any made today', async () => {
+test('what is no hash is an error, and the next is checked all the same', async () => {
   const passwords = createPasswords()
-  const settings = (await passwords.hash('password')).split('$', 4)
-  expect(await passwords.verify(undefined, 'password')).toBe(false)
-  const [[nobodys] = []] = vi.mocked(argon2.verify).mock.calls
-  expect(String(nobodys).split('$', 4)).toEqual(settings)
+  await expect(passwords.verify('not a hash', 'password')).rejects.toThrow()
+  expect(await passwords.verify(await passwords.hash('password'), 'password')).toBe(true)
 })
 
-test('never more than all cores but one hash at once, and each end lets exactly one more begin', async () => {
-  const { held, started } = heldHashing()
-  const passwords = createPasswords()
-  const calls = Array.from({ length: AT_ONCE + 10 }, () => passwords.verify('hash', 'password'))
-  await settle()
-  expect(started()).toBe(AT_ONCE)
-  for (let ended = 1; ended <= 10; ended++) {
-    held[ended - 1]?.end()
-    await settle()
-    expect(started()).toBe(AT_ONCE + ended)
-  }
-  for (const { end } of held) end()
-  expect(await Promise.all(calls)).toEqual(calls.map(() => true))
+test('without a hash one is checked that takes as long as any made today, and matches nothing', async () => {
+  const settings = (await createPasswords().hash('password')).split('$', 4)
+  const { queues, passwords } = heldThreads()
+  const verified = passwords.verify(undefined, 'password')
+  const [held] = queues.flat()
+  expect(held?.job.hashed?.split('$', 4)).toEqual(settings)
+  held?.end(true)
+  expect(await verified).toBe(false)
 })
 
-test('hashing and checking share the same places', async () => {
-  const { held } = heldHashing()
-  const hashing = vi.mocked(argon2.hash).mockResolvedValue('hashed')
-  const passwords = createPasswords()
-  const checks = Array.from({ length: AT_ONCE }, () => passwords.verify('hash', 'password'))
-  const hash = passwords.hash('password')
-  await settle()
-  expect(hashing).not.toHaveBeenCalled()
-  for (const { end } of held) end()
-  expect(await hash).toBe('hashed')
-  await Promise.all(checks)
-})
-
-test('who waits is served in the order of arrival', async () => {
-  const { held } = heldHashing()
-  const passwords = createPasswords()
-  const calls = Array.from({ length: AT_ONCE + 5 }, (_, n) => passwords.verify('hash', `password ${n}`))
-  for (let ended = 0; ended < calls.length; ended++) {
-    await settle()
-    held[ended]?.end()
-  }
-  await Promise.all(calls)
-  expect(vi.mocked(argon2.verify).mock.calls.map(([, password]) => password)).toEqual(
-    calls.map((_, n) => `password ${n}`),
+test('never more than one thread for each core but one, and jobs go to who has the fewest', async () => {
+  const { queues, passwords } = heldThreads()
+  const calls = Array.from({ length: THREADS * 3 }, (_, n) => passwords.verify('hash', `password ${n}`))
+  expect(queues.map((queue) => queue.map(({ job }) => job.password))).toEqual(
+    Array.from({ length: THREADS }, (_, thread) => [0, 1, 2].map((n) => `password ${n * THREADS + thread}`)),
   )
+  expect(passwords.load()).toEqual({ running: THREADS, waiting: THREADS * 2 })
+  for (const { end } of queues.flat()) end(true)
+  expect(await Promise.all(calls)).toEqual(calls.map(() => true))
+  expect(passwords.load()).toEqual({ running: 0, waiting: 0 })
 })
 
 test('when five hundred wait the next is refused with SERVER_002 and a time to wait, and none of the others suffers', async () => {
-  const { held, started } = heldHashing()
-  const passwords = createPasswords()
-  const accepted = Array.from({ length: AT_ONCE + LONGEST_QUEUE }, () => passwords.verify('hash', 'password'))
-  await expect(passwords.verify('hash', 'one too many')).rejects.toMatchObject({
-    code: 'SERVER_002',
-    retryAfterSeconds: 5,
-  })
-  for (let ended = 0; ended < accepted.length; ended++) {
-    await settle()
-    held[ended]?.end()
-  }
-  expect(await Promise.all(accepted)).toHaveLength(AT_ONCE + LONGEST_QUEUE)
-  expect(started()).toBe(AT_ONCE + LONGEST_QUEUE)
+  const { queues, passwords } = heldThreads()
+  const accepted = Array.from({ length: THREADS + LONGEST_QUEUE }, () => passwords.hash('password'))
+  const oneTooMany = () => passwords.verify('hash', 'one too many')
+  await expect(oneTooMany()).rejects.toMatchObject({ code: 'SERVER_002', retryAfterSeconds: 5 })
+  queues[0]?.[0]?.end('hashed')
+  await settle()
+  const next = oneTooMany()
+  for (const { end } of queues.flat()) end('hashed')
+  expect(await Promise.all(accepted)).toEqual(accepted.map(() => 'hashed'))
+  expect(await next).toBe(false)
 })
 
-test('a failure gives its place to the next', async () => {
-  const { held, started } = heldHashing()
-  const passwords = createPasswords()
-  const failing = Array.from({ length: AT_ONCE }, () => passwords.verify('hash', 'password'))
-  const next = passwords.verify('hash', 'password')
-  await settle()
-  const outcomes = Promise.allSettled(failing)
-  for (const { fail } of held) fail(new Error('out of memory'))
-  expect((await outcomes).map(({ status }) => status)).toEqual(failing.map(() => 'rejected'))
-  await settle()
-  expect(started()).toBe(AT_ONCE + 1)
-  held.at(-1)?.end()
-  expect(await next).toBe(true)
+test('a failure is its own job’s alone; a thread that has died is replaced', async () => {
+  const { queues, deaths, passwords } = heldThreads()
+  const first = passwords.verify('hash', 'password')
+  queues[0]?.[0]?.fail(new Error('out of memory'))
+  await expect(first).rejects.toThrow('out of memory')
+  const second = passwords.verify('hash', 'password')
+  expect(queues).toHaveLength(1)
+  deaths[0]?.()
+  queues[0]?.[1]?.fail(new Error('died'))
+  await expect(second).rejects.toThrow('died')
+  const third = passwords.verify('hash', 'password')
+  expect(queues).toHaveLength(2)
+  queues[1]?.[0]?.end(true)
+  expect(await third).toBe(true)
 })

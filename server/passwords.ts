@@ -1,36 +1,53 @@
 import { availableParallelism } from 'node:os'
-import { hash, verify } from '@node-rs/argon2'
 import { AppError } from '@/contract/errors'
 import type { Passwords } from '@/domain/context'
-import { createGate, type Gate } from './gate'
+import { type PasswordJob, startPasswordThread } from './password-thread'
 
-// Of the settings that OWASP calls equally strong the fastest here (docs/decisions/0003): 12 MiB, three passes, one lane.
-const ARGON2ID = { memoryCost: 12_288, timeCost: 3, parallelism: 1 }
-/** Of a random password that was thrown away. */
+/** Of a random password that was thrown away, with the settings of all others. */
 const NOBODYS = '$argon2id$v=19$m=12288,t=3,p=1$42a420T/Xlspq9SkWkMikQ$EfitoyZ6qJBV9ad4J2XGRCMwewu7Dg+nj/T+uj5DOL0'
-const AT_ONCE = Math.max(1, availableParallelism() - 1)
+/** Each costs some 17 MiB, so that a large machine does not get one for every core. */
+const MOST_THREADS = Math.min(4, Math.max(1, availableParallelism() - 1))
 const MOST_WAITING = 500
 
 export interface PasswordQueue extends Passwords {
-  load: Gate['load']
+  load(): { running: number; waiting: number }
 }
 
 /** Hashing leaves one core to everything else, and refuses once the queue is too long to be of use. */
-export function createPasswords(): PasswordQueue {
-  const gate = createGate(AT_ONCE)
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (gate.load().waiting >= MOST_WAITING) throw new AppError('SERVER_002', undefined, 5)
-    await gate.enter()
+export function createPasswords(startThread = startPasswordThread): PasswordQueue {
+  const threads: { run: ReturnType<typeof startThread>['run']; jobs: number }[] = []
+  const total = () => threads.reduce((sum, { jobs }) => sum + jobs, 0)
+
+  function leastBusy() {
+    const idle = threads.find(({ jobs }) => jobs === 0)
+    if (idle || threads.length === MOST_THREADS) {
+      return idle ?? threads.reduce((least, thread) => (thread.jobs < least.jobs ? thread : least))
+    }
+    const { run } = startThread(() => threads.splice(threads.indexOf(thread), 1))
+    const thread = { run, jobs: 0 }
+    threads.push(thread)
+    return thread
+  }
+
+  async function inTurn(job: PasswordJob) {
+    if (total() >= MOST_THREADS + MOST_WAITING) throw new AppError('SERVER_002', undefined, 5)
+    const thread = leastBusy()
+    thread.jobs++
     try {
-      return await work()
+      return await thread.run(job)
     } finally {
-      gate.leave()
+      thread.jobs--
     }
   }
+
   return {
-    hash: (password) => inTurn(() => hash(password, ARGON2ID)),
+    hash: async (password) => String(await inTurn({ password })),
     verify: async (hashed, password) =>
-      (await inTurn(() => verify(hashed ?? NOBODYS, password))) && hashed !== undefined,
-    load: gate.load,
+      (await inTurn({ password, hashed: hashed ?? NOBODYS })) === true && hashed !== undefined,
+    load() {
+      const jobs = total()
+      const running = Math.min(jobs, threads.length)
+      return { running, waiting: jobs - running }
+    },
   }
 }

@@ -37,7 +37,8 @@ parentPort.on('message', ({ id, job: { password, hashed } }) => {
  * It keeps nothing alive while it has no job. `onEnd`: it has died, with its jobs.
  */
 export function startPasswordThread(onEnd: () => void): PasswordThread {
-  const worker = new Worker(PROGRAM, { eval: true, workerData: ARGON2ID })
+  // What this process was started with, such as a module to load first, is not for the thread.
+  const worker = new Worker(PROGRAM, { eval: true, execArgv: [], workerData: ARGON2ID })
   const jobs = new Map<number, PromiseWithResolvers<string | boolean>>()
   let ids = 0
   worker.unref()

@@ -10,7 +10,15 @@ export function Providers({ children }: { children: ReactNode }) {
   const [client] = useState(
     () =>
       new QueryClient({
-        defaultOptions: { queries: { retry: (failures, error) => isPassing(error) && failures < 2 } },
+        // Left to itself, a press made offline would wait, and take effect when the network comes back.
+        defaultOptions: {
+          mutations: { networkMode: 'always' },
+          queries: {
+            networkMode: 'always',
+            refetchOnReconnect: true,
+            retry: (failures, error) => isPassing(error) && failures < 2,
+          },
+        },
       }),
   )
   return <QueryClientProvider client={client}>{children}</QueryClientProvider>

@@ -51,7 +51,7 @@ export function WithdrawalProgress(props: WithdrawalProgressProps) {
 }
 
 function Progress({ userId, withdrawalId, token, renderedAt }: WithdrawalProgressProps & { token: string }) {
-  const { data: status, error, fetchStatus } = useWithdrawalStatus({ userId, withdrawalId, token })
+  const { data: status, error } = useWithdrawalStatus({ userId, withdrawalId, token })
   const news = useNews(status)
   if (!status && isRefusal(error)) return <NotThisLink />
   if (!status) return error ? <NoAnswer /> : <Reading />
@@ -70,11 +70,6 @@ function Progress({ userId, withdrawalId, token, renderedAt }: WithdrawalProgres
               ? 'This link no longer opens the progress.'
               : 'The service did not answer the last time. The deletion goes on, and this page keeps asking.'}
           </p>
-        </Alert>
-      )}
-      {!isCompleted && !error && fetchStatus === 'paused' && (
-        <Alert tone="warning" role="status" title="You are offline">
-          <p>The deletion goes on. You see how far it is once you are back.</p>
         </Alert>
       )}
       <Card>

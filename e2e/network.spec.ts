@@ -1,0 +1,45 @@
+import type { Page } from '@playwright/test'
+import { expect, test } from './fixtures'
+
+const NO_ANSWER = 'The service did not answer'
+
+/** What the browser sends from here on, but for reads. */
+function writesOf(page: Page): string[] {
+  const writes: string[] = []
+  page.on('request', (request) => request.method() !== 'GET' && writes.push(new URL(request.url()).pathname))
+  return writes
+}
+
+test('a deletion pressed offline is refused, and does not happen when the network comes back', async ({
+  page,
+  context,
+  signedInUser: user,
+}) => {
+  await page.goto('/settings/withdraw')
+  await page.getByLabel('Confirmation').fill('DELETE_MY_ACCOUNT')
+  await page.getByLabel('Current password').fill(user.password)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await context.setOffline(true)
+  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
+  await expect(page.getByRole('alert').filter({ hasText: NO_ANSWER })).toBeVisible()
+  await expect(page.getByRole('dialog')).toBeHidden()
+  const writes = writesOf(page)
+  await context.setOffline(false)
+  await page.waitForTimeout(2_000)
+  expect(writes).toEqual([])
+  await page.goto('/settings/email')
+  await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
+})
+
+test('a change pressed offline is refused, and not sent later', async ({ page, context, signedInUser: user }) => {
+  await page.getByLabel('New email').fill(`new-${user.email}`)
+  await page.getByLabel('Current password').fill(user.password)
+  await context.setOffline(true)
+  await page.getByRole('button', { name: 'Send verification' }).click()
+  await expect(page.getByRole('alert').filter({ hasText: NO_ANSWER })).toBeVisible()
+  await context.setOffline(false)
+  await page.waitForTimeout(2_000)
+  await page.reload()
+  await expect(page.getByRole('button', { name: 'Send verification' })).toBeEnabled()
+  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
+})

@@ -5,10 +5,9 @@ import { Button } from '@/components/ui/button'
 
 interface ErrorPageProps {
   error: Error & { digest?: string }
-  reset: () => void
 }
 
-export default function ErrorPage({ error, reset }: ErrorPageProps) {
+export default function ErrorPage({ error }: ErrorPageProps) {
   return (
     <main
       id="content"
@@ -27,7 +26,8 @@ export default function ErrorPage({ error, reset }: ErrorPageProps) {
         </p>
       )}
       <div className="mt-8">
-        <Button onClick={reset} className="w-full sm:w-auto">
+        {/* Not reset(): it shows once more what the server has answered. */}
+        <Button onClick={() => window.location.reload()} className="w-full sm:w-auto">
           Try again
         </Button>
       </div>

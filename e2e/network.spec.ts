@@ -43,3 +43,14 @@ test('a change pressed offline is refused, and not sent later', async ({ page, c
   await expect(page.getByRole('button', { name: 'Send verification' })).toBeEnabled()
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
 })
+
+test('“Try again” asks the server again for a page that could not be shown', async ({ page, signedInUser }) => {
+  expect(signedInUser.id).toMatch(/^usr_/)
+  const script = '**/_next/static/chunks/*.js'
+  await page.route(script, (route) => route.abort())
+  await page.getByRole('link', { name: 'Withdraw' }).click()
+  await expect(page.getByRole('heading', { name: 'This page could not be shown' })).toBeVisible()
+  await page.unroute(script)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Withdraw account' })).toBeVisible()
+})

@@ -1,7 +1,13 @@
 import type { Page } from '@playwright/test'
-import { expect, test } from './fixtures'
+import { expect, expectAccessible, linkIn, requestChange, test, type User } from './fixtures'
 
 const NO_ANSWER = 'The service did not answer'
+
+async function fillSignIn(page: Page, user: User) {
+  await page.getByLabel('Email').fill(user.email)
+  await page.getByLabel('Password').fill(user.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
 
 /** What the browser sends from here on, but for reads. */
 function writesOf(page: Page): string[] {
@@ -53,4 +59,44 @@ test('“Try again” asks the server again for a page that could not be shown',
   await page.unroute(script)
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Withdraw account' })).toBeVisible()
+})
+
+for (const [what, status] of [
+  ['a proxy that fails', 502],
+  ['a network that is away', 0],
+] as const) {
+  test(`the sign-in outlives ${what}, with the secret of its link`, async ({ page, browser, signedInUser, inbox }) => {
+    const newEmail = `new-${signedInUser.email}`
+    await requestChange(page, signedInUser, newEmail)
+    const link = linkIn(await inbox.latest(newEmail, 'Verify Your New Email Address'), '/verify-email')
+    const elsewhere = await (await browser.newContext()).newPage()
+    await elsewhere.goto(link)
+    await elsewhere.getByText('Sign in to continue').click()
+    await expect(elsewhere.getByRole('button', { name: 'Sign in' })).toBeEnabled()
+    const address = elsewhere.url()
+    const auth = '**/api/auth/**'
+    await elsewhere.route(auth, (route) =>
+      status ? route.fulfill({ status, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }) : route.abort(),
+    )
+    await fillSignIn(elsewhere, signedInUser)
+    await expect(elsewhere.getByRole('alert').filter({ hasText: 'Check your connection' })).toBeVisible()
+    expect(elsewhere.url()).toBe(address)
+    await expectAccessible(elsewhere)
+    await elsewhere.unroute(auth)
+    await elsewhere.getByRole('button', { name: 'Sign in' }).click()
+    await expect(elsewhere.getByRole('button', { name: 'Verify my new address' })).toBeVisible()
+  })
+}
+
+test('too many tries to sign in are told with the wait', async ({ page, user }) => {
+  await page.goto('/sign-in')
+  await page.route('**/api/auth/callback/credentials', (route) =>
+    route.fulfill({
+      status: 429,
+      headers: { 'Retry-After': '871' },
+      json: { url: `${new URL(page.url()).origin}/sign-in?error=RATE_001%3A871` },
+    }),
+  )
+  await fillSignIn(page, user)
+  await expect(page.getByRole('alert').filter({ hasText: 'You can try again in 15 minutes.' })).toBeVisible()
 })

@@ -1,14 +1,15 @@
 'use client'
 
 import { zodResolver } from '@hookform/resolvers/zod'
-import { signIn } from 'next-auth/react'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { z } from 'zod'
+import { signInHere } from '@/components/auth-calls'
 import { Alert } from '@/components/ui/alert'
 import { Button } from '@/components/ui/button'
 import { inWords } from '@/components/ui/duration'
 import { PasswordField, TextField } from '@/components/ui/field'
+import { ApiError } from '@/contract/errors'
 
 const credentials = z.object({
   email: z.string().min(1, 'Enter the email address of your account.'),
@@ -20,17 +21,16 @@ export function SignInForm({ next }: { next: string }) {
   const { errors } = form.formState
   const [leaving, setLeaving] = useState(false)
 
-  const submit = form.handleSubmit(async (values) => {
-    // Left to itself, next-auth sends this page's whole address as callbackUrl, with the secret in its fragment.
-    const result = await signIn('credentials', { ...values, redirect: false, callbackUrl: next }).catch(() => undefined)
-    if (result?.ok && !result.error) {
+  const submit = form.handleSubmit(async ({ email, password }) => {
+    try {
+      await signInHere(email, password)
       setLeaving(true)
       // The secret of a verification link lives in the fragment: it goes along in the browser and is never sent.
       window.location.assign(next + window.location.hash)
-      return
+    } catch (error) {
+      form.setError('root', { message: refusal(error) })
+      if (isWrong(error)) form.setFocus('password', { shouldSelect: true })
     }
-    form.setError('root', { message: refusal(result?.error ?? undefined) })
-    if (result?.error === 'CredentialsSignin') form.setFocus('password', { shouldSelect: true })
   })
 
   return (
@@ -52,6 +52,9 @@ export function SignInForm({ next }: { next: string }) {
         error={errors.password?.message}
         {...form.register('password')}
       />
+      <noscript>
+        <p className="text-ink-muted text-sm">Signing in needs JavaScript. Switch it on and reload this page.</p>
+      </noscript>
       <Button type="submit" pending={form.formState.isSubmitting || leaving} className="w-full">
         Sign in
       </Button>
@@ -59,9 +62,11 @@ export function SignInForm({ next }: { next: string }) {
   )
 }
 
-function refusal(error: string | undefined): string {
-  if (error === 'CredentialsSignin') return 'Email or password is wrong. Check both and try again.'
-  const [, seconds] = /^RATE_001:(\d+)$/.exec(error ?? '') ?? []
-  if (seconds) return `Too many tries. You can try again in ${inWords(Number(seconds))}.`
+const isWrong = (error: unknown) => error instanceof ApiError && error.code === 'EMAIL_007'
+
+function refusal(error: unknown): string {
+  if (isWrong(error)) return 'Email or password is wrong. Check both and try again.'
+  if (error instanceof ApiError && error.code === 'RATE_001')
+    return `Too many tries. You can try again in ${inWords(error.retryAfterSeconds ?? 0)}.`
   return 'We could not sign you in. Check your connection and try again in a moment.'
 }

@@ -14,7 +14,7 @@ export function Countdown({ until, renderedAt }: CountdownProps) {
   const seconds = (Date.parse(until) - useServerTime(renderedAt)) / 1000
   return (
     <time dateTime={until} className="tabular-nums">
-      {inWords(seconds >= 60 ? Math.ceil(seconds / 60) * 60 : seconds)}
+      {inWords(seconds)}
     </time>
   )
 }

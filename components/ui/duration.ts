@@ -7,9 +7,9 @@ const units = [
 
 const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`
 
-/** “11 hours 59 minutes”, “4 minutes 12 seconds”, “9 seconds”: the two largest units, rounded up so that it never says too little. */
+/** “11 hours 59 minutes”, “5 minutes”, “9 seconds”: the two largest units down to the minute, rounded up so that it never says too little. */
 export function inWords(seconds: number): string {
-  const whole = Math.max(0, Math.ceil(seconds))
+  const whole = seconds > 60 ? Math.ceil(seconds / 60) * 60 : Math.max(0, Math.ceil(seconds))
   const largest = units.findIndex(([, size]) => whole >= size)
   const [unit, size] = units[largest] ?? ['second', 1]
   const next = units[largest + 1]

@@ -3,7 +3,6 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { signOut } from 'next-auth/react'
 import { useState } from 'react'
 import { flushSync } from 'react-dom'
 import { type Resolver, useForm, useWatch } from 'react-hook-form'
@@ -12,6 +11,7 @@ import type { Answer } from '@/contract/define'
 import { ApiError, CONFIRMATION } from '@/contract/errors'
 import { FEEDBACK_LENGTH, REASONS, withdrawAccount, withdrawBody } from '@/contract/withdrawal'
 import { call } from '../api'
+import { endSessionHere } from '../auth-calls'
 import { fieldText } from '../error-text'
 import { showError } from '../show-error'
 import { signInAgain } from '../sign-in-again'
@@ -190,7 +190,7 @@ const SIGN_OUT_MS = 2_000
 
 /** The session has ended already; this takes its cookie away. What was typed must not come back with the Back button. */
 async function leaveFor({ withdrawal_id, status_token }: Answer<typeof withdrawAccount>) {
-  const signedOut = signOut({ redirect: false }).catch(() => {})
+  const signedOut = endSessionHere().catch(() => {})
   await Promise.race([signedOut, new Promise((resolve) => setTimeout(resolve, SIGN_OUT_MS))])
   window.location.replace(`/withdrawal/${withdrawal_id}#token=${status_token}`)
 }

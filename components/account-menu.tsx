@@ -1,5 +1,6 @@
 'use client'
 
+import { useMutation } from '@tanstack/react-query'
 import { ChevronDown, LogOut, Settings2 } from 'lucide-react'
 import Link from 'next/link'
 import { useId, useState } from 'react'
@@ -14,6 +15,7 @@ export function AccountMenu({ name, email }: { name: string; email: string }) {
   const hydrated = useHydrated()
   const id = useId()
   const [open, setOpen] = useState(false)
+  const leave = useMutation({ mutationFn: () => signOutHere('/sign-in') })
   return (
     <>
       <button
@@ -36,7 +38,11 @@ export function AccountMenu({ name, email }: { name: string; email: string }) {
       <div
         id={id}
         popover="auto"
-        onBeforeToggle={(event) => event.newState === 'open' && setOpen(true)}
+        onBeforeToggle={(event) => {
+          if (event.newState !== 'open') return
+          leave.reset()
+          setOpen(true)
+        }}
         // Not before: what holds the focus must still be there when the browser gives it back.
         onToggle={(event) => event.newState === 'closed' && setOpen(false)}
         className="fade-in zoom-in-95 absolute inset-auto top-15 [position-anchor:auto] right-4 m-0 w-68 origin-top-right rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift duration-100 open:animate-in supports-[top:anchor(bottom)]:top-[calc(anchor(bottom)+0.5rem)] supports-[top:anchor(bottom)]:right-[anchor(right)]"
@@ -55,9 +61,19 @@ export function AccountMenu({ name, email }: { name: string; email: string }) {
             >
               <Settings2 aria-hidden /> Settings
             </Link>
-            <button type="button" className={item} onClick={() => void signOutHere('/sign-in')}>
+            <button
+              type="button"
+              className={item}
+              aria-busy={leave.isPending || undefined}
+              onClick={() => !leave.isPending && leave.mutate()}
+            >
               <LogOut aria-hidden /> Sign out
             </button>
+            {leave.isError && (
+              <p role="alert" className="px-2.5 py-2 text-danger text-sm leading-5">
+                You are still signed in. Try again.
+              </p>
+            )}
           </>
         )}
       </div>

@@ -100,3 +100,17 @@ test('too many tries to sign in are told with the wait', async ({ page, user }) 
   await fillSignIn(page, user)
   await expect(page.getByRole('alert').filter({ hasText: 'You can try again in 15 minutes.' })).toBeVisible()
 })
+
+test('a sign-out that fails says that the session goes on', async ({ page, signedInUser }) => {
+  const auth = '**/api/auth/signout'
+  await page.route(auth, (route) => route.fulfill({ status: 502, body: 'Bad gateway' }))
+  await page.getByRole('button', { name: 'Account menu' }).click()
+  const signOut = page.getByRole('button', { name: 'Sign out' })
+  await signOut.click()
+  await expect(page.getByRole('alert').filter({ hasText: 'You are still signed in. Try again.' })).toBeVisible()
+  await expect(page.getByText(signedInUser.email).first()).toBeVisible()
+  await expectAccessible(page)
+  await page.unroute(auth)
+  await signOut.click()
+  await expect(page.getByLabel('Password')).toBeVisible()
+})

@@ -22,6 +22,7 @@ export default async function SignInPage({ searchParams }: Props) {
       {ended && (
         <Alert title="Your session has ended" className="mb-6">
           <p>Sign in again to go on where you were.</p>
+          <p>If your email address was changed just now, sign in with the new one.</p>
         </Alert>
       )}
       <Card className="p-6 sm:p-8">

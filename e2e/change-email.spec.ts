@@ -44,6 +44,9 @@ test('the link changes the address at the press of its button, not before', asyn
   await page.getByRole('button', { name: 'Verify my new address' }).click()
   await expect(page.getByRole('button', { name: 'Verify my new address' })).toBeHidden()
   await expectAccessible(page)
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'This link has been used' })).toBeVisible()
+  await expectAccessible(page)
   await status.reload()
   await expect(status.getByText(newEmail).first()).toBeVisible()
   await expect(status.getByRole('heading', { name: 'Pending change' })).toBeHidden()
@@ -92,8 +95,11 @@ test('a link opened in the tab of one that no longer works is read anew', async 
   await page.goto(link.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10)))
   await expect(page.getByText(second)).toBeVisible()
   await page.getByRole('button', { name: 'Verify my new address' }).click()
-  const refusal = page.getByRole('alert').filter({ hasText: 'This link was replaced by a newer message' })
+  const refusal = page.getByRole('heading', { name: 'This link was replaced by a newer message' })
   await expect(refusal).toBeVisible()
+  await expect(page.getByRole('link', { name: 'Enter the code in settings' })).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Verify my new address' })).toBeHidden()
+  await expectAccessible(page)
   await page.goto(link)
   await expect(refusal).toBeHidden()
   await page.getByRole('button', { name: 'Verify my new address' }).click()
@@ -116,6 +122,40 @@ test('a link opened in the tab of one that has changed the address is read anew'
     await page.getByRole('button', { name: 'Verify my new address' }).click()
     await expect(changed).toBeVisible()
   }
+})
+
+test('a link that expires while it is looked at says so, and has no button left', async ({ page, user, inbox }) => {
+  await signIn(page, user, `${IMPATIENT_URL}/sign-in`)
+  const newEmail = `new-${user.email}`
+  await requestChange(page, user, newEmail)
+  await page.goto(linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email'))
+  const verify = page.getByRole('button', { name: 'Verify my new address' })
+  await expect(verify).toBeDisabled()
+  await expect(page.getByRole('heading', { name: 'This link has expired' })).toBeVisible({ timeout: 20_000 })
+  await expect(verify).toBeHidden()
+  await expectAccessible(page)
+})
+
+test('the choice of the link is kept for the next change', async ({ page, signedInUser }) => {
+  const link = page.getByLabel(/^Link/)
+  await link.check()
+  await requestChange(page, signedInUser, `one-${signedInUser.email}`)
+  await expect(link).toBeChecked()
+  await page.getByRole('button', { name: 'Cancel change' }).click()
+  await page.getByRole('button', { name: 'Yes, cancel the change' }).click()
+  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
+  await requestChange(page, signedInUser, `two-${signedInUser.email}`)
+})
+
+test('the cells of the code stay inside the card on the smallest phone', async ({ page, signedInUser }) => {
+  await page.setViewportSize({ width: 320, height: 640 })
+  await requestChange(page, signedInUser, `new-${signedInUser.email}`)
+  const cells = page.locator('.code-cells')
+  const overflow = await cells.evaluate((box) => {
+    const last = box.querySelector('span:last-child')
+    return (last?.getBoundingClientRect().right ?? Infinity) - box.getBoundingClientRect().right
+  })
+  expect(overflow).toBeLessThanOrEqual(0)
 })
 
 test('five wrong codes end the request, and the page says what to do', async ({ page, signedInUser, inbox }) => {

@@ -40,7 +40,9 @@ export function ChangeEmailForm({ userId, pendingEmail, suggestion, onSent }: Ch
     mutationFn: async (body: Values) => (await loadCalls()).change(userId, body),
     onSuccess: async () => {
       onSent()
-      form.reset({ ...form.getValues(), new_email: '', current_password: '' })
+      // Not reset(): it leaves no radio checked.
+      form.setValue('new_email', '')
+      form.setValue('current_password', '')
       await queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
     },
     onError: (error) => showError(form, error),

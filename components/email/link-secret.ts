@@ -41,8 +41,13 @@ export const useLinkSecret = (): LinkSecret | null | undefined => useSyncExterna
 export const fragmentOf = (held: LinkSecret) =>
   `#${new URLSearchParams({ request: held.change_request_id, code: held.verification_code })}`
 
-/** After success: nothing to find in the address bar or the history any more. */
+const SPENT = '#done'
+
+/** After success: nothing to find in the address bar or the history any more, but that it was there. */
 export function clearLinkSecret() {
   secret = null
-  window.history.replaceState(null, '', window.location.pathname)
+  window.history.replaceState(null, '', window.location.pathname + SPENT)
 }
+
+/** Where a link was that has done its work: the page was loaded again, or come back to. */
+export const isSpent = () => window.location.hash === SPENT

@@ -15,9 +15,10 @@ import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { Countdown } from '../ui/countdown'
+import { serverNow, useServerTime } from '../ui/server-clock'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { type EmailStatus, emailStatusKey, type Pending, pendingOf, useEmailStatus } from './email-status'
-import { clearLinkSecret, fragmentOf, type LinkSecret, useLinkSecret } from './link-secret'
+import { clearLinkSecret, fragmentOf, isSpent, type LinkSecret, useLinkSecret } from './link-secret'
 
 interface Reader {
   userId: string
@@ -38,7 +39,7 @@ export function VerifyEmail({ reader, renderedAt }: VerifyEmailProps) {
   const [done, setDone] = useState<Answer<typeof verifyEmail> | null>(null)
   if (done) return <Changed answer={done} />
   if (secret === undefined) return <Reading />
-  if (secret === null) return <NoSecret />
+  if (secret === null) return isSpent() ? <Spent /> : <NoSecret />
   if (!reader) return <SignInFirst secret={secret} />
   return <Redeem secret={secret} reader={reader} renderedAt={renderedAt} onDone={setDone} />
 }
@@ -53,7 +54,15 @@ interface RedeemProps {
 function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
   const status = useEmailStatus(reader.userId, reader.initialStatus, renderedAt)
   const pending = pendingOf(status)
-  if (pending?.changeRequestId !== secret.change_request_id) return <NotThisAccount secret={secret} status={status} />
+  const isHere = pending?.changeRequestId === secret.change_request_id
+  const [expiresAt, setExpiresAt] = useState<string>()
+  const [isReplaced, setReplaced] = useState(false)
+
+  // Once it has expired, the status tells no more of it.
+  if (isHere && pending.expiresAt !== expiresAt) setExpiresAt(pending.expiresAt)
+  if (isReplaced) return <Replaced />
+  if (!isHere && expiresAt && Date.parse(expiresAt) <= serverNow() + 1000) return <Expired />
+  if (!isHere) return <NotThisAccount secret={secret} status={status} />
   return (
     <Confirm
       secret={secret}
@@ -62,6 +71,7 @@ function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
       currentEmail={status.current_email}
       renderedAt={renderedAt}
       onDone={onDone}
+      onReplaced={() => setReplaced(true)}
     />
   )
 }
@@ -69,9 +79,11 @@ function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
 interface ConfirmProps extends RedeemProps {
   pending: Pending
   currentEmail: string
+  /** Another press would only take an attempt from the newest message. */
+  onReplaced: () => void
 }
 
-function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone }: ConfirmProps) {
+function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone, onReplaced }: ConfirmProps) {
   const router = useRouter()
   const queryClient = useQueryClient()
   const refresh = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(reader.userId) })
@@ -83,8 +95,12 @@ function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone }: 
       router.refresh()
       return refresh()
     },
-    onError: refresh,
+    onError: (error) => {
+      if (error instanceof ApiError && error.code === 'EMAIL_003') onReplaced()
+      return refresh()
+    },
   })
+  const isOver = useServerTime(renderedAt) >= Date.parse(pending.expiresAt)
 
   return (
     <Screen
@@ -113,8 +129,8 @@ function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone }: 
           </span>
         </div>
       </dl>
-      {verify.error && <Alert tone="danger" role="alert" title={refusal(verify.error)} />}
-      <Button className={wide} pending={verify.isPending} onClick={() => verify.mutate()}>
+      {verify.error && <Alert tone="danger" role="alert" title={errorText(verify.error)} />}
+      <Button className={wide} disabled={isOver} pending={verify.isPending} onClick={() => verify.mutate()}>
         Verify my new address
       </Button>
       <p className="text-ink-muted text-sm">
@@ -123,13 +139,6 @@ function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone }: 
       </p>
     </Screen>
   )
-}
-
-/** A link whose code is refused was made for an older message; typing anything again would not help. */
-function refusal(error: Error): string {
-  if (error instanceof ApiError && error.code === 'EMAIL_003')
-    return 'This link was replaced by a newer message. Open the link in the newest one.'
-  return errorText(error)
 }
 
 function Changed({ answer }: { answer: Answer<typeof verifyEmail> }) {
@@ -170,7 +179,54 @@ function SignInFirst({ secret }: { secret: LinkSecret }) {
   )
 }
 
+function Replaced() {
+  return (
+    <Screen
+      icon={Link2Off}
+      tone="warning"
+      announce
+      title="This link was replaced by a newer message"
+      text="Open the link in the newest one, or enter its 6-digit code in the settings."
+    >
+      <Link href="/settings/email" className={buttonStyle({ className: wide })}>
+        Enter the code in settings
+      </Link>
+    </Screen>
+  )
+}
+
+function Expired() {
+  return (
+    <Screen
+      icon={Link2Off}
+      tone="warning"
+      announce
+      title="This link has expired"
+      text="Your current address stays. To try again, start a new change in the settings."
+    >
+      <Link href="/settings/email" className={buttonStyle({ className: wide })}>
+        Go to settings
+      </Link>
+    </Screen>
+  )
+}
+
+function Spent() {
+  return (
+    <Screen
+      icon={CircleCheck}
+      title="This link has been used"
+      text="It has done its work: your address was changed. The settings show the one that you sign in with."
+    >
+      <Link href="/settings/email" className={buttonStyle({ className: wide })}>
+        Go to settings
+      </Link>
+    </Screen>
+  )
+}
+
 function NotThisAccount({ secret, status }: { secret: LinkSecret; status: EmailStatus }) {
+  const leave = useMutation({ mutationFn: () => signOutHere(signInPath + fragmentOf(secret)) })
   return (
     <Screen
       icon={Link2Off}
@@ -187,9 +243,10 @@ function NotThisAccount({ secret, status }: { secret: LinkSecret; status: EmailS
       <Link href="/settings/email" className={buttonStyle({ className: wide })}>
         See what is pending in settings
       </Link>
-      <Button variant="secondary" className={wide} onClick={() => void signOutHere(signInPath + fragmentOf(secret))}>
+      <Button variant="secondary" className={wide} pending={leave.isPending} onClick={() => leave.mutate()}>
         Sign in to another account
       </Button>
+      {leave.error && <Alert tone="danger" role="alert" title={errorText(leave.error)} />}
     </Screen>
   )
 }

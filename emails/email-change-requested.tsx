@@ -38,13 +38,11 @@ export default function EmailChangeRequested({
       />
       <Paragraph>
         <strong>If it was not you</strong>, sign in at <TextLink href={settingsUrl}>{settingsUrl}</TextLink> and choose
-        Cancel change. Then change your password, because someone else knows it.
+        Cancel change. Then write to <TextLink href={`mailto:${supportEmail}`}>{supportEmail}</TextLink>, because
+        someone else knows your password.
       </Paragraph>
       <Divider />
-      <FinePrint>
-        If it was you, there is nothing to do here: open the message in your new mailbox. Questions:{' '}
-        <TextLink href={`mailto:${supportEmail}`}>{supportEmail}</TextLink>
-      </FinePrint>
+      <FinePrint>If it was you, there is nothing to do here: open the message in your new mailbox.</FinePrint>
     </Layout>
   )
 }

@@ -177,7 +177,8 @@ export function LinkPanel({ href, label }: { href: string; label: string }) {
         </Link>
       </Section>
       <FinePrint>
-        Or open this link: <TextLink href={href}>{href}</TextLink>
+        <span data-skip-in-text="true">Or open this link: </span>
+        <TextLink href={href}>{href}</TextLink>
       </FinePrint>
     </>
   )

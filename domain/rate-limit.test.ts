@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ERRORS } from '@/contract/errors'
 import type { BucketState } from './context'
 import { forgetWhatIsOver } from './forget'
 import {
@@ -99,6 +100,22 @@ test('all places or none: where one bucket is full, the others keep theirs', asy
   expect(await takePlaces(ctx, asked)).toEqual({ buckets: [open, full], at: ctx.clock.now() })
   const row = await ctx.db.rateLimit.findUniqueOrThrow({ where: { key: open.key } })
   expect(row).toMatchObject({ userId: 'usr_all', places: 3, windowMs: 60_000n, expiresAt: at(ctx, minute) })
+})
+
+test('a limit of the account says which it is; one that concerns an address does not', async () => {
+  const none = { places: 0, windowMs: hour }
+  const ctx = await testContext({ change: none, password: none, taken: none, target: none, targetMail: none })
+  const refusal = (bucket: Bucket) =>
+    takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' }).catch(({ details }) => details)
+  expect(await refusal(userBucket(ctx, 'change', 'usr_said'))).toContain('too many changes')
+  expect(await refusal(userBucket(ctx, 'password', 'usr_said'))).toContain('wrong passwords')
+  for (const bucket of [
+    userBucket(ctx, 'taken', 'usr_said'),
+    pseudonymousBucket(ctx, 'target', 'a@example.test'),
+    pseudonymousBucket(ctx, 'targetMail', 'a@example.test'),
+  ]) {
+    expect(await refusal(bucket)).toBe(ERRORS.EMAIL_008.details)
+  }
 })
 
 test('of several full buckets the last to come free tells how long to wait', async () => {

@@ -26,6 +26,15 @@ export const pseudonymousBucket = (ctx: SystemContext, name: BucketName, text: s
 /** Told in the headers of every answer; the others only where they refuse. */
 const SHOWN = new Set<BucketName>(['change', 'verify', 'withdraw'])
 
+/** Which limit it was, where saying so tells nothing of an address. */
+const REFUSALS: Partial<Record<BucketName, string>> = {
+  change: 'This account has asked for too many changes in a short time. Nothing was changed.',
+  password: 'Too many wrong passwords. Nothing was changed.',
+  passwordDay: 'Too many wrong passwords within a day. Nothing was changed.',
+  verify: 'Too many codes were tried in a short time. Nothing was changed.',
+  withdraw: 'The withdrawal was asked for too often in a short time. Nothing was changed.',
+}
+
 /** Places taken by one call; hand them to `givePlacesBack` when the call turns out not to count. */
 export interface TakenPlaces {
   buckets: Bucket[]
@@ -115,19 +124,23 @@ export async function judgePlaces(
   now: Date,
 ): Promise<TakenPlaces> {
   let freeAt = 0
+  let refusal: string | undefined
   const taken: Bucket[] = []
   for (const bucket of [...take, ...look]) {
     const row = rows.find(({ key }) => key === bucket.key)
     if (!row) throw new Error(`bucket ${bucket.name} was not returned`)
     const state = bucketState(bucket, row.hits, now)
     if (row.granted && take.includes(bucket)) taken.push(bucket)
-    if (!row.granted) freeAt = Math.max(freeAt, state.resetsAt.getTime())
+    if (!row.granted && state.resetsAt.getTime() > freeAt) {
+      freeAt = state.resetsAt.getTime()
+      refusal = REFUSALS[bucket.name]
+    }
     if (!row.granted || SHOWN.has(bucket.name)) noteBucket(ctx, state)
   }
   const places = { buckets: taken, at: now }
   if (freeAt === 0) return places
   await givePlacesBack(ctx, places)
-  throw new AppError(code, undefined, secondsUntil(freeAt, now))
+  throw new AppError(code, refusal, secondsUntil(freeAt, now))
 }
 
 export async function takePlaces(

@@ -101,7 +101,8 @@ export async function changeEmail(call: Call, input: Input<typeof contract>): Pr
 
   const refuseTaken = async () => {
     await takePlaces(ctx, { take: [bucket('taken')], code: 'EMAIL_008' })
-    throw new AppError('EMAIL_002')
+    const isOwn = parseAddress(ctx.actor.user.email)?.key === address.key
+    throw new AppError('EMAIL_002', isOwn ? 'This is already your address.' : undefined)
   }
   let held: TakenPlaces[] = [guess]
   try {

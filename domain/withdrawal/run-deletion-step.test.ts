@@ -141,6 +141,11 @@ test.each([
     Object.assign(new Error('Key (email)=(ada@example.test) exists'), { code: '23505' }),
     'Error 23505',
   ],
+  [
+    'a connection that is refused',
+    new Error('no answer', { cause: Object.assign(new Error('connect ada'), { code: 'ECONNREFUSED' }) }),
+    'Error ECONNREFUSED',
+  ],
   ['another error', new RangeError('ada@example.test'), 'RangeError'],
   ['what is no error', 'ada@example.test', 'unknown'],
 ])('of %s only the kind is kept and thrown on', async (_, error, kind) => {

@@ -151,8 +151,11 @@ function keepsOf(row: ClaimedRow): ReadonlySet<KeptFor> {
   return new Set(choices.filter(([, isKept]) => isKept).map(([name]) => name))
 }
 
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? ` ${error.code}` : undefined)
+
+/** Never its message, which can hold an address. */
 const kindOf = (error: unknown): string =>
-  error instanceof Error ? ('code' in error ? `${error.name} ${error.code}` : error.name) : 'unknown'
+  error instanceof Error ? error.name + (codeOf(error) ?? codeOf(error.cause) ?? '') : 'unknown'
 
 /** From 5 s doubling to an hour. */
 const backOffMs = (attempts: number) => Math.min(5_000 * 2 ** (attempts - 1), 60 * 60_000)

@@ -1,11 +1,21 @@
 'use client'
 
 import { zodResolver } from '@hookform/resolvers/zod'
+import { z } from 'zod'
 import type { Body } from '@/contract/define'
-import { cancelEmailChange, changeEmail, getEmailStatus, resendVerification, verifyEmail } from '@/contract/email'
+import {
+  cancelEmailChange,
+  changeEmail,
+  getEmailStatus,
+  newEmail,
+  resendVerification,
+  verifyEmail,
+} from '@/contract/email'
 import { call } from '../api'
 
-export const changeRules = zodResolver(changeEmail.body)
+export const changeRules = zodResolver(
+  changeEmail.body.extend({ new_email: z.string().min(1, 'Enter your new email address.').pipe(newEmail) }),
+)
 export const codeRules = zodResolver(verifyEmail.body.pick({ verification_code: true }))
 
 export const readStatus = (userId: string) => call(getEmailStatus, { userId })

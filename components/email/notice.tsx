@@ -8,7 +8,7 @@ import { type EmailStatus, pendingOf } from './email-status'
 /** What became of a change request, said once above the page until the next change is sent. */
 export type Notice = { changeRequestId: string; newEmail: string; byPress: boolean } & (
   | { outcome: 'changed'; oldEmail: string; notified: boolean }
-  | { outcome: 'cancelled' | 'expired' | 'gone' }
+  | { outcome: 'cancelled' | 'expired' | 'gone' | 'replaced' }
   | { outcome: 'ended'; text: string }
 )
 
@@ -70,6 +70,12 @@ function NoticeText({ notice }: { notice: Notice }) {
       return (
         <Alert tone="info" title={`The change to ${notice.newEmail} is no longer pending`}>
           <p>It was ended in another place, or its attempts are used up. To change your address, start again below.</p>
+        </Alert>
+      )
+    case 'replaced':
+      return (
+        <Alert tone="warning" title="This change was replaced or cancelled">
+          <p>The code and link sent to {notice.newEmail} no longer work.</p>
         </Alert>
       )
     case 'ended':

@@ -1,6 +1,6 @@
 'use client'
 
-import Link from 'next/link'
+import Link, { useLinkStatus } from 'next/link'
 import { usePathname } from 'next/navigation'
 import { sections } from './sections'
 
@@ -11,20 +11,34 @@ export function SettingsNav() {
       aria-label="Settings"
       className="-mx-4 overflow-x-auto px-4 py-1 sm:-mx-6 sm:px-6 lg:mx-0 lg:overflow-visible lg:px-0"
     >
-      <ul className="flex gap-1 max-sm:justify-between lg:flex-col">
+      <ul className="flex gap-1 max-[22rem]:gap-0 max-sm:justify-between lg:flex-col">
         {sections.map(({ href, label, icon: Icon }) => (
           <li key={href}>
             <Link
               href={href}
               aria-current={pathname === href ? 'page' : undefined}
-              className="flex h-11 items-center gap-2.5 whitespace-nowrap rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-sunken aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:px-2 max-sm:text-sm lg:h-10"
+              className="relative flex h-11 items-center gap-2.5 whitespace-nowrap rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-sunken aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:px-2 max-sm:text-sm max-[22rem]:px-1.5 max-[22rem]:text-[0.8125rem] lg:h-10"
             >
               <Icon className="size-4 max-sm:hidden" aria-hidden />
               {label}
+              <Pending />
             </Link>
           </li>
         ))}
       </ul>
     </nav>
+  )
+}
+
+/** On a slow network: the section was asked for and is on its way. */
+function Pending() {
+  const { pending } = useLinkStatus()
+  return (
+    pending && (
+      <span
+        className="fade-in fill-mode-both absolute inset-x-2 bottom-1 h-0.5 animate-in rounded-full bg-accent delay-150"
+        aria-hidden
+      />
+    )
   )
 }

@@ -139,6 +139,8 @@ test('pending transactions hold the withdrawal back, and the page says so', asyn
   await page.goto(at('/settings/withdraw'))
   await expect(page.getByText('Refund of an order')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Continue' })).toBeHidden()
+  await page.getByRole('button', { name: 'Check again' }).click()
+  await expect(page.getByRole('status').filter({ hasText: 'Still pending, checked just now.' })).toBeVisible()
   await expectAccessible(page)
 })
 

@@ -1,7 +1,7 @@
 'use client'
 
 import { useRouter } from 'next/navigation'
-import { useTransition } from 'react'
+import { useState, useTransition } from 'react'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter } from '../ui/card'
@@ -23,6 +23,7 @@ interface PendingTransactionsProps {
 export function PendingTransactions({ transactions, takesFocus }: PendingTransactionsProps) {
   const router = useRouter()
   const [checking, startChecking] = useTransition()
+  const [checked, setChecked] = useState(false)
   const words = useFocusOnMount<HTMLDivElement>(takesFocus)
   const one = transactions.length === 1
   return (
@@ -57,12 +58,20 @@ export function PendingTransactions({ transactions, takesFocus }: PendingTransac
           ))}
         </ul>
       </CardBody>
-      <CardFooter className="justify-end">
+      <CardFooter>
+        <p className="text-ink-muted text-sm" role="status">
+          {checked && !checking && 'Still pending, checked just now.'}
+        </p>
         <Button
           variant="secondary"
           className="w-full sm:w-auto"
           pending={checking}
-          onClick={() => startChecking(() => router.refresh())}
+          onClick={() =>
+            startChecking(() => {
+              router.refresh()
+              setChecked(true)
+            })
+          }
         >
           Check again
         </Button>

@@ -144,7 +144,7 @@ export const endOtherSessions = contract({
   path: '/users/{userId}/sessions',
   params,
   data: z.object({ ended: z.int().describe('How many were signed out') }),
-  message: 'All other browsers are signed out, and a pending e-mail change is cancelled.',
+  message: 'All other browsers are signed out, and a pending email change is cancelled.',
   errors: ['RATE_001'],
   example: { data: { ended: 2 } },
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ErrorCode } from './errors'
 
 export const SCOPES = {
-  'email:manage': 'Read and change the e-mail address',
+  'email:manage': 'Read and change the email address',
   'account:manage': 'Withdraw the account and follow the withdrawal',
   'tokens:manage': 'Manage access tokens and sessions',
 } as const

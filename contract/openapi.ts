@@ -84,7 +84,7 @@ export function openApiDocument(): OpenApiDocument {
     info: {
       title: 'User Account Service',
       version: '1.0.0',
-      description: 'Change and verify an e-mail address; withdraw an account and follow it to the end.',
+      description: 'Change and verify an email address; withdraw an account and follow it to the end.',
       license: { name: 'MIT', identifier: 'MIT' },
       contact: { name: 'User Account Service' },
     },

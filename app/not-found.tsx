@@ -2,12 +2,16 @@ import type { Metadata } from 'next'
 import Link from 'next/link'
 import { CenteredPage } from '@/components/centered-page'
 import { buttonStyle } from '@/components/ui/button-style'
+import { currentSession } from '@/server/session'
 
 export const metadata: Metadata = { title: 'Page not found' }
 
-export default function NotFound() {
+export default async function NotFound() {
+  // Without the database the page is still not there.
+  const session = await currentSession().catch(() => null)
+  const account = session && { name: session.name, email: session.emailStatus.current_email }
   return (
-    <CenteredPage account={null}>
+    <CenteredPage account={account}>
       <p className="font-mono text-ink-muted text-sm">404</p>
       <h1 className="mt-2 font-semibold text-3xl leading-9 tracking-[-0.03em]">This page does not exist</h1>
       <p className="mt-3 text-ink-muted">

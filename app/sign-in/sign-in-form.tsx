@@ -52,7 +52,7 @@ export function SignInForm({ next }: { next: string }) {
         error={errors.password?.message}
         {...form.register('password')}
       />
-      <noscript>
+      <noscript className="block">
         <p className="text-ink-muted text-sm">Signing in needs JavaScript. Switch it on and reload this page.</p>
       </noscript>
       <Button type="submit" pending={form.formState.isSubmitting || leaving} className="w-full">

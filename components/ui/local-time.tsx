@@ -13,13 +13,14 @@ interface LocalTimeProps {
   format?: keyof typeof formats
 }
 
-/** An instant in the viewer's language and time zone; in UTC until the browser, which alone knows both, takes over. */
+/** An instant in the viewer's time zone, in UTC until the browser, which alone knows it, takes over; with the time in the viewer's form. */
 export function LocalTime({ dateTime, format = 'date-time' }: LocalTimeProps) {
   const hydrated = useHydrated()
   const instant = new Date(dateTime)
-  const text = hydrated
-    ? new Intl.DateTimeFormat(undefined, formats[format]).format(instant)
-    : new Intl.DateTimeFormat('en-GB', { ...formats[format], timeZone: 'UTC' }).format(instant)
+  const timeZone = hydrated ? undefined : 'UTC'
+  // Its month is a word of the sentence around it.
+  const locale = hydrated && format !== 'date' ? undefined : 'en-GB'
+  const text = new Intl.DateTimeFormat(locale, { ...formats[format], timeZone }).format(instant)
   return (
     <time dateTime={dateTime} className="whitespace-nowrap">
       {text}

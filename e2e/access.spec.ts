@@ -1,11 +1,12 @@
 import type { Page } from '@playwright/test'
 import { expect, expectAccessible, requestChange, signIn, test, type User } from './fixtures'
 
-async function createToken(page: Page, name: string): Promise<string> {
+async function createToken(page: Page, user: User, name: string): Promise<string> {
   await page.goto('/settings/access-tokens')
   await page.getByLabel('Name').fill(name)
-  await page.getByLabel('Read and change the e-mail address').check()
+  await page.getByLabel('Read and change the email address').check()
   await page.getByLabel('7 days', { exact: true }).check()
+  await page.getByLabel('Current password').fill(user.password)
   await page.getByRole('button', { name: 'Create token' }).click()
   await expect(page.getByRole('heading', { name: `“${name}” is ready` })).toBeFocused()
   return (await page.getByText(/^uat_[\w-]{43}$/).textContent()) ?? 'no token'
@@ -18,7 +19,7 @@ const readStatus = (page: Page, user: User, token: string) =>
 
 test('a token is created, shown once, works, and is refused once revoked', async ({ page, signedInUser: user }) => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  const token = await createToken(page, 'Nightly export')
+  const token = await createToken(page, user, 'Nightly export')
   await page.getByRole('button', { name: 'Copy the access token' }).click()
   await expect(page.getByText('Copied', { exact: true })).toBeVisible()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(token)
@@ -51,7 +52,7 @@ test('a token is created, shown once, works, and is refused once revoked', async
 })
 
 test('a token that was not copied is gone with a reload, and kept in no storage', async ({ page, signedInUser }) => {
-  const token = await createToken(page, `Of ${signedInUser.id}`)
+  const token = await createToken(page, signedInUser, `Of ${signedInUser.id}`)
   const stored = () => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state, location.href])
   expect(await page.evaluate(stored)).not.toContain(token)
   await page.reload()
@@ -70,13 +71,14 @@ test('what is missing is said at its field', async ({ page, signedInUser }) => {
   await expect(page.getByText('Choose at least one.')).toBeHidden()
   await page.getByLabel('Withdraw the account').uncheck()
   await page.getByLabel('Name').fill(`Of ${signedInUser.id}`)
+  await page.getByLabel('Current password').fill(signedInUser.password)
   await page.getByRole('button', { name: 'Create token' }).click()
   await expect(page.getByText('Choose at least one.')).toBeVisible()
   await expect(page.getByLabel('Read and change')).toBeFocused()
 })
 
 test('a token revoked in another place is no fault here', async ({ page, signedInUser }) => {
-  await createToken(page, `Of ${signedInUser.id}`)
+  await createToken(page, signedInUser, `Of ${signedInUser.id}`)
   const elsewhere = await page.context().newPage()
   await elsewhere.goto('/settings/access-tokens')
   for (const one of [page, elsewhere]) await one.getByRole('button', { name: 'Revoke' }).click()
@@ -158,7 +160,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.goto('/settings/access-tokens')
       await expect(page.getByText('No token yet')).toBeVisible()
       await check()
-      await createToken(page, 'A name with a verylongwordthatfitsonnotelephoneandhasnoplacetobreakatall')
+      await createToken(page, user, 'A name with a verylongwordthatfitsonnotelephoneandhasnoplacetobreakatall')
       await check()
       await checkDialog('Revoke', 'Keep it')
 

@@ -137,7 +137,7 @@ test('a link that expires while it is looked at says so, and has no button left'
 })
 
 test('the choice of the link is kept for the next change', async ({ page, signedInUser }) => {
-  const link = page.getByLabel(/^Link/)
+  const link = page.getByRole('radio', { name: 'Link Open it and press one button' })
   await link.check()
   await requestChange(page, signedInUser, `one-${signedInUser.email}`)
   await expect(link).toBeChecked()
@@ -241,6 +241,42 @@ test('a wrong password is said at its field and keeps the typed address', async 
   await expect(page.getByLabel('Current password')).toHaveAttribute('aria-invalid', 'true')
   await expect(page.getByLabel('New email')).toHaveValue(`new-${signedInUser.email}`)
   await expectAccessible(page)
+})
+
+test('what is wrong with an address is said in words for people', async ({ page, signedInUser }) => {
+  const [address, send] = [page.getByLabel('New email'), page.getByRole('button', { name: 'Send verification' })]
+  await send.click()
+  await expect(address).toHaveAccessibleDescription('Enter your new email address.')
+  await address.fill(signedInUser.email)
+  await page.getByLabel('Current password').fill(signedInUser.password)
+  await send.click()
+  await expect(address).toHaveAccessibleDescription('This is already your address.')
+})
+
+test('a limit says which it is and how long to wait, where the button was pressed', async ({ page, signedInUser }) => {
+  await page.setViewportSize({ width: 390, height: 664 })
+  for (const name of ['one', 'two', 'three']) await requestChange(page, signedInUser, `${name}-${signedInUser.email}`)
+  await page.getByLabel('New email').fill(`four-${signedInUser.email}`)
+  await page.getByLabel('Current password').fill(signedInUser.password)
+  await page.getByRole('button', { name: 'Send verification' }).click()
+  const refusal = page.getByRole('alert').filter({ hasText: 'too many changes' })
+  await expect(refusal).toContainText(/You can try again in (1 hour|\d+ minutes)\.$/)
+  await expect(refusal).toBeInViewport({ ratio: 1 })
+})
+
+test('a code of a change that was replaced in another place is told so', async ({ page, signedInUser, inbox }) => {
+  const [first, second] = [`one-${signedInUser.email}`, `two-${signedInUser.email}`]
+  await requestChange(page, signedInUser, first)
+  const code = codeIn(await inbox.latest(first, VERIFY))
+  // The page does not hear of it by itself.
+  await page.route('**/email/status', (route) => route.abort())
+  const elsewhere = await page.context().newPage()
+  await elsewhere.goto('/settings/email')
+  await requestChange(elsewhere, signedInUser, second)
+  await page.getByLabel('Verification code').fill(code)
+  await page.getByRole('button', { name: 'Verify' }).click()
+  await expect(page.getByText('This change was replaced or cancelled')).toBeVisible()
+  await expect(page.getByLabel('New email')).toHaveValue('')
 })
 
 test('what the form loads when it is used may fail to come, and is asked for again', async ({ page, signedInUser }) => {

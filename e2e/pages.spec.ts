@@ -49,3 +49,65 @@ test('no page asks anyone else for anything', async ({ page, signedInUser }) => 
   expect(foreign).toEqual([])
   expect(signedInUser.email).toContain('@')
 })
+
+test('a page that does not exist knows who is signed in', async ({ page, signedInUser }) => {
+  expect((await page.goto('/no-such-page'))?.status()).toBe(404)
+  await page.getByRole('button', { name: 'Account menu' }).click()
+  await expect(page.getByText(signedInUser.email)).toBeVisible()
+})
+
+test('a section of the settings that takes its time is seen to be on its way', async ({ page, signedInUser }) => {
+  expect(signedInUser.id).toMatch(/^usr_/)
+  const section = page.getByRole('link', { name: 'Sessions' })
+  const isMarked = () => section.evaluate((link) => link.querySelector('span') !== null)
+  let answer = () => {}
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route('**/settings/sessions?_rsc=*', async (route) => {
+    await answered
+    await route.continue()
+  })
+  expect(await isMarked()).toBe(false)
+  await section.click()
+  await expect.poll(isMarked).toBe(true)
+  answer()
+  await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
+  expect(await isMarked()).toBe(false)
+})
+
+test('the settings fit the smallest phone, and a dialog moves nothing', async ({ page, signedInUser }) => {
+  await page.goto('/settings/sessions')
+  const heading = page.getByRole('heading', { level: 1 })
+  const before = await heading.boundingBox()
+  await page
+    .getByRole('button', { name: /^Sign out/ })
+    .first()
+    .click()
+  await expect(page.getByRole('dialog')).toBeVisible()
+  expect((await heading.boundingBox())?.x).toBe(before?.x)
+  await page.keyboard.press('Escape')
+  await page.setViewportSize({ width: 320, height: 640 })
+  const sections = page.getByRole('navigation', { name: 'Settings' })
+  expect(await sections.evaluate((nav) => nav.scrollWidth - nav.clientWidth)).toBe(0)
+  expect(signedInUser.id).toMatch(/^usr_/)
+})
+
+test('every form that asks for the password says whose it is', async ({ page, signedInUser }) => {
+  for (const section of ['email', 'access-tokens', 'withdraw']) {
+    await page.goto(`/settings/${section}`)
+    const form = page.locator('form').filter({ has: page.getByLabel('Current password') })
+    await expect(form.locator('input[autocomplete="username"]')).toHaveValue(signedInUser.email)
+  }
+})
+
+test.describe('with a browser of another language', () => {
+  test.use({ locale: 'de-DE' })
+  test('a date inside a sentence is in the language of the sentence', async ({ page, signedInUser }) => {
+    expect(signedInUser.id).toMatch(/^usr_/)
+    await page.goto('/settings/withdraw')
+    await expect(page.getByText(/If you begin today, this is deleted on \d{1,2} [A-Z][a-z]+ \d{4}\./)).toBeVisible()
+    await page.goto('/settings/sessions')
+    await expect(page.getByText(/signed in since \d{2}\.\d{2}\.\d{4}/)).toBeVisible()
+  })
+})

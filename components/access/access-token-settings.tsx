@@ -10,12 +10,13 @@ import { type Outcome, OutcomeAlert } from './outcome'
 
 interface AccessTokenSettingsProps {
   userId: string
+  email: string
   baseUrl: string
   initialTokens: AccessToken[]
   renderedAt: string
 }
 
-export function AccessTokenSettings({ userId, baseUrl, initialTokens, renderedAt }: AccessTokenSettingsProps) {
+export function AccessTokenSettings({ userId, email, baseUrl, initialTokens, renderedAt }: AccessTokenSettingsProps) {
   const queryClient = useQueryClient()
   const tokens = useAccessTokens(userId, initialTokens)
   // In this page's memory only: dismissed or left, it is gone.
@@ -42,6 +43,7 @@ export function AccessTokenSettings({ userId, baseUrl, initialTokens, renderedAt
       ) : (
         <CreateTokenForm
           userId={userId}
+          email={email}
           takesFocus={dismissals > 0}
           onCreated={(token) => {
             setOutcome(null)

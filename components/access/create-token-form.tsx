@@ -14,12 +14,13 @@ import { signInAgain } from '../sign-in-again'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter } from '../ui/card'
-import { CheckboxField, FieldError, PasswordField, RadioField, TextField } from '../ui/field'
+import { CheckboxField, FieldError, PasswordField, RadioField, TextField, UsernameOfAccount } from '../ui/field'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { type NewAccessToken, scopeText } from './access-tokens'
 
 interface CreateTokenFormProps {
   userId: string
+  email: string
   /** When it comes back in answer to a press. */
   takesFocus: boolean
   onCreated: (token: NewAccessToken) => void
@@ -39,7 +40,7 @@ type Values = z.output<typeof tokenForm>
 
 const lifetimes = tokenForm.shape.expires_in_days.options.map((value) => ({ value, label: `${value} days` }))
 
-export function CreateTokenForm({ userId, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {
+export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {
   const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus)
   const form = useForm({ resolver: zodResolver(tokenForm) })
   const { errors } = form.formState
@@ -86,7 +87,6 @@ export function CreateTokenForm({ userId, takesFocus, onCreated, onSettled }: Cr
           </p>
         </div>
         <CardBody className="space-y-6">
-          {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
           <TextField
             label="Name"
             hint="What it is for, such as “Nightly export”. Only you see it."
@@ -116,6 +116,7 @@ export function CreateTokenForm({ userId, takesFocus, onCreated, onSettled }: Cr
             error={fieldText(errors.expires_in_days)}
             {...form.register('expires_in_days')}
           />
+          <UsernameOfAccount email={email} />
           <PasswordField
             label="Current password"
             hint="So that nobody else can make one in your name."
@@ -123,6 +124,7 @@ export function CreateTokenForm({ userId, takesFocus, onCreated, onSettled }: Cr
             error={fieldText(errors.current_password)}
             {...form.register('current_password')}
           />
+          {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
         </CardBody>
         <CardFooter className="justify-end">
           <Button type="submit" pending={create.isPending} className="w-full sm:w-auto">

@@ -10,12 +10,13 @@ import { showError } from '../show-error'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
-import { PasswordField, RadioField, TextField } from '../ui/field'
+import { PasswordField, RadioField, TextField, UsernameOfAccount } from '../ui/field'
 import { emailStatusKey } from './email-status'
 import { loadCalls, rulesOf } from './load-calls'
 
 interface ChangeEmailFormProps {
   userId: string
+  currentEmail: string
   /** The address that waits now; a new change takes its place. */
   pendingEmail: string | undefined
   /** The address of a change that ran out, offered once more. */
@@ -31,7 +32,7 @@ const methods = [
   { value: 'email_link', label: 'Link', description: 'Open it and press one button' },
 ]
 
-export function ChangeEmailForm({ userId, pendingEmail, suggestion, onSent }: ChangeEmailFormProps) {
+export function ChangeEmailForm({ userId, currentEmail, pendingEmail, suggestion, onSent }: ChangeEmailFormProps) {
   const queryClient = useQueryClient()
   // No default values: what was typed before React took over stays in the fields.
   const form = useForm<Values>({ resolver })
@@ -69,7 +70,6 @@ export function ChangeEmailForm({ userId, pendingEmail, suggestion, onSent }: Ch
           }
         />
         <CardBody className="space-y-5">
-          {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
           <TextField
             label="New email"
             inputMode="email"
@@ -80,6 +80,7 @@ export function ChangeEmailForm({ userId, pendingEmail, suggestion, onSent }: Ch
             error={fieldText(errors.new_email)}
             {...form.register('new_email', { setValueAs: (text: string) => text.trim() })}
           />
+          <UsernameOfAccount email={currentEmail} />
           <PasswordField
             label="Current password"
             hint="So that nobody else can move your account to their address."
@@ -95,6 +96,7 @@ export function ChangeEmailForm({ userId, pendingEmail, suggestion, onSent }: Ch
             error={fieldText(errors.verification_method)}
             {...form.register('verification_method')}
           />
+          {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
         </CardBody>
         <CardFooter className="justify-end">
           <Button type="submit" pending={form.formState.isSubmitting || change.isPending} className="w-full sm:w-auto">

@@ -28,7 +28,10 @@ export function EmailSettings({ userId, initialStatus, renderedAt }: EmailSettin
   if (status !== known) {
     setKnown(status)
     const found = noticeBetween(known, status)
-    if (found && found.changeRequestId !== notice?.changeRequestId) setNotice(found)
+    const isSaid = found?.changeRequestId === notice?.changeRequestId
+    // What looked replaced may have been verified in another place.
+    const wasVerified = notice?.outcome === 'replaced' && found?.outcome === 'changed'
+    if (found && (!isSaid || wasVerified)) setNotice(found)
   }
 
   const pending = pendingOf(status)
@@ -67,19 +70,19 @@ export function EmailSettings({ userId, initialStatus, renderedAt }: EmailSettin
               newEmail: shown.newEmail,
             })
           }
-          onEnded={(error) =>
-            setNotice({
-              outcome: 'ended',
-              byPress: true,
-              changeRequestId: shown.changeRequestId,
-              newEmail: shown.newEmail,
-              text: errorText(error),
-            })
-          }
+          onEnded={(error) => {
+            const about = { byPress: true, changeRequestId: shown.changeRequestId, newEmail: shown.newEmail }
+            setNotice(
+              error.code === 'EMAIL_006'
+                ? { ...about, outcome: 'replaced' }
+                : { ...about, outcome: 'ended', text: errorText(error) },
+            )
+          }}
         />
       )}
       <ChangeEmailForm
         userId={userId}
+        currentEmail={status.current_email}
         pendingEmail={shown?.newEmail}
         suggestion={canTryAgain ? notice.newEmail : undefined}
         onSent={() => {

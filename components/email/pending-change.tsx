@@ -98,14 +98,6 @@ export function PendingChange({
                 : 'We sent a message to this address. Open its link, or enter its code here.'}
             </p>
           </div>
-          {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
-          <div aria-live="polite" className="empty:sr-only">
-            {sentAgain && (
-              <Alert tone="success" title="A new message is on its way">
-                <p>Use the code or link from it. Earlier ones no longer work.</p>
-              </Alert>
-            )}
-          </div>
           <CodeField
             label="Verification code"
             hint="6 digits. Paste works too."
@@ -117,6 +109,14 @@ export function PendingChange({
             }
             {...form.register('verification_code')}
           />
+          {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
+          <div aria-live="polite" className="empty:sr-only">
+            {sentAgain && (
+              <Alert tone="success" title="A new message is on its way">
+                <p>Use the code or link from it. Earlier ones no longer work.</p>
+              </Alert>
+            )}
+          </div>
           <dl className="flex flex-wrap gap-x-8 gap-y-2 text-sm">
             <div className="flex gap-1.5">
               <dt className="text-ink-muted">Time left</dt>

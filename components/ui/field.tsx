@@ -59,6 +59,11 @@ export function TextField({ label, hint, error, className, ...rest }: FieldProps
   )
 }
 
+/** Tells a password manager whose password is asked for, where the form does not. */
+export function UsernameOfAccount({ email }: { email: string }) {
+  return <input type="text" autoComplete="username" value={email} readOnly hidden />
+}
+
 export function PasswordField({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'input'>) {
   const { ids, aria } = useDescription({ hint, error })
   const [shown, setShown] = useState(false)

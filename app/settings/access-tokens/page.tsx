@@ -20,6 +20,7 @@ export default async function AccessTokensPage() {
       />
       <AccessTokenSettings
         userId={ctx.actor.userId}
+        email={ctx.actor.user.email}
         baseUrl={getEnv().appUrl}
         initialTokens={access_tokens}
         renderedAt={ctx.clock.now().toISOString()}

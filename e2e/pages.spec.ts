@@ -106,6 +106,7 @@ test.describe('with a browser of another language', () => {
   test('a date inside a sentence is in the language of the sentence', async ({ page, signedInUser }) => {
     expect(signedInUser.id).toMatch(/^usr_/)
     await page.goto('/settings/withdraw')
+    await expect(page.getByRole('button', { name: 'Continue' })).toBeEnabled()
     await expect(page.getByText(/If you begin today, this is deleted on \d{1,2} [A-Z][a-z]+ \d{4}\./)).toBeVisible()
     await page.goto('/settings/sessions')
     await expect(page.getByText(/signed in since \d{2}\.\d{2}\.\d{4}/)).toBeVisible()

@@ -147,6 +147,8 @@ test.each(['email_code', 'email_link'] as const)(
       supportEmail: settings.supportEmail,
     })
     expect({ html: withoutPreview(html), text }).toEqual(await renderedByTheLibrary(element))
+    // No button stands before the link there.
+    expect([html.includes('Or open'), text.includes('Or open')]).toEqual([true, false])
     expect([html.indexOf('id="code"') < html.indexOf('class="action"'), text.includes('1.5 hours')]).toEqual([
       firstMethod === 'email_code',
       true,

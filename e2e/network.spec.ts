@@ -50,6 +50,20 @@ test('a change pressed offline is refused, and not sent later', async ({ page, c
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
 })
 
+test('a code pressed offline is refused where it is seen on a small phone', async ({
+  page,
+  context,
+  signedInUser: user,
+}) => {
+  await page.setViewportSize({ width: 390, height: 664 })
+  await requestChange(page, user, `new-${user.email}`)
+  await page.getByLabel('Verification code').fill('000000')
+  await context.setOffline(true)
+  await page.getByRole('button', { name: 'Verify' }).click()
+  await expect(page.getByRole('alert').filter({ hasText: NO_ANSWER })).toBeInViewport({ ratio: 1 })
+  await context.setOffline(false)
+})
+
 test('“Try again” asks the server again for a page that could not be shown', async ({ page, signedInUser }) => {
   expect(signedInUser.id).toMatch(/^usr_/)
   const script = '**/_next/static/chunks/*.js'

@@ -42,6 +42,9 @@ function endOf(error: unknown, attemptsRemaining: number): ApiError | null {
   return ['EMAIL_004', 'EMAIL_005', 'EMAIL_006'].includes(error.code) ? error : null
 }
 
+/** On a phone the button may be the last thing that is seen. */
+const showWhole = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' })
+
 export function PendingChange({
   userId,
   pending,
@@ -109,7 +112,7 @@ export function PendingChange({
             }
             {...form.register('verification_code')}
           />
-          {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
+          {errors.root && <Alert ref={showWhole} tone="danger" role="alert" title={errors.root.message} />}
           <div aria-live="polite" className="empty:sr-only">
             {sentAgain && (
               <Alert tone="success" title="A new message is on its way">

@@ -1,20 +1,21 @@
 import { ApiError, CONFIRMATION, ERRORS, type ErrorCode, parseIssueMessage } from '@/contract/errors'
 import { inWords } from './ui/duration'
 
-/** What was wrong and what a person can do, where the table speaks to programmers. */
+/** The table's message, then what a person can do: the table's own advice speaks to programmers. */
 const FOR_PEOPLE: Partial<Record<ErrorCode, string>> = {
-  EMAIL_001: 'This is not a valid email address. Enter one, such as ada@example.com.',
-  EMAIL_002: 'This email address is already in use. Choose another one.',
-  EMAIL_003: 'Enter the 6 digits from the newest message.',
-  EMAIL_004: 'The verification has expired. Start a new change to get a fresh code.',
-  EMAIL_005: 'Too many wrong codes: all attempts for this message are used. Start a new change to get a fresh code.',
+  EMAIL_001: 'Invalid email format. Enter one address, such as ada@example.com.',
+  EMAIL_002: 'Email already in use. Choose another one.',
+  EMAIL_003: 'Invalid verification code. Enter the 6 digits from the newest message.',
+  EMAIL_004: 'Verification expired. Start a new change to get a fresh code.',
+  EMAIL_005: 'Too many verification attempts. Start a new change to get a fresh code.',
   EMAIL_006: 'This change was replaced or cancelled.',
-  EMAIL_007: 'This is not the password of your account. Nothing was changed; try again.',
-  EMAIL_008: 'Too many tries in a short time. Nothing was changed.',
-  EMAIL_009: 'The message could not be sent, and nothing was changed. Try again in a minute.',
+  EMAIL_007: 'Password verification failed. This is not the password of your account; nothing was changed.',
+  EMAIL_008: 'Rate limit exceeded: too many tries in a short time. Nothing was changed.',
+  EMAIL_009:
+    'Email service unavailable: the message could not be sent, and nothing was changed. Try again in a minute.',
   WITHDRAWAL_001: `Type ${CONFIRMATION} in capitals, with the underscores and nothing else.`,
   WITHDRAWAL_002:
-    'This account was withdrawn already. The link in the message that we sent to you shows how far the deletion is.',
+    'Account already withdrawn. The link in the message that we sent to you shows how far the deletion is.',
   WITHDRAWAL_005: 'This browser is signed in to another account now. Reload the page.',
   AUTH_001: 'Your session has ended. Sign in again.',
   AUTH_002: 'This browser is signed in to another account now. Reload the page.',

@@ -144,9 +144,13 @@ export function PendingChange({
           userId={userId}
           pending={pending}
           renderedAt={renderedAt}
+          // Not when it is sent: the newest code may be typed before the answer comes.
+          onStart={() => {
+            setSentAgain(false)
+            form.reset({ verification_code: '' })
+          }}
           onSent={() => {
             setSentAgain(true)
-            form.reset({ verification_code: '' })
             return refresh()
           }}
           onError={refused}

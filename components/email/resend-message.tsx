@@ -14,6 +14,7 @@ interface ResendMessageProps {
   userId: string
   pending: Pending
   renderedAt: string
+  onStart: () => void
   onSent: () => Promise<void>
   onError: (error: unknown) => Promise<void>
 }
@@ -23,7 +24,7 @@ const options: { value: VerificationMethod; label: string }[] = [
   { value: 'email_link', label: 'Link first' },
 ]
 
-export function ResendMessage({ userId, pending, renderedAt, onSent, onError }: ResendMessageProps) {
+export function ResendMessage({ userId, pending, renderedAt, onStart, onSent, onError }: ResendMessageProps) {
   const [chosen, setChosen] = useState<VerificationMethod>()
   const method = chosen ?? pending.method
   const wait = Math.ceil((Date.parse(pending.resendAvailableAt) - useServerTime(renderedAt)) / 1000)
@@ -33,6 +34,7 @@ export function ResendMessage({ userId, pending, renderedAt, onSent, onError }: 
         change_request_id: pending.changeRequestId,
         verification_method: method,
       }),
+    onMutate: onStart,
     onSuccess: onSent,
     onError,
   })

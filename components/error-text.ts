@@ -9,7 +9,7 @@ const FOR_PEOPLE: Partial<Record<ErrorCode, string>> = {
   EMAIL_004: 'Verification expired. Start a new change to get a fresh code.',
   EMAIL_005: 'Too many verification attempts. Start a new change to get a fresh code.',
   EMAIL_006: 'This change was replaced or cancelled.',
-  EMAIL_007: 'Password verification failed. This is not the password of your account; nothing was changed.',
+  EMAIL_007: 'Password verification failed. This is not the password of your account. Nothing was changed; try again.',
   EMAIL_008: 'Rate limit exceeded: too many tries in a short time. Nothing was changed.',
   EMAIL_009:
     'Email service unavailable: the message could not be sent, and nothing was changed. Try again in a minute.',

@@ -42,7 +42,7 @@ const lifetimes = tokenForm.shape.expires_in_days.options.map((value) => ({ valu
 
 export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {
   const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus)
-  const form = useForm({ resolver: zodResolver(tokenForm) })
+  const form = useForm({ resolver: zodResolver(tokenForm), shouldFocusError: false })
   const { errors } = form.formState
   const create = useMutation({
     mutationFn: async ({ name, scopes, expires_in_days, current_password }: Values) => {
@@ -63,13 +63,13 @@ export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettle
     onError: (error) => showError(form, error),
     onSettled,
   })
-  // Left alone, the form finds no field of this name to go to.
-  const focusScopes = ({ name, scopes }: typeof errors) =>
-    !name && scopes && form.setFocus(`scopes.${GRANTABLE_SCOPES[0]}`)
+  // Left alone, the form finds no field of the name `scopes` to go to.
+  const focusFirst = ({ name, scopes }: typeof errors) =>
+    form.setFocus(name ? 'name' : scopes ? `scopes.${GRANTABLE_SCOPES[0]}` : 'current_password')
 
   return (
     <Card>
-      <form method="post" noValidate onSubmit={form.handleSubmit((values) => create.mutate(values), focusScopes)}>
+      <form method="post" noValidate onSubmit={form.handleSubmit((values) => create.mutate(values), focusFirst)}>
         <div className="space-y-1 px-5 pt-5 sm:px-6 sm:pt-6">
           <h2
             ref={heading}

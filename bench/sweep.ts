@@ -138,17 +138,15 @@ async function seedHistory() {
           unnest(ARRAY['user_profile', 'session_revocation', 'third_party_integrations', 'data_archives']) step`,
     [FINISHED],
   )
-  await db.query(
-    `INSERT INTO users (id, name, email, email_key, password_hash, created_at)
-     VALUES ('usr_old', 'Bench', 'old@example.test', 'old@example.test', 'none', now())`,
-  )
   const inTheLastMonth = `now() - interval '1 second' * (29 * 86400 - n * 10)`
   for (const text of [
+    `INSERT INTO users (id, name, email, email_key, password_hash, created_at)
+     SELECT 'usr_live' || n, 'Bench', 'live' || n, 'live' || n, 'none', now()`,
     `INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, expires_at)
-     SELECT 'ses_old' || n, 'usr_old', '', '', ${inTheLastMonth}, ${inTheLastMonth}, ${inTheLastMonth} + interval '30 days'`,
+     SELECT 'ses_old' || n, 'usr_live' || n, '', '', ${inTheLastMonth}, ${inTheLastMonth}, ${inTheLastMonth} + interval '30 days'`,
     `INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac, requested_at,
                                         request_ip, sent_at, expires_at)
-     SELECT 'ecr_old' || n, 'usr_old', 'superseded', 'email_code', '', '', '', '', ${inTheLastMonth}, '', ${inTheLastMonth},
+     SELECT 'ecr_old' || n, 'usr_live' || n, 'superseded', 'email_code', '', '', '', '', ${inTheLastMonth}, '', ${inTheLastMonth},
             ${inTheLastMonth} + interval '12 hours'`,
     `INSERT INTO ended_credentials (credential_hash, withdrawal_id, user_id, scopes, made_the_call, expires_at)
      SELECT sha256(convert_to(n::text, 'UTF8')), 'wd_old' || n, 'usr_old' || n, '{}', true, now() + interval '30 days'`,

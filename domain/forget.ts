@@ -19,7 +19,11 @@ export const FORGOTTEN: readonly Forgotten[] = [
   { table: 'sessions', over: 'expires_at < $1 ORDER BY expires_at', afterMs: 30 * DAY_MS },
   { table: 'access_tokens', over: 'expires_at < $1 ORDER BY expires_at', afterMs: 30 * DAY_MS },
   // Their notices go with them.
-  { table: 'email_change_requests', over: 'requested_at < $1 AND expires_at < $1', afterMs: 30 * DAY_MS },
+  {
+    table: 'email_change_requests',
+    over: 'requested_at < $1 AND expires_at < $1 ORDER BY requested_at',
+    afterMs: 30 * DAY_MS,
+  },
 ]
 
 const deletions = FORGOTTEN.map(({ table, key = 'id', over, afterMs = 0 }) => ({

@@ -104,11 +104,22 @@ test('all places or none: where one bucket is full, the others keep theirs', asy
 
 test('a limit of the account says which it is; one that concerns an address does not', async () => {
   const none = { places: 0, windowMs: hour }
-  const ctx = await testContext({ change: none, password: none, taken: none, target: none, targetMail: none })
+  const ctx = await testContext({
+    ...{ change: none, password: none, passwordDay: none, verify: none, withdraw: none },
+    ...{ taken: none, target: none, targetMail: none },
+  })
   const refusal = (bucket: Bucket) =>
     takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' }).catch(({ details }) => details)
-  expect(await refusal(userBucket(ctx, 'change', 'usr_said'))).toContain('too many changes')
-  expect(await refusal(userBucket(ctx, 'password', 'usr_said'))).toContain('wrong passwords')
+  const words = {
+    change: 'too many changes',
+    password: 'wrong passwords.',
+    passwordDay: 'wrong passwords within a day',
+    verify: 'codes',
+    withdraw: 'withdrawal',
+  } as const
+  for (const name of Object.keys(words) as (keyof typeof words)[]) {
+    expect(await refusal(userBucket(ctx, name, 'usr_said'))).toContain(words[name])
+  }
   for (const bucket of [
     userBucket(ctx, 'taken', 'usr_said'),
     pseudonymousBucket(ctx, 'target', 'a@example.test'),

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ERRORS } from '@/contract/errors'
 import { issueAccessToken } from '../access/access-tokens'
 import { readCredential, sessionCredential } from '../access/authenticate'
 import { signOut } from '../access/sessions'
@@ -388,6 +389,22 @@ async function withdrawalOf(ctx: TestContext, userId: string) {
   const call = await asCaller(ctx, userId, sessionCredential(sessionId))
   await withdrawAccount(call, { userId, confirmation: 'DELETE_MY_ACCOUNT' })
 }
+
+test('that an address is one’s own is said, in any case of its letters; of any other only that it is taken', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const other = await givenUser(ctx)
+  for (const own of [user.email, user.email.toUpperCase()]) {
+    await expect(change(ctx, user, own)).rejects.toMatchObject({
+      code: 'EMAIL_002',
+      details: 'This is already your address.',
+    })
+  }
+  await expect(change(ctx, user, other.email)).rejects.toMatchObject({
+    code: 'EMAIL_002',
+    details: ERRORS.EMAIL_002.details,
+  })
+})
 
 test('an address that is taken while the message is on its way is told as taken, and costs what that costs', async () => {
   const ctx = await testContext()

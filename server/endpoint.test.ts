@@ -1231,6 +1231,13 @@ test.each([
   expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
 })
 
+test('a body that is too large is refused where none is read, too', async () => {
+  const caller = await givenCaller()
+  const sized = (bytes: number) => ({ headers: { 'Content-Length': String(bytes) } })
+  expect((await asks(caller, 'getEmailStatus', sized(16_385))).code).toBe('REQUEST_002')
+  expect((await asks(caller, 'getEmailStatus', sized(16_384))).status).toBe(200)
+})
+
 test('a refusal that no limit has counted is not kept under its key: the body may be mended', async () => {
   const caller = await givenCaller()
   const key = keyed('mended')

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { expect, expectAccessible, requestChange, signIn, test, type User } from './fixtures'
+import { expect, expectAccessible, expectSignInPage, requestChange, signIn, test, type User } from './fixtures'
 
 async function createToken(page: Page, user: User, name: string): Promise<string> {
   await page.goto('/settings/access-tokens')
@@ -121,16 +121,16 @@ test('“Sign out everywhere else” cancels a pending change', async ({ page, b
   await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
   await elsewhere.goto('/settings/email')
-  await expect(elsewhere.getByLabel('Password')).toBeVisible()
+  await expectSignInPage(elsewhere)
 })
 
 test('ending the session of this browser signs out here', async ({ page, signedInUser }) => {
   await page.goto('/settings/sessions')
   await page.getByRole('button', { name: /^Sign out Chrome/ }).click()
   await page.getByRole('button', { name: 'Yes, sign out' }).click()
-  await expect(page.getByLabel('Password')).toBeVisible()
+  await expectSignInPage(page)
   await page.goto('/settings/sessions')
-  await expect(page.getByLabel('Password')).toBeVisible()
+  await expectSignInPage(page)
   expect(signedInUser.id).toMatch(/^usr_/)
 })
 

@@ -1,4 +1,4 @@
-import { codeIn, expect, expectAccessible, linkIn, requestChange, signIn, test } from './fixtures'
+import { codeIn, expect, expectAccessible, expectSignInPage, linkIn, requestChange, signIn, test } from './fixtures'
 import { IMPATIENT_URL } from './settings'
 
 const VERIFY = 'Verify Your New Email Address'
@@ -308,10 +308,10 @@ test('signing out ends the session, also for a copied cookie', async ({ page, br
       .first()
       .click()
   await page.getByText('Sign out').first().click()
-  await expect(page.getByLabel('Password')).toBeVisible()
+  await expectSignInPage(page)
   const copied = await (await browser.newContext({ storageState: state })).newPage()
   await copied.goto('/settings/email')
-  await expect(copied.getByLabel('Password')).toBeVisible()
+  await expectSignInPage(copied)
   expect(await copied.evaluate(() => fetch('/api/auth/session').then((response) => response.json()))).toEqual({})
   expect(signedInUser.id).toMatch(/^usr_/)
 })

@@ -77,6 +77,10 @@ export async function signIn(page: Page, user: User, at = '/sign-in'): Promise<v
   await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
 }
 
+/** Waits for the sign-in page; its password field alone would not tell it from the settings. */
+export const expectSignInPage = (page: Page): Promise<void> =>
+  expect(page.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible()
+
 const inbox: Inbox = {
   async all(to) {
     const directory = path.join(DATA_DIR, 'mailbox')

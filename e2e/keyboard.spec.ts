@@ -1,5 +1,5 @@
 import type { Locator, Page } from '@playwright/test'
-import { codeIn, expect, expectAccessible, linkIn, test, type User } from './fixtures'
+import { codeIn, expect, expectAccessible, expectSignInPage, linkIn, test, type User } from './fixtures'
 import { IMPATIENT_URL } from './settings'
 
 const VERIFY = 'Verify Your New Email Address'
@@ -193,7 +193,7 @@ test('the account menu is opened, left and used with the keyboard alone', async 
   await page.keyboard.press('Enter')
   await tabTo(page, signOut)
   await page.keyboard.press('Enter')
-  await expect(page.getByLabel('Password', { exact: true })).toBeVisible()
+  await expectSignInPage(page)
 })
 
 test('a change is cancelled with the keyboard alone, and its dialog gives the focus back', async ({ page, user }) => {

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { expect, expectAccessible, linkIn, requestChange, test, type User } from './fixtures'
+import { expect, expectAccessible, expectSignInPage, linkIn, requestChange, test, type User } from './fixtures'
 
 const NO_ANSWER = 'The service did not answer'
 
@@ -126,5 +126,5 @@ test('a sign-out that fails says that the session goes on', async ({ page, signe
   await expectAccessible(page)
   await page.unroute(auth)
   await signOut.click()
-  await expect(page.getByLabel('Password')).toBeVisible()
+  await expectSignInPage(page)
 })

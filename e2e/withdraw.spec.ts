@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { createUser, expect, expectAccessible, linkIn, signIn, test, type User } from './fixtures'
+import { createUser, expect, expectAccessible, expectSignInPage, linkIn, signIn, test, type User } from './fixtures'
 import { IMPATIENT_URL } from './settings'
 
 /** The seven days pass in twelve seconds here. */
@@ -44,7 +44,7 @@ test('a user withdraws, is signed out everywhere, and watches it to the end with
   expect(new URL(linkIn(mail, '/withdrawal/')).hash).toBe(new URL(progress).hash)
 
   await elsewhere.goto(at('/settings/email'))
-  await expect(elsewhere.getByLabel('Password')).toBeVisible()
+  await expectSignInPage(elsewhere)
 
   const stranger = await (await browser.newContext()).newPage()
   await stranger.goto(progress)
@@ -57,7 +57,7 @@ test('a user withdraws, is signed out everywhere, and watches it to the end with
   await again.addCookies(oldCookies)
   const ghost = await again.newPage()
   await ghost.goto(at('/settings/email'))
-  await expect(ghost.getByLabel('Password')).toBeVisible()
+  await expectSignInPage(ghost)
   const answer = await ghost.request.get(at(`/api/v1/users/${user.id}/email/status`), {
     headers: { Authorization: `Bearer ${oldToken}`, 'X-Required-Scope': 'email:manage' },
   })

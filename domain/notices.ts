@@ -19,7 +19,10 @@ const claim = statement(
    WHERE id = $1 AND due_at <= $2 AND (expires_at IS NULL OR expires_at > $2)
    RETURNING user_id, kind, recipient, change_request_id, withdrawal_id, sealed, attempts`,
 )
-const tryAgain = statement('try-notice-again', 'UPDATE notices SET due_at = $2 WHERE id = $1 AND due_at IS NOT NULL')
+const tryAgain = statement(
+  'try-notice-again',
+  'UPDATE notices SET due_at = $2 WHERE id = $1 AND sent_at IS NULL AND failed_at IS NULL',
+)
 const changeOfNotice = statement(
   'change-of-notice',
   `SELECT u.name, r.old_email, r.new_email, r.requested_at, r.request_ip, r.closed_at, r.closed_ip

@@ -64,10 +64,10 @@ const updatePassword = statement(
   `WITH account AS (
      UPDATE users SET password_hash = $2 WHERE id = $1 AND withdrawn_at IS NULL RETURNING id
    ), ended AS (
-     UPDATE sessions SET revoked_at = $3 FROM account WHERE user_id = account.id AND revoked_at IS NULL
+     UPDATE sessions SET revoked_at = $3 FROM account WHERE user_id = $1 AND revoked_at IS NULL
    ), cancelled AS (
      UPDATE email_change_requests SET status = 'cancelled', closed_at = $3
-     FROM account WHERE user_id = account.id AND status = 'pending_verification'
+     FROM account WHERE user_id = $1 AND status = 'pending_verification'
    )
    INSERT INTO audit_events (id, user_id, action, actor, at)
    SELECT $4, id, 'password.changed', 'operator', $3 FROM account

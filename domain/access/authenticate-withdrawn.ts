@@ -7,11 +7,20 @@ const byCredential = statement(
   'ended-credential',
   `SELECT withdrawal_id, user_id, scopes, made_the_call FROM ended_credentials WHERE credential_hash = $1 AND expires_at > $2`,
 )
-const byUser = statement('withdrawal-of-user', 'SELECT id FROM withdrawals WHERE user_id = $1 AND purged_at IS NULL')
-const ofWithdrawal = statement(
-  'withdrawal-for-status-token',
-  'SELECT user_id FROM withdrawals WHERE id = $1 AND user_id = $2 AND purged_at IS NULL',
+const byUser = statement(
+  'withdrawal-of-user',
+  'SELECT id, purged_at IS NULL AS readable FROM withdrawals WHERE user_id = $1',
 )
+const byId = statement(
+  'withdrawal-for-status-token',
+  'SELECT id, purged_at IS NULL AS readable FROM withdrawals WHERE id = $1 AND user_id = $2',
+)
+
+interface WithdrawalRow {
+  id: string
+  /** Not purged yet. */
+  readable: boolean
+}
 
 interface EndedRow {
   withdrawal_id: string
@@ -29,8 +38,8 @@ export async function authenticateWithdrawn(
 ): Promise<Actor | null> {
   const { userId = '', withdrawalId = '' } = path
   if (purpose === 'reads' && isStatusTokenOf(ctx, token, withdrawalId)) {
-    const rows = await ctx.sql(ofWithdrawal, [withdrawalId, userId])
-    return rows.length > 0
+    const [withdrawal] = await ctx.sql<WithdrawalRow>(byId, [withdrawalId, userId])
+    return withdrawal?.readable
       ? toActor('status_token', userId, { id: withdrawalId, madeTheCall: false }, ['account:manage'])
       : null
   }
@@ -41,8 +50,10 @@ export async function authenticateWithdrawn(
   if (!row && purpose === 'refused' && kind === 'outside_token') {
     // The others of an outside issuer were never seen, and ended all the same.
     const mayAsk = credential.key === userId && scopes?.includes('account:manage')
-    const [withdrawal] = mayAsk ? await ctx.sql<{ id: string }>(byUser, [userId]) : []
-    return withdrawal ? toActor(kind, userId, { id: withdrawal.id, madeTheCall: false }, ['account:manage']) : null
+    const [withdrawal] = mayAsk ? await ctx.sql<WithdrawalRow>(byUser, [userId]) : []
+    return withdrawal?.readable
+      ? toActor(kind, userId, { id: withdrawal.id, madeTheCall: false }, ['account:manage'])
+      : null
   }
   if (row?.user_id !== userId || !row.scopes.includes('account:manage')) return null
   if (purpose === 'reads' && !(row.made_the_call && row.withdrawal_id === withdrawalId)) return null

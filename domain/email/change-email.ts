@@ -55,7 +55,7 @@ const openRequest = statement(
        AND NOT EXISTS (SELECT FROM taken)
    ), superseded AS (
      UPDATE email_change_requests r SET status = 'superseded', closed_at = $3
-     FROM account WHERE r.user_id = account.id AND r.status = 'pending_verification'
+     FROM account WHERE r.user_id = $1 AND r.status = 'pending_verification'
      RETURNING r.id
    ), request AS (
      INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac,

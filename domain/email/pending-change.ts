@@ -23,6 +23,12 @@ export function requireOpenChange(ctx: Context, changeRequestId: string): Pendin
   return change
 }
 
+/**
+ * Where a request is found by its id. As text, as the index of the pending ones would be read whole by a plan from a time
+ * when there were few.
+ */
+export const STILL_PENDING = `status::text = 'pending_verification'`
+
 const currentRequest = statement(
   'pending-change-now',
   `SELECT id, new_email AS "newEmail", method, attempts, requested_at AS "requestedAt", sent_at AS "sentAt", expires_at AS "expiresAt"

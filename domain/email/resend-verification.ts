@@ -5,7 +5,7 @@ import { AppError } from '@/contract/errors'
 import { callerStatement } from '../access/caller'
 import { type Call, type Context, type PendingChange, statement, UNWAITED } from '../context'
 import { givePlacesBack, judgePlaces, noteBucket, type PlaceRow, secondsUntil, takePlacesOf } from '../rate-limit'
-import { codeExpiresAt, refusalNow, requireOpenChange, resendAvailableAt } from './pending-change'
+import { codeExpiresAt, refusalNow, requireOpenChange, resendAvailableAt, STILL_PENDING } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
 
 // Moving `sent_at` claims the wait: of parallel calls one finds the time that it has read.
@@ -14,13 +14,13 @@ const claim = callerStatement('claim-resend', {
   parts: `open AS (
      SELECT r.id, r.sent_at, coalesce(r.target_bucket, 'targetMail:' || r.id) AS bucket
      FROM admitted JOIN email_change_requests r ON r.user_id = admitted.user_id
-     WHERE r.id = $2 AND r.status = 'pending_verification' AND r.expires_at > $1 AND r.attempts < $3 AND r.sent_at <= $4
+     WHERE r.id = $2 AND r.${STILL_PENDING} AND r.expires_at > $1 AND r.attempts < $3 AND r.sent_at <= $4
    ), places AS (
      ${takePlacesOf('(SELECT bucket AS key, NULL AS user_id, $5::int AS places, $6::bigint AS window_ms FROM open) AS b')}
    ), claimed AS (
      UPDATE email_change_requests r SET sent_at = $1
      FROM places, open
-     WHERE places.granted AND r.id = open.id AND r.status = 'pending_verification' AND r.sent_at = open.sent_at
+     WHERE places.granted AND r.id = open.id AND r.${STILL_PENDING} AND r.sent_at = open.sent_at
      RETURNING r.id
    )`,
   columns: `places.key, places.hits, places.granted, claimed.id AS claimed, ${UNWAITED}`,
@@ -28,14 +28,14 @@ const claim = callerStatement('claim-resend', {
 })
 const unclaim = statement(
   'unclaim-resend',
-  `UPDATE email_change_requests SET sent_at = $3 WHERE id = $1 AND status = 'pending_verification' AND sent_at = $2`,
+  `UPDATE email_change_requests SET sent_at = $3 WHERE id = $1 AND ${STILL_PENDING} AND sent_at = $2`,
 )
 
 const replaceCode = statement(
   'replace-verification-code',
   `WITH request AS (
      UPDATE email_change_requests SET code_mac = $3, method = $4, expires_at = $5
-     WHERE id = $1 AND status = 'pending_verification' AND sent_at = $2
+     WHERE id = $1 AND ${STILL_PENDING} AND sent_at = $2
      RETURNING id, user_id
    )
    INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)

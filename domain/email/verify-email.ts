@@ -12,7 +12,7 @@ import {
   TAKE_PLACES_IF_ADMITTED,
   userBucket,
 } from '../rate-limit'
-import { refusalNow } from './pending-change'
+import { refusalNow, STILL_PENDING } from './pending-change'
 import { macsOfCode } from './verification-code'
 
 // The call is counted, the attempt is counted, and a right code takes effect, or the address turns out to be taken and nothing
@@ -30,7 +30,7 @@ const judgeCode = callerStatement('judge-verification-code', {
          closed_at = CASE WHEN r.code_mac = ANY($8::bytea[]) THEN $1::timestamptz END,
          closed_ip = CASE WHEN r.code_mac = ANY($8::bytea[]) THEN $9 END
      FROM account
-     WHERE r.id = $6 AND r.user_id = account.id AND r.status = 'pending_verification'
+     WHERE r.id = $6 AND r.user_id = account.id AND r.${STILL_PENDING}
        AND r.expires_at > $1 AND r.attempts < $7 AND $8::bytea[] IS NOT NULL
      RETURNING r.id, r.user_id, r.attempts, r.status, r.old_email, r.new_email, r.new_email_key, caller_id, caller_kind
    ), request AS (

@@ -12,7 +12,7 @@ const markWritten = statement(
   'mark-ledgered',
   // In one order, so that two instances do not wait for each other.
   `UPDATE withdrawals w SET ledgered_at = $2
-   FROM (SELECT id FROM withdrawals WHERE id = ANY($1::text[]) AND ledgered_at IS NULL ORDER BY id FOR UPDATE) AS locked
+   FROM (SELECT id FROM withdrawals WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE) AS locked
    WHERE w.id = locked.id RETURNING ${UNWAITED}`,
 )
 

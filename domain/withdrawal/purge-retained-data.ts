@@ -7,7 +7,7 @@ const due = statement(
 )
 const lock = statement(
   'lock-purge',
-  `SELECT user_id, ${TIME_TO_ERASE} FROM withdrawals WHERE id = $1 AND purged_at IS NULL FOR UPDATE SKIP LOCKED`,
+  `SELECT user_id, purged_at IS NOT NULL AS is_purged, ${TIME_TO_ERASE} FROM withdrawals WHERE id = $1 FOR UPDATE SKIP LOCKED`,
 )
 const deleteRetained = statement('purge-retained-records', 'DELETE FROM retained_records WHERE withdrawal_id = $1')
 const clear = statement('purge-withdrawal', 'UPDATE withdrawals SET feedback = NULL, purged_at = $2 WHERE id = $1')
@@ -19,7 +19,7 @@ const deleteTold = statement(
 const forgetUser = statement(
   'purge-user-id',
   `UPDATE withdrawals SET user_id = NULL
-   WHERE id = $1 AND user_id IS NOT NULL AND NOT EXISTS (
+   WHERE id = $1 AND NOT EXISTS (
      SELECT FROM deletion_steps
      WHERE withdrawal_id = $1 AND step <> 'third_party_integrations' AND status <> 'completed')`,
 )
@@ -48,8 +48,8 @@ export async function purgeRetainedData(ctx: SystemContext, batch = 50): Promise
 
 async function purge(ctx: SystemContext, withdrawalId: string): Promise<boolean> {
   return ctx.transaction(async (sql) => {
-    const [row] = await sql<{ user_id: string }>(lock, [withdrawalId])
-    if (!row) return false
+    const [row] = await sql<{ user_id: string; is_purged: boolean }>(lock, [withdrawalId])
+    if (!row || row.is_purged) return false
     const erased = { withdrawalId, userId: row.user_id, pseudonym: '', keeps: new Set<never>() }
     // An application that has not been told is told all the same: its row holds what that needs.
     await erase(sql, 'third_party_integrations', erased)

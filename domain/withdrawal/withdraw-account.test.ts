@@ -148,6 +148,16 @@ test('a call for an account that is already withdrawn counts too', async () => {
   expect(tally(outcomes)).toEqual({ WITHDRAWAL_002: 4, RATE_001: 1 })
 })
 
+test('a session of more than ten minutes withdraws nothing, an access token of any age does', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  ctx.clock.advance(10 * minute + 1)
+  const caller = await asUser(ctx, user)
+  expect(await refusalOf(withdraw(ctx, user))).toBe('AUTH_001')
+  const token = { ...caller, actor: { ...caller.actor, kind: 'access_token' as const, signedInAt: undefined } }
+  expect(await refusalOf(withdrawAccount(token, { userId: user.userId, confirmation }))).toBe('accepted')
+})
+
 test('what changed since the token was checked is looked at again: the confirmation goes to the new address', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)

@@ -30,6 +30,7 @@ const countPending = statement(
 // One statement: the account is off, and everything that will take it apart is written, or none of it.
 // What others have written for the account after this statement began is not seen by it. They raise the version, which is looked
 // at once more when the row is locked: then nothing is started, and the caller looks again.
+// Rows are found by $6 and not by joining with the account, which may read all that is open.
 const startWithdrawal = statement(
   'start-withdrawal',
   `WITH places AS (${TAKE_PLACES}), account AS (
@@ -47,14 +48,14 @@ const startWithdrawal = statement(
      SELECT $8, s.step, s.status, s.estimate, s.due, CASE WHEN s.status = 'completed' THEN $1::timestamptz END
      FROM account, unnest($16::text[], $17::text[], $18::timestamptz[], $19::timestamptz[]) AS s (step, status, estimate, due)
    ), withdrawn AS (
-     UPDATE users u SET withdrawn_at = $1, email_key = NULL FROM account WHERE u.id = account.id
+     UPDATE users u SET withdrawn_at = $1, email_key = NULL FROM account WHERE u.id = $6
    ), ended_tokens AS (
      UPDATE access_tokens t SET revoked_at = $1 FROM account
-     WHERE t.user_id = account.id AND t.revoked_at IS NULL AND t.expires_at > $1
+     WHERE t.user_id = $6 AND t.revoked_at IS NULL AND t.expires_at > $1
      RETURNING t.token_hash AS hash, t.scopes, t.id, t.expires_at
    ), ended_sessions AS (
      UPDATE sessions s SET revoked_at = $1 FROM account
-     WHERE s.user_id = account.id AND s.revoked_at IS NULL AND s.expires_at > $1
+     WHERE s.user_id = $6 AND s.revoked_at IS NULL AND s.expires_at > $1
      RETURNING sha256(convert_to(s.id, 'UTF8')) AS hash, $20::text[] AS scopes, s.id, s.expires_at
    ), ended AS (
      INSERT INTO ended_credentials (credential_hash, withdrawal_id, user_id, scopes, made_the_call, expires_at)
@@ -63,12 +64,12 @@ const startWithdrawal = statement(
      UNION ALL SELECT $31::bytea, $8, $6, $32::text[], true, $33::timestamptz FROM account WHERE $31::bytea IS NOT NULL
    ), changes AS (
      UPDATE email_change_requests r SET status = 'cancelled', closed_at = $1 FROM account
-     WHERE r.user_id = account.id AND r.status = 'pending_verification'
+     WHERE r.user_id = $6 AND r.status = 'pending_verification'
    ), unsent AS (
      UPDATE notices n SET due_at = NULL, failed_at = $1 FROM account
-     WHERE n.user_id = account.id AND n.due_at IS NOT NULL
+     WHERE n.user_id = $6 AND n.sent_at IS NULL AND n.failed_at IS NULL
    ), connections AS (
-     UPDATE app_connections c SET disabled_at = $1 FROM account WHERE c.user_id = account.id
+     UPDATE app_connections c SET disabled_at = $1 FROM account WHERE c.user_id = $6
      RETURNING c.id, c.app_id, c.subject
    ), notifications AS (
      INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, subject, status, due_at)

@@ -1,0 +1,105 @@
+import pg from 'pg'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import '@/inngest/functions/process-withdrawal'
+import '@/server/api'
+import '@/server/auth'
+import '@/server/metrics-page'
+import '@/server/operator'
+import { testDatabase } from '@/domain/testing'
+import { SESSION_SETTINGS } from '@/server/db'
+
+const texts = vi.hoisted(() => new Map<string, string>())
+vi.mock('@/domain/context', async (importOriginal) => {
+  const original = await importOriginal<typeof import('@/domain/context')>()
+  const noting: typeof original.statement = (name, text) => {
+    texts.set(name, text)
+    return original.statement(name, text)
+  }
+  return { ...original, statement: noting }
+})
+
+interface PlanNode {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Index Cond'?: string
+  Plans?: PlanNode[]
+}
+
+const EACH = 'FROM generate_series(1, 5000) n'
+/** Much that is over and nothing that is open: what a planner sees at night, and plans by in the morning. */
+const HISTORY = [
+  `INSERT INTO users (id, name, email, email_key, email_verified_at, password_hash, created_at)
+   SELECT 'usr_' || n, 'Person', n || '@example.test', n || '@example.test', now(), 'none', now() ${EACH}`,
+  `INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at)
+   SELECT 'tok_' || n, 'usr_' || n, 'old', sha256(n::text::bytea), '{}', now(), now() ${EACH}`,
+  `INSERT INTO sessions (id, user_id, created_at, expires_at, last_seen_at, ip, user_agent)
+   SELECT 'ses_' || n, 'usr_' || n, now(), now(), now(), '', '' ${EACH}`,
+  `INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac, requested_at, request_ip, sent_at, expires_at)
+   SELECT 'ecr_' || n, 'usr_' || n, 'verified', 'email_code', '', '', '', '', now(), '', now(), now() ${EACH}`,
+  `INSERT INTO notices (id, user_id, kind, created_at, sent_at)
+   SELECT 'ntc_' || n, 'usr_' || n, 'email_changed', now(), now() ${EACH}`,
+  `INSERT INTO rate_limits (key, user_id, hits, places, window_ms, granted, expires_at)
+   SELECT n, 'usr_' || n, '{}', 1, 1, true, now() ${EACH}`,
+  `INSERT INTO transactions (id, user_id, status, description, amount_cents, created_at) SELECT 'txn_' || n, 'usr_' || n, 'settled', '', 1, now() ${EACH}`,
+  `INSERT INTO connected_apps (id, name, endpoint, sealed_secret, created_at) SELECT 'app_' || n, 'App', '', '', now() FROM generate_series(1, 500) n`,
+  `INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
+   SELECT 'con_' || n, 'usr_' || n, 'app_' || 1 + n % 500, '', now() ${EACH}`,
+  `INSERT INTO withdrawals (id, keep_analytics, keep_audit_logs, keep_transaction_history, started_at, scheduled_completion, completed_at,
+                            purge_due_at, purged_at, ledgered_at)
+   SELECT 'wd_' || n, false, false, false, now(), now(), now(), now(), now(), now() ${EACH}`,
+  `INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, completed_at)
+   SELECT 'wd_' || n, step, 'completed', now(), now()
+   ${EACH}, unnest(ARRAY['session_revocation', 'user_profile', 'third_party_integrations', 'data_archives']) step`,
+  `INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, status)
+   SELECT 'msg_' || n, 'wd_' || n, 'app_' || 1 + n % 500, 'App', 'completed' ${EACH}`,
+  `INSERT INTO outbox_events (id, name, data, created_at, sent_at) SELECT 'evt_' || n, '', '{}', now(), now() ${EACH}`,
+  `INSERT INTO shared_items (id, user_id, app_id, content, shared_at) SELECT 'shi_' || n, 'usr_' || n, 'app_1', '', now() ${EACH}`,
+  'ANALYZE',
+]
+
+/** What looks for all that is open, or over, reads an index of nothing else. Whoever counts what has been purged stops at a limit. */
+const READ_WHOLE = {
+  'claim-outbox-events': 'outbox_events_due',
+  'count-withdrawals': 'deletion_steps_due withdrawals_to_purge withdrawals, sorted',
+  'due-calls': 'deletion_steps_due',
+  'due-erasures': 'deletion_steps_due',
+  'due-notices': 'notices_due',
+  'expire-notices': 'notices_due',
+  'forget-access-tokens': 'access_tokens_expires_at_idx',
+  'forget-email-change-requests': 'email_change_requests_requested_at_idx',
+  'forget-idempotency-keys': 'idempotency_keys_expires_at_idx',
+  'forget-outbox-events': 'outbox_events_sent',
+  'forget-rate-limits': 'rate_limits_expires_at_idx',
+  'forget-sessions': 'sessions_expires_at_idx',
+  'purges-due': 'withdrawals_to_purge',
+  'watch-backlog': 'outbox_events_due notices_due notices_failed deletion_steps_due',
+  'watch-troubled-steps': 'deletion_steps_due, sorted',
+  'withdrawals-to-ledger': 'withdrawals_to_ledger',
+}
+
+test('a plan from a time when nothing was open has every statement find its rows by their keys', async () => {
+  const { url } = await testDatabase()
+  const client = new pg.Client({ connectionString: url, options: SESSION_SETTINGS })
+  await client.connect()
+  onTestFinished(() => client.end())
+  for (const text of HISTORY) await client.query(text)
+
+  const wholly: Record<string, string> = {}
+  for (const [name, text] of texts) {
+    const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`)
+    const nodes = nodesOf(rows[0]['QUERY PLAN'][0].Plan)
+    const read = nodes.filter(isWhole).map((node) => node['Index Name'] ?? node['Relation Name'])
+    const isSorted = nodes.some((node) => node['Node Type'] === 'Sort')
+    if (read.length > 0) wholly[name] = read.join(' ') + (isSorted ? ', sorted' : '')
+  }
+  expect(wholly).toEqual(READ_WHOLE)
+})
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]
+
+/** Whether it reads all that a table or an index has, and not what it is told to find. */
+const isWhole = (node: PlanNode) =>
+  ('Relation Name' in node || 'Index Name' in node) &&
+  /Scan/.test(node['Node Type']) &&
+  !/(?<![<>])= /.test(node['Index Cond'] ?? '')

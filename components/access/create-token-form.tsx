@@ -14,7 +14,7 @@ import { signInAgain } from '../sign-in-again'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter } from '../ui/card'
-import { CheckboxField, FieldError, PasswordField, RadioField, TextField, UsernameOfAccount } from '../ui/field'
+import { CheckboxField, CurrentPasswordField, FieldError, RadioField, TextField } from '../ui/field'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { type NewAccessToken, scopeText } from './access-tokens'
 
@@ -116,11 +116,9 @@ export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettle
             error={fieldText(errors.expires_in_days)}
             {...form.register('expires_in_days')}
           />
-          <UsernameOfAccount email={email} />
-          <PasswordField
-            label="Current password"
+          <CurrentPasswordField
+            email={email}
             hint="So that nobody else can make one in your name."
-            autoComplete="current-password"
             error={fieldText(errors.current_password)}
             {...form.register('current_password')}
           />

@@ -10,7 +10,7 @@ import { showError } from '../show-error'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
-import { PasswordField, RadioField, TextField, UsernameOfAccount } from '../ui/field'
+import { CurrentPasswordField, RadioField, TextField } from '../ui/field'
 import { emailStatusKey } from './email-status'
 import { loadCalls, rulesOf } from './load-calls'
 
@@ -80,11 +80,9 @@ export function ChangeEmailForm({ userId, currentEmail, pendingEmail, suggestion
             error={fieldText(errors.new_email)}
             {...form.register('new_email', { setValueAs: (text: string) => text.trim() })}
           />
-          <UsernameOfAccount email={currentEmail} />
-          <PasswordField
-            label="Current password"
+          <CurrentPasswordField
+            email={currentEmail}
             hint="So that nobody else can move your account to their address."
-            autoComplete="current-password"
             error={fieldText(errors.current_password)}
             {...form.register('current_password')}
           />

@@ -155,9 +155,7 @@ function Changed({ answer }: { answer: Answer<typeof verifyEmail> }) {
         </>
       }
     >
-      <Link href="/settings/email" className={buttonStyle({ className: wide })}>
-        Go to settings
-      </Link>
+      <ToSettings />
     </Screen>
   )
 }
@@ -188,9 +186,7 @@ function Replaced() {
       title="This link was replaced by a newer message"
       text="Open the link in the newest one, or enter its 6-digit code in the settings."
     >
-      <Link href="/settings/email" className={buttonStyle({ className: wide })}>
-        Enter the code in settings
-      </Link>
+      <ToSettings>Enter the code in settings</ToSettings>
     </Screen>
   )
 }
@@ -204,9 +200,7 @@ function Expired() {
       title="This link has expired"
       text="Your current address stays. To try again, start a new change in the settings."
     >
-      <Link href="/settings/email" className={buttonStyle({ className: wide })}>
-        Go to settings
-      </Link>
+      <ToSettings />
     </Screen>
   )
 }
@@ -218,9 +212,7 @@ function Spent() {
       title="This link has been used"
       text="It has done its work: your address was changed. The settings show the one that you sign in with."
     >
-      <Link href="/settings/email" className={buttonStyle({ className: wide })}>
-        Go to settings
-      </Link>
+      <ToSettings />
     </Screen>
   )
 }
@@ -240,9 +232,7 @@ function NotThisAccount({ secret, status }: { secret: LinkSecret; status: EmailS
         </>
       }
     >
-      <Link href="/settings/email" className={buttonStyle({ className: wide })}>
-        See what is pending in settings
-      </Link>
+      <ToSettings>See what is pending in settings</ToSettings>
       <Button variant="secondary" className={wide} pending={leave.isPending} onClick={() => leave.mutate()}>
         Sign in to another account
       </Button>
@@ -259,9 +249,7 @@ function NoSecret() {
       title="This link is not complete"
       text="The part after the # is missing or damaged. Open the link from the message once more, or copy it whole into the address bar. The 6-digit code of the same message works in the settings."
     >
-      <Link href="/settings/email" className={buttonStyle({ className: wide })}>
-        Enter the code in settings
-      </Link>
+      <ToSettings>Enter the code in settings</ToSettings>
     </Screen>
   )
 }
@@ -278,6 +266,12 @@ function Reading() {
     </Screen>
   )
 }
+
+const ToSettings = ({ children = 'Go to settings' }: { children?: string }) => (
+  <Link href="/settings/email" className={buttonStyle({ className: wide })}>
+    {children}
+  </Link>
+)
 
 interface ScreenProps {
   icon: LucideIcon

@@ -59,9 +59,18 @@ export function TextField({ label, hint, error, className, ...rest }: FieldProps
   )
 }
 
-/** Tells a password manager whose password is asked for, where the form does not. */
-export function UsernameOfAccount({ email }: { email: string }) {
-  return <input type="text" autoComplete="username" value={email} readOnly hidden />
+/** Who is signed in types the password once more; `hint` says what for. */
+export function CurrentPasswordField({
+  email,
+  ...rest
+}: { email: string } & Omit<ComponentProps<typeof PasswordField>, 'label'>) {
+  return (
+    <>
+      {/* Tells a password manager whose password it is. */}
+      <input type="text" autoComplete="username" value={email} readOnly hidden />
+      <PasswordField label="Current password" autoComplete="current-password" {...rest} />
+    </>
+  )
 }
 
 export function PasswordField({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'input'>) {

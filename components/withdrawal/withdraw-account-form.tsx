@@ -19,7 +19,7 @@ import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { Dialog } from '../ui/dialog'
-import { CheckboxField, PasswordField, RadioField, TextAreaField, TextField, UsernameOfAccount } from '../ui/field'
+import { CheckboxField, CurrentPasswordField, RadioField, TextAreaField, TextField } from '../ui/field'
 import { type PendingTransaction, PendingTransactions } from './pending-transactions'
 
 interface WithdrawAccountFormProps {
@@ -137,11 +137,9 @@ export function WithdrawAccountForm({ userId, email, pendingTransactions, retent
               error={fieldText(errors.confirmation)}
               {...form.register('confirmation')}
             />
-            <UsernameOfAccount email={email} />
-            <PasswordField
-              label="Current password"
+            <CurrentPasswordField
+              email={email}
               hint="So that nobody else can delete your account."
-              autoComplete="current-password"
               error={fieldText(errors.current_password)}
               {...form.register('current_password')}
             />

@@ -2,11 +2,10 @@ export interface Gate {
   /** Rejects with EBUSY when the turn does not come in time. Who has entered has to leave. */
   enter(): Promise<void>
   leave(): void
-  load(): { running: number; waiting: number }
 }
 
-/** So many at once; who comes later enters in the order of arrival, however long that takes where no limit is given. */
-export function createGate(places: number, mostWaitMs?: number): Gate {
+/** So many at once; who comes later enters in the order of arrival. */
+export function createGate(places: number, mostWaitMs: number): Gate {
   let free = places
   const waiting = new Set<() => void>()
   return {
@@ -20,7 +19,7 @@ export function createGate(places: number, mostWaitMs?: number): Gate {
         waiting.delete(begin)
         reject(Object.assign(new Error('busy'), { code: 'EBUSY' }))
       }
-      const timer = mostWaitMs === undefined ? undefined : setTimeout(giveUp, mostWaitMs).unref()
+      const timer = setTimeout(giveUp, mostWaitMs).unref()
       const begin = () => {
         clearTimeout(timer)
         resolve()
@@ -34,6 +33,5 @@ export function createGate(places: number, mostWaitMs?: number): Gate {
       else free++
       next?.()
     },
-    load: () => ({ running: places - free, waiting: waiting.size }),
   }
 }

@@ -1,10 +1,17 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { freePort } from '../server/embedded-postgres'
 import { codeIn, expect, test, type User } from './fixtures'
 import type { Operator } from './operator'
 import { IMPATIENT_URL, SERVICE_URL } from './settings'
 
+const running: ChildProcess[] = []
+test.afterEach(() => {
+  for (const child of running.splice(0)) child.kill()
+})
+
 function run(example: string, args: string[], env: Record<string, string>) {
   const child = spawn(process.execPath, [`examples/${example}`, ...args], { env: { ...process.env, ...env } })
+  running.push(child)
   const output = { out: '', err: '' }
   child.stdout.on('data', (chunk) => {
     output.out += chunk
@@ -43,6 +50,26 @@ test('the example program says why it was refused', async ({ operator, user }) =
   const { output, ended } = run('change-email.ts', [`new-${user.email}`, 'wrong'], env)
   expect(await ended).toBe(1)
   expect(output.err).toContain('EMAIL_007 Password verification failed')
+})
+
+test('the example application forgets who is withdrawn, and takes no call that the service has not signed', async ({
+  operator,
+  user,
+}) => {
+  const PORT = String(await freePort())
+  const endpoint = `http://127.0.0.1:${PORT}/account-events`
+  const { app_id, signing_secret } = await operator.run('app', 'register', '--name', 'Notes', '--endpoint', endpoint)
+  await operator.run('app', 'connect', '--user', user.id, '--app', app_id ?? '', '--subject', 'reader-7')
+  const application = run('connected-application.ts', [], { PORT, SIGNING_SECRET: signing_secret ?? '' })
+  await expect.poll(() => application.output.out).toContain('Listening')
+
+  const body = JSON.stringify({ type: 'account.withdrawn', data: { subject: 'somebody else' } })
+  const now = Math.floor(Date.now() / 1000)
+  const headers = { 'webhook-id': 'msg_forged', 'webhook-timestamp': String(now), 'webhook-signature': 'v1,AAAA' }
+  expect((await fetch(endpoint, { method: 'POST', headers, body })).status).toBe(401)
+  const env = { BASE_URL: IMPATIENT_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
+  expect(await run('withdraw.ts', [], env).ended).toBe(0)
+  await expect.poll(() => application.output.out.split('\n').slice(1)).toEqual(['Forgot reader-7', ''])
 })
 
 test('the example program withdraws an account and follows it to the end', async ({ operator, user }) => {

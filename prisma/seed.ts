@@ -35,9 +35,9 @@ async function fillDemoUser(ctx: SystemContext, userId: string) {
   })
   const appId = await registerApp(ctx, {
     name: 'Demo Calendar',
-    // Nothing listens here: an operator sees how an application that does not answer is tried again.
-    endpoint: 'http://127.0.0.1:9/account-events',
-    secret: `whsec_${Buffer.from(ctx.secrets.randomToken()).toString('base64')}`,
+    // Who does not start examples/connected-application.ts sees how an application that does not answer is tried again.
+    endpoint: 'http://127.0.0.1:4711/account-events',
+    secret: 'whsec_c2lnbnMtZm9yLXRoZS1kZW1vLWNhbGVuZGFy',
   })
   await connectApp(ctx, { userId, appId, subject: 'calendar-4711' })
   await ctx.db.sharedItem.create({ data: { id: id('shr_'), userId, appId, content: 'Availability', sharedAt: at } })

@@ -365,7 +365,8 @@ async function execute(account: Account, command: string, args: string[], cwd: s
   })
 }
 
-function freePort(): Promise<number> {
+/** Free on 127.0.0.1 a moment ago. */
+export function freePort(): Promise<number> {
   return new Promise((done, fail) => {
     const probe = createServer()
     probe.on('error', fail)

@@ -1,0 +1,31 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+
+// What an application has to do when an account is withdrawn; without settings it is the demo account's application.
+// PORT=… SIGNING_SECRET=whsec_… node examples/connected-application.ts
+const { PORT = '4711', SIGNING_SECRET = 'whsec_c2lnbnMtZm9yLXRoZS1kZW1vLWNhbGVuZGFy' } = process.env
+const key = Buffer.from(SIGNING_SECRET.replace(/^whsec_/, ''), 'base64')
+const MOST_SECONDS_OFF = 5 * 60
+
+/** Signed by the account service, and not long ago: a call that somebody has kept opens nothing later. */
+function isGenuine(headers: IncomingHttpHeaders, body: string): boolean {
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers
+  if (Math.abs(Date.now() / 1000 - Number(timestamp)) > MOST_SECONDS_OFF) return false
+  const expected = Buffer.from(`v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`)
+  return String(signatures)
+    .split(' ')
+    .map((signature) => Buffer.from(signature))
+    .some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected))
+}
+
+const server = createServer(async (request, response) => {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part)
+  const body = Buffer.concat(parts).toString()
+  if (!isGenuine(request.headers, body)) return response.writeHead(401).end()
+  const { type, data } = JSON.parse(body)
+  // The same call comes until it is answered with 2xx, so it may come twice: forgetting somebody once more changes nothing.
+  if (type === 'account.withdrawn') process.stdout.write(`Forgot ${data.subject}\n`)
+  response.writeHead(204).end()
+})
+server.listen(Number(PORT), '127.0.0.1', () => process.stdout.write(`Listening on http://127.0.0.1:${PORT}\n`))

@@ -7,7 +7,12 @@ import pg from 'pg'
  * The floor: the same reads and writes in the same tables, by bare node:http and pg with named statements. It lacks what makes
  * a service of it: limits, exactness under parallel calls, address rules, idempotency, logs, mail.
  */
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 16, options: '-c timezone=UTC' })
+const pool = new pg.Pool({
+  connectionString: process.env.DATABASE_URL,
+  max: 16,
+  idleTimeoutMillis: 300_000,
+  options: '-c timezone=UTC',
+})
 const SECRET = process.env.CODE_SECRET as string
 const id = (prefix: string) => prefix + randomBytes(16).toString('base64url')
 const macOf = (request: string, code: string) =>

@@ -49,20 +49,21 @@ export async function stopService(child: ChildProcess) {
 /** The access token of the n-th seeded user. */
 export const tokenOf = (n: number) => `uat_${String(n).padStart(43, 'a')}`
 
-/** Users `usr_bench1` to `usr_bench<count>`, each with an access token that was used just now. */
-export async function seedUsers(db: pg.Client, count: number, passwordHash = 'none') {
+/** So many users from `usr_bench<first>` on, each with an access token that was used just now. */
+export async function seedUsers(db: pg.Client, count: number, passwordHash = 'none', first = 1) {
+  const last = first + count - 1
   await db.query(
     `INSERT INTO users (id, name, email, email_key, email_verified_at, password_hash, created_at)
-     SELECT 'usr_bench' || n, 'Bench', 'u' || n || '@example.test', 'u' || n || '@example.test', now(), $2, now()
-     FROM generate_series(1, $1::int) n`,
-    [count, passwordHash],
+     SELECT 'usr_bench' || n, 'Bench', 'u' || n || '@example.test', 'u' || n || '@example.test', now(), $3, now()
+     FROM generate_series($1::int, $2::int) n`,
+    [first, last, passwordHash],
   )
   await db.query(
     `INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at, last_used_at)
      SELECT 'tok_bench' || n, 'usr_bench' || n, 'bench', sha256(convert_to('uat_' || lpad(n::text, 43, 'a'), 'UTF8')),
             ARRAY['email:manage', 'account:manage'], now(), now() + interval '1 day', now() + interval '1 hour'
-     FROM generate_series(1, $1::int) n`,
-    [count],
+     FROM generate_series($1::int, $2::int) n`,
+    [first, last],
   )
 }
 

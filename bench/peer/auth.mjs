@@ -30,7 +30,7 @@ const passwordCheck = {
 export const auth = betterAuth({
   baseURL: `http://localhost:${process.env.PORT}`,
   secret: process.env.AUTH_SECRET,
-  database: new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 16 }),
+  database: new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 16, idleTimeoutMillis: 300_000 }),
   telemetry: { enabled: false },
   rateLimit: { enabled: false },
   emailAndPassword: { enabled: true },

@@ -71,11 +71,17 @@ export const TAKE_PLACES = takePlacesOf(ASKED)
 export const TAKE_PLACES_IF_ADMITTED = takePlacesOf(`admitted, ${ASKED}`)
 const movePlaces = statement('take-places', `${TAKE_PLACES}, ${UNWAITED}`)
 
-/** Whether there is room, for a first answer: who acts on it takes the places. Its values begin at $6. */
-export const LOOK_AT_PLACES = `SELECT b.key, l.live AS hits, cardinality(l.live) < b.places AS granted
-   FROM unnest($6::text[], $7::int[], $8::bigint[]) AS b (key, places, window_ms)
+/** Whether there is room, for a first answer: who acts on it takes the places. `source` names the buckets as above. */
+export const lookAtPlacesOf = (
+  source: string,
+) => `SELECT b.key, l.live AS hits, cardinality(l.live) < b.places AS granted
+   FROM ${source}
    LEFT JOIN rate_limits r ON r.key = b.key
    CROSS JOIN LATERAL ${liveHits('b.window_ms')}`
+/** Its values begin at $6. */
+export const LOOK_AT_PLACES = lookAtPlacesOf(
+  'unnest($6::text[], $7::int[], $8::bigint[]) AS b (key, places, window_ms)',
+)
 
 // In key order, as places are taken: two calls that lock the same rows in different orders would wait for each other.
 /** Gives the places back; `keys` and `at` stand for values of the statement that this is a part of. */
@@ -169,7 +175,7 @@ export async function givePlacesBack(
 export const secondsUntil = (time: Date | number, now: Date): number =>
   Math.max(1, Math.ceil((Number(time) - now.getTime()) / 1000))
 
-function bucketState(bucket: Bucket, hits: Date[], now: Date): BucketState {
+export function bucketState(bucket: Bucket, hits: Date[], now: Date): BucketState {
   const { name, places, windowMs } = bucket
   // With a full bucket the place that comes free first is the oldest that still counts.
   const oldest = hits[Math.max(0, hits.length - places)]

@@ -147,6 +147,18 @@ test('once as many messages as allowed went to an address, no more is sent', asy
   expect((await requestOf(ctx, change.change_request_id)).sentAt).toEqual(new Date('2026-11-20T09:00:00.000Z'))
 })
 
+test('before the wait is over the answer says when there is room for the address as well', async () => {
+  const ctx = await testContext({ targetMail: { places: 2, windowMs: 24 * hour } })
+  const { user, change, input } = await givenChange(ctx)
+  ctx.clock.advance(minute)
+  const tooEarly = (retryAfterSeconds: number) =>
+    expect(resend(ctx, user, input)).rejects.toMatchObject({ code: 'EMAIL_008', retryAfterSeconds })
+  await tooEarly(4 * 60)
+  const take = [pseudonymousBucket(ctx, 'targetMail', change.new_email)]
+  await takePlaces(ctx, { take, code: 'EMAIL_008' })
+  await tooEarly(24 * 3_600 - 60)
+})
+
 test('who comes second waits as long as after any message, and costs the address nothing', async () => {
   const ctx = await testContext()
   const { user, change, input } = await givenChange(ctx)

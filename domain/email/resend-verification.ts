@@ -4,15 +4,28 @@ import type { resendVerification as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import { callerStatement } from '../access/caller'
 import { type Call, type Context, type PendingChange, statement, UNWAITED } from '../context'
-import { givePlacesBack, judgePlaces, noteBucket, type PlaceRow, secondsUntil, takePlacesOf } from '../rate-limit'
+import {
+  type Bucket,
+  bucketState,
+  givePlacesBack,
+  judgePlaces,
+  lookAtPlacesOf,
+  noteBucket,
+  type PlaceRow,
+  secondsUntil,
+  takePlacesOf,
+} from '../rate-limit'
 import { codeExpiresAt, refusalNow, requireOpenChange, resendAvailableAt, STILL_PENDING } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
+
+/** The messages that went to a request's address. */
+const BUCKET_KEY = `coalesce(r.target_bucket, 'targetMail:' || r.id)`
 
 // Moving `sent_at` claims the wait: of parallel calls one finds the time that it has read.
 const claim = callerStatement('claim-resend', {
   values: 6,
   parts: `open AS (
-     SELECT r.id, r.sent_at, coalesce(r.target_bucket, 'targetMail:' || r.id) AS bucket
+     SELECT r.id, r.sent_at, ${BUCKET_KEY} AS bucket
      FROM admitted JOIN email_change_requests r ON r.user_id = admitted.user_id
      WHERE r.id = $2 AND r.${STILL_PENDING} AND r.expires_at > $1 AND r.attempts < $3 AND r.sent_at <= $4
    ), places AS (
@@ -26,6 +39,12 @@ const claim = callerStatement('claim-resend', {
   columns: `places.key, places.hits, places.granted, claimed.id AS claimed, ${UNWAITED}`,
   joins: 'LEFT JOIN places ON true LEFT JOIN claimed ON true',
 })
+const lookAtMessages = statement(
+  'look-at-messages',
+  lookAtPlacesOf(
+    `(SELECT ${BUCKET_KEY} AS key, $3::int AS places, $4::bigint AS window_ms FROM email_change_requests r WHERE r.id = $2) AS b`,
+  ),
+)
 const unclaim = statement(
   'unclaim-resend',
   `UPDATE email_change_requests SET sent_at = $3 WHERE id = $1 AND ${STILL_PENDING} AND sent_at = $2`,
@@ -62,14 +81,15 @@ export async function resendVerification(call: Call, input: Input<typeof contrac
   ])
   const [row] = rows
   const change = ctx.actor.pendingChange
-  if (!change || !row?.key) throw refusalOf(ctx, input.change_request_id)
+  if (!change || !row?.key) throw await tooEarly(ctx, requireOpenChange(ctx, input.change_request_id))
   noteWait(ctx, change)
-  const bucket = { ...targetMail, name: 'targetMail', key: row.key, userId: null } as const
-  const places = await judgePlaces(ctx, { take: [bucket], code: 'EMAIL_008' }, rows, now)
-  const claimed = row.claimed !== null
+  const places = await judgePlaces(ctx, { take: [messagesTo(ctx, row)], code: 'EMAIL_008' }, rows, now)
+  if (row.claimed === null) {
+    await givePlacesBack(ctx, places)
+    throw await refusalAfterRace(ctx, change.id, now)
+  }
   let accepted = false
   try {
-    if (!claimed) throw await refusalAfterRace(ctx, change.id, now)
     const address = parseAddress(change.newEmail)
     if (!address) throw new Error('a stored address does not parse')
     const code = ctx.secrets.randomCode()
@@ -106,26 +126,35 @@ export async function resendVerification(call: Call, input: Input<typeof contrac
     // The mailbox has its message now, whatever becomes of the code: the place and the wait stay.
     if (accepted) throw error
     await givePlacesBack(ctx, places)
-    if (claimed) await ctx.sql(unclaim, [change.id, now, change.sentAt])
+    await ctx.sql(unclaim, [change.id, now, change.sentAt])
     throw error
   }
-}
-
-/** What is plain from what came with the caller. */
-function refusalOf(ctx: Context, changeRequestId: string): AppError {
-  return tooEarly(ctx, requireOpenChange(ctx, changeRequestId))
 }
 
 /** Another resend was first, or the request is no longer open. */
 async function refusalAfterRace(ctx: Context, id: string, now: Date): Promise<AppError> {
   const refusal = await refusalNow(ctx, id, 'EMAIL_008')
-  return refusal.code === 'EMAIL_008' ? tooEarly(ctx, { sentAt: now }) : refusal
+  return refusal.code === 'EMAIL_008' ? tooEarly(ctx, { id, sentAt: now }) : refusal
 }
 
-function tooEarly(ctx: Context, change: Pick<PendingChange, 'sentAt'>): AppError {
+/** Tells the wait after which there is room for another message to the address as well. */
+async function tooEarly(ctx: Context, change: Pick<PendingChange, 'id' | 'sentAt'>): Promise<AppError> {
   noteWait(ctx, change)
-  return new AppError('EMAIL_008', undefined, secondsUntil(resendAvailableAt(ctx, change), ctx.clock.now()))
+  const now = ctx.clock.now()
+  const { places, windowMs } = ctx.limits.targetMail
+  const rows = await ctx.sql<PlaceRow>(lookAtMessages, [now, change.id, places, windowMs])
+  const full = rows.filter(({ granted }) => !granted).map((row) => bucketState(messagesTo(ctx, row), row.hits, now))
+  for (const state of full) noteBucket(ctx, state)
+  const freeAt = Math.max(...[resendAvailableAt(ctx, change), ...full.map(({ resetsAt }) => resetsAt)].map(Number))
+  return new AppError('EMAIL_008', undefined, secondsUntil(freeAt, now))
 }
+
+const messagesTo = (ctx: Context, { key }: { key: string }): Bucket => ({
+  ...ctx.limits.targetMail,
+  name: 'targetMail',
+  key,
+  userId: null,
+})
 
 function noteWait(ctx: Context, change: Pick<PendingChange, 'sentAt'>) {
   const resetsAt = resendAvailableAt(ctx, change)

@@ -28,6 +28,16 @@ test('a password that is changed while it is being checked opens no session', as
   expect(await openSessions(ctx, user)).toEqual([])
 })
 
+test('a password that could not be checked is not counted as a wrong one', async () => {
+  const ctx = await testContext({ signIn: { places: 1, windowMs: 60_000 } })
+  const user = await givenUser(ctx)
+  const { passwords } = ctx
+  ctx.passwords = { ...passwords, verify: () => Promise.reject(new Error('the queue is full')) }
+  await expect(trySignIn(ctx, user)).rejects.toThrow('the queue is full')
+  ctx.passwords = passwords
+  expect(await trySignIn(ctx, user)).toMatchObject({ userId: user.userId })
+})
+
 test('a new sign-in ends the session that the same browser held, and no other', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)

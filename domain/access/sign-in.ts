@@ -27,7 +27,11 @@ export async function signIn(
   const [user] = key
     ? await ctx.sql<{ id: string; name: string; email: string; password_hash: string }>(byEmailKey, [key])
     : []
-  const correct = await ctx.passwords.verify(user?.password_hash, input.password)
+  const correct = await ctx.passwords.verify(user?.password_hash, input.password).catch(async (error) => {
+    // Not looked at, and so not wrong.
+    await givePlacesBack(ctx, places)
+    throw error
+  })
   if (!user || !correct) return null
   await givePlacesBack(ctx, places)
   const { id: userId, name, email, password_hash: passwordHash } = user

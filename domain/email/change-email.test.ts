@@ -69,6 +69,16 @@ test('a wrong password changes nothing and sends nothing', async () => {
   expect(await ctx.db.emailChangeRequest.count({ where: { userId: user.userId } })).toBe(0)
 })
 
+test('a password that could not be checked is not counted as a wrong one', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { passwords } = ctx
+  ctx.passwords = { ...passwords, verify: () => Promise.reject(new Error('the queue is full')) }
+  for (let n = 0; n < 5; n++) await expect(change(ctx, user, `new-${user.email}`)).rejects.toThrow('the queue is full')
+  ctx.passwords = passwords
+  expect(await refusalOf(change(ctx, user, `new-${user.email}`))).toBe('accepted')
+})
+
 test('the message tells no longer validity than the change has', async () => {
   const ctx = await testContext({ changeLifetimeMs: hour / 10 })
   const user = await givenUser(ctx)

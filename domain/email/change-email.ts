@@ -97,7 +97,6 @@ export async function changeEmail(call: Call, input: Input<typeof contract>): Pr
   const guess = await judgePlaces(ctx, asked, found, now)
   const { password_hash: passwordHash, taken } = found[0] ?? { password_hash: null }
   if (!passwordHash) throw new AppError('AUTH_001')
-  if (!(await ctx.passwords.verify(passwordHash, input.current_password))) throw new AppError('EMAIL_007')
 
   const refuseTaken = async () => {
     await takePlaces(ctx, { take: [bucket('taken')], code: 'EMAIL_008' })
@@ -106,6 +105,10 @@ export async function changeEmail(call: Call, input: Input<typeof contract>): Pr
   }
   let held: TakenPlaces[] = [guess]
   try {
+    if (!(await ctx.passwords.verify(passwordHash, input.current_password))) {
+      held = []
+      throw new AppError('EMAIL_007')
+    }
     if (taken) await refuseTaken()
     const places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
     held.push(places)

@@ -9,15 +9,16 @@ const byCredential = statement(
 )
 const byUser = statement(
   'withdrawal-of-user',
-  'SELECT id, purged_at IS NULL AS readable FROM withdrawals WHERE user_id = $1',
+  'SELECT id, user_id, purged_at IS NULL AS readable FROM withdrawals WHERE user_id = $1',
 )
 const byId = statement(
   'withdrawal-for-status-token',
-  'SELECT id, purged_at IS NULL AS readable FROM withdrawals WHERE id = $1 AND user_id = $2',
+  'SELECT id, user_id, purged_at IS NULL AS readable FROM withdrawals WHERE id = $1',
 )
 
 interface WithdrawalRow {
   id: string
+  user_id: string | null
   /** Not purged yet. */
   readable: boolean
 }
@@ -38,8 +39,8 @@ export async function authenticateWithdrawn(
 ): Promise<Actor | null> {
   const { userId = '', withdrawalId = '' } = path
   if (purpose === 'reads' && isStatusTokenOf(ctx, token, withdrawalId)) {
-    const [withdrawal] = await ctx.sql<WithdrawalRow>(byId, [withdrawalId, userId])
-    return withdrawal?.readable
+    const [withdrawal] = await ctx.sql<WithdrawalRow>(byId, [withdrawalId])
+    return withdrawal?.readable && withdrawal.user_id === userId
       ? toActor('status_token', userId, { id: withdrawalId, madeTheCall: false }, ['account:manage'])
       : null
   }

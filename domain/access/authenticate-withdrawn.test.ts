@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { asUser, givenUser, testContext } from '../testing'
+import { withdrawAccount } from '../withdrawal/withdraw-account'
+import { authenticateWithdrawn } from './authenticate-withdrawn'
+
+test('a status token reads its own withdrawal under its own user, and nothing else', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const other = await givenUser(ctx)
+  const started = await withdrawAccount(await asUser(ctx, user), {
+    userId: user.userId,
+    confirmation: 'DELETE_MY_ACCOUNT',
+  })
+  const read = (userId: string, withdrawalId = started.withdrawal_id) =>
+    authenticateWithdrawn(ctx, started.status_token, { userId, withdrawalId }, 'reads')
+  expect(await read(user.userId)).toMatchObject({ kind: 'status_token', withdrawal: { id: started.withdrawal_id } })
+  expect(await read(user.userId, 'wd_unknown')).toBeNull()
+  // The last cannot be stored, and so not be looked for.
+  for (const userId of [other.userId, '', '\0']) expect(await read(userId)).toBeNull()
+})

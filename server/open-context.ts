@@ -1,6 +1,6 @@
 import { createArchiveStore } from './archive-store'
 import { createClock } from './clock'
-import { callApp } from './connected-apps'
+import { createAppCaller } from './connected-apps'
 import type { ServiceContext } from './context'
 import { openDatabase } from './db'
 import { getEnv } from './env'
@@ -30,10 +30,12 @@ export async function openContext(): Promise<ServiceContext> {
     secrets: createSecrets({ auth: env.authSecrets, code: env.codeSecrets }),
     passwords: createPasswords(),
     mail: createMailer(env),
-    outsideIssuer: env.outsideIssuer ? (await import('./outside-issuer')).createOutsideIssuer(env.outsideIssuer) : null,
+    outsideIssuer: env.outsideIssuer
+      ? (await import('./outside-issuer')).createOutsideIssuer(env.outsideIssuer, clock)
+      : null,
     archives: createArchiveStore(env),
     ledger: createErasureLedger(env),
-    callApp,
+    callApp: createAppCaller(clock),
     // Without an engine the timer works off the same rows, and nothing has to be told.
     emit: env.engine ? (await import('./engine')).emit : null,
     limits: env.limits,

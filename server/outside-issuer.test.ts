@@ -20,9 +20,9 @@ beforeAll(async () => {
   strangers = await generateKeyPair('RS256', { extractable: true })
 })
 
-/** The issuer's key server; `down` makes it answer as a server in trouble does. */
+/** The issuer's key server; `down` makes it answer as a server in trouble does. The service's clock is `aheadMs` of the host's. */
 async function givenIssuer() {
-  const state = { keys: [{ kid: 'one', pair: keys }], down: false, asked: 0 }
+  const state = { keys: [{ kid: 'one', pair: keys }], down: false, asked: 0, aheadMs: 0 }
   const server = createServer(async (_request, response) => {
     state.asked++
     if (state.down) return void response.writeHead(500).end()
@@ -39,7 +39,8 @@ async function givenIssuer() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const jwksUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`
-  return { state, verifier: createOutsideIssuer({ jwksUrl, issuer: ISSUER, audience: AUDIENCE }) }
+  const clock = { now: () => new Date(Date.now() + state.aheadMs) }
+  return { state, verifier: createOutsideIssuer({ jwksUrl, issuer: ISSUER, audience: AUDIENCE }, clock) }
 }
 
 interface TokenOptions {
@@ -135,6 +136,14 @@ const hostile: [string, () => Promise<string>][] = [
 test.each(hostile)('a token with %s is no token', async (_what, make) => {
   const { verifier } = await givenIssuer()
   expect(await verifier.verify(await make())).toBeNull()
+})
+
+test("what has expired is decided by the service's clock, whatever the host's says", async () => {
+  const { state, verifier } = await givenIssuer()
+  state.aheadMs = 3_600_000
+  expect(await verifier.verify(await sign())).toBeNull()
+  state.aheadMs = -3_600_000
+  expect(await verifier.verify(await sign({ claims: { exp: now() - 1_800 } }))).not.toBeNull()
 })
 
 test('while the issuer rotates its keys, tokens of both are good, and the keys are asked for once', async () => {

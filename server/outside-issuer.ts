@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import { GRANTABLE_SCOPES, type GrantableScope, isStorable } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import type { OutsideIssuer } from '@/domain/context'
+import type { Clock, OutsideIssuer } from '@/domain/context'
 import { describeError, log } from './log'
 
 export interface IssuerSettings {
@@ -16,7 +16,7 @@ const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 const CLOCK_TOLERANCE_SECONDS = 30
 
 /** Access tokens (RFC 9068, `typ: at+jwt`) of one issuer, checked as RFC 8725 asks. Keys come from the configured URL alone. */
-export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSettings): OutsideIssuer {
+export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSettings, clock: Clock): OutsideIssuer {
   const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: TIME_OUT_MS, cooldownDuration: 30_000 })
   return {
     async verify(token) {
@@ -27,6 +27,7 @@ export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSetting
           algorithms: ALGORITHMS,
           typ: 'at+jwt',
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
+          currentDate: clock.now(),
           requiredClaims: ['sub', 'exp'],
         })
         if (!isUserId(payload.sub) || !payload.exp) return null

@@ -24,6 +24,8 @@ export interface RunOptions {
   event: { name: string; data: Record<string, string> }
   /** Time is the driver's: it is told when the function wants to go on. */
   sleepUntil: (at: Date) => void | Promise<void>
+  /** Waits for the engine's next try of a step that failed. */
+  onStepError?: () => void
   /** Answers each call twice over, as a network that loses answers makes an engine do. */
   repeatCalls?: boolean
   /** Waits for the time of the next try where a call got no answer; without it the run fails. */
@@ -69,6 +71,7 @@ export async function runFunction(
     for (const op of json as Op[]) {
       if (op.op === 'StepError') {
         attempt++
+        options.onStepError?.()
         continue
       }
       if (op.op === 'Sleep') await options.sleepUntil(new Date(op.name ?? ''))

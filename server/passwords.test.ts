@@ -1,9 +1,8 @@
-import { availableParallelism } from 'node:os'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { PasswordJob, startPasswordThread } from './password-thread'
-import { createPasswords } from './passwords'
+import { createPasswords, type PasswordQueue } from './passwords'
 
-const THREADS = Math.min(4, Math.max(1, availableParallelism() - 1))
+const THREADS = 3
 const LONGEST_QUEUE = 500
 
 interface Held {
@@ -13,7 +12,9 @@ interface Held {
 }
 
 /** Stands where hashing stands: each thread holds its first job until it is told to end, then begins the next. */
-function heldThreads() {
+function heldThreads(
+  create: (start: typeof startPasswordThread) => PasswordQueue = (start) => createPasswords(start, THREADS),
+) {
   const queues: Held[][] = []
   const deaths: (() => void)[] = []
   const start: typeof startPasswordThread = (onEnd) => {
@@ -28,7 +29,7 @@ function heldThreads() {
       },
     }
   }
-  return { queues, deaths, passwords: createPasswords(start) }
+  return { queues, deaths, passwords: create(start) }
 }
 
 /** Lets every promise that can go on go on. */
@@ -70,16 +71,34 @@ test('without a hash one is checked that takes as long as any made today, and ma
   expect(await verified).toBe(false)
 })
 
-test('never more than one thread for each core but one, and jobs go to who has the fewest', async () => {
+test('no more threads begin than it is told, and jobs go to who has the fewest', async () => {
   const { queues, passwords } = heldThreads()
   const calls = Array.from({ length: THREADS * 3 }, (_, n) => passwords.verify('hash', `password ${n}`))
   expect(queues.map((queue) => queue.map(({ job }) => job.password))).toEqual(
     Array.from({ length: THREADS }, (_, thread) => [0, 1, 2].map((n) => `password ${n * THREADS + thread}`)),
   )
   expect(passwords.load()).toEqual({ running: THREADS, waiting: THREADS * 2 })
+  queues[1]?.[0]?.end(true)
+  await settle()
+  calls.push(passwords.verify('hash', 'late'))
+  expect(queues.map((queue) => queue.at(-1)?.job.password)).toEqual(['password 6', 'late', 'password 8'])
   for (const { end } of queues.flat()) end(true)
   expect(await Promise.all(calls)).toEqual(calls.map(() => true))
   expect(passwords.load()).toEqual({ running: 0, waiting: 0 })
+})
+
+test.each([
+  [1, 1],
+  [2, 1],
+  [4, 3],
+  [64, 4],
+])('where there are %i cores hashing has %i threads', async (cores, threads) => {
+  vi.resetModules()
+  vi.doMock('node:os', () => ({ availableParallelism: () => cores }))
+  onTestFinished(() => void vi.doUnmock('node:os'))
+  const { queues, passwords } = heldThreads((await import('./passwords')).createPasswords)
+  for (let n = 0; n < 8; n++) passwords.hash('password')
+  expect(queues).toHaveLength(threads)
 })
 
 test('when five hundred wait the next is refused with SERVER_002 and a time to wait, and none of the others suffers', async () => {

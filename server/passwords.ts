@@ -14,13 +14,13 @@ export interface PasswordQueue extends Passwords {
 }
 
 /** Hashing leaves one core to everything else, and refuses once the queue is too long to be of use. */
-export function createPasswords(startThread = startPasswordThread): PasswordQueue {
+export function createPasswords(startThread = startPasswordThread, mostThreads = MOST_THREADS): PasswordQueue {
   const threads: { run: ReturnType<typeof startThread>['run']; jobs: number }[] = []
   const total = () => threads.reduce((sum, { jobs }) => sum + jobs, 0)
 
   function leastBusy() {
     const idle = threads.find(({ jobs }) => jobs === 0)
-    if (idle || threads.length === MOST_THREADS) {
+    if (idle || threads.length === mostThreads) {
       return idle ?? threads.reduce((least, thread) => (thread.jobs < least.jobs ? thread : least))
     }
     const { run } = startThread(() => threads.splice(threads.indexOf(thread), 1))
@@ -30,7 +30,7 @@ export function createPasswords(startThread = startPasswordThread): PasswordQueu
   }
 
   async function inTurn(job: PasswordJob) {
-    if (total() >= MOST_THREADS + MOST_WAITING) throw new AppError('SERVER_002', undefined, 5)
+    if (total() >= mostThreads + MOST_WAITING) throw new AppError('SERVER_002', undefined, 5)
     const thread = leastBusy()
     thread.jobs++
     try {

@@ -18,7 +18,7 @@ const PASSWORD = `password ${randomBytes(6).toString('hex')}`
 /** Checked in a millisecond: the rounds are to meet in the database, not in the queue of hashes. */
 export const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 export const COSTLY = { memoryCost: 12_288, timeCost: 3, parallelism: 1 }
-export const BOTH_SCOPES = ['email:manage', 'account:manage']
+const BOTH_SCOPES = ['email:manage', 'account:manage']
 
 /** Accounts with a token, written as the service would write them. */
 export async function givenPeople(

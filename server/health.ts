@@ -1,4 +1,5 @@
 import { type SystemContext, statement } from '@/domain/context'
+import { answer } from './answer'
 import { systemContext } from './context'
 import { type Env, getEnv } from './env'
 import { checkMailServer } from './mailer'
@@ -76,6 +77,3 @@ export async function ready(): Promise<Response> {
   const { ready, parts } = await shared.__accountHealth()
   return answer(ready ? 200 : 503, { status: ready ? 'ready' : 'not_ready', ...parts })
 }
-
-const answer = (status: number, body: object) =>
-  Response.json(body, { status, headers: { 'Cache-Control': 'no-store' } })

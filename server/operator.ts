@@ -2,6 +2,7 @@ import { cache } from 'react'
 import { AppError } from '@/contract/errors'
 import { isOperator } from '@/domain/access/operators'
 import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
+import { answer } from './answer'
 import { getEnv } from './env'
 import { log } from './log'
 import { pageContext } from './session'
@@ -45,6 +46,3 @@ function isSameOrigin({ headers }: Request): boolean {
   const site = headers.get('Sec-Fetch-Site')
   return site ? site === 'same-origin' : headers.get('Origin') === getEnv().appUrl
 }
-
-const answer = (status: number, body: object) =>
-  Response.json(body, { status, headers: { 'Cache-Control': 'no-store' } })

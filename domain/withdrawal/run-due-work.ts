@@ -25,7 +25,7 @@ const dueCalls = statement(
    WHERE ${DUE} AND step = 'third_party_integrations' AND (attempts = 0) = $3 ORDER BY due_at LIMIT $2`,
 )
 
-interface DueStep {
+interface DueRow {
   withdrawal_id: string
   step: Step
 }
@@ -56,7 +56,7 @@ export async function runDueSteps(ctx: SystemContext, callsAtOnce = CALLS_AT_ONC
 async function runDueErasures(ctx: SystemContext) {
   const failures: unknown[] = []
   for (;;) {
-    const due = await ctx.sql<DueStep>(dueErasures, [ctx.clock.now(), BATCH])
+    const due = await ctx.sql<DueRow>(dueErasures, [ctx.clock.now(), BATCH])
     const left = [...due]
     const workers = Array.from({ length: ERASURES_AT_ONCE }, async () => {
       for (let next = left.shift(); next; next = left.shift()) {
@@ -105,13 +105,13 @@ async function fill(ctx: SystemContext, { isFirst, taken }: Places, atOnce: numb
   for (;;) {
     if (taken.size >= atOnce) await Promise.race(taken)
     const room = atOnce - taken.size
-    const due = await ctx.sql<DueStep>(dueCalls, [ctx.clock.now(), room, isFirst])
+    const due = await ctx.sql<DueRow>(dueCalls, [ctx.clock.now(), room, isFirst])
     await Promise.all(due.map((step) => begin(ctx, step, taken)))
     if (due.length < room) return
   }
 }
 
-async function begin(ctx: SystemContext, { withdrawal_id: withdrawalId, step }: DueStep, taken: Places['taken']) {
+async function begin(ctx: SystemContext, { withdrawal_id: withdrawalId, step }: DueRow, taken: Places['taken']) {
   const run = await claimDeletionStep(ctx, { withdrawalId, step })
   if (!run) return
   const calls = run()

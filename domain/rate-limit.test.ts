@@ -15,7 +15,7 @@ import {
   takeReadPlace,
   userBucket,
 } from './rate-limit'
-import { asUser, givenUser, refusalOf, type TestContext, testContext } from './testing'
+import { asUser, givenUser, outcomeOf, type TestContext, testContext } from './testing'
 
 const second = 1_000
 const minute = 60 * second
@@ -58,7 +58,7 @@ test("an address's bucket can be found again, but not read", async () => {
 test('a window rolls: each place comes free when its own time is over, to the millisecond', async () => {
   const ctx = await testContext({ change: { places: 2, windowMs: hour } })
   const take = [userBucket(ctx, 'change', 'usr_rolling')]
-  const outcome = () => refusalOf(takePlaces(ctx, { take, code: 'EMAIL_008' }))
+  const outcome = () => outcomeOf(takePlaces(ctx, { take, code: 'EMAIL_008' }))
   expect(await outcome()).toBe('accepted')
   ctx.clock.advance(10 * minute)
   expect(await outcome()).toBe('accepted')
@@ -81,7 +81,7 @@ test('a window rolls: each place comes free when its own time is over, to the mi
 test('a bucket without places refuses everything', async () => {
   const ctx = await testContext({ change: { places: 0, windowMs: hour } })
   const take = [userBucket(ctx, 'change', 'usr_none')]
-  for (const _ of [1, 2]) expect(await refusalOf(takePlaces(ctx, { take, code: 'EMAIL_008' }))).toBe('EMAIL_008')
+  for (const _ of [1, 2]) expect(await outcomeOf(takePlaces(ctx, { take, code: 'EMAIL_008' }))).toBe('EMAIL_008')
 })
 
 test('all places or none: where one bucket is full, the others keep theirs', async () => {
@@ -153,7 +153,7 @@ test('a bucket that is only looked at refuses when it is full, and no place of i
   ]
   const asked: AskedPlaces = { take: [taken], look: [seen], code: 'EMAIL_008' }
   expect(await judgePlaces(ctx, asked, rows(true), now)).toEqual({ buckets: [taken], at: now })
-  expect(await refusalOf(judgePlaces(ctx, asked, rows(false), now))).toBe('EMAIL_008')
+  expect(await outcomeOf(judgePlaces(ctx, asked, rows(false), now))).toBe('EMAIL_008')
 })
 
 test('an answer without one of the buckets is a fault, not a permission', async () => {
@@ -172,7 +172,7 @@ test('an answer tells of the buckets that concern the caller always, of the othe
   await takePlaces(ctx, asked)
   expect(ctx.buckets).toEqual([{ name: 'change', places: 3, windowMs: hour, remaining: 2, resetsAt: at(ctx, hour) }])
   ctx.clock.advance(10 * second)
-  expect(await refusalOf(takePlaces(ctx, asked))).toBe('EMAIL_008')
+  expect(await outcomeOf(takePlaces(ctx, asked))).toBe('EMAIL_008')
   expect(ctx.buckets).toEqual([
     // The place of the refused call is free again.
     { name: 'change', places: 3, windowMs: hour, remaining: 2, resetsAt: new Date(start.getTime() + hour) },
@@ -197,9 +197,9 @@ test('with fewer places than before, the wait is until the last of them comes fr
   await expect(takePlaces(told, fewer)).rejects.toMatchObject({ retryAfterSeconds: 58 * 60 })
   expect(told.buckets).toMatchObject([{ remaining: 0, resetsAt: at(ctx, 58 * minute) }])
   ctx.clock.advance(58 * minute - 1)
-  expect(await refusalOf(takePlaces(ctx, fewer))).toBe('EMAIL_008')
+  expect(await outcomeOf(takePlaces(ctx, fewer))).toBe('EMAIL_008')
   ctx.clock.advance(1)
-  expect(await refusalOf(takePlaces(ctx, fewer))).toBe('accepted')
+  expect(await outcomeOf(takePlaces(ctx, fewer))).toBe('accepted')
 })
 
 test('a place that is given back is one of those taken at that moment, and only one', async () => {

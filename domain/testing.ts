@@ -227,8 +227,8 @@ export function codeSentTo(ctx: TestContext, email: string): string {
   return mailed.message.code
 }
 
-/** The error code that a refused call ends with; fails when the call is accepted. */
-export async function refusalOf(call: Promise<unknown>): Promise<string> {
+/** Its error code, or `accepted`. */
+export async function outcomeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call
   } catch (error) {

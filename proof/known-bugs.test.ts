@@ -5,7 +5,7 @@ import { createSessionToken } from '@/domain/access/authenticate'
 import { signOut } from '@/domain/access/sessions'
 import { signIn } from '@/domain/access/sign-in'
 import { LIMITS } from '@/domain/limits'
-import { givenSession, refusalOf, runDueWork, tally, testDatabase, wrongCode } from '@/domain/testing'
+import { givenSession, outcomeOf, runDueWork, tally, testDatabase, wrongCode } from '@/domain/testing'
 import { setPassword } from '@/domain/user'
 import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
 import { addTransaction } from '@/domain/withdrawal/transactions'
@@ -110,7 +110,7 @@ test('B3 guesses that arrive together are judged no oftener than one after the o
   expect(ctx.compared).toBe(5)
 
   ctx.compared = 0
-  const signIns = await Promise.all(times(50, () => refusalOf(trySignIn(ctx, caller.email, 'wrong'))))
+  const signIns = await Promise.all(times(50, () => outcomeOf(trySignIn(ctx, caller.email, 'wrong'))))
   expect(tally(signIns)).toEqual({ accepted: 10, RATE_001: 40 })
   expect(ctx.compared).toBe(10)
 })
@@ -307,10 +307,10 @@ const ROADS: Record<string, { refusal: string; road: Road; widen?: (keyof typeof
     },
   },
   read: { refusal: 'RATE_001', road: (_, caller) => codeOf(call(caller, 'getEmailStatus')) },
-  signIn: { refusal: 'RATE_001', road: (ctx, { email }) => refusalOf(trySignIn(ctx, email, 'wrong', '198.51.100.1')) },
+  signIn: { refusal: 'RATE_001', road: (ctx, { email }) => outcomeOf(trySignIn(ctx, email, 'wrong', '198.51.100.1')) },
   signInAddress: {
     refusal: 'RATE_001',
-    road: (ctx, { email }, n) => refusalOf(trySignIn(ctx, `${n}-${email}`, 'wrong', '198.51.100.2')),
+    road: (ctx, { email }, n) => outcomeOf(trySignIn(ctx, `${n}-${email}`, 'wrong', '198.51.100.2')),
   },
   codeAttempts: {
     refusal: 'EMAIL_005',
@@ -419,7 +419,7 @@ test('B37 forwarding headers are nobody, and where no peer is known the limits h
     const [notice] = mailsTo(ctx, caller.email, 'email-change-requested')
     expect(notice?.message).toMatchObject({ ipAddress: ip })
   }
-  const guesses = await Promise.all(times(15, () => refusalOf(trySignIn(ctx, 'ada@example.test', 'wrong', ''))))
+  const guesses = await Promise.all(times(15, () => outcomeOf(trySignIn(ctx, 'ada@example.test', 'wrong', ''))))
   expect(tally(guesses)).toEqual({ accepted: 10, RATE_001: 5 })
 })
 
@@ -435,7 +435,7 @@ test('B38 an address written another way shares the limits of the first', async 
   }
   const { email } = await givenCaller(ctx)
   const cases = times(15, (n) => (n % 2 ? email.toUpperCase() : email))
-  const guesses = await Promise.all(cases.map((typed) => refusalOf(trySignIn(ctx, typed, 'wrong'))))
+  const guesses = await Promise.all(cases.map((typed) => outcomeOf(trySignIn(ctx, typed, 'wrong'))))
   expect(tally(guesses)).toEqual({ accepted: 10, RATE_001: 5 })
 })
 

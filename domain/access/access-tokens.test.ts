@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import * as contract from '@/contract/access'
 import type { GrantableScope } from '@/contract/define'
 import type { Statement, SystemContext } from '../context'
-import { asUser, authenticate, givenUser, refusalOf, type TestContext, type TestUser, testContext } from '../testing'
+import { asUser, authenticate, givenUser, outcomeOf, type TestContext, type TestUser, testContext } from '../testing'
 import { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
 import { createSessionToken } from './authenticate'
 
@@ -93,15 +93,15 @@ test('a revoked token opens nothing at once, and cannot be revoked again', async
   expect(await revoke(ctx, user, token.token_id)).toEqual({ token_id: token.token_id, revoked: true })
   expect(await authenticate(ctx, token.access_token)).toBeNull()
   expect(await authenticate(ctx, other.access_token)).not.toBeNull()
-  expect(await refusalOf(revoke(ctx, user, token.token_id))).toBe('REQUEST_005')
+  expect(await outcomeOf(revoke(ctx, user, token.token_id))).toBe('REQUEST_005')
 })
 
 test("another user's token is not found, and goes on working", async () => {
   const ctx = await testContext()
   const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
   const token = await create(ctx, user)
-  expect(await refusalOf(revoke(ctx, stranger, token.token_id))).toBe('REQUEST_005')
-  expect(await refusalOf(revoke(ctx, user, 'tok_0000000000000000000000'))).toBe('REQUEST_005')
+  expect(await outcomeOf(revoke(ctx, stranger, token.token_id))).toBe('REQUEST_005')
+  expect(await outcomeOf(revoke(ctx, user, 'tok_0000000000000000000000'))).toBe('REQUEST_005')
   expect(await authenticate(ctx, token.access_token)).not.toBeNull()
 })
 
@@ -180,7 +180,7 @@ test('a session of more than ten minutes makes no token', async () => {
   ctx.clock.advance(10 * minute)
   await create(ctx, user)
   ctx.clock.advance(1)
-  expect(await refusalOf(create(ctx, user))).toBe('AUTH_001')
+  expect(await outcomeOf(create(ctx, user))).toBe('AUTH_001')
   expect(await listed(ctx, user)).toHaveLength(1)
 })
 
@@ -192,7 +192,7 @@ test('a hundred tokens may work at once; with one revoked there is room again', 
   await ctx.db.accessToken.createMany({
     data: Array.from({ length: 99 }, (_, n) => ({ ...row, id: `${id}${n}`, tokenHash: Buffer.from(`${id}${n}`) })),
   })
-  expect(await refusalOf(create(ctx, user))).toBe('REQUEST_001')
+  expect(await outcomeOf(create(ctx, user))).toBe('REQUEST_001')
   await revoke(ctx, user, first.token_id)
   await create(ctx, user)
 })

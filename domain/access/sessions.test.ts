@@ -7,7 +7,7 @@ import {
   givenPendingChange,
   givenSession,
   givenUser,
-  refusalOf,
+  outcomeOf,
   type TestContext,
   type TestUser,
   testContext,
@@ -82,15 +82,15 @@ test('an ended session opens nothing at once, and cannot be ended again', async 
   expect(await end(ctx, user, other)).toEqual({ session_id: other, ended: true })
   expect(await authenticateSession(ctx, other)).toBeNull()
   expect(await authenticate(ctx, token)).toBeNull()
-  expect(await refusalOf(end(ctx, user, other))).toBe('REQUEST_005')
+  expect(await outcomeOf(end(ctx, user, other))).toBe('REQUEST_005')
   expect((await listed(ctx, user)).map(({ session_id }) => session_id)).toEqual([user.sessionId])
 })
 
 test("another user's session is not found, and stays signed in", async () => {
   const ctx = await testContext()
   const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
-  expect(await refusalOf(end(ctx, stranger, user.sessionId))).toBe('REQUEST_005')
-  expect(await refusalOf(end(ctx, user, 'ses_0000000000000000000000'))).toBe('REQUEST_005')
+  expect(await outcomeOf(end(ctx, stranger, user.sessionId))).toBe('REQUEST_005')
+  expect(await outcomeOf(end(ctx, user, 'ses_0000000000000000000000'))).toBe('REQUEST_005')
   expect(await authenticateSession(ctx, user.sessionId)).not.toBeNull()
 })
 
@@ -135,7 +135,7 @@ test('ending the others cancels a pending change, whose code then verifies nothi
     change_request_id: pending.change_request_id,
     verification_code: pending.code,
   })
-  expect(await refusalOf(verify)).toBe('EMAIL_006')
+  expect(await outcomeOf(verify)).toBe('EMAIL_006')
 })
 
 test("ending the others leaves another user's pending change", async () => {

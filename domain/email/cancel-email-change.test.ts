@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asUser, givenPendingChange, givenUser, refusalOf, tally, testContext } from '../testing'
+import { asUser, givenPendingChange, givenUser, outcomeOf, tally, testContext } from '../testing'
 import { cancelEmailChange } from './cancel-email-change'
 
 test('cancelling closes the request and writes down who did it, from where and when', async () => {
@@ -33,7 +33,7 @@ test('of calls that cancel one request at once, one does', async () => {
   const user = await givenUser(ctx)
   const { change_request_id: changeRequestId } = await givenPendingChange(ctx, user)
   const caller = await asUser(ctx, user)
-  const cancel = () => refusalOf(cancelEmailChange(caller, { userId: user.userId, changeRequestId }))
+  const cancel = () => outcomeOf(cancelEmailChange(caller, { userId: user.userId, changeRequestId }))
   expect(tally(await Promise.all([cancel(), cancel(), cancel()]))).toEqual({ accepted: 1, EMAIL_006: 2 })
   expect(await ctx.db.auditEvent.count({ where: { action: 'email_change.cancelled', userId: user.userId } })).toBe(1)
 })
@@ -44,7 +44,7 @@ test('what can no longer be verified cannot be cancelled either', async () => {
   const { change_request_id: changeRequestId } = await givenPendingChange(ctx, user)
   ctx.clock.advance(12 * 3_600_000)
   const caller = await asUser(ctx, user)
-  expect(await refusalOf(cancelEmailChange(caller, { userId: user.userId, changeRequestId }))).toBe('EMAIL_004')
+  expect(await outcomeOf(cancelEmailChange(caller, { userId: user.userId, changeRequestId }))).toBe('EMAIL_004')
   const request = await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id: changeRequestId } })
   expect(request.status).toBe('pending_verification')
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { PendingChange } from '../context'
-import { asUser, givenPendingChange, givenUser, refusalOf, type TestContext, testContext } from '../testing'
+import { asUser, givenPendingChange, givenUser, outcomeOf, type TestContext, testContext } from '../testing'
 import {
   codeExpiresAt,
   isExhausted,
@@ -26,7 +26,7 @@ async function givenCaller(seen: Partial<PendingChange> = {}) {
 }
 
 const refusalToOpen = (...args: Parameters<typeof requireOpenChange>) =>
-  refusalOf((async () => requireOpenChange(...args))())
+  outcomeOf((async () => requireOpenChange(...args))())
 
 test('a change is exhausted with the last of its attempts', async () => {
   const ctx = await testContext({ codeAttempts: 5 })

@@ -6,7 +6,7 @@ import {
   givenPendingChange,
   givenUser,
   heldUp,
-  refusalOf,
+  outcomeOf,
   type TestContext,
   type TestUser,
   testContext,
@@ -52,7 +52,7 @@ test('before the wait is over the answer says for how long, to the millisecond',
   ])
   expect(await mailsTo(ctx, change.new_email)).toBe(1)
   ctx.clock.advance(1)
-  expect(await refusalOf(resend(ctx, user, input))).toBe('accepted')
+  expect(await outcomeOf(resend(ctx, user, input))).toBe('accepted')
 })
 
 test('a message that is sent again has a new code, an id of its own and the time that is left', async () => {
@@ -176,7 +176,7 @@ test('a change that was closed meanwhile is not mailed for', async () => {
   ctx.clock.advance(5 * minute)
   const caller = await asUser(ctx, user)
   await ctx.db.emailChangeRequest.update({ where: { id: input.change_request_id }, data: { status: 'cancelled' } })
-  expect(await refusalOf(resendVerification(caller, input))).toBe('EMAIL_006')
+  expect(await outcomeOf(resendVerification(caller, input))).toBe('EMAIL_006')
   expect(ctx.mailbox.filter(({ to }) => to === change.new_email)).toHaveLength(1)
   expect(await mailsTo(ctx, change.new_email)).toBe(1)
 })
@@ -207,7 +207,7 @@ test('what is closed while a resend waits for it is refused for that, and is not
     sql({ name: 'close', text: `UPDATE email_change_requests SET status = 'cancelled' WHERE id = $1` }, [
       input.change_request_id,
     ])
-  const refusal = () => refusalOf(resendVerification(caller, input))
+  const refusal = () => outcomeOf(resendVerification(caller, input))
   expect(await heldUp(ctx, ['email_change_requests', input.change_request_id], refusal, close)).toBe('EMAIL_006')
   expect(ctx.mailbox.filter(({ to }) => to === change.new_email)).toHaveLength(1)
   expect(await mailsTo(ctx, change.new_email)).toBe(1)
@@ -221,7 +221,7 @@ test('what was closed while the message was on its way stays closed, and the mes
     await ctx.db.emailChangeRequest.update({ where: { id: input.change_request_id }, data: { status: 'cancelled' } })
     return true
   }
-  expect(await refusalOf(resend(ctx, user, input))).toBe('EMAIL_006')
+  expect(await outcomeOf(resend(ctx, user, input))).toBe('EMAIL_006')
   expect(await requestOf(ctx, change.change_request_id)).toMatchObject({
     status: 'cancelled',
     sentAt: ctx.clock.now(),

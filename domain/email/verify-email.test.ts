@@ -8,8 +8,8 @@ import {
   givenPendingChange,
   givenSession,
   givenUser,
+  outcomeOf,
   type PendingTestChange,
-  refusalOf,
   type TestContext,
   type TestUser,
   tally,
@@ -80,11 +80,11 @@ test('200 parallel wrong codes: exactly five are judged', async () => {
     change_request_id: pending.change_request_id,
     verification_code: wrongCode(pending.code),
   }
-  const refusals = await Promise.all(Array.from({ length: 200 }, () => refusalOf(verifyEmail(guesser, input))))
+  const refusals = await Promise.all(Array.from({ length: 200 }, () => outcomeOf(verifyEmail(guesser, input))))
   expect(tally(refusals)).toEqual({ EMAIL_003: 5, EMAIL_005: 195 })
   const request = await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id: pending.change_request_id } })
   expect(request.attempts).toBe(5)
-  expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_005')
+  expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_005')
 })
 
 test('the fifth attempt may be the right one', async () => {
@@ -97,7 +97,7 @@ test('the fifth attempt may be the right one', async () => {
       details: expect.stringContaining(`${left} attempt`),
     })
   }
-  expect(await refusalOf(verify(ctx, user, pending))).toBe('accepted')
+  expect(await outcomeOf(verify(ctx, user, pending))).toBe('accepted')
 })
 
 test('thirty verify calls an hour are heard, whatever they say', async () => {
@@ -110,7 +110,7 @@ test('thirty verify calls an hour are heard, whatever they say', async () => {
     change_request_id: pending.change_request_id,
     verification_code: wrongCode(pending.code),
   }
-  const refusals = await Promise.all(Array.from({ length: 60 }, () => refusalOf(verifyEmail(caller, input))))
+  const refusals = await Promise.all(Array.from({ length: 60 }, () => outcomeOf(verifyEmail(caller, input))))
   expect(tally(refusals)).toEqual({ EMAIL_003: 5, EMAIL_005: 25, RATE_001: 30 })
 })
 
@@ -118,8 +118,8 @@ test('a malformed code is not counted', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
-  for (let n = 0; n < 6; n++) expect(await refusalOf(verify(ctx, user, pending, ''))).toBe('EMAIL_003')
-  expect(await refusalOf(verify(ctx, user, pending))).toBe('accepted')
+  for (let n = 0; n < 6; n++) expect(await outcomeOf(verify(ctx, user, pending, ''))).toBe('EMAIL_003')
+  expect(await outcomeOf(verify(ctx, user, pending))).toBe('accepted')
 })
 
 test('50 parallel right codes change the address once', async () => {
@@ -128,10 +128,10 @@ test('50 parallel right codes change the address once', async () => {
   const pending = await givenPendingChange(ctx, user)
   const caller = await asUser(ctx, user)
   const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
-  const refusals = await Promise.all(Array.from({ length: 50 }, () => refusalOf(verifyEmail(caller, input))))
+  const refusals = await Promise.all(Array.from({ length: 50 }, () => outcomeOf(verifyEmail(caller, input))))
   expect(refusals.filter((code) => code === 'accepted')).toHaveLength(1)
   expect(await ctx.db.auditEvent.count({ where: { userId: user.userId, action: 'email.changed' } })).toBe(1)
-  expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_006')
+  expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_006')
 })
 
 test('two users verify one address: one wins, the other is told that it is taken', async () => {
@@ -142,7 +142,7 @@ test('two users verify one address: one wins, the other is told that it is taken
     const changes = [await givenPendingChange(ctx, users[0] as TestUser, target)]
     changes.push(await givenPendingChange(ctx, users[1] as TestUser, target))
     const outcomes = await Promise.all(
-      users.map((user, n) => refusalOf(verify(ctx, user, changes[n] as PendingTestChange))),
+      users.map((user, n) => outcomeOf(verify(ctx, user, changes[n] as PendingTestChange))),
     )
     expect(outcomes.sort()).toEqual(['EMAIL_002', 'accepted'])
   }
@@ -159,14 +159,14 @@ test('a code is dead at twelve hours to the millisecond', async () => {
     has_pending: false,
     expires_at: null,
   })
-  expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_004')
+  expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_004')
 })
 
 test("another user's request does not exist for the caller", async () => {
   const ctx = await testContext()
   const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
   const pending = await givenPendingChange(ctx, other)
-  expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_006')
+  expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_006')
 })
 
 test('a superseded and a cancelled request answer alike', async () => {
@@ -174,9 +174,9 @@ test('a superseded and a cancelled request answer alike', async () => {
   const user = await givenUser(ctx)
   const first = await givenPendingChange(ctx, user)
   const second = await givenPendingChange(ctx, user, `second-${user.email}`)
-  expect(await refusalOf(verify(ctx, user, first))).toBe('EMAIL_006')
+  expect(await outcomeOf(verify(ctx, user, first))).toBe('EMAIL_006')
   await cancelEmailChange(await asUser(ctx, user), { userId: user.userId, changeRequestId: second.change_request_id })
-  expect(await refusalOf(verify(ctx, user, second))).toBe('EMAIL_006')
+  expect(await outcomeOf(verify(ctx, user, second))).toBe('EMAIL_006')
 })
 
 test('verifying ends the other browser sessions and keeps the acting one', async () => {
@@ -195,12 +195,12 @@ test('a resend waits five minutes, replaces the code and keeps the attempts', as
   const pending = await givenPendingChange(ctx, user)
   const resend = async () =>
     resendVerification(await asUser(ctx, user), { userId: user.userId, change_request_id: pending.change_request_id })
-  await refusalOf(verify(ctx, user, pending, wrongCode(pending.code)))
+  await outcomeOf(verify(ctx, user, pending, wrongCode(pending.code)))
   await expect(resend()).rejects.toMatchObject({ code: 'EMAIL_008', retryAfterSeconds: 300 })
   ctx.clock.advance(5 * 60_000)
   const callers = await Promise.all(Array.from({ length: 50 }, () => asUser(ctx, user)))
   const input = { userId: user.userId, change_request_id: pending.change_request_id }
-  const outcomes = await Promise.all(callers.map((caller) => refusalOf(resendVerification(caller, input))))
+  const outcomes = await Promise.all(callers.map((caller) => outcomeOf(resendVerification(caller, input))))
   expect(tally(outcomes)).toEqual({ accepted: 1, EMAIL_008: 49 })
   const sent = ctx.mailbox.filter(({ message }) => message.template === 'verify-new-email')
   expect(sent).toHaveLength(2)
@@ -211,8 +211,8 @@ test('a resend waits five minutes, replaces the code and keeps the attempts', as
     resend_available_at: '2026-11-20T09:10:00.000Z',
   })
   const fresh = sent[1]?.message.template === 'verify-new-email' ? sent[1].message.code : ''
-  if (fresh !== pending.code) expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_003')
-  expect(await refusalOf(verify(ctx, user, pending, fresh))).toBe('accepted')
+  if (fresh !== pending.code) expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_003')
+  expect(await outcomeOf(verify(ctx, user, pending, fresh))).toBe('accepted')
 })
 
 test('a resend that the mail server refuses leaves code, wait and quota as they were', async () => {
@@ -222,12 +222,12 @@ test('a resend that the mail server refuses leaves code, wait and quota as they 
   ctx.clock.advance(5 * 60_000)
   ctx.mailServer.accepts = false
   const input = { userId: user.userId, change_request_id: pending.change_request_id }
-  expect(await refusalOf(resendVerification(await asUser(ctx, user), input))).toBe('EMAIL_009')
+  expect(await outcomeOf(resendVerification(await asUser(ctx, user), input))).toBe('EMAIL_009')
   ctx.mailServer.accepts = true
   expect((await getEmailStatus(await asUser(ctx, user))).pending_change.resend_available_at).toBe(
     '2026-11-20T09:05:00.000Z',
   )
-  expect(await refusalOf(verify(ctx, user, pending))).toBe('accepted')
+  expect(await outcomeOf(verify(ctx, user, pending))).toBe('accepted')
 })
 
 test('however often it is sent again, a change ends after a day', async () => {
@@ -240,7 +240,7 @@ test('however often it is sent again, a change ends after a day', async () => {
   ctx.clock.advance(11 * hour)
   expect((await resendVerification(await asUser(ctx, user), input)).expires_at).toBe('2026-11-21T09:00:00.000Z')
   ctx.clock.advance(2 * hour)
-  expect(await refusalOf(resendVerification(await asUser(ctx, user), input))).toBe('EMAIL_004')
+  expect(await outcomeOf(resendVerification(await asUser(ctx, user), input))).toBe('EMAIL_004')
 })
 
 const requestOf = (ctx: TestContext, { change_request_id: id }: PendingTestChange) =>
@@ -324,13 +324,13 @@ test('a call that cannot succeed is counted as a call, and not as an attempt', a
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
-  expect(await refusalOf(verify(ctx, user, pending, ''))).toBe('EMAIL_003')
-  expect(await refusalOf(verify(ctx, user, { ...pending, change_request_id: 'ecr_other' }))).toBe('EMAIL_006')
-  expect(await refusalOf(verify(ctx, user, { ...pending, change_request_id: 'ecr_other' }, ''))).toBe('EMAIL_006')
+  expect(await outcomeOf(verify(ctx, user, pending, ''))).toBe('EMAIL_003')
+  expect(await outcomeOf(verify(ctx, user, { ...pending, change_request_id: 'ecr_other' }))).toBe('EMAIL_006')
+  expect(await outcomeOf(verify(ctx, user, { ...pending, change_request_id: 'ecr_other' }, ''))).toBe('EMAIL_006')
   expect(await callsHeard(ctx, user)).toBe(3)
   expect((await requestOf(ctx, pending)).attempts).toBe(0)
   ctx.clock.advance(12 * hour)
-  expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_004')
+  expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_004')
   expect((await requestOf(ctx, pending)).attempts).toBe(0)
 })
 
@@ -359,7 +359,7 @@ test('a right code for an address that was taken meanwhile counts as an attempt 
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
   await givenUser(ctx, pending.new_email)
-  expect(await refusalOf(verify(ctx, user, pending))).toBe('EMAIL_002')
+  expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_002')
   expect(await requestOf(ctx, pending)).toMatchObject({ status: 'pending_verification', attempts: 1 })
   expect(await callsHeard(ctx, user)).toBe(1)
 })

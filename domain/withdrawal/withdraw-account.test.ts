@@ -13,7 +13,7 @@ import {
   givenPendingChange,
   givenSession,
   givenUser,
-  refusalOf,
+  outcomeOf,
   runDueWork,
   type TestContext,
   type TestUser,
@@ -131,7 +131,7 @@ test('five calls an hour are heard, also those that are refused', async () => {
   const user = await givenUser(ctx)
   await addTransaction(ctx, { userId: user.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
   const outcomes: string[] = []
-  for (let n = 0; n < 6; n++) outcomes.push(await refusalOf(withdraw(ctx, user)))
+  for (let n = 0; n < 6; n++) outcomes.push(await outcomeOf(withdraw(ctx, user)))
   expect(tally(outcomes)).toEqual({ WITHDRAWAL_003: 5, RATE_001: 1 })
   expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
 })
@@ -142,7 +142,7 @@ test('a call for an account that is already withdrawn counts too', async () => {
   const caller = await asUser(ctx, user)
   const { withdrawal_id: id } = await withdraw(ctx, user)
   const withdrawn = { ...caller, actor: { ...caller.actor, withdrawal: { id, madeTheCall: true } } }
-  const call = () => refusalOf(withdrawAccount(withdrawn, { userId: user.userId, confirmation }))
+  const call = () => outcomeOf(withdrawAccount(withdrawn, { userId: user.userId, confirmation }))
   const outcomes: string[] = []
   for (let n = 0; n < 5; n++) outcomes.push(await call())
   expect(tally(outcomes)).toEqual({ WITHDRAWAL_002: 4, RATE_001: 1 })
@@ -153,9 +153,9 @@ test('a session of more than ten minutes withdraws nothing, an access token of a
   const user = await givenUser(ctx)
   ctx.clock.advance(10 * minute + 1)
   const caller = await asUser(ctx, user)
-  expect(await refusalOf(withdraw(ctx, user))).toBe('AUTH_001')
+  expect(await outcomeOf(withdraw(ctx, user))).toBe('AUTH_001')
   const token = { ...caller, actor: { ...caller.actor, kind: 'access_token' as const, signedInAt: undefined } }
-  expect(await refusalOf(withdrawAccount(token, { userId: user.userId, confirmation }))).toBe('accepted')
+  expect(await outcomeOf(withdrawAccount(token, { userId: user.userId, confirmation }))).toBe('accepted')
 })
 
 test('what changed since the token was checked is looked at again: the confirmation goes to the new address', async () => {
@@ -228,7 +228,7 @@ test('100 parallel calls make one withdrawal', async () => {
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   const outcomes = await Promise.all(
-    Array.from({ length: 100 }, () => refusalOf(withdrawAccount(caller, { userId: user.userId, confirmation }))),
+    Array.from({ length: 100 }, () => outcomeOf(withdrawAccount(caller, { userId: user.userId, confirmation }))),
   )
   expect(tally(outcomes)).toEqual({ accepted: 1, WITHDRAWAL_002: 99 })
   expect(await ctx.db.withdrawal.count({ where: { userId: user.userId } })).toBe(1)
@@ -259,7 +259,7 @@ test('a withdrawal and a new transaction exclude each other', async () => {
     const user = await givenUser(ctx)
     const add = () =>
       addTransaction(ctx, { userId: user.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
-    const [withdrawn, added] = await Promise.all([refusalOf(withdraw(ctx, user)), refusalOf(add())])
+    const [withdrawn, added] = await Promise.all([outcomeOf(withdraw(ctx, user)), outcomeOf(add())])
     expect([
       ['accepted', 'REQUEST_001'],
       ['WITHDRAWAL_003', 'accepted'],
@@ -274,7 +274,7 @@ test('withdrawing and verifying at once: never a live account, a taken address o
     const pending = await givenPendingChange(ctx, user)
     const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
     const verifier = await asUser(ctx, user)
-    const [withdrawn] = await Promise.all([refusalOf(withdraw(ctx, user)), refusalOf(verifyEmail(verifier, input))])
+    const [withdrawn] = await Promise.all([outcomeOf(withdraw(ctx, user)), outcomeOf(verifyEmail(verifier, input))])
     expect(withdrawn).toBe('accepted')
     const row = await ctx.db.user.findUniqueOrThrow({
       where: { id: user.userId },
@@ -293,7 +293,7 @@ test('the address is free at once, and a new account with it sees nothing old', 
   const again = { ...user, userId, sessionId: await givenSession(ctx, userId) }
   const context: Context = await asUser(ctx, again)
   const path = { userId, withdrawalId: started.withdrawal_id }
-  expect(await refusalOf(getWithdrawalStatus(context, path))).toBe('WITHDRAWAL_004')
+  expect(await outcomeOf(getWithdrawalStatus(context, path))).toBe('WITHDRAWAL_004')
 })
 
 /** What decodes to the same bytes, and was never given out: 43 characters have two bits to spare. */

@@ -10,7 +10,7 @@ import {
   givenSession,
   givenUser,
   heldUp,
-  refusalOf,
+  outcomeOf,
   type TestContext,
   type TestUser,
   testContext,
@@ -38,7 +38,7 @@ async function changeDuring(ctx: TestContext, user: TestUser, meanwhile: () => P
       return send(mail)
     },
   })
-  return refusalOf(changeOf(ctx, user))
+  return outcomeOf(changeOf(ctx, user))
 }
 
 test.each(['by the same user', 'by another user'])(
@@ -91,7 +91,7 @@ test.each(ways)('B8: a change during which %s comes to an end opens nothing', as
 })
 
 test.each(ways.slice(0, 2))(
-  'S54: a change that is opened while %s waits for the account is cancelled',
+  'a change that is opened while %s waits for the account is cancelled',
   async (_what, prepare) => {
     const ctx = await testContext()
     const user = await givenUser(ctx)
@@ -111,7 +111,7 @@ test.each([
   const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
   const caller = await asUser(ctx, user)
   const end = { name: `end-${code}`, text: `UPDATE email_change_requests SET ${set} WHERE id = $1` }
-  const verifying = () => refusalOf(verifyEmail(caller, input))
+  const verifying = () => outcomeOf(verifyEmail(caller, input))
   expect(await heldUp(ctx, ['users', user.userId], verifying, (sql) => sql(end, [pending.change_request_id]))).toBe(
     code,
   )
@@ -124,7 +124,7 @@ describe('a withdrawal that waits for the account sees what was written meanwhil
     const user = await givenUser(ctx)
     const caller = await asUser(ctx, user)
     const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
-    const withdrawing = () => refusalOf(withdrawAccount(caller, input))
+    const withdrawing = () => outcomeOf(withdrawAccount(caller, input))
     const outcome = await heldUp(ctx, ['users', user.userId], withdrawing, (sql) => meanwhile(ctx, user, sql))
     await ctx.settle()
     return { ctx, user, outcome }

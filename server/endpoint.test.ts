@@ -289,7 +289,8 @@ test.each(all.map(({ name }) => name))(
       'a word': 'Bearer junk',
       'a percent sign': 'Bearer %',
       'eight kilobytes': `Bearer ${'a'.repeat(8192)}`,
-      'no token after the scheme': 'Bearer x y',
+      'no token after the scheme': 'Bearer ',
+      'two words after the scheme': 'Bearer x y',
       'another scheme': 'Basic dXNlcjpwYXNzd29yZA==',
       'the token without a scheme': `Token ${caller.token}`,
       'two tokens': `Bearer ${caller.token}, Bearer ${caller.token}`,
@@ -308,7 +309,7 @@ test.each(all.map(({ name }) => name))(
     for (const [kind, token] of Object.entries(kinds)) {
       const answer = await ask(name, caller, { token })
       // Whoever sent no bearer token is not told that it was bad.
-      const challenge = token.startsWith('Bearer ') ? 'Bearer error="invalid_token"' : 'Bearer'
+      const challenge = /^Bearer \S/.test(token) ? 'Bearer error="invalid_token"' : 'Bearer'
       expect({ kind, code: answer.code, challenge: answer.headers.get('WWW-Authenticate') }).toEqual({
         kind,
         code: 'AUTH_001',
@@ -389,8 +390,8 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
     expect(await tracesOf(caller.userId, stranger.userId)).toEqual(NO_TRACE)
   })
 
-  test('is opened by an access token, by a session token, and by neither with a query of another user', async () => {
-    const [caller, stranger] = [await givenCaller(), await givenCaller()]
+  test('is opened by an access token and by a session token', async () => {
+    const caller = await givenCaller()
     const expected: Record<string, string> = {
       changeEmail: 'EMAIL_007',
       verifyEmail: 'EMAIL_006',
@@ -414,12 +415,6 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
     ]) {
       expect((await ask(name, caller, { ...asking, token })).code).toBe(expected[name])
     }
-    const ids = { userId: `${stranger.userId}/email/status?userId=${caller.userId}&nxtPuserId=${caller.userId}&x=` }
-    if (name === 'getEmailStatus') {
-      const path = `/api/v1/users/${ids.userId}`
-      const headers = { Authorization: `Bearer ${caller.token}`, 'X-Required-Scope': contract.scope }
-      expect((await judge(await send(path, { headers }), name)).code).toBe('AUTH_002')
-    }
   })
 
   test('says what is wrong in the order of the contract', async () => {
@@ -439,6 +434,15 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
     expect((await ask(name, caller, { ids, token: caller.token, scope: null, body: [] })).code).toBe(forbidden)
     expect((await ask(name, caller, { ids, token: caller.token, body: [] })).code).toBe(forbidden)
   })
+})
+
+test('whose path it is no query says', async () => {
+  const [caller, stranger] = [await givenCaller(), await givenCaller()]
+  const query = `userId=${caller.userId}&nxtPuserId=${caller.userId}`
+  const theirs = { userId: `${stranger.userId}/email/status?${query}&x=` }
+  for (const token of [caller.token, createSessionToken(ctx, caller.sessionId).token]) {
+    expect((await ask('getEmailStatus', theirs, { token })).code).toBe('AUTH_002')
+  }
 })
 
 // ---- paths and methods ----
@@ -1215,21 +1219,15 @@ test('the answer to a withdrawal comes again to the token that made the call, an
   expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(1)
 })
 
-test.each([
-  '',
-  'a b',
-  'x'.repeat(256),
-  'ключ'
-    .split('')
-    .map(() => '\u00e9')
-    .join(''),
-  'k1, k2',
-])('the Idempotency-Key "%s" is refused, and nothing happens', async (key) => {
-  const caller = await givenCaller()
-  const answer = await change(caller, `new-${caller.email}`, keyed(key))
-  expect([answer.code, answer.details]).toEqual(['REQUEST_001', expect.stringContaining('Idempotency-Key')])
-  expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
-})
+test.each(['', 'a b', 'x'.repeat(256), 'éééé', 'k1, k2'])(
+  'the Idempotency-Key "%s" is refused, and nothing happens',
+  async (key) => {
+    const caller = await givenCaller()
+    const answer = await change(caller, `new-${caller.email}`, keyed(key))
+    expect([answer.code, answer.details]).toEqual(['REQUEST_001', expect.stringContaining('Idempotency-Key')])
+    expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
+  },
+)
 
 test('a body that is too large is refused where none is read, too', async () => {
   const caller = await givenCaller()

@@ -27,7 +27,10 @@ import type {
 import { changeEmail } from './email/change-email'
 import { LIMITS, type Limits } from './limits'
 import { createUser } from './user'
+import { writeArchive } from './withdrawal/archive'
+import { connectApp, registerApp } from './withdrawal/connected-applications'
 import { DUE_WORK } from './withdrawal/run-due-work'
+import { withdrawAccount } from './withdrawal/withdraw-account'
 
 export interface Mailed {
   to: string
@@ -225,6 +228,29 @@ export function codeSentTo(ctx: TestContext, email: string): string {
   const mailed = ctx.mailbox.findLast(({ to, message }) => to === email && message.template === 'verify-new-email')
   if (mailed?.message.template !== 'verify-new-email') throw new Error(`no verification message to ${email}`)
   return mailed.message.code
+}
+
+/** Each application calls the user by the address, and shares an item with the service. */
+export async function givenConnectedApps(ctx: TestContext, { userId, email }: TestUser, names: string[]) {
+  for (const name of names) {
+    const app = { name, endpoint: `https://${name}.test/hook`, secret: 'whsec_c2VjcmV0' }
+    const appId = await registerApp(ctx, app)
+    await connectApp(ctx, { userId, appId, subject: `${email} at ${name}` })
+    const item = { id: `shr_${appId}`, userId, appId, content: email, sharedAt: ctx.clock.now() }
+    await ctx.db.sharedItem.create({ data: item })
+  }
+}
+
+/** Someone who withdraws, with an archive, words that hold the address, and perhaps applications. */
+export async function givenWithdrawal(ctx: TestContext, apps: string[] = []) {
+  const user = await givenUser(ctx)
+  const { userId, email } = user
+  await givenConnectedApps(ctx, user, apps)
+  await writeArchive(ctx, userId)
+  const input = { userId, confirmation: 'DELETE_MY_ACCOUNT' as const, reason: 'other' as const, feedback: email }
+  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
+  await ctx.settle()
+  return { userId, email, withdrawalId }
 }
 
 /** Its error code, or `accepted`. */

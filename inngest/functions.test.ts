@@ -5,9 +5,8 @@ import { Inngest } from 'inngest'
 import { serve } from 'inngest/edge'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
-import { asUser, givenUser, type TestContext, testContext } from '@/domain/testing'
+import { givenWithdrawal, type TestContext, testContext } from '@/domain/testing'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
-import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { processWithdrawal } from './functions/process-withdrawal'
 import { purgeRetained } from './functions/purge-retained-data'
 import { sendNotices } from './functions/send-notices'
@@ -37,14 +36,9 @@ async function givenHandler(client = new Inngest({ id: 'user-account-service', i
   return url
 }
 
-async function givenWithdrawal() {
-  const user = await givenUser(ctx)
-  const { withdrawal_id } = await withdrawAccount(await asUser(ctx, user), {
-    userId: user.userId,
-    confirmation: 'DELETE_MY_ACCOUNT',
-  })
-  await ctx.settle()
-  return { withdrawalId: withdrawal_id, event: { name: 'account/withdrawal.started', data: { withdrawal_id } } }
+async function givenRun() {
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  return { withdrawalId, event: { name: 'account/withdrawal.started', data: { withdrawal_id: withdrawalId } } }
 }
 
 const isCompleted = async (id: string) =>
@@ -54,7 +48,7 @@ const stepRows = (withdrawalId: string) =>
 const sleepUntil = (at: Date) => ctx.clock.advance(at.getTime() - ctx.clock.now().getTime())
 
 test('the engine carries a withdrawal through its seven days, over HTTP and by its own protocol', async () => {
-  const { withdrawalId, event } = await givenWithdrawal()
+  const { withdrawalId, event } = await givenRun()
   const run = await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil })
   expect(run.steps.filter((name) => !/^\d{4}-/.test(name))).toEqual([
     'load-steps',
@@ -79,7 +73,7 @@ const FROZEN = [
 const stored = (id: string) => createHash('sha1').update(id).digest('hex')
 
 test('the ids of function, event and steps are those of the first release, in its order', async () => {
-  const { event } = await givenWithdrawal()
+  const { event } = await givenRun()
   const history: History = { steps: {}, stack: [] }
   await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil, history })
   expect(history.stack).toEqual(FROZEN.map(stored))
@@ -89,7 +83,7 @@ test('the ids of function, event and steps are those of the first release, in it
 test.each(FROZEN.map((id, index) => ({ id, known: index + 1 })))(
   'a run that the first release had brought to the end of $id is taken up there and ended',
   async ({ known }) => {
-    const { withdrawalId, event } = await givenWithdrawal()
+    const { withdrawalId, event } = await givenRun()
     const { steps, stack } = recorded.history as History
     const past = stack.slice(0, known)
     for (const id of FROZEN.slice(0, known)) {
@@ -111,7 +105,7 @@ test.each(FROZEN.map((id, index) => ({ id, known: index + 1 })))(
 )
 
 test('calls that come twice, and a run that is started again, change nothing in the end', async () => {
-  const { withdrawalId, event } = await givenWithdrawal()
+  const { withdrawalId, event } = await givenRun()
   const url = await givenHandler()
   await runFunction({ url, functionId: FUNCTION_ID, event, sleepUntil, repeatCalls: true })
   const before = await stepRows(withdrawalId)
@@ -121,7 +115,7 @@ test('calls that come twice, and a run that is started again, change nothing in 
 })
 
 test('a step that fails is tried again by the engine, and the withdrawal ends', async () => {
-  const { withdrawalId, event } = await givenWithdrawal()
+  const { withdrawalId, event } = await givenRun()
   const transaction = ctx.transaction
   let failures = 2
   ctx.transaction = (work) => (failures-- > 0 ? Promise.reject(new Error('the database went away')) : transaction(work))
@@ -142,7 +136,7 @@ test('an event for a withdrawal that does not exist ends without a trace', async
 })
 
 test('step results and payloads hold ids and times only', async () => {
-  const { withdrawalId, event } = await givenWithdrawal()
+  const { withdrawalId, event } = await givenRun()
   const engine = new InngestTestEngine({ function: processWithdrawal, events: [event] })
   const { result } = await engine.executeStep('load-steps')
   expect(result).toEqual([
@@ -156,7 +150,7 @@ test('step results and payloads hold ids and times only', async () => {
 })
 
 test('the sweep alone finishes a withdrawal whose event was lost', async () => {
-  const { withdrawalId } = await givenWithdrawal()
+  const { withdrawalId } = await givenRun()
   for (const hours of [1, 1, 24]) {
     ctx.clock.advance(hours * 60 * 60 * 1000)
     await new InngestTestEngine({ function: sweep }).execute()
@@ -166,7 +160,7 @@ test('the sweep alone finishes a withdrawal whose event was lost', async () => {
 })
 
 test('the purge ends the retention when its time has come', async () => {
-  const { withdrawalId } = await givenWithdrawal()
+  const { withdrawalId } = await givenRun()
   ctx.clock.advance(29 * 24 * 60 * 60 * 1000)
   for (let sweeps = 0; sweeps < 3; sweeps++) await new InngestTestEngine({ function: sweep }).execute()
   expect(await new InngestTestEngine({ function: purgeRetained }).execute()).toMatchObject({ result: { purged: 0 } })
@@ -177,7 +171,7 @@ test('the purge ends the retention when its time has come', async () => {
 
 test('notices that the mail server refused are sent by the engine', async () => {
   ctx.mailServer.accepts = false
-  await givenWithdrawal()
+  await givenRun()
   ctx.mailServer.accepts = true
   ctx.clock.advance(60_000)
   expect(await new InngestTestEngine({ function: sendNotices }).execute()).toMatchObject({ result: { sent: 1 } })
@@ -190,7 +184,7 @@ test('outside the development mode unsigned calls and unsigned syncs are refused
     signingKey: `signkey-test-${'ab'.repeat(32)}`,
   })
   const url = await givenHandler(client)
-  const { event } = await givenWithdrawal()
+  const { event } = await givenRun()
   const post = await fetch(`${url}?fnId=${FUNCTION_ID}&stepId=step`, {
     method: 'POST',
     headers: { 'x-inngest-signature': 't=1&s=00' },

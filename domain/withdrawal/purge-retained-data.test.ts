@@ -1,33 +1,11 @@
 import { expect, test } from 'vitest'
-import { asUser, givenUser, runDueWork, type TestContext, tablesWith, testContext } from '../testing'
-import { writeArchive } from './archive'
-import { connectApp, registerApp } from './connected-applications'
+import { givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext } from '../testing'
 import { retryWithdrawal, showWithdrawal } from './operate-withdrawal'
 import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'
 import { watchWithdrawals } from './watch-withdrawals'
-import { withdrawAccount } from './withdraw-account'
 
 const day = 24 * 60 * 60 * 1000
-
-/** Someone who withdraws, with an archive, words of their own, and perhaps applications. */
-async function givenWithdrawal(ctx: TestContext, { apps = [] as string[] } = {}) {
-  const user = await givenUser(ctx)
-  const { userId } = user
-  const mark = user.email.replace(/@.*/, '')
-  for (const name of apps) {
-    const app = { name, endpoint: `https://${name}.test/hook`, secret: 'whsec_c2VjcmV0' }
-    const appId = await registerApp(ctx, app)
-    await connectApp(ctx, { userId, appId, subject: `${mark} at ${name}` })
-    const item = { id: `shr_${appId}`, userId, appId, content: mark, sharedAt: ctx.clock.now() }
-    await ctx.db.sharedItem.create({ data: item })
-  }
-  await writeArchive(ctx, userId)
-  const input = { userId, confirmation: 'DELETE_MY_ACCOUNT' as const, reason: 'other' as const, feedback: mark }
-  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
-  await ctx.settle()
-  return { userId, mark, withdrawalId }
-}
 
 const rowOf = (ctx: TestContext, id: string) => ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })
 
@@ -44,7 +22,7 @@ test('everything that is due is purged at once, however many batches that takes'
 test('an application that never answers keeps what it is to be told, and nothing else past the thirty days', async () => {
   const ctx = await testContext()
   ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('stuck') ? 503 : 204 })
-  const { userId, mark, withdrawalId } = await givenWithdrawal(ctx, { apps: ['shop', 'stuck'] })
+  const { userId, email, withdrawalId } = await givenWithdrawal(ctx, ['shop', 'stuck'])
   for (const days of [1, 28]) {
     ctx.clock.advance(days * day)
     await runDueWork(ctx)
@@ -55,7 +33,7 @@ test('an application that never answers keeps what it is to be told, and nothing
   ctx.clock.advance(day)
   await runDueWork(ctx)
   expect(await tablesWith(ctx, userId)).toEqual([])
-  expect(await tablesWith(ctx, mark)).toEqual(['app_notifications'])
+  expect(await tablesWith(ctx, email)).toEqual(['app_notifications'])
   expect(await tablesWith(ctx, withdrawalId)).toEqual(['app_notifications', 'deletion_steps', 'withdrawals'])
   expect(await rowOf(ctx, withdrawalId)).toMatchObject({
     completedAt: null,
@@ -78,16 +56,16 @@ test('an application that never answers keeps what it is to be told, and nothing
   }
   expect(await retryWithdrawal(ctx, withdrawalId)).toEqual(['third_party_integrations'])
   await runDueWork(ctx)
-  expect(told).toEqual([`${mark} at stuck`])
+  expect(told).toEqual([`${email} at stuck`])
   expect(await rowOf(ctx, withdrawalId)).toMatchObject({ completedAt: ctx.clock.now() })
-  expect(await tablesWith(ctx, mark)).toEqual([])
+  expect(await tablesWith(ctx, email)).toEqual([])
   expect(await tablesWith(ctx, withdrawalId)).toEqual(['audit_events', 'deletion_steps', 'withdrawals'])
   expect((await watchWithdrawals(ctx)).withdrawals.processing).toBe(0)
 })
 
 test('an erasure that is still open at thirty days keeps the user id until it has ended, and the purge waits for nothing', async () => {
   const ctx = await testContext()
-  const { userId, mark, withdrawalId } = await givenWithdrawal(ctx)
+  const { userId, email, withdrawalId } = await givenWithdrawal(ctx)
   const { archives } = ctx
   const away = { ...archives, delete: () => Promise.reject(new Error('the archive store is away')) }
   ctx.clock.advance(day)
@@ -95,7 +73,7 @@ test('an erasure that is still open at thirty days keeps the user id until it ha
   ctx.clock.advance(29 * day)
   expect(await purgeRetainedData(ctx)).toBe(1)
   expect(await purgeRetainedData(ctx)).toBe(0)
-  expect(await tablesWith(ctx, mark)).not.toContain('withdrawals')
+  expect(await tablesWith(ctx, email)).not.toContain('withdrawals')
   expect(await ctx.db.retainedRecord.count({ where: { withdrawalId } })).toBe(0)
   expect(await rowOf(ctx, withdrawalId)).toMatchObject({ userId, feedback: null, completedAt: null })
 

@@ -1,24 +1,12 @@
 import { expect, test } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
-import { asUser, givenUser, type TestContext, testContext } from '../testing'
-import { writeArchive } from './archive'
-import { connectApp, registerApp } from './connected-applications'
+import { givenWithdrawal, type TestContext, testContext } from '../testing'
 import { runDeletionStep } from './run-deletion-step'
-import { withdrawAccount } from './withdraw-account'
 
 const second = 1_000
 const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
-
-async function givenWithdrawal(ctx: TestContext) {
-  const user = await givenUser(ctx)
-  await writeArchive(ctx, user.userId)
-  const caller = await asUser(ctx, user)
-  const { withdrawal_id } = await withdrawAccount(caller, { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
-  await ctx.settle()
-  return { userId: user.userId, withdrawalId: withdrawal_id }
-}
 
 const rowOf = (ctx: TestContext, withdrawalId: string, step: Step) =>
   ctx.db.deletionStep.findUniqueOrThrow({ where: { withdrawalId_step: { withdrawalId, step } } })
@@ -159,14 +147,9 @@ test.each([
 })
 
 async function givenConnectedWithdrawal(ctx: TestContext) {
-  const user = await givenUser(ctx)
-  const secret = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY='
-  const appId = await registerApp(ctx, { name: 'Calendar', endpoint: 'https://calendar.test/hook', secret })
-  await connectApp(ctx, { userId: user.userId, appId, subject: 'subject' })
-  const caller = await asUser(ctx, user)
-  const started = await withdrawAccount(caller, { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
+  const { withdrawalId } = await givenWithdrawal(ctx, ['calendar'])
   ctx.clock.advance(hour)
-  return { withdrawalId: started.withdrawal_id, step: 'third_party_integrations' } as const
+  return { withdrawalId, step: 'third_party_integrations' } as const
 }
 
 test('an application that does not take the news keeps the step open until its next try', async () => {

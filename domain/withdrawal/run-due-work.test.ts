@@ -1,9 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { AppAnswer, SystemContext } from '../context'
-import { asUser, givenUser, type TestContext, testContext } from '../testing'
-import { connectApp, registerApp } from './connected-applications'
+import { givenWithdrawal, type TestContext, testContext } from '../testing'
 import { DUE_WORK, runDueSteps } from './run-due-work'
-import { withdrawAccount } from './withdraw-account'
 
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 
@@ -15,7 +13,7 @@ async function givenApplications() {
   const hanging: { name: string; answer(answer: AppAnswer): void }[] = []
   const statuses = new Map<string, number>()
   ctx.apps.answer = ({ endpoint }) => {
-    const name = new URL(endpoint).host
+    const name = new URL(endpoint).host.replace('.test', '')
     asked.push(name)
     const status = statuses.get(name) ?? 204
     return status > 0 ? Promise.resolve({ status }) : new Promise((resolve) => hanging.push({ name, answer: resolve }))
@@ -37,18 +35,6 @@ afterEach(async () => {
   for (const end of open.splice(0)) await end()
 })
 
-async function givenWithdrawal(ctx: TestContext, names: string[]): Promise<string> {
-  const user = await givenUser(ctx)
-  for (const name of names) {
-    const appId = await registerApp(ctx, { name, endpoint: `https://${name}`, secret: 'whsec_c2VjcmV0' })
-    await connectApp(ctx, { userId: user.userId, appId, subject: 'subject' })
-  }
-  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
-  const { withdrawal_id } = await withdrawAccount(await asUser(ctx, user), input)
-  await ctx.settle()
-  return withdrawal_id
-}
-
 /** As the timer does it: nothing is waited for but the work itself. */
 async function sweep(ctx: SystemContext) {
   for (const work of DUE_WORK) await work(ctx)
@@ -63,13 +49,13 @@ const isOpen = async (ctx: TestContext, withdrawalId: string) =>
 test('an application that hangs holds up neither another withdrawal, nor the purge, nor the house', async () => {
   const { ctx, asked, hang } = await givenApplications()
   hang('hangs')
-  const old = await givenWithdrawal(ctx, [])
+  const { withdrawalId: old } = await givenWithdrawal(ctx)
   ctx.clock.advance(day)
   await sweep(ctx)
   await ctx.settle()
   ctx.clock.advance(29 * day - hour)
-  const stuck = await givenWithdrawal(ctx, ['hangs'])
-  const other = await givenWithdrawal(ctx, ['shop'])
+  const { withdrawalId: stuck } = await givenWithdrawal(ctx, ['hangs'])
+  const { withdrawalId: other } = await givenWithdrawal(ctx, ['shop'])
   ctx.clock.advance(hour)
   await sweep(ctx)
   await vi.waitFor(async () => expect(await stateOf(ctx, other, 'shop')).toBe('completed'))
@@ -86,7 +72,7 @@ test('an application that hangs holds up no next try of another of the same pers
   const { ctx, asked, statuses, hang, answerAll } = await givenApplications()
   hang('hangs')
   statuses.set('quick', 503)
-  const withdrawalId = await givenWithdrawal(ctx, ['hangs', 'quick'])
+  const { withdrawalId } = await givenWithdrawal(ctx, ['hangs', 'quick'])
   ctx.clock.advance(hour)
   await sweep(ctx)
   const quick = () => ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId, appName: 'quick' } })
@@ -113,7 +99,7 @@ test('an application that hangs holds up no next try of another of the same pers
 
 test('an application whose secret no key opens is shown as failing, and holds up no other', async () => {
   const { ctx } = await givenApplications()
-  const withdrawalId = await givenWithdrawal(ctx, ['sealed', 'shop'])
+  const { withdrawalId } = await givenWithdrawal(ctx, ['sealed', 'shop'])
   await ctx.db.connectedApp.updateMany({ where: { name: 'sealed' }, data: { sealedSecret: Buffer.from('other') } })
   ctx.clock.advance(hour)
   await sweep(ctx)
@@ -128,9 +114,9 @@ test('calls have so many places; who waits has the next that comes free, and fir
   hang('hangs')
   for (let count = 0; count < 5; count++) await givenWithdrawal(ctx, ['hangs'])
   ctx.clock.advance(second)
-  const late = await givenWithdrawal(ctx, ['shop'])
+  const { withdrawalId: late } = await givenWithdrawal(ctx, ['shop'])
   ctx.clock.advance(30 * second)
-  const fresh = await givenWithdrawal(ctx, ['shop'])
+  const { withdrawalId: fresh } = await givenWithdrawal(ctx, ['shop'])
   ctx.clock.advance(hour - 30 * second)
   for (let sweeps = 0; sweeps < 3; sweeps++) await runDueSteps(ctx, 2)
   await vi.waitFor(() => expect(hanging).toHaveLength(2))
@@ -156,7 +142,7 @@ test('calls have so many places; who waits has the next that comes free, and fir
 test('what a dead instance was telling is told by another once its lease is over, and its late answer changes nothing', async () => {
   const { ctx, asked, statuses, hang, answerAll } = await givenApplications()
   hang('hangs')
-  const withdrawalId = await givenWithdrawal(ctx, ['hangs'])
+  const { withdrawalId } = await givenWithdrawal(ctx, ['hangs'])
   ctx.clock.advance(hour)
   await sweep(ctx)
   await vi.waitFor(() => expect(asked).toHaveLength(1))

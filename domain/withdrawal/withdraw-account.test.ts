@@ -10,6 +10,7 @@ import { verifyEmail } from '../email/verify-email'
 import {
   asUser,
   authenticate,
+  givenConnectedApps,
   givenPendingChange,
   givenSession,
   givenUser,
@@ -23,7 +24,6 @@ import {
 } from '../testing'
 import { createUser } from '../user'
 import { writeArchive } from './archive'
-import { connectApp, registerApp } from './connected-applications'
 import { getWithdrawalStatus } from './get-withdrawal-status'
 import { retryWithdrawal } from './operate-withdrawal'
 import { addTransaction } from './transactions'
@@ -385,14 +385,6 @@ test('the withdrawal of who is gone cannot be repeated', async () => {
   expect(await ctx.db.withdrawal.count({ where: { id: 'wd_gone' } })).toBe(0)
 })
 
-async function givenConnectedApps(ctx: TestContext, user: TestUser, names: string[]) {
-  const secret = `whsec_${randomBytes(32).toString('base64')}`
-  for (const name of names) {
-    const appId = await registerApp(ctx, { name, endpoint: `https://${name}.test/hook`, secret })
-    await connectApp(ctx, { userId: user.userId, appId, subject: `${name}-subject` })
-  }
-}
-
 test('each application is told with one stable id; one that fails delays no other and keeps the step open', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
@@ -409,7 +401,7 @@ test('each application is told with one stable id; one that fails delays no othe
   await pass(ctx, hour)
   expect(calls.map(({ host }) => host).sort()).toEqual(['bad.test', 'gone.test', 'good.test'])
   expect(calls.find(({ host }) => host === 'good.test')?.body).toBe(
-    `{"type":"account.withdrawn","timestamp":"2026-11-20T09:00:00.000Z","data":{"withdrawal_id":"${started.withdrawal_id}","subject":"good-subject"}}`,
+    `{"type":"account.withdrawn","timestamp":"2026-11-20T09:00:00.000Z","data":{"withdrawal_id":"${started.withdrawal_id}","subject":"${user.email} at good"}}`,
   )
   expect((await statusOf(ctx, user, started)).applications).toMatchObject([
     { name: 'bad', status: 'processing', next_attempt_at: expect.any(String) },
@@ -440,7 +432,12 @@ test('what an application asks for with Retry-After is kept, up to a day', async
   ctx.apps.answer = async () => ({ status: calls++ ? 200 : 429, retryAfterMs: 3 * hour })
   const started = await withdraw(ctx, user)
   expect(await ctx.db.appNotification.findMany({ where: { withdrawalId: started.withdrawal_id } })).toMatchObject([
-    { appName: 'busy', subject: 'busy-subject', status: 'pending', dueAt: new Date('2026-11-20T10:00:00.000Z') },
+    {
+      appName: 'busy',
+      subject: `${user.email} at busy`,
+      status: 'pending',
+      dueAt: new Date('2026-11-20T10:00:00.000Z'),
+    },
   ])
   await pass(ctx, hour)
   await pass(ctx, 3 * hour - 1)

@@ -14,7 +14,7 @@ import {
 } from '../testing'
 import { createAccessToken } from './access-tokens'
 import { authenticateSession, createSessionToken } from './authenticate'
-import { endOtherSessions, endSession, listSessions, signOut, touchSession } from './sessions'
+import { endOtherSessions, endSession, listSessions, signOut, startSession, touchSession } from './sessions'
 
 const minute = 60 * 1000
 const day = 24 * 60 * minute
@@ -47,6 +47,26 @@ test('the list names this session and the others, last seen first, of this user 
       last_seen_at: '2026-11-20T09:00:00.000Z',
     },
   ])
+})
+
+test('of an account the hundred sessions last seen are open, whoever signs in how often', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { passwordHash } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
+  const signInAgain = () => {
+    ctx.clock.advance(1)
+    return startSession(ctx, { userId: user.userId, passwordHash, userAgent: '', ip: '192.0.2.9' })
+  }
+  const second = await signInAgain()
+  for (let n = 3; n <= 100; n++) await signInAgain()
+  expect(await listed(ctx, user)).toHaveLength(100)
+  ctx.clock.advance(minute)
+  await touchSession(ctx, user.sessionId)
+  const last = await signInAgain()
+  const ids = (await listed(ctx, user)).map(({ session_id }) => session_id)
+  expect(ids).toHaveLength(100)
+  expect(ids.slice(0, 2)).toEqual([last, user.sessionId])
+  expect(ids).not.toContain(second)
 })
 
 test('last seen is noted, to the minute, and puts the session first', async () => {

@@ -5,12 +5,20 @@ import { type Context, type SystemContext, statement, UNWAITED } from '../contex
 import { lockActiveUser } from '../user'
 
 const SESSION_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000
+/** One more ends the one that was seen longest ago: right passwords are not counted, and what lists or ends sessions reads all. */
+const MOST_SESSIONS = 100
 
 // Whoever signs in with a password that is changed meanwhile stays outside.
 const insertSession = statement(
   'start-session',
   `WITH account AS (
      UPDATE users SET version = version + 1 WHERE id = $2 AND password_hash = $7 AND withdrawn_at IS NULL RETURNING id
+   ), ended AS (
+     UPDATE sessions s SET revoked_at = $5 FROM account
+     WHERE s.id = ANY(ARRAY(
+       SELECT id FROM sessions WHERE user_id = $2 AND revoked_at IS NULL AND expires_at > $5
+       ORDER BY last_seen_at DESC, id OFFSET ${MOST_SESSIONS - 1}
+     ))
    )
    INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, expires_at)
    SELECT $1, id, $3, $4, $5, $5, $6 FROM account

@@ -24,21 +24,34 @@ export async function signIn(
     take: [pseudonymousBucket(ctx, 'signIn', `${key}\n${network}`), pseudonymousBucket(ctx, 'signInAddress', network)],
     code: 'RATE_001',
   })
-  const [user] = key
-    ? await ctx.sql<{ id: string; name: string; email: string; password_hash: string }>(byEmailKey, [key])
-    : []
-  const correct = await ctx.passwords.verify(user?.password_hash, input.password).catch(async (error) => {
+  const user = await whoseIs(ctx, { key, password: input.password }).catch(async (error) => {
     // Not looked at, and so not wrong.
     await givePlacesBack(ctx, places)
     throw error
   })
-  if (!user || !correct) return null
+  if (!user) return null
   await givePlacesBack(ctx, places)
   const { id: userId, name, email, password_hash: passwordHash } = user
   const sessionId = await startSession(ctx, { userId, passwordHash, userAgent: input.userAgent, ip: input.ip })
   if (!sessionId) return null
   if (input.replaces) await signOut(ctx, input.replaces)
   return { sessionId, userId, name, email }
+}
+
+interface UserRow {
+  id: string
+  name: string
+  email: string
+  password_hash: string
+}
+
+/** Null when nobody has both; what nobody has takes as long. */
+async function whoseIs(
+  ctx: SystemContext,
+  { key, password }: { key: string; password: string },
+): Promise<UserRow | null> {
+  const [user] = key ? await ctx.sql<UserRow>(byEmailKey, [key]) : []
+  return (await ctx.passwords.verify(user?.password_hash, password)) && user ? user : null
 }
 
 /** Who has one IPv6 address has the other 2⁶⁴ of its network as well. */

@@ -76,7 +76,7 @@ test('a password that could not be checked is not counted as a wrong one', async
   ctx.passwords = { ...passwords, verify: () => Promise.reject(new Error('the queue is full')) }
   for (let n = 0; n < 5; n++) await expect(change(ctx, user, `new-${user.email}`)).rejects.toThrow('the queue is full')
   ctx.passwords = passwords
-  expect(await refusalOf(change(ctx, user, `new-${user.email}`))).toBe('accepted')
+  expect(await outcomeOf(change(ctx, user, `new-${user.email}`))).toBe('accepted')
 })
 
 test('the message tells no longer validity than the change has', async () => {

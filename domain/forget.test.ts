@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { issueAccessToken } from './access/access-tokens'
+import { signOut } from './access/sessions'
 import { forgetWhatIsOver } from './forget'
 import { givenPendingChange, givenSession, givenUser, runDueWork, testContext } from './testing'
 
@@ -34,6 +35,30 @@ test('sessions, tokens and changes are kept for thirty days after their end, and
   await runDueWork(ctx)
   expect(await left()).toEqual({ sessions: [later], tokens: 1, changes: 0, notices: 0 })
   expect(await ctx.db.accessToken.findFirst({ where: { userId } })).toMatchObject({ id: lasting.id })
+})
+
+test('what was revoked is kept for thirty days after that', async () => {
+  const ctx = await testContext()
+  const { userId, sessionId } = await givenUser(ctx)
+  const { id: tokenId } = await issueAccessToken(ctx, {
+    userId,
+    name: 'test',
+    scopes: ['email:manage'],
+    actor: 'operator',
+    expiresInMs: 365 * day,
+  })
+  await signOut(ctx, sessionId)
+  await ctx.db.accessToken.update({ where: { id: tokenId }, data: { revokedAt: ctx.clock.now() } })
+  const left = async () => [
+    await ctx.db.session.count({ where: { userId } }),
+    await ctx.db.accessToken.count({ where: { userId } }),
+  ]
+  ctx.clock.advance(30 * day)
+  await forgetWhatIsOver(ctx)
+  expect(await left()).toEqual([1, 1])
+  ctx.clock.advance(millisecond)
+  await forgetWhatIsOver(ctx)
+  expect(await left()).toEqual([0, 0])
 })
 
 test('however much has come together is forgotten in one go', async () => {

@@ -11,13 +11,16 @@ interface Forgotten {
   afterMs?: number
 }
 
+/** Revoked or expired, whichever came first. */
+const ENDED_AT = 'least(revoked_at, expires_at)'
+
 /** What has ended, for as long as an account lives: who owns it may still want to see the last month. */
 export const FORGOTTEN: readonly Forgotten[] = [
   { table: 'rate_limits', key: 'key', over: 'expires_at < $1 ORDER BY expires_at' },
   { table: 'idempotency_keys', key: 'key', over: 'expires_at <= $1 ORDER BY expires_at' },
   { table: 'outbox_events', over: 'sent_at < $1 ORDER BY sent_at', afterMs: DAY_MS },
-  { table: 'sessions', over: 'expires_at < $1 ORDER BY expires_at', afterMs: 30 * DAY_MS },
-  { table: 'access_tokens', over: 'expires_at < $1 ORDER BY expires_at', afterMs: 30 * DAY_MS },
+  { table: 'sessions', over: `${ENDED_AT} < $1 ORDER BY ${ENDED_AT}`, afterMs: 30 * DAY_MS },
+  { table: 'access_tokens', over: `${ENDED_AT} < $1 ORDER BY ${ENDED_AT}`, afterMs: 30 * DAY_MS },
   // Their notices go with them.
   {
     table: 'email_change_requests',

@@ -76,8 +76,8 @@ async function sendNotice(ctx: SystemContext, id: string): Promise<boolean> {
   if (!notice) return false
   const letter = notice.sealed ? await openWithdrawalLetter(ctx, notice) : await loadChangeLetter(ctx, notice)
   const accepted = letter !== null && (await ctx.mail.send({ ...letter, id, userId: notice.user_id }))
-  // Without a letter there is nothing that could ever be sent.
-  await noteTry(ctx, { id, attempts: letter ? notice.attempts : MOST_TRIES }, accepted)
+  // Without a letter there is nothing that could ever be sent, unless the key that it is sealed with comes back.
+  await noteTry(ctx, { id, attempts: letter || notice.sealed ? notice.attempts : MOST_TRIES }, accepted)
   return accepted
 }
 

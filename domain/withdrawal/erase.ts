@@ -11,7 +11,7 @@ export interface Erased {
 }
 
 /** Somebody may have a million rows. Less than a step's lease. */
-const ERASURE_MS = 25_000
+export const ERASURE_MS = 25_000
 /** As a column of a statement: what follows in its transaction may take that long. */
 export const TIME_TO_ERASE = `set_config('statement_timeout', '${ERASURE_MS}', true)`
 

@@ -1,5 +1,5 @@
 import { type Sql, type SystemContext, statement } from '../context'
-import { erase, TIME_TO_ERASE } from './erase'
+import { ERASURE_MS, erase, TIME_TO_ERASE } from './erase'
 
 const due = statement(
   'purges-due',
@@ -9,7 +9,10 @@ const lock = statement(
   'lock-purge',
   `SELECT user_id, purged_at IS NOT NULL AS is_purged, ${TIME_TO_ERASE} FROM withdrawals WHERE id = $1 FOR UPDATE SKIP LOCKED`,
 )
-const deleteRetained = statement('purge-retained-records', 'DELETE FROM retained_records WHERE withdrawal_id = $1')
+const deleteRetained = {
+  ...statement('purge-retained-records', 'DELETE FROM retained_records WHERE withdrawal_id = $1'),
+  timeoutMs: ERASURE_MS,
+}
 const clear = statement('purge-withdrawal', 'UPDATE withdrawals SET feedback = NULL, purged_at = $2 WHERE id = $1')
 const deleteTold = statement(
   'purge-app-notifications',

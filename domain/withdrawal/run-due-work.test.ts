@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { AppAnswer, SystemContext } from '../context'
 import { givenWithdrawal, type TestContext, testContext } from '../testing'
-import { DUE_WORK, runDueSteps } from './run-due-work'
+import { DUE_WORK, keepHouse, runDueSteps } from './run-due-work'
 
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 
@@ -66,6 +66,17 @@ test('an application that hangs holds up neither another withdrawal, nor the pur
   await sweep(ctx)
   await vi.waitFor(async () => expect(await isOpen(ctx, other)).toBe(false))
   expect(asked.filter((name) => name === 'shop')).toHaveLength(1)
+})
+
+test('a ledger that cannot be written holds up nothing else in the house', async () => {
+  const { ctx } = await givenApplications()
+  ctx.ledger.append = () => Promise.reject(new Error('no space left'))
+  await givenWithdrawal(ctx)
+  const over = { key: 'over', hits: [], places: 1, windowMs: 1, granted: true, expiresAt: ctx.clock.now() }
+  await ctx.db.rateLimit.create({ data: over })
+  ctx.clock.advance(1)
+  await expect(keepHouse(ctx)).rejects.toMatchObject({ errors: [new Error('no space left')] })
+  expect(await ctx.db.rateLimit.count({ where: { key: 'over' } })).toBe(0)
 })
 
 test('an application that hangs holds up no next try of another of the same person', async () => {

@@ -38,12 +38,12 @@ export const DUE_WORK: readonly ((ctx: SystemContext) => Promise<unknown>)[] = [
   keepHouse,
 ]
 
-/** Sends what the engine did not get, and drops rows whose time is over. */
+/** Sends what the engine did not get, and drops rows whose time is over. What fails holds nothing else up. */
 export async function keepHouse(ctx: SystemContext): Promise<void> {
-  await sendOutboxEvents(ctx)
-  await writeErasureLedger(ctx)
-  await expireNotices(ctx)
-  await forgetWhatIsOver(ctx)
+  const parts = [sendOutboxEvents, writeErasureLedger, expireNotices, forgetWhatIsOver]
+  const results = await Promise.allSettled(parts.map((part) => part(ctx)))
+  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} parts of housekeeping failed`)
 }
 
 /** Erasures are done when it ends; of the calls to applications it waits for none. */

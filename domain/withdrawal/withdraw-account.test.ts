@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Data } from '@/contract/define'
 import type { withdrawAccount as contract } from '@/contract/withdrawal'
+import { createSecrets } from '@/server/secrets'
 import { issueAccessToken } from '../access/access-tokens'
 import { authenticateWithdrawn } from '../access/authenticate-withdrawn'
 import { signIn } from '../access/sign-in'
@@ -375,6 +376,22 @@ test('a confirmation that the mail server refuses waits sealed for a day, then i
   await pass(ctx, minute)
   expect(await ctx.db.notice.count({ where: { withdrawalId: withdrawal_id, sealed: { not: null } } })).toBe(0)
   expect(ctx.mailbox.filter(({ to }) => to === user.email)).toEqual([])
+})
+
+test('a confirmation that an instance has no key for waits for one that has', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  ctx.mailServer.accepts = false
+  await withdraw(ctx, user)
+  ctx.mailServer.accepts = true
+  const { secrets } = ctx
+  ctx.secrets = createSecrets({ auth: ['another secret'], code: ['another secret'] })
+  await pass(ctx, minute)
+  const told = () => ctx.mailbox.filter(({ to }) => to === user.email).length
+  expect(told()).toBe(0)
+  ctx.secrets = secrets
+  await pass(ctx, hour)
+  expect(told()).toBe(1)
 })
 
 test('the withdrawal of who is gone cannot be repeated', async () => {

@@ -168,7 +168,8 @@ function startLocked(ctx: SystemContext, withdrawal: Withdrawal, plan: Plan): Pr
     if (!account) throw new AppError('WITHDRAWAL_002')
     const [{ pending } = { pending: 0 }] = await sql<{ pending: number }>(countPending, [userId])
     if (pending > 0) throw new AppError('WITHDRAWAL_003', pendingDetails(pending))
-    await start(ctx, sql, account, withdrawal, plan)
+    const [row] = await start(ctx, sql, account, withdrawal, plan)
+    if (!row?.started) throw new Error('a locked account without pending transactions was not withdrawn')
     return account
   })
 }

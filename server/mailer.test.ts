@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import pino, { type Logger } from 'pino'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { parseAddress } from '@/contract/address'
 import type { Message } from '@/domain/context'
 import { createMailer } from './mailer'
@@ -356,7 +356,10 @@ test('however a mail server stalls, send ends within fourteen seconds, and once 
   const stallsInData = await givenMailServer({
     onData: (stream, _session, callback) => void stream.resume().on('end', () => stalls || callback()),
   })
+  const dripped: Socket[] = []
   const dripping = await givenRawServer((socket) => {
+    dripped.push(socket)
+    socket.resume().write('220 mail.test\r\n')
     // A byte a second keeps every timer of the connection from running out.
     const timer = setInterval(() => socket.write('2'), 1_000)
     socket.on('close', () => clearInterval(timer))
@@ -366,6 +369,8 @@ test('however a mail server stalls, send ends within fourteen seconds, and once 
   const send = (mailers: (typeof silent)[]) => Promise.all(mailers.map((mailer) => mailer.send(letter(verification()))))
   const startedAt = performance.now()
   expect(new Set(await send([silent, dripping, ...dozen]))).toEqual(new Set([false]))
+  // No connection goes on that nobody waits for.
+  await vi.waitFor(() => expect(dripped.map(({ destroyed }) => destroyed)).toEqual([true]))
   stalls = false
   expect(new Set(await send(dozen))).toEqual(new Set([true]))
   expect(performance.now() - startedAt).toBeLessThan(14_000)

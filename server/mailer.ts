@@ -1,4 +1,4 @@
-import type { createTransport, Transporter } from 'nodemailer'
+import type { createTransport, SendMailOptions, Transporter } from 'nodemailer'
 import type { Mail } from '@/domain/context'
 import type { Env } from './env'
 import { createGate } from './gate'
@@ -14,7 +14,7 @@ type Deliver = (
 
 /** However a mail server stalls, a request waits this long at most. */
 const MOST_WAIT_MS = 10_000
-/** The rest is for the sending: what is handed over too late goes out although it counts as refused. */
+/** The rest is for the sending: what is broken off in the middle may go out although it counts as refused. */
 const MOST_QUEUE_MS = 5_000
 const MOST_CONNECTIONS = 10
 
@@ -51,7 +51,6 @@ export function createMailer(settings: Settings): Mail {
 function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
   let opened: Promise<Transporter> | undefined
   const host = new URL(appUrl).hostname
-  // What waits in the transport's own queue would still go out after we have given it up.
   const connections = createGate(MOST_CONNECTIONS, MOST_QUEUE_MS)
   return async ({ to, id }, content) => {
     const deadline = performance.now() + MOST_WAIT_MS
@@ -61,18 +60,15 @@ function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
     })
     const transport = await opened
     await connections.enter()
-    const message = transport.sendMail({
+    const message: SendMailOptions & { signal: AbortSignal } = {
       ...content,
       from: mailFrom,
       to: { name: '', address: to },
       messageId: `<${id}@${host}>`,
       headers: { 'Auto-Submitted': 'auto-generated' },
-    })
-    message.catch(() => {}).finally(connections.leave)
-    const late = Promise.withResolvers<never>()
-    const tooSlow = Object.assign(new Error('mail server too slow'), { code: 'ETIMEDOUT' })
-    const timer = setTimeout(late.reject, deadline - performance.now(), tooSlow).unref()
-    await Promise.race([message, late.promise]).finally(() => clearTimeout(timer))
+      signal: AbortSignal.timeout(Math.max(0, Math.round(deadline - performance.now()))),
+    }
+    await transport.sendMail(message).finally(connections.leave)
   }
 }
 

@@ -52,6 +52,8 @@ test('SIGTERM during load: what was begun is answered, the exit code is 0, and P
   answerMails()
   const answers = await Promise.all(changes)
   expect(answers.map(({ status }) => status)).toEqual(people.map(() => 200))
+  // So that a proxy sends its next request elsewhere.
+  expect(answers.map(({ headers }) => headers.get('Connection'))).toEqual(people.map(() => 'close'))
   expect(await exit).toBe(0)
   await Promise.all(load)
   expect(failures).toEqual([])

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import module from 'node:module'
 import { getRequestListener } from '@hono/node-server'
 import { seedDemoUser } from '@/prisma/seed'
@@ -24,6 +24,7 @@ const MOST_ENGINE_BYTES = 256 * 1024
 /** What to end when the process ends, the last begun first. */
 const closers: (() => Promise<unknown>)[] = []
 let stopping = false
+const answering = new Set<ServerResponse>()
 
 /** `npm start` ends here: settings, database, migrations, then one HTTP server for the API and the pages. */
 async function main() {
@@ -56,6 +57,10 @@ async function main() {
     .then(() => ctx.sql(ping, []))
     .then(() => import('./pages'))
     .then(({ preparePages }) => preparePages(env))
+  server.on('request', (_incoming, outgoing) => {
+    answering.add(outgoing)
+    outgoing.once('close', () => answering.delete(outgoing))
+  })
   server.on('request', requestListener(pages))
   closers.push(() => close(server))
   const { close: closePages } = await pages
@@ -122,6 +127,8 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())
     server.closeIdleConnections()
+    // The connection ends with the answer: a proxy that is not told would send the next request into nothing.
+    for (const outgoing of answering) if (!outgoing.headersSent) outgoing.setHeader('Connection', 'close')
     setTimeout(() => server.closeAllConnections(), SHUTDOWN_MS - 5_000).unref()
   })
 }

@@ -31,7 +31,7 @@ export interface Contract {
   data: z.ZodObject
   /** Absent where the description shows a response without `message`. */
   message?: string
-  status?: 200 | 202
+  status?: 202
   /** A path whose placeholders are params and members of `data`; becomes the Location header. */
   location?: `/users/{userId}/${string}`
   /** What a credential that a withdrawal ended still gets here; elsewhere it is unknown. */

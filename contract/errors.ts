@@ -159,7 +159,7 @@ export const ERRORS = {
   SERVER_002: {
     status: 503,
     message: 'Service unavailable',
-    details: 'A part of the service is away. Nothing was changed; try again shortly.',
+    details: 'A part of the service is away. Try again shortly.',
     field: undefined,
   },
 } as const satisfies Record<string, { status: number; message: string; details: string; field: string | undefined }>

@@ -10,12 +10,12 @@ export interface OpenApiDocument extends Json {
   paths: Record<string, Json>
 }
 
-const ANY_ENDPOINT: ErrorCode[] = ['AUTH_001', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
-const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_002', 'REQUEST_003', 'REQUEST_006', 'REQUEST_007']
+const ANY_ENDPOINT: ErrorCode[] = ['AUTH_001', 'REQUEST_002', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
+const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_003', 'REQUEST_006', 'REQUEST_007']
 const AFTER_A_WAIT: ErrorCode[] = ['EMAIL_008', 'EMAIL_009', 'RATE_001']
 
 /** Every code that an operation can answer with. */
-export const errorsOf = (contract: Contract): ErrorCode[] => [
+const errorsOf = (contract: Contract): ErrorCode[] => [
   ...new Set([...contract.errors, contract.forbidden, ...(contract.body ? WITH_BODY : []), ...ANY_ENDPOINT]),
 ]
 

@@ -25,7 +25,7 @@ export const LIMITS = {
   withdraw: { places: 5, windowMs: hour },
   /** Kept in each instance's memory. */
   read: { places: 300, windowMs: minute },
-  /** Wrong passwords for a pair of account and client address, and for a client address. */
+  /** Wrong passwords for a pair of account and client, and for a client: an IPv4 address, or the 64 bits of an IPv6 network. */
   signIn: { places: 10, windowMs: 15 * minute },
   signInAddress: { places: 100, windowMs: 15 * minute },
   /** Judged codes of one change request. */

@@ -134,6 +134,7 @@ test.each([
   ['WITHDRAWAL_TIME_SCALE', '-1'],
   ['WITHDRAWAL_TIME_SCALE', 'Infinity'],
   ['WITHDRAWAL_TIME_SCALE', 'fast'],
+  ['WITHDRAWAL_TIME_SCALE', '1001'],
   ['LOG_LEVEL', 'loud'],
   ['INNGEST_BASE_URL', 'inngest:8288'],
   ['METRICS_TOKEN', 'short'],
@@ -148,6 +149,7 @@ test.each([
   ['EMAIL_CHANGE_WINDOW', 'PT0S'],
   ['EMAIL_CODE_ATTEMPTS', 'five'],
   ['EMAIL_CODE_VALIDITY', 'P1M'],
+  ['EMAIL_CODE_VALIDITY', 'P3651D'],
   ['READ_WINDOW', '-PT1M'],
   ['WITHDRAWAL_RETENTION', '30'],
 ])('%s=%s stops the start with a sentence that names the variable', (name, value) => {
@@ -212,11 +214,15 @@ test.each([
   [{ INNGEST_DEV: 'http://localhost:8288' }, true],
   [{ INNGEST_DEV: '0' }, false],
   [{ INNGEST_DEV: 'false' }, false],
-  [{ INNGEST_EVENT_KEY: 'k' }, false],
-  [{ INNGEST_SIGNING_KEY: 'k' }, false],
+  [{ INNGEST_DEV: '1', INNGEST_EVENT_KEY: 'k' }, true],
   [{ INNGEST_EVENT_KEY: 'k', INNGEST_SIGNING_KEY: 'k' }, true],
 ])('with %o an engine drives: %s', (settings, engine) => {
   expect(parseEnv({ ...SECRETS, ...settings })).toMatchObject({ engine })
+})
+
+test('one key of an engine alone stops the start, as it would drive nothing', () => {
+  for (const name of ['INNGEST_EVENT_KEY', 'INNGEST_SIGNING_KEY'])
+    expect(problemOf({ [name]: 'k' })).toBe('INNGEST_EVENT_KEY and INNGEST_SIGNING_KEY must be set together.')
 })
 
 test('a comma list rotates a secret: the order is kept, and white space around it is not part of it', () => {

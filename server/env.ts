@@ -61,13 +61,14 @@ export function parseDuration(text: string): number | null {
   return Math.round(((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
 }
 
+const LONGEST_MS = 3_650 * 24 * 60 * 60 * 1000
 const duration = (fallbackMs: number) =>
   z
     .string()
     .transform((text, ctx) => {
       const ms = parseDuration(text)
-      if (ms !== null && ms > 0) return ms
-      ctx.addIssue('must be an ISO 8601 duration such as PT15M, PT12H or P1D')
+      if (ms !== null && ms > 0 && ms <= LONGEST_MS) return ms
+      ctx.addIssue('must be an ISO 8601 duration such as PT15M, PT12H or P1D, of ten years at most')
       return z.NEVER
     })
     .default(fallbackMs)
@@ -153,7 +154,10 @@ const schema = z.object({
   TRUSTED_PROXY_HOPS: count(0),
   WITHDRAWAL_TIME_SCALE: z
     .string()
-    .refine((text) => Number.isFinite(Number(text)) && Number(text) > 0, 'must be a number above 0, such as 0.0001')
+    .refine(
+      (text) => Number(text) > 0 && Number(text) <= 1000,
+      'must be a number above 0, such as 0.0001, and at most 1000',
+    )
     .transform(Number)
     .default(1),
   ARCHIVE_S3_ENDPOINT: url(['http:', 'https:'], 'https://s3.eu-central-1.amazonaws.com').optional(),
@@ -229,6 +233,10 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
       missing.push('INNGEST_DEV must not be set when APP_ENV is production: it would accept unsigned calls.')
     if (missing.length > 0) throw new SettingsError(missing.join('\n'))
   }
+  const engineKeys = [settings.INNGEST_EVENT_KEY, settings.INNGEST_SIGNING_KEY].filter(Boolean).length
+  if (engineKeys === 1 && !engineDev) {
+    throw new SettingsError('INNGEST_EVENT_KEY and INNGEST_SIGNING_KEY must be set together.')
+  }
   const buckets = Object.fromEntries(
     Object.entries(BUCKETS).map(([name, { places, window }]) => [
       name,
@@ -251,7 +259,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     outsideIssuer: toIssuerSettings(settings),
     trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
     withdrawalTimeScale: settings.WITHDRAWAL_TIME_SCALE,
-    engine: engineDev || Boolean(settings.INNGEST_EVENT_KEY && settings.INNGEST_SIGNING_KEY),
+    engine: engineDev || engineKeys === 2,
     engineUrl: settings.INNGEST_BASE_URL,
     metricsToken: settings.METRICS_TOKEN,
     otlpEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,

@@ -12,7 +12,6 @@ import { getEnv } from '@/server/env'
 import { Operation } from './operation'
 
 export const metadata: Metadata = { title: 'API documentation' }
-// The examples name the address of this installation, which a build does not know.
 
 const chapters = [
   ['authentication', 'Authentication'],
@@ -120,7 +119,7 @@ export default function ApiDocumentationPage() {
                   key: 'retry',
                   name: 'Retry-After',
                   note: '1800',
-                  text: 'On a 429 or 503, in seconds. Waiting exactly that long makes the next call pass.',
+                  text: 'In whole seconds. After a 429, waiting exactly that long makes the next call pass; elsewhere it is a good guess.',
                 },
               ]}
             />

@@ -124,14 +124,13 @@ test('“Sign out everywhere else” cancels a pending change', async ({ page, b
   await expectSignInPage(elsewhere)
 })
 
-test('ending the session of this browser signs out here', async ({ page, signedInUser }) => {
+test('ending the session of this browser signs out here', async ({ page, signedInUser: _ }) => {
   await page.goto('/settings/sessions')
   await page.getByRole('button', { name: /^Sign out Chrome/ }).click()
   await page.getByRole('button', { name: 'Yes, sign out' }).click()
   await expectSignInPage(page)
   await page.goto('/settings/sessions')
   await expectSignInPage(page)
-  expect(signedInUser.id).toMatch(/^usr_/)
 })
 
 for (const colorScheme of ['light', 'dark'] as const) {

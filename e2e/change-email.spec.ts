@@ -300,18 +300,13 @@ test('what the form loads when it is used may fail to come, and is asked for aga
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeVisible()
 })
 
-test('signing out ends the session, also for a copied cookie', async ({ page, browser, signedInUser }) => {
+test('signing out ends the session, also for a copied cookie', async ({ page, browser, signedInUser: _ }) => {
   const state = await page.context().storageState()
-  if (!(await page.getByText('Sign out').first().isVisible()))
-    await page
-      .getByRole('button', { name: /account/i })
-      .first()
-      .click()
-  await page.getByText('Sign out').first().click()
+  await page.getByRole('button', { name: 'Account menu' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
   await expectSignInPage(page)
   const copied = await (await browser.newContext({ storageState: state })).newPage()
   await copied.goto('/settings/email')
   await expectSignInPage(copied)
   expect(await copied.evaluate(() => fetch('/api/auth/session').then((response) => response.json()))).toEqual({})
-  expect(signedInUser.id).toMatch(/^usr_/)
 })

@@ -128,7 +128,7 @@ const DETOURS: [string, Record<string, string>][] = [
 test('B22 B23 no detour of the framework opens a page that asks for a session', async ({
   request,
   page,
-  signedInUser,
+  signedInUser: _,
 }) => {
   const { buildId } = await page.evaluate(() => ({
     buildId: document.documentElement.innerHTML.match(/"b":"([^"]+)"/)?.[1],
@@ -160,7 +160,6 @@ test('B22 B23 no detour of the framework opens a page that asks for a session', 
   ] as const) {
     expect(await (await page.request.get(path)).text()).toContain(words)
   }
-  expect(signedInUser.id).toMatch(/^usr_/)
 })
 
 test('B23 no request makes the server call another host, with an upgrade or without', async () => {

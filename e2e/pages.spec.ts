@@ -39,7 +39,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   }
 }
 
-test('no page asks anyone else for anything', async ({ page, signedInUser }) => {
+test('no page asks anyone else for anything', async ({ page, signedInUser: _ }) => {
   const foreign: string[] = []
   const origin = new URL(page.url()).origin
   page.on('request', (request) => {
@@ -47,7 +47,6 @@ test('no page asks anyone else for anything', async ({ page, signedInUser }) => 
   })
   for (const path of ['/', '/settings/email', '/settings/withdraw', '/docs/api', '/dev/mailbox']) await page.goto(path)
   expect(foreign).toEqual([])
-  expect(signedInUser.email).toContain('@')
 })
 
 test('a page that does not exist knows who is signed in', async ({ page, signedInUser }) => {
@@ -56,8 +55,7 @@ test('a page that does not exist knows who is signed in', async ({ page, signedI
   await expect(page.getByText(signedInUser.email)).toBeVisible()
 })
 
-test('a section of the settings that takes its time is seen to be on its way', async ({ page, signedInUser }) => {
-  expect(signedInUser.id).toMatch(/^usr_/)
+test('a section of the settings that takes its time is seen to be on its way', async ({ page, signedInUser: _ }) => {
   const section = page.getByRole('link', { name: 'Sessions' })
   const isMarked = () => section.evaluate((link) => link.querySelector('span') !== null)
   let answer = () => {}
@@ -76,7 +74,7 @@ test('a section of the settings that takes its time is seen to be on its way', a
   expect(await isMarked()).toBe(false)
 })
 
-test('the settings fit the smallest phone, and a dialog moves nothing', async ({ page, signedInUser }) => {
+test('the settings fit the smallest phone, and a dialog moves nothing', async ({ page, signedInUser: _ }) => {
   await page.goto('/settings/sessions')
   const heading = page.getByRole('heading', { level: 1 })
   const before = await heading.boundingBox()
@@ -90,7 +88,6 @@ test('the settings fit the smallest phone, and a dialog moves nothing', async ({
   await page.setViewportSize({ width: 320, height: 640 })
   const sections = page.getByRole('navigation', { name: 'Settings' })
   expect(await sections.evaluate((nav) => nav.scrollWidth - nav.clientWidth)).toBe(0)
-  expect(signedInUser.id).toMatch(/^usr_/)
 })
 
 test('every form that asks for the password says whose it is', async ({ page, signedInUser }) => {
@@ -103,8 +100,7 @@ test('every form that asks for the password says whose it is', async ({ page, si
 
 test.describe('with a browser of another language', () => {
   test.use({ locale: 'de-DE' })
-  test('a date inside a sentence is in the language of the sentence', async ({ page, signedInUser }) => {
-    expect(signedInUser.id).toMatch(/^usr_/)
+  test('a date inside a sentence is in the language of the sentence', async ({ page, signedInUser: _ }) => {
     await page.goto('/settings/withdraw')
     await expect(page.getByRole('button', { name: 'Continue' })).toBeEnabled()
     await expect(page.getByText(/If you begin today, this is deleted on \d{1,2} [A-Z][a-z]+ \d{4}\./)).toBeVisible()

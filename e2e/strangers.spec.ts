@@ -65,8 +65,7 @@ test('a sign-in that is limited is told as 429, with the time to wait', async ({
   expect([asForm.status(), Number(asForm.headers()['retry-after'])]).toEqual([302, expect.any(Number)])
 })
 
-test('after the sign-in nobody is sent to another host', async ({ page, signedInUser }) => {
-  expect(signedInUser.id).not.toBe('')
+test('after the sign-in nobody is sent to another host', async ({ page, signedInUser: _ }) => {
   for (const next of ['/.//evil.test/x', '/%2e//evil.test', 'https://evil.test/', '//evil.test']) {
     await page.goto(`/sign-in?next=${encodeURIComponent(next)}#request=x`)
     await expect(page).toHaveURL(/\/settings\/email/)

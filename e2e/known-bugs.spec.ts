@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import net, { type AddressInfo } from 'node:net'
 import type { APIRequestContext } from '@playwright/test'
 import { expect, linkIn, requestChange, signIn, test, type User } from './fixtures'
@@ -130,9 +131,7 @@ test('B22 B23 no detour of the framework opens a page that asks for a session', 
   page,
   signedInUser: _,
 }) => {
-  const { buildId } = await page.evaluate(() => ({
-    buildId: document.documentElement.innerHTML.match(/"b":"([^"]+)"/)?.[1],
-  }))
+  const buildId = await readFile('.next/BUILD_ID', 'utf8')
   const pages = ['/settings/email', '/settings/withdraw', '/settings/access-tokens', '/admin']
   const requests = pages.flatMap((path) => DETOURS.map(([suffix, headers]) => ({ path: path + suffix, headers })))
   for (const path of pages) requests.push({ path: `/_next/data/${buildId}${path}.json`, headers: {} })

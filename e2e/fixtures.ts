@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import net from 'node:net'
 import path from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { test as base, expect, type Page } from '@playwright/test'
 import { Operator } from './operator'
-import { DATA_DIR } from './settings'
+import { DATA_DIR, SERVICE_URL } from './settings'
 
 export interface User {
   id: string
@@ -107,6 +108,20 @@ const inbox: Inbox = {
 export const codeIn = (mail: Mail): string => /\b(\d{6})\b/.exec(mail.text)?.[1] ?? 'no code'
 export const linkIn = (mail: Mail, path: string): string =>
   new RegExp(`https?://[^\\s"<>]*${path}[^\\s"<>]*`).exec(mail.text)?.[0].replaceAll('&amp;', '&') ?? 'no link'
+
+/** Sends a head as no client library would; answers with the status line, the headers and the body, once the server hangs up. */
+export function sendRaw(head: string): Promise<string> {
+  const { hostname, port } = new URL(SERVICE_URL)
+  return new Promise((resolve, reject) => {
+    let answer = ''
+    const socket = net.connect(Number(port), hostname, () => socket.write(`${head}\r\n\r\n`))
+    socket.on('data', (chunk) => {
+      answer += chunk
+    })
+    socket.on('close', () => resolve(answer)).on('error', reject)
+    socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')))
+  })
+}
 
 export async function expectAccessible(page: Page): Promise<void> {
   await settled(page)

@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import net, { type AddressInfo } from 'node:net'
 import type { APIRequestContext } from '@playwright/test'
-import { expect, linkIn, requestChange, signIn, test, type User } from './fixtures'
+import { expect, linkIn, requestChange, sendRaw, signIn, test, type User } from './fixtures'
 import type { Operator } from './operator'
 import { SERVICE_URL } from './settings'
 
 // Bugs that others had (docs/quality.md), where a browser or real HTTP is part of them: each title begins with the row's id.
 
 const VERIFY = 'Verify Your New Email Address'
-const { hostname, port } = new URL(SERVICE_URL)
 
 async function bearerOf(operator: Operator, user: User) {
   const words = ['token', 'create', '--user', user.id, '--scope', 'email:manage', '--scope', 'account:manage']
@@ -18,19 +17,6 @@ async function bearerOf(operator: Operator, user: User) {
 
 const statusOf = async (request: APIRequestContext, user: User, headers: Record<string, string>) =>
   (await (await request.get(`/api/v1/users/${user.id}/email/status`, { headers })).json()).data
-
-/** The bytes as they are; answers with everything that comes back. */
-function sendRaw(text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = ''
-    const socket = net.connect(Number(port), hostname, () => socket.write(text))
-    socket.on('data', (chunk) => {
-      answer += chunk
-    })
-    socket.on('close', () => resolve(answer)).on('error', reject)
-    socket.setTimeout(5_000, () => socket.destroy(new Error('no answer')))
-  })
-}
 
 test('B11 a scanner that opens the link and presses every button does not verify; the owner still can', async ({
   browser,
@@ -182,7 +168,7 @@ test('B23 no request makes the server call another host, with an upgrade or with
     `CONNECT ${target} HTTP/1.1\r\nHost: ${target}`,
   ]) {
     for (const more of ['Connection: close', upgrade]) {
-      const answer = await sendRaw(`${head}\r\n${more}\r\n\r\n`)
+      const answer = await sendRaw(`${head}\r\n${more}`)
       expect([head, answer]).toEqual([head, expect.not.stringMatching(/^HTTP\/1\.1 (101|5)/)])
     }
   }

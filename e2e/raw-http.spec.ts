@@ -1,24 +1,8 @@
-import net from 'node:net'
-import { expect, test } from './fixtures'
-import { SERVICE_URL } from './settings'
+import { expect, sendRaw, test } from './fixtures'
 
 const STATUS = '/api/v1/users/usr_unknown/email/status'
 
-/** What no client library would send; answers with the status line, the headers and the body. */
-function send(requestHead: string): Promise<string> {
-  const { hostname, port } = new URL(SERVICE_URL)
-  return new Promise((resolve, reject) => {
-    let answer = ''
-    const socket = net.connect(Number(port), hostname, () =>
-      socket.write(`${requestHead}\r\nConnection: close\r\n\r\n`),
-    )
-    socket.on('data', (chunk) => {
-      answer += chunk
-    })
-    socket.on('close', () => resolve(answer)).on('error', reject)
-    socket.setTimeout(5_000, () => socket.destroy(new Error('no answer')))
-  })
-}
+const send = (requestHead: string) => sendRaw(`${requestHead}\r\nConnection: close`)
 
 const strange: [string, string, number, string][] = [
   ['a malformed Host header', `GET ${STATUS} HTTP/1.1\r\nHost: a b`, 400, 'REQUEST_001'],

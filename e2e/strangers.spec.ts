@@ -1,25 +1,16 @@
 import net from 'node:net'
 import type { APIRequestContext } from '@playwright/test'
-import { expect, test, type User } from './fixtures'
+import { expect, sendRaw, test, type User } from './fixtures'
 import { SERVICE_URL } from './settings'
 
 // What anyone can send who has no account here, or only found a browser that is signed in.
 
-const { hostname, port } = new URL(SERVICE_URL)
+const { host, port } = new URL(SERVICE_URL)
 
 /** The first line of the answer, to a path that no client would send as it is. */
-function answerTo(method: string, path: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = net.connect(Number(port), hostname, () => {
-      socket.write(`${method} ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nConnection: close\r\n\r\n`)
-    })
-    let answer = ''
-    socket.on('data', (chunk) => {
-      answer += chunk
-    })
-    socket.on('close', () => resolve(answer.split('\r\n', 1)[0] ?? '')).on('error', reject)
-    socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')))
-  })
+async function answerTo(method: string, path: string): Promise<string | undefined> {
+  const answer = await sendRaw(`${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close`)
+  return answer.split('\r\n', 1)[0]
 }
 
 /** As next-auth's client does it. */

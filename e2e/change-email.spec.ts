@@ -246,6 +246,29 @@ test('a pending change can be cancelled, after a question', async ({ page, signe
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
 })
 
+test('while a change is being cancelled its dialog stays, and nothing can be kept', async ({ page, signedInUser }) => {
+  await requestChange(page, signedInUser, `new-${signedInUser.email}`)
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  await page.route('**/email/change/*', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Cancel change' }).click()
+  const keep = page.getByRole('button', { name: 'Keep it' })
+  await expect(keep).toBeEnabled()
+  await page.getByRole('button', { name: 'Yes, cancel the change' }).click()
+  await expect(keep).toBeDisabled()
+  await keep.click({ force: true })
+  for (let times = 0; times < 2; times++) await page.keyboard.press('Escape')
+  await expect(page.getByRole('dialog')).toBeVisible()
+  letGo()
+  await expect(page.getByText('The change was cancelled')).toBeVisible()
+  await expect(page.getByRole('dialog')).toBeHidden()
+})
+
 test('a new change supersedes the older one, whose link then says so', async ({ page, signedInUser, inbox }) => {
   const [first, second] = [`one-${signedInUser.email}`, `two-${signedInUser.email}`]
   await requestChange(page, signedInUser, first)

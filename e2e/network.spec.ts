@@ -76,6 +76,25 @@ test('a code pressed offline is refused where it is seen on a small phone', asyn
   await context.setOffline(false)
 })
 
+test('a cancelling pressed offline is refused on the page, and can be asked for again', async ({
+  page,
+  context,
+  signedInUser: user,
+}) => {
+  await requestChange(page, user, `new-${user.email}`)
+  const cancel = async () => {
+    await page.getByRole('button', { name: 'Cancel change' }).click()
+    await page.getByRole('button', { name: 'Yes, cancel the change' }).click()
+  }
+  await context.setOffline(true)
+  await cancel()
+  await expect(page.getByRole('alert').filter({ hasText: NO_ANSWER })).toBeVisible()
+  await expect(page.getByRole('dialog')).toBeHidden()
+  await context.setOffline(false)
+  await cancel()
+  await expect(page.getByText('The change was cancelled')).toBeVisible()
+})
+
 test('“Try again” asks the server again for a page that could not be shown', async ({ page, signedInUser: _ }) => {
   const script = '**/_next/static/chunks/*.js'
   await page.route(script, (route) => route.abort())

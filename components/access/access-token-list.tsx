@@ -3,11 +3,11 @@
 import { KeyRound } from 'lucide-react'
 import { revokeAccessToken } from '@/contract/access'
 import { call } from '../api'
+import { ConfirmedButton } from '../confirmed-button'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { type AccessToken, scopeText } from './access-tokens'
-import { ConfirmedButton } from './confirmed-button'
 import { unlessGone } from './unless-gone'
 
 interface AccessTokenListProps {

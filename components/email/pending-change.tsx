@@ -155,7 +155,15 @@ export function PendingChange({
           }}
           onError={refused}
         />
-        <CancelChange userId={userId} pending={pending} onCancelled={onCancelled} onError={refused} />
+        <CancelChange
+          userId={userId}
+          pending={pending}
+          onCancelled={() => {
+            onCancelled()
+            return refresh()
+          }}
+          onRefused={refused}
+        />
       </CardFooter>
     </Card>
   )

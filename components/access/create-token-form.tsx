@@ -13,7 +13,7 @@ import { showError } from '../show-error'
 import { signInAgain } from '../sign-in-again'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
-import { Card, CardBody, CardFooter } from '../ui/card'
+import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { CheckboxField, CurrentPasswordField, FieldError, RadioField, TextField } from '../ui/field'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { type NewAccessToken, scopeText } from './access-tokens'
@@ -70,22 +70,19 @@ export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettle
   return (
     <Card>
       <form method="post" noValidate onSubmit={form.handleSubmit((values) => create.mutate(values), focusFirst)}>
-        <div className="space-y-1 px-5 pt-5 sm:px-6 sm:pt-6">
-          <h2
-            ref={heading}
-            tabIndex={-1}
-            className="scroll-mt-6 font-semibold text-base leading-6 tracking-[-0.01em] outline-none"
-          >
-            New token
-          </h2>
-          <p className="text-ink-muted">
-            Give it no more than it needs. How programs use it is in the{' '}
-            <Link href="/docs/api" className="font-medium text-accent underline underline-offset-3">
-              API documentation
-            </Link>
-            .
-          </p>
-        </div>
+        <CardHeader
+          title="New token"
+          headingRef={heading}
+          description={
+            <>
+              Give it no more than it needs. How programs use it is in the{' '}
+              <Link href="/docs/api" className="font-medium text-accent underline underline-offset-3">
+                API documentation
+              </Link>
+              .
+            </>
+          }
+        />
         <CardBody className="space-y-6">
           <TextField
             label="Name"

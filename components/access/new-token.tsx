@@ -3,7 +3,7 @@
 import { CodeBlock } from '../docs/code-block'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
-import { Card, CardBody, CardFooter } from '../ui/card'
+import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import type { NewAccessToken } from './access-tokens'
@@ -19,18 +19,15 @@ export function NewToken({ userId, baseUrl, token, onDismiss }: NewTokenProps) {
   const heading = useFocusOnMount<HTMLHeadingElement>(true)
   return (
     <Card className="fade-in animate-in duration-200">
-      <div className="space-y-1 px-5 pt-5 sm:px-6 sm:pt-6">
-        <h2
-          ref={heading}
-          tabIndex={-1}
-          className="wrap-anywhere scroll-mt-6 font-semibold text-base leading-6 tracking-[-0.01em] outline-none"
-        >
-          “{token.name}” is ready
-        </h2>
-        <p className="text-ink-muted">
-          It works until <LocalTime dateTime={token.expires_at} format="date" />.
-        </p>
-      </div>
+      <CardHeader
+        title={`“${token.name}” is ready`}
+        headingRef={heading}
+        description={
+          <>
+            It works until <LocalTime dateTime={token.expires_at} format="date" />.
+          </>
+        }
+      />
       <CardBody className="space-y-5">
         <Alert tone="warning" title="Copy the token now: it is not shown again">
           <p>Keep it as safe as a password. If you lose it, revoke it and create another.</p>

@@ -11,7 +11,7 @@ import { showError } from '../show-error'
 import { Alert } from '../ui/alert'
 import { Badge } from '../ui/badge'
 import { Button } from '../ui/button'
-import { Card, CardBody, CardFooter } from '../ui/card'
+import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { Countdown } from '../ui/countdown'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { CancelChange } from './cancel-change'
@@ -82,16 +82,7 @@ export function PendingChange({
   return (
     <Card>
       <form method="post" noValidate onSubmit={form.handleSubmit((body) => verify.mutate(body))}>
-        <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-5 pt-5 sm:px-6 sm:pt-6">
-          <h2
-            ref={heading}
-            tabIndex={-1}
-            className="scroll-mt-6 font-semibold text-base leading-6 tracking-[-0.01em] outline-none"
-          >
-            Pending change
-          </h2>
-          <Badge tone="warning">Waiting for you</Badge>
-        </div>
+        <CardHeader title="Pending change" headingRef={heading} aside={<Badge tone="warning">Waiting for you</Badge>} />
         <CardBody className="space-y-5 pt-3">
           <div className="space-y-1.5">
             <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">{pending.newEmail}</p>

@@ -1,4 +1,4 @@
-import type { ComponentProps, ReactNode } from 'react'
+import type { ComponentProps, ReactNode, RefObject } from 'react'
 import { cn } from './class-names'
 
 export function Card({ className, ...rest }: ComponentProps<'section'>) {
@@ -7,15 +7,23 @@ export function Card({ className, ...rest }: ComponentProps<'section'>) {
 
 interface CardHeaderProps {
   title: string
+  /** Where the heading takes the focus. */
+  headingRef?: RefObject<HTMLHeadingElement | null>
   description?: ReactNode
   aside?: ReactNode
 }
 
-export function CardHeader({ title, description, aside }: CardHeaderProps) {
+export function CardHeader({ title, headingRef, description, aside }: CardHeaderProps) {
   return (
     <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-5 pt-5 sm:px-6 sm:pt-6">
       <div className="min-w-0 space-y-1">
-        <h2 className="font-semibold text-base leading-6 tracking-[-0.01em]">{title}</h2>
+        <h2
+          ref={headingRef}
+          tabIndex={headingRef && -1}
+          className="wrap-anywhere scroll-mt-6 font-semibold text-base leading-6 tracking-[-0.01em] outline-none"
+        >
+          {title}
+        </h2>
         {description && <p className="text-ink-muted">{description}</p>}
       </div>
       {aside}

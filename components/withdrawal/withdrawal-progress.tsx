@@ -56,7 +56,7 @@ function Progress({ userId, withdrawalId, token, renderedAt }: WithdrawalProgres
   if (!status && isRefusal(error)) return <NotThisLink />
   if (!status) return error ? <NoAnswer /> : <Reading />
   const isCompleted = status.status === 'completed'
-  const keptUntil = dayAfter(status)
+  const keptUntil = retentionEndOf(status)
   return (
     <div className="space-y-6">
       <p className="sr-only" aria-live="polite">
@@ -115,8 +115,10 @@ function newsBetween(before: WithdrawalStatus, after: WithdrawalStatus): string 
 const openSteps = ({ deletion_steps }: WithdrawalStatus) =>
   deletion_steps.filter(({ status }) => status !== 'completed')
 
-const countText = ({ deletion_steps: all, ...status }: WithdrawalStatus) =>
-  `${all.length - openSteps({ deletion_steps: all, ...status }).length} of ${all.length} steps done`
+function countText(status: WithdrawalStatus): string {
+  const all = status.deletion_steps.length
+  return `${all - openSteps(status).length} of ${all} steps done`
+}
 
 function describeSteps({ deletion_steps }: WithdrawalStatus, renderedAt: string) {
   return steps.flatMap(({ step, title, description }) => {
@@ -312,7 +314,7 @@ function KeptRow({ what, children }: { what: string; children: ReactNode }) {
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** When what is kept goes too. The first step is done the moment a withdrawal starts, which is where the retention counts from. */
-function dayAfter({ deletion_steps, data_retention }: WithdrawalStatus): string | null {
+function retentionEndOf({ deletion_steps, data_retention }: WithdrawalStatus): string | null {
   const startedAt = deletion_steps.find(({ step }) => step === 'session_revocation')?.completed_at
   return startedAt ? new Date(Date.parse(startedAt) + data_retention.retention_period * DAY_MS).toISOString() : null
 }

@@ -7,7 +7,7 @@ import { previewWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
 import { systemContext } from '@/server/context'
 import { currentSession } from '@/server/session'
 
-export const metadata: Metadata = { title: 'Withdraw account', robots: { index: false } }
+export const metadata: Metadata = { title: 'Withdraw account' }
 
 export default async function WithdrawAccountPage() {
   const session = await currentSession()

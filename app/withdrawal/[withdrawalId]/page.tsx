@@ -1,5 +1,4 @@
 import type { Metadata } from 'next'
-import { connection } from 'next/server'
 import { PageHeading } from '@/components/page-heading'
 import { SiteFooter } from '@/components/site-footer'
 import { SiteHeader } from '@/components/site-header'
@@ -9,7 +8,6 @@ import { systemContext } from '@/server/context'
 
 export const metadata: Metadata = {
   title: 'Account withdrawal',
-  robots: { index: false },
   referrer: 'no-referrer',
 }
 
@@ -19,7 +17,6 @@ interface Props {
 
 /** Needs no session: the token in the link's fragment, which never comes here, opens what the page shows. */
 export default async function WithdrawalPage({ params }: Props) {
-  await connection()
   const { withdrawalId } = await params
   const userId = /^wd_[\w-]+$/.test(withdrawalId) ? await userOfWithdrawal(systemContext(), withdrawalId) : null
   return (

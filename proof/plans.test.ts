@@ -1,10 +1,8 @@
 import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import '@/inngest/functions/process-withdrawal'
-import '@/server/api'
-import '@/server/auth'
-import '@/server/metrics-page'
-import '@/server/operator'
+import '@/prisma/seed'
+import '@/server/clock'
+import '@/server/health'
 import { testDatabase } from '@/domain/testing'
 import { SESSION_SETTINGS } from '@/server/db'
 
@@ -17,6 +15,8 @@ vi.mock('@/domain/context', async (importOriginal) => {
   }
   return { ...original, statement: noting }
 })
+
+import.meta.glob(['../domain/**/*.ts', '!**/*.test.ts'], { eager: true })
 
 interface PlanNode {
   'Node Type': string
@@ -58,10 +58,14 @@ const HISTORY = [
   'ANALYZE',
 ]
 
-/** What looks for all that is open, or over, reads an index of nothing else. Whoever counts what has been purged stops at a limit. */
+/**
+ * What looks for all that is open, or over, reads an index of nothing else. Whoever counts what has been purged stops at a limit,
+ * whoever asks for a demo account at the first row, and a restored backup is read to its end, a thousand people at a time.
+ */
 const READ_WHOLE = {
   'claim-outbox-events': 'outbox_events_due',
   'count-withdrawals': 'deletion_steps_due withdrawals_to_purge withdrawals, sorted',
+  demo_user: 'users_pkey withdrawals_user_id_key',
   'due-calls': 'deletion_steps_due',
   'due-erasures': 'deletion_steps_due',
   'due-notices': 'notices_due',
@@ -73,6 +77,7 @@ const READ_WHOLE = {
   'forget-rate-limits': 'rate_limits_expires_at_idx',
   'forget-sessions': 'sessions_ended',
   'purges-due': 'withdrawals_to_purge',
+  'users-after': 'users_pkey',
   'watch-backlog': 'outbox_events_due notices_due notices_failed deletion_steps_due',
   'watch-troubled-steps': 'deletion_steps_due, sorted',
   'withdrawals-to-ledger': 'withdrawals_to_ledger',

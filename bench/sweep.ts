@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,6 +13,7 @@ import { SESSION_SETTINGS } from '@/server/db'
 import { startEmbeddedPostgres } from '@/server/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
 import { openContext } from '@/server/open-context'
+import { median, startService, stopService } from './start-up'
 
 /**
  * `npm run bench:sweep`, on a fresh database with 1,000,000 finished steps and 1,000 due ones: the plan of every statement
@@ -299,13 +299,7 @@ function literal(value: unknown): string {
 }
 
 async function withdrawAll() {
-  const service = spawn(process.execPath, ['dist/server.mjs'], {
-    env: { ...process.env, ...settings },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  await new Promise<void>((resolve) =>
-    service.stdout.on('data', (chunk) => String(chunk).includes('Ready') && resolve()),
-  )
+  const service = await startService('dist/server.mjs', settings)
   const startedAt = performance.now()
   const took: number[] = []
   const statuses: Record<number, number> = {}
@@ -338,8 +332,7 @@ async function withdrawAll() {
   while ((await completed()) < WITHDRAWALS && performance.now() - startedAt < 300_000) await sleep(100)
   const completedMs = Math.round(performance.now() - startedAt)
   const count = await completed()
-  service.kill('SIGTERM')
-  await new Promise((resolve) => service.once('exit', resolve))
+  await stopService(service)
   took.sort((a, b) => a - b)
   const at = (share: number) => Math.round(took[Math.floor((took.length - 1) * share)] ?? 0)
   return { statuses, acceptedMs, p50Ms: at(0.5), p99Ms: at(0.99), completed: count, allCompletedMs: completedMs }
@@ -349,10 +342,6 @@ async function time(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now()
   await work()
   return Math.round(performance.now() - startedAt)
-}
-
-function median(values: number[]) {
-  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)]
 }
 
 function print(title: string, value: object) {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { Application, accept, answer, type Script } from './application'
 import { expectFullEnd, placesOf } from './ending'
 import { givenPerson, givenPlainPerson, withdraw } from './person'
-import { until } from './until'
+import { isMarked, until } from './until'
 import { givenWorld } from './world'
 
 const firstThen =
@@ -100,16 +100,13 @@ test('many withdrawals whose application hangs hold nobody else up, and their pu
   for (const one of many) expect((await withdraw(instance, one)).status).toBe(202)
   await until('the application hangs', () => hanging.received.length >= 4)
   const { body } = await withdraw(instance, person)
-  const isMarked = (id: string, column: string) => async () => {
-    const rows = await world.query(`SELECT FROM withdrawals WHERE id = $1 AND ${column} IS NOT NULL`, [id])
-    return rows.length === 1
-  }
   // Its last step is due after 4.3 s; a call hangs for 10 s.
-  await until('the other withdrawal is completed', isMarked(body.data.withdrawal_id, 'completed_at'), 9_000)
+  const isCompleted = () => isMarked(world, body.data.withdrawal_id, 'completed_at')
+  await until('the other withdrawal is completed', isCompleted, 9_000)
 
   const withdrawalId = of.data.withdrawal_id
-  await until('the purge comes', isMarked(withdrawalId, 'purged_at'), 12_000)
-  expect(await isMarked(withdrawalId, 'completed_at')()).toBe(false)
+  await until('the purge comes', () => isMarked(world, withdrawalId, 'purged_at'), 12_000)
+  expect(await isMarked(world, withdrawalId, 'completed_at')).toBe(false)
   // What it is still to be told, under its own id of the person.
   expect(await placesOf(world, [stuck.mark, stuck.token])).toEqual(['table app_notifications'])
   // Logs may hold ids.

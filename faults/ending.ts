@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'vitest'
 import type { Person } from './person'
-import { until } from './until'
+import { isMarked, until } from './until'
 import type { World } from './world'
 
 interface Expected {
@@ -13,14 +13,12 @@ interface Expected {
 
 /** What every withdrawal comes to, whatever happened on the way. */
 export async function expectFullEnd(world: World, { person, withdrawalId, withinMs = 90_000 }: Expected) {
-  const isMarked = async (column: 'completed_at' | 'purged_at') => {
-    const rows = await world.query(`SELECT FROM withdrawals WHERE id = $1 AND ${column} IS NOT NULL`, [withdrawalId])
-    return rows.length === 1
-  }
-  await until(`${withdrawalId} is completed`, () => isMarked('completed_at'), withinMs).catch(async (error) => {
-    const open = await world.query(`SELECT * FROM deletion_steps WHERE withdrawal_id = $1`, [withdrawalId])
-    throw new Error(`${error.message}: ${JSON.stringify(open)}`)
-  })
+  await until(`${withdrawalId} is completed`, () => isMarked(world, withdrawalId, 'completed_at'), withinMs).catch(
+    async (error) => {
+      const open = await world.query(`SELECT * FROM deletion_steps WHERE withdrawal_id = $1`, [withdrawalId])
+      throw new Error(`${error.message}: ${JSON.stringify(open)}`)
+    },
+  )
 
   const notes = await world.query<{ step: string; what: string }>(
     'SELECT step, what FROM witness.notes WHERE withdrawal_id = $1 ORDER BY step',
@@ -44,7 +42,7 @@ export async function expectFullEnd(world: World, { person, withdrawalId, within
   const left = await placesOf(world, [person.mark, person.token])
   expect(left.filter((place) => place !== 'table withdrawals')).toEqual([])
 
-  await until(`${withdrawalId} is purged`, () => isMarked('purged_at'), withinMs)
+  await until(`${withdrawalId} is purged`, () => isMarked(world, withdrawalId, 'purged_at'), withinMs)
   expect(await placesOf(world, [person.mark, person.token])).toEqual([])
   expect(await tablesWith(world, person.id)).toEqual([])
   expect(await tablesWith(world, withdrawalId)).toEqual(expect.arrayContaining(['deletion_steps', 'withdrawals']))

@@ -13,7 +13,7 @@ import {
   withdraw,
   withdrawalStatus,
 } from './person'
-import { until } from './until'
+import { until, untilNothingWaitsToBeSent } from './until'
 import { givenWorld, KEYS, type World } from './world'
 
 const NEW = { AUTH_SECRET: 'auth-secret-of-next-year', CODE_SECRET: 'code-secret-of-next-year' }
@@ -44,10 +44,7 @@ async function givenFlights(context: Pick<TestContext, 'onTestFinished'>) {
   const cookie = await signIn(first, signedIn)
   const pageToken = await tokenOfPage(first, cookie)
   const withdrawn = await givenPerson(world, first)
-  await until('nothing waits to be sent', async () => {
-    const rows = await world.query('SELECT FROM notices WHERE due_at IS NOT NULL')
-    return rows.length === 0
-  })
+  await untilNothingWaitsToBeSent(world)
   await world.mail.goAway()
   const accepted = await withdraw(first, withdrawn, RETRY)
   expect(accepted.status).toBe(202)

@@ -14,7 +14,7 @@ import {
   verifyEmail,
   withdraw,
 } from './person'
-import { until } from './until'
+import { until, untilNothingWaitsToBeSent } from './until'
 import { givenWorld, type World } from './world'
 
 test('whoever read the log goes away: the requests go on, and a withdrawal ends', async (context) => {
@@ -84,18 +84,12 @@ test('the audit cannot be written: change, verification and withdrawal are refus
     expect(await traces(world)).toEqual(before)
   }
 
-  const settled = () =>
-    until('nothing waits to be sent', async () => {
-      const rows = await world.query('SELECT FROM notices WHERE due_at IS NOT NULL')
-      return rows.length === 0
-    })
-
-  await settled()
+  await untilNothingWaitsToBeSent(world)
   await refuse()
   await expectRefusal(changeEmail(instance, changing))
   await allow()
   expect((await changeEmail(instance, changing)).status).toBe(200)
-  await settled()
+  await untilNothingWaitsToBeSent(world)
 
   await refuse()
   await expectRefusal(verifyEmail(instance, changing, mailedCode(world, changing)))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { expectFullEnd } from './ending'
 import { changeEmail, emailStatus, givenPerson, givenPlainPerson, mailedCode, verifyEmail, withdraw } from './person'
-import { until } from './until'
+import { until, untilNothingWaitsToBeSent } from './until'
 import { givenWorld, type World } from './world'
 
 const WITHDRAWN = 'Account Withdrawal Started'
@@ -86,10 +86,7 @@ test('the mail server is away at the verification: the address changes, and both
   await world.givenApplication('shop')
   const instance = await world.start()
   const person = await givenPerson(world, instance)
-  await until('nothing waits to be sent', async () => {
-    const rows = await world.query('SELECT FROM notices WHERE due_at IS NOT NULL')
-    return rows.length === 0
-  })
+  await untilNothingWaitsToBeSent(world)
   await world.mail.goAway()
   const verified = await verifyEmail(instance, person, mailedCode(world, person))
   expect(verified.body.data).toMatchObject({ email_verified: true, notification_sent: false })

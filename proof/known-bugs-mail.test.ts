@@ -7,25 +7,8 @@ import { api } from '@/server/api'
 import { authOptions } from '@/server/auth'
 import { renderMessage } from '@/server/messages'
 import { createSecrets } from '@/server/secrets'
-import {
-  call,
-  change,
-  day,
-  emailOf,
-  givenCaller,
-  givenChange,
-  givenMailServer,
-  givenService,
-  hour,
-  mailsTo,
-  minute,
-  proofsIn,
-  resend,
-  type Service,
-  VERIFY,
-  verify,
-  withdraw,
-} from './known-bugs-service'
+import { call, change, day, givenCaller, givenChange, hour, minute, resend, verify, withdraw } from '@/server/testing'
+import { emailOf, givenMailServer, givenService, mailsTo, proofsIn, type Service, VERIFY } from './known-bugs-service'
 
 // Bugs that others had (docs/quality.md), addresses and messages: each title begins with the row's id.
 
@@ -263,8 +246,8 @@ test('B18 a list where one value belongs is refused in every field', async () =>
     code: await verify(caller, id, ['000000', '000001', '000002']),
     resend: await resend(caller, [id]),
     confirmation: await call(caller, 'withdrawAccount', { body: { confirmation: ['DELETE_MY_ACCOUNT'] } }),
-    scope: await call(caller, 'getEmailStatus', { headers: { 'X-Required-Scope': 'email:manage, email:manage' } }),
-    token: await call(caller, 'getEmailStatus', { token: `${caller.token}, Bearer ${caller.token}` }),
+    scope: await call(caller, 'getEmailStatus', { scope: 'email:manage, email:manage' }),
+    token: await call(caller, 'getEmailStatus', { token: `Bearer ${caller.token}, Bearer ${caller.token}` }),
   }
   expect(Object.fromEntries(Object.entries(refused).map(([field, { code }]) => [field, code]))).toEqual({
     password: 'REQUEST_001',

@@ -3,19 +3,14 @@ import pino, { type Logger } from 'pino'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import { onTestFinished } from 'vitest'
-import type { Contract, GrantableScope } from '@/contract/define'
-import { operations } from '@/contract/operations'
-import { issueAccessToken } from '@/domain/access/access-tokens'
 import type { SystemContext } from '@/domain/context'
 import type { Limits } from '@/domain/limits'
-import { codeSentTo, givenUser, runDueWork, type TestContext, type TestUser, testContext } from '@/domain/testing'
-import { api } from '@/server/api'
+import { runDueWork, type TestContext, type TestUser, testContext } from '@/domain/testing'
 import { createMailer } from '@/server/mailer'
+import { type Caller, day } from '@/server/testing'
 
-// The service as its callers see it: requests in, answers out, on the real database. Hashing is not what these tests
-// are about, so here it is free, and counted.
+// Hashing is not what these tests are about, so here it is free, and counted.
 
-export const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 export const VERIFY = 'verify-new-email'
 
 const shared = globalThis as { __accountContext?: SystemContext; __accountLog?: Logger }
@@ -24,32 +19,6 @@ shared.__accountLog = pino({ level: 'silent' })
 export interface Service extends TestContext {
   /** How many passwords were compared with a hash. */
   compared: number
-}
-
-export interface Caller extends TestUser {
-  token: string
-}
-
-export interface Answer {
-  status: number
-  /** The error code, or `accepted`. */
-  code: string
-  data: Record<string, unknown>
-  headers: Headers
-  text: string
-}
-
-export interface Asking {
-  body?: unknown
-  /** Sent as it is, instead of `body`. */
-  raw?: string
-  /** Instead of the caller's; null sends none. */
-  token?: string | null
-  ids?: Record<string, string>
-  headers?: Record<string, string>
-  origin?: string
-  /** The peer. */
-  ip?: string
 }
 
 export async function givenService(limits: Partial<Limits> = {}): Promise<Service> {
@@ -66,20 +35,6 @@ export async function givenService(limits: Partial<Limits> = {}): Promise<Servic
   return ctx
 }
 
-export async function givenToken(
-  ctx: Service,
-  userId: string,
-  scopes: GrantableScope[] = ['email:manage', 'account:manage'],
-): Promise<string> {
-  const token = { userId, name: 'test', scopes, expiresInMs: 300 * day, actor: 'operator' }
-  return (await issueAccessToken(ctx, token)).accessToken
-}
-
-export async function givenCaller(ctx: Service, email?: string): Promise<Caller> {
-  const user = await givenUser(ctx, email)
-  return { ...user, token: await givenToken(ctx, user.userId) }
-}
-
 export const OUTSIDE_TOKEN = 'an.outside.token'
 
 /** An outside issuer is configured, and vouches for this caller with one token and no other. */
@@ -89,57 +44,6 @@ export function acceptOutsideToken(ctx: Service, { userId }: Caller) {
     verify: async (token) =>
       token === OUTSIDE_TOKEN ? { userId, scopes: ['email:manage', 'account:manage'], expiresAt } : null,
   }
-}
-
-const OPERATIONS: Record<string, Contract> = Object.fromEntries(operations.map((contract) => [contract.name, contract]))
-/** Well-formed, and of nobody. */
-const NOBODYS_IDS = {
-  changeRequestId: `ecr_${'A'.repeat(22)}`,
-  withdrawalId: `wd_${'A'.repeat(22)}`,
-  accessId: `tok_${'A'.repeat(22)}`,
-  sessionId: `ses_${'A'.repeat(22)}`,
-}
-
-export async function call(caller: Caller, operation: string, asking: Asking = {}): Promise<Answer> {
-  const { method, path, scope, example } = OPERATIONS[operation] as Contract
-  const ids: Record<string, string> = { ...NOBODYS_IDS, userId: caller.userId, ...asking.ids }
-  const headers = new Headers({ 'X-Required-Scope': scope, ...asking.headers })
-  const token = asking.token === undefined ? caller.token : asking.token
-  if (token !== null && !headers.has('Authorization')) headers.set('Authorization', `Bearer ${token}`)
-  if (method === 'POST') headers.set('Content-Type', 'application/json')
-  const body = method === 'POST' ? (asking.raw ?? JSON.stringify(asking.body ?? example.body)) : null
-  const url = `${asking.origin ?? 'http://localhost'}/api/v1${path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? '')}`
-  const response = await api(new Request(url, { method, headers, body }), asking.ip ?? '192.0.2.1')
-  const text = await response.text()
-  const json = JSON.parse(text)
-  const { status } = response
-  return {
-    status,
-    code: json.success ? 'accepted' : json.error.code,
-    data: json.data ?? {},
-    headers: response.headers,
-    text,
-  }
-}
-
-export const change = (caller: Caller, newEmail: unknown, asking: Asking = {}) =>
-  call(caller, 'changeEmail', { body: { new_email: newEmail, current_password: caller.password }, ...asking })
-
-export const verify = (caller: Caller, id: unknown, code: unknown, asking: Asking = {}) =>
-  call(caller, 'verifyEmail', { body: { change_request_id: id, verification_code: code }, ...asking })
-
-export const resend = (caller: Caller, id: unknown, asking: Asking = {}) =>
-  call(caller, 'resendVerification', { body: { change_request_id: id }, ...asking })
-
-export const withdraw = (caller: Caller, asking: Asking = {}) =>
-  call(caller, 'withdrawAccount', { body: { confirmation: 'DELETE_MY_ACCOUNT' }, ...asking })
-
-/** A change that awaits verification, and the code that was mailed for it. */
-export async function givenChange(ctx: Service, caller: Caller, newEmail = `new-${caller.email}`) {
-  const { data, code } = await change(caller, newEmail)
-  if (code !== 'accepted') throw new Error(`the change was refused with ${code}`)
-  await ctx.settle()
-  return { id: String(data.change_request_id), code: codeSentTo(ctx, newEmail), newEmail }
 }
 
 export const emailOf = async (ctx: Service, { userId }: TestUser) =>

@@ -12,28 +12,30 @@ import { addTransaction } from '@/domain/withdrawal/transactions'
 import { clientIp } from '@/server/client-ip'
 import { openDatabase } from '@/server/db'
 import {
-  acceptOutsideToken,
   type Caller,
   call,
   change,
   day,
-  emailOf,
   givenCaller,
   givenChange,
-  givenService,
   givenToken,
   hour,
-  mailsTo,
   minute,
+  resend,
+  verify,
+  withdraw,
+} from '@/server/testing'
+import {
+  acceptOutsideToken,
+  emailOf,
+  givenService,
+  mailsTo,
   OUTSIDE_TOKEN,
   pass,
   proofsIn,
-  resend,
   type Service,
   times,
   VERIFY,
-  verify,
-  withdraw,
 } from './known-bugs-service'
 
 // Bugs that others had (docs/quality.md), races and limits: each title begins with the row's id.
@@ -127,7 +129,7 @@ test('B4 every road to a secret stops at the same limit, whichever credential wa
   const sessions = [caller.sessionId, await givenSession(ctx, caller.userId)]
   const roads = [
     caller.token,
-    await givenToken(ctx, caller.userId),
+    (await givenToken(ctx, caller.userId)).token,
     ...sessions.map((session) => createSessionToken(ctx, session).token),
     OUTSIDE_TOKEN,
   ]

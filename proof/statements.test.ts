@@ -6,13 +6,12 @@ import {
   change,
   givenCaller,
   givenChange,
-  givenService,
   hour,
   resend,
-  type Service,
   verify,
   withdraw,
-} from './known-bugs-service'
+} from '@/server/testing'
+import { givenService, type Service } from './known-bugs-service'
 
 const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promise<Answer>>, string[]][] = [
   ['a read', async (_ctx, caller) => () => call(caller, 'getEmailStatus'), ['find-callers']],

@@ -2,30 +2,34 @@ import { randomBytes } from 'node:crypto'
 import pino, { type Logger } from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Contract, GrantableScope as Scope } from '@/contract/define'
+import type { GrantableScope as Scope } from '@/contract/define'
 import { ERRORS, type ErrorCode } from '@/contract/errors'
 import { operations as all } from '@/contract/operations'
-import { issueAccessToken } from '@/domain/access/access-tokens'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { signOut } from '@/domain/access/sessions'
 import type { SystemContext } from '@/domain/context'
 import type { Limits } from '@/domain/limits'
-import {
-  codeSentTo,
-  givenSession,
-  givenUser,
-  type TestContext,
-  type TestUser,
-  tally,
-  testContext,
-  wrongCode,
-} from '@/domain/testing'
+import { codeSentTo, givenSession, type TestContext, tally, testContext, wrongCode } from '@/domain/testing'
 import { createUser } from '@/domain/user'
 import { api } from './api'
 import { openDatabase } from './db'
+import {
+  type Answer,
+  type Asking,
+  type call,
+  callsBy,
+  day,
+  givenCaller,
+  givenChange,
+  givenToken,
+  hour,
+  minute,
+  NOBODYS_IDS,
+  OPERATIONS,
+  readAnswer,
+  request,
+} from './testing'
 
-const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
-const IP = '192.0.2.1'
 const shared = globalThis as { __accountContext?: SystemContext; __accountLog?: Logger }
 const logged: string[] = []
 shared.__accountLog = pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) })
@@ -122,21 +126,11 @@ const refusal = z.strictObject({
   timestamp: time,
 })
 
-interface Answer {
-  status: number
-  /** The error code, or `accepted`. */
-  code: string
-  headers: Headers
-  text: string
-  data: Record<string, unknown>
-  details: string
-}
-
 /** Reads an answer and holds it against everything that is true of all answers. */
 async function judge(response: Response, operation?: string): Promise<Answer> {
-  const text = await response.text()
-  const json = JSON.parse(text)
-  const { status, headers } = response
+  const answer = await readAnswer(response)
+  const { status, headers, code } = answer
+  const json = JSON.parse(answer.text)
   expect(headers.get('Content-Type')).toBe('application/json; charset=utf-8')
   expect(headers.get('Cache-Control')).toBe('no-store')
   expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
@@ -153,10 +147,9 @@ async function judge(response: Response, operation?: string): Promise<Answer> {
     })
     schema.parse(json)
     expect(status).toBe(operation === 'withdrawAccount' ? 202 : 200)
-    return { status, code: 'accepted', headers, text, data: json.data, details: '' }
+    return answer
   }
   const { error } = refusal.parse(json)
-  const { code } = error
   expect({ code, status, message: error.message }).toEqual({
     code,
     status: ERRORS[code as ErrorCode].status,
@@ -166,92 +159,25 @@ async function judge(response: Response, operation?: string): Promise<Answer> {
   if (code !== 'REQUEST_007') expect({ code, waits: headers.has('Retry-After') }).toEqual({ code, waits })
   if (waits) expect(headers.get('Retry-After')).toMatch(/^[1-9]\d*$/)
   expect(headers.has('WWW-Authenticate')).toBe(['AUTH_001', 'AUTH_002', 'WITHDRAWAL_005'].includes(code))
-  return { status, code, headers, text, data: {}, details: error.details }
+  return answer
 }
 
 // ---- asking ----
 
-interface Asking {
-  token?: string | null
-  scope?: string | null
-  ids?: Record<string, string>
-  headers?: Record<string, string> | [string, string][]
-  body?: unknown
-  /** Sent as it is, instead of `body`. */
-  raw?: BodyInit | null
-  type?: string | null
-}
-
 /** Those of the description; what manages tokens and sessions has tests of its own. */
 const operations = all.filter(({ name }) => name in DATA)
-const OPERATIONS: Record<string, Contract> = Object.fromEntries(all.map((contract) => [contract.name, contract]))
-const EXAMPLE_IDS = {
-  accessId: 'tok_9sK2mVbQ4xYc7TnLr0ZdPw',
-  sessionId: 'ses_4hTq8vXb1nKc6YzRw2LmPd',
-  changeRequestId: 'ecr_7Yc1fVn0Qk2mXh3rTzB8dA',
-  withdrawalId: 'wd_4Qm9ZsX1cT7uYb2LhKpV0w',
-}
 const POSTS = operations.filter((contract) => contract.method === 'POST').map(({ name }) => name)
 
 const send = (path: string, init: RequestInit & { duplex?: 'half' } = {}) =>
-  api(new Request(`http://localhost${path}`, init), IP)
+  api(new Request(`http://localhost${path}`, init), '192.0.2.1')
 
-function ask(operation: string, user: { userId: string }, asking: Asking = {}): Promise<Answer> {
-  const contract = OPERATIONS[operation] as Contract
-  const ids: Record<string, string> = { ...EXAMPLE_IDS, userId: user.userId, ...asking.ids }
-  const path = `/api/v1${contract.path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? '')}`
-  const headers = new Headers(asking.headers)
-  if (asking.token)
-    headers.append('Authorization', asking.token.includes(' ') ? asking.token : `Bearer ${asking.token}`)
-  if (asking.scope !== null) headers.append('X-Required-Scope', asking.scope ?? contract.scope)
-  const init: RequestInit & { duplex: 'half' } = { method: contract.method, headers, duplex: 'half' }
-  if (contract.method === 'POST') {
-    const type = asking.type === undefined ? 'application/json' : asking.type
-    if (type !== null) headers.set('Content-Type', type)
-    const body = asking.body === undefined ? contract.example.body : asking.body
-    init.body = asking.raw === undefined ? new TextEncoder().encode(JSON.stringify(body)) : asking.raw
-  }
-  return send(path, init).then((response) => judge(response, operation))
-}
+const asks: typeof call = async (caller, operation, asking) =>
+  judge(await request(caller, operation, asking), operation)
+/** Of this user's, with no token but one that is given. */
+const ask = (operation: string, { userId }: { userId: string }, asking?: Asking) => asks({ userId }, operation, asking)
+const { change, verify, resend, withdraw } = callsBy(asks)
 
 const BOTH: Scope[] = ['email:manage', 'account:manage']
-
-async function givenToken(userId: string, scopes: Scope[] = BOTH, expiresInMs = 30 * day) {
-  const { id, accessToken } = await issueAccessToken(ctx, {
-    userId,
-    name: 'test',
-    scopes,
-    expiresInMs,
-    actor: 'operator',
-  })
-  return { id, token: accessToken }
-}
-
-interface Caller extends TestUser {
-  token: string
-}
-
-async function givenCaller(): Promise<Caller> {
-  const user = await givenUser(ctx)
-  return { ...user, ...(await givenToken(user.userId)) }
-}
-
-const asks = (caller: Caller, operation: string, asking: Asking = {}) =>
-  ask(operation, caller, { token: caller.token, ...asking })
-
-const change = (caller: Caller, newEmail: string, asking: Asking = {}) =>
-  asks(caller, 'changeEmail', { body: { new_email: newEmail, current_password: caller.password }, ...asking })
-
-async function givenChange(caller: Caller, newEmail = `new-${caller.email}`) {
-  const { data } = await change(caller, newEmail)
-  return { id: String(data.change_request_id), code: codeSentTo(ctx, newEmail) }
-}
-
-const verify = (caller: Caller, id: unknown, code: unknown) =>
-  asks(caller, 'verifyEmail', { body: { change_request_id: id, verification_code: code } })
-
-const withdraw = (caller: Caller, asking: Asking = {}) =>
-  asks(caller, 'withdrawAccount', { body: { confirmation: 'DELETE_MY_ACCOUNT' }, ...asking })
 
 /** Everything that a call may leave behind for these users. */
 async function tracesOf(...userIds: string[]) {
@@ -278,8 +204,8 @@ const comparable = ({ status, text, headers }: Answer) => {
 test.each(all.map(({ name }) => name))(
   '%s refuses every credential that opens nothing with 401 and a challenge, and leaves no trace',
   async (name) => {
-    const [caller, stranger] = [await givenCaller(), await givenCaller()]
-    const revoked = await givenToken(caller.userId)
+    const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
+    const revoked = await givenToken(ctx, caller.userId)
     await ctx.db.accessToken.update({ where: { id: revoked.id }, data: { revokedAt: ctx.clock.now() } })
     const ended = await givenSession(ctx, caller.userId)
     await signOut(ctx, ended)
@@ -296,7 +222,7 @@ test.each(all.map(({ name }) => name))(
       'two tokens': `Bearer ${caller.token}, Bearer ${caller.token}`,
       'an unknown access token': `Bearer uat_${randomBytes(32).toString('base64url')}`,
       'an access token cut short': `Bearer ${caller.token.slice(0, -1)}`,
-      'an expired access token': `Bearer ${(await givenToken(caller.userId, BOTH, 0)).token}`,
+      'an expired access token': `Bearer ${(await givenToken(ctx, caller.userId, BOTH, 0)).token}`,
       'a revoked access token': `Bearer ${revoked.token}`,
       'a token of an ended session': `Bearer ${createSessionToken(ctx, ended).token}`,
       'a session token after ten minutes': `Bearer ${createSessionToken({ ...ctx, clock: tenMinutesAgo }, caller.sessionId).token}`,
@@ -337,11 +263,11 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
   const other: Scope = contract.scope === 'email:manage' ? 'account:manage' : 'email:manage'
 
   test('refuses a scope that the token lacks or the header does not say, and leaves no trace', async () => {
-    const caller = await givenCaller()
+    const caller = await givenCaller(ctx)
     const session = createSessionToken(ctx, caller.sessionId).token
     const kinds: Record<string, Asking> = {
-      'a token of the other scope': { token: (await givenToken(caller.userId, [other])).token },
-      'a token without scope': { token: (await givenToken(caller.userId, [])).token },
+      'a token of the other scope': { token: (await givenToken(ctx, caller.userId, [other])).token },
+      'a token without scope': { token: (await givenToken(ctx, caller.userId, [])).token },
       'no scope header': { token: caller.token, scope: null },
       'no scope header with a session': { token: session, scope: null },
       'an empty scope header': { token: caller.token, scope: '' },
@@ -364,7 +290,7 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
   })
 
   test("answers another user's path and nobody's path alike, whatever the body says", async () => {
-    const [caller, stranger] = [await givenCaller(), await givenCaller()]
+    const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
     const session = { ...caller, token: createSessionToken(ctx, caller.sessionId).token }
     const nobodies = [
       `usr_${randomBytes(16).toString('base64url')}`,
@@ -391,7 +317,7 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
   })
 
   test('is opened by an access token and by a session token', async () => {
-    const caller = await givenCaller()
+    const caller = await givenCaller(ctx)
     const expected: Record<string, string> = {
       changeEmail: 'EMAIL_007',
       verifyEmail: 'EMAIL_006',
@@ -406,7 +332,7 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
       withdrawAccount: { confirmation: 'no' },
     }
     const asking = { body: bodies[name] }
-    const single = (await givenToken(caller.userId, [contract.scope as Scope])).token
+    const single = (await givenToken(ctx, caller.userId, [contract.scope as Scope])).token
     for (const token of [
       caller.token,
       single,
@@ -417,8 +343,16 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
     }
   })
 
+  test('is opened by no query that names the caller', async () => {
+    const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
+    const query = `?userId=${caller.userId}&nxtPuserId=${caller.userId}`
+    for (const token of [caller.token, createSessionToken(ctx, caller.sessionId).token]) {
+      expect((await ask(name, stranger, { token, query })).code).toBe(forbidden)
+    }
+  })
+
   test('says what is wrong in the order of the contract', async () => {
-    const caller = await givenCaller()
+    const caller = await givenCaller(ctx)
     const path = `/api/v1${contract.path.replace(/\{(\w+)\}/g, 'x')}`
     const wrongMethod = contract.method === 'GET' ? 'POST' : 'PUT'
     const all = { method: wrongMethod, headers: { 'Content-Type': 'text/plain' }, body: '{'.repeat(20_000) }
@@ -436,15 +370,6 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
   })
 })
 
-test('whose path it is no query says', async () => {
-  const [caller, stranger] = [await givenCaller(), await givenCaller()]
-  const query = `userId=${caller.userId}&nxtPuserId=${caller.userId}`
-  const theirs = { userId: `${stranger.userId}/email/status?${query}&x=` }
-  for (const token of [caller.token, createSessionToken(ctx, caller.sessionId).token]) {
-    expect((await ask('getEmailStatus', theirs, { token })).code).toBe('AUTH_002')
-  }
-})
-
 // ---- paths and methods ----
 
 const ALLOW = [...Map.groupBy(all, ({ path }) => path)].map(
@@ -452,7 +377,7 @@ const ALLOW = [...Map.groupBy(all, ({ path }) => path)].map(
 )
 
 test.each(ALLOW)('%s allows %s and answers every other method with 405', async (path, allow) => {
-  const { userId, token } = await givenCaller()
+  const { userId, token } = await givenCaller(ctx)
   const url = `/api/v1${path.replace('{userId}', userId).replace(/\{\w+\}/g, 'x')}`
   for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY']) {
     if (allow.includes(method)) continue
@@ -463,7 +388,7 @@ test.each(ALLOW)('%s allows %s and answers every other method with 405', async (
 })
 
 test('HEAD is answered as GET', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const headers = { Authorization: `Bearer ${caller.token}`, 'X-Required-Scope': 'email:manage' }
   const path = `/api/v1/users/${caller.userId}/email/status`
   expect((await send(path, { method: 'HEAD', headers })).status).toBe(200)
@@ -498,7 +423,7 @@ test.each([
   '/users/ID/withdrawal/%ff',
   '/openapi',
 ])('/api/v1%s does not exist: 404 in the envelope, without a redirect', async (path) => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const headers = { Authorization: `Bearer ${caller.token}`, 'X-Required-Scope': 'email:manage' }
   const answer = await judge(await send(`/api/v1${path.replace('ID', caller.userId)}`, { headers }))
   expect(answer.code).toBe('REQUEST_005')
@@ -529,7 +454,7 @@ describe.each(POSTS)('the body of %s', (name) => {
     'application/json; charset=',
     'application/json; charset="utf-8',
   ])('sent as %s is refused with 415', async (type) => {
-    const caller = await givenCaller()
+    const caller = await givenCaller(ctx)
     expect((await asks(caller, name, { type })).code).toBe('REQUEST_003')
     expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
   })
@@ -603,7 +528,7 @@ describe.each(POSTS)('the body of %s', (name) => {
   })
 
   test('that is no object is refused and counts in no limit but that of verify calls', async () => {
-    const caller = await givenCaller()
+    const caller = await givenCaller(ctx)
     for (const body of [[], [{}], 'text', 1, true, null]) {
       const answer = await asks(caller, name, { body })
       expect([answer.code, answer.details]).toEqual(['REQUEST_001', 'The body must be a JSON object.'])
@@ -687,7 +612,7 @@ const ROWS: FieldRow[] = [
     ...NOT_TEXT,
     ...ODD_TEXT,
     ...LONG_TEXT,
-    EXAMPLE_IDS.changeRequestId,
+    NOBODYS_IDS.changeRequestId,
   ]),
   row('verifyEmail', 'verification_code', 'EMAIL_003', [
     ...NOT_TEXT,
@@ -706,7 +631,7 @@ const ROWS: FieldRow[] = [
     ...NOT_TEXT,
     ...ODD_TEXT,
     ...LONG_TEXT,
-    EXAMPLE_IDS.changeRequestId,
+    NOBODYS_IDS.changeRequestId,
   ]),
   row('resendVerification', 'verification_method', 'REQUEST_001', [...NOT_TEXT, ...ODD_TEXT, 'email_sms'], false),
   row('withdrawAccount', 'confirmation', 'WITHDRAWAL_001', [
@@ -733,8 +658,8 @@ test.each(ROWS.map((each) => [each.operation, each.field, each] as const))(
   '%s judges the type of %s strictly, and what it refuses changes nothing',
   async (operation, field, { code, values, required }) => {
     await begin({ verify: { places: 1_000, windowMs: hour } })
-    const caller = await givenCaller()
-    const { id } = await givenChange(caller)
+    const caller = await givenCaller(ctx)
+    const { id } = await givenChange(ctx, caller)
     await ctx.settle()
     const before = await tracesOf(caller.userId)
     const valid: Record<string, unknown> = {
@@ -760,14 +685,14 @@ test.each(ROWS.map((each) => [each.operation, each.field, each] as const))(
 )
 
 test('the ids in a path are judged like those in a body', async () => {
-  const caller = await givenCaller()
-  const { id } = await givenChange(caller)
+  const caller = await givenCaller(ctx)
+  const { id } = await givenChange(ctx, caller)
   for (const odd of [
     'x',
     '%00',
     id.toUpperCase(),
     `${id}%20`,
-    EXAMPLE_IDS.changeRequestId,
+    NOBODYS_IDS.changeRequestId,
     `${id}%0a`,
     '[object%20Object]',
   ]) {
@@ -780,7 +705,7 @@ test('the ids in a path are judged like those in a body', async () => {
 test.each(all.filter(({ path }) => (path.match(/\{/g)?.length ?? 0) > 1).map(({ name }) => name))(
   'no id in the path of %s, however odd, is more than not found',
   async (name) => {
-    const caller = await givenCaller()
+    const caller = await givenCaller(ctx)
     const token = createSessionToken(ctx, caller.sessionId).token
     for (const odd of [
       '%00',
@@ -802,7 +727,7 @@ test.each(all.filter(({ path }) => (path.match(/\{/g)?.length ?? 0) > 1).map(({ 
 )
 
 test('fields that nobody asked for are ignored, those of the database included', async () => {
-  const [caller, stranger] = [await givenCaller(), await givenCaller()]
+  const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
   const own = { new_email: `new-${caller.email}`, current_password: caller.password }
   const extra = `"userId":"${stranger.userId}","user_id":"${stranger.userId}","email_verified":true,"is_admin":true,"status":"verified",
     "attempts":-100,"verified_at":null,"expires_at":"2099-01-01T00:00:00.000Z","code_mac":"","id":"ecr_x","constructor":{"prototype":{}},
@@ -830,7 +755,7 @@ test.each([
   ['other with empty feedback', { reason: 'other', feedback: '' }, 'REQUEST_001'],
   ['other with blanks', { reason: 'other', feedback: ' \t\n\u00a0\u3000' }, 'REQUEST_001'],
 ])('a withdrawal with %s: %s', async (_, extra, expected) => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const answer = await withdraw(caller, { body: { confirmation: 'DELETE_MY_ACCOUNT', ...extra } })
   expect(answer.code).toBe(expected)
   if (expected === 'REQUEST_001') expect(answer.details).toContain('feedback')
@@ -839,7 +764,7 @@ test.each([
 // ---- headers ----
 
 test('an X-Request-Id that is sent is kept on every answer; an odd one is replaced', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   for (const given of ['a', 'req-1.2_3', 'x'.repeat(64)]) {
     for (const asking of [{}, { scope: null }]) {
       const { headers } = await asks(caller, 'getEmailStatus', { ...asking, headers: { 'X-Request-Id': given } })
@@ -854,7 +779,7 @@ test('an X-Request-Id that is sent is kept on every answer; an odd one is replac
 })
 
 test('where the service is reached by https every answer says to stay there, and elsewhere none', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const told = async () => {
     const answers = [await asks(caller, 'getEmailStatus'), await asks(caller, 'getEmailStatus', { scope: null })]
     return answers.map(({ headers }) => headers.get('Strict-Transport-Security'))
@@ -866,7 +791,7 @@ test('where the service is reached by https every answer says to stay there, and
 })
 
 test('a change counts down 2, 1, 0; the fourth is told when to come back, and exactly then it passes', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   for (const [n, left] of [2, 1, 0].entries()) {
     const { headers } = await change(caller, `${n}-${caller.email}`)
     expect(headers.get('RateLimit-Policy')).toBe('"change";q=3;w=3600')
@@ -884,15 +809,15 @@ test('a change counts down 2, 1, 0; the fourth is told when to come back, and ex
 })
 
 test('every answer to a limited call shows the limit, a refusal for another reason too', async () => {
-  const caller = await givenCaller()
-  const { id, code } = await givenChange(caller)
+  const caller = await givenCaller(ctx)
+  const { id, code } = await givenChange(ctx, caller)
   const answers = {
     'a wrong password': await change({ ...caller, password: 'wrong' }, `x-${caller.email}`),
     'a taken address': await change(caller, caller.email),
     'a wrong code': await verify(caller, id, wrongCode(code)),
     'a malformed code': await verify(caller, id, 'x'),
     'an unknown id': await verify(caller, 'x', 'x'),
-    'a resend too early': await asks(caller, 'resendVerification', { body: { change_request_id: id } }),
+    'a resend too early': await resend(caller, id),
     'a read': await asks(caller, 'getEmailStatus'),
     'a read of nothing': await asks(caller, 'getWithdrawalStatus'),
   }
@@ -912,7 +837,7 @@ test('every answer to a limited call shows the limit, a refusal for another reas
 })
 
 test('a place that is given back is shown as free again', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   ctx.mailServer.accepts = false
   const failed = await change(caller, `x-${caller.email}`)
   expect([failed.code, failed.headers.get('Retry-After')]).toEqual(['EMAIL_009', '60'])
@@ -920,7 +845,7 @@ test('a place that is given back is shown as free again', async () => {
 })
 
 test('the times of an answer come from the one clock of the service', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const { text } = await asks(caller, 'getEmailStatus')
   expect(JSON.parse(text).timestamp).toBe('2026-11-20T09:00:00.000Z')
   const refused = await asks(caller, 'getEmailStatus', { scope: null })
@@ -930,8 +855,8 @@ test('the times of an answer come from the one clock of the service', async () =
 // ---- limits ----
 
 test('thirty verify calls an hour are judged, malformed ones among them, and the next passes exactly after Retry-After', async () => {
-  const caller = await givenCaller()
-  const { id, code } = await givenChange(caller)
+  const caller = await givenCaller(ctx)
+  const { id, code } = await givenChange(ctx, caller)
   const bodies = [
     {},
     [],
@@ -955,7 +880,7 @@ test('thirty verify calls an hour are judged, malformed ones among them, and the
 })
 
 test('malformed changes, resends and withdrawals count nowhere', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   for (let n = 0; n < 8; n++) {
     await asks(caller, 'changeEmail', { body: { new_email: 'x' } })
     await asks(caller, 'withdrawAccount', { body: { confirmation: 'x' } })
@@ -967,7 +892,7 @@ test('malformed changes, resends and withdrawals count nowhere', async () => {
 })
 
 test('five withdraw calls an hour are judged, then RATE_001 until exactly Retry-After', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const where = { id: `txn_${caller.userId}` }
   await ctx.db.transaction.create({
     data: {
@@ -993,7 +918,7 @@ test('five withdraw calls an hour are judged, then RATE_001 until exactly Retry-
 })
 
 test('300 reads a minute pass, whichever they are, and the next passes exactly after Retry-After, without a row', async () => {
-  const [caller, other] = [await givenCaller(), await givenCaller()]
+  const [caller, other] = [await givenCaller(ctx), await givenCaller(ctx)]
   for (let n = 0; n < 300; n++) {
     const { headers } = await asks(caller, n % 2 ? 'getEmailStatus' : 'getWithdrawalStatus')
     expect(headers.get('RateLimit')).toContain(`"read";r=${299 - n};`)
@@ -1014,17 +939,20 @@ test('300 reads a minute pass, whichever they are, and the next passes exactly a
 // ---- refusals of a change request ----
 
 test('verify, resend and cancel refuse in one order: unknown, expired, exhausted, and only then the code', async () => {
-  const caller = await givenCaller()
-  const [open, all] = [await givenChange(caller), { attempts: 5, expiresAt: new Date(ctx.clock.now().getTime() + day) }]
+  const caller = await givenCaller(ctx)
+  const [open, all] = [
+    await givenChange(ctx, caller),
+    { attempts: 5, expiresAt: new Date(ctx.clock.now().getTime() + day) },
+  ]
   const answers = async (id: string) => ({
     malformed: (await verify(caller, id, 'x')).code,
     right: (await verify(caller, id, open.code)).code,
-    resend: (await asks(caller, 'resendVerification', { body: { change_request_id: id } })).code,
+    resend: (await resend(caller, id)).code,
     cancel: (await asks(caller, 'cancelEmailChange', { ids: { changeRequestId: id } })).code,
   })
   const alike = (code: string) => ({ malformed: code, right: code, resend: code, cancel: code })
 
-  expect(await answers(EXAMPLE_IDS.changeRequestId)).toEqual(alike('EMAIL_006'))
+  expect(await answers(NOBODYS_IDS.changeRequestId)).toEqual(alike('EMAIL_006'))
   const malformed = await verify(caller, open.id, 'x')
   expect([malformed.code, malformed.details]).toEqual(['EMAIL_003', expect.stringContaining('6 digits')])
   const wrong = await verify(caller, open.id, wrongCode(open.code))
@@ -1041,13 +969,13 @@ test('verify, resend and cancel refuse in one order: unknown, expired, exhausted
 })
 
 test("another user's request and withdrawal do not exist for the caller, and stay as they were", async () => {
-  const [caller, stranger, gone] = [await givenCaller(), await givenCaller(), await givenCaller()]
-  const { id, code } = await givenChange(stranger)
+  const [caller, stranger, gone] = [await givenCaller(ctx), await givenCaller(ctx), await givenCaller(ctx)]
+  const { id, code } = await givenChange(ctx, stranger)
   const withdrawalId = String((await withdraw(gone)).data.withdrawal_id)
   const body = (change_request_id: string) => ({ change_request_id, verification_code: code })
   const pairs: [string, Asking, Asking][] = [
-    ['verifyEmail', { body: body(id) }, { body: body(EXAMPLE_IDS.changeRequestId) }],
-    ['resendVerification', { body: body(id) }, { body: body(EXAMPLE_IDS.changeRequestId) }],
+    ['verifyEmail', { body: body(id) }, { body: body(NOBODYS_IDS.changeRequestId) }],
+    ['resendVerification', { body: body(id) }, { body: body(NOBODYS_IDS.changeRequestId) }],
     ['cancelEmailChange', { ids: { changeRequestId: id } }, {}],
     ['getWithdrawalStatus', { ids: { withdrawalId } }, {}],
   ]
@@ -1062,9 +990,9 @@ test("another user's request and withdrawal do not exist for the caller, and sta
 // ---- after a withdrawal ----
 
 test('a withdrawal is accepted with its place, and afterwards two credentials read it and nothing else', async () => {
-  const [caller, stranger] = [await givenCaller(), await givenCaller()]
-  const second = await givenToken(caller.userId)
-  const emailOnly = await givenToken(caller.userId, ['email:manage'])
+  const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
+  const second = await givenToken(ctx, caller.userId)
+  const emailOnly = await givenToken(ctx, caller.userId, ['email:manage'])
   const session = createSessionToken(ctx, caller.sessionId).token
   const started = await withdraw(caller)
   const { withdrawal_id: withdrawalId, status_token: statusToken } = started.data as Record<string, string>
@@ -1112,7 +1040,7 @@ test('a withdrawal is accepted with its place, and afterwards two credentials re
 const keyed = (key: string) => ({ headers: { 'Idempotency-Key': key } })
 
 test('the same key and body get the first answer again: one request, one mail, one place', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const address = `new-${caller.email}`
   const first = await change(caller, address, keyed('k1'))
   ctx.clock.advance(23 * hour)
@@ -1128,7 +1056,7 @@ test('the same key and body get the first answer again: one request, one mail, o
 })
 
 test('the same key ten times at once: one request, and everybody gets its answer or is told to wait', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const address = `new-${caller.email}`
   const answers = await Promise.all(Array.from({ length: 10 }, () => change(caller, address, keyed('k1'))))
   const { accepted = 0, REQUEST_007 = 0 } = tally(answers.map(({ code }) => code))
@@ -1139,7 +1067,7 @@ test('the same key ten times at once: one request, and everybody gets its answer
 })
 
 test('the same key with another body is refused, for the same user and path alone', async () => {
-  const [caller, other] = [await givenCaller(), await givenCaller()]
+  const [caller, other] = [await givenCaller(ctx), await givenCaller(ctx)]
   expect((await change(caller, `a-${caller.email}`, keyed('k1'))).code).toBe('accepted')
   expect((await change(caller, `b-${caller.email}`, keyed('k1'))).code).toBe('REQUEST_006')
   expect((await change(other, `b-${other.email}`, keyed('k1'))).code).toBe('accepted')
@@ -1149,7 +1077,7 @@ test('the same key with another body is refused, for the same user and path alon
 })
 
 test('while the first call runs the second is told so, and gets the answer afterwards', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const address = `new-${caller.email}`
   const { send } = ctx.mail
   let release = () => {}
@@ -1173,7 +1101,7 @@ test('while the first call runs the second is told so, and gets the answer after
 })
 
 test('a call that died holds its key for a minute', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const { send } = ctx.mail
   const began = new Promise<void>((resolve) => {
     ctx.mail.send = () => {
@@ -1191,7 +1119,7 @@ test('a call that died holds its key for a minute', async () => {
 })
 
 test('what a later try could change is not kept: a refused mail, a full limit, a bug', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const address = `new-${caller.email}`
   const { send } = ctx.mail
   ctx.mailServer.accepts = false
@@ -1208,8 +1136,8 @@ test('what a later try could change is not kept: a refused mail, a full limit, a
 })
 
 test('the answer to a withdrawal comes again to the token that made the call, and to no other', async () => {
-  const caller = await givenCaller()
-  const second = await givenToken(caller.userId)
+  const caller = await givenCaller(ctx)
+  const second = await givenToken(ctx, caller.userId)
   const first = await withdraw(caller, keyed('k1'))
   const again = await withdraw(caller, keyed('k1'))
   expect([again.status, again.text]).toEqual([202, first.text])
@@ -1222,7 +1150,7 @@ test('the answer to a withdrawal comes again to the token that made the call, an
 test.each(['', 'a b', 'x'.repeat(256), 'éééé', 'k1, k2'])(
   'the Idempotency-Key "%s" is refused, and nothing happens',
   async (key) => {
-    const caller = await givenCaller()
+    const caller = await givenCaller(ctx)
     const answer = await change(caller, `new-${caller.email}`, keyed(key))
     expect([answer.code, answer.details]).toEqual(['REQUEST_001', expect.stringContaining('Idempotency-Key')])
     expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
@@ -1230,14 +1158,14 @@ test.each(['', 'a b', 'x'.repeat(256), 'éééé', 'k1, k2'])(
 )
 
 test('a body that is too large is refused where none is read, too', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const sized = (bytes: number) => ({ headers: { 'Content-Length': String(bytes) } })
   expect((await asks(caller, 'getEmailStatus', sized(16_385))).code).toBe('REQUEST_002')
   expect((await asks(caller, 'getEmailStatus', sized(16_384))).status).toBe(200)
 })
 
 test('a refusal that no limit has counted is not kept under its key: the body may be mended', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const key = keyed('mended')
   const body = { new_email: 'not an address', current_password: caller.password }
   expect((await asks(caller, 'changeEmail', { ...key, body })).code).toBe('EMAIL_001')
@@ -1247,7 +1175,7 @@ test('a refusal that no limit has counted is not kept under its key: the body ma
 })
 
 test('a token that is revoked between the two looks at it leaves its key to the next', async () => {
-  const [caller, address] = [await givenCaller(), 'between-two-looks@example.test']
+  const [caller, address] = [await givenCaller(ctx), 'between-two-looks@example.test']
   const { sql } = ctx
   ctx.sql = async (statement, values) => {
     if (statement.name.startsWith('begin-email-change')) {
@@ -1262,7 +1190,7 @@ test('a token that is revoked between the two looks at it leaves its key to the 
 })
 
 test('a key opens nothing: without a token, a scope or the right path the refusal comes first', async () => {
-  const [caller, stranger] = [await givenCaller(), await givenCaller()]
+  const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
   await change(caller, `new-${caller.email}`, keyed('k1'))
   const body = { new_email: `new-${caller.email}`, current_password: caller.password }
   const asking = { body, ...keyed('k1') }
@@ -1272,7 +1200,7 @@ test('a key opens nothing: without a token, a scope or the right path the refusa
 })
 
 test('no table holds a kept answer in the clear', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const first = await withdraw(caller, keyed('a-key-of-the-caller'))
   const [kept] = await ctx.db.$queryRaw<{ row: string; answer: Uint8Array }[]>`
     SELECT to_jsonb(k)::text AS row, answer FROM idempotency_keys k WHERE user_id = ${caller.userId}`
@@ -1291,7 +1219,7 @@ const pgError = (code: string, message = 'canary-of-the-database') => Object.ass
 test.each(operations.map(({ name }) => name))(
   '%s says 503 when no database listens, and opens nothing',
   async (name) => {
-    const caller = await givenCaller()
+    const caller = await givenCaller(ctx)
     const nowhere = openDatabase('postgresql://canary-user:canary-password@127.0.0.1:1/canary')
     shared.__accountContext = { ...ctx, sql: nowhere.sql, transaction: nowhere.transaction }
     const answer = await asks(caller, name)
@@ -1315,7 +1243,7 @@ test.each([
   ['no answer comes', pgError('', 'Query read timeout')],
   ['no address answers', Object.assign(new AggregateError([pgError('ECONNREFUSED')]), {})],
 ])('when %s the answer is 503 with a time to wait', async (_, error) => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   failing(error)
   const answer = await asks(caller, 'getEmailStatus')
   expect([answer.code, answer.headers.get('Retry-After')]).toEqual(['SERVER_002', '5'])
@@ -1330,7 +1258,7 @@ test.each([
   ['nothing', undefined],
   ['an object that looks like an answer', { code: 'AUTH_001', status: 200, details: 'canary' }],
 ])('%s that nobody expected is 500, and tells nothing of itself', async (_, error) => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   failing(error)
   const { code, text } = await asks(caller, 'getEmailStatus')
   expect(code).toBe('SERVER_001')
@@ -1338,7 +1266,7 @@ test.each([
 })
 
 test('a fault in the middle of a withdrawal leaves the account as it was', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   shared.__accountContext = {
     ...ctx,
     sql: (statement, values) =>
@@ -1357,8 +1285,8 @@ test('a fault in the middle of a withdrawal leaves the account as it was', async
 })
 
 test('a notice that cannot be written down as sent was sent all the same', async () => {
-  const caller = await givenCaller()
-  const { id, code } = await givenChange(caller)
+  const caller = await givenCaller(ctx)
+  const { id, code } = await givenChange(ctx, caller)
   shared.__accountContext = {
     ...ctx,
     sql: (statement, values) =>
@@ -1376,7 +1304,7 @@ test('no line of the log holds a name, an address, a password, a code, a token, 
   const password = `${mark} password`
   const userId = await createUser(ctx, { email, password, name: `${mark} Lovelace`, emailVerified: true })
   const sessionId = await givenSession(ctx, userId)
-  const caller = { userId, email, password, sessionId, ...(await givenToken(userId)) }
+  const caller = { userId, email, password, sessionId, ...(await givenToken(ctx, userId)) }
   const session = createSessionToken(ctx, sessionId).token
   const from = logged.length
   const headers = {
@@ -1416,7 +1344,7 @@ test('no line of the log holds a name, an address, a password, a code, a token, 
 })
 
 test('every answer leaves one line with its request id, its operation, its caller, its status and its code', async () => {
-  const caller = await givenCaller()
+  const caller = await givenCaller(ctx)
   const from = logged.length
   await asks(caller, 'getEmailStatus', { headers: { 'X-Request-Id': 'one' } })
   await asks(caller, 'getEmailStatus', { headers: { 'X-Request-Id': 'two' }, scope: null })

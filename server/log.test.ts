@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import pino, { type Logger } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
-import { createSessionToken } from '@/domain/access/authenticate'
-import { givenUser, testContext } from '@/domain/testing'
-import { api } from './api'
+import { testContext } from '@/domain/testing'
 import { createLog, describeError, inRequest, log, outsideRequest, requestIdOf } from './log'
+import { change, givenCaller } from './testing'
 
 const shared = globalThis as { __accountContext?: unknown; __accountLog?: Logger }
 const lines: Record<string, unknown>[] = []
@@ -23,19 +22,12 @@ test('what a request does carries its id in the log, after its answer too, and o
     return true
   }
   shared.__accountContext = ctx
-  const change = async (requestId: string) => {
-    const user = await givenUser(ctx)
-    const headers = {
-      Authorization: `Bearer ${createSessionToken(ctx, user.sessionId).token}`,
-      'X-Required-Scope': 'email:manage',
-      'Content-Type': 'application/json',
-      'X-Request-Id': requestId,
-    }
-    const body = JSON.stringify({ new_email: `new-${user.email}`, current_password: user.password })
-    const url = `http://localhost/api/v1/users/${user.userId}/email/change`
-    expect((await api(new Request(url, { method: 'POST', headers, body }), '192.0.2.1')).status).toBe(200)
+  const changeAs = async (requestId: string) => {
+    const caller = await givenCaller(ctx)
+    const { code } = await change(caller, `new-${caller.email}`, { headers: { 'X-Request-Id': requestId } })
+    expect(code).toBe('accepted')
   }
-  await Promise.all([change('first'), change('second')])
+  await Promise.all([changeAs('first'), changeAs('second')])
   await ctx.settle()
   log().info({ event: 'alone' })
   // The second message, to the current address, goes out after the answer.

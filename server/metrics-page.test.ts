@@ -1,9 +1,8 @@
 import pino, { type Logger } from 'pino'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { createSessionToken } from '@/domain/access/authenticate'
-import { givenSession, givenUser, type TestContext, testContext } from '@/domain/testing'
-import { api } from './api'
+import { givenUser, type TestContext, testContext } from '@/domain/testing'
 import { metricsPage } from './metrics-page'
+import { call, givenCaller } from './testing'
 
 const TOKEN = 'metrics-token-0123456789'
 const settings = vi.hoisted(() => ({ metricsToken: undefined as string | undefined }))
@@ -63,17 +62,12 @@ test('no answer of it is stored', async () => {
 test('answers are counted by operation and code', async () => {
   const count = (text: string, code: string) =>
     figure(text, `account_request_duration_seconds_count{operation="getEmailStatus",code="${code}"}`) || 0
-  const { userId } = await givenUser(ctx)
-  const token = createSessionToken(ctx, await givenSession(ctx, userId)).token
-  const call = (headers: Record<string, string>) =>
-    api(new Request(`http://localhost/api/v1/users/${userId}/email/status`, { headers }), '192.0.2.1')
+  const caller = await givenCaller(ctx)
   const before = await read()
-  await call({ Authorization: `Bearer ${token}`, 'X-Required-Scope': 'email:manage' })
-  await call({ Authorization: `Bearer ${token}` })
-  await call({})
+  for (const asking of [{}, { scope: null }, { token: null }]) await call(caller, 'getEmailStatus', asking)
   const after = await read()
   for (const code of ['OK', 'AUTH_002', 'AUTH_001']) expect(count(after, code) - count(before, code)).toBe(1)
-  expect(after).not.toContain(userId)
+  expect(after).not.toContain(caller.userId)
 })
 
 test('what is left to do is read when it is asked for, and left out where it cannot be read', async () => {

@@ -2,10 +2,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import pino, { type Logger } from 'pino'
 import { afterAll, expect, test, vi } from 'vitest'
-import { createSessionToken } from '@/domain/access/authenticate'
-import { asUser, givenUser, runDueWork, testContext } from '@/domain/testing'
+import { asUser, runDueWork, testContext } from '@/domain/testing'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
-import { api } from './api'
+import { call, givenCaller } from './testing'
 import { startTracing, stopTracing, traced } from './tracing'
 
 const settings = vi.hoisted(() => ({ otlpEndpoint: undefined as string | undefined }))
@@ -46,12 +45,10 @@ test('every answer and every deletion step is one span, with ids and codes only'
   await startTracing()
   const ctx = { ...(await testContext()), traced }
   shared.__accountContext = ctx
-  const user = await givenUser(ctx)
-  const Authorization = `Bearer ${createSessionToken(ctx, user.sessionId).token}`
-  const url = `http://localhost/api/v1/users/${user.userId}/email/status?canary=1`
-  const headers = { Authorization, 'X-Required-Scope': 'email:manage', 'X-Request-Id': 'traced-1' }
-  await api(new Request(url, { headers }), '192.0.2.77')
-  await api(new Request(url, { headers: { Authorization } }), '192.0.2.77')
+  const user = await givenCaller(ctx)
+  const asking = { query: '?canary=1', ip: '192.0.2.77' }
+  await call(user, 'getEmailStatus', { ...asking, headers: { 'X-Request-Id': 'traced-1' } })
+  await call(user, 'getEmailStatus', { ...asking, scope: null })
   const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
   const { withdrawal_id } = await withdrawAccount(await asUser(ctx, user), input)
   await ctx.settle()
@@ -79,7 +76,7 @@ test('every answer and every deletion step is one span, with ids and codes only'
   for (const { startTimeUnixNano, endTimeUnixNano } of spans) {
     expect(BigInt(endTimeUnixNano) - BigInt(startTimeUnixNano)).toBeLessThan(60_000_000_000n)
   }
-  for (const secret of [user.userId, user.email, 'Ada', '192.0.2.77', 'canary', Authorization]) {
+  for (const secret of [user.userId, user.email, 'Ada', '192.0.2.77', 'canary', user.token]) {
     expect(text).not.toContain(secret)
   }
 })

@@ -17,7 +17,7 @@ test('sessions, tokens and changes are kept for thirty days after their end, and
   await givenPendingChange(ctx, user)
   await ctx.settle()
   const left = async () => ({
-    sessions: (await ctx.db.session.findMany({ where: { userId } })).map(({ id }) => id),
+    sessions: (await ctx.db.session.findMany({ where: { userId }, orderBy: { createdAt: 'asc' } })).map(({ id }) => id),
     tokens: await ctx.db.accessToken.count({ where: { userId } }),
     changes: await ctx.db.emailChangeRequest.count({ where: { userId } }),
     notices: await ctx.db.notice.count({ where: { userId } }),
@@ -31,7 +31,10 @@ test('sessions, tokens and changes are kept for thirty days after their end, and
   await runDueWork(ctx)
   expect(await left()).toEqual({ ...whole, changes: 0, notices: 0 })
   const later = await givenSession(ctx, userId)
-  ctx.clock.advance(29.5 * day)
+  ctx.clock.advance(29.5 * day - millisecond)
+  await runDueWork(ctx)
+  expect(await left()).toEqual({ sessions: [user.sessionId, later], tokens: 2, changes: 0, notices: 0 })
+  ctx.clock.advance(millisecond)
   await runDueWork(ctx)
   expect(await left()).toEqual({ sessions: [later], tokens: 1, changes: 0, notices: 0 })
   expect(await ctx.db.accessToken.findFirst({ where: { userId } })).toMatchObject({ id: lasting.id })

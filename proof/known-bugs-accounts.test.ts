@@ -7,10 +7,9 @@ import { expect, inject, test, vi } from 'vitest'
 import { operations } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { signIn } from '@/domain/access/sign-in'
-import { givenSession, tablesWith, testDatabase } from '@/domain/testing'
+import { givenConnectedApps, givenSession, tablesWith, testDatabase } from '@/domain/testing'
 import { createUser, setPassword } from '@/domain/user'
 import { writeArchive } from '@/domain/withdrawal/archive'
-import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
 import { DELETION_MAP } from '@/domain/withdrawal/deletion-map'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
 import { processWithdrawal } from '@/inngest/functions/process-withdrawal'
@@ -360,9 +359,7 @@ async function givenMarked(ctx: Service) {
   const { userId } = caller
   await ctx.db.user.update({ where: { id: userId }, data: { name: `${mark} Lovelace` } })
   await ctx.db.profile.create({ data: { userId, phone: mark, birthDate: mark, address: mark, bio: mark.repeat(200) } })
-  const secret = `whsec_${Buffer.alloc(32).toString('base64')}`
-  const appId = await registerApp(ctx, { name: 'shop', endpoint: 'https://shop.test/hook', secret })
-  await connectApp(ctx, { userId, appId, subject: mark })
+  await givenConnectedApps(ctx, caller, ['shop'])
   await writeArchive(ctx, userId)
   await givenChange(ctx, caller)
   return { caller, mark }

@@ -5,9 +5,16 @@ import { createSessionToken } from '@/domain/access/authenticate'
 import { signOut } from '@/domain/access/sessions'
 import { signIn } from '@/domain/access/sign-in'
 import { LIMITS } from '@/domain/limits'
-import { givenSession, outcomeOf, runDueWork, tally, testDatabase, wrongCode } from '@/domain/testing'
+import {
+  givenConnectedApps,
+  givenSession,
+  outcomeOf,
+  runDueWork,
+  tally,
+  testDatabase,
+  wrongCode,
+} from '@/domain/testing'
 import { setPassword } from '@/domain/user'
-import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
 import { addTransaction } from '@/domain/withdrawal/transactions'
 import { clientIp } from '@/server/client-ip'
 import { openDatabase } from '@/server/db'
@@ -149,9 +156,7 @@ test('B4 every road to a secret stops at the same limit, whichever credential wa
 test('B5 a withdrawal that is asked for and swept many times at once happens once', async () => {
   const ctx = await givenService()
   const caller = await givenCaller(ctx)
-  const secret = `whsec_${Buffer.alloc(32).toString('base64')}`
-  const appId = await registerApp(ctx, { name: 'shop', endpoint: 'https://shop.test/hook', secret })
-  await connectApp(ctx, { userId: caller.userId, appId, subject: 'one' })
+  await givenConnectedApps(ctx, caller, ['shop'])
   let told = 0
   ctx.apps.answer = async () => {
     told++

@@ -1,8 +1,7 @@
 import pino, { type Logger } from 'pino'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { setRole } from '@/domain/access/operators'
-import { asUser, givenUser, type TestContext, type TestUser, testContext } from '@/domain/testing'
-import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
+import { givenUser, givenWithdrawal, type TestContext, type TestUser, testContext } from '@/domain/testing'
 import { getEnv } from './env'
 import { retryAsOperator } from './operator'
 
@@ -23,10 +22,7 @@ beforeEach(async () => {
   operator = await givenUser(ctx)
   await setRole(ctx, { userId: operator.userId, role: 'operator' })
   signedIn.sessionId = operator.sessionId
-  const user = await givenUser(ctx)
-  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
-  withdrawalId = (await withdrawAccount(await asUser(ctx, user), input)).withdrawal_id
-  await ctx.settle()
+  withdrawalId = (await givenWithdrawal(ctx)).withdrawalId
 })
 
 const retry = async (headers: Record<string, string> = SAME_ORIGIN, id = withdrawalId) => {

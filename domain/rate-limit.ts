@@ -24,7 +24,7 @@ export const pseudonymousBucket = (ctx: SystemContext, name: BucketName, text: s
 })
 
 /** Told in the headers of every answer; the others only where they refuse. */
-const SHOWN = new Set<BucketName>(['change', 'verify', 'withdraw'])
+const SHOWN = new Set<BucketName>(['change', 'verify', 'withdraw', 'signIn'])
 
 /** Which limit it was, where saying so tells nothing of an address. */
 const REFUSALS: Partial<Record<BucketName, string>> = {

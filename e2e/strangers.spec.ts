@@ -45,7 +45,17 @@ test('nobody writes into the log', async ({ request }) => {
 })
 
 test('a sign-in that is limited is told as 429, with the time to wait', async ({ request, user }) => {
-  for (let tries = 1; tries <= 10; tries++) expect((await trySignIn(request, user, 'wrong')).status()).toBe(401)
+  expect((await trySignIn(request, user)).headers()).toMatchObject({
+    'ratelimit-policy': '"signIn";q=10;w=900',
+    ratelimit: '"signIn";r=10;t=0',
+  })
+  for (let tries = 1; tries <= 10; tries++) {
+    const wrong = await trySignIn(request, user, 'wrong')
+    expect([wrong.status(), wrong.headers().ratelimit]).toEqual([
+      401,
+      expect.stringMatching(`^"signIn";r=${10 - tries};`),
+    ])
+  }
   const limited = await trySignIn(request, user)
   expect(limited.status()).toBe(429)
   const wait = Number(limited.headers()['retry-after'])

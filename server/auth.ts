@@ -5,22 +5,24 @@ import { AppError, ERRORS, isErrorCode } from '@/contract/errors'
 import { authenticateSession, createSessionToken } from '@/domain/access/authenticate'
 import { signOut, touchSession } from '@/domain/access/sessions'
 import { signIn } from '@/domain/access/sign-in'
+import type { BucketState, SystemContext } from '@/domain/context'
 import { clientIpOf } from './client-ip'
 import { systemContext } from './context'
 import { isDatabaseAway } from './database-away'
 import { getEnv } from './env'
 import { describeError, log } from './log'
 import { refuseMalformed } from './malformed'
+import { rateLimitHeaders } from './rate-limit-headers'
 
-let options: NextAuthOptions | undefined
+let options: Omit<NextAuthOptions, 'providers'> | undefined
 
-/** The cookie only names a session row, which is looked up on every call. */
-export function authOptions(): NextAuthOptions {
+/** The cookie only names a session row, which is looked up on every call. A sign-in notes in `buckets` what is left of its limits. */
+export function authOptions(buckets: BucketState[] = []): NextAuthOptions {
   options ??= createOptions()
-  return options
+  return { ...options, providers: [byPassword(buckets)] }
 }
 
-function createOptions(): NextAuthOptions {
+function createOptions(): Omit<NextAuthOptions, 'providers'> {
   const env = getEnv()
   const secure = env.appUrl.startsWith('https:')
   const cookie = (name: string) => ({
@@ -47,16 +49,6 @@ function createOptions(): NextAuthOptions {
         return null
       },
     },
-    providers: [
-      Credentials({
-        credentials: { email: {}, password: {} },
-        async authorize(credentials, request) {
-          const headers = new Headers(request.headers as Record<string, string>)
-          const signedIn = await checkCredentials(credentials, headers, await sessionBefore(headers))
-          return signedIn && { id: signedIn.userId, sessionId: signedIn.sessionId }
-        },
-      }),
-    ],
     callbacks: {
       // As next-auth's own, but for what is no URL, which makes that one throw.
       redirect({ url, baseUrl }) {
@@ -79,6 +71,16 @@ function createOptions(): NextAuthOptions {
   }
 }
 
+const byPassword = (buckets: BucketState[]) =>
+  Credentials({
+    credentials: { email: {}, password: {} },
+    async authorize(credentials, request) {
+      const headers = new Headers(request.headers as Record<string, string>)
+      const signedIn = await checkCredentials({ ...systemContext(), buckets }, credentials, headers)
+      return signedIn && { id: signedIn.userId, sessionId: signedIn.sessionId }
+    },
+  })
+
 /** The session of the cookie that the new one takes the place of. */
 async function sessionBefore(headers: Headers): Promise<string | undefined> {
   const { cookies, jwt } = authOptions()
@@ -92,16 +94,17 @@ async function sessionBefore(headers: Headers): Promise<string | undefined> {
 }
 
 async function checkCredentials(
+  ctx: SystemContext & { buckets: BucketState[] },
   credentials: Record<string, string> | undefined,
   headers: Headers,
-  replaces: string | undefined,
 ) {
   const { email, password } = credentials ?? {}
   if (typeof email !== 'string' || typeof password !== 'string' || !password || password.length > 1024) return null
   try {
     const ip = clientIpOf(headers)
     const userAgent = headers.get('User-Agent') ?? ''
-    const signedIn = await signIn(systemContext(), { email, password, userAgent, ip, replaces })
+    const replaces = await sessionBefore(headers)
+    const signedIn = await signIn(ctx, { email, password, userAgent, ip, replaces })
     log().info({ event: signedIn ? 'signed_in' : 'sign_in_refused', userId: signedIn?.userId })
     return signedIn
   } catch (error) {
@@ -134,22 +137,25 @@ export async function serveAuth(
   if (action === 'callback' && request.method !== 'POST') {
     return new Response(null, { status: 405, headers: { Allow: 'POST' } })
   }
-  const response: Response = await NextAuth(request as never, context as never, authOptions()).catch(
+  const buckets: BucketState[] = []
+  const response: Response = await NextAuth(request as never, context as never, authOptions(buckets)).catch(
     refuseMalformed(400),
   )
   if (action === 'session' && response.ok) return answerSession(response)
-  return action === 'callback' ? tellWait(response) : response
+  return action === 'callback' ? tellLimits(response, buckets) : response
 }
 
 /** A refusal that `checkCredentials` threw stands in the address that next-auth answers with: `error=RATE_001:900`. */
-async function tellWait(response: Response): Promise<Response> {
+async function tellLimits(response: Response, buckets: BucketState[]): Promise<Response> {
+  const headers = new Headers(response.headers)
+  const limits = rateLimitHeaders(buckets, systemContext().clock.now())
+  for (const [name, value] of Object.entries(limits)) headers.set(name, value)
   const location = response.headers.get('Location')
   const text = location ?? (await response.clone().text())
   const [, code = '', seconds = ''] = /[?&]error=([A-Z]+_\d+)%3A(\d*)/.exec(text) ?? []
-  if (!isErrorCode(code)) return response
-  const headers = new Headers(response.headers)
-  if (seconds) headers.set('Retry-After', seconds)
-  return new Response(response.body, { status: location ? response.status : ERRORS[code].status, headers })
+  if (seconds && isErrorCode(code)) headers.set('Retry-After', seconds)
+  const status = isErrorCode(code) && !location ? ERRORS[code].status : response.status
+  return new Response(response.body, { status, headers })
 }
 
 async function answerSession(response: Response): Promise<Response> {

@@ -6,7 +6,7 @@ import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
 import { findCaller } from '@/domain/access/caller'
 import type { Actor, BucketState, Call, CallerStatement, Context } from '@/domain/context'
 import { beginIdempotentCall, keepAnswer, releaseKey } from '@/domain/idempotency'
-import { secondsUntil, takePlaces, takeReadPlace, userBucket } from '@/domain/rate-limit'
+import { takePlaces, takeReadPlace, userBucket } from '@/domain/rate-limit'
 import { METHODS } from './allowing'
 import { clientIpOf } from './client-ip'
 import { systemContext } from './context'
@@ -14,6 +14,7 @@ import { isDatabaseAway } from './database-away'
 import { describeError, inRequest, log, requestIdOf } from './log'
 import { countRequest } from './metrics'
 import { strictTransport } from './page-headers'
+import { rateLimitHeaders } from './rate-limit-headers'
 import { parseStrictJson } from './strict-json'
 import { traceRequest } from './tracing'
 
@@ -361,7 +362,7 @@ class Exchange {
   }
 
   private headers(): Record<string, string> {
-    const headers: Record<string, string> = {
+    return {
       'Content-Type': 'application/json; charset=utf-8',
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
@@ -370,20 +371,8 @@ class Exchange {
       'Access-Control-Allow-Origin': systemContext().appUrl,
       'X-Request-Id': this.requestId,
       ...strictTransport(systemContext().appUrl),
+      ...rateLimitHeaders(this.buckets, systemContext().clock.now()),
     }
-    if (this.buckets.length > 0) {
-      const now = systemContext().clock.now()
-      headers['RateLimit-Policy'] = this.buckets
-        .map(({ name, places, windowMs }) => `"${name}";q=${places};w=${Math.ceil(windowMs / 1000)}`)
-        .join(', ')
-      headers.RateLimit = this.buckets
-        .map(
-          ({ name, remaining, resetsAt }) =>
-            `"${name}";r=${remaining};t=${resetsAt > now ? secondsUntil(resetsAt, now) : 0}`,
-        )
-        .join(', ')
-    }
-    return headers
   }
 
   private conclude(outcome: { status: number; code?: string; replayed?: true }) {

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { parseAddress } from '@/contract/address'
-import { type SystemContext, statement } from '../context'
+import { type BucketState, type SystemContext, statement } from '../context'
 import { givePlacesBack, pseudonymousBucket, takePlaces } from '../rate-limit'
 import { signOut, startSession } from './sessions'
 
@@ -15,7 +15,7 @@ const byEmailKey = statement(
  * `replaces` is the session that the same browser held: nobody could reach it any more, so it ends.
  */
 export async function signIn(
-  ctx: SystemContext,
+  ctx: SystemContext & { buckets?: BucketState[] },
   input: { email: string; password: string; userAgent: string; ip: string; replaces?: string },
 ): Promise<{ sessionId: string; userId: string; name: string; email: string } | null> {
   const key = parseAddress(input.email)?.key ?? ''

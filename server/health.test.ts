@@ -38,9 +38,9 @@ test('with everything there the service is ready, and says what each part is', a
 
 test('without its database the service is alive but not ready, and names the part and nothing else', async () => {
   shared.__accountContext = givenDatabaseAway()
-  expect((await live()).status).toBe(200)
-  const response = await ready()
-  expect(response.status).toBe(503)
+  const [alive, response] = [await live(), await ready()]
+  expect([alive.status, response.status]).toEqual([200, 503])
+  for (const { headers } of [alive, response]) expect(headers.get('Cache-Control')).toBe('no-store')
   expect(await response.json()).toEqual({
     status: 'not_ready',
     database: 'away',

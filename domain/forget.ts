@@ -45,11 +45,15 @@ const deletions = FORGOTTEN.map(({ table, key = 'id', over, afterMs = 0 }) => ({
 
 /** However much has come together; in small statements, so that nobody waits long for a row. */
 export async function forgetWhatIsOver(ctx: SystemContext): Promise<void> {
-  for (const { forget, afterMs } of deletions) {
-    const before = new Date(ctx.clock.now().getTime() - afterMs)
-    for (let count = BATCH; count === BATCH; ) {
-      const [row] = await ctx.sql<{ count: number }>(forget, [before])
-      count = row?.count ?? 0
-    }
+  const failures: unknown[] = []
+  for (const deletion of deletions) await forgetAll(ctx, deletion).catch((error) => failures.push(error))
+  if (failures.length > 0) throw new AggregateError(failures, 'not everything could be forgotten')
+}
+
+async function forgetAll(ctx: SystemContext, { forget, afterMs }: (typeof deletions)[number]) {
+  const before = new Date(ctx.clock.now().getTime() - afterMs)
+  for (let count = BATCH; count === BATCH; ) {
+    const [row] = await ctx.sql<{ count: number }>(forget, [before])
+    count = row?.count ?? 0
   }
 }

@@ -18,9 +18,11 @@ function writesOf(page: Page): string[] {
 
 /** The page reads the address again as soon as it is looked at; what waited for the network would have been sent before. */
 async function comeBackTo(page: Page) {
-  const answered = page.waitForResponse('**/email/status')
-  await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
-  await answered
+  await expect(async () => {
+    const answered = page.waitForResponse('**/email/status', { timeout: 2_000 })
+    await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')))
+    await answered
+  }).toPass()
 }
 
 test('a deletion pressed offline is refused, and does not happen when the network comes back', async ({

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
+import { text } from 'node:stream/consumers'
 
 // What an application has to do when an account is withdrawn; without settings it is the demo account's application.
 // PORT=… SIGNING_SECRET=whsec_… node examples/connected-application.ts
@@ -19,9 +20,7 @@ function isGenuine(headers: IncomingHttpHeaders, body: string): boolean {
 }
 
 const server = createServer(async (request, response) => {
-  const parts: Buffer[] = []
-  for await (const part of request) parts.push(part)
-  const body = Buffer.concat(parts).toString()
+  const body = await text(request).catch(() => '')
   if (!isGenuine(request.headers, body)) return response.writeHead(401).end()
   const { type, data } = JSON.parse(body)
   // The same call comes until it is answered with 2xx, so it may come twice: forgetting somebody once more changes nothing.

@@ -52,13 +52,10 @@ test('however an application fails, the others are told at once, it is tried aga
       .on('error', () => {})
     write()
   })
-  const endless = await world.givenApplication(
-    'endless',
-    firstThen((response) => {
-      const drip = setInterval(() => response.write('x'), 500)
-      response.writeHead(200).on('close', () => clearInterval(drip))
-    }),
-  )
+  const endless = await world.givenApplication('endless', (_call, response) => {
+    const drip = setInterval(() => response.write('x'), 500)
+    response.writeHead(200).on('close', () => clearInterval(drip))
+  })
   const instance = await world.start()
   const person = await givenPerson(world, instance)
   const { body } = await withdraw(instance, person)
@@ -76,12 +73,12 @@ test('however an application fails, the others are told at once, it is tried aga
   await expectFullEnd(world, { person, withdrawalId })
   expect(trap.received).toEqual([])
   const calls = (application: Application) => application.received.length
-  expect([shop, gone, giant].map(calls)).toEqual([1, 1, 1])
-  expect([hanging, busy, moved, cut, endless].map(calls)).toEqual([2, 2, 2, 2, 2])
+  // Of the last two the status says all, however long their bodies are.
+  expect([shop, gone, giant, endless].map(calls)).toEqual([1, 1, 1, 1])
+  expect([hanging, busy, moved, cut].map(calls)).toEqual([2, 2, 2, 2])
   expect(calls(broken)).toBe(4)
   const waited = ({ received: [first, second] }: Application) => (second?.at ?? 0) - (first?.at ?? 0)
   expect(waited(hanging)).toBeGreaterThan(8_000)
-  expect(waited(endless)).toBeGreaterThan(8_000)
   expect(waited(busy)).toBeGreaterThan(13_000)
   // What the sockets hold on the way; the answer itself never ends.
   expect(giantBytes).toBeLessThan(32 * 1024 * 1024)

@@ -89,7 +89,7 @@ test('an instance that stands still for longer than its leases: its health check
   await until('the first moves again', () => first.isLive())
   const asked = world.applications[1]?.received.length ?? 0
   await until('the step has run again', () => (world.applications[1]?.received.length ?? 0) > asked + 2)
-  expect(await told()).toEqual(before)
+  expect([before, []]).toContainEqual(await told())
   isBusyOver = true
   await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
   expect(shop.received).toHaveLength(2)

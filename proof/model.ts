@@ -133,7 +133,7 @@ const wasEnded = (account: Account, as: Credential, now: number) =>
   ((as === 'token' ? account.token.expiresAt : account.sessions[as]?.expiresAt) ?? 0) > now
 
 /** One order of refusals for verify, resend and cancel. */
-function outcomeOf(account: Account, request: string, now: number): Outcome | null {
+function refusalOf(account: Account, request: string, now: number): Outcome | null {
   const { pending } = account
   if (pending?.id !== request) return refused('EMAIL_006')
   if (pending.expiresAt <= now) return refused('EMAIL_004')
@@ -179,7 +179,7 @@ export function expected(state: State, call: Call): Outcome {
     case 'status':
       return ok(describe(state, account))
     case 'cancel': {
-      const refusal = outcomeOf(account, call.request, state.now)
+      const refusal = refusalOf(account, call.request, state.now)
       if (refusal) return refusal
       account.pending = null
       return ok({ change_request_id: call.request, status: 'cancelled' })
@@ -246,7 +246,7 @@ function verify(state: State, account: Account, call: Extract<Call, { do: 'verif
   const { verify: calls } = account.hits
   if (isFull(calls, 'verify', now)) return refused('RATE_001', waitFor(state, [[calls, 'verify']]))
   calls.push(now)
-  const refusal = outcomeOf(account, call.request, now)
+  const refusal = refusalOf(account, call.request, now)
   if (refusal) return refusal
   const pending = account.pending as Pending
   if (!/^[0-9]{6}$/.test(call.code)) return refused('EMAIL_003')
@@ -260,13 +260,15 @@ function verify(state: State, account: Account, call: Extract<Call, { do: 'verif
 
 function resend(state: State, account: Account, call: Extract<Call, { do: 'resend' }>): Outcome {
   const { now } = state
-  const refusal = outcomeOf(account, call.request, now)
+  const refusal = refusalOf(account, call.request, now)
   if (refusal) return refusal
   const pending = account.pending as Pending
-  const availableAt = pending.sentAt + 5 * MINUTE
-  if (availableAt > now) return refused('EMAIL_008', Math.ceil((availableAt - now) / SECOND))
   const mails = state.targets[pending.email]?.targetMail ?? []
-  if (isFull(mails, 'targetMail', now)) return refused('EMAIL_008', waitFor(state, [[mails, 'targetMail']]))
+  const waits = [
+    Math.ceil((pending.sentAt + 5 * MINUTE - now) / SECOND),
+    isFull(mails, 'targetMail', now) ? waitFor(state, [[mails, 'targetMail']]) : 0,
+  ]
+  if (waits.some((wait) => wait > 0)) return refused('EMAIL_008', Math.max(...waits))
   if (!state.mailUp) return refused('EMAIL_009', 60)
   mails.push(now)
   Object.assign(pending, {

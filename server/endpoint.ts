@@ -233,7 +233,7 @@ function refuseOversized({ headers }: Request): void {
   if (Number(headers.get('Content-Length')) > LARGEST_BODY) throw new AppError('REQUEST_002')
 }
 
-/** It says nothing here, whatever it is; of unknown length it is read to see that it is not too large. */
+/** It says nothing here, whatever it is; that of a DELETE, of unknown length, is read to see that it is not too large. */
 async function leaveBody(request: Request): Promise<{ text: string; value: unknown }> {
   if (request.headers.has('Transfer-Encoding')) await readBody(request)
   else refuseOversized(request)

@@ -108,6 +108,12 @@ test('of an error its kind, code and place are told, never its message', () => {
   })
 })
 
+test('of several errors the first one is described', () => {
+  const first = Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+  const several = new AggregateError([first, new TypeError('other')], 'housekeeping failed')
+  expect(describeError(several)).toEqual(describeError(first))
+})
+
 test('an error without a place, and what is no error, are described by their kind alone', () => {
   const bare = Object.assign(new Error('ada@example.test'), { stack: undefined })
   expect(describeError(bare)).toEqual({ kind: 'Error', code: undefined, at: undefined })

@@ -40,6 +40,7 @@ export const outsideRequest = <T>(work: () => T): T => currentRequest.exit(work)
 /** What of an error may be logged: its kind and place. A message or a parameter could carry an address. */
 export function describeError(error: unknown): { kind: string; code?: string; at?: string } {
   if (!(error instanceof Error)) return { kind: typeof error }
+  if (error instanceof AggregateError && error.errors.length > 0) return describeError(error.errors[0])
   const code = 'code' in error ? String(error.code) : undefined
   // The stack begins with the message, whose lines may look like places.
   const at = error.stack

@@ -58,6 +58,7 @@ async function main() {
     .then(() => import('./pages'))
     .then(({ preparePages }) => preparePages(env))
   server.on('request', (_incoming, outgoing) => {
+    if (stopping) outgoing.setHeader('Connection', 'close')
     answering.add(outgoing)
     outgoing.once('close', () => answering.delete(outgoing))
   })

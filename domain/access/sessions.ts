@@ -15,7 +15,7 @@ const insertSession = statement(
      UPDATE users SET version = version + 1 WHERE id = $2 AND password_hash = $7 AND withdrawn_at IS NULL RETURNING id
    ), ended AS (
      UPDATE sessions s SET revoked_at = $5 FROM account
-     WHERE s.id = ANY(ARRAY(
+     WHERE s.revoked_at IS NULL AND s.id = ANY(ARRAY(
        SELECT id FROM sessions WHERE user_id = $2 AND revoked_at IS NULL AND expires_at > $5
        ORDER BY last_seen_at DESC, id OFFSET ${MOST_SESSIONS - 1}
      ))

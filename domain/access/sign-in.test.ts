@@ -35,6 +35,13 @@ test('a password that could not be checked is not counted as a wrong one', async
   ctx.passwords = { ...passwords, verify: () => Promise.reject(new Error('the queue is full')) }
   await expect(trySignIn(ctx, user)).rejects.toThrow('the queue is full')
   ctx.passwords = passwords
+  const { sql } = ctx
+  ctx.sql = async (asked, values) => {
+    if (asked.name === 'user-by-email') throw new Error('the database is away')
+    return sql(asked, values)
+  }
+  await expect(trySignIn(ctx, user)).rejects.toThrow('the database is away')
+  ctx.sql = sql
   expect(await trySignIn(ctx, user)).toMatchObject({ userId: user.userId })
 })
 

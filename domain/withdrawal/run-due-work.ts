@@ -43,7 +43,7 @@ export async function keepHouse(ctx: SystemContext): Promise<void> {
   const parts = [sendOutboxEvents, writeErasureLedger, expireNotices, forgetWhatIsOver]
   const results = await Promise.allSettled(parts.map((part) => part(ctx)))
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} parts of housekeeping failed`)
+  if (failures.length > 0) throw new AggregateError(failures, 'housekeeping failed')
 }
 
 /** Erasures are done when it ends; of the calls to applications it waits for none. */

@@ -172,7 +172,9 @@ test('connections that fall silent cost a 503 to who waits on them, and hold nob
   const world = await givenWorld(context)
   const network = await SilentNetwork.start(world.databaseUrl)
   context.onTestFinished(() => network.stop())
-  const instance = await world.start({ DATABASE_URL: network.url(world.databaseUrl) })
+  // More than are open when they fall silent: where all are silent that may be opened, all calls wait until they are given up.
+  const settings = { DATABASE_URL: network.url(world.databaseUrl), DATABASE_CONNECTIONS: '24' }
+  const instance = await world.start(settings)
   const person = await givenPerson(world, instance)
   expect((await emailStatus(instance, person)).status).toBe(200)
   const silenced = network.silence()
@@ -186,8 +188,8 @@ test('connections that fall silent cost a 503 to who waits on them, and hold nob
     expect(ms).toBeLessThan(5_000)
   }
   expect(refused.length).toBeGreaterThan(0)
-  // Two statements at a time, a tenth of a second for each, reads every twentieth; a slow machine has more of them wait together.
-  expect(refused.length).toBeLessThanOrEqual(4 * silenced)
+  // Two statements at a time, a tenth of a second for each, reads every twentieth.
+  expect(refused.length).toBeLessThanOrEqual(3 * silenced)
   expect(Math.max(...answers.filter(({ status }) => status === 200).map(({ ms }) => ms))).toBeLessThan(2_000)
   expect(answers.at(-1)?.status).toBe(200)
 })

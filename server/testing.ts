@@ -67,7 +67,7 @@ export function request(
     if (type !== null) headers.set('Content-Type', type)
     const { body = example.body, raw = new TextEncoder().encode(JSON.stringify(body)) } = asking
     init.body = raw
-  } else if (asking.raw) init.body = asking.raw
+  }
   const url = `${asking.origin ?? 'http://localhost'}/api/v1${filled}${asking.query ?? ''}`
   return api(new Request(url, init), ip)
 }

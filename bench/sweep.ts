@@ -7,6 +7,7 @@ import pg from 'pg'
 import { SMTPServer } from 'smtp-server'
 import type { Sql, SystemContext } from '@/domain/context'
 import { FORGOTTEN } from '@/domain/forget'
+import { orderedValues } from '@/domain/sql'
 import { purgeRetainedData } from '@/domain/withdrawal/purge-retained-data'
 import { DUE_WORK, runDueSteps } from '@/domain/withdrawal/run-due-work'
 import { SESSION_SETTINGS } from '@/server/db'
@@ -249,7 +250,7 @@ async function printPlans() {
         seen.add(name)
         const isLook = LOOKS.includes(name)
         turn = turn.then(async () => {
-          const plan = await explain(explainer, text, values, isLook)
+          const plan = await explain(explainer, text, orderedValues(statement, values), isLook)
           if (isLook) process.stdout.write(`\n-- ${name}\n${plan.join('\n')}\n`)
           else scans.push(...plan.filter(readsMuch).map((line) => `${name}: ${line.trim()}`))
         })

@@ -2,17 +2,9 @@ import type { Scope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
 import type { PrismaClient } from '@/prisma/generated/client'
 import type { Limits } from './limits'
+import type { Sql, Statement } from './sql'
 
-/** One prepared statement; PostgreSQL keeps its plan under `name`. */
-export interface Statement {
-  name: string
-  text: string
-  /** How long the answer is waited for, where that is longer than usual. The database has its own limit, `statement_timeout`. */
-  timeoutMs?: number
-}
-
-/** Runs one statement, which is one transaction. Rows carry the column names of the statement. */
-export type Sql = <Row extends object>(statement: Statement, values: unknown[]) => Promise<Row[]>
+export type { Sql, Statement } from './sql'
 
 export interface Clock {
   now(): Date
@@ -150,9 +142,6 @@ export interface Credential {
   outsideToken?: { hash: Buffer; expiresAt: Date }
 }
 
-/** A statement that finds the caller, one for each kind of credential; made by `callerStatement`. */
-export type CallerStatement = Record<Credential['kind'], Statement>
-
 export interface PendingChange {
   id: string
   newEmail: string
@@ -224,22 +213,11 @@ export interface Context extends SystemContext {
   buckets: BucketState[]
 }
 
-/** A call whose caller is not known yet: the verb's first statement finds it as well, which spares a round trip. */
-export interface Call extends SystemContext {
-  /** Of the path; nobody else is let in. */
-  userId: string
-  ip: string
-  /** Refuses who may not make the call, and then the verb's part of the statement has had no effect. */
-  enter<Row extends object>(first?: CallerStatement, values?: unknown[]): Promise<{ ctx: Context; rows: Row[] }>
-}
+/** For statements whose values still have numbers. */
+// biome-ignore lint/suspicious/noExplicitAny: see Sql
+export const statement = (name: string, text: string): Statement<any, any> => ({ name, text })
 
-export const statement = (name: string, text: string): Statement => ({ name, text })
-
-/**
- * As a column of a statement's rows: its commit does not wait for the disk. A crash of the database may lose it, never half of it,
- * and not where a later commit that waits has come through. See docs/decisions/0009.
- */
-export const UNWAITED = `set_config('synchronous_commit', 'off', true)`
+export { UNWAITED } from './sql'
 
 /** Whether the database itself told of it: then the statement has had no effect. A lost connection leaves that open. */
 export const isUndone = (error: unknown): boolean =>

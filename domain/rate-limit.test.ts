@@ -285,8 +285,8 @@ test('of one bucket the newest state is told; who does not ask is told nothing',
 async function givenReader(ctx: TestContext, limit = { places: 2, windowMs: minute }) {
   const caller = await asUser(ctx, await givenUser(ctx))
   const reader = { ...caller, limits: { ...ctx.limits, read: limit } }
-  return (userId = caller.userId) => {
-    const own = { ...reader, buckets: [] as BucketState[], userId }
+  return (userId = caller.actor.userId) => {
+    const own = { ...reader, buckets: [] as BucketState[], actor: { ...caller.actor, userId } }
     try {
       takeReadPlace(own)
       return { told: own.buckets[0] }

@@ -1,6 +1,7 @@
 import { AppError, type ErrorCode } from '@/contract/errors'
-import { type BucketState, type SystemContext, statement, UNWAITED } from './context'
+import type { BucketState, Context, SystemContext } from './context'
 import type { BucketName, Limit } from './limits'
+import { fenced, type Placeholders, statement, UNWAITED } from './sql'
 
 export interface Bucket extends Limit {
   name: BucketName
@@ -41,57 +42,89 @@ export interface TakenPlaces {
   at: Date
 }
 
-// OFFSET 0 keeps the planner from working it out again wherever `live` is used.
-const liveHits = (windowMs: string) => `(SELECT ARRAY(
-     SELECT h FROM unnest(r.hits) AS h WHERE h > $1::timestamptz - ${windowMs} * interval '1 millisecond' ORDER BY h
-   ) AS live OFFSET 0) AS l`
+const liveHits = (v: { now: string }, windowMs: string) =>
+  `(${fenced(`SELECT ARRAY(
+     SELECT h FROM unnest(r.hits) AS h WHERE h > ${v.now}::timestamptz - ${windowMs} * interval '1 millisecond' ORDER BY h
+   ) AS live`)}) AS l`
 
-// One row a bucket and one upsert make the count exact without a lock of our own: parallel calls queue on the row,
-// and each sees the times that the one before it left.
-// Also a part of statements that do more: the time is $1, its columns are those of PlaceRow.
-/** `source` names the buckets as `b (key, user_id, places, window_ms)`. */
-export const takePlacesOf = (
-  source: string,
-) => `INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
-   SELECT b.key, b.user_id, ARRAY[$1::timestamptz], b.places, b.window_ms, b.places > 0,
-          $1::timestamptz + b.window_ms * interval '1 millisecond'
+/** The buckets that a call takes a place in. */
+export interface TakeValues {
+  now: Date
+  takeKeys: string[]
+  takeUsers: (string | null)[]
+  takePlaces: number[]
+  takeWindows: number[]
+}
+
+/** The buckets that a call only looks at. */
+export interface LookValues {
+  now: Date
+  lookKeys: string[]
+  lookPlaces: number[]
+  lookWindows: number[]
+}
+
+/**
+ * Takes a place in each bucket of `source`, which is `b (key, user_id, places, window_ms)`. One row per bucket and one upsert make
+ * the count exact: parallel calls queue on the row, and each sees the times that the one before it left.
+ */
+export const takePlacesOf = (v: { now: string }, source: string) =>
+  `INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
+   SELECT b.key, b.user_id, ARRAY[${v.now}::timestamptz], b.places, b.window_ms, b.places > 0,
+          ${v.now}::timestamptz + b.window_ms * interval '1 millisecond'
    FROM ${source}
    ORDER BY b.key
    ON CONFLICT (key) DO UPDATE SET
      (hits, granted) = (
        SELECT CASE WHEN cardinality(live) < excluded.places THEN live || excluded.hits ELSE live END, cardinality(live) < excluded.places
-       FROM ${liveHits('excluded.window_ms')}
+       FROM ${liveHits(v, 'excluded.window_ms')}
      ),
      places = excluded.places, window_ms = excluded.window_ms, expires_at = excluded.expires_at
    RETURNING key, hits, granted`
-const ASKED = 'unnest($2::text[], $3::text[], $4::int[], $5::bigint[]) AS b (key, user_id, places, window_ms)'
-/** Its values are $1 to $5. */
-export const TAKE_PLACES = takePlacesOf(ASKED)
-/** The same, where a statement that finds its caller lets it in. */
-export const TAKE_PLACES_IF_ADMITTED = takePlacesOf(`admitted, ${ASKED}`)
-const movePlaces = statement('take-places', `${TAKE_PLACES}, ${UNWAITED}`)
 
-/** Whether there is room, for a first answer: who acts on it takes the places. `source` names the buckets as above. */
-export const lookAtPlacesOf = (
-  source: string,
-) => `SELECT b.key, l.live AS hits, cardinality(l.live) < b.places AS granted
+export const takePlacesPart = (v: Placeholders<TakeValues>) =>
+  takePlacesOf(
+    v,
+    `unnest(${v.takeKeys}::text[], ${v.takeUsers}::text[], ${v.takePlaces}::int[], ${v.takeWindows}::bigint[])
+       AS b (key, user_id, places, window_ms)`,
+  )
+const movePlaces = statement<TakeValues, PlaceRow>('take-places', (v) => `${takePlacesPart(v)}, ${UNWAITED}`)
+/** For statements whose values still have numbers: $1 to $5. */
+export const TAKE_PLACES = takePlacesPart({
+  now: '$1',
+  takeKeys: '$2',
+  takeUsers: '$3',
+  takePlaces: '$4',
+  takeWindows: '$5',
+})
+
+/** Whether each bucket of `source`, which is `b (key, places, window_ms)`, has room. Only taking a place makes it certain. */
+export const lookAtPlacesOf = (v: { now: string }, source: string) =>
+  `SELECT b.key, l.live AS hits, cardinality(l.live) < b.places AS granted
    FROM ${source}
    LEFT JOIN rate_limits r ON r.key = b.key
-   CROSS JOIN LATERAL ${liveHits('b.window_ms')}`
-/** Its values begin at $6. */
-export const LOOK_AT_PLACES = lookAtPlacesOf(
-  'unnest($6::text[], $7::int[], $8::bigint[]) AS b (key, places, window_ms)',
-)
+   CROSS JOIN LATERAL ${liveHits(v, 'b.window_ms')}`
 
-// In key order, as places are taken: two calls that lock the same rows in different orders would wait for each other.
-/** Gives the places back; `keys` and `at` stand for values of the statement that this is a part of. */
-export const returnPlaces = (keys: string, at: string) =>
+export const lookAtPlacesPart = (v: Placeholders<LookValues>) =>
+  lookAtPlacesOf(
+    v,
+    `unnest(${v.lookKeys}::text[], ${v.lookPlaces}::int[], ${v.lookWindows}::bigint[]) AS b (key, places, window_ms)`,
+  )
+
+/** Gives places back, in the order of their keys: two calls that lock the same rows in different orders would wait for each other. */
+export const returnPlacesPart = (v: { keys: string; takenAt: string }) =>
   `UPDATE rate_limits r
-   SET hits = hits[:array_position(hits, ${at}::timestamptz) - 1] || hits[array_position(hits, ${at}::timestamptz) + 1:]
-   FROM (SELECT key FROM rate_limits WHERE key = ANY(${keys}::text[]) AND ${at}::timestamptz = ANY(hits) ORDER BY key FOR UPDATE) AS locked
-   WHERE r.key = locked.key AND ${at}::timestamptz = ANY(hits)
+   SET hits = hits[:array_position(hits, ${v.takenAt}::timestamptz) - 1] || hits[array_position(hits, ${v.takenAt}::timestamptz) + 1:]
+   FROM (
+     SELECT key FROM rate_limits WHERE key = ANY(${v.keys}::text[]) AND ${v.takenAt}::timestamptz = ANY(hits)
+     ORDER BY key FOR UPDATE
+   ) AS locked
+   WHERE r.key = locked.key AND ${v.takenAt}::timestamptz = ANY(hits)
    RETURNING r.key, r.hits`
-const removeHits = statement('give-places-back', `${returnPlaces('$1', '$2')}, ${UNWAITED}`)
+const removeHits = statement<{ keys: string[]; takenAt: Date }, { key: string; hits: Date[] }>(
+  'give-places-back',
+  (v) => `${returnPlacesPart(v)}, ${UNWAITED}`,
+)
 
 export interface PlaceRow {
   key: string
@@ -106,21 +139,23 @@ export interface AskedPlaces {
   code: ErrorCode
 }
 
-/** The values of TAKE_PLACES. */
-export const placeValues = ({ take }: AskedPlaces, now: Date): unknown[] => [
+export const takeValues = ({ take }: AskedPlaces, now: Date): TakeValues => ({
   now,
-  take.map(({ key }) => key),
-  take.map(({ userId }) => userId),
-  take.map(({ places }) => places),
-  take.map(({ windowMs }) => windowMs),
-]
+  takeKeys: take.map(({ key }) => key),
+  takeUsers: take.map(({ userId }) => userId),
+  takePlaces: take.map(({ places }) => places),
+  takeWindows: take.map(({ windowMs }) => windowMs),
+})
 
-/** The values of LOOK_AT_PLACES. */
-export const lookValues = ({ look = [] }: AskedPlaces): unknown[] => [
-  look.map(({ key }) => key),
-  look.map(({ places }) => places),
-  look.map(({ windowMs }) => windowMs),
-]
+export const lookValues = ({ look = [] }: AskedPlaces, now: Date): LookValues => ({
+  now,
+  lookKeys: look.map(({ key }) => key),
+  lookPlaces: look.map(({ places }) => places),
+  lookWindows: look.map(({ windowMs }) => windowMs),
+})
+
+/** For statements whose values still have numbers. */
+export const placeValues = (asked: AskedPlaces, now: Date): unknown[] => Object.values(takeValues(asked, now))
 
 /** What the statement has answered; refuses with the time after which all buckets have room. */
 export async function judgePlaces(
@@ -154,7 +189,7 @@ export async function takePlaces(
   asked: AskedPlaces,
 ): Promise<TakenPlaces> {
   const now = ctx.clock.now()
-  const rows = await ctx.sql<PlaceRow>(movePlaces, placeValues(asked, now))
+  const rows = await ctx.sql(movePlaces, takeValues(asked, now))
   return judgePlaces(ctx, asked, rows, now)
 }
 
@@ -164,7 +199,7 @@ export async function givePlacesBack(
 ): Promise<void> {
   if (places.buckets.length === 0) return
   const keys = places.buckets.map(({ key }) => key)
-  const rows = await ctx.sql<{ key: string; hits: Date[] }>(removeHits, [keys, places.at])
+  const rows = await ctx.sql(removeHits, { keys, takenAt: places.at })
   for (const bucket of places.buckets) {
     const row = rows.find(({ key }) => key === bucket.key)
     if (row && SHOWN.has(bucket.name)) noteBucket(ctx, bucketState(bucket, row.hits, ctx.clock.now()))
@@ -200,10 +235,11 @@ const FORGET_ABOVE = 10_000
 let forgetAt = FORGET_ABOVE
 
 /** Reads are counted in this process alone, so that a read never costs a write. */
-export function takeReadPlace(ctx: SystemContext & { userId: string; buckets: BucketState[] }): void {
+export function takeReadPlace(ctx: Context): void {
   const { places, windowMs } = ctx.limits.read
   const now = ctx.clock.now().getTime()
-  let hits = readHits.get(ctx.userId) ?? []
+  const { userId } = ctx.actor
+  let hits = readHits.get(userId) ?? []
   // In the order of time: what has left the window stands in front.
   const live = hits.findIndex((hit) => hit > now - windowMs)
   hits.splice(0, live < 0 ? hits.length : live)
@@ -212,7 +248,7 @@ export function takeReadPlace(ctx: SystemContext & { userId: string; buckets: Bu
   if (granted && hits.length > 0) hits.push(now)
   else if (granted) hits = [now]
   if (readHits.size >= forgetAt) forgetIdle(now - windowMs)
-  readHits.set(ctx.userId, hits)
+  readHits.set(userId, hits)
   const resetsAt = new Date((hits[0] ?? now) + windowMs)
   noteBucket(ctx, { name: 'read', places, windowMs, remaining: places - hits.length, resetsAt })
   if (!granted) throw new AppError('RATE_001', undefined, secondsUntil(resetsAt, new Date(now)))

@@ -19,6 +19,14 @@ test('a value has one number wherever the text and its parts use it', () => {
   expect(rename.values).toEqual(['name', 'now', 'userId'])
 })
 
+test('a value that a part asks for and does not use has no number', () => {
+  const pick = (v: Placeholders<Rename>) => [v.now, v.name][1]
+  expect(statement<Rename>('pick', (v) => `SELECT ${pick(v)}::text`)).toMatchObject({
+    text: 'SELECT $1::text',
+    values: ['name'],
+  })
+})
+
 test('values are passed in the order of their numbers, whatever order the call names them in', () => {
   const now = new Date()
   expect(orderedValues(rename, { userId: 'usr_1', now, name: 'Ada' })).toEqual(['Ada', now, 'usr_1'])
@@ -37,5 +45,5 @@ test('the compiler refuses a missing, a misnamed and a wrongly typed value', asy
   // @ts-expect-error: the statement has no values
   await sql(all, { userId: 'usr_1' })
   const rows: { id: string }[] = await sql(rename, { userId: 'usr_1', name: 'Ada', now })
-  expect([rows, await sql(all)]).toEqual([[], []])
+  expect([rows, await sql(all, {})]).toEqual([[], []])
 })

@@ -1,14 +1,14 @@
-/** The text that stands for each value in a statement: `$1`, `$2`, … */
+/** The text that stands for each value while a statement is put together; it becomes `$1`, `$2`, … */
 export type Placeholders<Values extends object> = { readonly [Name in keyof Values]-?: string }
 
-export type NoValues = Record<never, never>
+export type NoValues = Record<string, never>
 
 /** One prepared statement. PostgreSQL keeps its plan under `name`, so the text never changes. */
 export interface Statement<Values extends object = NoValues, Row extends object = NoValues> {
   readonly name: string
   readonly text: string
   /** The names of the values, in the order of their numbers. */
-  readonly values: readonly (keyof Values & string)[]
+  readonly values?: readonly (keyof Values & string)[]
   /** How long the caller waits for the answer, where that is longer than usual. The database has its own `statement_timeout`. */
   readonly timeoutMs?: number | undefined
   /** Never set: it carries the row's type. */
@@ -16,9 +16,10 @@ export interface Statement<Values extends object = NoValues, Row extends object 
 }
 
 /** Runs one statement, which is one transaction. Rows carry the column names of the statement. */
-export type Sql = <Values extends object, Row extends object>(
+// biome-ignore lint/suspicious/noExplicitAny: while statements with numbered values are left, their calls name the row alone
+export type Sql = <Row extends object, Values extends object = any>(
   statement: Statement<Values, Row>,
-  ...values: keyof Values extends never ? [] : [NoInfer<Values>]
+  values: NoInfer<Values>,
 ) => Promise<Row[]>
 
 /** Numbers each name once, where the text first uses it. */
@@ -28,17 +29,18 @@ export function statement<Values extends object = NoValues, Row extends object =
   { timeoutMs }: { timeoutMs?: number } = {},
 ): Statement<Values, Row> {
   const values: (keyof Values & string)[] = []
-  const placeholders = new Proxy({} as Placeholders<Values>, {
-    get: (_target, value) => `$${values.indexOf(value as never) + 1 || values.push(value as never)}`,
+  const marks = new Proxy({} as Placeholders<Values>, { get: (_target, value) => `{{${String(value)}}}` })
+  const text = build(marks).replaceAll(/\{\{(\w+)\}\}/g, (_mark, value) => {
+    return `$${values.indexOf(value) + 1 || values.push(value)}`
   })
-  return { name, text: build(placeholders), values, timeoutMs }
+  return { name, text, values, timeoutMs }
 }
 
 /** The values of one call in the order of their numbers. */
 export const orderedValues = <Values extends object>(
-  { values }: Pick<Statement<Values>, 'values'>,
+  { values = [] }: Pick<Statement<Values>, 'values'>,
   given: Values,
-): unknown[] => values.map((name) => given[name])
+): unknown[] => (Array.isArray(given) ? given : values.map((name) => given[name]))
 
 /**
  * As a column of a statement's rows: its commit does not wait for the disk. A crash of the database may lose it, never half of it,
@@ -57,3 +59,34 @@ export const isOneOf = (key: string, select: string) => `${key} = ANY(ARRAY(${se
 
 /** Always true: it makes PostgreSQL finish the named part before it goes on. */
 export const isDone = (part: string) => `(SELECT count(*) FROM ${part}) >= 0`
+
+/** The audit row of what the part `of` did; every member is a column of it, or a value. */
+export const audit = (
+  action: string,
+  of: { from: string; id: string; user: string; actor: string; subject?: string; ip?: string; at: string },
+) =>
+  `INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
+   SELECT ${of.id}, ${of.user}, '${action}', ${of.actor}, ${of.subject ?? 'NULL'}, ${of.ip ?? 'NULL'}, ${of.at}::timestamptz
+   FROM ${of.from}`
+
+/** Ends the browser sessions of the user that the part `of` names, all but the one in `except`. */
+export const endSessions = (of: { from: string; user: string; except?: string; at: string }) =>
+  `UPDATE sessions s SET revoked_at = ${of.at}
+   FROM ${of.from} WHERE s.user_id = ${of.user} AND s.revoked_at IS NULL ${of.except ? `AND s.id <> ${of.except}` : ''}`
+
+/** Closes the pending change of `user`, a value: joined with a part, the planner would read all changes that are pending. */
+export const closePendingChange = (
+  status: 'superseded' | 'cancelled',
+  of: { from: string; user: string; at: string },
+) =>
+  `UPDATE email_change_requests r SET status = '${status}', closed_at = ${of.at}
+   FROM ${of.from} WHERE r.user_id = ${of.user} AND r.status = 'pending_verification'`
+
+/** Queues the notice of a change whose first delivery attempt is the request's own: it holds the lease until `leaseUntil`. */
+export const queueChangeNotice = (
+  kind: 'email_change_requested' | 'email_changed',
+  of: { from: string; id: string; recipient: string; user: string; change: string; at: string; leaseUntil: string },
+) =>
+  `INSERT INTO notices (id, user_id, kind, recipient, change_request_id, created_at, due_at, attempts)
+   SELECT ${of.id}, ${of.user}, '${kind}', ${of.recipient}, ${of.change}, ${of.at}::timestamptz, ${of.leaseUntil}::timestamptz, 1
+   FROM ${of.from}`

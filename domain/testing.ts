@@ -3,7 +3,6 @@ import pg from 'pg'
 import { afterAll, expect, inject } from 'vitest'
 import type { Data } from '@/contract/define'
 import type { changeEmail as changeContract } from '@/contract/email'
-import { AppError } from '@/contract/errors'
 import { type Database, openDatabase } from '@/server/db'
 import { createPasswords } from '@/server/passwords'
 import { createSecrets } from '@/server/secrets'
@@ -14,8 +13,6 @@ import type {
   Actor,
   AppAnswer,
   AppRequest,
-  Call,
-  CallerStatement,
   Context,
   Credential,
   EngineEvent,
@@ -177,34 +174,19 @@ export async function givenSession(
 }
 
 /** A request of this user now, as the wrapper would begin it. */
-export const asUser = (ctx: TestContext, user: TestUser): Promise<Context & Call> =>
-  asCaller(ctx, user.userId, sessionCredential(user.sessionId))
+export const asUser = (ctx: TestContext, user: TestUser): Promise<Context> =>
+  asCaller(ctx, sessionCredential(user.sessionId))
 
 /** Whose token this is, or null when it opens nothing. */
 export async function authenticate(ctx: SystemContext, token: string): Promise<Actor | null> {
   const credential = await readCredential(ctx, token)
-  const found = credential && (await findCaller(ctx, credential))
-  return found?.actor ?? null
+  return credential && findCaller(ctx, credential)
 }
 
-export async function asCaller(ctx: TestContext, userId: string, credential: Credential): Promise<Context & Call> {
-  const found = await findCaller(ctx, credential)
-  if (!found) throw new Error('the session has ended')
-  const call: Context & Call = {
-    ...ctx,
-    actor: found.actor,
-    userId,
-    ip: '192.0.2.1',
-    buckets: [],
-    // Of a copy, whose parts a test may have replaced.
-    async enter<Row extends object>(this: typeof call, first?: CallerStatement, values: unknown[] = []) {
-      const riding = first && ({ userId, scope: 'email:manage', first, values } as const)
-      const entered = await findCaller<Row>(this, credential, riding)
-      if (!entered) throw new AppError('AUTH_001')
-      return { ctx: Object.assign(this, { actor: entered.actor }), rows: entered.rows }
-    },
-  }
-  return call
+export async function asCaller(ctx: TestContext, credential: Credential): Promise<Context> {
+  const actor = await findCaller(ctx, credential)
+  if (!actor) throw new Error('the session has ended')
+  return { ...ctx, actor, ip: '192.0.2.1', buckets: [] }
 }
 
 export interface PendingTestChange extends Data<typeof changeContract> {

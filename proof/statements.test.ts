@@ -18,7 +18,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
   [
     'a change',
     async (_ctx, caller) => () => change(caller, `new-${caller.email}`),
-    ['begin-email-change', 'take-places', 'open-email-change'],
+    ['find-callers', 'begin-email-change', 'take-places', 'open-email-change'],
   ],
   [
     'a resend',
@@ -27,7 +27,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
       ctx.clock.advance(hour)
       return () => resend(caller, id)
     },
-    ['claim-resend', 'replace-verification-code'],
+    ['find-callers', 'claim-resend', 'replace-verification-code'],
   ],
   [
     'a verification',
@@ -35,7 +35,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
       const { id, code } = await givenChange(ctx, caller)
       return () => verify(caller, id, code)
     },
-    ['judge-verification-code'],
+    ['find-callers', 'judge-verification-code'],
   ],
   ['a withdrawal', async (_ctx, caller) => () => withdraw(caller), ['find-callers', 'start-withdrawal']],
 ]

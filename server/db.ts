@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
-import type { Sql, Statement } from '@/domain/context'
+import type { Sql } from '@/domain/context'
+import { orderedValues } from '@/domain/sql'
 import { PrismaClient } from '@/prisma/generated/client'
 import { describeError, log, outsideRequest } from './log'
 
@@ -85,7 +86,8 @@ const noteLoss = (error: Error) =>
 
 const sqlOn =
   (connection: pg.Pool | pg.PoolClient): Sql =>
-  async <Row extends object>({ name, text, timeoutMs }: Statement, values: unknown[]) => {
-    const query = { name, text, values, query_timeout: timeoutMs }
-    return (await connection.query<Row>(query)).rows
+  async (statement, given) => {
+    const { name, text, timeoutMs } = statement
+    const query = { name, text, values: orderedValues(statement, given), query_timeout: timeoutMs }
+    return (await connection.query(query)).rows
   }

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
-import { type Contract, type Data, type Input, isStorable } from '@/contract/define'
+import type { Contract, Data, Input } from '@/contract/define'
 import { AppError, ERRORS, type ErrorCode, parseIssueMessage } from '@/contract/errors'
 import { readCredential, sha256 } from '@/domain/access/authenticate'
 import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
 import { findCaller } from '@/domain/access/caller'
-import type { Actor, BucketState, Call, CallerStatement, Context } from '@/domain/context'
+import type { Actor, BucketState, Context } from '@/domain/context'
 import { beginIdempotentCall, keepAnswer, releaseKey } from '@/domain/idempotency'
 import { takePlaces, takeReadPlace, userBucket } from '@/domain/rate-limit'
 import { METHODS } from './allowing'
@@ -19,7 +19,7 @@ import { parseStrictJson } from './strict-json'
 import { traceRequest } from './tracing'
 
 type Params = Record<string, string>
-type Verb<From, C extends Contract> = (from: From, input: Input<C>) => Promise<Data<C>>
+type Verb<C extends Contract> = (ctx: Context, input: Input<C>) => Promise<Data<C>>
 
 export interface Endpoint {
   contract: Contract
@@ -32,90 +32,57 @@ export type RouteHandler = ((request: Request, context: { params: Promise<Params
 }
 
 /**
- * A contract and its verb as a function from request to answer: media type, size and syntax, then who
- * calls, scope and path, then the body, then limits, are checked in that order. A verb that `findsCaller` does so in its own first statement.
+ * A contract and its verb as a function from request to answer. It checks, in this order: media type, size and syntax, the bearer,
+ * scope and path, the body, and the limits that are not the verb's own.
  */
-export function endpoint<const C extends Contract>(contract: C, verb: Verb<Context, C>): Endpoint
-export function endpoint<const C extends Contract>(
-  contract: C,
-  verb: Verb<Call, C>,
-  options: { findsCaller: true },
-): Endpoint
-export function endpoint<const C extends Contract>(
-  contract: C,
-  verb: Verb<Context & Call, C>,
-  { findsCaller = false } = {},
-): Endpoint {
-  return {
-    contract,
-    handle(request, params, ip) {
-      const exchange = new Exchange(request, contract)
-      return inRequest(exchange.requestId, () => serve(exchange, contract, verb, findsCaller, params, ip))
-    },
-  }
-}
+export const endpoint = <const C extends Contract>(contract: C, verb: Verb<C>): Endpoint => ({
+  contract,
+  handle(request, params, ip) {
+    const exchange = new Exchange(request, contract)
+    return inRequest(exchange.requestId, () => serve(exchange, contract, verb, params, ip))
+  },
+})
 
 async function serve<C extends Contract>(
   exchange: Exchange,
   contract: C,
-  verb: Verb<Context & Call, C>,
-  findsCaller: boolean,
+  verb: Verb<C>,
   params: Params,
   ip: string,
 ): Promise<Response> {
   try {
     const { request } = exchange
     const { text, value } = contract.method === 'POST' ? await readJson(request) : leaveBody(request)
-    const call = await openCall(exchange, contract, params, ip)
+    const ctx = await admit(exchange, contract, params, ip)
     const run = async () => {
-      const input = await acceptInput(call, contract, params, value)
-      const data = contract.data.parse(await verb(call as OpenCall & Context, input as Input<C>))
+      const input = await acceptInput(ctx, contract, params, value)
+      const data = contract.data.parse(await verb(ctx, input as Input<C>))
       return exchange.succeed(data, params)
     }
-    const key = contract.method === 'POST' ? exchange.request.headers.get('Idempotency-Key') : null
-    if (findsCaller && key === null) return await run()
-    const { ctx } = await call.enter()
+    const key = contract.method === 'POST' ? request.headers.get('Idempotency-Key') : null
     return key === null ? await run() : await once(exchange, ctx, { key, body: text }, run)
   } catch (error) {
     return exchange.fail(error)
   }
 }
 
-/** `actor` is set once it was let in. */
-interface OpenCall extends Call {
-  actor?: Actor
-  buckets: BucketState[]
-  enter<Row extends object>(first?: CallerStatement, values?: unknown[]): Promise<{ ctx: Context; rows: Row[] }>
-}
-
-async function openCall(exchange: Exchange, contract: Contract, params: Params, ip: string): Promise<OpenCall> {
+/** The caller, who may make this call on this path; refuses everybody else. */
+async function admit(exchange: Exchange, contract: Contract, params: Params, ip: string): Promise<Context> {
   const { headers } = exchange.request
-  const { userId = '' } = params
-  const { scope } = contract
-  const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(headers.get('Authorization') ?? '')?.[1]
   const system = systemContext()
+  const token = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(headers.get('Authorization') ?? '')?.[1]
   const credential = token ? await readCredential(system, token) : null
+  const actor =
+    (credential && (await findCaller(system, credential))) ??
+    (token && contract.withdrawn ? await authenticateWithdrawn(system, token, params, contract.withdrawn) : null)
+  if (!actor) throw new AppError('AUTH_001')
+  exchange.actor = actor
   // The header alone grants nothing, and a token's scope is used only when the caller says so.
-  const isAsked = headers.get('X-Required-Scope') === scope
-  const call: OpenCall = {
-    ...system,
-    userId,
-    ip,
-    buckets: exchange.buckets,
-    async enter<Row extends object>(first?: CallerStatement, values: unknown[] = []) {
-      const mayRide = isAsked && isStorable(userId) && (credential?.scopes?.includes(scope) ?? true)
-      const riding = first && mayRide ? { first, values, userId, scope } : undefined
-      const found = credential && (await findCaller<Row>(system, credential, riding))
-      const actor =
-        found?.actor ??
-        (token && contract.withdrawn && (await authenticateWithdrawn(system, token, params, contract.withdrawn)))
-      if (!actor) throw new AppError('AUTH_001')
-      exchange.actor = actor
-      if (!isAsked || !actor.scopes.includes(scope) || actor.userId !== userId) throw new AppError(contract.forbidden)
-      return { ctx: Object.assign(call, { actor }), rows: found?.rows ?? [] }
-    },
+  const isAsked = headers.get('X-Required-Scope') === contract.scope
+  if (!isAsked || !actor.scopes.includes(contract.scope) || actor.userId !== params.userId) {
+    throw new AppError(contract.forbidden)
   }
-  return call
+  return { ...system, actor, ip, buckets: exchange.buckets }
 }
 
 /** With an Idempotency-Key the first answer is kept and given again; what a later try could change is not kept. */
@@ -261,21 +228,16 @@ async function readBody(request: Request): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-async function acceptInput(call: OpenCall, contract: Contract, params: Params, body: unknown): Promise<unknown> {
+async function acceptInput(ctx: Context, contract: Contract, params: Params, body: unknown): Promise<unknown> {
   const { limit } = contract
   let input: unknown
   try {
     input = parseInput(contract, params, body)
   } catch (refusal) {
-    // Who may not call is told that first.
-    if (!call.actor) await call.enter()
-    if (limit?.countsMalformed) await takeCallPlace(call, limit.bucket)
+    if (limit?.countsMalformed) await takeCallPlace(ctx, limit.bucket)
     throw refusal
   }
-  if (limit && limit.takenBy !== 'verb') {
-    if (!call.actor) await call.enter()
-    await takeCallPlace(call, limit.bucket)
-  }
+  if (limit && limit.takenBy !== 'verb') await takeCallPlace(ctx, limit.bucket)
   return input
 }
 
@@ -295,9 +257,9 @@ function parseWith(schema: z.ZodObject | undefined, value: unknown): Record<stri
   return result?.data ?? {}
 }
 
-async function takeCallPlace(call: OpenCall, bucket: 'read' | 'verify' | 'withdraw') {
-  if (bucket === 'read') takeReadPlace(call)
-  else await takePlaces(call, { take: [userBucket(call, bucket, call.userId)], code: 'RATE_001' })
+async function takeCallPlace(ctx: Context, bucket: 'read' | 'verify' | 'withdraw') {
+  if (bucket === 'read') takeReadPlace(ctx)
+  else await takePlaces(ctx, { take: [userBucket(ctx, bucket, ctx.actor.userId)], code: 'RATE_001' })
 }
 
 /** One call: its request id, its headers, its envelope; its line in the log, its place in the figures and its span. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import * as contract from '@/contract/access'
 import type { GrantableScope } from '@/contract/define'
-import type { Statement, SystemContext } from '../context'
+import type { SystemContext } from '../context'
 import { asUser, authenticate, givenUser, outcomeOf, type TestContext, type TestUser, testContext } from '../testing'
 import { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
 import { createSessionToken } from './authenticate'
@@ -142,7 +142,7 @@ test('callers that come at once are found by one statement for each kind, and ea
   await revoke(ctx, revoked, tokens[0]?.token_id ?? '')
   const sessions = users.map(({ sessionId }) => createSessionToken(ctx, sessionId).token)
   const unknown = `uat_${'A'.repeat(43)}`
-  const statements: Statement[] = []
+  const statements: { name: string; text: string }[] = []
   const noting: SystemContext = {
     ...ctx,
     sql: (statement, values) => {

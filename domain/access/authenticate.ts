@@ -47,10 +47,8 @@ export const hashOfCredential = ({ key, outsideToken }: Credential): Buffer =>
   outsideToken?.hash ?? (typeof key === 'string' ? sha256(key) : key)
 
 /** For the pages: the session that the signed cookie names. */
-export async function authenticateSession(ctx: SystemContext, sessionId: string): Promise<Actor | null> {
-  const found = await findCaller(ctx, sessionCredential(sessionId))
-  return found?.actor ?? null
-}
+export const authenticateSession = (ctx: SystemContext, sessionId: string): Promise<Actor | null> =>
+  findCaller(ctx, sessionCredential(sessionId))
 
 /** Whoever finds a browser signed in stops at the password before what cannot be undone, or outlives the session. */
 export function requireFreshSignIn({ actor, clock }: Context): void {

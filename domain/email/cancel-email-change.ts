@@ -1,31 +1,40 @@
 import type { Data, Input } from '@/contract/define'
 import type { cancelEmailChange as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
-import { type Context, statement } from '../context'
+import type { Context } from '../context'
+import { audit, statement } from '../sql'
 import { requireOpenChange } from './pending-change'
 
-const cancel = statement(
+interface Cancel {
+  changeId: string
+  userId: string
+  now: Date
+  ip: string
+  auditId: string
+  actorKind: string
+}
+
+const cancel = statement<Cancel>(
   'cancel-email-change',
-  `WITH request AS (
-     UPDATE email_change_requests SET status = 'cancelled', closed_at = $3, closed_ip = $4
-     WHERE id = $1 AND user_id = $2 AND status = 'pending_verification'
+  (v) => `WITH request AS (
+     UPDATE email_change_requests SET status = 'cancelled', closed_at = ${v.now}, closed_ip = ${v.ip}
+     WHERE id = ${v.changeId} AND user_id = ${v.userId} AND status = 'pending_verification'
      RETURNING id, user_id
    )
-   INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
-   SELECT $5, user_id, 'email_change.cancelled', $6, id, $4, $3 FROM request
+   ${audit('email_change.cancelled', { from: 'request', id: v.auditId, user: 'user_id', actor: v.actorKind, subject: 'id', ip: v.ip, at: v.now })}
    RETURNING id`,
 )
 
 export async function cancelEmailChange(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const change = requireOpenChange(ctx, input.changeRequestId)
-  const rows = await ctx.sql(cancel, [
-    change.id,
-    ctx.actor.userId,
-    ctx.clock.now(),
-    ctx.ip,
-    ctx.secrets.randomId('aud_'),
-    ctx.actor.kind,
-  ])
+  const rows = await ctx.sql(cancel, {
+    changeId: change.id,
+    userId: ctx.actor.userId,
+    now: ctx.clock.now(),
+    ip: ctx.ip,
+    auditId: ctx.secrets.randomId('aud_'),
+    actorKind: ctx.actor.kind,
+  })
   if (rows.length === 0) throw new AppError('EMAIL_006')
   return { change_request_id: change.id, status: 'cancelled' }
 }

@@ -366,7 +366,7 @@ test.each([
   const { userId } = user
   const token = { userId, name: 'test', scopes: ['email:manage' as const], expiresInMs: hour, actor: 'operator' }
   const credential = await readCredential(ctx, (await issueAccessToken(ctx, token)).accessToken)
-  const call = by === 'a session' ? await asUser(ctx, user) : await asCaller(ctx, userId, credential as Credential)
+  const call = by === 'a session' ? await asUser(ctx, user) : await asCaller(ctx, credential as Credential)
   const { send } = ctx.mail
   let acted = false
   call.mail = {
@@ -391,7 +391,7 @@ async function signOutOf(ctx: TestContext, userId: string) {
 
 async function withdrawalOf(ctx: TestContext, userId: string) {
   const { id: sessionId } = await ctx.db.session.findFirstOrThrow({ where: { userId } })
-  const call = await asCaller(ctx, userId, sessionCredential(sessionId))
+  const call = await asCaller(ctx, sessionCredential(sessionId))
   await withdrawAccount(call, { userId, confirmation: 'DELETE_MY_ACCOUNT' })
 }
 

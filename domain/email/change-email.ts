@@ -1,87 +1,137 @@
-import { parseAddress } from '@/contract/address'
+import { type Address, parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
-import type { changeEmail as contract } from '@/contract/email'
+import type { changeEmail as contract, VerificationMethod } from '@/contract/email'
 import { AppError } from '@/contract/errors'
-import { callerStatement } from '../access/caller'
-import { type Call, type Context, isUndone, isUniqueViolation, statement, UNWAITED } from '../context'
+import { type Context, isUndone, isUniqueViolation } from '../context'
 import { leaseUntil, sendFirst, toChangeLetter } from '../notices'
 import {
   type AskedPlaces,
   givePlacesBack,
   judgePlaces,
-  LOOK_AT_PLACES,
+  type LookValues,
+  lookAtPlacesPart,
   lookValues,
   type PlaceRow,
-  placeValues,
   pseudonymousBucket,
-  returnPlaces,
-  TAKE_PLACES_IF_ADMITTED,
+  returnPlacesPart,
   type TakenPlaces,
+  type TakeValues,
   takePlaces,
+  takePlacesPart,
+  takeValues,
   userBucket,
 } from '../rate-limit'
+import { audit, closePendingChange, isDone, type Placeholders, queueChangeNotice, statement, UNWAITED } from '../sql'
 import { codeExpiresAt } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
 
-// The limits and what they guard in one look. The hash is compared, and the answer given, only if all of them have room.
-const beginChange = callerStatement('begin-email-change', {
-  values: 9,
-  parts: `taken AS (${TAKE_PLACES_IF_ADMITTED}), looked AS (${LOOK_AT_PLACES})`,
-  columns: `places.key, places.hits, places.granted, u.password_hash,
-            EXISTS (SELECT FROM users WHERE email_key = $9) AS taken, ${UNWAITED}`,
-  joins: `LEFT JOIN (SELECT * FROM taken UNION ALL SELECT * FROM looked) AS places ON true
-          LEFT JOIN users u ON u.id = (SELECT user_id FROM admitted)`,
-})
+/** An account holds the address; an own address that is not verified yet is not taken. */
+const isTaken = (v: { newEmailKey: string; userId: string }) =>
+  `EXISTS (SELECT FROM users h WHERE h.email_key = ${v.newEmailKey} AND NOT (h.id = ${v.userId} AND h.email_verified_at IS NULL))`
 
-// Of what ended while the message was on its way, nothing may be opened: neither for an old password nor by a caller
-// who has been signed out, nor for an address that was taken meanwhile. The caller's row is locked after the account's, as
-// those who end it do.
-// The password was right, so its places are free again.
-// The new request is written after the one it supersedes was closed: the count makes PostgreSQL finish that first.
-const openRequest = statement(
-  'open-email-change',
-  `WITH locked AS (
-     UPDATE users SET version = version + 1 WHERE id = $1 AND password_hash = $2 AND withdrawn_at IS NULL
+interface Begin extends TakeValues, LookValues {
+  userId: string
+  newEmailKey: string
+}
+
+// The limits and what they guard in one look. The hash is compared, and the answer given, only if all of them have room.
+const beginChange = statement<Begin, PlaceRow & { password_hash: string | null; taken: boolean }>(
+  'begin-email-change',
+  (v) => `WITH taken AS (${takePlacesPart(v)}), looked AS (${lookAtPlacesPart(v)})
+   SELECT places.*, u.password_hash, ${isTaken(v)} AS taken, ${UNWAITED}
+   FROM (SELECT * FROM taken UNION ALL SELECT * FROM looked) AS places
+   LEFT JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
+)
+
+interface Open {
+  changeId: string
+  userId: string
+  /** The hash that the password was right for. */
+  passwordHash: string
+  callerId: string
+  callerKind: string
+  method: VerificationMethod
+  newEmail: string
+  newEmailKey: string
+  codeMac: Buffer
+  targetBucket: string
+  requestedAt: Date
+  ip: string
+  sentAt: Date
+  expiresAt: Date
+  /** The places of the password, which come free because it was right. */
+  keys: string[]
+  takenAt: Date
+  auditId: string
+  noticeId: string
+  leaseUntil: Date
+}
+
+interface OpenedRow {
+  /** The address that is to be replaced; null where nothing was opened. */
+  old_email: string | null
+  taken: boolean
+}
+
+/**
+ * The account, re-checked under its lock: password, caller and address may have changed while the message was on its way. The
+ * caller's row is locked after the account's, as those who end it do.
+ */
+const recheckedAccount = (v: Placeholders<Open>) => `locked AS (
+     UPDATE users SET version = version + 1
+     WHERE id = ${v.userId} AND password_hash = ${v.passwordHash} AND withdrawn_at IS NULL
      RETURNING id, email, email_key
    ), taken AS (
-     SELECT FROM locked WHERE email_key = $7 OR EXISTS (SELECT FROM users WHERE email_key = $7)
+     SELECT FROM locked WHERE ${isTaken(v)}
    ), session AS (
-     SELECT s.id FROM locked JOIN sessions s ON s.id = $15 AND s.revoked_at IS NULL FOR SHARE OF s
+     SELECT s.id FROM locked JOIN sessions s ON s.id = ${v.callerId} AND s.revoked_at IS NULL FOR SHARE OF s
    ), token AS (
-     SELECT t.id FROM locked JOIN access_tokens t ON t.id = $15 AND t.revoked_at IS NULL FOR SHARE OF t
+     SELECT t.id FROM locked JOIN access_tokens t ON t.id = ${v.callerId} AND t.revoked_at IS NULL FOR SHARE OF t
    ), account AS (
-     SELECT id, email FROM locked
-     WHERE ($13 = 'outside_token' OR EXISTS (SELECT FROM session) OR EXISTS (SELECT FROM token))
+     SELECT id, email, email_key FROM locked
+     WHERE (${v.callerKind} = 'outside_token' OR EXISTS (SELECT FROM session) OR EXISTS (SELECT FROM token))
        AND NOT EXISTS (SELECT FROM taken)
-   ), superseded AS (
-     UPDATE email_change_requests r SET status = 'superseded', closed_at = $3
-     FROM account WHERE r.user_id = $1 AND r.status = 'pending_verification'
+   )`
+
+const openRequest = statement<Open, OpenedRow>(
+  'open-email-change',
+  (v) => `WITH ${recheckedAccount(v)}, superseded AS (
+     ${closePendingChange('superseded', { from: 'account', user: v.userId, at: v.sentAt })}
      RETURNING r.id
    ), request AS (
      INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac,
                                         requested_at, request_ip, sent_at, expires_at, target_bucket)
-     SELECT $4, id, 'pending_verification', $5, email, $6, $7, $8, $9, $10, $3, $11, $19
-     FROM account WHERE (SELECT count(*) FROM superseded) >= 0
+     SELECT ${v.changeId}, id, 'pending_verification', ${v.method}, email, ${v.newEmail}, ${v.newEmailKey}, ${v.codeMac},
+            ${v.requestedAt}, ${v.ip}, ${v.sentAt}, ${v.expiresAt}, ${v.targetBucket}
+     FROM account WHERE ${isDone('superseded')}
      RETURNING id, user_id, old_email
    ), returned AS (
-     ${returnPlaces('$16', '$17')}
+     ${returnPlacesPart(v)}
    ), audited AS (
-     INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
-     SELECT $12, user_id, 'email_change.requested', $13, id, $10, $3 FROM request
+     ${audit('email_change.requested', { from: 'request', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.sentAt })}
    ), notice AS (
-     INSERT INTO notices (id, user_id, kind, recipient, change_request_id, created_at, due_at, attempts)
-     SELECT $14, user_id, 'email_change_requested', 'old', id, $3, $18::timestamptz, 1 FROM request
+     ${queueChangeNotice('email_change_requested', {
+       from: `request JOIN account ON account.email_key <> ${v.newEmailKey}`,
+       id: v.noticeId,
+       recipient: `'old'`,
+       user: 'user_id',
+       change: 'request.id',
+       at: v.sentAt,
+       leaseUntil: v.leaseUntil,
+     })}
    )
    SELECT (SELECT old_email FROM request), EXISTS (SELECT FROM taken) AS taken`,
 )
 
-export async function changeEmail(call: Call, input: Input<typeof contract>): Promise<Data<typeof contract>> {
+export async function changeEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const address = parseAddress(input.new_email)
   if (!address) throw new AppError('EMAIL_001')
-  const { userId } = call
-  const bucket = (name: Parameters<typeof userBucket>[1]) => userBucket(call, name, userId)
-  const messages = pseudonymousBucket(call, 'targetMail', address.key)
-  const quota = [bucket('change'), pseudonymousBucket(call, 'target', address.key), messages]
+  const { actor } = ctx
+  const { userId } = actor
+  const bucket = (name: Parameters<typeof userBucket>[1]) => userBucket(ctx, name, userId)
+  const messages = pseudonymousBucket(ctx, 'targetMail', address.key)
+  const quota = [bucket('change'), pseudonymousBucket(ctx, 'target', address.key), messages]
+  const isOwn = parseAddress(actor.user.email)?.key === address.key
 
   // Counted before hashing: however many guesses arrive at once, five are hashed.
   const asked: AskedPlaces = {
@@ -89,20 +139,22 @@ export async function changeEmail(call: Call, input: Input<typeof contract>): Pr
     look: [...quota, bucket('taken')],
     code: 'EMAIL_008',
   }
-  const now = call.clock.now()
-  const { ctx, rows: found } = await call.enter<PlaceRow & { password_hash: string | null; taken: boolean }>(
-    beginChange,
-    [...placeValues(asked, now), ...lookValues(asked), address.key],
-  )
+  const now = ctx.clock.now()
+  const found = await ctx.sql(beginChange, {
+    ...takeValues(asked, now),
+    ...lookValues(asked, now),
+    userId,
+    newEmailKey: address.key,
+  })
   const guess = await judgePlaces(ctx, asked, found, now)
   const { password_hash: passwordHash, taken } = found[0] ?? { password_hash: null }
   if (!passwordHash) throw new AppError('AUTH_001')
 
   const refuseTaken = async () => {
     await takePlaces(ctx, { take: [bucket('taken')], code: 'EMAIL_008' })
-    const isOwn = parseAddress(ctx.actor.user.email)?.key === address.key
     throw new AppError('EMAIL_002', isOwn ? 'This is already your address.' : undefined)
   }
+  /** Places that are given back when the call ends in a refusal. */
   let held: TakenPlaces[] = [guess]
   try {
     if (!(await ctx.passwords.verify(passwordHash, input.current_password))) {
@@ -113,75 +165,49 @@ export async function changeEmail(call: Call, input: Input<typeof contract>): Pr
     const places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
     held.push(places)
     const requestedAt = ctx.clock.now()
-    const id = ctx.secrets.randomId('ecr_')
-    const code = ctx.secrets.randomCode()
-    const method = input.verification_method ?? 'email_code'
-    const accepted = await sendVerification(ctx, {
-      id,
-      messageId: id,
-      address,
-      code,
-      method,
-      validMs: Math.min(ctx.limits.codeValidityMs, ctx.limits.changeLifetimeMs),
-    })
-    if (!accepted) throw new AppError('EMAIL_009', undefined, 60)
+    const message = await sendMessage(ctx, address, input.verification_method ?? 'email_code')
     // The mailbox has its message now, whatever becomes of the request.
     const change = { ...places, buckets: places.buckets.filter(({ name }) => name === 'change') }
-    const sentAt = ctx.clock.now()
-    const expiresAt = codeExpiresAt(ctx, sentAt, requestedAt)
+    const expiresAt = codeExpiresAt(ctx, message.sentAt, requestedAt)
     const noticeId = ctx.secrets.randomId('ntc_')
     // Should the answer be lost, it is not known whether the request was opened: then its place stays taken.
     held = []
-    const opened = await openOnce(ctx, [
+    const opened = await openOnce(ctx, {
+      ...message,
       userId,
       passwordHash,
-      sentAt,
-      id,
-      method,
-      address.typed,
-      address.key,
-      macOfCode(ctx, id, code),
+      callerId: actor.id,
+      callerKind: actor.kind,
+      newEmail: address.typed,
+      newEmailKey: address.key,
+      targetBucket: messages.key,
       requestedAt,
-      ctx.ip,
+      ip: ctx.ip,
       expiresAt,
-      ctx.secrets.randomId('aud_'),
-      ctx.actor.kind,
+      keys: guess.buckets.map(({ key }) => key),
+      takenAt: guess.at,
+      auditId: ctx.secrets.randomId('aud_'),
       noticeId,
-      ctx.actor.id,
-      guess.buckets.map(({ key }) => key),
-      guess.at,
-      leaseUntil(sentAt),
-      messages.key,
-    ]).catch((error) => {
+      leaseUntil: leaseUntil(message.sentAt),
+    }).catch((error) => {
       if (isUndone(error)) held = [guess, change]
       throw error
     })
     if (opened.old_email === null) {
       held = [change]
       if (opened.taken) await refuseTaken()
-      // Who was signed out, or withdrawn, meanwhile is told that instead.
-      await call.enter()
-      throw new AppError('EMAIL_007', 'The password was changed meanwhile. Enter the new one.')
+      throw await refusalOfEnded(ctx)
     }
-    sendFirst(
-      ctx,
-      { id: noticeId, userId },
-      toChangeLetter(
-        { kind: 'email_change_requested', recipient: 'old' },
-        {
-          userName: ctx.actor.user.name,
-          oldEmail: opened.old_email,
-          newEmail: address.typed,
-          at: requestedAt,
-          ipAddress: ctx.ip,
-        },
-      ),
-    )
+    if (!isOwn) {
+      const told = { userName: actor.user.name, oldEmail: opened.old_email, newEmail: address.typed, ipAddress: ctx.ip }
+      const letter = toChangeLetter({ kind: 'email_change_requested', recipient: 'old' }, { ...told, at: requestedAt })
+      sendFirst(ctx, { id: noticeId, userId }, letter)
+    }
     return {
-      change_request_id: id,
+      change_request_id: message.changeId,
       status: 'pending_verification',
       new_email: address.typed,
-      verification_method: method,
+      verification_method: message.method,
       verification_expires_at: expiresAt.toISOString(),
       current_email_retained: true,
     }
@@ -191,17 +217,38 @@ export async function changeEmail(call: Call, input: Input<typeof contract>): Pr
   }
 }
 
-interface OpenedRow {
-  /** The address that is to be replaced; null where nothing was opened. */
-  old_email: string | null
-  taken: boolean
+/** The message is sent before the request is written: a mail server that refuses leaves nothing behind. See decision 0004. */
+async function sendMessage(ctx: Context, address: Address, method: VerificationMethod) {
+  const changeId = ctx.secrets.randomId('ecr_')
+  const code = ctx.secrets.randomCode()
+  const validMs = Math.min(ctx.limits.codeValidityMs, ctx.limits.changeLifetimeMs)
+  const accepted = await sendVerification(ctx, { id: changeId, messageId: changeId, address, code, method, validMs })
+  if (!accepted) throw new AppError('EMAIL_009', undefined, 60)
+  return { changeId, method, codeMac: macOfCode(ctx, changeId, code), sentAt: ctx.clock.now() }
+}
+
+const liveCaller = (v: { callerId: string; callerKind: string }) =>
+  `(${v.callerKind} = 'outside_token'
+    OR EXISTS (SELECT FROM sessions WHERE id = ${v.callerId} AND revoked_at IS NULL)
+    OR EXISTS (SELECT FROM access_tokens WHERE id = ${v.callerId} AND revoked_at IS NULL))`
+const findLiveAccount = statement<{ userId: string; callerId: string; callerKind: string }>(
+  'find-live-account',
+  (v) => `SELECT FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL AND ${liveCaller(v)}`,
+)
+
+/** Nothing was opened: the account or the caller ended, or the password was changed, while the message was on its way. */
+async function refusalOfEnded(ctx: Context): Promise<AppError> {
+  const { userId, id: callerId, kind: callerKind } = ctx.actor
+  const [live] = await ctx.sql(findLiveAccount, { userId, callerId, callerKind })
+  if (!live) return new AppError('AUTH_001')
+  return new AppError('EMAIL_007', 'The password was changed meanwhile. Enter the new one.')
 }
 
 /** A parallel change of the same user can win the one pending place between our snapshot and our row: then look again. */
-async function openOnce(ctx: Context, values: unknown[]): Promise<OpenedRow> {
+async function openOnce(ctx: Context, request: Open): Promise<OpenedRow> {
   for (let tries = 1; ; tries++) {
     try {
-      const [row] = await ctx.sql<OpenedRow>(openRequest, values)
+      const [row] = await ctx.sql(openRequest, request)
       if (!row) throw new Error('open-email-change answers one row')
       return row
     } catch (error) {

@@ -5,8 +5,8 @@ import {
   codeExpiresAt,
   isExhausted,
   isExpired,
-  refusalNow,
   requireOpenChange,
+  requireStillOpenChange,
   resendAvailableAt,
 } from './pending-change'
 
@@ -69,8 +69,8 @@ test('of two reasons the earlier one is told: unknown, expired, exhausted', asyn
 
 test('after a lost race the refusal is the one of the row as it is now', async () => {
   const { ctx, caller, change } = await givenCaller({ attempts: 5, expiresAt: new Date(0) })
-  const now = async () => (await refusalNow(caller, change.id, 'EMAIL_003')).code
-  expect(await now()).toBe('EMAIL_003')
+  const now = () => outcomeOf(requireStillOpenChange(caller, change.id))
+  expect(await now()).toBe('accepted')
   await ctx.db.emailChangeRequest.update({ where: { id: change.id }, data: { attempts: 5 } })
   expect(await now()).toBe('EMAIL_005')
   ctx.clock.advance(12 * hour)
@@ -89,5 +89,5 @@ test('what goes wrong while looking again is no refusal', async () => {
       },
     },
   }
-  await expect(refusalNow(broken, change.id, 'EMAIL_003')).rejects.toThrow(RangeError)
+  await expect(requireStillOpenChange(broken, change.id)).rejects.toThrow(RangeError)
 })

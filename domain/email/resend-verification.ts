@@ -1,9 +1,8 @@
 import { parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
-import type { resendVerification as contract } from '@/contract/email'
+import type { resendVerification as contract, VerificationMethod } from '@/contract/email'
 import { AppError } from '@/contract/errors'
-import { callerStatement } from '../access/caller'
-import { type Call, type Context, type PendingChange, statement, UNWAITED } from '../context'
+import type { Context, PendingChange } from '../context'
 import {
   type Bucket,
   bucketState,
@@ -15,78 +14,112 @@ import {
   secondsUntil,
   takePlacesOf,
 } from '../rate-limit'
-import { codeExpiresAt, refusalNow, requireOpenChange, resendAvailableAt, STILL_PENDING } from './pending-change'
+import { audit, statement, UNWAITED } from '../sql'
+import {
+  codeExpiresAt,
+  requireOpenChange,
+  requireStillOpenChange,
+  resendAvailableAt,
+  STILL_PENDING,
+} from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
 
-/** The messages that went to a request's address. */
+/** The bucket of the messages that went to the address of the change request `r`. */
 const BUCKET_KEY = `coalesce(r.target_bucket, 'targetMail:' || r.id)`
 
-// Moving `sent_at` claims the wait: of parallel calls one finds the time that it has read.
-const claim = callerStatement('claim-resend', {
-  values: 6,
-  parts: `open AS (
-     SELECT r.id, r.sent_at, ${BUCKET_KEY} AS bucket
-     FROM admitted JOIN email_change_requests r ON r.user_id = admitted.user_id
-     WHERE r.id = $2 AND r.${STILL_PENDING} AND r.expires_at > $1 AND r.attempts < $3 AND r.sent_at <= $4
-   ), places AS (
-     ${takePlacesOf('(SELECT bucket AS key, NULL AS user_id, $5::int AS places, $6::bigint AS window_ms FROM open) AS b')}
-   ), claimed AS (
-     UPDATE email_change_requests r SET sent_at = $1
-     FROM places, open
-     WHERE places.granted AND r.id = open.id AND r.${STILL_PENDING} AND r.sent_at = open.sent_at
-     RETURNING r.id
-   )`,
-  columns: `places.key, places.hits, places.granted, claimed.id AS claimed, ${UNWAITED}`,
-  joins: 'LEFT JOIN places ON true LEFT JOIN claimed ON true',
-})
-const lookAtMessages = statement(
-  'look-at-messages',
-  lookAtPlacesOf(
-    `(SELECT ${BUCKET_KEY} AS key, $3::int AS places, $4::bigint AS window_ms FROM email_change_requests r WHERE r.id = $2) AS b`,
-  ),
-)
-const unclaim = statement(
-  'unclaim-resend',
-  `UPDATE email_change_requests SET sent_at = $3 WHERE id = $1 AND ${STILL_PENDING} AND sent_at = $2`,
-)
-
-const replaceCode = statement(
-  'replace-verification-code',
-  `WITH request AS (
-     UPDATE email_change_requests SET code_mac = $3, method = $4, expires_at = $5
-     WHERE id = $1 AND ${STILL_PENDING} AND sent_at = $2
-     RETURNING id, user_id
-   )
-   INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
-   SELECT $6, user_id, 'email_change.resent', $7, id, $8, $2 FROM request
-   RETURNING id`,
-)
+interface Claim {
+  changeId: string
+  userId: string
+  now: Date
+  maxAttempts: number
+  /** The last message must not be younger. */
+  sentBefore: Date
+  places: number
+  windowMs: number
+}
 
 /** Without `key` where nothing may be sent. */
 interface ClaimRow extends PlaceRow {
-  key: string
   claimed: string | null
 }
 
-export async function resendVerification(call: Call, input: Input<typeof contract>): Promise<Data<typeof contract>> {
-  const now = call.clock.now()
-  const { targetMail, codeAttempts, resendCooldownMs } = call.limits
-  const { ctx, rows } = await call.enter<ClaimRow>(claim, [
+// Moving `sent_at` claims the cooldown: of parallel calls one finds the time that it has read.
+const claim = statement<Claim, ClaimRow>(
+  'claim-resend',
+  (v) => `WITH open AS (
+     SELECT r.id, r.sent_at, ${BUCKET_KEY} AS bucket
+     FROM email_change_requests r
+     WHERE r.id = ${v.changeId} AND r.user_id = ${v.userId} AND ${STILL_PENDING} AND r.expires_at > ${v.now}
+       AND r.attempts < ${v.maxAttempts} AND r.sent_at <= ${v.sentBefore}
+   ), places AS (
+     ${takePlacesOf(v, `(SELECT bucket AS key, NULL AS user_id, ${v.places}::int AS places, ${v.windowMs}::bigint AS window_ms FROM open) AS b`)}
+   ), claimed AS (
+     UPDATE email_change_requests r SET sent_at = ${v.now}
+     FROM places, open
+     WHERE places.granted AND r.id = open.id AND ${STILL_PENDING} AND r.sent_at = open.sent_at
+     RETURNING r.id
+   )
+   SELECT places.key, places.hits, places.granted, claimed.id AS claimed, ${UNWAITED}
+   FROM places LEFT JOIN claimed ON true`,
+)
+const lookAtMessages = statement<{ changeId: string; now: Date; places: number; windowMs: number }, PlaceRow>(
+  'look-at-messages',
+  (v) =>
+    lookAtPlacesOf(
+      v,
+      `(SELECT ${BUCKET_KEY} AS key, ${v.places}::int AS places, ${v.windowMs}::bigint AS window_ms
+        FROM email_change_requests r WHERE r.id = ${v.changeId}) AS b`,
+    ),
+)
+const unclaim = statement<{ changeId: string; claimedAt: Date; sentAt: Date }>(
+  'unclaim-resend',
+  (v) => `UPDATE email_change_requests r SET sent_at = ${v.sentAt}
+   WHERE id = ${v.changeId} AND ${STILL_PENDING} AND sent_at = ${v.claimedAt}`,
+)
+
+interface Replace {
+  changeId: string
+  claimedAt: Date
+  codeMac: Buffer
+  method: VerificationMethod
+  expiresAt: Date
+  auditId: string
+  callerKind: string
+  ip: string
+}
+
+const replaceCode = statement<Replace>(
+  'replace-verification-code',
+  (v) => `WITH request AS (
+     UPDATE email_change_requests r SET code_mac = ${v.codeMac}, method = ${v.method}, expires_at = ${v.expiresAt}
+     WHERE id = ${v.changeId} AND ${STILL_PENDING} AND sent_at = ${v.claimedAt}
+     RETURNING id, user_id
+   )
+   ${audit('email_change.resent', { from: 'request', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.claimedAt })}
+   RETURNING id`,
+)
+
+export async function resendVerification(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
+  const now = ctx.clock.now()
+  const { targetMail, codeAttempts, resendCooldownMs } = ctx.limits
+  const change = requireOpenChange(ctx, input.change_request_id)
+  const rows = await ctx.sql(claim, {
+    changeId: change.id,
+    userId: ctx.actor.userId,
     now,
-    input.change_request_id,
-    codeAttempts,
-    new Date(now.getTime() - resendCooldownMs),
-    targetMail.places,
-    targetMail.windowMs,
-  ])
+    maxAttempts: codeAttempts,
+    sentBefore: new Date(now.getTime() - resendCooldownMs),
+    places: targetMail.places,
+    windowMs: targetMail.windowMs,
+  })
   const [row] = rows
-  const change = ctx.actor.pendingChange
-  if (!change || !row?.key) throw await tooEarly(ctx, requireOpenChange(ctx, input.change_request_id))
+  // It is too early, or the request is no longer open.
+  if (!row) throw await tooEarly(ctx, await requireStillOpenChange(ctx, change.id))
   noteWait(ctx, change)
   const places = await judgePlaces(ctx, { take: [messagesTo(ctx, row)], code: 'EMAIL_008' }, rows, now)
   if (row.claimed === null) {
     await givePlacesBack(ctx, places)
-    throw await refusalAfterRace(ctx, change.id, now)
+    throw await tooEarly(ctx, await requireStillOpenChange(ctx, change.id))
   }
   let accepted = false
   try {
@@ -104,16 +137,16 @@ export async function resendVerification(call: Call, input: Input<typeof contrac
       validMs: expiresAt.getTime() - now.getTime(),
     })
     if (!accepted) throw new AppError('EMAIL_009', undefined, 60)
-    const replaced = await ctx.sql(replaceCode, [
-      change.id,
-      now,
-      macOfCode(ctx, change.id, code),
+    const replaced = await ctx.sql(replaceCode, {
+      changeId: change.id,
+      claimedAt: now,
+      codeMac: macOfCode(ctx, change.id, code),
       method,
       expiresAt,
-      ctx.secrets.randomId('aud_'),
-      ctx.actor.kind,
-      ctx.ip,
-    ])
+      auditId: ctx.secrets.randomId('aud_'),
+      callerKind: ctx.actor.kind,
+      ip: ctx.ip,
+    })
     if (replaced.length === 0) throw new AppError('EMAIL_006')
     noteWait(ctx, { sentAt: now })
     return {
@@ -126,15 +159,9 @@ export async function resendVerification(call: Call, input: Input<typeof contrac
     // The mailbox has its message now, whatever becomes of the code: the place and the wait stay.
     if (accepted) throw error
     await givePlacesBack(ctx, places)
-    await ctx.sql(unclaim, [change.id, now, change.sentAt])
+    await ctx.sql(unclaim, { changeId: change.id, claimedAt: now, sentAt: change.sentAt })
     throw error
   }
-}
-
-/** Another resend was first, or the request is no longer open. */
-async function refusalAfterRace(ctx: Context, id: string, now: Date): Promise<AppError> {
-  const refusal = await refusalNow(ctx, id, 'EMAIL_008')
-  return refusal.code === 'EMAIL_008' ? tooEarly(ctx, { id, sentAt: now }) : refusal
 }
 
 /** Tells the wait after which there is room for another message to the address as well. */
@@ -142,7 +169,7 @@ async function tooEarly(ctx: Context, change: Pick<PendingChange, 'id' | 'sentAt
   noteWait(ctx, change)
   const now = ctx.clock.now()
   const { places, windowMs } = ctx.limits.targetMail
-  const rows = await ctx.sql<PlaceRow>(lookAtMessages, [now, change.id, places, windowMs])
+  const rows = await ctx.sql(lookAtMessages, { changeId: change.id, now, places, windowMs })
   const full = rows.filter(({ granted }) => !granted).map((row) => bucketState(messagesTo(ctx, row), row.hits, now))
   for (const state of full) noteBucket(ctx, state)
   const freeAt = Math.max(...[resendAvailableAt(ctx, change), ...full.map(({ resetsAt }) => resetsAt)].map(Number))

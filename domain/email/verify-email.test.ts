@@ -348,7 +348,7 @@ test('an access token that verifies ends every browser session', async () => {
   const credential = await readCredential(ctx, accessToken)
   if (!credential) throw new Error('the token opens nothing')
   const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
-  await verifyEmail(await asCaller(ctx, user.userId, credential), input)
+  await verifyEmail(await asCaller(ctx, credential), input)
   await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
   const audited = await ctx.db.auditEvent.findFirstOrThrow({ where: { userId: user.userId, action: 'email.changed' } })
   expect(audited).toMatchObject({ actor: 'access_token' })
@@ -407,4 +407,26 @@ test.each([
   answers[failing] = false
   ctx.mail.send = async () => answers.shift() ?? true
   expect(await verify(ctx, user, pending)).toMatchObject({ notification_sent: false })
+})
+
+test('an own address that is not verified is verified by the same flow: it stays, nothing else ends, nobody is told of a change', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })
+  const elsewhere = await givenSession(ctx, user.userId)
+  const pending = await givenPendingChange(ctx, user, user.email.toUpperCase().replace('EXAMPLE.TEST', 'example.test'))
+  expect(await verify(ctx, user, pending)).toMatchObject({ email_verified: true, notification_sent: false })
+  await ctx.settle()
+
+  const status = await getEmailStatus(await asUser(ctx, { ...user, sessionId: elsewhere }))
+  expect(status).toMatchObject({
+    current_email: user.email,
+    email_verified: true,
+    verified_at: '2026-11-20T09:00:00.000Z',
+  })
+  expect(ctx.mailbox.map(({ message }) => message.template)).toEqual(['verify-new-email'])
+  expect(await ctx.db.notice.count({ where: { userId: user.userId } })).toBe(0)
+  expect(await ctx.db.auditEvent.count({ where: { userId: user.userId, action: 'email.verified' } })).toBe(1)
+  // Verified, it is an address that is held, the caller's own included.
+  await expect(givenPendingChange(ctx, user, user.email)).rejects.toMatchObject({ code: 'EMAIL_002' })
 })

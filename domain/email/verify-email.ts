@@ -1,61 +1,35 @@
 import type { Data, Input } from '@/contract/define'
 import type { verifyEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
-import { callerStatement } from '../access/caller'
-import { type Call, isUniqueViolation } from '../context'
+import { type Context, isUniqueViolation } from '../context'
 import { leaseUntil, sendFirst, toChangeLetter, toDeliverable } from '../notices'
 import {
   type AskedPlaces,
   judgePlaces,
   type PlaceRow,
-  placeValues,
-  TAKE_PLACES_IF_ADMITTED,
+  type TakeValues,
+  takePlacesPart,
+  takeValues,
   userBucket,
 } from '../rate-limit'
-import { refusalNow, STILL_PENDING } from './pending-change'
+import { audit, endSessions, type Placeholders, queueChangeNotice, statement } from '../sql'
+import { requireStillOpenChange, STILL_PENDING } from './pending-change'
 import { macsOfCode } from './verification-code'
 
-// The call is counted, the attempt is counted, and a right code takes effect, or the address turns out to be taken and nothing
-// of it has happened. Locks are taken in the order bucket, account, request, as everywhere.
-const judgeCode = callerStatement('judge-verification-code', {
-  values: 13,
-  parts: `places AS (${TAKE_PLACES_IF_ADMITTED}), account AS (
-     SELECT u.id, admitted.id AS caller_id, admitted.kind AS caller_kind
-     FROM places CROSS JOIN admitted JOIN users u ON u.id = admitted.user_id AND u.withdrawn_at IS NULL
-     WHERE places.granted FOR UPDATE OF u
-   ), attempt AS (
-     UPDATE email_change_requests r
-     SET attempts = r.attempts + 1,
-         status = CASE WHEN r.code_mac = ANY($8::bytea[]) THEN 'verified' ELSE r.status END,
-         closed_at = CASE WHEN r.code_mac = ANY($8::bytea[]) THEN $1::timestamptz END,
-         closed_ip = CASE WHEN r.code_mac = ANY($8::bytea[]) THEN $9 END
-     FROM account
-     WHERE r.id = $6 AND r.user_id = account.id AND r.${STILL_PENDING}
-       AND r.expires_at > $1 AND r.attempts < $7 AND $8::bytea[] IS NOT NULL
-     RETURNING r.id, r.user_id, r.attempts, r.status, r.old_email, r.new_email, r.new_email_key, caller_id, caller_kind
-   ), request AS (
-     SELECT id, user_id, new_email, new_email_key, caller_id, caller_kind FROM attempt WHERE status = 'verified'
-   ), changed AS (
-     UPDATE users u
-     SET email = request.new_email, email_key = request.new_email_key, email_verified_at = $1, version = u.version + 1
-     FROM request WHERE u.id = request.user_id
-   ), ended AS (
-     UPDATE sessions s SET revoked_at = $1
-     FROM request WHERE s.user_id = request.user_id AND s.revoked_at IS NULL AND s.id <> request.caller_id
-   ), audited AS (
-     INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
-     SELECT $10, user_id, 'email.changed', caller_kind, id, $9, $1 FROM request
-   ), notices AS (
-     INSERT INTO notices (id, user_id, kind, recipient, change_request_id, created_at, due_at, attempts)
-     SELECT n.id, request.user_id, 'email_changed', n.recipient, request.id, $1, $13::timestamptz, 1
-     FROM request, (VALUES ($11, 'old'), ($12, 'new')) AS n (id, recipient)
-   )`,
-  columns: `places.key, places.hits, places.granted, attempt.attempts AS attempts_made, attempt.status AS outcome,
-            attempt.old_email, attempt.new_email AS verified_email`,
-  joins: 'LEFT JOIN places ON true LEFT JOIN attempt ON true',
-})
-
-const FIRST_TRY_MS = 5_000
+interface Judge extends TakeValues {
+  userId: string
+  changeId: string
+  /** What the right code may look like; null for text that cannot be a code and is no attempt. */
+  codeMacs: Buffer[] | null
+  maxAttempts: number
+  ip: string
+  callerId: string
+  callerKind: string
+  auditId: string
+  oldNoticeId: string
+  newNoticeId: string
+  leaseUntil: Date
+}
 
 /** Without `attempts_made` where there was nothing to judge. */
 interface AttemptRow extends PlaceRow {
@@ -63,29 +37,88 @@ interface AttemptRow extends PlaceRow {
   outcome: string
   old_email: string
   verified_email: string
+  /** The account's own address was verified; it did not change. */
+  is_own: boolean
 }
 
-export async function verifyEmail(call: Call, input: Input<typeof contract>): Promise<Data<typeof contract>> {
-  const now = call.clock.now()
-  const { userId } = call
-  const { change_request_id: id, verification_code: code } = input
-  const asked: AskedPlaces = { take: [userBucket(call, 'verify', userId)], code: 'RATE_001' }
-  const noticeIds = { old: call.secrets.randomId('ntc_'), new: call.secrets.randomId('ntc_') }
-  const judge = (macs: Buffer[] | null) =>
-    call.enter<AttemptRow>(judgeCode, [
-      ...placeValues(asked, now),
-      id,
-      call.limits.codeAttempts,
-      macs,
-      call.ip,
-      call.secrets.randomId('aud_'),
-      noticeIds.old,
-      noticeIds.new,
-      leaseUntil(now),
-    ])
+const countAttempt = (v: Placeholders<Judge>) => {
+  const isRight = `r.code_mac = ANY(${v.codeMacs}::bytea[])`
+  return `UPDATE email_change_requests r
+     SET attempts = r.attempts + 1,
+         status = CASE WHEN ${isRight} THEN 'verified' ELSE r.status END,
+         closed_at = CASE WHEN ${isRight} THEN ${v.now}::timestamptz END,
+         closed_ip = CASE WHEN ${isRight} THEN ${v.ip} END
+     FROM account
+     WHERE r.id = ${v.changeId} AND r.user_id = account.id AND ${STILL_PENDING}
+       AND r.expires_at > ${v.now} AND r.attempts < ${v.maxAttempts} AND ${v.codeMacs}::bytea[] IS NOT NULL
+     RETURNING r.id, r.user_id, r.attempts, r.status, r.old_email, r.new_email, r.new_email_key,
+               r.new_email_key = account.email_key AS is_own`
+}
+
+// The attempt is counted whatever the code; the right one takes effect. Locks are taken in the order bucket, account, change request.
+const judgeCode = statement<Judge, AttemptRow>(
+  'judge-verification-code',
+  (v) => `WITH places AS (${takePlacesPart(v)}), account AS (
+     SELECT u.id, u.email_key FROM places JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL
+     WHERE places.granted FOR UPDATE OF u
+   ), attempt AS (
+     ${countAttempt(v)}
+   ), verified AS (
+     SELECT * FROM attempt WHERE status = 'verified'
+   ), replaced AS (
+     SELECT * FROM verified WHERE NOT is_own
+   ), changed AS (
+     UPDATE users u
+     SET email = CASE WHEN verified.is_own THEN u.email ELSE verified.new_email END,
+         email_key = verified.new_email_key, email_verified_at = ${v.now}, version = u.version + 1
+     FROM verified WHERE u.id = verified.user_id
+   ), ended AS (
+     ${endSessions({ from: 'replaced', user: 'replaced.user_id', except: v.callerId, at: v.now })}
+   ), audited AS (
+     ${audit('email.changed', { from: 'replaced', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.now })}
+   ), audited_own AS (
+     ${audit('email.verified', { from: 'verified WHERE is_own', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.now })}
+   ), notices AS (
+     ${queueChangeNotice('email_changed', {
+       from: `replaced, (VALUES (${v.oldNoticeId}, 'old'), (${v.newNoticeId}, 'new')) AS n (id, recipient)`,
+       id: 'n.id',
+       recipient: 'n.recipient',
+       user: 'replaced.user_id',
+       change: 'replaced.id',
+       at: v.now,
+       leaseUntil: v.leaseUntil,
+     })}
+   )
+   SELECT places.key, places.hits, places.granted, attempt.attempts AS attempts_made, attempt.status AS outcome,
+     attempt.old_email, attempt.new_email AS verified_email, attempt.is_own
+   FROM places LEFT JOIN attempt ON true`,
+)
+
+const FIRST_TRY_MS = 5_000
+
+export async function verifyEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
+  const now = ctx.clock.now()
+  const { actor, ip } = ctx
+  const { change_request_id: changeId, verification_code: code } = input
+  const asked: AskedPlaces = { take: [userBucket(ctx, 'verify', actor.userId)], code: 'RATE_001' }
+  const noticeIds = { old: ctx.secrets.randomId('ntc_'), new: ctx.secrets.randomId('ntc_') }
+  const judge = (codeMacs: Buffer[] | null) =>
+    ctx.sql(judgeCode, {
+      ...takeValues(asked, now),
+      userId: actor.userId,
+      changeId,
+      codeMacs,
+      maxAttempts: ctx.limits.codeAttempts,
+      ip,
+      callerId: actor.id,
+      callerKind: actor.kind,
+      auditId: ctx.secrets.randomId('aud_'),
+      oldNoticeId: noticeIds.old,
+      newNoticeId: noticeIds.new,
+      leaseUntil: leaseUntil(now),
+    })
   let taken = false
-  // What cannot be a code is no attempt.
-  const { ctx, rows } = await judge(code ? macsOfCode(call, id, code) : null).catch((error) => {
+  const rows = await judge(code ? macsOfCode(ctx, changeId, code) : null).catch((error) => {
     if (!isUniqueViolation(error, 'users_email_key_key')) throw error
     taken = true
     // The attempt counts all the same, and no code fits it.
@@ -93,26 +126,26 @@ export async function verifyEmail(call: Call, input: Input<typeof contract>): Pr
   })
   await judgePlaces(ctx, asked, rows, now)
   const [attempt] = rows
-  if (!attempt?.attempts_made) throw await refusalNow(ctx, id, 'EMAIL_003')
+  if (!attempt?.attempts_made) {
+    await requireStillOpenChange(ctx, changeId)
+    throw new AppError('EMAIL_003')
+  }
   if (taken) throw new AppError('EMAIL_002')
   if (attempt.outcome !== 'verified') {
     throw new AppError('EMAIL_003', attemptsLeft(ctx.limits.codeAttempts - attempt.attempts_made))
   }
 
   const { old_email: oldEmail, verified_email: newEmail } = attempt
-  const change = { userName: ctx.actor.user.name, oldEmail, newEmail, at: now, ipAddress: ctx.ip }
+  const verified = { email_verified: true, new_email: newEmail, changed_at: now.toISOString() } as const
+  if (attempt.is_own) return { ...verified, notification_sent: false }
+  const change = { userName: actor.user.name, oldEmail, newEmail, at: now, ipAddress: ip }
   const letter = toChangeLetter({ kind: 'email_changed', recipient: 'old' }, change)
   const sending = [
-    sendFirst(ctx, { id: noticeIds.old, userId }, letter),
-    sendFirst(ctx, { id: noticeIds.new, userId }, { ...letter, to: toDeliverable(newEmail) }),
+    sendFirst(ctx, { id: noticeIds.old, userId: actor.userId }, letter),
+    sendFirst(ctx, { id: noticeIds.new, userId: actor.userId }, { ...letter, to: toDeliverable(newEmail) }),
   ]
   const sent = Promise.all(sending).then((results) => results.every(Boolean))
-  return {
-    email_verified: true,
-    new_email: newEmail,
-    changed_at: now.toISOString(),
-    notification_sent: await Promise.race([sent, afterMs(FIRST_TRY_MS)]),
-  }
+  return { ...verified, notification_sent: await Promise.race([sent, afterMs(FIRST_TRY_MS)]) }
 }
 
 const attemptsLeft = (left: number) =>

@@ -1,5 +1,5 @@
 import type { Step } from '@/contract/withdrawal'
-import { type Sql, type Statement, statement } from '../context'
+import { type Sql, statement } from '../context'
 import { DELETION_MAP, type Erasure, type KeptFor, TIME_COLUMN } from './deletion-map'
 
 export interface Erased {
@@ -23,7 +23,7 @@ export async function erase(sql: Sql, when: Step | 'purge', erased: Erased): Pro
 }
 
 /** All tables of the moment at once: each part sees the rows as they were before, so that their order is of no matter. */
-function eraseAt(when: Erasure['when']): { text: Statement; keepsSome: boolean } {
+function eraseAt(when: Erasure['when']): { text: ReturnType<typeof statement>; keepsSome: boolean } {
   const entries = DELETION_MAP.filter((entry) => entry.when === when)
   const parts = entries.flatMap(({ table, where, kept }, index) => {
     const rows = `${table === 'users' ? 'id' : 'user_id'} = $1${where ? ` AND ${where}` : ''}`

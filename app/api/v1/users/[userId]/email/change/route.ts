@@ -2,6 +2,4 @@ import * as contract from '@/contract/email'
 import { changeEmail } from '@/domain/email/change-email'
 import { endpoint, route } from '@/server/endpoint'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.changeEmail, changeEmail, { findsCaller: true }),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.changeEmail, changeEmail))

@@ -3,5 +3,5 @@ import { resendVerification } from '@/domain/email/resend-verification'
 import { endpoint, route } from '@/server/endpoint'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.resendVerification, resendVerification, { findsCaller: true }),
+  endpoint(contract.resendVerification, resendVerification),
 )

@@ -2,6 +2,4 @@ import * as contract from '@/contract/email'
 import { verifyEmail } from '@/domain/email/verify-email'
 import { endpoint, route } from '@/server/endpoint'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
-  endpoint(contract.verifyEmail, verifyEmail, { findsCaller: true }),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.verifyEmail, verifyEmail))

@@ -1,7 +1,20 @@
+import type { ErrorCode } from '@/contract/errors'
+
 /** At most `places` calls in any rolling `windowMs`. */
 export interface Limit {
   places: number
   windowMs: number
+}
+
+interface LimitRow extends Limit {
+  /** The environment variables that override places and window. */
+  settings: readonly [places: string, window: string]
+  /** What a call without a place is answered with. */
+  code: Extract<ErrorCode, 'EMAIL_008' | 'RATE_001'>
+  /** Which limit it was; null where saying so would tell something of an address. */
+  refusal: string | null
+  /** `always`: the headers of every answer show how full it is. `refusals`: only the answer that it refuses shows it. */
+  shown: 'always' | 'refusals'
 }
 
 const second = 1000
@@ -9,34 +22,139 @@ const minute = 60 * second
 const hour = 60 * minute
 const day = 24 * hour
 
-/** Every default limit and duration. `server/env.ts` lets the environment override each. */
-export const LIMITS = {
+/** Every rate limit, one row each: store, settings, answers and headers follow from it. */
+export const LIMIT_ROWS = {
   /** Accepted change requests of a user. */
-  change: { places: 3, windowMs: hour },
+  change: {
+    places: 3,
+    windowMs: hour,
+    settings: ['EMAIL_CHANGE_LIMIT', 'EMAIL_CHANGE_WINDOW'],
+    code: 'EMAIL_008',
+    refusal: 'This account has asked for too many changes in a short time. Nothing was changed.',
+    shown: 'always',
+  },
   /** Wrong passwords of a user when asking for a change. */
-  password: { places: 5, windowMs: 15 * minute },
-  passwordDay: { places: 20, windowMs: day },
+  password: {
+    places: 5,
+    windowMs: 15 * minute,
+    settings: ['EMAIL_PASSWORD_LIMIT', 'EMAIL_PASSWORD_WINDOW'],
+    code: 'EMAIL_008',
+    refusal: 'Too many wrong passwords. Nothing was changed.',
+    shown: 'refusals',
+  },
+  passwordDay: {
+    places: 20,
+    windowMs: day,
+    settings: ['EMAIL_PASSWORD_DAY_LIMIT', 'EMAIL_PASSWORD_DAY_WINDOW'],
+    code: 'EMAIL_008',
+    refusal: 'Too many wrong passwords within a day. Nothing was changed.',
+    shown: 'refusals',
+  },
   /** Changes of a user to an address that is taken. */
-  taken: { places: 5, windowMs: hour },
-  /** Change requests for, and verification messages to, one address, over all users. */
-  target: { places: 5, windowMs: day },
-  targetMail: { places: 20, windowMs: day },
-  verify: { places: 30, windowMs: hour },
-  withdraw: { places: 5, windowMs: hour },
-  /** Kept in each instance's memory. */
-  read: { places: 300, windowMs: minute },
-  /** Wrong passwords for a pair of account and client, and for a client: an IPv4 address, or the 64 bits of an IPv6 network. */
-  signIn: { places: 10, windowMs: 15 * minute },
-  signInAddress: { places: 100, windowMs: 15 * minute },
-  /** Judged codes of one change request. */
-  codeAttempts: 5,
-  codeValidityMs: 12 * hour,
-  /** The end of a change request, however often its message is sent again. */
-  changeLifetimeMs: day,
-  resendCooldownMs: 5 * minute,
-  /** From the start of a withdrawal to the purge of what had to stay; the time scale multiplies it. */
-  withdrawalRetentionMs: 30 * day,
-}
+  taken: {
+    places: 5,
+    windowMs: hour,
+    settings: ['EMAIL_TAKEN_LIMIT', 'EMAIL_TAKEN_WINDOW'],
+    code: 'EMAIL_008',
+    refusal: null,
+    shown: 'refusals',
+  },
+  /** Change requests for one address, over all users. */
+  target: {
+    places: 5,
+    windowMs: day,
+    settings: ['EMAIL_TARGET_LIMIT', 'EMAIL_TARGET_WINDOW'],
+    code: 'EMAIL_008',
+    refusal: null,
+    shown: 'refusals',
+  },
+  /** Verification messages to one address, over all users. */
+  targetMail: {
+    places: 20,
+    windowMs: day,
+    settings: ['EMAIL_TARGET_MAIL_LIMIT', 'EMAIL_TARGET_WINDOW'],
+    code: 'EMAIL_008',
+    refusal: null,
+    shown: 'refusals',
+  },
+  verify: {
+    places: 30,
+    windowMs: hour,
+    settings: ['EMAIL_VERIFY_LIMIT', 'EMAIL_VERIFY_WINDOW'],
+    code: 'RATE_001',
+    refusal: 'Too many codes were tried in a short time. Nothing was changed.',
+    shown: 'always',
+  },
+  withdraw: {
+    places: 5,
+    windowMs: hour,
+    settings: ['WITHDRAW_LIMIT', 'WITHDRAW_WINDOW'],
+    code: 'RATE_001',
+    refusal: 'The withdrawal was asked for too often in a short time. Nothing was changed.',
+    shown: 'always',
+  },
+  /** Kept in the memory of each instance. */
+  read: {
+    places: 300,
+    windowMs: minute,
+    settings: ['READ_LIMIT', 'READ_WINDOW'],
+    code: 'RATE_001',
+    refusal: null,
+    shown: 'always',
+  },
+  /** Wrong passwords for a pair of account and client. */
+  signIn: {
+    places: 10,
+    windowMs: 15 * minute,
+    settings: ['SIGN_IN_LIMIT', 'SIGN_IN_WINDOW'],
+    code: 'RATE_001',
+    refusal: null,
+    shown: 'always',
+  },
+  /** Wrong passwords for a client: an IPv4 address, or the 64 bits of an IPv6 network. */
+  signInAddress: {
+    places: 100,
+    windowMs: 15 * minute,
+    settings: ['SIGN_IN_ADDRESS_LIMIT', 'SIGN_IN_WINDOW'],
+    code: 'RATE_001',
+    refusal: null,
+    shown: 'refusals',
+  },
+} as const satisfies Record<string, LimitRow>
 
-export type Limits = typeof LIMITS
-export type BucketName = { [K in keyof Limits]: Limits[K] extends Limit ? K : never }[keyof Limits]
+export type BucketName = keyof typeof LIMIT_ROWS
+export const BUCKET_NAMES = Object.keys(LIMIT_ROWS) as BucketName[]
+
+/** Counts and durations that an installation may set, one row each. */
+export const SETTING_ROWS = {
+  /** Judged codes of one change request. */
+  codeAttempts: { value: 5, setting: 'EMAIL_CODE_ATTEMPTS' },
+  codeValidityMs: { value: 12 * hour, setting: 'EMAIL_CODE_VALIDITY' },
+  /** The end of a change request, however often its message is sent again. */
+  changeLifetimeMs: { value: day, setting: 'EMAIL_CHANGE_LIFETIME' },
+  resendCooldownMs: { value: 5 * minute, setting: 'EMAIL_RESEND_COOLDOWN' },
+  /** From the start of a withdrawal to the purge of what had to stay; the time scale multiplies it. */
+  withdrawalRetentionMs: { value: 30 * day, setting: 'WITHDRAWAL_RETENTION' },
+} as const satisfies Record<string, { value: number; setting: string }>
+
+export type SettingName = keyof typeof SETTING_ROWS
+export const SETTING_NAMES = Object.keys(SETTING_ROWS) as SettingName[]
+
+export type Limits = Record<BucketName, Limit> & Record<SettingName, number>
+
+/** The limits with what `placesOf`, `windowOf` and `settingOf` say for each row. */
+export const limitsFrom = (
+  placesOf: (row: LimitRow) => number,
+  windowOf: (row: LimitRow) => number,
+  settingOf: (row: { value: number; setting: string }) => number,
+): Limits =>
+  Object.fromEntries([
+    ...BUCKET_NAMES.map((name) => [name, { places: placesOf(LIMIT_ROWS[name]), windowMs: windowOf(LIMIT_ROWS[name]) }]),
+    ...SETTING_NAMES.map((name) => [name, settingOf(SETTING_ROWS[name])]),
+  ]) as Limits
+
+export const LIMITS: Limits = limitsFrom(
+  ({ places }) => places,
+  ({ windowMs }) => windowMs,
+  ({ value }) => value,
+)

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from '@/contract/errors'
 import type { BucketState, Context, SystemContext } from './context'
-import type { BucketName, Limit } from './limits'
+import { type BucketName, LIMIT_ROWS, type Limit } from './limits'
 import { fenced, type Placeholders, statement, UNWAITED } from './sql'
 
 export interface Bucket extends Limit {
@@ -24,17 +24,7 @@ export const pseudonymousBucket = (ctx: SystemContext, name: BucketName, text: s
   userId: null,
 })
 
-/** Told in the headers of every answer; the others only where they refuse. */
-const SHOWN = new Set<BucketName>(['change', 'verify', 'withdraw', 'signIn'])
-
-/** Which limit it was, where saying so tells nothing of an address. */
-const REFUSALS: Partial<Record<BucketName, string>> = {
-  change: 'This account has asked for too many changes in a short time. Nothing was changed.',
-  password: 'Too many wrong passwords. Nothing was changed.',
-  passwordDay: 'Too many wrong passwords within a day. Nothing was changed.',
-  verify: 'Too many codes were tried in a short time. Nothing was changed.',
-  withdraw: 'The withdrawal was asked for too often in a short time. Nothing was changed.',
-}
+const isShown = ({ name }: Bucket) => LIMIT_ROWS[name].shown === 'always'
 
 /** Places taken by one call; hand them to `givePlacesBack` when the call turns out not to count. */
 export interface TakenPlaces {
@@ -174,9 +164,9 @@ export async function judgePlaces(
     if (row.granted && take.includes(bucket)) taken.push(bucket)
     if (!row.granted && state.resetsAt.getTime() > freeAt) {
       freeAt = state.resetsAt.getTime()
-      refusal = REFUSALS[bucket.name]
+      refusal = LIMIT_ROWS[bucket.name].refusal ?? undefined
     }
-    if (!row.granted || SHOWN.has(bucket.name)) noteBucket(ctx, state)
+    if (!row.granted || isShown(bucket)) noteBucket(ctx, state)
   }
   const places = { buckets: taken, at: now }
   if (freeAt === 0) return places
@@ -202,7 +192,7 @@ export async function givePlacesBack(
   const rows = await ctx.sql(removeHits, { keys, takenAt: places.at })
   for (const bucket of places.buckets) {
     const row = rows.find(({ key }) => key === bucket.key)
-    if (row && SHOWN.has(bucket.name)) noteBucket(ctx, bucketState(bucket, row.hits, ctx.clock.now()))
+    if (row && isShown(bucket)) noteBucket(ctx, bucketState(bucket, row.hits, ctx.clock.now()))
   }
 }
 

@@ -8,6 +8,7 @@ import type { Contract } from '@/contract/define'
 import { operations } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import type { SystemContext } from '@/domain/context'
+import { LIMIT_ROWS } from '@/domain/limits'
 import type { Instance } from '@/faults/instance'
 import { givenWorld, type World } from '@/faults/world'
 import { createSecrets } from '@/server/secrets'
@@ -26,25 +27,10 @@ const SECRETS = { AUTH_SECRET: 'auth-secret-of-the-fuzz-run', CODE_SECRET: 'code
 // Limits are settings. The windows are short as well, so that no bucket grows with the run.
 const [HIGH, SHORT] = ['1000000', 'PT1S']
 const LIMITS = Object.fromEntries(
-  [
-    'EMAIL_CHANGE',
-    'EMAIL_PASSWORD',
-    'EMAIL_PASSWORD_DAY',
-    'EMAIL_TAKEN',
-    'EMAIL_TARGET',
-    'EMAIL_VERIFY',
-    'WITHDRAW',
-    'READ',
-    'SIGN_IN',
-  ]
-    .flatMap((name) => [
-      [`${name}_LIMIT`, HIGH],
-      [`${name}_WINDOW`, SHORT],
-    ])
-    .concat([
-      ['EMAIL_TARGET_MAIL_LIMIT', HIGH],
-      ['SIGN_IN_ADDRESS_LIMIT', HIGH],
-    ]),
+  Object.values(LIMIT_ROWS).flatMap(({ settings: [places, window] }) => [
+    [places, HIGH],
+    [window, SHORT],
+  ]),
 )
 
 let world: World

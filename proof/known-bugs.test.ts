@@ -1,10 +1,12 @@
 import pg from 'pg'
 import { beforeAll, expect, test, vi } from 'vitest'
+import { ERRORS } from '@/contract/errors'
 import { operations } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { signOut } from '@/domain/access/sessions'
 import { signIn } from '@/domain/access/sign-in'
-import { LIMITS } from '@/domain/limits'
+import type { BucketState } from '@/domain/context'
+import { BUCKET_NAMES, type BucketName, LIMIT_ROWS, LIMITS } from '@/domain/limits'
 import {
   givenConnectedApps,
   givenSession,
@@ -19,6 +21,7 @@ import { addTransaction } from '@/domain/withdrawal/transactions'
 import { clientIp } from '@/server/client-ip'
 import { openDatabase } from '@/server/db'
 import {
+  type Answer,
   type Caller,
   call,
   change,
@@ -53,7 +56,7 @@ beforeAll(() => {
 
 const manyVerifyCalls = { verify: { places: 10_000, windowMs: hour } }
 
-const trySignIn = (ctx: Service, email: string, password: string, ip = '192.0.2.1') =>
+const trySignIn = (ctx: Service & { buckets?: BucketState[] }, email: string, password: string, ip = '192.0.2.1') =>
   signIn(ctx, { email, password, userAgent: '', ip })
 
 test('B1 of two changes at once, a mailed code only ever sets the address it was mailed to', async () => {
@@ -279,84 +282,94 @@ test('B8 a change whose account, session, address or code is no longer what it w
   expect(await emailOf(ctx, caller)).toBe(caller.email)
 })
 
-/** One call that takes a place of the limit, on the path that people use; answers with its code. */
-type Road = (ctx: Service, caller: Caller, n: number) => Promise<string>
-const codeOf = async (answer: Promise<{ code: string }>) => (await answer).code
+/** What a call is answered with: its code, its sentence, and the limits that its headers show. */
+interface Told {
+  code: string
+  details: string
+  shown: string
+}
+/** One call that takes a place of the limit, on the path that people use. */
+type Road = (ctx: Service, caller: Caller, n: number) => Promise<Told>
+const told = async (answer: Promise<Answer>): Promise<Told> => {
+  const { code, details, headers } = await answer
+  return { code, details, shown: headers.get('RateLimit-Policy') ?? '' }
+}
+const toldAtSignIn = async (ctx: Service, email: string, ip: string): Promise<Told> => {
+  const buckets: BucketState[] = []
+  const error = await trySignIn({ ...ctx, buckets }, email, 'wrong', ip).then(
+    () => ({}),
+    (refusal) => refusal,
+  )
+  const { code = 'accepted', details = '' } = error as Partial<Told>
+  return { code, details, shown: JSON.stringify(buckets.map(({ name }) => name)) }
+}
 const wide = { places: 10_000, windowMs: day }
-const ROADS: Record<string, { refusal: string; road: Road; widen?: (keyof typeof LIMITS)[]; places?: number }> = {
-  change: { refusal: 'EMAIL_008', road: (_, caller, n) => codeOf(change(caller, `${n}-${caller.email}`)) },
+const ROADS: Record<BucketName, { road: Road; widen?: BucketName[] }> = {
+  change: { road: (_, caller, n) => told(change(caller, `${n}-${caller.email}`)) },
   password: {
-    refusal: 'EMAIL_008',
-    road: (_, caller) => codeOf(change({ ...caller, password: 'wrong' }, 'x@example.test')),
+    road: (_, caller) => told(change({ ...caller, password: 'wrong' }, 'x@example.test')),
   },
   passwordDay: {
-    refusal: 'EMAIL_008',
     widen: ['password'],
-    road: (_, caller) => codeOf(change({ ...caller, password: 'wrong' }, 'x@example.test')),
+    road: (_, caller) => told(change({ ...caller, password: 'wrong' }, 'x@example.test')),
   },
-  taken: { refusal: 'EMAIL_008', road: (_, caller) => codeOf(change(caller, caller.email)) },
+  taken: { road: (_, caller) => told(change(caller, caller.email)) },
   target: {
-    refusal: 'EMAIL_008',
-    road: async (ctx, { email }) => codeOf(change(await givenCaller(ctx), `target-${email}`)),
+    road: async (ctx, { email }) => told(change(await givenCaller(ctx), `target-${email}`)),
   },
   targetMail: {
-    refusal: 'EMAIL_008',
     widen: ['target'],
-    road: async (ctx, { email }) => codeOf(change(await givenCaller(ctx), `target-${email}`)),
+    road: async (ctx, { email }) => told(change(await givenCaller(ctx), `target-${email}`)),
   },
-  verify: { refusal: 'RATE_001', road: (_, caller) => codeOf(verify(caller, 'ecr_none', '000000')) },
+  verify: { road: (_, caller) => told(verify(caller, 'ecr_none', '000000')) },
   withdraw: {
-    refusal: 'RATE_001',
     road: async (ctx, caller) => {
       const transaction = { userId: caller.userId, status: 'pending' as const, description: '', amountCents: 1, ip: '' }
       await addTransaction(ctx, transaction)
-      return codeOf(withdraw(caller))
+      return told(withdraw(caller))
     },
   },
-  read: { refusal: 'RATE_001', road: (_, caller) => codeOf(call(caller, 'getEmailStatus')) },
-  signIn: { refusal: 'RATE_001', road: (ctx, { email }) => outcomeOf(trySignIn(ctx, email, 'wrong', '198.51.100.1')) },
+  read: { road: (_, caller) => told(call(caller, 'getEmailStatus')) },
+  signIn: { road: (ctx, { email }) => toldAtSignIn(ctx, email, '198.51.100.1') },
   signInAddress: {
-    refusal: 'RATE_001',
-    road: (ctx, { email }, n) => outcomeOf(trySignIn(ctx, `${n}-${email}`, 'wrong', '198.51.100.2')),
-  },
-  codeAttempts: {
-    refusal: 'EMAIL_005',
-    places: LIMITS.codeAttempts,
-    road: async (ctx, caller) => {
-      if (proofsIn(ctx).length === 0) await givenChange(ctx, caller)
-      const [proof] = proofsIn(ctx)
-      return codeOf(verify(caller, proof?.request, wrongCode(proof?.code ?? '')))
-    },
-  },
-  resendCooldownMs: {
-    refusal: 'EMAIL_008',
-    places: 1,
-    road: async (ctx, caller) => {
-      if (proofsIn(ctx).length > 0) return codeOf(resend(caller, proofsIn(ctx)[0]?.request))
-      await givenChange(ctx, caller)
-      ctx.clock.advance(LIMITS.resendCooldownMs)
-      return codeOf(resend(caller, proofsIn(ctx)[0]?.request))
-    },
+    road: (ctx, { email }, n) => toldAtSignIn(ctx, `${n}-${email}`, '198.51.100.2'),
   },
 }
 
-test.each(Object.keys(ROADS))('B9 the limit %s stops the call after its last place, on the real path', async (name) => {
-  const { refusal, road, widen = [], places } = ROADS[name] as (typeof ROADS)[string]
-  const ctx = await givenService(Object.fromEntries(widen.map((other) => [other, wide])))
+test.each(BUCKET_NAMES)(
+  'B9 the limit %s refuses the call after its last place, with the code, sentence and headers of its row',
+  async (name) => {
+    const { road, widen = [] } = ROADS[name]
+    const ctx = await givenService(Object.fromEntries(widen.map((other) => [other, wide])))
+    const caller = await givenCaller(ctx)
+    const { places, code, refusal, shown } = LIMIT_ROWS[name]
+    for (let n = 0; n < places; n++) {
+      const answer = await road(ctx, caller, n)
+      expect([n, answer.code]).not.toEqual([n, code])
+      expect(answer.shown.includes(`"${name}"`)).toBe(shown === 'always')
+    }
+    const refused = await road(ctx, caller, places)
+    expect(refused).toMatchObject({ code, details: refusal ?? ERRORS[code].details })
+    expect(refused.shown).toContain(`"${name}"`)
+  },
+)
+
+test('B9 a change request judges five codes', async () => {
+  const ctx = await givenService()
   const caller = await givenCaller(ctx)
-  const limit = LIMITS[name as 'change']
-  const room = places ?? limit.places
-  for (let n = 0; n < room; n++) expect([n, await road(ctx, caller, n)]).not.toEqual([n, refusal])
-  expect(await road(ctx, caller, room)).toBe(refusal)
+  const { id, code } = await givenChange(ctx, caller)
+  const outcomes: string[] = []
+  for (let n = 0; n <= LIMITS.codeAttempts; n++) outcomes.push((await verify(caller, id, wrongCode(code))).code)
+  expect(tally(outcomes)).toEqual({ EMAIL_003: LIMITS.codeAttempts, EMAIL_005: 1 })
 })
 
-test('B9 no limit is without its proof', () => {
-  const bounds = ['codeValidityMs', 'changeLifetimeMs', 'withdrawalRetentionMs']
-  expect(Object.keys(ROADS).sort()).toEqual(
-    Object.keys(LIMITS)
-      .filter((name) => !bounds.includes(name))
-      .sort(),
-  )
+test('B9 a change request is sent again once in the cooldown', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  const { id } = await givenChange(ctx, caller)
+  ctx.clock.advance(LIMITS.resendCooldownMs)
+  expect((await resend(caller, id)).code).toBe('accepted')
+  expect((await resend(caller, id)).code).toBe('EMAIL_008')
 })
 
 test('B10 whoever asks, repeats and cancels, a stranger gets five requests and twenty mails a day', async () => {

@@ -3,7 +3,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import path from 'node:path'
 import { z } from 'zod'
 import { parseAddress } from '@/contract/address'
-import { type BucketName, LIMITS, type Limits } from '@/domain/limits'
+import { BUCKET_NAMES, LIMIT_ROWS, type Limits, limitsFrom, SETTING_NAMES, SETTING_ROWS } from '@/domain/limits'
 import type { S3Settings } from './archive-store'
 import type { IssuerSettings } from './outside-issuer'
 
@@ -91,32 +91,25 @@ const secrets = z
     'must be secrets of 16 characters or more, separated by commas',
   )
 
-const BUCKETS: Record<BucketName, { places: string; window: string }> = {
-  change: { places: 'EMAIL_CHANGE_LIMIT', window: 'EMAIL_CHANGE_WINDOW' },
-  password: { places: 'EMAIL_PASSWORD_LIMIT', window: 'EMAIL_PASSWORD_WINDOW' },
-  passwordDay: { places: 'EMAIL_PASSWORD_DAY_LIMIT', window: 'EMAIL_PASSWORD_DAY_WINDOW' },
-  taken: { places: 'EMAIL_TAKEN_LIMIT', window: 'EMAIL_TAKEN_WINDOW' },
-  target: { places: 'EMAIL_TARGET_LIMIT', window: 'EMAIL_TARGET_WINDOW' },
-  targetMail: { places: 'EMAIL_TARGET_MAIL_LIMIT', window: 'EMAIL_TARGET_WINDOW' },
-  verify: { places: 'EMAIL_VERIFY_LIMIT', window: 'EMAIL_VERIFY_WINDOW' },
-  withdraw: { places: 'WITHDRAW_LIMIT', window: 'WITHDRAW_WINDOW' },
-  read: { places: 'READ_LIMIT', window: 'READ_WINDOW' },
-  signIn: { places: 'SIGN_IN_LIMIT', window: 'SIGN_IN_WINDOW' },
-  signInAddress: { places: 'SIGN_IN_ADDRESS_LIMIT', window: 'SIGN_IN_WINDOW' },
-}
-
 const limitFields = Object.fromEntries(
-  Object.entries(BUCKETS).flatMap(([name, names]) => {
-    const { places, windowMs } = LIMITS[name as BucketName]
+  BUCKET_NAMES.flatMap((name) => {
+    const { places, windowMs, settings } = LIMIT_ROWS[name]
     return [
-      [names.places, count(places)],
-      [names.window, duration(windowMs)],
+      [settings[0], count(places)],
+      [settings[1], duration(windowMs)],
     ]
+  }),
+)
+const settingFields = Object.fromEntries(
+  SETTING_NAMES.map((name) => {
+    const { value, setting } = SETTING_ROWS[name]
+    return [setting, name.endsWith('Ms') ? duration(value) : count(value)]
   }),
 )
 
 const schema = z.object({
   ...limitFields,
+  ...settingFields,
   APP_ENV: z.enum(['local', 'production'], 'must be local or production').default('local'),
   PORT: z
     .string()
@@ -177,11 +170,6 @@ const schema = z.object({
   LOG_LEVEL: z
     .enum(['silent', 'error', 'warn', 'info', 'debug'], 'must be silent, error, warn, info or debug')
     .default('info'),
-  EMAIL_CODE_ATTEMPTS: count(LIMITS.codeAttempts),
-  EMAIL_CODE_VALIDITY: duration(LIMITS.codeValidityMs),
-  EMAIL_CHANGE_LIFETIME: duration(LIMITS.changeLifetimeMs),
-  EMAIL_RESEND_COOLDOWN: duration(LIMITS.resendCooldownMs),
-  WITHDRAWAL_RETENTION: duration(LIMITS.withdrawalRetentionMs),
 })
 
 const PRODUCTION_NEEDS = [
@@ -237,12 +225,6 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
   if (engineKeys === 1 && !engineDev) {
     throw new SettingsError('INNGEST_EVENT_KEY and INNGEST_SIGNING_KEY must be set together.')
   }
-  const buckets = Object.fromEntries(
-    Object.entries(BUCKETS).map(([name, { places, window }]) => [
-      name,
-      { places: numbers[places], windowMs: numbers[window] },
-    ]),
-  )
   return {
     production,
     port: settings.PORT,
@@ -264,15 +246,11 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     metricsToken: settings.METRICS_TOKEN,
     otlpEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
     logLevel: settings.LOG_LEVEL,
-    limits: {
-      ...LIMITS,
-      ...buckets,
-      codeAttempts: settings.EMAIL_CODE_ATTEMPTS,
-      codeValidityMs: settings.EMAIL_CODE_VALIDITY,
-      changeLifetimeMs: settings.EMAIL_CHANGE_LIFETIME,
-      resendCooldownMs: settings.EMAIL_RESEND_COOLDOWN,
-      withdrawalRetentionMs: settings.WITHDRAWAL_RETENTION,
-    },
+    limits: limitsFrom(
+      ({ settings: [places] }) => numbers[places] as number,
+      ({ settings: [, window] }) => numbers[window] as number,
+      ({ setting }) => numbers[setting] as number,
+    ),
   }
 }
 

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
 import { givenWithdrawal, type TestContext, testContext } from '@/domain/testing'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
+import { engineLog } from '@/server/engine-log'
 import { processWithdrawal } from './functions/process-withdrawal'
 import { purgeRetained } from './functions/purge-retained-data'
 import { sendNotices } from './functions/send-notices'
@@ -30,7 +31,9 @@ afterEach(() => {
 })
 
 /** The SDK's own handler, in the mode of the development server. */
-async function givenHandler(client = new Inngest({ id: 'user-account-service', isDev: true })): Promise<string> {
+async function givenHandler(
+  client = new Inngest({ id: 'user-account-service', isDev: true, logger: engineLog }),
+): Promise<string> {
   const { url, server } = await listen(serve({ client, functions, enableUnauthedSync: false }))
   servers.push(server)
   return url
@@ -103,6 +106,83 @@ test.each(FROZEN.map((id, index) => ({ id, known: index + 1 })))(
     expect(await stepRows(withdrawalId)).toEqual(expect.arrayContaining(before))
   },
 )
+
+/** The ids under which a run that wakes early at every step goes on, in their order. */
+const again = (wake: number) =>
+  ['user_profile', 'third_party_integrations', 'data_archives'].flatMap((step) => [
+    `wait-for-${step}`,
+    step,
+    ...Array.from({ length: wake }, (_, index) => [
+      `wait-for-${step}-again-${index + 1}`,
+      `${step}-again-${index + 1}`,
+    ]).flat(),
+  ])
+
+/** How late each step of a new run will have ended, in milliseconds. */
+async function givenTimedRun() {
+  const run = await givenRun()
+  const planned = (await stepRows(run.withdrawalId)).filter(({ dueAt }) => dueAt)
+  const lateness = async () => {
+    const rows = await stepRows(run.withdrawalId)
+    return planned.map(({ step, dueAt }) => {
+      const completedAt = rows.find((row) => row.step === step)?.completedAt
+      return completedAt && dueAt ? completedAt.getTime() - dueAt.getTime() : null
+    })
+  }
+  return { ...run, lateness }
+}
+
+test('an engine that wakes 100 ms early sleeps again, and each step runs within a second after it is due', async () => {
+  const { event, lateness } = await givenTimedRun()
+  const history: History = { steps: {}, stack: [] }
+  const wakeEarly = (at: Date) => sleepUntil(new Date(at.getTime() - 100))
+  await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil: wakeEarly, history })
+  expect(history.stack).toEqual(['load-steps', ...again(1)].map(stored))
+  expect(await lateness()).toEqual([150, 150, 150])
+})
+
+test('an engine whose clock is an hour ahead is told how long to sleep, and each step runs within a second after it is due', async () => {
+  const { event, lateness } = await givenTimedRun()
+  const hourAhead = (at: Date) => sleepUntil(new Date(Math.max(ctx.clock.now().getTime(), at.getTime() - 3_600_000)))
+  const history: History = { steps: {}, stack: [] }
+  const sleepFor = (ms: number) => ctx.clock.advance(ms)
+  const url = await givenHandler()
+  await runFunction({ url, functionId: FUNCTION_ID, event, sleepUntil: hourAhead, sleepFor, history })
+  expect(history.stack).toEqual(['load-steps', ...again(2)].map(stored))
+  const late = await lateness()
+  expect(late.map((ms) => ms !== null && ms >= 0 && ms < 1_000)).toEqual([true, true, true])
+})
+
+test('an engine that never sleeps ends its run after a bounded number of steps, and the sweep ends the withdrawal', async () => {
+  const { withdrawalId, event } = await givenRun()
+  const history: History = { steps: {}, stack: [] }
+  const atOnce = () => {}
+  const url = await givenHandler()
+  await runFunction({ url, functionId: FUNCTION_ID, event, sleepUntil: atOnce, sleepFor: atOnce, history })
+  expect(history.stack).toEqual(['load-steps', ...again(10)].map(stored))
+  for (const hours of [1, 1, 24]) {
+    expect(await isCompleted(withdrawalId)).toBe(false)
+    ctx.clock.advance(hours * 60 * 60 * 1000)
+    await new InngestTestEngine({ function: sweep }).execute()
+    await ctx.settle()
+  }
+  expect(await isCompleted(withdrawalId)).toBe(true)
+})
+
+test('a step that an application keeps open holds up neither the run nor the steps after it', async () => {
+  const { withdrawalId } = await givenWithdrawal(ctx, ['shop'])
+  ctx.apps.answer = async () => ({ status: 503 })
+  const event = { name: 'account/withdrawal.started', data: { withdrawal_id: withdrawalId } }
+  const afterOthers = async (at: Date) => {
+    sleepUntil(at)
+    // The sweep is faster than the engine: the application has failed, and its next try is in the future.
+    await runDeletionStep(ctx, { withdrawalId, step: 'third_party_integrations' })
+  }
+  const run = await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil: afterOthers })
+  expect(run.steps.filter((name) => name.includes('again'))).toEqual([])
+  const rows = await stepRows(withdrawalId)
+  expect(rows.filter(({ completedAt }) => !completedAt).map(({ step }) => step)).toEqual(['third_party_integrations'])
+})
 
 test('calls that come twice, and a run that is started again, change nothing in the end', async () => {
   const { withdrawalId, event } = await givenRun()
@@ -182,6 +262,7 @@ test('outside the development mode unsigned calls and unsigned syncs are refused
     id: 'user-account-service',
     isDev: false,
     signingKey: `signkey-test-${'ab'.repeat(32)}`,
+    logger: engineLog,
   })
   const url = await givenHandler(client)
   const { event } = await givenRun()

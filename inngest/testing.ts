@@ -24,6 +24,8 @@ export interface RunOptions {
   event: { name: string; data: Record<string, string> }
   /** Time is the driver's: it is told when the function wants to go on. */
   sleepUntil: (at: Date) => void | Promise<void>
+  /** A sleep of so many milliseconds; without it such a sleep fails the run. */
+  sleepFor?: (ms: number) => void | Promise<void>
   /** Waits for the engine's next try of a step that failed. */
   onStepError?: () => void
   /** Answers each call twice over, as a network that loses answers makes an engine do. */
@@ -74,7 +76,7 @@ export async function runFunction(
         options.onStepError?.()
         continue
       }
-      if (op.op === 'Sleep') await options.sleepUntil(new Date(op.name ?? ''))
+      if (op.op === 'Sleep') await sleep(options, op.name ?? '')
       steps[op.id] =
         op.op === 'StepFailed' ? { type: 'error', error: op.error } : { type: 'data', data: op.data ?? null }
       stack.push(op.id)
@@ -83,6 +85,16 @@ export async function runFunction(
     }
   }
   throw new Error('the run did not end')
+}
+
+const UNIT_MS: Record<string, number> = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 }
+
+/** The protocol names a sleep by its end, or by its length such as 1h30m. */
+async function sleep({ sleepUntil, sleepFor }: RunOptions, name: string) {
+  const parts = [...name.matchAll(/(\d+)([wdhms])/g)]
+  if (parts.map(([part]) => part).join('') !== name) return sleepUntil(new Date(name))
+  if (!sleepFor) throw new Error(`nothing was said about a sleep of ${name}`)
+  return sleepFor(parts.reduce((ms, [, count, unit]) => ms + Number(count) * (UNIT_MS[unit ?? ''] ?? 0), 0))
 }
 
 async function answered<T>(call: () => Promise<T>, onNoAnswer: RunOptions['onNoAnswer']): Promise<T> {

@@ -177,19 +177,24 @@ test('production starts with all that it needs', () => {
   })
 })
 
-test.each([
-  'DATABASE_URL',
-  'SMTP_URL',
-  'AUTH_SECRET',
-  'CODE_SECRET',
-  'APP_URL',
-  'INNGEST_EVENT_KEY',
-  'INNGEST_SIGNING_KEY',
-])('production refuses to start without %s, and with it set to nothing', (name) => {
-  for (const value of [undefined, '']) {
-    expect(problemOf({ ...PRODUCTION, [name]: value })).toBe(`${name} must be set when APP_ENV is production.`)
+test('production starts without an engine, and refuses one key of an engine without the other', () => {
+  const none = { INNGEST_EVENT_KEY: undefined, INNGEST_SIGNING_KEY: '' }
+  expect(parseEnv({ ...PRODUCTION, ...none })).toMatchObject({ production: true, engine: false })
+  for (const name of ['INNGEST_EVENT_KEY', 'INNGEST_SIGNING_KEY']) {
+    expect(problemOf({ ...PRODUCTION, ...none, [name]: 'key' })).toBe(
+      'INNGEST_EVENT_KEY and INNGEST_SIGNING_KEY must be set together.',
+    )
   }
 })
+
+test.each(['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'])(
+  'production refuses to start without %s, and with it set to nothing',
+  (name) => {
+    for (const value of [undefined, '']) {
+      expect(problemOf({ ...PRODUCTION, [name]: value })).toBe(`${name} must be set when APP_ENV is production.`)
+    }
+  },
+)
 
 test('production refuses an APP_URL that is not https', () => {
   expect(problemOf({ ...PRODUCTION, APP_URL: 'http://accounts.example.com' })).toBe(

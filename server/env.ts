@@ -30,9 +30,9 @@ export interface Env {
   outsideIssuer: IssuerSettings | undefined
   trustedProxyHops: number
   withdrawalTimeScale: number
-  /** Whether Inngest drives; otherwise a timer in this process does. */
+  /** Whether an Inngest engine is configured. The in-process sweep runs with it and without it. */
   engine: boolean
-  /** Where the engine answers; undefined: Inngest's cloud, or none. */
+  /** Where the engine answers; undefined: Inngest's cloud, a development server on this host, or none. */
   engineUrl: string | undefined
   /** Undefined: there is no metrics page. */
   metricsToken: string | undefined
@@ -172,15 +172,7 @@ const schema = z.object({
     .default('info'),
 })
 
-const PRODUCTION_NEEDS = [
-  'DATABASE_URL',
-  'SMTP_URL',
-  'AUTH_SECRET',
-  'CODE_SECRET',
-  'APP_URL',
-  'INNGEST_EVENT_KEY',
-  'INNGEST_SIGNING_KEY',
-] as const
+const PRODUCTION_NEEDS = ['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'] as const
 
 let parsed: Env | undefined
 

@@ -4,14 +4,19 @@ import { SMTPServer } from 'smtp-server'
 import { afterEach, expect, test, vi } from 'vitest'
 import { testContext } from '@/domain/testing'
 import { openDatabase } from './db'
-import { createHealth, live, ready } from './health'
+import { createHealth, live, ready, stopBeingReady } from './health'
 
 const NOWHERE = '127.0.0.1:9'
 const LOCAL = { smtpUrl: undefined, engine: false, engineUrl: undefined }
-const shared = globalThis as { __accountContext?: unknown; __accountHealth?: unknown }
+const shared = globalThis as {
+  __accountContext?: unknown
+  __accountHealth?: unknown
+  __accountStopping?: boolean
+}
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
   shared.__accountHealth = undefined
+  shared.__accountStopping = undefined
   vi.restoreAllMocks()
   for (const cleanUp of cleanUps.splice(0)) await cleanUp()
 })
@@ -31,9 +36,20 @@ function givenDatabaseAway() {
 test('with everything there the service is ready, and says what each part is', async () => {
   const ctx = await testContext()
   expect(await createHealth(ctx, LOCAL)()).toEqual({
-    ready: true,
+    reason: undefined,
     parts: { database: 'ok', mail: 'local', engine: 'timer' },
+    degraded: [],
   })
+})
+
+test('while all is there the answer names no degraded part, and while the process stops it is not ready', async () => {
+  shared.__accountContext = await testContext()
+  const parts = { database: 'ok', mail: 'local', engine: 'timer' }
+  const before = await ready()
+  expect([before.status, await before.json()]).toEqual([200, { status: 'ready', ...parts }])
+  stopBeingReady()
+  const after = await ready()
+  expect([after.status, await after.json()]).toEqual([503, { status: 'not_ready', reason: 'stopping', ...parts }])
 })
 
 test('without its database the service is alive but not ready, and names the part and nothing else', async () => {
@@ -43,6 +59,7 @@ test('without its database the service is alive but not ready, and names the par
   for (const { headers } of [alive, response]) expect(headers.get('Cache-Control')).toBe('no-store')
   expect(await response.json()).toEqual({
     status: 'not_ready',
+    reason: 'database_away',
     database: 'away',
     mail: expect.any(String),
     engine: expect.any(String),
@@ -73,25 +90,51 @@ test('the mail server is greeted, and no more often than every 30 seconds while 
   expect(greetings).toEqual([1, 1, 2])
 })
 
-test('a mail server that is away or stalls makes the service not ready, within two seconds', async () => {
+test('a mail server that is away or stalls is told as degraded within two seconds; the service stays ready', async () => {
   const silent = await listening(createTcpServer())
   for (const host of [NOWHERE, silent]) {
     const startedAt = performance.now()
-    const health = await createHealth(await testContext(), { ...LOCAL, smtpUrl: `smtp://${host}` })()
-    expect(health).toMatchObject({ ready: false, parts: { database: 'ok', mail: 'away' } })
+    const health = createHealth(await testContext(), { ...LOCAL, smtpUrl: `smtp://${host}` })
+    expect(await health()).toMatchObject({ reason: undefined, parts: { mail: 'away' }, degraded: ['mail'] })
     expect(performance.now() - startedAt).toBeLessThan(2_500)
   }
 })
 
-test('the engine is reachable or unknown; callers are not turned away for it', async () => {
+test('an engine that is away is told as degraded, and one whose place is not known is not; the service stays ready', async () => {
   const engine = await listening(createServer((_request, response) => response.writeHead(404).end()))
   const ctx = await testContext()
-  for (const [engineUrl, expected] of [
-    [`http://${engine}`, 'reachable'],
-    [`http://${NOWHERE}`, 'unknown'],
-    [undefined, 'unknown'],
+  for (const [engineUrl, expected, degraded] of [
+    [`http://${engine}`, 'reachable', []],
+    [`http://${NOWHERE}`, 'away', ['engine']],
+    [undefined, 'unknown', []],
   ] as const) {
-    const { ready, parts } = await createHealth(ctx, { ...LOCAL, engine: true, engineUrl })()
-    expect([ready, parts.engine]).toEqual([true, expected])
+    const health = await createHealth(ctx, { ...LOCAL, engine: true, engineUrl })()
+    expect(health).toMatchObject({ reason: undefined, parts: { engine: expected }, degraded })
   }
+})
+
+test('where no engine is configured, an address of one is not asked', async () => {
+  const health = await createHealth(await testContext(), { ...LOCAL, engineUrl: `http://${NOWHERE}` })()
+  expect(health).toMatchObject({ parts: { engine: 'timer' }, degraded: [] })
+})
+
+test('the answer names what is degraded beside a database that is away', async () => {
+  const health = createHealth(givenDatabaseAway(), {
+    smtpUrl: `smtp://${NOWHERE}`,
+    engine: true,
+    engineUrl: `http://${NOWHERE}`,
+  })
+  shared.__accountHealth = health
+  const response = await ready()
+  expect([response.status, await response.json()]).toEqual([
+    503,
+    {
+      status: 'not_ready',
+      reason: 'database_away',
+      database: 'away',
+      mail: 'away',
+      engine: 'away',
+      degraded: ['mail', 'engine'],
+    },
+  ])
 })

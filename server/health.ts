@@ -11,11 +11,16 @@ const KEPT_MS = { database: 1_000, mail: 30_000, engine: 5_000 }
 
 export const ping = statement('ping', 'SELECT 1')
 
+const shared = globalThis as { __accountHealth?: () => Promise<Health>; __accountStopping?: boolean }
+
 type Check = () => Promise<boolean>
 type Part = 'database' | 'mail' | 'engine'
 export interface Health {
-  ready: boolean
+  /** Why the service cannot serve; undefined while it can. */
+  reason: 'database_away' | 'stopping' | undefined
   parts: Record<Part, string>
+  /** Parts that are away and without which the service serves all the same. */
+  degraded: Part[]
 }
 
 /** However often health is asked for, each part is asked once in a while, and waited for two seconds at most. */
@@ -23,17 +28,19 @@ export function createHealth(ctx: Pick<SystemContext, 'sql'>, env: Pick<Env, 'sm
   const { smtpUrl, engine, engineUrl } = env
   const database = remembered(KEPT_MS.database, () => ctx.sql(ping, []))
   const mail = smtpUrl ? remembered(KEPT_MS.mail, () => checkMailServer(smtpUrl, MOST_WAIT_MS)) : null
-  const events = engineUrl ? remembered(KEPT_MS.engine, () => fetchAny(engineUrl)) : null
+  const events = engine && engineUrl ? remembered(KEPT_MS.engine, () => fetchAny(engineUrl)) : null
   return async (): Promise<Health> => {
     const [isDatabaseThere, isMailThere, isEngineThere] = await Promise.all([database(), mail?.(), events?.()])
+    const parts: Health['parts'] = {
+      database: isDatabaseThere ? 'ok' : 'away',
+      mail: isMailThere === undefined ? 'local' : isMailThere ? 'ok' : 'away',
+      engine: !engine ? 'timer' : isEngineThere === undefined ? 'unknown' : isEngineThere ? 'reachable' : 'away',
+    }
     return {
-      // Without the engine requests are served as ever, and what is due waits in its rows: no reason to turn callers away.
-      ready: isDatabaseThere && isMailThere !== false,
-      parts: {
-        database: isDatabaseThere ? 'ok' : 'away',
-        mail: isMailThere === undefined ? 'local' : isMailThere ? 'ok' : 'away',
-        engine: !engine ? 'timer' : isEngineThere ? 'reachable' : 'unknown',
-      },
+      // Mail waits in rows, and the sweep does the engine's work: turning callers away would help nobody.
+      reason: shared.__accountStopping ? 'stopping' : isDatabaseThere ? undefined : 'database_away',
+      parts,
+      degraded: (['mail', 'engine'] as const).filter((part) => parts[part] === 'away'),
     }
   }
 }
@@ -66,14 +73,26 @@ async function fetchAny(url: string) {
   await response.body?.cancel()
 }
 
-const shared = globalThis as { __accountHealth?: () => Promise<Health> }
-
 /** The process answers. */
 export const live = async (): Promise<Response> => answer(200, { status: 'live' })
 
-/** 503 where a part that requests need is away; says which, and nothing of where it is. */
-export async function ready(): Promise<Response> {
+export function currentHealth(): Promise<Health> {
   shared.__accountHealth ??= createHealth(systemContext(), getEnv())
-  const { ready, parts } = await shared.__accountHealth()
-  return answer(ready ? 200 : 503, { status: ready ? 'ready' : 'not_ready', ...parts })
+  return shared.__accountHealth()
+}
+
+/** From now on a balancer is told to send its requests elsewhere. */
+export function stopBeingReady(): void {
+  shared.__accountStopping = true
+}
+
+/** 503 only where requests cannot be served; says which part is away, and nothing of where it is. */
+export async function ready(): Promise<Response> {
+  const { reason, parts, degraded } = await currentHealth()
+  return answer(reason ? 503 : 200, {
+    status: reason ? 'not_ready' : 'ready',
+    ...(reason && { reason }),
+    ...parts,
+    ...(degraded.length > 0 && { degraded }),
+  })
 }

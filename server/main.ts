@@ -7,7 +7,7 @@ import { api, badRequest } from './api'
 import { clientIp } from './client-ip'
 import { startEmbeddedPostgres } from './embedded-postgres'
 import { type Env, getEnv, setDatabaseUrl } from './env'
-import { ping } from './health'
+import { ping, stopBeingReady } from './health'
 import { describeError, log } from './log'
 import { loadMessages } from './mailer'
 import { migrateDeploy } from './migrate'
@@ -137,6 +137,7 @@ function close(server: Server): Promise<void> {
 async function stop(code: number) {
   if (stopping) return
   stopping = true
+  stopBeingReady()
   setTimeout(() => process.exit(1), SHUTDOWN_MS).unref()
   for (let closer = closers.pop(); closer; closer = closers.pop()) {
     await closer().catch((error) => log().error({ event: 'stop_failed', ...describeError(error) }))

@@ -11,13 +11,14 @@ vi.mock('./env', async (original) => {
   return { ...env, getEnv: () => ({ ...env.getEnv(), ...settings }) }
 })
 
-const shared = globalThis as { __accountContext?: unknown; __accountLog?: Logger }
+const shared = globalThis as { __accountContext?: unknown; __accountLog?: Logger; __accountHealth?: unknown }
 shared.__accountLog = pino({ level: 'silent' })
 let ctx: TestContext
 
 beforeEach(async () => {
   ctx = await testContext()
   shared.__accountContext = ctx
+  shared.__accountHealth = undefined
   settings.metricsToken = TOKEN
 })
 
@@ -80,4 +81,16 @@ test('what is left to do is read when it is asked for, and left out where it can
   const text = await read()
   expect(text).not.toMatch(/^account_(notices|deletion_steps|outbox_events)[ {]/m)
   expect(text).toContain('account_password_hashes{state="running"} 0')
+})
+
+test('a mail server or an engine that is away is a figure of its own, which goes back once it answers', async () => {
+  const parts = async () => {
+    const text = await read()
+    return ['mail', 'engine'].map((part) => figure(text, `account_degraded{part="${part}"}`))
+  }
+  expect(await parts()).toEqual([0, 0])
+  shared.__accountHealth = async () => ({ degraded: ['mail', 'engine'] })
+  expect(await parts()).toEqual([1, 1])
+  shared.__accountHealth = async () => ({ degraded: ['engine'] })
+  expect(await parts()).toEqual([0, 1])
 })

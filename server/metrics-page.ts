@@ -3,6 +3,7 @@ import { sha256 } from '@/domain/access/authenticate'
 import { watchBacklog } from '@/domain/withdrawal/watch-withdrawals'
 import { systemContext } from './context'
 import { getEnv } from './env'
+import { currentHealth } from './health'
 import { describeError, log } from './log'
 import { metrics } from './metrics'
 
@@ -25,11 +26,13 @@ export async function metricsPage(request: Request): Promise<Response> {
 }
 
 async function readGauges() {
-  const { passwords, steps, outbox, notices } = metrics()
+  const { passwords, steps, outbox, notices, degraded } = metrics()
   const ctx = systemContext()
   const { running, waiting } = ctx.passwords.load()
   passwords.set({ state: 'running' }, running)
   passwords.set({ state: 'waiting' }, waiting)
+  const health = await currentHealth()
+  for (const part of ['mail', 'engine'] as const) degraded.set({ part }, health.degraded.includes(part) ? 1 : 0)
   // A figure that cannot be read is left out: an old one would look like a good one.
   steps.reset()
   notices.reset()

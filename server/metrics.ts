@@ -43,6 +43,12 @@ function createMetrics() {
       help: 'Events that the engine has not taken over.',
       registers,
     }),
+    degraded: new Gauge({
+      name: 'account_degraded',
+      help: 'Mail server and engine: 1 while it does not answer, 0 while it does or where none is configured.',
+      labelNames: ['part'],
+      registers,
+    }),
     notices: new Gauge({
       name: 'account_notices',
       help: 'Notices by state: waiting for the mail server, or failed (given up in the last 30 days).',

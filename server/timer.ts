@@ -3,14 +3,15 @@ import { systemContext } from './context'
 import { getEnv } from './env'
 import { describeError, log } from './log'
 
-const SWEEP_MS = 15_000
-const SHORTEST_MS = 250
+const ALONE_MS = 15_000
+const BESIDE_ENGINE_MS = 60_000
+const MIN_INTERVAL_MS = 250
 
 const shared = globalThis as { __accountTimer?: boolean }
 
-/** Drives the due rows where no engine is configured. Any number of instances may run it: each row is claimed by one. */
+/** The in-process sweep. It also runs beside an engine, because an engine can be away, lose its state or wake early. */
 export function startTimer(): void {
-  if (getEnv().engine || shared.__accountTimer) return
+  if (shared.__accountTimer) return
   shared.__accountTimer = true
   for (const work of DUE_WORK) schedule(work)
 }
@@ -19,8 +20,9 @@ type Work = (typeof DUE_WORK)[number]
 
 /** Each at its own pace, as the engine's functions: what fails, or waits for a mail server, holds up nothing else. */
 function schedule(work: Work) {
-  const everyMs = Math.max(SHORTEST_MS, SWEEP_MS * getEnv().withdrawalTimeScale)
-  setTimeout(tick, everyMs, work).unref()
+  const { engine, withdrawalTimeScale } = getEnv()
+  const everyMs = (engine ? BESIDE_ENGINE_MS : ALONE_MS) * withdrawalTimeScale
+  setTimeout(tick, Math.max(MIN_INTERVAL_MS, everyMs), work).unref()
 }
 
 async function tick(work: Work) {

@@ -180,3 +180,52 @@ test('what a dead instance was telling is told by another once its lease is over
   expect(await rows()).toEqual(before)
   expect(asked).toHaveLength(2)
 })
+
+test('of instances that sweep at the same time one claims each row: every step, call, mail and event comes once', async () => {
+  const { ctx, asked } = await givenApplications()
+  ctx.mailServer.accepts = false
+  ctx.engine.accepts = false
+  const ids: string[] = []
+  for (let count = 0; count < 8; count++) ids.push((await givenWithdrawal(ctx, ['shop'])).withdrawalId)
+  ctx.mailServer.accepts = true
+  ctx.engine.accepts = true
+  const begun: string[] = []
+  // Each has a clock object of its own, as another process has, and they tell the same time.
+  const instances = Array.from(
+    { length: 4 },
+    (): TestContext => ({
+      ...ctx,
+      clock: { ...ctx.clock },
+      traced: (name, attributes, work) => {
+        begun.push(`${name} ${attributes.step} ${attributes.withdrawal_id}`)
+        return work()
+      },
+    }),
+  )
+  for (const wait of [5 * minute, hour, day]) {
+    ctx.clock.advance(wait)
+    for (let sweeps = 0; sweeps < 3; sweeps++) await Promise.all(instances.map(sweep))
+    await ctx.settle()
+  }
+  for (const id of ids) expect(await rowOf(ctx, id)).toMatchObject({ completedAt: expect.any(Date) })
+  const steps = ['user_profile', 'third_party_integrations', 'data_archives']
+  expect(begun.toSorted()).toEqual(ids.flatMap((id) => steps.map((step) => `deletion_step ${step} ${id}`)).toSorted())
+  expect(asked).toHaveLength(ids.length)
+  expect(ctx.engine.events.map(({ data }) => data.withdrawal_id).toSorted()).toEqual(ids.toSorted())
+  const told = ctx.mailbox.filter(({ message }) => message.template === 'account-withdrawal-started').map(({ to }) => to)
+  expect([told.length, new Set(told).size]).toEqual([ids.length, ids.length])
+})
+
+test('two copies of this code in one process share the places for calls', async () => {
+  const { ctx, hanging, hang } = await givenApplications()
+  hang('hangs')
+  for (let count = 0; count < 5; count++) await givenWithdrawal(ctx, ['hangs'])
+  ctx.clock.advance(hour)
+  vi.resetModules()
+  const copy = await import('./run-due-work')
+  expect(copy.runDueSteps).not.toBe(runDueSteps)
+  for (let sweeps = 0; sweeps < 3; sweeps++) {
+    await Promise.all([runDueSteps(ctx, 2), copy.runDueSteps(ctx, 2)])
+    await vi.waitFor(() => expect(hanging).toHaveLength(2))
+  }
+})

@@ -78,7 +78,10 @@ interface Places {
   isFilling: boolean
 }
 
-const placesByClock = new WeakMap<object, readonly Places[]>()
+// The in-process sweep and the engine's functions are two bundles of the same code, and share the places of their process.
+const shared = globalThis as { __accountPlaces?: WeakMap<object, readonly Places[]> }
+shared.__accountPlaces ??= new WeakMap()
+const placesByClock = shared.__accountPlaces
 
 /** What hangs has failed before, once it has been tried: the places of first tries stay free of it. */
 function placesOf({ clock }: SystemContext): readonly Places[] {

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+
+const settings = vi.hoisted(() => ({ engine: false, withdrawalTimeScale: 1 }))
+const works = vi.hoisted(() => ({ steps: vi.fn(async () => {}), house: vi.fn(async () => {}) }))
+vi.mock('./env', () => ({ getEnv: () => ({ logLevel: 'silent', ...settings }) }))
+vi.mock('./context', () => ({ systemContext: () => ({}) }))
+vi.mock('@/domain/withdrawal/run-due-work', () => ({ DUE_WORK: [works.steps, works.house] }))
+
+const shared = globalThis as { __accountTimer?: boolean }
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  shared.__accountTimer = undefined
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.resetAllMocks()
+})
+
+async function startTimer() {
+  const timer = await import('./timer')
+  timer.startTimer()
+}
+
+test.each([
+  { engine: false, scale: 1, everyMs: 15_000 },
+  { engine: true, scale: 1, everyMs: 60_000 },
+  { engine: false, scale: 0.1, everyMs: 1_500 },
+  { engine: true, scale: 0.1, everyMs: 6_000 },
+  { engine: false, scale: 0.0001, everyMs: 250 },
+  { engine: true, scale: 0.0001, everyMs: 250 },
+])(
+  'with an engine: $engine, and a time scale of $scale, the sweep runs every $everyMs ms',
+  async ({ engine, scale, everyMs }) => {
+    Object.assign(settings, { engine, withdrawalTimeScale: scale })
+    await startTimer()
+    for (let runs = 0; runs < 3; runs++) {
+      await vi.advanceTimersByTimeAsync(everyMs - 1)
+      expect(works.steps).toHaveBeenCalledTimes(runs)
+      await vi.advanceTimersByTimeAsync(1)
+      expect(works.steps).toHaveBeenCalledTimes(runs + 1)
+    }
+  },
+)
+
+test('a part of the sweep that fails or hangs delays no other part, and a failed part runs again', async () => {
+  Object.assign(settings, { engine: true, withdrawalTimeScale: 1 })
+  works.steps.mockRejectedValueOnce(new Error('broken'))
+  works.house.mockReturnValueOnce(new Promise(() => {}))
+  await startTimer()
+  await vi.advanceTimersByTimeAsync(120_000)
+  expect(works.steps).toHaveBeenCalledTimes(2)
+  expect(works.house).toHaveBeenCalledTimes(1)
+})
+
+test('a second call starts no second sweep in the same process', async () => {
+  Object.assign(settings, { engine: false, withdrawalTimeScale: 1 })
+  await startTimer()
+  await startTimer()
+  await vi.advanceTimersByTimeAsync(15_000)
+  expect(works.steps).toHaveBeenCalledTimes(1)
+})

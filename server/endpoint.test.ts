@@ -553,6 +553,9 @@ const NOT_TEXT = [
   { contains: '@' },
   { equals: 'x' },
   { $ne: 1 },
+  ...['toString', 'valueOf', 'toJSON', 'then', 'constructor', '__proto__'].map((name) => ({ [name]: 1 })),
+  [{ toString: 1 }],
+  [[[]]],
 ]
 const ODD_TEXT = ['', ' ', '\u0000', 'a\u0000b', '\ud800', '\udc00x', '\u202e', '\ufeff', "' OR 1=1 --", '{{7*7}}']
 const LONG_TEXT = ['x'.repeat(10_000)]
@@ -583,7 +586,7 @@ const NEARLY_CONFIRMED = [
   ['DELETE_MY_ACCOUNT'],
   { equals: 'DELETE_MY_ACCOUNT' },
 ]
-const NOT_BOOLEAN = [null, 0, 1, 'true', '', [], [true], {}]
+const NOT_BOOLEAN = [null, 0, 1, 'true', '', [], [true], {}, { valueOf: 1 }]
 const ROWS: FieldRow[] = [
   row('changeEmail', 'new_email', 'EMAIL_001', [
     ...NOT_TEXT,
@@ -759,6 +762,20 @@ test.each([
   const answer = await withdraw(caller, { body: { confirmation: 'DELETE_MY_ACCOUNT', ...extra } })
   expect(answer.code).toBe(expected)
   if (expected === 'REQUEST_001') expect(answer.details).toContain('feedback')
+})
+
+test('feedback of any other type is refused with the field named, also where the reason needs one', async () => {
+  const caller = await givenCaller(ctx)
+  for (const feedback of NOT_TEXT) {
+    const body = { confirmation: 'DELETE_MY_ACCOUNT', reason: 'other', feedback }
+    const { code, details } = await withdraw(caller, { body })
+    expect({ feedback, code, details }).toEqual({
+      feedback,
+      code: 'REQUEST_001',
+      details: 'feedback must be a string.',
+    })
+  }
+  expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
 })
 
 // ---- headers ----

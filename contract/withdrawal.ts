@@ -33,6 +33,9 @@ const feedback = z
   )
   .meta({ maxLength: FEEDBACK_LENGTH })
 
+/** What the rule about both fields reads. It must not see a value whose type has not been checked. */
+const withReasonOther = z.object({ reason: z.literal('other'), feedback: z.string().optional() })
+
 export const withdrawBody = z
   .object({
     confirmation: z.literal(CONFIRMATION, 'WITHDRAWAL_001').describe(`Exactly ${CONFIRMATION}`),
@@ -52,11 +55,11 @@ export const withdrawBody = z
       .optional()
       .describe('What to keep, under a pseudonym, until the retention ends; members left out mean: do not keep'),
   })
-  .refine(({ reason, feedback }) => reason !== 'other' || /[^\s\p{Cf}]/u.test(feedback ?? ''), {
+  .refine(({ feedback }) => /[^\s\p{Cf}]/u.test(feedback ?? ''), {
     path: ['feedback'],
     message: 'REQUEST_001: feedback is required when reason is other.',
-    // Said together with the faults of other fields.
-    when: ({ value }) => typeof value === 'object' && value !== null,
+    // Reported together with the faults of other fields, so it also runs when one of them has failed.
+    when: ({ value }) => withReasonOther.safeParse(value).success,
   })
 
 const step = z.object({

@@ -211,6 +211,11 @@ export interface Context extends SystemContext {
   ip: string
   /** Buckets that this request looked at, for the answer's headers. */
   buckets: BucketState[]
+  /**
+   * Set where the call has an Idempotency-Key. Keeps the answer in the transaction of its effect, so that a crash never leaves one
+   * without the other; refuses where the key has meanwhile passed to a repeated call.
+   */
+  keepAnswer?(sql: Sql, data: object): Promise<void>
 }
 
 /** For statements whose values still have numbers. */

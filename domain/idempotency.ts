@@ -1,5 +1,5 @@
 import { AppError } from '@/contract/errors'
-import { type SystemContext, statement } from './context'
+import { type Sql, type SystemContext, statement } from './context'
 
 const WINDOW_MS = 24 * 60 * 60 * 1000
 /** A first call that has not answered by then has died. */
@@ -26,7 +26,7 @@ const begin = statement(
 const read = statement('read-idempotent-call', 'SELECT body_mac, answer FROM idempotency_keys WHERE key = $1')
 const keep = statement(
   'keep-idempotent-answer',
-  'UPDATE idempotency_keys SET answer = $3 WHERE key = $1 AND started_at = $2',
+  'UPDATE idempotency_keys SET answer = $3 WHERE key = $1 AND started_at = $2 RETURNING key',
 )
 const release = statement(
   'release-idempotency-key',
@@ -50,9 +50,20 @@ export async function beginIdempotentCall(
   return JSON.parse(opened.toString()) as KeptAnswer
 }
 
-/** Sealed: an answer can hold a token. */
-export async function keepAnswer(ctx: SystemContext, call: FirstCall, answer: KeptAnswer): Promise<void> {
-  await ctx.sql(keep, [call.key, call.startedAt, ctx.secrets.seal(JSON.stringify(answer))])
+/** Sealed: an answer can hold a token. False where the key no longer belongs to this call. */
+export async function keepAnswer(ctx: SystemContext, sql: Sql, call: FirstCall, answer: KeptAnswer): Promise<boolean> {
+  const rows = await sql(keep, [call.key, call.startedAt, ctx.secrets.seal(JSON.stringify(answer))])
+  return rows.length > 0
+}
+
+/** In the transaction of the call's effect, which is undone where a repeated call has taken the key over: the effect is its to have. */
+export async function keepAnswerWithEffect(
+  ctx: SystemContext,
+  sql: Sql,
+  call: FirstCall,
+  answer: KeptAnswer,
+): Promise<void> {
+  if (!(await keepAnswer(ctx, sql, call, answer))) throw new AppError('REQUEST_007', undefined, 1)
 }
 
 /** The call had no lasting outcome; the next one with this key is a first call again. */

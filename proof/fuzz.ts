@@ -13,6 +13,7 @@ import type { Instance } from '@/faults/instance'
 import { givenWorld, type World } from '@/faults/world'
 import { createSecrets } from '@/server/secrets'
 import { type Hit, parse } from './gun'
+import { HOSTILE_VALUES, hostileBodies, rightBodies } from './hostile-bodies'
 import { envelopeProblem } from './invariants'
 import { givenPeople, type Person } from './people'
 
@@ -133,12 +134,16 @@ const hostileValue = fc.oneof(
       { length: 6 },
     ),
   },
+  { weight: 2, arbitrary: fc.constantFrom(...HOSTILE_VALUES) },
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 4 }) },
 )
 const extraKey = fc.constantFrom(
   '__proto__',
   'constructor',
   'toString',
+  'valueOf',
+  'toJSON',
+  'then',
   'userId',
   'status',
   'attempts',
@@ -148,9 +153,9 @@ const extraKey = fc.constantFrom(
   'a'.repeat(500),
 )
 
-/** Bodies around a right one: as text, then broken as text, then as bytes. */
-function bodiesAround(valid: Record<string, unknown>): fc.Arbitrary<Buffer> {
-  const keys = Object.keys(valid)
+/** Bodies around a right one: as text, then broken as text, then as bytes. `members` are all that a body may have. */
+function bodiesAround(valid: Record<string, unknown>, members: string[]): fc.Arbitrary<Buffer> {
+  const keys = [...new Set([...Object.keys(valid), ...members])]
   const key = fc.constantFrom(...keys)
   const swapped = fc
     .dictionary(key, hostileValue, { minKeys: 1, maxKeys: keys.length })
@@ -301,7 +306,14 @@ test.each(posts.map((contract) => [contract.name, contract] as const))(
   async (name, contract) => {
     const valid = { ...contract.example.body }
     if ('current_password' in valid) valid.current_password = person.password
-    const bodies = fc.sample(bodiesAround(valid), { numRuns: BODIES, seed: SEED })
+    const { body: schema } = contract
+    if (!schema) throw new Error(`${name} takes no body`)
+    const rights = rightBodies(schema, valid)
+    const around = fc.oneof(...rights.map((right) => bodiesAround(right, Object.keys(schema.shape))))
+    const bodies = [
+      ...hostileBodies(schema, valid).map((hostile) => Buffer.from(JSON.stringify(hostile))),
+      ...fc.sample(around, { numRuns: BODIES, seed: SEED }),
+    ]
     const headers = {
       Authorization: `Bearer ${tokenFor(contract)}`,
       'X-Required-Scope': contract.scope,
@@ -428,7 +440,7 @@ test('no hostile header gets a 5xx, a header of its own into the answer, or a sl
         const isFramed = kept.some((line) => /^(?:Content-Length|Transfer-Encoding):/.test(line))
         const body = contract.method === 'POST' ? '{}' : ''
         if (body && !isFramed) kept.push('Content-Length: 2')
-        const head = `${contract.method} ${pathOf(contract)} HTTP/1.1\r\nHost: x\r\nConnection: close`
+        const head = `${contract.method} ${pathOf(contract)} HTTP/1.1\r\nHost: localhost\r\nConnection: close`
         return Buffer.from(`${head}\r\n${kept.join('\r\n')}\r\n\r\n${body}`, 'latin1')
       }),
   )
@@ -507,7 +519,7 @@ test('no path and no encoding of one gets a 5xx, a redirect or anything but the 
   const startedAt = performance.now()
   const problems: string[] = []
   await each(cases, async ([verb, path]) => {
-    const head = `${verb} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${person.token}\r\nX-Required-Scope: email:manage\r\nContent-Type: application/json\r\n`
+    const head = `${verb} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${person.token}\r\nX-Required-Scope: email:manage\r\nContent-Type: application/json\r\n`
     const hit = await sendRaw(Buffer.from(`${head}Content-Length: 2\r\nConnection: close\r\n\r\n{}`, 'latin1'))
     if (!hit) return
     count(tally, hit)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { issueAccessToken } from '@/domain/access/access-tokens'
+import { issueAccessTokenIn } from '@/domain/access/access-tokens'
 import { endOtherSessions, endSession } from '@/domain/access/sessions'
 import type { Sql } from '@/domain/context'
 import { changeEmail } from '@/domain/email/change-email'
@@ -148,7 +148,7 @@ describe('a withdrawal that waits for the account sees what was written meanwhil
     const { ctx, user, outcome } = await withdrawDuring(async (ctx, { userId }, sql) => {
       await givenSession({ ...ctx, sql }, userId)
       const token = { userId, name: 'late', scopes: ['email:manage' as const], expiresInMs: 60_000, actor: 'session' }
-      await issueAccessToken({ ...ctx, sql }, token)
+      await issueAccessTokenIn(ctx, sql, token)
     })
     expect(outcome).toBe('accepted')
     expect(await ctx.db.endedCredential.count({ where: { userId: user.userId } })).toBe(3)

@@ -50,8 +50,9 @@ function createOptions(): Omit<NextAuthOptions, 'providers'> {
       },
     },
     callbacks: {
-      // As next-auth's own, but for what is no URL, which makes that one throw.
-      redirect({ url, baseUrl }) {
+      // As next-auth's own, which throws on what is no URL. In a JSON body it may be of any type.
+      redirect({ url, baseUrl }: { url: unknown; baseUrl: string }) {
+        if (typeof url !== 'string') return baseUrl
         const isHere = URL.canParse(url, baseUrl) && new URL(url, baseUrl).origin === baseUrl
         return isHere ? new URL(url, baseUrl).href : baseUrl
       },

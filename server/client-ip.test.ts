@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import pino, { type Logger } from 'pino'
 import { afterEach, expect, test, vi } from 'vitest'
+import type { Env } from './env'
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -54,6 +56,11 @@ test.each([
   ['2', '203.0.113.9, 198.51.100.7, 10.0.0.2', '198.51.100.7'],
   ['2', ' , 198.51.100.7 ,, 10.0.0.2', '198.51.100.7'],
   ['3', '2001:db8::5, 10.0.0.1, 10.0.0.2', '2001:db8::5'],
+  ['1', '198.51.100.7:50123', '198.51.100.7'],
+  ['1', '[2001:db8::5]:50123', '2001:db8::5'],
+  ['1', '[::ffff:198.51.100.7]:50123', '198.51.100.7'],
+  ['1', '2001:db8::5:8080', '2001:db8::5:8080'],
+  ['2', '203.0.113.9:1, 198.51.100.7:2, 10.0.0.2:3', '198.51.100.7'],
 ])('behind %s trusted hops, of "%s" the client is %s', async (hops, forwarded, expected) => {
   const { clientIp } = await clientIpWith(hops)
   expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': forwarded }))).toBe(expected)
@@ -64,6 +71,60 @@ test('where fewer hops wrote than are trusted, the peer is the client', async ()
   expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': '203.0.113.9' }))).toBe('10.0.0.3')
   expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': '' }))).toBe('10.0.0.3')
   expect(clientIp(incoming('10.0.0.3'))).toBe('10.0.0.3')
+})
+
+test.each([
+  'unknown',
+  '_hidden',
+  'evil.test',
+  '198.51.100.7:',
+  '198.51.100.7:port',
+  '198.51.100.7:123456',
+  '198.51.100.256',
+  '198.51.100.7 198.51.100.8',
+  '[198.51.100.7]:80',
+  '[2001:db8::5]',
+  '[2001:db8::5',
+  '2001:db8::5]:80',
+  '[2001:db8::5]:80:90',
+  '"198.51.100.7"',
+  'for=198.51.100.7',
+  '1',
+  '127.1',
+])('an entry that is no address, such as %s, falls back to the peer', async (entry) => {
+  const { clientIp } = await clientIpWith('1')
+  expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': entry }))).toBe('10.0.0.3')
+  expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': `203.0.113.9, ${entry}` }))).toBe('10.0.0.3')
+})
+
+test('one client is one address, whatever port each of its connections has', async () => {
+  const { clientIp } = await clientIpWith('1')
+  const ports = Array.from({ length: 50 }, (_, n) => 1024 + 997 * n)
+  const addresses = ports.flatMap((port) =>
+    [`198.51.100.7:${port}`, `[2001:db8::5]:${port}`].map((entry) =>
+      clientIp(incoming('10.0.0.3', { 'x-forwarded-for': entry })),
+    ),
+  )
+  expect(new Set(addresses)).toEqual(new Set(['198.51.100.7', '2001:db8::5']))
+})
+
+test('only a production start without a trusted proxy is warned about, once', async () => {
+  const shared = globalThis as { __accountLog?: Logger }
+  const { __accountLog: before } = shared
+  const logged: string[] = []
+  shared.__accountLog = pino({ level: 'info', base: null }, { write: (line: string) => void logged.push(line) })
+  const { warnWithoutTrustedProxy } = await clientIpWith(undefined)
+  const env = (production: boolean, trustedProxyHops: number) => ({ production, trustedProxyHops }) as Env
+  for (const [production, hops] of [
+    [false, 0],
+    [true, 1],
+    [true, 0],
+  ] as const)
+    warnWithoutTrustedProxy(env(production, hops))
+  shared.__accountLog = before
+  expect(logged.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ event: 'no_trusted_proxy', hint: expect.stringContaining('TRUSTED_PROXY_HOPS') }),
+  ])
 })
 
 test('only the first forwarding header counts with trusted hops', async () => {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { getEnv } from './env'
+import { isIP } from 'node:net'
+import { type Env, getEnv } from './env'
+import { log } from './log'
 
 const shared = globalThis as { __clientIpHeader?: string }
 shared.__clientIpHeader ??= `x-client-ip-${randomUUID()}`
@@ -14,9 +16,29 @@ export function clientIp(incoming: IncomingMessage): string {
   if (hops === 0) return peer
   const forwarded = String(incoming.headers['x-forwarded-for'] ?? '')
     .split(',')
-    .map((part) => plain(part.trim()))
+    .map((entry) => entry.trim())
     .filter(Boolean)
-  return forwarded.at(-hops) ?? peer
+  return addressOf(forwarded.at(-hops) ?? '') ?? peer
+}
+
+const IPV4_WITH_PORT = /^([\d.]+):\d{1,5}$/
+const IPV6_WITH_PORT = /^\[(.+)\]:\d{1,5}$/
+
+/** Of `ip`, `ip:port` or `[ip]:port`; null for anything else. A port differs with every connection and would make one client many. */
+function addressOf(entry: string): string | null {
+  const ipv6 = IPV6_WITH_PORT.exec(entry)?.[1]
+  if (ipv6 !== undefined) return isIP(ipv6) === 6 ? plain(ipv6) : null
+  const address = IPV4_WITH_PORT.exec(entry)?.[1] ?? entry
+  return isIP(address) ? plain(address) : null
+}
+
+/** Production stands behind a proxy for https; without a trusted hop, limits by client address count the whole world as one client. */
+export function warnWithoutTrustedProxy({ production, trustedProxyHops }: Env): void {
+  if (!production || trustedProxyHops > 0) return
+  log().warn({
+    event: 'no_trusted_proxy',
+    hint: 'TRUSTED_PROXY_HOPS is 0: every client behind a reverse proxy counts as one address. Set it to the number of your proxies.',
+  })
 }
 
 export const markClientIp = (incoming: IncomingMessage, ip: string): void => {

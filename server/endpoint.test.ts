@@ -1,22 +1,30 @@
 import { randomBytes } from 'node:crypto'
 import pino, { type Logger } from 'pino'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import type { GrantableScope as Scope } from '@/contract/define'
 import { ERRORS, type ErrorCode } from '@/contract/errors'
 import { operations as all } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { signOut } from '@/domain/access/sessions'
-import type { SystemContext } from '@/domain/context'
+import type { Sql, SystemContext } from '@/domain/context'
 import type { Limits } from '@/domain/limits'
-import { codeSentTo, givenSession, type TestContext, tally, testContext, wrongCode } from '@/domain/testing'
+import {
+  codeSentTo,
+  givenSession,
+  type TestContext,
+  tally,
+  testContext,
+  testDatabase,
+  wrongCode,
+} from '@/domain/testing'
 import { createUser } from '@/domain/user'
 import { api } from './api'
 import { openDatabase } from './db'
 import {
   type Answer,
   type Asking,
-  type call,
+  call,
   callsBy,
   day,
   givenCaller,
@@ -553,6 +561,9 @@ const NOT_TEXT = [
   { contains: '@' },
   { equals: 'x' },
   { $ne: 1 },
+  ...['toString', 'valueOf', 'toJSON', 'then', 'constructor', '__proto__'].map((name) => ({ [name]: 1 })),
+  [{ toString: 1 }],
+  [[[]]],
 ]
 const ODD_TEXT = ['', ' ', '\u0000', 'a\u0000b', '\ud800', '\udc00x', '\u202e', '\ufeff', "' OR 1=1 --", '{{7*7}}']
 const LONG_TEXT = ['x'.repeat(10_000)]
@@ -583,7 +594,7 @@ const NEARLY_CONFIRMED = [
   ['DELETE_MY_ACCOUNT'],
   { equals: 'DELETE_MY_ACCOUNT' },
 ]
-const NOT_BOOLEAN = [null, 0, 1, 'true', '', [], [true], {}]
+const NOT_BOOLEAN: unknown[] = [null, 0, 1, 'true', '', [], [true], {}, { valueOf: 1 }]
 const ROWS: FieldRow[] = [
   row('changeEmail', 'new_email', 'EMAIL_001', [
     ...NOT_TEXT,
@@ -759,6 +770,20 @@ test.each([
   const answer = await withdraw(caller, { body: { confirmation: 'DELETE_MY_ACCOUNT', ...extra } })
   expect(answer.code).toBe(expected)
   if (expected === 'REQUEST_001') expect(answer.details).toContain('feedback')
+})
+
+test('feedback of any other type is refused with the field named, also where the reason needs one', async () => {
+  const caller = await givenCaller(ctx)
+  for (const feedback of NOT_TEXT) {
+    const body = { confirmation: 'DELETE_MY_ACCOUNT', reason: 'other', feedback }
+    const { code, details } = await withdraw(caller, { body })
+    expect({ feedback, code, details }).toEqual({
+      feedback,
+      code: 'REQUEST_001',
+      details: 'feedback must be a string.',
+    })
+  }
+  expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
 })
 
 // ---- headers ----
@@ -1207,6 +1232,123 @@ test('no table holds a kept answer in the clear', async () => {
   expect(kept?.answer.length).toBeGreaterThan(0)
   expect(kept?.row).not.toContain('a-key-of-the-caller')
   expect(Buffer.from(kept?.answer ?? []).includes(String(first.data.status_token))).toBe(false)
+})
+
+/** Where a process can die that starts a withdrawal or creates a token, and what the call's repetition finds after a minute. */
+const DEATHS = [
+  ['before its effect', 'none'],
+  ['between its effect and the kept answer', 'none'],
+  ['between the kept answer and the commit', 'none'],
+  ['between the commit and the answer', 'first'],
+] as const
+
+/** An instance with connections of its own, which loses all of them at that place and never says anything again. */
+async function givenDoomed(place: (typeof DEATHS)[number][0]) {
+  const name = `doomed_${randomBytes(4).toString('hex')}`
+  const { url } = await testDatabase()
+  const database = openDatabase(`${url}?application_name=${name}`)
+  // Not awaited: the connection of the transaction in which it dies is never given back.
+  onTestFinished(() => void database.close())
+  let died = () => {}
+  const death = new Promise<void>((resolve) => {
+    died = resolve
+  })
+  const die = async () => {
+    await ctx.db.$queryRaw`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = ${name}`
+    died()
+    return new Promise<never>(() => {})
+  }
+  const doomed = (sql: Sql): Sql => {
+    return async (statement, values) => {
+      const { name } = statement
+      const isEffect = name === 'create-access-token' || name === 'start-withdrawal'
+      if (place === 'before its effect' && isEffect) await die()
+      if (place === 'between its effect and the kept answer' && name === 'keep-idempotent-answer') await die()
+      const rows = await sql(statement, values)
+      if (place === 'between the kept answer and the commit' && name === 'keep-idempotent-answer') await die()
+      return rows as never
+    }
+  }
+  const transaction: SystemContext['transaction'] = async (work) => {
+    const result = await database.transaction((sql) => work(doomed(sql)))
+    if (place === 'between the commit and the answer') await die()
+    return result
+  }
+  return { context: { ...ctx, sql: doomed(database.sql), transaction }, death }
+}
+
+const effectsOf = async (userId: string) => ({
+  tokens: await ctx.db.accessToken.count({ where: { userId, name: 'Nightly export' } }),
+  withdrawals: await ctx.db.withdrawal.count({ where: { userId } }),
+})
+
+test.each(['createAccessToken', 'withdrawAccount'].flatMap((name) => DEATHS.map((death) => [name, ...death] as const)))(
+  'a %s whose process dies %s is repeated without a second effect',
+  async (name, place, found) => {
+    const user = await givenCaller(ctx)
+    const token = name === 'createAccessToken' ? createSessionToken(ctx, user.sessionId).token : user.token
+    const caller = { ...user, token }
+    const expected = name === 'createAccessToken' ? { tokens: 1, withdrawals: 0 } : { tokens: 0, withdrawals: 1 }
+    const { context, death } = await givenDoomed(place)
+    shared.__accountContext = context
+    call(caller, name, keyed('k1'))
+    await death
+    shared.__accountContext = ctx
+
+    expect(await effectsOf(user.userId)).toEqual(found === 'first' ? expected : { tokens: 0, withdrawals: 0 })
+    const early = await call(caller, name, keyed('k1'))
+    expect(early.code).toBe(found === 'first' ? 'accepted' : 'REQUEST_007')
+    ctx.clock.advance(minute)
+    const repeated = await call(caller, name, keyed('k1'))
+    expect([repeated.code, repeated.headers.get('Idempotency-Replayed')]).toEqual([
+      'accepted',
+      found === 'first' ? 'true' : null,
+    ])
+    expect((await call(caller, name, keyed('k1'))).text).toBe(repeated.text)
+    expect(await effectsOf(user.userId)).toEqual(expected)
+  },
+)
+
+test.each(['createAccessToken', 'withdrawAccount'])(
+  'a %s asked for twenty times at once with one key, of two instances, has one effect and one answer',
+  async (name) => {
+    const user = await givenCaller(ctx)
+    const token = name === 'createAccessToken' ? createSessionToken(ctx, user.sessionId).token : user.token
+    const second = openDatabase((await testDatabase()).url)
+    onTestFinished(() => second.close())
+    const instances = [ctx, { ...ctx, sql: second.sql, transaction: second.transaction }]
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => {
+        shared.__accountContext = instances[n % 2] as TestContext
+        return call({ ...user, token }, name, keyed('k1'))
+      }),
+    )
+    shared.__accountContext = ctx
+    const { accepted = 0, REQUEST_007 = 0 } = tally(answers.map(({ code }) => code))
+    expect([accepted > 0, accepted + REQUEST_007]).toEqual([true, 20])
+    answers.push(await call({ ...user, token }, name, keyed('k1')))
+    expect(new Set(answers.filter(({ code }) => code === 'accepted').map(({ text }) => text)).size).toBe(1)
+    const { tokens, withdrawals } = await effectsOf(user.userId)
+    expect(tokens + withdrawals).toBe(1)
+  },
+)
+
+test('a call that is overtaken by its own repetition undoes its effect', async () => {
+  const user = await givenCaller(ctx)
+  const caller = { ...user, token: createSessionToken(ctx, user.sessionId).token }
+  const { transaction } = ctx
+  let repeated: Answer | undefined
+  ctx.transaction = async (work) => {
+    ctx.transaction = transaction
+    // It stands still for longer than its key waits.
+    ctx.clock.advance(minute)
+    repeated = await call(caller, 'createAccessToken', keyed('k1'))
+    return transaction(work)
+  }
+  const overtaken = await call(caller, 'createAccessToken', keyed('k1'))
+  expect([repeated?.code, overtaken.code]).toEqual(['accepted', 'REQUEST_007'])
+  expect((await call(caller, 'createAccessToken', keyed('k1'))).text).toBe(repeated?.text)
+  expect((await effectsOf(user.userId)).tokens).toBe(1)
 })
 
 // ---- faults ----

@@ -5,7 +5,13 @@ import { readCredential, sha256 } from '@/domain/access/authenticate'
 import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
 import { findCaller } from '@/domain/access/caller'
 import type { Actor, BucketState, Context } from '@/domain/context'
-import { beginIdempotentCall, keepAnswer, releaseKey } from '@/domain/idempotency'
+import {
+  beginIdempotentCall,
+  type KeptAnswer,
+  keepAnswer,
+  keepAnswerWithEffect,
+  releaseKey,
+} from '@/domain/idempotency'
 import { takePlaces, takeReadPlace, userBucket } from '@/domain/rate-limit'
 import { METHODS } from './allowing'
 import { clientIpOf } from './client-ip'
@@ -56,11 +62,10 @@ async function serve<C extends Contract>(
     const ctx = await admit(exchange, contract, params, ip)
     const run = async () => {
       const input = await acceptInput(ctx, contract, params, value)
-      const data = contract.data.parse(await verb(ctx, input as Input<C>))
-      return exchange.succeed(data, params)
+      return exchange.succeed(await verb(ctx, input as Input<C>), params)
     }
     const key = contract.method === 'POST' ? request.headers.get('Idempotency-Key') : null
-    return key === null ? await run() : await once(exchange, ctx, { key, body: text }, run)
+    return key === null ? await run() : await once(exchange, ctx, { key, body: text, params }, run)
   } catch (error) {
     return exchange.fail(error)
   }
@@ -89,7 +94,7 @@ async function admit(exchange: Exchange, contract: Contract, params: Params, ip:
 async function once(
   exchange: Exchange,
   ctx: Context,
-  given: { key: string; body: string },
+  given: { key: string; body: string; params: Params },
   run: () => Promise<Response>,
 ): Promise<Response> {
   // Of a withdrawn account's credentials only the one that made the call may see its answer again.
@@ -101,9 +106,15 @@ async function once(
   const key = sha256(`${ctx.actor.userId}\n${path}\n${given.key}`).toString('base64url')
   const call = await beginIdempotentCall(ctx, { key, userId: ctx.actor.userId, body: given.body })
   if ('body' in call) return exchange.replay(call.body, call.status, call.headers)
+  let isKept = false
+  ctx.keepAnswer = async (sql, data) => {
+    await keepAnswerWithEffect(ctx, sql, call, exchange.compose(data, given.params))
+    isKept = true
+  }
   let response: Response
   try {
     response = await run()
+    if (isKept) return response
   } catch (error) {
     response = exchange.fail(error)
   }
@@ -112,13 +123,13 @@ async function once(
   const counted = response.status < 400 || exchange.buckets.length > 0
   const final = counted && response.status < 500 && response.status !== 401 && !response.headers.has('Retry-After')
   // The verb has had its effect: what happens to the key no longer changes the answer.
-  await (final ? keepAnswer(ctx, call, await toKept(response)) : releaseKey(ctx, call)).catch((error) =>
+  await (final ? keepAnswer(ctx, ctx.sql, call, await toKept(response)) : releaseKey(ctx, call)).catch((error) =>
     log().error({ event: 'idempotency_key_not_kept', ...describeError(error) }),
   )
   return response
 }
 
-async function toKept(response: Response) {
+async function toKept(response: Response): Promise<KeptAnswer> {
   const headers = Object.fromEntries(
     ['Location', 'WWW-Authenticate'].flatMap((name) => {
       const value = response.headers.get(name)
@@ -266,7 +277,7 @@ async function takeCallPlace(ctx: Context, bucket: 'read' | 'verify' | 'withdraw
 class Exchange {
   actor: Actor | undefined
   readonly buckets: BucketState[] = []
-  at = systemContext().clock.now()
+  private readonly at = systemContext().clock.now()
   private readonly startedAt = performance.now()
   readonly requestId: string
 
@@ -278,20 +289,26 @@ class Exchange {
   }
 
   succeed(data: Record<string, unknown>, params: Params): Response {
+    const { status, headers, body } = this.compose(data, params)
+    this.conclude({ status })
+    return new Response(body, { status, headers: { ...this.headers(), ...headers } })
+  }
+
+  /** The answer without the headers that every call has of its own; the same however often it is asked for. */
+  compose(data: object, params: Params): KeptAnswer {
     const { message, timestamp, status = 200, location } = this.contract ?? {}
     const body = {
       success: true,
-      data,
+      data: this.contract?.data.parse(data),
       ...(message && { message }),
       ...(timestamp !== false && { timestamp: this.at.toISOString() }),
     }
-    const headers = this.headers()
+    const headers: Record<string, string> = {}
     if (location) {
       const values: Record<string, unknown> = { ...params, ...data }
       headers.Location = `/api/v1${location.replaceAll(/\{(\w+)\}/g, (_, name) => String(values[name]))}`
     }
-    this.conclude({ status })
-    return new Response(JSON.stringify(body), { status, headers })
+    return { status, headers, body: JSON.stringify(body) }
   }
 
   fail(error: unknown, extra: Record<string, string> = {}): Response {

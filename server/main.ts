@@ -4,7 +4,7 @@ import { getRequestListener } from '@hono/node-server'
 import { seedDemoUser } from '@/prisma/seed'
 import { METHODS } from './allowing'
 import { api, badRequest } from './api'
-import { clientIp } from './client-ip'
+import { clientIp, warnWithoutTrustedProxy } from './client-ip'
 import { startEmbeddedPostgres } from './embedded-postgres'
 import { type Env, getEnv, setDatabaseUrl } from './env'
 import { ping, stopBeingReady } from './health'
@@ -29,6 +29,7 @@ const answering = new Set<ServerResponse>()
 /** `npm start` ends here: settings, database, migrations, then one HTTP server for the API and the pages. */
 async function main() {
   const env = getEnv()
+  warnWithoutTrustedProxy(env)
   process.on('SIGINT', () => stop(0))
   process.on('SIGTERM', () => stop(0))
   // The starter that holds the other end has gone.

@@ -1,9 +1,20 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import * as contract from '@/contract/access'
 import type { GrantableScope } from '@/contract/define'
-import type { SystemContext } from '../context'
-import { asUser, authenticate, givenUser, outcomeOf, type TestContext, type TestUser, testContext } from '../testing'
-import { createAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
+import { openDatabase } from '@/server/db'
+import type { Context, SystemContext } from '../context'
+import {
+  asUser,
+  authenticate,
+  givenUser,
+  outcomeOf,
+  type TestContext,
+  type TestUser,
+  tally,
+  testContext,
+  testDatabase,
+} from '../testing'
+import { createAccessToken, issueAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
 import { createSessionToken } from './authenticate'
 
 const minute = 60 * 1000
@@ -195,4 +206,33 @@ test('a hundred tokens may work at once; with one revoked there is room again', 
   expect(await outcomeOf(create(ctx, user))).toBe('REQUEST_001')
   await revoke(ctx, user, first.token_id)
   await create(ctx, user)
+})
+
+test('parallel calls over several instances never make a hundred and first token', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { url } = await testDatabase()
+  const pools = Array.from({ length: 2 }, () => openDatabase(url))
+  onTestFinished(async () => void (await Promise.all(pools.map((pool) => pool.close()))))
+  const instances = pools.map(({ sql, transaction }) => ({ ...ctx, sql, transaction }))
+  const { id, ...row } = await ctx.db.accessToken.findUniqueOrThrow({
+    where: { id: (await create(ctx, user)).token_id },
+  })
+  await ctx.db.accessToken.createMany({
+    data: Array.from({ length: 89 }, (_, n) => ({ ...row, id: `${id}${n}`, tokenHash: Buffer.from(`${id}${n}`) })),
+  })
+  const callers = await Promise.all(instances.map((instance) => asUser(instance, user)))
+  const outcomes = await Promise.all(
+    Array.from({ length: 40 }, (_, n) => {
+      const input = { userId: user.userId, name: `Parallel ${n}`, scopes: ['email:manage' as const] }
+      const caller = callers[n % callers.length] as Context
+      return outcomeOf(
+        n % 4 === 0
+          ? issueAccessToken(caller, { ...input, expiresInMs: day, actor: 'operator' })
+          : createAccessToken(caller, { ...input, expires_in_days: 30 }),
+      )
+    }),
+  )
+  expect(tally(outcomes)).toEqual({ accepted: 10, REQUEST_001: 30 })
+  expect(await listed(ctx, user)).toHaveLength(100)
 })

@@ -1,24 +1,34 @@
 import type * as contract from '@/contract/access'
 import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { type Context, type SystemContext, statement } from '../context'
-import { RAISE_VERSION } from '../user'
+import { type Context, type Sql, type SystemContext, statement } from '../context'
+import { lockActiveUser, RAISE_VERSION } from '../user'
 import { requireFreshSignIn, sha256 } from './authenticate'
 
 const DAY_MS = 24 * 60 * 60 * 1000
-const MOST_TOKENS = 100
+const MAX_TOKENS = 100
 
+// Runs under the lock of `lock-active-user`, so that the count sees the tokens that parallel calls have created.
 const insertToken = statement(
   'create-access-token',
   `WITH account AS (${RAISE_VERSION}), token AS (
      INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at)
      SELECT $1, id, $3, $4, $5, $6, $7 FROM account
+     WHERE (SELECT count(*) FROM access_tokens t WHERE t.user_id = $2 AND t.revoked_at IS NULL AND t.expires_at > $6) < $10
      RETURNING id, user_id
    )
    INSERT INTO audit_events (id, user_id, action, actor, subject_id, at)
    SELECT $8, user_id, 'access_token.created', $9, id, $6 FROM token
    RETURNING subject_id`,
 )
+
+interface Wanted {
+  userId: string
+  name: string
+  scopes: GrantableScope[]
+  expiresInMs: number
+  actor: string
+}
 
 interface Issued {
   id: string
@@ -28,15 +38,18 @@ interface Issued {
 }
 
 /** The token is shown in this answer and never again. */
-export async function issueAccessToken(
-  ctx: SystemContext,
-  input: { userId: string; name: string; scopes: GrantableScope[]; expiresInMs: number; actor: string },
-): Promise<Issued> {
+export const issueAccessToken = (ctx: SystemContext, input: Wanted): Promise<Issued> =>
+  ctx.transaction((sql) => issueAccessTokenIn(ctx, sql, input))
+
+/** `sql` is a transaction's, which holds the account's lock to its end. */
+export async function issueAccessTokenIn(ctx: SystemContext, sql: Sql, input: Wanted): Promise<Issued> {
+  const [account] = await sql(lockActiveUser, [input.userId])
+  if (!account) throw new AppError('REQUEST_001', 'There is no active user with this id.')
   const createdAt = ctx.clock.now()
   const expiresAt = new Date(createdAt.getTime() + input.expiresInMs)
   const accessToken = `uat_${ctx.secrets.randomToken()}`
   const id = ctx.secrets.randomId('tok_')
-  const rows = await ctx.sql(insertToken, [
+  const rows = await sql(insertToken, [
     id,
     input.userId,
     input.name,
@@ -46,8 +59,14 @@ export async function issueAccessToken(
     expiresAt,
     ctx.secrets.randomId('aud_'),
     input.actor,
+    MAX_TOKENS,
   ])
-  if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
+  if (rows.length === 0) {
+    throw new AppError(
+      'REQUEST_001',
+      `There are ${MAX_TOKENS} access tokens that work. Revoke one that is no longer used.`,
+    )
+  }
   return { id, accessToken, createdAt, expiresAt }
 }
 
@@ -56,29 +75,27 @@ export async function createAccessToken(
   input: Input<typeof contract.createAccessToken>,
 ): Promise<Data<typeof contract.createAccessToken>> {
   requireFreshSignIn(ctx)
-  if ((await ctx.db.accessToken.count({ where: live(ctx) })) >= MOST_TOKENS) {
-    throw new AppError(
-      'REQUEST_001',
-      `There are ${MOST_TOKENS} access tokens that work. Revoke one that is no longer used.`,
-    )
-  }
   const scopes = [...new Set(input.scopes)]
-  const { id, accessToken, createdAt, expiresAt } = await issueAccessToken(ctx, {
-    userId: ctx.actor.userId,
-    name: input.name,
-    scopes,
-    expiresInMs: input.expires_in_days * DAY_MS,
-    actor: ctx.actor.kind,
+  return ctx.transaction(async (sql) => {
+    const { id, accessToken, createdAt, expiresAt } = await issueAccessTokenIn(ctx, sql, {
+      userId: ctx.actor.userId,
+      name: input.name,
+      scopes,
+      expiresInMs: input.expires_in_days * DAY_MS,
+      actor: ctx.actor.kind,
+    })
+    const data = {
+      token_id: id,
+      name: input.name,
+      scopes,
+      created_at: createdAt.toISOString(),
+      expires_at: expiresAt.toISOString(),
+      last_used_at: null,
+      access_token: accessToken,
+    }
+    await ctx.keepAnswer?.(sql, data)
+    return data
   })
-  return {
-    token_id: id,
-    name: input.name,
-    scopes,
-    created_at: createdAt.toISOString(),
-    expires_at: expiresAt.toISOString(),
-    last_used_at: null,
-    access_token: accessToken,
-  }
 }
 
 const live = (ctx: Context) => ({ userId: ctx.actor.userId, revokedAt: null, expiresAt: { gt: ctx.clock.now() } })

@@ -212,7 +212,9 @@ test('of instances that sweep at the same time one claims each row: every step, 
   expect(begun.toSorted()).toEqual(ids.flatMap((id) => steps.map((step) => `deletion_step ${step} ${id}`)).toSorted())
   expect(asked).toHaveLength(ids.length)
   expect(ctx.engine.events.map(({ data }) => data.withdrawal_id).toSorted()).toEqual(ids.toSorted())
-  const told = ctx.mailbox.filter(({ message }) => message.template === 'account-withdrawal-started').map(({ to }) => to)
+  const told = ctx.mailbox
+    .filter(({ message }) => message.template === 'account-withdrawal-started')
+    .map(({ to }) => to)
   expect([told.length, new Set(told).size]).toEqual([ids.length, ids.length])
 })
 

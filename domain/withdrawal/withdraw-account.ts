@@ -161,7 +161,12 @@ function start(
 }
 
 /** What could not be started at once is looked at under a lock: it is started, or it is told what stands in the way. */
-function startLocked(ctx: SystemContext, withdrawal: Withdrawal, plan: Plan): Promise<Account> {
+function startLocked(
+  ctx: SystemContext,
+  withdrawal: Withdrawal,
+  plan: Plan,
+  keep: (sql: Sql) => Promise<void> | undefined,
+): Promise<Account> {
   const { userId } = withdrawal
   return ctx.transaction(async (sql) => {
     const [account] = await sql<Account>(lockAccount, [userId])
@@ -170,6 +175,7 @@ function startLocked(ctx: SystemContext, withdrawal: Withdrawal, plan: Plan): Pr
     if (pending > 0) throw new AppError('WITHDRAWAL_003', pendingDetails(pending))
     const [row] = await start(ctx, sql, account, withdrawal, plan)
     if (!row?.started) throw new Error('a locked account without pending transactions was not withdrawn')
+    await keep(sql)
     return account
   })
 }
@@ -201,22 +207,30 @@ export async function withdrawAccount(ctx: Context, input: Input<typeof contract
     caller: { actor, ip, noticeId },
   }
   const plan = planOf(ctx, startedAt)
-  const rows = await start(ctx, ctx.sql, user, withdrawal, plan, asked)
-  await judgePlaces(ctx, asked, rows, startedAt)
-  const account = rows[0]?.started ? user : await startLocked(ctx, withdrawal, plan)
-
   const { scheduledCompletion } = plan
-  sendFirst(ctx, { id: noticeId, userId }, toWithdrawalLetter(ctx, recipientOf(account), { id, scheduledCompletion }))
-  if (ctx.emit) ctx.background(() => sendOutboxEvents(ctx))
-  ctx.background(() => writeErasureLedger(ctx))
-  return {
+  const data = {
     withdrawal_id: id,
-    status: 'processing',
+    status: 'processing' as const,
     scheduled_completion: scheduledCompletion.toISOString(),
     data_retention_period: retentionDays(ctx.limits.withdrawalRetentionMs),
     deletion_steps: plan.steps.map((step) => describeFirst(step, startedAt)),
     status_token: createStatusToken(ctx, id),
   }
+  const keep = (sql: Sql) => ctx.keepAnswer?.(sql, data)
+  const startAndKeep = async (sql: Sql) => {
+    const rows = await start(ctx, sql, user, withdrawal, plan, asked)
+    if (rows[0]?.started) await keep(sql)
+    return rows
+  }
+  // Without an answer to keep the statement is a transaction by itself.
+  const rows = await (ctx.keepAnswer ? ctx.transaction(startAndKeep) : startAndKeep(ctx.sql))
+  await judgePlaces(ctx, asked, rows, startedAt)
+  const account = rows[0]?.started ? user : await startLocked(ctx, withdrawal, plan, keep)
+
+  sendFirst(ctx, { id: noticeId, userId }, toWithdrawalLetter(ctx, recipientOf(account), { id, scheduledCompletion }))
+  if (ctx.emit) ctx.background(() => sendOutboxEvents(ctx))
+  ctx.background(() => writeErasureLedger(ctx))
+  return data
 }
 
 /** After a restored backup brought a person back: the same withdrawal once more, its steps overdue. False if they are gone already. */

@@ -4,6 +4,8 @@ import { currentPassword } from '@/contract/email'
 import { AppError, parseIssueMessage } from '@/contract/errors'
 import { isUniqueViolation, type SystemContext, statement } from './context'
 
+const MIN_PASSWORD_LENGTH = 8
+
 const insertUser = statement(
   'create-user',
   `WITH account AS (
@@ -58,13 +60,15 @@ export const lockActiveUser = statement(
  */
 export const RAISE_VERSION = `UPDATE users SET version = version + 1 WHERE id = $2 AND withdrawn_at IS NULL RETURNING id, name`
 
-// Open changes die with the old password: whoever started one may not be who holds the account now.
+// Open changes and access tokens end with the old password: whoever made them may not be who holds the account now.
 const updatePassword = statement(
   'set-password',
   `WITH account AS (
      UPDATE users SET password_hash = $2 WHERE id = $1 AND withdrawn_at IS NULL RETURNING id
    ), ended AS (
      UPDATE sessions SET revoked_at = $3 FROM account WHERE user_id = $1 AND revoked_at IS NULL
+   ), ended_tokens AS (
+     UPDATE access_tokens SET revoked_at = $3 FROM account WHERE user_id = $1 AND revoked_at IS NULL AND NOT $5::boolean
    ), cancelled AS (
      UPDATE email_change_requests SET status = 'cancelled', closed_at = $3
      FROM account WHERE user_id = $1 AND status = 'pending_verification'
@@ -74,11 +78,21 @@ const updatePassword = statement(
    RETURNING id`,
 )
 
-export async function setPassword(ctx: SystemContext, input: { userId: string; password: string }): Promise<void> {
-  const passwordHash = await ctx.passwords.hash(checkPassword(input.password))
+/** Ends every session, and every access token unless `keepTokens`; cancels the pending change. */
+export async function setPassword(
+  ctx: SystemContext,
+  input: { userId: string; password: string; keepTokens?: boolean },
+): Promise<void> {
+  const { userId, keepTokens = false } = input
+  const password = checkPassword(input.password)
+  // Code points, so that an emoji counts once.
+  if ([...password].length < MIN_PASSWORD_LENGTH) {
+    throw new AppError('REQUEST_001', `The password must have at least ${MIN_PASSWORD_LENGTH} characters.`)
+  }
+  const passwordHash = await ctx.passwords.hash(password)
   const rows = await ctx.transaction(async (sql) => {
-    await sql(lockActiveUser, [input.userId])
-    return sql(updatePassword, [input.userId, passwordHash, ctx.clock.now(), ctx.secrets.randomId('aud_')])
+    await sql(lockActiveUser, [userId])
+    return sql(updatePassword, [userId, passwordHash, ctx.clock.now(), ctx.secrets.randomId('aud_'), keepTokens])
   })
   if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
 }

@@ -256,7 +256,7 @@ test('B8 a change whose account, session, address or code is no longer what it w
   ctx.sql = async (statement, values) => {
     if (statement.name.startsWith('judge-verification-code')) {
       ctx.sql = sql
-      await setPassword(ctx, { userId: caller.userId, password: 'another password' })
+      await setPassword(ctx, { userId: caller.userId, password: 'another password', keepTokens: true })
     }
     return sql(statement, values)
   }

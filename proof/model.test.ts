@@ -33,7 +33,7 @@ type Plan =
   | { do: 'status' | 'endOthers'; user: number; as: 0 | 1 | 'token' }
   | { do: 'endSession'; user: number; as: 0 | 1 | 'token'; session: 0 | 1 }
   | { do: 'signIn'; user: number; session: 0 | 1; isRight: boolean }
-  | { do: 'setPassword'; user: number; password: number }
+  | { do: 'setPassword'; user: number; password: number; keepTokens: boolean }
   | { do: 'addTransaction' | 'settle'; user: number }
   | { do: 'sweep' }
 
@@ -88,7 +88,12 @@ function toCall({ accounts }: State, past: Past, service: Service, plan: Plan): 
       return { do: 'signIn', user, session: plan.session, email: account.email, password }
     }
     case 'setPassword':
-      return { do: 'setPassword', user, password: `password ${plan.password} set for ${account.id}` }
+      return {
+        do: 'setPassword',
+        user,
+        password: `password ${plan.password} set for ${account.id}`,
+        keepTokens: plan.keepTokens,
+      }
     default:
       return plan
   }
@@ -293,7 +298,16 @@ const plans: fc.WeightedArbitrary<Plan>[] = [
   { weight: 1, arbitrary: fc.record({ do: fc.constant('endOthers'), user, as }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('endSession'), user, as, session }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('signIn'), user, session, isRight: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('setPassword'), user, password: fc.nat({ max: 2 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('setPassword'),
+      user,
+      password: fc.nat({ max: 2 }),
+      // Mostly kept: a user whose token has ended gets little else than AUTH_001.
+      keepTokens: fc.constantFrom(true, true, true, false),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('addTransaction'), user }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('settle'), user }) },
   { weight: 4, arbitrary: fc.constant({ do: 'sweep' }) },

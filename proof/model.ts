@@ -56,7 +56,7 @@ export interface Account {
   email: string
   password: string
   sessions: { id: string; expiresAt: number; ended: boolean }[]
-  token: { expiresAt: number }
+  token: { expiresAt: number; ended: boolean }
   pending: Pending | null
   hits: Record<(typeof USER_BUCKETS)[number], number[]>
   pendingTransactions: number
@@ -90,7 +90,7 @@ export type Call =
   | (Asked & { do: 'endSession'; session: 0 | 1 })
   | (Asked & { do: 'endOthers' })
   | { do: 'signIn'; user: number; session: 0 | 1; email: string; password: string }
-  | { do: 'setPassword'; user: number; password: string }
+  | { do: 'setPassword'; user: number; password: string; keepTokens: boolean }
   | { do: 'addTransaction'; user: number }
   | { do: 'settle'; user: number }
   | { do: 'sweep' }
@@ -124,7 +124,7 @@ const isLive = (account: Account, as: Credential, { now, admitted }: Pick<State,
   if (admitted?.includes(`${account.id} ${as}`)) return true
   if (account.withdrawal) return false
   const credential = as === 'token' ? account.token : account.sessions[as]
-  return credential !== undefined && !('ended' in credential && credential.ended) && credential.expiresAt > now
+  return credential !== undefined && !credential.ended && credential.expiresAt > now
 }
 const wasEnded = (account: Account, as: Credential, now: number) =>
   account.withdrawal !== null &&
@@ -155,6 +155,7 @@ export function expected(state: State, call: Call): Outcome {
       if (account.withdrawal) return refused('REQUEST_001')
       Object.assign(account, { password: call.password, pending: null })
       for (const session of account.sessions) session.ended = true
+      if (!call.keepTokens) account.token.ended = true
       return ok()
     case 'addTransaction':
       if (account.withdrawal) return refused('REQUEST_001')
@@ -338,7 +339,7 @@ function withdraw(state: State, account: Account, call: Extract<Call, { do: 'wit
   if (account.pendingTransactions > 0) return refused('WITHDRAWAL_003')
   const credentials: Credential[] = [0, 1, 'token']
   const ended = credentials.filter((as) => isLive(account, as, { now }))
-  for (const session of account.sessions) if (session.expiresAt > now) session.ended = true
+  for (const one of [...account.sessions, account.token]) if (one.expiresAt > now) one.ended = true
   account.pending = null
   account.withdrawal = {
     id: 'new',

@@ -258,7 +258,8 @@ describe.each([
       await setTimeout(randomInt(30))
       await setPassword(operator, { userId: person.id, password: 'a new password' })
       const [hit] = (await changing) as [Hit]
-      expect(['OK', 'EMAIL_007']).toContain(codeOf(hit))
+      // The new password ends the access token too.
+      expect(['OK', 'EMAIL_007', 'AUTH_001']).toContain(codeOf(hit))
       ends.push(codeOf(hit))
       const pending = await range.world.query(
         `SELECT FROM email_change_requests WHERE user_id = $1 AND status = 'pending_verification'`,

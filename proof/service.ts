@@ -165,7 +165,7 @@ export class Service {
         email,
         password,
         sessions,
-        token: { expiresAt: expiresAt.getTime() },
+        token: { expiresAt: expiresAt.getTime(), ended: false },
         pending: null,
         hits: { change: [], password: [], passwordDay: [], taken: [], verify: [], withdraw: [] },
         pendingTransactions: 0,
@@ -242,7 +242,7 @@ export class Service {
       }
       case 'setPassword':
         this.passwords.add(call.password)
-        return toOutcome(setPassword(ctx, { userId, password: call.password }))
+        return toOutcome(setPassword(ctx, { userId, password: call.password, keepTokens: call.keepTokens }))
       case 'addTransaction': {
         const details = { description: 'a book', amountCents: 100, ip: '192.0.2.9' }
         return toOutcome(addTransaction(ctx, { userId, status: 'pending', ...details }))
@@ -291,11 +291,14 @@ export class Service {
       live(rows.find((row) => row.key === key)?.hits.map((hit) => hit.getTime()) ?? [], name, now)
     const keyed = (name: 'target' | 'targetMail' | 'signIn', text: string) =>
       hitsOf(pseudonymousBucket(this.ctx, name, text).key, name)
-    const [users, sessions, pendings, transactions] = await Promise.all([
+    const [users, sessions, tokens, pendings, transactions] = await Promise.all([
       this.query<{ id: string; email: string; password_hash: string; withdrawn: boolean }>(
         'SELECT id, email, password_hash, withdrawn_at IS NOT NULL AS withdrawn FROM users',
       ),
       this.query<{ id: string; ended: boolean }>('SELECT id, revoked_at IS NOT NULL AS ended FROM sessions'),
+      this.query<{ hash: Buffer; ended: boolean }>(
+        'SELECT token_hash AS hash, revoked_at IS NOT NULL AS ended FROM access_tokens',
+      ),
       this.query<PendingRow>(`SELECT * FROM email_change_requests WHERE status = 'pending_verification'`),
       this.query<{ user_id: string; count: number }>(
         `SELECT user_id, count(*)::int AS count FROM transactions WHERE status = 'pending' GROUP BY user_id`,
@@ -313,6 +316,11 @@ export class Service {
           ...session,
           ended: sessions.find(({ id }) => id === session.id)?.ended ?? true,
         })),
+        token: {
+          ...account.token,
+          ended:
+            tokens.find(({ hash }) => hash.equals(sha256(this.tokens[user] as string)))?.ended ?? account.token.ended,
+        },
         pending: pending ? this.toPending(pending) : null,
         hits: Object.fromEntries(
           USER_BUCKETS.map((name) => [name, hitsOf(`${name}:${ids[user]}`, name)]),

@@ -1,57 +1,87 @@
 import { randomBytes } from 'node:crypto'
-import { createInterface } from 'node:readline'
+import { buffer } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { tokenName } from '@/contract/access'
 import { GRANTABLE_SCOPES, type GrantableScope, isStorable } from '@/contract/define'
 import { AppError, parseIssueMessage } from '@/contract/errors'
-import { issueAccessToken } from '@/domain/access/access-tokens'
+import { issueAccessToken, liveTokensOf, revokeAllTokens, revokeTokenOf } from '@/domain/access/access-tokens'
 import { setRole } from '@/domain/access/operators'
+import { endAllSessions, endSessionOf, openSessionsOf } from '@/domain/access/sessions'
 import type { SystemContext } from '@/domain/context'
+import { showUser } from '@/domain/show-user'
 import { createUser, setPassword } from '@/domain/user'
 import { writeArchive } from '@/domain/withdrawal/archive'
 import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
 import { retryWithdrawal, showWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
-import { addTransaction } from '@/domain/withdrawal/transactions'
-import { startEmbeddedPostgres } from '@/server/embedded-postgres'
-import { getEnv, parseDuration, setDatabaseUrl } from '@/server/env'
-import { migrateDeploy } from '@/server/migrate'
-import { openContext } from '@/server/open-context'
+import { addTransaction, endTransaction } from '@/domain/withdrawal/transactions'
+import { getEnv, parseDuration } from '@/server/env'
 
 /** What the operator asked for is wrong; the message says how. */
 class UsageError extends Error {}
 
 type Values = Record<string, string | string[] | boolean | undefined>
+/** Reads standard input to its end; null where it holds the commands of a batch. */
+export type ReadInput = (() => Promise<string>) | null
+
 interface Command {
+  /** What follows the name, as the help shows it. */
+  usage: string
+  /** One sentence for the help. */
+  does: string
   options: NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>
-  /** Whether one word without a name follows, such as an id. */
-  positional?: boolean
-  run(ctx: SystemContext, values: Values, words: string[]): Promise<object>
+  /** Whether an id follows that has no option's name: `or-options` where options can stand in its place. */
+  id?: 'required' | 'or-options'
+  run(ctx: SystemContext, values: Values, id: string, readInput: ReadInput): Promise<object>
 }
 
 const LONGEST_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000
 const text = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
 const COMMANDS: Record<string, Command> = {
   'user create': {
-    options: { email: text, password: text, name: text, verified: { type: 'boolean' } },
-    async run(ctx, values) {
+    usage: '--email ADDRESS --name NAME (--password PASSWORD | --password-stdin) [--verified]',
+    does: 'Creates an account.',
+    options: { email: text, password: text, 'password-stdin': flag, name: text, verified: flag },
+    async run(ctx, values, _id, readInput) {
       const input = {
         email: required(values, 'email'),
-        password: required(values, 'password'),
         name: required(values, 'name'),
+        password: await passwordOf(values, readInput),
       }
       return { user_id: await createUser(ctx, { ...input, emailVerified: values.verified === true }) }
     },
   },
   'user set-password': {
-    options: { user: text, password: text },
-    async run(ctx, values) {
+    usage: '--user usr_… (--password PASSWORD | --password-stdin) [--keep-tokens]',
+    does: 'Sets a password of at least 8 characters, ends every session and access token, and cancels a pending change.',
+    options: { user: text, password: text, 'password-stdin': flag, 'keep-tokens': flag },
+    async run(ctx, values, _id, readInput) {
       const userId = required(values, 'user')
-      await setPassword(ctx, { userId, password: required(values, 'password') })
+      const password = await passwordOf(values, readInput)
+      await setPassword(ctx, { userId, password, keepTokens: values['keep-tokens'] === true })
       return { user_id: userId }
     },
   },
+  'user show': {
+    usage: 'usr_… | --user usr_… | --email ADDRESS',
+    does: 'Shows an account and its pending change.',
+    options: { user: text, email: text },
+    id: 'or-options',
+    run(ctx, values, id) {
+      const { user, email } = oneOf({ id, user: values.user, email: values.email })
+      return showUser(ctx, email === undefined ? { userId: user ?? id } : { email })
+    },
+  },
+  'user find': {
+    usage: '--email ADDRESS',
+    does: 'Shows the active account that has this address.',
+    options: { email: text },
+    run: (ctx, values) => showUser(ctx, { email: required(values, 'email') }),
+  },
   'user set-role': {
+    usage: '--user usr_… --role operator|none',
+    does: 'Lets a user open /admin, or no longer.',
     options: { user: text, role: text },
     async run(ctx, values) {
       const userId = required(values, 'user')
@@ -62,6 +92,8 @@ const COMMANDS: Record<string, Command> = {
     },
   },
   'token create': {
+    usage: '--user usr_… --scope SCOPE [--scope SCOPE] [--expires-in P30D] [--name NAME]',
+    does: 'Creates an access token and shows it this once.',
     options: { user: text, scope: { type: 'string', multiple: true }, 'expires-in': text, name: text },
     async run(ctx, values) {
       const expiresIn = String(values['expires-in'] ?? 'P30D')
@@ -83,7 +115,51 @@ const COMMANDS: Record<string, Command> = {
       return { access_token: accessToken, expires_at: expiresAt.toISOString() }
     },
   },
+  'token list': {
+    usage: '--user usr_…',
+    does: 'Lists the access tokens that work, newest first.',
+    options: { user: text },
+    async run(ctx, values) {
+      const user_id = await activeUser(ctx, values)
+      return { user_id, access_tokens: await liveTokensOf(ctx, user_id) }
+    },
+  },
+  'token revoke': {
+    usage: 'tok_… | --user usr_…',
+    does: 'Revokes one access token, or all of a user.',
+    options: { user: text },
+    id: 'or-options',
+    async run(ctx, values, id) {
+      const { user } = oneOf({ id, user: values.user })
+      if (user !== undefined) return { user_id: user, revoked: await revokeAllTokens(ctx, user) }
+      const { userId } = await revokeTokenOf(ctx, id)
+      return { user_id: userId, token_id: id, revoked: 1 }
+    },
+  },
+  'session list': {
+    usage: '--user usr_…',
+    does: 'Lists the browser sessions that are signed in, last seen first.',
+    options: { user: text },
+    async run(ctx, values) {
+      const user_id = await activeUser(ctx, values)
+      return { user_id, sessions: await openSessionsOf(ctx, user_id) }
+    },
+  },
+  'session end': {
+    usage: 'ses_… | --user usr_…',
+    does: 'Ends one browser session; or all of a user, which also cancels a pending change.',
+    options: { user: text },
+    id: 'or-options',
+    async run(ctx, values, id) {
+      const { user } = oneOf({ id, user: values.user })
+      if (user !== undefined) return { user_id: user, ended: await endAllSessions(ctx, user) }
+      const { userId } = await endSessionOf(ctx, id)
+      return { user_id: userId, session_id: id, ended: 1 }
+    },
+  },
   'transaction add': {
+    usage: '--user usr_… --status pending|settled [--description TEXT] [--amount-cents N]',
+    does: 'Records a transaction; a pending one holds a withdrawal back.',
     options: { user: text, status: text, description: text, 'amount-cents': text },
     async run(ctx, values) {
       const status = required(values, 'status')
@@ -101,7 +177,29 @@ const COMMANDS: Record<string, Command> = {
       return { transaction_id: await addTransaction(ctx, input) }
     },
   },
+  'transaction settle': {
+    usage: 'txn_…',
+    does: 'Ends a pending transaction as settled.',
+    options: {},
+    id: 'required',
+    async run(ctx, _values, id) {
+      await endTransaction(ctx, { id, status: 'settled' })
+      return { transaction_id: id, status: 'settled' }
+    },
+  },
+  'transaction cancel': {
+    usage: 'txn_…',
+    does: 'Ends a pending transaction as cancelled.',
+    options: {},
+    id: 'required',
+    async run(ctx, _values, id) {
+      await endTransaction(ctx, { id, status: 'cancelled' })
+      return { transaction_id: id, status: 'cancelled' }
+    },
+  },
   'app register': {
+    usage: '--name NAME --endpoint URL',
+    does: 'Registers an application and shows its signing secret this once.',
     options: { name: text, endpoint: text },
     async run(ctx, values) {
       const secret = `whsec_${randomBytes(32).toString('base64')}`
@@ -113,6 +211,8 @@ const COMMANDS: Record<string, Command> = {
     },
   },
   'app connect': {
+    usage: '--user usr_… --app app_… --subject ID',
+    does: "Connects a user to an application; ID is the application's own id of the user.",
     options: { user: text, app: text, subject: text },
     async run(ctx, values) {
       const input = {
@@ -124,20 +224,32 @@ const COMMANDS: Record<string, Command> = {
     },
   },
   'archive write': {
+    usage: '--user usr_…',
+    does: "Writes an encrypted copy of the user's data into the archive store.",
     options: { user: text },
     async run(ctx, values) {
       return { archive_id: await writeArchive(ctx, required(values, 'user')) }
     },
   },
   'ledger replay': {
+    usage: '',
+    does: 'Withdraws again whom a restored backup brought back.',
     options: {},
     run: (ctx) => replayErasureLedger(ctx),
   },
-  'withdrawal show': { options: {}, positional: true, run: (ctx, _values, [id = '']) => showWithdrawal(ctx, id) },
-  'withdrawal retry': {
+  'withdrawal show': {
+    usage: 'wd_…',
+    does: 'Shows how far a withdrawal is, and what fails.',
     options: {},
-    positional: true,
-    async run(ctx, _values, [id = '']) {
+    id: 'required',
+    run: (ctx, _values, id) => showWithdrawal(ctx, id),
+  },
+  'withdrawal retry': {
+    usage: 'wd_…',
+    does: 'Tries at once what has failed.',
+    options: {},
+    id: 'required',
+    async run(ctx, _values, id) {
       return { withdrawal_id: id, retried_steps: await retryWithdrawal(ctx, id) }
     },
   },
@@ -161,6 +273,43 @@ function required(values: Values, name: string): string {
   return value
 }
 
+/** Exactly one of these; which, and that it is no empty text. */
+function oneOf<Name extends string>(given: Record<Name, Values[string]>): Partial<Record<Name, string>> {
+  const names = Object.keys(given) as Name[]
+  const [name, ...others] = names.filter((name) => given[name] !== undefined && given[name] !== '')
+  if (!name || others.length > 0) {
+    const options = names.map((name) => (name === 'id' ? 'an id' : `--${name}`))
+    throw new UsageError(`Give exactly one of ${options.join(', ')}.`)
+  }
+  return { [name]: given[name] } as Partial<Record<Name, string>>
+}
+
+async function activeUser(ctx: SystemContext, values: Values): Promise<string> {
+  const id = required(values, 'user')
+  const isActive = (await ctx.db.user.count({ where: { id, withdrawnAt: null } })) > 0
+  if (!isActive) throw new UsageError('There is no active user with this id.')
+  return id
+}
+
+async function passwordOf(values: Values, readInput: ReadInput): Promise<string> {
+  if (values['password-stdin'] !== true) return required(values, 'password')
+  if (values.password !== undefined) throw new UsageError('Give either --password or --password-stdin.')
+  if (!readInput) throw new UsageError('--password-stdin does not work in a batch, whose commands are read there.')
+  const password = (await readInput()).replace(/\r?\n$/, '')
+  if (/[\r\n]/.test(password)) throw new UsageError('Standard input must hold one line, the password.')
+  if (password === '') throw new UsageError('Standard input holds no password.')
+  if (!isStorable(password)) throw new UsageError('The password contains characters that cannot be stored.')
+  return password
+}
+
+export async function readStandardInput(): Promise<string> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await buffer(process.stdin))
+  } catch {
+    throw new UsageError('Standard input is not UTF-8.')
+  }
+}
+
 function toScopes(names: string[] = []): GrantableScope[] {
   const known: readonly string[] = GRANTABLE_SCOPES
   if (names.length === 0 || !names.every((name) => known.includes(name))) {
@@ -169,10 +318,11 @@ function toScopes(names: string[] = []): GrantableScope[] {
   return [...new Set(names)] as GrantableScope[]
 }
 
-async function execute(ctx: SystemContext, args: string[]): Promise<object> {
-  const name = Object.keys(COMMANDS).find((words) => words.split(' ').every((word, index) => args[index] === word))
-  const command = name && COMMANDS[name]
-  if (!command) throw new UsageError(`Unknown command. Known are: ${Object.keys(COMMANDS).join(', ')}, batch.`)
+/** Runs one command; what it answers is printed. */
+export async function execute(ctx: SystemContext, args: string[], readInput: ReadInput): Promise<object> {
+  const name = nameIn(args)
+  if (!name) throw new UsageError(`Unknown command. Known are: ${Object.keys(COMMANDS).join(', ')}, batch.`)
+  const command = COMMANDS[name] as Command
   const { values, positionals, tokens } = parseOptions(args.slice(name.split(' ').length), command)
   const single = tokens.flatMap((token) =>
     token.kind === 'option' && !command.options[token.name]?.multiple ? token.name : [],
@@ -183,13 +333,40 @@ async function execute(ctx: SystemContext, args: string[]): Promise<object> {
     if (!isStorable([value].flat().join('')))
       throw new UsageError(`--${option} contains characters that cannot be stored.`)
   }
-  if (command.positional && positionals.length !== 1) throw new UsageError(`${name} takes exactly one id.`)
-  return command.run(ctx, values as Values, positionals)
+  if (!isStorable(positionals.join(''))) throw new UsageError('The id contains characters that cannot be stored.')
+  const isComplete = positionals.length === 1 || (command.id === 'or-options' && positionals.length === 0)
+  if (command.id && !isComplete) throw new UsageError(`${name} takes exactly one id.`)
+  return command.run(ctx, values as Values, positionals[0] ?? '', readInput)
 }
 
-function parseOptions(args: string[], { options, positional = false }: Command) {
+const nameIn = (args: string[]): string | undefined =>
+  Object.keys(COMMANDS).find((words) => words.split(' ').every((word, index) => args[index] === word))
+
+/** What `--help` among the words asks for; null where it is not asked for. */
+export function helpFor(args: string[]): string | null {
+  const words = args.filter((word) => word !== '--help' && word !== '-h')
+  if (words.length === args.length && words[0] !== 'help') return null
+  const topic = (words[0] === 'help' ? words.slice(1) : words).slice(0, 2).join(' ')
+  const names = Object.keys(COMMANDS)
+  const matching = names.filter((name) => name === topic || name.startsWith(`${topic} `))
+  const shown = (matching.length > 0 ? matching : names).map((name) => {
+    const { usage, does } = COMMANDS[name] as Command
+    return `  ${`${name} ${usage}`.trim()}\n      ${does}`
+  })
+  const batch = '  batch\n      Reads one command a line from standard input and prints one line of JSON for each.'
+  return [
+    'npm run -s account -- COMMAND',
+    'Each command prints one JSON object; what is wrong is told in a sentence, with an exit code that is not 0.',
+    '',
+    ...shown,
+    ...(matching.length > 0 ? [] : [batch]),
+    '',
+  ].join('\n')
+}
+
+function parseOptions(args: string[], { options, id }: Command) {
   try {
-    return parseArgs({ args, options, strict: true, allowPositionals: positional, tokens: true })
+    return parseArgs({ args, options, strict: true, allowPositionals: id !== undefined, tokens: true })
   } catch (error) {
     const { message } = error as Error
     throw new UsageError(message.endsWith('.') ? message : `${message}.`)
@@ -197,7 +374,7 @@ function parseOptions(args: string[], { options, positional = false }: Command) 
 }
 
 /** Words of one line with the shell's quoting: single quotes, double quotes, backslash. */
-function splitWords(line: string): string[] {
+export function splitWords(line: string): string[] {
   const words: string[] = []
   let word: string | undefined
   for (let at = 0; at < line.length; at++) {
@@ -224,48 +401,8 @@ function splitWords(line: string): string[] {
   return word === undefined ? words : [...words, word]
 }
 
-function sentenceOf(error: unknown): string {
+export function sentenceOf(error: unknown): string {
   if (error instanceof UsageError) return error.message
   if (error instanceof AppError) return `${error.message}: ${error.details}`
   return error instanceof Error ? error.message : String(error)
 }
-
-const print = (value: object) => process.stdout.write(`${JSON.stringify(value)}\n`)
-
-async function runBatch(ctx: SystemContext): Promise<boolean> {
-  let allGood = true
-  for await (const line of createInterface({ input: process.stdin })) {
-    if (line.trim() === '') continue
-    try {
-      print(await execute(ctx, splitWords(line)))
-    } catch (error) {
-      allGood = false
-      print({ error: sentenceOf(error) })
-    }
-  }
-  return allGood
-}
-
-async function main(args: string[]): Promise<boolean> {
-  const env = getEnv()
-  const database = env.databaseUrl ? undefined : await startEmbeddedPostgres({ dataDir: env.dataDir })
-  if (database) setDatabaseUrl(database.url)
-  await migrateDeploy(getEnv().databaseUrl as string)
-  const ctx = await openContext()
-  try {
-    if (args[0] === 'batch') return await runBatch(ctx)
-    print(await execute(ctx, args))
-    return true
-  } finally {
-    await ctx.close()
-    await database?.stop()
-  }
-}
-
-main(process.argv.slice(2)).then(
-  (allGood) => process.exit(allGood ? 0 : 1),
-  (error) => {
-    process.stderr.write(`${sentenceOf(error)}\n`)
-    process.exit(1)
-  },
-)

@@ -28,7 +28,7 @@ await withLock(
       await bundleProgram('server/main.ts', 'server')
       await bundle('contract/sdk.ts', { platform: 'neutral', packages: 'external', outfile: 'dist/client.mjs' })
     }
-    await bundleProgram('scripts/account.ts', 'account')
+    await bundleProgram('scripts/account-main.ts', 'account')
     writeFileSync(join(root, 'dist/.account-hash'), hashes.account)
     if (part === 'build') writeFileSync(join(root, 'dist/.build-hash'), hashes.build)
   },

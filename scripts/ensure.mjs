@@ -24,6 +24,7 @@ const SOURCES = {
     ...[
       'prisma/schema.prisma',
       'prisma/seed.ts',
+      'scripts/account-main.ts',
       'scripts/account.ts',
       'scripts/build.mjs',
       'scripts/process-lock.mjs',
@@ -33,7 +34,8 @@ const SOURCES = {
   ],
   account: [
     ...['contract', 'domain', 'emails', 'inngest', 'server', 'prisma/schema.prisma', 'tsconfig.json'],
-    ...['scripts/account.ts', 'scripts/build.mjs', 'scripts/process-lock.mjs', 'package-lock.json'],
+    ...['scripts/account-main.ts', 'scripts/account.ts'],
+    ...['scripts/build.mjs', 'scripts/process-lock.mjs', 'package-lock.json'],
   ],
 }
 const OUTPUTS = {

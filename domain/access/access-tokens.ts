@@ -101,31 +101,34 @@ export async function createAccessToken(
 const live = (ctx: Context) => ({ userId: ctx.actor.userId, revokedAt: null, expiresAt: { gt: ctx.clock.now() } })
 
 export async function listAccessTokens(ctx: Context): Promise<Data<typeof contract.listAccessTokens>> {
+  return { access_tokens: await liveTokensOf(ctx, ctx.actor.userId) }
+}
+
+/** Newest first. */
+export async function liveTokensOf(ctx: SystemContext, userId: string) {
   const tokens = await ctx.db.accessToken.findMany({
-    where: live(ctx),
+    where: { userId, revokedAt: null, expiresAt: { gt: ctx.clock.now() } },
     orderBy: { createdAt: 'desc' },
   })
-  return {
-    access_tokens: tokens.map((token) => ({
-      token_id: token.id,
-      name: token.name,
-      scopes: token.scopes,
-      created_at: token.createdAt.toISOString(),
-      expires_at: token.expiresAt.toISOString(),
-      last_used_at: token.lastUsedAt?.toISOString() ?? null,
-    })),
-  }
+  return tokens.map((token) => ({
+    token_id: token.id,
+    name: token.name,
+    scopes: token.scopes,
+    created_at: token.createdAt.toISOString(),
+    expires_at: token.expiresAt.toISOString(),
+    last_used_at: token.lastUsedAt?.toISOString() ?? null,
+  }))
 }
 
 const revoke = statement(
   'revoke-access-token',
   `WITH token AS (
-     UPDATE access_tokens SET revoked_at = $3 WHERE id = $1 AND user_id = $2 AND revoked_at IS NULL
+     UPDATE access_tokens SET revoked_at = $3 WHERE id = $1 AND ($2::text IS NULL OR user_id = $2) AND revoked_at IS NULL
      RETURNING id, user_id
    )
    INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
    SELECT $4, user_id, 'access_token.revoked', $5, id, $6, $3 FROM token
-   RETURNING subject_id`,
+   RETURNING subject_id, user_id`,
 )
 
 export async function revokeAccessToken(
@@ -137,4 +140,34 @@ export async function revokeAccessToken(
   const rows = await ctx.sql(revoke, [input.accessId, userId, ctx.clock.now(), auditId, kind, ctx.ip])
   if (rows.length === 0) throw new AppError('REQUEST_005', 'There is no access token with this id that still works.')
   return { token_id: input.accessId, revoked: true }
+}
+
+/** By the operator. */
+export async function revokeTokenOf(ctx: SystemContext, tokenId: string): Promise<{ userId: string }> {
+  const values = [tokenId, null, ctx.clock.now(), ctx.secrets.randomId('aud_'), 'operator', null]
+  const [row] = await ctx.sql<{ user_id: string }>(revoke, values)
+  if (!row) throw new AppError('REQUEST_001', 'There is no access token with this id that still works.')
+  return { userId: row.user_id }
+}
+
+const revokeAll = statement(
+  'revoke-all-access-tokens',
+  `WITH ended AS (
+     UPDATE access_tokens SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2
+     RETURNING id
+   ), audited AS (
+     INSERT INTO audit_events (id, user_id, action, actor, at) VALUES ($3, $1, 'access_token.all_revoked', 'operator', $2)
+   )
+   SELECT count(*)::int AS revoked FROM ended`,
+)
+
+/** By the operator. Returns how many tokens ended. */
+export async function revokeAllTokens(ctx: SystemContext, userId: string): Promise<number> {
+  const [row] = await ctx.transaction(async (sql) => {
+    if ((await sql(lockActiveUser, [userId])).length === 0) {
+      throw new AppError('REQUEST_001', 'There is no active user with this id.')
+    }
+    return sql<{ revoked: number }>(revokeAll, [userId, ctx.clock.now(), ctx.secrets.randomId('aud_')])
+  })
+  return row?.revoked ?? 0
 }

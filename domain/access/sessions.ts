@@ -55,19 +55,22 @@ export async function touchSession(ctx: SystemContext, sessionId: string): Promi
 }
 
 export async function listSessions(ctx: Context): Promise<Data<typeof contract.listSessions>> {
+  const sessions = await openSessionsOf(ctx, ctx.actor.userId)
+  return { sessions: sessions.map((session) => ({ ...session, current: session.session_id === ctx.actor.id })) }
+}
+
+/** Last seen first. */
+export async function openSessionsOf(ctx: SystemContext, userId: string) {
   const sessions = await ctx.db.session.findMany({
-    where: { userId: ctx.actor.userId, revokedAt: null, expiresAt: { gt: ctx.clock.now() } },
+    where: { userId, revokedAt: null, expiresAt: { gt: ctx.clock.now() } },
     orderBy: { lastSeenAt: 'desc' },
   })
-  return {
-    sessions: sessions.map((session) => ({
-      session_id: session.id,
-      current: session.id === ctx.actor.id,
-      user_agent: session.userAgent,
-      created_at: session.createdAt.toISOString(),
-      last_seen_at: session.lastSeenAt.toISOString(),
-    })),
-  }
+  return sessions.map((session) => ({
+    session_id: session.id,
+    user_agent: session.userAgent,
+    created_at: session.createdAt.toISOString(),
+    last_seen_at: session.lastSeenAt.toISOString(),
+  }))
 }
 
 const endOne = statement(
@@ -77,13 +80,13 @@ const endOne = statement(
      RETURNING id, user_id
    )
    INSERT INTO audit_events (id, user_id, action, actor, subject_id, at)
-   SELECT $3, user_id, 'session.revoked', 'session', id, $2 FROM ended
-   RETURNING id`,
+   SELECT $3, user_id, 'session.revoked', $5, id, $2 FROM ended
+   RETURNING subject_id, user_id`,
 )
 
 /** Signing out; a session that has ended already stays as it is. */
 export async function signOut(ctx: SystemContext, sessionId: string): Promise<void> {
-  await ctx.sql(endOne, [sessionId, ctx.clock.now(), ctx.secrets.randomId('aud_'), null])
+  await ctx.sql(endOne, [sessionId, ctx.clock.now(), ctx.secrets.randomId('aud_'), null, 'session'])
 }
 
 export async function endSession(
@@ -91,9 +94,17 @@ export async function endSession(
   input: Input<typeof contract.endSession>,
 ): Promise<Data<typeof contract.endSession>> {
   const auditId = ctx.secrets.randomId('aud_')
-  const rows = await ctx.sql(endOne, [input.sessionId, ctx.clock.now(), auditId, ctx.actor.userId])
+  const rows = await ctx.sql(endOne, [input.sessionId, ctx.clock.now(), auditId, ctx.actor.userId, 'session'])
   if (rows.length === 0) throw new AppError('REQUEST_005', 'There is no session with this id that is still signed in.')
   return { session_id: input.sessionId, ended: true }
+}
+
+/** By the operator. */
+export async function endSessionOf(ctx: SystemContext, sessionId: string): Promise<{ userId: string }> {
+  const values = [sessionId, ctx.clock.now(), ctx.secrets.randomId('aud_'), null, 'operator']
+  const [row] = await ctx.sql<{ user_id: string }>(endOne, values)
+  if (!row) throw new AppError('REQUEST_001', 'There is no session with this id that is still signed in.')
+  return { userId: row.user_id }
 }
 
 // Whoever had signed in elsewhere may have started the change that is pending.
@@ -119,4 +130,29 @@ export async function endOtherSessions(ctx: Context): Promise<Data<typeof contra
     return sql<{ ended: number }>(endOthers, [userId, id, ctx.clock.now(), auditId, kind, ctx.ip])
   })
   return { ended: row?.ended ?? 0 }
+}
+
+const endAll = statement(
+  'end-all-sessions',
+  `WITH ended AS (
+     UPDATE sessions SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2
+     RETURNING id
+   ), cancelled AS (
+     UPDATE email_change_requests SET status = 'cancelled', closed_at = $2
+     WHERE user_id = $1 AND status = 'pending_verification'
+   ), audited AS (
+     INSERT INTO audit_events (id, user_id, action, actor, at) VALUES ($3, $1, 'session.all_revoked', 'operator', $2)
+   )
+   SELECT count(*)::int AS ended FROM ended`,
+)
+
+/** By the operator: signs the user out everywhere and cancels the pending change. Returns how many sessions ended. */
+export async function endAllSessions(ctx: SystemContext, userId: string): Promise<number> {
+  const [row] = await ctx.transaction(async (sql) => {
+    if ((await sql(lockActiveUser, [userId])).length === 0) {
+      throw new AppError('REQUEST_001', 'There is no active user with this id.')
+    }
+    return sql<{ ended: number }>(endAll, [userId, ctx.clock.now(), ctx.secrets.randomId('aud_')])
+  })
+  return row?.ended ?? 0
 }

@@ -1,0 +1,232 @@
+import { expect, test } from 'vitest'
+import {
+  asUser,
+  authenticate,
+  givenPendingChange,
+  givenUser,
+  outcomeOf,
+  type TestContext,
+  testContext,
+} from '@/domain/testing'
+import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
+import { execute, helpFor, sentenceOf, splitWords } from './account.ts'
+
+type Answer = Record<string, string>
+
+const run = (ctx: TestContext, line: string, input = '') =>
+  execute(ctx, splitWords(line), async () => input) as Promise<Answer>
+
+/** The sentence that a refused command prints. */
+const refusal = (ctx: TestContext, line: string, input?: string): Promise<string> =>
+  run(ctx, line, input).then(
+    (answer) => `accepted: ${JSON.stringify(answer)}`,
+    (error) => sentenceOf(error),
+  )
+
+const passwordHashOf = async (ctx: TestContext, id: string) =>
+  (await ctx.db.user.findUniqueOrThrow({ where: { id } })).passwordHash
+
+const givenToken = (ctx: TestContext, userId: string, name = 'export') =>
+  run(ctx, `token create --user ${userId} --scope email:manage --scope account:manage --name ${name}`)
+
+test('a new password ends every session and access token and cancels the pending change', async () => {
+  const ctx = await testContext()
+  const [user, bystander] = [await givenUser(ctx), await givenUser(ctx)]
+  const [token, other] = [await givenToken(ctx, user.userId), await givenToken(ctx, bystander.userId)]
+  const change = await givenPendingChange(ctx, user)
+  expect(await run(ctx, `user set-password --user ${user.userId} --password 12345678`)).toEqual({
+    user_id: user.userId,
+  })
+  expect(await authenticate(ctx, token.access_token ?? '')).toBeNull()
+  await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
+  const { status } = await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id: change.change_request_id } })
+  expect(status).toBe('cancelled')
+  expect(await ctx.passwords.verify(await passwordHashOf(ctx, user.userId), '12345678')).toBe(true)
+
+  expect(await authenticate(ctx, other.access_token ?? '')).not.toBeNull()
+  expect((await asUser(ctx, bystander)).userId).toBe(bystander.userId)
+})
+
+test('--keep-tokens keeps the access tokens and nothing else', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { access_token = '' } = await givenToken(ctx, user.userId)
+  await run(ctx, `user set-password --user ${user.userId} --password 'a new password' --keep-tokens`)
+  expect(await authenticate(ctx, access_token)).not.toBeNull()
+  await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
+})
+
+test('a new password has at least 8 characters, and a shorter one changes nothing', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const before = await passwordHashOf(ctx, user.userId)
+  // Seven characters, of which six are two UTF-16 units each.
+  for (const password of ['1234567', '😀😀😀😀😀😀1']) {
+    expect(await refusal(ctx, `user set-password --user ${user.userId} --password ${password}`)).toContain(
+      'The password must have at least 8 characters.',
+    )
+  }
+  expect(await passwordHashOf(ctx, user.userId)).toBe(before)
+  expect((await asUser(ctx, user)).userId).toBe(user.userId)
+})
+
+test.each(['a password\n', 'a password\r\n', 'a password'])(
+  'the password can come from standard input, without its line end: %j',
+  async (input) => {
+    const ctx = await testContext()
+    const { userId } = await givenUser(ctx)
+    await run(ctx, `user set-password --user ${userId} --password-stdin`, input)
+    expect(await ctx.passwords.verify(await passwordHashOf(ctx, userId), 'a password')).toBe(true)
+    const created = await run(ctx, `user create --email new-${userId}@example.test --name Ada --password-stdin`, input)
+    expect(await ctx.passwords.verify(await passwordHashOf(ctx, created.user_id ?? ''), 'a password')).toBe(true)
+  },
+)
+
+test('a standard input that is no password is refused in a sentence', async () => {
+  const ctx = await testContext()
+  const { userId } = await givenUser(ctx)
+  const line = `user set-password --user ${userId} --password-stdin`
+  expect(await refusal(ctx, line, 'two lines\nof text\n')).toBe('Standard input must hold one line, the password.')
+  expect(await refusal(ctx, line, '\n')).toBe('Standard input holds no password.')
+  expect(await refusal(ctx, line, 'with a \0 byte')).toBe('The password contains characters that cannot be stored.')
+  expect(await refusal(ctx, `${line} --password 'correct horse'`)).toBe('Give either --password or --password-stdin.')
+  const inBatch = execute(ctx, splitWords(line), null)
+  await expect(inBatch).rejects.toThrow('--password-stdin does not work in a batch')
+})
+
+test('the operator lists and revokes the access tokens of a user', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const kept = await givenToken(ctx, user.userId, 'kept')
+  ctx.clock.advance(1)
+  const gone = await givenToken(ctx, user.userId, 'gone')
+  const list = async () =>
+    (await run(ctx, `token list --user ${user.userId}`)) as unknown as { access_tokens: Answer[] }
+  const [newest] = (await list()).access_tokens
+  expect(newest).toEqual({
+    token_id: expect.stringMatching(/^tok_/),
+    name: 'gone',
+    scopes: ['email:manage', 'account:manage'],
+    created_at: '2026-11-20T09:00:00.001Z',
+    expires_at: '2026-12-20T09:00:00.001Z',
+    last_used_at: null,
+  })
+  const tokenId = newest?.token_id ?? ''
+  expect(await run(ctx, `token revoke ${tokenId}`)).toEqual({ user_id: user.userId, token_id: tokenId, revoked: 1 })
+  expect((await list()).access_tokens.map(({ name }) => name)).toEqual(['kept'])
+  expect(await authenticate(ctx, gone.access_token ?? '')).toBeNull()
+  expect(await authenticate(ctx, kept.access_token ?? '')).not.toBeNull()
+  expect(await refusal(ctx, `token revoke ${tokenId}`)).toContain('no access token with this id that still works')
+
+  expect(await run(ctx, `token revoke --user ${user.userId}`)).toEqual({ user_id: user.userId, revoked: 1 })
+  expect((await list()).access_tokens).toEqual([])
+  const audited = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, actor: 'operator' } })
+  expect(audited.map(({ action }) => action)).toEqual(
+    expect.arrayContaining(['access_token.revoked', 'access_token.all_revoked']),
+  )
+})
+
+test('the operator ends one session, or signs a user out everywhere and cancels the pending change', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const change = await givenPendingChange(ctx, user)
+  const [one] = ((await run(ctx, `session list --user ${user.userId}`)) as unknown as { sessions: Answer[] }).sessions
+  expect(one).toMatchObject({ session_id: user.sessionId, user_agent: 'test' })
+  const ended = { user_id: user.userId, session_id: user.sessionId, ended: 1 }
+  expect(await run(ctx, `session end ${user.sessionId}`)).toEqual(ended)
+  expect(await refusal(ctx, `session end ${user.sessionId}`)).toContain('no session with this id')
+  await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
+
+  const statusOf = async () =>
+    (await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id: change.change_request_id } })).status
+  expect(await statusOf()).toBe('pending_verification')
+  expect(await run(ctx, `session end --user ${user.userId}`)).toEqual({ user_id: user.userId, ended: 0 })
+  expect(await statusOf()).toBe('cancelled')
+})
+
+test('the operator finds an account by its id or its address, with what is pending', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const change = await givenPendingChange(ctx, user)
+  const shown = await run(ctx, `user show ${user.userId}`)
+  expect(shown).toEqual({
+    user_id: user.userId,
+    email: user.email,
+    email_verified: true,
+    verified_at: '2026-11-20T09:00:00.000Z',
+    name: 'Ada Lovelace',
+    role: null,
+    created_at: '2026-11-20T09:00:00.000Z',
+    pending_change: expect.objectContaining({
+      has_pending: true,
+      change_request_id: change.change_request_id,
+      attempts_remaining: 5,
+    }),
+    withdrawal_id: null,
+  })
+  expect(await run(ctx, `user show --user ${user.userId}`)).toEqual(shown)
+  expect(await run(ctx, `user show --email ${user.email}`)).toEqual(shown)
+  expect(await run(ctx, `user find --email ${user.email.toUpperCase()}`)).toEqual(shown)
+
+  const caller = await asUser(ctx, user)
+  const { withdrawal_id } = await withdrawAccount(caller, { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
+  expect(await run(ctx, `user show ${user.userId}`)).toMatchObject({
+    withdrawal_id,
+    pending_change: { has_pending: false },
+  })
+  expect(await refusal(ctx, `user find --email ${user.email}`)).toContain('no active user with this address')
+})
+
+test.each([
+  ['user find', '--email is missing.'],
+  ['user find --email nonsense', 'The address must be one plain address, such as ada@example.com.'],
+  ['user show', 'Give exactly one of an id, --user, --email.'],
+  ['user show usr_1 --email ada@example.com', 'Give exactly one of an id, --user, --email.'],
+  ['user show usr_none', 'There is no user with this id.'],
+  ['user show usr_1 usr_2', 'user show takes exactly one id.'],
+  ['token list --user usr_none', 'There is no active user with this id.'],
+  ['token revoke', 'Give exactly one of an id, --user.'],
+  ['token revoke --user usr_none', 'There is no active user with this id.'],
+  ['session end', 'Give exactly one of an id, --user.'],
+  ['session end --user usr_none', 'There is no active user with this id.'],
+  ['transaction settle', 'transaction settle takes exactly one id.'],
+  ['transaction settle txn_none', 'There is no transaction with this id.'],
+  ['user', 'Unknown command.'],
+])('%s is refused with a sentence', async (line, sentence) => {
+  expect(await refusal(await testContext(), line)).toContain(sentence)
+})
+
+test('a pending transaction can be settled or cancelled, and then holds no withdrawal back', async () => {
+  const ctx = await testContext()
+  for (const [command, status] of [
+    ['settle', 'settled'],
+    ['cancel', 'cancelled'],
+  ] as const) {
+    const user = await givenUser(ctx)
+    const { transaction_id: id = '' } = await run(ctx, `transaction add --user ${user.userId} --status pending`)
+    expect(id).toMatch(/^txn_/)
+    const withdraw = async () =>
+      outcomeOf(
+        withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }),
+      )
+    expect(await withdraw()).toBe('WITHDRAWAL_003')
+    expect(await run(ctx, `transaction ${command} ${id}`)).toEqual({ transaction_id: id, status })
+    expect(await refusal(ctx, `transaction settle ${id}`)).toContain(`This transaction is ${status} already.`)
+    expect(await ctx.db.transactionAuditLog.findMany({ where: { transactionId: id } })).toMatchObject([
+      { action: 'transaction.added' },
+      { action: `transaction.${status}`, userId: user.userId },
+    ])
+    expect(await withdraw()).toBe('accepted')
+  }
+})
+
+test('the help names every command, and of one noun its own', () => {
+  expect(helpFor(['user', 'show', 'usr_1'])).toBeNull()
+  const all = helpFor(['--help']) ?? ''
+  for (const name of ['user set-password', 'token revoke', 'session end', 'transaction settle', 'batch']) {
+    expect(all).toContain(`  ${name}`)
+  }
+  const ofToken = helpFor(['token', '--help']) ?? ''
+  expect(ofToken).toContain('token list --user usr_…')
+  expect(ofToken).not.toContain('user create')
+})

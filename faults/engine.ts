@@ -9,6 +9,11 @@ export interface Event {
   data: Record<string, string>
 }
 
+export interface EngineKeys {
+  eventKey: string
+  signingKey: string
+}
+
 /** What becomes of events that arrive: run so many times, or taken and lost (0), or not answered at all. */
 export type Fate = number | 'no answer'
 
@@ -27,14 +32,21 @@ export class Engine {
   private server: Server | undefined
   private stopped = false
 
-  static async start(onArrival: (arrival: number) => Fate | Promise<Fate> = () => 1): Promise<Engine> {
-    const engine = new Engine()
+  private constructor(private readonly keys: EngineKeys | undefined) {}
+
+  /** With `keys` it signs its calls and takes events under its event key alone; without, it is a development server. */
+  static async start(
+    onArrival: (arrival: number) => Fate | Promise<Fate> = () => 1,
+    keys?: EngineKeys,
+  ): Promise<Engine> {
+    const engine = new Engine(keys)
+    const eventPath = keys ? `/e/${keys.eventKey}` : '/e/'
     let arrivals = 0
     engine.server = createServer(async (request, response) => {
       let body = ''
       for await (const chunk of request) body += chunk
       engine.payloads += `${request.url} ${body}\n`
-      if (request.method !== 'POST' || !request.url?.startsWith('/e/')) return response.writeHead(404).end()
+      if (request.method !== 'POST' || !request.url?.startsWith(eventPath)) return response.writeHead(404).end()
       const events = JSON.parse(body) as Event[]
       engine.events.push(...events)
       const fate = await onArrival(++arrivals)
@@ -49,9 +61,12 @@ export class Engine {
     return engine
   }
 
-  get settings() {
+  get settings(): Record<string, string> {
     const address = this.server?.address() as AddressInfo
-    return { INNGEST_DEV: '1', INNGEST_BASE_URL: `http://127.0.0.1:${address.port}` }
+    const INNGEST_BASE_URL = `http://127.0.0.1:${address.port}`
+    return this.keys
+      ? { INNGEST_EVENT_KEY: this.keys.eventKey, INNGEST_SIGNING_KEY: this.keys.signingKey, INNGEST_BASE_URL }
+      : { INNGEST_DEV: '1', INNGEST_BASE_URL }
   }
 
   /** At least once: a call that got no answer comes again, and a run that failed begins again. */
@@ -61,6 +76,7 @@ export class Engine {
         const { result, steps } = await runFunction({
           url: () => `${this.serviceUrl}/api/inngest`,
           functionId: FUNCTION(name),
+          signingKey: this.keys?.signingKey,
           event,
           sleepUntil: (at) => sleep(Math.max(0, at.getTime() - Date.now())),
           onNoAnswer: async () => {
@@ -85,6 +101,7 @@ export class Engine {
         await runFunction({
           url: `${this.serviceUrl}/api/inngest`,
           functionId: FUNCTION(cron),
+          signingKey: this.keys?.signingKey,
           event: { name: 'inngest/scheduled.timer', data: {} },
           sleepUntil: () => {},
         }).catch(() => {})

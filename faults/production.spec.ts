@@ -1,0 +1,388 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { createServer, request } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { chromium } from '@playwright/test'
+import { expect, type TestContext, test } from 'vitest'
+import { signatureOf } from '@/inngest/testing'
+import { findBrowser } from '@/scripts/browser.mjs'
+import { type Certificate, createCertificate } from './certificate'
+import { Engine } from './engine'
+import type { Instance } from './instance'
+import { MailServer } from './mail-server'
+import {
+  changeEmail,
+  givenPlainPerson,
+  mailedCode,
+  type Person,
+  verifyEmail,
+  withdraw,
+  withdrawalStatus,
+} from './person'
+import { FAULTS_DIR } from './settings'
+import { TlsProxy } from './tls-proxy'
+import { until } from './until'
+import { givenWorld, KEYS, type World } from './world'
+
+const secret = () => randomBytes(16).toString('hex')
+const ENGINE_KEYS = { eventKey: secret(), signingKey: `signkey-prod-${secret()}${secret()}` }
+
+interface Answer {
+  status: number
+  headers: Record<string, string | string[] | undefined>
+  text: string
+}
+
+interface Asking {
+  method?: string
+  headers?: Record<string, string>
+  body?: string
+}
+
+interface Production {
+  world: World
+  instance: Instance
+  proxy: TlsProxy
+  mail: MailServer
+  engine: Engine
+  certificate: Certificate
+  /** As a browser does: by https, of a server that the certificate vouches for. */
+  ask(path: string, asking?: Asking): Promise<Answer>
+}
+
+/** An installation as `operations.md` has it: https in front, a mail server with sign-in and TLS, an engine, a bucket. */
+async function givenProduction(
+  context: TestContext,
+  tls: 'at once' | 'STARTTLS' = 'at once',
+  settings: Record<string, string> = {},
+): Promise<Production> {
+  mkdirSync(FAULTS_DIR, { recursive: true })
+  const certificate = createCertificate(FAULTS_DIR)
+  const proxy = await TlsProxy.start(certificate)
+  const engine = await Engine.start(() => 1, ENGINE_KEYS)
+  const mail = await MailServer.start({ tls, certificate, user: 'accounts', password: secret() })
+  const world = await givenWorld(context, {
+    APP_ENV: 'production',
+    APP_URL: proxy.url,
+    SMTP_URL: mail.url,
+    MAIL_FROM: 'Accounts <no-reply@accounts.test>',
+    TRUSTED_PROXY_HOPS: '1',
+    // Connected applications of these tests are on this machine.
+    ALLOW_PRIVATE_ENDPOINTS: '1',
+    // Node trusts the certificate of the tests beside the public ones.
+    NODE_EXTRA_CA_CERTS: certificate.file,
+    ...engine.settings,
+    ...(await givenBucket(context, certificate)),
+    ...settings,
+  })
+  world.engines.push(engine)
+  context.onTestFinished(async () => {
+    proxy.stop()
+    await mail.goAway()
+  })
+  const instance = await world.start()
+  proxy.target = instance.url
+  engine.serviceUrl = instance.url
+  return { world, instance, proxy, mail, engine, certificate, ask: asker(proxy.url, certificate) }
+}
+
+const asker =
+  (url: string, { cert }: Certificate): Production['ask'] =>
+  (path, { method = 'GET', headers = {}, body } = {}) =>
+    new Promise((resolve, reject) => {
+      const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
+      const outgoing = request(
+        url + path,
+        { method, headers: { ...headers, ...length }, ca: cert },
+        async (incoming) => {
+          let text = ''
+          for await (const chunk of incoming) text += chunk
+          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text })
+        },
+      )
+      outgoing.on('error', reject)
+      outgoing.end(body)
+    })
+
+/** An https server of the test's own; its origin. */
+async function givenServer(
+  context: TestContext,
+  { key, cert }: Certificate,
+  handle: (method: string, path: string, body: Buffer, headers: Answer['headers']) => number,
+): Promise<string> {
+  const server = createServer({ key, cert }, async (incoming, outgoing) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of incoming) chunks.push(chunk)
+    outgoing.writeHead(handle(incoming.method ?? '', incoming.url ?? '', Buffer.concat(chunks), incoming.headers)).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  context.onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `https://localhost:${(server.address() as AddressInfo).port}`
+}
+
+/** A store of objects for the archives, which production does not keep in a directory of its own. */
+async function givenBucket(context: TestContext, certificate: Certificate): Promise<Record<string, string>> {
+  const objects = new Map<string, Buffer>()
+  const endpoint = await givenServer(context, certificate, (method, path, body) => {
+    if (method === 'PUT') objects.set(path, body)
+    else if (!objects.has(path)) return 404
+    else if (method === 'DELETE') objects.delete(path)
+    return method === 'DELETE' ? 204 : 200
+  })
+  return {
+    ARCHIVE_S3_ENDPOINT: endpoint,
+    ARCHIVE_S3_BUCKET: 'archives',
+    ARCHIVE_S3_ACCESS_KEY_ID: 'archives',
+    ARCHIVE_S3_SECRET_ACCESS_KEY: secret(),
+  }
+}
+
+const cookiesOf = ({ headers }: Answer): string[] => [headers['set-cookie'] ?? []].flat()
+const pairsOf = (cookies: string[]) => cookies.map((cookie) => cookie.split(';')[0]).join('; ')
+
+/** Through the callback of the sign-in page, with the form that it sends. */
+async function signInByHttps(ask: Production['ask'], { email, password }: Person) {
+  const csrf = await ask('/api/auth/csrf')
+  const { csrfToken } = JSON.parse(csrf.text) as { csrfToken: string }
+  const signedIn = await ask('/api/auth/callback/credentials', {
+    method: 'POST',
+    headers: {
+      Cookie: pairsOf(cookiesOf(csrf)),
+      'Content-Type': 'application/x-www-form-urlencoded',
+      // Only what the proxy itself has seen counts.
+      'X-Forwarded-For': '198.51.100.7',
+    },
+    body: new URLSearchParams({ csrfToken, email, password, json: 'true' }).toString(),
+  })
+  return { csrf, signedIn }
+}
+
+test('over https a sign-in sets __Host- cookies alone, and its session opens pages and API', async (context) => {
+  const { world, instance, proxy, ask } = await givenProduction(context)
+  const person = await givenPlainPerson(world)
+  const { csrf, signedIn } = await signInByHttps(ask, person)
+  expect([signedIn.status, JSON.parse(signedIn.text).url]).toEqual([200, proxy.url])
+  const cookies = [...cookiesOf(csrf), ...cookiesOf(signedIn)]
+  expect(cookies.map((cookie) => cookie.split('=')[0])).toEqual(
+    expect.arrayContaining(['__Host-next-auth.csrf-token', '__Host-next-auth.session-token']),
+  )
+  for (const cookie of cookies) {
+    expect(cookie).toMatch(/^__Host-next-auth\.[\w-]+=/)
+    for (const attribute of ['Path=/', 'HttpOnly', 'Secure', 'SameSite=Lax']) {
+      expect(cookie.split('; ')).toContain(attribute)
+    }
+    expect(cookie).not.toMatch(/domain=/i)
+  }
+
+  const session = await ask('/api/auth/session', { headers: { Cookie: pairsOf(cookiesOf(signedIn)) } })
+  const { accessToken, user } = JSON.parse(session.text)
+  expect(user.id).toBe(person.id)
+  const status = await ask(`/api/v1/users/${person.id}/email/status`, {
+    headers: { Authorization: `Bearer ${accessToken}`, 'X-Required-Scope': 'email:manage' },
+  })
+  expect(JSON.parse(status.text).data.current_email).toBe(person.email)
+  const page = await ask('/settings/email', { headers: { Cookie: pairsOf(cookiesOf(signedIn)) } })
+  expect(page.status).toBe(200)
+  for (const { headers } of [page, status]) expect(headers['strict-transport-security']).toMatch(/^max-age=\d{8}/)
+
+  // The cookie without its prefix, which another site of the domain could set, opens nothing.
+  const renamed = pairsOf(cookiesOf(signedIn)).replaceAll('__Host-', '')
+  expect((await ask('/api/auth/session', { headers: { Cookie: renamed } })).text).toBe('{}')
+  const sessions = await world.query('SELECT ip FROM sessions WHERE user_id = $1', [person.id])
+  expect(sessions).toEqual([{ ip: '127.0.0.1' }])
+  expect(instance.output).not.toContain(person.email)
+})
+
+test('in a browser, over https: a person signs in, changes the address and verifies it', async (context) => {
+  const { world, proxy, mail } = await givenProduction(context)
+  const person = await givenPlainPerson(world)
+  const executablePath = await findBrowser()
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  const browser = await chromium.launch({ args, ...(executablePath && { executablePath }) })
+  context.onTestFinished(() => browser.close())
+  const page = await browser.newPage({ ignoreHTTPSErrors: true })
+  page.setDefaultTimeout(60_000)
+  const faults: string[] = []
+  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
+  page.on('request', (asked) => {
+    if (!asked.url().startsWith(`${proxy.url}/`) && !asked.url().startsWith('data:')) faults.push(asked.url())
+  })
+
+  await page.goto(`${proxy.url}/sign-in`)
+  await page.getByLabel('Email').fill(person.email)
+  await page.getByLabel('Password').fill(person.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Email address' }).waitFor()
+  const cookies = await page.context().cookies()
+  expect(cookies.map(({ name, secure, httpOnly }) => [name.startsWith('__Host-'), secure, httpOnly])).toEqual(
+    cookies.map(() => [true, true, true]),
+  )
+  expect(cookies.map(({ name }) => name)).toContain('__Host-next-auth.session-token')
+
+  await page.getByLabel('New email').fill(person.newEmail)
+  await page.getByLabel('Current password').fill(person.password)
+  await page.getByRole('button', { name: 'Send verification' }).click()
+  await page.getByRole('heading', { name: 'Pending change' }).waitFor()
+  const link = new RegExp(`${proxy.url}/verify-email#[^\\s"<>]+`).exec(mail.to(person.newEmail)[0]?.text ?? '')?.[0]
+  await page.goto(link?.replaceAll('&amp;', '&') ?? 'no link')
+  await page.getByRole('button', { name: 'Verify my new address' }).click()
+  await until('the address is changed', async () => {
+    const rows = await world.query('SELECT FROM users WHERE id = $1 AND email = $2', [person.id, person.newEmail])
+    return rows.length === 1
+  })
+  expect(faults).toEqual([])
+})
+
+test.for(['at once', 'STARTTLS'] as const)(
+  'messages go out encrypted (TLS %s) after a sign-in, and what they hold stands in no log',
+  async (tls, context) => {
+    const { world, instance, mail } = await givenProduction(context, tls)
+    const person = await givenPlainPerson(world)
+    const change = await changeEmail(instance, person)
+    expect(change.status, JSON.stringify(change.body)).toBe(200)
+    const proof = mailedCode({ mail }, person)
+    expect((await verifyEmail(instance, person, proof)).status).toBe(200)
+    const told = (address: string) => mail.to(address).filter(({ subject }) => /changed/i.test(subject)).length
+    await until('both addresses are told', () => told(person.email) === 1 && told(person.newEmail) === 1)
+    for (const { user, encrypted } of mail.mails) expect([user, encrypted]).toEqual(['accounts', true])
+    expect((await fetch(`${instance.url}/api/health/ready`)).status).toBe(200)
+    const password = new URL(mail.url).password
+    for (const text of [proof.code, person.email, person.newEmail, password, ...Object.values(KEYS)]) {
+      expect(instance.output).not.toContain(text)
+    }
+  },
+)
+
+test('a mail server whose certificate nobody vouches for is given neither the password nor a message', async (context) => {
+  const { world, instance, mail } = await givenProduction(context, 'at once', { NODE_EXTRA_CA_CERTS: '' })
+  const person = await givenPlainPerson(world)
+  const { status, body } = await changeEmail(instance, person)
+  expect([status, body.error.code]).toEqual([503, 'EMAIL_009'])
+  expect([mail.signIns, mail.mails]).toEqual([0, []])
+})
+
+test('an engine that signs carries a withdrawal to its end; unsigned, altered and old calls are refused', async (context) => {
+  const { world, instance, engine, certificate } = await givenProduction(context)
+  const received: { path: string; body: string; headers: Answer['headers'] }[] = []
+  const shop = await givenServer(context, certificate, (_method, path, body, headers) => {
+    received.push({ path, body: body.toString(), headers })
+    return 204
+  })
+  const { app_id = '' } = await world.operator.run('app', 'register', '--name', 'shop', '--endpoint', `${shop}/told`)
+  const person = await givenPlainPerson(world, app_id)
+  await world.operator.run('archive', 'write', '--user', person.id)
+
+  const event = { name: 'account/withdrawal.started', data: { withdrawal_id: 'wd_of_nobody' } }
+  const right = JSON.stringify({
+    version: 2,
+    event,
+    events: [event],
+    steps: {},
+    ctx: { run_id: 'run', attempt: 0, stack: { stack: [], current: 0 } },
+  })
+  const call = (headers: Record<string, string>, body = right) =>
+    fetch(`${instance.url}/api/inngest?fnId=user-account-service-process-withdrawal&stepId=step`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'x-inngest-req-version': '2', ...headers },
+      body,
+    })
+  const { signingKey } = ENGINE_KEYS
+  const signed = (signature: string) => ({ 'x-inngest-signature': signature })
+  const tenMinutesAgo = new Date(Date.now() - 600_000)
+  expect((await call({})).status).toBe(401)
+  expect((await call(signed('t=1&s=00'))).status).toBe(401)
+  expect((await call(signed(signatureOf(right, `signkey-prod-${secret()}${secret()}`)))).status).toBe(401)
+  expect((await call(signed(signatureOf(right, signingKey)), right.replace('nobody', 'ada'))).status).toBe(401)
+  expect((await call(signed(signatureOf(right, signingKey, tenMinutesAgo)))).status).toBe(401)
+  expect((await call(signed(signatureOf(right, signingKey)))).status).toBeLessThan(300)
+
+  const withdrawn = await withdraw(instance, person)
+  expect(withdrawn.status).toBe(202)
+  const id: string = withdrawn.body.data.withdrawal_id
+  await until('the engine has run it to its end', () => engine.runs.length > 0)
+  await until('it is completed', async () => {
+    const { body } = await withdrawalStatus(instance, person, id)
+    return body.data.status === 'completed'
+  })
+  expect(engine.events.map(({ data }) => data)).toEqual([{ withdrawal_id: id }])
+  expect(received.map(({ path }) => path)).toEqual(['/told'])
+  expect(JSON.parse(received[0]?.body ?? '')).toMatchObject({ type: 'account.withdrawn', data: { withdrawal_id: id } })
+  expect(received[0]?.headers['webhook-signature']).toMatch(/^v1,/)
+  expect(engine.payloads).not.toContain(person.email)
+  for (const key of Object.values(ENGINE_KEYS)) expect(instance.output).not.toContain(key)
+})
+
+test('what is for local trials alone is not there: mailbox, demo account, applications without https', async (context) => {
+  const { world, instance, ask } = await givenProduction(context)
+  for (const path of ['/dev/mailbox', '/dev/mailbox?id=x']) expect((await ask(path)).status).toBe(404)
+  expect(await world.query('SELECT email FROM users')).toEqual([])
+  expect(instance.output).not.toMatch(/demo|mailbox/i)
+  const refused = world.operator.run('app', 'register', '--name', 'shop', '--endpoint', 'http://127.0.0.1:9/told')
+  await expect(refused).rejects.toThrow(/https/)
+
+  const person = await givenPlainPerson(world)
+  expect((await changeEmail(instance, person)).status).toBe(200)
+  // Neither messages nor secrets are kept beside the program.
+  expect(readdirSync(world.dataDir).filter((name) => /mail|secret|pg/.test(name))).toEqual([])
+  const unsigned = await ask('/api/inngest', { method: 'PUT', body: '' })
+  expect(unsigned.status).toBeGreaterThanOrEqual(400)
+  expect(unsigned.status).toBeLessThan(500)
+})
+
+const COMPLETE = {
+  APP_ENV: 'production',
+  APP_URL: 'https://accounts.test',
+  DATABASE_URL: 'postgresql://accounts:none@127.0.0.1:9/accounts',
+  SMTP_URL: 'smtps://accounts:none@127.0.0.1:9',
+  ...KEYS,
+  INNGEST_EVENT_KEY: ENGINE_KEYS.eventKey,
+  INNGEST_SIGNING_KEY: ENGINE_KEYS.signingKey,
+  ARCHIVE_S3_ENDPOINT: 'https://127.0.0.1:9',
+  ARCHIVE_S3_BUCKET: 'archives',
+  ARCHIVE_S3_ACCESS_KEY_ID: 'archives',
+  ARCHIVE_S3_SECRET_ACCESS_KEY: 'none',
+}
+
+/** How a start with these settings alone ends, and what it says. */
+function endOf(settings: Record<string, string>): Promise<{ code: number | null; output: string }> {
+  const { PATH } = process.env
+  const env = { PATH, NODE_ENV: 'production', PORT: '1', ...settings } as unknown as NodeJS.ProcessEnv
+  const child = spawn(process.execPath, ['dist/server.mjs'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
+  }
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
+}
+
+test('a start without a setting that production needs ends with one sentence that names it', async () => {
+  for (const name of ['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'] as const) {
+    const sentence = `${name} must be set when APP_ENV is production.\n`
+    expect(await endOf({ ...COMPLETE, [name]: '' })).toEqual({ code: 1, output: sentence })
+  }
+})
+
+test('a start with a setting that production refuses ends with a sentence that says what it must be', async () => {
+  const refused: [Record<string, string>, RegExp][] = [
+    [{ APP_URL: 'http://accounts.test' }, /^APP_URL must be https\b.*\.\n$/],
+    [{ INNGEST_DEV: '1' }, /^INNGEST_DEV must not be set\b.*\.\n$/],
+    [{ INNGEST_SIGNING_KEY: '' }, /INNGEST_SIGNING_KEY must be set\b.*\.\n$/],
+    [{ INNGEST_EVENT_KEY: '' }, /INNGEST_EVENT_KEY\b.* must be set\b.*\.\n$/],
+    [{ AUTH_SECRET: 'short' }, /^AUTH_SECRET must be\b.*\.\n$/],
+    [
+      { AUTH_JWKS_URL: 'http://login.test/jwks', AUTH_ISSUER: 'https://login.test', AUTH_AUDIENCE: 'accounts' },
+      /^AUTH_JWKS_URL must be https\b.*\.\n$/,
+    ],
+  ]
+  for (const [settings, sentence] of refused) {
+    const { code, output } = await endOf({ ...COMPLETE, ...settings })
+    expect([code, output]).toEqual([1, expect.stringMatching(sentence)])
+    for (const text of [...Object.values(KEYS), ...Object.values(ENGINE_KEYS)]) expect(output).not.toContain(text)
+  }
+})

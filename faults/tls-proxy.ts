@@ -1,0 +1,43 @@
+import { request } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Certificate } from './certificate'
+
+/** Ends https in front of an instance, as a reverse proxy does; it appends its peer to X-Forwarded-For. */
+export class TlsProxy {
+  /** The instance behind it. */
+  target = ''
+  private readonly server: Server
+
+  private constructor({ key, cert }: Certificate) {
+    this.server = createServer({ key, cert }, (incoming, outgoing) => {
+      const { method, url, headers, socket } = incoming
+      const forwarded = [headers['x-forwarded-for'], socket.remoteAddress].filter(Boolean).join(', ')
+      const onward = request(
+        `${this.target}${url}`,
+        { method, headers: { ...headers, 'x-forwarded-for': forwarded, 'x-forwarded-proto': 'https' } },
+        (answer) => {
+          outgoing.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
+          answer.pipe(outgoing)
+        },
+      )
+      onward.on('error', () => outgoing.destroy())
+      incoming.pipe(onward)
+    })
+  }
+
+  static async start(certificate: Certificate): Promise<TlsProxy> {
+    const proxy = new TlsProxy(certificate)
+    await new Promise<void>((resolve) => proxy.server.listen(0, '127.0.0.1', resolve))
+    return proxy
+  }
+
+  get url() {
+    return `https://localhost:${(this.server.address() as AddressInfo).port}`
+  }
+
+  stop() {
+    this.server.closeAllConnections()
+    this.server.close()
+  }
+}

@@ -1,0 +1,107 @@
+import pg from 'pg'
+import pino, { type Logger } from 'pino'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { listAccessTokens } from '@/domain/access/access-tokens'
+import { statement } from '@/domain/context'
+import { asUser, givenUser, type TestContext, testContext, testDatabase } from '@/domain/testing'
+import { openDatabase } from '@/server/db'
+import { givenToken, hour } from '@/server/testing'
+
+// New York is five hours behind UTC in November, so that a session that speaks its time shifts every time by five hours.
+const AT = new Date('2026-11-20T09:00:00.123Z')
+
+// Connections are lost here on purpose.
+;(globalThis as { __accountLog?: Logger }).__accountLog = pino({ level: 'silent' })
+
+let url: string
+beforeAll(async () => {
+  ;({ url } = await testDatabase())
+  const client = await givenClient()
+  await client.query(`ALTER DATABASE ${client.database} SET timezone = 'America/New_York'`)
+  await client.end()
+})
+
+/** A client that knows nothing of the service's settings. */
+async function givenClient(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  return client
+}
+
+async function givenContext(): Promise<TestContext> {
+  const open = openDatabase(url)
+  onTestFinished(() => open.close())
+  const { sql, transaction, db } = open
+  return { ...(await testContext()), sql, transaction, db }
+}
+
+/** As seconds since 1970, which no time zone changes. */
+async function storedExpiry(key: string): Promise<Date> {
+  const client = await givenClient()
+  const { rows } = await client.query('SELECT extract(epoch FROM expires_at) AS at FROM rate_limits WHERE key = $1', [
+    key,
+  ])
+  await client.end()
+  return new Date(Math.round(Number(rows[0]?.at) * 1000))
+}
+
+const bucket = (key: string) => ({ key, hits: [AT], places: 1, windowMs: 1n, granted: true, expiresAt: AT })
+const insert = statement(
+  'insert-bucket',
+  `INSERT INTO rate_limits (key, hits, places, window_ms, granted, expires_at) VALUES ($1, ARRAY[$2::timestamptz], 1, 1, true, $2)`,
+)
+const read = statement('read-bucket', 'SELECT expires_at, hits FROM rate_limits WHERE key = $1')
+
+test('the database of these tests is one whose own sessions speak New York time', async () => {
+  const client = await givenClient()
+  const { rows } = await client.query('SHOW timezone')
+  await client.end()
+  expect(rows).toEqual([{ TimeZone: 'America/New_York' }])
+})
+
+test('a time that Prisma writes is stored and read as the same instant, whatever time zone the database has', async () => {
+  const { db, sql } = await givenContext()
+  await db.rateLimit.create({ data: bucket('by prisma') })
+  expect(await storedExpiry('by prisma')).toEqual(AT)
+  expect(await sql(read, ['by prisma'])).toEqual([{ expires_at: AT, hits: [AT] }])
+  expect(await db.rateLimit.findUnique({ where: { key: 'by prisma' } })).toMatchObject({ expiresAt: AT, hits: [AT] })
+  expect(await db.rateLimit.count({ where: { key: 'by prisma', expiresAt: AT } })).toBe(1)
+})
+
+test('a time that a statement writes is stored and read as the same instant, alone and in a transaction', async () => {
+  const { db, sql, transaction } = await givenContext()
+  await sql(insert, ['alone', AT])
+  await transaction((inside) => inside(insert, ['inside', AT]))
+  for (const key of ['alone', 'inside']) {
+    expect(await storedExpiry(key)).toEqual(AT)
+    expect(await sql(read, [key])).toEqual([{ expires_at: AT, hits: [AT] }])
+    expect(await db.rateLimit.findUnique({ where: { key } })).toMatchObject({ expiresAt: AT, hits: [AT] })
+  }
+})
+
+test('every connection of the pool speaks UTC, and so does one that takes the place of a lost one', async () => {
+  const { sql } = await givenContext()
+  const look = statement('look-at-session', `SELECT current_setting('timezone') AS zone, pg_sleep(0.05)::text AS slept`)
+  const zones = async () => {
+    const rows = await Promise.all(Array.from({ length: 8 }, () => sql<{ zone: string }>(look, [])))
+    return rows.flat().map(({ zone }) => zone)
+  }
+  expect(new Set(await zones())).toEqual(new Set(['UTC']))
+  const client = await givenClient()
+  await client.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  )
+  await client.end()
+  // The pool notices on its own that they are gone.
+  await expect.poll(() => zones().catch(() => []), { timeout: 15_000 }).toHaveLength(8)
+  expect(new Set(await zones())).toEqual(new Set(['UTC']))
+})
+
+test('a live access token stands in its owner’s list, with the end that it was given', async () => {
+  const ctx = await givenContext()
+  const user = await givenUser(ctx)
+  const { id } = await givenToken(ctx, user.userId, ['email:manage'], hour)
+  const { access_tokens: tokens } = await listAccessTokens(await asUser(ctx, user))
+  const expiresAt = new Date(ctx.clock.now().getTime() + hour).toISOString()
+  expect(tokens).toEqual([expect.objectContaining({ token_id: id, expires_at: expiresAt })])
+})

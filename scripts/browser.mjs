@@ -1,0 +1,23 @@
+import { existsSync } from 'node:fs'
+import { fail, run, tool } from './ensure.mjs'
+
+/** Gives the path of a Chromium, or undefined for the one Playwright has installed itself. */
+export async function findBrowser() {
+  const { CHROMIUM_PATH } = process.env
+  if (CHROMIUM_PATH) {
+    return existsSync(CHROMIUM_PATH) ? CHROMIUM_PATH : fail(`CHROMIUM_PATH names no file: ${CHROMIUM_PATH}`)
+  }
+  const system = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync)
+  if (system) return system
+  process.stdout.write('No browser found, installing one …\n')
+  const { chromium } = await import('@playwright/test')
+  if (existsSync(chromium.executablePath())) return undefined
+  if ((await tool('playwright', ['install', 'chromium'], { quiet: true, timeout: 300_000 })) === 0) return undefined
+  const admin = process.getuid?.() === 0 ? [] : ['sudo', '-n']
+  for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
+    const [command, ...rest] = [...admin, 'apt-get', ...args]
+    await run(command, rest, { quiet: true, env: { DEBIAN_FRONTEND: 'noninteractive' } }).catch(() => {})
+  }
+  if (existsSync('/usr/bin/chromium')) return '/usr/bin/chromium'
+  return fail('No browser: install Chromium (apt-get install chromium) or set CHROMIUM_PATH.')
+}

@@ -130,6 +130,7 @@ test.each([
   ['CODE_SECRET', 'long-enough-to-be-a-secret,'],
   ['TRUSTED_PROXY_HOPS', '-1'],
   ['TRUSTED_PROXY_HOPS', 'true'],
+  ['ALLOW_PRIVATE_ENDPOINTS', 'yes'],
   ['WITHDRAWAL_TIME_SCALE', '0'],
   ['WITHDRAWAL_TIME_SCALE', '-1'],
   ['WITHDRAWAL_TIME_SCALE', 'Infinity'],
@@ -212,6 +213,15 @@ test('production refuses a development engine, whose calls are unsigned', () => 
   for (const value of ['1', 'http://localhost:8288']) {
     expect(problemOf({ ...PRODUCTION, INNGEST_DEV: value })).toMatch(/^INNGEST_DEV must not be set [^\n]+\.$/)
   }
+})
+
+test.each([
+  ['production', PRODUCTION, false],
+  ['production where it is said to be off', { ...PRODUCTION, ALLOW_PRIVATE_ENDPOINTS: '0' }, false],
+  ['production where it is allowed', { ...PRODUCTION, ALLOW_PRIVATE_ENDPOINTS: '1' }, true],
+  ['local mode', SECRETS, true],
+])('in %s applications may have addresses that are not public: %o -> %s', (_mode, source, privateEndpoints) => {
+  expect(parseEnv(source)).toMatchObject({ privateEndpoints })
 })
 
 test.each([

@@ -29,6 +29,8 @@ export interface Env {
   /** Whose JWTs are accepted beside our own tokens. */
   outsideIssuer: IssuerSettings | undefined
   trustedProxyHops: number
+  /** Whether applications may have addresses that are not public. */
+  privateEndpoints: boolean
   withdrawalTimeScale: number
   /** Whether an Inngest engine is configured. The in-process sweep runs with it and without it. */
   engine: boolean
@@ -78,6 +80,7 @@ const count = (fallback: number) =>
     .regex(/^\d{1,9}$/, 'must be a whole number, 0 or more')
     .transform(Number)
     .default(fallback)
+const flag = z.enum(['0', '1'], 'must be 0 or 1').transform((text) => text === '1')
 const url = (protocols: string[], example: string) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
     error: `must be a URL such as ${example}`,
@@ -145,6 +148,7 @@ const schema = z.object({
   AUTH_ISSUER: z.string().optional(),
   AUTH_AUDIENCE: z.string().optional(),
   TRUSTED_PROXY_HOPS: count(0),
+  ALLOW_PRIVATE_ENDPOINTS: flag.optional(),
   WITHDRAWAL_TIME_SCALE: z
     .string()
     .refine(
@@ -232,6 +236,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     codeSecrets: settings.CODE_SECRET ?? [keptSecret(settings.DATA_DIR, 'code-secret')],
     outsideIssuer: toIssuerSettings(settings),
     trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
+    privateEndpoints: !production || settings.ALLOW_PRIVATE_ENDPOINTS === true,
     withdrawalTimeScale: settings.WITHDRAWAL_TIME_SCALE,
     engine: engineDev || engineKeys === 2,
     engineUrl: settings.INNGEST_BASE_URL,

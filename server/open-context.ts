@@ -35,7 +35,7 @@ export async function openContext(): Promise<ServiceContext> {
       : null,
     archives: createArchiveStore(env),
     ledger: createErasureLedger(env),
-    callApp: createAppCaller(clock),
+    callApp: createAppCaller(clock, env),
     // Without an engine the timer works off the same rows, and nothing has to be told.
     emit: env.engine ? (await import('./engine')).emit : null,
     limits: env.limits,

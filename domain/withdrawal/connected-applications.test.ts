@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AppAnswer } from '../context'
 import { givenWithdrawal, type TestContext, testContext } from '../testing'
+import { showWithdrawal } from './operate-withdrawal'
 import { runDeletionStep } from './run-deletion-step'
 
 const [second, hour] = [1_000, 3_600_000]
@@ -47,4 +48,15 @@ test('an application that asks to be tried again at once is waited for as long a
     expect(waitMs).toBe(5 * second)
     ctx.clock.advance(waitMs)
   }
+})
+
+test('the operator sees the code of an endpoint that was not called', async () => {
+  const ctx = await testContext()
+  const { withdrawalId } = await givenWithdrawal(ctx, ['inside'])
+  answers(ctx, { inside: () => ({ status: 0, problem: 'private_address' }) })
+  ctx.clock.advance(hour)
+  await runDeletionStep(ctx, { withdrawalId, step })
+  expect(await showWithdrawal(ctx, withdrawalId)).toMatchObject({
+    applications: [{ name: 'inside', status: 'processing', last_error: 'private_address' }],
+  })
 })

@@ -44,7 +44,7 @@ test('a new password ends every session and access token and cancels the pending
   expect(await ctx.passwords.verify(await passwordHashOf(ctx, user.userId), '12345678')).toBe(true)
 
   expect(await authenticate(ctx, other.access_token ?? '')).not.toBeNull()
-  expect((await asUser(ctx, bystander)).userId).toBe(bystander.userId)
+  expect((await asUser(ctx, bystander)).actor.userId).toBe(bystander.userId)
 })
 
 test('--keep-tokens keeps the access tokens and nothing else', async () => {
@@ -67,7 +67,7 @@ test('a new password has at least 8 characters, and a shorter one changes nothin
     )
   }
   expect(await passwordHashOf(ctx, user.userId)).toBe(before)
-  expect((await asUser(ctx, user)).userId).toBe(user.userId)
+  expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
 })
 
 test.each(['a password\n', 'a password\r\n', 'a password'])(

@@ -98,8 +98,6 @@ export async function createAccessToken(
   })
 }
 
-const live = (ctx: Context) => ({ userId: ctx.actor.userId, revokedAt: null, expiresAt: { gt: ctx.clock.now() } })
-
 export async function listAccessTokens(ctx: Context): Promise<Data<typeof contract.listAccessTokens>> {
   return { access_tokens: await liveTokensOf(ctx, ctx.actor.userId) }
 }

@@ -347,9 +347,10 @@ test('what a refusing mail server cost is given back, and a retry is due in a mi
 
 test.each([
   {
-    what: 'the password is changed',
+    what: 'the password is changed, which keeps the token,',
     by: 'an access token',
-    act: (ctx: TestContext, userId: string) => setPassword(ctx, { userId, password: 'another password' }),
+    act: (ctx: TestContext, userId: string) =>
+      setPassword(ctx, { userId, password: 'another password', keepTokens: true }),
     code: 'EMAIL_007',
   },
   {

@@ -14,10 +14,11 @@ export const EVENT_TYPES = ['account.withdrawn', WITHDRAWAL_STARTED] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
 const IS_FREE = 'due_at IS NOT NULL AND due_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)'
+// The first that is due of each application. EXISTS would read all that are open, and one application may have very many.
 const appsToTell = statement(
   'apps-with-due-deliveries',
   `SELECT a.id FROM connected_apps a
-   WHERE EXISTS (SELECT FROM event_deliveries d WHERE d.app_id = a.id AND ${IS_FREE})`,
+   CROSS JOIN LATERAL (SELECT FROM event_deliveries WHERE app_id = a.id AND ${IS_FREE} ORDER BY due_at LIMIT 1) due`,
 )
 const claim = statement(
   'claim-event-deliveries',

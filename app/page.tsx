@@ -25,7 +25,7 @@ const promises = [
   {
     icon: Trash2,
     title: 'Deleted means deleted',
-    text: 'Step by step, backups and connected applications included, with a page that shows how far it is.',
+    text: 'Step by step, archive copies and connected applications included, with a page that shows how far it is.',
   },
 ]
 

@@ -33,6 +33,8 @@ export interface Secrets {
   seal(content: Uint8Array | string): Buffer
   /** Null when no configured key opens it. */
   open(sealed: Uint8Array): Buffer | null
+  /** Whether the newest key opens it, so that older keys are not needed for it. */
+  isSealedWithNewest(sealed: Uint8Array): boolean
 }
 
 export interface Passwords {

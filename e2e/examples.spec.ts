@@ -52,13 +52,14 @@ test('the example program says why it was refused', async ({ operator, user }) =
   expect(output.err).toContain('EMAIL_007 Password verification failed')
 })
 
-test('the example application forgets who is withdrawn, and takes no call that the service has not signed', async ({
+test('the example application ends the access of who is withdrawn, then forgets them, and takes no call that the service has not signed', async ({
   operator,
   user,
 }) => {
   const PORT = String(await freePort())
   const endpoint = `http://127.0.0.1:${PORT}/account-events`
-  const { app_id, signing_secret } = await operator.run('app', 'register', '--name', 'Notes', '--endpoint', endpoint)
+  const named = ['--name', 'Notes', '--endpoint', endpoint, '--event', 'account.withdrawal_started']
+  const { app_id, signing_secret } = await operator.run('app', 'register', ...named)
   await operator.run('app', 'connect', '--user', user.id, '--app', app_id ?? '', '--subject', 'reader-7')
   const application = run('connected-application.ts', [], { PORT, SIGNING_SECRET: signing_secret ?? '' })
   await expect.poll(() => application.output.out).toContain('Listening')
@@ -69,7 +70,9 @@ test('the example application forgets who is withdrawn, and takes no call that t
   expect((await fetch(endpoint, { method: 'POST', headers, body })).status).toBe(401)
   const env = { BASE_URL: IMPATIENT_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
   expect(await run('withdraw.ts', [], env).ended).toBe(0)
-  await expect.poll(() => application.output.out.split('\n').slice(1)).toEqual(['Forgot reader-7', ''])
+  await expect
+    .poll(() => application.output.out.split('\n').slice(1))
+    .toEqual(['Ended the access of reader-7', 'Forgot reader-7', ''])
 })
 
 test('the example program withdraws an account and follows it to the end', async ({ operator, user }) => {

@@ -26,6 +26,21 @@ test('an endpoint that cannot be called is not registered', async ({ operator })
   expect(accepted.app_id).toMatch(/^app_/)
 })
 
+test('an event of an unknown type, and a password that is too short, are refused in a sentence', async ({
+  operator,
+  user,
+}) => {
+  const app = ['app', 'register', '--name', 'Shop', '--endpoint', 'https://app.test/hook']
+  await expect(operator.run(...app, '--event', 'account.renamed')).rejects.toThrow(
+    '--event must be one of account.withdrawn, account.withdrawal_started.',
+  )
+  const types = ['--event', 'account.withdrawn', '--event', 'account.withdrawal_started']
+  expect(await operator.run(...app, ...types)).toHaveProperty('signing_secret')
+  await expect(operator.run('user', 'set-password', '--user', user.id, '--password', '1234567')).rejects.toThrow(
+    'The password must have at least 8 characters.',
+  )
+})
+
 test('what cannot be stored, or would never end, is refused in a sentence', async ({ operator, user }) => {
   const token = ['token', 'create', '--user', user.id, '--scope', 'email:manage']
   await expect(operator.run(...token, '--name', 'x'.repeat(101))).rejects.toThrow('--name has at most 100 characters.')

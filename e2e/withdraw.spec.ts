@@ -159,9 +159,14 @@ test('an application that does not answer keeps the withdrawal open, and the pag
     'http://127.0.0.1:9/',
   )
   await operator.run('app', 'connect', '--user', user.id, '--app', app_id, '--subject', 'calendar-1')
+  const quick = ['--name', 'Quick Notes', '--endpoint', 'http://127.0.0.1:9/', '--event', 'account.withdrawal_started']
+  const { app_id: quickId = '' } = await operator.run('app', 'register', ...quick)
+  await operator.run('app', 'connect', '--user', user.id, '--app', quickId, '--subject', 'notes-1')
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))
-  await expect(page.getByText('Silent Calendar').first()).toBeVisible()
+  const told = (title: string) => page.getByRole('heading', { name: title }).locator('xpath=following-sibling::ul')
+  await expect(told('Told at once')).toHaveText('Quick Notes')
+  await expect(told('Told within a day')).toHaveText('Silent Calendar')
   await fillForm(page, user)
   await page.getByRole('button', { name: 'Yes, delete my account' }).click()
   await page.waitForURL(/\/withdrawal\/wd_/)
@@ -172,7 +177,11 @@ test('an application that does not answer keeps the withdrawal open, and the pag
   const shown = await operator.run('withdrawal', 'show', id)
   expect(shown).toMatchObject({
     status: 'processing',
-    applications: [{ name: 'Silent Calendar', status: 'processing' }],
+    applications: [
+      { name: 'Quick Notes', status: 'processing' },
+      { name: 'Silent Calendar', status: 'processing' },
+    ],
+    events: [{ type: 'account.withdrawal_started', deliveries: [{ app_id: quickId, delivered_at: null }] }],
   })
   await expect(page.getByRole('listitem').filter({ hasText: 'Silent Calendar' })).toContainText('In progress')
   await expectAccessible(page)

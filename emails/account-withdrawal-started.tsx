@@ -21,7 +21,7 @@ export default function AccountWithdrawalStarted({
     <Layout
       preview="Follow the deletion to its end."
       title="Your account is being deleted"
-      reason="This is the last message to this address; it was deleted with your account."
+      reason="You get this message because the deletion of your account was asked for. The address is deleted with it."
     >
       <Paragraph>Hello {userName},</Paragraph>
       <Paragraph>

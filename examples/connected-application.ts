@@ -23,7 +23,9 @@ const server = createServer(async (request, response) => {
   const body = await text(request).catch(() => '')
   if (!isGenuine(request.headers, body)) return response.writeHead(401).end()
   const { type, data } = JSON.parse(body)
-  // The same call comes until it is answered with 2xx, so it may come twice: forgetting somebody once more changes nothing.
+  // The same call comes until it is answered with 2xx, so it may come twice: doing it once more changes nothing.
+  // At the start of the withdrawal, where the application was registered with `--event account.withdrawal_started`.
+  if (type === 'account.withdrawal_started') process.stdout.write(`Ended the access of ${data.subject}\n`)
   if (type === 'account.withdrawn') process.stdout.write(`Forgot ${data.subject}\n`)
   response.writeHead(204).end()
 })

@@ -1,4 +1,5 @@
 import { type SystemContext, statement } from '@/domain/context'
+import { WITHDRAWAL_STARTED } from '@/domain/events'
 import { createUser } from '@/domain/user'
 import { writeArchive } from '@/domain/withdrawal/archive'
 import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
@@ -38,6 +39,7 @@ async function fillDemoUser(ctx: SystemContext, userId: string) {
     // Who does not start examples/connected-application.ts sees how an application that does not answer is tried again.
     endpoint: 'http://127.0.0.1:4711/account-events',
     secret: 'whsec_c2lnbnMtZm9yLXRoZS1kZW1vLWNhbGVuZGFy',
+    events: [WITHDRAWAL_STARTED],
   })
   await connectApp(ctx, { userId, appId, subject: 'calendar-4711' })
   await ctx.db.sharedItem.create({ data: { id: id('shr_'), userId, appId, content: 'Availability', sharedAt: at } })

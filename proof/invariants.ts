@@ -210,6 +210,7 @@ const CHECKS: Record<string, (evidence: Evidence) => Promise<string[]>> = {
        SELECT 'feedback' AS what, id FROM purged WHERE feedback IS NOT NULL
        UNION ALL SELECT 'user id', id FROM purged WHERE user_id IS NOT NULL
          AND NOT EXISTS (SELECT FROM open WHERE open.id = purged.id AND step <> 'third_party_integrations')
+       UNION ALL SELECT 'event', withdrawal_id FROM events JOIN purged ON purged.id = withdrawal_id
        UNION ALL SELECT 'retained record', withdrawal_id FROM retained_records JOIN purged ON purged.id = withdrawal_id
        UNION ALL SELECT 'ended credential', purged.id FROM ended_credentials c JOIN purged ON c.user_id = person
        UNION ALL SELECT 'connection', purged.id FROM app_connections c JOIN purged ON c.user_id = person

@@ -63,6 +63,10 @@ const HISTORY = [
    ${EACH}, unnest(ARRAY['session_revocation', 'user_profile', 'third_party_integrations', 'data_archives']) step`,
   `INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, status)
    SELECT 'msg_' || n, 'wd_' || n, 'app_' || 1 + n % 500, 'App', 'completed' ${EACH}`,
+  `INSERT INTO events (id, type, withdrawal_id, data, version, occurred_at)
+   SELECT 'evt_' || n, 'account.withdrawal_started', 'wd_' || n, '{}', 1, now() ${EACH}`,
+  `INSERT INTO event_deliveries (id, event_id, app_id, status, delivered_at)
+   SELECT 'dlv_' || n, 'evt_' || n, 'app_' || 1 + n % 500, 'delivered', now() ${EACH}`,
   `INSERT INTO outbox_events (id, name, data, created_at, sent_at) SELECT 'evt_' || n, '', '{}', now(), now() ${EACH}`,
   `INSERT INTO shared_items (id, user_id, app_id, content, shared_at) SELECT 'shi_' || n, 'usr_' || n, 'app_1', '', now() ${EACH}`,
   'ANALYZE',
@@ -70,9 +74,11 @@ const HISTORY = [
 
 /**
  * What looks for all that is open, or over, reads an index of nothing else. Whoever counts what has been purged stops at a limit,
- * whoever asks for a demo account at the first row, and a restored backup is read to its end, a thousand people at a time.
+ * whoever asks for a demo account at the first row, and a restored backup is read to its end, a thousand people at a time; so is
+ * what is sealed when it is resealed. The applications themselves are few.
  */
 const READ_WHOLE = {
+  'apps-with-due-deliveries': 'connected_apps_pkey',
   'claim-outbox-events': 'outbox_events_due',
   'count-withdrawals': 'deletion_steps_due withdrawals_to_purge withdrawals, sorted',
   demo_user: 'users_pkey withdrawals_user_id_key',
@@ -87,8 +93,13 @@ const READ_WHOLE = {
   'forget-rate-limits': 'rate_limits_expires_at_idx',
   'forget-sessions': 'sessions_ended',
   'purges-due': 'withdrawals_to_purge',
+  'sealed-archive_keys': 'archive_keys_pkey',
+  'sealed-connected_apps': 'connected_apps_pkey',
+  'sealed-idempotency_keys': 'idempotency_keys_pkey',
+  'sealed-notices': 'notices_pkey',
   'users-after': 'users_pkey',
   'watch-backlog': 'outbox_events_due notices_due notices_failed deletion_steps_due',
+  'watch-event-deliveries': 'event_deliveries_due event_deliveries_dead',
   'watch-troubled-steps': 'deletion_steps_due, sorted',
   'withdrawals-to-ledger': 'withdrawals_to_ledger',
 }

@@ -8,6 +8,8 @@ import { issueAccessToken, liveTokensOf, revokeAllTokens, revokeTokenOf } from '
 import { setRole } from '@/domain/access/operators'
 import { endAllSessions, endSessionOf, openSessionsOf } from '@/domain/access/sessions'
 import type { SystemContext } from '@/domain/context'
+import { EVENT_TYPES, type EventType } from '@/domain/events'
+import { resealSecrets } from '@/domain/reseal'
 import { showUser } from '@/domain/show-user'
 import { createUser, setPassword } from '@/domain/user'
 import { writeArchive } from '@/domain/withdrawal/archive'
@@ -198,14 +200,15 @@ const COMMANDS: Record<string, Command> = {
     },
   },
   'app register': {
-    usage: '--name NAME --endpoint URL',
-    does: 'Registers an application and shows its signing secret this once.',
-    options: { name: text, endpoint: text },
+    usage: '--name NAME --endpoint URL [--event TYPE …]',
+    does: `Registers an application and shows its signing secret this once. Types of events: ${EVENT_TYPES.join(', ')}.`,
+    options: { name: text, endpoint: text, event: { type: 'string', multiple: true } },
     async run(ctx, values) {
       const secret = `whsec_${randomBytes(32).toString('base64')}`
       const endpoint = checkEndpoint(required(values, 'endpoint'))
+      const events = toEventTypes(values.event as string[] | undefined)
       return {
-        app_id: await registerApp(ctx, { name: required(values, 'name'), endpoint, secret }),
+        app_id: await registerApp(ctx, { name: required(values, 'name'), endpoint, secret, events }),
         signing_secret: secret,
       }
     },
@@ -230,6 +233,12 @@ const COMMANDS: Record<string, Command> = {
     async run(ctx, values) {
       return { archive_id: await writeArchive(ctx, required(values, 'user')) }
     },
+  },
+  'secrets reseal': {
+    usage: '',
+    does: 'Moves everything sealed in the database to the newest secret of CODE_SECRET; can be run again at any time.',
+    options: {},
+    run: (ctx) => resealSecrets(ctx),
   },
   'ledger replay': {
     usage: '',
@@ -316,6 +325,12 @@ function toScopes(names: string[] = []): GrantableScope[] {
     throw new UsageError(`--scope must be one or more of ${known.join(', ')}.`)
   }
   return [...new Set(names)] as GrantableScope[]
+}
+
+function toEventTypes(names: string[] = []): EventType[] {
+  const known: readonly string[] = EVENT_TYPES
+  if (!names.every((name) => known.includes(name))) throw new UsageError(`--event must be one of ${known.join(', ')}.`)
+  return names as EventType[]
 }
 
 /** Runs one command; what it answers is printed. */

@@ -49,6 +49,12 @@ function createMetrics() {
       labelNames: ['part'],
       registers,
     }),
+    deliveries: new Gauge({
+      name: 'account_event_deliveries',
+      help: 'Events to applications by state: waiting, or dead (given up after seven days).',
+      labelNames: ['state'],
+      registers,
+    }),
     notices: new Gauge({
       name: 'account_notices',
       help: 'Notices by state: waiting for the mail server, or failed (given up in the last 30 days).',

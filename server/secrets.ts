@@ -31,6 +31,7 @@ export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets
       }
       return null
     },
+    isSealedWithNewest: (sealed) => decrypt(sealingKeys[0] as KeyObject, sealed) !== null,
   }
 }
 

@@ -86,7 +86,7 @@ export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettle
         <CardBody className="space-y-6">
           <TextField
             label="Name"
-            hint="What it is for, such as “Nightly export”. Only you see it."
+            hint="What it is for, such as “Nightly export”."
             autoComplete="off"
             error={fieldText(errors.name)}
             {...form.register('name', { setValueAs: (text: string) => text.trim() })}

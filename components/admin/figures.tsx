@@ -7,13 +7,14 @@ interface FiguresProps {
     steps: { due: number; overdue: number; failing: number }
     outbox: number
     notices: { waiting: number; failed: number }
+    deliveries: { waiting: number; dead: number }
   }
   /** A count above it stands for all that are beyond. */
   mostCounted: number
 }
 
 export function Figures({ withdrawals, backlog, mostCounted }: FiguresProps) {
-  const { steps, outbox, notices } = backlog
+  const { steps, outbox, notices, deliveries } = backlog
   return (
     <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
       <Group title="Withdrawals">
@@ -30,8 +31,10 @@ export function Figures({ withdrawals, backlog, mostCounted }: FiguresProps) {
         <Figure label="Waiting" count={notices.waiting} />
         <Figure label="Given up, 30 days" count={notices.failed} alarming />
       </Group>
-      <Group title="Engine">
-        <Figure label="Events in the outbox" count={outbox} />
+      <Group title="Events waiting">
+        <Figure label="For the engine" count={outbox} />
+        <Figure label="For applications" count={deliveries.waiting} />
+        <Figure label="Dead letters" count={deliveries.dead} alarming />
       </Group>
     </div>
   )

@@ -6,19 +6,19 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const phases = [
   {
     when: 'At once',
-    what: 'You are signed out everywhere, and nobody can sign in any more. Access tokens and connected applications lose their access. A pending email change is cancelled.',
+    what: 'You are signed out everywhere, and nobody can sign in any more. Access tokens stop working. A pending email change is cancelled.',
   },
   {
     when: 'Within the hour',
-    what: 'Your profile, your preferences, your password and everything else you signed in with are deleted.',
+    what: 'Your name, your profile, your preferences and your password are deleted.',
   },
   {
     when: 'Within a day',
-    what: 'Connected applications are told to remove you, and what you shared with them is deleted.',
+    what: 'Every connected application is asked to remove you, and asked again until it confirms. What you shared with it is deleted here once it has confirmed.',
   },
   {
     when: 'Within 7 days',
-    what: 'Backups are deleted together with the key that opens them; so are logs, transactions, analytics and cached data, except for what you choose to keep.',
+    what: 'The encrypted archive copies of your data are deleted together with the key that opens them; so are logs, transactions, analytics and cached data, except for what you choose to keep. Backups of the whole database expire by their own schedule.',
   },
 ]
 
@@ -36,10 +36,14 @@ export function WhatHappens() {
   )
 }
 
-const keptByLaw = [
+const kept = [
   ['Transaction audit logs', 'So that past payments can be accounted for.'],
   ['Security incident logs', 'So that attacks can still be investigated.'],
   ['Legal compliance data', 'So that we can prove that we did what you asked.'],
+  [
+    'The record of this deletion',
+    'The number of your account, your reason and feedback, and fingerprints of the sessions and tokens that ended, so that you can follow it.',
+  ],
 ] as const
 
 export function WhatStays({ retentionDays, today }: { retentionDays: number; today: Date }) {
@@ -48,42 +52,63 @@ export function WhatStays({ retentionDays, today }: { retentionDays: number; tod
     <Card>
       <CardHeader
         title={`What stays for ${retentionDays} days, and why`}
-        description="Under a pseudonym, without your name, your addresses or your IP address."
+        description="The logs stay under a pseudonym, without your name, your addresses or your IP address."
       />
       <CardBody className="space-y-5">
-        <Rows rows={keptByLaw} />
+        <Rows rows={kept} />
         <p className="text-ink-muted">
           If you begin today, this is deleted on <LocalTime dateTime={until} format="date" />. From then on we only know
-          that an account was withdrawn: a number, the times, and which reason was chosen.
+          that an account was withdrawn: the number of the withdrawal, its times, and which reason was chosen. A list
+          outside the database keeps that number, the start, what you chose to keep, and a keyed pseudonym of your
+          account, so that a restored backup cannot bring you back. For an application that has not confirmed by then we
+          also keep the name by which it knows you, until it confirms.
         </p>
       </CardBody>
     </Card>
   )
 }
 
-export function ToldApplications({ names }: { names: readonly string[] }) {
+interface ToldApplicationsProps {
+  applications: readonly { name: string; isToldAtOnce: boolean }[]
+}
+
+export function ToldApplications({ applications }: ToldApplicationsProps) {
+  const namesOf = (atOnce: boolean) => [
+    ...new Set(applications.filter(({ isToldAtOnce }) => isToldAtOnce === atOnce).map(({ name }) => name)),
+  ]
   return (
     <Card>
       <CardHeader
         title="Applications that will be told"
         description={
-          names.length
-            ? 'They lose access at once. Within a day each is asked to remove you, and asked again until it confirms.'
+          applications.length
+            ? 'Within a day each is asked to remove you, and asked again until it confirms.'
             : 'No application is connected to your account.'
         }
       />
-      <CardBody className="pt-3">
-        {names.length > 0 && (
-          <ul className="flex flex-wrap gap-2">
-            {[...new Set(names)].map((name) => (
-              <li key={name} className="wrap-anywhere rounded-lg border border-line px-3 py-1.5 font-medium">
-                {name}
-              </li>
-            ))}
-          </ul>
-        )}
-      </CardBody>
+      {applications.length > 0 && (
+        <CardBody className="space-y-5 pt-3">
+          <Names title="Told at once, so that your access ends there" names={namesOf(true)} />
+          <Names title="Told within a day" names={namesOf(false)} />
+        </CardBody>
+      )}
     </Card>
+  )
+}
+
+function Names({ title, names }: { title: string; names: string[] }) {
+  if (names.length === 0) return null
+  return (
+    <div className="space-y-2">
+      <h3 className="text-ink-muted text-sm">{title}</h3>
+      <ul className="flex flex-wrap gap-2">
+        {names.map((name) => (
+          <li key={name} className="wrap-anywhere rounded-lg border border-line px-3 py-1.5 font-medium">
+            {name}
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }
 

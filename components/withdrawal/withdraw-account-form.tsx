@@ -104,7 +104,7 @@ export function WithdrawAccountForm({ userId, email, pendingTransactions, retent
             <legend className="font-medium">What should be kept?</legend>
             <p id="keep-hint" className="-mt-2.5 text-ink-muted text-sm leading-5">
               Nothing of this needs to stay. What you check is kept under a pseudonym for {retentionDays} days, then
-              deleted; the rest is deleted within 7 days.
+              deleted; what you leave unchecked is deleted within 7 days.
             </p>
             <CheckboxField
               label="Analytics data"
@@ -160,8 +160,8 @@ export function WithdrawAccountForm({ userId, email, pendingTransactions, retent
         title="Delete my account for good?"
         description={
           <p>
-            The account of <span className="font-medium text-ink">{email}</span> is switched off now, and its data is
-            deleted within 7 days. There is no way back.
+            The account of <span className="font-medium text-ink">{email}</span> is switched off now. Its data is
+            deleted within 7 days, except for what this page says is kept. There is no way back.
           </p>
         }
       >

@@ -24,22 +24,23 @@ const steps: { step: Step; title: string; description: string }[] = [
   {
     step: 'session_revocation',
     title: 'Access',
-    description: 'Every session, access token and application has lost its access.',
+    description: 'Every session and access token has ended, and nobody can sign in any more.',
   },
   {
     step: 'user_profile',
     title: 'Profile and sign-in data',
-    description: 'Profile, preferences, password and everything else used to sign in.',
+    description: 'Name, profile, preferences, password, and the list of sessions and access tokens.',
   },
   {
     step: 'third_party_integrations',
     title: 'Connected applications',
-    description: 'Each is told to remove you, and what you shared with it is deleted.',
+    description:
+      'Each is asked to remove you, and asked again until it confirms. What you shared with it is deleted here once it has confirmed.',
   },
   {
     step: 'data_archives',
-    title: 'Backups, logs and caches',
-    description: 'Backups and their key, logs, transactions, analytics and caches.',
+    title: 'Archive copies, logs and caches',
+    description: 'The encrypted archive copies and their key, logs, transactions, analytics and caches.',
   },
 ]
 
@@ -157,9 +158,8 @@ function BeingDeleted({ status, renderedAt }: { status: WithdrawalStatus; render
           'Most of it is done. What is left takes longer than planned, and we keep on until it is done. There is nothing left for you to do.'
         ) : (
           <>
-            Nobody can sign in any more, and your data is removed step by step, by{' '}
-            <LocalTime dateTime={status.scheduled_completion} format="date" /> at the latest. There is nothing left for
-            you to do.
+            Nobody can sign in any more, and your data is removed step by step. All of it should be done by{' '}
+            <LocalTime dateTime={status.scheduled_completion} format="date" />. There is nothing left for you to do.
           </>
         )
       }
@@ -285,12 +285,15 @@ function Kept({ status, until }: { status: WithdrawalStatus; until: string | nul
     <Card>
       <CardHeader
         title={`What is kept for ${days} days`}
-        description="Under a pseudonym, without name, address or IP address; then it is deleted too."
+        description="The logs stay under a pseudonym, without name, address or IP address; then all of it is deleted too."
       />
       <CardBody>
         <dl className="divide-y divide-line">
           <KeptRow what="Transaction audit logs, security incident logs, legal compliance data">
             Kept {end}, as for every account
+          </KeptRow>
+          <KeptRow what="The record of this deletion: account number, reason, feedback, fingerprints of ended sessions and tokens">
+            Kept {end}, so that you can follow it here
           </KeptRow>
           <KeptRow what="Audit logs">
             {keepsAuditLogs ? <>Kept {end}, as you asked</> : 'Not kept: deleted with the last step'}
@@ -359,7 +362,7 @@ export function NothingToRead() {
       icon={Archive}
       tone="neutral"
       title="There is nothing to read here"
-      text="Either the address is mistyped, or the withdrawal was completed and its record has been deleted, as it is some weeks after the start."
+      text="Either the address is mistyped, or the time in which the progress can be read is over, as it is some weeks after the start."
     />
   )
 }

@@ -1,7 +1,8 @@
-import { createHmac } from 'node:crypto'
 import { AppError } from '@/contract/errors'
 import { type AppAnswer, type Sql, type SystemContext, statement } from '../context'
+import { EVENT_TYPES, type EventType } from '../events'
 import { RAISE_VERSION } from '../user'
+import { backOffMs, CALL_LEASE_MS, isTold, sendWebhook } from '../webhook'
 
 interface NotificationRow {
   id: string
@@ -11,11 +12,6 @@ interface NotificationRow {
   sealed_secret: Buffer
   started_at: Date
 }
-
-const SECOND = 1000
-const FIRST_WAIT_MS = 5 * SECOND
-const LONGEST_WAIT_MS = 24 * 60 * 60 * SECOND
-const LEASE_MS = 20 * SECOND
 
 const claimDue = statement(
   'claim-app-notifications',
@@ -54,7 +50,7 @@ const readNextTry = statement(
 /** The applications of a withdrawal that are due and that nobody else is telling; each has a lease of its own. */
 export function claimNotifications(ctx: SystemContext, withdrawalId: string): Promise<NotificationRow[]> {
   const now = ctx.clock.now()
-  return ctx.sql<NotificationRow>(claimDue, [withdrawalId, now, new Date(now.getTime() + LEASE_MS)])
+  return ctx.sql<NotificationRow>(claimDue, [withdrawalId, now, new Date(now.getTime() + CALL_LEASE_MS)])
 }
 
 /** When the next application wants to be tried, or whoever tells it has lost it; null once all know. */
@@ -67,61 +63,36 @@ export async function nextTry(sql: Sql, withdrawalId: string): Promise<{ at: Dat
 export async function notify(ctx: SystemContext, withdrawalId: string, notification: NotificationRow): Promise<void> {
   const answer = await call(ctx, withdrawalId, notification)
   const now = ctx.clock.now()
-  if (knows(answer)) await ctx.sql(markTold, [notification.id, withdrawalId, now])
+  if (isTold(answer)) await ctx.sql(markTold, [notification.id, withdrawalId, now])
   else {
-    const nextTryAt = new Date(now.getTime() + waitMs(ctx, notification.attempts, answer))
+    const nextTryAt = new Date(now.getTime() + backOffMs(ctx, notification.attempts, answer))
     await ctx.sql(markFailed, [notification.id, nextTryAt, answer.problem ?? `HTTP ${answer.status}`])
   }
 }
 
-async function call(ctx: SystemContext, withdrawalId: string, notification: NotificationRow): Promise<AppAnswer> {
-  const secret = ctx.secrets.open(notification.sealed_secret)
-  if (!secret) return { status: 0, problem: 'no configured key opens its signing secret' }
+function call(ctx: SystemContext, withdrawalId: string, notification: NotificationRow): Promise<AppAnswer> {
   const body = JSON.stringify({
     type: 'account.withdrawn',
     timestamp: notification.started_at.toISOString(),
     data: { withdrawal_id: withdrawalId, subject: notification.subject },
   })
-  const headers = signedHeaders(notification.id, ctx.clock.now(), body, secret.toString())
-  return ctx.callApp({ endpoint: notification.endpoint, headers, body })
-}
-
-/** Gone at the application is as good as told. */
-const knows = ({ status }: AppAnswer) => (status >= 200 && status < 300) || status === 404 || status === 410
-
-/** Standard Webhooks, symmetric (v1). */
-function signedHeaders(id: string, at: Date, body: string, secret: string): Record<string, string> {
-  const timestamp = String(Math.floor(at.getTime() / SECOND))
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
-  return {
-    'Content-Type': 'application/json',
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${signature}`,
-  }
-}
-
-/** Doubles from 5 s to a day, with up to a quarter more at random. What the application asks for comes first, but for less than 5 s. */
-function waitMs(ctx: SystemContext, attempts: number, { retryAfterMs }: AppAnswer): number {
-  const shortest = FIRST_WAIT_MS * ctx.timeScale
-  if (retryAfterMs !== undefined) return Math.min(Math.max(retryAfterMs, shortest), LONGEST_WAIT_MS)
-  const doubled = shortest * 2 ** Math.min(attempts - 1, 20) * (1 + Math.random() / 4)
-  return Math.min(doubled, LONGEST_WAIT_MS * ctx.timeScale)
+  const { id, endpoint, sealed_secret: sealedSecret } = notification
+  return sendWebhook(ctx, { id, endpoint, sealedSecret, body })
 }
 
 const insertApp = statement(
   'register-app',
-  'INSERT INTO connected_apps (id, name, endpoint, sealed_secret, created_at) VALUES ($1, $2, $3, $4, $5)',
+  'INSERT INTO connected_apps (id, name, endpoint, sealed_secret, created_at, events) VALUES ($1, $2, $3, $4, $5, $6)',
 )
 
-/** The secret is shown in this answer and never again. */
+/** The secret is shown in this answer and never again. Whatever `events` says, `account.withdrawn` is among them. */
 export async function registerApp(
   ctx: SystemContext,
-  { name, endpoint, secret }: { name: string; endpoint: string; secret: string },
+  { name, endpoint, secret, events = [] }: { name: string; endpoint: string; secret: string; events?: EventType[] },
 ): Promise<string> {
   const id = ctx.secrets.randomId('app_')
-  await ctx.sql(insertApp, [id, name, endpoint, ctx.secrets.seal(secret), ctx.clock.now()])
+  const wanted = EVENT_TYPES.filter((type) => type === 'account.withdrawn' || events.includes(type))
+  await ctx.sql(insertApp, [id, name, endpoint, ctx.secrets.seal(secret), ctx.clock.now(), wanted])
   return id
 }
 

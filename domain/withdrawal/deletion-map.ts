@@ -57,6 +57,8 @@ export const TABLES_WITHOUT_ERASURE: Record<string, string> = {
   deletion_steps: 'times and states of a withdrawal',
   app_notifications:
     "the application's own id of the user is cleared once it knows; the purge deletes the rows of those that do",
+  events: 'withdrawal ids; the purge deletes them',
+  event_deliveries: "the application's own id of the user is cleared once it is delivered; the purge deletes the rows",
   retained_records: 'what had to stay; the purge deletes it',
   outbox_events: 'withdrawal ids; deleted once the engine has them',
 }

@@ -5,7 +5,11 @@ import { type SystemContext, statement } from '../context'
 export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): Promise<object> {
   const withdrawal = await ctx.db.withdrawal.findUnique({
     where: { id: withdrawalId },
-    include: { steps: { orderBy: { estimatedCompletion: 'asc' } }, notifications: { orderBy: { appName: 'asc' } } },
+    include: {
+      steps: { orderBy: { estimatedCompletion: 'asc' } },
+      notifications: { orderBy: { appName: 'asc' } },
+      events: { orderBy: { occurredAt: 'asc' }, include: { deliveries: { orderBy: { appId: 'asc' } } } },
+    },
   })
   if (!withdrawal) throw new AppError('WITHDRAWAL_004')
   return {
@@ -36,6 +40,22 @@ export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): 
       attempts: notification.attempts,
       last_error: notification.lastError,
     })),
+    events: withdrawal.events.map((event) => ({
+      event_id: event.id,
+      type: event.type,
+      occurred_at: event.occurredAt,
+      deliveries: event.deliveries.map((delivery) => ({
+        app_id: delivery.appId,
+        webhook_id: delivery.id,
+        status: delivery.status,
+        attempts: delivery.attempts,
+        due_at: delivery.dueAt,
+        last_status: delivery.lastStatus,
+        last_error: delivery.lastError,
+        delivered_at: delivery.deliveredAt,
+        dead_at: delivery.deadAt,
+      })),
+    })),
   }
 }
 
@@ -46,6 +66,9 @@ const retry = statement(
      SELECT id FROM withdrawals WHERE id = $1
    ), notifications AS (
      UPDATE app_notifications SET due_at = $2 WHERE withdrawal_id = $1 AND status <> 'completed' AND attempts > 0
+   ), deliveries AS (
+     UPDATE event_deliveries d SET status = 'pending', due_at = $2, dead_at = NULL
+     FROM events e WHERE e.withdrawal_id = $1 AND d.event_id = e.id AND d.status <> 'delivered' AND d.attempts > 0
    ), steps AS (
      UPDATE deletion_steps SET due_at = $2 WHERE withdrawal_id = $1 AND status <> 'completed' AND attempts > 0
      RETURNING step
@@ -57,7 +80,7 @@ const retry = statement(
 )
 
 /**
- * Makes what has failed due now; what has not begun keeps its time. Returns the steps that will run.
+ * Makes what has failed due now, dead letters among it; what has not begun keeps its time. Returns the steps that will run.
  * The audit row is the operator's: nothing may be written of the user who is being erased.
  */
 export async function retryWithdrawal(

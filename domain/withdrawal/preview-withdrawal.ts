@@ -1,9 +1,10 @@
 import type { SystemContext } from '../context'
+import { WITHDRAWAL_STARTED } from '../events'
 import { retentionDays } from './schedule'
 
 export interface WithdrawalPreview {
-  /** Names of the applications that will be told. */
-  applications: string[]
+  /** By name. One that is told at once ends its access itself; every one is asked to remove the user within a day. */
+  applications: { name: string; isToldAtOnce: boolean }[]
   /** What has to be settled first. */
   pendingTransactions: { id: string; description: string; createdAt: string }[]
   retentionDays: number
@@ -12,11 +13,13 @@ export interface WithdrawalPreview {
 /** What a withdrawal would meet now; for the page that offers it. */
 export async function previewWithdrawal(ctx: SystemContext, userId: string): Promise<WithdrawalPreview> {
   const [connections, pending] = await Promise.all([
-    ctx.db.appConnection.findMany({ where: { userId }, select: { app: { select: { name: true } } } }),
+    ctx.db.appConnection.findMany({ where: { userId }, select: { app: { select: { name: true, events: true } } } }),
     ctx.db.transaction.findMany({ where: { userId, status: 'pending' }, orderBy: { createdAt: 'asc' } }),
   ])
   return {
-    applications: connections.map(({ app }) => app.name).sort(),
+    applications: connections
+      .map(({ app }) => ({ name: app.name, isToldAtOnce: app.events.includes(WITHDRAWAL_STARTED) }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
     pendingTransactions: pending.map(({ id, description, createdAt }) => ({
       id,
       description,

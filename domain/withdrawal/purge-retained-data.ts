@@ -18,6 +18,8 @@ const deleteTold = statement(
   'purge-app-notifications',
   `DELETE FROM app_notifications WHERE withdrawal_id = $1 AND status = 'completed'`,
 )
+// With its deliveries, and the application's own id of the user in them.
+const deleteEvents = statement('purge-events', 'DELETE FROM events WHERE withdrawal_id = $1')
 // The erasures find the person by the user id; what an application is told does not need it.
 const forgetUser = statement(
   'purge-user-id',
@@ -58,6 +60,7 @@ async function purge(ctx: SystemContext, withdrawalId: string): Promise<boolean>
     await erase(sql, 'third_party_integrations', erased)
     await erase(sql, 'purge', erased)
     await sql(deleteRetained, [withdrawalId])
+    await sql(deleteEvents, [withdrawalId])
     await sql(clear, [withdrawalId, ctx.clock.now()])
     await forgetPurged(sql, withdrawalId)
     return true

@@ -1,5 +1,6 @@
 import type { Step } from '@/contract/withdrawal'
 import { type SystemContext, statement } from '../context'
+import { beginDueDeliveries } from '../events'
 import { forgetWhatIsOver } from '../forget'
 import { expireNotices, sendDueNotices } from '../notices'
 import { sendOutboxEvents } from '../outbox'
@@ -33,6 +34,7 @@ interface DueRow {
 /** All that time brings: each works off every row that is due, whoever should have done it. Any number of instances may run it. */
 export const DUE_WORK: readonly ((ctx: SystemContext) => Promise<unknown>)[] = [
   (ctx) => runDueSteps(ctx),
+  (ctx) => beginDueDeliveries(ctx),
   (ctx) => sendDueNotices(ctx),
   (ctx) => purgeRetainedData(ctx),
   keepHouse,

@@ -1,11 +1,14 @@
 import type { Step } from '@/contract/withdrawal'
 import { type SystemContext, statement } from '../context'
+import { watchDeliveries } from '../events'
 
 export interface Backlog {
   steps: { open: number; due: number; overdue: number; failing: number }
   /** Events that the engine has not taken over. */
   outbox: number
   notices: { waiting: number; failed: number }
+  /** Of events to applications. */
+  deliveries: { waiting: number; dead: number }
 }
 
 export interface WithdrawalCounts {
@@ -123,9 +126,12 @@ interface AppRow {
 export async function watchBacklog(ctx: SystemContext): Promise<Backlog> {
   const [now, graceEnd] = momentsOf(ctx)
   const failedSince = new Date(now.getTime() - FAILED_NOTICES_MS)
-  const [row] = await ctx.sql<BacklogRow>(readBacklog, [now, graceEnd, failedSince])
+  const [[row], deliveries] = await Promise.all([
+    ctx.sql<BacklogRow>(readBacklog, [now, graceEnd, failedSince]),
+    watchDeliveries(ctx),
+  ])
   const { outbox, waiting, failed, ...steps } = row as BacklogRow
-  return { steps, outbox, notices: { waiting, failed } }
+  return { steps, outbox, notices: { waiting, failed }, deliveries }
 }
 
 /** For the operator: ids, states, times and errors, no personal data. */

@@ -3,6 +3,7 @@ import { AppError } from '@/contract/errors'
 import type { withdrawAccount as contract, Step } from '@/contract/withdrawal'
 import { ALL_SCOPES, requireFreshSignIn } from '../access/authenticate'
 import { type Actor, type Context, type LedgerEntry, type Sql, type SystemContext, statement } from '../context'
+import { beginDueDeliveries, WITHDRAWAL_STARTED } from '../events'
 import { leaseUntil, sendFirst, toDeliverable, toWithdrawalLetter } from '../notices'
 import { sendOutboxEvents } from '../outbox'
 import {
@@ -34,7 +35,7 @@ const countPending = statement(
 const startWithdrawal = statement(
   'start-withdrawal',
   `WITH places AS (${TAKE_PLACES}), account AS (
-     SELECT u.id FROM users u
+     SELECT u.id, u.version FROM users u
      WHERE u.id = $6 AND u.withdrawn_at IS NULL AND u.version = $7
        AND NOT EXISTS (SELECT FROM places WHERE NOT granted)
        AND ($35 OR NOT EXISTS (SELECT FROM transactions t WHERE t.user_id = $6 AND t.status = 'pending'))
@@ -48,7 +49,7 @@ const startWithdrawal = statement(
      SELECT $8, s.step, s.status, s.estimate, s.due, CASE WHEN s.status = 'completed' THEN $1::timestamptz END
      FROM account, unnest($16::text[], $17::text[], $18::timestamptz[], $19::timestamptz[]) AS s (step, status, estimate, due)
    ), withdrawn AS (
-     UPDATE users u SET withdrawn_at = $1, email_key = NULL FROM account WHERE u.id = $6
+     UPDATE users u SET withdrawn_at = $1, email_key = NULL, version = u.version + 1 FROM account WHERE u.id = $6
    ), ended_tokens AS (
      UPDATE access_tokens t SET revoked_at = $1 FROM account
      WHERE t.user_id = $6 AND t.revoked_at IS NULL AND t.expires_at > $1
@@ -75,6 +76,13 @@ const startWithdrawal = statement(
      INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, subject, status, due_at)
      SELECT 'msg_' || substr($8, 4) || '_' || c.id, $8, c.app_id, a.name, c.subject, 'pending', $22::timestamptz
      FROM connections c JOIN connected_apps a ON a.id = c.app_id
+   ), announced AS (
+     INSERT INTO events (id, type, withdrawal_id, data, version, occurred_at)
+     SELECT $37, '${WITHDRAWAL_STARTED}', $8, jsonb_build_object('withdrawal_id', $8::text), version + 1, $1 FROM account
+   ), deliveries AS (
+     INSERT INTO event_deliveries (id, event_id, app_id, subject, status, due_at)
+     SELECT 'dlv_' || substr($37, 5) || '_' || a.id, $37, a.id, c.subject, 'pending', $1
+     FROM connections c JOIN connected_apps a ON a.id = c.app_id WHERE '${WITHDRAWAL_STARTED}' = ANY(a.events)
    ), confirmation AS (
      INSERT INTO notices (id, user_id, kind, withdrawal_id, sealed, created_at, due_at, expires_at, attempts)
      SELECT $23::text, id, 'account_withdrawal_started', $8, $24::bytea, $1, $34::timestamptz, $25::timestamptz, 1
@@ -157,6 +165,7 @@ function start(
     leaseUntil(startedAt),
     caller === null,
     ctx.emit !== null,
+    `evt_${id.slice('wd_'.length)}`,
   ])
 }
 
@@ -230,6 +239,7 @@ export async function withdrawAccount(ctx: Context, input: Input<typeof contract
   sendFirst(ctx, { id: noticeId, userId }, toWithdrawalLetter(ctx, recipientOf(account), { id, scheduledCompletion }))
   if (ctx.emit) ctx.background(() => sendOutboxEvents(ctx))
   ctx.background(() => writeErasureLedger(ctx))
+  ctx.background(() => beginDueDeliveries(ctx))
   return data
 }
 

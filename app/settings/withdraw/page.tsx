@@ -15,7 +15,7 @@ export default async function WithdrawAccountPage() {
   const { applications, pendingTransactions, retentionDays } = await previewWithdrawal(systemContext(), session.userId)
   const explanation = [
     <WhatHappens key="what-happens" />,
-    <ToldApplications key="applications" names={applications} />,
+    <ToldApplications key="applications" applications={applications} />,
     <WhatStays key="what-stays" retentionDays={retentionDays} today={systemContext().clock.now()} />,
   ]
   const form = (

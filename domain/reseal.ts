@@ -1,0 +1,96 @@
+import { type SystemContext, statement } from './context'
+
+interface Sealed {
+  table: string
+  key: string
+  column: string
+}
+
+/** Every column whose content is sealed with CODE_SECRET. A column of bytes that is missing here fails a test. */
+export const SEALED = {
+  application_secrets: { table: 'connected_apps', key: 'id', column: 'sealed_secret' },
+  archive_keys: { table: 'archive_keys', key: 'user_id', column: 'sealed_key' },
+  withdrawal_confirmations: { table: 'notices', key: 'id', column: 'sealed' },
+  idempotency_answers: { table: 'idempotency_keys', key: 'key', column: 'answer' },
+} as const satisfies Record<string, Sealed>
+
+export type SealedKind = keyof typeof SEALED
+
+export interface ResealCounts {
+  resealed: number
+  already_newest: number
+  /** No configured secret opens it. */
+  unopenable: number
+}
+
+interface SealedRow {
+  key: string
+  sealed: Buffer | null
+}
+
+const BATCH = 500
+/** Each of these updates has a connection of its own. */
+const UPDATES_AT_ONCE = 8
+
+const statements = Object.entries(SEALED).map(([kind, { table, key, column }]) => ({
+  kind: kind as SealedKind,
+  readBatch: statement(
+    `sealed-${table}`,
+    `SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${key} > $1 AND ${column} IS NOT NULL
+     ORDER BY ${key} LIMIT $2`,
+  ),
+  readOne: statement(
+    `sealed-one-of-${table}`,
+    `SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${key} = $1`,
+  ),
+  // One row a statement: a statement that held several rows could wait for the service, which waits for it.
+  replace: statement(
+    `reseal-${table}`,
+    `UPDATE ${table} SET ${column} = $3 WHERE ${key} = $1 AND ${column} = $2 RETURNING ${key}`,
+  ),
+}))
+
+type Statements = (typeof statements)[number]
+
+/**
+ * Moves everything sealed to the newest secret, beside the running service. What was moved stays moved, so that a run that was
+ * killed is simply started again. A run that answers no `resealed` and no `unopenable` has shown that no older secret is needed.
+ */
+export async function resealSecrets(ctx: SystemContext, batch = BATCH): Promise<Record<SealedKind, ResealCounts>> {
+  const counted: [SealedKind, ResealCounts][] = []
+  for (const each of statements) counted.push([each.kind, await resealKind(ctx, each, batch)])
+  return Object.fromEntries(counted) as Record<SealedKind, ResealCounts>
+}
+
+async function resealKind(ctx: SystemContext, of: Statements, batch: number): Promise<ResealCounts> {
+  const counts: ResealCounts = { resealed: 0, already_newest: 0, unopenable: 0 }
+  for (let after = ''; ; ) {
+    const rows = await ctx.sql<SealedRow>(of.readBatch, [after, batch])
+    const left = [...rows]
+    const workers = Array.from({ length: UPDATES_AT_ONCE }, async () => {
+      for (let row = left.shift(); row; row = left.shift()) {
+        const outcome = await resealRow(ctx, of, row)
+        if (outcome) counts[outcome]++
+      }
+    })
+    await Promise.all(workers)
+    if (rows.length < batch) return counts
+    after = rows.at(-1)?.key ?? ''
+  }
+}
+
+/** Null where the row, or what it held, is gone meanwhile. */
+async function resealRow(ctx: SystemContext, of: Statements, row: SealedRow): Promise<keyof ResealCounts | null> {
+  let { sealed } = row
+  while (sealed) {
+    if (ctx.secrets.isSealedWithNewest(sealed)) return 'already_newest'
+    const content = ctx.secrets.open(sealed)
+    if (!content) return 'unopenable'
+    const replaced = await ctx.sql(of.replace, [row.key, sealed, ctx.secrets.seal(content)])
+    if (replaced.length > 0) return 'resealed'
+    // The service has written the row meanwhile: look at what it holds now.
+    const [now] = await ctx.sql<SealedRow>(of.readOne, [row.key])
+    sealed = now?.sealed ?? null
+  }
+  return null
+}

@@ -163,8 +163,7 @@ export interface Actor {
   scopes: readonly Scope[]
   /** When the password was given for this session; undefined for other credentials. */
   signedInAt?: Date | undefined
-  /** `version` as in the table. */
-  user: { name: string; email: string; emailVerifiedAt: Date | null; version: number }
+  user: { name: string; email: string; emailVerifiedAt: Date | null }
   pendingChange: PendingChange | null
   /** Set where a withdrawal ended the account: all that this credential still concerns. */
   withdrawal?: { id: string; madeTheCall: boolean }

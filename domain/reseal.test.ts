@@ -32,7 +32,7 @@ async function givenRotation(count: number) {
   for (let n = 0; n < count; n++) {
     const { userId } = await givenWithdrawal(ctx, [`shop${n}`])
     const call = await beginIdempotentCall(ctx, { key: `key ${n}`, userId, body: '{}' })
-    await keepAnswer(ctx, call as FirstCall, { status: 200, headers: {}, body: `answer ${n}` })
+    await keepAnswer(ctx, ctx.sql, call as FirstCall, { status: 200, headers: {}, body: `answer ${n}` })
   }
   ctx.mailServer.accepts = true
   configure(ctx, NEW, OLD)

@@ -60,27 +60,29 @@ export const isOneOf = (key: string, select: string) => `${key} = ANY(ARRAY(${se
 /** Always true: it makes PostgreSQL finish the named part before it goes on. */
 export const isDone = (part: string) => `(SELECT count(*) FROM ${part}) >= 0`
 
-/** The audit row of what the part `of` did; every member is a column of it, or a value. */
+const fromPart = (part: string | undefined) => (part ? `FROM ${part}` : '')
+
+/** The audit row of what the part `from` did, or of the statement itself; every member is a column of the part, or a value. */
 export const audit = (
   action: string,
-  of: { from: string; id: string; user: string; actor: string; subject?: string; ip?: string; at: string },
+  of: { from?: string; id: string; user: string; actor: string; subject?: string; ip?: string; at: string },
 ) =>
   `INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
    SELECT ${of.id}, ${of.user}, '${action}', ${of.actor}, ${of.subject ?? 'NULL'}, ${of.ip ?? 'NULL'}, ${of.at}::timestamptz
-   FROM ${of.from}`
+   ${fromPart(of.from)}`
 
-/** Ends the browser sessions of the user that the part `of` names, all but the one in `except`. */
-export const endSessions = (of: { from: string; user: string; except?: string; at: string }) =>
+/** Ends the browser sessions of `user`, all but the one in `except`. */
+export const endSessions = (of: { from?: string; user: string; except?: string; at: string }) =>
   `UPDATE sessions s SET revoked_at = ${of.at}
-   FROM ${of.from} WHERE s.user_id = ${of.user} AND s.revoked_at IS NULL ${of.except ? `AND s.id <> ${of.except}` : ''}`
+   ${fromPart(of.from)} WHERE s.user_id = ${of.user} AND s.revoked_at IS NULL ${of.except ? `AND s.id <> ${of.except}` : ''}`
 
 /** Closes the pending change of `user`, a value: joined with a part, the planner would read all changes that are pending. */
 export const closePendingChange = (
   status: 'superseded' | 'cancelled',
-  of: { from: string; user: string; at: string },
+  of: { from?: string; user: string; at: string },
 ) =>
   `UPDATE email_change_requests r SET status = '${status}', closed_at = ${of.at}
-   FROM ${of.from} WHERE r.user_id = ${of.user} AND r.status = 'pending_verification'`
+   ${fromPart(of.from)} WHERE r.user_id = ${of.user} AND r.status = 'pending_verification'`
 
 /** Queues the notice of a change whose first delivery attempt is the request's own: it holds the lease until `leaseUntil`. */
 export const queueChangeNotice = (
@@ -90,3 +92,10 @@ export const queueChangeNotice = (
   `INSERT INTO notices (id, user_id, kind, recipient, change_request_id, created_at, due_at, attempts)
    SELECT ${of.id}, ${of.user}, '${kind}', ${of.recipient}, ${of.change}, ${of.at}::timestamptz, ${of.leaseUntil}::timestamptz, 1
    FROM ${of.from}`
+
+/**
+ * The account that a statement writes rows for, and its name. The lock makes a withdrawal that starts meanwhile wait and then see
+ * the rows; where the withdrawal was first, there is no account.
+ */
+export const openAccount = (userId: string, lock: 'SHARE' | 'NO KEY UPDATE' = 'SHARE') =>
+  `SELECT id, name FROM users WHERE id = ${userId} AND withdrawn_at IS NULL FOR ${lock}`

@@ -2,18 +2,31 @@ import { parseAddress } from '@/contract/address'
 import { isStorable } from '@/contract/define'
 import { currentPassword } from '@/contract/email'
 import { AppError, parseIssueMessage } from '@/contract/errors'
-import { isUniqueViolation, type SystemContext, statement } from './context'
+import { isUniqueViolation, type SystemContext } from './context'
+import { audit, closePendingChange, endSessions, statement } from './sql'
 
 const MIN_PASSWORD_LENGTH = 8
 
-const insertUser = statement(
+interface Insert {
+  id: string
+  name: string
+  email: string
+  emailKey: string
+  emailVerifiedAt: Date | null
+  passwordHash: string
+  now: Date
+  auditId: string
+}
+
+const insertUser = statement<Insert, { id: string }>(
   'create-user',
-  `WITH account AS (
+  (v) => `WITH account AS (
      INSERT INTO users (id, name, email, email_key, email_verified_at, password_hash, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
+     SELECT ${v.id}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.now}
      RETURNING id
    )
-   INSERT INTO audit_events (id, user_id, action, actor, at) SELECT $8, id, 'user.created', 'operator', $7 FROM account`,
+   ${audit('user.created', { from: 'account', id: v.auditId, user: 'id', actor: `'operator'`, at: v.now })}
+   RETURNING id`,
 )
 
 /** For the operator and the demo seed: sign-up belongs to the product that adopts the service. */
@@ -28,16 +41,16 @@ export async function createUser(
   const now = ctx.clock.now()
   const id = ctx.secrets.randomId('usr_')
   try {
-    await ctx.sql(insertUser, [
+    await ctx.sql(insertUser, {
       id,
       name,
-      address.typed,
-      address.key,
-      input.emailVerified ? now : null,
+      email: address.typed,
+      emailKey: address.key,
+      emailVerifiedAt: input.emailVerified ? now : null,
       passwordHash,
       now,
-      ctx.secrets.randomId('aud_'),
-    ])
+      auditId: ctx.secrets.randomId('aud_'),
+    })
   } catch (error) {
     if (isUniqueViolation(error, 'users_email_key_key')) throw new AppError('EMAIL_002')
     throw error
@@ -49,32 +62,34 @@ export async function createUser(
  * Taken in a statement of its own before what ends sessions or open changes: the next statement then sees a change
  * that was opened while this one waited for the row.
  */
-export const lockActiveUser = statement(
+export const lockActiveUser = statement<{ userId: string }, { id: string }>(
   'lock-active-user',
-  'SELECT id FROM users WHERE id = $1 AND withdrawn_at IS NULL FOR UPDATE',
+  (v) => `SELECT id FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
 )
 
-/**
- * The part `account` of a statement that writes what a withdrawal has to see; its value is $2. A withdrawal that
- * began before this committed finds another version than the one it read, and looks again.
- */
-export const RAISE_VERSION = `UPDATE users SET version = version + 1 WHERE id = $2 AND withdrawn_at IS NULL RETURNING id, name`
+interface UpdatePassword {
+  userId: string
+  passwordHash: string
+  keepTokens: boolean
+  now: Date
+  auditId: string
+}
 
 // Open changes and access tokens end with the old password: whoever made them may not be who holds the account now.
-const updatePassword = statement(
+const updatePassword = statement<UpdatePassword, { id: string }>(
   'set-password',
-  `WITH account AS (
-     UPDATE users SET password_hash = $2 WHERE id = $1 AND withdrawn_at IS NULL RETURNING id
+  (v) => `WITH account AS (
+     UPDATE users SET password_hash = ${v.passwordHash}, version = version + 1
+     WHERE id = ${v.userId} AND withdrawn_at IS NULL RETURNING id
    ), ended AS (
-     UPDATE sessions SET revoked_at = $3 FROM account WHERE user_id = $1 AND revoked_at IS NULL
+     ${endSessions({ from: 'account', user: v.userId, at: v.now })}
    ), ended_tokens AS (
-     UPDATE access_tokens SET revoked_at = $3 FROM account WHERE user_id = $1 AND revoked_at IS NULL AND NOT $5::boolean
+     UPDATE access_tokens SET revoked_at = ${v.now}
+     FROM account WHERE user_id = ${v.userId} AND revoked_at IS NULL AND NOT ${v.keepTokens}::boolean
    ), cancelled AS (
-     UPDATE email_change_requests SET status = 'cancelled', closed_at = $3
-     FROM account WHERE user_id = $1 AND status = 'pending_verification'
+     ${closePendingChange('cancelled', { from: 'account', user: v.userId, at: v.now })}
    )
-   INSERT INTO audit_events (id, user_id, action, actor, at)
-   SELECT $4, id, 'password.changed', 'operator', $3 FROM account
+   ${audit('password.changed', { from: 'account', id: v.auditId, user: 'id', actor: `'operator'`, at: v.now })}
    RETURNING id`,
 )
 
@@ -91,8 +106,9 @@ export async function setPassword(
   }
   const passwordHash = await ctx.passwords.hash(password)
   const rows = await ctx.transaction(async (sql) => {
-    await sql(lockActiveUser, [userId])
-    return sql(updatePassword, [userId, passwordHash, ctx.clock.now(), ctx.secrets.randomId('aud_'), keepTokens])
+    await sql(lockActiveUser, { userId })
+    const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
+    return sql(updatePassword, { userId, passwordHash, keepTokens, now, auditId })
   })
   if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
 }

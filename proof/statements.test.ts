@@ -37,7 +37,20 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
     },
     ['find-callers', 'judge-verification-code'],
   ],
-  ['a withdrawal', async (_ctx, caller) => () => withdraw(caller), ['find-callers', 'start-withdrawal']],
+  [
+    'a withdrawal',
+    async (_ctx, caller) => () => withdraw(caller),
+    [
+      'find-callers',
+      'take-places',
+      'lock-account',
+      'count-pending-transactions',
+      'end-account-access',
+      'plan-withdrawal',
+      'queue-withdrawal-messages',
+      'record-withdrawal-start',
+    ],
+  ],
 ]
 
 test.each(operations)(
@@ -49,15 +62,19 @@ test.each(operations)(
     // Marks the token as used, which it then is for a minute.
     await call(caller, 'getEmailStatus')
     await ctx.settle()
-    const { sql } = ctx
+    const { sql, transaction } = ctx
     const names: string[] = []
+    const noting =
+      (run: Service['sql']): Service['sql'] =>
+      (statement, values) => {
+        names.push(statement.name.replace(/-by-.*/, ''))
+        return run(statement, values)
+      }
     Object.assign(ctx, {
       // What an engine is told goes on beside the answer.
       emit: null,
-      sql: ((statement, values) => {
-        names.push(statement.name.replace(/-by-.*/, ''))
-        return sql(statement, values)
-      }) satisfies Service['sql'],
+      sql: noting(sql),
+      transaction: ((work) => transaction((inside) => work(noting(inside)))) satisfies Service['transaction'],
     })
     expect((await run()).code).toBe('accepted')
     expect(names).toEqual(asked)

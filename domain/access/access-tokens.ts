@@ -1,24 +1,40 @@
 import type * as contract from '@/contract/access'
 import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { type Context, type Sql, type SystemContext, statement } from '../context'
-import { lockActiveUser, RAISE_VERSION } from '../user'
+import type { Context, Sql, SystemContext } from '../context'
+import { audit, statement } from '../sql'
+import { lockActiveUser } from '../user'
 import { requireFreshSignIn, sha256 } from './authenticate'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const MAX_TOKENS = 100
 
-// Runs under the lock of `lock-active-user`, so that the count sees the tokens that parallel calls have created.
-const insertToken = statement(
+interface Insert {
+  id: string
+  userId: string
+  name: string
+  tokenHash: Buffer
+  scopes: GrantableScope[]
+  now: Date
+  expiresAt: Date
+  maxTokens: number
+  auditId: string
+  actor: string
+}
+
+// Runs under the account's lock, so that the count sees the tokens that parallel calls have created.
+const insertToken = statement<Insert, { subject_id: string }>(
   'create-access-token',
-  `WITH account AS (${RAISE_VERSION}), token AS (
+  (v) => `WITH token AS (
      INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at)
-     SELECT $1, id, $3, $4, $5, $6, $7 FROM account
-     WHERE (SELECT count(*) FROM access_tokens t WHERE t.user_id = $2 AND t.revoked_at IS NULL AND t.expires_at > $6) < $10
+     SELECT ${v.id}, ${v.userId}, ${v.name}, ${v.tokenHash}, ${v.scopes}, ${v.now}, ${v.expiresAt}
+     WHERE (
+       SELECT count(*) FROM access_tokens t
+       WHERE t.user_id = ${v.userId} AND t.revoked_at IS NULL AND t.expires_at > ${v.now}
+     ) < ${v.maxTokens}
      RETURNING id, user_id
    )
-   INSERT INTO audit_events (id, user_id, action, actor, subject_id, at)
-   SELECT $8, user_id, 'access_token.created', $9, id, $6 FROM token
+   ${audit('access_token.created', { from: 'token', id: v.auditId, user: 'user_id', actor: v.actor, subject: 'id', at: v.now })}
    RETURNING subject_id`,
 )
 
@@ -43,24 +59,24 @@ export const issueAccessToken = (ctx: SystemContext, input: Wanted): Promise<Iss
 
 /** `sql` is a transaction's, which holds the account's lock to its end. */
 export async function issueAccessTokenIn(ctx: SystemContext, sql: Sql, input: Wanted): Promise<Issued> {
-  const [account] = await sql(lockActiveUser, [input.userId])
+  const [account] = await sql(lockActiveUser, { userId: input.userId })
   if (!account) throw new AppError('REQUEST_001', 'There is no active user with this id.')
   const createdAt = ctx.clock.now()
   const expiresAt = new Date(createdAt.getTime() + input.expiresInMs)
   const accessToken = `uat_${ctx.secrets.randomToken()}`
   const id = ctx.secrets.randomId('tok_')
-  const rows = await sql(insertToken, [
+  const rows = await sql(insertToken, {
     id,
-    input.userId,
-    input.name,
-    sha256(accessToken),
-    input.scopes,
-    createdAt,
+    userId: input.userId,
+    name: input.name,
+    tokenHash: sha256(accessToken),
+    scopes: input.scopes,
+    now: createdAt,
     expiresAt,
-    ctx.secrets.randomId('aud_'),
-    input.actor,
-    MAX_TOKENS,
-  ])
+    maxTokens: MAX_TOKENS,
+    auditId: ctx.secrets.randomId('aud_'),
+    actor: input.actor,
+  })
   if (rows.length === 0) {
     throw new AppError(
       'REQUEST_001',
@@ -118,54 +134,66 @@ export async function liveTokensOf(ctx: SystemContext, userId: string) {
   }))
 }
 
-const revoke = statement(
+interface Revoke {
+  id: string
+  /** Whose token it has to be; null for the operator, who may revoke any. */
+  userId: string | null
+  now: Date
+  auditId: string
+  actor: string
+  ip: string | null
+}
+
+const revoke = statement<Revoke, { user_id: string }>(
   'revoke-access-token',
-  `WITH token AS (
-     UPDATE access_tokens SET revoked_at = $3 WHERE id = $1 AND ($2::text IS NULL OR user_id = $2) AND revoked_at IS NULL
+  (v) => `WITH token AS (
+     UPDATE access_tokens SET revoked_at = ${v.now}
+     WHERE id = ${v.id} AND (${v.userId}::text IS NULL OR user_id = ${v.userId}) AND revoked_at IS NULL
      RETURNING id, user_id
    )
-   INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
-   SELECT $4, user_id, 'access_token.revoked', $5, id, $6, $3 FROM token
-   RETURNING subject_id, user_id`,
+   ${audit('access_token.revoked', { from: 'token', id: v.auditId, user: 'user_id', actor: v.actor, subject: 'id', ip: v.ip, at: v.now })}
+   RETURNING user_id`,
 )
 
 export async function revokeAccessToken(
   ctx: Context,
   input: Input<typeof contract.revokeAccessToken>,
 ): Promise<Data<typeof contract.revokeAccessToken>> {
-  const { userId, kind } = ctx.actor
-  const auditId = ctx.secrets.randomId('aud_')
-  const rows = await ctx.sql(revoke, [input.accessId, userId, ctx.clock.now(), auditId, kind, ctx.ip])
+  const { userId, kind: actor } = ctx.actor
+  const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
+  const rows = await ctx.sql(revoke, { id: input.accessId, userId, now, auditId, actor, ip: ctx.ip })
   if (rows.length === 0) throw new AppError('REQUEST_005', 'There is no access token with this id that still works.')
   return { token_id: input.accessId, revoked: true }
 }
 
 /** By the operator. */
 export async function revokeTokenOf(ctx: SystemContext, tokenId: string): Promise<{ userId: string }> {
-  const values = [tokenId, null, ctx.clock.now(), ctx.secrets.randomId('aud_'), 'operator', null]
-  const [row] = await ctx.sql<{ user_id: string }>(revoke, values)
+  const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
+  const [row] = await ctx.sql(revoke, { id: tokenId, userId: null, now, auditId, actor: 'operator', ip: null })
   if (!row) throw new AppError('REQUEST_001', 'There is no access token with this id that still works.')
   return { userId: row.user_id }
 }
 
-const revokeAll = statement(
+const revokeAll = statement<{ userId: string; now: Date; auditId: string }, { revoked: number }>(
   'revoke-all-access-tokens',
-  `WITH ended AS (
-     UPDATE access_tokens SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2
+  (v) => `WITH ended AS (
+     UPDATE access_tokens SET revoked_at = ${v.now}
+     WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now}
      RETURNING id
    ), audited AS (
-     INSERT INTO audit_events (id, user_id, action, actor, at) VALUES ($3, $1, 'access_token.all_revoked', 'operator', $2)
+     ${audit('access_token.all_revoked', { id: v.auditId, user: v.userId, actor: `'operator'`, at: v.now })}
    )
    SELECT count(*)::int AS revoked FROM ended`,
 )
 
 /** By the operator. Returns how many tokens ended. */
 export async function revokeAllTokens(ctx: SystemContext, userId: string): Promise<number> {
+  const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
   const [row] = await ctx.transaction(async (sql) => {
-    if ((await sql(lockActiveUser, [userId])).length === 0) {
+    if ((await sql(lockActiveUser, { userId })).length === 0) {
       throw new AppError('REQUEST_001', 'There is no active user with this id.')
     }
-    return sql<{ revoked: number }>(revokeAll, [userId, ctx.clock.now(), ctx.secrets.randomId('aud_')])
+    return sql(revokeAll, { userId, now, auditId })
   })
   return row?.revoked ?? 0
 }

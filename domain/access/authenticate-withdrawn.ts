@@ -1,20 +1,8 @@
 import type { Scope } from '@/contract/define'
-import { type Actor, type SystemContext, statement } from '../context'
+import type { Actor, SystemContext } from '../context'
+import { statement } from '../sql'
 import { isStatusTokenOf } from '../withdrawal/status-token'
 import { hashOfCredential, readCredential } from './authenticate'
-
-const byCredential = statement(
-  'ended-credential',
-  `SELECT withdrawal_id, user_id, scopes, made_the_call FROM ended_credentials WHERE credential_hash = $1 AND expires_at > $2`,
-)
-const byUser = statement(
-  'withdrawal-of-user',
-  'SELECT id, user_id, purged_at IS NULL AS readable FROM withdrawals WHERE user_id = $1',
-)
-const byId = statement(
-  'withdrawal-for-status-token',
-  'SELECT id, user_id, purged_at IS NULL AS readable FROM withdrawals WHERE id = $1',
-)
 
 interface WithdrawalRow {
   id: string
@@ -30,6 +18,20 @@ interface EndedRow {
   made_the_call: boolean
 }
 
+const byCredential = statement<{ hash: Buffer; now: Date }, EndedRow>(
+  'ended-credential',
+  (v) => `SELECT withdrawal_id, user_id, scopes, made_the_call FROM ended_credentials
+   WHERE credential_hash = ${v.hash} AND expires_at > ${v.now}`,
+)
+const byUser = statement<{ userId: string }, WithdrawalRow>(
+  'withdrawal-of-user',
+  (v) => `SELECT id, user_id, purged_at IS NULL AS readable FROM withdrawals WHERE user_id = ${v.userId}`,
+)
+const byId = statement<{ withdrawalId: string }, WithdrawalRow>(
+  'withdrawal-for-status-token',
+  (v) => `SELECT id, user_id, purged_at IS NULL AS readable FROM withdrawals WHERE id = ${v.withdrawalId}`,
+)
+
 /** Asked where `findCaller` knows nothing: what a withdrawal left of this credential, for this path. */
 export async function authenticateWithdrawn(
   ctx: SystemContext,
@@ -39,7 +41,7 @@ export async function authenticateWithdrawn(
 ): Promise<Actor | null> {
   const { userId = '', withdrawalId = '' } = path
   if (purpose === 'reads' && isStatusTokenOf(ctx, token, withdrawalId)) {
-    const [withdrawal] = await ctx.sql<WithdrawalRow>(byId, [withdrawalId])
+    const [withdrawal] = await ctx.sql(byId, { withdrawalId })
     return withdrawal?.readable && withdrawal.user_id === userId
       ? toActor('status_token', userId, { id: withdrawalId, madeTheCall: false }, ['account:manage'])
       : null
@@ -47,11 +49,11 @@ export async function authenticateWithdrawn(
   const credential = await readCredential(ctx, token)
   if (!credential) return null
   const { kind, scopes } = credential
-  const [row] = await ctx.sql<EndedRow>(byCredential, [hashOfCredential(credential), ctx.clock.now()])
+  const [row] = await ctx.sql(byCredential, { hash: hashOfCredential(credential), now: ctx.clock.now() })
   if (!row && purpose === 'refused' && kind === 'outside_token') {
     // The others of an outside issuer were never seen, and ended all the same.
     const mayAsk = credential.key === userId && scopes?.includes('account:manage')
-    const [withdrawal] = mayAsk ? await ctx.sql<WithdrawalRow>(byUser, [userId]) : []
+    const [withdrawal] = mayAsk ? await ctx.sql(byUser, { userId }) : []
     return withdrawal?.readable
       ? toActor(kind, userId, { id: withdrawal.id, madeTheCall: false }, ['account:manage'])
       : null
@@ -72,7 +74,7 @@ const toActor = (
   id: '',
   userId,
   scopes,
-  user: { name: '', email: '', emailVerifiedAt: null, version: 0 },
+  user: { name: '', email: '', emailVerifiedAt: null },
   pendingChange: null,
   withdrawal,
 })

@@ -14,7 +14,6 @@ interface CallerRow {
   name: string
   email: string
   email_verified_at: Date | null
-  version: number
   change_id: string | null
   new_email: string
   method: VerificationMethod
@@ -58,7 +57,7 @@ const SOURCES: Record<Credential['kind'], Source> = {
 
 // The user and the pending change come along, so that a read needs no second statement.
 const selectCaller = ({ tables, key, columns }: Source, asked: string, at: string) =>
-  `SELECT ${columns(at)}, u.id AS user_id, u.name, u.email, u.email_verified_at, u.version,
+  `SELECT ${columns(at)}, u.id AS user_id, u.name, u.email, u.email_verified_at,
      p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at
    FROM ${tables}
    LEFT JOIN email_change_requests p ON p.user_id = u.id AND p.status = 'pending_verification'
@@ -99,7 +98,7 @@ const toActor = (row: CallerRow, { kind, scopes, outsideToken }: Credential & Pi
   userId: row.user_id,
   scopes,
   signedInAt: row.signed_in_at,
-  user: { name: row.name, email: row.email, emailVerifiedAt: row.email_verified_at, version: row.version },
+  user: { name: row.name, email: row.email, emailVerifiedAt: row.email_verified_at },
   pendingChange: row.change_id
     ? {
         id: row.change_id,

@@ -1,27 +1,29 @@
 import { AppError } from '@/contract/errors'
-import { type SystemContext, statement } from '../context'
+import type { SystemContext } from '../context'
+import { audit, statement } from '../sql'
 
-const updateRole = statement(
+type Role = 'operator' | null
+
+const updateRole = statement<{ userId: string; role: Role; now: Date; auditId: string }, { id: string }>(
   'set-role',
-  `WITH account AS (
-     UPDATE users SET role = $2 WHERE id = $1 AND withdrawn_at IS NULL RETURNING id
+  (v) => `WITH account AS (
+     UPDATE users SET role = ${v.role} WHERE id = ${v.userId} AND withdrawn_at IS NULL RETURNING id
    )
-   INSERT INTO audit_events (id, user_id, action, actor, at)
-   SELECT $3, id, 'role.changed', 'operator', $4 FROM account
+   ${audit('role.changed', { from: 'account', id: v.auditId, user: 'id', actor: `'operator'`, at: v.now })}
    RETURNING id`,
 )
 
 /** Null takes the role away, from sessions that are open too. */
-export async function setRole(ctx: SystemContext, input: { userId: string; role: 'operator' | null }): Promise<void> {
-  const rows = await ctx.sql(updateRole, [input.userId, input.role, ctx.secrets.randomId('aud_'), ctx.clock.now()])
+export async function setRole(ctx: SystemContext, input: { userId: string; role: Role }): Promise<void> {
+  const rows = await ctx.sql(updateRole, { ...input, now: ctx.clock.now(), auditId: ctx.secrets.randomId('aud_') })
   if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
 }
 
-const findOperator = statement(
+const findOperator = statement<{ userId: string }>(
   'find-operator',
-  `SELECT id FROM users WHERE id = $1 AND role = 'operator' AND withdrawn_at IS NULL`,
+  (v) => `SELECT id FROM users WHERE id = ${v.userId} AND role = 'operator' AND withdrawn_at IS NULL`,
 )
 
 export async function isOperator(ctx: SystemContext, userId: string): Promise<boolean> {
-  return (await ctx.sql(findOperator, [userId])).length > 0
+  return (await ctx.sql(findOperator, { userId })).length > 0
 }

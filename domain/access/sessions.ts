@@ -1,27 +1,40 @@
 import type * as contract from '@/contract/access'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { type Context, type SystemContext, statement, UNWAITED } from '../context'
+import type { Context, SystemContext } from '../context'
+import { audit, closePendingChange, isOneOf, statement, UNWAITED } from '../sql'
 import { lockActiveUser } from '../user'
 
 const SESSION_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000
 /** One more ends the one that was seen longest ago: right passwords are not counted, and what lists or ends sessions reads all. */
-const MOST_SESSIONS = 100
+const MAX_SESSIONS = 100
 
-// Whoever signs in with a password that is changed meanwhile stays outside.
-const insertSession = statement(
+interface Insert {
+  id: string
+  userId: string
+  /** Whoever signs in with a password that is changed meanwhile stays outside. */
+  passwordHash: string
+  userAgent: string
+  ip: string
+  now: Date
+  expiresAt: Date
+}
+
+const insertSession = statement<Insert, { id: string }>(
   'start-session',
-  `WITH account AS (
-     UPDATE users SET version = version + 1 WHERE id = $2 AND password_hash = $7 AND withdrawn_at IS NULL RETURNING id
+  (v) => `WITH account AS (
+     SELECT id FROM users WHERE id = ${v.userId} AND password_hash = ${v.passwordHash} AND withdrawn_at IS NULL
+     FOR NO KEY UPDATE
    ), ended AS (
-     UPDATE sessions s SET revoked_at = $5 FROM account
-     WHERE s.revoked_at IS NULL AND s.id = ANY(ARRAY(
-       SELECT id FROM sessions WHERE user_id = $2 AND revoked_at IS NULL AND expires_at > $5
-       ORDER BY last_seen_at DESC, id OFFSET ${MOST_SESSIONS - 1}
-     ))
+     UPDATE sessions s SET revoked_at = ${v.now} FROM account
+     WHERE s.revoked_at IS NULL AND ${isOneOf(
+       's.id',
+       `SELECT id FROM sessions WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now}
+        ORDER BY last_seen_at DESC, id OFFSET ${MAX_SESSIONS - 1}`,
+     )}
    )
    INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, expires_at)
-   SELECT $1, id, $3, $4, $5, $5, $6 FROM account
+   SELECT ${v.id}, id, ${v.userAgent}, ${v.ip}, ${v.now}, ${v.now}, ${v.expiresAt} FROM account
    RETURNING id`,
 )
 
@@ -31,27 +44,28 @@ export async function startSession(
   { userId, passwordHash, userAgent, ip }: { userId: string; passwordHash: string; userAgent: string; ip: string },
 ): Promise<string | null> {
   const now = ctx.clock.now()
-  const [row] = await ctx.sql<{ id: string }>(insertSession, [
-    ctx.secrets.randomId('ses_'),
+  const [row] = await ctx.sql(insertSession, {
+    id: ctx.secrets.randomId('ses_'),
     userId,
-    userAgent.replaceAll('\0', '').toWellFormed().slice(0, 300),
+    passwordHash,
+    userAgent: userAgent.replaceAll('\0', '').toWellFormed().slice(0, 300),
     ip,
     now,
-    new Date(now.getTime() + SESSION_LIFETIME_MS),
-    passwordHash,
-  ])
+    expiresAt: new Date(now.getTime() + SESSION_LIFETIME_MS),
+  })
   return row?.id ?? null
 }
 
-const touch = statement(
+const touch = statement<{ id: string; now: Date; before: Date }>(
   'touch-session',
-  `UPDATE sessions SET last_seen_at = $2 WHERE id = $1 AND last_seen_at < $3 AND revoked_at IS NULL RETURNING ${UNWAITED}`,
+  (v) => `UPDATE sessions SET last_seen_at = ${v.now}
+   WHERE id = ${v.id} AND last_seen_at < ${v.before} AND revoked_at IS NULL RETURNING ${UNWAITED}`,
 )
 
 /** Last seen is kept to the minute. */
 export async function touchSession(ctx: SystemContext, sessionId: string): Promise<void> {
   const now = ctx.clock.now()
-  await ctx.sql(touch, [sessionId, now, new Date(now.getTime() - 60_000)])
+  await ctx.sql(touch, { id: sessionId, now, before: new Date(now.getTime() - 60_000) })
 }
 
 export async function listSessions(ctx: Context): Promise<Data<typeof contract.listSessions>> {
@@ -73,86 +87,102 @@ export async function openSessionsOf(ctx: SystemContext, userId: string) {
   }))
 }
 
-const endOne = statement(
+interface EndOne {
+  id: string
+  /** Whose session it has to be; null for whoever may end any. */
+  userId: string | null
+  now: Date
+  auditId: string
+  actor: string
+}
+
+const endOne = statement<EndOne, { user_id: string }>(
   'end-session',
-  `WITH ended AS (
-     UPDATE sessions SET revoked_at = $2 WHERE id = $1 AND ($4::text IS NULL OR user_id = $4) AND revoked_at IS NULL
+  (v) => `WITH ended AS (
+     UPDATE sessions SET revoked_at = ${v.now}
+     WHERE id = ${v.id} AND (${v.userId}::text IS NULL OR user_id = ${v.userId}) AND revoked_at IS NULL
      RETURNING id, user_id
    )
-   INSERT INTO audit_events (id, user_id, action, actor, subject_id, at)
-   SELECT $3, user_id, 'session.revoked', $5, id, $2 FROM ended
-   RETURNING subject_id, user_id`,
+   ${audit('session.revoked', { from: 'ended', id: v.auditId, user: 'user_id', actor: v.actor, subject: 'id', at: v.now })}
+   RETURNING user_id`,
 )
+
+/** The user whose session ended; undefined where it had ended already. */
+async function endSessionRow(
+  { sql, clock, secrets }: SystemContext,
+  of: Pick<EndOne, 'id' | 'userId' | 'actor'>,
+): Promise<string | undefined> {
+  const [row] = await sql(endOne, { ...of, now: clock.now(), auditId: secrets.randomId('aud_') })
+  return row?.user_id
+}
 
 /** Signing out; a session that has ended already stays as it is. */
 export async function signOut(ctx: SystemContext, sessionId: string): Promise<void> {
-  await ctx.sql(endOne, [sessionId, ctx.clock.now(), ctx.secrets.randomId('aud_'), null, 'session'])
+  await endSessionRow(ctx, { id: sessionId, userId: null, actor: 'session' })
 }
 
 export async function endSession(
   ctx: Context,
   input: Input<typeof contract.endSession>,
 ): Promise<Data<typeof contract.endSession>> {
-  const auditId = ctx.secrets.randomId('aud_')
-  const rows = await ctx.sql(endOne, [input.sessionId, ctx.clock.now(), auditId, ctx.actor.userId, 'session'])
-  if (rows.length === 0) throw new AppError('REQUEST_005', 'There is no session with this id that is still signed in.')
+  const ended = await endSessionRow(ctx, { id: input.sessionId, userId: ctx.actor.userId, actor: 'session' })
+  if (!ended) throw new AppError('REQUEST_005', 'There is no session with this id that is still signed in.')
   return { session_id: input.sessionId, ended: true }
 }
 
 /** By the operator. */
 export async function endSessionOf(ctx: SystemContext, sessionId: string): Promise<{ userId: string }> {
-  const values = [sessionId, ctx.clock.now(), ctx.secrets.randomId('aud_'), null, 'operator']
-  const [row] = await ctx.sql<{ user_id: string }>(endOne, values)
-  if (!row) throw new AppError('REQUEST_001', 'There is no session with this id that is still signed in.')
-  return { userId: row.user_id }
+  const userId = await endSessionRow(ctx, { id: sessionId, userId: null, actor: 'operator' })
+  if (!userId) throw new AppError('REQUEST_001', 'There is no session with this id that is still signed in.')
+  return { userId }
+}
+
+interface EndMany {
+  userId: string
+  /** The session that stays. */
+  except: string
+  now: Date
+  auditId: string
+  actor: string
+  ip: string | null
 }
 
 // Whoever had signed in elsewhere may have started the change that is pending.
-const endOthers = statement(
-  'end-other-sessions',
-  `WITH ended AS (
-     UPDATE sessions SET revoked_at = $3 WHERE user_id = $1 AND id <> $2 AND revoked_at IS NULL AND expires_at > $3
+const endMany = (name: string, action: string) =>
+  statement<EndMany, { ended: number }>(
+    name,
+    (v) => `WITH ended AS (
+     UPDATE sessions SET revoked_at = ${v.now}
+     WHERE user_id = ${v.userId} AND id <> ${v.except} AND revoked_at IS NULL AND expires_at > ${v.now}
      RETURNING id
    ), cancelled AS (
-     UPDATE email_change_requests SET status = 'cancelled', closed_at = $3
-     WHERE user_id = $1 AND status = 'pending_verification'
+     ${closePendingChange('cancelled', { user: v.userId, at: v.now })}
    ), audited AS (
-     INSERT INTO audit_events (id, user_id, action, actor, ip, at) VALUES ($4, $1, 'session.others_revoked', $5, $6, $3)
+     ${audit(action, { id: v.auditId, user: v.userId, actor: v.actor, ip: v.ip, at: v.now })}
    )
    SELECT count(*)::int AS ended FROM ended`,
-)
+  )
+const endOthers = endMany('end-other-sessions', 'session.others_revoked')
+const endAll = endMany('end-all-sessions', 'session.all_revoked')
 
 export async function endOtherSessions(ctx: Context): Promise<Data<typeof contract.endOtherSessions>> {
-  const { userId, id, kind } = ctx.actor
-  const auditId = ctx.secrets.randomId('aud_')
+  const { userId, id: except, kind: actor } = ctx.actor
+  const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
   const [row] = await ctx.transaction(async (sql) => {
-    await sql(lockActiveUser, [userId])
-    return sql<{ ended: number }>(endOthers, [userId, id, ctx.clock.now(), auditId, kind, ctx.ip])
+    await sql(lockActiveUser, { userId })
+    return sql(endOthers, { userId, except, now, auditId, actor, ip: ctx.ip })
   })
   return { ended: row?.ended ?? 0 }
 }
 
-const endAll = statement(
-  'end-all-sessions',
-  `WITH ended AS (
-     UPDATE sessions SET revoked_at = $2 WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2
-     RETURNING id
-   ), cancelled AS (
-     UPDATE email_change_requests SET status = 'cancelled', closed_at = $2
-     WHERE user_id = $1 AND status = 'pending_verification'
-   ), audited AS (
-     INSERT INTO audit_events (id, user_id, action, actor, at) VALUES ($3, $1, 'session.all_revoked', 'operator', $2)
-   )
-   SELECT count(*)::int AS ended FROM ended`,
-)
-
 /** By the operator: signs the user out everywhere and cancels the pending change. Returns how many sessions ended. */
 export async function endAllSessions(ctx: SystemContext, userId: string): Promise<number> {
+  const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
   const [row] = await ctx.transaction(async (sql) => {
-    if ((await sql(lockActiveUser, [userId])).length === 0) {
+    if ((await sql(lockActiveUser, { userId })).length === 0) {
       throw new AppError('REQUEST_001', 'There is no active user with this id.')
     }
-    return sql<{ ended: number }>(endAll, [userId, ctx.clock.now(), ctx.secrets.randomId('aud_')])
+    return sql(endAll, { userId, except: '', now, auditId, actor: 'operator', ip: null })
   })
   return row?.ended ?? 0
 }

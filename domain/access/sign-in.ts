@@ -1,12 +1,20 @@
 import { isIPv6 } from 'node:net'
 import { parseAddress } from '@/contract/address'
-import { type BucketState, type SystemContext, statement } from '../context'
+import type { BucketState, SystemContext } from '../context'
 import { givePlacesBack, pseudonymousBucket, takePlaces } from '../rate-limit'
+import { statement } from '../sql'
 import { signOut, startSession } from './sessions'
 
-const byEmailKey = statement(
+interface UserRow {
+  id: string
+  name: string
+  email: string
+  password_hash: string
+}
+
+const byEmailKey = statement<{ emailKey: string }, UserRow>(
   'user-by-email',
-  'SELECT id, name, email, password_hash FROM users WHERE email_key = $1 AND withdrawn_at IS NULL',
+  (v) => `SELECT id, name, email, password_hash FROM users WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
 )
 
 /**
@@ -38,19 +46,12 @@ export async function signIn(
   return { sessionId, userId, name, email }
 }
 
-interface UserRow {
-  id: string
-  name: string
-  email: string
-  password_hash: string
-}
-
 /** Null when nobody has both; what nobody has takes as long. */
 async function whoseIs(
   ctx: SystemContext,
   { key, password }: { key: string; password: string },
 ): Promise<UserRow | null> {
-  const [user] = key ? await ctx.sql<UserRow>(byEmailKey, [key]) : []
+  const [user] = key ? await ctx.sql(byEmailKey, { emailKey: key }) : []
   return (await ctx.passwords.verify(user?.password_hash, password)) && user ? user : null
 }
 

@@ -78,9 +78,8 @@ interface OpenedRow {
  * caller's row is locked after the account's, as those who end it do.
  */
 const recheckedAccount = (v: Placeholders<Open>) => `locked AS (
-     UPDATE users SET version = version + 1
-     WHERE id = ${v.userId} AND password_hash = ${v.passwordHash} AND withdrawn_at IS NULL
-     RETURNING id, email, email_key
+     SELECT id, email, email_key FROM users
+     WHERE id = ${v.userId} AND password_hash = ${v.passwordHash} AND withdrawn_at IS NULL FOR NO KEY UPDATE
    ), taken AS (
      SELECT FROM locked WHERE ${isTaken(v)}
    ), session AS (

@@ -1,7 +1,7 @@
 import { AppError } from '@/contract/errors'
 import { type AppAnswer, type Sql, type SystemContext, statement } from '../context'
 import { EVENT_TYPES, type EventType } from '../events'
-import { RAISE_VERSION } from '../user'
+import { statement as named, openAccount } from '../sql'
 import { backOffMs, CALL_LEASE_MS, isTold, sendWebhook } from '../webhook'
 
 interface NotificationRow {
@@ -96,11 +96,19 @@ export async function registerApp(
   return id
 }
 
-const insertConnection = statement(
+interface Connect {
+  id: string
+  userId: string
+  appId: string
+  subject: string
+  now: Date
+}
+
+const insertConnection = named<Connect, { id: string }>(
   'connect-app',
-  `WITH account AS (${RAISE_VERSION})
+  (v) => `WITH account AS (${openAccount(v.userId)})
    INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
-   SELECT $1, account.id, a.id, $4, $5 FROM account, connected_apps a WHERE a.id = $3
+   SELECT ${v.id}, account.id, a.id, ${v.subject}, ${v.now} FROM account, connected_apps a WHERE a.id = ${v.appId}
    ON CONFLICT (user_id, app_id) DO UPDATE SET subject = excluded.subject
    RETURNING id`,
 )
@@ -110,13 +118,7 @@ export async function connectApp(
   input: { userId: string; appId: string; subject: string },
 ): Promise<string> {
   const id = ctx.secrets.randomId('con_')
-  const [row] = await ctx.sql<{ id: string }>(insertConnection, [
-    id,
-    input.userId,
-    input.appId,
-    input.subject,
-    ctx.clock.now(),
-  ])
+  const [row] = await ctx.sql(insertConnection, { ...input, id, now: ctx.clock.now() })
   if (!row) throw new AppError('REQUEST_001', 'There is no active user, or no application, with this id.')
   return row.id
 }

@@ -29,6 +29,7 @@ test('every step has the times that were promised, and the end and the purge too
         estimatedCompletion: new Date('2026-11-27T09:00:00.000Z'),
       },
     ],
+    notifyAt: new Date('2026-11-20T10:00:00.000Z'),
     scheduledCompletion: new Date('2026-11-27T09:00:00.000Z'),
     purgeDueAt: new Date('2026-12-20T09:00:00.000Z'),
   })

@@ -1,4 +1,4 @@
-import { STEPS, type Step } from '@/contract/withdrawal'
+import { STEPS, type Step, type StepStatus } from '@/contract/withdrawal'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -18,11 +18,27 @@ export interface PlannedStep {
   estimatedCompletion: Date
 }
 
+export interface WithdrawalPlan {
+  steps: PlannedStep[]
+  /** When connected applications are told first. */
+  notifyAt: Date
+  scheduledCompletion: Date
+  purgeDueAt: Date
+}
+
+/** The request itself completes the first step; the second counts as begun. */
+export const FIRST_STATUS = {
+  session_revocation: 'completed',
+  user_profile: 'processing',
+  third_party_integrations: 'pending',
+  data_archives: 'pending',
+} as const satisfies Record<Step, StepStatus>
+
 /** `timeScale` multiplies every window, the retention too. */
 export function planWithdrawal(
   startedAt: Date,
   { timeScale, retentionMs }: { timeScale: number; retentionMs: number },
-): { steps: PlannedStep[]; scheduledCompletion: Date; purgeDueAt: Date } {
+): WithdrawalPlan {
   const after = (ms: number) => new Date(startedAt.getTime() + Math.round(ms * timeScale))
   return {
     steps: STEPS.map((step) => ({
@@ -30,6 +46,7 @@ export function planWithdrawal(
       dueAt: after(WINDOWS[step].dueMs),
       estimatedCompletion: after(WINDOWS[step].estimateMs),
     })),
+    notifyAt: after(WINDOWS.third_party_integrations.dueMs),
     scheduledCompletion: after(WINDOWS.data_archives.estimateMs),
     purgeDueAt: after(retentionMs),
   }

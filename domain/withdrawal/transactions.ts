@@ -1,16 +1,27 @@
 import { AppError } from '@/contract/errors'
-import { type SystemContext, statement } from '../context'
-import { RAISE_VERSION } from '../user'
+import type { SystemContext } from '../context'
+import { openAccount, statement } from '../sql'
 
-const insert = statement(
+interface Insert {
+  id: string
+  userId: string
+  status: TransactionStatus
+  description: string
+  amountCents: number
+  now: Date
+  logId: string
+  ip: string
+}
+
+const insert = statement<Insert>(
   'add-transaction',
-  `WITH account AS (${RAISE_VERSION}), added AS (
+  (v) => `WITH account AS (${openAccount(v.userId)}), added AS (
      INSERT INTO transactions (id, user_id, status, description, amount_cents, created_at)
-     SELECT $1, id, $3, $4, $5, $6 FROM account
+     SELECT ${v.id}, id, ${v.status}, ${v.description}, ${v.amountCents}, ${v.now}::timestamptz FROM account
      RETURNING id, user_id
    )
    INSERT INTO transaction_audit_logs (id, user_id, transaction_id, action, actor_name, ip, at)
-   SELECT $7, added.user_id, added.id, 'transaction.added', account.name, $8, $6 FROM added, account
+   SELECT ${v.logId}, added.user_id, added.id, 'transaction.added', account.name, ${v.ip}, ${v.now} FROM added, account
    RETURNING transaction_id`,
 )
 
@@ -22,33 +33,26 @@ export async function addTransaction(
   input: { userId: string; status: TransactionStatus; description: string; amountCents: number; ip: string },
 ): Promise<string> {
   const id = ctx.secrets.randomId('txn_')
-  const rows = await ctx.sql(insert, [
-    id,
-    input.userId,
-    input.status,
-    input.description,
-    input.amountCents,
-    ctx.clock.now(),
-    ctx.secrets.randomId('tal_'),
-    input.ip,
-  ])
+  const { secrets, clock } = ctx
+  const rows = await ctx.sql(insert, { ...input, id, now: clock.now(), logId: secrets.randomId('tal_') })
   if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
   return id
 }
 
-const endPending = statement(
+const endPending = statement<{ id: string; status: string; now: Date; logId: string }>(
   'end-transaction',
-  `WITH account AS (
-     UPDATE users u SET version = version + 1 FROM transactions t
-     WHERE t.id = $1 AND t.status = 'pending' AND u.id = t.user_id AND u.withdrawn_at IS NULL
-     RETURNING u.id, u.name
+  (v) => `WITH account AS (
+     SELECT u.id, u.name FROM transactions t JOIN users u ON u.id = t.user_id
+     WHERE t.id = ${v.id} AND t.status = 'pending' AND u.withdrawn_at IS NULL
+     FOR SHARE OF u
    ), ended AS (
-     UPDATE transactions t SET status = $2 FROM account
-     WHERE t.id = $1 AND t.user_id = account.id AND t.status = 'pending'
+     UPDATE transactions t SET status = ${v.status} FROM account
+     WHERE t.id = ${v.id} AND t.user_id = account.id AND t.status = 'pending'
      RETURNING t.id, t.user_id
    )
    INSERT INTO transaction_audit_logs (id, user_id, transaction_id, action, actor_name, ip, at)
-   SELECT $3, ended.user_id, ended.id, 'transaction.' || $2, account.name, '', $4 FROM ended, account
+   SELECT ${v.logId}, ended.user_id, ended.id, 'transaction.' || ${v.status}, account.name, '', ${v.now}::timestamptz
+   FROM ended, account
    RETURNING transaction_id`,
 )
 
@@ -57,7 +61,7 @@ export async function endTransaction(
   ctx: SystemContext,
   { id, status }: { id: string; status: 'settled' | 'cancelled' },
 ): Promise<void> {
-  const rows = await ctx.sql(endPending, [id, status, ctx.secrets.randomId('tal_'), ctx.clock.now()])
+  const rows = await ctx.sql(endPending, { id, status, now: ctx.clock.now(), logId: ctx.secrets.randomId('tal_') })
   if (rows.length > 0) return
   const transaction = await ctx.db.transaction.findUnique({ where: { id } })
   if (!transaction) throw new AppError('REQUEST_001', 'There is no transaction with this id.')

@@ -169,6 +169,17 @@ test('what fails is tried again from 5 s to a day, under one id with the same by
   ])
 })
 
+test('the sweep tells what could not be told at the start', async () => {
+  const { ctx, state, startedOf } = await givenApplications(() => ({ status: 503 }))
+  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
+  await ctx.settle()
+  state.answering = () => ({ status: 204 })
+  ctx.clock.advance(10 * second)
+  await runDueWork(ctx)
+  expect(startedOf('shop.test')).toHaveLength(2)
+  expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([{ status: 'delivered', attempts: 2 }])
+})
+
 test('the operator sees a dead letter and has it tried again under its old id', async () => {
   const { ctx, state, startedOf } = await givenApplications(() => ({ status: 0, problem: 'ECONNREFUSED' }))
   const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))

@@ -291,7 +291,7 @@ test('B31 every table that refers to a person is in the deletion map, and the ne
       .map(({ name }) => name)
       .filter((name) => !mapped.has(name))
       .sort(),
-  ).toEqual(['app_notifications', 'withdrawals'])
+  ).toEqual(['app_notifications', 'event_deliveries', 'withdrawals'])
 
   const caller = await givenCaller(ctx)
   const { id, code } = await givenChange(ctx, caller)

@@ -220,6 +220,23 @@ test('a pending transaction can be settled or cancelled, and then holds no withd
   }
 })
 
+test('of commands that end one transaction at once, one has an effect', async () => {
+  const ctx = await testContext()
+  const { userId } = await givenUser(ctx)
+  for (let round = 0; round < 10; round++) {
+    const { transaction_id: id = '' } = await run(ctx, `transaction add --user ${userId} --status pending`)
+    const lines = [`transaction settle ${id}`, `transaction cancel ${id}`, `transaction settle ${id}`]
+    const outcomes = await Promise.all(lines.map((line) => outcomeOf(run(ctx, line))))
+    expect(outcomes.sort()).toEqual(['REQUEST_001', 'REQUEST_001', 'accepted'])
+    const { status } = await ctx.db.transaction.findUniqueOrThrow({ where: { id } })
+    const audited = await ctx.db.transactionAuditLog.findMany({
+      where: { transactionId: id },
+      orderBy: { action: 'asc' },
+    })
+    expect(audited.map(({ action }) => action).sort()).toEqual(['transaction.added', `transaction.${status}`].sort())
+  }
+})
+
 test('the help names every command, and of one noun its own', () => {
   expect(helpFor(['user', 'show', 'usr_1'])).toBeNull()
   const all = helpFor(['--help']) ?? ''

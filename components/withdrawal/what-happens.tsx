@@ -3,7 +3,7 @@ import { LocalTime } from '../ui/local-time'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-const phases = [
+const phasesOf = (retentionDays: number) => [
   {
     when: 'At once',
     what: 'You are signed out everywhere, and nobody can sign in any more. Access tokens stop working. A pending email change is cancelled.',
@@ -14,7 +14,7 @@ const phases = [
   },
   {
     when: 'Within a day',
-    what: 'Every connected application is asked to remove you, and asked again until it confirms. What you shared with it is deleted here once it has confirmed.',
+    what: `Every connected application is asked to remove you, and asked again until it confirms. What you shared with it is deleted here once it has confirmed, and after ${retentionDays} days in any case.`,
   },
   {
     when: 'Within 7 days',
@@ -22,7 +22,7 @@ const phases = [
   },
 ]
 
-export function WhatHappens() {
+export function WhatHappens({ retentionDays }: { retentionDays: number }) {
   return (
     <Card>
       <CardHeader
@@ -30,7 +30,7 @@ export function WhatHappens() {
         description="Counted from the moment you confirm. You can follow every step, without signing in."
       />
       <CardBody>
-        <Rows rows={phases.map(({ when, what }) => [when, what])} />
+        <Rows rows={phasesOf(retentionDays).map(({ when, what }) => [when, what])} />
       </CardBody>
     </Card>
   )
@@ -42,7 +42,7 @@ const kept = [
   ['Legal compliance data', 'So that we can prove that we did what you asked.'],
   [
     'The record of this deletion',
-    'The number of your account, your reason and feedback, and fingerprints of the sessions and tokens that ended, so that you can follow it.',
+    'The number of your account, your feedback, and fingerprints of the sessions and tokens that ended, so that you can follow it.',
   ],
 ] as const
 

@@ -263,10 +263,10 @@ function ApplicationTime({ application, renderedAt }: { application: Application
         Confirmed <LocalTime dateTime={completed_at} />
       </>
     )
-  if (!next_attempt_at || Date.parse(next_attempt_at) <= now) return 'Is being told now.'
+  if (!next_attempt_at || Date.parse(next_attempt_at) <= now) return 'Is being asked to remove you now.'
   return (
     <>
-      {status === 'pending' ? 'Will be told' : 'Has not confirmed yet. Next attempt'}{' '}
+      {status === 'pending' ? 'Will be asked to remove you' : 'Has not confirmed yet. Next attempt'}{' '}
       <LocalTime dateTime={next_attempt_at} />
     </>
   )
@@ -292,7 +292,7 @@ function Kept({ status, until }: { status: WithdrawalStatus; until: string | nul
           <KeptRow what="Transaction audit logs, security incident logs, legal compliance data">
             Kept {end}, as for every account
           </KeptRow>
-          <KeptRow what="The record of this deletion: account number, reason, feedback, fingerprints of ended sessions and tokens">
+          <KeptRow what="The record of this deletion: account number, feedback, fingerprints of ended sessions and tokens">
             Kept {end}, so that you can follow it here
           </KeptRow>
           <KeptRow what="Audit logs">

@@ -14,7 +14,7 @@ export default async function WithdrawAccountPage() {
   if (!session) redirect('/sign-in?next=/settings/withdraw')
   const { applications, pendingTransactions, retentionDays } = await previewWithdrawal(systemContext(), session.userId)
   const explanation = [
-    <WhatHappens key="what-happens" />,
+    <WhatHappens key="what-happens" retentionDays={retentionDays} />,
     <ToldApplications key="applications" applications={applications} />,
     <WhatStays key="what-stays" retentionDays={retentionDays} today={systemContext().clock.now()} />,
   ]

@@ -93,7 +93,8 @@ export interface Mail {
 /** Where encrypted copies of users' data are kept. */
 export interface ArchiveStore {
   put(objectKey: string, content: Uint8Array): Promise<void>
-  /** Removing what is not there is no error. */
+  exists(objectKey: string): Promise<boolean>
+  /** An object that is not there is no error: a run that was killed may have deleted it. Ask `exists` before the first try. */
   delete(objectKey: string): Promise<void>
 }
 
@@ -201,7 +202,8 @@ export interface SystemContext {
   mail: Mail
   /** Null where none is configured. */
   outsideIssuer: OutsideIssuer | null
-  archives: ArchiveStore
+  /** Null where none is configured: no archive can be written then. */
+  archives: ArchiveStore | null
   ledger: ErasureLedger
   /** One request to a connected application; never throws. */
   callApp(request: AppRequest): Promise<AppAnswer>

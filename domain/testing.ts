@@ -14,6 +14,7 @@ import type {
   Actor,
   AppAnswer,
   AppRequest,
+  ArchiveStore,
   Call,
   CallerStatement,
   Context,
@@ -43,7 +44,9 @@ export interface TestContext extends SystemContext {
   mailbox: Mailed[]
   /** What the mail server does with the next messages. */
   mailServer: { accepts: boolean }
-  archived: ReadonlyMap<string, Uint8Array>
+  archives: ArchiveStore
+  /** What the archive store holds. */
+  archived: Map<string, Uint8Array>
   /** What connected applications answer. */
   apps: { answer(request: AppRequest): Promise<AppAnswer> }
   engine: { accepts: boolean; events: EngineEvent[] }
@@ -117,6 +120,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
       async put(objectKey, content) {
         archives.set(objectKey, content)
       },
+      exists: async (objectKey) => archives.has(objectKey),
       async delete(objectKey) {
         archives.delete(objectKey)
       },

@@ -8,7 +8,7 @@ import { issueAccessToken } from '@/domain/access/access-tokens'
 import { setRole } from '@/domain/access/operators'
 import type { SystemContext } from '@/domain/context'
 import { createUser, setPassword } from '@/domain/user'
-import { writeArchive } from '@/domain/withdrawal/archive'
+import { acceptLostArchives, writeArchive } from '@/domain/withdrawal/archive'
 import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
 import { retryWithdrawal, showWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
@@ -127,6 +127,13 @@ const COMMANDS: Record<string, Command> = {
     options: { user: text },
     async run(ctx, values) {
       return { archive_id: await writeArchive(ctx, required(values, 'user')) }
+    },
+  },
+  'archive accept-loss': {
+    options: { withdrawal: text },
+    async run(ctx, values) {
+      const withdrawalId = required(values, 'withdrawal')
+      return { withdrawal_id: withdrawalId, lost_archives: await acceptLostArchives(ctx, withdrawalId) }
     },
   },
   'ledger replay': {

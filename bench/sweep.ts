@@ -261,7 +261,7 @@ async function printPlans() {
     ...ctx,
     sql: explained(ctx.sql),
     transaction: (work) => ctx.transaction((sql) => work(explained(sql))),
-    mail: { ...ctx.mail, send: async () => true },
+    mail: { ...ctx.mail, send: async () => 'accepted' as const },
   }
   await runDueWork(observed)
   await explainer.end()

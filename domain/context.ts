@@ -83,9 +83,12 @@ export type Message =
       retentionDays: number
     }
 
+/** `refused`: the mail server will never take this message for this recipient. `deferred`: not now, for whatever reason. */
+export type MailOutcome = 'accepted' | 'deferred' | 'refused'
+
 export interface Mail {
-  /** True when the mail server took the message over. `id` is stable over repeated tries of the same message. */
-  send(mail: { to: string; id: string; userId: string; message: Message }): Promise<boolean>
+  /** One try. `id` is stable over repeated tries of the same message. */
+  send(mail: { to: string; id: string; userId: string; message: Message }): Promise<MailOutcome>
   /** Removes what a local mailbox keeps of this user. */
   forget(userId: string): Promise<void>
 }

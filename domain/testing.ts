@@ -42,8 +42,8 @@ export interface Mailed {
 export interface TestContext extends SystemContext {
   clock: { now(): Date; advance(ms: number): void }
   mailbox: Mailed[]
-  /** What the mail server does with the next messages. */
-  mailServer: { accepts: boolean }
+  /** What the mail server does with the next messages; what it does not accept it refuses for now, or for good. */
+  mailServer: { accepts: boolean; refusesForGood: boolean }
   archives: ArchiveStore
   /** What the archive store holds. */
   archived: Map<string, Uint8Array>
@@ -91,7 +91,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
   let now = Date.parse('2026-11-20T09:00:00.000Z')
   const tasks = new Set<Promise<unknown>>()
   const mailbox: Mailed[] = []
-  const mailServer = { accepts: true }
+  const mailServer = { accepts: true, refusesForGood: false }
   const archives = new Map<string, Uint8Array>()
   const ledger: LedgerEntry[] = []
   const engine = { accepts: true, events: [] as EngineEvent[] }
@@ -110,8 +110,9 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     passwords,
     mail: {
       async send({ to, id, message }) {
-        if (mailServer.accepts) mailbox.push({ to, id, message })
-        return mailServer.accepts
+        if (!mailServer.accepts) return mailServer.refusesForGood ? 'refused' : 'deferred'
+        mailbox.push({ to, id, message })
+        return 'accepted'
       },
       async forget() {},
     },

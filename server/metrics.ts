@@ -22,7 +22,7 @@ function createMetrics() {
     }),
     mails: new Counter({
       name: 'account_mails_total',
-      help: 'Messages by template and result: accepted or refused by the mail server.',
+      help: 'Messages by template and result: accepted, deferred (not taken for now) or refused (for good) by the mail server.',
       labelNames: ['template', 'result'],
       registers,
     }),

@@ -218,6 +218,8 @@ export interface SystemContext {
   appUrl: string
   /** The work as a span of a trace, where traces are collected; attributes are ids and codes. */
   traced<T>(name: string, attributes: Record<string, string>, work: () => Promise<T>): Promise<T>
+  /** One line in the log for the operator: ids, codes, counts and times only. */
+  warn(event: string, facts: Record<string, string | number>): void
   /** Goes on after the answer; a failure is logged. */
   background(task: () => Promise<unknown>): void
 }

@@ -50,6 +50,8 @@ export interface TestContext extends SystemContext {
   /** What connected applications answer. */
   apps: { answer(request: AppRequest): Promise<AppAnswer> }
   engine: { accepts: boolean; events: EngineEvent[] }
+  /** What the operator was told. */
+  warnings: { event: string; [fact: string]: string | number }[]
   /** Waits for everything that went on after an answer. */
   settle(): Promise<void>
 }
@@ -94,6 +96,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
   const mailServer = { accepts: true, refusesForGood: false }
   const archives = new Map<string, Uint8Array>()
   const ledger: LedgerEntry[] = []
+  const warnings: TestContext['warnings'] = []
   const engine = { accepts: true, events: [] as EngineEvent[] }
   const apps: TestContext['apps'] = { answer: async () => ({ status: 204 }) }
   return {
@@ -140,6 +143,8 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
       return engine.accepts
     },
     engine,
+    warn: (event, facts) => void warnings.push({ event, ...facts }),
+    warnings,
     timeScale: 1,
     limits: { ...LIMITS, ...limits },
     appUrl: 'https://accounts.test',

@@ -59,8 +59,9 @@ const HISTORY = [
 ]
 
 /**
- * What looks for all that is open, or over, reads an index of nothing else. Whoever counts what has been purged stops at a limit,
- * whoever asks for a demo account at the first row, and a restored backup is read to its end, a thousand people at a time.
+ * What looks for all that is open, or over, reads an index of nothing else; of applications there are few. Whoever counts what has been
+ * purged stops at a limit, whoever asks for a demo account at the first row, and a restored backup is read to its end, a thousand people
+ * at a time.
  */
 const READ_WHOLE = {
   'claim-outbox-events': 'outbox_events_due',
@@ -76,9 +77,10 @@ const READ_WHOLE = {
   'forget-outbox-events': 'outbox_events_sent',
   'forget-rate-limits': 'rate_limits_expires_at_idx',
   'forget-sessions': 'sessions_ended',
+  'mark-silent-apps': 'app_notifications_tried connected_apps_pkey, sorted',
   'purges-due': 'withdrawals_to_purge',
   'users-after': 'users_pkey',
-  'watch-backlog': 'outbox_events_due notices_due notices_failed deletion_steps_due',
+  'watch-backlog': 'outbox_events_due notices_due notices_failed app_notifications_tried deletion_steps_due, sorted',
   'watch-troubled-steps': 'deletion_steps_due, sorted',
   'withdrawals-to-ledger': 'withdrawals_to_ledger',
 }

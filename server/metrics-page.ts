@@ -25,7 +25,7 @@ export async function metricsPage(request: Request): Promise<Response> {
 }
 
 async function readGauges() {
-  const { passwords, steps, outbox, notices } = metrics()
+  const { passwords, steps, outbox, notices, silentApps } = metrics()
   const ctx = systemContext()
   const { running, waiting } = ctx.passwords.load()
   passwords.set({ state: 'running' }, running)
@@ -34,11 +34,13 @@ async function readGauges() {
   steps.reset()
   notices.reset()
   outbox.remove()
+  silentApps.remove()
   try {
     const backlog = await watchBacklog(ctx)
     for (const [state, count] of Object.entries(backlog.steps)) steps.set({ state }, count)
     for (const [state, count] of Object.entries(backlog.notices)) notices.set({ state }, count)
     outbox.set(backlog.outbox)
+    silentApps.set(backlog.silentApps)
   } catch (error) {
     log().warn({ event: 'backlog_unknown', ...describeError(error) })
   }

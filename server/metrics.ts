@@ -43,6 +43,11 @@ function createMetrics() {
       help: 'Events that the engine has not taken over.',
       registers,
     }),
+    silentApps: new Gauge({
+      name: 'account_silent_applications',
+      help: 'Connected applications that have left a call without a good answer for 24 hours.',
+      registers,
+    }),
     notices: new Gauge({
       name: 'account_notices',
       help: 'Notices by state: waiting for the mail server, or failed (given up in the last 30 days).',

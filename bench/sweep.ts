@@ -184,8 +184,8 @@ async function seedPeople(prefix: string, count: number) {
     `INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
      SELECT 'con_${prefix}' || n, ${id}, 'app_bench', 'subject' || n, now() ${people}`,
     `INSERT INTO archive_keys (user_id, sealed_key, created_at) SELECT ${id}, '', now() ${people}`,
-    `INSERT INTO archives (id, user_id, object_key, bytes, created_at)
-     SELECT 'arc_${prefix}' || n, ${id}, '${prefix}' || n || '.bin', 1, now() ${people}`,
+    `INSERT INTO archives (id, user_id, object_key, bytes, created_at, stored_at)
+     SELECT 'arc_${prefix}' || n, ${id}, '${prefix}' || n || '.bin', 1, now(), now() ${people}`,
   ]) {
     await db.query(text)
   }
@@ -262,7 +262,7 @@ async function printPlans() {
     ...ctx,
     sql: explained(ctx.sql),
     transaction: (work) => ctx.transaction((sql) => work(explained(sql))),
-    mail: { ...ctx.mail, send: async () => true },
+    mail: { ...ctx.mail, send: async () => 'accepted' as const },
   }
   await runDueWork(observed)
   await explainer.end()

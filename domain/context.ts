@@ -77,9 +77,12 @@ export type Message =
       retentionDays: number
     }
 
+/** `refused`: the mail server will never take this message for this recipient. `deferred`: not now, for whatever reason. */
+export type MailOutcome = 'accepted' | 'deferred' | 'refused'
+
 export interface Mail {
-  /** True when the mail server took the message over. `id` is stable over repeated tries of the same message. */
-  send(mail: { to: string; id: string; userId: string; message: Message }): Promise<boolean>
+  /** One try. `id` is stable over repeated tries of the same message. */
+  send(mail: { to: string; id: string; userId: string; message: Message }): Promise<MailOutcome>
   /** Removes what a local mailbox keeps of this user. */
   forget(userId: string): Promise<void>
 }
@@ -87,7 +90,8 @@ export interface Mail {
 /** Where encrypted copies of users' data are kept. */
 export interface ArchiveStore {
   put(objectKey: string, content: Uint8Array): Promise<void>
-  /** Removing what is not there is no error. */
+  exists(objectKey: string): Promise<boolean>
+  /** An object that is not there is no error: a run that was killed may have deleted it. Ask `exists` before the first try. */
   delete(objectKey: string): Promise<void>
 }
 
@@ -191,7 +195,8 @@ export interface SystemContext {
   mail: Mail
   /** Null where none is configured. */
   outsideIssuer: OutsideIssuer | null
-  archives: ArchiveStore
+  /** Null where none is configured: no archive can be written then. */
+  archives: ArchiveStore | null
   ledger: ErasureLedger
   /** One request to a connected application; never throws. */
   callApp(request: AppRequest): Promise<AppAnswer>
@@ -203,6 +208,8 @@ export interface SystemContext {
   appUrl: string
   /** The work as a span of a trace, where traces are collected; attributes are ids and codes. */
   traced<T>(name: string, attributes: Record<string, string>, work: () => Promise<T>): Promise<T>
+  /** One line in the log for the operator: ids, codes, counts and times only. */
+  warn(event: string, facts: Record<string, string | number>): void
   /** Goes on after the answer; a failure is logged. */
   background(task: () => Promise<unknown>): void
 }

@@ -1,6 +1,6 @@
 import { maskAddress, parseAddress } from '@/contract/address'
 import { batched } from './batched'
-import { type Message, type SystemContext, statement, UNWAITED } from './context'
+import { type MailOutcome, type Message, type SystemContext, statement, UNWAITED } from './context'
 import { retentionDays } from './withdrawal/schedule'
 import { createStatusToken } from './withdrawal/status-token'
 
@@ -38,7 +38,7 @@ const markSent = statement(
 )
 const giveUp = statement(
   'give-notice-up',
-  'UPDATE notices SET failed_at = $2, due_at = NULL, sealed = NULL WHERE id = $1',
+  'UPDATE notices SET failed_at = $2, due_at = NULL, sealed = NULL WHERE id = $1 AND sent_at IS NULL',
 )
 const expire = statement(
   'expire-notices',
@@ -69,16 +69,17 @@ interface ChangeRow {
   closed_ip: string | null
 }
 
-/** One try for one notice; true when the mail server took it over. A notice that is not due, or taken, is left alone. */
-async function sendNotice(ctx: SystemContext, id: string): Promise<boolean> {
+/** One try for one notice. Null where the notice is not due, or another sender has claimed it. */
+async function sendNotice(ctx: SystemContext, id: string): Promise<MailOutcome | null> {
   const now = ctx.clock.now()
   const [notice] = await ctx.sql<NoticeRow>(claim, [id, now, leaseUntil(now)])
-  if (!notice) return false
+  if (!notice) return null
   const letter = notice.sealed ? await openWithdrawalLetter(ctx, notice) : await loadChangeLetter(ctx, notice)
-  const accepted = letter !== null && (await ctx.mail.send({ ...letter, id, userId: notice.user_id }))
   // Without a letter there is nothing that could ever be sent, unless the key that it is sealed with comes back.
-  await noteTry(ctx, { id, attempts: letter || notice.sealed ? notice.attempts : MOST_TRIES }, accepted)
-  return accepted
+  const unsendable = notice.sealed ? 'deferred' : 'refused'
+  const outcome = letter ? await ctx.mail.send({ ...letter, id, userId: notice.user_id }) : unsendable
+  await noteTry(ctx, { id, attempts: notice.attempts }, outcome)
+  return outcome
 }
 
 /** Until then a claimed notice is its sender's. */
@@ -93,19 +94,22 @@ export function sendFirst(
   notice: { id: string; userId: string },
   letter: Letter,
 ): Promise<boolean> {
-  const accepted = ctx.mail.send({ ...letter, ...notice })
-  ctx.background(async () => noteTry(ctx, { id: notice.id, attempts: 1 }, await accepted))
-  return accepted.catch(() => false)
+  const sending = ctx.mail.send({ ...letter, ...notice })
+  ctx.background(async () => noteTry(ctx, { id: notice.id, attempts: 1 }, await sending))
+  return sending.then(
+    (outcome) => outcome === 'accepted',
+    () => false,
+  )
 }
 
 const noteSent = batched<string>(async (ctx, ids) => {
   await ctx.sql(markSent, [ids, ctx.clock.now()])
 })
 
-async function noteTry(ctx: SystemContext, { id, attempts }: { id: string; attempts: number }, accepted: boolean) {
-  if (accepted) return noteSent(ctx, id)
+async function noteTry(ctx: SystemContext, { id, attempts }: { id: string; attempts: number }, outcome: MailOutcome) {
+  if (outcome === 'accepted') return noteSent(ctx, id)
   const now = ctx.clock.now()
-  if (attempts >= MOST_TRIES) await ctx.sql(giveUp, [id, now])
+  if (outcome === 'refused' || attempts >= MOST_TRIES) await ctx.sql(giveUp, [id, now])
   else await ctx.sql(tryAgain, [id, new Date(now.getTime() + waitMs(ctx, attempts))])
 }
 
@@ -117,9 +121,9 @@ export async function sendDueNotices(ctx: SystemContext, batch = 50): Promise<nu
   for (let sent = 0; ; ) {
     const due = await ctx.sql<{ id: string }>(dueNotices, [ctx.clock.now(), batch])
     const results = await Promise.all(due.map(({ id }) => sendNotice(ctx, id)))
-    sent += results.filter(Boolean).length
-    // While the mail server takes nothing there is no point in going on.
-    if (due.length < batch || !results.some(Boolean)) return sent
+    sent += results.filter((outcome) => outcome === 'accepted').length
+    // While the mail server defers everything there is no point in going on.
+    if (due.length < batch || results.every((outcome) => outcome === null || outcome === 'deferred')) return sent
   }
 }
 

@@ -13,6 +13,7 @@ import type {
   Actor,
   AppAnswer,
   AppRequest,
+  ArchiveStore,
   Context,
   Credential,
   EngineEvent,
@@ -38,12 +39,16 @@ export interface Mailed {
 export interface TestContext extends SystemContext {
   clock: { now(): Date; advance(ms: number): void }
   mailbox: Mailed[]
-  /** What the mail server does with the next messages. */
-  mailServer: { accepts: boolean }
-  archived: ReadonlyMap<string, Uint8Array>
+  /** What the mail server does with the next messages; what it does not accept it refuses for now, or for good. */
+  mailServer: { accepts: boolean; refusesForGood: boolean }
+  archives: ArchiveStore
+  /** What the archive store holds. */
+  archived: Map<string, Uint8Array>
   /** What connected applications answer. */
   apps: { answer(request: AppRequest): Promise<AppAnswer> }
   engine: { accepts: boolean; events: EngineEvent[] }
+  /** What the operator was told. */
+  warnings: { event: string; [fact: string]: string | number }[]
   /** Waits for everything that went on after an answer. */
   settle(): Promise<void>
 }
@@ -85,9 +90,10 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
   let now = Date.parse('2026-11-20T09:00:00.000Z')
   const tasks = new Set<Promise<unknown>>()
   const mailbox: Mailed[] = []
-  const mailServer = { accepts: true }
+  const mailServer = { accepts: true, refusesForGood: false }
   const archives = new Map<string, Uint8Array>()
   const ledger: LedgerEntry[] = []
+  const warnings: TestContext['warnings'] = []
   const engine = { accepts: true, events: [] as EngineEvent[] }
   const apps: TestContext['apps'] = { answer: async () => ({ status: 204 }) }
   return {
@@ -104,8 +110,9 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     passwords,
     mail: {
       async send({ to, id, message }) {
-        if (mailServer.accepts) mailbox.push({ to, id, message })
-        return mailServer.accepts
+        if (!mailServer.accepts) return mailServer.refusesForGood ? 'refused' : 'deferred'
+        mailbox.push({ to, id, message })
+        return 'accepted'
       },
       async forget() {},
     },
@@ -114,6 +121,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
       async put(objectKey, content) {
         archives.set(objectKey, content)
       },
+      exists: async (objectKey) => archives.has(objectKey),
       async delete(objectKey) {
         archives.delete(objectKey)
       },
@@ -132,6 +140,8 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
       return engine.accepts
     },
     engine,
+    warn: (event, facts) => void warnings.push({ event, ...facts }),
+    warnings,
     timeScale: 1,
     limits: { ...LIMITS, ...limits },
     appUrl: 'https://accounts.test',

@@ -117,11 +117,11 @@ export class Service {
         ...mail,
         send: async (sent: Parameters<typeof mail.send>[0]) => {
           this.requireLife()
-          const accepted = await mail.send(sent)
+          const outcome = await mail.send(sent)
           const { to, id, message } = sent
           const code = message.template === 'verify-new-email' ? message.code : undefined
-          if (accepted) this.mails.push({ to, id, template: message.template, code, at: ctx.clock.now() })
-          return accepted
+          if (outcome === 'accepted') this.mails.push({ to, id, template: message.template, code, at: ctx.clock.now() })
+          return outcome
         },
       },
       callApp: async ({ endpoint, headers, body }: Parameters<typeof ctx.callApp>[0]) => {

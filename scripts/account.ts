@@ -12,7 +12,7 @@ import { EVENT_TYPES, type EventType } from '@/domain/events'
 import { resealSecrets } from '@/domain/reseal'
 import { showUser } from '@/domain/show-user'
 import { createUser, setPassword } from '@/domain/user'
-import { writeArchive } from '@/domain/withdrawal/archive'
+import { acceptLostArchives, writeArchive } from '@/domain/withdrawal/archive'
 import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
 import { retryWithdrawal, showWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
@@ -232,6 +232,15 @@ const COMMANDS: Record<string, Command> = {
     options: { user: text },
     async run(ctx, values) {
       return { archive_id: await writeArchive(ctx, required(values, 'user')) }
+    },
+  },
+  'archive accept-loss': {
+    usage: '--withdrawal wd_…',
+    does: 'Removes archives that are not in the store any more from the list, so that their step can end.',
+    options: { withdrawal: text },
+    async run(ctx, values) {
+      const withdrawalId = required(values, 'withdrawal')
+      return { withdrawal_id: withdrawalId, lost_archives: await acceptLostArchives(ctx, withdrawalId) }
     },
   },
   'secrets reseal': {

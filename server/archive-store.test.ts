@@ -5,17 +5,26 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import type { ArchiveStore } from '@/domain/context'
 import { createArchiveStore } from './archive-store'
 
 test('a directory keeps one file an archive, and deleting twice is no error', async () => {
-  const dataDir = await mkdtemp(path.join(tmpdir(), 'archives-'))
-  onTestFinished(() => rm(dataDir, { recursive: true }))
-  const store = createArchiveStore({ dataDir, archiveS3: undefined })
+  const parent = await mkdtemp(path.join(tmpdir(), 'archives-'))
+  onTestFinished(() => rm(parent, { recursive: true }))
+  const archiveDir = path.join(parent, 'archives')
+  const store = createArchiveStore({ archiveDir, archiveS3: undefined }) as ArchiveStore
+  expect(await store.exists('arc_1.bin')).toBe(false)
   await store.put('arc_1.bin', Buffer.from('sealed'))
-  expect(await readFile(path.join(dataDir, 'archives', 'arc_1.bin'), 'utf8')).toBe('sealed')
+  expect(await readFile(path.join(archiveDir, 'arc_1.bin'), 'utf8')).toBe('sealed')
+  expect(await store.exists('arc_1.bin')).toBe(true)
   await store.delete('arc_1.bin')
+  expect(await store.exists('arc_1.bin')).toBe(false)
   await store.delete('arc_1.bin')
-  expect(await readdir(path.join(dataDir, 'archives'))).toEqual([])
+  expect(await readdir(archiveDir)).toEqual([])
+})
+
+test('without a directory and a bucket there is no store', () => {
+  expect(createArchiveStore({ archiveDir: undefined, archiveS3: undefined })).toBeNull()
 })
 
 /** Keeps objects, and takes signed requests only. */
@@ -33,7 +42,8 @@ async function givenS3() {
     const url = request.url ?? ''
     const status = answers.shift() ?? (signed.test(request.headers.authorization ?? '') && intact ? 200 : 403)
     if (status === 200 && request.method === 'PUT') objects.set(url, body)
-    const found = request.method === 'DELETE' ? objects.delete(url) : true
+    const { method } = request
+    const found = method === 'DELETE' ? objects.delete(url) : method !== 'HEAD' || objects.has(url)
     response.writeHead(status === 200 && !found ? 404 : status).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -46,20 +56,23 @@ async function givenS3() {
     accessKeyId: 'key-id',
     secretAccessKey: 'secret',
   }
-  return { objects, answers, store: createArchiveStore({ dataDir: '', archiveS3 }) }
+  return { objects, answers, store: createArchiveStore({ archiveDir: undefined, archiveS3 }) as ArchiveStore }
 }
 
 test('a bucket is written to and cleared with signed requests', async () => {
   const { objects, store } = await givenS3()
   await store.put('arc_1.bin', Buffer.from('sealed'))
   expect([...objects]).toEqual([['/copies/arc_1.bin', Buffer.from('sealed')]])
+  expect([await store.exists('arc_1.bin'), await store.exists('arc_2.bin')]).toEqual([true, false])
   await store.delete('arc_1.bin')
   await store.delete('arc_1.bin')
   expect(objects.size).toBe(0)
 })
 
-test('a bucket that refuses a deletion fails the step instead of passing over it', async () => {
+test('a bucket that refuses a deletion, or tells nothing of an object, fails the step instead of passing over it', async () => {
   const { answers, store } = await givenS3()
-  answers.push(403)
-  await expect(store.delete('arc_1.bin')).rejects.toThrow('the archive store answered 403')
+  for (const ask of [store.delete, store.exists]) {
+    answers.push(403)
+    await expect(ask('arc_1.bin')).rejects.toMatchObject({ code: 'archive_store_403' })
+  }
 })

@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import type { ArchiveStore } from '@/domain/context'
@@ -15,8 +15,13 @@ export interface S3Settings {
   secretAccessKey: string
 }
 
-export const createArchiveStore = ({ dataDir, archiveS3 }: Pick<Env, 'dataDir' | 'archiveS3'>): ArchiveStore =>
-  archiveS3 ? inBucket(archiveS3) : inDirectory(path.join(dataDir, 'archives'))
+export function createArchiveStore({
+  archiveDir,
+  archiveS3,
+}: Pick<Env, 'archiveDir' | 'archiveS3'>): ArchiveStore | null {
+  if (archiveS3) return inBucket(archiveS3)
+  return archiveDir ? inDirectory(archiveDir) : null
+}
 
 /** One file an archive. */
 function inDirectory(directory: string): ArchiveStore {
@@ -27,6 +32,14 @@ function inDirectory(directory: string): ArchiveStore {
       await writeFile(`${file}.part`, content, { mode: 0o600 })
       await rename(`${file}.part`, file)
     },
+    exists: (objectKey) =>
+      access(path.join(directory, objectKey)).then(
+        () => true,
+        (error) => {
+          if (error.code === 'ENOENT') return false
+          throw error
+        },
+      ),
     async delete(objectKey) {
       const file = path.join(directory, objectKey)
       // A writer that was killed leaves the part behind.
@@ -38,20 +51,22 @@ function inDirectory(directory: string): ArchiveStore {
 /** One object an archive, in anything that speaks S3. */
 function inBucket({ endpoint, bucket, ...credentials }: S3Settings): ArchiveStore {
   const client = new AwsClient({ ...credentials, service: 's3', retries: 2 })
-  async function send(method: 'PUT' | 'DELETE', objectKey: string, content?: Uint8Array) {
+  /** False where there is no such object. */
+  async function send(method: 'PUT' | 'HEAD' | 'DELETE', objectKey: string, content?: Uint8Array): Promise<boolean> {
     const response = await client.fetch(`${endpoint.replace(/\/$/, '')}/${bucket}/${objectKey}`, {
       method,
       body: content as BodyInit | undefined,
       signal: AbortSignal.timeout(TIME_OUT_MS),
     })
     await response.body?.cancel()
-    // What is gone already needs no deleting.
-    if (!response.ok && !(method === 'DELETE' && response.status === 404)) {
-      throw new Error(`the archive store answered ${response.status}`)
-    }
+    if (response.ok) return true
+    if (response.status === 404 && method !== 'PUT') return false
+    const { status } = response
+    throw Object.assign(new Error(`the archive store answered ${status}`), { code: `archive_store_${status}` })
   }
   return {
-    put: (objectKey, content) => send('PUT', objectKey, content),
-    delete: (objectKey) => send('DELETE', objectKey),
+    put: (objectKey, content) => send('PUT', objectKey, content).then(() => {}),
+    exists: (objectKey) => send('HEAD', objectKey),
+    delete: (objectKey) => send('DELETE', objectKey).then(() => {}),
   }
 }

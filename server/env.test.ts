@@ -131,6 +131,7 @@ test.each([
   ['TRUSTED_PROXY_HOPS', '-1'],
   ['TRUSTED_PROXY_HOPS', 'true'],
   ['ALLOW_PRIVATE_ENDPOINTS', 'yes'],
+  ['ARCHIVE_DIR_SHARED', 'true'],
   ['WITHDRAWAL_TIME_SCALE', '0'],
   ['WITHDRAWAL_TIME_SCALE', '-1'],
   ['WITHDRAWAL_TIME_SCALE', 'Infinity'],
@@ -213,6 +214,38 @@ test('production refuses a development engine, whose calls are unsigned', () => 
   for (const value of ['1', 'http://localhost:8288']) {
     expect(problemOf({ ...PRODUCTION, INNGEST_DEV: value })).toMatch(/^INNGEST_DEV must not be set [^\n]+\.$/)
   }
+})
+
+const S3 = {
+  ARCHIVE_S3_ENDPOINT: 'https://s3.example.com',
+  ARCHIVE_S3_BUCKET: 'copies',
+  ARCHIVE_S3_ACCESS_KEY_ID: 'id',
+  ARCHIVE_S3_SECRET_ACCESS_KEY: 'secret',
+}
+const SHARED_DIR = { ARCHIVE_DIR: '/mnt/archives', ARCHIVE_DIR_SHARED: '1' }
+
+test.each([
+  ['local mode: a directory in DATA_DIR', { DATA_DIR: '/d' }, { archiveDir: '/d/archives', archiveS3: undefined }],
+  ['local mode with a directory', { ARCHIVE_DIR: '/a' }, { archiveDir: '/a', archiveS3: undefined }],
+  ['local mode with a bucket', S3, { archiveDir: undefined, archiveS3: { bucket: 'copies', region: 'us-east-1' } }],
+  ['production: none', PRODUCTION, { archiveDir: undefined, archiveS3: undefined }],
+  ['production with a bucket', { ...PRODUCTION, ...S3 }, { archiveDir: undefined, archiveS3: { bucket: 'copies' } }],
+  ['production with a shared directory', { ...PRODUCTION, ...SHARED_DIR }, { archiveDir: '/mnt/archives' }],
+])('the archive store in %s', (_mode, source, expected) => {
+  expect(parseEnv({ ...SECRETS, ...source })).toMatchObject(expected)
+})
+
+test.each<[Record<string, string>, RegExp]>([
+  [{ ...PRODUCTION, ARCHIVE_DIR: '/a' }, /^ARCHIVE_DIR must be on storage that all instances share [^\n]+\.$/],
+  [{ ...PRODUCTION, ARCHIVE_DIR: '/a', ARCHIVE_DIR_SHARED: '0' }, /^ARCHIVE_DIR must be on storage [^\n]+\.$/],
+  [{ ARCHIVE_DIR_SHARED: '1' }, /^ARCHIVE_DIR_SHARED must not be set without ARCHIVE_DIR\.$/],
+  [{ ...S3, ARCHIVE_DIR: '/a' }, /^ARCHIVE_DIR and ARCHIVE_S3_ENDPOINT must not be set together[^\n]+\.$/],
+  ...Object.keys(S3).map((name): [Record<string, string>, RegExp] => [
+    { ...S3, [name]: '' },
+    /^ARCHIVE_S3_ENDPOINT, [^\n]+ must be set together\.$/,
+  ]),
+])('an archive store that would lose archives stops the start: %o', (source, sentence) => {
+  expect(problemOf(source)).toMatch(sentence)
 })
 
 test.each([

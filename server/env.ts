@@ -17,8 +17,9 @@ export interface Env {
   databaseUrl: string | undefined
   /** The most that this instance opens. */
   databaseConnections: number
-  /** Undefined: archives are files in `dataDir`. */
   archiveS3: S3Settings | undefined
+  /** Where archives are files. Neither this nor `archiveS3`: there are no archives. */
+  archiveDir: string | undefined
   /** Undefined: messages are kept in `dataDir` and shown at /dev/mailbox. */
   smtpUrl: string | undefined
   mailFrom: string
@@ -157,6 +158,8 @@ const schema = z.object({
     )
     .transform(Number)
     .default(1),
+  ARCHIVE_DIR: z.string().optional(),
+  ARCHIVE_DIR_SHARED: flag.optional(),
   ARCHIVE_S3_ENDPOINT: url(['http:', 'https:'], 'https://s3.eu-central-1.amazonaws.com').optional(),
   ARCHIVE_S3_BUCKET: z.string().optional(),
   ARCHIVE_S3_REGION: z.string().default('us-east-1'),
@@ -229,6 +232,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     databaseUrl: settings.DATABASE_URL,
     databaseConnections: settings.DATABASE_CONNECTIONS,
     archiveS3: toS3Settings(settings),
+    archiveDir: toArchiveDir(settings),
     smtpUrl: settings.SMTP_URL,
     mailFrom: settings.MAIL_FROM,
     supportEmail: settings.SUPPORT_EMAIL,
@@ -253,10 +257,12 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
 
 function toS3Settings(settings: z.output<typeof schema>): S3Settings | undefined {
   const { ARCHIVE_S3_ENDPOINT, ARCHIVE_S3_BUCKET, ARCHIVE_S3_ACCESS_KEY_ID, ARCHIVE_S3_SECRET_ACCESS_KEY } = settings
-  if (!ARCHIVE_S3_ENDPOINT) return undefined
-  if (!ARCHIVE_S3_BUCKET || !ARCHIVE_S3_ACCESS_KEY_ID || !ARCHIVE_S3_SECRET_ACCESS_KEY) {
+  if (!ARCHIVE_S3_ENDPOINT && !ARCHIVE_S3_BUCKET && !ARCHIVE_S3_ACCESS_KEY_ID && !ARCHIVE_S3_SECRET_ACCESS_KEY) {
+    return undefined
+  }
+  if (!ARCHIVE_S3_ENDPOINT || !ARCHIVE_S3_BUCKET || !ARCHIVE_S3_ACCESS_KEY_ID || !ARCHIVE_S3_SECRET_ACCESS_KEY) {
     throw new SettingsError(
-      'ARCHIVE_S3_ENDPOINT needs ARCHIVE_S3_BUCKET, ARCHIVE_S3_ACCESS_KEY_ID and ARCHIVE_S3_SECRET_ACCESS_KEY beside it.',
+      'ARCHIVE_S3_ENDPOINT, ARCHIVE_S3_BUCKET, ARCHIVE_S3_ACCESS_KEY_ID and ARCHIVE_S3_SECRET_ACCESS_KEY must be set together.',
     )
   }
   return {
@@ -266,6 +272,24 @@ function toS3Settings(settings: z.output<typeof schema>): S3Settings | undefined
     accessKeyId: ARCHIVE_S3_ACCESS_KEY_ID,
     secretAccessKey: ARCHIVE_S3_SECRET_ACCESS_KEY,
   }
+}
+
+/** A directory of one host is no store in production: another instance would look for the archives in its own. */
+function toArchiveDir(settings: z.output<typeof schema>): string | undefined {
+  const { APP_ENV, DATA_DIR, ARCHIVE_DIR, ARCHIVE_DIR_SHARED, ARCHIVE_S3_ENDPOINT } = settings
+  if (ARCHIVE_DIR && ARCHIVE_S3_ENDPOINT) {
+    throw new SettingsError('ARCHIVE_DIR and ARCHIVE_S3_ENDPOINT must not be set together: archives have one store.')
+  }
+  if (ARCHIVE_DIR_SHARED && !ARCHIVE_DIR) {
+    throw new SettingsError('ARCHIVE_DIR_SHARED must not be set without ARCHIVE_DIR.')
+  }
+  if (APP_ENV === 'production' && ARCHIVE_DIR && !ARCHIVE_DIR_SHARED) {
+    throw new SettingsError(
+      'ARCHIVE_DIR must be on storage that all instances share when APP_ENV is production: set ARCHIVE_DIR_SHARED=1 if it is, or set ARCHIVE_S3_ENDPOINT.',
+    )
+  }
+  if (ARCHIVE_DIR) return path.resolve(ARCHIVE_DIR)
+  return APP_ENV === 'production' || ARCHIVE_S3_ENDPOINT ? undefined : path.resolve(DATA_DIR, 'archives')
 }
 
 function toIssuerSettings(settings: z.output<typeof schema>): IssuerSettings | undefined {

@@ -19,7 +19,7 @@ test('what a request does carries its id in the log, after its answer too, and o
   ctx.mail.send = async () => {
     await setTimeout(10)
     log().info({ event: 'mail' })
-    return true
+    return 'accepted'
   }
   shared.__accountContext = ctx
   const changeAs = async (requestId: string) => {

@@ -6,6 +6,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { parseAddress } from '@/contract/address'
 import type { Message } from '@/domain/context'
 import { createMailer } from './mailer'
+import { metrics } from './metrics'
 
 const shared = globalThis as { __accountLog?: Logger }
 const logged: string[] = []
@@ -108,7 +109,7 @@ const linksOf = (html: string) =>
 
 test('a message goes to one recipient, in the envelope and in the header, and to nobody in secret', async () => {
   const { mailer, deliveries, commands } = await givenMailServer()
-  expect(await mailer.send(letter(verification()))).toBe(true)
+  expect(await mailer.send(letter(verification()))).toBe('accepted')
   const delivery = only(deliveries)
   expect(commands).toEqual(['RCPT ada@b.test'])
   expect([delivery.from, delivery.recipients]).toEqual(['no-reply@accounts.test', ['ada@b.test']])
@@ -122,7 +123,7 @@ test('a message goes to one recipient, in the envelope and in the header, and to
 test('the verification message has its exact subject, and code and link in both of its parts', async () => {
   const { mailer, deliveries } = await givenMailServer()
   for (const firstMethod of ['email_code', 'email_link'] as const) {
-    expect(await mailer.send(letter(verification({ firstMethod })))).toBe(true)
+    expect(await mailer.send(letter(verification({ firstMethod })))).toBe('accepted')
     const { mail } = only(deliveries.splice(0))
     expect(mail.subject).toBe('Verify Your New Email Address')
     const [html, text] = [mail.html ?? '', mail.text ?? '']
@@ -155,7 +156,7 @@ test('the notice of a change has its exact subject, and in both parts the name, 
     changedAt: new Date('2026-11-20T09:12:00.000Z'),
     ipAddress: '192.0.2.77',
   }
-  expect(await mailer.send(letter(message))).toBe(true)
+  expect(await mailer.send(letter(message))).toBe('accepted')
   const { mail } = only(deliveries)
   expect(mail.subject).toBe('Email Address Changed')
   for (const part of [mail.html ?? '', mail.text ?? '']) {
@@ -176,7 +177,7 @@ test('the notice of a request leads to the settings and holds neither code nor v
     requestedAt: new Date('2026-11-20T09:12:00.000Z'),
     ipAddress: '192.0.2.77',
   }
-  expect(await mailer.send(letter(message))).toBe(true)
+  expect(await mailer.send(letter(message))).toBe('accepted')
   const { mail } = only(deliveries)
   for (const part of [mail.html ?? '', mail.text ?? '']) {
     expect(part).toContain('n••••@b.test')
@@ -195,7 +196,7 @@ test('the confirmation of a withdrawal leads to its progress', async () => {
     scheduledCompletion: new Date('2026-11-27T09:12:00.000Z'),
     retentionDays: 30,
   }
-  expect(await mailer.send(letter(message))).toBe(true)
+  expect(await mailer.send(letter(message))).toBe('accepted')
   const { mail } = only(deliveries)
   expect(linksOf(mail.html ?? '')).toContain(progressUrl)
   expect(mail.text).toContain(progressUrl)
@@ -222,7 +223,9 @@ test('an international domain is an A-label on the wire, in the command and in t
     socket.pipe(server).pipe(socket)
   })
   const address = parseAddress('Ada@BÜCHER.test')
-  expect(await mailer.send(letter(verification({ newEmail: address?.typed ?? '' }), address?.deliverable))).toBe(true)
+  expect(await mailer.send(letter(verification({ newEmail: address?.typed ?? '' }), address?.deliverable))).toBe(
+    'accepted',
+  )
   expect(wire.match(/^(RCPT TO|To):.*$/gim)).toEqual(['RCPT TO:<Ada@xn--bcher-kva.test>', 'To: Ada@xn--bcher-kva.test'])
   expect(wire).not.toContain('SMTPUTF8')
   expect(only(deliveries).mail.text).toContain('Ada@BÜCHER.test')
@@ -255,7 +258,7 @@ test.each([
   ['an attribute', '" onmouseover="alert(1)'],
 ])('a user name that is %s is text in both parts', async (_, userName) => {
   const { mailer, deliveries } = await givenMailServer()
-  expect(await mailer.send(letter(verification({ userName })))).toBe(true)
+  expect(await mailer.send(letter(verification({ userName })))).toBe('accepted')
   const delivery = only(deliveries)
   const { html = '', text = '', subject } = delivery.mail
   expect(subject).toBe('Verify Your New Email Address')
@@ -271,7 +274,7 @@ test.each([
 
 test('a user name of ten kilobytes does not push the code out of sight', async () => {
   const { mailer, deliveries } = await givenMailServer()
-  expect(await mailer.send(letter(verification({ userName: '😀 '.repeat(3_400) })))).toBe(true)
+  expect(await mailer.send(letter(verification({ userName: '😀 '.repeat(3_400) })))).toBe('accepted')
   const { text = '', html = '' } = only(deliveries).mail
   expect(text.indexOf(CODE)).toBeLessThan(2_000)
   expect(html.length).toBeLessThan(20_000)
@@ -280,27 +283,82 @@ test('a user name of ten kilobytes does not push the code out of sight', async (
 
 const refusing = (code: number, text: string) => Object.assign(new Error(text), { responseCode: code })
 
-test.each<[string, SMTPServerOptions]>([
-  ['the connection', { onConnect: (_, callback) => callback(refusing(421, 'try later ada@b.test')) }],
-  ['the sender', { onMailFrom: (_, __, callback) => callback(refusing(553, 'no such sender ada@b.test')) }],
-  ['the recipient for good', { onRcptTo: (_, __, callback) => callback(refusing(550, 'no such user ada@b.test')) }],
-  ['the recipient for now', { onRcptTo: (_, __, callback) => callback(refusing(450, 'greylisted ada@b.test')) }],
-  [
-    'the message',
-    {
-      onData(stream, _, callback) {
-        stream.on('end', () => callback(refusing(552, `too large ${CODE} ada@b.test`))).resume()
-      },
-    },
-  ],
-])('a server that refuses %s has not taken the message, and the log repeats no address', async (_, options) => {
-  const { mailer, deliveries } = await givenMailServer(options)
+type Stage = 'connection' | 'sign-in' | 'sender' | 'recipient' | 'message'
+const refusingAt = (stage: Stage, code: number, text: string): SMTPServerOptions => {
+  const refusal = refusing(code, text)
+  switch (stage) {
+    case 'connection':
+      return { onConnect: (_, callback) => callback(refusal) }
+    case 'sign-in':
+      return { authOptional: false, disabledCommands: ['STARTTLS'], onAuth: (_, __, callback) => callback(refusal) }
+    case 'sender':
+      return { onMailFrom: (_, __, callback) => callback(refusal) }
+    case 'recipient':
+      return { onRcptTo: (_, __, callback) => callback(refusal) }
+    case 'message':
+      return { onData: (stream, _, callback) => void stream.on('end', () => callback(refusal)).resume() }
+  }
+}
+
+test.each<[Stage, number, string, 'refused' | 'deferred']>([
+  // For good: this message will never be taken for this recipient.
+  ['recipient', 550, 'no such user', 'refused'],
+  ['recipient', 550, '5.1.1 no such user', 'refused'],
+  ['recipient', 550, '5.2.1 mailbox disabled', 'refused'],
+  ['recipient', 551, 'user not local', 'refused'],
+  ['recipient', 553, 'mailbox name not allowed', 'refused'],
+  ['recipient', 554, '5.1.1 no such user', 'refused'],
+  ['recipient', 556, '5.1.10 the domain takes no mail', 'refused'],
+  ['message', 550, 'not wanted', 'refused'],
+  ['message', 552, '5.3.4 too large', 'refused'],
+  ['message', 552, 'too large', 'refused'],
+  ['message', 554, 'not wanted', 'refused'],
+  ['message', 554, '5.7.1 looks like spam', 'refused'],
+  // For now, or by the fault of a setting that would meet every message.
+  ['connection', 421, 'try later', 'deferred'],
+  ['connection', 554, 'your address is blocked', 'deferred'],
+  ['sign-in', 535, '5.7.8 wrong password', 'deferred'],
+  ['sender', 550, 'no such sender', 'deferred'],
+  ['sender', 553, '5.1.8 bad sender', 'deferred'],
+  ['recipient', 450, 'greylisted', 'deferred'],
+  ['recipient', 452, '4.2.2 mailbox full', 'deferred'],
+  ['recipient', 530, '5.7.0 sign in first', 'deferred'],
+  ['recipient', 550, '5.1.8 bad sender', 'deferred'],
+  ['recipient', 550, '5.3.0 out of order', 'deferred'],
+  ['recipient', 550, '5.7.1 your address is blocked', 'deferred'],
+  ['recipient', 554, '5.7.1 relay access denied', 'deferred'],
+  ['recipient', 503, 'bad sequence', 'deferred'],
+  ['message', 451, 'local error', 'deferred'],
+  ['message', 550, '5.7.26 not authenticated', 'deferred'],
+  ['message', 554, '5.3.0 out of order', 'deferred'],
+])('at the %s the reply %i %s means: %s', async (stage, code, text, outcome) => {
+  const { deliveries, port } = await givenMailServer(refusingAt(stage, code, `${text} ada@b.test ${CODE}`))
+  const user = stage === 'sign-in' ? 'user:password@' : ''
+  const mailer = createMailer({ ...settings, smtpUrl: `smtp://${user}127.0.0.1:${port}` })
   const from = logged.length
-  expect(await mailer.send(letter(verification()))).toBe(false)
+  expect(await mailer.send(letter(verification()))).toBe(outcome)
   expect(deliveries).toEqual([])
   const lines = logged.slice(from)
-  expect(lines.map((line) => JSON.parse(line).event)).toEqual(['mail_refused'])
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ event: `mail_${outcome}`, responseCode: code }])
   expect(lines.join()).not.toMatch(/ada@b\.test|042137|Lovelace/)
+})
+
+test('messages are counted by how they ended', async () => {
+  const count = async (result: string) =>
+    (await metrics().mails.get()).values.find(
+      ({ labels }) => labels.template === 'verify-new-email' && labels.result === result,
+    )?.value ?? 0
+  const before = [await count('accepted'), await count('deferred'), await count('refused')]
+  const replies = [550, 450, 550]
+  const { mailer } = await givenMailServer({
+    onRcptTo: (_, __, callback) => {
+      const code = replies.shift()
+      callback(code ? refusing(code, 'no') : undefined)
+    },
+  })
+  for (let n = 0; n < 4; n++) await mailer.send(letter(verification()))
+  const after = [await count('accepted'), await count('deferred'), await count('refused')]
+  expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([1, 1, 2])
 })
 
 test('what is sent leaves one line in the log, without address, name, code or link', async () => {
@@ -319,9 +377,9 @@ test('after a refusal the next message is taken again', async () => {
   const { mailer, deliveries } = await givenMailServer({
     onRcptTo: (_, __, callback) => (refuses ? callback(refusing(450, 'later')) : callback()),
   })
-  expect(await mailer.send(letter(verification()))).toBe(false)
+  expect(await mailer.send(letter(verification()))).toBe('deferred')
   refuses = false
-  expect(await mailer.send(letter(verification()))).toBe(true)
+  expect(await mailer.send(letter(verification()))).toBe('accepted')
   expect(deliveries).toHaveLength(1)
 })
 
@@ -331,22 +389,22 @@ test('twenty messages at once all arrive, each with its own recipient and code',
   const sent = await Promise.all(
     numbers.map((n) => mailer.send(letter(verification({ code: String(100_000 + n) }), `u${n}@b.test`))),
   )
-  expect(sent).toEqual(numbers.map(() => true))
+  expect(sent).toEqual(numbers.map(() => 'accepted'))
   const pairs = deliveries.map(({ recipients, mail }) => [recipients.join(), /1000\d\d/.exec(mail.text ?? '')?.[0]])
   expect(pairs.sort()).toEqual(numbers.map((n) => [`u${n}@b.test`, String(100_000 + n)]).sort())
 })
 
 test('where nothing listens the message is not taken', async () => {
   const mailer = createMailer({ ...settings, smtpUrl: 'smtp://127.0.0.1:1' })
-  expect(await mailer.send(letter(verification()))).toBe(false)
+  expect(await mailer.send(letter(verification()))).toBe('deferred')
 })
 
 test('a server that hangs up, or speaks another protocol, has not taken the message', async () => {
   const hangsUp = await givenRawServer((socket) => socket.destroy())
   const speaksHttp = await givenRawServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
   expect(await Promise.all([hangsUp, speaksHttp].map((mailer) => mailer.send(letter(verification()))))).toEqual([
-    false,
-    false,
+    'deferred',
+    'deferred',
   ])
 })
 
@@ -368,10 +426,10 @@ test('however a mail server stalls, send ends within fourteen seconds, and once 
   const dozen = Array.from({ length: 12 }, () => stallsInData.mailer)
   const send = (mailers: (typeof silent)[]) => Promise.all(mailers.map((mailer) => mailer.send(letter(verification()))))
   const startedAt = performance.now()
-  expect(new Set(await send([silent, dripping, ...dozen]))).toEqual(new Set([false]))
+  expect(new Set(await send([silent, dripping, ...dozen]))).toEqual(new Set(['deferred']))
   expect(performance.now() - startedAt).toBeLessThan(14_000)
   // No connection goes on that nobody waits for.
   await vi.waitFor(() => expect(dripped.map(({ destroyed }) => destroyed)).toEqual([true]))
   stalls = false
-  expect(new Set(await send(dozen))).toEqual(new Set([true]))
+  expect(new Set(await send(dozen))).toEqual(new Set(['accepted']))
 }, 40_000)

@@ -5,6 +5,7 @@ import { createGate } from './gate'
 import { describeError, log } from './log'
 import { forgetMessages, storeMessage } from './mailbox'
 import { metrics } from './metrics'
+import { isRefusalForGood } from './smtp-replies'
 
 type Settings = Pick<Env, 'smtpUrl' | 'mailFrom' | 'supportEmail' | 'appUrl'>
 type Deliver = (
@@ -26,23 +27,27 @@ export function createMailer(settings: Settings): Mail {
   return {
     async send({ to, id, userId, message }) {
       const startedAt = performance.now()
-      const result = await loadMessages()
+      const { outcome, ...details } = await loadMessages()
         .then(({ renderMessage }) => renderMessage(message, settings))
         .then((content) => deliver({ to, id, userId }, content))
         .then(
-          () => ({ event: 'mail_accepted' }),
+          () => ({ outcome: 'accepted' as const }),
           // A server's answer can repeat the address, so only its code is kept.
-          (error) => ({ event: 'mail_refused', ...describeError(error), responseCode: error?.responseCode }),
+          (error) => ({
+            outcome: isRefusalForGood(error) ? ('refused' as const) : ('deferred' as const),
+            ...describeError(error),
+            responseCode: error?.responseCode,
+          }),
         )
-      const accepted = result.event === 'mail_accepted'
-      log()[accepted ? 'info' : 'warn']({
-        ...result,
+      log()[outcome === 'accepted' ? 'info' : 'warn']({
+        event: `mail_${outcome}`,
+        ...details,
         template: message.template,
         messageId: id,
         ms: Math.round(performance.now() - startedAt),
       })
-      metrics().mails.inc({ template: message.template, result: accepted ? 'accepted' : 'refused' })
-      return accepted
+      metrics().mails.inc({ template: message.template, result: outcome })
+      return outcome
     },
     forget: (userId) => (settings.smtpUrl ? Promise.resolve() : forgetMessages(userId)),
   }

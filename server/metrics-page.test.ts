@@ -1,6 +1,6 @@
 import pino, { type Logger } from 'pino'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { givenUser, type TestContext, testContext } from '@/domain/testing'
+import { givenUser, givenWithdrawal, runDueWork, type TestContext, testContext } from '@/domain/testing'
 import { metricsPage } from './metrics-page'
 import { call, givenCaller } from './testing'
 
@@ -71,6 +71,18 @@ test('answers are counted by operation and code', async () => {
   expect(after).not.toContain(caller.userId)
 })
 
+test('silent applications are counted', async () => {
+  expect(figure(await read(), 'account_silent_applications')).toBe(0)
+  const { withdrawalId } = await givenWithdrawal(ctx, ['calendar'])
+  ctx.apps.answer = async () => ({ status: 503 })
+  for (const ms of [60 * 60_000, 24 * 60 * 60_000]) {
+    ctx.clock.advance(ms)
+    await runDueWork(ctx)
+  }
+  expect(figure(await read(), 'account_silent_applications')).toBe(1)
+  expect(await read()).not.toContain(withdrawalId)
+})
+
 test('what is left to do is read when it is asked for, and left out where it cannot be read', async () => {
   const { userId } = await givenUser(ctx)
   const at = ctx.clock.now()
@@ -79,7 +91,7 @@ test('what is left to do is read when it is asked for, and left out where it can
   expect(figure(await read(), 'account_notices{state="waiting"}')).toBe(1)
   shared.__accountContext = { ...ctx, sql: () => Promise.reject(new Error('away')) }
   const text = await read()
-  expect(text).not.toMatch(/^account_(notices|deletion_steps|outbox_events|event_deliveries)[ {]/m)
+  expect(text).not.toMatch(/^account_(notices|deletion_steps|outbox_events|event_deliveries|silent_applications)[ {]/m)
   expect(text).toContain('account_password_hashes{state="running"} 0')
 })
 

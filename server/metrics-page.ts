@@ -26,7 +26,7 @@ export async function metricsPage(request: Request): Promise<Response> {
 }
 
 async function readGauges() {
-  const { passwords, steps, outbox, notices, deliveries, degraded } = metrics()
+  const { passwords, steps, outbox, notices, deliveries, silentApps, degraded } = metrics()
   const ctx = systemContext()
   const { running, waiting } = ctx.passwords.load()
   passwords.set({ state: 'running' }, running)
@@ -38,12 +38,14 @@ async function readGauges() {
   notices.reset()
   deliveries.reset()
   outbox.remove()
+  silentApps.remove()
   try {
     const backlog = await watchBacklog(ctx)
     for (const [state, count] of Object.entries(backlog.steps)) steps.set({ state }, count)
     for (const [state, count] of Object.entries(backlog.notices)) notices.set({ state }, count)
     for (const [state, count] of Object.entries(backlog.deliveries)) deliveries.set({ state }, count)
     outbox.set(backlog.outbox)
+    silentApps.set(backlog.silentApps)
   } catch (error) {
     log().warn({ event: 'backlog_unknown', ...describeError(error) })
   }

@@ -22,7 +22,7 @@ function createMetrics() {
     }),
     mails: new Counter({
       name: 'account_mails_total',
-      help: 'Messages by template and result: accepted or refused by the mail server.',
+      help: 'Messages by template and result: accepted, deferred (not taken for now) or refused (for good) by the mail server.',
       labelNames: ['template', 'result'],
       registers,
     }),
@@ -53,6 +53,11 @@ function createMetrics() {
       name: 'account_event_deliveries',
       help: 'Events to applications by state: waiting, or dead (given up after seven days).',
       labelNames: ['state'],
+      registers,
+    }),
+    silentApps: new Gauge({
+      name: 'account_silent_applications',
+      help: 'Connected applications that have left a call without a good answer for 24 hours.',
       registers,
     }),
     notices: new Gauge({

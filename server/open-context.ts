@@ -42,6 +42,7 @@ export async function openContext(): Promise<ServiceContext> {
     timeScale: env.withdrawalTimeScale,
     appUrl: env.appUrl,
     traced,
+    warn: (event, facts) => log().warn({ event, ...facts }),
     background(task) {
       task().catch((error) => log().error({ event: 'background_task_failed', ...describeError(error) }))
     },

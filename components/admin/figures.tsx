@@ -8,13 +8,14 @@ interface FiguresProps {
     outbox: number
     notices: { waiting: number; failed: number }
     deliveries: { waiting: number; dead: number }
+    silentApps: number
   }
   /** A count above it stands for all that are beyond. */
   mostCounted: number
 }
 
 export function Figures({ withdrawals, backlog, mostCounted }: FiguresProps) {
-  const { steps, outbox, notices, deliveries } = backlog
+  const { steps, outbox, notices, deliveries, silentApps } = backlog
   return (
     <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
       <Group title="Withdrawals">
@@ -26,6 +27,7 @@ export function Figures({ withdrawals, backlog, mostCounted }: FiguresProps) {
         <Figure label="Due now" count={steps.due} />
         <Figure label="Overdue" count={steps.overdue} alarming />
         <Figure label="Failing" count={steps.failing} alarming />
+        <Figure label="Applications silent for a day" count={silentApps} alarming />
       </Group>
       <Group title="Mail notices">
         <Figure label="Waiting" count={notices.waiting} />

@@ -25,8 +25,8 @@ interface Verification {
 }
 
 /** To the new address; true when the mail server took it over. */
-export const sendVerification = (ctx: Context, verification: Verification): Promise<boolean> =>
-  ctx.mail.send({
+export async function sendVerification(ctx: Context, verification: Verification): Promise<boolean> {
+  const outcome = await ctx.mail.send({
     to: verification.address.deliverable,
     id: verification.messageId,
     userId: ctx.actor.userId,
@@ -41,6 +41,8 @@ export const sendVerification = (ctx: Context, verification: Verification): Prom
       firstMethod: verification.method,
     },
   })
+  return outcome === 'accepted'
+}
 
 /** The secret stands in the fragment, which no browser sends to a server. */
 const verificationLink = (ctx: SystemContext, changeRequestId: string, code: string): string =>

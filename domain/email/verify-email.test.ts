@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { issueAccessToken } from '../access/access-tokens'
 import { readCredential } from '../access/authenticate'
+import type { MailOutcome } from '../context'
 import { sendDueNotices } from '../notices'
 import {
   asCaller,
@@ -403,9 +404,9 @@ test.each([
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
-  const answers = [true, true]
-  answers[failing] = false
-  ctx.mail.send = async () => answers.shift() ?? true
+  const outcomes: MailOutcome[] = ['accepted', 'accepted']
+  outcomes[failing] = 'deferred'
+  ctx.mail.send = async () => outcomes.shift() ?? 'accepted'
   expect(await verify(ctx, user, pending)).toMatchObject({ notification_sent: false })
 })
 

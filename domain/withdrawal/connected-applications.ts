@@ -15,7 +15,8 @@ interface NotificationRow {
 
 const claimDue = statement(
   'claim-app-notifications',
-  `UPDATE app_notifications n SET status = 'processing', lease_until = $3, attempts = n.attempts + 1
+  `UPDATE app_notifications n SET status = 'processing', lease_until = $3, attempts = n.attempts + 1,
+     first_tried_at = coalesce(n.first_tried_at, $2)
    FROM connected_apps a, withdrawals w
    WHERE n.withdrawal_id = $1 AND a.id = n.app_id AND w.id = n.withdrawal_id AND n.due_at <= $2
      AND (n.lease_until IS NULL OR n.lease_until <= $2)

@@ -7,6 +7,7 @@ import { sendOutboxEvents } from '../outbox'
 import { writeErasureLedger } from './erasure-ledger'
 import { purgeRetainedData } from './purge-retained-data'
 import { claimDeletionStep, runDeletionStep } from './run-deletion-step'
+import { tellSilentApps } from './watch-withdrawals'
 
 const ERASURES_AT_ONCE = 4
 /** Calls to applications only wait. Of first tries and of later ones there may be so many each. */
@@ -40,9 +41,9 @@ export const DUE_WORK: readonly ((ctx: SystemContext) => Promise<unknown>)[] = [
   keepHouse,
 ]
 
-/** Sends what the engine did not get, and drops rows whose time is over. What fails holds nothing else up. */
+/** Sends what the engine did not get, drops rows whose time is over, and tells of silent applications. What fails holds nothing else up. */
 export async function keepHouse(ctx: SystemContext): Promise<void> {
-  const parts = [sendOutboxEvents, writeErasureLedger, expireNotices, forgetWhatIsOver]
+  const parts = [sendOutboxEvents, writeErasureLedger, expireNotices, forgetWhatIsOver, tellSilentApps]
   const results = await Promise.allSettled(parts.map((part) => part(ctx)))
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
   if (failures.length > 0) throw new AggregateError(failures, 'housekeeping failed')

@@ -1,7 +1,9 @@
 import { beforeEach, expect, test } from 'vitest'
-import { givenWithdrawal, runDueWork, type TestContext, testContext, testDatabase } from '../testing'
+import { asUser, givenUser, givenWithdrawal, runDueWork, type TestContext, testContext, testDatabase } from '../testing'
+import { connectApp } from './connected-applications'
 import { retryWithdrawal } from './operate-withdrawal'
 import { watchBacklog, watchWithdrawals } from './watch-withdrawals'
+import { withdrawAccount } from './withdraw-account'
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 let ctx: TestContext
@@ -59,6 +61,77 @@ test('an application that does not answer is shown with its attempts, its error 
   ])
   const text = JSON.stringify(watch)
   for (const personal of [userId, email, 'Ada']) expect(text).not.toContain(personal)
+})
+
+/** What the operator is told from here on. */
+const newWarnings = () => {
+  const from = ctx.warnings.length
+  return () => ctx.warnings.slice(from)
+}
+const silent = async () => (await watchBacklog(ctx)).silentApps
+
+test('an application that gives no good answer for 24 hours is counted, and told in one line', async () => {
+  const told = newWarnings()
+  const { withdrawalId } = await givenWithdrawal(ctx, ['calendar', 'shop'])
+  await givenWithdrawal(ctx, [])
+  ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('calendar') ? 503 : 204 })
+  ctx.clock.advance(hour)
+  const since = ctx.clock.now()
+  await runDueWork(ctx)
+  ctx.clock.advance(day - 1)
+  await runDueWork(ctx)
+  expect([await silent(), told()]).toEqual([0, []])
+  ctx.clock.advance(1)
+  await Promise.all([runDueWork(ctx), runDueWork(ctx)])
+  const { appId } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId, appName: 'calendar' } })
+  expect(await silent()).toBe(1)
+  expect(told()).toEqual([{ event: 'connected_app_silent', app_id: appId, waiting: 1, since: since.toISOString() }])
+  ctx.clock.advance(10 * day)
+  await runDueWork(ctx)
+  expect([await silent(), told().length]).toEqual([1, 1])
+})
+
+test('an application that is heard again is told of anew when it falls silent again', async () => {
+  const told = newWarnings()
+  const { withdrawalId } = await givenWithdrawal(ctx, ['calendar'])
+  const { appId } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })
+  ctx.apps.answer = async () => ({ status: 0, problem: 'ECONNREFUSED' })
+  for (const ms of [hour, day]) {
+    ctx.clock.advance(ms)
+    await runDueWork(ctx)
+  }
+  expect([await silent(), told().length]).toEqual([1, 1])
+  ctx.apps.answer = async () => ({ status: 204 })
+  ctx.clock.advance(day)
+  await runDueWork(ctx)
+  expect([await silent(), told().length]).toEqual([0, 1])
+  expect(await ctx.db.connectedApp.findUnique({ where: { id: appId } })).toMatchObject({ silentAt: null })
+  const user = await givenUser(ctx)
+  await connectApp(ctx, { userId: user.userId, appId, subject: 'second' })
+  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' } as const
+  await withdrawAccount(await asUser(ctx, user), input)
+  ctx.apps.answer = async () => ({ status: 500 })
+  for (const ms of [hour, day]) {
+    ctx.clock.advance(ms)
+    await runDueWork(ctx)
+  }
+  expect([await silent(), told().length]).toEqual([1, 2])
+})
+
+test('the day of a silent application is scaled as the windows of a withdrawal are', async () => {
+  const told = newWarnings()
+  ctx.timeScale = 0.001
+  await givenWithdrawal(ctx, ['calendar'])
+  ctx.apps.answer = async () => ({ status: 503 })
+  for (const [ms, count] of [
+    [hour / 1000, 0],
+    [day / 1000 - 1, 0],
+    [1, 1],
+  ] as const) {
+    ctx.clock.advance(ms)
+    await runDueWork(ctx)
+    expect([await silent(), told().length]).toEqual([count, count])
+  }
 })
 
 test('a retry makes what failed due now and is written down under the operator, not the user', async () => {
@@ -127,6 +200,7 @@ test('what is finished costs the watch nothing: its statements read the indexes 
   })
   const plan = plans.join('\n')
   for (const index of [
+    'app_notifications_tried',
     'deletion_steps_due',
     'notices_due',
     'notices_failed',

@@ -9,6 +9,8 @@ export interface Backlog {
   notices: { waiting: number; failed: number }
   /** Of events to applications. */
   deliveries: { waiting: number; dead: number }
+  /** Applications that have been called in vain for a day. */
+  silentApps: number
 }
 
 export interface WithdrawalCounts {
@@ -47,7 +49,10 @@ const MINUTE = 60_000
 /** A sweep passes every minute: what nobody has run by then is not only waiting its turn. */
 const GRACE_MS = 5 * MINUTE
 const SHORTEST_GRACE_MS = 5_000
-const FAILED_NOTICES_MS = 30 * 24 * 60 * MINUTE
+const DAY = 24 * 60 * MINUTE
+const FAILED_NOTICES_MS = 30 * DAY
+/** Scaled, as the windows of a withdrawal are. */
+const SILENT_MS = DAY
 export const MOST_COUNTED = 10_000
 const MOST_STEPS = 100
 
@@ -60,7 +65,9 @@ const readBacklog = statement(
   `SELECT steps.*,
      (SELECT count(*)::int FROM outbox_events WHERE due_at IS NOT NULL) AS outbox,
      (SELECT count(*)::int FROM notices WHERE due_at IS NOT NULL) AS waiting,
-     (SELECT count(*)::int FROM notices WHERE failed_at IS NOT NULL AND failed_at > $3) AS failed
+     (SELECT count(*)::int FROM notices WHERE failed_at IS NOT NULL AND failed_at > $3) AS failed,
+     (SELECT count(DISTINCT app_id)::int FROM app_notifications
+      WHERE due_at IS NOT NULL AND first_tried_at <= $4) AS silent_apps
    FROM (
      SELECT count(*)::int AS open,
             count(*) FILTER (WHERE s.due_at <= $1)::int AS due,
@@ -93,6 +100,23 @@ const readFailingApps = statement(
    ORDER BY app_name, app_id`,
 )
 
+// Of instances that look at once the one that marks the application tells of it.
+const markSilent = statement(
+  'mark-silent-apps',
+  `WITH silent AS (
+     SELECT app_id, count(*)::int AS waiting, min(first_tried_at) AS since FROM app_notifications
+     WHERE due_at IS NOT NULL AND first_tried_at <= $2 GROUP BY app_id
+   ), heard AS (
+     UPDATE connected_apps a SET silent_at = NULL
+     WHERE a.silent_at IS NOT NULL AND NOT EXISTS (SELECT FROM silent WHERE app_id = a.id)
+   ), found AS (
+     SELECT a.id, silent.waiting, silent.since FROM connected_apps a JOIN silent ON silent.app_id = a.id
+     WHERE a.silent_at IS NULL ORDER BY a.id FOR UPDATE OF a SKIP LOCKED
+   )
+   UPDATE connected_apps a SET silent_at = $1 FROM found WHERE a.id = found.id
+   RETURNING a.id, found.waiting, found.since`,
+)
+
 interface BacklogRow {
   open: number
   due: number
@@ -101,6 +125,7 @@ interface BacklogRow {
   outbox: number
   waiting: number
   failed: number
+  silent_apps: number
 }
 
 interface StepRow {
@@ -127,12 +152,27 @@ export async function watchBacklog(ctx: SystemContext): Promise<Backlog> {
   const [now, graceEnd] = momentsOf(ctx)
   const failedSince = new Date(now.getTime() - FAILED_NOTICES_MS)
   const [[row], deliveries] = await Promise.all([
-    ctx.sql<BacklogRow>(readBacklog, [now, graceEnd, failedSince]),
+    ctx.sql<BacklogRow>(readBacklog, [now, graceEnd, failedSince, silentSince(ctx, now)]),
     watchDeliveries(ctx),
   ])
-  const { outbox, waiting, failed, ...steps } = row as BacklogRow
-  return { steps, outbox, notices: { waiting, failed }, deliveries }
+  const { outbox, waiting, failed, silent_apps: silentApps, ...steps } = row as BacklogRow
+  return { steps, outbox, notices: { waiting, failed }, deliveries, silentApps }
 }
+
+/**
+ * One line in the log for each application that has left a call without a good answer for a day; another only after nothing waited
+ * for it that long in between.
+ */
+export async function tellSilentApps(ctx: SystemContext): Promise<void> {
+  const now = ctx.clock.now()
+  const apps = await ctx.sql<{ id: string; waiting: number; since: Date }>(markSilent, [now, silentSince(ctx, now)])
+  for (const { id, waiting, since } of apps) {
+    ctx.warn('connected_app_silent', { app_id: id, waiting, since: since.toISOString() })
+  }
+}
+
+/** Whoever was called first before this moment, and in vain since, is silent. */
+const silentSince = ({ timeScale }: SystemContext, now: Date) => new Date(now.getTime() - SILENT_MS * timeScale)
 
 /** For the operator: ids, states, times and errors, no personal data. */
 export async function watchWithdrawals(ctx: SystemContext): Promise<WithdrawalWatch> {

@@ -63,6 +63,7 @@ export class Engine {
           functionId: FUNCTION(name),
           event,
           sleepUntil: (at) => sleep(Math.max(0, at.getTime() - Date.now())),
+          sleepFor: (ms) => sleep(ms),
           onNoAnswer: async () => {
             if (this.stopped) throw new Error('the engine has stopped')
             await sleep(200)

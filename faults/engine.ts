@@ -79,6 +79,7 @@ export class Engine {
           signingKey: this.keys?.signingKey,
           event,
           sleepUntil: (at) => sleep(Math.max(0, at.getTime() - Date.now())),
+          sleepFor: (ms) => sleep(ms),
           onNoAnswer: async () => {
             if (this.stopped) throw new Error('the engine has stopped')
             await sleep(200)

@@ -137,7 +137,7 @@ export class Instance {
 }
 
 /** Below the range from which the system itself gives ports away. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 30_000)
     const isFree = await new Promise<boolean>((resolve) => {

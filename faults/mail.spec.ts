@@ -18,6 +18,12 @@ test('the mail server is away at the withdrawal: it is accepted all the same, an
   await world.mail.goAway()
   const { status, body } = await withdraw(instance, person)
   expect(status).toBe(202)
+  const degraded = await until('the health tells of it', async () => {
+    const ready = await fetch(`${instance.url}/api/health/ready`)
+    const health = (await ready.json()) as { mail: string }
+    return health.mail === 'away' && { status: ready.status, ...health }
+  })
+  expect(degraded).toMatchObject({ status: 200, degraded: ['mail'] })
   const withdrawalId = body.data.withdrawal_id
   await until('the account is erased and the confirmation was tried again', async () => {
     const rows = await world.query('SELECT FROM notices WHERE withdrawal_id = $1 AND attempts > 1', [withdrawalId])

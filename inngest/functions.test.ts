@@ -138,7 +138,7 @@ test('an engine that wakes 100 ms early sleeps again, and each step runs within 
   const wakeEarly = (at: Date) => sleepUntil(new Date(at.getTime() - 100))
   await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil: wakeEarly, history })
   expect(history.stack).toEqual(['load-steps', ...again(1)].map(stored))
-  expect(await lateness()).toEqual([150, 150, 150])
+  expect(await lateness()).toEqual([400, 400, 400])
 })
 
 test('an engine whose clock is an hour ahead is told how long to sleep, and each step runs within a second after it is due', async () => {

@@ -1,12 +1,13 @@
 import { findBrowser } from './browser.mjs'
 import { ensureBuilt, ensureInstalled, fail, root, tool, underProjectNode } from './ensure.mjs'
 
-// node scripts/test.mjs [generate | types | lint | unit | e2e ...]; no name runs everything.
+// node scripts/test.mjs [generate | types | lint | unit | inngest | e2e ...]; no name runs everything.
 const STAGES = {
   generate: ['Database client', () => tool('prisma', ['generate'], { quiet: true })],
   types: ['Types', () => tool('tsc', ['--noEmit'])],
   lint: ['Format and lint', () => tool('biome', ['check', '.'])],
   unit: ['Unit and integration tests', () => tool('vitest', ['run'])],
+  inngest: ['Withdrawals driven by a real engine', engineTests],
   e2e: ['Browser tests', browserTests],
 }
 
@@ -24,6 +25,12 @@ for (const [name, [title, stage]] of Object.entries(STAGES)) {
   if ((await stage()) !== 0) fail(`\nFailed: ${title} (npm test -- ${name}).`)
 }
 process.stdout.write('\nAll passed.\n')
+
+/** 77 says that no engine can be had here, and the script has printed why. */
+async function engineTests() {
+  const code = await run(process.execPath, ['scripts/test-inngest.mjs'])
+  return code === 77 ? 0 : code
+}
 
 async function browserTests() {
   const CHROMIUM_PATH = await findBrowser()

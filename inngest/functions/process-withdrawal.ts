@@ -6,8 +6,8 @@ import { withdrawalStarted } from '../events'
 
 /** An engine whose clock is far ahead wakes early each time; after so many tries the step is left to the sweep. */
 const MAX_EARLY_WAKES = 10
-/** Engines wake some 100 ms early. */
-const MARGIN_MS = 250
+/** Engines wake up to half a second early. */
+const MARGIN_MS = 500
 
 /** Runs each step when it is due. A step that stays open, because an application does not answer, is the sweep's. */
 export const processWithdrawal = inngest.createFunction(

@@ -1,0 +1,178 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import path from 'node:path'
+import { freePort } from '@/faults/instance'
+import { FAULTS_DIR } from '@/faults/settings'
+import { until } from '@/faults/until'
+
+export type Mode = 'dev' | 'signed'
+
+const CRONS = ['sweep', 'send-notices', 'purge-retained-data']
+const [COMMAND = '', ...ARGS] = process.env.INNGEST_CLI ? [process.env.INNGEST_CLI] : ['npx', '--yes', 'inngest-cli']
+const newKey = () => randomBytes(16).toString('hex')
+
+/** A real Inngest server on ports of its own, started, killed and started again. */
+export class InngestServer {
+  /** Where its queue and its runs are kept; without it they are gone with its process. */
+  redisUrl: string | undefined
+  readonly keys = { event: newKey(), signing: newKey() }
+  output = ''
+  private child: ChildProcess | undefined
+  private stateDir = ''
+
+  private constructor(
+    readonly mode: Mode,
+    private readonly ports: readonly number[],
+    private readonly network: EngineNetwork,
+  ) {}
+
+  static async prepare(mode: Mode, network: EngineNetwork): Promise<InngestServer> {
+    const ports: number[] = []
+    while (ports.length < 4) {
+      const port = await freePort()
+      if (!ports.includes(port)) ports.push(port)
+    }
+    const server = new InngestServer(mode, ports, network)
+    await server.loseState()
+    return server
+  }
+
+  get url() {
+    return `http://127.0.0.1:${this.ports[0]}`
+  }
+
+  /** For the service. */
+  get settings(): Record<string, string> {
+    const { event, signing } = this.keys
+    const keys = { INNGEST_EVENT_KEY: event, INNGEST_SIGNING_KEY: signing }
+    // The SDK tells the engine to call it there.
+    const common = { INNGEST_BASE_URL: this.url, INNGEST_SERVE_ORIGIN: this.network.url }
+    return { ...common, ...(this.mode === 'dev' ? { INNGEST_DEV: '1' } : keys) }
+  }
+
+  /** The next start finds nothing of what this server knew. */
+  async loseState() {
+    this.stateDir = await mkdtemp(path.join(FAULTS_DIR, 'inngest-'))
+  }
+
+  /** Resolves once it answers; it may not yet know the functions of the service. */
+  async start(signingKey = this.keys.signing) {
+    const [port, gateway, gatewayGrpc, executorGrpc] = this.ports.map(String) as [string, string, string, string]
+    const asMode =
+      this.mode === 'dev'
+        ? ['dev', '--no-discovery', '--poll-interval', '1']
+        : [
+            ...['start', '--event-key', this.keys.event, '--signing-key', signingKey, '--poll-interval', '1'],
+            ...['--sqlite-dir', this.stateDir, ...(this.redisUrl ? ['--redis-uri', this.redisUrl] : [])],
+          ]
+    const everyMode = [
+      ...['--host', '127.0.0.1', '-p', port, '-u', `${this.network.url}/api/inngest`],
+      ...['--connect-gateway-port', gateway, '--connect-gateway-grpc-port', gatewayGrpc],
+      ...['--connect-executor-grpc-port', executorGrpc],
+    ]
+    const child = spawn(COMMAND, [...ARGS, ...asMode, ...everyMode], {
+      // With npx the server is a process below; all of the group end together.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, DO_NOT_TRACK: '1' },
+    })
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk) => {
+        this.output += chunk
+      })
+    }
+    this.child = child
+    const answers = () =>
+      fetch(this.url, { signal: AbortSignal.timeout(2_000) }).then(
+        () => true,
+        () => child.exitCode !== null,
+      )
+    await until('the Inngest server answers', answers, 60_000)
+    if (child.exitCode !== null) throw new Error(`the Inngest server ended with ${child.exitCode}:\n${this.output}`)
+  }
+
+  async end(signal: NodeJS.Signals) {
+    const { child } = this
+    this.child = undefined
+    if (!child?.pid || child.exitCode !== null || child.signalCode !== null) return
+    const ended = new Promise((resolve) => child.once('close', resolve))
+    process.kill(-child.pid, signal)
+    await ended
+  }
+}
+
+/** A Redis of the test's own, which outlives the Inngest server; null where this machine has none. */
+export async function startRedis(): Promise<{ url: string; stop(): void } | null> {
+  const port = await freePort()
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+  const child = spawn('redis-server', args, { stdio: 'ignore' })
+  const isMissing = await new Promise<boolean>((resolve) => {
+    child.once('error', () => resolve(true)).once('spawn', () => resolve(false))
+  })
+  if (isMissing) return null
+  await until('Redis answers', () => takesConnections(port))
+  return { url: `redis://127.0.0.1:${port}`, stop: () => void child.kill('SIGKILL') }
+}
+
+const takesConnections = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket
+      .once('error', () => resolve(false))
+      .once('connect', () => {
+        socket.destroy()
+        resolve(true)
+      })
+  })
+
+/** What lies between an Inngest server and the service. The calls of cron functions are answered here and never arrive. */
+export class EngineNetwork {
+  /** Answered calls by method and status, such as `PUT 200`. */
+  readonly calls: string[] = []
+  serviceUrl = ''
+  private lastCallAt = 0
+  private server: Server | undefined
+
+  /** No function was called for so long. */
+  isQuietFor = (ms: number) => performance.now() - this.lastCallAt > ms
+
+  static async open(): Promise<EngineNetwork> {
+    const network = new EngineNetwork()
+    network.server = createServer(async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk)
+      const fnId = new URL(request.url ?? '/', 'http://localhost').searchParams.get('fnId') ?? ''
+      if (CRONS.some((name) => fnId.endsWith(`-${name}`))) return response.writeHead(200).end('null')
+      const { 'transfer-encoding': _, connection: __, ...headers } = request.headers
+      if (request.method === 'POST') network.lastCallAt = performance.now()
+      try {
+        const answer = await fetch(`${network.serviceUrl}${request.url}`, {
+          method: request.method,
+          headers: headers as Record<string, string>,
+          ...(request.method !== 'GET' && { body: Buffer.concat(chunks) }),
+        })
+        const body = Buffer.from(await answer.arrayBuffer())
+        network.calls.push(`${request.method} ${answer.status}`)
+        const { 'content-encoding': ___, 'transfer-encoding': ____, ...back } = Object.fromEntries(answer.headers)
+        return response.writeHead(answer.status, { ...back, 'content-length': body.length }).end(body)
+      } catch {
+        return request.socket.destroy()
+      }
+    })
+    await new Promise<void>((resolve) => network.server?.listen(0, '127.0.0.1', resolve))
+    return network
+  }
+
+  get url() {
+    const address = this.server?.address() as AddressInfo
+    return `http://127.0.0.1:${address.port}`
+  }
+
+  close() {
+    this.server?.closeAllConnections()
+    this.server?.close()
+  }
+}

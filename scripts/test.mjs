@@ -1,13 +1,15 @@
 import { findBrowser } from './browser.mjs'
 import { ensureBuilt, ensureInstalled, fail, root, tool, underProjectNode } from './ensure.mjs'
 
-// node scripts/test.mjs [generate | types | lint | unit | e2e ...]; no name runs everything.
+// node scripts/test.mjs [generate | types | lint | unit | e2e | faults | races ...]; no name runs everything.
 const STAGES = {
   generate: ['Database client', () => tool('prisma', ['generate'], { quiet: true })],
   types: ['Types', () => tool('tsc', ['--noEmit'])],
   lint: ['Format and lint', () => tool('biome', ['check', '.'])],
   unit: ['Unit and integration tests', () => tool('vitest', ['run'])],
   e2e: ['Browser tests', browserTests],
+  faults: ['Faults, short form', () => short('faults')],
+  races: ['Races and fuzz, short form', () => short('proof', 'proof/race.ts', 'proof/fuzz.ts')],
 }
 
 process.chdir(root)
@@ -29,4 +31,10 @@ async function browserTests() {
   const CHROMIUM_PATH = await findBrowser()
   await ensureBuilt('build')
   return tool('playwright', ['test'], { env: CHROMIUM_PATH ? { CHROMIUM_PATH } : { PLAYWRIGHT_USE_BUNDLED: '1' } })
+}
+
+/** What test:faults, test:race and test:fuzz run at length. */
+async function short(suite, ...files) {
+  await ensureBuilt('build')
+  return tool('vitest', ['run', '--config', `${suite}/vitest.config.ts`, ...files], { env: { SHORT: '1' } })
 }

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -9,6 +10,8 @@ export default defineConfig({
     exclude: ['e2e/**', '**/node_modules/**', '**/.next/**', 'dist/**', '.data/**'],
     globalSetup: './vitest.global.ts',
     pool: 'forks',
+    // Half of the time is spent waiting for commits, so that one worker leaves two cores idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 20_000,
     hookTimeout: 20_000,
   },

@@ -18,13 +18,13 @@ export class Application {
 
   private constructor(
     readonly name: string,
-    script: Script,
+    public script: Script,
   ) {
     this.server = createServer(async (request, response) => {
       let body = ''
       for await (const chunk of request) body += chunk
       this.received.push({ at: Date.now(), id: String(request.headers['webhook-id']), headers: request.headers, body })
-      await script(this.received.length, response, request)
+      await this.script(this.received.length, response, request)
     })
   }
 

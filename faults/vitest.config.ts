@@ -8,11 +8,12 @@ export default defineConfig({
   resolve: { alias: { '@': root } },
   test: {
     environment: 'node',
-    include: ['faults/*.spec.ts'],
+    // Every `npm test` runs what needs neither an own PostgreSQL nor long waits.
+    include: [process.env.SHORT ? 'faults/{production,start,kill,events,mail}.spec.ts' : 'faults/*.spec.ts'],
     globalSetup: './faults/global.ts',
     pool: 'forks',
     // The tests wait most of the time: for leases, back-offs and servers that are away.
-    maxWorkers: 4,
+    maxWorkers: process.env.SHORT ? 2 : 4,
     sequence: { concurrent: true },
     maxConcurrency: 3,
     testTimeout: 300_000,

@@ -10,7 +10,7 @@ export default defineConfig({
   resolve: { alias: { '@': root } },
   test: {
     environment: 'node',
-    include: ['proof/race.ts', 'proof/fuzz.ts', 'proof/s3.ts'],
+    include: ['proof/{race,fuzz,s3,soak,slow-clients,buckets,timing}.ts'],
     globalSetup: './faults/global.ts',
     pool: 'forks',
     // One after the other: what is measured is not to wait for other tests.

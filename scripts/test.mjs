@@ -1,7 +1,7 @@
 import { findBrowser } from './browser.mjs'
-import { ensureBuilt, ensureInstalled, fail, root, tool, underProjectNode } from './ensure.mjs'
+import { ensureBuilt, ensureInstalled, fail, root, run, tool, underProjectNode } from './ensure.mjs'
 
-// node scripts/test.mjs [generate | types | lint | unit | inngest | e2e ...]; no name runs everything.
+// node scripts/test.mjs [generate | types | lint | unit | inngest | e2e | faults | races ...]; no name runs everything.
 const STAGES = {
   generate: ['Database client', () => tool('prisma', ['generate'], { quiet: true })],
   types: ['Types', () => tool('tsc', ['--noEmit'])],
@@ -9,6 +9,8 @@ const STAGES = {
   unit: ['Unit and integration tests', () => tool('vitest', ['run'])],
   inngest: ['Withdrawals driven by a real engine', engineTests],
   e2e: ['Browser tests', browserTests],
+  faults: ['Faults, short form', () => short('faults')],
+  races: ['Races and fuzz, short form', () => short('proof', 'proof/race.ts', 'proof/fuzz.ts')],
 }
 
 process.chdir(root)
@@ -36,4 +38,10 @@ async function browserTests() {
   const CHROMIUM_PATH = await findBrowser()
   await ensureBuilt('build')
   return tool('playwright', ['test'], { env: CHROMIUM_PATH ? { CHROMIUM_PATH } : { PLAYWRIGHT_USE_BUNDLED: '1' } })
+}
+
+/** What test:faults, test:race and test:fuzz run at length. */
+async function short(suite, ...files) {
+  await ensureBuilt('build')
+  return tool('vitest', ['run', '--config', `${suite}/vitest.config.ts`, ...files], { env: { SHORT: '1' } })
 }

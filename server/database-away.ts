@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 const AWAY = /^(08|53|57P|57014|25006|25P03|40001|40P01|55P03)/
 const AWAY_SYSTEM = new Set([
   'ECONNREFUSED',
@@ -14,6 +16,21 @@ const AWAY_SYSTEM = new Set([
 ])
 const AWAY_MESSAGE =
   /timeout exceeded when trying to connect|Connection terminated|connection error|Query read timeout|after calling end/
+
+const TRIES = 5
+const PAUSE_MS = 200
+
+/** For the start: a busy machine may take longer to accept a connection than a call waits for one. */
+export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (tries === TRIES || !isDatabaseAway(error)) throw error
+    }
+    await sleep(PAUSE_MS)
+  }
+}
 
 /** Whether an error means that the database is away or overloaded, rather than that we asked it nonsense. */
 export function isDatabaseAway(error: unknown): boolean {

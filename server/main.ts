@@ -5,6 +5,7 @@ import { seedDemoUser } from '@/prisma/seed'
 import { METHODS } from './allowing'
 import { api, badRequest } from './api'
 import { clientIp, warnWithoutTrustedProxy } from './client-ip'
+import { patiently } from './database-away'
 import { startEmbeddedPostgres } from './embedded-postgres'
 import { type Env, getEnv, setDatabaseUrl } from './env'
 import { ping, stopBeingReady } from './health'
@@ -55,7 +56,7 @@ async function main() {
   })
   // The API is served before Next is loaded, which keeps the process busy for a while; who asks for a page waits for it.
   const pages = listen(server, env)
-    .then(() => ctx.sql(ping, []))
+    .then(() => patiently(() => ctx.sql(ping, [])))
     .then(() => import('./pages'))
     .then(({ preparePages }) => preparePages(env))
   server.on('request', (_incoming, outgoing) => {
@@ -67,7 +68,7 @@ async function main() {
   closers.push(() => close(server))
   const { close: closePages } = await pages
   closers.push(closePages)
-  const demo = env.production ? null : await seedDemoUser(ctx)
+  const demo = env.production ? null : await patiently(() => seedDemoUser(ctx))
   await loadMessages()
   if (stopping) return
   announce(env, demo)

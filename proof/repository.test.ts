@@ -1,0 +1,135 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+
+const IGNORED = readFileSync('.gitignore', 'utf8').split('\n').filter(Boolean)
+const isIgnored = (file: string) =>
+  IGNORED.some((entry) =>
+    entry.startsWith('*') ? file.endsWith(entry.slice(1)) : `${file}/`.startsWith(`${entry.replace(/\/$/, '')}/`),
+  )
+
+/** All that the repository holds; folders of tools that begin with a dot are no part of it, `.ci` is. */
+function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const file = path.posix.join(directory, entry.name)
+    if (isIgnored(file) || (entry.isDirectory() && /^\.(?!ci$)/.test(entry.name))) return []
+    if (entry.isDirectory()) return filesBelow(file)
+    return entry.isFile() && file !== '.git' ? [file] : []
+  })
+}
+
+/** Put together here, so that this file is searched like any other. */
+const FORBIDDEN: Record<string, { pattern: RegExp; example: string }> = {
+  'a private key': {
+    pattern: /-----BEGIN [A-Z ]*PRIVATE KEY-----\s*[\w+/]/,
+    example: `-----BEGIN ${'PRIVATE'} KEY-----\nMII`,
+  },
+  'a key of AWS': { pattern: /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/, example: `AKIA${'A1'.repeat(8)}` },
+  'a token of GitHub': { pattern: /\b(?:gh[pousr]_\w{36}|github_pat_\w{50})/, example: `ghp_${'a1'.repeat(18)}` },
+  'a token of GitLab': { pattern: /\bglpat-[\w-]{20}/, example: `glpat-${'a1'.repeat(10)}` },
+  'a token of npm': { pattern: /\bnpm_\w{36}\b|_authToken=\w/, example: `npm_${'a1'.repeat(18)}` },
+  'a token of Slack': { pattern: /\bxox[abprs]-[\w-]{10}/, example: `xoxb-${'1'.repeat(12)}` },
+  'a key of Stripe': { pattern: /\b[rs]k_live_\w{16}/, example: `sk_live_${'a1'.repeat(8)}` },
+  'a key of Google': { pattern: /\bAIza[\w-]{35}\b/, example: `AIza${'a'.repeat(35)}` },
+  'a key of a language model': { pattern: /\bsk-(?:ant|proj)-[\w-]{20}/, example: `sk-proj-${'a1'.repeat(12)}` },
+  'a signing key of Inngest': { pattern: /\bsignkey-\w+-[\da-f]{16}/, example: `signkey-prod-${'0a'.repeat(16)}` },
+  'a signed JWT': {
+    pattern: /\beyJ[\w-]{10,}\.eyJ[\w-]{4,}\.[\w-]{40}/,
+    example: `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1In0.${'a'.repeat(43)}`,
+  },
+  'a token or secret of this service': {
+    pattern: /\b(?:uat_|wst_|svc_)[\w-]{43}\b|\bwhsec_[A-Za-z0-9+/=]{24}/,
+    example: `uat_${'a'.repeat(43)}`,
+  },
+  'a password in a URL of another host': {
+    pattern:
+      /\b\w+:\/\/[^\s/:@'"`$]+:[^\s/@'"`$<]{6,}@(?!(?:127\.0\.0\.1\b|localhost\b|host\b|(?:[\w-]+\.)*(?:example|test)\b))[\w-]+\.[\w.-]+/,
+    example: `postgresql://accounts:${'hunter22'}@db.internal/accounts`,
+  },
+  'a path of a machine': {
+    pattern: /(?:^|[\s"'`=(:])(?:\/(?:home|Users)\/\w|\/(?:root|work|tmp|mnt)\/[\w.]|[A-Z]:\\(?:Users|dev))/,
+    example: ` "/${'home'}/ada/project"`,
+  },
+  'the address of a registry in the lock file': {
+    pattern: /"resolved": "https?:/,
+    example: `"resolved": "${'https'}://registry.example/a.tgz"`,
+  },
+}
+
+/** Published examples: of the API's description, and of the demo account's application. */
+const EXAMPLES = [
+  'uat_Xc3n0mJ8vQ1tRz5kWb7yLd2hPf9sGa4eUi6oKx0wTqM',
+  'wst_k2Jr0m3bUuVn6cXeQyHf8zTgPa5dSw1LiO7vEqBxN4M',
+  'whsec_c2lnbnMtZm9yLXRoZS1kZW1vLWNhbGVuZGFy',
+]
+
+test('no file of the repository holds a key, a token, a password or a path of a machine', () => {
+  const files = filesBelow('.')
+  // As far as the search itself can be trusted.
+  expect(files).toEqual(
+    expect.arrayContaining(['.ci/run', '.npmrc', 'package-lock.json', 'server/main.ts', 'proof/repository.test.ts']),
+  )
+  expect(files.filter((file) => /(?:^|\/)node_modules\/|\.env$|\.pem$|\.key$/.test(file))).toEqual([])
+  const found = files.flatMap((file) => {
+    const text = EXAMPLES.reduce((all, example) => all.replaceAll(example, ''), readFileSync(file, 'latin1'))
+    return Object.entries(FORBIDDEN).flatMap(([what, { pattern }]) => {
+      const match = pattern.exec(text)
+      return match ? `${file}:${text.slice(0, match.index).split('\n').length}: ${what}` : []
+    })
+  })
+  expect(found).toEqual([])
+})
+
+test.each(Object.entries(FORBIDDEN))('the search finds %s', (_what, { pattern, example }) => {
+  expect(example).toMatch(pattern)
+})
+
+const PERMITTED = new Set([
+  ...['MIT', 'MIT-0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0', 'Unlicense'],
+  ...['CC0-1.0', 'CC-BY-4.0', 'MPL-2.0', 'OFL-1.1', 'PostgreSQL', 'Python-2.0'],
+])
+/** Named one by one, each with the reason for which it may be here. */
+const EXCEPTIONS: Record<string, string> = {
+  // Its package.json writes the name of OFL-1.1 out.
+  geist: 'SIL OPEN FONT LICENSE',
+  // Parts of the Prisma command line; no bundle holds them.
+  elkjs: 'EPL-2.0',
+  '@visx/vendor': 'MIT and ISC',
+  // A library of its own that sharp loads at run time, where Next finds it; the service serves no image through it.
+  '@img/sharp-*': 'LGPL-3.0-or-later',
+  // Ours, in place of a package that is not used.
+  'inngest/vendor/empty': '',
+  // MIT by its LICENSE file; the package.json says nothing.
+  'seq-queue': '',
+}
+
+interface Locked {
+  version?: string
+  license?: string
+  dev?: boolean
+  link?: boolean
+}
+
+function licenceProblem([place, { license = '' }]: [string, Locked]): string | null {
+  const name = place.replace(/^.*node_modules\//, '')
+  const group = name.replace(/^(@img\/sharp-).*/, '$1*')
+  const parts = license.replaceAll(/[()]/g, '').split(/ (?:AND|OR) /)
+  const isChoice = license.includes(' OR ')
+  const isPermitted = isChoice ? parts.some((part) => PERMITTED.has(part)) : parts.every((part) => PERMITTED.has(part))
+  if (isPermitted) return null
+  const exception = EXCEPTIONS[group]
+  if (exception !== undefined && parts.every((part) => part === exception || PERMITTED.has(part))) return null
+  return `${name}: ${license || 'no licence'}`
+}
+
+test('every package of production has a licence of the list, or stands among the exceptions', () => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
+  const own = ([place, { dev, link }]: [string, Locked]) => place.includes('node_modules/') && !dev && !link
+  const shipped = Object.entries(packages).filter(own)
+  expect(shipped.length).toBeGreaterThan(100)
+  expect(shipped.map(licenceProblem).filter(Boolean)).toEqual([])
+  expect(licenceProblem(['node_modules/a', { license: 'GPL-3.0' }])).toBe('a: GPL-3.0')
+  expect(licenceProblem(['node_modules/a', { license: 'MIT AND AGPL-3.0' }])).toBe('a: MIT AND AGPL-3.0')
+  expect(licenceProblem(['node_modules/a', {}])).toBe('a: no licence')
+  expect(licenceProblem(['node_modules/a', { license: '(MIT OR GPL-2.0)' }])).toBe(null)
+})

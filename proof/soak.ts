@@ -1,0 +1,361 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, type TestContext, test } from 'vitest'
+import { tally, wrongCode } from '@/domain/testing'
+import { answer } from '@/faults/application'
+import { Cluster } from '@/faults/cluster'
+import type { Instance } from '@/faults/instance'
+import { changeEmail, emailStatus, mailedCode, signIn, verifyEmail, withdraw } from '@/faults/person'
+import { until } from '@/faults/until'
+import { givenWorld, type World } from '@/faults/world'
+import { breaches, envelopeProblem, OBSERVER } from './invariants'
+import { givenPeople, type Person } from './people'
+
+/** How long each of the two tests puts load on; unset: 10 minutes steady, 30 with chaos. */
+const MINUTES = Number(process.env.MINUTES ?? 0)
+const MINUTE = 60_000
+const AT_ONCE = 8
+const SAMPLE_MS = 1_000
+const CHAOS_EVERY_MS = 10_000
+
+/** Windows that end while the load goes on, so that the housekeeping has as much to remove as comes in. */
+const SETTINGS = {
+  LOG_LEVEL: 'warn',
+  EMAIL_CHANGE_WINDOW: 'PT20S',
+  EMAIL_PASSWORD_WINDOW: 'PT20S',
+  EMAIL_PASSWORD_DAY_WINDOW: 'PT20S',
+  EMAIL_TAKEN_WINDOW: 'PT20S',
+  EMAIL_TARGET_WINDOW: 'PT20S',
+  EMAIL_VERIFY_WINDOW: 'PT20S',
+  WITHDRAW_WINDOW: 'PT20S',
+  SIGN_IN_WINDOW: 'PT20S',
+  SIGN_IN_ADDRESS_LIMIT: '1000000',
+}
+
+interface Range {
+  world: World
+  /** Those that are asked now. */
+  instances: Instance[]
+  appId: string
+}
+
+async function givenRange(test: Pick<TestContext, 'onTestFinished'>, cluster?: Cluster): Promise<Range> {
+  const world = await givenWorld(test, SETTINGS, cluster?.place)
+  await world.query(OBSERVER)
+  const shop = await world.givenApplication('shop', (_call, response) => answer(response, 204))
+  const registered = await world.operator.run('app', 'register', '--name', 'shop', '--endpoint', shop.url)
+  const instances = [await world.start(), await world.start()]
+  return { world, instances, appId: registered.app_id ?? '' }
+}
+
+interface Heard {
+  codes: string[]
+  problems: string[]
+  verified: { userId: string; email: string }[]
+  withdrawn: { userId: string; id: string }[]
+}
+
+/** Each person reads, changes the address, guesses once, verifies, signs in, reads again and withdraws. */
+class Load {
+  readonly heard: Heard = { codes: [], problems: [], verified: [], withdrawn: [] }
+  private isOver = false
+  private readonly waiting: Person[] = []
+  private workers: Promise<void>[] = []
+
+  constructor(
+    private readonly range: Range,
+    /** What may go unanswered or be refused with 503 while something is away. */
+    private readonly isForgiving: boolean,
+  ) {
+    this.workers = Array.from({ length: AT_ONCE }, (_, index) => this.work(index))
+  }
+
+  async stop() {
+    this.isOver = true
+    await Promise.all(this.workers)
+  }
+
+  private async work(index: number) {
+    while (!this.isOver) {
+      try {
+        await this.live(await this.nextPerson(), index)
+      } catch (error) {
+        if (!this.isForgiving) this.heard.problems.push(String(error))
+        await sleep(200)
+      }
+    }
+  }
+
+  private async nextPerson(): Promise<Person> {
+    const person = this.waiting.pop()
+    if (person) return person
+    const { world, appId } = this.range
+    const people = await givenPeople(world, 50)
+    await world.query(
+      `INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
+       SELECT 'con_' || id, id, $1, 'subject of ' || id, now() FROM unnest($2::text[]) id`,
+      [appId, people.map(({ id }) => id)],
+    )
+    this.waiting.push(...people)
+    return this.nextPerson()
+  }
+
+  private async live(person: Person, index: number) {
+    const { world, instances } = this.range
+    const caller = { ...person, newEmail: `new-${person.mark}@example.test` }
+    const ask = async (call: (instance: Instance) => ReturnType<Instance['call']>) => {
+      for (let tries = 0; ; tries++) {
+        const instance = instances[(index + tries) % instances.length] as Instance
+        const hit = await call(instance).catch((error) => {
+          if (!this.isForgiving || this.isOver || tries > 20) throw error
+        })
+        if (hit && (hit.status !== 503 || !this.isForgiving || tries > 20)) return this.note(hit)
+        await sleep(250)
+      }
+    }
+    await ask((instance) => emailStatus(instance, caller))
+    const changed = await ask((instance) => changeEmail(instance, caller))
+    if (changed.status === 200) {
+      const proof = mailedCode(world, caller)
+      await ask((instance) => verifyEmail(instance, caller, { ...proof, code: wrongCode(proof.code) }))
+      const verified = await ask((instance) => verifyEmail(instance, caller, proof))
+      if (verified.status === 200) {
+        this.heard.verified.push({ userId: person.id, email: caller.newEmail })
+        const signedIn = { ...caller, email: caller.newEmail }
+        if (index === 0) await signIn(instances[0] as Instance, signedIn)
+      }
+    }
+    await ask((instance) => emailStatus(instance, caller))
+    const withdrawn = await ask((instance) => withdraw(instance, caller))
+    if (withdrawn.status === 202) {
+      this.heard.withdrawn.push({ userId: person.id, id: withdrawn.body.data.withdrawal_id })
+    }
+    // What has been read is dropped: the test's own memory is not looked at, but has an end.
+    if (world.mail.mails.length > 2_000) world.mail.mails.splice(0, 1_000)
+  }
+
+  private note<T extends Awaited<ReturnType<Instance['call']>>>(hit: T): T {
+    this.heard.codes.push(hit.status < 300 ? 'OK' : (hit.body?.error?.code ?? String(hit.status)))
+    const problem = envelopeProblem(hit)
+    if (problem) this.heard.problems.push(problem)
+    if (hit.status >= 500 && !this.isForgiving) this.heard.problems.push(`${hit.status} ${JSON.stringify(hit.body)}`)
+    return hit
+  }
+}
+
+interface Sample {
+  /** MiB of the first instance, which nothing ends. */
+  memory: number
+  /** Files and sockets that it has open. */
+  descriptors: number
+  connections: number
+  /** What should have gone out or been done by now. */
+  queue: number
+  buckets: number
+}
+
+async function sample({ world, instances }: Range): Promise<Sample> {
+  const { pid } = instances[0] as Instance
+  const [resident = '0'] = /(?<=VmRSS:\s+)\d+/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  const descriptors = readdirSync(`/proc/${pid}/fd`).length
+  const [row] = await world.query<{ connections: number; queue: number; buckets: number }>(
+    `SELECT (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database()) AS connections,
+            (SELECT count(*)::int FROM deletion_steps WHERE due_at < now())
+            + (SELECT count(*)::int FROM notices WHERE due_at < now())
+            + (SELECT count(*)::int FROM outbox_events WHERE due_at < now()) AS queue,
+            (SELECT count(*)::int FROM rate_limits) AS buckets`,
+  )
+  if (!row) throw new Error('no figures')
+  return { memory: Math.round(Number(resident) / 1024), descriptors, ...row }
+}
+
+/** Until the load has gone on for so long; without what could not be read because the database was away. */
+async function watch(range: Range, ms: number, meanwhile?: (round: number) => Promise<void>): Promise<Sample[]> {
+  const samples: Sample[] = []
+  const end = Date.now() + ms
+  const sampling = (async () => {
+    while (Date.now() < end) {
+      await sample(range).then(
+        (one) => samples.push(one),
+        () => {},
+      )
+      await sleep(SAMPLE_MS)
+    }
+  })()
+  for (let round = 0; meanwhile && Date.now() + CHAOS_EVERY_MS < end; round++) {
+    await sleep(CHAOS_EVERY_MS)
+    await meanwhile(round)
+  }
+  await sampling
+  return samples
+}
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+
+/** The middle of the last quarter against that of the second: what leaks grows on, however slow the machine is. */
+function expectFlat(samples: Sample[], slack: Record<keyof Sample, number>) {
+  const quarter = (at: number) =>
+    samples.slice(Math.floor((samples.length * at) / 4), Math.floor((samples.length * (at + 1)) / 4))
+  const figures = Object.keys(slack).map((key) => {
+    const values = (at: number) => median(quarter(at).map((one) => one[key as keyof Sample]))
+    return { what: key as keyof Sample, quarters: [values(0), values(1), values(2), values(3)] }
+  })
+  for (const { what, quarters } of figures) process.stdout.write(`  ${what} by quarters: ${quarters.join(', ')}\n`)
+  const grown = figures.filter(({ what, quarters: [, before = 0, , after = 0] }) => after > before * 1.15 + slack[what])
+  expect(grown).toEqual([])
+}
+
+/** Nothing is open any more, nothing acknowledged is missing, and no invariant is broken. */
+async function expectAllEnded({ world }: Range, { verified, withdrawn }: Heard) {
+  const left = async () => {
+    const [row] = await world.query<Record<string, number>>(
+      `SELECT (SELECT count(*)::int FROM withdrawals WHERE completed_at IS NULL) AS open,
+              (SELECT count(*)::int FROM withdrawals WHERE purged_at IS NULL) AS unpurged,
+              (SELECT count(*)::int FROM notices WHERE due_at IS NOT NULL) AS notices`,
+    )
+    return row ?? {}
+  }
+  await until(
+    'all that was begun has ended',
+    async () => Object.values(await left()).every((count) => count === 0),
+    300_000,
+  )
+  const missing = await world.query(
+    `SELECT user_id, email FROM unnest($1::text[], $2::text[]) AS a (user_id, email)
+     WHERE NOT EXISTS (SELECT FROM proof.addresses p WHERE p.user_id = a.user_id AND p.email = a.email)
+     UNION ALL SELECT w.user_id, w.id FROM unnest($3::text[], $4::text[]) AS w (user_id, id)
+     WHERE NOT EXISTS (SELECT FROM proof.withdrawals p WHERE p.id = w.id AND p.user_id = w.user_id)`,
+    [
+      verified.map(({ userId }) => userId),
+      verified.map(({ email }) => email),
+      withdrawn.map(({ userId }) => userId),
+      withdrawn.map(({ id }) => id),
+    ],
+  )
+  expect(missing).toEqual([])
+  const appCalls = (world.applications[0]?.received ?? []).map(({ id, body }) => {
+    return { app: 'shop', id, withdrawalId: JSON.parse(body).data.withdrawal_id as string }
+  })
+  expect(new Set(appCalls.map(({ withdrawalId }) => withdrawalId)).size).toBeGreaterThanOrEqual(withdrawn.length)
+  expect(await breaches({ query: world.query, appCalls })).toEqual([])
+}
+
+/** What the instances wrote, by event and code. */
+function loggedBy(instances: Instance[]): Record<string, number> {
+  const lines = instances.flatMap(({ output }) => output.split('\n').filter((line) => line.startsWith('{')))
+  return tally(
+    lines.map((line) => {
+      const { event, code, kind } = JSON.parse(line)
+      return [event, code ?? kind].filter(Boolean).join(' ')
+    }),
+  )
+}
+
+const steadyMs = (MINUTES || 10) * MINUTE
+test('under steady load nothing is refused, and memory, connections, descriptors, queues and buckets stay level', {
+  timeout: steadyMs + 10 * MINUTE,
+}, async (context) => {
+  const range = await givenRange(context)
+  const load = new Load(range, false)
+  const samples = await watch(range, steadyMs)
+  await load.stop()
+  process.stdout.write(
+    `steady: ${JSON.stringify(tally(load.heard.codes))}\n  ${JSON.stringify(loggedBy(range.instances))}\n`,
+  )
+  expect([...new Set(load.heard.problems)].slice(0, 5)).toEqual([])
+  expect(Object.keys(tally(load.heard.codes)).sort()).toEqual(['EMAIL_003', 'OK'])
+  expectFlat(samples, { memory: 48, descriptors: 24, connections: 4, queue: 40, buckets: 1_000 })
+  await expectAllEnded(range, load.heard)
+  for (const { output } of range.instances) expect(output).not.toContain('unexpected_error')
+})
+
+const chaosMs = (MINUTES || 30) * MINUTE
+test('with kills, outages and stalls all the time, what was acknowledged stays, everything ends, and nothing grows', {
+  timeout: chaosMs + 15 * MINUTE,
+}, async (context) => {
+  const cluster = await Cluster.start(context)
+  const range = await givenRange(context, cluster)
+  const { world, instances } = range
+  let isShopAway = false
+  const shop = world.applications[0]
+  if (!shop) throw new Error('no application')
+  shop.script = (_call, response) => answer(response, isShopAway ? 503 : 204)
+  const replaceSecond = async () => {
+    instances[1] = await world.start()
+  }
+  const away = async (leave: () => unknown, comeBack: () => unknown) => {
+    await leave()
+    await sleep(4_000)
+    await comeBack()
+  }
+  const chaos: [string, () => Promise<unknown>][] = [
+    ['an instance is killed', async () => instances[1]?.kill().then(replaceSecond)],
+    [
+      'the mail server is away',
+      () =>
+        away(
+          () => world.mail.goAway(),
+          () => world.mail.comeBack(),
+        ),
+    ],
+    [
+      'PostgreSQL is killed',
+      () =>
+        away(
+          () => cluster.goDown('killed'),
+          () => cluster.comeUp(),
+        ),
+    ],
+    [
+      'an application fails',
+      () =>
+        away(
+          () => {
+            isShopAway = true
+          },
+          () => {
+            isShopAway = false
+          },
+        ),
+    ],
+    [
+      'all connections are ended',
+      () =>
+        world.query(
+          'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+        ),
+    ],
+    [
+      'an instance stands still',
+      () =>
+        away(
+          () => instances[0]?.signal('SIGSTOP'),
+          () => instances[0]?.signal('SIGCONT'),
+        ),
+    ],
+    ['an instance is stopped', async () => instances[1]?.stop().then(replaceSecond)],
+    [
+      'PostgreSQL is restarted',
+      () =>
+        away(
+          () => cluster.goDown('fast'),
+          () => cluster.comeUp(),
+        ),
+    ],
+  ]
+  const happened: string[] = []
+  const load = new Load(range, true)
+  const samples = await watch(range, chaosMs, async (round) => {
+    const [what, happen] = chaos[round % chaos.length] as (typeof chaos)[number]
+    await happen()
+    happened.push(what)
+  })
+  await load.stop()
+  process.stdout.write(
+    `chaos: ${JSON.stringify(tally(load.heard.codes))}\n  ${JSON.stringify(tally(happened))}\n  ${JSON.stringify(loggedBy(world.instances))}\n`,
+  )
+  expect([...new Set(load.heard.problems)].slice(0, 5)).toEqual([])
+  expect(instances[0]?.isRunning).toBe(true)
+  expectFlat(samples, { memory: 64, descriptors: 32, connections: 8, queue: 200, buckets: 1_000 })
+  await expectAllEnded(range, load.heard)
+})

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { patiently } from './database-away'
+
+test.for([
+  ['timeout exceeded when trying to connect', 4, 5, undefined],
+  ['timeout exceeded when trying to connect', 9, 5, 'timeout exceeded'],
+  ['password authentication failed', 9, 1, 'password'],
+] as const)(
+  'a start asks a database that is slow five times, and one that refuses it once (%s, %i times)',
+  async ([message, failures, asked, refusal]) => {
+    let calls = 0
+    const asking = patiently(async () => {
+      if (++calls <= failures) throw new Error(message)
+      return 'there'
+    })
+    if (refusal) await expect(asking).rejects.toThrow(refusal)
+    else expect(await asking).toBe('there')
+    expect(calls).toBe(asked)
+  },
+)

@@ -4,7 +4,7 @@ import '@/prisma/seed'
 import '@/server/clock'
 import '@/server/health'
 import { testDatabase } from '@/domain/testing'
-import { SESSION_SETTINGS } from '@/server/db'
+import { openSession } from '@/server/database-session'
 
 const texts = vi.hoisted(() => new Map<string, string>())
 vi.mock('@/domain/context', async (importOriginal) => {
@@ -85,9 +85,10 @@ const READ_WHOLE = {
 
 test('a plan from a time when nothing was open has every statement find its rows by their keys', async () => {
   const { url } = await testDatabase()
-  const client = new pg.Client({ connectionString: url, options: SESSION_SETTINGS })
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
   onTestFinished(() => client.end())
+  await openSession(client)
   for (const text of HISTORY) await client.query(text)
 
   const wholly: Record<string, string> = {}

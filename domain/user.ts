@@ -8,10 +8,11 @@ const insertUser = statement(
   'create-user',
   `WITH account AS (
      INSERT INTO users (id, name, email, email_key, email_verified_at, password_hash, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
+     SELECT $1, $2, $3, $4, $5, $6, $7 WHERE address_is_free($4, $1)
      RETURNING id
    )
-   INSERT INTO audit_events (id, user_id, action, actor, at) SELECT $8, id, 'user.created', 'operator', $7 FROM account`,
+   INSERT INTO audit_events (id, user_id, action, actor, at) SELECT $8, id, 'user.created', 'operator', $7 FROM account
+   RETURNING id`,
 )
 
 /** For the operator and the demo seed: sign-up belongs to the product that adopts the service. */
@@ -25,21 +26,22 @@ export async function createUser(
   const passwordHash = await ctx.passwords.hash(checkPassword(input.password))
   const now = ctx.clock.now()
   const id = ctx.secrets.randomId('usr_')
-  try {
-    await ctx.sql(insertUser, [
-      id,
-      name,
-      address.typed,
-      address.key,
-      input.emailVerified ? now : null,
-      passwordHash,
-      now,
-      ctx.secrets.randomId('aud_'),
-    ])
-  } catch (error) {
-    if (isUniqueViolation(error, 'users_email_key_key')) throw new AppError('EMAIL_002')
+  const values = [
+    id,
+    name,
+    address.typed,
+    address.key,
+    input.emailVerified ? now : null,
+    passwordHash,
+    now,
+    ctx.secrets.randomId('aud_'),
+  ]
+  const rows = await ctx.sql(insertUser, values).catch((error) => {
+    // By somebody who wrote the address without asking for it first.
+    if (isUniqueViolation(error, 'users_email_key_key')) return []
     throw error
-  }
+  })
+  if (rows.length === 0) throw new AppError('EMAIL_002')
   return id
 }
 

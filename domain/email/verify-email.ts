@@ -16,7 +16,7 @@ import { refusalNow, STILL_PENDING } from './pending-change'
 import { macsOfCode } from './verification-code'
 
 // The call is counted, the attempt is counted, and a right code takes effect, or the address turns out to be taken and nothing
-// of it has happened. Locks are taken in the order bucket, account, request, as everywhere.
+// of it has happened. Locks are taken in the order bucket, account, request, as everywhere; that of the address comes last.
 const judgeCode = callerStatement('judge-verification-code', {
   values: 13,
   parts: `places AS (${TAKE_PLACES_IF_ADMITTED}), account AS (
@@ -26,13 +26,15 @@ const judgeCode = callerStatement('judge-verification-code', {
    ), attempt AS (
      UPDATE email_change_requests r
      SET attempts = r.attempts + 1,
-         status = CASE WHEN r.code_mac = ANY($8::bytea[]) THEN 'verified' ELSE r.status END,
-         closed_at = CASE WHEN r.code_mac = ANY($8::bytea[]) THEN $1::timestamptz END,
-         closed_ip = CASE WHEN r.code_mac = ANY($8::bytea[]) THEN $9 END
+         (status, closed_at, closed_ip) = (
+           SELECT CASE WHEN effect THEN 'verified' ELSE r.status END, CASE WHEN effect THEN $1::timestamptz END, CASE WHEN effect THEN $9 END
+           FROM (SELECT CASE WHEN r.code_mac = ANY($8::bytea[]) THEN address_is_free(r.new_email_key, r.user_id) END OFFSET 0) AS takes (effect)
+         )
      FROM account
      WHERE r.id = $6 AND r.user_id = account.id AND r.${STILL_PENDING}
        AND r.expires_at > $1 AND r.attempts < $7 AND $8::bytea[] IS NOT NULL
-     RETURNING r.id, r.user_id, r.attempts, r.status, r.old_email, r.new_email, r.new_email_key, caller_id, caller_kind
+     RETURNING r.id, r.user_id, r.attempts, r.status, r.code_mac = ANY($8::bytea[]) AS fits, r.old_email, r.new_email, r.new_email_key,
+               caller_id, caller_kind
    ), request AS (
      SELECT id, user_id, new_email, new_email_key, caller_id, caller_kind FROM attempt WHERE status = 'verified'
    ), changed AS (
@@ -51,7 +53,7 @@ const judgeCode = callerStatement('judge-verification-code', {
      FROM request, (VALUES ($11, 'old'), ($12, 'new')) AS n (id, recipient)
    )`,
   columns: `places.key, places.hits, places.granted, attempt.attempts AS attempts_made, attempt.status AS outcome,
-            attempt.old_email, attempt.new_email AS verified_email`,
+            attempt.fits, attempt.old_email, attempt.new_email AS verified_email`,
   joins: 'LEFT JOIN places ON true LEFT JOIN attempt ON true',
 })
 
@@ -61,6 +63,8 @@ const FIRST_TRY_MS = 5_000
 interface AttemptRow extends PlaceRow {
   attempts_made: number | null
   outcome: string
+  /** Whether the code was right. */
+  fits: boolean
   old_email: string
   verified_email: string
 }
@@ -83,18 +87,19 @@ export async function verifyEmail(call: Call, input: Input<typeof contract>): Pr
       noticeIds.new,
       leaseUntil(now),
     ])
-  let taken = false
+  let isBeaten = false
   // What cannot be a code is no attempt.
   const { ctx, rows } = await judge(code ? macsOfCode(call, id, code) : null).catch((error) => {
+    // By somebody who wrote the address without asking for it first.
     if (!isUniqueViolation(error, 'users_email_key_key')) throw error
-    taken = true
+    isBeaten = true
     // The attempt counts all the same, and no code fits it.
     return judge([])
   })
   await judgePlaces(ctx, asked, rows, now)
   const [attempt] = rows
   if (!attempt?.attempts_made) throw await refusalNow(ctx, id, 'EMAIL_003')
-  if (taken) throw new AppError('EMAIL_002')
+  if (isBeaten || (attempt.fits && attempt.outcome !== 'verified')) throw new AppError('EMAIL_002')
   if (attempt.outcome !== 'verified') {
     throw new AppError('EMAIL_003', attemptsLeft(ctx.limits.codeAttempts - attempt.attempts_made))
   }

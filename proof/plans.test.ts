@@ -59,12 +59,12 @@ const HISTORY = [
 ]
 
 /**
- * What looks for all that is open, or over, reads an index of nothing else. Whoever counts what has been purged stops at a limit,
+ * What looks for all that is open, or over, reads an index of nothing else. Whoever counts withdrawals stops at a limit,
  * whoever asks for a demo account at the first row, and a restored backup is read to its end, a thousand people at a time.
  */
 const READ_WHOLE = {
   'claim-outbox-events': 'outbox_events_due',
-  'count-withdrawals': 'deletion_steps_due withdrawals_to_purge withdrawals, sorted',
+  'count-withdrawals': 'deletion_steps_due withdrawals_completed withdrawals_purged, sorted',
   demo_user: 'users_pkey withdrawals_user_id_key',
   'due-calls': 'deletion_steps_due',
   'due-erasures': 'deletion_steps_due',

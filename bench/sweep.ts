@@ -10,7 +10,7 @@ import { FORGOTTEN } from '@/domain/forget'
 import { orderedValues } from '@/domain/sql'
 import { purgeRetainedData } from '@/domain/withdrawal/purge-retained-data'
 import { DUE_WORK, runDueSteps } from '@/domain/withdrawal/run-due-work'
-import { SESSION_SETTINGS } from '@/server/db'
+import { openSession } from '@/server/database-session'
 import { startEmbeddedPostgres } from '@/server/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
 import { openContext } from '@/server/open-context'
@@ -238,8 +238,9 @@ async function seedDue(prefix: string) {
  */
 async function printPlans() {
   const seen = new Set<string>()
-  const explainer = new pg.Client({ connectionString: postgres.url, options: SESSION_SETTINGS })
+  const explainer = new pg.Client({ connectionString: postgres.url })
   await explainer.connect()
+  await openSession(explainer)
   const scans: string[] = []
   let turn = Promise.resolve()
   const explained =

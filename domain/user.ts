@@ -23,6 +23,7 @@ const insertUser = statement<Insert, { id: string }>(
   (v) => `WITH account AS (
      INSERT INTO users (id, name, email, email_key, email_verified_at, password_hash, created_at)
      SELECT ${v.id}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.now}
+     WHERE address_is_free(${v.emailKey}, ${v.id})
      RETURNING id
    )
    ${audit('user.created', { from: 'account', id: v.auditId, user: 'id', actor: `'operator'`, at: v.now })}
@@ -40,21 +41,22 @@ export async function createUser(
   const passwordHash = await ctx.passwords.hash(checkPassword(input.password))
   const now = ctx.clock.now()
   const id = ctx.secrets.randomId('usr_')
-  try {
-    await ctx.sql(insertUser, {
-      id,
-      name,
-      email: address.typed,
-      emailKey: address.key,
-      emailVerifiedAt: input.emailVerified ? now : null,
-      passwordHash,
-      now,
-      auditId: ctx.secrets.randomId('aud_'),
-    })
-  } catch (error) {
-    if (isUniqueViolation(error, 'users_email_key_key')) throw new AppError('EMAIL_002')
-    throw error
+  const values = {
+    id,
+    name,
+    email: address.typed,
+    emailKey: address.key,
+    emailVerifiedAt: input.emailVerified ? now : null,
+    passwordHash,
+    now,
+    auditId: ctx.secrets.randomId('aud_'),
   }
+  const rows = await ctx.sql(insertUser, values).catch((error) => {
+    // By somebody who wrote the address without asking for it first.
+    if (isUniqueViolation(error, 'users_email_key_key')) return []
+    throw error
+  })
+  if (rows.length === 0) throw new AppError('EMAIL_002')
   return id
 }
 

@@ -16,12 +16,15 @@ export class Cluster {
   private readonly gate = new Gate()
   private server: { url: string; stop(): Promise<void> } | undefined
 
-  /** `prepare` is called with its directory before anything is in it. */
+  private constructor(private readonly bin: string | undefined) {}
+
+  /** `prepare` is called with its directory before anything is in it; `bin` holds the executables of another PostgreSQL. */
   static async start(
     test: Pick<TestContext, 'onTestFinished'>,
     prepare: (directory: string) => void = () => {},
+    bin?: string,
   ): Promise<Cluster> {
-    const cluster = new Cluster()
+    const cluster = new Cluster(bin)
     prepare(cluster.dataDir)
     const url = await cluster.comeUp()
     test.onTestFinished(() => cluster.goDown('fast'))
@@ -39,7 +42,7 @@ export class Cluster {
   }
 
   async comeUp(): Promise<string> {
-    this.server = await startEmbeddedPostgres({ dataDir: this.dataDir })
+    this.server = await startEmbeddedPostgres({ dataDir: this.dataDir, bin: this.bin })
     await this.gate.open(Number(new URL(this.server.url).port))
     return this.server.url
   }

@@ -4,7 +4,7 @@ import '@/prisma/seed'
 import '@/server/clock'
 import '@/server/health'
 import { testDatabase } from '@/domain/testing'
-import { SESSION_SETTINGS } from '@/server/db'
+import { openSession } from '@/server/database-session'
 
 const texts = vi.hoisted(() => new Map<string, string>())
 vi.mock('@/domain/context', async (importOriginal) => {
@@ -73,14 +73,14 @@ const HISTORY = [
 ]
 
 /**
- * What looks for all that is open, or over, reads an index of nothing else. Whoever counts what has been purged stops at a limit,
+ * What looks for all that is open, or over, reads an index of nothing else. Whoever counts withdrawals stops at a limit,
  * whoever asks for a demo account at the first row, and a restored backup is read to its end, a thousand people at a time; so is
  * what is sealed when it is resealed. The applications themselves are few.
  */
 const READ_WHOLE = {
   'apps-with-due-deliveries': 'connected_apps_pkey',
   'claim-outbox-events': 'outbox_events_due',
-  'count-withdrawals': 'deletion_steps_due withdrawals_to_purge withdrawals, sorted',
+  'count-withdrawals': 'deletion_steps_due withdrawals_completed withdrawals_purged, sorted',
   demo_user: 'users_pkey withdrawals_user_id_key',
   'due-calls': 'deletion_steps_due',
   'due-erasures': 'deletion_steps_due',
@@ -107,9 +107,10 @@ const READ_WHOLE = {
 
 test('a plan from a time when nothing was open has every statement find its rows by their keys', async () => {
   const { url } = await testDatabase()
-  const client = new pg.Client({ connectionString: url, options: SESSION_SETTINGS })
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
   onTestFinished(() => client.end())
+  await openSession(client)
   for (const text of HISTORY) await client.query(text)
 
   const wholly: Record<string, string> = {}

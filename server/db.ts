@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { Sql } from '@/domain/context'
 import { orderedValues } from '@/domain/sql'
 import { PrismaClient } from '@/prisma/generated/client'
+import { openSession } from './database-session'
 import { describeError, log, outsideRequest } from './log'
 
 export interface Database {
@@ -12,14 +13,12 @@ export interface Database {
   close(): Promise<void>
 }
 
-/**
- * Prisma's adapter writes times without an offset, so every session has to speak UTC. Statements with arrays of values would be
- * planned again on every call, always to the same plan. That plan may come from a time when a table was empty or nothing was due:
- * so it reads a table whole only where no index can be used, and reads what is due in order and does not sort all of it. That no
- * index is read whole is up to the statements (proof/plans.test.ts).
- */
-export const SESSION_SETTINGS =
-  '-c timezone=UTC -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off'
+const TIME_LIMITS = {
+  // A statement that waits for a row, or for a server that has gone silent, ends within five seconds.
+  statement_timeout: 4_000,
+  // An instance that stands still in the middle of a transaction lets go of its rows.
+  idle_in_transaction_session_timeout: 10_000,
+}
 
 /** Prisma and the named statements share one pool. */
 export function openDatabase(connectionString: string, connections = 8): Database {
@@ -29,16 +28,11 @@ export function openDatabase(connectionString: string, connections = 8): Databas
     connectionTimeoutMillis: 3_000,
     // A new connection costs its sign-in, and every statement its plan: tens of milliseconds of the database's time.
     idleTimeoutMillis: 300_000,
-    // A statement that waits for a row, or for a server that has gone silent, ends within five seconds.
-    statement_timeout: 4_000,
     query_timeout: 4_500,
-    // An instance that stands still in the middle of a transaction lets go of its rows.
-    idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 60_000,
-    options: SESSION_SETTINGS,
-    // What was answered with success outlives a crash of the database, whatever its default is.
-    onConnect: (client) => client.query(DURABLE),
+    // The pool gives the connection out only once this has come through.
+    onConnect: (client) => openSession(client, TIME_LIMITS),
   })
   pool.on('error', noteLoss)
   const db = new PrismaClient({ adapter: new PrismaPg(pool) })
@@ -77,8 +71,6 @@ export function openDatabase(connectionString: string, connections = 8): Databas
     },
   }
 }
-
-const DURABLE = `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`
 
 // A connection remembers the request that opened it, long after.
 const noteLoss = (error: Error) =>

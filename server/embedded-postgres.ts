@@ -44,6 +44,8 @@ const SETTINGS = {
 
 interface Options {
   dataDir: string
+  /** Where the executables of another PostgreSQL are; without it those of the package. */
+  bin?: string | undefined
   onLog?: (line: string) => void
 }
 
@@ -213,8 +215,7 @@ async function createDatabase(adminUrl: string) {
   }
 }
 
-async function start(cluster: Cluster, password: string, { onLog }: Options) {
-  const bin = binaries()
+async function start(cluster: Cluster, password: string, { onLog, bin = binaries() }: Options) {
   const isNew = !existsSync(cluster.directory)
   const directory = isNew ? `${cluster.directory}.new` : cluster.directory
   if (isNew) {
@@ -251,12 +252,16 @@ async function initialise(account: Account, bin: string, directory: string, pass
   try {
     writeFileSync(passwordFile, password, { mode: 0o600 })
     if (account.owner) chownSync(passwordFile, account.owner.uid, account.owner.gid)
+    const program = join(bin, 'initdb')
+    const { output: version } = await execute(account, program, ['--version'], dirname(directory))
+    const hasOwnLocales = Number(/ (\d+)/.exec(version)?.[1]) >= 17
     const { code, output } = await execute(
       account,
-      join(bin, 'initdb'),
+      program,
       [
         ...['-D', directory, '-U', 'postgres', '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '-E', 'UTF8'],
-        ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-instructions'],
+        ...(hasOwnLocales ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8'] : []),
+        ...['--locale=C', '--no-instructions'],
       ],
       dirname(directory),
     )

@@ -1,23 +1,92 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { checkSession, openSession } from './database-session'
 
 // The id Prisma's own engine locks, so that `prisma migrate` and starting instances wait for each other.
 const PRISMA_LOCK = 72707369
+const LOCK_PAUSE_MS = 100
+/** A migration waits this long for a table; whoever comes after it to that table waits behind it. */
+const TABLE_LOCK_MS = 1_000
+const MAX_TABLE_PAUSE_MS = 5_000
+/** How long a migration tries to get its tables, or an index to be built, before the start gives up. */
+const PATIENCE_MS = 5 * 60_000
 
-/** Applies what `prisma migrate deploy` would and keeps the same records. Gives the names of the applied migrations. */
-export async function migrateDeploy(connectionString: string, directory = 'prisma/migrations'): Promise<string[]> {
-  const db = new pg.Client({ connectionString, options: '-c timezone=UTC' })
+interface KnownRow {
+  id: string
+  migration_name: string
+  checksum: string
+  finished_at: Date | null
+  logs: string | null
+}
+
+interface Migration {
+  name: string
+  sql: string
+  checksum: string
+  /** The record that an earlier release, or Prisma, began and did not end. */
+  unfinished: KnownRow | undefined
+}
+
+/**
+ * Applies what `prisma migrate deploy` would and keeps the same records. Gives the names of the applied migrations.
+ * Killed at any point, the next call goes on: a migration and its record are one transaction.
+ */
+export async function migrateDeploy(
+  connectionString: string,
+  directory = 'prisma/migrations',
+  patienceMs = PATIENCE_MS,
+): Promise<string[]> {
+  const db = new pg.Client({ connectionString })
+  // A loss of the connection is told by the next query.
+  db.on('error', () => {})
   const applied: string[] = []
   await db.connect()
   try {
-    await db.query(`SELECT pg_advisory_lock(${PRISMA_LOCK})`)
-    const { rows: known } = await db.query<{ exists: boolean }>(
-      `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`,
-    )
-    // A role that may not create tables can start on a database that is up to date.
-    if (!known[0]?.exists)
-      await db.query(`CREATE TABLE _prisma_migrations (
+    await openSession(db, { statement_timeout: 0, idle_in_transaction_session_timeout: 0 })
+    await checkSession(db, connectionString)
+    await lockMigrations(db)
+    const known = await readKnown(db)
+    const names = await migrationNames(directory)
+    const strange = [...known.values()].find((row) => !row.finished_at && !names.includes(row.migration_name))
+    if (strange) throw new Error(neverEnded(strange.migration_name))
+    for (const name of names) {
+      const row = known.get(name)
+      if (row?.finished_at) continue
+      const sql = await readFile(`${directory}/${name}/migration.sql`, 'utf8')
+      const migration = { name, sql, checksum: createHash('sha256').update(sql).digest('hex'), unfinished: row }
+      if (row && row.checksum !== migration.checksum) throw new Error(neverEnded(name))
+      await applyOne(db, migration, patienceMs).catch((error) => {
+        throw new Error(`Migration ${name} failed: ${explain(error)}`, { cause: error })
+      })
+      applied.push(name)
+    }
+  } finally {
+    await db.end()
+  }
+  return applied
+}
+
+const neverEnded = (name: string) =>
+  `Migration ${name} was begun by another release and never ended: make the schema whole, and record that with "prisma migrate resolve".`
+
+/** Asked for again and again: whoever waits in a statement would hold up an index that is built beside the writers. */
+async function lockMigrations(db: pg.Client) {
+  for (;;) {
+    const { rows } = await db.query(`SELECT pg_try_advisory_lock(${PRISMA_LOCK}) AS locked`)
+    if (rows[0].locked) return
+    await sleep(LOCK_PAUSE_MS)
+  }
+}
+
+async function readKnown(db: pg.Client): Promise<Map<string, KnownRow>> {
+  const { rows: tables } = await db.query<{ exists: boolean }>(
+    `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`,
+  )
+  // A role that may not create tables can start on a database that is up to date.
+  if (!tables[0]?.exists)
+    await db.query(`CREATE TABLE _prisma_migrations (
       id VARCHAR(36) PRIMARY KEY NOT NULL,
       checksum VARCHAR(64) NOT NULL,
       finished_at TIMESTAMPTZ,
@@ -27,23 +96,11 @@ export async function migrateDeploy(connectionString: string, directory = 'prism
       started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
       applied_steps_count INTEGER NOT NULL DEFAULT 0
     )`)
-    const { rows } = await db.query<{ migration_name: string; finished_at: Date | null }>(
-      'SELECT migration_name, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL',
-    )
-    const failed = rows.find((row) => !row.finished_at)
-    if (failed) {
-      throw new Error(`Migration ${failed.migration_name} failed earlier: repair it with "prisma migrate resolve".`)
-    }
-    const done = new Set(rows.map((row) => row.migration_name))
-    for (const name of await migrationNames(directory)) {
-      if (done.has(name)) continue
-      await apply(db, name, await readFile(`${directory}/${name}/migration.sql`, 'utf8'))
-      applied.push(name)
-    }
-  } finally {
-    await db.end()
-  }
-  return applied
+  const { rows } = await db.query<KnownRow>(
+    `SELECT id, migration_name, checksum, finished_at, logs FROM _prisma_migrations
+     WHERE rolled_back_at IS NULL ORDER BY finished_at NULLS FIRST`,
+  )
+  return new Map(rows.map((row) => [row.migration_name, row]))
 }
 
 async function migrationNames(directory: string) {
@@ -54,20 +111,105 @@ async function migrationNames(directory: string) {
     .sort()
 }
 
-async function apply(db: pg.Client, name: string, sql: string) {
-  const id = randomUUID()
-  const checksum = createHash('sha256').update(sql).digest('hex')
-  await db.query('INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ($1, $2, $3)', [
-    id,
-    checksum,
-    name,
-  ])
-  try {
-    // Without values the whole file is one implicit transaction.
-    await db.query(sql)
-  } catch (error) {
-    await db.query('UPDATE _prisma_migrations SET logs = $2 WHERE id = $1', [id, String(error)])
-    throw new Error(`Migration ${name} failed: ${(error as Error).message}`, { cause: error })
-  }
-  await db.query('UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1 WHERE id = $1', [id])
+async function applyOne(db: pg.Client, migration: Migration, patienceMs: number): Promise<void> {
+  const index = indexBuiltBeside(migration.sql)
+  return index ? buildBeside(db, migration, index, patienceMs) : applyWhole(db, migration, patienceMs)
 }
+
+/** The migration and its record as one transaction, again and again while others hold its tables. */
+async function applyWhole(db: pg.Client, migration: Migration, patienceMs: number) {
+  const end = Date.now() + patienceMs
+  for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, MAX_TABLE_PAUSE_MS)) {
+    try {
+      await db.query('BEGIN')
+      await db.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_MS}`)
+      if (migration.unfinished) await finish(db, migration.sql, migration.unfinished)
+      else await db.query(migration.sql)
+      await record(db, migration)
+      await db.query('COMMIT')
+      return
+    } catch (error) {
+      await db.query('ROLLBACK').catch(() => {})
+      if (!isLockedOut(error) || Date.now() + pauseMs > end) throw error
+    }
+    await sleep(pauseMs)
+  }
+}
+
+/** What a statement answers that has taken effect before: what it creates is there, or what it drops is gone. */
+const TAKEN_EFFECT = new Set(['42P06', '42P07', '42701', '42710', '42703', '42704', '42P01'])
+
+/**
+ * Earlier releases, and Prisma, write the record in two parts around the file, which takes effect as a whole or not at all. A record
+ * without an error was left by a process that was killed, perhaps between the two: then every statement says that it has taken effect.
+ */
+async function finish(db: pg.Client, sql: string, { migration_name: name, logs }: KnownRow) {
+  const attempt = async (text: string): Promise<Error | null> => {
+    await db.query('SAVEPOINT attempt')
+    return db.query(text).then(
+      () => null,
+      (error) => db.query('ROLLBACK TO SAVEPOINT attempt').then(() => error),
+    )
+  }
+  const refusal = await attempt(sql)
+  if (!refusal) return
+  if (logs || isLockedOut(refusal)) throw refusal
+  const statements = withoutComments(sql)
+    .split(/;\s*$/m)
+    .filter((text) => text.trim() && !/\bIF (NOT )?EXISTS\b/i.test(text))
+  for (const text of statements) {
+    const answer = await attempt(text)
+    if (isLockedOut(answer)) throw answer
+    if (!TAKEN_EFFECT.has(codeOf(answer))) throw new Error(neverEnded(name), { cause: refusal })
+  }
+}
+
+const INSERT_RECORD = `
+  INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
+  VALUES ($1, $2, $3, now(), 1)`
+const FINISH_RECORD =
+  'UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1, logs = NULL WHERE id = $1'
+
+const record = (db: pg.Client, { name, checksum, unfinished }: Migration) =>
+  unfinished ? db.query(FINISH_RECORD, [unfinished.id]) : db.query(INSERT_RECORD, [randomUUID(), checksum, name])
+
+const withoutComments = (sql: string) => sql.replaceAll(/--.*$/gm, '').trim()
+
+const BUILT_BESIDE = /^CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+"(\w+)"\s+ON\s[^;]*;?$/i
+
+/** The index of a migration that is one `CREATE INDEX CONCURRENTLY`, as it has to be for Prisma too: no transaction can hold it. */
+function indexBuiltBeside(sql: string): string | null {
+  const statement = withoutComments(sql)
+  if (!/\bCONCURRENTLY\b/i.test(statement)) return null
+  const index = BUILT_BESIDE.exec(statement)?.[1]
+  if (index) return index
+  throw new Error('with CONCURRENTLY a file must be one statement, CREATE INDEX CONCURRENTLY "name" ON …')
+}
+
+/** An index that is there and valid was built by a start that was killed before its record; an invalid one, during the build. */
+async function buildBeside(db: pg.Client, migration: Migration, index: string, patienceMs: number) {
+  // It blocks nobody, but waits for every transaction that is older than itself.
+  await db.query(`SET lock_timeout = ${patienceMs}`)
+  try {
+    const { rows } = await db.query<{ indisvalid: boolean }>(
+      'SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)',
+      [`"${index}"`],
+    )
+    const [built] = rows
+    if (built && !built.indisvalid) await db.query(`DROP INDEX CONCURRENTLY "${index}"`)
+    if (!built?.indisvalid) await db.query(migration.sql)
+    await record(db, migration)
+  } finally {
+    await db.query('RESET lock_timeout').catch(() => {})
+  }
+}
+
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
+
+/** No lock within its time, or a deadlock that was broken in the other's favour. */
+const isLockedOut = (error: unknown) => ['55P03', '40P01'].includes(codeOf(error))
+
+const explain = (error: Error) =>
+  isLockedOut(error)
+    ? 'others hold its tables. End the transactions that are open for long (pg_stat_activity shows them), and start again.'
+    : error.message

@@ -6,7 +6,7 @@ import { TroubledWithdrawals } from '@/components/admin/troubled-withdrawals'
 import { PageHeading } from '@/components/page-heading'
 import { SiteFooter } from '@/components/site-footer'
 import { SiteHeader } from '@/components/site-header'
-import { MOST_COUNTED, watchWithdrawals } from '@/domain/withdrawal/watch-withdrawals'
+import { MAX_COUNTED, watchWithdrawals } from '@/domain/withdrawal/watch-withdrawals'
 import { isOperatorHere } from '@/server/operator'
 import { pageContext } from '@/server/session'
 
@@ -35,7 +35,7 @@ export default async function OperationsPage() {
         />
         <RefreshEvery seconds={5} />
         <div className="space-y-6">
-          <Figures withdrawals={withdrawals} backlog={backlog} mostCounted={MOST_COUNTED} />
+          <Figures withdrawals={withdrawals} backlog={backlog} maxCounted={MAX_COUNTED} />
           <TroubledWithdrawals withdrawals={troubled} isCut={isCut} renderedAt={ctx.clock.now().toISOString()} />
         </div>
       </main>

@@ -10,18 +10,18 @@ interface FiguresProps {
     deliveries: { waiting: number; dead: number }
     silentApps: number
   }
-  /** A count above it stands for all that are beyond. */
-  mostCounted: number
+  /** A count of withdrawals above it stands for all that are beyond. */
+  maxCounted: number
 }
 
-export function Figures({ withdrawals, backlog, mostCounted }: FiguresProps) {
+export function Figures({ withdrawals, backlog, maxCounted }: FiguresProps) {
   const { steps, outbox, notices, deliveries, silentApps } = backlog
   return (
     <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
       <Group title="Withdrawals">
-        <Figure label="Processing" count={withdrawals.processing} />
-        <Figure label="Completed" count={withdrawals.completed} />
-        <Figure label="Purged" count={withdrawals.purged} most={mostCounted} />
+        <Figure label="Processing" count={withdrawals.processing} max={maxCounted} />
+        <Figure label="Completed" count={withdrawals.completed} max={maxCounted} />
+        <Figure label="Purged" count={withdrawals.purged} max={maxCounted} />
       </Group>
       <Group title="Deletion steps">
         <Figure label="Due now" count={steps.due} />
@@ -56,17 +56,17 @@ function Group({ title, children }: { title: string; children: React.ReactNode }
 interface FigureProps {
   label: string
   count: number
-  most?: number
+  max?: number
   /** Anything but zero wants to be looked at. */
   alarming?: boolean
 }
 
-function Figure({ label, count, most = Number.POSITIVE_INFINITY, alarming = false }: FigureProps) {
+function Figure({ label, count, max = Number.POSITIVE_INFINITY, alarming = false }: FigureProps) {
   return (
     <div className="flex items-baseline justify-between gap-3">
       <dt className="text-ink-muted">{label}</dt>
       <dd className={cn('font-semibold text-lg tabular-nums leading-7', alarming && count > 0 && 'text-danger')}>
-        {count > most ? `${most.toLocaleString('en')}+` : count.toLocaleString('en')}
+        {count > max ? `${max.toLocaleString('en')}+` : count.toLocaleString('en')}
       </dd>
     </div>
   )

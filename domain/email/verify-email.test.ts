@@ -365,6 +365,27 @@ test('a right code for an address that was taken meanwhile counts as an attempt 
   expect(await callsHeard(ctx, user)).toBe(1)
 })
 
+test('an address that somebody else writes at that moment, without asking for it first, is taken all the same', async () => {
+  const ctx = await testContext()
+  const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
+  const pending = await givenPendingChange(ctx, user)
+  const take = { name: 'take-address', text: 'UPDATE users SET email_key = $2 WHERE id = $1' }
+  let outcome: Promise<string> | undefined
+  await ctx.transaction(async (sql) => {
+    await sql(take, [other.userId, pending.new_email])
+    outcome = outcomeOf(verify(ctx, user, pending))
+    await expect
+      .poll(
+        () =>
+          ctx.db
+            .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      )
+      .toHaveLength(1)
+  })
+  expect(await outcome).toBe('EMAIL_002')
+  expect(await requestOf(ctx, pending)).toMatchObject({ status: 'pending_verification', attempts: 1 })
+})
+
 test('no other failure of the database is taken for a taken address', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)

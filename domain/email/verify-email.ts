@@ -12,7 +12,7 @@ import {
   takeValues,
   userBucket,
 } from '../rate-limit'
-import { audit, endSessions, type Placeholders, queueChangeNotice, statement } from '../sql'
+import { audit, endSessions, fenced, type Placeholders, queueChangeNotice, statement } from '../sql'
 import { requireStillOpenChange, STILL_PENDING } from './pending-change'
 import { macsOfCode } from './verification-code'
 
@@ -35,6 +35,7 @@ interface Judge extends TakeValues {
 interface AttemptRow extends PlaceRow {
   attempts_made: number | null
   outcome: string
+  is_right: boolean
   old_email: string
   verified_email: string
   /** The account's own address was verified; it did not change. */
@@ -45,17 +46,20 @@ const countAttempt = (v: Placeholders<Judge>) => {
   const isRight = `r.code_mac = ANY(${v.codeMacs}::bytea[])`
   return `UPDATE email_change_requests r
      SET attempts = r.attempts + 1,
-         status = CASE WHEN ${isRight} THEN 'verified' ELSE r.status END,
-         closed_at = CASE WHEN ${isRight} THEN ${v.now}::timestamptz END,
-         closed_ip = CASE WHEN ${isRight} THEN ${v.ip} END
+         (status, closed_at, closed_ip) = (
+           SELECT CASE WHEN effect THEN 'verified' ELSE r.status END, CASE WHEN effect THEN ${v.now}::timestamptz END,
+                  CASE WHEN effect THEN ${v.ip} END
+           FROM (${fenced(`SELECT CASE WHEN ${isRight} THEN address_is_free(r.new_email_key, r.user_id) END`)}) AS takes (effect)
+         )
      FROM account
      WHERE r.id = ${v.changeId} AND r.user_id = account.id AND ${STILL_PENDING}
        AND r.expires_at > ${v.now} AND r.attempts < ${v.maxAttempts} AND ${v.codeMacs}::bytea[] IS NOT NULL
-     RETURNING r.id, r.user_id, r.attempts, r.status, r.old_email, r.new_email, r.new_email_key,
+     RETURNING r.id, r.user_id, r.attempts, r.status, ${isRight} AS is_right, r.old_email, r.new_email, r.new_email_key,
                r.new_email_key = account.email_key AS is_own`
 }
 
-// The attempt is counted whatever the code; the right one takes effect. Locks are taken in the order bucket, account, change request.
+// The attempt is counted whatever the code; the right one takes effect where nobody has the address. Locks are taken in the order
+// bucket, account, change request, address.
 const judgeCode = statement<Judge, AttemptRow>(
   'judge-verification-code',
   (v) => `WITH places AS (${takePlacesPart(v)}), account AS (
@@ -89,7 +93,7 @@ const judgeCode = statement<Judge, AttemptRow>(
        leaseUntil: v.leaseUntil,
      })}
    )
-   SELECT places.key, places.hits, places.granted, attempt.attempts AS attempts_made, attempt.status AS outcome,
+   SELECT places.key, places.hits, places.granted, attempt.attempts AS attempts_made, attempt.status AS outcome, attempt.is_right,
      attempt.old_email, attempt.new_email AS verified_email, attempt.is_own
    FROM places LEFT JOIN attempt ON true`,
 )
@@ -117,10 +121,11 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
       newNoticeId: noticeIds.new,
       leaseUntil: leaseUntil(now),
     })
-  let taken = false
+  let isBeaten = false
   const rows = await judge(code ? macsOfCode(ctx, changeId, code) : null).catch((error) => {
     if (!isUniqueViolation(error, 'users_email_key_key')) throw error
-    taken = true
+    // By somebody who wrote the address without asking for it first.
+    isBeaten = true
     // The attempt counts all the same, and no code fits it.
     return judge([])
   })
@@ -130,7 +135,7 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
     await requireStillOpenChange(ctx, changeId)
     throw new AppError('EMAIL_003')
   }
-  if (taken) throw new AppError('EMAIL_002')
+  if (isBeaten || (attempt.is_right && attempt.outcome !== 'verified')) throw new AppError('EMAIL_002')
   if (attempt.outcome !== 'verified') {
     throw new AppError('EMAIL_003', attemptsLeft(ctx.limits.codeAttempts - attempt.attempts_made))
   }

@@ -13,6 +13,8 @@ interface NotificationRow {
   started_at: Date
 }
 
+const ITEMS_AT_ONCE = 5_000
+
 const claimDue = statement(
   'claim-app-notifications',
   `UPDATE app_notifications n SET status = 'processing', lease_until = $3, attempts = n.attempts + 1,
@@ -23,20 +25,29 @@ const claimDue = statement(
    RETURNING n.id, n.subject, n.attempts, a.endpoint, a.sealed_secret, w.started_at`,
 )
 // Whoever held the lease may come back after it has run out, when another has told the application.
-// What ties the person to the application goes with the news. The withdrawal is locked first, as by the step's end and the purge.
+// What ties the person to the application goes with the news, and first so much of what was shared that little is left. The withdrawal is locked first, as by the step's end and the purge.
 const markTold = statement(
   'mark-app-told',
   `WITH withdrawal AS (
      SELECT id, user_id FROM withdrawals WHERE id = $2 FOR UPDATE
+   ), items AS (
+     DELETE FROM shared_items WHERE id = ANY(ARRAY(
+       SELECT s.id FROM withdrawal w JOIN app_notifications n ON n.id = $1 AND n.withdrawal_id = w.id
+       JOIN shared_items s ON s.user_id = w.user_id AND s.app_id = n.app_id LIMIT ${ITEMS_AT_ONCE}
+     )) RETURNING 1
    ), told AS (
      UPDATE app_notifications n
      SET status = 'completed', completed_at = $3, due_at = NULL, lease_until = NULL, subject = NULL, last_error = NULL
-     FROM withdrawal w WHERE n.id = $1 AND n.withdrawal_id = w.id AND n.status <> 'completed'
+     FROM withdrawal w
+     WHERE n.id = $1 AND n.withdrawal_id = w.id AND n.status <> 'completed' AND (SELECT count(*) FROM items) < ${ITEMS_AT_ONCE}
      RETURNING w.user_id, n.app_id
-   ), items AS (
-     DELETE FROM shared_items s USING told WHERE s.user_id = told.user_id AND s.app_id = told.app_id
+   ), connections AS (
+     DELETE FROM app_connections c USING told WHERE c.user_id = told.user_id AND c.app_id = told.app_id
+   ), renewed AS (
+     UPDATE app_notifications n SET lease_until = $4
+     WHERE n.id = $1 AND n.status <> 'completed' AND (SELECT count(*) FROM items) >= ${ITEMS_AT_ONCE}
    )
-   DELETE FROM app_connections c USING told WHERE c.user_id = told.user_id AND c.app_id = told.app_id`,
+   SELECT count(*) < ${ITEMS_AT_ONCE} AS is_over FROM items`,
 )
 const markFailed = statement(
   'mark-app-failed',
@@ -64,10 +75,19 @@ export async function nextTry(sql: Sql, withdrawalId: string): Promise<{ at: Dat
 export async function notify(ctx: SystemContext, withdrawalId: string, notification: NotificationRow): Promise<void> {
   const answer = await call(ctx, withdrawalId, notification)
   const now = ctx.clock.now()
-  if (isTold(answer)) await ctx.sql(markTold, [notification.id, withdrawalId, now])
+  if (isTold(answer)) await noteTold(ctx, withdrawalId, notification.id)
   else {
     const nextTryAt = new Date(now.getTime() + backOffMs(ctx, notification.attempts, answer))
     await ctx.sql(markFailed, [notification.id, nextTryAt, answer.problem ?? `HTTP ${answer.status}`])
+  }
+}
+
+async function noteTold(ctx: SystemContext, withdrawalId: string, id: string) {
+  for (let isOver = false; !isOver; ) {
+    const now = ctx.clock.now()
+    const leaseUntil = new Date(now.getTime() + CALL_LEASE_MS)
+    const [row] = await ctx.sql<{ is_over: boolean }>(markTold, [id, withdrawalId, now, leaseUntil])
+    isOver = row?.is_over !== false
   }
 }
 

@@ -29,3 +29,17 @@ test('no column that can hold an address, a name or an IP is kept', () => {
     'analytics_events.name',
   ])
 })
+
+test('autovacuum sees to every table with data of a user after one deletion in ten thousand rows', async () => {
+  const ctx = await testContext()
+  const tables = [
+    ...new Set(DELETION_MAP.map(({ table }) => table)),
+    'withdrawals',
+    'app_notifications',
+    'retained_records',
+  ]
+  const cared = await ctx.db.$queryRaw<{ name: string }[]>`
+    SELECT relname AS name FROM pg_class
+    WHERE reloptions @> ARRAY['autovacuum_vacuum_threshold=0', 'autovacuum_vacuum_scale_factor=0.0001']`
+  expect(cared.map(({ name }) => name).sort()).toEqual(tables.sort())
+})

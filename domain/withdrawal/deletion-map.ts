@@ -63,5 +63,16 @@ export const TABLES_WITHOUT_ERASURE: Record<string, string> = {
   outbox_events: 'withdrawal ids; deleted once the engine has them',
 }
 
+/** What tells a user's rows apart, where that is not `id`; `user_id` where there is one row at most. */
+export const KEY_COLUMN: Record<string, string> = {
+  profiles: 'user_id',
+  preferences: 'key',
+  rate_limits: 'key',
+  cache_entries: 'key',
+  archive_keys: 'user_id',
+  idempotency_keys: 'key',
+  ended_credentials: 'credential_hash',
+}
+
 /** When a row of these tables happened; the others keep it in `at`. */
 export const TIME_COLUMN: Record<string, string> = { transactions: 'created_at' }

@@ -1,5 +1,5 @@
 import { type Sql, type SystemContext, statement } from '../context'
-import { ERASURE_MS, erase, TIME_TO_ERASE } from './erase'
+import { ERASURE_MS, erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
 
 const due = statement(
   'purges-due',
@@ -10,7 +10,13 @@ const lock = statement(
   `SELECT user_id, purged_at IS NOT NULL AS is_purged, ${TIME_TO_ERASE} FROM withdrawals WHERE id = $1 FOR UPDATE SKIP LOCKED`,
 )
 const deleteRetained = {
-  ...statement('purge-retained-records', 'DELETE FROM retained_records WHERE withdrawal_id = $1'),
+  ...statement(
+    'purge-retained-records',
+    `WITH deleted AS (
+       DELETE FROM retained_records WHERE id = ANY(ARRAY(SELECT id FROM retained_records WHERE withdrawal_id = $1 LIMIT $2)) RETURNING 1
+     )
+     SELECT count(*) < $2 AS is_over FROM deleted`,
+  ),
   timeoutMs: ERASURE_MS,
 }
 const clear = statement('purge-withdrawal', 'UPDATE withdrawals SET feedback = NULL, purged_at = $2 WHERE id = $1')
@@ -51,20 +57,32 @@ export async function purgeRetainedData(ctx: SystemContext, batch = 50): Promise
   return purged
 }
 
+/** In batches, each a transaction: whoever comes after a crash finds less. False where another instance has it. */
 async function purge(ctx: SystemContext, withdrawalId: string): Promise<boolean> {
-  return ctx.transaction(async (sql) => {
-    const [row] = await sql<{ user_id: string; is_purged: boolean }>(lock, [withdrawalId])
-    if (!row || row.is_purged) return false
-    const erased = { withdrawalId, userId: row.user_id, pseudonym: '', keeps: new Set<never>() }
-    // An application that has not been told is told all the same: its row holds what that needs.
-    await erase(sql, 'third_party_integrations', erased)
-    await erase(sql, 'purge', erased)
-    await sql(deleteRetained, [withdrawalId])
-    await sql(deleteEvents, [withdrawalId])
-    await sql(clear, [withdrawalId, ctx.clock.now()])
-    await forgetPurged(sql, withdrawalId)
-    return true
-  })
+  for (let rows = FIRST_BATCH, at = performance.now(); ; ) {
+    const state = await ctx.transaction((sql) => purgeBatch(ctx, sql, withdrawalId, rows))
+    if (state !== 'begun') return state === 'over'
+    const now = performance.now()
+    rows = nextBatch(rows, now - at)
+    at = now
+  }
+}
+
+async function purgeBatch(ctx: SystemContext, sql: Sql, withdrawalId: string, rows: number) {
+  const [row] = await sql<{ user_id: string; is_purged: boolean }>(lock, [withdrawalId])
+  if (!row || row.is_purged) return 'not_ours'
+  const erased = { withdrawalId, userId: row.user_id, pseudonym: '', keeps: new Set<never>() }
+  // An application that has not been told is told all the same: its row holds what that needs.
+  const areErased = [
+    await erase(sql, 'third_party_integrations', erased, rows),
+    await erase(sql, 'purge', erased, rows),
+    (await sql<{ is_over: boolean }>(deleteRetained, [withdrawalId, rows]))[0]?.is_over,
+  ]
+  if (!areErased.every(Boolean)) return 'begun'
+  await sql(deleteEvents, [withdrawalId])
+  await sql(clear, [withdrawalId, ctx.clock.now()])
+  await forgetPurged(sql, withdrawalId)
+  return 'over'
 }
 
 /** What the purge leaves to the steps that are still open: asked again as each of them ends. */

@@ -3,12 +3,14 @@ import { type Sql, type SystemContext, statement } from '../context'
 import { deleteArchives } from './archive'
 import { claimNotifications, nextTry, notify } from './connected-applications'
 import type { KeptFor } from './deletion-map'
-import { erase, TIME_TO_ERASE } from './erase'
+import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
 import { pseudonymOf } from './erasure-ledger'
 import { forgetPurged } from './purge-retained-data'
 
 /** Longer than anything a step waits for; a run that dies lets go of its step after this. */
 const LEASE_MS = 30_000
+/** A run that has erased for so long lets others have their turn, and goes on at once. */
+const MAX_RUN_MS = 10_000
 
 const claim = statement(
   'claim-deletion-step',
@@ -37,6 +39,17 @@ const complete = statement(
 const release = statement(
   'release-deletion-step',
   `UPDATE deletion_steps SET due_at = $3, lease_until = NULL, last_error = $4
+   WHERE withdrawal_id = $1 AND step = $2 AND status <> 'completed'`,
+)
+
+const renew = statement(
+  'renew-deletion-step',
+  `UPDATE deletion_steps SET lease_until = $3 WHERE withdrawal_id = $1 AND step = $2 AND status <> 'completed'`,
+)
+// What has come forward has not failed, however often it was begun.
+const pause = statement(
+  'pause-deletion-step',
+  `UPDATE deletion_steps SET due_at = $3, lease_until = NULL, last_error = NULL, attempts = 0
    WHERE withdrawal_id = $1 AND step = $2 AND status <> 'completed'`,
 )
 
@@ -118,27 +131,43 @@ async function tellApplications(ctx: SystemContext, claimed: ClaimedStep): Promi
   return nextTryAt
 }
 
-/** Ends the step, or lets go of it until an application wants to be tried again, which it answers. */
-function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> {
-  const { withdrawalId, step } = claimed
-  return ctx.transaction(async (sql) => {
-    const [withdrawal] = await sql<LockedRow>(lockWithdrawal, [withdrawalId])
-    if (!withdrawal) return null
-    const next = step === 'third_party_integrations' ? await nextTry(sql, withdrawalId) : null
-    if (next) await sql(release, [withdrawalId, step, next.at, next.problem])
-    else await finish(ctx, sql, claimed, withdrawal)
-    if (withdrawal.is_purged) await forgetPurged(sql, withdrawalId)
-    return next?.at ?? null
-  })
+/**
+ * Ends the step, or lets go of it until an application wants to be tried again, which it answers. What is to be erased goes in
+ * batches, each a transaction that renews the lease: a crash between two leaves the rest to the next run.
+ */
+async function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> {
+  const begun = performance.now()
+  for (let rows = FIRST_BATCH, at = begun; ; ) {
+    const isLast = performance.now() - begun > MAX_RUN_MS
+    const { isOver, next } = await ctx.transaction((sql) => settleBatch(ctx, sql, claimed, rows, isLast))
+    if (isOver) return next
+    const now = performance.now()
+    rows = nextBatch(rows, now - at)
+    at = now
+  }
 }
 
-async function finish(ctx: SystemContext, sql: Sql, { withdrawalId, step, row }: ClaimedStep, withdrawal: LockedRow) {
+/** `next`: when the step wants to run again. */
+async function settleBatch(ctx: SystemContext, sql: Sql, claimed: ClaimedStep, rows: number, isLast: boolean) {
+  const { withdrawalId, step, row } = claimed
+  const [withdrawal] = await sql<LockedRow>(lockWithdrawal, [withdrawalId])
+  if (!withdrawal) return { isOver: true, next: null }
   const { user_id: userId, is_purged: isPurged } = withdrawal
-  if (userId) {
+  const again = step === 'third_party_integrations' ? await nextTry(sql, withdrawalId) : null
+  if (again) await sql(release, [withdrawalId, step, again.at, again.problem])
+  else {
     const keeps = isPurged ? new Set<KeptFor>() : keepsOf(row)
-    await erase(sql, step, { withdrawalId, userId, pseudonym: pseudonymOf(ctx, userId), keeps })
+    const erased = userId && { withdrawalId, userId, pseudonym: pseudonymOf(ctx, userId), keeps }
+    if (erased && !(await erase(sql, step, erased, rows))) {
+      const now = ctx.clock.now()
+      if (!isLast) await sql(renew, [withdrawalId, step, new Date(now.getTime() + LEASE_MS)])
+      else await sql(pause, [withdrawalId, step, now])
+      return { isOver: isLast, next: isLast ? now : null }
+    }
+    await sql(complete, [withdrawalId, step, ctx.clock.now()])
   }
-  await sql(complete, [withdrawalId, step, ctx.clock.now()])
+  if (isPurged) await forgetPurged(sql, withdrawalId)
+  return { isOver: true, next: again?.at ?? null }
 }
 
 function keepsOf(row: ClaimedRow): ReadonlySet<KeptFor> {

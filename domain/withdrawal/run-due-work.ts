@@ -61,14 +61,17 @@ async function runDueErasures(ctx: SystemContext) {
   for (;;) {
     const due = await ctx.sql<DueRow>(dueErasures, [ctx.clock.now(), BATCH])
     const left = [...due]
+    let isAnyPaused = false
     const workers = Array.from({ length: ERASURES_AT_ONCE }, async () => {
       for (let next = left.shift(); next; next = left.shift()) {
         const { withdrawal_id: withdrawalId, step } = next
-        await runDeletionStep(ctx, { withdrawalId, step }).catch((error) => failures.push(error))
+        const again = await runDeletionStep(ctx, { withdrawalId, step }).catch((error) => void failures.push(error))
+        if (again) isAnyPaused = true
       }
     })
     await Promise.all(workers)
-    if (due.length < BATCH) break
+    // One that has much to erase goes on now, beside what has come due meanwhile.
+    if (due.length < BATCH && !isAnyPaused) break
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} deletion steps failed`)
 }

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { asUser, givenUser, givenWithdrawal, runDueWork, type TestContext, testContext, testDatabase } from '../testing'
 import { connectApp } from './connected-applications'
 import { retryWithdrawal } from './operate-withdrawal'
-import { watchBacklog, watchWithdrawals } from './watch-withdrawals'
+import { MAX_COUNTED, watchBacklog, watchWithdrawals } from './watch-withdrawals'
 import { withdrawAccount } from './withdraw-account'
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
@@ -205,11 +205,45 @@ test('what is finished costs the watch nothing: its statements read the indexes 
     'notices_due',
     'notices_failed',
     'outbox_events_due',
-    'withdrawals_to_purge',
+    'withdrawals_completed',
+    'withdrawals_purged',
   ]) {
     expect(plan).toContain(index)
   }
-  // The purged alone are read from the table, and no further than what is counted.
-  expect(plan.match(/Seq Scan on \w+/g)).toEqual(['Seq Scan on withdrawals'])
-  expect(plan).toMatch(/Seq Scan on withdrawals .*rows=10001/)
+  expect(plan).not.toContain('Seq Scan')
+  // Of the purged no more are read than are counted.
+  expect(plan).toMatch(/withdrawals_purged on withdrawals .*rows=10001(\.00)? /)
+})
+
+test('withdrawals of any state are counted up to a limit, and none of more than that is read', async () => {
+  const { open } = await testDatabase()
+  const states = { processing: 'NULL, NULL', completed: 'now(), NULL', purged: 'now(), now()' }
+  for (const [state, times] of Object.entries(states)) {
+    await ctx.db.$executeRawUnsafe(`
+      INSERT INTO withdrawals (id, keep_analytics, keep_audit_logs, keep_transaction_history, started_at, scheduled_completion,
+                               purge_due_at, completed_at, purged_at)
+      SELECT '${state}_' || n, false, false, false, now(), now(), now(), ${times} FROM generate_series(1, 30000) n`)
+  }
+  await ctx.db.$executeRawUnsafe(`
+    INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, due_at)
+    SELECT 'processing_' || n, step, 'pending', now() + interval '1 day', now() + interval '1 day'
+    FROM generate_series(1, 30000) n, unnest(ARRAY['user_profile', 'third_party_integrations', 'data_archives']) step`)
+  await ctx.db.$executeRawUnsafe('ANALYZE')
+  const limit = MAX_COUNTED + 1
+  let plan = ''
+  const { withdrawals } = await watchWithdrawals({
+    ...ctx,
+    sql: async ({ name, text }, values) => {
+      const explain = { name: `explain-${name}`, text: `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${text}` }
+      if (name === 'count-withdrawals') {
+        const lines = await open.sql<{ 'QUERY PLAN': string }>(explain, values)
+        plan = lines.map((line) => line['QUERY PLAN']).join('\n')
+      }
+      return ctx.sql({ name, text }, values)
+    },
+  })
+  expect(withdrawals).toEqual({ processing: limit, completed: limit, purged: limit })
+  const read = [...plan.matchAll(/Scan .*?actual rows=(\d+)/g)].map(([, rows]) => Number(rows))
+  expect(read.length, plan).toBeGreaterThan(2)
+  expect(Math.max(...read), plan).toBeLessThanOrEqual(4 * limit)
 })

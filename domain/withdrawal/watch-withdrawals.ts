@@ -13,10 +13,10 @@ export interface Backlog {
   silentApps: number
 }
 
+/** Each no more than MAX_COUNTED + 1, which stands for all that are beyond. */
 export interface WithdrawalCounts {
   processing: number
   completed: number
-  /** No more than MOST_COUNTED + 1, which stands for all that are beyond. */
   purged: number
 }
 
@@ -53,7 +53,7 @@ const DAY = 24 * 60 * MINUTE
 const FAILED_NOTICES_MS = 30 * DAY
 /** Scaled, as the windows of a withdrawal are. */
 const SILENT_MS = DAY
-export const MOST_COUNTED = 10_000
+export const MAX_COUNTED = 10_000
 const MOST_STEPS = 100
 
 // $1 is now, $2 the end of the grace. A run that holds the step is late only once the estimate is over.
@@ -76,15 +76,19 @@ const readBacklog = statement(
      FROM deletion_steps s WHERE s.due_at IS NOT NULL
    ) steps`,
 )
-// What the purge has come to may still have an application to tell, and is processing until then. Of those that are done with
-// there are ever more, so they are counted to a limit only.
+// What the purge has come to may still have an application to tell, and is processing until then. A withdrawal has four steps at
+// most, so that four times the limit of them belong to as many withdrawals as are counted.
 const countWithdrawals = statement(
   'count-withdrawals',
-  `SELECT (SELECT count(DISTINCT withdrawal_id)::int FROM deletion_steps WHERE due_at IS NOT NULL) AS processing,
-          (SELECT count(*)::int FROM withdrawals WHERE purged_at IS NULL AND completed_at IS NOT NULL) AS completed,
+  `SELECT (SELECT least(count(DISTINCT withdrawal_id), $1)::int FROM (
+             SELECT withdrawal_id FROM deletion_steps WHERE due_at IS NOT NULL LIMIT 4 * $1
+           ) open) AS processing,
+          (SELECT count(*)::int FROM (
+             SELECT FROM withdrawals WHERE purged_at IS NULL AND completed_at IS NOT NULL LIMIT $1
+           ) kept) AS completed,
           (SELECT count(*)::int FROM (
              SELECT FROM withdrawals WHERE purged_at IS NOT NULL AND completed_at IS NOT NULL LIMIT $1
-           ) counted) AS purged`,
+           ) over) AS purged`,
 )
 const readTrouble = statement(
   'watch-troubled-steps',
@@ -178,7 +182,7 @@ const silentSince = ({ timeScale }: SystemContext, now: Date) => new Date(now.ge
 export async function watchWithdrawals(ctx: SystemContext): Promise<WithdrawalWatch> {
   const [backlog, [withdrawals], rows] = await Promise.all([
     watchBacklog(ctx),
-    ctx.sql<WithdrawalCounts>(countWithdrawals, [MOST_COUNTED + 1]),
+    ctx.sql<WithdrawalCounts>(countWithdrawals, [MAX_COUNTED + 1]),
     ctx.sql<StepRow>(readTrouble, [...momentsOf(ctx), MOST_STEPS]),
   ])
   const byWithdrawal = Map.groupBy(rows, ({ id }) => id)

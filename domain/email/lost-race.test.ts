@@ -1,0 +1,107 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { openDatabase } from '@/server/db'
+import {
+  asUser,
+  givenPendingChange,
+  givenUser,
+  outcomeOf,
+  type PendingTestChange,
+  type TestContext,
+  type TestUser,
+  tally,
+  testContext,
+  testDatabase,
+} from '../testing'
+import { createUser } from '../user'
+import { verifyEmail } from './verify-email'
+
+const MANY = 12
+const NO_LIMIT = { places: 1000, windowMs: 60_000 }
+const LIMITS = { target: NO_LIMIT, targetMail: NO_LIMIT }
+
+/** A context on a database that logs as PostgreSQL does unless it is told otherwise, and what its log says of a text. */
+async function givenTalkativeDatabase() {
+  const { url } = await testDatabase()
+  const admin = new pg.Client({ connectionString: url })
+  await admin.connect()
+  const name = new URL(url).pathname.slice(1)
+  const settings = { log_min_messages: 'warning', log_min_error_statement: 'error', log_error_verbosity: 'default' }
+  for (const [setting, value] of Object.entries(settings)) {
+    await admin.query(`ALTER DATABASE ${name} SET ${setting} = '${value}'`)
+  }
+  const database = openDatabase(url, MANY)
+  onTestFinished(async () => {
+    await database.close()
+    await admin.query(`ALTER DATABASE ${name} RESET ALL`)
+    await admin.end()
+  })
+  const [setting] = await database.sql<{ data_directory: string }>(
+    { name: 'data-directory', text: 'SHOW data_directory' },
+    [],
+  )
+  const log = path.join(setting?.data_directory ?? '', '../pg.log')
+  const ctx: TestContext = { ...(await testContext(LIMITS)), sql: database.sql, transaction: database.transaction }
+  return { ctx, logged: async (text: string) => (await readFile(log, 'utf8')).includes(text) }
+}
+
+const verify = async (ctx: TestContext, user: TestUser, change: PendingTestChange) => {
+  const caller = await asUser(ctx, user)
+  const input = {
+    userId: user.userId,
+    change_request_id: change.change_request_id,
+    verification_code: change.code,
+  }
+  return () => outcomeOf(verifyEmail(caller, input))
+}
+
+test('the log of the database would quote an address that a unique index refuses', async () => {
+  const { ctx, logged } = await givenTalkativeDatabase()
+  const { email } = await givenUser(ctx)
+  const copy = `INSERT INTO users SELECT id || 'x', name, email, email_key, email_verified_at, password_hash, withdrawn_at, created_at FROM users WHERE email = $1`
+  await expect(ctx.sql({ name: 'copy-user', text: copy }, [email])).rejects.toThrow('unique')
+  await expect.poll(() => logged(email)).toBe(true)
+})
+
+test('of many who verify one address at once one has it, the others are told, and no log has heard of it', async () => {
+  const { ctx, logged } = await givenTalkativeDatabase()
+  for (let round = 0; round < 5; round++) {
+    const target = `wanted-${round}-${Date.now()}@example.test`
+    const calls: (() => Promise<string>)[] = []
+    for (let n = 0; n < MANY; n++) {
+      const user = await givenUser(ctx)
+      calls.push(await verify(ctx, user, await givenPendingChange(ctx, user, target)))
+    }
+    const outcomes = await Promise.all(calls.map((call) => call()))
+    expect(tally(outcomes)).toEqual({ accepted: 1, EMAIL_002: MANY - 1 })
+    expect(await ctx.db.user.count({ where: { emailKey: target } })).toBe(1)
+    // The loser's request stays open, with its attempt counted.
+    expect(
+      await ctx.db.emailChangeRequest.count({
+        where: { newEmailKey: target, status: 'pending_verification', attempts: 1 },
+      }),
+    ).toBe(MANY - 1)
+    expect(await logged(target)).toBe(false)
+  }
+})
+
+test('an account that is created while its address is verified elsewhere is refused without a word in the log', async () => {
+  const { ctx, logged } = await givenTalkativeDatabase()
+  // Not hashed here, so that the accounts come at the same moment as the codes.
+  const quick: TestContext = { ...ctx, passwords: { ...ctx.passwords, hash: async () => 'none' } }
+  for (let round = 0; round < 5; round++) {
+    const target = `sought-${round}-${Date.now()}@example.test`
+    const user = await givenUser(ctx)
+    const call = await verify(ctx, user, await givenPendingChange(ctx, user, target))
+    const account = { email: target, password: 'correct horse battery', name: 'Bea', emailVerified: true }
+    const outcomes = await Promise.all([
+      ...Array.from({ length: MANY / 2 }, () => outcomeOf(createUser(quick, account))),
+      call(),
+      ...Array.from({ length: MANY / 2 - 1 }, () => outcomeOf(createUser(quick, account))),
+    ])
+    expect(tally(outcomes)).toEqual({ accepted: 1, EMAIL_002: MANY - 1 })
+    expect(await logged(target)).toBe(false)
+  }
+})

@@ -1,0 +1,197 @@
+import { expect, test, vi } from 'vitest'
+import type { Step } from '@/contract/withdrawal'
+import { givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext } from '../testing'
+import { FIRST_BATCH, nextBatch } from './erase'
+import { purgeRetainedData } from './purge-retained-data'
+import { runDeletionStep } from './run-deletion-step'
+
+const [second, minute, day] = [1_000, 60_000, 86_400_000]
+/** Three batches and a little. */
+const MANY = 2.5 * FIRST_BATCH
+
+/** Somebody with many rows in tables of every kind. */
+async function givenMuch(ctx: TestContext, apps: string[] = []) {
+  const withdrawal = await givenWithdrawal(ctx, apps)
+  const { userId } = withdrawal
+  for (const row of [
+    `INSERT INTO security_incidents SELECT 'sec_' || $1 || n, $1, 'new_device', 'from afar', '192.0.2.1', now()`,
+    `INSERT INTO preferences SELECT $1, 'key ' || n, 'value'`,
+    `INSERT INTO cache_entries SELECT 'cch_' || $1 || n, $1, 'cached', now()`,
+    `INSERT INTO analytics_events SELECT 'ane_' || $1 || n, $1, 'page.viewed', '{}', now()`,
+  ]) {
+    await ctx.db.$executeRawUnsafe(`${row} FROM generate_series(1, ${MANY}) n`, userId)
+  }
+  return withdrawal
+}
+
+const rowOf = (ctx: TestContext, withdrawalId: string, step: Step) =>
+  ctx.db.deletionStep.findUniqueOrThrow({ where: { withdrawalId_step: { withdrawalId, step } } })
+
+/** `before` is called with the number of each transaction, which begins once it has ended. */
+const watching = (ctx: TestContext, before: (n: number) => unknown): TestContext => {
+  let transactions = 0
+  return {
+    ...ctx,
+    async transaction(work) {
+      await before(++transactions)
+      return ctx.transaction(work)
+    },
+  }
+}
+
+test('much is erased in batches, each of which is kept and renews the lease, and the step ends when nothing is left', async () => {
+  const ctx = await testContext()
+  const { userId, withdrawalId } = await givenMuch(ctx)
+  ctx.clock.advance(5 * minute)
+  const seen: unknown[] = []
+  const watched = watching(ctx, async () => {
+    const { status, leaseUntil } = await rowOf(ctx, withdrawalId, 'user_profile')
+    const left = await ctx.db.securityIncident.count({ where: { userId } })
+    const kept = await ctx.db.retainedRecord.count({ where: { withdrawalId, source: 'security_incidents' } })
+    const account = await ctx.db.user.count({ where: { id: userId } })
+    seen.push({ status, leaseMs: Number(leaseUntil) - ctx.clock.now().getTime(), left, kept, account })
+    // The lease of the next look is counted from here.
+    ctx.clock.advance(second)
+  })
+  expect(await runDeletionStep(watched, { withdrawalId, step: 'user_profile' })).toBeNull()
+  const moment = (left: number) => ({
+    status: 'processing',
+    leaseMs: 30 * second,
+    left,
+    kept: MANY - left,
+    account: 1,
+  })
+  // Whether the second is the last depends on how quick the first was.
+  expect(seen.slice(0, 2)).toEqual([moment(MANY), moment(MANY - FIRST_BATCH)])
+  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed', leaseUntil: null })
+  expect(await ctx.db.retainedRecord.count({ where: { withdrawalId, source: 'security_incidents' } })).toBe(MANY)
+  expect(await ctx.db.preference.count({ where: { userId } })).toBe(0)
+  expect(await ctx.db.user.count({ where: { id: userId } })).toBe(0)
+})
+
+test('a crash between two batches is taken up where it stopped, and nothing is kept twice', async () => {
+  const ctx = await testContext()
+  const { userId, withdrawalId } = await givenMuch(ctx)
+  ctx.clock.advance(5 * minute)
+  const crashing = watching(ctx, (n) => n === 2 && Promise.reject(new Error('killed')))
+  const step = { withdrawalId, step: 'user_profile' } as const
+  await expect(runDeletionStep(crashing, step)).rejects.toThrow('user_profile failed')
+  expect(await ctx.db.securityIncident.count({ where: { userId } })).toBe(MANY - FIRST_BATCH)
+  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'processing', completedAt: null })
+  expect(await ctx.db.user.count({ where: { id: userId } })).toBe(1)
+  ctx.clock.advance(minute)
+  expect(await runDeletionStep(ctx, step)).toBeNull()
+  expect(await ctx.db.retainedRecord.count({ where: { withdrawalId, source: 'security_incidents' } })).toBe(MANY)
+  expect(await ctx.db.user.count({ where: { id: userId } })).toBe(0)
+})
+
+test('who has much to erase lets others have their turn after ten seconds, and goes on at once', async () => {
+  const ctx = await testContext()
+  const { userId, withdrawalId } = await givenMuch(ctx)
+  ctx.clock.advance(5 * minute)
+  let now = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+    now += 11 * second
+    return now
+  })
+  const step = { withdrawalId, step: 'user_profile' } as const
+  const again = await runDeletionStep(ctx, step)
+  clock.mockRestore()
+  expect(again).toEqual(ctx.clock.now())
+  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({
+    status: 'processing',
+    dueAt: ctx.clock.now(),
+    leaseUntil: null,
+    attempts: 0,
+    lastError: null,
+  })
+  expect(await ctx.db.securityIncident.count({ where: { userId } })).toBe(MANY - FIRST_BATCH)
+  await runDueWork(ctx)
+  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed' })
+})
+
+test('one sweep ends an erasure that has to pause again and again', async () => {
+  const ctx = await testContext()
+  const { withdrawalId } = await givenMuch(ctx)
+  ctx.clock.advance(5 * minute)
+  let now = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+    now += 11 * second
+    return now
+  })
+  await runDueWork(ctx)
+  clock.mockRestore()
+  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed' })
+})
+
+test('of much that was shared nothing is left when its application knows, and of much that stayed nothing after the purge', async () => {
+  const ctx = await testContext()
+  ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('stuck') ? 503 : 204 })
+  const { userId, withdrawalId } = await givenMuch(ctx, ['shop', 'stuck'])
+  await ctx.db.$executeRawUnsafe(
+    `INSERT INTO shared_items SELECT 'shr_' || c.id || n, c.user_id, c.app_id, 'shared', now()
+     FROM app_connections c, generate_series(1, ${MANY}) n WHERE c.user_id = $1`,
+    userId,
+  )
+  const shared = () => ctx.db.sharedItem.count({ where: { userId } })
+  expect(await shared()).toBe(2 * MANY + 2)
+  ctx.clock.advance(day)
+  await runDueWork(ctx)
+  expect(await shared()).toBe(MANY + 1)
+  expect(await ctx.db.retainedRecord.count({ where: { withdrawalId } })).toBeGreaterThan(MANY)
+  ctx.clock.advance(29 * day)
+  await purgeRetainedData(ctx)
+  expect(await shared()).toBe(0)
+  expect(await ctx.db.retainedRecord.count({ where: { withdrawalId } })).toBe(0)
+  await runDueWork(ctx)
+  ctx.apps.answer = async () => ({ status: 204 })
+  ctx.clock.advance(day)
+  await runDueWork(ctx)
+  expect(await tablesWith(ctx, userId)).toEqual([])
+})
+
+test('a purge that is cut off between two batches is taken up by the next', async () => {
+  const ctx = await testContext()
+  const { withdrawalId } = await givenMuch(ctx)
+  ctx.clock.advance(5 * minute)
+  await runDueWork(ctx)
+  ctx.clock.advance(30 * day)
+  const left = () => ctx.db.retainedRecord.count({ where: { withdrawalId } })
+  const before = await left()
+  // Of the people of other tests there is less than a batch.
+  const cutOff = watching(ctx, async () => {
+    if ((await left()) < before) throw new Error('killed')
+  })
+  await expect(purgeRetainedData(cutOff)).rejects.toThrow('purges failed')
+  expect(await left()).toBe(before - FIRST_BATCH)
+  await purgeRetainedData(ctx)
+  expect(await left()).toBe(0)
+})
+
+test('a row that somebody changes while it is erased is gone all the same', async () => {
+  const ctx = await testContext()
+  const { userId, withdrawalId } = await givenWithdrawal(ctx)
+  await ctx.db.preference.create({ data: { userId, key: 'theme', value: 'dark' } })
+  ctx.clock.advance(5 * minute)
+  let run: Promise<unknown> | undefined
+  await ctx.transaction(async (sql) => {
+    await sql({ name: 'change', text: `UPDATE preferences SET value = 'light' WHERE user_id = $1` }, [userId])
+    run = runDeletionStep(ctx, { withdrawalId, step: 'user_profile' })
+    await expect
+      .poll(
+        () =>
+          ctx.db
+            .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      )
+      .toHaveLength(1)
+  })
+  await run
+  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed' })
+  expect(await ctx.db.preference.count({ where: { userId } })).toBe(0)
+})
+
+test('batches grow while they are quick, and shrink when they take long', () => {
+  expect([1, 2, 3, 4].reduce((rows) => nextBatch(rows, 100), FIRST_BATCH)).toBe(40_000)
+  expect(nextBatch(40_000, 5 * second)).toBe(20_000)
+  expect(nextBatch(FIRST_BATCH, 20 * second)).toBe(FIRST_BATCH)
+})

@@ -1,0 +1,304 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { build } from 'esbuild'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { migrateDeploy } from './migrate'
+
+const OWN = 'prisma/migrations'
+let scratch: string
+let program: string
+
+beforeAll(async () => {
+  scratch = await mkdtemp(path.join(tmpdir(), 'migrate-'))
+  program = path.resolve('.data', `migrate-${randomBytes(6).toString('hex')}.mjs`)
+  await build({
+    stdin: {
+      contents: `import { migrateDeploy } from './server/migrate'; await migrateDeploy(...process.argv.slice(2))`,
+      resolveDir: '.',
+    },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    outfile: program,
+    logLevel: 'warning',
+  })
+})
+afterAll(async () => {
+  await rm(scratch, { recursive: true })
+  await rm(program)
+})
+
+/** An empty database of the test's own, and a connection to it. */
+async function givenDatabase() {
+  const name = `${inject('templateDatabase').replace('template', '')}${randomBytes(6).toString('hex')}`
+  const admin = new pg.Client({ connectionString: inject('adminUrl') })
+  await admin.connect()
+  await admin.query(`CREATE DATABASE ${name}`)
+  const url = Object.assign(new URL(inject('adminUrl')), { pathname: name }).href
+  const db = new pg.Client({ connectionString: url })
+  await db.connect()
+  db.on('error', () => {})
+  onTestFinished(async () => {
+    await db.end()
+    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+    await admin.end()
+  })
+  /** Until so many other sessions wait for a lock with a statement like this. Asked from outside: a transaction sees one state. */
+  const untilWaiting = (count: number, what = '%') =>
+    expect
+      .poll(
+        async () => {
+          const { rows } = await admin.query(
+            `SELECT FROM pg_stat_activity WHERE datname = $1 AND wait_event_type = 'Lock' AND query ILIKE $2`,
+            [name, what],
+          )
+          return rows.length
+        },
+        { timeout: 15_000, interval: 10 },
+      )
+      .toBe(count)
+  return { url, db, untilWaiting }
+}
+
+async function givenMigrations(files: Record<string, string>): Promise<string> {
+  const directory = await mkdtemp(path.join(scratch, 'files-'))
+  for (const [name, sql] of Object.entries(files)) {
+    await mkdir(path.join(directory, name))
+    await writeFile(path.join(directory, name, 'migration.sql'), sql)
+  }
+  return directory
+}
+
+/** The last statement of the second cannot be repeated, and nothing shows that it was. */
+const FILES = {
+  '01_begin': 'CREATE TABLE things (id int PRIMARY KEY, kind text);',
+  '02_fill': 'INSERT INTO things SELECT n, n::text FROM generate_series(1, 9) n; UPDATE things SET id = id + 100;',
+  '03_index': '-- Built beside the writers.\nCREATE INDEX CONCURRENTLY "things_kind" ON "things"("kind");\n',
+}
+
+async function expectWhole(db: pg.Client) {
+  const { rows: records } = await db.query(
+    'SELECT migration_name AS name, checksum, applied_steps_count AS steps FROM _prisma_migrations WHERE finished_at IS NOT NULL ORDER BY 1',
+  )
+  expect(records).toEqual(Object.entries(FILES).map(([name, sql]) => ({ name, checksum: checksumOf(sql), steps: 1 })))
+  const { rows } = await db.query(
+    `SELECT (SELECT count(*)::int FROM _prisma_migrations) AS records, (SELECT min(id) FROM things) AS least,
+            (SELECT indisvalid FROM pg_index WHERE indexrelid = 'things_kind'::regclass) AS valid`,
+  )
+  expect(rows).toEqual([{ records: 3, least: 101, valid: true }])
+}
+
+const checksumOf = (sql: string) => createHash('sha256').update(sql).digest('hex')
+
+/** A process of its own that migrates. */
+function begin(url: string, directory: string): ChildProcess {
+  const child = spawn(process.execPath, [program, url, directory], { stdio: ['ignore', 'ignore', 'inherit'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+const ended = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once('exit', resolve))
+
+test('a migration that is killed after any of its statements is taken up by the next start', {
+  timeout: 180_000,
+}, async () => {
+  const directory = await givenMigrations(FILES)
+  for (let statements = 4; ; statements++) {
+    const { url, db } = await givenDatabase()
+    const code = await killedAfter(statements, url, directory)
+    await migrateDeploy(url, directory)
+    await expectWhole(db)
+    if (code === 0) {
+      expect(statements).toBeGreaterThan(15)
+      return
+    }
+  }
+})
+
+/** Sends on so many messages of the client to the server, then kills the client. Its exit code, null when it was killed. */
+async function killedAfter(messages: number, url: string, directory: string): Promise<number | null> {
+  let sent = 0
+  let child: ChildProcess | undefined
+  const gate = createServer((client) => {
+    const server = connect(Number(new URL(url).port), '127.0.0.1')
+    client.on('data', (data) => {
+      if (sent++ < messages) server.write(data)
+      if (sent === messages) child?.kill('SIGKILL')
+    })
+    server.pipe(client)
+    client.on('close', () => server.end())
+    for (const socket of [client, server]) socket.on('error', () => {})
+  })
+  await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve))
+  const port = String((gate.address() as AddressInfo).port)
+  child = begin(Object.assign(new URL(url), { port }).href, directory)
+  const code = await ended(child)
+  gate.close()
+  return code
+}
+
+test('a start that is killed while its migration waits for a table holds nothing up and leaves nothing behind', async () => {
+  const { url, db, untilWaiting } = await givenDatabase()
+  await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'] }))
+  const directory = await givenMigrations(FILES)
+  await db.query('BEGIN; LOCK TABLE things IN SHARE MODE')
+  const child = begin(url, directory)
+  await untilWaiting(1)
+  child.kill('SIGKILL')
+  await ended(child)
+  await db.query('COMMIT')
+  await migrateDeploy(url, directory)
+  await expectWhole(db)
+})
+
+test('an index is built while others write, and one that a killed build left invalid is built again', async () => {
+  const { url, db, untilWaiting } = await givenDatabase()
+  await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'], '02_fill': FILES['02_fill'] }))
+  const directory = await givenMigrations(FILES)
+  // The build waits for this transaction, and so stands in its middle.
+  await db.query('BEGIN; INSERT INTO things VALUES (-1); DELETE FROM things WHERE id = -1')
+  const child = begin(url, directory)
+  await untilWaiting(1, '%CONCURRENTLY%')
+  const writer = new pg.Client({ connectionString: url, statement_timeout: 5_000 })
+  await writer.connect()
+  await writer.query('INSERT INTO things VALUES (500)')
+  child.kill('SIGKILL')
+  await ended(child)
+  // The server would go on with the build; a crash of it would not.
+  await writer.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE '%CONCURRENTLY%' AND pid <> pg_backend_pid()`,
+  )
+  await writer.end()
+  await db.query('COMMIT')
+  const { rows } = await db.query(`SELECT indisvalid FROM pg_index WHERE indexrelid = 'things_kind'::regclass`)
+  expect(rows).toEqual([{ indisvalid: false }])
+  await migrateDeploy(url, directory)
+  await expectWhole(db)
+})
+
+test('starts that come together build an index once, and none of them stands in its way', async () => {
+  const { url, db } = await givenDatabase()
+  const directory = await givenMigrations(FILES)
+  const applied = await Promise.all(Array.from({ length: 4 }, () => migrateDeploy(url, directory)))
+  expect(applied.map(({ length }) => length).sort()).toEqual([0, 0, 0, 3])
+  await expectWhole(db)
+})
+
+test('a migration lets go of a table that it does not get, and tries again until others have left it', async () => {
+  const { url, db, untilWaiting } = await givenDatabase()
+  const directory = await givenMigrations(FILES)
+  await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'] }))
+  await db.query('BEGIN; LOCK TABLE things IN SHARE MODE')
+  await expect(migrateDeploy(url, directory, 1)).rejects.toThrow('Migration 02_fill failed: others hold its tables.')
+  const start = migrateDeploy(url, directory)
+  await untilWaiting(1)
+  // Between its tries nobody has to wait behind it.
+  await untilWaiting(0)
+  await db.query('COMMIT')
+  expect(await start).toEqual(['02_fill', '03_index'])
+  await expectWhole(db)
+})
+
+test('a migration that fails leaves nothing of itself, and is named', async () => {
+  const { url, db } = await givenDatabase()
+  const directory = await givenMigrations({ '01_wrong': 'CREATE TABLE half (id int); SELECT nothing FROM nowhere;' })
+  await expect(migrateDeploy(url, directory)).rejects.toThrow(
+    'Migration 01_wrong failed: relation "nowhere" does not exist',
+  )
+  const { rows } = await db.query(
+    `SELECT to_regclass('half') AS half, (SELECT count(*)::int FROM _prisma_migrations) AS records`,
+  )
+  expect(rows).toEqual([{ half: null, records: 0 }])
+  const mixed = await givenMigrations({ '01_mixed': 'SELECT 1; CREATE INDEX CONCURRENTLY "a" ON "b"("c");' })
+  await expect(migrateDeploy(url, mixed)).rejects.toThrow('Migration 01_mixed failed: with CONCURRENTLY')
+})
+
+/** Our migrations up to this one alone; then what a release before this one left when it was killed beside it. */
+async function givenBroken(name: string, isApplied: boolean, logs: string | null = null) {
+  const { url, db } = await givenDatabase()
+  const names = (await readdir(OWN)).filter((entry) => /^\d/.test(entry) && entry < name)
+  const before = Object.fromEntries(await Promise.all(names.map(async (entry) => [entry, await sqlOf(entry)])))
+  await migrateDeploy(url, await givenMigrations(before))
+  const sql = await sqlOf(name)
+  if (isApplied) await db.query(sql)
+  await db.query('INSERT INTO _prisma_migrations (id, checksum, migration_name, logs) VALUES ($1, $2, $3, $4)', [
+    'broken',
+    checksumOf(sql),
+    name,
+    logs,
+  ])
+  return { url, db }
+}
+
+const sqlOf = (name: string) => readFile(path.join(OWN, name, 'migration.sql'), 'utf8')
+
+const RELEASED = [
+  '20261120000000_init',
+  '20261120080000_sweep_indexes',
+  '20261121000000_operator',
+  '20261121010000_erasure_ledger',
+  '20261121020000_account_version',
+  '20261121030000_target_bucket',
+  '20261121040000_forget_what_is_over',
+  '20261122000000_forget_what_was_revoked',
+]
+
+test('what an earlier release left when it was killed beside a migration is made whole', {
+  timeout: 60_000,
+}, async () => {
+  for (const name of RELEASED) {
+    for (const isApplied of [true, false]) {
+      const { url, db } = await givenBroken(name, isApplied)
+      await migrateDeploy(url)
+      const { rows } = await db.query('SELECT count(*)::int AS open FROM _prisma_migrations WHERE finished_at IS NULL')
+      expect(rows, `${name} ${isApplied}`).toEqual([{ open: 0 }])
+    }
+  }
+  const { url } = await givenBroken(RELEASED[1] as string, false, 'deadlock detected')
+  expect(await migrateDeploy(url)).toContain(RELEASED[1])
+})
+
+test('what cannot be made whole safely is said in a sentence', async () => {
+  const half = await givenBroken('20261121000000_operator', false)
+  await half.db.query('ALTER TABLE users ADD COLUMN role text')
+  const sentence = (name: string) =>
+    `Migration ${name} was begun by another release and never ended: make the schema whole, and record that with "prisma migrate resolve".`
+  await expect(migrateDeploy(half.url)).rejects.toThrow(sentence('20261121000000_operator'))
+  const changed = await givenBroken('20261121000000_operator', true)
+  await changed.db.query(`UPDATE _prisma_migrations SET checksum = 'other' WHERE id = 'broken'`)
+  await expect(migrateDeploy(changed.url)).rejects.toThrow(sentence('20261121000000_operator'))
+  const strange = await givenBroken('20261121000000_operator', true)
+  await strange.db.query(`UPDATE _prisma_migrations SET migration_name = '20990101000000_later' WHERE id = 'broken'`)
+  await expect(migrateDeploy(strange.url)).rejects.toThrow(sentence('20990101000000_later'))
+})
+
+test("Prisma's own command finds nothing to do after a start", { timeout: 60_000 }, async () => {
+  const { url } = await givenDatabase()
+  await migrateDeploy(url)
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['node_modules/prisma/build/index.js', 'migrate', 'status'],
+    { env: { ...process.env, DATABASE_URL: url, PRISMA_HIDE_UPDATE_MESSAGE: '1' } },
+  )
+  expect(stdout).toContain('Database schema is up to date!')
+})
+
+test('a migration builds indexes of tables that may be large beside their writers', async () => {
+  const names = (await readdir(OWN)).filter((name) => /^\d/.test(name) && !RELEASED.includes(name))
+  for (const name of names) {
+    const sql = await sqlOf(name)
+    const created = [...sql.matchAll(/CREATE TABLE "(\w+)"/g)].map(([, table]) => table)
+    const indexed = [...sql.matchAll(/CREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY)"\w+" ON "(\w+)"/g)]
+    expect(
+      indexed.map(([, table]) => table).filter((table) => !created.includes(table)),
+      name,
+    ).toEqual([])
+  }
+})

@@ -15,6 +15,16 @@ vi.mock('@/domain/context', async (importOriginal) => {
   return { ...original, statement: noting }
 })
 
+vi.mock('@/domain/sql', async (importOriginal) => {
+  const original = await importOriginal<typeof import('@/domain/sql')>()
+  const noting = (...args: Parameters<typeof original.statement>) => {
+    const statement = original.statement(...args)
+    texts.set(statement.name, statement.text)
+    return statement
+  }
+  return { ...original, statement: noting }
+})
+
 import.meta.glob(['../domain/**/*.ts', '!**/*.test.ts'], { eager: true })
 
 /** The statements whose commit may be lost with a crash of the database (docs/decisions/0009). */

@@ -1261,7 +1261,7 @@ async function givenDoomed(place: (typeof DEATHS)[number][0]) {
   const doomed = (sql: Sql): Sql => {
     return async (statement, values) => {
       const { name } = statement
-      const isEffect = name === 'create-access-token' || name === 'start-withdrawal'
+      const isEffect = name === 'create-access-token' || name === 'end-account-access'
       if (place === 'before its effect' && isEffect) await die()
       if (place === 'between its effect and the kept answer' && name === 'keep-idempotent-answer') await die()
       const rows = await sql(statement, values)
@@ -1409,20 +1409,28 @@ test.each([
 
 test('a fault in the middle of a withdrawal leaves the account as it was', async () => {
   const caller = await givenCaller(ctx)
-  shared.__accountContext = {
-    ...ctx,
-    sql: (statement, values) =>
-      statement.name === 'start-withdrawal'
-        ? ctx.transaction(async (sql) => {
-            await sql(statement, values)
-            throw pgError('57P01')
-          })
-        : ctx.sql(statement, values),
+  for (const last of [
+    'end-account-access',
+    'plan-withdrawal',
+    'queue-withdrawal-messages',
+    'record-withdrawal-start',
+  ]) {
+    shared.__accountContext = {
+      ...ctx,
+      transaction: (work) =>
+        ctx.transaction((sql) =>
+          work(async (statement, values) => {
+            const rows = await sql(statement, values)
+            if (statement.name === last) throw pgError('57P01')
+            return rows
+          }),
+        ),
+    }
+    expect((await withdraw(caller)).code).toBe('SERVER_002')
+    shared.__accountContext = ctx
+    expect((await tracesOf(caller.userId)).withdrawals).toBe(0)
+    expect((await asks(caller, 'getEmailStatus')).code).toBe('accepted')
   }
-  expect((await withdraw(caller)).code).toBe('SERVER_002')
-  shared.__accountContext = ctx
-  expect((await tracesOf(caller.userId)).withdrawals).toBe(0)
-  expect((await asks(caller, 'getEmailStatus')).code).toBe('accepted')
   expect((await withdraw(caller)).code).toBe('accepted')
 })
 

@@ -86,15 +86,24 @@ export async function issueAccessTokenIn(ctx: SystemContext, sql: Sql, input: Wa
   return { id, accessToken, createdAt, expiresAt }
 }
 
+const findOpenSession = statement<{ sessionId: string }>(
+  'find-open-session',
+  (v) => `SELECT FROM sessions WHERE id = ${v.sessionId} AND revoked_at IS NULL`,
+)
+
 export async function createAccessToken(
   ctx: Context,
   input: Input<typeof contract.createAccessToken>,
 ): Promise<Data<typeof contract.createAccessToken>> {
   requireFreshSignIn(ctx)
   const scopes = [...new Set(input.scopes)]
+  const { userId, id: sessionId } = ctx.actor
   return ctx.transaction(async (sql) => {
+    await sql(lockActiveUser, { userId })
+    // A new password, or a sign-out, may have ended the session while this call waited for the lock.
+    if ((await sql(findOpenSession, { sessionId })).length === 0) throw new AppError('AUTH_001')
     const { id, accessToken, createdAt, expiresAt } = await issueAccessTokenIn(ctx, sql, {
-      userId: ctx.actor.userId,
+      userId,
       name: input.name,
       scopes,
       expiresInMs: input.expires_in_days * DAY_MS,

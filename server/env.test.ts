@@ -69,6 +69,7 @@ test('without any setting the service is local: embedded database, local mailbox
     smtpUrl: undefined,
     engine: false,
     trustedProxyHops: 0,
+    hstsIncludeSubDomains: true,
     withdrawalTimeScale: 1,
   })
 })
@@ -130,6 +131,7 @@ test.each([
   ['CODE_SECRET', 'long-enough-to-be-a-secret,'],
   ['TRUSTED_PROXY_HOPS', '-1'],
   ['TRUSTED_PROXY_HOPS', 'true'],
+  ['HSTS_INCLUDE_SUBDOMAINS', 'yes'],
   ['WITHDRAWAL_TIME_SCALE', '0'],
   ['WITHDRAWAL_TIME_SCALE', '-1'],
   ['WITHDRAWAL_TIME_SCALE', 'Infinity'],

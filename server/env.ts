@@ -29,6 +29,8 @@ export interface Env {
   /** Whose JWTs are accepted beside our own tokens. */
   outsideIssuer: IssuerSettings | undefined
   trustedProxyHops: number
+  /** Whether subdomains of APP_URL's host may be asked by https alone, too. */
+  hstsIncludeSubDomains: boolean
   withdrawalTimeScale: number
   /** Whether Inngest drives; otherwise a timer in this process does. */
   engine: boolean
@@ -152,6 +154,10 @@ const schema = z.object({
   AUTH_ISSUER: z.string().optional(),
   AUTH_AUDIENCE: z.string().optional(),
   TRUSTED_PROXY_HOPS: count(0),
+  HSTS_INCLUDE_SUBDOMAINS: z
+    .enum(['0', '1'], 'must be 0 or 1')
+    .transform((text) => text === '1')
+    .default(true),
   WITHDRAWAL_TIME_SCALE: z
     .string()
     .refine(
@@ -258,6 +264,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     codeSecrets: settings.CODE_SECRET ?? [keptSecret(settings.DATA_DIR, 'code-secret')],
     outsideIssuer: toIssuerSettings(settings),
     trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
+    hstsIncludeSubDomains: settings.HSTS_INCLUDE_SUBDOMAINS,
     withdrawalTimeScale: settings.WITHDRAWAL_TIME_SCALE,
     engine: engineDev || engineKeys === 2,
     engineUrl: settings.INNGEST_BASE_URL,

@@ -1,17 +1,22 @@
 import { z } from 'zod'
-import { contract, GRANTABLE_SCOPES, isoDateTime, isStorable, userId } from './define'
+import { contract, GRANTABLE_SCOPES, isoDateTime, isStorable, lengthOf, userId } from './define'
 
 const MOST_DAYS = 366
 const NAME_LENGTH = 100
+
+/** As a part of a class of characters, for the API description. */
+const CONTROLS = String.raw`\u0000-\u001F\u007F-\u009F`
 
 export const tokenName = z
   .string('REQUEST_001: name must be a string.')
   .refine(isStorable, 'REQUEST_001: name contains characters that cannot be stored.')
   .refine((text) => /\S/.test(text) && !/\p{Cc}/u.test(text), 'REQUEST_001: name must be text of one line.')
-  .refine((text) => [...text].length <= NAME_LENGTH, `REQUEST_001: name has at most ${NAME_LENGTH} characters.`)
+  .refine((text) => lengthOf(text) <= NAME_LENGTH, `REQUEST_001: name has at most ${NAME_LENGTH} characters.`)
   .meta({
     description: `What the token is for; at most ${NAME_LENGTH} characters (Unicode code points)`,
+    minLength: 1,
     maxLength: NAME_LENGTH,
+    pattern: `^[^${CONTROLS}]*[^\\s\\uFEFF${CONTROLS}][^${CONTROLS}]*$`,
   })
 const scopes = z
   .array(

@@ -7,6 +7,9 @@ export interface Address {
   deliverable: string
 }
 
+export const MAX_ADDRESS_LENGTH = 254
+const MAX_LOCAL_LENGTH = 64
+
 const LOCAL_PART = /^[A-Za-z0-9#$&'*+\-/=?^_`{|}~]+(?:\.[A-Za-z0-9#$&'*+\-/=?^_`{|}~]+)*$/
 const DOMAIN_TEXT = /^[\p{L}\p{Nd}\p{M}.-]+$/u
 // What case folding still changes in lower case, invisible characters that it drops among them, would be mailed to another
@@ -14,18 +17,32 @@ const DOMAIN_TEXT = /^[\p{L}\p{Nd}\p{M}.-]+$/u
 const UNSTABLE = /(?![ßς\p{Script=Cherokee}])\p{Changes_When_NFKC_Casefolded}/u
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
+const PLAIN_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+const INTERNATIONAL_LABEL = String.raw`[A-Za-z0-9-]*[^\u0000-\u007F](?:[A-Za-z0-9-]|[^\u0000-\u007F])*`
+const ANY_LABEL = `(?:${PLAIN_LABEL}|${INTERNATIONAL_LABEL})`
+
+/**
+ * For the API description, in what all dialects of patterns have: every acceptable address, and of those without letters of other
+ * scripts or A-labels no other.
+ */
+export const ADDRESS_PATTERN = [
+  `^(?=[^@]{1,${MAX_LOCAL_LENGTH}}@)(?![^@]*=\\?)`,
+  LOCAL_PART.source.slice(1, -1),
+  `@(?:${ANY_LABEL}\\.)+(?![0-9]+$)(?!0[xX][0-9A-Fa-f]*$)${ANY_LABEL}$`,
+].join('')
+
 /** The acceptable form of an address, or null. `%` and `!` would be routing. */
 export function parseAddress(text: string): Address | null {
-  if (text.length > 254) return null
+  if (text.length > MAX_ADDRESS_LENGTH) return null
   const at = text.indexOf('@')
   const local = text.slice(0, at)
   const typedDomain = text.slice(at + 1)
-  if (at < 1 || at > 64 || !LOCAL_PART.test(local) || local.includes('=?')) return null
+  if (at < 1 || at > MAX_LOCAL_LENGTH || !LOCAL_PART.test(local) || local.includes('=?')) return null
   // Normalising throws nothing away on well-formed text; a lone surrogate fails DOMAIN_TEXT.
   if (!DOMAIN_TEXT.test(typedDomain) || typedDomain.normalize('NFKC') !== typedDomain) return null
   if (UNSTABLE.test(typedDomain.toLowerCase())) return null
   const domain = toALabels(typedDomain)
-  if (!domain || local.length + 1 + domain.length > 254) return null
+  if (!domain || local.length + 1 + domain.length > MAX_ADDRESS_LENGTH) return null
   return { typed: text, key: `${local.toLowerCase()}@${domain}`, deliverable: `${local}@${domain}` }
 }
 

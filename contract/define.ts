@@ -68,3 +68,8 @@ export const userId = z.string().describe('The user account, `usr_…`')
 
 /** Text that a database and a mail can carry: no NUL, no half of a surrogate pair. */
 export const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed()
+/** The same for the API description; half of a surrogate pair cannot stand in UTF-8 anyway. */
+export const STORABLE = String.raw`^[^\u0000]*$`
+
+/** Code points, so that an emoji counts once, as in a JSON schema. */
+export const lengthOf = (text: string) => [...text].length

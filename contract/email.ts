@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { parseAddress } from './address'
-import { contract, isoDateTime, isStorable, userId } from './define'
+import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
+import { contract, isoDateTime, isStorable, lengthOf, STORABLE, userId } from './define'
 
 export const VERIFICATION_METHODS = ['email_code', 'email_link'] as const
 export type VerificationMethod = (typeof VERIFICATION_METHODS)[number]
@@ -17,17 +17,32 @@ const verificationCode = z
   .regex(/^[0-9]{6}$/, 'EMAIL_003')
   .describe('The 6 digits from the newest message')
 
+/** In code points. */
+export const MAX_PASSWORD_LENGTH = 1024
+
 export const newEmail = z
   .string('EMAIL_001')
-  .max(254, 'EMAIL_001')
+  .max(MAX_ADDRESS_LENGTH, 'EMAIL_001')
   .refine((text) => parseAddress(text) !== null, 'EMAIL_001')
-  .describe('The address to change to; at most 254 characters')
+  .meta({
+    description: `The address to change to; at most ${MAX_ADDRESS_LENGTH} characters`,
+    format: 'idn-email',
+    minLength: 'a@b.c'.length,
+    pattern: ADDRESS_PATTERN,
+  })
 export const currentPassword = z
   .string('REQUEST_001: current_password must be a string.')
   .min(1, 'REQUEST_001: current_password must not be empty.')
-  .max(1024, 'REQUEST_001: current_password has at most 1024 characters.')
+  .refine(
+    (text) => lengthOf(text) <= MAX_PASSWORD_LENGTH,
+    `REQUEST_001: current_password has at most ${MAX_PASSWORD_LENGTH} characters.`,
+  )
   .refine(isStorable, 'REQUEST_001: current_password contains characters that no password can have.')
-  .describe("The user's current password, unmodified")
+  .meta({
+    description: "The user's current password, unmodified",
+    maxLength: MAX_PASSWORD_LENGTH,
+    pattern: STORABLE,
+  })
 
 const params = z.object({ userId })
 const common = { scope: 'email:manage', forbidden: 'AUTH_002', params } as const

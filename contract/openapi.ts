@@ -105,12 +105,17 @@ export function openApiDocument(): OpenApiDocument {
 }
 
 function toOperation(contract: Contract): Json {
-  const parameters = [...contract.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string', maxLength: 200 },
-  }))
+  const { properties } = toSchema(contract.params, 'input') as { properties: Record<string, Json> }
+  const parameters = [...contract.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const { description, ...schema } = properties[name] ?? {}
+    return {
+      name,
+      in: 'path',
+      required: true,
+      ...(description !== undefined && { description }),
+      schema: { ...schema, minLength: 1, maxLength: 200 },
+    }
+  })
   const scope = {
     name: 'X-Required-Scope',
     in: 'header',
@@ -123,7 +128,7 @@ function toOperation(contract: Contract): Json {
     in: 'header',
     required: false,
     description: 'For 24 hours the same key and body get the first answer again, without a second effect.',
-    schema: { type: 'string', maxLength: 255, pattern: '^[!-~]{1,255}$' },
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]{1,255}$' },
   }
   return {
     operationId: contract.name,

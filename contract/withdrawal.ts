@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { contract, isoDateTime, isStorable, userId } from './define'
+import { contract, isoDateTime, isStorable, lengthOf, STORABLE, userId } from './define'
 import { CONFIRMATION } from './errors'
 
 export const REASONS = {
@@ -19,9 +19,6 @@ export type StepStatus = (typeof STEP_STATUSES)[number]
 
 export const FEEDBACK_LENGTH = 500
 
-/** Code points, so that an emoji counts once. */
-const lengthOf = (text: string) => [...text].length
-
 const keep = (what: string) =>
   z.boolean(`REQUEST_001: data_retention.${what} must be true or false.`).optional().describe(`Keep ${what}`)
 const feedback = z
@@ -31,7 +28,9 @@ const feedback = z
     (text) => lengthOf(text) <= FEEDBACK_LENGTH,
     `REQUEST_001: feedback has at most ${FEEDBACK_LENGTH} characters.`,
   )
-  .meta({ maxLength: FEEDBACK_LENGTH })
+  .meta({ maxLength: FEEDBACK_LENGTH, pattern: STORABLE })
+/** Neither white space nor a formatting character, for the API description. */
+const VISIBLE = String.raw`[^\s\u00AD\u0600-\u0605\u061C\u06DD\u070F\u0890-\u0891\u08E2\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\uFFF9-\uFFFB]`
 
 /** What the rule about both fields reads. It must not see a value whose type has not been checked. */
 const withReasonOther = z.object({ reason: z.literal('other'), feedback: z.string().optional() })
@@ -60,6 +59,19 @@ export const withdrawBody = z
     message: 'REQUEST_001: feedback is required when reason is other.',
     // Reported together with the faults of other fields, so it also runs when one of them has failed.
     when: ({ value }) => withReasonOther.safeParse(value).success,
+  })
+  .meta({
+    anyOf: [
+      {
+        type: 'object',
+        properties: { reason: { type: 'string', enum: REASON_CODES.filter((reason) => reason !== 'other') } },
+      },
+      {
+        type: 'object',
+        properties: { reason: { type: 'string', const: 'other' }, feedback: { type: 'string', pattern: VISIBLE } },
+        required: ['reason', 'feedback'],
+      },
+    ],
   })
 
 const step = z.object({

@@ -9,6 +9,8 @@ interface Forgotten {
   /** Of rows that nobody needs any more; $1 is the time `afterMs` ago. Each is found by an index. */
   over: string
   afterMs?: number
+  /** The column that is cleared, where the row itself stays. */
+  clears?: string
 }
 
 /** Revoked or expired, whichever came first. */
@@ -21,21 +23,29 @@ export const FORGOTTEN: readonly Forgotten[] = [
   { table: 'outbox_events', over: 'sent_at < $1 ORDER BY sent_at', afterMs: DAY_MS },
   { table: 'sessions', over: `${ENDED_AT} < $1 ORDER BY ${ENDED_AT}`, afterMs: 30 * DAY_MS },
   { table: 'access_tokens', over: `${ENDED_AT} < $1 ORDER BY ${ENDED_AT}`, afterMs: 30 * DAY_MS },
-  // Their notices go with them.
+  // Their notices go with them, but a notice that still waits for the mail server keeps its change, which names the addresses.
+  // OFFSET 0 has the notices of each looked up; a join would read all of them.
   {
     table: 'email_change_requests',
-    over: 'requested_at < $1 AND expires_at < $1 ORDER BY requested_at',
+    over: `requested_at < $1 AND expires_at < $1
+           AND NOT EXISTS (
+             SELECT FROM notices n
+             WHERE n.change_request_id = email_change_requests.id AND n.sent_at IS NULL AND n.failed_at IS NULL
+             OFFSET 0
+           )
+           ORDER BY requested_at`,
     afterMs: 30 * DAY_MS,
   },
+  { table: 'audit_events', clears: 'ip', over: 'ip IS NOT NULL AND at < $1 ORDER BY at', afterMs: 30 * DAY_MS },
 ]
 
-const deletions = FORGOTTEN.map(({ table, key = 'id', over, afterMs = 0 }) => ({
+const deletions = FORGOTTEN.map(({ table, key = 'id', over, afterMs = 0, clears }) => ({
   afterMs,
   // As an array the keys are looked up in the index; with IN, or out of order, the planner may read the whole table.
   forget: statement(
     `forget-${table.replaceAll('_', '-')}`,
     `WITH forgotten AS (
-       DELETE FROM ${table}
+       ${clears ? `UPDATE ${table} SET ${clears} = NULL` : `DELETE FROM ${table}`}
        WHERE ${key} = ANY(ARRAY(SELECT ${key} FROM ${table} WHERE ${over} LIMIT ${BATCH} FOR UPDATE SKIP LOCKED))
        RETURNING ${key}
      )

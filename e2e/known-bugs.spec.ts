@@ -159,9 +159,9 @@ test('B23 no request makes the server call another host, with an upgrade or with
     'Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
   for (const head of [
     `GET http://${target}/ HTTP/1.1\r\nHost: ${target}`,
-    `GET http://${target}/_next/webpack-hmr HTTP/1.1\r\nHost: x`,
-    `GET //${target}/ HTTP/1.1\r\nHost: x`,
-    `GET /_next/image?url=http%3A%2F%2F${target}%2Fx.png&w=64&q=75 HTTP/1.1\r\nHost: x`,
+    `GET http://${target}/_next/webpack-hmr HTTP/1.1\r\nHost: localhost`,
+    `GET //${target}/ HTTP/1.1\r\nHost: localhost`,
+    `GET /_next/image?url=http%3A%2F%2F${target}%2Fx.png&w=64&q=75 HTTP/1.1\r\nHost: localhost`,
     `GET /_next/image?url=%2F%2F${target}%2Fx.png&w=64&q=75 HTTP/1.1\r\nHost: ${target}`,
     `GET /settings/email HTTP/1.1\r\nHost: ${target}\r\nX-Forwarded-Host: ${target}`,
     `POST /settings/email HTTP/1.1\r\nHost: ${target}\r\nOrigin: http://${target}\r\nNext-Action: x\r\nContent-Length: 0`,

@@ -39,6 +39,19 @@ test('no path, method or parameter of a stranger ends in a 5xx', async ({ reques
   expect((await request.get('/api/auth/session', { headers })).status()).toBe(200)
 })
 
+test('a JSON body whose values are of any type ends a sign-in or sign-out in no 5xx', async ({ request }) => {
+  const { csrfToken } = await (await request.get('/api/auth/csrf')).json()
+  for (const value of [{ toString: 1 }, { valueOf: 1 }, [], [[]], 1, null]) {
+    for (const path of ['/api/auth/callback/credentials', '/api/auth/signout', '/api/auth/signin/credentials']) {
+      for (const name of ['callbackUrl', 'email', 'password', 'csrfToken', 'json', 'redirect']) {
+        const data = { csrfToken, email: 'nobody@example.test', password: 'wrong', json: 'true', [name]: value }
+        const answer = await request.post(path, { data, maxRedirects: 0 })
+        expect({ path, name, value, failed: answer.status() >= 500 }).toEqual({ path, name, value, failed: false })
+      }
+    }
+  }
+})
+
 test('nobody writes into the log', async ({ request }) => {
   const answer = await request.post('/api/auth/_log', { data: { level: 'error', code: { event: 'forged' } } })
   expect(answer.status()).toBe(404)
@@ -89,4 +102,23 @@ test('in local mode, with its mailbox and demo account, only this machine is ans
     socket.setTimeout(5_000, () => socket.destroy(new Error('no answer')))
   })
   await expect(connected).rejects.toThrow()
+})
+
+test('in local mode a foreign Host, such as a rebound name, reads neither a page nor the API', async () => {
+  for (const foreign of ['evil.test', `evil.test:${port}`, '127.0.0.2', 'localhost.evil.test']) {
+    for (const path of ['/', '/dev/mailbox', '/api/auth/session', '/api/health/live', '/no-such-page']) {
+      const answer = await sendRaw(`GET ${path} HTTP/1.1\r\nHost: ${foreign}\r\nConnection: close`)
+      expect(answer, path).toMatch(/^HTTP\/1\.1 421 /)
+      expect(answer, path).toContain('In local mode the service answers under localhost')
+    }
+    for (const path of ['/api/v1/openapi.json', '/api/v1/users/usr_x/email/status', '/api/v1/nothing']) {
+      const answer = await sendRaw(`GET ${path} HTTP/1.1\r\nHost: ${foreign}\r\nConnection: close`)
+      expect(answer, path).toMatch(/^HTTP\/1\.1 400 /)
+      expect(answer, path).toContain('"code":"REQUEST_001"')
+    }
+  }
+  for (const own of ['localhost', '127.0.0.1', `[::1]:${port}`]) {
+    const answer = await sendRaw(`GET /sign-in HTTP/1.1\r\nHost: ${own}\r\nConnection: close`)
+    expect(answer, own).toMatch(/^HTTP\/1\.1 200 /)
+  }
 })

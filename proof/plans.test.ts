@@ -49,6 +49,7 @@ const HISTORY = [
    SELECT 'ecr_' || n, 'usr_' || n, 'verified', 'email_code', '', '', '', '', now(), '', now(), now() ${EACH}`,
   `INSERT INTO notices (id, user_id, kind, created_at, sent_at)
    SELECT 'ntc_' || n, 'usr_' || n, 'email_changed', now(), now() ${EACH}`,
+  `INSERT INTO audit_events (id, user_id, action, actor, at) SELECT 'aud_' || n, 'usr_' || n, '', '', now() ${EACH}`,
   `INSERT INTO rate_limits (key, user_id, hits, places, window_ms, granted, expires_at)
    SELECT n, 'usr_' || n, '{}', 1, 1, true, now() ${EACH}`,
   `INSERT INTO transactions (id, user_id, status, description, amount_cents, created_at) SELECT 'txn_' || n, 'usr_' || n, 'settled', '', 1, now() ${EACH}`,
@@ -87,6 +88,7 @@ const READ_WHOLE = {
   'due-notices': 'notices_due',
   'expire-notices': 'notices_due',
   'forget-access-tokens': 'access_tokens_ended',
+  'forget-audit-events': 'audit_events_with_ip',
   'forget-email-change-requests': 'email_change_requests_requested_at_idx',
   'forget-idempotency-keys': 'idempotency_keys_expires_at_idx',
   'forget-outbox-events': 'outbox_events_sent',

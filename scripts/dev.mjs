@@ -17,14 +17,14 @@ const url = given ?? postgres.url
 let code = 1
 try {
   for (const name of await migrateDeploy(url, join(root, 'prisma/migrations'))) note(`Applied migration ${name}`)
-  code = await next(['dev', '-p', process.env.PORT || '3000'], { DATABASE_URL: url, NEXT_TELEMETRY_DISABLED: '1' })
+  code = await serve({ DATABASE_URL: url, NODE_ENV: 'development', NEXT_TELEMETRY_DISABLED: '1' })
 } finally {
   await postgres?.stop()
 }
 process.exit(code)
 
-function next(args, env) {
-  const child = spawn(projectNode(), [join(root, 'node_modules/next/dist/bin/next'), ...args], {
+function serve(env) {
+  const child = spawn(projectNode(), [...process.execArgv, join(root, 'scripts/dev-server.mjs')], {
     stdio: 'inherit',
     env: { ...process.env, ...env },
   })

@@ -1,6 +1,8 @@
 import NextAuth, { type NextAuthOptions, type Session } from 'next-auth'
 import { decode, encode } from 'next-auth/jwt'
 import Credentials from 'next-auth/providers/credentials'
+import { lengthOf } from '@/contract/define'
+import { MAX_PASSWORD_LENGTH } from '@/contract/email'
 import { AppError, ERRORS, isErrorCode } from '@/contract/errors'
 import { authenticateSession, createSessionToken } from '@/domain/access/authenticate'
 import { signOut, touchSession } from '@/domain/access/sessions'
@@ -100,7 +102,8 @@ async function checkCredentials(
   headers: Headers,
 ) {
   const { email, password } = credentials ?? {}
-  if (typeof email !== 'string' || typeof password !== 'string' || !password || password.length > 1024) return null
+  if (typeof email !== 'string' || typeof password !== 'string') return null
+  if (!password || lengthOf(password) > MAX_PASSWORD_LENGTH) return null
   try {
     const ip = clientIpOf(headers)
     const userAgent = headers.get('User-Agent') ?? ''

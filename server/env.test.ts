@@ -69,6 +69,7 @@ test('without any setting the service is local: embedded database, local mailbox
     smtpUrl: undefined,
     engine: false,
     trustedProxyHops: 0,
+    hstsIncludeSubDomains: true,
     withdrawalTimeScale: 1,
   })
 })
@@ -132,6 +133,7 @@ test.each([
   ['TRUSTED_PROXY_HOPS', 'true'],
   ['ALLOW_PRIVATE_ENDPOINTS', 'yes'],
   ['ARCHIVE_DIR_SHARED', 'true'],
+  ['HSTS_INCLUDE_SUBDOMAINS', 'yes'],
   ['WITHDRAWAL_TIME_SCALE', '0'],
   ['WITHDRAWAL_TIME_SCALE', '-1'],
   ['WITHDRAWAL_TIME_SCALE', 'Infinity'],

@@ -32,6 +32,8 @@ export interface Env {
   trustedProxyHops: number
   /** Whether applications may have addresses that are not public. */
   privateEndpoints: boolean
+  /** Whether subdomains of APP_URL's host may be asked by https alone, too. */
+  hstsIncludeSubDomains: boolean
   withdrawalTimeScale: number
   /** Whether an Inngest engine is configured. The in-process sweep runs with it and without it. */
   engine: boolean
@@ -150,6 +152,10 @@ const schema = z.object({
   AUTH_AUDIENCE: z.string().optional(),
   TRUSTED_PROXY_HOPS: count(0),
   ALLOW_PRIVATE_ENDPOINTS: flag.optional(),
+  HSTS_INCLUDE_SUBDOMAINS: z
+    .enum(['0', '1'], 'must be 0 or 1')
+    .transform((text) => text === '1')
+    .default(true),
   WITHDRAWAL_TIME_SCALE: z
     .string()
     .refine(
@@ -241,6 +247,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     outsideIssuer: toIssuerSettings(settings),
     trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
     privateEndpoints: !production || settings.ALLOW_PRIVATE_ENDPOINTS === true,
+    hstsIncludeSubDomains: settings.HSTS_INCLUDE_SUBDOMAINS,
     withdrawalTimeScale: settings.WITHDRAWAL_TIME_SCALE,
     engine: engineDev || engineKeys === 2,
     engineUrl: settings.INNGEST_BASE_URL,

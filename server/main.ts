@@ -1,14 +1,17 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import module from 'node:module'
 import { getRequestListener } from '@hono/node-server'
+import { AppError } from '@/contract/errors'
 import { seedDemoUser } from '@/prisma/seed'
 import { METHODS } from './allowing'
 import { api, badRequest } from './api'
 import { clientIp, warnWithoutTrustedProxy } from './client-ip'
 import { patiently } from './database-away'
 import { startEmbeddedPostgres } from './embedded-postgres'
+import { refuse as refuseCall } from './endpoint'
 import { type Env, getEnv, setDatabaseUrl } from './env'
 import { ping, stopBeingReady } from './health'
+import { FOREIGN_HOST, isLocalHost } from './local-host'
 import { describeError, log } from './log'
 import { loadMessages } from './mailer'
 import { migrateDeploy } from './migrate'
@@ -64,7 +67,7 @@ async function main() {
     answering.add(outgoing)
     outgoing.once('close', () => answering.delete(outgoing))
   })
-  server.on('request', requestListener(pages))
+  server.on('request', requestListener(pages, env))
   closers.push(() => close(server))
   const { close: closePages } = await pages
   closers.push(closePages)
@@ -75,17 +78,25 @@ async function main() {
   module.flushCompileCache?.()
 }
 
-function requestListener(pages: Promise<Pages>): RequestListener {
+function requestListener(pages: Promise<Pages>, { production }: Env): RequestListener {
   const handleApi = getRequestListener((request, { incoming }) => api(request, clientIp(incoming as IncomingMessage)), {
     errorHandler: badRequest,
   })
+  const refuseForeignCall = getRequestListener(
+    (request) => refuseCall(request, new AppError('REQUEST_001', FOREIGN_HOST)),
+    { errorHandler: badRequest },
+  )
   return (incoming, outgoing) => {
     incoming.url = pathOf(incoming.url ?? '/')
-    if (/^\/api\/v1(?:[/?]|$)/.test(incoming.url)) return handleApi(incoming, outgoing)
-    const refuse = (status: number, headers: Record<string, string> = {}) => {
-      incoming.resume()
-      outgoing.writeHead(status, { 'Cache-Control': 'no-store', ...headers }).end()
+    const isForeign = !production && !isLocalHost(incoming.headers.host)
+    if (/^\/api\/v1(?:[/?]|$)/.test(incoming.url)) {
+      return isForeign ? refuseForeignCall(incoming, outgoing) : handleApi(incoming, outgoing)
     }
+    const refuse = (status: number, headers: Record<string, string> = {}, text?: string) => {
+      incoming.resume()
+      outgoing.writeHead(status, { 'Cache-Control': 'no-store', ...headers }).end(text)
+    }
+    if (isForeign) return refuse(421, { 'Content-Type': 'text/plain; charset=utf-8' }, `${FOREIGN_HOST}\n`)
     const [path = '/'] = incoming.url.split('?')
     if (!isDecodable(path)) return refuse(400)
     // Pages are read; Next would look for a server function behind any other method.

@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Env } from './env'
+import { type Env, getEnv } from './env'
 
 /**
  * Hardening of every page. Next finds the nonce in the request's own policy header and puts it on its scripts,
  * so the header goes both ways.
  */
-export function hardenPage(incoming: IncomingMessage, outgoing: ServerResponse, { appUrl }: Pick<Env, 'appUrl'>): void {
+export function hardenPage(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  env: Pick<Env, 'appUrl' | 'hstsIncludeSubDomains'>,
+): void {
   const nonce = randomBytes(16).toString('base64')
   const policy = contentSecurityPolicy(nonce, incoming.url ?? '')
   incoming.headers['content-security-policy'] = policy
@@ -18,16 +22,22 @@ export function hardenPage(incoming: IncomingMessage, outgoing: ServerResponse, 
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
-    ...strictTransport(appUrl),
+    ...strictTransport(env.appUrl, env),
     // Pages and their files say so themselves.
     ...(incoming.url?.startsWith('/api/') && { 'Cache-Control': 'no-store' }),
   }
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value)
 }
 
-/** Where the service is reached by https, it is never again asked without. */
-export const strictTransport = (appUrl: string): Record<string, string> =>
-  appUrl.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=63072000; includeSubDomains' } : {}
+/** Where the service is reached by https, it is never again asked without. Never `preload`: that binds the whole domain for years. */
+export function strictTransport(
+  appUrl: string,
+  env: Pick<Env, 'hstsIncludeSubDomains'> = getEnv(),
+): Record<string, string> {
+  if (!appUrl.startsWith('https:')) return {}
+  const scope = env.hstsIncludeSubDomains ? '; includeSubDomains' : ''
+  return { 'Strict-Transport-Security': `max-age=63072000${scope}` }
+}
 
 function contentSecurityPolicy(nonce: string, url: string): string {
   // The frame that shows a message inherits this policy, and mails are styled inline. Local mode only.

@@ -97,11 +97,14 @@ function fieldRows(schema: JsonField, prefix = ''): Row[] {
   ])
 }
 
+/** A longer one is for machines: the OpenAPI document has it. */
+const MAX_SHOWN_PATTERN = 40
+
 /** What the description does not say already. */
 function rulesOf({ description = '', enum: choices, pattern, minLength, maxLength }: JsonField): string[] {
   const rules: string[] = []
   if (choices) rules.push(`One of ${choices.map((choice) => `\`${choice}\``).join(', ')}`)
-  if (pattern) rules.push(`Pattern \`${pattern}\``)
+  if (pattern && pattern.length <= MAX_SHOWN_PATTERN) rules.push(`Pattern \`${pattern}\``)
   if (maxLength !== undefined && !description.includes(String(maxLength)))
     rules.push(minLength === undefined ? `At most ${maxLength} characters` : `${minLength} to ${maxLength} characters`)
   return rules

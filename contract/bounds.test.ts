@@ -1,0 +1,199 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { parseAddress } from './address'
+import { openApiDocument } from './openapi'
+import { operations } from './operations'
+
+type Json = Record<string, unknown>
+
+interface TextSchema {
+  type?: string
+  pattern?: string
+  minLength?: number
+  maxLength?: number
+  enum?: string[]
+  const?: string
+  format?: string
+}
+
+const document = JSON.parse(JSON.stringify(openApiDocument())) as { paths: Record<string, Record<string, Json>> }
+const schemaOf = (name: string): Json & { properties: Record<string, TextSchema> } => {
+  const contract = operations.find((each) => each.name === name)
+  const operation = document.paths[`/api/v1${contract?.path}`]?.post as {
+    requestBody: { content: { 'application/json': { schema: Json & { properties: Record<string, TextSchema> } } } }
+  }
+  return operation.requestBody.content['application/json'].schema
+}
+
+/** Lengths in code points and patterns with the flag `u`, as JSON Schema has them. */
+function isDescribed(schema: TextSchema, text: string): boolean {
+  const length = [...text].length
+  return (
+    (schema.pattern === undefined || new RegExp(schema.pattern, 'u').test(text)) &&
+    length >= (schema.minLength ?? 0) &&
+    length <= (schema.maxLength ?? Number.POSITIVE_INFINITY) &&
+    (schema.enum === undefined || schema.enum.includes(text)) &&
+    (schema.const === undefined || schema.const === text)
+  )
+}
+
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.string({ unit: 'grapheme', maxLength: 20 }),
+  fc.string({
+    unit: fc.constantFrom(' ', '\t', '\n', '\0', '\u0085', '\u00ad', '\u200b', '\ufeff', '\u3000', 'a', '🙂'),
+    maxLength: 4,
+  }),
+  fc
+    .tuple(fc.constantFrom('x', '🙂', 'é', ' '), fc.constantFrom(6, 7, 100, 101, 500, 501, 1024, 1025, 2000, 2001))
+    .map(([unit, times]) => unit.repeat(times)),
+  fc.constantFrom('email_code', 'other', 'DELETE_MY_ACCOUNT', '000000', '000000\n', '٠٠٠٠٠٠', `ecr_${'A'.repeat(22)}`),
+)
+
+const fields = operations.flatMap(({ name, body, example }) =>
+  Object.entries(body ? schemaOf(name).properties : {})
+    .filter(([field, schema]) => schema.type === 'string' && field !== 'new_email')
+    .map(([field]) => [name, field, { body, valid: example.body ?? {} }] as const),
+)
+
+test('every member that holds text is looked at', () => {
+  expect(fields.map(([name, field]) => `${name}.${field}`)).toEqual(
+    expect.arrayContaining([
+      'changeEmail.current_password',
+      'verifyEmail.change_request_id',
+      'verifyEmail.verification_code',
+      'withdrawAccount.feedback',
+      'createAccessToken.name',
+    ]),
+  )
+})
+
+test.each(fields)(
+  'the description of %s.%s accepts exactly the texts that the service accepts',
+  (name, field, given) => {
+    const schema = schemaOf(name).properties[field] as TextSchema
+    fc.assert(
+      fc.property(text, (value) => {
+        const { reason: _, ...valid } = given.valid as Json
+        const result = given.body?.safeParse({ ...valid, ...(field === 'reason' && { feedback: 'x' }), [field]: value })
+        expect({ value, accepted: result?.success }).toEqual({ value, accepted: isDescribed(schema, value) })
+      }),
+      { numRuns: 2_000, seed: 20261123 },
+    )
+  },
+)
+
+const { new_email: addressSchema = {} } = schemaOf('changeEmail').properties
+
+test.each([
+  'a@b.test',
+  'a@b.c',
+  "#$&'*+-/?^_`{|}~=@b.test",
+  'a@почта.рф',
+  'a@\u05D0\u05D1.test',
+  'a@-ü.test',
+  'a@4.5.b.test',
+  'a@b.3com',
+  'a@XN--BCHER-KVA.test',
+  'a@straße.test',
+  `${'a'.repeat(64)}@b.test`,
+])('the acceptable address %s is one by its description', (address) => {
+  expect([parseAddress(address) !== null, isDescribed(addressSchema, address)]).toEqual([true, true])
+})
+
+test('the description of an address accepts every address of plain letters that the service accepts, and no other', () => {
+  const part = fc.string({
+    unit: fc.constantFrom(...'abzAZ019-_.+%!"=?@ (,\\'.split(''), '\n', '\x7f'),
+    maxLength: 12,
+  })
+  const label = fc.constantFrom(
+    'b',
+    'B9',
+    '-b',
+    'b-',
+    'b--c',
+    'd'.repeat(63),
+    'd'.repeat(64),
+    '12',
+    '0x1f',
+    '0x',
+    '3com',
+  )
+  const built = fc
+    .tuple(fc.oneof(part, fc.constantFrom('a'.repeat(64), 'a'.repeat(65), 'a=?b')), fc.array(label, { maxLength: 5 }))
+    .map(([local, labels]) => `${local}@${labels.join('.')}`)
+  const around = fc.tuple(part, part).map(([local, domain]) => `${local}@${domain}`)
+  fc.assert(
+    fc.property(fc.oneof(built, around, fc.emailAddress()), (address) => {
+      // Whether an A-label is one, no pattern can tell.
+      fc.pre(!/xn--/i.test(address))
+      const accepted = parseAddress(address) !== null
+      expect({ address, described: isDescribed(addressSchema, address) }).toEqual({ address, described: accepted })
+    }),
+    { numRuns: 5_000, seed: 20261123 },
+  )
+})
+
+test('the description of an address refuses no acceptable one in another script', () => {
+  const letter = fc.constantFrom(...'büß漢字日本ひらカтестβγक्षのกა'.split(''), 'a', '1', '-')
+  const domain = fc
+    .array(fc.string({ unit: letter, minLength: 1, maxLength: 6 }), { minLength: 2, maxLength: 3 })
+    .map((labels) => labels.join('.'))
+  let accepted = 0
+  fc.assert(
+    fc.property(domain, (name) => {
+      const address = `a@${name}`
+      if (parseAddress(address) === null) return
+      accepted++
+      expect({ address, described: isDescribed(addressSchema, address) }).toEqual({ address, described: true })
+    }),
+    { numRuns: 3_000, seed: 20261123 },
+  )
+  expect(accepted).toBeGreaterThan(100)
+})
+
+test('an address is described by its format and both its lengths', () => {
+  expect(addressSchema).toMatchObject({ type: 'string', format: 'idn-email', minLength: 5, maxLength: 254 })
+})
+
+test('feedback that the reason needs is needed by the description too', () => {
+  const described = z.fromJSONSchema(schemaOf('withdrawAccount') as Parameters<typeof z.fromJSONSchema>[0])
+  const body = operations.find(({ name }) => name === 'withdrawAccount')?.body
+  const blanks = ['', ' ', '\t\n', '\u00a0\u3000', '\u00ad', '\u200b\u2060', '\ufeff', '\u061c']
+  for (const reason of [undefined, 'no_longer_needed', 'other']) {
+    for (const feedback of [undefined, 'because', ' x ', '🙂', ...blanks]) {
+      const sent = JSON.parse(JSON.stringify({ confirmation: 'DELETE_MY_ACCOUNT', reason, feedback }))
+      expect({ sent, described: described.safeParse(sent).success }).toEqual({
+        sent,
+        described: body?.safeParse(sent).success,
+      })
+    }
+  }
+})
+
+test('every character alone is visible to the description where it is to the service', () => {
+  const { anyOf } = schemaOf('withdrawAccount') as unknown as {
+    anyOf: { properties: { feedback?: { pattern: string } } }[]
+  }
+  const visible = new RegExp(anyOf.at(-1)?.properties.feedback?.pattern ?? '', 'u')
+  const differing: number[] = []
+  for (let code = 0; code <= 0xffff; code++) {
+    const char = String.fromCharCode(code)
+    if (visible.test(char) !== /[^\s\p{Cf}]/u.test(char)) differing.push(code)
+  }
+  expect(differing).toEqual([])
+})
+
+test('the ids of a path are described as they are judged', () => {
+  const patterns = operations.flatMap(({ method, path }) => {
+    const operation = document.paths[`/api/v1${path}`]?.[method.toLowerCase()]
+    const parameters = (operation?.parameters ?? []) as { name: string; schema: Json }[]
+    return parameters.map(({ name, schema }) => [name, schema.pattern] as const)
+  })
+  expect(Object.fromEntries(patterns)).toMatchObject({
+    changeRequestId: '^ecr_[A-Za-z0-9_-]{22}$',
+    accessId: '^tok_[A-Za-z0-9_-]{22}$',
+    sessionId: '^ses_[A-Za-z0-9_-]{22}$',
+  })
+})

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { until } from './until'
+import { givenWorld } from './world'
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** What comes back for a head that no client library would send; null where nobody listens. */
+const answerTo = (port: number, head: string, address = '127.0.0.1'): Promise<string | null> =>
+  new Promise((resolve) => {
+    let answer = ''
+    const socket = connect(port, address, () => socket.write(`${head}\r\nConnection: close\r\n\r\n`))
+    socket.on('data', (chunk) => {
+      answer += chunk
+    })
+    socket.on('error', () => resolve(null)).on('close', () => resolve(answer))
+  })
+
+test('the server of npm run dev listens on the loopback alone and refuses a foreign Host', async (context) => {
+  const { databaseUrl, dataDir } = await givenWorld(context)
+  const port = await freePort()
+  const { PATH = '' } = process.env
+  const child = spawn(process.execPath, ['scripts/dev-server.mjs'], {
+    env: { PATH, NODE_ENV: 'development', PORT: String(port), DATABASE_URL: databaseUrl, DATA_DIR: dataDir },
+    stdio: 'ignore',
+  })
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  context.onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  const own = await until(
+    'a page is answered',
+    () => answerTo(port, 'GET /sign-in HTTP/1.1\r\nHost: localhost'),
+    120_000,
+  )
+  expect(own).toMatch(/^HTTP\/1\.1 200 /)
+  expect(await answerTo(port, 'GET /dev/mailbox HTTP/1.1\r\nHost: evil.test')).toMatch(/^HTTP\/1\.1 421 /)
+  const api = await answerTo(port, 'GET /api/v1/users/usr_x/email/status HTTP/1.1\r\nHost: evil.test')
+  expect(api).toMatch(/^HTTP\/1\.1 400 /)
+  expect(api).toContain('"code":"REQUEST_001","message":"Invalid request"')
+  const upgrade =
+    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=='
+  expect(await answerTo(port, `GET /_next/hmr HTTP/1.1\r\nHost: evil.test\r\n${upgrade}`)).toBe('')
+  expect(await answerTo(port, 'GET /sign-in HTTP/1.1\r\nHost: localhost', '127.0.0.2')).toBeNull()
+})

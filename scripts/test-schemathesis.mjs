@@ -1,0 +1,204 @@
+import { spawn } from 'node:child_process'
+import { createWriteStream, existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ensureBuilt, ensureInstalled, fail, projectNode, root, run, underProjectNode } from './ensure.mjs'
+
+// npm run test:schemathesis: the running service against its own OpenAPI document, with Schemathesis from PyPI.
+const PACKAGE = 'schemathesis==4.32.5'
+/** As for tests of other packages: the run says nothing, good or bad. */
+const SKIPPED = 77
+const EXAMPLES = process.env.SCHEMATHESIS_EXAMPLES || '100'
+const SEED = process.env.SCHEMATHESIS_SEED || String(Math.floor(Math.random() * 2 ** 31))
+/** The example of the OpenAPI document, so that its examples succeed. */
+const PASSWORD = 'correct horse battery'
+
+process.chdir(root)
+await ensureInstalled()
+await underProjectNode()
+
+const schemathesis = await findSchemathesis()
+if (!schemathesis) {
+  process.stdout.write(
+    'SKIPPED: there is no Schemathesis here. Set SCHEMATHESIS to its command, or install Python 3 with venv and reach PyPI.\n',
+  )
+  process.exit(SKIPPED)
+}
+await ensureBuilt('build')
+await ensureBuilt('account')
+
+const DATA_DIR = await mkdtemp(join(tmpdir(), 'schemathesis-'))
+const port = await freePort()
+const url = `http://localhost:${port}`
+const limits = ['EMAIL_CHANGE', 'EMAIL_PASSWORD', 'EMAIL_PASSWORD_DAY', 'EMAIL_TAKEN', 'EMAIL_TARGET', 'EMAIL_VERIFY']
+  .concat(['WITHDRAW', 'READ', 'SIGN_IN'])
+  .flatMap((name) => [
+    [`${name}_LIMIT`, '1000000'],
+    [`${name}_WINDOW`, 'PT1S'],
+  ])
+const env = {
+  PATH: process.env.PATH,
+  NODE_ENV: 'production',
+  DATA_DIR,
+  PORT: String(port),
+  EMAIL_TARGET_MAIL_LIMIT: '1000000',
+  SIGN_IN_ADDRESS_LIMIT: '1000000',
+  ...Object.fromEntries(limits),
+}
+const logFile = join(DATA_DIR, 'service.log')
+const service = spawn(projectNode(), ['dist/server.mjs'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+const ended = new Promise((resolve) => service.once('exit', resolve))
+const log = createWriteStream(logFile)
+service.stdout.pipe(log)
+service.stderr.pipe(log)
+
+let code = 1
+try {
+  await until('the service', 120, async () => (await fetch(`${url}/sign-in`)).ok)
+  const email = 'schemathesis@example.test'
+  const { user_id: userId } = await account('user', 'create', '--email', email, '--password', PASSWORD, '--name', 'S')
+  const scopes = ['--scope', 'email:manage', '--scope', 'account:manage']
+  const { access_token: accessToken } = await account('token', 'create', '--user', userId, ...scopes)
+  // A body that happens to be right ends nothing.
+  await account('transaction', 'add', '--user', userId, '--status', 'pending')
+  const config = join(DATA_DIR, 'schemathesis.toml')
+  await writeFile(config, configFor({ userId, sessionId: (await signIn(email)).sessionId }))
+  const codes = [await check(config, accessToken, ['--include-tag', 'Email', '--include-tag', 'Account'])]
+  const { accessToken: sessionToken } = await signIn(email)
+  codes.push(
+    await withTokensRevoked(userId, sessionToken, () => check(config, sessionToken, ['--include-tag', 'Access'])),
+  )
+  code = Math.max(...codes)
+  if (service.exitCode !== null) fail('Failed: the service has ended.')
+  if (readFileSync(logFile, 'utf8').includes('"unexpected_error"'))
+    fail('Failed: the service logged an unexpected error.')
+} finally {
+  service.kill('SIGTERM')
+  await ended
+  await rm(DATA_DIR, { recursive: true, force: true })
+}
+process.stdout.write(code === 0 ? '\nPassed: Schemathesis.\n' : `\nFailed: Schemathesis (SCHEMATHESIS_SEED=${SEED}).\n`)
+process.exit(code)
+
+/**
+ * What its schema allows may be refused for what the service holds: a wrong password, an id that nobody has, a used key, a limit.
+ * A 400 would be a bound that is not described, but for a code that is well-formed and wrong. The session that is ended is not the
+ * one that the run is signed in with.
+ */
+function configFor({ userId, sessionId }) {
+  const refusals = [401, 403, 404, 409, 410, 422, 429, 503]
+  const accepted = (statuses) => `positive_data_acceptance.expected-statuses = ["2xx", ${statuses.join(', ')}]`
+  return `
+[parameters]
+"path.userId" = "${userId}"
+[checks]
+${accepted(refusals)}
+[[operations]]
+include-operation-id = "verifyEmail"
+[operations.checks]
+${accepted([400, ...refusals])}
+[[operations]]
+include-operation-id = "endSession"
+[operations.parameters]
+"path.userId" = "${userId}"
+"path.sessionId" = "${sessionId}"
+`
+}
+
+function check(config, token, which) {
+  const options = ['--max-examples', EXAMPLES, '--seed', SEED, '--continue-on-failure', '--no-color', ...which]
+  const headers = ['-H', `Authorization: Bearer ${token}`]
+  return run(schemathesis, ['--config-file', config, 'run', `${url}/api/v1/openapi.json`, ...headers, ...options], {
+    cwd: DATA_DIR,
+  })
+}
+
+/** What the run creates is revoked again: a hundred tokens are all that an account may have. */
+async function withTokensRevoked(userId, token, work) {
+  const headers = { Authorization: `Bearer ${token}`, 'X-Required-Scope': 'tokens:manage' }
+  const tokens = `${url}/api/v1/users/${userId}/access-tokens`
+  const revokeAll = async () => {
+    const { data } = await (await fetch(tokens, { headers })).json()
+    for (const { token_id } of data.access_tokens) await fetch(`${tokens}/${token_id}`, { method: 'DELETE', headers })
+  }
+  const working = work()
+  for (let isOver = false; !isOver; ) {
+    await revokeAll()
+    isOver = await Promise.race([working.then(() => true), sleep(100, false)])
+  }
+  return working
+}
+
+/** As the sign-in page does; the token of a browser session opens what no access token does. */
+async function signIn(email) {
+  const csrf = await fetch(`${url}/api/auth/csrf`)
+  const { csrfToken } = await csrf.json()
+  const signedIn = await fetch(`${url}/api/auth/callback/credentials`, {
+    method: 'POST',
+    headers: { Cookie: cookiesOf(csrf) },
+    body: new URLSearchParams({ csrfToken, email, password: PASSWORD, json: 'true' }),
+    redirect: 'manual',
+  })
+  const session = await fetch(`${url}/api/auth/session`, { headers: { Cookie: cookiesOf(signedIn) } })
+  return session.json()
+}
+
+function cookiesOf({ headers }) {
+  const cookies = headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0])
+  return cookies.join('; ')
+}
+
+/** SCHEMATHESIS, or the one of a Python environment below .data/, which is made where that can be done. */
+async function findSchemathesis() {
+  const given = process.env.SCHEMATHESIS
+  if (given) return (await works(given)) ? given : fail(`SCHEMATHESIS names no command that runs: ${given}`)
+  const environment = join(root, '.data', PACKAGE.replace('==', '-'))
+  const bin = join(environment, process.platform === 'win32' ? 'Scripts' : 'bin')
+  const command = join(bin, 'schemathesis')
+  if (existsSync(command) && (await works(command))) return command
+  const quiet = { quiet: true, timeout: 300_000 }
+  const made = await run('python3', ['-m', 'venv', environment], quiet).catch(() => 1)
+  if (made !== 0) return null
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', PACKAGE]
+  const installed = await run(join(bin, 'python'), pip, quiet).catch(() => 1)
+  return installed === 0 && (await works(command)) ? command : null
+}
+
+async function works(command) {
+  return (await run(command, ['--version'], { quiet: true, timeout: 60_000 }).catch(() => 1)) === 0
+}
+
+function account(...args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(projectNode(), ['dist/account.mjs', ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+    let text = ''
+    child.stdout.on('data', (chunk) => {
+      text += chunk
+    })
+    child.once('exit', (exit) => {
+      if (exit === 0) resolve(JSON.parse(text))
+      else reject(new Error(`the operator command ${args.slice(0, 2).join(' ')} failed`))
+    })
+  })
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address()
+      probe.close(() => resolve(port))
+    })
+  })
+}
+
+async function until(what, seconds, probe) {
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(200)) {
+    if (await probe().catch(() => false)) return
+    if (service.exitCode !== null) break
+  }
+  throw new Error(`${what} did not come within ${seconds} s:\n${readFileSync(logFile, 'utf8')}`)
+}

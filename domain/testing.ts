@@ -42,7 +42,7 @@ export interface TestContext extends SystemContext {
   /** What the mail server does with the next messages; what it does not accept it refuses for now, or for good. */
   mailServer: { accepts: boolean; refusesForGood: boolean }
   archives: ArchiveStore
-  /** What the archive store holds. */
+  /** What the archive store holds of this context. */
   archived: Map<string, Uint8Array>
   /** What connected applications answer. */
   apps: { answer(request: AppRequest): Promise<AppAnswer> }
@@ -59,6 +59,9 @@ export interface TestUser {
   password: string
   sessionId: string
 }
+
+/** Whose store has the object: the tests of one file share a database, and what one leaves behind another one may erase. */
+const storesByKey = new Map<string, Map<string, Uint8Array>>()
 
 let database: Promise<{ url: string; open: Database }> | undefined
 
@@ -120,10 +123,11 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     archives: {
       async put(objectKey, content) {
         archives.set(objectKey, content)
+        storesByKey.set(objectKey, archives)
       },
-      exists: async (objectKey) => archives.has(objectKey),
+      exists: async (objectKey) => storesByKey.get(objectKey)?.has(objectKey) ?? false,
       async delete(objectKey) {
-        archives.delete(objectKey)
+        storesByKey.get(objectKey)?.delete(objectKey)
       },
     },
     archived: archives,

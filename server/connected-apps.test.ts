@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { createAppCaller } from './connected-apps'
 
@@ -199,6 +200,24 @@ test('a name is looked up once a call, so that no second answer can lead elsewhe
   // Nor does a connection of an earlier call serve a later one, whose addresses may be others.
   expect(await callApp({ ...message, endpoint })).toEqual({ status: 204 })
   expect(asked).toHaveLength(2)
+})
+
+test('https goes to the address that was looked up, under the name of the endpoint', async () => {
+  const names: string[] = []
+  // Without a certificate the handshake ends after the name; the call must end with it.
+  const server = createTlsServer({
+    SNICallback: (name, done) => {
+      names.push(name)
+      done(null)
+    },
+  })
+  server.on('tlsClientError', () => {})
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const callApp = createAppCaller(clock, PRODUCTION_AT_HOME, async () => [{ address: '127.0.0.1', family: 4 }])
+  const endpoint = `https://shop.example:${(server.address() as AddressInfo).port}/`
+  expect(await callApp({ ...message, endpoint })).toEqual({ status: 0, problem: expect.stringMatching(/^E\w+$/) })
+  expect(names).toEqual(['shop.example'])
 })
 
 test('a name without any address has a reason', async () => {

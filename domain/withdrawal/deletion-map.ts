@@ -1,54 +1,27 @@
-import type { Step } from '@/contract/withdrawal'
+import { STEPS, type Step } from '@/contract/withdrawal'
+import type { Erasure } from './steps/deletion-step'
+import { DELETION_STEPS } from './steps/deletion-steps'
 
-/** What asks for a table's rows to stay until the purge: the law, or the person's own choice. */
-export type KeptFor = 'law' | 'analytics' | 'audit_logs' | 'transaction_history'
+/** A step that erases, or the purge, which ends the retention. */
+export type Moment = Step | 'purge'
 
-export interface Erasure {
-  table: string
-  /** The step that deletes the rows; `purge` ends the retention. */
-  when: Step | 'purge'
-  /** The rows that this entry means; all of the user's without it. */
-  where?: string
-  /** Kept under the pseudonym until the purge, these columns alone: none of them can hold an address, a name or an IP. */
-  kept?: { for: KeptFor; facts: string[] }
+/** The window of an Idempotency-Key and the right to read one's own progress outlast the steps. */
+const PURGED: readonly Erasure[] = [
+  { table: 'idempotency_keys', category: 'repeated_calls', key: 'key' },
+  { table: 'ended_credentials', category: 'ended_credentials', key: 'credential_hash' },
+]
+
+/** What the moment erases; empty for the step that the request itself completes. */
+export function erasuresOf(moment: Moment): readonly Erasure[] {
+  if (moment === 'purge') return PURGED
+  const step = DELETION_STEPS[moment]
+  return 'erases' in step ? step.erases : []
 }
 
 /** Every table that refers to a user. A table that is missing here fails a test. */
-export const DELETION_MAP: readonly Erasure[] = [
-  { table: 'profiles', when: 'user_profile' },
-  { table: 'preferences', when: 'user_profile' },
-  { table: 'sessions', when: 'user_profile' },
-  { table: 'access_tokens', when: 'user_profile' },
-  { table: 'notices', when: 'user_profile', where: 'withdrawal_id IS NULL' },
-  { table: 'email_change_requests', when: 'user_profile' },
-  { table: 'rate_limits', when: 'user_profile' },
-  { table: 'transaction_audit_logs', when: 'user_profile', kept: { for: 'law', facts: ['transaction_id', 'action'] } },
-  { table: 'security_incidents', when: 'user_profile', kept: { for: 'law', facts: ['kind'] } },
-  { table: 'legal_records', when: 'user_profile', kept: { for: 'law', facts: ['kind'] } },
-  { table: 'users', when: 'user_profile' },
-
-  // The part of an application that has been told is gone by then.
-  { table: 'shared_items', when: 'third_party_integrations' },
-  { table: 'app_connections', when: 'third_party_integrations' },
-
-  { table: 'archives', when: 'data_archives' },
-  { table: 'archive_keys', when: 'data_archives' },
-  { table: 'analytics_events', when: 'data_archives', kept: { for: 'analytics', facts: ['name'] } },
-  { table: 'communication_logs', when: 'data_archives', kept: { for: 'audit_logs', facts: ['channel'] } },
-  { table: 'integration_logs', when: 'data_archives', kept: { for: 'audit_logs', facts: ['app_id', 'action'] } },
-  { table: 'audit_events', when: 'data_archives', kept: { for: 'audit_logs', facts: ['action', 'actor'] } },
-  {
-    table: 'transactions',
-    when: 'data_archives',
-    kept: { for: 'transaction_history', facts: ['status', 'amount_cents'] },
-  },
-  { table: 'cache_entries', when: 'data_archives' },
-  { table: 'notices', when: 'data_archives' },
-
-  // The window of an Idempotency-Key and the right to read one's own progress outlast the steps.
-  { table: 'idempotency_keys', when: 'purge' },
-  { table: 'ended_credentials', when: 'purge' },
-]
+export const DELETION_MAP: readonly (Erasure & { when: Moment })[] = [...STEPS, 'purge' as const].flatMap((when) =>
+  erasuresOf(when).map((erasure) => ({ ...erasure, when })),
+)
 
 /** Tables that hold no user's data, or that the purge itself clears. */
 export const TABLES_WITHOUT_ERASURE: Record<string, string> = {
@@ -62,17 +35,3 @@ export const TABLES_WITHOUT_ERASURE: Record<string, string> = {
   retained_records: 'what had to stay; the purge deletes it',
   outbox_events: 'withdrawal ids; deleted once the engine has them',
 }
-
-/** What tells a user's rows apart, where that is not `id`; `user_id` where there is one row at most. */
-export const KEY_COLUMN: Record<string, string> = {
-  profiles: 'user_id',
-  preferences: 'key',
-  rate_limits: 'key',
-  cache_entries: 'key',
-  archive_keys: 'user_id',
-  idempotency_keys: 'key',
-  ended_credentials: 'credential_hash',
-}
-
-/** When a row of these tables happened; the others keep it in `at`. */
-export const TIME_COLUMN: Record<string, string> = { transactions: 'created_at' }

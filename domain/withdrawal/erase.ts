@@ -1,6 +1,7 @@
-import type { Step } from '@/contract/withdrawal'
-import { type Sql, statement } from '../context'
-import { DELETION_MAP, type Erasure, KEY_COLUMN, type KeptFor, TIME_COLUMN } from './deletion-map'
+import { STEPS } from '@/contract/withdrawal'
+import { isOneOf, type Placeholders, type Sql, statement } from '../sql'
+import { erasuresOf, type Moment } from './deletion-map'
+import type { Erasure, KeptFor } from './steps/deletion-step'
 
 export interface Erased {
   withdrawalId: string
@@ -24,49 +25,68 @@ const LONG_BATCH_MS = 2_000
 export const nextBatch = (rows: number, tookMs: number): number =>
   tookMs > LONG_BATCH_MS ? Math.max(rows / 2, FIRST_BATCH) : Math.min(rows * 2, MAX_BATCH)
 
+interface EraseValues {
+  userId: string
+  withdrawalId: string
+  pseudonym: string
+  keeps: KeptFor[]
+  /** The most rows of one table that the statement deletes. */
+  maxRows: number
+}
+
 /**
- * Deletes what the map names for this moment, so many rows of each table at most, after setting aside what has to stay. Answers
- * whether nothing is left; running it again then finds nothing.
+ * Deletes what the map names for this moment, at most `maxRows` rows of each table, after setting aside what has to stay. True when
+ * nothing is left; running it again then finds nothing.
  */
-export async function erase(sql: Sql, when: Step | 'purge', erased: Erased, rows: number): Promise<boolean> {
-  const { userId, withdrawalId, pseudonym, keeps } = erased
+export async function erase(sql: Sql, when: Moment, erased: Erased, maxRows: number): Promise<boolean> {
   const erasure = ERASURES.get(when)
-  if (!erasure) return true
-  const kept = erasure.keepsSome ? [withdrawalId, pseudonym, [...keeps]] : []
-  const [answer] = await sql<{ is_over: boolean }>(erasure.text, [userId, rows, ...kept])
+  // In a rolling upgrade an older instance may claim a step that only newer ones know: it must not complete it.
+  if (!erasure) throw new Error(`unknown deletion step ${when}`)
+  const [answer] = await sql(erasure, { ...erased, keeps: [...erased.keeps], maxRows })
   return answer?.is_over === true
 }
 
 /**
- * All tables of the moment at once: each part sees the rows as they were before, so that their order is of no matter. A row is
- * deleted by its key, also where somebody has changed it meanwhile. The account itself goes last: other rows go with it.
+ * All tables of the moment at once: each part sees the rows as they were before, so their order does not matter. A row is deleted
+ * by its key, also where somebody has changed it meanwhile. The account itself goes last, because other rows go with it.
  */
-function eraseAt(when: Erasure['when']): { text: ReturnType<typeof statement>; keepsSome: boolean } {
-  const entries = DELETION_MAP.filter((entry) => entry.when === when)
-  const many = entries.filter(({ table }) => table !== 'users')
-  const isOver = many.map((_entry, index) => `(SELECT count(*) FROM deleted_${index}) < $2`).join(' AND ')
-  const parts = many.flatMap(({ table, where, kept }, index) => {
-    const key = KEY_COLUMN[table] ?? 'id'
-    const rows = `user_id = $1${where ? ` AND ${where}` : ''}`
-    // Of a key that is unique for its user alone, the user is the first part.
-    const of = table === 'preferences' ? 'user_id = $1 AND ' : ''
-    const returned = kept ? ['id', ...kept.facts, timeOf(table)].join(', ') : '1'
-    const deleted = `deleted_${index} AS (
-      DELETE FROM ${table} WHERE ${of}${key} = ANY(ARRAY(SELECT ${key} FROM ${table} WHERE ${rows} LIMIT $2)) RETURNING ${returned})`
-    return kept ? [deleted, `kept_${index} AS (${keep(table, kept, `deleted_${index}`)})`] : [deleted]
-  })
-  if (many.length < entries.length) parts.push(`account AS (DELETE FROM users WHERE id = $1 AND ${isOver})`)
-  const text = statement(`erase-${when}`, `WITH ${parts.join(', ')} SELECT ${isOver} AS is_over`)
-  return { text: { ...text, timeoutMs: ERASURE_MS }, keepsSome: entries.some(({ kept }) => kept) }
+function eraseAt(when: Moment) {
+  const erasures = erasuresOf(when)
+  const many = erasures.filter(({ table }) => table !== 'users')
+  return statement<EraseValues, { is_over: boolean }>(
+    `erase-${when}`,
+    (v) => {
+      const isOver = many
+        .map((_erasure, index) => `(SELECT count(*) FROM deleted_${index}) < ${v.maxRows}`)
+        .join(' AND ')
+      const parts = many.flatMap((erasure, index) => {
+        const deleted = `deleted_${index} AS (${deleteRows(v, erasure)})`
+        return erasure.kept ? [deleted, `kept_${index} AS (${keepFacts(v, erasure, `deleted_${index}`)})`] : [deleted]
+      })
+      if (many.length < erasures.length)
+        parts.push(`account AS (DELETE FROM users WHERE id = ${v.userId} AND ${isOver})`)
+      return `WITH ${parts.join(', ')} SELECT ${isOver} AS is_over`
+    },
+    { timeoutMs: ERASURE_MS },
+  )
 }
 
-const keep = (table: string, { for: reason, facts }: NonNullable<Erasure['kept']>, deleted: string) =>
-  `INSERT INTO retained_records (id, withdrawal_id, pseudonym, source, facts, at)
-   SELECT '${table}:' || id, $3, $4, '${table}',
-          jsonb_build_object(${facts.map((column) => `'${column}', ${column}`).join(', ')}), ${timeOf(table)}
-   FROM ${deleted} WHERE '${reason}' = ANY($5::text[])
-   ON CONFLICT (id) DO NOTHING`
+function deleteRows(v: Placeholders<EraseValues>, { table, key = 'id', where, kept, time = 'at' }: Erasure): string {
+  const rows = `user_id = ${v.userId}${where ? ` AND ${where}` : ''}`
+  const keys = `SELECT ${key} FROM ${table} WHERE ${rows} LIMIT ${v.maxRows}`
+  // A key may be unique for its user alone.
+  return `DELETE FROM ${table} WHERE user_id = ${v.userId} AND ${isOneOf(key, keys)}
+     RETURNING ${kept ? ['id', ...kept.facts, time].join(', ') : '1'}`
+}
 
-const timeOf = (table: string) => TIME_COLUMN[table] ?? 'at'
+function keepFacts(v: Placeholders<EraseValues>, { table, kept, time = 'at' }: Erasure, deleted: string): string {
+  const facts = kept?.facts.map((column) => `'${column}', ${column}`).join(', ')
+  return `INSERT INTO retained_records (id, withdrawal_id, pseudonym, source, facts, at)
+     SELECT '${table}:' || id, ${v.withdrawalId}, ${v.pseudonym}, '${table}', jsonb_build_object(${facts}), ${time}
+     FROM ${deleted} WHERE '${kept?.for}' = ANY(${v.keeps}::text[])
+     ON CONFLICT (id) DO NOTHING`
+}
 
-const ERASURES = new Map([...new Set(DELETION_MAP.map(({ when }) => when))].map((when) => [when, eraseAt(when)]))
+const ERASURES = new Map(
+  [...STEPS, 'purge' as const].filter((when) => erasuresOf(when).length > 0).map((when) => [when, eraseAt(when)]),
+)

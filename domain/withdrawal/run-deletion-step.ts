@@ -2,10 +2,10 @@ import type { Step } from '@/contract/withdrawal'
 import { type Sql, type SystemContext, statement } from '../context'
 import { deleteArchives } from './archive'
 import { claimNotifications, nextTry, notify } from './connected-applications'
-import type { KeptFor } from './deletion-map'
 import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
 import { pseudonymOf } from './erasure-ledger'
 import { forgetPurged } from './purge-retained-data'
+import type { KeptFor } from './steps/deletion-step'
 
 /** Longer than anything a step waits for; a run that dies lets go of its step after this. */
 const LEASE_MS = 30_000

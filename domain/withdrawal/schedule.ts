@@ -1,16 +1,6 @@
-import { STEPS, type Step, type StepStatus } from '@/contract/withdrawal'
-
-const minute = 60_000
-const hour = 60 * minute
-const day = 24 * hour
-
-/** The phase table: when each step may begin and by when it should be done, counted from the start. */
-const WINDOWS: Record<Step, { dueMs: number; estimateMs: number }> = {
-  session_revocation: { dueMs: 0, estimateMs: 5 * minute },
-  user_profile: { dueMs: 5 * minute, estimateMs: hour },
-  third_party_integrations: { dueMs: hour, estimateMs: day },
-  data_archives: { dueMs: day, estimateMs: 7 * day },
-}
+import { STEPS, type Step } from '@/contract/withdrawal'
+import { day } from './steps/deletion-step'
+import { DELETION_STEPS } from './steps/deletion-steps'
 
 export interface PlannedStep {
   step: Step
@@ -26,14 +16,6 @@ export interface WithdrawalPlan {
   purgeDueAt: Date
 }
 
-/** The request itself completes the first step; the second counts as begun. */
-export const FIRST_STATUS = {
-  session_revocation: 'completed',
-  user_profile: 'processing',
-  third_party_integrations: 'pending',
-  data_archives: 'pending',
-} as const satisfies Record<Step, StepStatus>
-
 /** `timeScale` multiplies every window, the retention too. */
 export function planWithdrawal(
   startedAt: Date,
@@ -43,11 +25,11 @@ export function planWithdrawal(
   return {
     steps: STEPS.map((step) => ({
       step,
-      dueAt: after(WINDOWS[step].dueMs),
-      estimatedCompletion: after(WINDOWS[step].estimateMs),
+      dueAt: after(DELETION_STEPS[step].window.dueMs),
+      estimatedCompletion: after(DELETION_STEPS[step].window.estimateMs),
     })),
-    notifyAt: after(WINDOWS.third_party_integrations.dueMs),
-    scheduledCompletion: after(WINDOWS.data_archives.estimateMs),
+    notifyAt: after(DELETION_STEPS.third_party_integrations.window.dueMs),
+    scheduledCompletion: after(Math.max(...STEPS.map((step) => DELETION_STEPS[step].window.estimateMs))),
     purgeDueAt: after(retentionMs),
   }
 }

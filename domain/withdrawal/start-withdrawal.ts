@@ -5,7 +5,8 @@ import type { Actor, LedgerEntry, SystemContext } from '../context'
 import { WITHDRAWAL_STARTED } from '../events'
 import { leaseUntil, toDeliverable } from '../notices'
 import { audit, closePendingChange, type Sql, statement } from '../sql'
-import { CONFIRMATION_LIFETIME_MS, FIRST_STATUS, type WithdrawalPlan } from './schedule'
+import { CONFIRMATION_LIFETIME_MS, type WithdrawalPlan } from './schedule'
+import { DELETION_STEPS } from './steps/deletion-steps'
 
 export interface Withdrawal {
   id: string
@@ -165,9 +166,9 @@ async function writePlan(
     scheduledCompletion: plan.scheduledCompletion,
     purgeDueAt: plan.purgeDueAt,
     steps: plan.steps.map(({ step }) => step),
-    statuses: plan.steps.map(({ step }) => FIRST_STATUS[step]),
+    statuses: plan.steps.map(({ step }) => DELETION_STEPS[step].firstStatus),
     estimates: plan.steps.map(({ estimatedCompletion }) => estimatedCompletion),
-    dueTimes: plan.steps.map(({ step, dueAt }) => (FIRST_STATUS[step] === 'completed' ? null : dueAt)),
+    dueTimes: plan.steps.map(({ step, dueAt }) => (DELETION_STEPS[step].firstStatus === 'completed' ? null : dueAt)),
   })
 }
 

@@ -8,7 +8,7 @@ import { sendFirst, toWithdrawalLetter } from '../notices'
 import { sendOutboxEvents } from '../outbox'
 import { takePlaces, userBucket } from '../rate-limit'
 import { writeErasureLedger } from './erasure-ledger'
-import { FIRST_STATUS, type PlannedStep, planWithdrawal, retentionDays } from './schedule'
+import { type PlannedStep, planWithdrawal, retentionDays } from './schedule'
 import {
   lockForWithdrawal,
   recipientOf,
@@ -17,6 +17,7 @@ import {
   type Withdrawal,
 } from './start-withdrawal'
 import { createStatusToken } from './status-token'
+import { DELETION_STEPS } from './steps/deletion-steps'
 
 export async function withdrawAccount(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const { actor, ip } = ctx
@@ -92,7 +93,9 @@ export function withdrawAgain(ctx: SystemContext, userId: string, entry: LedgerE
 const planOf = (ctx: SystemContext, startedAt: Date) =>
   planWithdrawal(startedAt, { timeScale: ctx.timeScale, retentionMs: ctx.limits.withdrawalRetentionMs })
 
-const describeFirst = ({ step, estimatedCompletion }: PlannedStep, now: Date) =>
-  FIRST_STATUS[step] === 'completed'
-    ? { step, status: FIRST_STATUS[step], completed_at: now.toISOString() }
-    : { step, status: FIRST_STATUS[step], estimated_completion: estimatedCompletion.toISOString() }
+function describeFirst({ step, estimatedCompletion }: PlannedStep, now: Date) {
+  const status = DELETION_STEPS[step].firstStatus
+  return status === 'completed'
+    ? { step, status, completed_at: now.toISOString() }
+    : { step, status, estimated_completion: estimatedCompletion.toISOString() }
+}

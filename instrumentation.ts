@@ -6,7 +6,7 @@ export async function register() {
   const [{ openContext }, { startTimer }, { startTracing }] = await Promise.all([
     import('./server/open-context'),
     import('./server/timer'),
-    import('./server/tracing'),
+    import('./server/watch/tracing'),
   ])
   await openContext()
   await startTracing()

@@ -4,12 +4,12 @@ import { resolve } from 'node:path'
 export const AREAS = {
   addresses: { mutate: ['contract/address.ts'], tests: ['contract/address.test.ts'] },
   secrets: {
-    mutate: ['server/log.ts', 'server/secrets.ts', 'server/random.ts', 'domain/encryption.ts'],
-    tests: ['server/log.test.ts', 'server/secrets.test.ts', 'domain/encryption.test.ts'],
+    mutate: ['server/watch/log.ts', 'server/adapters/secrets.ts', 'server/adapters/random.ts', 'domain/encryption.ts'],
+    tests: ['server/watch/log.test.ts', 'server/adapters/secrets.test.ts', 'domain/encryption.test.ts'],
   },
   limits: {
-    mutate: ['domain/rate-limit.ts'],
-    tests: ['domain/rate-limit.test.ts', 'domain/email/change-email.test.ts'],
+    mutate: ['domain/limits/buckets.ts'],
+    tests: ['domain/limits/buckets.test.ts', 'domain/email/change-email.test.ts'],
   },
   email: { mutate: ['domain/email/*.ts', '!**/*.test.ts'], tests: ['domain/email/*.test.ts'] },
   withdrawal: {

@@ -3,7 +3,7 @@ import pg from 'pg'
 import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { processStamp } from './scripts/process-lock.mjs'
-import { startEmbeddedPostgres } from './server/embedded-postgres'
+import { startEmbeddedPostgres } from './server/local/embedded-postgres'
 import { migrateDeploy } from './server/migrate'
 
 declare module 'vitest' {

@@ -2,7 +2,7 @@ import type { Metadata } from 'next'
 import Link from 'next/link'
 import { CenteredPage } from '@/components/centered-page'
 import { buttonStyle } from '@/components/ui/button-style'
-import { currentSession } from '@/server/session'
+import { currentSession } from '@/server/pages/session'
 
 export const metadata: Metadata = { title: 'Page not found' }
 

@@ -3,7 +3,7 @@ import Link from 'next/link'
 import { SiteFooter } from '@/components/site-footer'
 import { SiteHeader } from '@/components/site-header'
 import { buttonStyle } from '@/components/ui/button-style'
-import { currentSession } from '@/server/session'
+import { currentSession } from '@/server/pages/session'
 import { Specimen } from './specimen'
 
 const promises = [

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { hash } from '@node-rs/argon2'
 import pg from 'pg'
-import { startEmbeddedPostgres } from '../server/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '../server/local/embedded-postgres.ts'
 import { type Call, cpuOf, postgresPids, putLoad, type Result, rssMib } from './load.ts'
 import { countStatements, median, seedUsers, startUntilAnswer, stopService, tokenOf } from './start-up.ts'
 

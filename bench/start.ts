@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { startEmbeddedPostgres } from '../server/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '../server/local/embedded-postgres.ts'
 import { rssMib } from './load.ts'
 import { median, seedUsers, startService, startUntilAnswer, stopService, tokenOf } from './start-up.ts'
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import autocannon from 'autocannon'
 import pg from 'pg'
-import { startEmbeddedPostgres } from '../server/embedded-postgres.ts'
+import { startEmbeddedPostgres } from '../server/local/embedded-postgres.ts'
 import { countStatements, median, seedUsers, startService, stopService, tokenOf } from './start-up.ts'
 
 /** `npm run bench:status`: GET …/email/status with a bearer token, 16 connections, over 10,000 users on a fresh database. */

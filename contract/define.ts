@@ -39,7 +39,7 @@ export interface Contract {
   /** False where the description shows a response without `timestamp`. */
   timestamp?: false
   /**
-   * The bucket that every call takes a place in, a member of LIMITS in `domain/limits.ts`: before the verb runs, or in the verb's
+   * The bucket that every call takes a place in, a member of LIMITS in `domain/limits/limits.ts`: before the verb runs, or in the verb's
    * own statement. A malformed call, which no verb sees, takes one only with `countsMalformed`.
    */
   limit?: { bucket: 'read' | 'verify' | 'withdraw'; takenBy?: 'verb'; countsMalformed?: true }

@@ -1,7 +1,7 @@
 import type { Scope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
 import type { PrismaClient } from '@/prisma/generated/client'
-import type { Limits } from './limits'
+import type { Limits } from './limits/limits'
 import type { Sql, Statement } from './sql'
 
 export type { Sql, Statement } from './sql'

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { freePort } from '../server/embedded-postgres'
+import { freePort } from '@/server/local/embedded-postgres'
 import { codeIn, expect, test, type User } from './fixtures'
 import type { Operator } from './operator'
 import { IMPATIENT_URL, SERVICE_URL } from './settings'

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import path from 'node:path'
 import pg from 'pg'
 import type { TestContext } from 'vitest'
-import { startEmbeddedPostgres } from '@/server/embedded-postgres'
+import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
 import { FAULTS_DIR } from './settings'
 import { until } from './until'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, type TestContext, test } from 'vitest'
-import { openDatabase } from '@/server/db'
+import { openDatabase } from '@/server/adapters/database'
 import { answer } from './application'
 import { Cluster } from './cluster'
 import { expectFullEnd } from './ending'

@@ -5,15 +5,15 @@ import { Inngest } from 'inngest'
 import { serve } from 'inngest/edge'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
-import { givenWithdrawal, type TestContext, testContext } from '@/domain/testing'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
-import { engineLog } from '@/server/engine-log'
+import { engineLog } from '@/server/watch/engine-log'
+import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
+import { type History, listen, runFunction } from '@/testing/engine'
 import { processWithdrawal } from './functions/process-withdrawal'
 import { purgeRetained } from './functions/purge-retained-data'
 import { sendNotices } from './functions/send-notices'
 import { sweep } from './functions/sweep'
 import recorded from './recorded-run.json'
-import { type History, listen, runFunction } from './testing'
 
 const shared = globalThis as { __accountContext?: unknown }
 const functions = [processWithdrawal, sweep, sendNotices, purgeRetained]

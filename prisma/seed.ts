@@ -1,9 +1,9 @@
+import { createUser } from '@/domain/access/user'
+import { writeArchive } from '@/domain/applications/archives'
+import { connectApp, registerApp } from '@/domain/applications/deliver'
+import { addTransaction } from '@/domain/applications/transactions'
 import { type SystemContext, statement } from '@/domain/context'
-import { WITHDRAWAL_STARTED } from '@/domain/events'
-import { createUser } from '@/domain/user'
-import { writeArchive } from '@/domain/withdrawal/archive'
-import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
-import { addTransaction } from '@/domain/withdrawal/transactions'
+import { WITHDRAWAL_STARTED } from '@/domain/queue/events'
 
 const DEMO = { email: 'demo@example.com', password: 'correct horse battery', name: 'Demo Person' }
 

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { signIn } from '@/domain/access/sign-in'
-import { runDueWork, testDatabase, wrongCode } from '@/domain/testing'
-import { call, change, day, givenCaller, givenChange, hour, minute, resend, verify, withdraw } from '@/server/testing'
+import { call, change, day, givenCaller, givenChange, hour, minute, resend, verify, withdraw } from '@/testing/api'
+import { runDueWork, testDatabase, wrongCode } from '@/testing/domain'
 import { givenService, pass, type Service } from './known-bugs-service'
 
 const texts = vi.hoisted(() => new Map<string, string>())

@@ -7,15 +7,14 @@ import { expect, inject, test, vi } from 'vitest'
 import { operations } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { signIn } from '@/domain/access/sign-in'
-import { givenConnectedApps, givenSession, tablesWith, testDatabase } from '@/domain/testing'
-import { createUser, setPassword } from '@/domain/user'
-import { writeArchive } from '@/domain/withdrawal/archive'
+import { createUser, setPassword } from '@/domain/access/user'
+import { writeArchive } from '@/domain/applications/archives'
 import { DELETION_MAP } from '@/domain/withdrawal/deletion-map'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
 import { processWithdrawal } from '@/inngest/functions/process-withdrawal'
 import { sweep } from '@/inngest/functions/sweep'
-import { authOptions, describeSession } from '@/server/auth'
-import { pageContext } from '@/server/session'
+import { pageContext } from '@/server/pages/session'
+import { authOptions, describeSession } from '@/server/pages/sign-in'
 import {
   type Caller,
   call,
@@ -29,7 +28,8 @@ import {
   resend,
   verify,
   withdraw,
-} from '@/server/testing'
+} from '@/testing/api'
+import { givenConnectedApps, givenSession, tablesWith, testDatabase } from '@/testing/domain'
 import {
   acceptOutsideToken,
   emailOf,

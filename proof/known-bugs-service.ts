@@ -4,10 +4,10 @@ import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import { onTestFinished } from 'vitest'
 import type { SystemContext } from '@/domain/context'
-import type { Limits } from '@/domain/limits'
-import { runDueWork, type TestContext, type TestUser, testContext } from '@/domain/testing'
-import { createMailer } from '@/server/mailer'
-import { type Caller, day } from '@/server/testing'
+import type { Limits } from '@/domain/limits/limits'
+import { createMailer } from '@/server/adapters/mailer'
+import { type Caller, day } from '@/testing/api'
+import { runDueWork, type TestContext, type TestUser, testContext } from '@/testing/domain'
 
 // Hashing is not what these tests are about, so here it is free, and counted.
 

@@ -5,21 +5,12 @@ import { operations } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { signOut } from '@/domain/access/sessions'
 import { signIn } from '@/domain/access/sign-in'
+import { setPassword } from '@/domain/access/user'
+import { addTransaction } from '@/domain/applications/transactions'
 import type { BucketState } from '@/domain/context'
-import { BUCKET_NAMES, type BucketName, LIMIT_ROWS, LIMITS } from '@/domain/limits'
-import {
-  givenConnectedApps,
-  givenSession,
-  outcomeOf,
-  runDueWork,
-  tally,
-  testDatabase,
-  wrongCode,
-} from '@/domain/testing'
-import { setPassword } from '@/domain/user'
-import { addTransaction } from '@/domain/withdrawal/transactions'
-import { clientIp } from '@/server/client-ip'
-import { openDatabase } from '@/server/db'
+import { BUCKET_NAMES, type BucketName, LIMIT_ROWS, LIMITS } from '@/domain/limits/limits'
+import { openDatabase } from '@/server/adapters/database'
+import { clientIp } from '@/server/http/client-ip'
 import {
   type Answer,
   type Caller,
@@ -34,7 +25,16 @@ import {
   resend,
   verify,
   withdraw,
-} from '@/server/testing'
+} from '@/testing/api'
+import {
+  givenConnectedApps,
+  givenSession,
+  outcomeOf,
+  runDueWork,
+  tally,
+  testDatabase,
+  wrongCode,
+} from '@/testing/domain'
 import {
   acceptOutsideToken,
   emailOf,

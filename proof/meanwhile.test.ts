@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { issueAccessTokenIn } from '@/domain/access/access-tokens'
 import { endOtherSessions, endSession } from '@/domain/access/sessions'
+import { setPassword } from '@/domain/access/user'
+import { connectApp, registerApp } from '@/domain/applications/deliver'
+import { addTransaction } from '@/domain/applications/transactions'
 import type { Sql } from '@/domain/context'
 import { changeEmail } from '@/domain/email/change-email'
 import { verifyEmail } from '@/domain/email/verify-email'
+import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import {
   asUser,
   givenPendingChange,
@@ -14,11 +18,7 @@ import {
   type TestContext,
   type TestUser,
   testContext,
-} from '@/domain/testing'
-import { setPassword } from '@/domain/user'
-import { connectApp, registerApp } from '@/domain/withdrawal/connected-applications'
-import { addTransaction } from '@/domain/withdrawal/transactions'
-import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
+} from '@/testing/domain'
 
 const pendingOf = (ctx: TestContext, { userId }: TestUser) =>
   ctx.db.emailChangeRequest.count({ where: { userId, status: 'pending_verification' } })

@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import '@/prisma/seed'
-import '@/server/clock'
-import '@/server/health'
-import { testDatabase } from '@/domain/testing'
-import { openSession } from '@/server/database-session'
+import '@/server/adapters/clock'
+import '@/server/watch/health'
+import { openSession } from '@/server/adapters/database-session'
+import { testDatabase } from '@/testing/domain'
 
 const texts = vi.hoisted(() => new Map<string, string>())
 vi.mock('@/domain/context', async (importOriginal) => {

@@ -10,7 +10,7 @@ import {
   resend,
   verify,
   withdraw,
-} from '@/server/testing'
+} from '@/testing/api'
 import { givenService, type Service } from './known-bugs-service'
 
 const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promise<Answer>>, string[]][] = [

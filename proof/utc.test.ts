@@ -3,9 +3,9 @@ import pino, { type Logger } from 'pino'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { listAccessTokens } from '@/domain/access/access-tokens'
 import { statement } from '@/domain/context'
-import { asUser, givenUser, type TestContext, testContext, testDatabase } from '@/domain/testing'
-import { openDatabase } from '@/server/db'
-import { givenToken, hour } from '@/server/testing'
+import { openDatabase } from '@/server/adapters/database'
+import { givenToken, hour } from '@/testing/api'
+import { asUser, givenUser, type TestContext, testContext, testDatabase } from '@/testing/domain'
 
 // New York is five hours behind UTC in November, so that a session that speaks its time shifts every time by five hours.
 const AT = new Date('2026-11-20T09:00:00.123Z')

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import type { SystemContext } from '@/domain/context'
-import { startEmbeddedPostgres } from '@/server/embedded-postgres'
 import { getEnv, setDatabaseUrl } from '@/server/env'
+import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
 import { openContext } from '@/server/open-context'
 import { execute, helpFor, readStandardInput, sentenceOf, splitWords } from './account.ts'

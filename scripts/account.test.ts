@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import {
   asUser,
   authenticate,
@@ -7,8 +8,7 @@ import {
   outcomeOf,
   type TestContext,
   testContext,
-} from '@/domain/testing'
-import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
+} from '@/testing/domain'
 import { execute, helpFor, sentenceOf, splitWords } from './account.ts'
 
 type Answer = Record<string, string>

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { createServer } from 'node:http'
 import next from 'next'
-import { FOREIGN_HOST, isLocalHost } from '../server/local-host.ts'
+import { FOREIGN_HOST, isLocalHost } from '../server/http/local-host.ts'
 
 // Next's own command can neither refuse a request by its Host nor be told to before it answers.
 const hostname = '127.0.0.1'

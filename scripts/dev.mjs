@@ -7,7 +7,7 @@ await ensureInstalled()
 await underProjectNode()
 if ((await tool('prisma', ['generate'], { quiet: true })) !== 0) fail('prisma generate failed.')
 
-const { startEmbeddedPostgres } = await import('../server/embedded-postgres.ts')
+const { startEmbeddedPostgres } = await import('../server/local/embedded-postgres.ts')
 const { migrateDeploy } = await import('../server/migrate.ts')
 
 // Set to nothing is not set, as in server/env.ts.

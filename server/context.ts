@@ -1,5 +1,5 @@
 import type { SystemContext } from '@/domain/context'
-import type { PasswordQueue } from './passwords'
+import type { PasswordQueue } from './adapters/passwords'
 
 export interface ServiceContext extends SystemContext {
   passwords: PasswordQueue

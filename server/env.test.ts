@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import type { Limits } from '@/domain/limits'
+import type { Limits } from '@/domain/limits/limits'
 import { parseDuration, parseEnv, SettingsError } from './env'
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'env-test-'))

@@ -3,9 +3,9 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import path from 'node:path'
 import { z } from 'zod'
 import { parseAddress } from '@/contract/address'
-import { BUCKET_NAMES, LIMIT_ROWS, type Limits, limitsFrom, SETTING_NAMES, SETTING_ROWS } from '@/domain/limits'
-import type { S3Settings } from './archive-store'
-import type { IssuerSettings } from './outside-issuer'
+import { BUCKET_NAMES, LIMIT_ROWS, type Limits, limitsFrom, SETTING_NAMES, SETTING_ROWS } from '@/domain/limits/limits'
+import type { S3Settings } from './adapters/archive-store'
+import type { IssuerSettings } from './adapters/outside-issuer'
 
 export interface Env {
   production: boolean

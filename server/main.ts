@@ -3,22 +3,22 @@ import module from 'node:module'
 import { getRequestListener } from '@hono/node-server'
 import { AppError } from '@/contract/errors'
 import { seedDemoUser } from '@/prisma/seed'
-import { METHODS } from './allowing'
-import { api, badRequest } from './api'
-import { clientIp, warnWithoutTrustedProxy } from './client-ip'
-import { patiently } from './database-away'
-import { startEmbeddedPostgres } from './embedded-postgres'
-import { refuse as refuseCall } from './endpoint'
+import { loadMessages } from './adapters/mailer'
 import { type Env, getEnv, setDatabaseUrl } from './env'
-import { ping, stopBeingReady } from './health'
-import { FOREIGN_HOST, isLocalHost } from './local-host'
-import { describeError, log } from './log'
-import { loadMessages } from './mailer'
+import { api, badRequest } from './http/api'
+import { clientIp, warnWithoutTrustedProxy } from './http/client-ip'
+import { patiently } from './http/database-away'
+import { refuse as refuseCall } from './http/endpoint'
+import { FOREIGN_HOST, isLocalHost } from './http/local-host'
+import { METHODS } from './http/methods'
+import { startEmbeddedPostgres } from './local/embedded-postgres'
 import { migrateDeploy } from './migrate'
 import { openContext } from './open-context'
-import type { Pages } from './pages'
+import type { Pages } from './pages/serve-pages'
 import { startTimer } from './timer'
-import { startTracing, stopTracing } from './tracing'
+import { ping, stopBeingReady } from './watch/health'
+import { describeError, log } from './watch/log'
+import { startTracing, stopTracing } from './watch/tracing'
 
 const SHUTDOWN_MS = 15_000
 const MOST_FORM_BYTES = 16 * 1024
@@ -60,7 +60,7 @@ async function main() {
   // The API is served before Next is loaded, which keeps the process busy for a while; who asks for a page waits for it.
   const pages = listen(server, env)
     .then(() => patiently(() => ctx.sql(ping, [])))
-    .then(() => import('./pages'))
+    .then(() => import('./pages/serve-pages'))
     .then(({ preparePages }) => preparePages(env))
   server.on('request', (_incoming, outgoing) => {
     if (stopping) outgoing.setHeader('Connection', 'close')

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { checkSession, openSession } from './database-session'
+import { checkSession, openSession } from './adapters/database-session'
 
 // The id Prisma's own engine locks, so that `prisma migrate` and starting instances wait for each other.
 const PRISMA_LOCK = 72707369

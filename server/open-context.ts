@@ -1,15 +1,15 @@
-import { createArchiveStore } from './archive-store'
-import { createClock } from './clock'
-import { createAppCaller } from './connected-apps'
+import { createAppCaller } from './adapters/applications'
+import { createArchiveStore } from './adapters/archive-store'
+import { createClock } from './adapters/clock'
+import { openDatabase } from './adapters/database'
+import { createErasureLedger } from './adapters/erasure-ledger'
+import { createMailer } from './adapters/mailer'
+import { createPasswords } from './adapters/passwords'
+import { createSecrets } from './adapters/secrets'
 import type { ServiceContext } from './context'
-import { openDatabase } from './db'
 import { getEnv } from './env'
-import { createErasureLedger } from './erasure-ledger'
-import { describeError, log } from './log'
-import { createMailer } from './mailer'
-import { createPasswords } from './passwords'
-import { createSecrets } from './secrets'
-import { traced } from './tracing'
+import { describeError, log } from './watch/log'
+import { traced } from './watch/tracing'
 
 const shared = globalThis as { __accountContext?: ServiceContext }
 
@@ -31,13 +31,13 @@ export async function openContext(): Promise<ServiceContext> {
     passwords: createPasswords(),
     mail: createMailer(env),
     outsideIssuer: env.outsideIssuer
-      ? (await import('./outside-issuer')).createOutsideIssuer(env.outsideIssuer, clock)
+      ? (await import('./adapters/outside-issuer')).createOutsideIssuer(env.outsideIssuer, clock)
       : null,
     archives: createArchiveStore(env),
     ledger: createErasureLedger(env),
     callApp: createAppCaller(clock, env),
     // Without an engine the timer works off the same rows, and nothing has to be told.
-    emit: env.engine ? (await import('./engine')).emit : null,
+    emit: env.engine ? (await import('./adapters/engine')).emit : null,
     limits: env.limits,
     timeScale: env.withdrawalTimeScale,
     appUrl: env.appUrl,

@@ -1,7 +1,7 @@
-import { DUE_WORK } from '@/domain/withdrawal/run-due-work'
+import { DUE_WORK } from '@/domain/due-work'
 import { systemContext } from './context'
 import { getEnv } from './env'
-import { describeError, log } from './log'
+import { describeError, log } from './watch/log'
 
 const ALONE_MS = 15_000
 const BESIDE_ENGINE_MS = 60_000

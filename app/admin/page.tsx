@@ -7,8 +7,8 @@ import { PageHeading } from '@/components/page-heading'
 import { SiteFooter } from '@/components/site-footer'
 import { SiteHeader } from '@/components/site-header'
 import { MAX_COUNTED, watchWithdrawals } from '@/domain/withdrawal/watch-withdrawals'
-import { isOperatorHere } from '@/server/operator'
-import { pageContext } from '@/server/session'
+import { isOperatorHere } from '@/server/pages/operator'
+import { pageContext } from '@/server/pages/session'
 
 /** To everybody else the page does not exist, by its title too. */
 export const generateMetadata = async (): Promise<Metadata> => ({

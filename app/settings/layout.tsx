@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { SiteFooter } from '@/components/site-footer'
 import { SiteHeader } from '@/components/site-header'
-import { currentSession } from '@/server/session'
+import { currentSession } from '@/server/pages/session'
 import { SettingsNav } from './settings-nav'
 
 export default async function SettingsLayout({ children }: { children: ReactNode }) {

@@ -4,7 +4,7 @@ import { CenteredPage } from '@/components/centered-page'
 import { nextPath } from '@/components/next-path'
 import { Alert } from '@/components/ui/alert'
 import { Card } from '@/components/ui/card'
-import { currentSession } from '@/server/session'
+import { currentSession } from '@/server/pages/session'
 import { SignInForm } from './sign-in-form'
 
 export const metadata: Metadata = { title: 'Sign in' }

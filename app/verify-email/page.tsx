@@ -3,7 +3,7 @@ import { CenteredPage } from '@/components/centered-page'
 import { VerifyEmail } from '@/components/email/verify-email'
 import { Card } from '@/components/ui/card'
 import { systemContext } from '@/server/context'
-import { currentSession } from '@/server/session'
+import { currentSession } from '@/server/pages/session'
 
 export const metadata: Metadata = { title: 'Verify your new address', referrer: 'no-referrer' }
 

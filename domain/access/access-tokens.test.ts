@@ -1,8 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import * as contract from '@/contract/access'
 import type { GrantableScope } from '@/contract/define'
-import { openDatabase } from '@/server/db'
-import type { Context, SystemContext } from '../context'
+import { openDatabase } from '@/server/adapters/database'
 import {
   asUser,
   authenticate,
@@ -13,7 +12,8 @@ import {
   tally,
   testContext,
   testDatabase,
-} from '../testing'
+} from '@/testing/domain'
+import type { Context, SystemContext } from '../context'
 import { createAccessToken, issueAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
 import { createSessionToken } from './authenticate'
 

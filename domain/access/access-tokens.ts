@@ -3,8 +3,8 @@ import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, Sql, SystemContext } from '../context'
 import { audit, statement } from '../sql'
-import { lockActiveUser } from '../user'
 import { requireFreshSignIn, sha256 } from './authenticate'
+import { lockActiveUser } from './user'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const MAX_TOKENS = 100

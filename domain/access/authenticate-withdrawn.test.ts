@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asUser, givenUser, testContext } from '../testing'
+import { asUser, givenUser, testContext } from '@/testing/domain'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { authenticateWithdrawn } from './authenticate-withdrawn'
 

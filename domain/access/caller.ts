@@ -1,7 +1,7 @@
 import type { Scope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
-import { askedTogether } from '../batched'
 import type { Actor, Credential, SystemContext } from '../context'
+import { askedTogether } from '../queue/coalesce'
 import { fenced, statement, UNWAITED } from '../sql'
 
 interface CallerRow {

@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest'
-import { getEmailStatus } from '../email/get-email-status'
-import { verifyEmail } from '../email/verify-email'
 import {
   asUser,
   authenticate,
@@ -12,7 +10,9 @@ import {
   type TestContext,
   type TestUser,
   testContext,
-} from '../testing'
+} from '@/testing/domain'
+import { getEmailStatus } from '../email/get-email-status'
+import { verifyEmail } from '../email/verify-email'
 import { createAccessToken } from './access-tokens'
 import { authenticateSession, createSessionToken } from './authenticate'
 import { endOtherSessions, endSession, listSessions, signOut, startSession, touchSession } from './sessions'

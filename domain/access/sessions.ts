@@ -3,7 +3,7 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
 import { audit, closePendingChange, isOneOf, statement, UNWAITED } from '../sql'
-import { lockActiveUser } from '../user'
+import { lockActiveUser } from './user'
 
 const SESSION_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000
 /** One more ends the one that was seen longest ago: right passwords are not counted, and what lists or ends sessions reads all. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { givenUser, type TestContext, type TestUser, testContext } from '../testing'
-import { setPassword } from '../user'
+import { givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
 import { networkOf, signIn } from './sign-in'
+import { setPassword } from './user'
 
 const trySignIn = (
   ctx: TestContext,

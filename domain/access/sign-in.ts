@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { parseAddress } from '@/contract/address'
 import type { BucketState, SystemContext } from '../context'
-import { givePlacesBack, pseudonymousBucket, takePlaces } from '../rate-limit'
+import { givePlacesBack, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { statement } from '../sql'
 import { signOut, startSession } from './sessions'
 

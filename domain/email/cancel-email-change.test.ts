@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asUser, givenPendingChange, givenUser, outcomeOf, tally, testContext } from '../testing'
+import { asUser, givenPendingChange, givenUser, outcomeOf, tally, testContext } from '@/testing/domain'
 import { cancelEmailChange } from './cancel-email-change'
 
 test('cancelling closes the request and writes down who did it, from where and when', async () => {

@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest'
 import { ERRORS } from '@/contract/errors'
-import { issueAccessToken } from '../access/access-tokens'
-import { readCredential, sessionCredential } from '../access/authenticate'
-import { signOut } from '../access/sessions'
-import type { Credential } from '../context'
-import { pseudonymousBucket } from '../rate-limit'
 import {
   asCaller,
   asUser,
@@ -16,8 +11,13 @@ import {
   tablesWith,
   tally,
   testContext,
-} from '../testing'
-import { setPassword } from '../user'
+} from '@/testing/domain'
+import { issueAccessToken } from '../access/access-tokens'
+import { readCredential, sessionCredential } from '../access/authenticate'
+import { signOut } from '../access/sessions'
+import { setPassword } from '../access/user'
+import type { Credential } from '../context'
+import { pseudonymousBucket } from '../limits/buckets'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { changeEmail } from './change-email'
 import { getEmailStatus } from './get-email-status'

@@ -3,7 +3,6 @@ import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract, VerificationMethod } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import { type Context, isUndone, isUniqueViolation } from '../context'
-import { leaseUntil, sendFirst, toChangeLetter } from '../notices'
 import {
   type AskedPlaces,
   givePlacesBack,
@@ -20,7 +19,8 @@ import {
   takePlacesPart,
   takeValues,
   userBucket,
-} from '../rate-limit'
+} from '../limits/buckets'
+import { leaseUntil, sendFirst, toChangeLetter } from '../queue/notices'
 import { audit, closePendingChange, isDone, type Placeholders, queueChangeNotice, statement, UNWAITED } from '../sql'
 import { codeExpiresAt } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asUser, givenPendingChange, givenUser, type TestContext, type TestUser, testContext } from '../testing'
+import { asUser, givenPendingChange, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
 import { getEmailStatus } from './get-email-status'
 
 const statusOf = async (ctx: TestContext, user: TestUser) => getEmailStatus(await asUser(ctx, user))

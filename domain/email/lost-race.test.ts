@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '@/server/db'
+import { openDatabase } from '@/server/adapters/database'
 import {
   asUser,
   givenPendingChange,
@@ -14,8 +14,8 @@ import {
   tally,
   testContext,
   testDatabase,
-} from '../testing'
-import { createUser } from '../user'
+} from '@/testing/domain'
+import { createUser } from '../access/user'
 import { verifyEmail } from './verify-email'
 
 const MANY = 12

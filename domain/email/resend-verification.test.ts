@@ -1,6 +1,4 @@
 import { expect, test } from 'vitest'
-import type { Mail, Sql } from '../context'
-import { pseudonymousBucket, takePlaces } from '../rate-limit'
 import {
   asUser,
   givenPendingChange,
@@ -10,7 +8,9 @@ import {
   type TestContext,
   type TestUser,
   testContext,
-} from '../testing'
+} from '@/testing/domain'
+import type { Mail, Sql } from '../context'
+import { pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { resendVerification } from './resend-verification'
 
 const minute = 60_000

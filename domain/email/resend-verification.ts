@@ -13,7 +13,7 @@ import {
   type PlaceRow,
   secondsUntil,
   takePlacesOf,
-} from '../rate-limit'
+} from '../limits/buckets'
 import { audit, statement, UNWAITED } from '../sql'
 import {
   codeExpiresAt,

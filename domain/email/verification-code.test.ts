@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseAddress } from '@/contract/address'
-import { createSecrets } from '@/server/secrets'
-import { asUser, givenUser, testContext } from '../testing'
+import { createSecrets } from '@/server/adapters/secrets'
+import { asUser, givenUser, testContext } from '@/testing/domain'
 import { macOfCode, macsOfCode, sendVerification } from './verification-code'
 
 test('a code fits the request that it was made for, and no other', async () => {

@@ -1,8 +1,4 @@
 import { expect, test, vi } from 'vitest'
-import { issueAccessToken } from '../access/access-tokens'
-import { readCredential } from '../access/authenticate'
-import type { MailOutcome } from '../context'
-import { sendDueNotices } from '../notices'
 import {
   asCaller,
   asUser,
@@ -16,7 +12,11 @@ import {
   tally,
   testContext,
   wrongCode,
-} from '../testing'
+} from '@/testing/domain'
+import { issueAccessToken } from '../access/access-tokens'
+import { readCredential } from '../access/authenticate'
+import type { MailOutcome } from '../context'
+import { sendDueNotices } from '../queue/notices'
 import { cancelEmailChange } from './cancel-email-change'
 import { getEmailStatus } from './get-email-status'
 import { resendVerification } from './resend-verification'

@@ -2,7 +2,6 @@ import type { Data, Input } from '@/contract/define'
 import type { verifyEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import { type Context, isUniqueViolation } from '../context'
-import { leaseUntil, sendFirst, toChangeLetter, toDeliverable } from '../notices'
 import {
   type AskedPlaces,
   judgePlaces,
@@ -11,7 +10,8 @@ import {
   takePlacesPart,
   takeValues,
   userBucket,
-} from '../rate-limit'
+} from '../limits/buckets'
+import { leaseUntil, sendFirst, toChangeLetter, toDeliverable } from '../queue/notices'
 import { audit, endSessions, fenced, type Placeholders, queueChangeNotice, statement } from '../sql'
 import { requireStillOpenChange, STILL_PENDING } from './pending-change'
 import { macsOfCode } from './verification-code'

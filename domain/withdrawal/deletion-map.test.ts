@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { testContext } from '../testing'
+import { testContext } from '@/testing/domain'
 import { DELETION_MAP, TABLES_WITHOUT_ERASURE } from './deletion-map'
 
 test('every table stands in the deletion map, or is named as holding no data of a user', async () => {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
-import { givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext } from '../testing'
+import { givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext } from '@/testing/domain'
 import { FIRST_BATCH, nextBatch } from './erase'
 import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { asUser, givenUser, runDueWork, tablesWith, testContext } from '../testing'
+import { asUser, givenUser, runDueWork, tablesWith, testContext } from '@/testing/domain'
+import { addTransaction } from '../applications/transactions'
 import { purgeRetainedData } from './purge-retained-data'
 import { replayErasureLedger } from './replay-erasure-ledger'
-import { addTransaction } from './transactions'
 import { withdrawAccount } from './withdraw-account'
 
 const day = 24 * 60 * 60 * 1000

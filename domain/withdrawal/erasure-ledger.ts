@@ -1,5 +1,5 @@
-import { batched } from '../batched'
 import { type LedgerEntry, type SystemContext, statement, UNWAITED } from '../context'
+import { batched } from '../queue/coalesce'
 
 const BATCH = 100
 

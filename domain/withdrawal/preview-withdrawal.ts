@@ -1,5 +1,5 @@
 import type { SystemContext } from '../context'
-import { WITHDRAWAL_STARTED } from '../events'
+import { WITHDRAWAL_STARTED } from '../queue/events'
 import { retentionDays } from './schedule'
 
 export interface WithdrawalPreview {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext } from '../testing'
+import { givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext } from '@/testing/domain'
 import { retryWithdrawal, showWithdrawal } from './operate-withdrawal'
 import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
-import { givenWithdrawal, type TestContext, testContext } from '../testing'
+import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
 import { runDeletionStep } from './run-deletion-step'
 
 const second = 1_000

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { testContext } from '../testing'
+import { testContext } from '@/testing/domain'
 import { createStatusToken, isStatusTokenOf } from './status-token'
 
 test('a status token opens its own withdrawal and no other', async () => {

@@ -1,6 +1,14 @@
 import { beforeEach, expect, test } from 'vitest'
-import { asUser, givenUser, givenWithdrawal, runDueWork, type TestContext, testContext, testDatabase } from '../testing'
-import { connectApp } from './connected-applications'
+import {
+  asUser,
+  givenUser,
+  givenWithdrawal,
+  runDueWork,
+  type TestContext,
+  testContext,
+  testDatabase,
+} from '@/testing/domain'
+import { connectApp } from '../applications/deliver'
 import { retryWithdrawal } from './operate-withdrawal'
 import { MAX_COUNTED, watchBacklog, watchWithdrawals } from './watch-withdrawals'
 import { withdrawAccount } from './withdraw-account'

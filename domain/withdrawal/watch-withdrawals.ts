@@ -1,6 +1,6 @@
 import type { Step } from '@/contract/withdrawal'
 import { type SystemContext, statement } from '../context'
-import { watchDeliveries } from '../events'
+import { watchDeliveries } from '../queue/events'
 
 export interface Backlog {
   steps: { open: number; due: number; overdue: number; failing: number }

@@ -2,12 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Data } from '@/contract/define'
 import type { withdrawAccount as contract } from '@/contract/withdrawal'
-import { createSecrets } from '@/server/secrets'
-import { issueAccessToken } from '../access/access-tokens'
-import { authenticateWithdrawn } from '../access/authenticate-withdrawn'
-import { signIn } from '../access/sign-in'
-import type { Context } from '../context'
-import { verifyEmail } from '../email/verify-email'
+import { createSecrets } from '@/server/adapters/secrets'
 import {
   asUser,
   authenticate,
@@ -23,12 +18,17 @@ import {
   tablesWith,
   tally,
   testContext,
-} from '../testing'
-import { createUser } from '../user'
-import { writeArchive } from './archive'
+} from '@/testing/domain'
+import { issueAccessToken } from '../access/access-tokens'
+import { authenticateWithdrawn } from '../access/authenticate-withdrawn'
+import { signIn } from '../access/sign-in'
+import { createUser } from '../access/user'
+import { writeArchive } from '../applications/archives'
+import { addTransaction } from '../applications/transactions'
+import type { Context } from '../context'
+import { verifyEmail } from '../email/verify-email'
 import { getWithdrawalStatus } from './get-withdrawal-status'
 import { retryWithdrawal } from './operate-withdrawal'
-import { addTransaction } from './transactions'
 import { withdrawAccount, withdrawAgain } from './withdraw-account'
 
 const minute = 60_000

@@ -1,5 +1,5 @@
 import { cron } from 'inngest'
-import { sendDueNotices } from '@/domain/notices'
+import { sendDueNotices } from '@/domain/queue/notices'
 import { systemContext } from '@/server/context'
 import { inngest } from '../client'
 

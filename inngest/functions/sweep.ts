@@ -1,5 +1,5 @@
 import { cron } from 'inngest'
-import { keepHouse, runDueSteps } from '@/domain/withdrawal/run-due-work'
+import { keepHouse, runDueSteps } from '@/domain/due-work'
 import { systemContext } from '@/server/context'
 import { inngest } from '../client'
 

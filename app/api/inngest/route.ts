@@ -4,8 +4,8 @@ import { processWithdrawal } from '@/inngest/functions/process-withdrawal'
 import { purgeRetained } from '@/inngest/functions/purge-retained-data'
 import { sendNotices } from '@/inngest/functions/send-notices'
 import { sweep } from '@/inngest/functions/sweep'
-import { allowing } from '@/server/allowing'
-import { engineOnly } from '@/server/engine'
+import { engineOnly } from '@/server/adapters/engine'
+import { allowing } from '@/server/http/methods'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing(
   engineOnly(

@@ -4,7 +4,7 @@ import { MessageList } from '@/components/mailbox/message-list'
 import { MessageView } from '@/components/mailbox/message-view'
 import { PageHeading } from '@/components/page-heading'
 import { SiteHeader } from '@/components/site-header'
-import { readMailbox } from '@/server/mailbox'
+import { readMailbox } from '@/server/local/mailbox'
 
 export const metadata: Metadata = { title: 'Local mailbox' }
 

@@ -4,7 +4,7 @@ import { AccessTokenSettings } from '@/components/access/access-token-settings'
 import { PageHeading } from '@/components/page-heading'
 import { listAccessTokens } from '@/domain/access/access-tokens'
 import { getEnv } from '@/server/env'
-import { pageContext } from '@/server/session'
+import { pageContext } from '@/server/pages/session'
 
 export const metadata: Metadata = { title: 'Access tokens' }
 

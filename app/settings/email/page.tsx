@@ -3,7 +3,7 @@ import { redirect } from 'next/navigation'
 import { EmailSettings } from '@/components/email/email-settings'
 import { PageHeading } from '@/components/page-heading'
 import { systemContext } from '@/server/context'
-import { currentSession } from '@/server/session'
+import { currentSession } from '@/server/pages/session'
 
 export const metadata: Metadata = { title: 'Email address' }
 

@@ -3,7 +3,7 @@ import { redirect } from 'next/navigation'
 import { SessionSettings } from '@/components/access/session-settings'
 import { PageHeading } from '@/components/page-heading'
 import { listSessions } from '@/domain/access/sessions'
-import { currentSession, pageContext } from '@/server/session'
+import { currentSession, pageContext } from '@/server/pages/session'
 
 export const metadata: Metadata = { title: 'Sessions' }
 

@@ -5,7 +5,7 @@ import { ToldApplications, WhatHappens, WhatStays } from '@/components/withdrawa
 import { WithdrawAccountForm } from '@/components/withdrawal/withdraw-account-form'
 import { previewWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
 import { systemContext } from '@/server/context'
-import { currentSession } from '@/server/session'
+import { currentSession } from '@/server/pages/session'
 
 export const metadata: Metadata = { title: 'Withdraw account' }
 

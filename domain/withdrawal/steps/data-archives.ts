@@ -1,4 +1,4 @@
-import { deleteArchives } from '../archive'
+import { deleteArchives } from '../../applications/archives'
 import { type DeletionStep, day } from './deletion-step'
 
 /** Archive cleanup, 1–7 days: archived copies and their key, logs and caches. */

@@ -1,4 +1,4 @@
-import { allowing } from '@/server/allowing'
-import { serveAuth } from '@/server/auth'
+import { allowing } from '@/server/http/methods'
+import { serveAuth } from '@/server/pages/sign-in'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing({ GET: serveAuth, POST: serveAuth })

@@ -1,4 +1,4 @@
-import { allowing } from '@/server/allowing'
-import { live } from '@/server/health'
+import { allowing } from '@/server/http/methods'
+import { live } from '@/server/watch/health'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing({ GET: live })

@@ -1,3 +1,3 @@
-import { noSuchPath } from '@/server/endpoint'
+import { noSuchPath } from '@/server/http/endpoint'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = noSuchPath

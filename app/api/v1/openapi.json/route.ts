@@ -1,4 +1,4 @@
 import { openApiDocument } from '@/contract/openapi'
-import { publicDocument } from '@/server/endpoint'
+import { publicDocument } from '@/server/http/endpoint'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = publicDocument(openApiDocument)

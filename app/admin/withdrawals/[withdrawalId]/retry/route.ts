@@ -1,4 +1,4 @@
-import { allowing } from '@/server/allowing'
-import { retryAsOperator } from '@/server/operator'
+import { allowing } from '@/server/http/methods'
+import { retryAsOperator } from '@/server/pages/operator'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing({ POST: retryAsOperator })

@@ -1,6 +1,6 @@
 import * as contract from '@/contract/access'
 import { createAccessToken, listAccessTokens } from '@/domain/access/access-tokens'
-import { endpoint, route } from '@/server/endpoint'
+import { endpoint, route } from '@/server/http/endpoint'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
   endpoint(contract.createAccessToken, createAccessToken),

@@ -1,0 +1,129 @@
+import { parseAddress } from '@/contract/address'
+import { isStorable } from '@/contract/define'
+import { currentPassword } from '@/contract/email'
+import { AppError, parseIssueMessage } from '@/contract/errors'
+import { isUniqueViolation, type SystemContext } from '../context'
+import { audit, closePendingChange, endSessions, statement } from '../sql'
+
+const MIN_PASSWORD_LENGTH = 8
+
+interface Insert {
+  id: string
+  name: string
+  email: string
+  emailKey: string
+  emailVerifiedAt: Date | null
+  passwordHash: string
+  now: Date
+  auditId: string
+}
+
+const insertUser = statement<Insert, { id: string }>(
+  'create-user',
+  (v) => `WITH account AS (
+     INSERT INTO users (id, name, email, email_key, email_verified_at, password_hash, created_at)
+     SELECT ${v.id}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.now}
+     WHERE address_is_free(${v.emailKey}, ${v.id})
+     RETURNING id
+   )
+   ${audit('user.created', { from: 'account', id: v.auditId, user: 'id', actor: `'operator'`, at: v.now })}
+   RETURNING id`,
+)
+
+/** For the operator and the demo seed: sign-up belongs to the product that adopts the service. */
+export async function createUser(
+  ctx: SystemContext,
+  input: { email: string; password: string; name: string; emailVerified: boolean },
+): Promise<string> {
+  const address = parseAddress(input.email)
+  if (!address) throw new AppError('EMAIL_001', 'The address must be one plain address, such as ada@example.com.')
+  const name = checkName(input.name)
+  const passwordHash = await ctx.passwords.hash(checkPassword(input.password))
+  const now = ctx.clock.now()
+  const id = ctx.secrets.randomId('usr_')
+  const values = {
+    id,
+    name,
+    email: address.typed,
+    emailKey: address.key,
+    emailVerifiedAt: input.emailVerified ? now : null,
+    passwordHash,
+    now,
+    auditId: ctx.secrets.randomId('aud_'),
+  }
+  const rows = await ctx.sql(insertUser, values).catch((error) => {
+    // By somebody who wrote the address without asking for it first.
+    if (isUniqueViolation(error, 'users_email_key_key')) return []
+    throw error
+  })
+  if (rows.length === 0) throw new AppError('EMAIL_002')
+  return id
+}
+
+/**
+ * Taken in a statement of its own before what ends sessions or open changes: the next statement then sees a change
+ * that was opened while this one waited for the row.
+ */
+export const lockActiveUser = statement<{ userId: string }, { id: string }>(
+  'lock-active-user',
+  (v) => `SELECT id FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
+)
+
+interface UpdatePassword {
+  userId: string
+  passwordHash: string
+  keepTokens: boolean
+  now: Date
+  auditId: string
+}
+
+// Open changes and access tokens end with the old password: whoever made them may not be who holds the account now.
+const updatePassword = statement<UpdatePassword, { id: string }>(
+  'set-password',
+  (v) => `WITH account AS (
+     UPDATE users SET password_hash = ${v.passwordHash}, version = version + 1
+     WHERE id = ${v.userId} AND withdrawn_at IS NULL RETURNING id
+   ), ended AS (
+     ${endSessions({ from: 'account', user: v.userId, at: v.now })}
+   ), ended_tokens AS (
+     UPDATE access_tokens SET revoked_at = ${v.now}
+     FROM account WHERE user_id = ${v.userId} AND revoked_at IS NULL AND NOT ${v.keepTokens}::boolean
+   ), cancelled AS (
+     ${closePendingChange('cancelled', { from: 'account', user: v.userId, at: v.now })}
+   )
+   ${audit('password.changed', { from: 'account', id: v.auditId, user: 'id', actor: `'operator'`, at: v.now })}
+   RETURNING id`,
+)
+
+/** Ends every session, and every access token unless `keepTokens`; cancels the pending change. */
+export async function setPassword(
+  ctx: SystemContext,
+  input: { userId: string; password: string; keepTokens?: boolean },
+): Promise<void> {
+  const { userId, keepTokens = false } = input
+  const password = checkPassword(input.password)
+  // Code points, so that an emoji counts once.
+  if ([...password].length < MIN_PASSWORD_LENGTH) {
+    throw new AppError('REQUEST_001', `The password must have at least ${MIN_PASSWORD_LENGTH} characters.`)
+  }
+  const passwordHash = await ctx.passwords.hash(password)
+  const rows = await ctx.transaction(async (sql) => {
+    await sql(lockActiveUser, { userId })
+    const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
+    return sql(updatePassword, { userId, passwordHash, keepTokens, now, auditId })
+  })
+  if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
+}
+
+function checkPassword(password: string): string {
+  const parsed = currentPassword.safeParse(password)
+  if (parsed.success) return parsed.data
+  const { details } = parseIssueMessage(parsed.error.issues[0]?.message ?? '')
+  throw new AppError('REQUEST_001', details.replace('current_password', 'The password'))
+}
+
+function checkName(name: string): string {
+  const acceptable = name.trim() !== '' && name.length <= 16_384 && isStorable(name) && !/\p{Cc}/u.test(name)
+  if (!acceptable) throw new AppError('REQUEST_001', 'The name must be text of one line, 16384 characters at most.')
+  return name
+}

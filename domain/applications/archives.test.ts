@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest'
+import { asUser, givenUser, givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
+import type { SystemContext } from '../context'
+import { retryWithdrawal } from '../withdrawal/operate-withdrawal'
+import { runDeletionStep } from '../withdrawal/run-deletion-step'
+import { withdrawAccount } from '../withdrawal/withdraw-account'
+import { acceptLostArchives, writeArchive } from './archives'
+
+const [minute, day] = [60_000, 86_400_000]
+const step = 'data_archives'
+
+const stepOf = (ctx: TestContext, withdrawalId: string) =>
+  ctx.db.deletionStep.findUniqueOrThrow({ where: { withdrawalId_step: { withdrawalId, step } } })
+
+/** Runs the step a day later, or as soon as it may be tried again; answers its state. */
+async function run(ctx: TestContext, withdrawalId: string, changes: Partial<SystemContext> = {}) {
+  const { dueAt } = await stepOf(ctx, withdrawalId)
+  ctx.clock.advance(Math.max(0, Number(dueAt) - ctx.clock.now().getTime()))
+  await runDeletionStep({ ...ctx, ...changes }, { withdrawalId, step }).catch(() => {})
+  const { status, lastError } = await stepOf(ctx, withdrawalId)
+  return lastError ?? status
+}
+
+/** A withdrawal of somebody with this many archives, and the names of their objects. */
+async function givenArchives(ctx: TestContext, count: number) {
+  const before = new Set(ctx.archived.keys())
+  const user = await givenUser(ctx)
+  for (let n = 0; n < count; n++) await writeArchive(ctx, user.userId)
+  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' } as const
+  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
+  await ctx.settle()
+  return { userId: user.userId, withdrawalId, objects: [...ctx.archived.keys()].filter((key) => !before.has(key)) }
+}
+
+test('a stored archive that is not there fails the step, which deletes the others and ends once it is back', async () => {
+  const ctx = await testContext()
+  const { userId, withdrawalId, objects } = await givenArchives(ctx, 3)
+  const [lost = ''] = objects
+  const content = ctx.archived.get(lost) as Uint8Array
+  ctx.archived.delete(lost)
+  expect(await run(ctx, withdrawalId)).toBe('Error archive_missing')
+  expect(ctx.archived.size).toBe(0)
+  expect(await run(ctx, withdrawalId)).toBe('Error archive_missing')
+  ctx.archived.set(lost, content)
+  expect(await run(ctx, withdrawalId)).toBe('completed')
+  expect([ctx.archived.size, await ctx.db.archive.count({ where: { userId } })]).toEqual([0, 0])
+})
+
+test('a store that is the wrong one fails the step', async () => {
+  const ctx = await testContext()
+  const { withdrawalId, objects } = await givenArchives(ctx, 2)
+  const archives = { ...ctx.archives, exists: async () => false }
+  expect(await run(ctx, withdrawalId, { archives })).toBe('Error archive_missing')
+  expect([...ctx.archived.keys()]).toEqual(objects)
+})
+
+test('a run that is killed after its deletions is repeated and ends', async () => {
+  const ctx = await testContext()
+  const { withdrawalId } = await givenArchives(ctx, 2)
+  const killed = { transaction: () => Promise.reject(new Error('killed')) }
+  expect(await run(ctx, withdrawalId, killed)).toBe('Error')
+  expect(ctx.archived.size).toBe(0)
+  expect(await run(ctx, withdrawalId)).toBe('completed')
+})
+
+test('a run that is killed between two deletions is repeated and ends', async () => {
+  const ctx = await testContext()
+  const { withdrawalId, objects } = await givenArchives(ctx, 2)
+  const archives = {
+    ...ctx.archives,
+    delete: async (key: string) => {
+      if (key === objects[1]) throw new Error('killed')
+      await ctx.archives.delete(key)
+    },
+  }
+  expect(await run(ctx, withdrawalId, { archives })).toBe('Error')
+  expect(ctx.archived.size).toBe(1)
+  expect(await run(ctx, withdrawalId)).toBe('completed')
+  expect(ctx.archived.size).toBe(0)
+})
+
+test('an archive whose writer was killed holds nothing up, and what there is of it is deleted', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const killed = () => Promise.reject(new Error('killed'))
+  const beforeObject = { ...ctx.archives, put: killed }
+  await expect(writeArchive({ ...ctx, archives: beforeObject }, user.userId)).rejects.toThrow('killed')
+  const afterObject: TestContext['sql'] = (statement, values) =>
+    statement.name === 'mark-archive-stored' ? killed() : ctx.sql(statement, values)
+  await expect(writeArchive({ ...ctx, sql: afterObject }, user.userId)).rejects.toThrow('killed')
+  expect([ctx.archived.size, await ctx.db.archive.count({ where: { userId: user.userId } })]).toEqual([1, 2])
+  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' } as const
+  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
+  ctx.clock.advance(day)
+  expect(await run(ctx, withdrawalId)).toBe('completed')
+  expect(ctx.archived.size).toBe(0)
+})
+
+test('of an account that is erased while its archive is being written nothing is left in the store', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const archives = {
+    ...ctx.archives,
+    async put(key: string, content: Uint8Array) {
+      const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' } as const
+      const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
+      ctx.clock.advance(day)
+      expect(await run(ctx, withdrawalId)).toBe('completed')
+      await ctx.archives.put(key, content)
+    },
+  }
+  await expect(writeArchive({ ...ctx, archives }, user.userId)).rejects.toMatchObject({ code: 'REQUEST_001' })
+  expect(ctx.archived.size).toBe(0)
+})
+
+test('without a store no archive is written, and an account that has none is erased', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await expect(writeArchive({ ...ctx, archives: null }, user.userId)).rejects.toMatchObject({
+    code: 'REQUEST_001',
+    details: 'No archive store is configured: set ARCHIVE_S3_ENDPOINT or ARCHIVE_DIR.',
+  })
+  expect(await ctx.db.archive.count({ where: { userId: user.userId } })).toBe(0)
+  const { withdrawalId } = await givenArchives(ctx, 0)
+  expect(await run(ctx, withdrawalId, { archives: null })).toBe('completed')
+})
+
+test('without a store the step of an account that has archives fails, and ends once there is one again', async () => {
+  const ctx = await testContext()
+  const { withdrawalId, objects } = await givenArchives(ctx, 1)
+  expect(await run(ctx, withdrawalId, { archives: null })).toBe('Error no_archive_store')
+  expect([...ctx.archived.keys()]).toEqual(objects)
+  expect(await run(ctx, withdrawalId)).toBe('completed')
+  expect(ctx.archived.size).toBe(0)
+})
+
+test('the operator gives up the archives that are missing, and no other', async () => {
+  const ctx = await testContext()
+  const { withdrawalId, objects } = await givenArchives(ctx, 2)
+  const other = await givenWithdrawal(ctx)
+  ctx.archived.delete(objects[0] as string)
+  expect(await run(ctx, withdrawalId)).toBe('Error archive_missing')
+  expect(await acceptLostArchives(ctx, withdrawalId)).toBe(1)
+  expect(await acceptLostArchives(ctx, other.withdrawalId)).toBe(0)
+  await retryWithdrawal(ctx, withdrawalId)
+  expect(await run(ctx, withdrawalId)).toBe('completed')
+  const audited = await ctx.db.auditEvent.findMany({ where: { action: 'archive.loss_accepted' } })
+  expect(audited).toMatchObject([{ userId: 'operator-command', actor: 'operator', subjectId: withdrawalId }])
+  await expect(acceptLostArchives(ctx, 'wd_unknown')).rejects.toMatchObject({ code: 'WITHDRAWAL_004' })
+})
+
+test('where the store is gone for good the operator gives up all archives of a withdrawal', async () => {
+  const ctx = await testContext()
+  const { withdrawalId } = await givenArchives(ctx, 2)
+  const gone = { archives: null }
+  expect(await run(ctx, withdrawalId, gone)).toBe('Error no_archive_store')
+  expect(await acceptLostArchives({ ...ctx, archives: null }, withdrawalId)).toBe(2)
+  ctx.clock.advance(minute)
+  expect(await run(ctx, withdrawalId, gone)).toBe('completed')
+})

@@ -1,0 +1,233 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
+import type { AppAnswer, SystemContext } from './context'
+import { DUE_WORK, keepHouse, runDueSteps } from './due-work'
+
+const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
+
+/** Applications by name: what they were asked, and those that answer only when they are told to. */
+async function givenApplications() {
+  const ctx = await testContext()
+  ctx.passwords = { hash: async (password) => password, verify: async () => true }
+  const asked: string[] = []
+  const hanging: { name: string; answer(answer: AppAnswer): void }[] = []
+  const statuses = new Map<string, number>()
+  ctx.apps.answer = ({ endpoint }) => {
+    const name = new URL(endpoint).host.replace('.test', '')
+    asked.push(name)
+    const status = statuses.get(name) ?? 204
+    return status > 0 ? Promise.resolve({ status }) : new Promise((resolve) => hanging.push({ name, answer: resolve }))
+  }
+  const answerAll = (answer: AppAnswer) => {
+    for (const one of hanging.splice(0)) one.answer(answer)
+  }
+  open.push(async () => {
+    statuses.clear()
+    answerAll({ status: 204 })
+    await ctx.settle()
+    await ctx.db.$executeRaw`DELETE FROM withdrawals`
+  })
+  return { ctx, asked, hanging, statuses, answerAll, hang: (name: string) => statuses.set(name, 0) }
+}
+
+const open: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const end of open.splice(0)) await end()
+})
+
+/** As the timer does it: nothing is waited for but the work itself. */
+async function sweep(ctx: SystemContext) {
+  for (const work of DUE_WORK) await work(ctx)
+}
+
+const rowOf = (ctx: TestContext, id: string) => ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })
+const stateOf = async (ctx: TestContext, withdrawalId: string, appName: string) =>
+  (await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId, appName } })).status
+const isOpen = async (ctx: TestContext, withdrawalId: string) =>
+  (await ctx.db.deletionStep.count({ where: { withdrawalId, dueAt: { not: null } } })) > 0
+
+test('an application that hangs holds up neither another withdrawal, nor the purge, nor the house', async () => {
+  const { ctx, asked, hang } = await givenApplications()
+  hang('hangs')
+  const { withdrawalId: old } = await givenWithdrawal(ctx)
+  ctx.clock.advance(day)
+  await sweep(ctx)
+  await ctx.settle()
+  ctx.clock.advance(29 * day - hour)
+  const { withdrawalId: stuck } = await givenWithdrawal(ctx, ['hangs'])
+  const { withdrawalId: other } = await givenWithdrawal(ctx, ['shop'])
+  ctx.clock.advance(hour)
+  await sweep(ctx)
+  await vi.waitFor(async () => expect(await stateOf(ctx, other, 'shop')).toBe('completed'))
+  expect(await stateOf(ctx, stuck, 'hangs')).toBe('processing')
+  expect((await rowOf(ctx, old)).purgedAt).toEqual(ctx.clock.now())
+  // The call goes on while a day goes by.
+  ctx.clock.advance(day)
+  await sweep(ctx)
+  await vi.waitFor(async () => expect(await isOpen(ctx, other)).toBe(false))
+  expect(asked.filter((name) => name === 'shop')).toHaveLength(1)
+})
+
+test('a ledger that cannot be written holds up nothing else in the house', async () => {
+  const { ctx } = await givenApplications()
+  ctx.ledger.append = () => Promise.reject(new Error('no space left'))
+  await givenWithdrawal(ctx)
+  const over = { key: 'over', hits: [], places: 1, windowMs: 1, granted: true, expiresAt: ctx.clock.now() }
+  await ctx.db.rateLimit.create({ data: over })
+  ctx.clock.advance(1)
+  await expect(keepHouse(ctx)).rejects.toMatchObject({ errors: [new Error('no space left')] })
+  expect(await ctx.db.rateLimit.count({ where: { key: 'over' } })).toBe(0)
+})
+
+test('an application that hangs holds up no next try of another of the same person', async () => {
+  const { ctx, asked, statuses, hang, answerAll } = await givenApplications()
+  hang('hangs')
+  statuses.set('quick', 503)
+  const { withdrawalId } = await givenWithdrawal(ctx, ['hangs', 'quick'])
+  ctx.clock.advance(hour)
+  await sweep(ctx)
+  const quick = () => ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId, appName: 'quick' } })
+  await vi.waitFor(async () => expect(await quick()).toMatchObject({ leaseUntil: null, lastError: 'HTTP 503' }))
+  const step = () =>
+    ctx.db.deletionStep.findUniqueOrThrow({
+      where: { withdrawalId_step: { withdrawalId, step: 'third_party_integrations' } },
+    })
+  const { dueAt } = await quick()
+  await vi.waitFor(async () => expect(await step()).toMatchObject({ dueAt, leaseUntil: null, lastError: 'HTTP 503' }))
+
+  statuses.set('quick', 204)
+  ctx.clock.advance(10 * second)
+  await sweep(ctx)
+  await vi.waitFor(async () => expect(await stateOf(ctx, withdrawalId, 'quick')).toBe('completed'))
+  expect(asked.toSorted()).toEqual(['hangs', 'quick', 'quick'])
+  expect(await step()).toMatchObject({ status: 'processing', completedAt: null })
+
+  answerAll({ status: 204 })
+  await ctx.settle()
+  expect(await step()).toMatchObject({ status: 'completed', dueAt: null, leaseUntil: null })
+  expect(asked).toHaveLength(3)
+})
+
+test('an application whose secret no key opens is shown as failing, and holds up no other', async () => {
+  const { ctx } = await givenApplications()
+  const { withdrawalId } = await givenWithdrawal(ctx, ['sealed', 'shop'])
+  await ctx.db.connectedApp.updateMany({ where: { name: 'sealed' }, data: { sealedSecret: Buffer.from('other') } })
+  ctx.clock.advance(hour)
+  await sweep(ctx)
+  await ctx.settle()
+  const [sealed, shop] = await ctx.db.appNotification.findMany({ where: { withdrawalId }, orderBy: { appName: 'asc' } })
+  expect(sealed).toMatchObject({ status: 'processing', lastError: expect.stringContaining('signing secret') })
+  expect(shop).toMatchObject({ status: 'completed' })
+})
+
+test('calls have so many places; who waits has the next that comes free, and first tries have their own', async () => {
+  const { ctx, asked, hanging, hang, answerAll } = await givenApplications()
+  hang('hangs')
+  for (let count = 0; count < 5; count++) await givenWithdrawal(ctx, ['hangs'])
+  ctx.clock.advance(second)
+  const { withdrawalId: late } = await givenWithdrawal(ctx, ['shop'])
+  ctx.clock.advance(30 * second)
+  const { withdrawalId: fresh } = await givenWithdrawal(ctx, ['shop'])
+  ctx.clock.advance(hour - 30 * second)
+  for (let sweeps = 0; sweeps < 3; sweeps++) await runDueSteps(ctx, 2)
+  await vi.waitFor(() => expect(hanging).toHaveLength(2))
+  // No sweep comes between.
+  for (let ended = 1; ended <= 3; ended++) {
+    hanging.shift()?.answer({ status: 503 })
+    await vi.waitFor(() => expect(asked).toHaveLength(2 + ended))
+    expect(hanging).toHaveLength(2)
+  }
+  expect(await stateOf(ctx, late, 'shop')).toBe('pending')
+  answerAll({ status: 503 })
+  await vi.waitFor(async () => expect(await stateOf(ctx, late, 'shop')).toBe('completed'))
+  await ctx.settle()
+
+  ctx.clock.advance(minute)
+  await runDueSteps(ctx, 2)
+  await vi.waitFor(() => expect(hanging).toHaveLength(2))
+  await vi.waitFor(async () => expect(await stateOf(ctx, fresh, 'shop')).toBe('completed'))
+  expect(hanging).toHaveLength(2)
+  ctx.apps.answer = async () => ({ status: 204 })
+})
+
+test('what a dead instance was telling is told by another once its lease is over, and its late answer changes nothing', async () => {
+  const { ctx, asked, statuses, hang, answerAll } = await givenApplications()
+  hang('hangs')
+  const { withdrawalId } = await givenWithdrawal(ctx, ['hangs'])
+  ctx.clock.advance(hour)
+  await sweep(ctx)
+  await vi.waitFor(() => expect(asked).toHaveLength(1))
+  const other: TestContext = { ...ctx, clock: { ...ctx.clock } }
+  statuses.set('hangs', 204)
+  const told = async () => {
+    await sweep(other)
+    return (await stateOf(ctx, withdrawalId, 'hangs')) === 'completed'
+  }
+  ctx.clock.advance(20 * second - 1)
+  expect(await told()).toBe(false)
+  expect(asked).toHaveLength(1)
+  ctx.clock.advance(1)
+  await vi.waitFor(async () => expect(await told()).toBe(true))
+  await vi.waitFor(async () =>
+    expect(
+      await ctx.db.deletionStep.count({ where: { withdrawalId, step: 'third_party_integrations', dueAt: null } }),
+    ).toBe(1),
+  )
+  const rows = () => ctx.db.withdrawal.findMany({ include: { steps: true, notifications: true } })
+  const before = await rows()
+  answerAll({ status: 503 })
+  await ctx.settle()
+  expect(await rows()).toEqual(before)
+  expect(asked).toHaveLength(2)
+})
+
+test('of instances that sweep at the same time one claims each row: every step, call, mail and event comes once', async () => {
+  const { ctx, asked } = await givenApplications()
+  ctx.mailServer.accepts = false
+  ctx.engine.accepts = false
+  const ids: string[] = []
+  for (let count = 0; count < 8; count++) ids.push((await givenWithdrawal(ctx, ['shop'])).withdrawalId)
+  ctx.mailServer.accepts = true
+  ctx.engine.accepts = true
+  const begun: string[] = []
+  // Each has a clock object of its own, as another process has, and they tell the same time.
+  const instances = Array.from(
+    { length: 4 },
+    (): TestContext => ({
+      ...ctx,
+      clock: { ...ctx.clock },
+      traced: (name, attributes, work) => {
+        begun.push(`${name} ${attributes.step} ${attributes.withdrawal_id}`)
+        return work()
+      },
+    }),
+  )
+  for (const wait of [5 * minute, hour, day]) {
+    ctx.clock.advance(wait)
+    for (let sweeps = 0; sweeps < 3; sweeps++) await Promise.all(instances.map(sweep))
+    await ctx.settle()
+  }
+  for (const id of ids) expect(await rowOf(ctx, id)).toMatchObject({ completedAt: expect.any(Date) })
+  const steps = ['user_profile', 'third_party_integrations', 'data_archives']
+  expect(begun.toSorted()).toEqual(ids.flatMap((id) => steps.map((step) => `deletion_step ${step} ${id}`)).toSorted())
+  expect(asked).toHaveLength(ids.length)
+  expect(ctx.engine.events.map(({ data }) => data.withdrawal_id).toSorted()).toEqual(ids.toSorted())
+  const told = ctx.mailbox
+    .filter(({ message }) => message.template === 'account-withdrawal-started')
+    .map(({ to }) => to)
+  expect([told.length, new Set(told).size]).toEqual([ids.length, ids.length])
+})
+
+test('two copies of this code in one process share the places for calls', async () => {
+  const { ctx, hanging, hang } = await givenApplications()
+  hang('hangs')
+  for (let count = 0; count < 5; count++) await givenWithdrawal(ctx, ['hangs'])
+  ctx.clock.advance(hour)
+  vi.resetModules()
+  const copy = await import('./due-work')
+  expect(copy.runDueSteps).not.toBe(runDueSteps)
+  for (let sweeps = 0; sweeps < 3; sweeps++) {
+    await Promise.all([runDueSteps(ctx, 2), copy.runDueSteps(ctx, 2)])
+    await vi.waitFor(() => expect(hanging).toHaveLength(2))
+  }
+})

@@ -1,0 +1,343 @@
+import { expect, test } from 'vitest'
+import { ERRORS } from '@/contract/errors'
+import { asUser, givenUser, outcomeOf, type TestContext, testContext } from '@/testing/domain'
+import type { BucketState } from '../context'
+import { forgetWhatIsOver } from '../queue/cleanup'
+import {
+  type AskedPlaces,
+  type Bucket,
+  givePlacesBack,
+  judgePlaces,
+  noteBucket,
+  type PlaceRow,
+  pseudonymousBucket,
+  secondsUntil,
+  takePlaces,
+  takeReadPlace,
+  userBucket,
+} from './buckets'
+
+const second = 1_000
+const minute = 60 * second
+const hour = 60 * minute
+
+const at = (ctx: TestContext, ms: number) => new Date(ctx.clock.now().getTime() + ms)
+
+const noting = (ctx: TestContext) => ({ ...ctx, buckets: [] as BucketState[] })
+
+const hitsOf = async (ctx: TestContext, { key }: Bucket) =>
+  (await ctx.db.rateLimit.findUniqueOrThrow({ where: { key } })).hits
+
+test("a user's bucket has the limit of its name and names the user", async () => {
+  const ctx = await testContext()
+  expect(userBucket(ctx, 'password', 'usr_one')).toEqual({
+    name: 'password',
+    key: 'password:usr_one',
+    userId: 'usr_one',
+    places: 5,
+    windowMs: 15 * minute,
+  })
+})
+
+test("an address's bucket can be found again, but not read", async () => {
+  const ctx = await testContext()
+  const bucket = pseudonymousBucket(ctx, 'target', 'ada@example.test')
+  expect(bucket).toEqual({
+    name: 'target',
+    key: expect.stringMatching(/^target:[A-Za-z0-9_-]{43}$/),
+    userId: null,
+    places: 5,
+    windowMs: 24 * hour,
+  })
+  expect(pseudonymousBucket(ctx, 'target', 'ada@example.test')).toEqual(bucket)
+  expect(pseudonymousBucket(ctx, 'target', 'eve@example.test').key).not.toBe(bucket.key)
+  const mac = ctx.secrets.mac('pseudonym', 'ada@example.test').toString('base64url')
+  expect(bucket.key).toBe(`target:${mac}`)
+})
+
+test('a window rolls: each place comes free when its own time is over, to the millisecond', async () => {
+  const ctx = await testContext({ change: { places: 2, windowMs: hour } })
+  const take = [userBucket(ctx, 'change', 'usr_rolling')]
+  const outcome = () => outcomeOf(takePlaces(ctx, { take, code: 'EMAIL_008' }))
+  expect(await outcome()).toBe('accepted')
+  ctx.clock.advance(10 * minute)
+  expect(await outcome()).toBe('accepted')
+  await expect(takePlaces(ctx, { take, code: 'EMAIL_008' })).rejects.toMatchObject({
+    code: 'EMAIL_008',
+    retryAfterSeconds: 50 * 60,
+  })
+  ctx.clock.advance(50 * minute - 1)
+  await expect(takePlaces(ctx, { take, code: 'RATE_001' })).rejects.toMatchObject({
+    code: 'RATE_001',
+    retryAfterSeconds: 1,
+  })
+  ctx.clock.advance(1)
+  expect(await outcome()).toBe('accepted')
+  expect(await outcome()).toBe('EMAIL_008')
+  ctx.clock.advance(10 * minute)
+  expect(await outcome()).toBe('accepted')
+})
+
+test('a bucket without places refuses everything', async () => {
+  const ctx = await testContext({ change: { places: 0, windowMs: hour } })
+  const take = [userBucket(ctx, 'change', 'usr_none')]
+  for (const _ of [1, 2]) expect(await outcomeOf(takePlaces(ctx, { take, code: 'EMAIL_008' }))).toBe('EMAIL_008')
+})
+
+test('all places or none: where one bucket is full, the others keep theirs', async () => {
+  const ctx = await testContext({
+    password: { places: 3, windowMs: minute },
+    passwordDay: { places: 1, windowMs: hour },
+  })
+  const [open, full] = [userBucket(ctx, 'password', 'usr_all'), userBucket(ctx, 'passwordDay', 'usr_all')]
+  await takePlaces(ctx, { take: [full], code: 'EMAIL_008' })
+  ctx.clock.advance(minute)
+  const asked: AskedPlaces = { take: [open, full], code: 'EMAIL_008' }
+  await expect(takePlaces(ctx, asked)).rejects.toMatchObject({ retryAfterSeconds: 59 * 60 })
+  expect(await hitsOf(ctx, open)).toEqual([])
+  expect(await hitsOf(ctx, full)).toHaveLength(1)
+  ctx.clock.advance(59 * minute)
+  expect(await takePlaces(ctx, asked)).toEqual({ buckets: [open, full], at: ctx.clock.now() })
+  const row = await ctx.db.rateLimit.findUniqueOrThrow({ where: { key: open.key } })
+  expect(row).toMatchObject({ userId: 'usr_all', places: 3, windowMs: 60_000n, expiresAt: at(ctx, minute) })
+})
+
+test('a limit of the account says which it is; one that concerns an address does not', async () => {
+  const none = { places: 0, windowMs: hour }
+  const ctx = await testContext({
+    ...{ change: none, password: none, passwordDay: none, verify: none, withdraw: none },
+    ...{ taken: none, target: none, targetMail: none },
+  })
+  const refusal = (bucket: Bucket) =>
+    takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' }).catch(({ details }) => details)
+  const words = {
+    change: 'too many changes',
+    password: 'wrong passwords.',
+    passwordDay: 'wrong passwords within a day',
+    verify: 'codes',
+    withdraw: 'withdrawal',
+  } as const
+  for (const name of Object.keys(words) as (keyof typeof words)[]) {
+    expect(await refusal(userBucket(ctx, name, 'usr_said'))).toContain(words[name])
+  }
+  for (const bucket of [
+    userBucket(ctx, 'taken', 'usr_said'),
+    pseudonymousBucket(ctx, 'target', 'a@example.test'),
+    pseudonymousBucket(ctx, 'targetMail', 'a@example.test'),
+  ]) {
+    expect(await refusal(bucket)).toBe(ERRORS.EMAIL_008.details)
+  }
+})
+
+test('of several full buckets the last to come free tells how long to wait', async () => {
+  const ctx = await testContext()
+  const [short, long] = [userBucket(ctx, 'password', 'usr'), userBucket(ctx, 'passwordDay', 'usr')]
+  const now = ctx.clock.now()
+  const full = (bucket: Bucket): PlaceRow => ({ key: bucket.key, hits: Array(bucket.places).fill(now), granted: false })
+  for (const take of [
+    [short, long],
+    [long, short],
+  ]) {
+    const judged = judgePlaces(ctx, { take, code: 'EMAIL_008' }, take.map(full), now)
+    await expect(judged).rejects.toMatchObject({ code: 'EMAIL_008', retryAfterSeconds: 24 * 3_600 })
+  }
+})
+
+test('a bucket that is only looked at refuses when it is full, and no place of it is taken', async () => {
+  const ctx = await testContext()
+  const [taken, seen] = [userBucket(ctx, 'password', 'usr'), userBucket(ctx, 'change', 'usr')]
+  const now = ctx.clock.now()
+  const rows = (granted: boolean): PlaceRow[] => [
+    { key: taken.key, hits: [now], granted: true },
+    { key: seen.key, hits: [], granted },
+  ]
+  const asked: AskedPlaces = { take: [taken], look: [seen], code: 'EMAIL_008' }
+  expect(await judgePlaces(ctx, asked, rows(true), now)).toEqual({ buckets: [taken], at: now })
+  expect(await outcomeOf(judgePlaces(ctx, asked, rows(false), now))).toBe('EMAIL_008')
+})
+
+test('an answer without one of the buckets is a fault, not a permission', async () => {
+  const ctx = await testContext()
+  const take = [userBucket(ctx, 'change', 'usr')]
+  await expect(judgePlaces(ctx, { take, code: 'EMAIL_008' }, [], ctx.clock.now())).rejects.toThrow(
+    'bucket change was not returned',
+  )
+})
+
+test('an answer tells of the buckets that concern the caller always, of the others where they refuse', async () => {
+  const ctx = noting(await testContext({ password: { places: 1, windowMs: minute } }))
+  const [change, password] = [userBucket(ctx, 'change', 'usr_told'), userBucket(ctx, 'password', 'usr_told')]
+  const asked: AskedPlaces = { take: [change, password], code: 'EMAIL_008' }
+  const start = ctx.clock.now()
+  await takePlaces(ctx, asked)
+  expect(ctx.buckets).toEqual([{ name: 'change', places: 3, windowMs: hour, remaining: 2, resetsAt: at(ctx, hour) }])
+  ctx.clock.advance(10 * second)
+  expect(await outcomeOf(takePlaces(ctx, asked))).toBe('EMAIL_008')
+  expect(ctx.buckets).toEqual([
+    // The place of the refused call is free again.
+    { name: 'change', places: 3, windowMs: hour, remaining: 2, resetsAt: new Date(start.getTime() + hour) },
+    { name: 'password', places: 1, windowMs: minute, remaining: 0, resetsAt: at(ctx, 50 * second) },
+  ])
+  for (const name of ['verify', 'withdraw'] as const) {
+    const shown = noting(ctx)
+    await takePlaces(shown, { take: [userBucket(ctx, name, 'usr_told')], code: 'RATE_001' })
+    expect(shown.buckets.map((state) => state.name)).toEqual([name])
+  }
+})
+
+test('with fewer places than before, the wait is until the last of them comes free', async () => {
+  const ctx = await testContext({ change: { places: 3, windowMs: hour } })
+  const bucket = userBucket(ctx, 'change', 'usr_fewer')
+  for (let n = 0; n < 3; n++) {
+    await takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' })
+    ctx.clock.advance(minute)
+  }
+  const told = noting(ctx)
+  const fewer: AskedPlaces = { take: [{ ...bucket, places: 2 }], code: 'EMAIL_008' }
+  await expect(takePlaces(told, fewer)).rejects.toMatchObject({ retryAfterSeconds: 58 * 60 })
+  expect(told.buckets).toMatchObject([{ remaining: 0, resetsAt: at(ctx, 58 * minute) }])
+  ctx.clock.advance(58 * minute - 1)
+  expect(await outcomeOf(takePlaces(ctx, fewer))).toBe('EMAIL_008')
+  ctx.clock.advance(1)
+  expect(await outcomeOf(takePlaces(ctx, fewer))).toBe('accepted')
+})
+
+test('a place that is given back is one of those taken at that moment, and only one', async () => {
+  const ctx = await testContext()
+  const bucket = userBucket(ctx, 'change', 'usr_back')
+  const first = await takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' })
+  await takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' })
+  ctx.clock.advance(second)
+  const third = await takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' })
+  const told = noting(ctx)
+  await givePlacesBack(told, first)
+  expect(await hitsOf(ctx, bucket)).toEqual([first.at, third.at])
+  expect(told.buckets).toEqual([
+    { name: 'change', places: 3, windowMs: hour, remaining: 1, resetsAt: at(ctx, hour - second) },
+  ])
+  await givePlacesBack(ctx, third)
+  await givePlacesBack(ctx, first)
+  expect(await hitsOf(ctx, bucket)).toEqual([])
+})
+
+test('when the last place is given back the bucket is as if untouched, also where that is told', async () => {
+  const ctx = noting(await testContext())
+  const [change, password] = [userBucket(ctx, 'change', 'usr_last'), userBucket(ctx, 'password', 'usr_last')]
+  const places = await takePlaces(ctx, { take: [change, password], code: 'EMAIL_008' })
+  ctx.clock.advance(second)
+  await givePlacesBack(ctx, places)
+  expect(ctx.buckets).toEqual([{ name: 'change', places: 3, windowMs: hour, remaining: 3, resetsAt: ctx.clock.now() }])
+  await givePlacesBack(ctx, places)
+  expect(await hitsOf(ctx, change)).toEqual([])
+})
+
+test('each bucket that is given back tells its own state', async () => {
+  const ctx = noting(await testContext())
+  const [change, verify] = [userBucket(ctx, 'change', 'usr_own'), userBucket(ctx, 'verify', 'usr_own')]
+  await takePlaces(ctx, { take: [change], code: 'EMAIL_008' })
+  ctx.clock.advance(second)
+  await givePlacesBack(ctx, await takePlaces(ctx, { take: [verify, change], code: 'EMAIL_008' }))
+  expect(ctx.buckets.map(({ name, remaining }) => [name, remaining])).toEqual([
+    ['change', 2],
+    ['verify', 30],
+  ])
+})
+
+test('to give nothing back costs no statement', async () => {
+  const ctx = await testContext()
+  const offline = { ...ctx, sql: () => Promise.reject(new Error('a statement')) }
+  await givePlacesBack(offline, { buckets: [], at: ctx.clock.now() })
+})
+
+test('a bucket is forgotten once its newest time has left the window', async () => {
+  const ctx = await testContext()
+  const bucket = userBucket(ctx, 'password', 'usr_forgotten')
+  await takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' })
+  ctx.clock.advance(15 * minute)
+  await forgetWhatIsOver(ctx)
+  expect(await ctx.db.rateLimit.count({ where: { key: bucket.key } })).toBe(1)
+  ctx.clock.advance(1)
+  await forgetWhatIsOver(ctx)
+  expect(await ctx.db.rateLimit.count({ where: { key: bucket.key } })).toBe(0)
+})
+
+test('a wait is told in whole seconds, rounded up and never none', () => {
+  const now = new Date('2026-11-20T09:00:00.000Z')
+  const waits = [-1, 0, 1, 999, 1_000, 1_001, 59_999].map((ms) => secondsUntil(now.getTime() + ms, now))
+  expect(waits).toEqual([1, 1, 1, 1, 1, 2, 60])
+  expect(secondsUntil(new Date('2026-11-20T09:05:00.000Z'), now)).toBe(300)
+})
+
+test('of one bucket the newest state is told; who does not ask is told nothing', () => {
+  const state = { name: 'change', places: 3, windowMs: hour, remaining: 2, resetsAt: new Date(0) }
+  const told: { buckets: BucketState[] } = { buckets: [] }
+  noteBucket(told, state)
+  noteBucket(told, { ...state, name: 'verify' })
+  noteBucket(told, { ...state, remaining: 1 })
+  noteBucket(told, { ...state, name: 'verify', remaining: 0 })
+  expect(told.buckets.map(({ name, remaining }) => [name, remaining])).toEqual([
+    ['change', 1],
+    ['verify', 0],
+  ])
+  expect(() => noteBucket({}, state)).not.toThrow()
+})
+
+async function givenReader(ctx: TestContext, limit = { places: 2, windowMs: minute }) {
+  const caller = await asUser(ctx, await givenUser(ctx))
+  const reader = { ...caller, limits: { ...ctx.limits, read: limit } }
+  return (userId = caller.actor.userId) => {
+    const own = { ...reader, buckets: [] as BucketState[], actor: { ...caller.actor, userId } }
+    try {
+      takeReadPlace(own)
+      return { told: own.buckets[0] }
+    } catch (error) {
+      return { told: own.buckets[0], error }
+    }
+  }
+}
+
+test('reads are counted in a rolling window too, and told with every answer', async () => {
+  const ctx = await testContext()
+  const read = await givenReader(ctx)
+  const start = ctx.clock.now().getTime()
+  const told = (remaining: number, resetsAt: number) => ({
+    name: 'read',
+    places: 2,
+    windowMs: minute,
+    remaining,
+    resetsAt: new Date(start + resetsAt),
+  })
+  expect(read()).toEqual({ told: told(1, minute) })
+  ctx.clock.advance(10 * second)
+  expect(read()).toEqual({ told: told(0, minute) })
+  expect(read()).toEqual({
+    told: told(0, minute),
+    error: expect.objectContaining({ code: 'RATE_001', retryAfterSeconds: 50 }),
+  })
+  ctx.clock.advance(50 * second - 1)
+  expect(read().error).toMatchObject({ code: 'RATE_001', retryAfterSeconds: 1 })
+  ctx.clock.advance(1)
+  // The first read has left the window, the second has not.
+  expect(read()).toEqual({ told: told(0, minute + 10 * second) })
+  ctx.clock.advance(2 * minute)
+  expect(read()).toEqual({ told: told(1, 4 * minute) })
+})
+
+test('without places no read passes, and the wait is a whole window', async () => {
+  const ctx = await testContext()
+  const read = await givenReader(ctx, { places: 0, windowMs: minute })
+  expect(read()).toMatchObject({ told: { remaining: 0, resetsAt: at(ctx, minute) }, error: { retryAfterSeconds: 60 } })
+})
+
+test('forgetting idle readers, when there are many, forgets nobody who still counts', async () => {
+  const ctx = await testContext()
+  const read = await givenReader(ctx, { places: 1, windowMs: hour })
+  expect(read('usr_first').error).toBeUndefined()
+  ctx.clock.advance(minute)
+  for (let n = 0; n < 10_050; n++) read(`usr_${n}`)
+  const live = ['usr_first', 'usr_0', 'usr_5000', 'usr_10049']
+  expect(live.filter((userId) => read(userId).error === undefined)).toEqual([])
+  ctx.clock.advance(59 * minute)
+  expect(read('usr_first').error).toBeUndefined()
+  expect(live.slice(1).filter((userId) => read(userId).error === undefined)).toEqual([])
+})

@@ -1,0 +1,251 @@
+import { AppError, type ErrorCode } from '@/contract/errors'
+import type { BucketState, Context, SystemContext } from '../context'
+import { fenced, type Placeholders, statement, UNWAITED } from '../sql'
+import { type BucketName, LIMIT_ROWS, type Limit } from './limits'
+
+export interface Bucket extends Limit {
+  name: BucketName
+  key: string
+  userId: string | null
+}
+
+export const userBucket = (ctx: SystemContext, name: BucketName, userId: string): Bucket => ({
+  ...ctx.limits[name],
+  name,
+  key: `${name}:${userId}`,
+  userId,
+})
+
+/** For an address or a client: the key holds only a keyed hash of it. */
+export const pseudonymousBucket = (ctx: SystemContext, name: BucketName, text: string): Bucket => ({
+  ...ctx.limits[name],
+  name,
+  key: `${name}:${ctx.secrets.mac('pseudonym', text).toString('base64url')}`,
+  userId: null,
+})
+
+const isShown = ({ name }: Bucket) => LIMIT_ROWS[name].shown === 'always'
+
+/** Places taken by one call; hand them to `givePlacesBack` when the call turns out not to count. */
+export interface TakenPlaces {
+  buckets: Bucket[]
+  at: Date
+}
+
+const liveHits = (v: { now: string }, windowMs: string) =>
+  `(${fenced(`SELECT ARRAY(
+     SELECT h FROM unnest(r.hits) AS h WHERE h > ${v.now}::timestamptz - ${windowMs} * interval '1 millisecond' ORDER BY h
+   ) AS live`)}) AS l`
+
+/** The buckets that a call takes a place in. */
+export interface TakeValues {
+  now: Date
+  takeKeys: string[]
+  takeUsers: (string | null)[]
+  takePlaces: number[]
+  takeWindows: number[]
+}
+
+/** The buckets that a call only looks at. */
+export interface LookValues {
+  now: Date
+  lookKeys: string[]
+  lookPlaces: number[]
+  lookWindows: number[]
+}
+
+/**
+ * Takes a place in each bucket of `source`, which is `b (key, user_id, places, window_ms)`. One row per bucket and one upsert make
+ * the count exact: parallel calls queue on the row, and each sees the times that the one before it left.
+ */
+export const takePlacesOf = (v: { now: string }, source: string) =>
+  `INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
+   SELECT b.key, b.user_id, ARRAY[${v.now}::timestamptz], b.places, b.window_ms, b.places > 0,
+          ${v.now}::timestamptz + b.window_ms * interval '1 millisecond'
+   FROM ${source}
+   ORDER BY b.key
+   ON CONFLICT (key) DO UPDATE SET
+     (hits, granted) = (
+       SELECT CASE WHEN cardinality(live) < excluded.places THEN live || excluded.hits ELSE live END, cardinality(live) < excluded.places
+       FROM ${liveHits(v, 'excluded.window_ms')}
+     ),
+     places = excluded.places, window_ms = excluded.window_ms, expires_at = excluded.expires_at
+   RETURNING key, hits, granted`
+
+export const takePlacesPart = (v: Placeholders<TakeValues>) =>
+  takePlacesOf(
+    v,
+    `unnest(${v.takeKeys}::text[], ${v.takeUsers}::text[], ${v.takePlaces}::int[], ${v.takeWindows}::bigint[])
+       AS b (key, user_id, places, window_ms)`,
+  )
+const movePlaces = statement<TakeValues, PlaceRow>('take-places', (v) => `${takePlacesPart(v)}, ${UNWAITED}`)
+/** For statements whose values still have numbers: $1 to $5. */
+export const TAKE_PLACES = takePlacesPart({
+  now: '$1',
+  takeKeys: '$2',
+  takeUsers: '$3',
+  takePlaces: '$4',
+  takeWindows: '$5',
+})
+
+/** Whether each bucket of `source`, which is `b (key, places, window_ms)`, has room. Only taking a place makes it certain. */
+export const lookAtPlacesOf = (v: { now: string }, source: string) =>
+  `SELECT b.key, l.live AS hits, cardinality(l.live) < b.places AS granted
+   FROM ${source}
+   LEFT JOIN rate_limits r ON r.key = b.key
+   CROSS JOIN LATERAL ${liveHits(v, 'b.window_ms')}`
+
+export const lookAtPlacesPart = (v: Placeholders<LookValues>) =>
+  lookAtPlacesOf(
+    v,
+    `unnest(${v.lookKeys}::text[], ${v.lookPlaces}::int[], ${v.lookWindows}::bigint[]) AS b (key, places, window_ms)`,
+  )
+
+/** Gives places back, in the order of their keys: two calls that lock the same rows in different orders would wait for each other. */
+export const returnPlacesPart = (v: { keys: string; takenAt: string }) =>
+  `UPDATE rate_limits r
+   SET hits = hits[:array_position(hits, ${v.takenAt}::timestamptz) - 1] || hits[array_position(hits, ${v.takenAt}::timestamptz) + 1:]
+   FROM (
+     SELECT key FROM rate_limits WHERE key = ANY(${v.keys}::text[]) AND ${v.takenAt}::timestamptz = ANY(hits)
+     ORDER BY key FOR UPDATE
+   ) AS locked
+   WHERE r.key = locked.key AND ${v.takenAt}::timestamptz = ANY(hits)
+   RETURNING r.key, r.hits`
+const removeHits = statement<{ keys: string[]; takenAt: Date }, { key: string; hits: Date[] }>(
+  'give-places-back',
+  (v) => `${returnPlacesPart(v)}, ${UNWAITED}`,
+)
+
+export interface PlaceRow {
+  key: string
+  hits: Date[]
+  granted: boolean
+}
+
+/** A place in each bucket of `take`, and a look at those of `look`: all or none, else a refusal with `code`. */
+export interface AskedPlaces {
+  take: Bucket[]
+  look?: Bucket[]
+  code: ErrorCode
+}
+
+export const takeValues = ({ take }: AskedPlaces, now: Date): TakeValues => ({
+  now,
+  takeKeys: take.map(({ key }) => key),
+  takeUsers: take.map(({ userId }) => userId),
+  takePlaces: take.map(({ places }) => places),
+  takeWindows: take.map(({ windowMs }) => windowMs),
+})
+
+export const lookValues = ({ look = [] }: AskedPlaces, now: Date): LookValues => ({
+  now,
+  lookKeys: look.map(({ key }) => key),
+  lookPlaces: look.map(({ places }) => places),
+  lookWindows: look.map(({ windowMs }) => windowMs),
+})
+
+/** For statements whose values still have numbers. */
+export const placeValues = (asked: AskedPlaces, now: Date): unknown[] => Object.values(takeValues(asked, now))
+
+/** What the statement has answered; refuses with the time after which all buckets have room. */
+export async function judgePlaces(
+  ctx: SystemContext & { buckets?: BucketState[] },
+  { take, look = [], code }: AskedPlaces,
+  rows: PlaceRow[],
+  now: Date,
+): Promise<TakenPlaces> {
+  let freeAt = 0
+  let refusal: string | undefined
+  const taken: Bucket[] = []
+  for (const bucket of [...take, ...look]) {
+    const row = rows.find(({ key }) => key === bucket.key)
+    if (!row) throw new Error(`bucket ${bucket.name} was not returned`)
+    const state = bucketState(bucket, row.hits, now)
+    if (row.granted && take.includes(bucket)) taken.push(bucket)
+    if (!row.granted && state.resetsAt.getTime() > freeAt) {
+      freeAt = state.resetsAt.getTime()
+      refusal = LIMIT_ROWS[bucket.name].refusal ?? undefined
+    }
+    if (!row.granted || isShown(bucket)) noteBucket(ctx, state)
+  }
+  const places = { buckets: taken, at: now }
+  if (freeAt === 0) return places
+  await givePlacesBack(ctx, places)
+  throw new AppError(code, refusal, secondsUntil(freeAt, now))
+}
+
+export async function takePlaces(
+  ctx: SystemContext & { buckets?: BucketState[] },
+  asked: AskedPlaces,
+): Promise<TakenPlaces> {
+  const now = ctx.clock.now()
+  const rows = await ctx.sql(movePlaces, takeValues(asked, now))
+  return judgePlaces(ctx, asked, rows, now)
+}
+
+export async function givePlacesBack(
+  ctx: SystemContext & { buckets?: BucketState[] },
+  places: TakenPlaces,
+): Promise<void> {
+  if (places.buckets.length === 0) return
+  const keys = places.buckets.map(({ key }) => key)
+  const rows = await ctx.sql(removeHits, { keys, takenAt: places.at })
+  for (const bucket of places.buckets) {
+    const row = rows.find(({ key }) => key === bucket.key)
+    if (row && isShown(bucket)) noteBucket(ctx, bucketState(bucket, row.hits, ctx.clock.now()))
+  }
+}
+
+/** Whole seconds, never fewer than one: waiting exactly that long makes the next call pass. */
+export const secondsUntil = (time: Date | number, now: Date): number =>
+  Math.max(1, Math.ceil((Number(time) - now.getTime()) / 1000))
+
+export function bucketState(bucket: Bucket, hits: Date[], now: Date): BucketState {
+  const { name, places, windowMs } = bucket
+  // With a full bucket the place that comes free first is the oldest that still counts.
+  const oldest = hits[Math.max(0, hits.length - places)]
+  return {
+    name,
+    places,
+    windowMs,
+    remaining: Math.max(0, places - hits.length),
+    resetsAt: oldest ? new Date(oldest.getTime() + windowMs) : now,
+  }
+}
+
+export function noteBucket(ctx: { buckets?: BucketState[] }, state: BucketState) {
+  if (!ctx.buckets) return
+  const index = ctx.buckets.findIndex(({ name }) => name === state.name)
+  if (index >= 0) ctx.buckets[index] = state
+  else ctx.buckets.push(state)
+}
+
+const readHits = new Map<string, number[]>()
+const FORGET_ABOVE = 10_000
+let forgetAt = FORGET_ABOVE
+
+/** Reads are counted in this process alone, so that a read never costs a write. */
+export function takeReadPlace(ctx: Context): void {
+  const { places, windowMs } = ctx.limits.read
+  const now = ctx.clock.now().getTime()
+  const { userId } = ctx.actor
+  let hits = readHits.get(userId) ?? []
+  // In the order of time: what has left the window stands in front.
+  const live = hits.findIndex((hit) => hit > now - windowMs)
+  hits.splice(0, live < 0 ? hits.length : live)
+  const granted = hits.length < places
+  // A list that `push` begins has room for seventeen times; most readers come once.
+  if (granted && hits.length > 0) hits.push(now)
+  else if (granted) hits = [now]
+  if (readHits.size >= forgetAt) forgetIdle(now - windowMs)
+  readHits.set(userId, hits)
+  const resetsAt = new Date((hits[0] ?? now) + windowMs)
+  noteBucket(ctx, { name: 'read', places, windowMs, remaining: places - hits.length, resetsAt })
+  if (!granted) throw new AppError('RATE_001', undefined, secondsUntil(resetsAt, new Date(now)))
+}
+
+function forgetIdle(before: number) {
+  for (const [userId, hits] of readHits) if ((hits.at(-1) ?? 0) <= before) readHits.delete(userId)
+  // Looking through all of them is due again when they have doubled, and not on the next read.
+  forgetAt = Math.max(FORGET_ABOVE, 2 * readHits.size)
+}

@@ -1,0 +1,165 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { SystemContext } from '../context'
+import { askedTogether, batched } from './coalesce'
+
+const context = () => ({ clock: { now: () => new Date() } }) as SystemContext
+
+test('what comes in one turn is one run, and what comes during a run is the next', async () => {
+  const runs: string[][] = []
+  let release = () => {}
+  const run = batched<string>(async (_ctx, items) => {
+    runs.push(items)
+    if (runs.length === 1) await new Promise<void>((resolve) => (release = resolve))
+  })
+  const ctx = context()
+  const first = [run(ctx, 'a'), run({ ...ctx }, 'b', 'c')]
+  await expect.poll(() => runs).toEqual([['a', 'b', 'c']])
+  const second = [run(ctx, 'd'), run(ctx, 'e')]
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(runs).toHaveLength(1)
+  release()
+  await Promise.all([...first, ...second])
+  expect(runs).toEqual([
+    ['a', 'b', 'c'],
+    ['d', 'e'],
+  ])
+})
+
+test('a run that fails fails for those who share it, and for nobody after them', async () => {
+  const run = batched<number>(async (_ctx, items) => {
+    if (items.includes(1)) throw new Error('lost')
+  })
+  const ctx = context()
+  const failing = [run(ctx, 1), run(ctx, 2)]
+  const outcomes = await Promise.allSettled([...failing, failing[0]?.catch(() => run(ctx, 3))])
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+  await run(ctx, 4)
+})
+
+test('two services do not wait for each other', async () => {
+  let release = () => {}
+  const done: string[] = []
+  const run = batched<string>(async (_ctx, [item = '']) => {
+    if (item === 'slow') await new Promise<void>((resolve) => (release = resolve))
+    done.push(item)
+  })
+  const slow = run(context(), 'slow')
+  await run(context(), 'quick')
+  release()
+  await slow
+  expect(done).toEqual(['quick', 'slow'])
+})
+
+/** A database that answers each statement when it is told to; nobody loses patience but by a test's will. */
+function heldQuestions() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const statements: { questions: string[]; answer(): void; fail(): void }[] = []
+  const ask = askedTogether<string, string>(
+    (_ctx, questions) =>
+      new Promise((resolve, reject) => {
+        const answer = () => resolve(questions.map((question) => `answer to ${question}`))
+        statements.push({ questions, answer, fail: () => reject(new Error('lost')) })
+      }),
+  )
+  return { ask, statements, asked: () => statements.map(({ questions }) => questions) }
+}
+const service = () => ({ sql: async () => [] as object[] }) as unknown as SystemContext
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('who asks in one turn shares a statement, and each has the answer to its own question', async () => {
+  const { ask, statements, asked } = heldQuestions()
+  const ctx = service()
+  const answers = ['a', 'b', 'a'].map((question) => ask({ ...ctx }, question))
+  await turn()
+  expect(asked()).toEqual([['a', 'b', 'a']])
+  statements[0]?.answer()
+  expect(await Promise.all(answers)).toEqual(['answer to a', 'answer to b', 'answer to a'])
+})
+
+test('nobody joins a statement that has begun: while two are under way the others share the next', async () => {
+  const { ask, statements, asked } = heldQuestions()
+  const ctx = service()
+  const answers: Promise<string>[] = []
+  for (const question of ['a', 'b', 'c', 'd']) {
+    answers.push(ask(ctx, question))
+    await turn()
+  }
+  expect(asked()).toEqual([['a'], ['b']])
+  statements[1]?.answer()
+  await turn()
+  expect(asked()).toEqual([['a'], ['b'], ['c', 'd']])
+  for (const { answer } of statements) answer()
+  expect(await Promise.all(answers)).toEqual(['a', 'b', 'c', 'd'].map((question) => `answer to ${question}`))
+})
+
+test('a statement whose connection is cut is asked once more, and then fails for those who share it and nobody else', async () => {
+  const { ask, statements, asked } = heldQuestions()
+  const ctx = service()
+  const outcomes = Promise.allSettled(['a', 'b'].map((question) => ask(ctx, question)))
+  await turn()
+  const second = ask(ctx, 'c')
+  await turn()
+  const third = ask(ctx, 'd')
+  statements[0]?.fail()
+  await turn()
+  expect(asked()).toEqual([['a', 'b'], ['c'], ['a', 'b']])
+  statements[2]?.fail()
+  expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  await turn()
+  expect(asked()).toEqual([['a', 'b'], ['c'], ['a', 'b'], ['d']])
+  for (const { answer } of statements) answer()
+  expect(await Promise.all([second, third])).toEqual(['answer to c', 'answer to d'])
+})
+
+test('statements that hang hold up only those who share them, and are not asked again', async () => {
+  const { ask, statements, asked } = heldQuestions()
+  const ctx = service()
+  const outcomes: Promise<PromiseSettledResult<string>[]>[] = []
+  for (const question of ['a', 'b', 'c', 'd']) {
+    outcomes.push(Promise.allSettled([ask(ctx, question)]))
+    await turn()
+  }
+  expect(asked()).toEqual([['a'], ['b']])
+  vi.advanceTimersByTime(100)
+  expect(asked()).toEqual([['a'], ['b'], ['c', 'd']])
+  statements[2]?.answer()
+  expect(await Promise.all(outcomes.slice(2))).toMatchObject([[{ status: 'fulfilled' }], [{ status: 'fulfilled' }]])
+  for (const { fail } of statements) fail()
+  expect(await Promise.all(outcomes.slice(0, 2))).toMatchObject([[{ status: 'rejected' }], [{ status: 'rejected' }]])
+  expect(asked()).toHaveLength(3)
+  const after = ask(ctx, 'e')
+  await turn()
+  statements[3]?.answer()
+  expect(await after).toBe('answer to e')
+})
+
+test('a database that has become slow is given as much longer, and no more is asked of it at once', async () => {
+  const { ask, statements, asked } = heldQuestions()
+  const ctx = service()
+  const first = ask(ctx, 'a')
+  await turn()
+  vi.advanceTimersByTime(1_000)
+  statements[0]?.answer()
+  await first
+  const answers: Promise<string>[] = []
+  for (const question of ['b', 'c', 'd']) {
+    answers.push(ask(ctx, question))
+    await turn()
+  }
+  vi.advanceTimersByTime(3_999)
+  expect(asked()).toEqual([['a'], ['b'], ['c']])
+  vi.advanceTimersByTime(1)
+  expect(asked()).toEqual([['a'], ['b'], ['c'], ['d']])
+  for (const { answer } of statements) answer()
+  expect(await Promise.all(answers)).toHaveLength(3)
+})
+
+test('the questions of two services never share a statement', async () => {
+  const { ask, statements, asked } = heldQuestions()
+  const answers = [ask(service(), 'a'), ask(service(), 'b')]
+  await turn()
+  expect(asked()).toEqual([['a'], ['b']])
+  for (const { answer } of statements) answer()
+  await Promise.all(answers)
+})

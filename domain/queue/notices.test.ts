@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import { asUser, givenPendingChange, givenUser, type TestContext, testContext } from '@/testing/domain'
+import type { MailOutcome } from '../context'
+import { changeEmail } from '../email/change-email'
+import { watchBacklog } from '../withdrawal/watch-withdrawals'
+import { sendDueNotices } from './notices'
+
+const [minute, day] = [60_000, 86_400_000]
+/** How long a sender holds its notice. */
+const LEASE_MS = 20_000
+
+/** What the mail server answers to notices; verification messages are accepted. */
+function answering(ctx: TestContext, answer: (to: string) => MailOutcome | Promise<MailOutcome>) {
+  const tried: string[] = []
+  const { send } = ctx.mail
+  ctx.mail.send = async (mail) => {
+    if (mail.message.template === 'verify-new-email') return send(mail)
+    tried.push(mail.to)
+    return answer(mail.to)
+  }
+  return tried
+}
+
+const noticesOf = (ctx: TestContext, userId: string) => ctx.db.notice.findMany({ where: { userId } })
+
+test('a notice that the mail server refuses for good is tried once and counts as failed', async () => {
+  const ctx = await testContext()
+  const before = (await watchBacklog(ctx)).notices
+  const tried = answering(ctx, () => 'refused')
+  const user = await givenUser(ctx)
+  await givenPendingChange(ctx, user)
+  expect(await noticesOf(ctx, user.userId)).toMatchObject([
+    { attempts: 1, dueAt: null, sentAt: null, failedAt: ctx.clock.now() },
+  ])
+  expect((await watchBacklog(ctx)).notices).toEqual({ waiting: before.waiting, failed: before.failed + 1 })
+  ctx.clock.advance(2 * day)
+  await sendDueNotices(ctx)
+  expect(tried).toEqual([user.email])
+})
+
+test('a later try that is refused for good is the last one', async () => {
+  const ctx = await testContext()
+  const outcomes: MailOutcome[] = ['deferred', 'deferred', 'refused']
+  const tried = answering(ctx, () => outcomes.shift() ?? 'accepted')
+  const user = await givenUser(ctx)
+  await givenPendingChange(ctx, user)
+  for (let n = 0; n < 5; n++) {
+    ctx.clock.advance(day)
+    await sendDueNotices(ctx)
+  }
+  expect(tried).toHaveLength(3)
+  expect(await noticesOf(ctx, user.userId)).toMatchObject([{ attempts: 3, dueAt: null, sentAt: null }])
+})
+
+test('a notice that is deferred is tried again later each time, at last daily, 65 times in all', async () => {
+  const ctx = await testContext()
+  const tried = answering(ctx, () => 'deferred')
+  const user = await givenUser(ctx)
+  await givenPendingChange(ctx, user)
+  const waits: number[] = []
+  for (;;) {
+    const [notice] = await noticesOf(ctx, user.userId)
+    if (!notice?.dueAt) break
+    waits.push((notice.dueAt.getTime() - ctx.clock.now().getTime()) / minute)
+    ctx.clock.advance(notice.dueAt.getTime() - ctx.clock.now().getTime())
+    await sendDueNotices(ctx)
+  }
+  expect(waits.slice(0, 7)).toEqual([1, 5, 15, 60, 360, 1440, 1440])
+  expect(tried).toHaveLength(65)
+  expect(await noticesOf(ctx, user.userId)).toMatchObject([{ attempts: 65, sentAt: null, failedAt: ctx.clock.now() }])
+})
+
+test('notices that are refused for good do not stop a sweep before those behind them', async () => {
+  const ctx = await testContext()
+  const users = await Promise.all(Array.from({ length: 5 }, () => givenUser(ctx)))
+  const waiting = answering(ctx, () => 'deferred')
+  for (const user of users) await givenPendingChange(ctx, user)
+  expect(waiting).toHaveLength(5)
+  const last = users[4]?.email
+  const tried = answering(ctx, (to) => (to === last ? 'accepted' : 'refused'))
+  ctx.clock.advance(minute)
+  expect(await sendDueNotices(ctx, 2)).toBe(1)
+  expect(tried.sort()).toEqual(users.map(({ email }) => email).sort())
+})
+
+test('a refusal that comes after another try was accepted changes nothing', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const slow = Promise.withResolvers<MailOutcome>()
+  const answers = [slow.promise, 'accepted' as const]
+  answering(ctx, () => answers.shift() ?? 'accepted')
+  const input = { userId: user.userId, new_email: `new-${user.email}`, current_password: user.password }
+  await changeEmail(await asUser(ctx, user), input)
+  ctx.clock.advance(LEASE_MS)
+  expect(await sendDueNotices(ctx)).toBe(1)
+  slow.resolve('refused')
+  await ctx.settle()
+  expect(await noticesOf(ctx, user.userId)).toMatchObject([{ sentAt: ctx.clock.now(), failedAt: null }])
+})

@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest'
+import { createSecrets } from '@/server/adapters/secrets'
+import { givenConnectedApps, givenUser, givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
+import { writeArchive } from './applications/archives'
+import { beginIdempotentCall, type FirstCall, keepAnswer } from './idempotency'
+import { sendDueNotices } from './queue/notices'
+import { resealSecrets, SEALED } from './reseal-secrets'
+import { runDeletionStep } from './withdrawal/run-deletion-step'
+
+const [OLD, NEW] = ['code-secret-for-tests', 'code-secret-that-is-newer']
+const hour = 3_600_000
+const NOTHING = { resealed: 0, already_newest: 0, unopenable: 0 }
+
+const configure = (ctx: TestContext, ...code: string[]) => {
+  ctx.secrets = createSecrets({ auth: ['auth-secret-for-tests'], code })
+}
+
+/** A database with `count` rows of every kind, sealed with the old secret; the newer one is in front now. */
+async function givenRotation(count: number) {
+  const ctx = await testContext()
+  for (const table of [
+    'withdrawals',
+    'notices',
+    'archive_keys',
+    'idempotency_keys',
+    'app_connections',
+    'connected_apps',
+  ]) {
+    await ctx.db.$executeRawUnsafe(`DELETE FROM ${table}`)
+  }
+  ctx.mailServer.accepts = false
+  for (let n = 0; n < count; n++) {
+    const { userId } = await givenWithdrawal(ctx, [`shop${n}`])
+    const call = await beginIdempotentCall(ctx, { key: `key ${n}`, userId, body: '{}' })
+    await keepAnswer(ctx, ctx.sql, call as FirstCall, { status: 200, headers: {}, body: `answer ${n}` })
+  }
+  ctx.mailServer.accepts = true
+  configure(ctx, NEW, OLD)
+  return ctx
+}
+
+const everyKind = (counts: object) =>
+  Object.fromEntries(Object.keys(SEALED).map((kind) => [kind, { ...NOTHING, ...counts }]))
+
+test('everything that is sealed moves to the newest secret, and works without the old one', async () => {
+  const ctx = await givenRotation(5)
+  // In batches of two, so that the last one is not full.
+  expect(await resealSecrets(ctx, 2)).toEqual(everyKind({ resealed: 5 }))
+  expect(await resealSecrets(ctx, 2)).toEqual(everyKind({ already_newest: 5 }))
+  configure(ctx, NEW)
+  expect(await resealSecrets(ctx)).toEqual(everyKind({ already_newest: 5 }))
+
+  ctx.clock.advance(60_000)
+  expect(await sendDueNotices(ctx)).toBe(5)
+  const { id: withdrawalId } = await ctx.db.withdrawal.findFirstOrThrow()
+  ctx.clock.advance(hour)
+  expect(await runDeletionStep(ctx, { withdrawalId, step: 'third_party_integrations' })).toBeNull()
+  const { userId } = await ctx.db.archiveKey.findFirstOrThrow()
+  const { sealedKey } = await ctx.db.archiveKey.findUniqueOrThrow({ where: { userId } })
+  expect(ctx.secrets.open(sealedKey)).toHaveLength(32)
+  const { answer } = await ctx.db.idempotencyKey.findUniqueOrThrow({ where: { key: 'key 0' } })
+  expect(JSON.parse(ctx.secrets.open(answer as Uint8Array)?.toString() ?? '')).toMatchObject({ body: 'answer 0' })
+})
+
+test('a run that is cut off in the middle keeps what it has moved, and the next one moves the rest', async () => {
+  const ctx = await givenRotation(4)
+  const { sql } = ctx
+  let updates = 0
+  ctx.sql = async (statement, values) => {
+    if (statement.name.startsWith('reseal-') && ++updates > 6) throw new Error('killed')
+    return sql(statement, values)
+  }
+  await expect(resealSecrets(ctx)).rejects.toThrow('killed')
+  ctx.sql = sql
+  const counts = Object.values(await resealSecrets(ctx))
+  expect(counts.reduce((sum, { already_newest }) => sum + already_newest, 0)).toBe(6)
+  expect(counts.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(10)
+})
+
+test('what no configured secret opens is counted and left as it is', async () => {
+  const ctx = await givenRotation(2)
+  configure(ctx, NEW)
+  const before = await ctx.db.archiveKey.findMany()
+  expect(await resealSecrets(ctx)).toEqual(everyKind({ unopenable: 2 }))
+  expect(await ctx.db.archiveKey.findMany()).toEqual(before)
+})
+
+test('what the service writes between the look and the update is not overwritten', async () => {
+  const ctx = await givenRotation(1)
+  const written = ctx.secrets.seal('whsec_bmV3')
+  const { sql } = ctx
+  ctx.sql = async (statement, values) => {
+    if (statement.name === 'reseal-connected_apps') {
+      ctx.sql = sql
+      await ctx.db.connectedApp.updateMany({ data: { sealedSecret: new Uint8Array(written) } })
+      await ctx.db.archiveKey.deleteMany()
+    }
+    return sql(statement, values)
+  }
+  expect(await resealSecrets(ctx)).toMatchObject({
+    application_secrets: { ...NOTHING, already_newest: 1 },
+    archive_keys: NOTHING,
+  })
+  const [app] = await ctx.db.connectedApp.findMany()
+  expect(written.equals(app?.sealedSecret as Uint8Array)).toBe(true)
+})
+
+test('withdrawals, archives and calls go on while everything is resealed', async () => {
+  const ctx = await givenRotation(3)
+  const users = await Promise.all(Array.from({ length: 4 }, () => givenUser(ctx)))
+  await Promise.all([
+    resealSecrets(ctx, 1),
+    ...users.map(async (user, n) => {
+      await givenConnectedApps(ctx, user, [`late${n}`])
+      await writeArchive(ctx, user.userId)
+    }),
+    sendDueNotices(ctx),
+  ])
+  await ctx.settle()
+  configure(ctx, NEW)
+  const counts = await resealSecrets(ctx)
+  expect(Object.values(counts).map(({ resealed, unopenable }) => resealed + unopenable)).toEqual([0, 0, 0, 0])
+  expect(counts.application_secrets.already_newest).toBe(7)
+  expect(counts.archive_keys.already_newest).toBe(7)
+})
+
+test('every column of bytes is resealed, or is a hash or a MAC that nothing can move', async () => {
+  const ctx = await testContext()
+  const columns = await ctx.db.$queryRaw<{ name: string }[]>`
+    SELECT table_name || '.' || column_name AS name FROM information_schema.columns
+    WHERE table_schema = 'public' AND data_type = 'bytea'`
+  const sealed = Object.values(SEALED).map(({ table, column }) => `${table}.${column}`)
+  const names = columns.map(({ name }) => name).filter((name) => !sealed.some((one) => one === name))
+  expect(names.sort()).toEqual([
+    'access_tokens.token_hash',
+    'email_change_requests.code_mac',
+    'ended_credentials.credential_hash',
+    'idempotency_keys.body_mac',
+  ])
+})

@@ -1,0 +1,226 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { createAppCaller } from './applications'
+
+const NOW = new Date('2026-11-20T09:00:00.000Z')
+const clock = { now: () => NOW }
+const LOCAL = { production: false, privateEndpoints: true }
+const PRODUCTION = { production: true, privateEndpoints: false }
+const PRODUCTION_AT_HOME = { production: true, privateEndpoints: true }
+const message = { headers: { 'webhook-id': 'msg_1' }, body: '{}' }
+
+// A test that waits for the deadline says itself how late it is.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
+
+async function givenServer(answer: RequestListener) {
+  const server = createServer(answer)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close().closeAllConnections())
+  return { server, port: (server.address() as AddressInfo).port }
+}
+
+async function call(answer: RequestListener) {
+  const { port } = await givenServer(answer)
+  return createAppCaller(clock, LOCAL)({ ...message, endpoint: `http://127.0.0.1:${port}/account-events` })
+}
+
+const bodies: [string, RequestListener][] = [
+  ['none', (_request, response) => response.writeHead(200).end()],
+  [
+    'one that is shorter than it says',
+    (request, response) => {
+      response.writeHead(200, { 'Content-Length': 10 }).write('abc', () => request.socket.destroy())
+    },
+  ],
+  [
+    'one that is not compressed as it says',
+    (_request, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end('not gzip'),
+  ],
+  ['one that is larger than is read', (_request, response) => response.writeHead(200).end(Buffer.alloc(1_000_000))],
+  [
+    'one that never ends',
+    (_request, response) => {
+      const write = () => {
+        while (response.writable && response.write(Buffer.alloc(16_384)));
+      }
+      response.writeHead(200).on('drain', write)
+      write()
+    },
+  ],
+]
+
+test.each(bodies)('an answer counts by its status, with a body or %s', async (_what, answer) => {
+  expect(await call(answer)).toEqual({ status: 200 })
+})
+
+test('the answer is read no further than 64 KiB', async () => {
+  // Nothing comes after these bytes, and the deadline of the call does not come either.
+  expect(await call((_request, response) => void response.writeHead(200).write(Buffer.alloc(65_536)))).toEqual({
+    status: 200,
+  })
+})
+
+test.each([
+  ['120', 120_000],
+  [new Date(NOW.getTime() + 90_000).toUTCString(), 90_000],
+  [new Date(NOW.getTime() - 90_000).toUTCString(), 0],
+  ['soon', undefined],
+])("Retry-After %s is read by the service's clock", async (header, retryAfterMs) => {
+  const answer = await call((_request, response) => response.writeHead(503, { 'Retry-After': header }).end())
+  expect(answer).toEqual(retryAfterMs === undefined ? { status: 503 } : { status: 503, retryAfterMs })
+})
+
+test('a redirect is an answer, and is not followed', async () => {
+  expect(await call((_request, response) => response.writeHead(302, { Location: '/elsewhere' }).end())).toEqual({
+    status: 302,
+  })
+})
+
+test('no answer at all has a reason', async () => {
+  expect(await call((request) => request.socket.destroy())).toEqual({ status: 0, problem: expect.stringMatching(/\w/) })
+})
+
+test('what cannot be called is an answer with a reason', async () => {
+  const callApp = createAppCaller(clock, LOCAL)
+  for (const endpoint of ['nonsense', 'http://user:password@127.0.0.1/', 'http://127.0.0.1:1/']) {
+    expect(await callApp({ ...message, endpoint })).toEqual({ status: 0, problem: expect.stringMatching(/^\w+$/) })
+  }
+})
+
+test('the whole message is sent as one POST to the path and host of the endpoint', async () => {
+  const seen: unknown[] = []
+  const { port } = await givenServer(async (request, response) => {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part)
+    const { host, 'webhook-id': id, 'content-length': length } = request.headers
+    seen.push([request.method, request.url, host, id, length, Buffer.concat(parts).toString()])
+    response.writeHead(204).end()
+  })
+  const callApp = createAppCaller(clock, LOCAL, async () => [{ address: '127.0.0.1', family: 4 }])
+  const endpoint = `http://shop.example:${port}/hooks?of=accounts`
+  expect(await callApp({ ...message, body: '{"a":"ü"}', endpoint })).toEqual({ status: 204 })
+  expect(seen).toEqual([['POST', '/hooks?of=accounts', `shop.example:${port}`, 'msg_1', '10', '{"a":"ü"}']])
+})
+
+const stalls: [string, RequestListener, object][] = [
+  ['before its status', () => {}, { status: 0, problem: 'timeout' }],
+  ['in its body', (_request, response) => void response.writeHead(200).write('a'), { status: 200 }],
+]
+
+test.each(stalls)('a call whose application stalls %s ends after ten seconds', async (_where, answer, expected) => {
+  const { server, port } = await givenServer(answer)
+  const asked = once(server, 'request')
+  const callApp = createAppCaller(clock, LOCAL)
+  let ended: unknown
+  const calling = callApp({ ...message, endpoint: `http://127.0.0.1:${port}/` }).then((answered) => {
+    ended = answered
+  })
+  const [, response] = await asked
+  // Bytes that go on coming put off nothing.
+  for (let second = 0; second < 9; second++) {
+    if (response.headersSent) response.write('a')
+    await vi.advanceTimersByTimeAsync(1_000)
+  }
+  await vi.advanceTimersByTimeAsync(999)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(ended).toBeUndefined()
+  await vi.advanceTimersByTimeAsync(1)
+  await calling
+  expect(ended).toEqual(expected)
+})
+
+test('a call whose name is never resolved ends after ten seconds', async () => {
+  const callApp = createAppCaller(clock, LOCAL, () => new Promise(() => {}))
+  const calling = callApp({ ...message, endpoint: 'http://shop.example/' })
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(await calling).toEqual({ status: 0, problem: 'timeout' })
+})
+
+/** Fails the test where anything is asked of the server. */
+const untouched: RequestListener = () => {
+  throw new Error('the endpoint was called')
+}
+
+test('in production an endpoint that is not https is not called, wherever it is', async () => {
+  const { port } = await givenServer(untouched)
+  for (const settings of [PRODUCTION, PRODUCTION_AT_HOME]) {
+    const endpoint = `http://127.0.0.1:${port}/`
+    const answer = await createAppCaller(clock, settings)({ ...message, endpoint })
+    expect(answer).toEqual({ status: 0, problem: 'endpoint is not https' })
+  }
+})
+
+const PUBLIC_ONLY = { production: false, privateEndpoints: false }
+
+test.each(['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433', '169.254.169.254', '0.0.0.0'])(
+  'an endpoint at %s is refused by its address',
+  async (host) => {
+    const { port } = await givenServer(untouched)
+    const answer = await createAppCaller(clock, PUBLIC_ONLY)({ ...message, endpoint: `http://${host}:${port}/` })
+    expect(answer).toEqual({ status: 0, problem: 'private_address' })
+  },
+)
+
+test('a name is refused where one of its addresses is not public, in production with https too', async () => {
+  const { port } = await givenServer(untouched)
+  const addresses = [
+    { address: '2606:4700::1111', family: 6 },
+    { address: '127.0.0.1', family: 4 },
+  ]
+  for (const [scheme, settings] of [
+    ['http', PUBLIC_ONLY],
+    ['https', PRODUCTION],
+  ] as const) {
+    const callApp = createAppCaller(clock, settings, async () => addresses)
+    const answer = await callApp({ ...message, endpoint: `${scheme}://shop.example:${port}/` })
+    expect(answer).toEqual({ status: 0, problem: 'private_address' })
+  }
+})
+
+test('localhost is refused by what it resolves to', async () => {
+  const { port } = await givenServer(untouched)
+  const answer = await createAppCaller(clock, PUBLIC_ONLY)({ ...message, endpoint: `http://localhost:${port}/` })
+  expect(answer).toEqual({ status: 0, problem: 'private_address' })
+})
+
+test('a name is looked up once a call, so that no second answer can lead elsewhere', async () => {
+  const { port } = await givenServer((_request, response) => response.writeHead(204).end())
+  const asked: string[] = []
+  const callApp = createAppCaller(clock, LOCAL, async (hostname) => {
+    asked.push(hostname)
+    return [{ address: '127.0.0.1', family: 4 }]
+  })
+  const endpoint = `http://rebinding.example:${port}/`
+  expect(await callApp({ ...message, endpoint })).toEqual({ status: 204 })
+  expect(asked).toEqual(['rebinding.example'])
+  // Nor does a connection of an earlier call serve a later one, whose addresses may be others.
+  expect(await callApp({ ...message, endpoint })).toEqual({ status: 204 })
+  expect(asked).toHaveLength(2)
+})
+
+test('https goes to the address that was looked up, under the name of the endpoint', async () => {
+  const names: string[] = []
+  // Without a certificate the handshake ends after the name; the call must end with it.
+  const server = createTlsServer({
+    SNICallback: (name, done) => {
+      names.push(name)
+      done(null)
+    },
+  })
+  server.on('tlsClientError', () => {})
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const callApp = createAppCaller(clock, PRODUCTION_AT_HOME, async () => [{ address: '127.0.0.1', family: 4 }])
+  const endpoint = `https://shop.example:${(server.address() as AddressInfo).port}/`
+  expect(await callApp({ ...message, endpoint })).toEqual({ status: 0, problem: expect.stringMatching(/^E\w+$/) })
+  expect(names).toEqual(['shop.example'])
+})
+
+test('a name without any address has a reason', async () => {
+  const answer = await createAppCaller(clock, LOCAL, async () => [])({ ...message, endpoint: 'http://shop.example/' })
+  expect(answer).toEqual({ status: 0, problem: 'ENOTFOUND' })
+})

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Clock, type Sql, statement } from '@/domain/context'
+import { isDatabaseAway } from '../http/database-away'
+
+const FOLLOW_MS = 15_000
+/** A slower answer says too little about when the database read its clock. */
+const SLOWEST_ANSWER_MS = 200
+/** A busy machine may take longer to accept the first connection than a call waits for one. */
+const FIRST_LOOKS = 5
+const PAUSE_MS = 200
+
+const readTime = statement('database-time', 'SELECT clock_timestamp() AS now')
+
+/**
+ * The database's time, so that all instances agree on what has expired. Between two looks it goes on with the process's
+ * own monotonic time: a host whose clock is wrong, or is set, changes nothing.
+ */
+export function createClock(sql: Sql): Clock & { follow(): Promise<void>; stop(): void } {
+  let origin = Date.now() - performance.now()
+  let isKnown = false
+  async function look() {
+    const asked = performance.now()
+    const [row] = await sql<{ now: Date }>(readTime, [])
+    const answered = performance.now()
+    if (!row || (isKnown && answered - asked > SLOWEST_ANSWER_MS)) return
+    origin = row.now.getTime() - (asked + answered) / 2
+    isKnown = true
+  }
+  let timer: NodeJS.Timeout | undefined
+  return {
+    now: () => new Date(origin + performance.now()),
+    async follow() {
+      // While the database is away the time goes on from the last look.
+      timer ??= setInterval(() => look().catch(() => {}), FOLLOW_MS).unref()
+      for (let looks = 1; ; looks++) {
+        try {
+          return await look()
+        } catch (error) {
+          if (looks === FIRST_LOOKS || !isDatabaseAway(error)) throw error
+        }
+        await sleep(PAUSE_MS)
+        // By the look at its time.
+        if (isKnown) return
+      }
+    },
+    stop: () => clearInterval(timer),
+  }
+}

@@ -1,0 +1,80 @@
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { givenSession, givenUser, testContext, testDatabase } from '@/testing/domain'
+import { openDatabase } from './database'
+
+/** As a database may come: none of this is what the service needs. */
+const STRANGE = {
+  timezone: 'America/New_York',
+  datestyle: 'SQL, DMY',
+  synchronous_commit: 'off',
+  default_transaction_isolation: 'serializable',
+  plan_cache_mode: 'force_custom_plan',
+  statement_timeout: '1h',
+  jit: 'on',
+}
+
+async function givenStrangeDatabase(options: string) {
+  const { url } = await testDatabase()
+  const admin = new pg.Client({ connectionString: url })
+  await admin.connect()
+  const name = new URL(url).pathname.slice(1)
+  for (const [setting, value] of Object.entries(STRANGE)) {
+    await admin.query(`ALTER DATABASE ${name} SET ${setting} = '${value}'`)
+  }
+  onTestFinished(async () => {
+    await admin.query(`ALTER DATABASE ${name} RESET ALL`)
+    await admin.end()
+  })
+  const database = openDatabase(`${url}?options=${encodeURIComponent(options)}`, 6)
+  onTestFinished(() => database.close())
+  return database
+}
+
+test('every connection has the settings of the service before its first statement, whatever server and URL say', async () => {
+  const database = await givenStrangeDatabase('-csearch_path=public -ctimezone=America/New_York')
+  let waiting = 6
+  let letGo = () => {}
+  const all = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  const rows = await Promise.all(
+    Array.from({ length: waiting }, () =>
+      database.transaction(async (sql) => {
+        const asked = [...Object.keys(STRANGE), 'search_path'].map((name) => `current_setting('${name}') AS ${name}`)
+        const [row] = await sql({ name: 'settings', text: `SELECT ${asked.join(', ')}` }, [])
+        // Each keeps its connection until all have one.
+        if (--waiting === 0) letGo()
+        await all
+        return row
+      }),
+    ),
+  )
+  expect(rows).toEqual(
+    rows.map(() => ({
+      timezone: 'UTC',
+      datestyle: 'ISO, MDY',
+      synchronous_commit: 'on',
+      default_transaction_isolation: 'read committed',
+      plan_cache_mode: 'force_generic_plan',
+      statement_timeout: '4s',
+      jit: 'off',
+      search_path: 'public',
+    })),
+  )
+  expect(rows).toHaveLength(6)
+})
+
+test('a time is the same whoever writes and whoever reads it', async () => {
+  const ctx = await testContext()
+  const { userId } = await givenUser(ctx)
+  const id = await givenSession(ctx, userId)
+  const { db, sql } = await givenStrangeDatabase('-csearch_path=public')
+  const expiresAt = new Date('2026-11-20T09:00:00.123Z')
+  await db.session.update({ where: { id }, data: { expiresAt } })
+  expect(await sql({ name: 'expiry', text: 'SELECT expires_at FROM sessions WHERE id = $1' }, [id])).toEqual([
+    { expires_at: expiresAt },
+  ])
+  expect(await ctx.db.session.findUniqueOrThrow({ where: { id } })).toMatchObject({ expiresAt })
+  expect(await db.session.count({ where: { id, expiresAt: { gt: new Date(expiresAt.getTime() - 1) } } })).toBe(1)
+})

@@ -1,0 +1,435 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import pino, { type Logger } from 'pino'
+import PostalMime, { type Email } from 'postal-mime'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import { afterEach, expect, test, vi } from 'vitest'
+import { parseAddress } from '@/contract/address'
+import type { Message } from '@/domain/context'
+import { metrics } from '../watch/metrics'
+import { createMailer } from './mailer'
+
+const shared = globalThis as { __accountLog?: Logger }
+const logged: string[] = []
+shared.__accountLog = pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) })
+
+const cleanUps: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  await Promise.all(cleanUps.splice(0).map((cleanUp) => cleanUp()))
+})
+
+interface Delivery {
+  from: string
+  recipients: string[]
+  raw: string
+  mail: Email
+}
+
+const settings = {
+  mailFrom: 'User Account Service <no-reply@accounts.test>',
+  supportEmail: 'support@accounts.test',
+  appUrl: 'https://accounts.test',
+}
+
+/** A mail server that records what it takes, and a mailer that knows no other. */
+async function givenMailServer(options: SMTPServerOptions = {}) {
+  const deliveries: Delivery[] = []
+  const commands: string[] = []
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    closeTimeout: 50,
+    onRcptTo({ address }, _session, callback) {
+      commands.push(`RCPT ${address}`)
+      callback()
+    },
+    onData(stream, { envelope }, callback) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', async () => {
+        const raw = Buffer.concat(chunks).toString()
+        const from = envelope.mailFrom ? envelope.mailFrom.address : ''
+        const recipients = envelope.rcptTo.map(({ address }) => address)
+        deliveries.push({ from, recipients, raw, mail: await PostalMime.parse(raw) })
+        callback()
+      })
+    },
+    ...options,
+  })
+  server.on('error', () => {})
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  cleanUps.push(() => new Promise<void>((resolve) => server.close(() => resolve())))
+  const { port } = server.server.address() as AddressInfo
+  return { deliveries, commands, port, mailer: createMailer({ ...settings, smtpUrl: `smtp://127.0.0.1:${port}` }) }
+}
+
+/** A server that is none: it does with a connection what it is told. */
+async function givenRawServer(onConnection: (socket: Socket) => void) {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => {
+    sockets.push(socket)
+    socket.on('error', () => {})
+    onConnection(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  cleanUps.push(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo
+  return createMailer({ ...settings, smtpUrl: `smtp://127.0.0.1:${port}` })
+}
+
+const CODE = '042137'
+const LINK = `https://accounts.test/verify-email#request=ecr_7Yc1fVn0Qk2mXh3rTzB8dA&code=${CODE}`
+const verification = (changes: Partial<Extract<Message, { template: 'verify-new-email' }>> = {}): Message => ({
+  template: 'verify-new-email',
+  userName: 'Ada Lovelace',
+  currentEmail: 'a••••@example.test',
+  newEmail: 'ada@b.test',
+  code: CODE,
+  link: LINK,
+  validMs: 12 * 60 * 60 * 1000,
+  firstMethod: 'email_code',
+  ...changes,
+})
+const letter = (message: Message, to = 'ada@b.test') => ({
+  to,
+  id: 'ecr_7Yc1fVn0Qk2mXh3rTzB8dA',
+  userId: 'usr_x',
+  message,
+})
+
+const only = (deliveries: Delivery[]): Delivery => {
+  expect(deliveries).toHaveLength(1)
+  return deliveries[0] as Delivery
+}
+const headersNamed = ({ mail }: Delivery, name: string) => mail.headers.filter(({ key }) => key === name)
+const linksOf = (html: string) =>
+  [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href?.replaceAll('&amp;', '&'))
+
+test('a message goes to one recipient, in the envelope and in the header, and to nobody in secret', async () => {
+  const { mailer, deliveries, commands } = await givenMailServer()
+  expect(await mailer.send(letter(verification()))).toBe('accepted')
+  const delivery = only(deliveries)
+  expect(commands).toEqual(['RCPT ada@b.test'])
+  expect([delivery.from, delivery.recipients]).toEqual(['no-reply@accounts.test', ['ada@b.test']])
+  expect(delivery.mail.to).toEqual([{ name: '', address: 'ada@b.test' }])
+  expect(headersNamed(delivery, 'to')).toHaveLength(1)
+  for (const name of ['cc', 'bcc', 'reply-to']) expect(headersNamed(delivery, name)).toEqual([])
+  expect(headersNamed(delivery, 'from')).toMatchObject([{ value: settings.mailFrom }])
+  expect(headersNamed(delivery, 'auto-submitted')).toMatchObject([{ value: 'auto-generated' }])
+})
+
+test('the verification message has its exact subject, and code and link in both of its parts', async () => {
+  const { mailer, deliveries } = await givenMailServer()
+  for (const firstMethod of ['email_code', 'email_link'] as const) {
+    expect(await mailer.send(letter(verification({ firstMethod })))).toBe('accepted')
+    const { mail } = only(deliveries.splice(0))
+    expect(mail.subject).toBe('Verify Your New Email Address')
+    const [html, text] = [mail.html ?? '', mail.text ?? '']
+    expect(linksOf(html)).toContain(LINK)
+    expect(html).toContain(`>${CODE}<`)
+    expect(text).toContain(LINK)
+    expect(text).toMatch(new RegExp(`(?<!code=)${CODE}`))
+    for (const part of [html, text]) {
+      expect(part).toContain('Ada Lovelace')
+      expect(part.replaceAll('<!-- -->', '')).toMatch(/expires in 12 hours/)
+    }
+    const [code, link] = [text.search(new RegExp(`(?<!code=)${CODE}`)), text.indexOf(LINK)]
+    expect(code < link).toBe(firstMethod === 'email_code')
+  }
+})
+
+test('the verification message tells a short validity in minutes', async () => {
+  const { mailer, deliveries } = await givenMailServer()
+  await mailer.send(letter(verification({ validMs: 6 * 60 * 1000 })))
+  expect(only(deliveries).mail.text).toContain('The code expires in 6 minutes, and so does the link.')
+})
+
+test('the notice of a change has its exact subject, and in both parts the name, both addresses, date, address and support', async () => {
+  const { mailer, deliveries } = await givenMailServer()
+  const message: Message = {
+    template: 'email-changed',
+    userName: 'Ada Lovelace',
+    oldEmail: 'old@b.test',
+    newEmail: 'new@b.test',
+    changedAt: new Date('2026-11-20T09:12:00.000Z'),
+    ipAddress: '192.0.2.77',
+  }
+  expect(await mailer.send(letter(message))).toBe('accepted')
+  const { mail } = only(deliveries)
+  expect(mail.subject).toBe('Email Address Changed')
+  for (const part of [mail.html ?? '', mail.text ?? '']) {
+    for (const fact of ['Ada Lovelace', 'old@b.test', 'new@b.test', '20 November 2026', '09:12', 'UTC', '192.0.2.77']) {
+      expect(part).toContain(fact)
+    }
+    expect(part).toContain('support@accounts.test')
+    expect(part).toMatch(/did not make this change/i)
+  }
+})
+
+test('the notice of a request leads to the settings and holds neither code nor verification link', async () => {
+  const { mailer, deliveries } = await givenMailServer()
+  const message: Message = {
+    template: 'email-change-requested',
+    userName: 'Ada Lovelace',
+    newEmailMasked: 'n••••@b.test',
+    requestedAt: new Date('2026-11-20T09:12:00.000Z'),
+    ipAddress: '192.0.2.77',
+  }
+  expect(await mailer.send(letter(message))).toBe('accepted')
+  const { mail } = only(deliveries)
+  for (const part of [mail.html ?? '', mail.text ?? '']) {
+    expect(part).toContain('n••••@b.test')
+    expect(part).toContain('https://accounts.test/settings/email')
+    expect(part).not.toMatch(/verify-email|code=|\b\d{6}\b(?!;)/)
+  }
+})
+
+test('the confirmation of a withdrawal leads to its progress', async () => {
+  const { mailer, deliveries } = await givenMailServer()
+  const progressUrl = 'https://accounts.test/withdrawal/wd_x#token=wst_y'
+  const message: Message = {
+    template: 'account-withdrawal-started',
+    userName: 'Ada Lovelace',
+    progressUrl,
+    scheduledCompletion: new Date('2026-11-27T09:12:00.000Z'),
+    retentionDays: 30,
+  }
+  expect(await mailer.send(letter(message))).toBe('accepted')
+  const { mail } = only(deliveries)
+  expect(linksOf(mail.html ?? '')).toContain(progressUrl)
+  expect(mail.text).toContain(progressUrl)
+  expect(mail.text).toContain('27 November 2026')
+})
+
+test('a message that is sent again keeps its Message-ID, and another message has another', async () => {
+  const { mailer, deliveries } = await givenMailServer()
+  for (const id of ['ntc_one', 'ntc_one', 'ntc_two']) await mailer.send({ ...letter(verification()), id })
+  const ids = deliveries.map(({ mail }) => mail.messageId)
+  expect(ids).toEqual(['<ntc_one@accounts.test>', '<ntc_one@accounts.test>', '<ntc_two@accounts.test>'])
+})
+
+test('an international domain is an A-label on the wire, in the command and in the header', async () => {
+  const { port, deliveries } = await givenMailServer()
+  let wire = ''
+  // The server's library shows addresses in Unicode; so what the mailer really says is written down on the way.
+  const mailer = await givenRawServer((socket) => {
+    const server = connect(port, '127.0.0.1')
+    server.on('error', () => socket.destroy())
+    socket.on('data', (data) => {
+      wire += data.toString('latin1')
+    })
+    socket.pipe(server).pipe(socket)
+  })
+  const address = parseAddress('Ada@BÜCHER.test')
+  expect(await mailer.send(letter(verification({ newEmail: address?.typed ?? '' }), address?.deliverable))).toBe(
+    'accepted',
+  )
+  expect(wire.match(/^(RCPT TO|To):.*$/gim)).toEqual(['RCPT TO:<Ada@xn--bcher-kva.test>', 'To: Ada@xn--bcher-kva.test'])
+  expect(wire).not.toContain('SMTPUTF8')
+  expect(only(deliveries).mail.text).toContain('Ada@BÜCHER.test')
+})
+
+test.each([
+  'ada@b.test, victim@b.test',
+  'ada@b.test;victim@b.test',
+  'ada@b.test\r\nBcc: victim@b.test',
+  'ada@b.test>\r\nRCPT TO:<victim@b.test',
+  '"ada@b.test, victim@b.test" <x@b.test>',
+])('a poisoned recipient reaches nobody else: %j', async (to) => {
+  const { mailer, deliveries, commands } = await givenMailServer()
+  await mailer.send(letter(verification(), to))
+  expect(commands.filter((command) => command === 'RCPT victim@b.test')).toEqual([])
+  expect(commands.length).toBeLessThanOrEqual(1)
+  for (const delivery of deliveries) expect(headersNamed(delivery, 'bcc')).toEqual([])
+})
+
+test.each([
+  ['a link', '<a href=//evil.test>click</a>'],
+  ['a quoted link', '<a href="https://evil.test/">click</a>'],
+  ['an image', '<img src="https://evil.test/x.png" onerror=alert(1)>'],
+  ['a script', '</p><script>alert(1)</script>'],
+  ['a template', '{{7*7}} <%= 7*7 %> #{7*7}'],
+  ['a placeholder', '[link] [code]'],
+  ['a comment', '--><b>x</b><!--'],
+  ['a style', '</style><style>.card{display:none}'],
+  ['a header', 'Ada\r\nBcc: victim@b.test\r\n\r\nHello'],
+  ['an attribute', '" onmouseover="alert(1)'],
+])('a user name that is %s is text in both parts', async (_, userName) => {
+  const { mailer, deliveries } = await givenMailServer()
+  expect(await mailer.send(letter(verification({ userName })))).toBe('accepted')
+  const delivery = only(deliveries)
+  const { html = '', text = '', subject } = delivery.mail
+  expect(subject).toBe('Verify Your New Email Address')
+  expect(delivery.recipients).toEqual(['ada@b.test'])
+  expect(headersNamed(delivery, 'bcc')).toEqual([])
+  expect(html).not.toMatch(/<script|<img|<b>|<a href=\/\/|<a [^>]*evil|onmouseover="|<style>\.card|\b49\b(?!;|,)/)
+  const ours = [LINK, 'mailto:support@accounts.test']
+  expect(linksOf(html).filter((href) => !ours.includes(href ?? ''))).toEqual([])
+  const seen = userName.replace(/\s+/g, ' ')
+  expect(text.replace(/\s+/g, ' ')).toContain(seen)
+  expect(linksOf(html).filter((href) => href === LINK).length).toBeGreaterThan(0)
+})
+
+test('a user name of ten kilobytes does not push the code out of sight', async () => {
+  const { mailer, deliveries } = await givenMailServer()
+  expect(await mailer.send(letter(verification({ userName: '😀 '.repeat(3_400) })))).toBe('accepted')
+  const { text = '', html = '' } = only(deliveries).mail
+  expect(text.indexOf(CODE)).toBeLessThan(2_000)
+  expect(html.length).toBeLessThan(20_000)
+  expect(text.isWellFormed()).toBe(true)
+})
+
+const refusing = (code: number, text: string) => Object.assign(new Error(text), { responseCode: code })
+
+type Stage = 'connection' | 'sign-in' | 'sender' | 'recipient' | 'message'
+const refusingAt = (stage: Stage, code: number, text: string): SMTPServerOptions => {
+  const refusal = refusing(code, text)
+  switch (stage) {
+    case 'connection':
+      return { onConnect: (_, callback) => callback(refusal) }
+    case 'sign-in':
+      return { authOptional: false, disabledCommands: ['STARTTLS'], onAuth: (_, __, callback) => callback(refusal) }
+    case 'sender':
+      return { onMailFrom: (_, __, callback) => callback(refusal) }
+    case 'recipient':
+      return { onRcptTo: (_, __, callback) => callback(refusal) }
+    case 'message':
+      return { onData: (stream, _, callback) => void stream.on('end', () => callback(refusal)).resume() }
+  }
+}
+
+test.each<[Stage, number, string, 'refused' | 'deferred']>([
+  // For good: this message will never be taken for this recipient.
+  ['recipient', 550, 'no such user', 'refused'],
+  ['recipient', 550, '5.1.1 no such user', 'refused'],
+  ['recipient', 550, '5.2.1 mailbox disabled', 'refused'],
+  ['recipient', 551, 'user not local', 'refused'],
+  ['recipient', 553, 'mailbox name not allowed', 'refused'],
+  ['recipient', 554, '5.1.1 no such user', 'refused'],
+  ['recipient', 556, '5.1.10 the domain takes no mail', 'refused'],
+  ['message', 550, 'not wanted', 'refused'],
+  ['message', 552, '5.3.4 too large', 'refused'],
+  ['message', 552, 'too large', 'refused'],
+  ['message', 554, 'not wanted', 'refused'],
+  ['message', 554, '5.7.1 looks like spam', 'refused'],
+  // For now, or by the fault of a setting that would meet every message.
+  ['connection', 421, 'try later', 'deferred'],
+  ['connection', 554, 'your address is blocked', 'deferred'],
+  ['sign-in', 535, '5.7.8 wrong password', 'deferred'],
+  ['sender', 550, 'no such sender', 'deferred'],
+  ['sender', 553, '5.1.8 bad sender', 'deferred'],
+  ['recipient', 450, 'greylisted', 'deferred'],
+  ['recipient', 452, '4.2.2 mailbox full', 'deferred'],
+  ['recipient', 530, '5.7.0 sign in first', 'deferred'],
+  ['recipient', 550, '5.1.8 bad sender', 'deferred'],
+  ['recipient', 550, '5.3.0 out of order', 'deferred'],
+  ['recipient', 550, '5.7.1 your address is blocked', 'deferred'],
+  ['recipient', 554, '5.7.1 relay access denied', 'deferred'],
+  ['recipient', 503, 'bad sequence', 'deferred'],
+  ['message', 451, 'local error', 'deferred'],
+  ['message', 550, '5.7.26 not authenticated', 'deferred'],
+  ['message', 554, '5.3.0 out of order', 'deferred'],
+])('at the %s the reply %i %s means: %s', async (stage, code, text, outcome) => {
+  const { deliveries, port } = await givenMailServer(refusingAt(stage, code, `${text} ada@b.test ${CODE}`))
+  const user = stage === 'sign-in' ? 'user:password@' : ''
+  const mailer = createMailer({ ...settings, smtpUrl: `smtp://${user}127.0.0.1:${port}` })
+  const from = logged.length
+  expect(await mailer.send(letter(verification()))).toBe(outcome)
+  expect(deliveries).toEqual([])
+  const lines = logged.slice(from)
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ event: `mail_${outcome}`, responseCode: code }])
+  expect(lines.join()).not.toMatch(/ada@b\.test|042137|Lovelace/)
+})
+
+test('messages are counted by how they ended', async () => {
+  const count = async (result: string) =>
+    (await metrics().mails.get()).values.find(
+      ({ labels }) => labels.template === 'verify-new-email' && labels.result === result,
+    )?.value ?? 0
+  const before = [await count('accepted'), await count('deferred'), await count('refused')]
+  const replies = [550, 450, 550]
+  const { mailer } = await givenMailServer({
+    onRcptTo: (_, __, callback) => {
+      const code = replies.shift()
+      callback(code ? refusing(code, 'no') : undefined)
+    },
+  })
+  for (let n = 0; n < 4; n++) await mailer.send(letter(verification()))
+  const after = [await count('accepted'), await count('deferred'), await count('refused')]
+  expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([1, 1, 2])
+})
+
+test('what is sent leaves one line in the log, without address, name, code or link', async () => {
+  const { mailer } = await givenMailServer()
+  const from = logged.length
+  await mailer.send(letter(verification()))
+  const lines = logged.slice(from)
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { event: 'mail_accepted', template: 'verify-new-email', messageId: 'ecr_7Yc1fVn0Qk2mXh3rTzB8dA' },
+  ])
+  expect(lines.join()).not.toMatch(/ada@b\.test|042137|Lovelace|verify-email#/)
+})
+
+test('after a refusal the next message is taken again', async () => {
+  let refuses = true
+  const { mailer, deliveries } = await givenMailServer({
+    onRcptTo: (_, __, callback) => (refuses ? callback(refusing(450, 'later')) : callback()),
+  })
+  expect(await mailer.send(letter(verification()))).toBe('deferred')
+  refuses = false
+  expect(await mailer.send(letter(verification()))).toBe('accepted')
+  expect(deliveries).toHaveLength(1)
+})
+
+test('twenty messages at once all arrive, each with its own recipient and code', async () => {
+  const { mailer, deliveries } = await givenMailServer()
+  const numbers = Array.from({ length: 20 }, (_, n) => n)
+  const sent = await Promise.all(
+    numbers.map((n) => mailer.send(letter(verification({ code: String(100_000 + n) }), `u${n}@b.test`))),
+  )
+  expect(sent).toEqual(numbers.map(() => 'accepted'))
+  const pairs = deliveries.map(({ recipients, mail }) => [recipients.join(), /1000\d\d/.exec(mail.text ?? '')?.[0]])
+  expect(pairs.sort()).toEqual(numbers.map((n) => [`u${n}@b.test`, String(100_000 + n)]).sort())
+})
+
+test('where nothing listens the message is not taken', async () => {
+  const mailer = createMailer({ ...settings, smtpUrl: 'smtp://127.0.0.1:1' })
+  expect(await mailer.send(letter(verification()))).toBe('deferred')
+})
+
+test('a server that hangs up, or speaks another protocol, has not taken the message', async () => {
+  const hangsUp = await givenRawServer((socket) => socket.destroy())
+  const speaksHttp = await givenRawServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+  expect(await Promise.all([hangsUp, speaksHttp].map((mailer) => mailer.send(letter(verification()))))).toEqual([
+    'deferred',
+    'deferred',
+  ])
+})
+
+test('however a mail server stalls, send ends within fourteen seconds, and once it goes on all is taken at once', async () => {
+  const silent = await givenRawServer(() => {})
+  let stalls = true
+  const stallsInData = await givenMailServer({
+    onData: (stream, _session, callback) => void stream.resume().on('end', () => stalls || callback()),
+  })
+  const dripped: Socket[] = []
+  const dripping = await givenRawServer((socket) => {
+    dripped.push(socket)
+    socket.resume().write('220 mail.test\r\n')
+    // A byte a second keeps every timer of the connection from running out.
+    const timer = setInterval(() => socket.write('2'), 1_000)
+    socket.on('close', () => clearInterval(timer))
+  })
+  // More than there are connections to one server.
+  const dozen = Array.from({ length: 12 }, () => stallsInData.mailer)
+  const send = (mailers: (typeof silent)[]) => Promise.all(mailers.map((mailer) => mailer.send(letter(verification()))))
+  const startedAt = performance.now()
+  expect(new Set(await send([silent, dripping, ...dozen]))).toEqual(new Set(['deferred']))
+  expect(performance.now() - startedAt).toBeLessThan(14_000)
+  // No connection goes on that nobody waits for.
+  await vi.waitFor(() => expect(dripped.map(({ destroyed }) => destroyed)).toEqual([true]))
+  stalls = false
+  expect(new Set(await send(dozen))).toEqual(new Set(['accepted']))
+}, 40_000)

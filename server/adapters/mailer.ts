@@ -1,0 +1,102 @@
+import type { createTransport, SendMailOptions, Transporter } from 'nodemailer'
+import type { Mail } from '@/domain/context'
+import type { Env } from '../env'
+import { forgetMessages, storeMessage } from '../local/mailbox'
+import { createGate } from '../pages/operator-gate'
+import { describeError, log } from '../watch/log'
+import { metrics } from '../watch/metrics'
+import { isRefusalForGood } from './smtp-replies'
+
+type Settings = Pick<Env, 'smtpUrl' | 'mailFrom' | 'supportEmail' | 'appUrl'>
+type Deliver = (
+  envelope: { to: string; id: string; userId: string },
+  content: { subject: string; html: string; text: string },
+) => Promise<void>
+
+/** However a mail server stalls, a request waits this long at most. */
+const MOST_WAIT_MS = 10_000
+/** The rest is for the sending: what is broken off in the middle may go out although it counts as refused. */
+const MOST_QUEUE_MS = 5_000
+const MOST_CONNECTIONS = 10
+
+/** What messages are made with takes longer to load than all the rest, and no request but those that send needs it. */
+export const loadMessages = () => import('./messages')
+
+export function createMailer(settings: Settings): Mail {
+  const deliver = settings.smtpUrl ? overSmtp(settings.smtpUrl, settings) : toMailbox(settings)
+  return {
+    async send({ to, id, userId, message }) {
+      const startedAt = performance.now()
+      const { outcome, ...details } = await loadMessages()
+        .then(({ renderMessage }) => renderMessage(message, settings))
+        .then((content) => deliver({ to, id, userId }, content))
+        .then(
+          () => ({ outcome: 'accepted' as const }),
+          // A server's answer can repeat the address, so only its code is kept.
+          (error) => ({
+            outcome: isRefusalForGood(error) ? ('refused' as const) : ('deferred' as const),
+            ...describeError(error),
+            responseCode: error?.responseCode,
+          }),
+        )
+      log()[outcome === 'accepted' ? 'info' : 'warn']({
+        event: `mail_${outcome}`,
+        ...details,
+        template: message.template,
+        messageId: id,
+        ms: Math.round(performance.now() - startedAt),
+      })
+      metrics().mails.inc({ template: message.template, result: outcome })
+      return outcome
+    },
+    forget: (userId) => (settings.smtpUrl ? Promise.resolve() : forgetMessages(userId)),
+  }
+}
+
+function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
+  let opened: Promise<Transporter> | undefined
+  const host = new URL(appUrl).hostname
+  const connections = createGate(MOST_CONNECTIONS, MOST_QUEUE_MS)
+  return async ({ to, id }, content) => {
+    const deadline = performance.now() + MOST_WAIT_MS
+    opened ??= openTransport(url).catch((error) => {
+      opened = undefined
+      throw error
+    })
+    const transport = await opened
+    await connections.enter()
+    const message: SendMailOptions & { signal: AbortSignal } = {
+      ...content,
+      from: mailFrom,
+      to: { name: '', address: to },
+      messageId: `<${id}@${host}>`,
+      headers: { 'Auto-Submitted': 'auto-generated' },
+      signal: AbortSignal.timeout(Math.max(0, Math.round(deadline - performance.now()))),
+    }
+    await transport.sendMail(message).finally(connections.leave)
+  }
+}
+
+const openTransport = async (url: string): Promise<Transporter> =>
+  (await import('nodemailer')).createTransport({
+    url,
+    pool: true,
+    maxConnections: MOST_CONNECTIONS,
+    connectionTimeout: 5_000,
+    greetingTimeout: 5_000,
+    socketTimeout: 8_000,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  } as Parameters<typeof createTransport>[0])
+
+/** Greets the server and signs in, on a connection of its own; rejects where that fails. */
+export async function checkMailServer(url: string, mostWaitMs: number): Promise<void> {
+  const waits = { connectionTimeout: mostWaitMs, greetingTimeout: mostWaitMs, socketTimeout: mostWaitMs }
+  const { createTransport } = await import('nodemailer')
+  await createTransport({ url, ...waits }).verify()
+}
+
+function toMailbox({ mailFrom }: Settings): Deliver {
+  return ({ to, userId }, content) =>
+    storeMessage({ at: new Date().toISOString(), userId, to, from: mailFrom, ...content })
+}

@@ -1,0 +1,209 @@
+import { createHmac } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { createSessionToken } from '@/domain/access/authenticate'
+import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
+import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
+import { authenticate, givenUser, type TestContext, testContext } from '@/testing/domain'
+import { createOutsideIssuer } from './outside-issuer'
+
+const ISSUER = 'https://issuer.test/'
+const AUDIENCE = 'account-service'
+
+type Keys = Awaited<ReturnType<typeof generateKeyPair>>
+let keys: Keys
+let strangers: Keys
+beforeAll(async () => {
+  keys = await generateKeyPair('RS256', { extractable: true })
+  strangers = await generateKeyPair('RS256', { extractable: true })
+})
+
+/** The issuer's key server; `down` makes it answer as a server in trouble does. The service's clock is `aheadMs` of the host's. */
+async function givenIssuer() {
+  const state = { keys: [{ kid: 'one', pair: keys }], down: false, asked: 0, aheadMs: 0 }
+  const server = createServer(async (_request, response) => {
+    state.asked++
+    if (state.down) return void response.writeHead(500).end()
+    const jwks = await Promise.all(
+      state.keys.map(async ({ kid, pair }) => ({
+        ...(await exportJWK(pair.publicKey)),
+        kid,
+        alg: 'RS256',
+        use: 'sig',
+      })),
+    )
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify({ keys: jwks }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const jwksUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`
+  const clock = { now: () => new Date(Date.now() + state.aheadMs) }
+  return { state, verifier: createOutsideIssuer({ jwksUrl, issuer: ISSUER, audience: AUDIENCE }, clock) }
+}
+
+interface TokenOptions {
+  /** Of any type: issuers send what they like. */
+  claims?: Record<string, unknown>
+  header?: Record<string, unknown>
+  pair?: Keys
+}
+
+function sign({ claims = {}, header = {}, pair = keys }: TokenOptions = {}): Promise<string> {
+  const now = Math.floor(Date.now() / 1000)
+  const payload = {
+    iss: ISSUER,
+    aud: AUDIENCE,
+    sub: 'usr_x',
+    exp: now + 600,
+    iat: now,
+    scope: 'openid email:manage',
+    ...claims,
+  }
+  return new SignJWT(payload)
+    .setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid: 'one', ...header })
+    .sign(pair.privateKey)
+}
+
+test("the issuer's access token names the user, the scopes we know and its end", async () => {
+  const { verifier } = await givenIssuer()
+  expect(await verifier.verify(await sign())).toEqual({
+    userId: 'usr_x',
+    scopes: ['email:manage'],
+    expiresAt: expect.any(Date),
+  })
+})
+
+test('a token can never bring the scope that manages tokens', async () => {
+  const { verifier } = await givenIssuer()
+  const token = await sign({ claims: { scope: 'tokens:manage account:manage' } })
+  expect((await verifier.verify(token))?.scopes).toEqual(['account:manage'])
+})
+
+test('scopes may come as an array, and what is no scope counts for nothing', async () => {
+  const { verifier } = await givenIssuer()
+  const array = await sign({ claims: { scope: ['email:manage', 7, 'tokens:manage'] } })
+  expect((await verifier.verify(array))?.scopes).toEqual(['email:manage'])
+  for (const scope of [7, null, { 'email:manage': true }]) {
+    expect((await verifier.verify(await sign({ claims: { scope } })))?.scopes).toEqual([])
+  }
+})
+
+const now = () => Math.floor(Date.now() / 1000)
+const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const payload = () => encode({ iss: ISSUER, aud: AUDIENCE, sub: 'usr_x', exp: now() + 600, scope: 'email:manage' })
+
+const hostile: [string, () => Promise<string>][] = [
+  ['no signature (alg none)', async () => `${encode({ alg: 'none', typ: 'at+jwt' })}.${payload()}.`],
+  [
+    'the public key used as an HMAC secret',
+    async () => {
+      const text = `${encode({ alg: 'HS256', typ: 'at+jwt', kid: 'one' })}.${payload()}`
+      return `${text}.${createHmac('sha256', await exportSPKI(keys.publicKey))
+        .update(text)
+        .digest('base64url')}`
+    },
+  ],
+  ['another audience', () => sign({ claims: { aud: 'other' } })],
+  ['another issuer', () => sign({ claims: { iss: 'https://evil.test/' } })],
+  ['its end passed', () => sign({ claims: { exp: now() - 61 } })],
+  ['its beginning not reached', () => sign({ claims: { nbf: now() + 120 } })],
+  ['no end', () => sign({ claims: { exp: undefined } })],
+  ['no subject', () => sign({ claims: { sub: undefined } })],
+  ['an empty subject', () => sign({ claims: { sub: '' } })],
+  ['a number for a subject', () => sign({ claims: { sub: 7 } })],
+  ['a list for a subject', () => sign({ claims: { sub: ['usr_x', 'usr_y'] } })],
+  ['a subject that nothing can be stored under', () => sign({ claims: { sub: 'usr_\0' } })],
+  ['the type of an ID token', () => sign({ header: { typ: 'JWT' } })],
+  ['no type', () => sign({ header: { typ: undefined } })],
+  ["a stranger's signature", () => sign({ pair: strangers })],
+  [
+    'a key that it brings itself',
+    async () => sign({ pair: strangers, header: { jwk: await exportJWK(strangers.publicKey), kid: 'two' } }),
+  ],
+  ['an address for its key', () => sign({ pair: strangers, header: { jku: 'https://evil.test/jwks', kid: 'two' } })],
+  ['a path as key id', () => sign({ pair: strangers, header: { kid: '../../dev/null' } })],
+  [
+    'a payload that was edited',
+    async () => {
+      const [header, , signature] = (await sign()).split('.')
+      return `${header}.${encode({ iss: ISSUER, aud: AUDIENCE, sub: 'usr_y', exp: now() + 600 })}.${signature}`
+    },
+  ],
+]
+
+test.each(hostile)('a token with %s is no token', async (_what, make) => {
+  const { verifier } = await givenIssuer()
+  expect(await verifier.verify(await make())).toBeNull()
+})
+
+test("what has expired is decided by the service's clock, whatever the host's says", async () => {
+  const { state, verifier } = await givenIssuer()
+  state.aheadMs = 3_600_000
+  expect(await verifier.verify(await sign())).toBeNull()
+  state.aheadMs = -3_600_000
+  expect(await verifier.verify(await sign({ claims: { exp: now() - 1_800 } }))).not.toBeNull()
+})
+
+test('while the issuer rotates its keys, tokens of both are good, and the keys are asked for once', async () => {
+  const { state, verifier } = await givenIssuer()
+  state.keys.push({ kid: 'two', pair: strangers })
+  expect(await verifier.verify(await sign())).not.toBeNull()
+  expect(await verifier.verify(await sign({ pair: strangers, header: { kid: 'two' } }))).not.toBeNull()
+  expect(state.asked).toBe(1)
+})
+
+test('an issuer that is down opens nothing and calls no token bad', async () => {
+  const { state, verifier } = await givenIssuer()
+  state.down = true
+  await expect(verifier.verify(await sign())).rejects.toMatchObject({ code: 'SERVER_002' })
+})
+
+async function givenContext(): Promise<TestContext> {
+  const { verifier } = await givenIssuer()
+  return { ...(await testContext()), outsideIssuer: verifier }
+}
+
+test('a good token of a user that we do not know opens nothing', async () => {
+  const ctx = await givenContext()
+  expect(await authenticate(ctx, await sign({ claims: { sub: 'usr_unknown' } }))).toBeNull()
+})
+
+test('the tokens of browser sessions go on working beside an outside issuer, and know their withdrawal afterwards', async () => {
+  const ctx = await givenContext()
+  const { userId, sessionId } = await givenUser(ctx)
+  const { token } = createSessionToken(ctx, sessionId)
+  const actor = await authenticate(ctx, token)
+  if (!actor) throw new Error('the token opens nothing')
+  expect(actor).toMatchObject({ kind: 'session', userId })
+  const withdrawing = { ...ctx, actor, ip: '', buckets: [] }
+  const { withdrawal_id } = await withdrawAccount(withdrawing, { userId, confirmation: 'DELETE_MY_ACCOUNT' })
+  const path = { userId, withdrawalId: withdrawal_id }
+  expect(await authenticateWithdrawn(ctx, token, path, 'reads')).toMatchObject({ withdrawal: { id: withdrawal_id } })
+})
+
+test('an outside token that withdraws its account reads the progress, and another one of the same user does not', async () => {
+  const ctx = await givenContext()
+  const user = await givenUser(ctx)
+  const token = (jti: string) =>
+    sign({ claims: { sub: user.userId, scope: 'account:manage', exp: now() + 86_400, jti } })
+  const [calling, other] = [await token('calling'), await token('other')]
+  const actor = await authenticate(ctx, calling)
+  if (!actor) throw new Error('the token opens nothing')
+  expect(actor).toMatchObject({ kind: 'outside_token', scopes: ['account:manage'] })
+  const { withdrawal_id } = await withdrawAccount(
+    { ...ctx, actor, ip: '', buckets: [] },
+    { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' },
+  )
+  const path = { userId: user.userId, withdrawalId: withdrawal_id }
+  expect(await authenticateWithdrawn(ctx, calling, path, 'reads')).toMatchObject({ withdrawal: { id: withdrawal_id } })
+  expect(await authenticateWithdrawn(ctx, other, path, 'reads')).toBeNull()
+  expect(await authenticate(ctx, other)).toBeNull()
+  // It was never seen, and has ended like the others.
+  expect(await authenticateWithdrawn(ctx, other, path, 'refused')).toMatchObject({ withdrawal: { madeTheCall: false } })
+  const stranger = { ...path, userId: 'usr_other' }
+  expect(await authenticateWithdrawn(ctx, other, stranger, 'refused')).toBeNull()
+  const email = await sign({ claims: { sub: user.userId, scope: 'email:manage', exp: now() + 86_400 } })
+  expect(await authenticateWithdrawn(ctx, email, path, 'refused')).toBeNull()
+})

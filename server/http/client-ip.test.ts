@@ -1,0 +1,148 @@
+import type { IncomingMessage } from 'node:http'
+import pino, { type Logger } from 'pino'
+import { afterEach, expect, test, vi } from 'vitest'
+import type { Env } from '../env'
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.resetModules()
+})
+
+/** Settings are parsed once a process, so each count of hops gets the module anew. */
+async function clientIpWith(hops: string | undefined) {
+  vi.resetModules()
+  vi.stubEnv('TRUSTED_PROXY_HOPS', hops)
+  vi.stubEnv('AUTH_SECRET', 'auth-secret-for-tests')
+  vi.stubEnv('CODE_SECRET', 'code-secret-for-tests')
+  return import('./client-ip')
+}
+
+const incoming = (remoteAddress: string | undefined, headers: Record<string, string> = {}) =>
+  ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage
+
+const FORGED = {
+  'x-forwarded-for': '203.0.113.9',
+  'x-real-ip': '203.0.113.9',
+  forwarded: 'for=203.0.113.9',
+  'x-client-ip': '203.0.113.9',
+  'x-account-client-ip': '203.0.113.9',
+  'true-client-ip': '203.0.113.9',
+}
+
+test('without trusted hops the peer is the client, whatever the headers say', async () => {
+  const { clientIp } = await clientIpWith(undefined)
+  expect(clientIp(incoming('192.0.2.1', FORGED))).toBe('192.0.2.1')
+  for (let n = 0; n < 50; n++) {
+    expect(clientIp(incoming('192.0.2.1', { 'x-forwarded-for': `198.51.100.${n}` }))).toBe('192.0.2.1')
+  }
+})
+
+test('an IPv4 peer on a dual-stack socket is written as IPv4, an IPv6 peer as it is', async () => {
+  const { clientIp } = await clientIpWith('0')
+  expect(clientIp(incoming('::ffff:192.0.2.1'))).toBe('192.0.2.1')
+  expect(clientIp(incoming('2001:db8::1'))).toBe('2001:db8::1')
+  expect(clientIp(incoming('::ffff:c000:201'))).toBe('::ffff:c000:201')
+})
+
+test('a socket without a peer gives an empty address, not a forged one', async () => {
+  const { clientIp } = await clientIpWith('0')
+  expect(clientIp(incoming(undefined, FORGED))).toBe('')
+})
+
+test.each([
+  ['1', '198.51.100.7', '198.51.100.7'],
+  ['1', '203.0.113.9, 198.51.100.7', '198.51.100.7'],
+  ['1', '203.0.113.9,203.0.113.10,::ffff:198.51.100.7', '198.51.100.7'],
+  ['2', '203.0.113.9, 198.51.100.7, 10.0.0.2', '198.51.100.7'],
+  ['2', ' , 198.51.100.7 ,, 10.0.0.2', '198.51.100.7'],
+  ['3', '2001:db8::5, 10.0.0.1, 10.0.0.2', '2001:db8::5'],
+  ['1', '198.51.100.7:50123', '198.51.100.7'],
+  ['1', '[2001:db8::5]:50123', '2001:db8::5'],
+  ['1', '[::ffff:198.51.100.7]:50123', '198.51.100.7'],
+  ['1', '2001:db8::5:8080', '2001:db8::5:8080'],
+  ['2', '203.0.113.9:1, 198.51.100.7:2, 10.0.0.2:3', '198.51.100.7'],
+])('behind %s trusted hops, of "%s" the client is %s', async (hops, forwarded, expected) => {
+  const { clientIp } = await clientIpWith(hops)
+  expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': forwarded }))).toBe(expected)
+})
+
+test('where fewer hops wrote than are trusted, the peer is the client', async () => {
+  const { clientIp } = await clientIpWith('2')
+  expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': '203.0.113.9' }))).toBe('10.0.0.3')
+  expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': '' }))).toBe('10.0.0.3')
+  expect(clientIp(incoming('10.0.0.3'))).toBe('10.0.0.3')
+})
+
+test.each([
+  'unknown',
+  '_hidden',
+  'evil.test',
+  '198.51.100.7:',
+  '198.51.100.7:port',
+  '198.51.100.7:123456',
+  '198.51.100.256',
+  '198.51.100.7 198.51.100.8',
+  '[198.51.100.7]:80',
+  '[2001:db8::5]',
+  '[2001:db8::5',
+  '2001:db8::5]:80',
+  '[2001:db8::5]:80:90',
+  '"198.51.100.7"',
+  'for=198.51.100.7',
+  '1',
+  '127.1',
+])('an entry that is no address, such as %s, falls back to the peer', async (entry) => {
+  const { clientIp } = await clientIpWith('1')
+  expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': entry }))).toBe('10.0.0.3')
+  expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': `203.0.113.9, ${entry}` }))).toBe('10.0.0.3')
+})
+
+test('one client is one address, whatever port each of its connections has', async () => {
+  const { clientIp } = await clientIpWith('1')
+  const ports = Array.from({ length: 50 }, (_, n) => 1024 + 997 * n)
+  const addresses = ports.flatMap((port) =>
+    [`198.51.100.7:${port}`, `[2001:db8::5]:${port}`].map((entry) =>
+      clientIp(incoming('10.0.0.3', { 'x-forwarded-for': entry })),
+    ),
+  )
+  expect(new Set(addresses)).toEqual(new Set(['198.51.100.7', '2001:db8::5']))
+})
+
+test('only a production start without a trusted proxy is warned about, once', async () => {
+  const shared = globalThis as { __accountLog?: Logger }
+  const { __accountLog: before } = shared
+  const logged: string[] = []
+  shared.__accountLog = pino({ level: 'info', base: null }, { write: (line: string) => void logged.push(line) })
+  const { warnWithoutTrustedProxy } = await clientIpWith(undefined)
+  const env = (production: boolean, trustedProxyHops: number) => ({ production, trustedProxyHops }) as Env
+  for (const [production, hops] of [
+    [false, 0],
+    [true, 1],
+    [true, 0],
+  ] as const)
+    warnWithoutTrustedProxy(env(production, hops))
+  shared.__accountLog = before
+  expect(logged.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ event: 'no_trusted_proxy', hint: expect.stringContaining('TRUSTED_PROXY_HOPS') }),
+  ])
+})
+
+test('only the first forwarding header counts with trusted hops', async () => {
+  const { clientIp } = await clientIpWith('1')
+  const { 'x-forwarded-for': _, ...others } = FORGED
+  expect(clientIp(incoming('10.0.0.3', others))).toBe('10.0.0.3')
+})
+
+test('the mark of the server entry replaces one that the client sent', async () => {
+  const { clientIpOf, markClientIp } = await clientIpWith('0')
+  const request = incoming('192.0.2.1', { ...FORGED })
+  // The name of the header is the module's own secret: whoever knew it would send this.
+  markClientIp(request, '203.0.113.9')
+  markClientIp(request, '192.0.2.1')
+  expect(clientIpOf(new Headers(request.headers as Record<string, string>))).toBe('192.0.2.1')
+})
+
+test('without a mark the client is unknown', async () => {
+  const { clientIpOf } = await clientIpWith('0')
+  expect(clientIpOf(new Headers({ 'X-Forwarded-For': '203.0.113.9' }))).toBe('unknown')
+})

@@ -1,0 +1,1509 @@
+import { randomBytes } from 'node:crypto'
+import pino, { type Logger } from 'pino'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import type { GrantableScope as Scope } from '@/contract/define'
+import { ERRORS, type ErrorCode } from '@/contract/errors'
+import { operations as all } from '@/contract/operations'
+import { createSessionToken } from '@/domain/access/authenticate'
+import { signOut } from '@/domain/access/sessions'
+import { createUser } from '@/domain/access/user'
+import type { Sql, SystemContext } from '@/domain/context'
+import type { Limits } from '@/domain/limits/limits'
+import {
+  type Answer,
+  type Asking,
+  call,
+  callsBy,
+  day,
+  givenCaller,
+  givenChange,
+  givenToken,
+  hour,
+  minute,
+  NOBODYS_IDS,
+  OPERATIONS,
+  readAnswer,
+  request,
+} from '@/testing/api'
+import {
+  codeSentTo,
+  givenSession,
+  type TestContext,
+  tally,
+  testContext,
+  testDatabase,
+  wrongCode,
+} from '@/testing/domain'
+import { openDatabase } from '../adapters/database'
+import { api } from './api'
+
+const shared = globalThis as { __accountContext?: SystemContext; __accountLog?: Logger }
+const logged: string[] = []
+shared.__accountLog = pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) })
+
+let ctx: TestContext
+
+async function begin(limits: Partial<Limits> = {}) {
+  ctx = await testContext(limits)
+  shared.__accountContext = ctx
+}
+
+beforeEach(() => begin())
+afterEach(() => ctx.settle())
+
+// ---- what every answer has to look like, written down once more ----
+
+const time = z.iso.datetime({ precision: 3 })
+const method = z.enum(['email_code', 'email_link'])
+const nothingPending = z.strictObject({
+  has_pending: z.literal(false),
+  new_email: z.null(),
+  requested_at: z.null(),
+  expires_at: z.null(),
+  change_request_id: z.null(),
+  verification_method: z.null(),
+  attempts_remaining: z.null(),
+  resend_available_at: z.null(),
+})
+const pending = z.strictObject({
+  has_pending: z.literal(true),
+  new_email: z.string(),
+  requested_at: time,
+  expires_at: time,
+  change_request_id: z.string().regex(/^ecr_[\w-]{22,}$/),
+  verification_method: method,
+  attempts_remaining: z.int().min(1).max(5),
+  resend_available_at: time,
+})
+const step = z.union([
+  z.strictObject({ step: z.string(), status: z.literal('completed'), completed_at: time }),
+  z.strictObject({ step: z.string(), status: z.enum(['processing', 'pending']), estimated_completion: time }),
+])
+const DATA: Record<string, z.ZodType> = {
+  changeEmail: z.strictObject({
+    change_request_id: z.string().regex(/^ecr_[\w-]{22,}$/),
+    status: z.literal('pending_verification'),
+    new_email: z.string(),
+    verification_method: method,
+    verification_expires_at: time,
+    current_email_retained: z.literal(true),
+  }),
+  verifyEmail: z.strictObject({
+    email_verified: z.literal(true),
+    new_email: z.string(),
+    changed_at: time,
+    notification_sent: z.boolean(),
+  }),
+  getEmailStatus: z.strictObject({
+    current_email: z.string(),
+    email_verified: z.boolean(),
+    verified_at: time.nullable(),
+    pending_change: z.union([nothingPending, pending]),
+  }),
+  resendVerification: z.strictObject({
+    verification_sent: z.literal(true),
+    method,
+    expires_at: time,
+    resend_available_at: time,
+  }),
+  cancelEmailChange: z.strictObject({ change_request_id: z.string(), status: z.literal('cancelled') }),
+  withdrawAccount: z.strictObject({
+    withdrawal_id: z.string().regex(/^wd_[\w-]{22,}$/),
+    status: z.literal('processing'),
+    scheduled_completion: time,
+    data_retention_period: z.literal(30),
+    deletion_steps: z.array(step).length(4),
+    status_token: z.string().regex(/^wst_[\w-]{22,}$/),
+  }),
+  getWithdrawalStatus: z.strictObject({
+    withdrawal_id: z.string(),
+    status: z.enum(['processing', 'completed']),
+    completed_at: time.optional(),
+    data_retention: z.strictObject({ audit_logs: z.boolean(), retention_period: z.literal(30) }),
+    scheduled_completion: time,
+    deletion_steps: z.array(step).length(4),
+    applications: z.array(z.unknown()),
+  }),
+}
+const WITHOUT_MESSAGE = ['getEmailStatus', 'getWithdrawalStatus']
+const WITHOUT_TIMESTAMP = ['getWithdrawalStatus']
+const refusal = z.strictObject({
+  success: z.literal(false),
+  error: z.strictObject({ code: z.string(), message: z.string().min(1), details: z.string().min(1) }),
+  timestamp: time,
+})
+
+/** Reads an answer and holds it against everything that is true of all answers. */
+async function judge(response: Response, operation?: string): Promise<Answer> {
+  const answer = await readAnswer(response)
+  const { status, headers, code } = answer
+  const json = JSON.parse(answer.text)
+  expect(headers.get('Content-Type')).toBe('application/json; charset=utf-8')
+  expect(headers.get('Cache-Control')).toBe('no-store')
+  expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+  expect(headers.get('X-Request-Id')).toMatch(/^[A-Za-z0-9._-]{1,64}$/)
+  expect(headers.has('RateLimit')).toBe(headers.has('RateLimit-Policy'))
+  expect(headers.has('Location')).toBe(status === 202)
+  expect(headers.has('Allow')).toBe(status === 405)
+  if (status < 300) {
+    const schema = z.strictObject({
+      success: z.literal(true),
+      data: DATA[operation ?? ''] ?? z.never(),
+      ...(!WITHOUT_MESSAGE.includes(operation ?? '') && { message: z.string().min(1) }),
+      ...(!WITHOUT_TIMESTAMP.includes(operation ?? '') && { timestamp: time }),
+    })
+    schema.parse(json)
+    expect(status).toBe(operation === 'withdrawAccount' ? 202 : 200)
+    return answer
+  }
+  const { error } = refusal.parse(json)
+  expect({ code, status, message: error.message }).toEqual({
+    code,
+    status: ERRORS[code as ErrorCode].status,
+    message: ERRORS[code as ErrorCode].message,
+  })
+  const waits = (status === 429 && code !== 'EMAIL_005') || status === 503
+  if (code !== 'REQUEST_007') expect({ code, waits: headers.has('Retry-After') }).toEqual({ code, waits })
+  if (waits) expect(headers.get('Retry-After')).toMatch(/^[1-9]\d*$/)
+  expect(headers.has('WWW-Authenticate')).toBe(['AUTH_001', 'AUTH_002', 'WITHDRAWAL_005'].includes(code))
+  return answer
+}
+
+// ---- asking ----
+
+/** Those of the description; what manages tokens and sessions has tests of its own. */
+const operations = all.filter(({ name }) => name in DATA)
+const POSTS = operations.filter((contract) => contract.method === 'POST').map(({ name }) => name)
+
+const send = (path: string, init: RequestInit & { duplex?: 'half' } = {}) =>
+  api(new Request(`http://localhost${path}`, init), '192.0.2.1')
+
+const asks: typeof call = async (caller, operation, asking) =>
+  judge(await request(caller, operation, asking), operation)
+/** Of this user's, with no token but one that is given. */
+const ask = (operation: string, { userId }: { userId: string }, asking?: Asking) => asks({ userId }, operation, asking)
+const { change, verify, resend, withdraw } = callsBy(asks)
+
+const BOTH: Scope[] = ['email:manage', 'account:manage']
+
+/** Everything that a call may leave behind for these users. */
+async function tracesOf(...userIds: string[]) {
+  const where = { userId: { in: userIds } }
+  return {
+    requests: await ctx.db.emailChangeRequest.count({ where }),
+    limits: await ctx.db.rateLimit.count({ where }),
+    keys: await ctx.db.idempotencyKey.count({ where }),
+    withdrawals: await ctx.db.withdrawal.count({ where }),
+    notices: await ctx.db.notice.count({ where }),
+    mails: ctx.mailbox.length,
+  }
+}
+const NO_TRACE = { requests: 0, limits: 0, keys: 0, withdrawals: 0, notices: 0, mails: 0 }
+
+const withoutTimestamp = (text: string) => text.replace(/"timestamp":"[^"]+"/, '')
+const comparable = ({ status, text, headers }: Answer) => {
+  const { 'x-request-id': _, ...rest } = Object.fromEntries(headers)
+  return { status, text: withoutTimestamp(text), headers: rest }
+}
+
+// ---- who may call ----
+
+test.each(all.map(({ name }) => name))(
+  '%s refuses every credential that opens nothing with 401 and a challenge, and leaves no trace',
+  async (name) => {
+    const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
+    const revoked = await givenToken(ctx, caller.userId)
+    await ctx.db.accessToken.update({ where: { id: revoked.id }, data: { revokedAt: ctx.clock.now() } })
+    const ended = await givenSession(ctx, caller.userId)
+    await signOut(ctx, ended)
+    const tenMinutesAgo = { now: () => new Date(ctx.clock.now().getTime() - 10 * minute) }
+    const session = createSessionToken(ctx, caller.sessionId).token
+    const kinds: Record<string, string> = {
+      'a word': 'Bearer junk',
+      'a percent sign': 'Bearer %',
+      'eight kilobytes': `Bearer ${'a'.repeat(8192)}`,
+      'no token after the scheme': 'Bearer ',
+      'two words after the scheme': 'Bearer x y',
+      'another scheme': 'Basic dXNlcjpwYXNzd29yZA==',
+      'the token without a scheme': `Token ${caller.token}`,
+      'two tokens': `Bearer ${caller.token}, Bearer ${caller.token}`,
+      'an unknown access token': `Bearer uat_${randomBytes(32).toString('base64url')}`,
+      'an access token cut short': `Bearer ${caller.token.slice(0, -1)}`,
+      'an expired access token': `Bearer ${(await givenToken(ctx, caller.userId, BOTH, 0)).token}`,
+      'a revoked access token': `Bearer ${revoked.token}`,
+      'a token of an ended session': `Bearer ${createSessionToken(ctx, ended).token}`,
+      'a session token after ten minutes': `Bearer ${createSessionToken({ ...ctx, clock: tenMinutesAgo }, caller.sessionId).token}`,
+      'a session token with a later end': `Bearer ${session.replace(/\.(\d+)\./, (_, at) => `.${Number(at) + 60}.`)}`,
+      'a session token of another session': `Bearer ${session.replace(caller.sessionId, stranger.sessionId)}`,
+      'a session id': `Bearer ${caller.sessionId}`,
+      'a made-up status token': `Bearer wst_${randomBytes(32).toString('base64url')}`,
+      'a JWT without signature': 'Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.',
+    }
+    for (const [kind, token] of Object.entries(kinds)) {
+      const answer = await ask(name, caller, { token })
+      // Whoever sent no bearer token is not told that it was bad.
+      const challenge = /^Bearer \S/.test(token) ? 'Bearer error="invalid_token"' : 'Bearer'
+      expect({ kind, code: answer.code, challenge: answer.headers.get('WWW-Authenticate') }).toEqual({
+        kind,
+        code: 'AUTH_001',
+        challenge,
+      })
+    }
+    const cookies = { Cookie: `next-auth.session-token=${session}; __Host-next-auth.session-token=${session}` }
+    const none: Record<string, string>[] = [
+      {},
+      cookies,
+      { 'X-User-ID': caller.userId },
+      { 'x-middleware-subrequest': 'middleware' },
+    ]
+    for (const headers of none) {
+      const answer = await ask(name, caller, { headers })
+      expect([answer.code, answer.headers.get('WWW-Authenticate')]).toEqual(['AUTH_001', 'Bearer'])
+    }
+    expect(await tracesOf(caller.userId, stranger.userId)).toEqual(NO_TRACE)
+  },
+)
+
+describe.each(operations.map((contract) => [contract.name, contract] as const))('%s', (name, contract) => {
+  const insufficient = `Bearer error="insufficient_scope", scope="${contract.scope}"`
+  const forbidden = contract.scope === 'email:manage' ? 'AUTH_002' : 'WITHDRAWAL_005'
+  const other: Scope = contract.scope === 'email:manage' ? 'account:manage' : 'email:manage'
+
+  test('refuses a scope that the token lacks or the header does not say, and leaves no trace', async () => {
+    const caller = await givenCaller(ctx)
+    const session = createSessionToken(ctx, caller.sessionId).token
+    const kinds: Record<string, Asking> = {
+      'a token of the other scope': { token: (await givenToken(ctx, caller.userId, [other])).token },
+      'a token without scope': { token: (await givenToken(ctx, caller.userId, [])).token },
+      'no scope header': { token: caller.token, scope: null },
+      'no scope header with a session': { token: session, scope: null },
+      'an empty scope header': { token: caller.token, scope: '' },
+      'the other scope': { token: caller.token, scope: other },
+      'both scopes': { token: caller.token, scope: BOTH.join(' ') },
+      'the scope twice': { token: caller.token, headers: [['X-Required-Scope', contract.scope]] },
+      'the scope and the other': { token: caller.token, headers: [['X-Required-Scope', other]] },
+      'the scope in capitals': { token: caller.token, scope: contract.scope.toUpperCase() },
+      'a wildcard': { token: caller.token, scope: '*' },
+    }
+    for (const [kind, asking] of Object.entries(kinds)) {
+      const answer = await ask(name, caller, asking)
+      expect({ kind, code: answer.code, challenge: answer.headers.get('WWW-Authenticate') }).toEqual({
+        kind,
+        code: forbidden,
+        challenge: insufficient,
+      })
+    }
+    expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
+  })
+
+  test("answers another user's path and nobody's path alike, whatever the body says", async () => {
+    const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
+    const session = { ...caller, token: createSessionToken(ctx, caller.sessionId).token }
+    const nobodies = [
+      `usr_${randomBytes(16).toString('base64url')}`,
+      'x',
+      '%00',
+      `${caller.userId}%20`,
+      'a'.repeat(500),
+    ]
+    for (const { token } of [caller, session]) {
+      const theirs = await ask(name, stranger, { token })
+      expect(theirs).toMatchObject({ code: forbidden })
+      expect(theirs.headers.get('WWW-Authenticate')).toBe(insufficient)
+      for (const userId of nobodies) {
+        expect(comparable(await ask(name, { userId }, { token }))).toEqual(comparable(theirs))
+      }
+      if (contract.method === 'POST') {
+        expect(comparable(await ask(name, stranger, { token, body: {} }))).toEqual(comparable(theirs))
+        expect(comparable(await ask(name, stranger, { token, body: { userId: caller.userId } }))).toEqual(
+          comparable(theirs),
+        )
+      }
+    }
+    expect(await tracesOf(caller.userId, stranger.userId)).toEqual(NO_TRACE)
+  })
+
+  test('is opened by an access token and by a session token', async () => {
+    const caller = await givenCaller(ctx)
+    const expected: Record<string, string> = {
+      changeEmail: 'EMAIL_007',
+      verifyEmail: 'EMAIL_006',
+      getEmailStatus: 'accepted',
+      resendVerification: 'EMAIL_006',
+      cancelEmailChange: 'EMAIL_006',
+      withdrawAccount: 'WITHDRAWAL_001',
+      getWithdrawalStatus: 'WITHDRAWAL_004',
+    }
+    const bodies: Record<string, unknown> = {
+      changeEmail: { new_email: 'x@b.test', current_password: 'wrong' },
+      withdrawAccount: { confirmation: 'no' },
+    }
+    const asking = { body: bodies[name] }
+    const single = (await givenToken(ctx, caller.userId, [contract.scope as Scope])).token
+    for (const token of [
+      caller.token,
+      single,
+      createSessionToken(ctx, caller.sessionId).token,
+      `bearer  ${caller.token}`,
+    ]) {
+      expect((await ask(name, caller, { ...asking, token })).code).toBe(expected[name])
+    }
+  })
+
+  test('is opened by no query that names the caller', async () => {
+    const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
+    const query = `?userId=${caller.userId}&nxtPuserId=${caller.userId}`
+    for (const token of [caller.token, createSessionToken(ctx, caller.sessionId).token]) {
+      expect((await ask(name, stranger, { token, query })).code).toBe(forbidden)
+    }
+  })
+
+  test('says what is wrong in the order of the contract', async () => {
+    const caller = await givenCaller(ctx)
+    const path = `/api/v1${contract.path.replace(/\{(\w+)\}/g, 'x')}`
+    const wrongMethod = contract.method === 'GET' ? 'POST' : 'PUT'
+    const all = { method: wrongMethod, headers: { 'Content-Type': 'text/plain' }, body: '{'.repeat(20_000) }
+    expect((await judge(await send(path, all))).code).toBe('REQUEST_004')
+    if (contract.method === 'POST') {
+      const big = ' '.repeat(16_385)
+      expect((await ask(name, caller, { type: 'text/plain', raw: big })).code).toBe('REQUEST_003')
+      expect((await ask(name, caller, { raw: big })).code).toBe('REQUEST_002')
+      expect((await ask(name, caller, { raw: '{' })).code).toBe('REQUEST_001')
+    }
+    const ids = { userId: 'usr_nobody' }
+    expect((await ask(name, caller, { ids, scope: null, body: [] })).code).toBe('AUTH_001')
+    expect((await ask(name, caller, { ids, token: caller.token, scope: null, body: [] })).code).toBe(forbidden)
+    expect((await ask(name, caller, { ids, token: caller.token, body: [] })).code).toBe(forbidden)
+  })
+})
+
+// ---- paths and methods ----
+
+const ALLOW = [...Map.groupBy(all, ({ path }) => path)].map(
+  ([path, there]) => [path, there.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))] as const,
+)
+
+test.each(ALLOW)('%s allows %s and answers every other method with 405', async (path, allow) => {
+  const { userId, token } = await givenCaller(ctx)
+  const url = `/api/v1${path.replace('{userId}', userId).replace(/\{\w+\}/g, 'x')}`
+  for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY']) {
+    if (allow.includes(method)) continue
+    const answer = await judge(await send(url, { method, headers: { Authorization: `Bearer ${token}` } }))
+    expect([method, answer.code]).toEqual([method, 'REQUEST_004'])
+    expect(answer.headers.get('Allow')?.split(', ').sort()).toEqual([...allow].sort())
+  }
+})
+
+test('HEAD is answered as GET', async () => {
+  const caller = await givenCaller(ctx)
+  const headers = { Authorization: `Bearer ${caller.token}`, 'X-Required-Scope': 'email:manage' }
+  const path = `/api/v1/users/${caller.userId}/email/status`
+  expect((await send(path, { method: 'HEAD', headers })).status).toBe(200)
+  expect((await send(path, { method: 'HEAD' })).status).toBe(401)
+})
+
+test.each([
+  '',
+  '/',
+  '/users',
+  '/users/ID',
+  '/users/ID/',
+  '/users/ID/email',
+  '/users/ID/email/status/',
+  '/users/ID/email/status//',
+  '/users/ID/email//status',
+  '//users/ID/email/status',
+  '/users//email/status',
+  '/users/ID/email/STATUS',
+  '/USERS/ID/email/status',
+  '/users/ID/email/%73tatus',
+  '/users/ID%2Femail%2Fstatus',
+  '/users/ID/email/status;x=1',
+  '/users/ID/email/status.json',
+  '/users/ID/email/status.rsc',
+  '/users/ID/email/status/more',
+  '/users/%zz/email/status',
+  '/users/%c3/email/status',
+  '/users/ID%/email/status',
+  '/users/ID/withdrawal',
+  '/users/ID/withdrawal/',
+  '/users/ID/withdrawal/%ff',
+  '/openapi',
+])('/api/v1%s does not exist: 404 in the envelope, without a redirect', async (path) => {
+  const caller = await givenCaller(ctx)
+  const headers = { Authorization: `Bearer ${caller.token}`, 'X-Required-Scope': 'email:manage' }
+  const answer = await judge(await send(`/api/v1${path.replace('ID', caller.userId)}`, { headers }))
+  expect(answer.code).toBe('REQUEST_005')
+})
+
+test('a path that does not exist stays so for every method', async () => {
+  for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
+    expect((await judge(await send('/api/v1/nothing', { method }))).code).toBe('REQUEST_005')
+  }
+})
+
+// ---- media type, size, syntax ----
+
+describe.each(POSTS)('the body of %s', (name) => {
+  test.each([
+    null,
+    '',
+    'text/plain',
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/xml',
+    'application/jsonx',
+    'application/problem+json',
+    'application/json, application/json',
+    'application/json; charset=latin1',
+    'application/json; charset=utf-16',
+    'application/json; charset=',
+    'application/json; charset="utf-8',
+  ])('sent as %s is refused with 415', async (type) => {
+    const caller = await givenCaller(ctx)
+    expect((await asks(caller, name, { type })).code).toBe('REQUEST_003')
+    expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
+  })
+
+  test('sent compressed is refused with 415', async () => {
+    const headers = { 'Content-Encoding': 'gzip' }
+    expect((await ask(name, { userId: 'x' }, { headers })).code).toBe('REQUEST_003')
+  })
+
+  test.each([
+    'APPLICATION/JSON',
+    'application/json;charset=utf-8',
+    'application/json; charset="UTF-8"',
+    'application/json;',
+    'application/json; profile=x',
+  ])('sent as %s is read', async (type) => {
+    expect((await ask(name, { userId: 'x' }, { type })).code).toBe('AUTH_001')
+  })
+
+  test('may have 16384 bytes and not one more', async () => {
+    const padded = (size: number) => `{}${' '.repeat(size - 2)}`
+    expect((await ask(name, { userId: 'x' }, { raw: padded(16_384) })).code).toBe('AUTH_001')
+    expect((await ask(name, { userId: 'x' }, { raw: padded(16_385) })).code).toBe('REQUEST_002')
+    const twoBytesEach = `{"a":"${'é'.repeat(8_189)}"}`
+    expect((await ask(name, { userId: 'x' }, { raw: twoBytesEach })).code).toBe('REQUEST_002')
+  })
+
+  test('that says it is too large is not read at all', async () => {
+    let pulls = 0
+    const raw = new ReadableStream({ pull: () => void pulls++ }, { highWaterMark: 0 })
+    const answer = await ask(name, { userId: 'x' }, { raw, headers: { 'Content-Length': '16385' } })
+    expect([answer.code, pulls]).toEqual(['REQUEST_002', 0])
+  })
+
+  test('that goes on and on is cut off after 16 KiB', async () => {
+    const claims: Record<string, string>[] = [{}, { 'Content-Length': 'x' }]
+    for (const headers of claims) {
+      let pulls = 0
+      let cancelled = false
+      const raw = new ReadableStream<Uint8Array>(
+        {
+          pull(controller) {
+            if (++pulls === 64) return controller.close()
+            controller.enqueue(new Uint8Array(1024).fill(0x20))
+          },
+          cancel() {
+            cancelled = true
+          },
+        },
+        { highWaterMark: 0 },
+      )
+      const answer = await ask(name, { userId: 'x' }, { raw, headers })
+      expect(answer.code).toBe('REQUEST_002')
+      expect(pulls).toBeLessThanOrEqual(18)
+      expect(cancelled).toBe(true)
+    }
+  })
+
+  test.each([
+    ['empty', ''],
+    ['not JSON', 'new_email=a'],
+    ['half an object', '{"a":1'],
+    ['with a byte-order mark', '\uFEFF{}'],
+    ['with a key that stands twice', '{"new_email":"a@b.test","new_email":"c@d.test"}'],
+    ['with a key that stands twice, once escaped', '{"confirmation":"x","\\u0063onfirmation":"DELETE_MY_ACCOUNT"}'],
+    ['six containers deep', '{"a":[[[[[]]]]]}'],
+    ['two thousand containers deep', '['.repeat(2_000)],
+    ['not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d])],
+  ])('that is %s is refused with 400 before any token is looked at', async (_, raw) => {
+    expect((await ask(name, { userId: 'x' }, { raw })).code).toBe('REQUEST_001')
+  })
+
+  test('that is no object is refused and counts in no limit but that of verify calls', async () => {
+    const caller = await givenCaller(ctx)
+    for (const body of [[], [{}], 'text', 1, true, null]) {
+      const answer = await asks(caller, name, { body })
+      expect([answer.code, answer.details]).toEqual(['REQUEST_001', 'The body must be a JSON object.'])
+    }
+    expect(await tracesOf(caller.userId)).toEqual({ ...NO_TRACE, limits: name === 'verifyEmail' ? 1 : 0 })
+  })
+})
+
+// ---- the types of all fields ----
+
+const NOT_TEXT = [
+  null,
+  0,
+  1,
+  123456,
+  true,
+  false,
+  [],
+  ['x'],
+  {},
+  { not: '' },
+  { contains: '@' },
+  { equals: 'x' },
+  { $ne: 1 },
+  ...['toString', 'valueOf', 'toJSON', 'then', 'constructor', '__proto__'].map((name) => ({ [name]: 1 })),
+  [{ toString: 1 }],
+  [[[]]],
+]
+const ODD_TEXT = ['', ' ', '\u0000', 'a\u0000b', '\ud800', '\udc00x', '\u202e', '\ufeff', "' OR 1=1 --", '{{7*7}}']
+const LONG_TEXT = ['x'.repeat(10_000)]
+
+interface FieldRow {
+  operation: string
+  field: string
+  code: string
+  values: unknown[]
+  required: boolean
+}
+const row = (operation: string, field: string, code: string, values: unknown[], required = true): FieldRow => ({
+  operation,
+  field,
+  code,
+  values,
+  required,
+})
+const NEARLY_CONFIRMED = [
+  'delete_my_account',
+  'DELETE_MY_ACCOUNT ',
+  ' DELETE_MY_ACCOUNT',
+  'DELETE_MY_ACCOUNT\u00a0',
+  'DELETE_MY\u200d_ACCOUNT',
+  'DELETE_MY_ACCOUNT\n',
+  'ＤＥＬＥＴＥ_MY_ACCOUNT',
+  'DELETE MY ACCOUNT',
+  ['DELETE_MY_ACCOUNT'],
+  { equals: 'DELETE_MY_ACCOUNT' },
+]
+const NOT_BOOLEAN: unknown[] = [null, 0, 1, 'true', '', [], [true], {}, { valueOf: 1 }]
+const ROWS: FieldRow[] = [
+  row('changeEmail', 'new_email', 'EMAIL_001', [
+    ...NOT_TEXT,
+    ...ODD_TEXT,
+    ...LONG_TEXT,
+    ['a@b.test'],
+    'a@b.test\r\nBcc: v@b.test',
+  ]),
+  row('changeEmail', 'current_password', 'REQUEST_001', [
+    ...NOT_TEXT,
+    ['correct horse battery'],
+    '',
+    '\u0000',
+    'a\u0000b',
+    '\ud800',
+    ...LONG_TEXT,
+  ]),
+  row(
+    'changeEmail',
+    'verification_method',
+    'REQUEST_001',
+    [...NOT_TEXT, ...ODD_TEXT, 'email_sms', 'EMAIL_CODE', ['email_code']],
+    false,
+  ),
+  row('verifyEmail', 'change_request_id', 'EMAIL_006', [
+    ...NOT_TEXT,
+    ...ODD_TEXT,
+    ...LONG_TEXT,
+    NOBODYS_IDS.changeRequestId,
+  ]),
+  row('verifyEmail', 'verification_code', 'EMAIL_003', [
+    ...NOT_TEXT,
+    ...ODD_TEXT,
+    ...LONG_TEXT,
+    '12345',
+    '1234567',
+    '１２３４５６',
+    '12345a',
+    ' 12345',
+    '123456\n',
+    '-12345',
+    ['042137'],
+  ]),
+  row('resendVerification', 'change_request_id', 'EMAIL_006', [
+    ...NOT_TEXT,
+    ...ODD_TEXT,
+    ...LONG_TEXT,
+    NOBODYS_IDS.changeRequestId,
+  ]),
+  row('resendVerification', 'verification_method', 'REQUEST_001', [...NOT_TEXT, ...ODD_TEXT, 'email_sms'], false),
+  row('withdrawAccount', 'confirmation', 'WITHDRAWAL_001', [
+    ...NOT_TEXT,
+    ...ODD_TEXT,
+    ...LONG_TEXT,
+    ...NEARLY_CONFIRMED,
+  ]),
+  row('withdrawAccount', 'reason', 'REQUEST_001', [...NOT_TEXT, ...ODD_TEXT, 'boredom', 'OTHER'], false),
+  row(
+    'withdrawAccount',
+    'feedback',
+    'REQUEST_001',
+    [...NOT_TEXT, '\u0000', '\ud800', 'x'.repeat(501), '😀'.repeat(501)],
+    false,
+  ),
+  row('withdrawAccount', 'data_retention', 'REQUEST_001', [null, 1, true, 'all', '', [], [{}]], false),
+  row('withdrawAccount', 'data_retention.analytics', 'REQUEST_001', NOT_BOOLEAN, false),
+  row('withdrawAccount', 'data_retention.audit_logs', 'REQUEST_001', NOT_BOOLEAN, false),
+  row('withdrawAccount', 'data_retention.transaction_history', 'REQUEST_001', NOT_BOOLEAN, false),
+]
+
+test.each(ROWS.map((each) => [each.operation, each.field, each] as const))(
+  '%s judges the type of %s strictly, and what it refuses changes nothing',
+  async (operation, field, { code, values, required }) => {
+    await begin({ verify: { places: 1_000, windowMs: hour } })
+    const caller = await givenCaller(ctx)
+    const { id } = await givenChange(ctx, caller)
+    await ctx.settle()
+    const before = await tracesOf(caller.userId)
+    const valid: Record<string, unknown> = {
+      ...OPERATIONS[operation]?.example.body,
+      ...('change_request_id' in (OPERATIONS[operation]?.example.body ?? {}) && { change_request_id: id }),
+    }
+    const [name = '', member] = field.split('.')
+    for (const value of values) {
+      const body = { ...valid, [name]: member ? { [member]: value } : value }
+      const answer = await asks(caller, operation, { body })
+      expect({ value, code: answer.code }).toEqual({ value, code })
+      if (code === 'REQUEST_001') expect(answer.details).toContain(field)
+    }
+    if (required) {
+      const { [name]: _, ...without } = valid
+      expect((await asks(caller, operation, { body: without })).code).toBe(code)
+    }
+    const after = await tracesOf(caller.userId)
+    expect(after).toEqual({ ...before, limits: before.limits + (operation === 'verifyEmail' ? 1 : 0) })
+    const request = await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })
+    expect(request).toMatchObject({ attempts: 0, status: 'pending_verification' })
+  },
+)
+
+test('the ids in a path are judged like those in a body', async () => {
+  const caller = await givenCaller(ctx)
+  const { id } = await givenChange(ctx, caller)
+  for (const odd of [
+    'x',
+    '%00',
+    id.toUpperCase(),
+    `${id}%20`,
+    NOBODYS_IDS.changeRequestId,
+    `${id}%0a`,
+    '[object%20Object]',
+  ]) {
+    expect((await asks(caller, 'cancelEmailChange', { ids: { changeRequestId: odd } })).code).toBe('EMAIL_006')
+    expect((await asks(caller, 'getWithdrawalStatus', { ids: { withdrawalId: odd } })).code).toBe('WITHDRAWAL_004')
+  }
+  expect((await asks(caller, 'cancelEmailChange', { ids: { changeRequestId: id } })).code).toBe('accepted')
+})
+
+test.each(all.filter(({ path }) => (path.match(/\{/g)?.length ?? 0) > 1).map(({ name }) => name))(
+  'no id in the path of %s, however odd, is more than not found',
+  async (name) => {
+    const caller = await givenCaller(ctx)
+    const token = createSessionToken(ctx, caller.sessionId).token
+    for (const odd of [
+      '%00',
+      'a%00b',
+      'x',
+      '%20',
+      '%0a',
+      "'%20OR%201=1",
+      'a'.repeat(5_000),
+      '%F0%9F%98%80',
+      '__proto__',
+    ]) {
+      const ids = Object.fromEntries(
+        ['changeRequestId', 'withdrawalId', 'accessId', 'sessionId'].map((id) => [id, odd]),
+      )
+      expect({ odd, status: (await ask(name, caller, { token, ids })).status }).toEqual({ odd, status: 404 })
+    }
+  },
+)
+
+test('fields that nobody asked for are ignored, those of the database included', async () => {
+  const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
+  const own = { new_email: `new-${caller.email}`, current_password: caller.password }
+  const extra = `"userId":"${stranger.userId}","user_id":"${stranger.userId}","email_verified":true,"is_admin":true,"status":"verified",
+    "attempts":-100,"verified_at":null,"expires_at":"2099-01-01T00:00:00.000Z","code_mac":"","id":"ecr_x","constructor":{"prototype":{}},
+    "__proto__":{"verification_method":"email_link","is_admin":true},"toString":1,"where":{"id":{"not":""}}`
+  const raw = `${JSON.stringify(own).slice(0, -1)},${extra}}`
+  const { code, data } = await asks(caller, 'changeEmail', { raw })
+  expect([code, data.verification_method, data.verification_expires_at]).toEqual([
+    'accepted',
+    'email_code',
+    '2026-11-20T21:00:00.000Z',
+  ])
+  const status = await asks(caller, 'getEmailStatus')
+  expect(status.data).toMatchObject({ current_email: caller.email, pending_change: { attempts_remaining: 5 } })
+  expect(await ctx.db.emailChangeRequest.count({ where: { userId: stranger.userId } })).toBe(0)
+  expect('is_admin' in {}).toBe(false)
+})
+
+test.each([
+  ['500 emoji', { feedback: '😀'.repeat(500) }, 'accepted'],
+  ['an odd direction', { feedback: '\u202eabc' }, 'accepted'],
+  ['a reason with its feedback', { reason: 'other', feedback: 'because' }, 'accepted'],
+  ['an empty choice of what to keep', { data_retention: {} }, 'accepted'],
+  ['a choice with members unknown', { data_retention: { audit_logs: true, passwords: true } }, 'accepted'],
+  ['other without feedback', { reason: 'other' }, 'REQUEST_001'],
+  ['other with empty feedback', { reason: 'other', feedback: '' }, 'REQUEST_001'],
+  ['other with blanks', { reason: 'other', feedback: ' \t\n\u00a0\u3000' }, 'REQUEST_001'],
+])('a withdrawal with %s: %s', async (_, extra, expected) => {
+  const caller = await givenCaller(ctx)
+  const answer = await withdraw(caller, { body: { confirmation: 'DELETE_MY_ACCOUNT', ...extra } })
+  expect(answer.code).toBe(expected)
+  if (expected === 'REQUEST_001') expect(answer.details).toContain('feedback')
+})
+
+test('feedback of any other type is refused with the field named, also where the reason needs one', async () => {
+  const caller = await givenCaller(ctx)
+  for (const feedback of NOT_TEXT) {
+    const body = { confirmation: 'DELETE_MY_ACCOUNT', reason: 'other', feedback }
+    const { code, details } = await withdraw(caller, { body })
+    expect({ feedback, code, details }).toEqual({
+      feedback,
+      code: 'REQUEST_001',
+      details: 'feedback must be a string.',
+    })
+  }
+  expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
+})
+
+// ---- headers ----
+
+test('an X-Request-Id that is sent is kept on every answer; an odd one is replaced', async () => {
+  const caller = await givenCaller(ctx)
+  for (const given of ['a', 'req-1.2_3', 'x'.repeat(64)]) {
+    for (const asking of [{}, { scope: null }]) {
+      const { headers } = await asks(caller, 'getEmailStatus', { ...asking, headers: { 'X-Request-Id': given } })
+      expect(headers.get('X-Request-Id')).toBe(given)
+    }
+  }
+  const given = ['', 'a b', 'x'.repeat(65), 'a\u00e9', '<script>', 'a,b']
+  const made = await Promise.all(given.map((id) => asks(caller, 'getEmailStatus', { headers: { 'X-Request-Id': id } })))
+  const ids = made.map(({ headers }) => headers.get('X-Request-Id'))
+  expect(ids.filter((id) => !/^req_[\w-]{16}$/.test(id ?? ''))).toEqual([])
+  expect(new Set(ids).size).toBe(given.length)
+})
+
+test('where the service is reached by https every answer says to stay there, and elsewhere none', async () => {
+  const caller = await givenCaller(ctx)
+  const told = async () => {
+    const answers = [await asks(caller, 'getEmailStatus'), await asks(caller, 'getEmailStatus', { scope: null })]
+    return answers.map(({ headers }) => headers.get('Strict-Transport-Security'))
+  }
+  ctx.appUrl = 'http://localhost:3000'
+  expect(await told()).toEqual([null, null])
+  ctx.appUrl = 'https://accounts.test'
+  expect(await told()).toEqual(Array(2).fill('max-age=63072000; includeSubDomains'))
+})
+
+test('a change counts down 2, 1, 0; the fourth is told when to come back, and exactly then it passes', async () => {
+  const caller = await givenCaller(ctx)
+  for (const [n, left] of [2, 1, 0].entries()) {
+    const { headers } = await change(caller, `${n}-${caller.email}`)
+    expect(headers.get('RateLimit-Policy')).toBe('"change";q=3;w=3600')
+    expect(headers.get('RateLimit')).toBe(`"change";r=${left};t=${3600 - n * 60}`)
+    ctx.clock.advance(minute)
+  }
+  const refused = await change(caller, `x-${caller.email}`)
+  expect(refused.code).toBe('EMAIL_008')
+  expect(refused.headers.get('RateLimit')).toBe('"change";r=0;t=3420')
+  expect(refused.headers.get('Retry-After')).toBe('3420')
+  ctx.clock.advance(3420_000 - 1)
+  expect((await change(caller, `x-${caller.email}`)).code).toBe('EMAIL_008')
+  ctx.clock.advance(1)
+  expect((await change(caller, `x-${caller.email}`)).code).toBe('accepted')
+})
+
+test('every answer to a limited call shows the limit, a refusal for another reason too', async () => {
+  const caller = await givenCaller(ctx)
+  const { id, code } = await givenChange(ctx, caller)
+  const answers = {
+    'a wrong password': await change({ ...caller, password: 'wrong' }, `x-${caller.email}`),
+    'a taken address': await change(caller, caller.email),
+    'a wrong code': await verify(caller, id, wrongCode(code)),
+    'a malformed code': await verify(caller, id, 'x'),
+    'an unknown id': await verify(caller, 'x', 'x'),
+    'a resend too early': await resend(caller, id),
+    'a read': await asks(caller, 'getEmailStatus'),
+    'a read of nothing': await asks(caller, 'getWithdrawalStatus'),
+  }
+  const shown = Object.fromEntries(
+    Object.entries(answers).map(([name, { headers }]) => [name, headers.get('RateLimit')?.replace(/;t=\d+$/, '')]),
+  )
+  expect(shown).toEqual({
+    'a wrong password': '"change";r=2',
+    'a taken address': '"change";r=2',
+    'a wrong code': '"verify";r=29',
+    'a malformed code': '"verify";r=28',
+    'an unknown id': '"verify";r=27',
+    'a resend too early': '"resend";r=0',
+    'a read': '"read";r=299',
+    'a read of nothing': '"read";r=298',
+  })
+})
+
+test('a place that is given back is shown as free again', async () => {
+  const caller = await givenCaller(ctx)
+  ctx.mailServer.accepts = false
+  const failed = await change(caller, `x-${caller.email}`)
+  expect([failed.code, failed.headers.get('Retry-After')]).toEqual(['EMAIL_009', '60'])
+  expect(failed.headers.get('RateLimit')).toMatch(/^"change";r=3;/)
+})
+
+test('the times of an answer come from the one clock of the service', async () => {
+  const caller = await givenCaller(ctx)
+  const { text } = await asks(caller, 'getEmailStatus')
+  expect(JSON.parse(text).timestamp).toBe('2026-11-20T09:00:00.000Z')
+  const refused = await asks(caller, 'getEmailStatus', { scope: null })
+  expect(JSON.parse(refused.text).timestamp).toBe('2026-11-20T09:00:00.000Z')
+})
+
+// ---- limits ----
+
+test('thirty verify calls an hour are judged, malformed ones among them, and the next passes exactly after Retry-After', async () => {
+  const caller = await givenCaller(ctx)
+  const { id, code } = await givenChange(ctx, caller)
+  const bodies = [
+    {},
+    [],
+    { change_request_id: 'x' },
+    { change_request_id: id },
+    { change_request_id: id, verification_code: 1 },
+  ]
+  for (let n = 0; n < 30; n++) {
+    const { code, headers } = await asks(caller, 'verifyEmail', { body: bodies[n % bodies.length] })
+    expect(['REQUEST_001', 'EMAIL_006', 'EMAIL_003']).toContain(code)
+    expect(headers.get('RateLimit')).toContain(`"verify";r=${29 - n};`)
+    ctx.clock.advance(1_000)
+  }
+  const refused = await verify(caller, id, code)
+  expect([refused.code, refused.headers.get('Retry-After')]).toEqual(['RATE_001', '3570'])
+  expect((await asks(caller, 'verifyEmail', { body: [] })).code).toBe('RATE_001')
+  ctx.clock.advance(3570_000 - 1)
+  expect((await verify(caller, id, code)).code).toBe('RATE_001')
+  ctx.clock.advance(1)
+  expect((await verify(caller, id, code)).code).toBe('accepted')
+})
+
+test('malformed changes, resends and withdrawals count nowhere', async () => {
+  const caller = await givenCaller(ctx)
+  for (let n = 0; n < 8; n++) {
+    await asks(caller, 'changeEmail', { body: { new_email: 'x' } })
+    await asks(caller, 'withdrawAccount', { body: { confirmation: 'x' } })
+    await asks(caller, 'resendVerification', { body: {} })
+  }
+  expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
+  expect((await change(caller, `x-${caller.email}`)).headers.get('RateLimit')).toContain('r=2;')
+  expect((await withdraw(caller)).headers.get('RateLimit')).toContain('"withdraw";r=4;')
+})
+
+test('five withdraw calls an hour are judged, then RATE_001 until exactly Retry-After', async () => {
+  const caller = await givenCaller(ctx)
+  const where = { id: `txn_${caller.userId}` }
+  await ctx.db.transaction.create({
+    data: {
+      ...where,
+      userId: caller.userId,
+      status: 'pending',
+      description: 'x',
+      amountCents: 1,
+      createdAt: ctx.clock.now(),
+    },
+  })
+  for (let n = 0; n < 5; n++) {
+    const answer = await withdraw(caller)
+    expect([answer.code, answer.details]).toEqual(['WITHDRAWAL_003', expect.stringContaining('1 pending transaction')])
+  }
+  await ctx.db.transaction.delete({ where })
+  const refused = await withdraw(caller)
+  expect([refused.code, refused.headers.get('Retry-After')]).toEqual(['RATE_001', '3600'])
+  ctx.clock.advance(hour - 1)
+  expect((await withdraw(caller)).code).toBe('RATE_001')
+  ctx.clock.advance(1)
+  expect((await withdraw(caller)).code).toBe('accepted')
+})
+
+test('300 reads a minute pass, whichever they are, and the next passes exactly after Retry-After, without a row', async () => {
+  const [caller, other] = [await givenCaller(ctx), await givenCaller(ctx)]
+  for (let n = 0; n < 300; n++) {
+    const { headers } = await asks(caller, n % 2 ? 'getEmailStatus' : 'getWithdrawalStatus')
+    expect(headers.get('RateLimit')).toContain(`"read";r=${299 - n};`)
+    ctx.clock.advance(100)
+  }
+  const refused = await asks(caller, 'getEmailStatus')
+  expect([refused.code, refused.headers.get('Retry-After')]).toEqual(['RATE_001', '30'])
+  expect((await asks(caller, 'getWithdrawalStatus')).code).toBe('RATE_001')
+  expect((await asks(other, 'getEmailStatus')).code).toBe('accepted')
+  ctx.clock.advance(30_000 - 1)
+  expect((await asks(caller, 'getEmailStatus')).code).toBe('RATE_001')
+  ctx.clock.advance(1)
+  expect((await asks(caller, 'getEmailStatus')).code).toBe('accepted')
+  expect((await asks(caller, 'getEmailStatus')).code).toBe('RATE_001')
+  expect((await tracesOf(caller.userId)).limits).toBe(0)
+})
+
+// ---- refusals of a change request ----
+
+test('verify, resend and cancel refuse in one order: unknown, expired, exhausted, and only then the code', async () => {
+  const caller = await givenCaller(ctx)
+  const [open, all] = [
+    await givenChange(ctx, caller),
+    { attempts: 5, expiresAt: new Date(ctx.clock.now().getTime() + day) },
+  ]
+  const answers = async (id: string) => ({
+    malformed: (await verify(caller, id, 'x')).code,
+    right: (await verify(caller, id, open.code)).code,
+    resend: (await resend(caller, id)).code,
+    cancel: (await asks(caller, 'cancelEmailChange', { ids: { changeRequestId: id } })).code,
+  })
+  const alike = (code: string) => ({ malformed: code, right: code, resend: code, cancel: code })
+
+  expect(await answers(NOBODYS_IDS.changeRequestId)).toEqual(alike('EMAIL_006'))
+  const malformed = await verify(caller, open.id, 'x')
+  expect([malformed.code, malformed.details]).toEqual(['EMAIL_003', expect.stringContaining('6 digits')])
+  const wrong = await verify(caller, open.id, wrongCode(open.code))
+  expect([wrong.code, wrong.details]).toEqual(['EMAIL_003', expect.stringContaining('4 attempts left')])
+
+  const update = (data: { attempts?: number; expiresAt?: Date }) =>
+    ctx.db.emailChangeRequest.update({ where: { id: open.id }, data })
+  await update(all)
+  expect(await answers(open.id)).toEqual(alike('EMAIL_005'))
+  await update({ expiresAt: ctx.clock.now() })
+  expect(await answers(open.id)).toEqual(alike('EMAIL_004'))
+  const { data } = await asks(caller, 'getEmailStatus')
+  expect(data.pending_change).toMatchObject({ has_pending: false, change_request_id: null })
+})
+
+test("another user's request and withdrawal do not exist for the caller, and stay as they were", async () => {
+  const [caller, stranger, gone] = [await givenCaller(ctx), await givenCaller(ctx), await givenCaller(ctx)]
+  const { id, code } = await givenChange(ctx, stranger)
+  const withdrawalId = String((await withdraw(gone)).data.withdrawal_id)
+  const body = (change_request_id: string) => ({ change_request_id, verification_code: code })
+  const pairs: [string, Asking, Asking][] = [
+    ['verifyEmail', { body: body(id) }, { body: body(NOBODYS_IDS.changeRequestId) }],
+    ['resendVerification', { body: body(id) }, { body: body(NOBODYS_IDS.changeRequestId) }],
+    ['cancelEmailChange', { ids: { changeRequestId: id } }, {}],
+    ['getWithdrawalStatus', { ids: { withdrawalId } }, {}],
+  ]
+  for (const [operation, theirs, nobodys] of pairs) {
+    const [one, other] = [await asks(caller, operation, theirs), await asks(caller, operation, nobodys)]
+    expect(['EMAIL_006', 'WITHDRAWAL_004']).toContain(one.code)
+    expect(withoutTimestamp(one.text)).toBe(withoutTimestamp(other.text))
+  }
+  expect((await verify(stranger, id, code)).code).toBe('accepted')
+})
+
+// ---- after a withdrawal ----
+
+test('a withdrawal is accepted with its place, and afterwards two credentials read it and nothing else', async () => {
+  const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
+  const second = await givenToken(ctx, caller.userId)
+  const emailOnly = await givenToken(ctx, caller.userId, ['email:manage'])
+  const session = createSessionToken(ctx, caller.sessionId).token
+  const started = await withdraw(caller)
+  const { withdrawal_id: withdrawalId, status_token: statusToken } = started.data as Record<string, string>
+  expect(started.headers.get('Location')).toBe(`/api/v1/users/${caller.userId}/withdrawal/${withdrawalId}`)
+  expect(started.data.deletion_steps).toMatchObject([
+    { step: 'user_profile', status: 'processing' },
+    { step: 'session_revocation', status: 'completed' },
+    { step: 'third_party_integrations', status: 'pending' },
+    { step: 'data_archives', status: 'pending' },
+  ])
+  const ids = { withdrawalId: String(withdrawalId) }
+  const outcome = async (token: string | undefined) => {
+    const ask1 = async (name: string, user: { userId: string }, asking: Asking = {}) =>
+      (await ask(name, user, { token: token ?? '', ids, ...asking })).code
+    return {
+      reads: await ask1('getWithdrawalStatus', caller),
+      readsAnother: await ask1('getWithdrawalStatus', caller, { ids: {} }),
+      readsElsewhere: await ask1('getWithdrawalStatus', stranger),
+      withdraws: await ask1('withdrawAccount', caller),
+      withdrawsAnother: await ask1('withdrawAccount', stranger),
+      status: await ask1('getEmailStatus', caller),
+      changes: await ask1('changeEmail', caller),
+    }
+  }
+  const nothing = {
+    reads: 'AUTH_001',
+    readsAnother: 'AUTH_001',
+    readsElsewhere: 'AUTH_001',
+    withdraws: 'AUTH_001',
+    withdrawsAnother: 'AUTH_001',
+    status: 'AUTH_001',
+    changes: 'AUTH_001',
+  }
+  expect(await outcome(caller.token)).toEqual({ ...nothing, reads: 'accepted', withdraws: 'WITHDRAWAL_002' })
+  expect(await outcome(statusToken)).toEqual({ ...nothing, reads: 'accepted' })
+  expect(await outcome(second.token)).toEqual({ ...nothing, withdraws: 'WITHDRAWAL_002' })
+  expect(await outcome(session)).toEqual({ ...nothing, withdraws: 'WITHDRAWAL_002' })
+  expect(await outcome(emailOnly.token)).toEqual(nothing)
+  const wrongScope = { token: statusToken ?? '', ids, scope: 'email:manage' }
+  expect((await ask('getWithdrawalStatus', caller, wrongScope)).code).toBe('WITHDRAWAL_005')
+})
+
+// ---- Idempotency-Key ----
+
+const keyed = (key: string) => ({ headers: { 'Idempotency-Key': key } })
+
+test('the same key and body get the first answer again: one request, one mail, one place', async () => {
+  const caller = await givenCaller(ctx)
+  const address = `new-${caller.email}`
+  const first = await change(caller, address, keyed('k1'))
+  ctx.clock.advance(23 * hour)
+  for (let n = 0; n < 9; n++) {
+    const again = await change(caller, address, keyed('k1'))
+    expect([again.status, again.text]).toEqual([first.status, first.text])
+    expect(again.headers.get('X-Request-Id')).not.toBe(first.headers.get('X-Request-Id'))
+  }
+  expect((await tracesOf(caller.userId)).requests).toBe(1)
+  expect(ctx.mailbox.filter(({ to }) => to === address)).toHaveLength(1)
+  ctx.clock.advance(hour)
+  expect((await change(caller, address, keyed('k1'))).text).not.toBe(first.text)
+})
+
+test('the same key ten times at once: one request, and everybody gets its answer or is told to wait', async () => {
+  const caller = await givenCaller(ctx)
+  const address = `new-${caller.email}`
+  const answers = await Promise.all(Array.from({ length: 10 }, () => change(caller, address, keyed('k1'))))
+  const { accepted = 0, REQUEST_007 = 0 } = tally(answers.map(({ code }) => code))
+  expect(accepted + REQUEST_007).toBe(10)
+  expect(accepted).toBeGreaterThan(0)
+  expect(new Set(answers.filter(({ code }) => code === 'accepted').map(({ text }) => text)).size).toBe(1)
+  expect((await tracesOf(caller.userId)).requests).toBe(1)
+})
+
+test('the same key with another body is refused, for the same user and path alone', async () => {
+  const [caller, other] = [await givenCaller(ctx), await givenCaller(ctx)]
+  expect((await change(caller, `a-${caller.email}`, keyed('k1'))).code).toBe('accepted')
+  expect((await change(caller, `b-${caller.email}`, keyed('k1'))).code).toBe('REQUEST_006')
+  expect((await change(other, `b-${other.email}`, keyed('k1'))).code).toBe('accepted')
+  expect((await asks(caller, 'resendVerification', keyed('k1'))).code).toBe('EMAIL_006')
+  expect((await change(caller, `c-${caller.email}`, keyed('k2'))).code).toBe('accepted')
+  expect((await tracesOf(caller.userId)).requests).toBe(2)
+})
+
+test('while the first call runs the second is told so, and gets the answer afterwards', async () => {
+  const caller = await givenCaller(ctx)
+  const address = `new-${caller.email}`
+  const { send } = ctx.mail
+  let release = () => {}
+  const began = new Promise<void>((resolve) => {
+    ctx.mail.send = async (mail) => {
+      resolve()
+      await new Promise<void>((go) => {
+        release = go
+      })
+      return send(mail)
+    }
+  })
+  const first = change(caller, address, keyed('k1'))
+  await began
+  expect((await change(caller, address, keyed('k1'))).code).toBe('REQUEST_007')
+  expect((await change(caller, `other-${caller.email}`, keyed('k1'))).code).toBe('REQUEST_006')
+  ctx.mail.send = send
+  release()
+  expect((await first).code).toBe('accepted')
+  expect((await change(caller, address, keyed('k1'))).text).toBe((await first).text)
+})
+
+test('a call that died holds its key for a minute', async () => {
+  const caller = await givenCaller(ctx)
+  const { send } = ctx.mail
+  const began = new Promise<void>((resolve) => {
+    ctx.mail.send = () => {
+      resolve()
+      return new Promise(() => {})
+    }
+  })
+  change(caller, `new-${caller.email}`, keyed('k1'))
+  await began
+  ctx.mail.send = send
+  ctx.clock.advance(minute - 1)
+  expect((await change(caller, `new-${caller.email}`, keyed('k1'))).code).toBe('REQUEST_007')
+  ctx.clock.advance(1)
+  expect((await change(caller, `new-${caller.email}`, keyed('k1'))).code).toBe('accepted')
+})
+
+test('what a later try could change is not kept: a refused mail, a full limit, a bug', async () => {
+  const caller = await givenCaller(ctx)
+  const address = `new-${caller.email}`
+  const { send } = ctx.mail
+  ctx.mailServer.accepts = false
+  expect((await change(caller, address, keyed('k1'))).code).toBe('EMAIL_009')
+  ctx.mailServer.accepts = true
+  ctx.mail.send = () => Promise.reject(new Error('a bug'))
+  expect((await change(caller, address, keyed('k1'))).code).toBe('SERVER_001')
+  ctx.mail.send = send
+  expect((await change(caller, address, keyed('k1'))).code).toBe('accepted')
+  for (const key of ['k2', 'k3']) expect((await change(caller, `${key}-${address}`, keyed(key))).code).toBe('accepted')
+  expect((await change(caller, `k4-${address}`, keyed('k4'))).code).toBe('EMAIL_008')
+  ctx.clock.advance(hour)
+  expect((await change(caller, `k4-${address}`, keyed('k4'))).code).toBe('accepted')
+})
+
+test('the answer to a withdrawal comes again to the token that made the call, and to no other', async () => {
+  const caller = await givenCaller(ctx)
+  const second = await givenToken(ctx, caller.userId)
+  const first = await withdraw(caller, keyed('k1'))
+  const again = await withdraw(caller, keyed('k1'))
+  expect([again.status, again.text]).toEqual([202, first.text])
+  expect(again.headers.get('Location')).toBe(first.headers.get('Location'))
+  expect((await withdraw({ ...caller, ...second }, keyed('k1'))).code).toBe('WITHDRAWAL_002')
+  expect((await withdraw(caller)).code).toBe('WITHDRAWAL_002')
+  expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(1)
+})
+
+test.each(['', 'a b', 'x'.repeat(256), 'éééé', 'k1, k2'])(
+  'the Idempotency-Key "%s" is refused, and nothing happens',
+  async (key) => {
+    const caller = await givenCaller(ctx)
+    const answer = await change(caller, `new-${caller.email}`, keyed(key))
+    expect([answer.code, answer.details]).toEqual(['REQUEST_001', expect.stringContaining('Idempotency-Key')])
+    expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
+  },
+)
+
+test('a body that is too large is refused where none is read, too', async () => {
+  const caller = await givenCaller(ctx)
+  const sized = (bytes: number) => ({ headers: { 'Content-Length': String(bytes) } })
+  expect((await asks(caller, 'getEmailStatus', sized(16_385))).code).toBe('REQUEST_002')
+  expect((await asks(caller, 'getEmailStatus', sized(16_384))).status).toBe(200)
+})
+
+test('a refusal that no limit has counted is not kept under its key: the body may be mended', async () => {
+  const caller = await givenCaller(ctx)
+  const key = keyed('mended')
+  const body = { new_email: 'not an address', current_password: caller.password }
+  expect((await asks(caller, 'changeEmail', { ...key, body })).code).toBe('EMAIL_001')
+  expect(await ctx.db.idempotencyKey.count({ where: { userId: caller.userId } })).toBe(0)
+  const mended = { ...body, new_email: `new-${caller.email}` }
+  expect((await asks(caller, 'changeEmail', { ...key, body: mended })).status).toBe(200)
+})
+
+test('a token that is revoked between the two looks at it leaves its key to the next', async () => {
+  const [caller, address] = [await givenCaller(ctx), 'between-two-looks@example.test']
+  const { sql } = ctx
+  ctx.sql = async (statement, values) => {
+    if (statement.name.startsWith('begin-email-change')) {
+      ctx.sql = sql
+      await ctx.db.accessToken.updateMany({ where: { userId: caller.userId }, data: { revokedAt: ctx.clock.now() } })
+    }
+    return sql(statement, values)
+  }
+  expect((await change(caller, address, keyed('k1'))).code).toBe('AUTH_001')
+  await ctx.db.accessToken.updateMany({ where: { userId: caller.userId }, data: { revokedAt: null } })
+  expect((await change(caller, address, keyed('k1'))).code).toBe('accepted')
+})
+
+test('a key opens nothing: without a token, a scope or the right path the refusal comes first', async () => {
+  const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
+  await change(caller, `new-${caller.email}`, keyed('k1'))
+  const body = { new_email: `new-${caller.email}`, current_password: caller.password }
+  const asking = { body, ...keyed('k1') }
+  expect((await ask('changeEmail', caller, asking)).code).toBe('AUTH_001')
+  expect((await ask('changeEmail', caller, { ...asking, token: caller.token, scope: null })).code).toBe('AUTH_002')
+  expect((await ask('changeEmail', caller, { ...asking, token: stranger.token })).code).toBe('AUTH_002')
+})
+
+test('no table holds a kept answer in the clear', async () => {
+  const caller = await givenCaller(ctx)
+  const first = await withdraw(caller, keyed('a-key-of-the-caller'))
+  const [kept] = await ctx.db.$queryRaw<{ row: string; answer: Uint8Array }[]>`
+    SELECT to_jsonb(k)::text AS row, answer FROM idempotency_keys k WHERE user_id = ${caller.userId}`
+  expect(kept?.answer.length).toBeGreaterThan(0)
+  expect(kept?.row).not.toContain('a-key-of-the-caller')
+  expect(Buffer.from(kept?.answer ?? []).includes(String(first.data.status_token))).toBe(false)
+})
+
+/** Where a process can die that starts a withdrawal or creates a token, and what the call's repetition finds after a minute. */
+const DEATHS = [
+  ['before its effect', 'none'],
+  ['between its effect and the kept answer', 'none'],
+  ['between the kept answer and the commit', 'none'],
+  ['between the commit and the answer', 'first'],
+] as const
+
+/** An instance with connections of its own, which loses all of them at that place and never says anything again. */
+async function givenDoomed(place: (typeof DEATHS)[number][0]) {
+  const name = `doomed_${randomBytes(4).toString('hex')}`
+  const { url } = await testDatabase()
+  const database = openDatabase(`${url}?application_name=${name}`)
+  // Not awaited: the connection of the transaction in which it dies is never given back.
+  onTestFinished(() => void database.close())
+  let died = () => {}
+  const death = new Promise<void>((resolve) => {
+    died = resolve
+  })
+  const die = async () => {
+    await ctx.db.$queryRaw`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = ${name}`
+    died()
+    return new Promise<never>(() => {})
+  }
+  const doomed = (sql: Sql): Sql => {
+    return async (statement, values) => {
+      const { name } = statement
+      const isEffect = name === 'create-access-token' || name === 'end-account-access'
+      if (place === 'before its effect' && isEffect) await die()
+      if (place === 'between its effect and the kept answer' && name === 'keep-idempotent-answer') await die()
+      const rows = await sql(statement, values)
+      if (place === 'between the kept answer and the commit' && name === 'keep-idempotent-answer') await die()
+      return rows as never
+    }
+  }
+  const transaction: SystemContext['transaction'] = async (work) => {
+    const result = await database.transaction((sql) => work(doomed(sql)))
+    if (place === 'between the commit and the answer') await die()
+    return result
+  }
+  return { context: { ...ctx, sql: doomed(database.sql), transaction }, death }
+}
+
+const effectsOf = async (userId: string) => ({
+  tokens: await ctx.db.accessToken.count({ where: { userId, name: 'Nightly export' } }),
+  withdrawals: await ctx.db.withdrawal.count({ where: { userId } }),
+})
+
+test.each(['createAccessToken', 'withdrawAccount'].flatMap((name) => DEATHS.map((death) => [name, ...death] as const)))(
+  'a %s whose process dies %s is repeated without a second effect',
+  async (name, place, found) => {
+    const user = await givenCaller(ctx)
+    const token = name === 'createAccessToken' ? createSessionToken(ctx, user.sessionId).token : user.token
+    const caller = { ...user, token }
+    const expected = name === 'createAccessToken' ? { tokens: 1, withdrawals: 0 } : { tokens: 0, withdrawals: 1 }
+    const { context, death } = await givenDoomed(place)
+    shared.__accountContext = context
+    call(caller, name, keyed('k1'))
+    await death
+    shared.__accountContext = ctx
+
+    expect(await effectsOf(user.userId)).toEqual(found === 'first' ? expected : { tokens: 0, withdrawals: 0 })
+    const early = await call(caller, name, keyed('k1'))
+    expect(early.code).toBe(found === 'first' ? 'accepted' : 'REQUEST_007')
+    ctx.clock.advance(minute)
+    const repeated = await call(caller, name, keyed('k1'))
+    expect([repeated.code, repeated.headers.get('Idempotency-Replayed')]).toEqual([
+      'accepted',
+      found === 'first' ? 'true' : null,
+    ])
+    expect((await call(caller, name, keyed('k1'))).text).toBe(repeated.text)
+    expect(await effectsOf(user.userId)).toEqual(expected)
+  },
+)
+
+test.each(['createAccessToken', 'withdrawAccount'])(
+  'a %s asked for twenty times at once with one key, of two instances, has one effect and one answer',
+  async (name) => {
+    const user = await givenCaller(ctx)
+    const token = name === 'createAccessToken' ? createSessionToken(ctx, user.sessionId).token : user.token
+    const second = openDatabase((await testDatabase()).url)
+    onTestFinished(() => second.close())
+    const instances = [ctx, { ...ctx, sql: second.sql, transaction: second.transaction }]
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => {
+        shared.__accountContext = instances[n % 2] as TestContext
+        return call({ ...user, token }, name, keyed('k1'))
+      }),
+    )
+    shared.__accountContext = ctx
+    const { accepted = 0, REQUEST_007 = 0 } = tally(answers.map(({ code }) => code))
+    expect([accepted > 0, accepted + REQUEST_007]).toEqual([true, 20])
+    answers.push(await call({ ...user, token }, name, keyed('k1')))
+    expect(new Set(answers.filter(({ code }) => code === 'accepted').map(({ text }) => text)).size).toBe(1)
+    const { tokens, withdrawals } = await effectsOf(user.userId)
+    expect(tokens + withdrawals).toBe(1)
+  },
+)
+
+test('a call that is overtaken by its own repetition undoes its effect', async () => {
+  const user = await givenCaller(ctx)
+  const caller = { ...user, token: createSessionToken(ctx, user.sessionId).token }
+  const { transaction } = ctx
+  let repeated: Answer | undefined
+  ctx.transaction = async (work) => {
+    ctx.transaction = transaction
+    // It stands still for longer than its key waits.
+    ctx.clock.advance(minute)
+    repeated = await call(caller, 'createAccessToken', keyed('k1'))
+    return transaction(work)
+  }
+  const overtaken = await call(caller, 'createAccessToken', keyed('k1'))
+  expect([repeated?.code, overtaken.code]).toEqual(['accepted', 'REQUEST_007'])
+  expect((await call(caller, 'createAccessToken', keyed('k1'))).text).toBe(repeated?.text)
+  expect((await effectsOf(user.userId)).tokens).toBe(1)
+})
+
+// ---- faults ----
+
+const failing = (error: unknown) => {
+  shared.__accountContext = { ...ctx, sql: () => Promise.reject(error), transaction: () => Promise.reject(error) }
+}
+const pgError = (code: string, message = 'canary-of-the-database') => Object.assign(new Error(message), { code })
+
+test.each(operations.map(({ name }) => name))(
+  '%s says 503 when no database listens, and opens nothing',
+  async (name) => {
+    const caller = await givenCaller(ctx)
+    const nowhere = openDatabase('postgresql://canary-user:canary-password@127.0.0.1:1/canary')
+    shared.__accountContext = { ...ctx, sql: nowhere.sql, transaction: nowhere.transaction }
+    const answer = await asks(caller, name)
+    await nowhere.close()
+    expect([answer.code, answer.headers.get('Retry-After')]).toEqual(['SERVER_002', '5'])
+    expect(answer.text).not.toContain('canary')
+  },
+)
+
+test.each([
+  ['the server shuts down', pgError('57P01')],
+  ['the server starts up', pgError('57P03')],
+  ['there are too many connections', pgError('53300')],
+  ['the disk is full', pgError('53100')],
+  ['a statement takes too long', pgError('57014')],
+  ['the server takes no writes', pgError('25006')],
+  ['two transactions wait for each other', pgError('40P01')],
+  ['the connection breaks', pgError('ECONNRESET')],
+  ['the connection is lost', pgError('', 'Connection terminated unexpectedly')],
+  ['no connection comes free', pgError('', 'timeout exceeded when trying to connect')],
+  ['no answer comes', pgError('', 'Query read timeout')],
+  ['no address answers', Object.assign(new AggregateError([pgError('ECONNREFUSED')]), {})],
+])('when %s the answer is 503 with a time to wait', async (_, error) => {
+  const caller = await givenCaller(ctx)
+  failing(error)
+  const answer = await asks(caller, 'getEmailStatus')
+  expect([answer.code, answer.headers.get('Retry-After')]).toEqual(['SERVER_002', '5'])
+  expect(answer.text).not.toContain('canary')
+})
+
+test.each([
+  ['an error', new Error('canary: SELECT password FROM /srv/app/server')],
+  ['an error of the database about our own statement', pgError('42703')],
+  ['a broken rule of the database', pgError('23503')],
+  ['a text', 'canary'],
+  ['nothing', undefined],
+  ['an object that looks like an answer', { code: 'AUTH_001', status: 200, details: 'canary' }],
+])('%s that nobody expected is 500, and tells nothing of itself', async (_, error) => {
+  const caller = await givenCaller(ctx)
+  failing(error)
+  const { code, text } = await asks(caller, 'getEmailStatus')
+  expect(code).toBe('SERVER_001')
+  expect(text).not.toMatch(/canary|SELECT|\/srv|at \w|node_modules/)
+})
+
+test('a fault in the middle of a withdrawal leaves the account as it was', async () => {
+  const caller = await givenCaller(ctx)
+  for (const last of [
+    'end-account-access',
+    'plan-withdrawal',
+    'queue-withdrawal-messages',
+    'record-withdrawal-start',
+  ]) {
+    shared.__accountContext = {
+      ...ctx,
+      transaction: (work) =>
+        ctx.transaction((sql) =>
+          work(async (statement, values) => {
+            const rows = await sql(statement, values)
+            if (statement.name === last) throw pgError('57P01')
+            return rows
+          }),
+        ),
+    }
+    expect((await withdraw(caller)).code).toBe('SERVER_002')
+    shared.__accountContext = ctx
+    expect((await tracesOf(caller.userId)).withdrawals).toBe(0)
+    expect((await asks(caller, 'getEmailStatus')).code).toBe('accepted')
+  }
+  expect((await withdraw(caller)).code).toBe('accepted')
+})
+
+test('a notice that cannot be written down as sent was sent all the same', async () => {
+  const caller = await givenCaller(ctx)
+  const { id, code } = await givenChange(ctx, caller)
+  shared.__accountContext = {
+    ...ctx,
+    sql: (statement, values) =>
+      statement.name === 'mark-notices-sent' ? Promise.reject(pgError('57P01')) : ctx.sql(statement, values),
+  }
+  const answer = await verify(caller, id, code)
+  expect([answer.code, answer.data.notification_sent]).toEqual(['accepted', true])
+})
+
+// ---- logs ----
+
+test('no line of the log holds a name, an address, a password, a code, a token, a key or what the caller wrote', async () => {
+  const mark = `canary${randomBytes(6).toString('hex')}`
+  const email = `${mark}@example.test`
+  const password = `${mark} password`
+  const userId = await createUser(ctx, { email, password, name: `${mark} Lovelace`, emailVerified: true })
+  const sessionId = await givenSession(ctx, userId)
+  const caller = { userId, email, password, sessionId, ...(await givenToken(ctx, userId)) }
+  const session = createSessionToken(ctx, sessionId).token
+  const from = logged.length
+  const headers = {
+    'User-Agent': `${mark}\x1b[31m`,
+    'Idempotency-Key': mark,
+    'X-Request-Id': `${mark} {"level":60}`,
+    Cookie: mark,
+    Referer: `https://${mark}.test`,
+  }
+  const asking = { headers }
+  await change(caller, `New-${email}`, asking)
+  const code = codeSentTo(ctx, `New-${email}`)
+  const id = String((await change(caller, `New-${email}`, asking)).data.change_request_id)
+  await change({ ...caller, password: `${mark} wrong` }, `x-${email}`)
+  await change(caller, `${mark} not an address`)
+  await asks(caller, 'changeEmail', { raw: `{"${mark}":` })
+  await verify(caller, id, wrongCode(code))
+  await verify(caller, mark, mark)
+  await ask('getEmailStatus', { userId: mark }, { token: session })
+  await ask('getEmailStatus', caller, { token: `uat_${mark}` })
+  await judge(await send(`/api/v1/${mark}?token=${mark}`))
+  await ctx.settle()
+  const { send: take } = ctx.mail
+  ctx.mail.send = () => Promise.reject(new Error(`550 ${email} ${code}`))
+  expect((await change(caller, `y-${email}`)).code).toBe('SERVER_001')
+  ctx.mail.send = take
+  failing(pgError('23505', `duplicate key (${email})`))
+  expect((await asks(caller, 'getEmailStatus')).code).toBe('SERVER_001')
+  shared.__accountContext = ctx
+  expect((await verify(caller, id, code)).code).toBe('accepted')
+  await withdraw(caller, { body: { confirmation: 'DELETE_MY_ACCOUNT', feedback: mark }, headers })
+  await ctx.settle()
+  const lines = logged.slice(from)
+  expect(lines.length).toBeGreaterThanOrEqual(14)
+  const secrets = [mark, email, password, code, caller.token, session, 'Lovelace', '\x1b']
+  for (const secret of secrets) expect(lines.filter((line) => line.includes(secret))).toEqual([])
+})
+
+test('every answer leaves one line with its request id, its operation, its caller, its status and its code', async () => {
+  const caller = await givenCaller(ctx)
+  const from = logged.length
+  await asks(caller, 'getEmailStatus', { headers: { 'X-Request-Id': 'one' } })
+  await asks(caller, 'getEmailStatus', { headers: { 'X-Request-Id': 'two' }, scope: null })
+  await judge(await send('/api/v1/nothing', { headers: { 'X-Request-Id': 'three' } }))
+  const { userId } = caller
+  const operation = 'getEmailStatus'
+  expect(logged.slice(from).map((line) => JSON.parse(line))).toMatchObject([
+    { event: 'request', requestId: 'one', operation, userId, status: 200 },
+    { event: 'request', requestId: 'two', operation, userId, status: 403, code: 'AUTH_002' },
+    { event: 'request', requestId: 'three', status: 404, code: 'REQUEST_005' },
+  ])
+})

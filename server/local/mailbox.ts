@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { getEnv } from '../env'
+
+export interface StoredMessage {
+  id: string
+  at: string
+  /** Whose account it concerns. */
+  userId: string
+  to: string
+  from: string
+  subject: string
+  html: string
+  text: string
+}
+
+const KEPT = 500
+
+const directory = () => path.join(getEnv().dataDir, 'mailbox')
+
+/** Local mode only: what would have been sent is kept as one file a message. */
+export async function storeMessage(message: Omit<StoredMessage, 'id'>): Promise<void> {
+  await mkdir(directory(), { recursive: true })
+  const id = `${fileTime(message.at)}-${randomBytes(6).toString('hex')}`
+  const file = path.join(directory(), `${id}.json`)
+  // A reader never meets half a file.
+  try {
+    await writeFile(`${file}.part`, JSON.stringify({ id, ...message }), { mode: 0o600 })
+    await rename(`${file}.part`, file)
+  } catch (error) {
+    // Of a message that found no room nothing stays.
+    await rm(`${file}.part`, { force: true })
+    throw error
+  }
+  const old = (await listFiles()).slice(KEPT)
+  await Promise.all(old.map((name) => rm(path.join(directory(), name), { force: true })))
+}
+
+/** Newest first; null where messages go to a mail server. */
+export async function readMailbox(): Promise<StoredMessage[] | null> {
+  if (getEnv().smtpUrl) return null
+  const names = await listFiles()
+  const files = await Promise.all(names.map((name) => readFile(path.join(directory(), name), 'utf8').catch(() => null)))
+  return files.filter((text) => text !== null).map((text) => JSON.parse(text) as StoredMessage)
+}
+
+export async function forgetMessages(userId: string): Promise<void> {
+  const messages = (await readMailbox()) ?? []
+  const theirs = messages.filter((message) => message.userId === userId)
+  const files = theirs.map(({ id }) => `${id}.json`)
+  // What a writer that died has left may be theirs; names begin with the time.
+  const before = fileTime(new Date(Date.now() - 60_000).toISOString())
+  const names = await readdir(directory()).catch(() => [])
+  const parts = names.filter((name) => name.endsWith('.part') && name < before)
+  await Promise.all([...files, ...parts].map((name) => rm(path.join(directory(), name), { force: true })))
+}
+
+const fileTime = (iso: string) => iso.replaceAll(/[:.]/g, '-')
+
+async function listFiles(): Promise<string[]> {
+  const names = await readdir(directory()).catch(() => [])
+  return names
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .reverse()
+}

@@ -1,0 +1,27 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import next from 'next'
+import type { Env } from '../env'
+import { clientIp, markClientIp } from '../http/client-ip'
+import { inRequest, requestIdOf } from '../watch/log'
+import { hardenPage } from './page-headers'
+import { cleanPageRequest } from './page-requests'
+
+export type Pages = Awaited<ReturnType<typeof preparePages>>
+
+/** Next in this process, with what it is not trusted with done before it. */
+export async function preparePages(env: Env) {
+  const pages = next({ dev: false, port: env.port, hostname: 'localhost' })
+  await pages.prepare()
+  const handle = pages.getRequestHandler()
+  return {
+    close: () => pages.close(),
+    serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+      markClientIp(incoming, clientIp(incoming))
+      cleanPageRequest(incoming)
+      hardenPage(incoming, outgoing, env)
+      const requestId = requestIdOf(incoming.headers['x-request-id'])
+      outgoing.setHeader('X-Request-Id', requestId)
+      return inRequest(requestId, () => handle(incoming, outgoing))
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import { getServerSession } from 'next-auth'
+import { cache } from 'react'
+import type { Answer } from '@/contract/define'
+import type { getEmailStatus as contract } from '@/contract/email'
+import { authenticateSession } from '@/domain/access/authenticate'
+import { touchSession } from '@/domain/access/sessions'
+import type { Context } from '@/domain/context'
+import { getEmailStatus } from '@/domain/email/get-email-status'
+import { systemContext } from '../context'
+import { authOptions } from './sign-in'
+
+export interface PageSession {
+  userId: string
+  sessionId: string
+  name: string
+  emailStatus: Answer<typeof contract>
+}
+
+/** What a verb needs to serve the person behind the cookie, as the database knows them now; null when signed out, revoked or withdrawn. Asked once a page. */
+export const pageContext = cache(async (): Promise<Context | null> => {
+  const session = await getServerSession(authOptions())
+  const ctx = systemContext()
+  const actor = session?.sessionId ? await authenticateSession(ctx, session.sessionId) : null
+  if (!actor) return null
+  ctx.background(() => touchSession(ctx, actor.id))
+  return { ...ctx, actor, ip: '', buckets: [] }
+})
+
+/** The same person, for what every page shows of them. */
+export const currentSession = cache(async (): Promise<PageSession | null> => {
+  const ctx = await pageContext()
+  if (!ctx) return null
+  const { actor } = ctx
+  return { userId: actor.userId, sessionId: actor.id, name: actor.user.name, emailStatus: await getEmailStatus(ctx) }
+})

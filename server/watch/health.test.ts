@@ -1,0 +1,140 @@
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
+import { SMTPServer } from 'smtp-server'
+import { afterEach, expect, test, vi } from 'vitest'
+import { testContext } from '@/testing/domain'
+import { openDatabase } from '../adapters/database'
+import { createHealth, live, ready, stopBeingReady } from './health'
+
+const NOWHERE = '127.0.0.1:9'
+const LOCAL = { smtpUrl: undefined, engine: false, engineUrl: undefined }
+const shared = globalThis as {
+  __accountContext?: unknown
+  __accountHealth?: unknown
+  __accountStopping?: boolean
+}
+const cleanUps: (() => unknown)[] = []
+afterEach(async () => {
+  shared.__accountHealth = undefined
+  shared.__accountStopping = undefined
+  vi.restoreAllMocks()
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp()
+})
+
+async function listening(server: Server | TcpServer): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  cleanUps.push(() => server.close())
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function givenDatabaseAway() {
+  const { sql, close } = openDatabase(`postgresql://user:secret@${NOWHERE}/accounts`)
+  cleanUps.push(close)
+  return { sql }
+}
+
+test('with everything there the service is ready, and says what each part is', async () => {
+  const ctx = await testContext()
+  expect(await createHealth(ctx, LOCAL)()).toEqual({
+    reason: undefined,
+    parts: { database: 'ok', mail: 'local', engine: 'timer' },
+    degraded: [],
+  })
+})
+
+test('while all is there the answer names no degraded part, and while the process stops it is not ready', async () => {
+  shared.__accountContext = await testContext()
+  const parts = { database: 'ok', mail: 'local', engine: 'timer' }
+  const before = await ready()
+  expect([before.status, await before.json()]).toEqual([200, { status: 'ready', ...parts }])
+  stopBeingReady()
+  const after = await ready()
+  expect([after.status, await after.json()]).toEqual([503, { status: 'not_ready', reason: 'stopping', ...parts }])
+})
+
+test('without its database the service is alive but not ready, and names the part and nothing else', async () => {
+  shared.__accountContext = givenDatabaseAway()
+  const [alive, response] = [await live(), await ready()]
+  expect([alive.status, response.status]).toEqual([200, 503])
+  for (const { headers } of [alive, response]) expect(headers.get('Cache-Control')).toBe('no-store')
+  expect(await response.json()).toEqual({
+    status: 'not_ready',
+    reason: 'database_away',
+    database: 'away',
+    mail: expect.any(String),
+    engine: expect.any(String),
+  })
+})
+
+test('the mail server is greeted, and no more often than every 30 seconds while it answers', async () => {
+  let greeted = 0
+  const smtp = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onConnect(_session, callback) {
+      greeted++
+      callback()
+    },
+  })
+  await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', resolve))
+  cleanUps.push(() => new Promise<void>((resolve) => smtp.close(() => resolve())))
+  const smtpUrl = `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`
+  const health = createHealth(await testContext(), { ...LOCAL, smtpUrl })
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0)
+  const greetings: number[] = []
+  for (const at of [0, 29_999, 30_000]) {
+    now.mockReturnValue(at)
+    expect((await health()).parts.mail).toBe('ok')
+    greetings.push(greeted)
+  }
+  expect(greetings).toEqual([1, 1, 2])
+})
+
+test('a mail server that is away or stalls is told as degraded within two seconds; the service stays ready', async () => {
+  const silent = await listening(createTcpServer())
+  for (const host of [NOWHERE, silent]) {
+    const startedAt = performance.now()
+    const health = createHealth(await testContext(), { ...LOCAL, smtpUrl: `smtp://${host}` })
+    expect(await health()).toMatchObject({ reason: undefined, parts: { mail: 'away' }, degraded: ['mail'] })
+    expect(performance.now() - startedAt).toBeLessThan(2_500)
+  }
+})
+
+test('an engine that is away is told as degraded, and one whose place is not known is not; the service stays ready', async () => {
+  const engine = await listening(createServer((_request, response) => response.writeHead(404).end()))
+  const ctx = await testContext()
+  for (const [engineUrl, expected, degraded] of [
+    [`http://${engine}`, 'reachable', []],
+    [`http://${NOWHERE}`, 'away', ['engine']],
+    [undefined, 'unknown', []],
+  ] as const) {
+    const health = await createHealth(ctx, { ...LOCAL, engine: true, engineUrl })()
+    expect(health).toMatchObject({ reason: undefined, parts: { engine: expected }, degraded })
+  }
+})
+
+test('where no engine is configured, an address of one is not asked', async () => {
+  const health = await createHealth(await testContext(), { ...LOCAL, engineUrl: `http://${NOWHERE}` })()
+  expect(health).toMatchObject({ parts: { engine: 'timer' }, degraded: [] })
+})
+
+test('the answer names what is degraded beside a database that is away', async () => {
+  const health = createHealth(givenDatabaseAway(), {
+    smtpUrl: `smtp://${NOWHERE}`,
+    engine: true,
+    engineUrl: `http://${NOWHERE}`,
+  })
+  shared.__accountHealth = health
+  const response = await ready()
+  expect([response.status, await response.json()]).toEqual([
+    503,
+    {
+      status: 'not_ready',
+      reason: 'database_away',
+      database: 'away',
+      mail: 'away',
+      engine: 'away',
+      degraded: ['mail', 'engine'],
+    },
+  ])
+})

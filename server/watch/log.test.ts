@@ -1,0 +1,124 @@
+import { setTimeout } from 'node:timers/promises'
+import pino, { type Logger } from 'pino'
+import { beforeEach, expect, test } from 'vitest'
+import { change, givenCaller } from '@/testing/api'
+import { testContext } from '@/testing/domain'
+import { createLog, describeError, inRequest, log, outsideRequest, requestIdOf } from './log'
+
+const shared = globalThis as { __accountContext?: unknown; __accountLog?: Logger }
+const lines: Record<string, unknown>[] = []
+shared.__accountLog = createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) })
+const eventsOf = (id?: string) => lines.filter(({ requestId }) => requestId === id).map(({ event }) => event)
+
+beforeEach(() => {
+  lines.length = 0
+})
+
+test('what a request does carries its id in the log, after its answer too, and only that', async () => {
+  const ctx = await testContext()
+  ctx.mail.send = async () => {
+    await setTimeout(10)
+    log().info({ event: 'mail' })
+    return 'accepted'
+  }
+  shared.__accountContext = ctx
+  const changeAs = async (requestId: string) => {
+    const caller = await givenCaller(ctx)
+    const { code } = await change(caller, `new-${caller.email}`, { headers: { 'X-Request-Id': requestId } })
+    expect(code).toBe('accepted')
+  }
+  await Promise.all([changeAs('first'), changeAs('second')])
+  await ctx.settle()
+  log().info({ event: 'alone' })
+  // The second message, to the current address, goes out after the answer.
+  for (const id of ['first', 'second']) expect(eventsOf(id)).toEqual(['mail', 'request', 'mail'])
+  expect(eventsOf()).toEqual(['alone'])
+})
+
+test('a line says its level, its time and what the caller gave, and nothing of the machine', () => {
+  log().info({ event: 'seen' })
+  expect(lines).toEqual([{ level: 30, time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), event: 'seen' }])
+})
+
+test('below the chosen level nothing is written', () => {
+  const written: string[] = []
+  const quiet = createLog('warn', { write: (line) => void written.push(line) })
+  quiet.info({ event: 'detail' })
+  quiet.warn({ event: 'trouble' })
+  expect(written.map((line) => JSON.parse(line).event)).toEqual(['trouble'])
+})
+
+test('the process has one log, at the level of the settings, on standard output', () => {
+  const own = shared.__accountLog
+  shared.__accountLog = undefined
+  const first = log()
+  expect(first.level).toBe('info')
+  expect((first as unknown as Record<symbol, { fd: number }>)[pino.symbols.streamSym]?.fd).toBe(1)
+  expect(log()).toBe(first)
+  shared.__accountLog = own
+})
+
+test('work that many requests share carries the id of none', () => {
+  inRequest('first', () => {
+    log().info({ event: 'own' })
+    outsideRequest(() => log().info({ event: 'shared' }))
+  })
+  expect(eventsOf('first')).toEqual(['own'])
+  expect(eventsOf()).toEqual(['shared'])
+})
+
+test.each(['a', '7', 'Z', 'aZ09._-', 'x'.repeat(64)])('the harmless request id %s is taken over', (given) => {
+  expect(requestIdOf(given)).toBe(given)
+})
+
+test.each([
+  ['none', undefined],
+  ['null', null],
+  ['an empty one', ''],
+  ['one of 65 characters', 'x'.repeat(65)],
+  ['one with a space before', ' a'],
+  ['one with a space after', 'a '],
+  ['one with a line end', 'a\n'],
+  ['one with a sign', 'a"b'],
+  ['one with a letter beyond ASCII', 'ä'],
+  ['two', ['a', 'b']],
+  ['one in a list', ['a']],
+])('in place of %s a request gets a new id', (_, given) => {
+  expect(requestIdOf(given)).toMatch(/^req_[A-Za-z0-9_-]{16}$/)
+})
+
+test('new request ids do not repeat', () => {
+  const ids = Array.from({ length: 1_000 }, () => requestIdOf(null))
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(ids.filter((id) => !/^req_[A-Za-z0-9_-]{16}$/.test(id))).toEqual([])
+})
+
+test('of an error its kind, code and place are told, never its message', () => {
+  const address = 'ada@example.test'
+  const error = Object.assign(new TypeError(`no ${address}\n    at ${address}`), { code: 23505, detail: address })
+  expect(describeError(error)).toEqual({
+    kind: 'TypeError',
+    code: '23505',
+    at: expect.stringMatching(/^at .*log\.test\.ts:\d+:\d+\)?$/),
+  })
+  expect(describeError(new RangeError(address))).toEqual({
+    kind: 'RangeError',
+    code: undefined,
+    at: expect.any(String),
+  })
+})
+
+test('of several errors the first one is described', () => {
+  const first = Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+  const several = new AggregateError([first, new TypeError('other')], 'housekeeping failed')
+  expect(describeError(several)).toEqual(describeError(first))
+})
+
+test('an error without a place, and what is no error, are described by their kind alone', () => {
+  const bare = Object.assign(new Error('ada@example.test'), { stack: undefined })
+  expect(describeError(bare)).toEqual({ kind: 'Error', code: undefined, at: undefined })
+  const flat = Object.assign(new Error('ada@example.test'), { stack: 'Error: ada@example.test' })
+  expect(describeError(flat)).toEqual({ kind: 'Error', code: undefined, at: undefined })
+  expect(describeError('ada@example.test')).toEqual({ kind: 'string' })
+  expect(describeError({ code: 'ada@example.test' })).toEqual({ kind: 'object' })
+})

@@ -1,0 +1,108 @@
+import pino, { type Logger } from 'pino'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { call, givenCaller } from '@/testing/api'
+import { givenUser, givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import { metricsPage } from './metrics-page'
+
+const TOKEN = 'metrics-token-0123456789'
+const settings = vi.hoisted(() => ({ metricsToken: undefined as string | undefined }))
+vi.mock('../env', async (original) => {
+  const env = await original<typeof import('../env')>()
+  return { ...env, getEnv: () => ({ ...env.getEnv(), ...settings }) }
+})
+
+const shared = globalThis as { __accountContext?: unknown; __accountLog?: Logger; __accountHealth?: unknown }
+shared.__accountLog = pino({ level: 'silent' })
+let ctx: TestContext
+
+beforeEach(async () => {
+  ctx = await testContext()
+  shared.__accountContext = ctx
+  shared.__accountHealth = undefined
+  settings.metricsToken = TOKEN
+})
+
+const ask = (authorization?: string) =>
+  metricsPage(
+    new Request('http://localhost/api/metrics', { headers: authorization ? { Authorization: authorization } : {} }),
+  )
+const read = async () => (await ask(`Bearer ${TOKEN}`)).text()
+const figure = (text: string, name: string) =>
+  Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.split(' ')[1],
+  )
+
+test('without the setting there is no such page', async () => {
+  settings.metricsToken = undefined
+  expect((await ask(`Bearer ${TOKEN}`)).status).toBe(404)
+  expect((await ask('Bearer undefined')).status).toBe(404)
+})
+
+test('only the token opens it', async () => {
+  for (const wrong of [undefined, 'Bearer', 'Bearer x', `Bearer ${TOKEN}x`, `Basic ${TOKEN}`, TOKEN]) {
+    expect({ wrong, status: (await ask(wrong)).status }).toEqual({ wrong, status: 401 })
+  }
+  const response = await ask(`Bearer ${TOKEN}`)
+  expect([response.status, response.headers.get('Content-Type')]).toEqual([200, expect.stringContaining('text/plain')])
+})
+
+test('no answer of it is stored', async () => {
+  const answers = [await ask(), await ask(`Bearer ${TOKEN}`)]
+  settings.metricsToken = undefined
+  answers.push(await ask())
+  expect(answers.map(({ status, headers }) => [status, headers.get('Cache-Control')])).toEqual([
+    [401, 'no-store'],
+    [200, 'no-store'],
+    [404, 'no-store'],
+  ])
+})
+
+test('answers are counted by operation and code', async () => {
+  const count = (text: string, code: string) =>
+    figure(text, `account_request_duration_seconds_count{operation="getEmailStatus",code="${code}"}`) || 0
+  const caller = await givenCaller(ctx)
+  const before = await read()
+  for (const asking of [{}, { scope: null }, { token: null }]) await call(caller, 'getEmailStatus', asking)
+  const after = await read()
+  for (const code of ['OK', 'AUTH_002', 'AUTH_001']) expect(count(after, code) - count(before, code)).toBe(1)
+  expect(after).not.toContain(caller.userId)
+})
+
+test('silent applications are counted', async () => {
+  expect(figure(await read(), 'account_silent_applications')).toBe(0)
+  const { withdrawalId } = await givenWithdrawal(ctx, ['calendar'])
+  ctx.apps.answer = async () => ({ status: 503 })
+  for (const ms of [60 * 60_000, 24 * 60 * 60_000]) {
+    ctx.clock.advance(ms)
+    await runDueWork(ctx)
+  }
+  expect(figure(await read(), 'account_silent_applications')).toBe(1)
+  expect(await read()).not.toContain(withdrawalId)
+})
+
+test('what is left to do is read when it is asked for, and left out where it cannot be read', async () => {
+  const { userId } = await givenUser(ctx)
+  const at = ctx.clock.now()
+  expect(figure(await read(), 'account_notices{state="waiting"}')).toBe(0)
+  await ctx.db.notice.create({ data: { id: 'ntc_x', userId, kind: 'email_changed', createdAt: at, dueAt: at } })
+  expect(figure(await read(), 'account_notices{state="waiting"}')).toBe(1)
+  shared.__accountContext = { ...ctx, sql: () => Promise.reject(new Error('away')) }
+  const text = await read()
+  expect(text).not.toMatch(/^account_(notices|deletion_steps|outbox_events|event_deliveries|silent_applications)[ {]/m)
+  expect(text).toContain('account_password_hashes{state="running"} 0')
+})
+
+test('a mail server or an engine that is away is a figure of its own, which goes back once it answers', async () => {
+  const parts = async () => {
+    const text = await read()
+    return ['mail', 'engine'].map((part) => figure(text, `account_degraded{part="${part}"}`))
+  }
+  expect(await parts()).toEqual([0, 0])
+  shared.__accountHealth = async () => ({ degraded: ['mail', 'engine'] })
+  expect(await parts()).toEqual([1, 1])
+  shared.__accountHealth = async () => ({ degraded: ['engine'] })
+  expect(await parts()).toEqual([0, 1])
+})

@@ -1,0 +1,52 @@
+import { timingSafeEqual } from 'node:crypto'
+import { sha256 } from '@/domain/access/authenticate'
+import { watchBacklog } from '@/domain/withdrawal/watch-withdrawals'
+import { systemContext } from '../context'
+import { getEnv } from '../env'
+import { currentHealth } from './health'
+import { describeError, log } from './log'
+import { metrics } from './metrics'
+
+const notStored = { 'Cache-Control': 'no-store' }
+
+/** Prometheus text for whoever holds METRICS_TOKEN; without the setting there is no such page. */
+export async function metricsPage(request: Request): Promise<Response> {
+  const token = getEnv().metricsToken
+  if (!token) return new Response('Not found', { status: 404, headers: notStored })
+  const given = /^Bearer +(\S+)$/i.exec(request.headers.get('Authorization') ?? '')?.[1] ?? ''
+  // Equally long, whatever was sent.
+  if (!timingSafeEqual(sha256(given), sha256(token))) {
+    return new Response('Unauthorized', { status: 401, headers: { ...notStored, 'WWW-Authenticate': 'Bearer' } })
+  }
+  await readGauges()
+  const { registry } = metrics()
+  return new Response(await registry.metrics(), {
+    headers: { ...notStored, 'Content-Type': registry.contentType },
+  })
+}
+
+async function readGauges() {
+  const { passwords, steps, outbox, notices, deliveries, silentApps, degraded } = metrics()
+  const ctx = systemContext()
+  const { running, waiting } = ctx.passwords.load()
+  passwords.set({ state: 'running' }, running)
+  passwords.set({ state: 'waiting' }, waiting)
+  const health = await currentHealth()
+  for (const part of ['mail', 'engine'] as const) degraded.set({ part }, health.degraded.includes(part) ? 1 : 0)
+  // A figure that cannot be read is left out: an old one would look like a good one.
+  steps.reset()
+  notices.reset()
+  deliveries.reset()
+  outbox.remove()
+  silentApps.remove()
+  try {
+    const backlog = await watchBacklog(ctx)
+    for (const [state, count] of Object.entries(backlog.steps)) steps.set({ state }, count)
+    for (const [state, count] of Object.entries(backlog.notices)) notices.set({ state }, count)
+    for (const [state, count] of Object.entries(backlog.deliveries)) deliveries.set({ state }, count)
+    outbox.set(backlog.outbox)
+    silentApps.set(backlog.silentApps)
+  } catch (error) {
+    log().warn({ event: 'backlog_unknown', ...describeError(error) })
+  }
+}

@@ -1,0 +1,72 @@
+import type { Tracer } from '@opentelemetry/api'
+import { getEnv } from '../env'
+
+const shared = globalThis as { __accountTracing?: { tracer: Tracer; stop(): Promise<void> } }
+/** SpanKind.SERVER and SpanStatusCode.ERROR: as values they would load the package where no trace is wanted. */
+const [SERVER, ERROR] = [1, 2]
+
+/**
+ * Sends spans to OTEL_EXPORTER_OTLP_ENDPOINT; without it nothing is loaded. OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME and
+ * OTEL_RESOURCE_ATTRIBUTES mean what they mean everywhere. Not registered globally: Next would add spans with whole URLs.
+ */
+export async function startTracing(): Promise<void> {
+  const { otlpEndpoint } = getEnv()
+  if (!otlpEndpoint || shared.__accountTracing) return
+  const [{ BatchSpanProcessor, TracerProvider }, { OTLPTraceExporter }, resources] = await Promise.all([
+    import('@opentelemetry/sdk-trace'),
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+  ])
+  const exporter = new OTLPTraceExporter({ url: `${otlpEndpoint.replace(/\/+$/, '')}/v1/traces` })
+  const provider = new TracerProvider({
+    resource: resources
+      .resourceFromAttributes({ 'service.name': 'user-account-service' })
+      .merge(resources.detectResources({ detectors: [resources.envDetector] })),
+    spanProcessors: [new BatchSpanProcessor({ exporter })],
+  })
+  shared.__accountTracing = { tracer: provider.getTracer('user-account-service'), stop: () => provider.shutdown() }
+}
+
+/** Sends what is left. */
+export async function stopTracing(): Promise<void> {
+  const tracing = shared.__accountTracing
+  shared.__accountTracing = undefined
+  await tracing?.stop()
+}
+
+interface AnsweredRequest {
+  requestId: string
+  method: string
+  operation: string | undefined
+  status: number
+  code?: string
+  ms: number
+}
+
+export function traceRequest({ requestId, method, operation, status, code, ms }: AnsweredRequest): void {
+  const span = shared.__accountTracing?.tracer.startSpan(operation ?? 'no operation', {
+    kind: SERVER,
+    startTime: Date.now() - ms,
+    attributes: {
+      'http.request.method': method,
+      'http.response.status_code': status,
+      request_id: requestId,
+      ...(code && { 'error.type': code }),
+    },
+  })
+  if (status >= 500) span?.setStatus({ code: ERROR as number })
+  span?.end()
+}
+
+/** A piece of work as a span of its own. */
+export async function traced<T>(name: string, attributes: Record<string, string>, work: () => Promise<T>): Promise<T> {
+  const span = shared.__accountTracing?.tracer.startSpan(name, { attributes })
+  try {
+    return await work()
+  } catch (error) {
+    span?.setStatus({ code: ERROR as number })
+    throw error
+  } finally {
+    span?.end()
+  }
+}

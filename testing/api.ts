@@ -1,0 +1,119 @@
+import type { Contract, GrantableScope } from '@/contract/define'
+import { operations } from '@/contract/operations'
+import { issueAccessToken } from '@/domain/access/access-tokens'
+import { api } from '@/server/http/api'
+import { codeSentTo, givenUser, type TestContext, type TestUser } from '@/testing/domain'
+
+// The API as its callers see it: requests in, answers out.
+
+export const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
+export const OPERATIONS: Record<string, Contract> = Object.fromEntries(
+  operations.map((contract) => [contract.name, contract]),
+)
+/** Well-formed, and of nobody. */
+export const NOBODYS_IDS = {
+  changeRequestId: `ecr_${'A'.repeat(22)}`,
+  withdrawalId: `wd_${'A'.repeat(22)}`,
+  accessId: `tok_${'A'.repeat(22)}`,
+  sessionId: `ses_${'A'.repeat(22)}`,
+}
+
+export interface Caller extends TestUser {
+  token: string
+}
+
+export interface Asking {
+  body?: unknown
+  /** Sent as it is, instead of `body`. */
+  raw?: BodyInit | null
+  /** Instead of the caller's; null sends none. With a blank in it, it is the whole header. */
+  token?: string | null
+  /** Instead of the operation's; null sends none. */
+  scope?: string | null
+  /** Instead of JSON; null says none. */
+  type?: string | null
+  ids?: Record<string, string>
+  query?: string
+  headers?: Record<string, string> | [string, string][]
+  origin?: string
+  /** The peer. */
+  ip?: string
+}
+
+export interface Answer {
+  status: number
+  /** The error code, or `accepted`. */
+  code: string
+  data: Record<string, unknown>
+  details: string
+  headers: Headers
+  text: string
+}
+
+export function request(
+  caller: { userId: string; token?: string },
+  operation: string,
+  asking: Asking = {},
+): Promise<Response> {
+  const { method, path, example, ...contract } = OPERATIONS[operation] as Contract
+  const { token = caller.token, scope = contract.scope, type = 'application/json', ip = '192.0.2.1' } = asking
+  const ids: Record<string, string> = { ...NOBODYS_IDS, userId: caller.userId, ...asking.ids }
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? '')
+  const headers = new Headers(asking.headers)
+  if (token) headers.append('Authorization', token.includes(' ') ? token : `Bearer ${token}`)
+  if (scope !== null) headers.append('X-Required-Scope', scope)
+  const init: RequestInit & { duplex: 'half' } = { method, headers, duplex: 'half' }
+  if (method === 'POST') {
+    if (type !== null) headers.set('Content-Type', type)
+    const { body = example.body, raw = new TextEncoder().encode(JSON.stringify(body)) } = asking
+    init.body = raw
+  }
+  const url = `${asking.origin ?? 'http://localhost'}/api/v1${filled}${asking.query ?? ''}`
+  return api(new Request(url, init), ip)
+}
+
+export async function readAnswer(response: Response): Promise<Answer> {
+  const text = await response.text()
+  const { success, data = {}, error } = JSON.parse(text)
+  const { status, headers } = response
+  return { status, code: success ? 'accepted' : error.code, data, details: error?.details ?? '', headers, text }
+}
+
+export const call = async (...asked: Parameters<typeof request>): Promise<Answer> => readAnswer(await request(...asked))
+
+/** What callers do most. */
+export const callsBy = (ask: typeof call) => ({
+  change: (caller: Caller, newEmail: unknown, asking: Asking = {}) =>
+    ask(caller, 'changeEmail', { body: { new_email: newEmail, current_password: caller.password }, ...asking }),
+  verify: (caller: Caller, id: unknown, code: unknown, asking: Asking = {}) =>
+    ask(caller, 'verifyEmail', { body: { change_request_id: id, verification_code: code }, ...asking }),
+  resend: (caller: Caller, id: unknown, asking: Asking = {}) =>
+    ask(caller, 'resendVerification', { body: { change_request_id: id }, ...asking }),
+  withdraw: (caller: Caller, asking: Asking = {}) =>
+    ask(caller, 'withdrawAccount', { body: { confirmation: 'DELETE_MY_ACCOUNT' }, ...asking }),
+})
+export const { change, verify, resend, withdraw } = callsBy(call)
+
+export async function givenToken(
+  ctx: TestContext,
+  userId: string,
+  scopes: GrantableScope[] = ['email:manage', 'account:manage'],
+  expiresInMs = 300 * day,
+) {
+  const token = { userId, name: 'test', scopes, expiresInMs, actor: 'operator' }
+  const { id, accessToken } = await issueAccessToken(ctx, token)
+  return { id, token: accessToken }
+}
+
+export async function givenCaller(ctx: TestContext, email?: string): Promise<Caller> {
+  const user = await givenUser(ctx, email)
+  return { ...user, ...(await givenToken(ctx, user.userId)) }
+}
+
+/** A change that awaits verification, and the code that was mailed for it. */
+export async function givenChange(ctx: TestContext, caller: Caller, newEmail = `new-${caller.email}`) {
+  const { data, code } = await change(caller, newEmail)
+  if (code !== 'accepted') throw new Error(`the change was refused with ${code}`)
+  await ctx.settle()
+  return { id: String(data.change_request_id), code: codeSentTo(ctx, newEmail), newEmail }
+}

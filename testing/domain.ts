@@ -1,0 +1,319 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, expect, inject } from 'vitest'
+import type { Data } from '@/contract/define'
+import type { changeEmail as changeContract } from '@/contract/email'
+import { readCredential, sessionCredential } from '@/domain/access/authenticate'
+import { findCaller } from '@/domain/access/caller'
+import { startSession } from '@/domain/access/sessions'
+import { createUser } from '@/domain/access/user'
+import { writeArchive } from '@/domain/applications/archives'
+import { connectApp, registerApp } from '@/domain/applications/deliver'
+import type {
+  Actor,
+  AppAnswer,
+  AppRequest,
+  ArchiveStore,
+  Context,
+  Credential,
+  EngineEvent,
+  LedgerEntry,
+  Message,
+  Sql,
+  SystemContext,
+} from '@/domain/context'
+import { DUE_WORK } from '@/domain/due-work'
+import { changeEmail } from '@/domain/email/change-email'
+import { LIMITS, type Limits } from '@/domain/limits/limits'
+import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
+import { type Database, openDatabase } from '@/server/adapters/database'
+import { createPasswords } from '@/server/adapters/passwords'
+import { createSecrets } from '@/server/adapters/secrets'
+
+export interface Mailed {
+  to: string
+  id: string
+  message: Message
+}
+
+export interface TestContext extends SystemContext {
+  clock: { now(): Date; advance(ms: number): void }
+  mailbox: Mailed[]
+  /** What the mail server does with the next messages; what it does not accept it refuses for now, or for good. */
+  mailServer: { accepts: boolean; refusesForGood: boolean }
+  archives: ArchiveStore
+  /** What the archive store holds of this context. */
+  archived: Map<string, Uint8Array>
+  /** What connected applications answer. */
+  apps: { answer(request: AppRequest): Promise<AppAnswer> }
+  engine: { accepts: boolean; events: EngineEvent[] }
+  /** What the operator was told. */
+  warnings: { event: string; [fact: string]: string | number }[]
+  /** Waits for everything that went on after an answer. */
+  settle(): Promise<void>
+}
+
+export interface TestUser {
+  userId: string
+  email: string
+  password: string
+  sessionId: string
+}
+
+/** Whose store has the object: the tests of one file share a database, and what one leaves behind another one may erase. */
+const storesByKey = new Map<string, Map<string, Uint8Array>>()
+
+let database: Promise<{ url: string; open: Database }> | undefined
+
+/** A migrated database of this test file alone. */
+export function testDatabase(): Promise<{ url: string; open: Database }> {
+  database ??= cloneDatabase()
+  return database
+}
+
+async function cloneDatabase() {
+  const template = inject('templateDatabase')
+  const name = `${template.replace('template', '')}${randomBytes(6).toString('hex')}`
+  const admin = new pg.Client({ connectionString: inject('adminUrl') })
+  await admin.connect()
+  await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+  const url = Object.assign(new URL(inject('adminUrl')), { pathname: name }).href
+  const open = openDatabase(url)
+  afterAll(async () => {
+    await open.close()
+    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+    await admin.end()
+  })
+  return { url, open }
+}
+
+/** The real database and hashing; a clock that moves when told, and a mail server that keeps what it took. */
+export async function testContext(limits: Partial<Limits> = {}): Promise<TestContext> {
+  const { open } = await testDatabase()
+  let now = Date.parse('2026-11-20T09:00:00.000Z')
+  const tasks = new Set<Promise<unknown>>()
+  const mailbox: Mailed[] = []
+  const mailServer = { accepts: true, refusesForGood: false }
+  const archives = new Map<string, Uint8Array>()
+  const ledger: LedgerEntry[] = []
+  const warnings: TestContext['warnings'] = []
+  const engine = { accepts: true, events: [] as EngineEvent[] }
+  const apps: TestContext['apps'] = { answer: async () => ({ status: 204 }) }
+  return {
+    sql: open.sql,
+    transaction: open.transaction,
+    db: open.db,
+    clock: {
+      now: () => new Date(now),
+      advance: (ms) => {
+        now += ms
+      },
+    },
+    secrets: createSecrets({ auth: ['auth-secret-for-tests'], code: ['code-secret-for-tests'] }),
+    passwords,
+    mail: {
+      async send({ to, id, message }) {
+        if (!mailServer.accepts) return mailServer.refusesForGood ? 'refused' : 'deferred'
+        mailbox.push({ to, id, message })
+        return 'accepted'
+      },
+      async forget() {},
+    },
+    outsideIssuer: null,
+    archives: {
+      async put(objectKey, content) {
+        archives.set(objectKey, content)
+        storesByKey.set(objectKey, archives)
+      },
+      exists: async (objectKey) => storesByKey.get(objectKey)?.has(objectKey) ?? false,
+      async delete(objectKey) {
+        storesByKey.get(objectKey)?.delete(objectKey)
+      },
+    },
+    archived: archives,
+    ledger: {
+      async append(entries) {
+        ledger.push(...entries)
+      },
+      read: async () => ledger,
+    },
+    callApp: (request) => apps.answer(request),
+    apps,
+    emit: async (events) => {
+      if (engine.accepts) engine.events.push(...events)
+      return engine.accepts
+    },
+    engine,
+    warn: (event, facts) => void warnings.push({ event, ...facts }),
+    warnings,
+    timeScale: 1,
+    limits: { ...LIMITS, ...limits },
+    appUrl: 'https://accounts.test',
+    traced: (_name, _attributes, work) => work(),
+    background: (task) => {
+      // As in the service: what fails after the answer is logged, and changes nothing for the caller.
+      const ended: Promise<unknown> = task()
+        .catch(() => {})
+        .then(() => tasks.delete(ended))
+      tasks.add(ended)
+    },
+    mailbox,
+    mailServer,
+    async settle() {
+      while (tasks.size > 0) await Promise.all(tasks)
+    },
+  }
+}
+
+const passwords = createPasswords()
+
+export async function givenUser(
+  ctx: TestContext,
+  email = `ada-${randomBytes(6).toString('hex')}@example.test`,
+): Promise<TestUser> {
+  const password = 'correct horse battery'
+  const userId = await createUser(ctx, { email, password, name: 'Ada Lovelace', emailVerified: true })
+  return { userId, email, password, sessionId: await givenSession(ctx, userId) }
+}
+
+export async function givenSession(
+  ctx: TestContext,
+  userId: string,
+  client = { userAgent: 'test', ip: '192.0.2.1' },
+): Promise<string> {
+  const { passwordHash } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
+  const sessionId = await startSession(ctx, { userId, passwordHash, ...client })
+  if (!sessionId) throw new Error('no session for this user')
+  return sessionId
+}
+
+/** A request of this user now, as the wrapper would begin it. */
+export const asUser = (ctx: TestContext, user: TestUser): Promise<Context> =>
+  asCaller(ctx, sessionCredential(user.sessionId))
+
+/** Whose token this is, or null when it opens nothing. */
+export async function authenticate(ctx: SystemContext, token: string): Promise<Actor | null> {
+  const credential = await readCredential(ctx, token)
+  return credential && findCaller(ctx, credential)
+}
+
+export async function asCaller(ctx: TestContext, credential: Credential): Promise<Context> {
+  const actor = await findCaller(ctx, credential)
+  if (!actor) throw new Error('the session has ended')
+  return { ...ctx, actor, ip: '192.0.2.1', buckets: [] }
+}
+
+export interface PendingTestChange extends Data<typeof changeContract> {
+  code: string
+}
+
+/** A change that awaits verification, with the code that was mailed. */
+export async function givenPendingChange(
+  ctx: TestContext,
+  user: TestUser,
+  newEmail = `new-${user.email}`,
+): Promise<PendingTestChange> {
+  const input = { userId: user.userId, new_email: newEmail, current_password: user.password }
+  const data = await changeEmail(await asUser(ctx, user), input)
+  await ctx.settle()
+  return { ...data, code: codeSentTo(ctx, newEmail) }
+}
+
+/** The code of the newest verification message to this address. */
+export function codeSentTo(ctx: TestContext, email: string): string {
+  const mailed = ctx.mailbox.findLast(({ to, message }) => to === email && message.template === 'verify-new-email')
+  if (mailed?.message.template !== 'verify-new-email') throw new Error(`no verification message to ${email}`)
+  return mailed.message.code
+}
+
+/** Each application calls the user by the address, and shares an item with the service. */
+export async function givenConnectedApps(ctx: TestContext, { userId, email }: TestUser, names: string[]) {
+  for (const name of names) {
+    const app = { name, endpoint: `https://${name}.test/hook`, secret: 'whsec_c2VjcmV0' }
+    const appId = await registerApp(ctx, app)
+    await connectApp(ctx, { userId, appId, subject: `${email} at ${name}` })
+    const item = { id: `shr_${appId}`, userId, appId, content: email, sharedAt: ctx.clock.now() }
+    await ctx.db.sharedItem.create({ data: item })
+  }
+}
+
+/** Someone who withdraws, with an archive, words that hold the address, and perhaps applications. */
+export async function givenWithdrawal(ctx: TestContext, apps: string[] = []) {
+  const user = await givenUser(ctx)
+  const { userId, email } = user
+  await givenConnectedApps(ctx, user, apps)
+  await writeArchive(ctx, userId)
+  const input = { userId, confirmation: 'DELETE_MY_ACCOUNT' as const, reason: 'other' as const, feedback: email }
+  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
+  await ctx.settle()
+  return { userId, email, withdrawalId }
+}
+
+/** Its error code, or `accepted`. */
+export async function outcomeOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  }
+  return 'accepted'
+}
+
+/** Begins `waiting` while this row is locked, does `meanwhile` under that lock once all of it waits, and lets go. */
+export async function heldUp<T>(
+  ctx: TestContext,
+  [table, id]: ['users' | 'email_change_requests', string],
+  waiting: () => Promise<T>,
+  meanwhile: (sql: Sql) => Promise<unknown>,
+  waiters = 1,
+): Promise<T> {
+  let ending: Promise<T> | undefined
+  await ctx.transaction(async (sql) => {
+    await sql({ name: `hold-${table}`, text: `SELECT FROM ${table} WHERE id = $1 FOR UPDATE` }, [id])
+    ending = waiting()
+    // Handled further down; a refusal may come before.
+    ending.catch(() => {})
+    await expect
+      .poll(
+        () =>
+          ctx.db
+            .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      )
+      .toHaveLength(waiters)
+    await meanwhile(sql)
+  })
+  return ending as Promise<T>
+}
+
+/** What the timer would do now, to its end. */
+export async function runDueWork(ctx: TestContext): Promise<void> {
+  for (const work of DUE_WORK) await work(ctx).finally(() => ctx.settle())
+}
+
+/** Tables with a row that holds this text anywhere. */
+export async function tablesWith(ctx: TestContext, text: string): Promise<string[]> {
+  const tables = await ctx.db.$queryRaw<{ name: string }[]>`
+    SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_name <> '_prisma_migrations'`
+  const found: string[] = []
+  for (const { name } of tables) {
+    const rows = await ctx.db.$queryRawUnsafe<unknown[]>(
+      `SELECT 1 FROM ${name} t WHERE strpos(to_jsonb(t)::text, $1) > 0 LIMIT 1`,
+      text,
+    )
+    if (rows.length > 0) found.push(name)
+  }
+  return found.sort()
+}
+
+/** Whatever else the token may end in. Three of these decode to its own bytes: 43 characters have two bits to spare. */
+export const lookalikesOf = (token: string): string[] =>
+  [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
+    .map((last) => token.slice(0, -1) + last)
+    .filter((text) => text !== token)
+
+/** `000000` unless that is the code. */
+export const wrongCode = (code: string) => (code === '000000' ? '000001' : '000000')
+
+/** How often each outcome came: `{ accepted: 3, EMAIL_008: 97 }`. */
+export const tally = (outcomes: string[]): Record<string, number> =>
+  Object.fromEntries([...Map.groupBy(outcomes, (outcome) => outcome)].map(([outcome, all]) => [outcome, all.length]))

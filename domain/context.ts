@@ -2,9 +2,9 @@ import type { Scope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
 import type { PrismaClient } from '@/prisma/generated/client'
 import type { Limits } from './limits/limits'
-import type { Sql, Statement } from './sql'
+import type { Sql } from './sql'
 
-export type { Sql, Statement } from './sql'
+export type { Sql } from './sql'
 
 export interface Clock {
   now(): Date
@@ -225,12 +225,6 @@ export interface Context extends SystemContext {
    */
   keepAnswer?(sql: Sql, data: object): Promise<void>
 }
-
-/** For statements whose values still have numbers. */
-// biome-ignore lint/suspicious/noExplicitAny: see Sql
-export const statement = (name: string, text: string): Statement<any, any> => ({ name, text })
-
-export { UNWAITED } from './sql'
 
 /** Whether the database itself told of it: then the statement has had no effect. A lost connection leaves that open. */
 export const isUndone = (error: unknown): boolean =>

@@ -59,7 +59,7 @@ async function main() {
   })
   // The API is served before Next is loaded, which keeps the process busy for a while; who asks for a page waits for it.
   const pages = listen(server, env)
-    .then(() => patiently(() => ctx.sql(ping, [])))
+    .then(() => patiently(() => ctx.sql(ping, {})))
     .then(() => import('./pages/serve-pages'))
     .then(({ preparePages }) => preparePages(env))
   server.on('request', (_incoming, outgoing) => {

@@ -4,7 +4,7 @@ const settings = vi.hoisted(() => ({ engine: false, withdrawalTimeScale: 1 }))
 const works = vi.hoisted(() => ({ steps: vi.fn(async () => {}), house: vi.fn(async () => {}) }))
 vi.mock('./env', () => ({ getEnv: () => ({ logLevel: 'silent', ...settings }) }))
 vi.mock('./context', () => ({ systemContext: () => ({}) }))
-vi.mock('@/domain/due-work', () => ({ DUE_WORK: [works.steps, works.house] }))
+vi.mock('@/domain/due-work', () => ({ DUE_WORK: [{ run: works.steps }, { run: works.house }] }))
 
 const shared = globalThis as { __accountTimer?: boolean }
 

@@ -20,8 +20,9 @@ import {
   takeValues,
   userBucket,
 } from '../limits/buckets'
-import { leaseUntil, sendFirst, toChangeLetter } from '../queue/notices'
-import { audit, closePendingChange, isDone, type Placeholders, queueChangeNotice, statement, UNWAITED } from '../sql'
+import { queueNotice } from '../queue/notice-kinds'
+import { leaseUntil, sendFirst } from '../queue/notices'
+import { audit, closePendingChange, isDone, type Placeholders, statement, UNWAITED } from '../sql'
 import { codeExpiresAt } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
 
@@ -109,12 +110,12 @@ const openRequest = statement<Open, OpenedRow>(
    ), audited AS (
      ${audit('email_change.requested', { from: 'request', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.sentAt })}
    ), notice AS (
-     ${queueChangeNotice('email_change_requested', {
+     ${queueNotice('email_change_requested', {
        from: `request JOIN account ON account.email_key <> ${v.newEmailKey}`,
        id: v.noticeId,
        recipient: `'old'`,
        user: 'user_id',
-       change: 'request.id',
+       about: 'request.id',
        at: v.sentAt,
        leaseUntil: v.leaseUntil,
      })}
@@ -198,9 +199,9 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       throw await refusalOfEnded(ctx)
     }
     if (!isOwn) {
+      const notice = { id: noticeId, userId, kind: 'email_change_requested', recipient: 'old' } as const
       const told = { userName: actor.user.name, oldEmail: opened.old_email, newEmail: address.typed, ipAddress: ctx.ip }
-      const letter = toChangeLetter({ kind: 'email_change_requested', recipient: 'old' }, { ...told, at: requestedAt })
-      sendFirst(ctx, { id: noticeId, userId }, letter)
+      sendFirst(ctx, notice, { ...told, at: requestedAt })
     }
     return {
       change_request_id: message.changeId,

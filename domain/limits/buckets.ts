@@ -78,15 +78,8 @@ export const takePlacesPart = (v: Placeholders<TakeValues>) =>
     `unnest(${v.takeKeys}::text[], ${v.takeUsers}::text[], ${v.takePlaces}::int[], ${v.takeWindows}::bigint[])
        AS b (key, user_id, places, window_ms)`,
   )
+
 const movePlaces = statement<TakeValues, PlaceRow>('take-places', (v) => `${takePlacesPart(v)}, ${UNWAITED}`)
-/** For statements whose values still have numbers: $1 to $5. */
-export const TAKE_PLACES = takePlacesPart({
-  now: '$1',
-  takeKeys: '$2',
-  takeUsers: '$3',
-  takePlaces: '$4',
-  takeWindows: '$5',
-})
 
 /** Whether each bucket of `source`, which is `b (key, places, window_ms)`, has room. Only taking a place makes it certain. */
 export const lookAtPlacesOf = (v: { now: string }, source: string) =>
@@ -111,6 +104,7 @@ export const returnPlacesPart = (v: { keys: string; takenAt: string }) =>
    ) AS locked
    WHERE r.key = locked.key AND ${v.takenAt}::timestamptz = ANY(hits)
    RETURNING r.key, r.hits`
+
 const removeHits = statement<{ keys: string[]; takenAt: Date }, { key: string; hits: Date[] }>(
   'give-places-back',
   (v) => `${returnPlacesPart(v)}, ${UNWAITED}`,
@@ -144,10 +138,7 @@ export const lookValues = ({ look = [] }: AskedPlaces, now: Date): LookValues =>
   lookWindows: look.map(({ windowMs }) => windowMs),
 })
 
-/** For statements whose values still have numbers. */
-export const placeValues = (asked: AskedPlaces, now: Date): unknown[] => Object.values(takeValues(asked, now))
-
-/** What the statement has answered; refuses with the time after which all buckets have room. */
+/** Checks what the statement returned, and refuses with the time after which all buckets have room. */
 export async function judgePlaces(
   ctx: SystemContext & { buckets?: BucketState[] },
   { take, look = [], code }: AskedPlaces,
@@ -221,8 +212,8 @@ export function noteBucket(ctx: { buckets?: BucketState[] }, state: BucketState)
 }
 
 const readHits = new Map<string, number[]>()
-const FORGET_ABOVE = 10_000
-let forgetAt = FORGET_ABOVE
+const MIN_READERS_TO_CLEAN_UP = 10_000
+let cleanUpAt = MIN_READERS_TO_CLEAN_UP
 
 /** Reads are counted in this process alone, so that a read never costs a write. */
 export function takeReadPlace(ctx: Context): void {
@@ -230,22 +221,23 @@ export function takeReadPlace(ctx: Context): void {
   const now = ctx.clock.now().getTime()
   const { userId } = ctx.actor
   let hits = readHits.get(userId) ?? []
-  // In the order of time: what has left the window stands in front.
+  // The times are in order, so that those outside the window come first.
   const live = hits.findIndex((hit) => hit > now - windowMs)
   hits.splice(0, live < 0 ? hits.length : live)
   const granted = hits.length < places
-  // A list that `push` begins has room for seventeen times; most readers come once.
+  // `push` on an empty list reserves room for seventeen times, and most readers come once.
   if (granted && hits.length > 0) hits.push(now)
   else if (granted) hits = [now]
-  if (readHits.size >= forgetAt) forgetIdle(now - windowMs)
+  if (readHits.size >= cleanUpAt) cleanUpReaders(now - windowMs)
   readHits.set(userId, hits)
   const resetsAt = new Date((hits[0] ?? now) + windowMs)
   noteBucket(ctx, { name: 'read', places, windowMs, remaining: places - hits.length, resetsAt })
   if (!granted) throw new AppError('RATE_001', undefined, secondsUntil(resetsAt, new Date(now)))
 }
 
-function forgetIdle(before: number) {
+/** Drops the readers whose last call was before `before`. */
+function cleanUpReaders(before: number) {
   for (const [userId, hits] of readHits) if ((hits.at(-1) ?? 0) <= before) readHits.delete(userId)
-  // Looking through all of them is due again when they have doubled, and not on the next read.
-  forgetAt = Math.max(FORGET_ABOVE, 2 * readHits.size)
+  // The next scan waits until the readers have doubled, so that not every read scans them all.
+  cleanUpAt = Math.max(MIN_READERS_TO_CLEAN_UP, 2 * readHits.size)
 }

@@ -1,13 +1,13 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { SystemContext } from '../context'
-import { askedTogether, batched } from './coalesce'
+import { coalesced, coalescedLookup } from './coalesce'
 
 const context = () => ({ clock: { now: () => new Date() } }) as SystemContext
 
 test('what comes in one turn is one run, and what comes during a run is the next', async () => {
   const runs: string[][] = []
   let release = () => {}
-  const run = batched<string>(async (_ctx, items) => {
+  const run = coalesced<string>(async (_ctx, items) => {
     runs.push(items)
     if (runs.length === 1) await new Promise<void>((resolve) => (release = resolve))
   })
@@ -26,7 +26,7 @@ test('what comes in one turn is one run, and what comes during a run is the next
 })
 
 test('a run that fails fails for those who share it, and for nobody after them', async () => {
-  const run = batched<number>(async (_ctx, items) => {
+  const run = coalesced<number>(async (_ctx, items) => {
     if (items.includes(1)) throw new Error('lost')
   })
   const ctx = context()
@@ -39,7 +39,7 @@ test('a run that fails fails for those who share it, and for nobody after them',
 test('two services do not wait for each other', async () => {
   let release = () => {}
   const done: string[] = []
-  const run = batched<string>(async (_ctx, [item = '']) => {
+  const run = coalesced<string>(async (_ctx, [item = '']) => {
     if (item === 'slow') await new Promise<void>((resolve) => (release = resolve))
     done.push(item)
   })
@@ -55,7 +55,7 @@ function heldQuestions() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const statements: { questions: string[]; answer(): void; fail(): void }[] = []
-  const ask = askedTogether<string, string>(
+  const ask = coalescedLookup<string, string>(
     (_ctx, questions) =>
       new Promise((resolve, reject) => {
         const answer = () => resolve(questions.map((question) => `answer to ${question}`))

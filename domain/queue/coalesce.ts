@@ -1,21 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SystemContext } from '../context'
 
+// To coalesce: calls that come close together share one run, or one statement.
+
 interface Queue<Item> {
   waiting: Item[]
-  /** The run that has begun last, and the one that will take what comes until it begins. */
+  /** The run that began last, and the one that takes all items that come until it begins. */
   running?: Promise<void>
   next?: Promise<void>
 }
 
-/** Nobody waits for what is batched; a run costs as much for one as for many. */
+/** How long a run gathers calls before it begins. No answer waits for a coalesced run, and it costs as much for one item as for many. */
 const GATHERING_MS = 20
 
 /**
- * `work` with one run at a time in a process. Who comes while one is under way, or shortly after the first, shares the next, which
- * takes the items of all of them and sees what they have committed.
+ * `work` with one run at a time in a process. Calls that come while a run is under way, or within the gathering time, share the
+ * next run. It takes the items of all of them and sees what they have committed.
  */
-export function batched<Item = never>(
+export function coalesced<Item = never>(
   work: (ctx: SystemContext, items: Item[]) => Promise<void>,
 ): (ctx: SystemContext, ...items: Item[]) => Promise<void> {
   const queues = new WeakMap<object, Queue<Item>>()
@@ -27,7 +29,7 @@ export function batched<Item = never>(
     await work(ctx, queue.waiting.splice(0))
   }
   return (ctx, ...items) => {
-    // A request's context is a copy; its clock is the service's.
+    // A request's context is a copy, but its clock is the service's.
     const queue = queues.get(ctx.clock) ?? { waiting: [] }
     queues.set(ctx.clock, queue)
     queue.waiting.push(...items)
@@ -45,29 +47,30 @@ interface Asked<Question, Answer> {
 interface Questions<Question, Answer> {
   waiting: Asked<Question, Answer>[]
   underWay: number
-  /** The last one that was answered. */
+  /** Response time of the last statement. */
   tookMs: number
 }
 
 type Ask<Question, Answer> = (ctx: SystemContext, questions: Question[]) => Promise<Answer[]>
 
-/** While so many statements are under way, who comes waits for the next one. */
-const AT_ONCE = 2
-// One that takes much longer than usual no longer counts: a connection that has fallen silent holds up only those who share it. What
-// is usual follows the database, so that one which is slow is not asked ever more.
-const PATIENCE_MS = 100
-const PATIENCE_TIMES = 4
+/** While so many statements are under way, further questions wait and share the next one. */
+const MAX_UNDER_WAY = 2
+// A statement that takes longer than this no longer counts, so that a silent connection holds up only the calls that share it. The
+// limit follows the last response time, so that a slow database does not get ever more statements at once.
+const MIN_PATIENCE_MS = 100
+const PATIENCE_FACTOR = 4
 
 /**
- * One statement for all who ask in the same turn, or while earlier ones are under way: each is answered by a look at the database that
- * began after the question came. `ask` answers in the order of the questions; it must change nothing, since it may be asked twice.
+ * One statement for all questions that come in the same turn of the event loop, or while earlier statements are under way. Each
+ * answer comes from a statement that began after its question. `ask` answers in the order of the questions; it must be read-only,
+ * because it may run twice.
  */
-export function askedTogether<Question, Answer>(
+export function coalescedLookup<Question, Answer>(
   ask: Ask<Question, Answer>,
 ): (ctx: SystemContext, question: Question) => Promise<Answer> {
   const queues = new WeakMap<object, Questions<Question, Answer>>()
   return (ctx, question) => {
-    // A request's context is a copy; its connections are the service's, or those that a test has put in their place.
+    // A request's context is a copy, but its connections are the service's, or a test's.
     const queue = queues.get(ctx.sql) ?? { waiting: [], underWay: 0, tookMs: 0 }
     queues.set(ctx.sql, queue)
     return new Promise((resolve, reject) => {
@@ -82,7 +85,7 @@ async function askNext<Question, Answer>(
   queue: Questions<Question, Answer>,
   ask: Ask<Question, Answer>,
 ) {
-  if (queue.underWay >= AT_ONCE || queue.waiting.length === 0) return
+  if (queue.underWay >= MAX_UNDER_WAY || queue.waiting.length === 0) return
   queue.underWay++
   const asked = queue.waiting.splice(0)
   const begunAt = performance.now()
@@ -93,11 +96,11 @@ async function askNext<Question, Answer>(
     queue.underWay--
     askNext(ctx, queue, ask)
   }
-  const patience = setTimeout(letNextGo, Math.max(PATIENCE_MS, PATIENCE_TIMES * queue.tookMs))
+  const patience = setTimeout(letNextGo, Math.max(MIN_PATIENCE_MS, PATIENCE_FACTOR * queue.tookMs))
   try {
     const questions = asked.map(({ question }) => question)
     const answers = await ask(ctx, questions).catch((error) => {
-      // What fails at once is one connection that was cut: no reason to fail for all who share it.
+      // A quick failure is a connection that was cut; the calls that share the statement need not fail for it.
       if (isQuick) return ask(ctx, questions)
       throw error
     })

@@ -1,15 +1,16 @@
-import { type SystemContext, statement } from '@/domain/context'
+import type { SystemContext } from '@/domain/context'
+import { statement } from '@/domain/sql'
 import { checkMailServer } from '../adapters/mailer'
 import { systemContext } from '../context'
 import { type Env, getEnv } from '../env'
 import { answer } from '../http/answer'
 
-const MOST_WAIT_MS = 2_000
-/** A part that is away is asked again soon, so that its return is noticed. */
+const MAX_WAIT_MS = 2_000
+/** A part that is away is checked again soon, so that its return is noticed. */
 const AWAY_KEPT_MS = 1_000
 const KEPT_MS = { database: 1_000, mail: 30_000, engine: 5_000 }
 
-export const ping = statement('ping', 'SELECT 1')
+export const ping = statement('ping', () => 'SELECT 1')
 
 const shared = globalThis as { __accountHealth?: () => Promise<Health>; __accountStopping?: boolean }
 
@@ -26,8 +27,8 @@ export interface Health {
 /** However often health is asked for, each part is asked once in a while, and waited for two seconds at most. */
 export function createHealth(ctx: Pick<SystemContext, 'sql'>, env: Pick<Env, 'smtpUrl' | 'engine' | 'engineUrl'>) {
   const { smtpUrl, engine, engineUrl } = env
-  const database = remembered(KEPT_MS.database, () => ctx.sql(ping, []))
-  const mail = smtpUrl ? remembered(KEPT_MS.mail, () => checkMailServer(smtpUrl, MOST_WAIT_MS)) : null
+  const database = remembered(KEPT_MS.database, () => ctx.sql(ping, {}))
+  const mail = smtpUrl ? remembered(KEPT_MS.mail, () => checkMailServer(smtpUrl, MAX_WAIT_MS)) : null
   const events = engine && engineUrl ? remembered(KEPT_MS.engine, () => fetchAny(engineUrl)) : null
   return async (): Promise<Health> => {
     const [isDatabaseThere, isMailThere, isEngineThere] = await Promise.all([database(), mail?.(), events?.()])
@@ -64,12 +65,12 @@ function answers(ask: () => Promise<unknown>): Promise<boolean> {
     () => true,
     () => false,
   )
-  return Promise.race([asked, new Promise<false>((resolve) => setTimeout(resolve, MOST_WAIT_MS, false).unref())])
+  return Promise.race([asked, new Promise<false>((resolve) => setTimeout(resolve, MAX_WAIT_MS, false).unref())])
 }
 
 /** Any answer will do: whoever answers is there. */
 async function fetchAny(url: string) {
-  const response = await fetch(url, { signal: AbortSignal.timeout(MOST_WAIT_MS), redirect: 'manual' })
+  const response = await fetch(url, { signal: AbortSignal.timeout(MAX_WAIT_MS), redirect: 'manual' })
   await response.body?.cancel()
 }
 

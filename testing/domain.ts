@@ -262,7 +262,7 @@ export async function outcomeOf(call: Promise<unknown>): Promise<string> {
 /** Begins `waiting` while this row is locked, does `meanwhile` under that lock once all of it waits, and lets go. */
 export async function heldUp<T>(
   ctx: TestContext,
-  [table, id]: ['users' | 'email_change_requests', string],
+  [table, id]: ['users' | 'email_change_requests' | 'notices', string],
   waiting: () => Promise<T>,
   meanwhile: (sql: Sql) => Promise<unknown>,
   waiters = 1,

@@ -1,7 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
-import type { AppAnswer, SystemContext } from './context'
+import type { SystemContext } from './context'
 import { DUE_WORK, keepHouse, runDueSteps } from './due-work'
+import type { AppAnswer } from './ports'
 
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 

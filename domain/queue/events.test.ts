@@ -12,7 +12,7 @@ import {
 } from '@/testing/domain'
 import { connectApp, registerApp } from '../applications/deliver'
 import { addTransaction } from '../applications/transactions'
-import type { AppAnswer, AppRequest } from '../context'
+import type { AppAnswer, AppRequest } from '../ports'
 import { retryWithdrawal, showWithdrawal } from '../withdrawal/operate-withdrawal'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { beginDueDeliveries, type EventType } from './events'

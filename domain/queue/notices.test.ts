@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { asUser, givenPendingChange, givenUser, type TestContext, testContext } from '@/testing/domain'
-import type { MailOutcome } from '../context'
 import { changeEmail } from '../email/change-email'
+import type { MailOutcome } from '../ports'
 import { watchBacklog } from '../withdrawal/watch-withdrawals'
 import { sendDueNotices } from './notices'
 

@@ -1,5 +1,7 @@
 import { maskAddress, parseAddress } from '@/contract/address'
-import { type MailOutcome, type Message, type SystemContext, statement, UNWAITED } from '../context'
+import { type SystemContext, statement } from '../context'
+import type { MailOutcome, Message } from '../ports'
+import { UNWAITED } from '../sql'
 import { retentionDays } from '../withdrawal/schedule'
 import { createStatusToken } from '../withdrawal/status-token'
 import { batched } from './coalesce'

@@ -1,4 +1,6 @@
-import { type EngineEvent, statement, UNWAITED } from '../context'
+import { statement } from '../context'
+import type { EngineEvent } from '../ports'
+import { UNWAITED } from '../sql'
 import { batched } from './coalesce'
 
 const LEASE_MS = 30_000

@@ -1,5 +1,7 @@
-import { type LedgerEntry, type SystemContext, statement, UNWAITED } from '../context'
+import { type SystemContext, statement } from '../context'
+import type { LedgerEntry } from '../ports'
 import { batched } from '../queue/coalesce'
+import { UNWAITED } from '../sql'
 
 const BATCH = 100
 

@@ -1,7 +1,7 @@
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { AwsClient } from 'aws4fetch'
-import type { ArchiveStore } from '@/domain/context'
+import type { ArchiveStore } from '@/domain/ports'
 import type { Env } from '../env'
 
 const TIME_OUT_MS = 20_000

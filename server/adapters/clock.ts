@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Clock, type Sql, statement } from '@/domain/context'
+import { statement } from '@/domain/context'
+import type { Clock } from '@/domain/ports'
+import type { Sql } from '@/domain/sql'
 import { isDatabaseAway } from '../http/database-away'
 
 const FOLLOW_MS = 15_000

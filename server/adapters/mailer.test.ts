@@ -4,7 +4,7 @@ import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, expect, test, vi } from 'vitest'
 import { parseAddress } from '@/contract/address'
-import type { Message } from '@/domain/context'
+import type { Message } from '@/domain/ports'
 import { metrics } from '../watch/metrics'
 import { createMailer } from './mailer'
 

@@ -1,5 +1,5 @@
 import type { createTransport, SendMailOptions, Transporter } from 'nodemailer'
-import type { Mail } from '@/domain/context'
+import type { Mail } from '@/domain/ports'
 import type { Env } from '../env'
 import { forgetMessages, storeMessage } from '../local/mailbox'
 import { createGate } from '../pages/operator-gate'

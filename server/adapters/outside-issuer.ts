@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import { GRANTABLE_SCOPES, type GrantableScope, isStorable } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import type { Clock, OutsideIssuer } from '@/domain/context'
+import type { Clock, OutsideIssuer } from '@/domain/ports'
 import { describeError, log } from '../watch/log'
 
 export interface IssuerSettings {

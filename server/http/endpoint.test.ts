@@ -8,8 +8,9 @@ import { operations as all } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { signOut } from '@/domain/access/sessions'
 import { createUser } from '@/domain/access/user'
-import type { Sql, SystemContext } from '@/domain/context'
+import type { SystemContext } from '@/domain/context'
 import type { Limits } from '@/domain/limits/limits'
+import type { Sql } from '@/domain/sql'
 import {
   type Answer,
   type Asking,

@@ -14,6 +14,7 @@ import type {
   Passwords,
   Secrets,
 } from './ports'
+import type { Process } from './process'
 import type { Sql, Statement } from './sql'
 
 /** What names a caller, known without the database. */
@@ -68,6 +69,7 @@ export interface SystemContext {
   /** Several statements as one; rolled back when `work` throws. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   db: PrismaClient
+  process: Process
   clock: Clock
   secrets: Secrets
   passwords: Passwords

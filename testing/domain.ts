@@ -14,6 +14,7 @@ import { DUE_WORK } from '@/domain/due-work'
 import { changeEmail } from '@/domain/email/change-email'
 import { LIMITS, type Limits } from '@/domain/limits/limits'
 import type { AppAnswer, AppRequest, ArchiveStore, EngineEvent, LedgerEntry, Message } from '@/domain/ports'
+import { createProcess } from '@/domain/process'
 import type { Sql } from '@/domain/sql'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { type Database, openDatabase } from '@/server/adapters/database'
@@ -93,6 +94,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     sql: open.sql,
     transaction: open.transaction,
     db: open.db,
+    process: createProcess(),
     clock: {
       now: () => new Date(now),
       advance: (ms) => {

@@ -104,7 +104,7 @@ export function sendFirst(
   )
 }
 
-const noteSent = batched<string>(async (ctx, ids) => {
+const noteSent = batched<string>('note-sent', async (ctx, ids) => {
   await ctx.sql(markSent, [ids, ctx.clock.now()])
 })
 

@@ -89,13 +89,6 @@ const openTransport = async (url: string): Promise<Transporter> =>
     disableUrlAccess: true,
   } as Parameters<typeof createTransport>[0])
 
-/** Greets the server and signs in, on a connection of its own; rejects where that fails. */
-export async function checkMailServer(url: string, mostWaitMs: number): Promise<void> {
-  const waits = { connectionTimeout: mostWaitMs, greetingTimeout: mostWaitMs, socketTimeout: mostWaitMs }
-  const { createTransport } = await import('nodemailer')
-  await createTransport({ url, ...waits }).verify()
-}
-
 function toMailbox({ mailFrom }: Settings): Deliver {
   return ({ to, userId }, content) =>
     storeMessage({ at: new Date().toISOString(), userId, to, from: mailFrom, ...content })

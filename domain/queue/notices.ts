@@ -1,5 +1,7 @@
 import { maskAddress, parseAddress } from '@/contract/address'
-import { type MailOutcome, type Message, type SystemContext, statement, UNWAITED } from '../context'
+import { type SystemContext, statement } from '../context'
+import type { MailOutcome, Message } from '../ports'
+import { UNWAITED } from '../sql'
 import { retentionDays } from '../withdrawal/schedule'
 import { createStatusToken } from '../withdrawal/status-token'
 import { batched } from './coalesce'
@@ -107,7 +109,7 @@ export function sendFirst(
   )
 }
 
-const noteSent = batched<string>(async (ctx, ids) => {
+const noteSent = batched<string>('note-sent', async (ctx, ids) => {
   const now = ctx.clock.now()
   const marked = await ctx.sql<{ id: string }>(markSent, [ids, now])
   const done = new Set(marked.map(({ id }) => id))

@@ -25,7 +25,7 @@ function answering(ctx: TestContext, answer: (to: string) => MailOutcome | Promi
 
 const noticesOf = (ctx: TestContext, userId: string) => ctx.db.notice.findMany({ where: { userId } })
 
-test('a notice that the mail server refuses for good is tried once and counts as failed', async () => {
+test('F11 a notice that the mail server refuses for good is tried once and counts as failed', async () => {
   const ctx = await testContext()
   const before = (await watchBacklog(ctx)).notices
   const tried = answering(ctx, () => 'refused')
@@ -54,7 +54,7 @@ test('a later try that is refused for good is the last one', async () => {
   expect(await noticesOf(ctx, user.userId)).toMatchObject([{ attempts: 3, dueAt: null, sentAt: null }])
 })
 
-test('a notice that is deferred is tried again later each time, at last daily, 65 times in all', async () => {
+test('F11 a notice that is deferred is tried again later each time, at last daily, 65 times in all', async () => {
   const ctx = await testContext()
   const tried = answering(ctx, () => 'deferred')
   const user = await givenUser(ctx)
@@ -72,7 +72,7 @@ test('a notice that is deferred is tried again later each time, at last daily, 6
   expect(await noticesOf(ctx, user.userId)).toMatchObject([{ attempts: 65, sentAt: null, failedAt: ctx.clock.now() }])
 })
 
-test('notices that are refused for good do not stop a sweep before those behind them', async () => {
+test('F30 notices that are refused for good do not stop a sweep before those behind them', async () => {
   const ctx = await testContext()
   const users = await Promise.all(Array.from({ length: 5 }, () => givenUser(ctx)))
   const waiting = answering(ctx, () => 'deferred')

@@ -339,6 +339,7 @@ const COMPLETE = {
   DATABASE_URL: 'postgresql://accounts:none@127.0.0.1:9/accounts',
   SMTP_URL: 'smtps://accounts:none@127.0.0.1:9',
   ...KEYS,
+  TRUSTED_PROXY_HOPS: '1',
   INNGEST_EVENT_KEY: ENGINE_KEYS.eventKey,
   INNGEST_SIGNING_KEY: ENGINE_KEYS.signingKey,
   ARCHIVE_S3_ENDPOINT: 'https://127.0.0.1:9',

@@ -9,13 +9,13 @@ import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
 import { engineLog } from '@/server/watch/engine-log'
 import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
 import { type History, listen, runFunction } from '@/testing/engine'
+import { installContext } from '@/testing/process'
 import { processWithdrawal } from './functions/process-withdrawal'
 import { purgeRetained } from './functions/purge-retained-data'
 import { sendNotices } from './functions/send-notices'
 import { sweep } from './functions/sweep'
 import recorded from './recorded-run.json'
 
-const shared = globalThis as { __accountContext?: unknown }
 const functions = [processWithdrawal, sweep, sendNotices, purgeRetained]
 const FUNCTION_ID = 'user-account-service-process-withdrawal'
 
@@ -24,7 +24,7 @@ const servers: Server[] = []
 
 beforeEach(async () => {
   ctx = await testContext()
-  shared.__accountContext = ctx
+  installContext(ctx)
 })
 afterEach(() => {
   for (const server of servers.splice(0)) server.close()

@@ -34,6 +34,7 @@ const UNWAITED_STATEMENTS = [
   'give-places-back',
   'mark-events-sent',
   'mark-ledgered',
+  'mark-notice-sent',
   'mark-notices-sent',
   'take-places',
   'touch-access-token',

@@ -197,7 +197,7 @@ test('B6 one of fifty concurrent redemptions of a link succeeds', async () => {
 })
 
 test.each(['read committed', 'repeatable read', 'serializable'])(
-  'B7 five guesses are judged and counted at the isolation level %s',
+  'B7 five guesses are judged and counted where the database has the isolation level %s as its default',
   async (level) => {
     const ctx = await givenService(manyVerifyCalls)
     const caller = await givenCaller(ctx)
@@ -214,17 +214,13 @@ test.each(['read committed', 'repeatable read', 'serializable'])(
         { name: `level-${level}`, text: `SELECT current_setting('transaction_isolation') AS level` },
         [],
       )
-      expect(row?.level).toBe(level)
+      // The service sets its own.
+      expect(row?.level).toBe('read committed')
       const seen: string[] = []
-      // Under the stricter levels calls that collide are told to come again.
-      while (seen.filter((refusal) => refusal === 'EMAIL_003').length < 5 && seen.length < 1_000) {
-        seen.push(...(await Promise.all(times(20, () => verify(caller, id, wrongCode(code))))).map(({ code }) => code))
-      }
-      const { SERVER_002 = 0, EMAIL_005 = 0, ...judged } = tally(seen)
-      expect(judged).toEqual({ EMAIL_003: 5 })
+      seen.push(...(await Promise.all(times(20, () => verify(caller, id, wrongCode(code))))).map(({ code }) => code))
+      expect(tally(seen)).toEqual({ EMAIL_003: 5, EMAIL_005: 15 })
       expect((await verify(caller, id, code)).code).toBe('EMAIL_005')
       expect((await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })).attempts).toBe(5)
-      if (level === 'read committed') expect([SERVER_002, EMAIL_005]).toEqual([0, 15])
     } finally {
       await admin.query(`ALTER DATABASE ${name} RESET default_transaction_isolation`)
       await admin.end()

@@ -4,9 +4,9 @@ import { endOtherSessions, endSession } from '@/domain/access/sessions'
 import { setPassword } from '@/domain/access/user'
 import { connectApp, registerApp } from '@/domain/applications/deliver'
 import { addTransaction } from '@/domain/applications/transactions'
-import type { Sql } from '@/domain/context'
 import { changeEmail } from '@/domain/email/change-email'
 import { verifyEmail } from '@/domain/email/verify-email'
+import type { Sql } from '@/domain/sql'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import {
   asUser,

@@ -3,10 +3,11 @@ import { type AddressInfo, createServer } from 'node:net'
 import { AwsClient } from 'aws4fetch'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { writeArchive } from '@/domain/applications/archives'
-import type { ArchiveStore } from '@/domain/context'
+import type { ArchiveStore } from '@/domain/ports'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
-import { createArchiveStore, type S3Settings } from '@/server/adapters/archive-store'
+import { createArchiveStore } from '@/server/adapters/archive-store'
+import type { S3Settings } from '@/server/env'
 import { asUser, givenUser, type TestContext, testContext } from '@/testing/domain'
 
 const endpoint = process.env.S3_TEST_ENDPOINT as string

@@ -1,9 +1,10 @@
 import pg from 'pg'
-import pino, { type Logger } from 'pino'
+import pino from 'pino'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { listAccessTokens } from '@/domain/access/access-tokens'
 import { statement } from '@/domain/context'
 import { openDatabase } from '@/server/adapters/database'
+import { processState } from '@/server/process-state'
 import { givenToken, hour } from '@/testing/api'
 import { asUser, givenUser, type TestContext, testContext, testDatabase } from '@/testing/domain'
 
@@ -11,7 +12,7 @@ import { asUser, givenUser, type TestContext, testContext, testDatabase } from '
 const AT = new Date('2026-11-20T09:00:00.123Z')
 
 // Connections are lost here on purpose.
-;(globalThis as { __accountLog?: Logger }).__accountLog = pino({ level: 'silent' })
+processState.log = pino({ level: 'silent' })
 
 let url: string
 beforeAll(async () => {

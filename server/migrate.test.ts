@@ -49,7 +49,7 @@ async function givenDatabase() {
     await db.end()
     await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
     await admin.end()
-  })
+  }, 120_000)
   /** Until so many other sessions wait for a lock with a statement like this. Asked from outside: a transaction sees one state. */
   const untilWaiting = (count: number, what = '%') =>
     expect

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { SCOPES, type Scope } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { type Actor, type Context, type Credential, MAC_TEXT, type SystemContext } from '../context'
+import type { Actor, Context, Credential, SystemContext } from '../context'
+import { MAC_TEXT } from '../ports'
 import { findCaller } from './caller'
 
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()

@@ -72,7 +72,7 @@ const lookUp = (kind: Credential['kind']) => {
      FROM unnest(${v.keys}::${source.keyType}[]) WITH ORDINALITY AS asked (key, place)
      CROSS JOIN LATERAL (${fenced(selectCaller(source, 'asked.key', v.now))}) AS caller`,
   )
-  return askedTogether<Credential['key'], CallerRow | undefined>(async (ctx, keys) => {
+  return askedTogether<Credential['key'], CallerRow | undefined>(find.name, async (ctx, keys) => {
     const rows = await ctx.sql(find, { keys, now: ctx.clock.now() })
     const found = new Map(rows.map((row) => [Number(row.place), row]))
     return keys.map((_key, index) => found.get(index + 1))

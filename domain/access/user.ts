@@ -2,8 +2,8 @@ import { parseAddress } from '@/contract/address'
 import { isStorable } from '@/contract/define'
 import { currentPassword } from '@/contract/email'
 import { AppError, parseIssueMessage } from '@/contract/errors'
-import { isUniqueViolation, type SystemContext } from '../context'
-import { audit, closePendingChange, endSessions, statement } from '../sql'
+import type { SystemContext } from '../context'
+import { audit, closePendingChange, endSessions, isUniqueViolation, statement } from '../sql'
 
 const MIN_PASSWORD_LENGTH = 8
 

@@ -2,7 +2,7 @@ import { type Address, parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract, VerificationMethod } from '@/contract/email'
 import { AppError } from '@/contract/errors'
-import { type Context, isUndone, isUniqueViolation } from '../context'
+import type { Context } from '../context'
 import {
   type AskedPlaces,
   givePlacesBack,
@@ -21,7 +21,17 @@ import {
   userBucket,
 } from '../limits/buckets'
 import { leaseUntil, sendFirst, toChangeLetter } from '../queue/notices'
-import { audit, closePendingChange, isDone, type Placeholders, queueChangeNotice, statement, UNWAITED } from '../sql'
+import {
+  audit,
+  closePendingChange,
+  isDone,
+  isUndone,
+  isUniqueViolation,
+  type Placeholders,
+  queueChangeNotice,
+  statement,
+  UNWAITED,
+} from '../sql'
 import { codeExpiresAt } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
 

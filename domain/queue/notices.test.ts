@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
-import { asUser, givenPendingChange, givenUser, type TestContext, testContext } from '@/testing/domain'
-import type { MailOutcome } from '../context'
+import { asUser, givenPendingChange, givenUser, heldUp, type TestContext, testContext } from '@/testing/domain'
 import { changeEmail } from '../email/change-email'
+import { verifyEmail } from '../email/verify-email'
+import type { MailOutcome } from '../ports'
+import { statement } from '../sql'
 import { watchBacklog } from '../withdrawal/watch-withdrawals'
 import { sendDueNotices } from './notices'
 
@@ -96,4 +98,42 @@ test('a refusal that comes after another try was accepted changes nothing', asyn
   slow.resolve('refused')
   await ctx.settle()
   expect(await noticesOf(ctx, user.userId)).toMatchObject([{ sentAt: ctx.clock.now(), failedAt: null }])
+})
+
+test('marking notices as sent waits for no row while it holds another, so that no withdrawal beside it deadlocks', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { change_request_id, code } = await givenPendingChange(ctx, user)
+  ctx.mailServer.accepts = false
+  await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
+  await ctx.settle()
+  ctx.mailServer.accepts = true
+  ctx.clock.advance(day)
+  const { send } = ctx.mail
+  const go = Promise.withResolvers<void>()
+  let sending = 0
+  ctx.mail.send = async (mail) => {
+    sending++
+    await go.promise
+    return send(mail)
+  }
+  const sent = sendDueNotices(ctx)
+  await expect.poll(() => sending, { timeout: 10_000 }).toBe(2)
+
+  const notices = await ctx.db.notice.findMany({
+    where: { sentAt: null, dueAt: { not: null } },
+    orderBy: { id: 'asc' },
+  })
+  const [first = '', last = ''] = notices.map(({ id }) => id)
+  const marking = async () => {
+    go.resolve()
+    expect(await sent).toBe(2)
+  }
+  // As a withdrawal, which comes to the same rows in the other order.
+  const touch = statement<{ id: string }>(
+    'touch-notice',
+    (v) => `UPDATE notices SET attempts = attempts WHERE id = ${v.id}`,
+  )
+  await heldUp(ctx, ['notices', last], marking, (sql) => sql(touch, { id: first }))
+  expect(await ctx.db.notice.count({ where: { id: { in: [first, last] }, sentAt: { not: null } } })).toBe(2)
 })

@@ -85,7 +85,7 @@ test('a crash between two batches is taken up where it stopped, and nothing is k
   expect(await ctx.db.user.count({ where: { id: userId } })).toBe(0)
 })
 
-test('who has much to erase lets others have their turn after ten seconds, and goes on at once', async () => {
+test('who has much to erase lets others have their turn after five seconds, and goes on at once', async () => {
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenMuch(ctx)
   ctx.clock.advance(5 * minute)

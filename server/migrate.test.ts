@@ -240,7 +240,9 @@ async function givenBroken(name: string, isApplied: boolean, logs: string | null
     name,
     logs,
   ])
-  return { url, db, drop }
+  /** Up to and with this one. */
+  const directory = await givenMigrations({ ...before, [name]: await sqlOf(name) })
+  return { url, db, drop, directory }
 }
 
 const sqlOf = (name: string) => readFile(path.join(OWN, name, 'migration.sql'), 'utf8')
@@ -257,12 +259,12 @@ const RELEASED = [
 ]
 
 test('what an earlier release left when it was killed beside a migration is made whole', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   for (const name of RELEASED) {
     for (const isApplied of [true, false]) {
-      const { url, db, drop } = await givenBroken(name, isApplied)
-      await migrateDeploy(url)
+      const { url, db, drop, directory } = await givenBroken(name, isApplied)
+      await migrateDeploy(url, directory)
       const { rows } = await db.query('SELECT count(*)::int AS open FROM _prisma_migrations WHERE finished_at IS NULL')
       expect(rows, `${name} ${isApplied}`).toEqual([{ open: 0 }])
       await drop()

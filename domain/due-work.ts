@@ -1,5 +1,6 @@
 import type { Step } from '@/contract/withdrawal'
 import type { SystemContext } from './context'
+import type { DeletionCalls } from './process'
 import { cleanUp } from './queue/cleanup'
 import { beginDueDeliveries } from './queue/events'
 import { expireNotices, sendDueNotices } from './queue/notices'
@@ -134,29 +135,8 @@ async function runDueErasures(ctx: SystemContext) {
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} deletion steps failed`)
 }
 
-/** The calls of one service that are under way. */
-interface Places {
-  isFirst: boolean
-  taken: Set<Promise<unknown>>
-  /** A run of `fill` waits for places to come free. */
-  isFilling: boolean
-}
-
-// The in-process sweep and the engine's functions are two bundles of the same code, and share the places of their process.
-const shared = globalThis as { __accountPlaces?: WeakMap<object, readonly Places[]> }
-shared.__accountPlaces ??= new WeakMap()
-const placesByClock = shared.__accountPlaces
-
-/** First calls have places of their own, so that applications that hang take none from them: a repeated call has failed before. */
-function placesOf({ clock }: SystemContext): readonly Places[] {
-  const places =
-    placesByClock.get(clock) ?? [true, false].map((isFirst) => ({ isFirst, taken: new Set<never>(), isFilling: false }))
-  placesByClock.set(clock, places)
-  return places
-}
-
 function beginDueCalls(ctx: SystemContext, atOnce: number) {
-  for (const places of placesOf(ctx)) {
+  for (const places of ctx.process.deletionCalls) {
     if (places.isFilling) continue
     places.isFilling = true
     ctx.background(() =>
@@ -168,7 +148,7 @@ function beginDueCalls(ctx: SystemContext, atOnce: number) {
 }
 
 /** Begins due calls as places come free, until no more are due, or others have claimed them all. */
-async function fill(ctx: SystemContext, { isFirst, taken }: Places, atOnce: number) {
+async function fill(ctx: SystemContext, { isFirst, taken }: DeletionCalls, atOnce: number) {
   for (;;) {
     if (taken.size >= atOnce) await Promise.race(taken)
     const maxRows = atOnce - taken.size
@@ -182,7 +162,7 @@ async function fill(ctx: SystemContext, { isFirst, taken }: Places, atOnce: numb
 async function begin(
   ctx: SystemContext,
   { withdrawal_id: withdrawalId, step }: DueRow,
-  taken: Places['taken'],
+  taken: DeletionCalls['taken'],
 ): Promise<boolean> {
   const run = await claimDeletionStep(ctx, { withdrawalId, step })
   if (!run) return false

@@ -1,7 +1,7 @@
 import { AppError } from '@/contract/errors'
-import type { Sql, SystemContext } from './context'
+import type { SystemContext } from './context'
 import { IDEMPOTENCY_WINDOW_MS, IDEMPOTENT_CALL_MS } from './limits/durations'
-import { statement } from './sql'
+import { type Sql, statement } from './sql'
 
 export interface KeptAnswer {
   status: number

@@ -14,13 +14,13 @@ import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { engineLog } from '@/server/watch/engine-log'
 import { asUser, givenUser, givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
 import { type History, listen, runFunction } from '@/testing/engine'
+import { installContext } from '@/testing/process'
 import { withdrawalStarted } from './events'
 import { FUNCTIONS } from './functions'
 import { SCHEDULED } from './functions/due-work'
 import { processWithdrawal } from './functions/process-withdrawal'
 import recorded from './recorded-run.json'
 
-const shared = globalThis as { __accountContext?: unknown }
 const FUNCTION_ID = 'user-account-service-process-withdrawal'
 
 let ctx: TestContext
@@ -28,7 +28,7 @@ const servers: Server[] = []
 
 beforeEach(async () => {
   ctx = await testContext()
-  shared.__accountContext = ctx
+  installContext(ctx)
 })
 afterEach(() => {
   for (const server of servers.splice(0)) server.close()
@@ -79,7 +79,7 @@ const FROZEN = [
 ]
 const stored = (id: string) => createHash('sha1').update(id).digest('hex')
 
-test('the ids of function, event and steps are those of the first release, in its order', async () => {
+test('F23 the ids of function, event and steps are those of the first release, in its order', async () => {
   const { event } = await givenRun()
   const history: History = { steps: {}, stack: [] }
   await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil, history })
@@ -213,7 +213,7 @@ test('a step that fails is tried again by the engine, and the withdrawal ends', 
   expect(await isCompleted(withdrawalId)).toBe(true)
 })
 
-test('an event for a withdrawal that does not exist ends without a trace', async () => {
+test('F15 an event for a withdrawal that does not exist ends without a trace', async () => {
   const event = { name: 'account/withdrawal.started', data: { withdrawal_id: 'wd_unknown' } }
   const run = await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil })
   expect(run.steps).toEqual(['load-steps'])

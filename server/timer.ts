@@ -2,14 +2,13 @@ import { DUE_WORK, type DueJob } from '@/domain/due-work'
 import { MIN_SWEEP_INTERVAL_MS, SWEEP_INTERVAL_BESIDE_ENGINE_MS, SWEEP_INTERVAL_MS } from '@/domain/limits/durations'
 import { systemContext } from './context'
 import { getEnv } from './env'
+import { processState } from './process-state'
 import { describeError, log } from './watch/log'
-
-const shared = globalThis as { __accountTimer?: boolean }
 
 /** The in-process sweep. It also runs beside an engine, because an engine can be away, lose its state or wake early. */
 export function startTimer(): void {
-  if (shared.__accountTimer) return
-  shared.__accountTimer = true
+  if (processState.isSweeping) return
+  processState.isSweeping = true
   for (const job of DUE_WORK) schedule(job)
 }
 

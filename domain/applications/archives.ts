@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { AppError } from '@/contract/errors'
-import type { ArchiveStore, SystemContext } from '../context'
+import type { SystemContext } from '../context'
 import { encrypt } from '../encryption'
+import type { ArchiveStore } from '../ports'
 import { audit, openAccount, statement } from '../sql'
 
 const keyOf = statement<{ userId: string }, { sealed_key: Buffer }>(

@@ -1,8 +1,9 @@
 import { AppError } from '@/contract/errors'
-import type { AppAnswer, Sql, SystemContext } from '../context'
+import type { SystemContext } from '../context'
 import { CALL_LEASE_MS } from '../limits/durations'
+import type { AppAnswer } from '../ports'
 import { EVENT_TYPES, type EventType } from '../queue/events'
-import { isClaimable, isOneOf, openAccount, type Placeholders, statement } from '../sql'
+import { isClaimable, isOneOf, openAccount, type Placeholders, type Sql, statement } from '../sql'
 import { backOffMs, isTold, sendWebhook } from './webhook'
 
 interface NotificationRow {

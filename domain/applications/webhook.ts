@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
-import type { AppAnswer, SystemContext } from '../context'
+import type { SystemContext } from '../context'
 import { MAX_CALL_BACK_OFF_MS, MIN_CALL_BACK_OFF_MS, second } from '../limits/durations'
+import type { AppAnswer } from '../ports'
 
 export interface Webhook {
   /** Stable over all tries: the receiver's key for recognising a repetition. */

@@ -10,8 +10,9 @@ import {
   testContext,
 } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
-import type { Mail, Sql } from '../context'
 import { pseudonymousBucket, takePlaces } from '../limits/buckets'
+import type { Mail } from '../ports'
+import type { Sql } from '../sql'
 import { resendVerification } from './resend-verification'
 
 const minute = 60_000

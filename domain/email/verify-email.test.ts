@@ -16,7 +16,7 @@ import {
 import { rawSql } from '@/testing/raw-sql'
 import { issueAccessToken } from '../access/access-tokens'
 import { readCredential } from '../access/authenticate'
-import type { MailOutcome } from '../context'
+import type { MailOutcome } from '../ports'
 import { sendDueNotices } from '../queue/notices'
 import { cancelEmailChange } from './cancel-email-change'
 import { getEmailStatus } from './get-email-status'

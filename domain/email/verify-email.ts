@@ -1,7 +1,7 @@
 import type { Data, Input } from '@/contract/define'
 import type { verifyEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
-import { type Context, isUniqueViolation } from '../context'
+import type { Context } from '../context'
 import {
   type AskedPlaces,
   judgePlaces,
@@ -14,7 +14,7 @@ import {
 import { NOTICE_WAIT_MS } from '../limits/durations'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, endSessions, fenced, type Placeholders, statement } from '../sql'
+import { audit, endSessions, fenced, isUniqueViolation, type Placeholders, statement } from '../sql'
 import { requireStillOpenChange, STILL_PENDING } from './pending-change'
 import { macsOfCode } from './verification-code'
 

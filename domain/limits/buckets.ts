@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from '@/contract/errors'
 import type { BucketState, Context, SystemContext } from '../context'
+import type { Process } from '../process'
 import { fenced, type Placeholders, statement, UNWAITED } from '../sql'
 import { type BucketName, LIMIT_ROWS, type Limit } from './limits'
 
@@ -211,16 +212,15 @@ export function noteBucket(ctx: { buckets?: BucketState[] }, state: BucketState)
   else ctx.buckets.push(state)
 }
 
-const readHits = new Map<string, number[]>()
-const MIN_READERS_TO_CLEAN_UP = 10_000
-let cleanUpAt = MIN_READERS_TO_CLEAN_UP
+const MIN_CLEANUP_SIZE = 10_000
 
 /** Reads are counted in this process alone, so that a read never costs a write. */
 export function takeReadPlace(ctx: Context): void {
   const { places, windowMs } = ctx.limits.read
+  const { reads } = ctx.process
   const now = ctx.clock.now().getTime()
   const { userId } = ctx.actor
-  let hits = readHits.get(userId) ?? []
+  let hits = reads.times.get(userId) ?? []
   // The times are in order, so that those outside the window come first.
   const live = hits.findIndex((hit) => hit > now - windowMs)
   hits.splice(0, live < 0 ? hits.length : live)
@@ -228,16 +228,16 @@ export function takeReadPlace(ctx: Context): void {
   // `push` on an empty list reserves room for seventeen times, and most readers come once.
   if (granted && hits.length > 0) hits.push(now)
   else if (granted) hits = [now]
-  if (readHits.size >= cleanUpAt) cleanUpReaders(now - windowMs)
-  readHits.set(userId, hits)
+  if (reads.times.size >= reads.cleanupSize) cleanUpReaders(reads, now - windowMs)
+  reads.times.set(userId, hits)
   const resetsAt = new Date((hits[0] ?? now) + windowMs)
   noteBucket(ctx, { name: 'read', places, windowMs, remaining: places - hits.length, resetsAt })
   if (!granted) throw new AppError('RATE_001', undefined, secondsUntil(resetsAt, new Date(now)))
 }
 
-/** Drops the readers whose last call was before `before`. */
-function cleanUpReaders(before: number) {
-  for (const [userId, hits] of readHits) if ((hits.at(-1) ?? 0) <= before) readHits.delete(userId)
-  // The next scan waits until the readers have doubled, so that not every read scans them all.
-  cleanUpAt = Math.max(MIN_READERS_TO_CLEAN_UP, 2 * readHits.size)
+/** Removes the users whose last read was before `before`. */
+function cleanUpReaders(reads: Process['reads'], before: number) {
+  for (const [userId, hits] of reads.times) if ((hits.at(-1) ?? 0) <= before) reads.times.delete(userId)
+  // The next cleanup waits until the number of users has doubled, because each one looks at all of them.
+  reads.cleanupSize = Math.max(MIN_CLEANUP_SIZE, 2 * reads.times.size)
 }

@@ -65,7 +65,7 @@ test('a revoked session or token is kept for thirty days after its revocation', 
   expect(await left()).toEqual([0, 0])
 })
 
-test('one cleanup deletes all rows that have ended, however many batches they take', async () => {
+test('L20 cleanup deletes all expired buckets in one run, however many there are', async () => {
   const ctx = await testContext()
   const data = Array.from({ length: 2_500 }, (_, n) => ({
     key: `over-${n}`,

@@ -1,27 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SystemContext } from '../context'
+import type { Batch, SharedLookUp } from '../process'
 
 // To coalesce: calls that come close together share one run, or one statement.
-
-interface Queue<Item> {
-  waiting: Item[]
-  /** The run that began last, and the one that takes all items that come until it begins. */
-  running?: Promise<void>
-  next?: Promise<void>
-}
 
 /** How long a run gathers calls before it begins. No answer waits for a coalesced run, and it costs as much for one item as for many. */
 const GATHERING_MS = 20
 
 /**
- * `work` with one run at a time in a process. Calls that come while a run is under way, or within the gathering time, share the
- * next run. It takes the items of all of them and sees what they have committed.
+ * `work` with one run at a time in a process, known there by its name. Calls that come while a run is under way, or within the
+ * gathering time, share the next run. It takes the items of all of them and sees what they have committed.
  */
 export function coalesced<Item = never>(
+  name: string,
   work: (ctx: SystemContext, items: Item[]) => Promise<void>,
 ): (ctx: SystemContext, ...items: Item[]) => Promise<void> {
-  const queues = new WeakMap<object, Queue<Item>>()
-  const runNext = async (ctx: SystemContext, queue: Queue<Item>) => {
+  const runNext = async (ctx: SystemContext, queue: Batch<Item>) => {
     await queue.running?.catch(() => {})
     await sleep(GATHERING_MS)
     queue.running = queue.next
@@ -29,26 +23,13 @@ export function coalesced<Item = never>(
     await work(ctx, queue.waiting.splice(0))
   }
   return (ctx, ...items) => {
-    // A request's context is a copy, but its clock is the service's.
-    const queue = queues.get(ctx.clock) ?? { waiting: [] }
-    queues.set(ctx.clock, queue)
+    const batches = ctx.process.batches as Map<string, Batch<Item>>
+    const queue = batches.get(name) ?? { waiting: [] }
+    batches.set(name, queue)
     queue.waiting.push(...items)
     queue.next ??= runNext(ctx, queue)
     return queue.next
   }
-}
-
-interface Asked<Question, Answer> {
-  question: Question
-  resolve(answer: Answer): void
-  reject(reason: unknown): void
-}
-
-interface Questions<Question, Answer> {
-  waiting: Asked<Question, Answer>[]
-  underWay: number
-  /** Response time of the last statement. */
-  tookMs: number
 }
 
 type Ask<Question, Answer> = (ctx: SystemContext, questions: Question[]) => Promise<Answer[]>
@@ -66,13 +47,13 @@ const PATIENCE_FACTOR = 4
  * because it may run twice.
  */
 export function coalescedLookup<Question, Answer>(
+  name: string,
   ask: Ask<Question, Answer>,
 ): (ctx: SystemContext, question: Question) => Promise<Answer> {
-  const queues = new WeakMap<object, Questions<Question, Answer>>()
   return (ctx, question) => {
-    // A request's context is a copy, but its connections are the service's, or a test's.
-    const queue = queues.get(ctx.sql) ?? { waiting: [], underWay: 0, tookMs: 0 }
-    queues.set(ctx.sql, queue)
+    const lookUps = ctx.process.lookUps as Map<string, SharedLookUp<Question, Answer>>
+    const queue = lookUps.get(name) ?? { waiting: [], underWay: 0, tookMs: 0 }
+    lookUps.set(name, queue)
     return new Promise((resolve, reject) => {
       queue.waiting.push({ question, resolve, reject })
       if (queue.waiting.length === 1) setImmediate(askNext, ctx, queue, ask)
@@ -82,7 +63,7 @@ export function coalescedLookup<Question, Answer>(
 
 async function askNext<Question, Answer>(
   ctx: SystemContext,
-  queue: Questions<Question, Answer>,
+  queue: SharedLookUp<Question, Answer>,
   ask: Ask<Question, Answer>,
 ) {
   if (queue.underWay >= MAX_UNDER_WAY || queue.waiting.length === 0) return

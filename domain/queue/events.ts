@@ -1,6 +1,7 @@
 import { backOffMs, isTold, sendWebhook } from '../applications/webhook'
 import type { SystemContext } from '../context'
 import { CALL_LEASE_MS, EVENT_RETRY_MS } from '../limits/durations'
+import type { DeliveryCalls } from '../process'
 import { isDueAndClaimable, isOneOf, type NoValues, statement } from '../sql'
 import { coalesced } from './coalesce'
 
@@ -83,26 +84,14 @@ const markFailed = statement<Failure>(
    WHERE id = ${v.id} AND attempts = ${v.attempts} AND status = 'pending'`,
 )
 
-/** The deliveries to one application that this instance works off. */
-interface Line {
-  calls: Set<Promise<unknown>>
-  isWorkedOff: boolean
-  /** More deliveries became due meanwhile. */
-  isAskedAgain: boolean
-}
-
-const linesByClock = new WeakMap<object, Map<string, Line>>()
-
-function lineOf({ clock }: SystemContext, appId: string): Line {
-  const lines = linesByClock.get(clock) ?? new Map<string, Line>()
-  linesByClock.set(clock, lines)
-  const line = lines.get(appId) ?? { calls: new Set<never>(), isWorkedOff: false, isAskedAgain: false }
-  lines.set(appId, line)
+function lineOf({ process }: SystemContext, appId: string): DeliveryCalls {
+  const line = process.deliveryCalls.get(appId) ?? { calls: new Set<never>(), isWorkedOff: false, isAskedAgain: false }
+  process.deliveryCalls.set(appId, line)
   return line
 }
 
 /** Begins every due delivery and waits for no call. Any number of instances may run it. */
-export const beginDueDeliveries = coalesced(async (ctx) => {
+export const beginDueDeliveries = coalesced('begin-due-deliveries', async (ctx) => {
   for (const { id } of await ctx.sql(appsToTell, { now: ctx.clock.now() })) {
     const line = lineOf(ctx, id)
     line.isAskedAgain = true
@@ -116,7 +105,7 @@ export const beginDueDeliveries = coalesced(async (ctx) => {
   }
 })
 
-async function workOff(ctx: SystemContext, appId: string, line: Line) {
+async function workOff(ctx: SystemContext, appId: string, line: DeliveryCalls) {
   const { calls } = line
   for (let isFull = false; isFull || line.isAskedAgain; ) {
     line.isAskedAgain = false

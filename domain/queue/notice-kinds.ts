@@ -1,5 +1,6 @@
 import { maskAddress, parseAddress } from '@/contract/address'
-import type { Message, SystemContext } from '../context'
+import type { SystemContext } from '../context'
+import type { Message } from '../ports'
 import { statement } from '../sql'
 import { retentionDays } from '../withdrawal/schedule'
 import { createStatusToken } from '../withdrawal/status-token'

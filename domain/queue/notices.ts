@@ -1,6 +1,7 @@
-import type { MailOutcome, SystemContext } from '../context'
+import type { SystemContext } from '../context'
 import { minute, NOTICE_BACK_OFF_MS, NOTICE_LEASE_MS } from '../limits/durations'
-import { type Placeholders, statement, UNWAITED } from '../sql'
+import type { MailOutcome } from '../ports'
+import { isOneOf, statement, UNWAITED } from '../sql'
 import { coalesced } from './coalesce'
 import {
   type FactsOf,
@@ -32,20 +33,28 @@ const tryAgain = statement<{ id: string; nextTryAt: Date }>(
   'try-notice-again',
   (v) => `UPDATE notices SET due_at = ${v.nextTryAt} WHERE id = ${v.id} AND sent_at IS NULL AND failed_at IS NULL`,
 )
-const markSent = statement<{ ids: string[]; now: Date }>(
+
+const setSent = (v: { now: string }) => `UPDATE notices SET sent_at = ${v.now}, due_at = NULL, sealed = NULL`
+// Skips locked rows, because waiting for one row while it holds others would deadlock with a withdrawal or an erasure.
+const markSent = statement<{ ids: string[]; now: Date }, { id: string }>(
   'mark-notices-sent',
-  (v) => `UPDATE notices SET sent_at = ${v.now}, due_at = NULL, sealed = NULL WHERE id = ANY(${v.ids}::text[])
-   RETURNING ${UNWAITED}`,
+  (v) => `${setSent(v)}
+   WHERE ${isOneOf('id', `SELECT id FROM notices WHERE id = ANY(${v.ids}::text[]) FOR UPDATE SKIP LOCKED`)}
+   RETURNING id, ${UNWAITED}`,
+)
+const markOneSent = statement<{ id: string; now: Date }>(
+  'mark-notice-sent',
+  (v) => `${setSent(v)} WHERE id = ${v.id} RETURNING ${UNWAITED}`,
 )
 
-const fail = (v: Placeholders<{ now: Date }>) => `UPDATE notices SET failed_at = ${v.now}, due_at = NULL, sealed = NULL`
+const setFailed = (v: { now: string }) => `UPDATE notices SET failed_at = ${v.now}, due_at = NULL, sealed = NULL`
 const giveUp = statement<{ id: string; now: Date }>(
   'give-notice-up',
-  (v) => `${fail(v)} WHERE id = ${v.id} AND sent_at IS NULL`,
+  (v) => `${setFailed(v)} WHERE id = ${v.id} AND sent_at IS NULL`,
 )
 const expire = statement<{ now: Date }>(
   'expire-notices',
-  (v) => `${fail(v)} WHERE due_at IS NOT NULL AND expires_at <= ${v.now}`,
+  (v) => `${setFailed(v)} WHERE due_at IS NOT NULL AND expires_at <= ${v.now}`,
 )
 
 const dueNotices = statement<{ now: Date; maxRows: number }, { id: string }>(
@@ -91,8 +100,10 @@ export function sendFirst<Kind extends NoticeKind>(
   )
 }
 
-const noteSent = coalesced<string>(async (ctx, ids) => {
-  await ctx.sql(markSent, { ids, now: ctx.clock.now() })
+const noteSent = coalesced<string>('note-sent', async (ctx, ids) => {
+  const now = ctx.clock.now()
+  const marked = new Set((await ctx.sql(markSent, { ids, now })).map(({ id }) => id))
+  for (const id of ids) if (!marked.has(id)) await ctx.sql(markOneSent, { id, now })
 })
 
 async function noteAttempt(

@@ -1,5 +1,5 @@
-import type { EngineEvent } from '../context'
 import { OUTBOX_LEASE_MS } from '../limits/durations'
+import type { EngineEvent } from '../ports'
 import { statement, UNWAITED } from '../sql'
 import { coalesced } from './coalesce'
 
@@ -25,7 +25,7 @@ const markSent = statement<{ ids: string[]; now: Date }>(
 )
 
 /** Hands committed events to the engine. An event that is lost on the way is sent again; the engine recognises it by its id. */
-export const sendOutboxEvents = coalesced(async (ctx) => {
+export const sendOutboxEvents = coalesced('send-outbox-events', async (ctx) => {
   for (let isFull = true; isFull; ) {
     const now = ctx.clock.now()
     const leaseUntil = new Date(now.getTime() + OUTBOX_LEASE_MS)

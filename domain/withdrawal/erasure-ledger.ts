@@ -1,4 +1,5 @@
-import type { LedgerEntry, SystemContext } from '../context'
+import type { SystemContext } from '../context'
+import type { LedgerEntry } from '../ports'
 import { coalesced } from '../queue/coalesce'
 import { statement, UNWAITED } from '../sql'
 
@@ -30,7 +31,7 @@ interface UnwrittenRow {
  * Coalesced, because parallel runs would write and lock the same rows. Two instances may write a withdrawal twice, which changes
  * nothing.
  */
-export const writeErasureLedger = coalesced(async (ctx) => {
+export const writeErasureLedger = coalesced('write-erasure-ledger', async (ctx) => {
   for (let isFull = true; isFull; ) {
     const rows = await ctx.sql(unwritten, { maxRows: BATCH })
     isFull = rows.length === BATCH

@@ -1,4 +1,5 @@
-import type { LedgerEntry, SystemContext } from '../context'
+import type { SystemContext } from '../context'
+import type { LedgerEntry } from '../ports'
 import { statement } from '../sql'
 import { withdrawAgain } from './withdraw-account'
 

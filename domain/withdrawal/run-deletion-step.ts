@@ -10,7 +10,7 @@ import type { DeletionStep, KeptFor } from './steps/deletion-step'
 import { DELETION_STEPS, waitsForApplications } from './steps/deletion-steps'
 
 /** An erasure that takes longer pauses, so that other steps have their turn, and goes on in the next run. */
-const MAX_RUN_MS = 10_000
+const MAX_RUN_MS = 5_000
 
 interface Claim extends DueStep {
   now: Date

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Clock } from '@/domain/context'
+import type { Clock } from '@/domain/ports'
 import { type NoValues, type Sql, statement } from '@/domain/sql'
 import { isDatabaseAway } from '../http/database-away'
 

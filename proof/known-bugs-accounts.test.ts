@@ -334,6 +334,8 @@ test('B32 the erasure removes every kind of credential, and none signs in afterw
     // They open nothing but the view of one's own withdrawal.
     'ended_credentials.credential_hash': 'purge',
     'idempotency_keys.body_mac': 'purge',
+    'users.credential_version': 'user_profile',
+    'users.credentials_since': 'user_profile',
     'users.password_hash': 'user_profile',
   })
   expect(authOptions().providers.map(({ id }) => id)).toEqual(['credentials'])

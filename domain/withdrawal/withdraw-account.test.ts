@@ -156,7 +156,7 @@ test('a session of more than ten minutes withdraws nothing, an access token of a
   ctx.clock.advance(10 * minute + 1)
   const caller = await asUser(ctx, user)
   expect(await outcomeOf(withdraw(ctx, user))).toBe('AUTH_001')
-  const token = { ...caller, actor: { ...caller.actor, kind: 'access_token' as const, signedInAt: undefined } }
+  const token = { ...caller, actor: { ...caller.actor, kind: 'access_token' as const, authenticatedAt: undefined } }
   expect(await outcomeOf(withdrawAccount(token, { userId: user.userId, confirmation }))).toBe('accepted')
 })
 

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { withLock } from '../server/local/process-lock.mjs'
 import { ensureInstalled, fail, isBuilt, note, root, sourceHash, tool, underProjectNode } from './ensure.mjs'
-import { withLock } from './process-lock.mjs'
 
 // node scripts/build.mjs [build | account] [--if-stale]
 const part = process.argv[2] === 'account' ? 'account' : 'build'

@@ -32,8 +32,8 @@ const SOURCES = {
   ],
 }
 const OUTPUTS = {
-  build: ['dist/server.mjs', 'dist/account.mjs', 'dist/client.mjs', '.next/BUILD_ID'],
-  account: ['dist/account.mjs'],
+  build: ['dist/server.mjs', 'dist/account.mjs', 'dist/password-worker.mjs', 'dist/client.mjs', '.next/BUILD_ID'],
+  account: ['dist/account.mjs', 'dist/password-worker.mjs'],
 }
 
 export function note(line) {

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { PasswordJob, startPasswordThread } from './password-thread'
+import type { startPasswordThread } from './password-thread'
+import type { PasswordJob } from './password-worker'
 import { createPasswords, type PasswordQueue } from './passwords'
 
 const THREADS = 3

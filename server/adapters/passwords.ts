@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { AppError } from '@/contract/errors'
 import type { Passwords } from '@/domain/ports'
-import { type PasswordJob, startPasswordThread } from './password-thread'
+import { startPasswordThread } from './password-thread'
+import type { PasswordJob } from './password-worker'
 
 /** Of a random password that was thrown away, with the settings of all others. */
 const NOBODYS = '$argon2id$v=19$m=12288,t=3,p=1$42a420T/Xlspq9SkWkMikQ$EfitoyZ6qJBV9ad4J2XGRCMwewu7Dg+nj/T+uj5DOL0'

@@ -45,8 +45,8 @@ export interface Actor {
   id: string
   userId: string
   scopes: readonly Scope[]
-  /** When the password was given for this session; undefined for other credentials. */
-  signedInAt?: Date | undefined
+  /** When the person of this session was asked who they are; null where nobody knows, undefined for other credentials. */
+  authenticatedAt?: Date | null | undefined
   user: { name: string; email: string; emailVerifiedAt: Date | null }
   pendingChange: PendingChange | null
   /** Set where a withdrawal ended the account: all that this credential still concerns. */

@@ -84,7 +84,7 @@ test('without a session the link asks for the sign-in and goes on where it was',
   await inbox.latest(newEmail, CHANGED)
 })
 
-test('a link opened in the tab of one that no longer works is read anew', async ({ page, signedInUser, inbox }) => {
+test('a link that is opened in the tab of a dead link is read again', async ({ page, signedInUser, inbox }) => {
   const [first, second] = [`one-${signedInUser.email}`, `two-${signedInUser.email}`]
   const settings = await page.context().newPage()
   await settings.goto('/settings/email')
@@ -111,11 +111,7 @@ test('a link opened in the tab of one that no longer works is read anew', async 
   await expect(page.getByRole('heading', { name: 'Your email address has been changed' })).toBeVisible()
 })
 
-test('a link opened in the tab of one that has changed the address is read anew', async ({
-  page,
-  signedInUser,
-  inbox,
-}) => {
+test('a link that is opened in the tab of a used link is read again', async ({ page, signedInUser, inbox }) => {
   const settings = await page.context().newPage()
   const changed = page.getByRole('heading', { name: 'Your email address has been changed' })
   for (const newEmail of [`one-${signedInUser.email}`, `two-${signedInUser.email}`]) {
@@ -129,7 +125,7 @@ test('a link opened in the tab of one that has changed the address is read anew'
   }
 })
 
-test('a link that expires while it is looked at says so, and has no button left', async ({ page, user, inbox }) => {
+test('a link that expires while its page is open says so and loses its button', async ({ page, user, inbox }) => {
   await signIn(page, user, `${IMPATIENT_URL}/sign-in`)
   const newEmail = `new-${user.email}`
   await requestChange(page, user, newEmail)
@@ -142,7 +138,7 @@ test('a link that expires while it is looked at says so, and has no button left'
   await expectAccessible(page)
 })
 
-test('the choice of the link is kept for the next change', async ({ page, signedInUser }) => {
+test('the form remembers the choice of the link for the next change', async ({ page, signedInUser }) => {
   const link = page.getByRole('radio', { name: 'Link Open it and press one button' })
   await link.check()
   await requestChange(page, signedInUser, `one-${signedInUser.email}`)
@@ -227,7 +223,7 @@ test('a message can be sent again once the countdown is over, and what was typed
   await inbox.latest(newEmail, CHANGED)
 })
 
-test('a pending change can be cancelled, after a question', async ({ page, signedInUser }) => {
+test('a pending change is cancelled after a confirmation', async ({ page, signedInUser }) => {
   await requestChange(page, signedInUser, `new-${signedInUser.email}`)
   await page.getByRole('button', { name: 'Cancel change' }).click()
   await expectAccessible(page)
@@ -241,7 +237,10 @@ test('a pending change can be cancelled, after a question', async ({ page, signe
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
 })
 
-test('while a change is being cancelled its dialog stays, and nothing can be kept', async ({ page, signedInUser }) => {
+test('the dialog stays open and “Keep it” is disabled while a change is being cancelled', async ({
+  page,
+  signedInUser,
+}) => {
   await requestChange(page, signedInUser, `new-${signedInUser.email}`)
   let letGo = () => {}
   const held = new Promise<void>((resolve) => {
@@ -276,7 +275,7 @@ test('a new change supersedes the older one, whose link then says so', async ({ 
   await expect(page.getByText(second)).toBeHidden()
 })
 
-test('a wrong password is said at its field and keeps the typed address', async ({ page, signedInUser }) => {
+test('a wrong password is reported at its field, and the typed address stays', async ({ page, signedInUser }) => {
   await page.getByLabel('New email').fill(`new-${signedInUser.email}`)
   await page.getByLabel('Current password').fill('not the password')
   await page.getByRole('button', { name: 'Send verification' }).click()
@@ -285,7 +284,7 @@ test('a wrong password is said at its field and keeps the typed address', async 
   await expectAccessible(page)
 })
 
-test('what is wrong with an address is said in words for people', async ({ page, signedInUser }) => {
+test('the form explains in plain words why an address is refused', async ({ page, signedInUser }) => {
   const [address, send] = [page.getByLabel('New email'), page.getByRole('button', { name: 'Send verification' })]
   await send.click()
   await expect(address).toHaveAccessibleDescription('Enter your new email address.')
@@ -295,7 +294,10 @@ test('what is wrong with an address is said in words for people', async ({ page,
   await expect(address).toHaveAccessibleDescription('This is already your address.')
 })
 
-test('a limit says which it is and how long to wait, where the button was pressed', async ({ page, signedInUser }) => {
+test('a refusal by a limit shows the limit and the wait where the button was pressed', async ({
+  page,
+  signedInUser,
+}) => {
   await page.setViewportSize({ width: 390, height: 664 })
   for (const name of ['one', 'two', 'three']) await requestChange(page, signedInUser, `${name}-${signedInUser.email}`)
   await page.getByLabel('New email').fill(`four-${signedInUser.email}`)
@@ -306,7 +308,11 @@ test('a limit says which it is and how long to wait, where the button was presse
   await expect(refusal).toBeInViewport({ ratio: 1 })
 })
 
-test('a code of a change that was replaced in another place is told so', async ({ page, signedInUser, inbox }) => {
+test('a code of a change that was superseded elsewhere is refused with that reason', async ({
+  page,
+  signedInUser,
+  inbox,
+}) => {
   const [first, second] = [`one-${signedInUser.email}`, `two-${signedInUser.email}`]
   await requestChange(page, signedInUser, first)
   const code = codeIn(await inbox.latest(first, VERIFY))
@@ -321,7 +327,7 @@ test('a code of a change that was replaced in another place is told so', async (
   await expect(page.getByLabel('New email')).toHaveValue('')
 })
 
-test('what the form loads when it is used may fail to come, and is asked for again', async ({ page, signedInUser }) => {
+test('the form loads its script again after a failed load', async ({ page, signedInUser }) => {
   const newEmail = `new-${signedInUser.email}`
   await expect(page.getByRole('button', { name: 'Send verification' })).toBeEnabled()
   const script = '**/_next/static/chunks/*.js'

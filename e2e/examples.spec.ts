@@ -52,7 +52,7 @@ test('the example program says why it was refused', async ({ operator, user }) =
   expect(output.err).toContain('EMAIL_007 Password verification failed')
 })
 
-test('the example application ends the access of who is withdrawn, then forgets them, and takes no call that the service has not signed', async ({
+test('the example application ends the access of a withdrawn user, then deletes the user, and refuses unsigned calls', async ({
   operator,
   user,
 }) => {

@@ -75,7 +75,7 @@ const FROZEN = [
 ]
 const stored = (id: string) => createHash('sha1').update(id).digest('hex')
 
-test('the ids of function, event and steps are those of the first release, in its order', async () => {
+test('F23 the ids of function, event and steps are those of the first release, in its order', async () => {
   const { event } = await givenRun()
   const history: History = { steps: {}, stack: [] }
   await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil, history })
@@ -209,7 +209,7 @@ test('a step that fails is tried again by the engine, and the withdrawal ends', 
   expect(await isCompleted(withdrawalId)).toBe(true)
 })
 
-test('an event for a withdrawal that does not exist ends without a trace', async () => {
+test('F15 an event for a withdrawal that does not exist ends without a trace', async () => {
   const event = { name: 'account/withdrawal.started', data: { withdrawal_id: 'wd_unknown' } }
   const run = await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil })
   expect(run.steps).toEqual(['load-steps'])

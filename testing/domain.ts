@@ -173,8 +173,9 @@ export async function givenSession(
   userId: string,
   client = { userAgent: 'test', ip: '192.0.2.1' },
 ): Promise<string> {
-  const { passwordHash } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
-  const sessionId = await startSession(ctx, { userId, passwordHash, ...client })
+  const { credentialVersion } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
+  const authenticatedAt = ctx.clock.now()
+  const sessionId = await startSession(ctx, { userId, credentialVersion, authenticatedAt, ...client })
   if (!sessionId) throw new Error('no session for this user')
   return sessionId
 }
@@ -254,7 +255,7 @@ export async function outcomeOf(call: Promise<unknown>): Promise<string> {
 /** Begins `waiting` while this row is locked, does `meanwhile` under that lock once all of it waits, and lets go. */
 export async function heldUp<T>(
   ctx: TestContext,
-  [table, id]: ['users' | 'email_change_requests', string],
+  [table, id]: ['users' | 'email_change_requests' | 'notices', string],
   waiting: () => Promise<T>,
   meanwhile: (sql: Sql) => Promise<unknown>,
   waiters = 1,

@@ -53,7 +53,9 @@ export const authenticateSession = (ctx: SystemContext, sessionId: string): Prom
 
 /** Whoever finds a browser signed in stops at the password before what cannot be undone, or outlives the session. */
 export function requireFreshSignIn({ actor, clock }: Context): void {
-  if (actor.signedInAt && clock.now().getTime() - actor.signedInAt.getTime() > FRESH_MS) {
+  const { authenticatedAt } = actor
+  if (authenticatedAt === undefined) return
+  if (authenticatedAt === null || clock.now().getTime() - authenticatedAt.getTime() > FRESH_MS) {
     throw new AppError('AUTH_001', 'You signed in more than ten minutes ago. Sign in again, then repeat this.')
   }
 }

@@ -81,7 +81,8 @@ interface UpdatePassword {
 const updatePassword = statement<UpdatePassword, { id: string }>(
   'set-password',
   (v) => `WITH account AS (
-     UPDATE users SET password_hash = ${v.passwordHash}, version = version + 1
+     UPDATE users
+     SET password_hash = ${v.passwordHash}, credential_version = credential_version + 1, version = version + 1
      WHERE id = ${v.userId} AND withdrawn_at IS NULL RETURNING id
    ), ended AS (
      ${endSessions({ from: 'account', user: v.userId, at: v.now })}

@@ -34,10 +34,15 @@ const withdrawalOfNotice = statement(
   'withdrawal-of-notice',
   'SELECT scheduled_completion FROM withdrawals WHERE id = $1',
 )
+const SENT = 'sent_at = $2, due_at = NULL, sealed = NULL'
+// It waits for no row while it holds others: a withdrawal or an erasure that locks the same rows in another order would deadlock.
 const markSent = statement(
   'mark-notices-sent',
-  `UPDATE notices SET sent_at = $2, due_at = NULL, sealed = NULL WHERE id = ANY($1::text[]) RETURNING ${UNWAITED}`,
+  `UPDATE notices SET ${SENT}
+   WHERE id = ANY(ARRAY(SELECT id FROM notices WHERE id = ANY($1::text[]) FOR UPDATE SKIP LOCKED))
+   RETURNING id, ${UNWAITED}`,
 )
+const markOneSent = statement('mark-notice-sent', `UPDATE notices SET ${SENT} WHERE id = $1 RETURNING ${UNWAITED}`)
 const giveUp = statement(
   'give-notice-up',
   'UPDATE notices SET failed_at = $2, due_at = NULL, sealed = NULL WHERE id = $1 AND sent_at IS NULL',
@@ -105,7 +110,10 @@ export function sendFirst(
 }
 
 const noteSent = batched<string>('note-sent', async (ctx, ids) => {
-  await ctx.sql(markSent, [ids, ctx.clock.now()])
+  const now = ctx.clock.now()
+  const marked = await ctx.sql<{ id: string }>(markSent, [ids, now])
+  const done = new Set(marked.map(({ id }) => id))
+  for (const id of ids) if (!done.has(id)) await ctx.sql(markOneSent, [id, now])
 })
 
 async function noteTry(ctx: SystemContext, { id, attempts }: { id: string; attempts: number }, outcome: MailOutcome) {

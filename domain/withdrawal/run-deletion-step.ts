@@ -11,7 +11,7 @@ import type { KeptFor } from './steps/deletion-step'
 /** Longer than anything a step waits for; a run that dies lets go of its step after this. */
 const LEASE_MS = 30_000
 /** A run that has erased for so long lets others have their turn, and goes on at once. */
-const MAX_RUN_MS = 10_000
+const MAX_RUN_MS = 5_000
 
 const claim = statement(
   'claim-deletion-step',

@@ -203,7 +203,7 @@ test('the confirmation of a withdrawal leads to its progress', async () => {
   expect(mail.text).toContain('27 November 2026')
 })
 
-test('a message that is sent again keeps its Message-ID, and another message has another', async () => {
+test('F3 a message that is sent again keeps its Message-ID, and another message has another', async () => {
   const { mailer, deliveries } = await givenMailServer()
   for (const id of ['ntc_one', 'ntc_one', 'ntc_two']) await mailer.send({ ...letter(verification()), id })
   const ids = deliveries.map(({ mail }) => mail.messageId)

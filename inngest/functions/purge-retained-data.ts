@@ -1,7 +1,7 @@
 import { cron } from 'inngest'
 import { purgeRetainedData } from '@/domain/withdrawal/purge-retained-data'
+import { inngest } from '@/server/adapters/inngest-client'
 import { systemContext } from '@/server/context'
-import { inngest } from '../client'
 
 /** Ends the retention of what had to stay. */
 export const purgeRetained = inngest.createFunction(

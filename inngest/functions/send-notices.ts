@@ -1,7 +1,7 @@
 import { cron } from 'inngest'
 import { sendDueNotices } from '@/domain/queue/notices'
+import { inngest } from '@/server/adapters/inngest-client'
 import { systemContext } from '@/server/context'
-import { inngest } from '../client'
 
 /** Every notice was tried when it was written; this tries again what the mail server did not take. */
 export const sendNotices = inngest.createFunction(

@@ -1,7 +1,7 @@
 import { cron } from 'inngest'
 import { keepHouse, runDueSteps } from '@/domain/due-work'
+import { inngest } from '@/server/adapters/inngest-client'
 import { systemContext } from '@/server/context'
-import { inngest } from '../client'
 
 /** Finds whatever is overdue because an event was lost, late or doubled, or an application did not answer. */
 export const sweep = inngest.createFunction(

@@ -2,20 +2,21 @@ import { createUser } from '@/domain/access/user'
 import { writeArchive } from '@/domain/applications/archives'
 import { connectApp, registerApp } from '@/domain/applications/deliver'
 import { addTransaction } from '@/domain/applications/transactions'
-import { type SystemContext, statement } from '@/domain/context'
+import type { SystemContext } from '@/domain/context'
 import { WITHDRAWAL_STARTED } from '@/domain/queue/events'
+import { statement } from '@/domain/sql'
 
 const DEMO = { email: 'demo@example.com', password: 'correct horse battery', name: 'Demo Person' }
 
-const USED = statement(
+const readUse = statement<{ email: string }, { used: boolean; there: boolean }>(
   'demo_user',
-  `SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM withdrawals) AS used,
-          EXISTS (SELECT FROM users WHERE email_key = $1) AS there`,
+  (v) => `SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM withdrawals) AS used,
+          EXISTS (SELECT FROM users WHERE email_key = ${v.email}) AS there`,
 )
 
 /** On the first run of a local service. Answers the sign-in to print, for as long as the demo account is there. */
 export async function seedDemoUser(ctx: SystemContext): Promise<{ email: string; password: string } | null> {
-  const [state] = await ctx.sql<{ used: boolean; there: boolean }>(USED, [DEMO.email])
+  const [state] = await ctx.sql(readUse, { email: DEMO.email })
   if (state?.used) return state.there ? DEMO : null
   await fillDemoUser(ctx, await createUser(ctx, { ...DEMO, emailVerified: true }))
   return DEMO

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 export const AREAS = {
   addresses: { mutate: ['contract/address.ts'], tests: ['contract/address.test.ts'] },
   secrets: {
-    mutate: ['server/watch/log.ts', 'server/adapters/secrets.ts', 'server/adapters/random.ts', 'domain/encryption.ts'],
+    mutate: ['server/watch/log.ts', 'server/adapters/secrets.ts', 'domain/encryption.ts'],
     tests: ['server/watch/log.test.ts', 'server/adapters/secrets.test.ts', 'domain/encryption.test.ts'],
   },
   limits: {

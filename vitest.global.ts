@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
-import { processStamp } from './scripts/process-lock.mjs'
 import { startEmbeddedPostgres } from './server/local/embedded-postgres'
+import { processStamp } from './server/local/process-lock.mjs'
 import { migrateDeploy } from './server/migrate'
 
 declare module 'vitest' {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import '@/prisma/seed'
+import '@/server/local/demo-account'
 import '@/server/adapters/clock'
 import '@/server/watch/health'
 import { openSession } from '@/server/adapters/database-session'

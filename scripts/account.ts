@@ -37,7 +37,7 @@ interface Command {
   run(ctx: SystemContext, values: Values, id: string, readInput: ReadInput): Promise<object>
 }
 
-const LONGEST_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000
+const MAX_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 const COMMANDS: Record<string, Command> = {
@@ -100,7 +100,7 @@ const COMMANDS: Record<string, Command> = {
     async run(ctx, values) {
       const expiresIn = String(values['expires-in'] ?? 'P30D')
       const expiresInMs = parseDuration(expiresIn)
-      if (!expiresInMs || expiresInMs > LONGEST_TOKEN_MS) {
+      if (!expiresInMs || expiresInMs > MAX_TOKEN_MS) {
         throw new UsageError(
           '--expires-in must be an ISO 8601 duration such as P30D or PT1H, of a hundred years at most.',
         )

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { withLock } from '../server/local/process-lock.mjs'
 import { ensureInstalled, fail, isBuilt, note, root, sourceHash, tool, underProjectNode } from './ensure.mjs'
-import { withLock } from './process-lock.mjs'
 
 // node scripts/build.mjs [build | account] [--if-stale]
 const part = process.argv[2] === 'account' ? 'account' : 'build'
@@ -10,6 +10,8 @@ const NOT_BUNDLED = [
   ...['next', '@prisma/client', 'inngest', 'pg-native'],
   ...['@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace'],
 ]
+/** A thread is started from a file of its own. */
+const PASSWORD_WORKER = 'dist/password-worker.mjs'
 const onlyIfStale = process.argv.includes('--if-stale')
 
 await ensureInstalled()
@@ -29,6 +31,11 @@ await withLock(
       await bundle('contract/sdk.ts', { platform: 'neutral', packages: 'external', outfile: 'dist/client.mjs' })
     }
     await bundleProgram('scripts/account-main.ts', 'account')
+    await bundle('server/adapters/password-worker.ts', {
+      platform: 'node',
+      packages: 'external',
+      outfile: PASSWORD_WORKER,
+    })
     writeFileSync(join(root, 'dist/.account-hash'), hashes.account)
     if (part === 'build') writeFileSync(join(root, 'dist/.build-hash'), hashes.build)
   },
@@ -49,7 +56,7 @@ async function bundleProgram(from, name) {
     splitting: true,
     platform: 'node',
     external: NOT_BUNDLED,
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: { 'process.env.NODE_ENV': '"production"', PASSWORD_WORKER_FILE: JSON.stringify(PASSWORD_WORKER) },
     // For the CommonJS among the packages.
     banner: {
       js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`,

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync, writeFil
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { withLock } from './process-lock.mjs'
+import { withLock } from '../server/local/process-lock.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -21,26 +21,19 @@ const TOOLS = {
 const SOURCES = {
   build: [
     ...['app', 'components', 'contract', 'domain', 'emails', 'inngest', 'server'],
-    ...[
-      'prisma/schema.prisma',
-      'prisma/seed.ts',
-      'scripts/account-main.ts',
-      'scripts/account.ts',
-      'scripts/build.mjs',
-      'scripts/process-lock.mjs',
-    ],
+    ...['prisma/schema.prisma', 'scripts/account-main.ts', 'scripts/account.ts', 'scripts/build.mjs'],
     ...['instrumentation.ts', 'instrumentation-client.ts', 'next.config.mjs', 'postcss.config.mjs'],
     ...['tsconfig.json', 'package-lock.json'],
   ],
   account: [
     ...['contract', 'domain', 'emails', 'inngest', 'server', 'prisma/schema.prisma', 'tsconfig.json'],
     ...['scripts/account-main.ts', 'scripts/account.ts'],
-    ...['scripts/build.mjs', 'scripts/process-lock.mjs', 'package-lock.json'],
+    ...['scripts/build.mjs', 'package-lock.json'],
   ],
 }
 const OUTPUTS = {
-  build: ['dist/server.mjs', 'dist/account.mjs', 'dist/client.mjs', '.next/BUILD_ID'],
-  account: ['dist/account.mjs'],
+  build: ['dist/server.mjs', 'dist/account.mjs', 'dist/password-worker.mjs', 'dist/client.mjs', '.next/BUILD_ID'],
+  account: ['dist/account.mjs', 'dist/password-worker.mjs'],
 }
 
 export function note(line) {

@@ -79,13 +79,13 @@ export function parseDuration(text: string): number | null {
   return Math.round(((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
 }
 
-const LONGEST_MS = 3_650 * 24 * 60 * 60 * 1000
+const MAX_DURATION_MS = 3_650 * 24 * 60 * 60 * 1000
 const duration = (fallbackMs: number) =>
   z
     .string()
     .transform((text, ctx) => {
       const ms = parseDuration(text)
-      if (ms !== null && ms > 0 && ms <= LONGEST_MS) return ms
+      if (ms !== null && ms > 0 && ms <= MAX_DURATION_MS) return ms
       ctx.addIssue('must be an ISO 8601 duration such as PT15M, PT12H or P1D, of ten years at most')
       return z.NEVER
     })

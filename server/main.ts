@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import module from 'node:module'
 import { getRequestListener } from '@hono/node-server'
 import { AppError } from '@/contract/errors'
-import { seedDemoUser } from '@/prisma/seed'
 import { loadMessages } from './adapters/mailer'
 import { type Env, getEnv, setDatabaseUrl } from './env'
 import { api, badRequest } from './http/api'
@@ -11,6 +10,7 @@ import { patiently } from './http/database-away'
 import { refuse as refuseCall } from './http/endpoint'
 import { FOREIGN_HOST, isLocalHost } from './http/local-host'
 import { METHODS } from './http/methods'
+import { seedDemoUser } from './local/demo-account'
 import { startEmbeddedPostgres } from './local/embedded-postgres'
 import { migrateDeploy } from './migrate'
 import { openContext } from './open-context'
@@ -22,9 +22,9 @@ import { describeError, log } from './watch/log'
 import { startTracing, stopTracing } from './watch/tracing'
 
 const SHUTDOWN_MS = 15_000
-const MOST_FORM_BYTES = 16 * 1024
+const MAX_FORM_BYTES = 16 * 1024
 /** The engine sends along what steps have returned, which here is ids and times. */
-const MOST_ENGINE_BYTES = 256 * 1024
+const MAX_ENGINE_BYTES = 256 * 1024
 
 /** What to end when the process ends, the last begun first. */
 const closers: (() => Promise<unknown>)[] = []
@@ -103,7 +103,7 @@ function requestListener(pages: Promise<Pages>, { production }: Env): RequestLis
     // Pages are read; Next would look for a server function behind any other method.
     const methods = /^\/(?:api|admin)\//.test(path) ? METHODS : (['GET', 'HEAD'] as const)
     if (!methods.some((method) => method === incoming.method)) return refuse(405, { Allow: methods.join(', ') })
-    if (bodyBytes(incoming) > (path === '/api/inngest' ? MOST_ENGINE_BYTES : MOST_FORM_BYTES)) {
+    if (bodyBytes(incoming) > (path === '/api/inngest' ? MAX_ENGINE_BYTES : MAX_FORM_BYTES)) {
       return refuse(413, { Connection: 'close' })
     }
     return pages.then(

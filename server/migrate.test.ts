@@ -132,7 +132,7 @@ test('a migration that is killed after any of its statements is taken up by the 
 async function killedAfter(messages: number, url: string, directory: string): Promise<number | null> {
   let sent = 0
   let child: ChildProcess | undefined
-  const gate = createServer((client) => {
+  const proxy = createServer((client) => {
     const server = connect(Number(new URL(url).port), '127.0.0.1')
     client.on('data', (data) => {
       if (sent++ < messages) server.write(data)
@@ -142,11 +142,11 @@ async function killedAfter(messages: number, url: string, directory: string): Pr
     client.on('close', () => server.end())
     for (const socket of [client, server]) socket.on('error', () => {})
   })
-  await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve))
-  const port = String((gate.address() as AddressInfo).port)
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const port = String((proxy.address() as AddressInfo).port)
   child = begin(Object.assign(new URL(url), { port }).href, directory)
   const code = await ended(child)
-  gate.close()
+  proxy.close()
   return code
 }
 

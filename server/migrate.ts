@@ -2,7 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { checkSession, openSession } from './adapters/database-session'
+// With its extension, because scripts/dev.mjs has Node load this file without a bundler.
+import { checkSession, openSession } from './adapters/database-session.ts'
 
 // The id Prisma's own engine locks, so that `prisma migrate` and starting instances wait for each other.
 const PRISMA_LOCK = 72707369

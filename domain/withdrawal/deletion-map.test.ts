@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { STEPS } from '@/contract/withdrawal'
-import { seedDemoUser } from '@/prisma/seed'
+import { seedDemoUser } from '@/server/local/demo-account'
 import { asUser, givenPendingChange, givenSession, type TestContext, testContext } from '@/testing/domain'
 import { issueAccessToken } from '../access/access-tokens'
 import { DELETION_MAP, erasuresOf, type Moment, TABLES_WITHOUT_ERASURE } from './deletion-map'

@@ -1,7 +1,7 @@
 import { cron } from 'inngest'
 import { DUE_WORK, SCHEDULED_FUNCTIONS, type ScheduledFunction } from '@/domain/due-work'
+import { inngest } from '@/server/adapters/inngest-client'
 import { systemContext } from '@/server/context'
-import { inngest } from '../client'
 
 /** A function of the engine that runs its jobs of the list of due work, one step each. It answers what they have counted. */
 const scheduled = (id: ScheduledFunction) => {

@@ -5,7 +5,7 @@ import { isDatabaseAway } from '../http/database-away'
 
 const FOLLOW_MS = 15_000
 /** A slower answer says too little about when the database read its clock. */
-const SLOWEST_ANSWER_MS = 200
+const MAX_ANSWER_MS = 200
 /** A busy machine may take longer to accept the first connection than a call waits for one. */
 const FIRST_LOOKS = 5
 const PAUSE_MS = 200
@@ -23,7 +23,7 @@ export function createClock(sql: Sql): Clock & { follow(): Promise<void>; stop()
     const asked = performance.now()
     const [row] = await sql(readTime, {})
     const answered = performance.now()
-    if (!row || (isKnown && answered - asked > SLOWEST_ANSWER_MS)) return
+    if (!row || (isKnown && answered - asked > MAX_ANSWER_MS)) return
     origin = row.now.getTime() - (asked + answered) / 2
     isKnown = true
   }

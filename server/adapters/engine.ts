@@ -1,10 +1,10 @@
 import type { EngineEvent } from '@/domain/ports'
-import { inngest } from '@/inngest/client'
 import { getEnv } from '../env'
-import { refuseMalformed } from '../http/request-errors'
+import { answerInvalidJson } from '../http/invalid-json'
 import { describeError, log } from '../watch/log'
+import { inngest } from './inngest-client'
 
-const MOST_WAIT_MS = 5_000
+const MAX_WAIT_MS = 5_000
 
 /** Hands events to Inngest. */
 export async function emit(events: EngineEvent[]): Promise<boolean> {
@@ -16,7 +16,7 @@ export async function emit(events: EngineEvent[]): Promise<boolean> {
     },
   )
   // The client has no time-out of its own; an event that went through after all is known by its id.
-  return Promise.race([sending, new Promise<false>((resolve) => setTimeout(resolve, MOST_WAIT_MS, false).unref())])
+  return Promise.race([sending, new Promise<false>((resolve) => setTimeout(resolve, MAX_WAIT_MS, false).unref())])
 }
 
 type Handlers = Record<'GET' | 'POST' | 'PUT', (request: never, context: never) => Promise<Response>>
@@ -28,7 +28,7 @@ export function engineOnly<H extends Handlers>(handlers: H): H {
     async (request, context) =>
       // What cannot be read was not signed by the engine.
       getEnv().engine
-        ? handle(request, context).catch(refuseMalformed(401))
+        ? handle(request, context).catch(answerInvalidJson(401))
         : new Response('Not found', { status: 404 })
   return { ...handlers, GET: guard(handlers.GET), POST: guard(handlers.POST), PUT: guard(handlers.PUT) }
 }

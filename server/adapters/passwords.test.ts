@@ -1,9 +1,10 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { PasswordJob, startPasswordThread } from './password-thread'
+import type { startPasswordThread } from './password-thread'
+import type { PasswordJob } from './password-worker'
 import { createPasswords, type PasswordQueue } from './passwords'
 
 const THREADS = 3
-const LONGEST_QUEUE = 500
+const MAX_QUEUE = 500
 
 interface Held {
   job: PasswordJob
@@ -103,7 +104,7 @@ test.each([
 
 test('when five hundred wait the next is refused with SERVER_002 and a time to wait, and none of the others suffers', async () => {
   const { queues, passwords } = heldThreads()
-  const accepted = Array.from({ length: THREADS + LONGEST_QUEUE }, () => passwords.hash('password'))
+  const accepted = Array.from({ length: THREADS + MAX_QUEUE }, () => passwords.hash('password'))
   const oneTooMany = () => passwords.verify('hash', 'one too many')
   await expect(oneTooMany()).rejects.toMatchObject({ code: 'SERVER_002', retryAfterSeconds: 5 })
   queues[0]?.[0]?.end('hashed')

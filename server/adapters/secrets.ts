@@ -1,7 +1,6 @@
-import { createHmac, createSecretKey, type KeyObject, randomInt, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import { decrypt, encrypt } from '@/domain/encryption'
 import type { MacPurpose, Secrets } from '@/domain/ports'
-import { randomText } from './random'
 
 /** The first key of a list signs, all verify: that is how a key is rotated. */
 export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets {
@@ -16,8 +15,8 @@ export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets
     createHmac('sha256', key).update(`${purpose}\0${text}`).digest()
   const sealingKeys = keys.code.map(sealingKey)
   return {
-    randomId: (prefix) => prefix + randomText(16),
-    randomToken: () => randomText(32),
+    randomId: (prefix) => prefix + randomBytes(16).toString('base64url'),
+    randomToken: () => randomBytes(32).toString('base64url'),
     randomCode: () => String(randomInt(1_000_000)).padStart(6, '0'),
     mac: (purpose, text) => macWith(keysFor[purpose][0] as string, purpose, text),
     macs: (purpose, text) => keysFor[purpose].map((key) => macWith(key, purpose, text)),

@@ -2,7 +2,7 @@ export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTION
 type Method = (typeof METHODS)[number]
 
 /** The exports of a route file outside the API: 405 with Allow under every other method; Next's own says no more than 405. */
-export function allowing<Handler extends (request: never, context: never) => unknown>(
+export function refuseOtherMethods<Handler extends (request: never, context: never) => unknown>(
   handlers: Partial<Record<Method, Handler>>,
 ): Record<Method, Handler | (() => Response)> {
   const known = handlers.GET ? { HEAD: handlers.GET, ...handlers } : handlers

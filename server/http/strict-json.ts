@@ -1,4 +1,4 @@
-const DEEPEST = 5
+const MAX_DEPTH = 5
 
 /** JSON without what parsers disagree on: no byte-order mark, no duplicate keys, five nested containers at most. */
 export function parseStrictJson(bytes: Uint8Array): { value: unknown } | { problem: string } {
@@ -27,8 +27,8 @@ function findStructureProblem(text: string): string | null {
   for (let at = 0; at < text.length; at++) {
     const char = text[at]
     if (char === '{' || char === '[') {
-      if (containers.push(char === '{' ? new Set() : null) > DEEPEST)
-        return `The body nests more than ${DEEPEST} containers.`
+      if (containers.push(char === '{' ? new Set() : null) > MAX_DEPTH)
+        return `The body nests more than ${MAX_DEPTH} containers.`
     } else if (char === '}' || char === ']') {
       containers.pop()
     } else if (char === '"') {

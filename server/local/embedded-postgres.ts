@@ -20,7 +20,7 @@ import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { isSameProcess, processStamp, withLock } from '@/scripts/process-lock.mjs'
+import { isSameProcess, processStamp, withLock } from './process-lock.mjs'
 
 const DATABASE = 'accounts'
 const START_SECONDS = 120

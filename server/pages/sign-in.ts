@@ -13,8 +13,8 @@ import { systemContext } from '../context'
 import { getEnv } from '../env'
 import { clientIpOf } from '../http/client-ip'
 import { isDatabaseAway } from '../http/database-away'
+import { answerInvalidJson } from '../http/invalid-json'
 import { rateLimitHeaders } from '../http/rate-limit-headers'
-import { refuseMalformed } from '../http/request-errors'
 import { describeError, log } from '../watch/log'
 
 let options: Omit<NextAuthOptions, 'providers'> | undefined
@@ -144,7 +144,7 @@ export async function serveAuth(
   }
   const buckets: BucketState[] = []
   const response: Response = await NextAuth(request as never, context as never, authOptions(buckets)).catch(
-    refuseMalformed(400),
+    answerInvalidJson(400),
   )
   if (action === 'session' && response.ok) return answerSession(response)
   return action === 'callback' ? tellLimits(response, buckets) : response

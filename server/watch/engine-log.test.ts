@@ -1,7 +1,7 @@
 import { Inngest } from 'inngest'
 import { serve } from 'inngest/edge'
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest'
-import { inngest } from '@/inngest/client'
+import { inngest } from '@/server/adapters/inngest-client'
 import { processState } from '@/server/process-state'
 import { engineLog } from './engine-log'
 import { createLog } from './log'

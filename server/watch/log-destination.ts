@@ -1,7 +1,7 @@
 import pino, { type DestinationStream } from 'pino'
 
 /** What waits for a reader that stands still, or for room on a volume; lines beyond it are lost and counted. */
-const MOST_WAITING_BYTES = 1024 * 1024
+const MAX_WAITING_BYTES = 1024 * 1024
 
 /** However it fares, requests go on: it never makes them wait, fail or run out of memory. */
 export function standardOutput(tellLost: (lines: number) => void): DestinationStream {
@@ -10,7 +10,7 @@ export function standardOutput(tellLost: (lines: number) => void): DestinationSt
   process.once('exit', () => {
     isExiting = true
   })
-  const destination = pino.destination({ sync: false, maxLength: MOST_WAITING_BYTES, retryEAGAIN: () => !isExiting })
+  const destination = pino.destination({ sync: false, maxLength: MAX_WAITING_BYTES, retryEAGAIN: () => !isExiting })
   let isFailing = false
   let lost = 0
   destination.on('error', () => {

@@ -1,5 +1,5 @@
+import { randomBytes } from 'node:crypto'
 import pino, { type DestinationStream, type Logger } from 'pino'
-import { randomText } from '../adapters/random'
 import { getEnv } from '../env'
 import { processState } from '../process-state'
 import { standardOutput } from './log-destination'
@@ -25,7 +25,9 @@ const nameRequest = () => {
 
 /** What the caller calls the request, where that is harmless; else a new name. */
 export function requestIdOf(given: string | string[] | null | undefined): string {
-  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : `req_${randomText(12)}`
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given)
+    ? given
+    : `req_${randomBytes(12).toString('base64url')}`
 }
 
 /** Every line that the work writes carries the request's id, also what goes on after the answer. */

@@ -1,10 +1,10 @@
 import { serve } from 'inngest/next'
-import { inngest } from '@/inngest/client'
 import { FUNCTIONS } from '@/inngest/functions'
 import { engineOnly } from '@/server/adapters/engine'
-import { allowing } from '@/server/http/methods'
+import { inngest } from '@/server/adapters/inngest-client'
+import { refuseOtherMethods } from '@/server/http/methods'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing(
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = refuseOtherMethods(
   engineOnly(
     serve({
       client: inngest,

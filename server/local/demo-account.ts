@@ -8,15 +8,15 @@ import { statement } from '@/domain/sql'
 
 const DEMO = { email: 'demo@example.com', password: 'correct horse battery', name: 'Demo Person' }
 
-const findDemoUser = statement<{ emailKey: string }, { used: boolean; there: boolean }>(
+const readUse = statement<{ email: string }, { used: boolean; there: boolean }>(
   'demo_user',
   (v) => `SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM withdrawals) AS used,
-          EXISTS (SELECT FROM users WHERE email_key = ${v.emailKey}) AS there`,
+          EXISTS (SELECT FROM users WHERE email_key = ${v.email}) AS there`,
 )
 
 /** On the first run of a local service. Answers the sign-in to print, for as long as the demo account is there. */
 export async function seedDemoUser(ctx: SystemContext): Promise<{ email: string; password: string } | null> {
-  const [state] = await ctx.sql(findDemoUser, { emailKey: DEMO.email })
+  const [state] = await ctx.sql(readUse, { email: DEMO.email })
   if (state?.used) return state.there ? DEMO : null
   await fillDemoUser(ctx, await createUser(ctx, { ...DEMO, emailVerified: true }))
   return DEMO

@@ -1,5 +1,5 @@
-/** Libraries read a body as the JSON it says it is, and throw; Next would answer with a 500 and print the first characters. */
-export const refuseMalformed =
+/** Libraries throw a SyntaxError where a body is not the JSON that it says it is; Next would answer 500 and print its first characters. */
+export const answerInvalidJson =
   (status: number) =>
   (error: unknown): Response => {
     if (!(error instanceof SyntaxError)) throw error

@@ -146,6 +146,7 @@ test.each(Object.keys(CAUSES) as NoticeKind[])(
     const { foreignKey } = NOTICE_KINDS[kind]
     const rows = await ctx.db.$queryRawUnsafe(`SELECT ${foreignKey} FROM notices WHERE id = ANY($1)`, ids)
     expect(rows).toEqual(ids.map(() => ({ [foreignKey]: expect.any(String) })))
+    await ctx.db.notice.deleteMany({ where: { userId: user.userId } })
   },
 )
 
@@ -158,6 +159,7 @@ test('a notice of a kind that only a newer instance knows is deferred, and not g
   ctx.clock.advance(minute)
   await sendDueNotices(ctx)
   expect(await noticesOf(ctx, user.userId)).toMatchObject([{ attempts: 2, dueAt: expect.any(Date), failedAt: null }])
+  await ctx.db.notice.deleteMany({ where: { userId: user.userId } })
 })
 
 test('marking notices as sent waits for no row while it holds another, so that no withdrawal beside it deadlocks', async () => {

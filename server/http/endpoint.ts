@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Contract, Data, Input } from '@/contract/define'
 import { AppError, ERRORS, type ErrorCode, parseIssueMessage } from '@/contract/errors'
+import { MAX_BODY_BYTES } from '@/contract/vocabulary'
 import { readCredential, sha256 } from '@/domain/access/authenticate'
 import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
 import { findCaller } from '@/domain/access/caller'
@@ -32,7 +33,6 @@ export interface Endpoint {
   handle(request: Request, params: Params, ip: string): Promise<Response>
 }
 
-const LARGEST_BODY = 16 * 1024
 export type RouteHandler = ((request: Request, context: { params: Promise<Params> }) => Promise<Response>) & {
   endpoint?: Endpoint
 }
@@ -208,7 +208,7 @@ function isJson(headers: Headers): boolean {
 }
 
 function refuseOversized({ headers }: Request): void {
-  if (Number(headers.get('Content-Length')) > LARGEST_BODY) throw new AppError('REQUEST_002')
+  if (Number(headers.get('Content-Length')) > MAX_BODY_BYTES) throw new AppError('REQUEST_002')
 }
 
 /** It says nothing here, whatever it is. One of unknown length is not waited for: it may never come. */
@@ -230,7 +230,7 @@ async function readBody(request: Request): Promise<Buffer> {
   const next = () => reader?.read().catch(endedEarly)
   for (let part = await next(); part && !part.done; part = await next()) {
     size += part.value.byteLength
-    if (size > LARGEST_BODY) {
+    if (size > MAX_BODY_BYTES) {
       reader?.cancel().catch(() => {})
       throw new AppError('REQUEST_002')
     }

@@ -60,5 +60,10 @@ test('an answer with a missing member, another type or a malformed time is an er
 test('an unknown error code keeps its text, its message and its status', async () => {
   const error = { code: 'EMAIL_099', message: 'Too early', details: 'Come back tomorrow.' }
   const refused = Response.json({ success: false, error }, { status: 425, headers: { 'Retry-After': '60' } })
-  await expect(answering(refused)).rejects.toMatchObject({ name: 'ApiError', ...error, status: 425, retryAfterSeconds: 60 })
+  await expect(answering(refused)).rejects.toMatchObject({
+    name: 'ApiError',
+    ...error,
+    status: 425,
+    retryAfterSeconds: 60,
+  })
 })

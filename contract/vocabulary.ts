@@ -1,7 +1,7 @@
 /** Words and bounds of the API that pages show as well. No zod in here, so that a page does not load the parser to show them. */
 
 export const VERIFICATION_METHODS = ['email_code', 'email_link'] as const
-export const DEFAULT_VERIFICATION_METHOD = 'email_code' satisfies (typeof VERIFICATION_METHODS)[number]
+export const DEFAULT_VERIFICATION_METHOD: (typeof VERIFICATION_METHODS)[number] = 'email_code'
 
 export const CHANGE_REQUEST_ID = /^ecr_[A-Za-z0-9_-]{22}$/
 export const VERIFICATION_CODE = /^[0-9]{6}$/

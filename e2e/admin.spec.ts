@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { createUser, expect, expectAccessible, signIn, test } from './fixtures'
 import { IMPATIENT_URL } from './settings'
 
-/** A step is due within seconds here. */
+/** Steps are due within seconds on this instance. */
 const at = (path: string) => `${IMPATIENT_URL}${path}`
 
-test('to everybody but operators the page does not exist', async ({ page, operator, user }) => {
+test('the page does not exist for anybody but operators', async ({ page, operator, user }) => {
   await page.goto(at('/admin'))
   await expect(page).toHaveURL(at('/sign-in?next=/admin'))
   await signIn(page, user, at('/sign-in'))
@@ -62,7 +62,7 @@ test('an operator sees an application that does not answer, and has it tried aga
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/admin'))
   const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: withdrawalId }) })
-  // Nobody reloads: the page does it by itself.
+  // The page refreshes itself.
   await expect(row.getByText(name)).toBeVisible({ timeout: 30_000 })
   await expect(row.getByText('third_party_integrations')).toBeVisible()
   await expect(row.getByText('1 attempt, last error HTTP 503, next try in 1 hour').first()).toBeVisible()
@@ -91,7 +91,7 @@ test('an operator sees an application that does not answer, and has it tried aga
   await page.context().close()
 })
 
-test('health says what is there, and the metrics are not there without their token', async ({ request }) => {
+test('health names its parts, and the metrics do not exist without their token', async ({ request }) => {
   expect(await (await request.get('/api/health/live')).json()).toEqual({ status: 'live' })
   const ready = await request.get('/api/health/ready')
   expect([ready.status(), await ready.json()]).toEqual([

@@ -8,7 +8,7 @@ const CHANGED = 'Email Address Changed'
 const expectCurrentAddress = (page: Page, address: string): Promise<void> =>
   expect(page.locator('section').filter({ hasText: 'Current address' })).toContainText(address)
 
-test('a user changes their address with the mailed code, and both addresses are told', async ({
+test('a user changes their address with the mailed code, and both addresses get a message', async ({
   page,
   signedInUser,
   inbox,
@@ -32,7 +32,7 @@ test('a user changes their address with the mailed code, and both addresses are 
   await expectCurrentAddress(page, newEmail)
 })
 
-test('the link changes the address at the press of its button, not before', async ({ page, signedInUser, inbox }) => {
+test('the link changes the address only when its button is pressed', async ({ page, signedInUser, inbox }) => {
   const newEmail = `new-${signedInUser.email}`
   await requestChange(page, signedInUser, newEmail)
   const link = linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email')
@@ -56,7 +56,7 @@ test('the link changes the address at the press of its button, not before', asyn
   await expect(status.getByRole('heading', { name: 'Pending change' })).toBeHidden()
 })
 
-test('without a session the link asks for the sign-in and goes on where it was', async ({
+test('without a session the link asks for the sign-in and then continues', async ({
   page,
   browser,
   signedInUser,
@@ -84,7 +84,7 @@ test('without a session the link asks for the sign-in and goes on where it was',
   await inbox.latest(newEmail, CHANGED)
 })
 
-test('a link opened in the tab of one that no longer works is read anew', async ({ page, signedInUser, inbox }) => {
+test('a valid link opened in the tab of an invalid link works', async ({ page, signedInUser, inbox }) => {
   const [first, second] = [`one-${signedInUser.email}`, `two-${signedInUser.email}`]
   const settings = await page.context().newPage()
   await settings.goto('/settings/email')
@@ -111,7 +111,7 @@ test('a link opened in the tab of one that no longer works is read anew', async 
   await expect(page.getByRole('heading', { name: 'Your email address has been changed' })).toBeVisible()
 })
 
-test('a link opened in the tab of one that has changed the address is read anew', async ({
+test('a second link opened in the tab of a used link is loaded from the server', async ({
   page,
   signedInUser,
   inbox,
@@ -129,13 +129,13 @@ test('a link opened in the tab of one that has changed the address is read anew'
   }
 })
 
-test('a link that expires while it is looked at says so, and has no button left', async ({ page, user, inbox }) => {
+test('a page whose link expires says so and has no button', async ({ page, user, inbox }) => {
   await signIn(page, user, `${IMPATIENT_URL}/sign-in`)
   const newEmail = `new-${user.email}`
   await requestChange(page, user, newEmail)
   await page.goto(linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email'))
   const verify = page.getByRole('button', { name: 'Verify my new address' })
-  // Not `toBeDisabled`: so is every button before its page runs.
+  // Not `toBeDisabled`, because every button is disabled before hydration.
   await expect(verify).toHaveAttribute('aria-disabled', 'true')
   await expect(page.getByRole('heading', { name: 'This link has expired' })).toBeVisible({ timeout: 20_000 })
   await expect(verify).toBeHidden()
@@ -189,7 +189,7 @@ test('a change that expires is no longer shown as pending, and its link no longe
   const newEmail = `new-${user.email}`
   await requestChange(page, user, newEmail)
   const link = linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email')
-  // Codes live six seconds here; the page notices by itself.
+  // Codes live six seconds here, and the page notices the expiry by itself.
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden({ timeout: 20_000 })
   await expect(page.getByRole('heading', { name: 'Change address' })).toBeVisible()
   await page.goto(link)
@@ -198,7 +198,7 @@ test('a change that expires is no longer shown as pending, and its link no longe
   await expectAccessible(page)
 })
 
-test('a message can be sent again once the countdown is over, and what was typed meanwhile stays', async ({
+test('a message can be sent again after the cooldown, and a code typed before the answer stays', async ({
   page,
   user,
   inbox,
@@ -208,7 +208,7 @@ test('a message can be sent again once the countdown is over, and what was typed
   await requestChange(page, user, newEmail)
   await expect(page.getByRole('button', { name: /Resend in \d/ })).toBeDisabled()
   const first = codeIn(await inbox.latest(newEmail, VERIFY))
-  // The message may come before the answer.
+  // The message may arrive before the answer.
   await page.route('**/email/resend-verification', async (route) => {
     const answer = await route.fetch()
     await expect(page.getByLabel('Verification code')).not.toHaveValue('')
@@ -227,7 +227,7 @@ test('a message can be sent again once the countdown is over, and what was typed
   await inbox.latest(newEmail, CHANGED)
 })
 
-test('a pending change can be cancelled, after a question', async ({ page, signedInUser }) => {
+test('a pending change can be cancelled after a confirmation', async ({ page, signedInUser }) => {
   await requestChange(page, signedInUser, `new-${signedInUser.email}`)
   await page.getByRole('button', { name: 'Cancel change' }).click()
   await expectAccessible(page)
@@ -241,7 +241,10 @@ test('a pending change can be cancelled, after a question', async ({ page, signe
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
 })
 
-test('while a change is being cancelled its dialog stays, and nothing can be kept', async ({ page, signedInUser }) => {
+test('the dialog stays open while the change is being cancelled, and the cancelling cannot be stopped', async ({
+  page,
+  signedInUser,
+}) => {
   await requestChange(page, signedInUser, `new-${signedInUser.email}`)
   let letGo = () => {}
   const held = new Promise<void>((resolve) => {
@@ -264,7 +267,7 @@ test('while a change is being cancelled its dialog stays, and nothing can be kep
   await expect(page.getByRole('dialog')).toBeHidden()
 })
 
-test('a new change supersedes the older one, whose link then says so', async ({ page, signedInUser, inbox }) => {
+test('a new change supersedes the older one, whose link says so', async ({ page, signedInUser, inbox }) => {
   const [first, second] = [`one-${signedInUser.email}`, `two-${signedInUser.email}`]
   await requestChange(page, signedInUser, first)
   const link = linkIn(await inbox.latest(first, VERIFY), '/verify-email')
@@ -276,7 +279,7 @@ test('a new change supersedes the older one, whose link then says so', async ({ 
   await expect(page.getByText(second)).toBeHidden()
 })
 
-test('a wrong password is said at its field and keeps the typed address', async ({ page, signedInUser }) => {
+test('a wrong password is reported at its field, and the typed address stays', async ({ page, signedInUser }) => {
   await page.getByLabel('New email').fill(`new-${signedInUser.email}`)
   await page.getByLabel('Current password').fill('not the password')
   await page.getByRole('button', { name: 'Send verification' }).click()
@@ -285,7 +288,7 @@ test('a wrong password is said at its field and keeps the typed address', async 
   await expectAccessible(page)
 })
 
-test('what is wrong with an address is said in words for people', async ({ page, signedInUser }) => {
+test('an invalid address is explained in words for people', async ({ page, signedInUser }) => {
   const [address, send] = [page.getByLabel('New email'), page.getByRole('button', { name: 'Send verification' })]
   await send.click()
   await expect(address).toHaveAccessibleDescription('Enter your new email address.')
@@ -295,7 +298,7 @@ test('what is wrong with an address is said in words for people', async ({ page,
   await expect(address).toHaveAccessibleDescription('This is already your address.')
 })
 
-test('a limit says which it is and how long to wait, where the button was pressed', async ({ page, signedInUser }) => {
+test('a limit names itself and the wait beside the pressed button', async ({ page, signedInUser }) => {
   await page.setViewportSize({ width: 390, height: 664 })
   for (const name of ['one', 'two', 'three']) await requestChange(page, signedInUser, `${name}-${signedInUser.email}`)
   await page.getByLabel('New email').fill(`four-${signedInUser.email}`)
@@ -306,11 +309,15 @@ test('a limit says which it is and how long to wait, where the button was presse
   await expect(refusal).toBeInViewport({ ratio: 1 })
 })
 
-test('a code of a change that was replaced in another place is told so', async ({ page, signedInUser, inbox }) => {
+test('the code of a change that another browser has superseded is refused with the reason', async ({
+  page,
+  signedInUser,
+  inbox,
+}) => {
   const [first, second] = [`one-${signedInUser.email}`, `two-${signedInUser.email}`]
   await requestChange(page, signedInUser, first)
   const code = codeIn(await inbox.latest(first, VERIFY))
-  // The page does not hear of it by itself.
+  // The page does not learn of the other change by itself.
   await page.route('**/email/status', (route) => route.abort())
   const elsewhere = await page.context().newPage()
   await elsewhere.goto('/settings/email')
@@ -321,7 +328,10 @@ test('a code of a change that was replaced in another place is told so', async (
   await expect(page.getByLabel('New email')).toHaveValue('')
 })
 
-test('what the form loads when it is used may fail to come, and is asked for again', async ({ page, signedInUser }) => {
+test('a form whose contract could not be loaded reports it and loads it at the next press', async ({
+  page,
+  signedInUser,
+}) => {
   const newEmail = `new-${signedInUser.email}`
   await expect(page.getByRole('button', { name: 'Send verification' })).toBeEnabled()
   const script = '**/_next/static/chunks/*.js'

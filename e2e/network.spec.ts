@@ -9,14 +9,14 @@ async function fillSignIn(page: Page, user: User) {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** What the browser sends from here on, but for reads. */
+/** The paths of all further requests that are not reads. */
 function writesOf(page: Page): string[] {
   const writes: string[] = []
   page.on('request', (request) => request.method() !== 'GET' && writes.push(new URL(request.url()).pathname))
   return writes
 }
 
-/** The page reads the address again as soon as it is looked at; what waited for the network would have been sent before. */
+/** Waits until the page has read the status again. A request that was queued while offline would have been sent before. */
 async function comeBackTo(page: Page) {
   await expect(async () => {
     const answered = page.waitForResponse('**/email/status', { timeout: 2_000 })
@@ -40,7 +40,7 @@ test('a deletion pressed offline is refused, and does not happen when the networ
   await expect(page.getByRole('dialog')).toBeHidden()
   const writes = writesOf(page)
   await context.setOffline(false)
-  // Inside the page: what it holds to be sent is not lost.
+  // A navigation inside the page keeps queued requests.
   await page.getByRole('link', { name: 'Email' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
   await comeBackTo(page)
@@ -97,7 +97,7 @@ test('a cancelling pressed offline is refused on the page, and can be asked for 
   await expect(page.getByText('The change was cancelled')).toBeVisible()
 })
 
-test('“Try again” asks the server again for a page that could not be shown', async ({ page, signedInUser: _ }) => {
+test('“Try again” loads a page that could not be shown from the server again', async ({ page, signedInUser: _ }) => {
   const script = '**/_next/static/chunks/*.js'
   await page.route(script, (route) => route.abort())
   await page.getByRole('link', { name: 'Withdraw' }).click()
@@ -134,7 +134,7 @@ for (const [what, status] of [
   })
 }
 
-test('too many tries to sign in are told with the wait', async ({ page, user }) => {
+test('too many sign-in attempts are refused with the time to wait', async ({ page, user }) => {
   await page.goto('/sign-in')
   await page.route('**/api/auth/callback/credentials', (route) =>
     route.fulfill({
@@ -147,7 +147,7 @@ test('too many tries to sign in are told with the wait', async ({ page, user }) 
   await expect(page.getByRole('alert').filter({ hasText: 'You can try again in 15 minutes.' })).toBeVisible()
 })
 
-test('a sign-out that fails says that the session goes on', async ({ page, signedInUser }) => {
+test('a failed sign-out says that the session continues', async ({ page, signedInUser }) => {
   const auth = '**/api/auth/signout'
   await page.route(auth, (route) => route.fulfill({ status: 502, body: 'Bad gateway' }))
   await page.getByRole('button', { name: 'Account menu' }).click()

@@ -1,6 +1,6 @@
 import { expect, test } from './fixtures'
 
-test('an option is given once, but for the scopes', async ({ operator, user }) => {
+test('an option other than --scope can be given only once', async ({ operator, user }) => {
   const names = ['--name', 'one', '--name', 'two']
   await expect(operator.run('app', 'register', ...names, '--endpoint', 'https://app.test')).rejects.toThrow(
     '--name is given more than once.',
@@ -41,7 +41,7 @@ test('an event of an unknown type, and a password that is too short, are refused
   )
 })
 
-test('what cannot be stored, or would never end, is refused in a sentence', async ({ operator, user }) => {
+test('a name that is too long and a lifetime without an end are refused in a sentence', async ({ operator, user }) => {
   const token = ['token', 'create', '--user', user.id, '--scope', 'email:manage']
   await expect(operator.run(...token, '--name', 'x'.repeat(101))).rejects.toThrow('--name has at most 100 characters.')
   await expect(operator.run(...token, '--expires-in', 'P999999999D')).rejects.toThrow('--expires-in must be an ISO')

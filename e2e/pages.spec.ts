@@ -39,7 +39,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   }
 }
 
-test('no page asks anyone else for anything', async ({ page, signedInUser: _ }) => {
+test('no page sends a request to another host', async ({ page, signedInUser: _ }) => {
   const foreign: string[] = []
   const origin = new URL(page.url()).origin
   page.on('request', (request) => {
@@ -49,13 +49,13 @@ test('no page asks anyone else for anything', async ({ page, signedInUser: _ }) 
   expect(foreign).toEqual([])
 })
 
-test('a page that does not exist knows who is signed in', async ({ page, signedInUser }) => {
+test('the page for an unknown path shows who is signed in', async ({ page, signedInUser }) => {
   expect((await page.goto('/no-such-page'))?.status()).toBe(404)
   await page.getByRole('button', { name: 'Account menu' }).click()
   await expect(page.getByText(signedInUser.email)).toBeVisible()
 })
 
-test('a section of the settings that takes its time is seen to be on its way', async ({ page, signedInUser: _ }) => {
+test('a slow section of the settings shows that it is loading', async ({ page, signedInUser: _ }) => {
   const section = page.getByRole('link', { name: 'Sessions' })
   const isMarked = () => section.evaluate((link) => link.querySelector('span') !== null)
   let answer = () => {}
@@ -90,7 +90,10 @@ test('the settings fit the smallest phone, and a dialog moves nothing', async ({
   expect(await sections.evaluate((nav) => nav.scrollWidth - nav.clientWidth)).toBe(0)
 })
 
-test('every form that asks for the password says whose it is', async ({ page, signedInUser }) => {
+test('every form that asks for the password names its account for password managers', async ({
+  page,
+  signedInUser,
+}) => {
   for (const section of ['email', 'access-tokens', 'withdraw']) {
     await page.goto(`/settings/${section}`)
     const form = page.locator('form').filter({ has: page.getByLabel('Current password') })

@@ -32,7 +32,7 @@ const outsideTheApi: [string, string][] = [
   ['/admin/withdrawals/wd_x/retry', 'POST'],
 ]
 
-test('405 says outside the API too which methods there are', async () => {
+test('a 405 outside the API names the allowed methods too', async () => {
   for (const [path, allowed] of outsideTheApi) {
     const answer = await send(`DELETE ${path} HTTP/1.1\r\nHost: localhost`)
     expect(answer, path).toMatch(/^HTTP\/1.1 405 /)
@@ -54,7 +54,7 @@ for (const path of ['/api/auth/callback/credentials', '/admin/withdrawals/wd_unk
   })
 }
 
-test('a sign-in that calls itself JSON and is none is refused as malformed', async ({ request }) => {
+test('a sign-in with invalid JSON is refused with 400', async ({ request }) => {
   const headers = { 'Content-Type': 'application/json' }
   expect((await request.post('/api/auth/callback/credentials', { headers, data: Buffer.from('{') })).status()).toBe(400)
 })

@@ -3,17 +3,17 @@ import type { APIRequestContext } from '@playwright/test'
 import { expect, sendRaw, test, type User } from './fixtures'
 import { SERVICE_URL } from './settings'
 
-// What anyone can send who has no account here, or only found a browser that is signed in.
+// Requests of strangers: people without an account, or with access to a signed-in browser.
 
 const { host, port } = new URL(SERVICE_URL)
 
-/** The first line of the answer, to a path that no client would send as it is. */
+/** The status line of the answer to a path that client libraries would normalise. */
 async function answerTo(method: string, path: string): Promise<string | undefined> {
   const answer = await sendRaw(`${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close`)
   return answer.split('\r\n', 1)[0]
 }
 
-/** As next-auth's client does it. */
+/** Signs in as next-auth's client does. */
 async function trySignIn(request: APIRequestContext, user: User, password = user.password, form = {}) {
   const { csrfToken } = await (await request.get('/api/auth/csrf')).json()
   return request.post('/api/auth/callback/credentials', {
@@ -52,12 +52,12 @@ test('a JSON body whose values are of any type ends a sign-in or sign-out in no 
   }
 })
 
-test('nobody writes into the log', async ({ request }) => {
+test('no request reaches the log endpoint of next-auth', async ({ request }) => {
   const answer = await request.post('/api/auth/_log', { data: { level: 'error', code: { event: 'forged' } } })
   expect(answer.status()).toBe(404)
 })
 
-test('a sign-in that is limited is told as 429, with the time to wait', async ({ request, user }) => {
+test('a limited sign-in is answered with 429 and Retry-After', async ({ request, user }) => {
   expect((await trySignIn(request, user)).headers()).toMatchObject({
     'ratelimit-policy': '"signIn";q=10;w=900',
     ratelimit: '"signIn";r=10;t=0',
@@ -79,7 +79,7 @@ test('a sign-in that is limited is told as 429, with the time to wait', async ({
   expect([asForm.status(), Number(asForm.headers()['retry-after'])]).toEqual([302, expect.any(Number)])
 })
 
-test('after the sign-in nobody is sent to another host', async ({ page, signedInUser: _ }) => {
+test('the sign-in redirects to no other host', async ({ page, signedInUser: _ }) => {
   for (const next of ['/.//evil.test/x', '/%2e//evil.test', 'https://evil.test/', '//evil.test']) {
     await page.goto(`/sign-in?next=${encodeURIComponent(next)}#request=x`)
     await expect(page).toHaveURL(/\/settings\/email/)
@@ -87,7 +87,7 @@ test('after the sign-in nobody is sent to another host', async ({ page, signedIn
   }
 })
 
-test('a browser that signs in again leaves no session behind', async ({ request, user }) => {
+test('a new sign-in of a browser ends its earlier session', async ({ request, user }) => {
   for (let times = 0; times < 3; times++) expect((await trySignIn(request, user)).status()).toBe(200)
   const { accessToken } = await (await request.get('/api/auth/session')).json()
   const headers = { Authorization: `Bearer ${accessToken}`, 'X-Required-Scope': 'tokens:manage' }
@@ -95,7 +95,7 @@ test('a browser that signs in again leaves no session behind', async ({ request,
   expect(data.sessions).toHaveLength(1)
 })
 
-test('in local mode, with its mailbox and demo account, only this machine is answered', async () => {
+test('local mode, with its mailbox and demo account, answers only this machine', async () => {
   const connected = new Promise((resolve, reject) => {
     const socket = net.connect(Number(port), '127.0.0.2', () => resolve(socket.destroy()))
     socket.on('error', reject)

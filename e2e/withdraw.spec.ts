@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test'
 import { createUser, expect, expectAccessible, expectSignInPage, linkIn, signIn, test, type User } from './fixtures'
 import { IMPATIENT_URL } from './settings'
 
-/** The seven days pass in twelve seconds here. */
+/** The seven days pass in twelve seconds on this instance. */
 const at = (path: string) => `${IMPATIENT_URL}${path}`
 
 async function fillForm(page: Page, user: User, confirmation = 'DELETE_MY_ACCOUNT') {
@@ -34,7 +34,7 @@ test('a user withdraws, is signed out everywhere, and watches it to the end with
   await page.getByLabel('Analytics data').check()
   await fillForm(page, user)
   await expectAccessible(page)
-  // Looked for from the beginning: the local mailbox forgets it with the last step, which here is seconds away.
+  // Read early, because the last step deletes it from the local mailbox within seconds.
   const mailed = inbox.latest(user.email, 'Account Withdrawal Started')
   await page.getByRole('button', { name: 'Yes, delete my account' }).click()
   await page.waitForURL(/\/withdrawal\/wd_.*#token=wst_/)
@@ -76,7 +76,7 @@ test('a user withdraws, is signed out everywhere, and watches it to the end with
   expect(user_id).not.toBe(user.id)
 })
 
-test('another link opened in the same tab shows nothing of the one before', async ({
+test('another link opened in the same tab shows nothing of the first withdrawal', async ({
   page,
   operator,
   request,
@@ -99,7 +99,7 @@ test('another link opened in the same tab shows nothing of the one before', asyn
   await expect(steps).toBeVisible()
 })
 
-test('the confirmation must be typed exactly, and another reason must be told', async ({ page, user }) => {
+test('the confirmation must be typed exactly, and another reason needs feedback', async ({ page, user }) => {
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))
   await page.getByLabel('Another reason').check()
@@ -114,7 +114,7 @@ test('the confirmation must be typed exactly, and another reason must be told', 
   await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
 })
 
-test('a wrong password stops at the last step, and the account stays', async ({ page, user }) => {
+test('a wrong password at the confirmation leaves the account as it was', async ({ page, user }) => {
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))
   await fillForm(page, { ...user, password: 'not the password' })
@@ -124,7 +124,7 @@ test('a wrong password stops at the last step, and the account stays', async ({ 
   await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
 })
 
-test('pending transactions hold the withdrawal back, and the page says so', async ({ page, operator }) => {
+test('pending transactions block the withdrawal, and the page says so', async ({ page, operator }) => {
   const user = await createUser(operator)
   await operator.run(
     'transaction',

@@ -11,12 +11,12 @@ export const LiveRegion = ({ children }: { children: ReactNode }) => (
 )
 
 interface AnnouncementProps {
-  /** Where the pressed control is gone, or may be. */
+  /** `if-lost`: only if nothing has the focus, because the focused control may be gone. */
   takesFocus: boolean | 'if-lost'
   children: ReactNode
 }
 
-/** What a press or an event has changed, above the page. */
+/** Shows above the page what a press or an event has changed. */
 export function Announcement({ takesFocus, children }: AnnouncementProps) {
   const ref = useFocusOnMount<HTMLDivElement>(takesFocus)
   return (

@@ -9,7 +9,7 @@ interface StatusCardProps {
   icon: LucideIcon
   tone?: keyof typeof tones
   title: ReactNode
-  /** The page's own heading where the card is the whole page. */
+  /** `h1` where the card is the whole page. */
   heading?: 'h1' | 'h2'
   text: ReactNode
   /** Takes the focus when it appears, because the pressed button is gone. */
@@ -28,7 +28,7 @@ const headings = {
   h2: 'text-xl leading-7 tracking-[-0.02em]',
 }
 
-/** One state of a page: what is the case, and what can be done now. */
+/** One state of a page: what has happened, and what the person can do now. */
 export function StatusCard({
   icon: Icon,
   tone = 'accent',

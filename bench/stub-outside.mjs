@@ -1,9 +1,7 @@
 // Loaded before the service (node --import): what the floor and the peer do not do either is taken out of the running service.
 // BENCH_MAIL=stub: every message counts as accepted. The password `no hash` is right without a hash (an internal measure only).
-const key = '__accountContext'
 let context
-Object.defineProperty(globalThis, key, {
-  configurable: true,
+globalThis.__account = Object.defineProperty({}, 'context', {
   get: () => context,
   set(made) {
     context = made

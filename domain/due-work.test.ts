@@ -1,7 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
-import type { AppAnswer, SystemContext } from './context'
+import type { SystemContext } from './context'
 import { DUE_WORK, keepHouse, runDueSteps } from './due-work'
+import type { AppAnswer } from './ports'
+import { createProcess } from './process'
 
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 
@@ -157,7 +159,7 @@ test('what a dead instance was telling is told by another once its lease is over
   ctx.clock.advance(hour)
   await sweep(ctx)
   await vi.waitFor(() => expect(asked).toHaveLength(1))
-  const other: TestContext = { ...ctx, clock: { ...ctx.clock } }
+  const other: TestContext = { ...ctx, process: createProcess() }
   statuses.set('hangs', 204)
   const told = async () => {
     await sweep(other)
@@ -190,12 +192,11 @@ test('of instances that sweep at the same time one claims each row: every step, 
   ctx.mailServer.accepts = true
   ctx.engine.accepts = true
   const begun: string[] = []
-  // Each has a clock object of its own, as another process has, and they tell the same time.
   const instances = Array.from(
     { length: 4 },
     (): TestContext => ({
       ...ctx,
-      clock: { ...ctx.clock },
+      process: createProcess(),
       traced: (name, attributes, work) => {
         begun.push(`${name} ${attributes.step} ${attributes.withdrawal_id}`)
         return work()

@@ -1,5 +1,6 @@
 import type { Step } from '@/contract/withdrawal'
 import { type SystemContext, statement } from './context'
+import type { DeletionCalls } from './process'
 import { forgetWhatIsOver } from './queue/cleanup'
 import { beginDueDeliveries } from './queue/events'
 import { expireNotices, sendDueNotices } from './queue/notices'
@@ -76,29 +77,8 @@ async function runDueErasures(ctx: SystemContext) {
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} deletion steps failed`)
 }
 
-/** Calls of one service that are under way. */
-interface Places {
-  isFirst: boolean
-  taken: Set<Promise<unknown>>
-  /** Somebody waits for places that come free. */
-  isFilling: boolean
-}
-
-// The in-process sweep and the engine's functions are two bundles of the same code, and share the places of their process.
-const shared = globalThis as { __accountPlaces?: WeakMap<object, readonly Places[]> }
-shared.__accountPlaces ??= new WeakMap()
-const placesByClock = shared.__accountPlaces
-
-/** What hangs has failed before, once it has been tried: the places of first tries stay free of it. */
-function placesOf({ clock }: SystemContext): readonly Places[] {
-  const places =
-    placesByClock.get(clock) ?? [true, false].map((isFirst) => ({ isFirst, taken: new Set<never>(), isFilling: false }))
-  placesByClock.set(clock, places)
-  return places
-}
-
 function beginDueCalls(ctx: SystemContext, atOnce: number) {
-  for (const places of placesOf(ctx)) {
+  for (const places of ctx.process.deletionCalls) {
     if (places.isFilling) continue
     places.isFilling = true
     ctx.background(() =>
@@ -110,7 +90,7 @@ function beginDueCalls(ctx: SystemContext, atOnce: number) {
 }
 
 /** Begins what is due as places come free, until nothing more is. */
-async function fill(ctx: SystemContext, { isFirst, taken }: Places, atOnce: number) {
+async function fill(ctx: SystemContext, { isFirst, taken }: DeletionCalls, atOnce: number) {
   for (;;) {
     if (taken.size >= atOnce) await Promise.race(taken)
     const room = atOnce - taken.size
@@ -120,7 +100,7 @@ async function fill(ctx: SystemContext, { isFirst, taken }: Places, atOnce: numb
   }
 }
 
-async function begin(ctx: SystemContext, { withdrawal_id: withdrawalId, step }: DueRow, taken: Places['taken']) {
+async function begin(ctx: SystemContext, { withdrawal_id: withdrawalId, step }: DueRow, taken: DeletionCalls['taken']) {
   const run = await claimDeletionStep(ctx, { withdrawalId, step })
   if (!run) return
   const calls = run()

@@ -1,5 +1,6 @@
 import { AppError } from '@/contract/errors'
-import { type Sql, type SystemContext, statement } from './context'
+import { type SystemContext, statement } from './context'
+import type { Sql } from './sql'
 
 const WINDOW_MS = 24 * 60 * 60 * 1000
 /** A first call that has not answered by then has died. */

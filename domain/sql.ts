@@ -42,6 +42,18 @@ export const orderedValues = <Values extends object>(
   given: Values,
 ): unknown[] => (Array.isArray(given) ? given : values.map((name) => given[name]))
 
+/** Whether the database itself told of it: then the statement has had no effect. A lost connection leaves that open. */
+export const isUndone = (error: unknown): boolean =>
+  error instanceof Error && 'severity' in error && error.severity === 'ERROR'
+
+/** PostgreSQL's unique_violation on the named constraint or index. */
+export const isUniqueViolation = (error: unknown, constraint: string): boolean =>
+  error instanceof Error &&
+  'constraint' in error &&
+  'code' in error &&
+  error.code === '23505' &&
+  error.constraint === constraint
+
 /**
  * As a column of a statement's rows: its commit does not wait for the disk. A crash of the database may lose it, never half of it,
  * and not where a later commit that waits has come through. See docs/decisions/0009.

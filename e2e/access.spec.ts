@@ -51,7 +51,7 @@ test('a token is created, shown once, works, and is refused once revoked', async
   expect((await readStatus(page, user, token)).status()).toBe(401)
 })
 
-test('a reload removes a token that was not copied, and no storage keeps it', async ({ page, signedInUser }) => {
+test('a token that was not copied is gone with a reload, and kept in no storage', async ({ page, signedInUser }) => {
   const token = await createToken(page, signedInUser, `Of ${signedInUser.id}`)
   const stored = () => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state, location.href])
   expect(await page.evaluate(stored)).not.toContain(token)
@@ -60,7 +60,7 @@ test('a reload removes a token that was not copied, and no storage keeps it', as
   expect(await page.content()).not.toContain(token)
 })
 
-test('a missing value is reported at its field', async ({ page, signedInUser }) => {
+test('the form reports a missing name or scope at its field', async ({ page, signedInUser }) => {
   await page.goto('/settings/access-tokens')
   await page.getByRole('button', { name: 'Create token' }).click()
   await expect(page.getByText('Say in a few words what the token is for.')).toBeVisible()
@@ -77,7 +77,7 @@ test('a missing value is reported at its field', async ({ page, signedInUser }) 
   await expect(page.getByLabel('Read and change')).toBeFocused()
 })
 
-test('revoking a token that was revoked elsewhere succeeds', async ({ page, signedInUser }) => {
+test('revoking a token that was revoked elsewhere is reported as done', async ({ page, signedInUser }) => {
   await createToken(page, signedInUser, `Of ${signedInUser.id}`)
   const elsewhere = await page.context().newPage()
   await elsewhere.goto('/settings/access-tokens')

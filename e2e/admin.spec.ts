@@ -6,7 +6,7 @@ import { IMPATIENT_URL } from './settings'
 /** Steps are due within seconds on this instance. */
 const at = (path: string) => `${IMPATIENT_URL}${path}`
 
-test('the page does not exist for anybody but operators', async ({ page, operator, user }) => {
+test('the admin page does not exist for anyone but operators', async ({ page, operator, user }) => {
   await page.goto(at('/admin'))
   await expect(page).toHaveURL(at('/sign-in?next=/admin'))
   await signIn(page, user, at('/sign-in'))
@@ -32,11 +32,7 @@ test('the page does not exist for anybody but operators', async ({ page, operato
   await expect(operator.run('user', 'set-role', '--user', 'usr_x', '--role', 'operator')).rejects.toThrow('no active')
 })
 
-test('an operator sees an application that does not answer, and has it tried again', async ({
-  browser,
-  operator,
-  user,
-}) => {
+test('an operator sees an application that does not answer, and can retry it', async ({ browser, operator, user }) => {
   await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
   const leaver = await createUser(operator)
   const name = `Calendar ${leaver.id.slice(-6)}`
@@ -91,7 +87,7 @@ test('an operator sees an application that does not answer, and has it tried aga
   await page.context().close()
 })
 
-test('health names its parts, and the metrics do not exist without their token', async ({ request }) => {
+test('health names the parts of the service, and there are no metrics without their token', async ({ request }) => {
   expect(await (await request.get('/api/health/live')).json()).toEqual({ status: 'live' })
   const ready = await request.get('/api/health/ready')
   expect([ready.status(), await ready.json()]).toEqual([

@@ -8,7 +8,7 @@ const CHANGED = 'Email Address Changed'
 const expectCurrentAddress = (page: Page, address: string): Promise<void> =>
   expect(page.locator('section').filter({ hasText: 'Current address' })).toContainText(address)
 
-test('a user changes their address with the mailed code, and both addresses get a message', async ({
+test('a user changes their address with the mailed code, and both addresses are told', async ({
   page,
   signedInUser,
   inbox,
@@ -32,7 +32,7 @@ test('a user changes their address with the mailed code, and both addresses get 
   await expectCurrentAddress(page, newEmail)
 })
 
-test('the link changes the address only when its button is pressed', async ({ page, signedInUser, inbox }) => {
+test('the link changes the address at the press of its button, not before', async ({ page, signedInUser, inbox }) => {
   const newEmail = `new-${signedInUser.email}`
   await requestChange(page, signedInUser, newEmail)
   const link = linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email')
@@ -56,7 +56,7 @@ test('the link changes the address only when its button is pressed', async ({ pa
   await expect(status.getByRole('heading', { name: 'Pending change' })).toBeHidden()
 })
 
-test('without a session the link asks for the sign-in and then continues', async ({
+test('without a session the link asks for the sign-in and goes on where it was', async ({
   page,
   browser,
   signedInUser,
@@ -84,7 +84,7 @@ test('without a session the link asks for the sign-in and then continues', async
   await inbox.latest(newEmail, CHANGED)
 })
 
-test('a valid link opened in the tab of an invalid link works', async ({ page, signedInUser, inbox }) => {
+test('a link that is opened in the tab of a dead link is read again', async ({ page, signedInUser, inbox }) => {
   const [first, second] = [`one-${signedInUser.email}`, `two-${signedInUser.email}`]
   const settings = await page.context().newPage()
   await settings.goto('/settings/email')
@@ -111,11 +111,7 @@ test('a valid link opened in the tab of an invalid link works', async ({ page, s
   await expect(page.getByRole('heading', { name: 'Your email address has been changed' })).toBeVisible()
 })
 
-test('a second link opened in the tab of a used link is loaded from the server', async ({
-  page,
-  signedInUser,
-  inbox,
-}) => {
+test('a link that is opened in the tab of a used link is read again', async ({ page, signedInUser, inbox }) => {
   const settings = await page.context().newPage()
   const changed = page.getByRole('heading', { name: 'Your email address has been changed' })
   for (const newEmail of [`one-${signedInUser.email}`, `two-${signedInUser.email}`]) {
@@ -129,7 +125,7 @@ test('a second link opened in the tab of a used link is loaded from the server',
   }
 })
 
-test('a page whose link expires says so and has no button', async ({ page, user, inbox }) => {
+test('a link that expires while its page is open says so and loses its button', async ({ page, user, inbox }) => {
   await signIn(page, user, `${IMPATIENT_URL}/sign-in`)
   const newEmail = `new-${user.email}`
   await requestChange(page, user, newEmail)
@@ -142,7 +138,7 @@ test('a page whose link expires says so and has no button', async ({ page, user,
   await expectAccessible(page)
 })
 
-test('the choice of the link is kept for the next change', async ({ page, signedInUser }) => {
+test('the form remembers the choice of the link for the next change', async ({ page, signedInUser }) => {
   const link = page.getByRole('radio', { name: 'Link Open it and press one button' })
   await link.check()
   await requestChange(page, signedInUser, `one-${signedInUser.email}`)
@@ -198,7 +194,7 @@ test('a change that expires is no longer shown as pending, and its link no longe
   await expectAccessible(page)
 })
 
-test('a message can be sent again after the cooldown, and a code typed before the answer stays', async ({
+test('a message can be sent again once the countdown is over, and what was typed meanwhile stays', async ({
   page,
   user,
   inbox,
@@ -227,7 +223,7 @@ test('a message can be sent again after the cooldown, and a code typed before th
   await inbox.latest(newEmail, CHANGED)
 })
 
-test('a pending change can be cancelled after a confirmation', async ({ page, signedInUser }) => {
+test('a pending change is cancelled after a confirmation', async ({ page, signedInUser }) => {
   await requestChange(page, signedInUser, `new-${signedInUser.email}`)
   await page.getByRole('button', { name: 'Cancel change' }).click()
   await expectAccessible(page)
@@ -241,7 +237,7 @@ test('a pending change can be cancelled after a confirmation', async ({ page, si
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
 })
 
-test('the dialog stays open while the change is being cancelled, and the cancelling cannot be stopped', async ({
+test('the dialog stays open and “Keep it” is disabled while a change is being cancelled', async ({
   page,
   signedInUser,
 }) => {
@@ -267,7 +263,7 @@ test('the dialog stays open while the change is being cancelled, and the cancell
   await expect(page.getByRole('dialog')).toBeHidden()
 })
 
-test('a new change supersedes the older one, whose link says so', async ({ page, signedInUser, inbox }) => {
+test('a new change supersedes the older one, whose link then says so', async ({ page, signedInUser, inbox }) => {
   const [first, second] = [`one-${signedInUser.email}`, `two-${signedInUser.email}`]
   await requestChange(page, signedInUser, first)
   const link = linkIn(await inbox.latest(first, VERIFY), '/verify-email')
@@ -288,7 +284,7 @@ test('a wrong password is reported at its field, and the typed address stays', a
   await expectAccessible(page)
 })
 
-test('an invalid address is explained in words for people', async ({ page, signedInUser }) => {
+test('the form explains in plain words why an address is refused', async ({ page, signedInUser }) => {
   const [address, send] = [page.getByLabel('New email'), page.getByRole('button', { name: 'Send verification' })]
   await send.click()
   await expect(address).toHaveAccessibleDescription('Enter your new email address.')
@@ -298,7 +294,10 @@ test('an invalid address is explained in words for people', async ({ page, signe
   await expect(address).toHaveAccessibleDescription('This is already your address.')
 })
 
-test('a limit names itself and the wait beside the pressed button', async ({ page, signedInUser }) => {
+test('a refusal by a limit shows the limit and the wait where the button was pressed', async ({
+  page,
+  signedInUser,
+}) => {
   await page.setViewportSize({ width: 390, height: 664 })
   for (const name of ['one', 'two', 'three']) await requestChange(page, signedInUser, `${name}-${signedInUser.email}`)
   await page.getByLabel('New email').fill(`four-${signedInUser.email}`)
@@ -309,7 +308,7 @@ test('a limit names itself and the wait beside the pressed button', async ({ pag
   await expect(refusal).toBeInViewport({ ratio: 1 })
 })
 
-test('the code of a change that another browser has superseded is refused with the reason', async ({
+test('a code of a change that was superseded elsewhere is refused with that reason', async ({
   page,
   signedInUser,
   inbox,
@@ -328,10 +327,7 @@ test('the code of a change that another browser has superseded is refused with t
   await expect(page.getByLabel('New email')).toHaveValue('')
 })
 
-test('a form whose contract could not be loaded reports it and loads it at the next press', async ({
-  page,
-  signedInUser,
-}) => {
+test('the form loads its script again after a failed load', async ({ page, signedInUser }) => {
   const newEmail = `new-${signedInUser.email}`
   await expect(page.getByRole('button', { name: 'Send verification' })).toBeEnabled()
   const script = '**/_next/static/chunks/*.js'

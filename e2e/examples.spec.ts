@@ -45,14 +45,14 @@ test('the example program changes an address, and lets a wrong code be typed aga
   expect(output.out).toBe(`The address is now ${newEmail}.\n`)
 })
 
-test('the example program prints the reason of a refusal', async ({ operator, user }) => {
+test('the example program says why it was refused', async ({ operator, user }) => {
   const env = { BASE_URL: SERVICE_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
   const { output, ended } = run('change-email.ts', [`new-${user.email}`, 'wrong'], env)
   expect(await ended).toBe(1)
   expect(output.err).toContain('EMAIL_007 Password verification failed')
 })
 
-test('the example application ends the access of a withdrawn user, then deletes them, and refuses calls without a valid signature', async ({
+test('the example application ends the access of a withdrawn user, then deletes the user, and refuses unsigned calls', async ({
   operator,
   user,
 }) => {

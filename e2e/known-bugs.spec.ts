@@ -5,7 +5,7 @@ import { expect, linkIn, requestChange, sendRaw, signIn, test, type User } from 
 import type { Operator } from './operator'
 import { SERVICE_URL } from './settings'
 
-// Bugs that others had (docs/quality.md), where a browser or real HTTP is part of them: each title begins with the row's id.
+// Bugs that others had (docs/guarantees.md), where a browser or real HTTP is part of them: each title begins with the row's id.
 
 const VERIFY = 'Verify Your New Email Address'
 
@@ -18,7 +18,7 @@ async function bearerOf(operator: Operator, user: User) {
 const statusOf = async (request: APIRequestContext, user: User, headers: Record<string, string>) =>
   (await (await request.get(`/api/v1/users/${user.id}/email/status`, { headers })).json()).data
 
-test('B11 a scanner that opens the link and presses every button does not verify; the owner still can', async ({
+test('B11 a scanner that opens the link and presses every button verifies nothing, and the owner still can', async ({
   browser,
   request,
   page,
@@ -55,7 +55,7 @@ test('B11 a scanner that opens the link and presses every button does not verify
   expect(await statusOf(request, user, headers)).toMatchObject({ current_email: newEmail })
 })
 
-test('B19 B37 forged hosts and peers reach no link, no redirect and no message', async ({
+test('B19 B37 forged Host and forwarding headers reach no link, redirect or message', async ({
   request,
   operator,
   user,
@@ -112,7 +112,7 @@ const DETOURS: [string, Record<string, string>][] = [
   ['%2f', {}],
 ]
 
-test('B22 B23 no detour of the framework opens a page that asks for a session', async ({
+test('B22 B23 no internal path or header of the framework opens a page that needs a session', async ({
   request,
   page,
   signedInUser: _,
@@ -147,7 +147,7 @@ test('B22 B23 no detour of the framework opens a page that asks for a session', 
   }
 })
 
-test('B23 no request makes the server call another host, with an upgrade or without', async () => {
+test('B23 no request, with or without an upgrade, makes the server call another host', async () => {
   let calls = 0
   const inner = net.createServer((socket) => {
     calls++
@@ -176,7 +176,7 @@ test('B23 no request makes the server call another host, with an upgrade or with
   expect(calls).toBe(0)
 })
 
-test('B24 malformed action and form bodies harm no page', async ({ request }) => {
+test('B24 malformed action and form bodies break no page', async ({ request }) => {
   const bodies = [
     '',
     '["$K1"]',
@@ -217,7 +217,7 @@ test('B24 malformed action and form bodies harm no page', async ({ request }) =>
   expect(Math.max(...waits)).toBeLessThan(5_000)
 })
 
-test('B30 the cookies of a withdrawn account open no page and bring no account back', async ({
+test('B30 the cookies of a withdrawn account open no page and recreate no account', async ({
   page,
   browser,
   signedInUser: user,

@@ -25,7 +25,7 @@ async function comeBackTo(page: Page) {
   }).toPass()
 }
 
-test('a deletion pressed offline is refused, and does not happen when the network comes back', async ({
+test('a withdrawal that is submitted offline is refused and does not start when the network returns', async ({
   page,
   context,
   signedInUser: user,
@@ -49,7 +49,11 @@ test('a deletion pressed offline is refused, and does not happen when the networ
   await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
 })
 
-test('a change pressed offline is refused, and not sent later', async ({ page, context, signedInUser: user }) => {
+test('a change that is submitted offline is refused and is not sent later', async ({
+  page,
+  context,
+  signedInUser: user,
+}) => {
   await page.getByLabel('New email').fill(`new-${user.email}`)
   await page.getByLabel('Current password').fill(user.password)
   await context.setOffline(true)
@@ -64,7 +68,7 @@ test('a change pressed offline is refused, and not sent later', async ({ page, c
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
 })
 
-test('a code pressed offline is refused where it is seen on a small phone', async ({
+test('a code that is submitted offline is refused, visibly on a small phone', async ({
   page,
   context,
   signedInUser: user,
@@ -78,7 +82,7 @@ test('a code pressed offline is refused where it is seen on a small phone', asyn
   await context.setOffline(false)
 })
 
-test('a cancelling pressed offline is refused on the page, and can be asked for again', async ({
+test('a cancellation that is submitted offline is refused on the page and can be repeated', async ({
   page,
   context,
   signedInUser: user,
@@ -97,7 +101,7 @@ test('a cancelling pressed offline is refused on the page, and can be asked for 
   await expect(page.getByText('The change was cancelled')).toBeVisible()
 })
 
-test('“Try again” loads a page that could not be shown from the server again', async ({ page, signedInUser: _ }) => {
+test('“Try again” loads a page again that could not be shown', async ({ page, signedInUser: _ }) => {
   const script = '**/_next/static/chunks/*.js'
   await page.route(script, (route) => route.abort())
   await page.getByRole('link', { name: 'Withdraw' }).click()
@@ -111,7 +115,12 @@ for (const [what, status] of [
   ['a proxy that fails', 502],
   ['a network that is away', 0],
 ] as const) {
-  test(`the sign-in outlives ${what}, with the secret of its link`, async ({ page, browser, signedInUser, inbox }) => {
+  test(`the sign-in page survives ${what} and keeps the secret of its link`, async ({
+    page,
+    browser,
+    signedInUser,
+    inbox,
+  }) => {
     const newEmail = `new-${signedInUser.email}`
     await requestChange(page, signedInUser, newEmail)
     const link = linkIn(await inbox.latest(newEmail, 'Verify Your New Email Address'), '/verify-email')
@@ -134,7 +143,7 @@ for (const [what, status] of [
   })
 }
 
-test('too many sign-in attempts are refused with the time to wait', async ({ page, user }) => {
+test('the sign-in page shows the wait after too many tries', async ({ page, user }) => {
   await page.goto('/sign-in')
   await page.route('**/api/auth/callback/credentials', (route) =>
     route.fulfill({
@@ -147,7 +156,7 @@ test('too many sign-in attempts are refused with the time to wait', async ({ pag
   await expect(page.getByRole('alert').filter({ hasText: 'You can try again in 15 minutes.' })).toBeVisible()
 })
 
-test('a failed sign-out says that the session continues', async ({ page, signedInUser }) => {
+test('a sign-out that fails says that the session is still open', async ({ page, signedInUser }) => {
   const auth = '**/api/auth/signout'
   await page.route(auth, (route) => route.fulfill({ status: 502, body: 'Bad gateway' }))
   await page.getByRole('button', { name: 'Account menu' }).click()

@@ -1,6 +1,6 @@
 import { expect, test } from './fixtures'
 
-test('an option other than --scope can be given only once', async ({ operator, user }) => {
+test('no option but --scope may be repeated', async ({ operator, user }) => {
   const names = ['--name', 'one', '--name', 'two']
   await expect(operator.run('app', 'register', ...names, '--endpoint', 'https://app.test')).rejects.toThrow(
     '--name is given more than once.',
@@ -26,10 +26,7 @@ test('an endpoint that cannot be called is not registered', async ({ operator })
   expect(accepted.app_id).toMatch(/^app_/)
 })
 
-test('an event of an unknown type, and a password that is too short, are refused in a sentence', async ({
-  operator,
-  user,
-}) => {
+test('an unknown event type and a short password are refused with a sentence', async ({ operator, user }) => {
   const app = ['app', 'register', '--name', 'Shop', '--endpoint', 'https://app.test/hook']
   await expect(operator.run(...app, '--event', 'account.renamed')).rejects.toThrow(
     '--event must be one of account.withdrawn, account.withdrawal_started.',
@@ -41,7 +38,7 @@ test('an event of an unknown type, and a password that is too short, are refused
   )
 })
 
-test('a name that is too long and a lifetime without an end are refused in a sentence', async ({ operator, user }) => {
+test('a name that is too long and an expiry without end are refused with a sentence', async ({ operator, user }) => {
   const token = ['token', 'create', '--user', user.id, '--scope', 'email:manage']
   await expect(operator.run(...token, '--name', 'x'.repeat(101))).rejects.toThrow('--name has at most 100 characters.')
   await expect(operator.run(...token, '--expires-in', 'P999999999D')).rejects.toThrow('--expires-in must be an ISO')

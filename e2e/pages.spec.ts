@@ -49,13 +49,13 @@ test('no page sends a request to another host', async ({ page, signedInUser: _ }
   expect(foreign).toEqual([])
 })
 
-test('the page for an unknown path shows who is signed in', async ({ page, signedInUser }) => {
+test('the not-found page shows who is signed in', async ({ page, signedInUser }) => {
   expect((await page.goto('/no-such-page'))?.status()).toBe(404)
   await page.getByRole('button', { name: 'Account menu' }).click()
   await expect(page.getByText(signedInUser.email)).toBeVisible()
 })
 
-test('a slow section of the settings shows that it is loading', async ({ page, signedInUser: _ }) => {
+test('a settings section that loads slowly is marked as loading', async ({ page, signedInUser: _ }) => {
   const section = page.getByRole('link', { name: 'Sessions' })
   const isMarked = () => section.evaluate((link) => link.querySelector('span') !== null)
   let answer = () => {}
@@ -74,7 +74,7 @@ test('a slow section of the settings shows that it is loading', async ({ page, s
   expect(await isMarked()).toBe(false)
 })
 
-test('the settings fit the smallest phone, and a dialog moves nothing', async ({ page, signedInUser: _ }) => {
+test('the settings fit the smallest phone, and a dialog does not shift the page', async ({ page, signedInUser: _ }) => {
   await page.goto('/settings/sessions')
   const heading = page.getByRole('heading', { level: 1 })
   const before = await heading.boundingBox()
@@ -90,10 +90,7 @@ test('the settings fit the smallest phone, and a dialog moves nothing', async ({
   expect(await sections.evaluate((nav) => nav.scrollWidth - nav.clientWidth)).toBe(0)
 })
 
-test('every form that asks for the password names its account for password managers', async ({
-  page,
-  signedInUser,
-}) => {
+test('every form that asks for the password names its account', async ({ page, signedInUser }) => {
   for (const section of ['email', 'access-tokens', 'withdraw']) {
     await page.goto(`/settings/${section}`)
     const form = page.locator('form').filter({ has: page.getByLabel('Current password') })

@@ -54,7 +54,7 @@ for (const path of ['/api/auth/callback/credentials', '/admin/withdrawals/wd_unk
   })
 }
 
-test('a sign-in with invalid JSON is refused with 400', async ({ request }) => {
+test('a sign-in body that claims to be JSON and is not is refused as malformed', async ({ request }) => {
   const headers = { 'Content-Type': 'application/json' }
   expect((await request.post('/api/auth/callback/credentials', { headers, data: Buffer.from('{') })).status()).toBe(400)
 })

@@ -22,7 +22,7 @@ async function trySignIn(request: APIRequestContext, user: User, password = user
   })
 }
 
-test('no path, method or parameter of a stranger ends in a 5xx', async ({ request }) => {
+test('no path, method or parameter of an anonymous caller causes a 5xx', async ({ request }) => {
   for (const path of ['/withdrawal/%', '/withdrawal/%E0%A4%A', '/api/auth/%', '/admin/withdrawals/%/retry']) {
     expect({ path, answer: await answerTo('GET', path) }).toEqual({ path, answer: 'HTTP/1.1 400 Bad Request' })
   }
@@ -39,7 +39,7 @@ test('no path, method or parameter of a stranger ends in a 5xx', async ({ reques
   expect((await request.get('/api/auth/session', { headers })).status()).toBe(200)
 })
 
-test('a JSON body whose values are of any type ends a sign-in or sign-out in no 5xx', async ({ request }) => {
+test('no JSON value of any type causes a 5xx at sign-in or sign-out', async ({ request }) => {
   const { csrfToken } = await (await request.get('/api/auth/csrf')).json()
   for (const value of [{ toString: 1 }, { valueOf: 1 }, [], [[]], 1, null]) {
     for (const path of ['/api/auth/callback/credentials', '/api/auth/signout', '/api/auth/signin/credentials']) {
@@ -52,12 +52,12 @@ test('a JSON body whose values are of any type ends a sign-in or sign-out in no 
   }
 })
 
-test('no request reaches the log endpoint of next-auth', async ({ request }) => {
+test('an anonymous caller cannot write into the log', async ({ request }) => {
   const answer = await request.post('/api/auth/_log', { data: { level: 'error', code: { event: 'forged' } } })
   expect(answer.status()).toBe(404)
 })
 
-test('a limited sign-in is answered with 429 and Retry-After', async ({ request, user }) => {
+test('a limited sign-in is answered with 429 and the time to wait', async ({ request, user }) => {
   expect((await trySignIn(request, user)).headers()).toMatchObject({
     'ratelimit-policy': '"signIn";q=10;w=900',
     ratelimit: '"signIn";r=10;t=0',
@@ -87,7 +87,7 @@ test('the sign-in redirects to no other host', async ({ page, signedInUser: _ })
   }
 })
 
-test('a new sign-in of a browser ends its earlier session', async ({ request, user }) => {
+test('a browser that signs in again ends its earlier session', async ({ request, user }) => {
   for (let times = 0; times < 3; times++) expect((await trySignIn(request, user)).status()).toBe(200)
   const { accessToken } = await (await request.get('/api/auth/session')).json()
   const headers = { Authorization: `Bearer ${accessToken}`, 'X-Required-Scope': 'tokens:manage' }
@@ -95,7 +95,7 @@ test('a new sign-in of a browser ends its earlier session', async ({ request, us
   expect(data.sessions).toHaveLength(1)
 })
 
-test('local mode, with its mailbox and demo account, answers only this machine', async () => {
+test('in local mode the service listens on this machine only', async () => {
   const connected = new Promise((resolve, reject) => {
     const socket = net.connect(Number(port), '127.0.0.2', () => resolve(socket.destroy()))
     socket.on('error', reject)
@@ -104,7 +104,7 @@ test('local mode, with its mailbox and demo account, answers only this machine',
   await expect(connected).rejects.toThrow()
 })
 
-test('in local mode a foreign Host, such as a rebound name, reads neither a page nor the API', async () => {
+test('in local mode a foreign Host header, such as a rebound name, opens neither a page nor the API', async () => {
   for (const foreign of ['evil.test', `evil.test:${port}`, '127.0.0.2', 'localhost.evil.test']) {
     for (const path of ['/', '/dev/mailbox', '/api/auth/session', '/api/health/live', '/no-such-page']) {
       const answer = await sendRaw(`GET ${path} HTTP/1.1\r\nHost: ${foreign}\r\nConnection: close`)

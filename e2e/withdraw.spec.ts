@@ -76,12 +76,7 @@ test('a user withdraws, is signed out everywhere, and watches it to the end with
   expect(user_id).not.toBe(user.id)
 })
 
-test('another link opened in the same tab shows nothing of the first withdrawal', async ({
-  page,
-  operator,
-  request,
-  user,
-}) => {
+test('a second progress link in the same tab shows nothing of the first', async ({ page, operator, request, user }) => {
   const { access_token } = await operator.run('token', 'create', '--user', user.id, '--scope', 'account:manage')
   const answer = await request.post(`/api/v1/users/${user.id}/withdraw`, {
     headers: { Authorization: `Bearer ${access_token}`, 'X-Required-Scope': 'account:manage' },
@@ -99,7 +94,7 @@ test('another link opened in the same tab shows nothing of the first withdrawal'
   await expect(steps).toBeVisible()
 })
 
-test('the confirmation must be typed exactly, and another reason needs feedback', async ({ page, user }) => {
+test('the confirmation must be typed exactly, and the reason “other” needs feedback', async ({ page, user }) => {
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))
   await page.getByLabel('Another reason').check()
@@ -114,7 +109,7 @@ test('the confirmation must be typed exactly, and another reason needs feedback'
   await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
 })
 
-test('a wrong password at the confirmation leaves the account as it was', async ({ page, user }) => {
+test('a wrong password stops the withdrawal at its last step, and the account stays', async ({ page, user }) => {
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))
   await fillForm(page, { ...user, password: 'not the password' })

@@ -11,7 +11,7 @@ const firstThen =
   (call, response, request) =>
     call <= times ? fault(response) : accept(call, response, request)
 
-test('however an application fails, the others are told at once, it is tried again under the same id, and all ends', async (context) => {
+test('F18 a failing application delays no other, is called again under the same id, and the withdrawal completes', async (context) => {
   const world = await givenWorld(context)
   const trap = await Application.start('trap')
   context.onTestFinished(() => trap.stop())
@@ -84,7 +84,7 @@ test('however an application fails, the others are told at once, it is tried aga
   expect(giantBytes).toBeLessThan(32 * 1024 * 1024)
 })
 
-test('many withdrawals whose application hangs hold nobody else up, and their purge comes in time', async (context) => {
+test('F19 withdrawals whose application hangs delay nobody else, and their purge comes in time', async (context) => {
   const world = await givenWorld(context)
   const instance = await world.start()
   const hanging = await world.givenApplication('hanging', () => {})
@@ -110,7 +110,7 @@ test('many withdrawals whose application hangs hold nobody else up, and their pu
   expect((await placesOf(world, [stuck.id])).filter((place) => place.startsWith('table'))).toEqual([])
 })
 
-test('a quick application is tried again while another of the same person hangs', async (context) => {
+test('F18 a quick application is retried while another application of the same person hangs', async (context) => {
   const world = await givenWorld(context)
   const hanging = await world.givenApplication('hanging', () => {})
   const quick = await world.givenApplication(
@@ -125,7 +125,7 @@ test('a quick application is tried again while another of the same person hangs'
   expect((quick.received.at(-1)?.at ?? 0) - (hanging.received[0]?.at ?? 0)).toBeLessThan(8_000)
 })
 
-test('an instance that is stopped while an application hangs ends at once, and the next one tells it', async (context) => {
+test('F18 an instance that is stopped while an application hangs exits at once, and the next instance calls it again', async (context) => {
   const world = await givenWorld(context)
   const shop = await world.givenApplication(
     'shop',

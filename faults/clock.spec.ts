@@ -20,7 +20,7 @@ const HOUR = 60 * 60_000
 const PRELOAD = path.resolve('faults/preload/shifted-clock.mjs')
 const shiftedBy = (ms: number) => ({ NODE_OPTIONS: `--import=${PRELOAD}`, CLOCK_SHIFT_MS: String(ms) })
 
-test('instances whose clocks are 13 hours ahead and an hour behind: one time decides limits, codes and steps, the database’s', async (context) => {
+test('F17 the database clock alone decides limits, codes and steps when two instances are 13 hours ahead and one hour behind', async (context) => {
   // The last step of a withdrawal is due after 17 s.
   const world = await givenWorld(context, { WITHDRAWAL_TIME_SCALE: '0.0002', WITHDRAWAL_RETENTION: 'P1DT6H' })
   await world.givenApplication('shop')
@@ -59,7 +59,7 @@ test('instances whose clocks are 13 hours ahead and an hour behind: one time dec
   await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
 })
 
-test('a clock that jumps ahead and back while the instance runs: what has expired stays so, and no limit opens', async (context) => {
+test('F17 a clock that jumps ahead and back during the run revives no expired code and reopens no limit', async (context) => {
   const world = await givenWorld(context)
   const file = path.join(world.dataDir, 'clock-shift')
   const instance = await world.start({ ...shiftedBy(0), CLOCK_SHIFT_FILE: file })

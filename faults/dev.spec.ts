@@ -24,7 +24,7 @@ const answerTo = (port: number, head: string, address = '127.0.0.1'): Promise<st
     socket.on('error', () => resolve(null)).on('close', () => resolve(answer))
   })
 
-test('the server of npm run dev listens on the loopback alone and refuses a foreign Host', async (context) => {
+test('the server of npm run dev listens on the loopback only and refuses a foreign Host header', async (context) => {
   const { databaseUrl, dataDir } = await givenWorld(context)
   const port = await freePort()
   const { PATH = '' } = process.env

@@ -11,7 +11,7 @@ import { givenWorld, type World } from './world'
 
 const MEGABYTES = 192
 
-test('the disk of PostgreSQL is full, until it goes down: 503 and nothing half done; with room it heals without repair', async (context) => {
+test('F20 a full disk of PostgreSQL causes 503 and no partial write, and the service heals without repair when there is room again', async (context) => {
   const { world, cluster, disk } = await givenDiskOfItsOwn(context)
   await world.givenApplication('shop')
   const instance = await world.start()
@@ -59,7 +59,7 @@ test('the disk of PostgreSQL is full, until it goes down: 503 and nothing half d
   await expectFullEnd(world, { person: withdrawing, withdrawalId: accepted.body.data.withdrawal_id })
 })
 
-test('the data directory is full: mail is refused, withdrawals go on, and with room the ledger is whole', async (context) => {
+test('F20 a full data directory refuses mail and lets withdrawals go on, and the erasure ledger is complete afterwards', async (context) => {
   if (!canLimitFiles()) return didNotRun(context, 'prlimit is missing')
   const world = await givenWorld(context, { SMTP_URL: '' })
   await world.givenApplication('shop')

@@ -9,7 +9,7 @@ import { emailStatus, verifyEmail, withdraw } from './person'
 import { until } from './until'
 import { givenWorld, KEYS, type World } from './world'
 
-test('PostgreSQL killed right after the answers: all that was answered with success is there, even where the database would not wait for its log', async (context) => {
+test('F26 every acknowledged write survives a kill of PostgreSQL, even with synchronous_commit off by default', async (context) => {
   const cluster = await Cluster.start(context)
   const world = await givenWorld(context, { WITHDRAWAL_TIME_SCALE: '1' }, cluster.place)
   const name = new URL(world.databaseUrl).pathname.slice(1)
@@ -52,7 +52,7 @@ test('PostgreSQL killed right after the answers: all that was answered with succ
   expect(new Set(kept.map(({ id }) => id))).toEqual(answered)
 })
 
-test('right after a verification either instance tells the new address, 1,000 times of 1,000', async (context) => {
+test('F8 either instance returns the new address right after a verification, 1,000 times of 1,000', async (context) => {
   const world = await givenWorld(context, { WITHDRAWAL_TIME_SCALE: '1' })
   const instances = [await world.start(), await world.start()] as const
   // The two messages of each would take most of the time.

@@ -5,7 +5,7 @@ import { givenPerson, withdraw } from './person'
 import { until } from './until'
 import { givenWorld } from './world'
 
-test('an event that comes three times at once, and again after the end, changes nothing: every step ends once', async (context) => {
+test('F14 F15 an event that arrives three times, after the end or for nobody changes nothing, and every step completes once', async (context) => {
   const world = await givenWorld(context)
   const shop = await world.givenApplication('shop')
   const engine = await world.givenEngine(() => 3)
@@ -27,7 +27,7 @@ test('an event that comes three times at once, and again after the end, changes 
   expect(shop.received).toHaveLength(1)
 })
 
-test('an event that the engine takes and loses: the sweep ends the withdrawal', async (context) => {
+test('F13 the sweep completes a withdrawal whose event the engine has lost', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')
   const engine = await world.givenEngine(() => 0)
@@ -39,7 +39,7 @@ test('an event that the engine takes and loses: the sweep ends the withdrawal', 
   expect(engine.events).toHaveLength(1)
 })
 
-test('an engine that never answers: the instance that is to use it ends the withdrawal by itself', async (context) => {
+test('F12 an instance completes a withdrawal by itself when the engine never answers', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')
   const engine = await world.givenEngine(() => 'no answer')
@@ -51,7 +51,7 @@ test('an engine that never answers: the instance that is to use it ends the with
   await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
 })
 
-test('an engine that is away: the service is ready, says that it is degraded, and ends the withdrawal by itself', async (context) => {
+test('F12 a service whose engine is away stays ready, reports itself as degraded and completes the withdrawal by itself', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')
   const instance = await world.start({
@@ -82,7 +82,7 @@ function expectWholeRun(run: string[]) {
   expect(steps).toEqual(expect.arrayContaining(['load-steps', 'data_archives']))
 }
 
-test('the network loses the first answer to every call of the engine: each step is reported twice and ends once', async (context) => {
+test('F29 each step completes once when the network loses the first answer to every engine call', async (context) => {
   const world = await givenWorld(context, UNHURRIED)
   const shop = await world.givenApplication('shop')
   const engine = await world.givenEngine()
@@ -99,7 +99,7 @@ test('the network loses the first answer to every call of the engine: each step 
   expect(shop.received).toHaveLength(1)
 })
 
-test('another process takes the service over while runs sleep: each goes on where it was', async (context) => {
+test('F23 F24 sleeping runs continue where they were when another process takes over', async (context) => {
   const world = await givenWorld(context, UNHURRIED)
   const shop = await world.givenApplication('shop')
   const engine = await world.givenEngine()

@@ -55,7 +55,7 @@ async function givenFlights(context: Pick<TestContext, 'onTestFinished'>) {
   return { world, shop, signingSecret, ...made }
 }
 
-test('keys rotated between change and verification, sign-in and next page, withdrawal and all that follows: nobody notices', async (context) => {
+test('F25 a rotation of the keys breaks no change, sign-in, withdrawal or signed call in flight', async (context) => {
   const { world, shop, changing, signedIn, cookie, pageToken, withdrawn, accepted, ...flight } =
     await givenFlights(context)
   const { withdrawalId, statusToken, signingSecret } = flight
@@ -84,7 +84,7 @@ test('keys rotated between change and verification, sign-in and next page, withd
   expect(told.headers['webhook-signature']).toBe(signature(signingSecret, told))
 })
 
-test('the old keys dropped too early: what they made is refused, nothing answers 5xx, and with the keys put back all ends', async (context) => {
+test('F25 old keys that are removed too early cause refusals and no 5xx, and everything completes once they are back', async (context) => {
   const { world, shop, changing, signedIn, cookie, pageToken, withdrawn, withdrawalId, statusToken } =
     await givenFlights(context)
   const instance = await world.start(NEW)

@@ -5,7 +5,7 @@ import { givenPerson, withdraw, withdrawalOf } from './person'
 import { until } from './until'
 import { blockedOn, givenWorld, holdLock } from './world'
 
-test('an instance killed between commit and event: the event comes later under the same id, and all ends well', async (context) => {
+test('F1 an instance that is killed between commit and event costs nothing, because the event is sent later under the same id', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')
   const engine = await world.givenEngine(async (arrival) => {
@@ -27,7 +27,7 @@ test('an instance killed between commit and event: the event comes later under t
   expect(engine.events[0]?.data).toEqual({ withdrawal_id: withdrawalId })
 })
 
-test('an instance killed after the call to an application and before its answer: told again under the same id', async (context) => {
+test('F2 an application is called again under the same id when the instance is killed before its answer', async (context) => {
   const world = await givenWorld(context)
   const shop = await world.givenApplication('shop', async (call, response) => {
     if (call === 1) await first.kill()
@@ -45,7 +45,7 @@ test('an instance killed after the call to an application and before its answer:
   expect(shop.received).toHaveLength(2)
 })
 
-test('an instance killed inside the erasure of the profile: nothing is half erased, and the next run erases all', async (context) => {
+test('F2 a kill inside the erasure of the profile leaves nothing half erased, and the next run erases everything', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')
   const first = await world.start()
@@ -63,7 +63,7 @@ test('an instance killed inside the erasure of the profile: nothing is half eras
   await expectFullEnd(world, { person, withdrawalId })
 })
 
-test('an instance killed during the purge: what it had begun is undone, and the next one purges all', async (context) => {
+test('F2 a kill during the purge is rolled back, and the next instance purges everything', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')
   const first = await world.start()
@@ -87,7 +87,7 @@ test('an instance killed during the purge: what it had begun is undone, and the 
   await expectFullEnd(world, { person, withdrawalId })
 })
 
-test('one of two instances killed on the way: every application is told under one id, every step ends once', async (context) => {
+test('F2 F24 when one of two instances is killed, every application is called under one id and every step completes once', async (context) => {
   const world = await givenWorld(context)
   let running = [] as Awaited<ReturnType<typeof world.start>>[]
   const shop = await world.givenApplication('shop', async (call, response) => {

@@ -17,7 +17,7 @@ import {
 import { until, untilNothingWaitsToBeSent } from './until'
 import { givenWorld, type World } from './world'
 
-test('whoever read the log goes away: the requests go on, and a withdrawal ends', async (context) => {
+test('F21 requests go on and a withdrawal completes when the reader of the log is gone', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')
   const instance = await world.start()
@@ -30,7 +30,7 @@ test('whoever read the log goes away: the requests go on, and a withdrawal ends'
   expect(instance.isRunning).toBe(true)
 })
 
-test('whoever reads the log stands still: requests are answered as ever, and what was lost is told once it moves again', async (context) => {
+test('F21 requests are answered as usual while the reader of the log stalls, and the number of lost lines is logged afterwards', async (context) => {
   const world = await givenWorld(context)
   const instance = await world.start()
   instance.stdout?.pause()
@@ -53,7 +53,7 @@ test('whoever reads the log stands still: requests are answered as ever, and wha
 
 const FULL = '/dev/full'
 test.skipIf(!existsSync(FULL))(
-  'a log volume that is full from the start: the service starts and serves',
+  'F21 the service starts and serves when the log volume is full from the start',
   async (context) => {
     const world = await givenWorld(context)
     await world.givenApplication('shop')
@@ -68,7 +68,7 @@ test.skipIf(!existsSync(FULL))(
   },
 )
 
-test('the audit cannot be written: change, verification and withdrawal are refused with nothing done, and work again once it can', async (context) => {
+test('F21 change, verification and withdrawal are refused whole while the audit cannot be written, and work again afterwards', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')
   const { role, url } = await givenServiceRole(world)

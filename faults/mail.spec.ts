@@ -9,7 +9,7 @@ const CHANGED = 'Email Address Changed'
 const sentTo = (world: World, address: string, subject: string) =>
   world.mail.to(address).filter((mail) => mail.subject === subject)
 
-test('the mail server is away at the withdrawal: it is accepted all the same, and the confirmation comes later, once', async (context) => {
+test('F9 a withdrawal is accepted while the mail server is away, and the confirmation arrives later, once', async (context) => {
   // The confirmation may wait 17 s.
   const world = await givenWorld(context, { WITHDRAWAL_TIME_SCALE: '0.0002', WITHDRAWAL_RETENTION: 'P1DT12H' })
   await world.givenApplication('shop')
@@ -36,7 +36,7 @@ test('the mail server is away at the withdrawal: it is accepted all the same, an
   expect(sentTo(world, person.email, WITHDRAWN)).toHaveLength(1)
 })
 
-test('the mail server stays away: what was sealed for the confirmation is destroyed in time, and the withdrawal ends', async (context) => {
+test('F9 the sealed confirmation is destroyed in time when the mail server stays away, and the withdrawal completes', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')
   const instance = await world.start()
@@ -47,7 +47,7 @@ test('the mail server stays away: what was sealed for the confirmation is destro
   expect(await world.query('SELECT FROM notices WHERE sealed IS NOT NULL')).toEqual([])
 })
 
-test('the mail server is away at a change: EMAIL_009, the older change stays, and no quota is spent', async (context) => {
+test('F9 a change is refused with EMAIL_009 while the mail server is away, the older change stays, and no quota is spent', async (context) => {
   const world = await givenWorld(context)
   const instance = await world.start()
   const person = await givenPerson(world, instance)
@@ -72,7 +72,7 @@ test('the mail server is away at a change: EMAIL_009, the older change stays, an
   expect(outcomes).toEqual([200, 200, 429])
 })
 
-test('a mail server that takes a message and never answers: the change ends with EMAIL_009 within 12 s, and nothing is kept', async (context) => {
+test('F10 a change ends with EMAIL_009 within 12 s when the mail server takes the message and never answers, and nothing is kept', async (context) => {
   const world = await givenWorld(context)
   const instance = await world.start()
   const person = await givenPlainPerson(world)
@@ -87,7 +87,7 @@ test('a mail server that takes a message and never answers: the change ends with
   expect(ms).toBeLessThan(2_000)
 })
 
-test('the mail server is away at the verification: the address changes, and both notices arrive later, once each', async (context) => {
+test('F9 the address changes while the mail server is away, and both notices arrive later, once each', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')
   const instance = await world.start()

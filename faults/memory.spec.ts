@@ -10,7 +10,7 @@ import { givenWorld } from './world'
 
 const PRELOAD = path.resolve('faults/preload/out-of-memory.mjs')
 
-test('an instance that runs out of memory in the middle of withdrawals ends, and the one started in its place ends them', async (context) => {
+test('F22 an instance that runs out of memory exits, and its replacement completes the withdrawals', async (context) => {
   const world = await givenWorld(context)
   const allAccepted = Promise.withResolvers<void>()
   const shop = await world.givenApplication('shop', async (call, response) => {
@@ -35,7 +35,7 @@ test('an instance that runs out of memory in the middle of withdrawals ends, and
   expect(shop.received.length).toBeGreaterThan(people.length)
 })
 
-test('in 256 MB: 200 password checks at once and reads beside them are all answered', async (context) => {
+test('F22 L11 an instance with 256 MB answers 200 password checks at once and the reads beside them', async (context) => {
   const world = await givenWorld(context)
   const instance = await world.start({ NODE_OPTIONS: '--max-old-space-size=256' })
   const people = await givenPeople(world, 200, { cost: COSTLY })
@@ -60,7 +60,7 @@ test('in 256 MB: 200 password checks at once and reads beside them are all answe
   expect(instance.isRunning).toBe(true)
 })
 
-test('an instance that stands still for longer than its leases: its health check fails, another takes over, and when it moves again it changes nothing', async (context) => {
+test('F22 an instance that stalls beyond its leases fails its health check, loses its work to another and changes nothing when it moves again', async (context) => {
   const world = await givenWorld(context)
   let isBusyOver = false
   const shop = await world.givenApplication('shop', (call, response) => {

@@ -19,10 +19,10 @@ import { SilentNetwork } from './silent-network'
 import { until } from './until'
 import { blockedOn, givenWorld, holdLock } from './world'
 
-test('PostgreSQL restarted in the middle of withdrawals: 503 at once, then it heals by itself, and nothing is lost', (context) =>
+test('F5 a restart of PostgreSQL during withdrawals causes 503 at once, and the service heals by itself without loss', (context) =>
   outage(context, 'fast'))
 
-test('PostgreSQL killed in the middle of withdrawals: 503 at once, then it heals by itself, and nothing is lost', (context) =>
+test('F5 a kill of PostgreSQL during withdrawals causes 503 at once, and the service heals by itself without loss', (context) =>
   outage(context, 'killed'))
 
 async function outage(context: Pick<TestContext, 'onTestFinished'>, how: 'fast' | 'killed') {
@@ -81,7 +81,7 @@ async function outage(context: Pick<TestContext, 'onTestFinished'>, how: 'fast' 
   await Promise.all(all.map((ended) => expectFullEnd(world, ended)))
 }
 
-test('a connection that PostgreSQL ends inside a transaction costs this one try: the instance lives on', async (context) => {
+test('F6 a connection that PostgreSQL ends inside a transaction costs one try, and the instance lives on', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')
   const instance = await world.start()
@@ -100,7 +100,7 @@ test('a connection that PostgreSQL ends inside a transaction costs this one try:
   expect(instance.output).not.toContain('uncaughtException')
 })
 
-test('an outage signs nobody out: the pages say so, and the cookie is as good as before once PostgreSQL is back', async (context) => {
+test('F5 an outage of PostgreSQL signs nobody out, and the pages report it', async (context) => {
   const cluster = await Cluster.start(context)
   const world = await givenWorld(context, {}, cluster.place)
   const instance = await world.start()
@@ -123,7 +123,7 @@ test('an outage signs nobody out: the pages say so, and the cookie is as good as
   await expectSignedIn()
 })
 
-test('a server that takes no writes, as after a failover: reads go on, writes are told to come back, and it heals', async (context) => {
+test('F8 reads go on while the database takes no writes, writes are answered with 503, and the service heals', async (context) => {
   const world = await givenWorld(context)
   const instance = await world.start()
   const person = await givenPlainPerson(world)
@@ -146,7 +146,7 @@ test('a server that takes no writes, as after a failover: reads go on, writes ar
   await until('writes go on', async () => (await changeEmail(instance, person)).status === 200)
 })
 
-test('a row that is locked for long costs its own user a 503, and nobody else anything', async (context) => {
+test('F7 a long row lock costs its own user a 503 and nobody else anything', async (context) => {
   const world = await givenWorld(context)
   const instance = await world.start()
   const locked = await givenPerson(world, instance)
@@ -168,7 +168,7 @@ test('a row that is locked for long costs its own user a 503, and nobody else an
   await expectFullEnd(world, { person: locked, withdrawalId: again.body.data.withdrawal_id })
 })
 
-test('connections that fall silent cost a 503 to who waits on them, and hold nobody else up', async (context) => {
+test('F6 silent connections cost a 503 to the calls that wait on them and delay nobody else', async (context) => {
   const world = await givenWorld(context)
   const network = await SilentNetwork.start(world.databaseUrl)
   context.onTestFinished(() => network.stop())
@@ -194,7 +194,7 @@ test('connections that fall silent cost a 503 to who waits on them, and hold nob
   expect(answers.at(-1)?.status).toBe(200)
 })
 
-test('a transaction on a connection that falls silent ends within five seconds, and the next one works', async (context) => {
+test('F6 a transaction on a silent connection ends within five seconds, and the next one works', async (context) => {
   const world = await givenWorld(context)
   const network = await SilentNetwork.start(world.databaseUrl)
   context.onTestFinished(() => network.stop())

@@ -161,7 +161,7 @@ async function signInByHttps(ask: Production['ask'], { email, password }: Person
   return { csrf, signedIn }
 }
 
-test('over https a sign-in sets __Host- cookies alone, and its session opens pages and API', async (context) => {
+test('a sign-in over https sets __Host- cookies only, and its session opens pages and API', async (context) => {
   const { world, instance, proxy, ask } = await givenProduction(context)
   const person = await givenPlainPerson(world)
   const { csrf, signedIn } = await signInByHttps(ask, person)
@@ -197,7 +197,7 @@ test('over https a sign-in sets __Host- cookies alone, and its session opens pag
   expect(instance.output).not.toContain(person.email)
 })
 
-test('in a browser, over https: a person signs in, changes the address and verifies it', async (context) => {
+test('a person signs in, changes the address and verifies it in a browser over https', async (context) => {
   const { world, proxy, mail } = await givenProduction(context)
   const person = await givenPlainPerson(world)
   const executablePath = await findBrowser()
@@ -238,7 +238,7 @@ test('in a browser, over https: a person signs in, changes the address and verif
 })
 
 test.for(['at once', 'STARTTLS'] as const)(
-  'messages go out encrypted (TLS %s) after a sign-in, and what they hold stands in no log',
+  'messages are sent encrypted (TLS %s) after a sign-in, and no log holds their content',
   async (tls, context) => {
     const { world, instance, mail } = await givenProduction(context, tls)
     const person = await givenPlainPerson(world)
@@ -257,7 +257,7 @@ test.for(['at once', 'STARTTLS'] as const)(
   },
 )
 
-test('a mail server whose certificate nobody vouches for is given neither the password nor a message', async (context) => {
+test('a mail server with an untrusted certificate receives neither the password nor a message', async (context) => {
   const { world, instance, mail } = await givenProduction(context, 'at once', { NODE_EXTRA_CA_CERTS: '' })
   const person = await givenPlainPerson(world)
   const { status, body } = await changeEmail(instance, person)
@@ -265,7 +265,7 @@ test('a mail server whose certificate nobody vouches for is given neither the pa
   expect([mail.signIns, mail.mails]).toEqual([0, []])
 })
 
-test('an engine that signs carries a withdrawal to its end; unsigned, altered and old calls are refused', async (context) => {
+test('an engine that signs completes a withdrawal, and unsigned, altered and old calls are refused', async (context) => {
   const { world, instance, engine, certificate } = await givenProduction(context)
   const received: { path: string; body: string; headers: Answer['headers'] }[] = []
   const shop = await givenServer(context, certificate, (_method, path, body, headers) => {
@@ -316,7 +316,7 @@ test('an engine that signs carries a withdrawal to its end; unsigned, altered an
   for (const key of Object.values(ENGINE_KEYS)) expect(instance.output).not.toContain(key)
 })
 
-test('what is for local trials alone is not there: mailbox, demo account, applications without https', async (context) => {
+test('production has no mailbox, no demo account and no applications without https', async (context) => {
   const { world, instance, ask } = await givenProduction(context)
   for (const path of ['/dev/mailbox', '/dev/mailbox?id=x']) expect((await ask(path)).status).toBe(404)
   expect(await world.query('SELECT email FROM users')).toEqual([])
@@ -339,6 +339,7 @@ const COMPLETE = {
   DATABASE_URL: 'postgresql://accounts:none@127.0.0.1:9/accounts',
   SMTP_URL: 'smtps://accounts:none@127.0.0.1:9',
   ...KEYS,
+  TRUSTED_PROXY_HOPS: '1',
   INNGEST_EVENT_KEY: ENGINE_KEYS.eventKey,
   INNGEST_SIGNING_KEY: ENGINE_KEYS.signingKey,
   ARCHIVE_S3_ENDPOINT: 'https://127.0.0.1:9',
@@ -361,7 +362,7 @@ function endOf(settings: Record<string, string>): Promise<{ code: number | null;
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
 }
 
-test('a start without a setting that production needs ends with one sentence that names it', async () => {
+test('a start without a setting that production needs ends with one sentence that names the setting', async () => {
   for (const name of ['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'] as const) {
     const sentence = `${name} must be set when APP_ENV is production.\n`
     expect(await endOf({ ...COMPLETE, [name]: '' })).toEqual({ code: 1, output: sentence })

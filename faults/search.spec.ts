@@ -5,7 +5,7 @@ import { placesOf } from './ending'
 import { emailStatus, givenPerson } from './person'
 import { givenWorld } from './world'
 
-test('before a withdrawal the search finds the person in every table with personal fields, and nowhere else', async (context) => {
+test('the search finds a person in every table with personal fields, and nowhere else, before a withdrawal', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')
   const instance = await world.start()

@@ -10,7 +10,7 @@ import { changeEmail, emailStatus, givenPlainPerson, type Person } from './perso
 import { FAULTS_DIR } from './settings'
 import { until } from './until'
 
-test('SIGTERM during load: what was begun is answered, the exit code is 0, and PostgreSQL stops with all data kept', async ({
+test('F4 SIGTERM during load lets running requests finish, exits with 0 and stops PostgreSQL with all data kept', async ({
   onTestFinished,
 }) => {
   const mail = await MailServer.start()

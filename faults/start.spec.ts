@@ -43,13 +43,13 @@ async function givenStart(context: TestContext) {
   return { ...start, url }
 }
 
-test('a page that is asked for as soon as the API answers waits for Next, and so does the readiness', async (context) => {
+test('pages and readiness wait until Next has loaded, after the API answers', async (context) => {
   const { url } = await givenStart(context)
   expect((await fetch(`${url}/sign-in`)).status).toBe(200)
   await until('the service is ready', async () => (await fetch(`${url}/api/health/ready`)).status === 200)
 })
 
-test('SIGTERM as soon as the API answers, while a page is waited for: the exit code is 0', async (context) => {
+test('SIGTERM while a page waits for Next ends the process with exit code 0', async (context) => {
   const { url, child, exit } = await givenStart(context)
   // Whether the request is there before the signal is open.
   const page = fetch(`${url}/sign-in`).catch(() => null)
@@ -58,7 +58,7 @@ test('SIGTERM as soon as the API answers, while a page is waited for: the exit c
   expect([200, undefined]).toContain((await page)?.status)
 })
 
-test('a taken port and a wrong setting end the start with a sentence', async (context) => {
+test('a taken port and a wrong setting each end the start with a sentence', async (context) => {
   const world = await givenWorld(context)
   const { port, leave } = await heldPort()
   context.onTestFinished(() => void leave())

@@ -9,13 +9,13 @@ import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
 import { engineLog } from '@/server/watch/engine-log'
 import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
 import { type History, listen, runFunction } from '@/testing/engine'
+import { installContext } from '@/testing/process'
 import { processWithdrawal } from './functions/process-withdrawal'
 import { purgeRetained } from './functions/purge-retained-data'
 import { sendNotices } from './functions/send-notices'
 import { sweep } from './functions/sweep'
 import recorded from './recorded-run.json'
 
-const shared = globalThis as { __accountContext?: unknown }
 const functions = [processWithdrawal, sweep, sendNotices, purgeRetained]
 const FUNCTION_ID = 'user-account-service-process-withdrawal'
 
@@ -24,7 +24,7 @@ const servers: Server[] = []
 
 beforeEach(async () => {
   ctx = await testContext()
-  shared.__accountContext = ctx
+  installContext(ctx)
 })
 afterEach(() => {
   for (const server of servers.splice(0)) server.close()
@@ -75,7 +75,7 @@ const FROZEN = [
 ]
 const stored = (id: string) => createHash('sha1').update(id).digest('hex')
 
-test('the ids of function, event and steps are those of the first release, in its order', async () => {
+test('F23 the ids of function, event and steps are those of the first release, in its order', async () => {
   const { event } = await givenRun()
   const history: History = { steps: {}, stack: [] }
   await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil, history })
@@ -209,7 +209,7 @@ test('a step that fails is tried again by the engine, and the withdrawal ends', 
   expect(await isCompleted(withdrawalId)).toBe(true)
 })
 
-test('an event for a withdrawal that does not exist ends without a trace', async () => {
+test('F15 an event for a withdrawal that does not exist ends without a trace', async () => {
   const event = { name: 'account/withdrawal.started', data: { withdrawal_id: 'wd_unknown' } }
   const run = await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil })
   expect(run.steps).toEqual(['load-steps'])

@@ -34,6 +34,7 @@ const UNWAITED_STATEMENTS = [
   'give-places-back',
   'mark-events-sent',
   'mark-ledgered',
+  'mark-notice-sent',
   'mark-notices-sent',
   'take-places',
   'touch-access-token',
@@ -100,12 +101,12 @@ async function writesOf(ctx: Service): Promise<Write[]> {
 const sorted = (writes: Write[], waited: boolean) =>
   [...new Set(writes.filter((write) => write.waited === waited).map(({ what }) => what))].sort()
 
-test('the statements whose commit does not wait for the disk are the ones that decision 0009 names', () => {
+test('exactly the statements that decision 0009 names commit without waiting for the disk', () => {
   const unwaited = [...texts].filter(([, text]) => text.includes(`'synchronous_commit', 'off'`)).map(([name]) => name)
   expect([...new Set(unwaited.map((name) => name.replace(/-by-.*/, '')))].sort()).toEqual(UNWAITED_STATEMENTS)
 })
 
-test('a verification waits for the disk with all that it changes', async () => {
+test('a verification waits for the disk with everything that it changes', async () => {
   const ctx = await givenService()
   const caller = await givenCaller(ctx)
   const { id, code } = await givenChange(ctx, caller)
@@ -135,7 +136,7 @@ test('a wrong code waits for the disk with the attempt that it costs', async () 
   expect(sorted(await writesOf(ctx), true)).toContain('email_change_requests.attempts')
 })
 
-test('whatever is asked and whatever falls due, a commit that does not wait writes limits, claims and marks alone', async () => {
+test('a commit that does not wait writes limits, claims and marks only, whatever is called and whatever falls due', async () => {
   const ctx = await givenService()
   const [ada, eve] = [await givenCaller(ctx), await givenCaller(ctx)]
   await signIn(ctx, {

@@ -304,7 +304,7 @@ const note = (what: string, tally: Tally, startedAt: number) =>
 const posts = operations.filter(({ method }) => method === 'POST')
 
 test.each(posts.map((contract) => [contract.name, contract] as const))(
-  '%s: no malformed body gets a 5xx, a slow answer or anything but the envelope',
+  'L10 no malformed body for %s causes a 5xx, a slow answer or an answer without the envelope',
   async (name, contract) => {
     const valid = { ...contract.example.body }
     if ('current_password' in valid) valid.current_password = person.password
@@ -429,7 +429,7 @@ function hostileHeads(contract: Contract): fc.Arbitrary<string[]> {
     .map((several) => [`Authorization: ${bearer}`, `X-Required-Scope: ${contract.scope}`, ...several])
 }
 
-test('no hostile header gets a 5xx, a header of its own into the answer, or a slow answer', async () => {
+test('no hostile header causes a 5xx, a slow answer or a header of its own in the answer', async () => {
   const tally = newTally()
   const startedAt = performance.now()
   const problems: string[] = []
@@ -464,7 +464,7 @@ test('no hostile header gets a 5xx, a header of its own into the answer, or a sl
   expect(instance.isRunning).toBe(true)
 })
 
-test('no path and no encoding of one gets a 5xx, a redirect or anything but the envelope', async () => {
+test('no path in any encoding causes a 5xx, a redirect or an answer without the envelope', async () => {
   const piece = fc.oneof(
     fc.constantFrom(
       '..',
@@ -536,7 +536,7 @@ test('no path and no encoding of one gets a 5xx, a redirect or anything but the 
   expect(instance.isRunning).toBe(true)
 })
 
-test('no malformed server action, RSC or data request to a page gets a 5xx or holds the API up', async () => {
+test('no malformed server action, RSC or data request to a page causes a 5xx or delays the API', async () => {
   const pages = [
     '/',
     '/sign-in',
@@ -726,7 +726,7 @@ test('no malformed server action, RSC or data request to a page gets a 5xx or ho
   expect(instance.isRunning).toBe(true)
 })
 
-test('nothing of what was sent stands in a log', async () => {
+test('no log holds anything that was sent', async () => {
   const logs = [instance.output, ...world.postgresLogs.map((file) => readFileSync(file, 'latin1'))].join('\n')
   for (const secret of [CANARY, person.token, person.email, person.password]) {
     const at = logs.indexOf(secret)

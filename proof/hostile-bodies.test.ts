@@ -17,7 +17,7 @@ test.each(withBody.map((contract) => [contract.name, contract] as const))(
   },
 )
 
-test('the members of members and of lists are among them', () => {
+test('the hostile values reach nested members and list entries', () => {
   const texts = withBody.flatMap(({ body, example }) =>
     hostileBodies(body, example.body ?? {}).map((hostile) => JSON.stringify(hostile)),
   )

@@ -111,7 +111,7 @@ async function expectInTime(site: Site, during: () => Promise<unknown> = async (
 }
 
 test.for(['dev', 'signed'] as const)(
-  'in %s mode the engine alone ends each step within 2 s of its due time',
+  'the engine alone completes each step within 2 s of its due time in %s mode',
   async (mode, context) => {
     const site = await givenSite(context, { mode, timeScale: SLOW, settings: NO_SWEEP })
     await expectInTime(site)
@@ -122,7 +122,7 @@ const redis = await startRedis()
 afterAll(() => redis?.stop())
 
 test.skipIf(!redis)(
-  'an engine that is killed in the middle goes on where its Redis has it, and ends each step in time alone',
+  'F16 an engine that is killed continues its runs from Redis and completes each step in time',
   async (context) => {
     const site = await givenSite(context, {
       mode: 'signed',
@@ -135,7 +135,7 @@ test.skipIf(!redis)(
 )
 
 test.for(['a directory that it knows', 'an empty directory'])(
-  'an engine that is killed in the middle and starts in %s knows no run any more: the sweep ends each step in time',
+  'F16 the sweep completes each step in time when a killed engine restarts in %s without its runs',
   async (directory, context) => {
     const site = await givenSite(context, { mode: 'signed', timeScale: FAST })
     await expectInTime(site, async () => {
@@ -162,7 +162,7 @@ async function killAndRestart({ world, engine, network }: Site) {
   await untilSynced(network, before)
 }
 
-test('an engine with another signing key can do nothing, nor can anybody else: the sweep ends each step in time', async (context) => {
+test('an engine with another signing key can do nothing, like any anonymous caller, and the sweep completes each step in time', async (context) => {
   const site = await givenSite(context, { mode: 'signed', timeScale: FAST }, 'ab'.repeat(16))
   const { instance, network } = site
   await until('the engine has called', () => network.calls.length > 0)

@@ -111,7 +111,7 @@ export interface Evidence {
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** The invariants I1–I12 (docs/quality.md) as far as they show here; one sentence for each breach. */
+/** The invariants I1–I12 (docs/guarantees.md) as far as they show here; one sentence for each breach. */
 export async function breaches(evidence: Evidence): Promise<string[]> {
   const found = await Promise.all(
     Object.entries(CHECKS).map(async ([name, check]) => (await check(evidence)).map((what) => `${name}: ${what}`)),

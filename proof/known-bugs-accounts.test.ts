@@ -41,7 +41,7 @@ import {
   times,
 } from './known-bugs-service'
 
-// Bugs that others had (docs/quality.md), who may call and what a withdrawal leaves: each title begins with the row's id.
+// Bugs that others had (docs/guarantees.md), who may call and what a withdrawal leaves: each title begins with the row's id.
 
 const cookie = vi.hoisted(() => ({ session: null as unknown }))
 // The cookie can only be read inside Next; here the test says what it would have said.
@@ -58,7 +58,7 @@ const everywhere = (code: string, except: Record<string, string> = {}) => ({
   ...except,
 })
 
-test('B20 nobody can call an address verified, and a new address does not inherit it', async () => {
+test('B20 no caller can mark an address as verified, and a new address does not inherit the mark', async () => {
   const ctx = await givenService()
   const claims = {
     email_verified: true,
@@ -90,7 +90,7 @@ test('B20 nobody can call an address verified, and a new address does not inheri
   expect(await status()).toMatchObject({ current_email: newEmail, verified_at: ctx.clock.now().toISOString() })
 })
 
-test('B22 no check stands in a middleware, and its headers open nothing', async () => {
+test('B22 no check stands in a middleware, and headers of the middleware open nothing', async () => {
   for (const name of ['middleware', 'proxy', 'src/middleware', 'src/proxy']) {
     for (const ending of ['ts', 'js', 'mjs']) expect(existsSync(`${name}.${ending}`)).toBe(false)
   }
@@ -103,7 +103,7 @@ test('B22 no check stands in a middleware, and its headers open nothing', async 
   }
 })
 
-test('B23 a parameter of the framework in the query does not change whose path it is', async () => {
+test('B23 a framework parameter in the query does not change the user of the path', async () => {
   const ctx = await givenService()
   const [caller, victim] = [await givenCaller(ctx), await givenCaller(ctx)]
   const query = `?nxtPuserId=${caller.userId}&userId=${caller.userId}&_rsc=1`
@@ -113,7 +113,7 @@ test('B23 a parameter of the framework in the query does not change whose path i
   }
 })
 
-test('B24 the framework has the versions without the known holes, and no page trusts what an action sends', async () => {
+test('B24 the framework has the versions without the known holes, and no page trusts the body of an action', async () => {
   const floors = {
     next: [16, 2, 6],
     react: [19, 2, 6],
@@ -178,7 +178,7 @@ test('B25 a broken Authorization header is refused, and broken sign-in settings 
   expect((await pageContext())?.actor.userId).toBe(caller.userId)
 })
 
-test('B27 a pending address shows in no answer to anyone else, and its code dies with the password', async () => {
+test('B27 no answer to another user shows a pending address, and a password change voids its code', async () => {
   const ctx = await givenService()
   const [caller, other] = [await givenCaller(ctx), await givenCaller(ctx)]
   const canary = `canary-${caller.email}`
@@ -208,7 +208,7 @@ test('B27 a pending address shows in no answer to anyone else, and its code dies
   expect(await emailOf(ctx, caller)).toBe(caller.email)
 })
 
-test('B28 nobody withdraws an account but with a credential of that account', async () => {
+test('B28 only a credential of an account can withdraw that account', async () => {
   const ctx = await givenService()
   const [caller, victim] = [await givenCaller(ctx), await givenCaller(ctx)]
   const { token: emailOnly } = await givenToken(ctx, victim.userId, ['email:manage'])
@@ -235,7 +235,7 @@ test('B28 nobody withdraws an account but with a credential of that account', as
   expect((await call(victim, 'getEmailStatus')).code).toBe('accepted')
 })
 
-test('B29 a withdrawal ends every credential of every kind at once, and each step leaves it ended', async () => {
+test('B29 a withdrawal ends every credential of every kind at once, and no step revives one', async () => {
   const ctx = await givenService({ withdraw: { places: 100, windowMs: hour } })
   const caller = await givenCaller(ctx)
   acceptOutsideToken(ctx, caller)
@@ -262,7 +262,7 @@ test('B29 a withdrawal ends every credential of every kind at once, and each ste
   }
 })
 
-test('B30 old cookies, asked a hundred times, bring no account back', async () => {
+test('B30 a hundred requests with old cookies recreate no account', async () => {
   const ctx = await givenService()
   const caller = await givenCaller(ctx)
   const ask = () => describeSession(caller.sessionId)
@@ -315,7 +315,7 @@ test('B31 every table that refers to a person is in the deletion map, and the ne
   expect((await call(heir, 'getEmailStatus')).data).toMatchObject({ current_email: email })
 })
 
-test('B32 no kind of credential is forgotten by the erasure, and none signs in afterwards', async () => {
+test('B32 the erasure removes every kind of credential, and none signs in afterwards', async () => {
   const ctx = await givenService()
   const columns = await ctx.db.$queryRaw<{ table: string; column: string }[]>`
     SELECT table_name AS table, column_name AS column FROM information_schema.columns
@@ -334,6 +334,8 @@ test('B32 no kind of credential is forgotten by the erasure, and none signs in a
     // They open nothing but the view of one's own withdrawal.
     'ended_credentials.credential_hash': 'purge',
     'idempotency_keys.body_mac': 'purge',
+    'users.credential_version': 'user_profile',
+    'users.credentials_since': 'user_profile',
     'users.password_hash': 'user_profile',
   })
   expect(authOptions().providers.map(({ id }) => id)).toEqual(['credentials'])
@@ -365,7 +367,7 @@ async function givenMarked(ctx: Service) {
   return { caller, mark }
 }
 
-test('B33 the engine is never told, shown or left with anything but ids', async () => {
+test('B33 the engine receives, shows and keeps nothing but ids', async () => {
   const ctx = await givenService()
   const { caller, mark } = await givenMarked(ctx)
   ctx.apps.answer = async () => ({ status: 500, problem: 'unreachable' })
@@ -406,7 +408,7 @@ test('B33 the engine is never told, shown or left with anything but ids', async 
   expect(await left()).toBe(0)
 })
 
-test('B34 once the archives are done, autovacuum alone leaves no byte of the person in use in any file of the tables', async () => {
+test('B34 after the archive step autovacuum alone leaves no live byte of the person in any table file', async () => {
   const ctx = await givenService()
   const { caller, mark } = await givenMarked(ctx)
   const { url } = await testDatabase()

@@ -10,7 +10,7 @@ import { call, change, day, givenCaller, givenChange, hour, minute, resend, veri
 import { givenUser } from '@/testing/domain'
 import { emailOf, givenMailServer, givenService, mailsTo, proofsIn, type Service, VERIFY } from './known-bugs-service'
 
-// Bugs that others had (docs/quality.md), addresses and messages: each title begins with the row's id.
+// Bugs that others had (docs/guarantees.md), addresses and messages: each title begins with the row's id.
 
 const VICTIM = 'victim@b.test'
 
@@ -30,7 +30,7 @@ async function expectRefused(ctx: Service, recipients: string[], addresses: unkn
   expect(await ctx.db.emailChangeRequest.count({ where: { userId: caller.userId } })).toBe(0)
 }
 
-test('B11 reading changes nothing: what opens, previews or checks a link never reaches the code in it', async () => {
+test('B11 a program that opens, previews or scans a link changes nothing and never reads its code', async () => {
   const ctx = await givenService()
   const caller = await givenCaller(ctx)
   const { id, code } = await givenChange(ctx, caller)
@@ -84,7 +84,7 @@ test('B12 a comma list of addresses reaches nobody', async () => {
   expect(recipients.filter((recipient) => recipient === VICTIM)).toEqual([])
 })
 
-test('B13 a sign that only looks like an @ smuggles in no second domain', async () => {
+test('B13 a character that only looks like @ adds no second domain', async () => {
   const ctx = await givenService()
   const { recipients } = await givenMailServer(ctx)
   const smuggled = ['\uFF20', '\uFE6B'].flatMap((at) => [
@@ -103,7 +103,7 @@ test('B13 a sign that only looks like an @ smuggles in no second domain', async 
   expect(authOptions().providers.map(({ id }) => id)).toEqual(['credentials'])
 })
 
-test('B14 nested, quoted and grouped addresses are refused fast, and none reaches a mail server', async () => {
+test('B14 nested, quoted and grouped addresses are refused quickly, and none reaches a mail server', async () => {
   const ctx = await givenService()
   const { recipients, mailer } = await givenMailServer(ctx)
   const deep = `${'g:'.repeat(5_000)}a@b.test${';'.repeat(1_000)}`
@@ -132,7 +132,7 @@ test('B14 nested, quoted and grouped addresses are refused fast, and none reache
   expect(recipients.filter((recipient) => recipient === VICTIM)).toEqual([])
 })
 
-test('B15 no letter becomes another on the way to a mailbox, and messages go to what is stored', async () => {
+test('B15 no letter is mapped to another, and messages go to the stored address', async () => {
   const ctx = await givenService()
   const mike = await givenCaller(ctx, 'mike@kite.test')
   const other = await givenCaller(ctx)
@@ -163,7 +163,7 @@ test('B15 no letter becomes another on the way to a mailbox, and messages go to 
   ).toEqual(['New.Ada@kite.test', 'New.Ada@kite.test'])
 })
 
-test('B16 the mail server is told exactly the address that we read, or none', async () => {
+test('B16 the mail server receives exactly the address that was parsed, or none', async () => {
   const ctx = await givenService()
   const { recipients, mails } = await givenMailServer(ctx)
   await expectRefused(ctx, recipients, [
@@ -202,7 +202,7 @@ test('B16 the mail server is told exactly the address that we read, or none', as
   }
 })
 
-test('B17 HTML in an address is refused, and HTML in a name is text in every message', async () => {
+test('B17 HTML in an address is refused, and HTML in a name is shown as text in every message', async () => {
   const ctx = await givenService()
   const { recipients, mails } = await givenMailServer(ctx)
   const markup = '<a href="https://evil.test">Click</a><img src=https://evil.test/x.png>{{7*7}}'
@@ -228,7 +228,7 @@ test('B17 HTML in an address is refused, and HTML in a name is text in every mes
   }
 })
 
-test('B18 a list where one value belongs is refused in every field', async () => {
+test('B18 a list in place of a single value is refused in every field', async () => {
   const ctx = await givenService()
   const { recipients } = await givenMailServer(ctx)
   const caller = await givenCaller(ctx)
@@ -300,7 +300,7 @@ const COMBINATIONS = METHODS.flatMap((first) =>
   ),
 )
 
-test('B21 whatever else is set, the new mailbox has to prove itself, with the code and the link of its own message', async () => {
+test('B21 no combination of settings replaces the proof by code or link of the new mailbox', async () => {
   const strict = { codeAttempts: 1, change: { places: 1, windowMs: hour }, codeValidityMs: day }
   for (const combination of COMBINATIONS) {
     const ctx = await givenService(combination.limits ? strict : {})
@@ -328,7 +328,7 @@ test('B21 whatever else is set, the new mailbox has to prove itself, with the co
   }
 })
 
-test('B26 a code proves a mailbox to the account that asked for it alone, and its message says which that is', async () => {
+test('B26 a code proves a mailbox only to the account that asked for it, and its message names that account', async () => {
   const ctx = await givenService()
   const shared = 'shared@b.test'
   const [caller, attacker] = [await givenCaller(ctx), await givenCaller(ctx, 'mallory@evil.test')]
@@ -357,7 +357,7 @@ test('B26 a code proves a mailbox to the account that asked for it alone, and it
   expect((await verify(caller, mine.id, mine.code)).code).toBe('accepted')
 })
 
-test('B35 one query lists every account whose address is called verified without a proof', async () => {
+test('B35 one query lists every account whose address is marked as verified without a proof', async () => {
   const ctx = await givenService()
   const unproved = async () => {
     const rows = await ctx.sql<{ id: string }>(WITHOUT_PROOF, [])

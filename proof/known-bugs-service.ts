@@ -1,20 +1,20 @@
 import type { AddressInfo } from 'node:net'
-import pino, { type Logger } from 'pino'
+import pino from 'pino'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import { onTestFinished } from 'vitest'
-import type { SystemContext } from '@/domain/context'
 import type { Limits } from '@/domain/limits/limits'
 import { createMailer } from '@/server/adapters/mailer'
+import { processState } from '@/server/process-state'
 import { type Caller, day } from '@/testing/api'
 import { runDueWork, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { installContext } from '@/testing/process'
 
 // Hashing is not what these tests are about, so here it is free, and counted.
 
 export const VERIFY = 'verify-new-email'
 
-const shared = globalThis as { __accountContext?: SystemContext; __accountLog?: Logger }
-shared.__accountLog = pino({ level: 'silent' })
+processState.log = pino({ level: 'silent' })
 
 export interface Service extends TestContext {
   /** How many passwords were compared with a hash. */
@@ -30,7 +30,7 @@ export async function givenService(limits: Partial<Limits> = {}): Promise<Servic
       return hash === `hash of ${password}`
     },
   }
-  shared.__accountContext = ctx
+  installContext(ctx)
   onTestFinished(() => ctx.settle())
   return ctx
 }

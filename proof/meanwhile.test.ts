@@ -4,9 +4,9 @@ import { endOtherSessions, endSession } from '@/domain/access/sessions'
 import { setPassword } from '@/domain/access/user'
 import { connectApp, registerApp } from '@/domain/applications/deliver'
 import { addTransaction } from '@/domain/applications/transactions'
-import type { Sql } from '@/domain/context'
 import { changeEmail } from '@/domain/email/change-email'
 import { verifyEmail } from '@/domain/email/verify-email'
+import type { Sql } from '@/domain/sql'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import {
   asUser,
@@ -41,7 +41,7 @@ async function changeDuring(ctx: TestContext, user: TestUser, meanwhile: () => P
 }
 
 test.each(['by the same user', 'by another user'])(
-  'a change during which its address is verified %s opens nothing and tells that it is taken',
+  'a change during which its address is verified %s opens nothing and says that the address is taken',
   async (who) => {
     const ctx = await testContext()
     const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
@@ -81,7 +81,7 @@ const ways: [string, (ctx: TestContext, user: TestUser) => Promise<Ending>][] = 
   ],
 ]
 
-test.each(ways)('B8: a change during which %s comes to an end opens nothing', async (_what, prepare) => {
+test.each(ways)('B8 a change during which %s comes to an end opens nothing', async (_what, prepare) => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const end = await prepare(ctx, user)
@@ -103,7 +103,7 @@ test.each([
   ['is cancelled', `status = 'cancelled'`, 'EMAIL_006'],
   ['expires', `expires_at = requested_at`, 'EMAIL_004'],
   ['runs out of attempts', 'attempts = 5', 'EMAIL_005'],
-])('B8: a code whose request %s while it waits for the account is refused for that', async (_what, set, code) => {
+])('B8 a code whose request %s while it waits for the account is refused for that', async (_what, set, code) => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -117,7 +117,7 @@ test.each([
   expect((await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })).email).toBe(user.email)
 })
 
-describe('a withdrawal that waits for the account sees what was written meanwhile:', () => {
+describe('F28 a withdrawal that waits for the account sees what was written meanwhile:', () => {
   async function withdrawDuring(meanwhile: (ctx: TestContext, user: TestUser, sql: Sql) => Promise<unknown>) {
     const ctx = await testContext()
     const user = await givenUser(ctx)
@@ -163,7 +163,7 @@ describe('a withdrawal that waits for the account sees what was written meanwhil
     expect(await ctx.db.appNotification.count({ where: { withdrawal: { userId: user.userId } } })).toBe(1)
   })
 
-  test('another address, which is then the one that is told', async () => {
+  test('another address, which then gets the confirmation', async () => {
     const newEmail = 'late@example.test'
     const { ctx, outcome } = await withdrawDuring((_ctx, { userId }, sql) =>
       sql(

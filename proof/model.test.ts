@@ -373,21 +373,21 @@ async function holds(commands: Iterable<Command>) {
 
 const size = { maxCommands: 100, size: 'max' } as const
 
-test('calls one after the other answer exactly what the model says, and leave behind what it says', {
+test('I1–I12 sequential calls answer exactly what the model says and leave the state that it predicts', {
   timeout: 3_600_000,
 }, async () => {
   const commands = fc.commands([alone, alone, alone, turn], size)
   await fc.assert(fc.asyncProperty(commands, holds), PARAMETERS)
 })
 
-test('calls side by side end as in some order one after the other, and every invariant holds', {
+test('I1–I12 concurrent calls end as in some serial order, and every invariant holds', {
   timeout: 3_600_000,
 }, async () => {
   const commands = fc.commands([alone, together, together, turn], size)
   await fc.assert(fc.asyncProperty(commands, holds), PARAMETERS)
 })
 
-test('whatever statement a process dies at, or loses its connection at, every invariant holds', {
+test('F3 F6 I1–I12 every invariant holds whatever statement a process dies at or loses its connection at', {
   timeout: 3_600_000,
 }, async () => {
   const commands = fc.commands([alone, faulty, faulty, together, turn], size)

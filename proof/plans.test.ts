@@ -107,7 +107,7 @@ const READ_WHOLE = {
   'withdrawals-to-ledger': 'withdrawals_to_ledger',
 }
 
-test('a plan from a time when nothing was open has every statement find its rows by their keys', async () => {
+test('every statement finds its rows by an index, even with a plan from a time when nothing was open', async () => {
   const { url } = await testDatabase()
   const client = new pg.Client({ connectionString: url })
   await client.connect()

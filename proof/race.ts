@@ -96,7 +96,7 @@ describe.each([
   ['one instance', 1],
   ['two instances', 2],
 ])('on %s', (name, count) => {
-  test('L1: of 200 wrong codes five are judged', async () => {
+  test('L1 five of 200 wrong codes are judged', async () => {
     const people = await givenPeople(range.world, rounds(20))
     await repeat(`L1 on ${name}`, people.length, async (round) => {
       const person = people[round] as Person
@@ -111,7 +111,7 @@ describe.each([
     })
   })
 
-  test('L2: of 200 codes with the right one among them five are judged, so that a guesser wins as rarely as that', async () => {
+  test('L2 five of 200 codes are judged when the right one is among them', async () => {
     const people = await givenPeople(range.world, rounds(150))
     await repeat(`L2 on ${name}`, people.length, async (round) => {
       const person = people[round] as Person
@@ -133,7 +133,7 @@ describe.each([
     report.push(`  right guesses so far: ${guessed.right} of ${guessed.rounds}`)
   })
 
-  test('L3: of 50 right codes one is taken, with one audit row and one message to the old address', async () => {
+  test('L3 one of 50 right codes succeeds, with one audit row and one message to the old address', async () => {
     const people = await givenPeople(range.world, rounds(20))
     await repeat(`L3 on ${name}`, people.length, async (round) => {
       const person = people[round] as Person
@@ -154,7 +154,7 @@ describe.each([
     })
   })
 
-  test('L4: of 100 valid changes three are accepted, and one is pending', async () => {
+  test('L4 three of 100 valid changes are accepted, and one is pending', async () => {
     const people = await givenPeople(range.world, rounds(20))
     await repeat(`L4 on ${name}`, people.length, async (round) => {
       const person = people[round] as Person
@@ -174,7 +174,7 @@ describe.each([
     })
   })
 
-  test('L5: of 50 resends one is accepted, and the attempts stay', async () => {
+  test('L5 one of 50 resends is accepted, and the attempts stay', async () => {
     const people = await givenPeople(range.world, rounds(20))
     await repeat(`L5 on ${name}`, people.length, async (round) => {
       const person = people[round] as Person
@@ -195,7 +195,7 @@ describe.each([
     })
   })
 
-  test('L6: of 100 withdrawals one is started', async () => {
+  test('L6 one of 100 withdrawals starts', async () => {
     const people = await givenPeople(range.world, rounds(20))
     await repeat(`L6 on ${name}`, people.length, async (round) => {
       const person = people[round] as Person
@@ -208,7 +208,7 @@ describe.each([
     })
   })
 
-  test('L8: of 100 wrong passwords five are hashed', async () => {
+  test('L8 five of 100 wrong passwords are hashed', async () => {
     const people = await givenPeople(range.world, rounds(20), { cost: COSTLY })
     const refusedAfter: number[] = []
     await repeat(`L8 on ${name}`, people.length, async (round) => {
@@ -226,7 +226,7 @@ describe.each([
     report.push(`  refused of 100 at once after ${at(0.5)} ms (median), ${at(0.95)} ms (95 %)`)
   })
 
-  test('L9: a verification and a withdrawal at once leave a withdrawn account with nothing pending', async () => {
+  test('L9 F28 a concurrent verification and withdrawal leave a withdrawn account with nothing pending', async () => {
     const people = await givenPeople(range.world, rounds(250))
     const ends: string[] = []
     await repeat(`L9 verify ∥ withdraw on ${name}`, people.length, async (round) => {
@@ -243,7 +243,7 @@ describe.each([
     report.push(`  verifications: ${JSON.stringify(tally(ends))}`)
   })
 
-  test('L9: a change and a new password at once leave nothing pending', async () => {
+  test('L9 a concurrent change and password change leave nothing pending', async () => {
     const people = await givenPeople(range.world, rounds(250))
     const open = openDatabase(range.world.databaseUrl)
     const secrets = createSecrets({ auth: ['auth-secret-of-the-race'], code: ['code-secret-of-the-race'] })
@@ -271,7 +271,7 @@ describe.each([
     report.push(`  changes: ${JSON.stringify(tally(ends))}`)
   })
 
-  test('L9: of two users who verify one address at once, one gets it', async () => {
+  test('L9 one of two users who verify the same address at once gets it', async () => {
     const people = await givenPeople(range.world, rounds(250) * 2)
     await repeat(`L9 one address on ${name}`, people.length / 2, async (round) => {
       const both = people.slice(round * 2, round * 2 + 2) as [Person, Person]
@@ -286,7 +286,7 @@ describe.each([
     })
   })
 
-  test('B1: of two changes at once every code only ever sets the address that it was mailed to', async () => {
+  test('B1 every code of two concurrent changes sets only the address that it was mailed to', async () => {
     const people = await givenPeople(range.world, rounds(250))
     const ends: string[] = []
     await repeat(`B1 on ${name}`, people.length, async (round) => {
@@ -315,7 +315,7 @@ describe.each([
   })
 })
 
-test('L2: over all rounds the right code is judged in 5 of 200', () => {
+test('L2 the right code is judged in 5 of 200 tries over all rounds', () => {
   const { rounds: all, right } = guessed
   report.push(`L2 in all: ${right} of ${all} (${((100 * right) / all).toFixed(1)} %)`)
   // 2.5 %, and four standard deviations more.
@@ -323,13 +323,13 @@ test('L2: over all rounds the right code is judged in 5 of 200', () => {
   expect(right).toBeLessThanOrEqual(mean + 4 * Math.sqrt(mean) + 1)
 })
 
-describe('with the figures of the contract, on two instances', () => {
+describe('with the limits of the contract, on two instances', () => {
   let strict: Range
   beforeAll(async () => {
     strict = await givenRange({ WITHDRAWAL_TIME_SCALE: '1' })
   })
 
-  test('L1: of 200 wrong codes thirty are heard and five judged', async () => {
+  test('L1 thirty of 200 wrong codes count as calls and five are judged', async () => {
     const people = await givenPeople(strict.world, rounds(20))
     await repeat('L1 with all limits', people.length, async (round) => {
       const person = people[round] as Person
@@ -343,7 +343,7 @@ describe('with the figures of the contract, on two instances', () => {
     })
   })
 
-  test('L6: of 100 withdrawals five are heard and one is started', async () => {
+  test('L6 five of 100 withdrawals count as calls and one starts', async () => {
     const people = await givenPeople(strict.world, rounds(20))
     await repeat('L6 with all limits', people.length, async (round) => {
       const hits = await race(
@@ -357,7 +357,7 @@ describe('with the figures of the contract, on two instances', () => {
   })
 })
 
-test('L6: however many instances and calls, each application is told once', async () => {
+test('L6 each application is called once, however many instances and calls there are', async () => {
   const quick = await givenRange({ WITHDRAW_LIMIT: HIGH, WITHDRAWAL_RETENTION: 'P3650D' })
   const { world } = quick
   const application = await world.givenApplication('shop')
@@ -518,7 +518,7 @@ const cellsOf = ({ method, path, name }: Contract, kind: Kind, other: Person) =>
   )
 }
 
-test('L12: every operation answers every kind of credential on every path with its exact status and code', async () => {
+test('L12 every operation answers every credential on every path with its exact status and code', async () => {
   expect(Object.keys(ROWS).sort()).toEqual(operations.map(({ name }) => name).sort())
   const kinds = Object.entries(await givenKinds(range))
   const [other] = (await givenPeople(range.world, 1)) as [Person]

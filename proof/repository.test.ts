@@ -63,7 +63,7 @@ const EXAMPLES = [
   'whsec_c2lnbnMtZm9yLXRoZS1kZW1vLWNhbGVuZGFy',
 ]
 
-test('no file of the repository holds a key, a token, a password or a path of a machine', () => {
+test('L22 no file of the repository holds a key, a token, a password or a path of a machine', () => {
   const files = filesBelow('.')
   // As far as the search itself can be trusted.
   expect(files).toEqual(
@@ -122,7 +122,7 @@ function licenceProblem([place, { license = '' }]: [string, Locked]): string | n
   return `${name}: ${license || 'no licence'}`
 }
 
-test('every package of production has a licence of the list, or stands among the exceptions', () => {
+test('L22 every production package has a permitted licence or a named exception', () => {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> }
   const own = ([place, { dev, link }]: [string, Locked]) => place.includes('node_modules/') && !dev && !link
   const shipped = Object.entries(packages).filter(own)

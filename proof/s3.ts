@@ -3,10 +3,11 @@ import { type AddressInfo, createServer } from 'node:net'
 import { AwsClient } from 'aws4fetch'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { writeArchive } from '@/domain/applications/archives'
-import type { ArchiveStore } from '@/domain/context'
+import type { ArchiveStore } from '@/domain/ports'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
-import { createArchiveStore, type S3Settings } from '@/server/adapters/archive-store'
+import { createArchiveStore } from '@/server/adapters/archive-store'
+import type { S3Settings } from '@/server/env'
 import { asUser, givenUser, type TestContext, testContext } from '@/testing/domain'
 
 const endpoint = process.env.S3_TEST_ENDPOINT as string
@@ -93,7 +94,7 @@ async function run(withdrawalId: string, archives: ArchiveStore = storeOf()) {
   return lastError ?? status
 }
 
-test('an object is stored whole, found, replaced and deleted, and deleting it again is no error', async () => {
+test('an object is stored whole, found, replaced and deleted, and a second deletion is no error', async () => {
   const store = storeOf()
   const content = Buffer.from(Array.from({ length: 100_000 }, (_, n) => n % 251))
   expect(await store.exists('arc_1.bin')).toBe(false)
@@ -107,7 +108,7 @@ test('an object is stored whole, found, replaced and deleted, and deleting it ag
   expect(await keysInBucket()).toEqual([])
 })
 
-test('a wrong secret, or a wrong key, is refused by every call', async () => {
+test('every call with a wrong secret or key is refused', async () => {
   await storeOf().put('arc_2.bin', Buffer.from('kept'))
   for (const wrong of [{ secretAccessKey: 'wrong' }, { accessKeyId: 'AKIAWRONG' }]) {
     const store = storeOf(wrong)
@@ -120,7 +121,7 @@ test('a wrong secret, or a wrong key, is refused by every call', async () => {
   await storeOf().delete('arc_2.bin')
 })
 
-test('an archive in the bucket holds nothing readable of the person, and the step of the archives deletes it', async () => {
+test('an archive in the bucket holds nothing readable of the person, and the archive step deletes it', async () => {
   const { user, withdrawalId, keys } = await givenDueArchives(3)
   for (const key of keys) {
     const content = await contentOf(key)
@@ -131,7 +132,7 @@ test('an archive in the bucket holds nothing readable of the person, and the ste
   expect(await keysInBucket()).toEqual([])
 })
 
-test('an object that somebody has removed fails the step until it is back', async () => {
+test('an object that was removed from outside fails the step until it is back', async () => {
   const { withdrawalId, keys } = await givenDueArchives(2)
   const [lost = '', other = ''] = keys
   const content = await contentOf(lost)
@@ -143,7 +144,7 @@ test('an object that somebody has removed fails the step until it is back', asyn
   expect(await keysInBucket()).toEqual([])
 })
 
-test('a step that is killed after its deletions ends when it is repeated', async () => {
+test('a step that is killed after its deletions completes when it is repeated', async () => {
   const { withdrawalId, keys } = await givenDueArchives(2)
   const store = storeOf()
   const killed = async (key: string) => {
@@ -164,7 +165,7 @@ async function closedPort(): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-test('a store that is away, refuses, or is another one fails the step, which ends with the right one', async () => {
+test('a store that is away, refuses or is the wrong one fails the step, which completes with the right store', async () => {
   const { withdrawalId, keys } = await givenDueArchives(1)
   expect(await run(withdrawalId, storeOf({ endpoint: await closedPort() }))).toBe('TypeError ECONNREFUSED')
   expect(await run(withdrawalId, storeOf({ secretAccessKey: 'wrong' }))).toBe('Error archive_store_403')

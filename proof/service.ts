@@ -8,12 +8,14 @@ import { signIn } from '@/domain/access/sign-in'
 import { createUser, setPassword } from '@/domain/access/user'
 import { connectApp, registerApp } from '@/domain/applications/deliver'
 import { addTransaction } from '@/domain/applications/transactions'
-import type { Sql, SystemContext } from '@/domain/context'
 import { macsOfCode } from '@/domain/email/verification-code'
 import { pseudonymousBucket } from '@/domain/limits/buckets'
+import type { Sql } from '@/domain/sql'
 import { createStatusToken } from '@/domain/withdrawal/status-token'
 import { api } from '@/server/http/api'
+import { processState } from '@/server/process-state'
 import { givenSession, runDueWork, type TestContext, testContext, testDatabase } from '@/testing/domain'
+import { installContext } from '@/testing/process'
 import { type Acknowledged, type AppCall, type GivenAnswer, OBSERVER, type SentMail } from './invariants'
 import {
   type Account,
@@ -43,7 +45,6 @@ export interface Answered extends Outcome {
 }
 
 type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>
-const shared = globalThis as { __accountContext?: SystemContext; __accountLog?: pino.Logger }
 
 let observed: Promise<Query> | undefined
 
@@ -131,8 +132,8 @@ export class Service {
         return { status: this.appUp ? 204 : 503 }
       },
     })
-    shared.__accountContext = ctx
-    shared.__accountLog = pino({ level: 'debug', base: null }, { write: (line: string) => void this.logged.push(line) })
+    installContext(ctx)
+    processState.log = pino({ level: 'debug', base: null }, { write: (line: string) => void this.logged.push(line) })
   }
 
   private async populate(users: number): Promise<State> {

@@ -252,7 +252,7 @@ function loggedBy(instances: Instance[]): Record<string, number> {
 }
 
 const steadyMs = (MINUTES || 10) * MINUTE
-test('under steady load nothing is refused, and memory, connections, descriptors, queues and buckets stay level', {
+test('L15 L18 steady load causes no refusal, and memory, connections, descriptors, queues and buckets stay level', {
   timeout: steadyMs + 10 * MINUTE,
 }, async (context) => {
   const range = await givenRange(context)
@@ -270,7 +270,7 @@ test('under steady load nothing is refused, and memory, connections, descriptors
 })
 
 const chaosMs = (MINUTES || 30) * MINUTE
-test('with kills, outages and stalls all the time, what was acknowledged stays, everything ends, and nothing grows', {
+test('L17 under constant kills, outages and stalls every acknowledged write stays, everything completes and nothing grows', {
   timeout: chaosMs + 15 * MINUTE,
 }, async (context) => {
   const cluster = await Cluster.start(context)

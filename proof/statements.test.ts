@@ -54,7 +54,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
 ]
 
 test.each(operations)(
-  '%s asks the database no oftener than it has to before it answers',
+  '%s sends only the listed statements to the database before it answers',
   async (_what, prepare, asked) => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)

@@ -1,9 +1,10 @@
 import pg from 'pg'
-import pino, { type Logger } from 'pino'
+import pino from 'pino'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { listAccessTokens } from '@/domain/access/access-tokens'
 import { statement } from '@/domain/context'
 import { openDatabase } from '@/server/adapters/database'
+import { processState } from '@/server/process-state'
 import { givenToken, hour } from '@/testing/api'
 import { asUser, givenUser, type TestContext, testContext, testDatabase } from '@/testing/domain'
 
@@ -11,7 +12,7 @@ import { asUser, givenUser, type TestContext, testContext, testDatabase } from '
 const AT = new Date('2026-11-20T09:00:00.123Z')
 
 // Connections are lost here on purpose.
-;(globalThis as { __accountLog?: Logger }).__accountLog = pino({ level: 'silent' })
+processState.log = pino({ level: 'silent' })
 
 let url: string
 beforeAll(async () => {
@@ -52,14 +53,14 @@ const insert = statement(
 )
 const read = statement('read-bucket', 'SELECT expires_at, hits FROM rate_limits WHERE key = $1')
 
-test('the database of these tests is one whose own sessions speak New York time', async () => {
+test('the database of these tests uses New York time in its own sessions', async () => {
   const client = await givenClient()
   const { rows } = await client.query('SHOW timezone')
   await client.end()
   expect(rows).toEqual([{ TimeZone: 'America/New_York' }])
 })
 
-test('a time that Prisma writes is stored and read as the same instant, whatever time zone the database has', async () => {
+test('a time that Prisma writes is stored and read as the same instant in any time zone of the database', async () => {
   const { db, sql } = await givenContext()
   await db.rateLimit.create({ data: bucket('by prisma') })
   expect(await storedExpiry('by prisma')).toEqual(AT)
@@ -79,7 +80,7 @@ test('a time that a statement writes is stored and read as the same instant, alo
   }
 })
 
-test('every connection of the pool speaks UTC, and so does one that takes the place of a lost one', async () => {
+test('every connection of the pool uses UTC, and so does one that replaces a lost connection', async () => {
   const { sql } = await givenContext()
   const look = statement('look-at-session', `SELECT current_setting('timezone') AS zone, pg_sleep(0.05)::text AS slept`)
   const zones = async () => {
@@ -97,7 +98,7 @@ test('every connection of the pool speaks UTC, and so does one that takes the pl
   expect(new Set(await zones())).toEqual(new Set(['UTC']))
 })
 
-test('a live access token stands in its owner’s list, with the end that it was given', async () => {
+test('the list of access tokens shows a live token with the end that it was given', async () => {
   const ctx = await givenContext()
   const user = await givenUser(ctx)
   const { id } = await givenToken(ctx, user.userId, ['email:manage'], hour)

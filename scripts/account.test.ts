@@ -24,7 +24,7 @@ const refusal = (ctx: TestContext, line: string, input?: string): Promise<string
   )
 
 const passwordHashOf = async (ctx: TestContext, id: string) =>
-  (await ctx.db.user.findUniqueOrThrow({ where: { id } })).passwordHash
+  (await ctx.db.user.findUniqueOrThrow({ where: { id } })).passwordHash ?? ''
 
 const givenToken = (ctx: TestContext, userId: string, name = 'export') =>
   run(ctx, `token create --user ${userId} --scope email:manage --scope account:manage --name ${name}`)

@@ -1,18 +1,9 @@
-import type { SystemContext } from '@/domain/context'
-import type { PasswordQueue } from './adapters/passwords'
+import { processState, type ServiceContext } from './process-state'
 
-export interface ServiceContext extends SystemContext {
-  passwords: PasswordQueue
-  close(): Promise<void>
-}
-
-/** One for the process: Next and the server entry are two bundles of the same code, of which one opens it. */
-const shared = globalThis as { __accountContext?: ServiceContext }
-
-export const isContextOpen = (): boolean => shared.__accountContext !== undefined
+export const isContextOpen = (): boolean => processState.context !== undefined
 
 /** What verbs need beside the request. */
 export function systemContext(): ServiceContext {
-  if (!shared.__accountContext) throw new Error('The service is not started; start it with npm start or npm run dev')
-  return shared.__accountContext
+  if (!processState.context) throw new Error('The service is not started; start it with npm start or npm run dev')
+  return processState.context
 }

@@ -224,7 +224,7 @@ const S3 = {
   ARCHIVE_S3_ACCESS_KEY_ID: 'id',
   ARCHIVE_S3_SECRET_ACCESS_KEY: 'secret',
 }
-const SHARED_DIR = { ARCHIVE_DIR: '/mnt/archives', ARCHIVE_DIR_SHARED: '1' }
+const SHARED_DIR = { ARCHIVE_DIR: '/shared/archives', ARCHIVE_DIR_SHARED: '1' }
 
 test.each([
   ['local mode: a directory in DATA_DIR', { DATA_DIR: '/d' }, { archiveDir: '/d/archives', archiveS3: undefined }],
@@ -232,7 +232,7 @@ test.each([
   ['local mode with a bucket', S3, { archiveDir: undefined, archiveS3: { bucket: 'copies', region: 'us-east-1' } }],
   ['production: none', PRODUCTION, { archiveDir: undefined, archiveS3: undefined }],
   ['production with a bucket', { ...PRODUCTION, ...S3 }, { archiveDir: undefined, archiveS3: { bucket: 'copies' } }],
-  ['production with a shared directory', { ...PRODUCTION, ...SHARED_DIR }, { archiveDir: '/mnt/archives' }],
+  ['production with a shared directory', { ...PRODUCTION, ...SHARED_DIR }, { archiveDir: '/shared/archives' }],
 ])('the archive store in %s', (_mode, source, expected) => {
   expect(parseEnv({ ...SECRETS, ...source })).toMatchObject(expected)
 })

@@ -4,8 +4,21 @@ import path from 'node:path'
 import { z } from 'zod'
 import { parseAddress } from '@/contract/address'
 import { BUCKET_NAMES, LIMIT_ROWS, type Limits, limitsFrom, SETTING_NAMES, SETTING_ROWS } from '@/domain/limits/limits'
-import type { S3Settings } from './adapters/archive-store'
-import type { IssuerSettings } from './adapters/outside-issuer'
+
+export interface S3Settings {
+  /** Such as https://s3.eu-central-1.amazonaws.com; the bucket stands in the path. */
+  endpoint: string
+  bucket: string
+  region: string
+  accessKeyId: string
+  secretAccessKey: string
+}
+
+export interface IssuerSettings {
+  jwksUrl: string
+  issuer: string
+  audience: string
+}
 
 export interface Env {
   production: boolean

@@ -16,7 +16,8 @@ import { migrateDeploy } from './migrate'
 import { openContext } from './open-context'
 import type { Pages } from './pages/serve-pages'
 import { startTimer } from './timer'
-import { ping, stopBeingReady } from './watch/health'
+import { stopBeingReady } from './watch/health'
+import { ping } from './watch/health-checks'
 import { describeError, log } from './watch/log'
 import { startTracing, stopTracing } from './watch/tracing'
 
@@ -59,7 +60,7 @@ async function main() {
   })
   // The API is served before Next is loaded, which keeps the process busy for a while; who asks for a page waits for it.
   const pages = listen(server, env)
-    .then(() => patiently(() => ctx.sql(ping, [])))
+    .then(() => patiently(() => ctx.sql(ping, {})))
     .then(() => import('./pages/serve-pages'))
     .then(({ preparePages }) => preparePages(env))
   server.on('request', (_incoming, outgoing) => {

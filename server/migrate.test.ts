@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(program)
 })
 
-/** An empty database of the test's own, and a connection to it. */
+/** An empty database of the test's own, and a connection to it; it goes with the test, or before. */
 async function givenDatabase() {
   const name = `${inject('templateDatabase').replace('template', '')}${randomBytes(6).toString('hex')}`
   const admin = new pg.Client({ connectionString: inject('adminUrl') })
@@ -45,11 +45,16 @@ async function givenDatabase() {
   const db = new pg.Client({ connectionString: url })
   await db.connect()
   db.on('error', () => {})
-  onTestFinished(async () => {
+  let isThere = true
+  /** Connections are few, and some tests need many databases. */
+  const drop = async () => {
+    if (!isThere) return
+    isThere = false
     await db.end()
     await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
     await admin.end()
-  })
+  }
+  onTestFinished(drop)
   /** Until so many other sessions wait for a lock with a statement like this. Asked from outside: a transaction sees one state. */
   const untilWaiting = (count: number, what = '%') =>
     expect
@@ -64,7 +69,7 @@ async function givenDatabase() {
         { timeout: 15_000, interval: 10 },
       )
       .toBe(count)
-  return { url, db, untilWaiting }
+  return { url, db, drop, untilWaiting }
 }
 
 async function givenMigrations(files: Record<string, string>): Promise<string> {
@@ -111,10 +116,11 @@ test('a migration that is killed after any of its statements is taken up by the 
 }, async () => {
   const directory = await givenMigrations(FILES)
   for (let statements = 4; ; statements++) {
-    const { url, db } = await givenDatabase()
+    const { url, db, drop } = await givenDatabase()
     const code = await killedAfter(statements, url, directory)
     await migrateDeploy(url, directory)
     await expectWhole(db)
+    await drop()
     if (code === 0) {
       expect(statements).toBeGreaterThan(15)
       return
@@ -222,7 +228,7 @@ test('a migration that fails leaves nothing of itself, and is named', async () =
 
 /** Our migrations up to this one alone; then what a release before this one left when it was killed beside it. */
 async function givenBroken(name: string, isApplied: boolean, logs: string | null = null) {
-  const { url, db } = await givenDatabase()
+  const { url, db, drop } = await givenDatabase()
   const names = (await readdir(OWN)).filter((entry) => /^\d/.test(entry) && entry < name)
   const before = Object.fromEntries(await Promise.all(names.map(async (entry) => [entry, await sqlOf(entry)])))
   await migrateDeploy(url, await givenMigrations(before))
@@ -234,7 +240,9 @@ async function givenBroken(name: string, isApplied: boolean, logs: string | null
     name,
     logs,
   ])
-  return { url, db }
+  /** Up to and with this one. */
+  const directory = await givenMigrations({ ...before, [name]: await sqlOf(name) })
+  return { url, db, drop, directory }
 }
 
 const sqlOf = (name: string) => readFile(path.join(OWN, name, 'migration.sql'), 'utf8')
@@ -251,14 +259,15 @@ const RELEASED = [
 ]
 
 test('what an earlier release left when it was killed beside a migration is made whole', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   for (const name of RELEASED) {
     for (const isApplied of [true, false]) {
-      const { url, db } = await givenBroken(name, isApplied)
-      await migrateDeploy(url)
+      const { url, db, drop, directory } = await givenBroken(name, isApplied)
+      await migrateDeploy(url, directory)
       const { rows } = await db.query('SELECT count(*)::int AS open FROM _prisma_migrations WHERE finished_at IS NULL')
       expect(rows, `${name} ${isApplied}`).toEqual([{ open: 0 }])
+      await drop()
     }
   }
   const { url } = await givenBroken(RELEASED[1] as string, false, 'deadlock detected')

@@ -1,3 +1,4 @@
+import { createProcess } from '@/domain/process'
 import { createAppCaller } from './adapters/applications'
 import { createArchiveStore } from './adapters/archive-store'
 import { createClock } from './adapters/clock'
@@ -6,12 +7,10 @@ import { createErasureLedger } from './adapters/erasure-ledger'
 import { createMailer } from './adapters/mailer'
 import { createPasswords } from './adapters/passwords'
 import { createSecrets } from './adapters/secrets'
-import type { ServiceContext } from './context'
 import { getEnv } from './env'
+import { processState, type ServiceContext } from './process-state'
 import { describeError, log } from './watch/log'
 import { traced } from './watch/tracing'
-
-const shared = globalThis as { __accountContext?: ServiceContext }
 
 /** Once in a process, before the first request. What only some installations use is loaded only there. */
 export async function openContext(): Promise<ServiceContext> {
@@ -20,8 +19,9 @@ export async function openContext(): Promise<ServiceContext> {
   const database = openDatabase(env.databaseUrl, env.databaseConnections)
   const clock = createClock(database.sql)
   await clock.follow()
-  shared.__accountContext = {
+  const context: ServiceContext = {
     ...database,
+    process: createProcess(),
     clock,
     close() {
       clock.stop()
@@ -47,5 +47,6 @@ export async function openContext(): Promise<ServiceContext> {
       task().catch((error) => log().error({ event: 'background_task_failed', ...describeError(error) }))
     },
   }
-  return shared.__accountContext
+  processState.context = context
+  return context
 }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { processState } from '@/server/process-state'
 
 const settings = vi.hoisted(() => ({ engine: false, withdrawalTimeScale: 1 }))
 const works = vi.hoisted(() => ({ steps: vi.fn(async () => {}), house: vi.fn(async () => {}) }))
@@ -6,11 +7,9 @@ vi.mock('./env', () => ({ getEnv: () => ({ logLevel: 'silent', ...settings }) })
 vi.mock('./context', () => ({ systemContext: () => ({}) }))
 vi.mock('@/domain/due-work', () => ({ DUE_WORK: [works.steps, works.house] }))
 
-const shared = globalThis as { __accountTimer?: boolean }
-
 beforeEach(() => {
   vi.useFakeTimers()
-  shared.__accountTimer = undefined
+  processState.isSweeping = undefined
 })
 afterEach(() => {
   vi.useRealTimers()

@@ -1,18 +1,17 @@
 import { DUE_WORK } from '@/domain/due-work'
 import { systemContext } from './context'
 import { getEnv } from './env'
+import { processState } from './process-state'
 import { describeError, log } from './watch/log'
 
 const ALONE_MS = 15_000
 const BESIDE_ENGINE_MS = 60_000
 const MIN_INTERVAL_MS = 250
 
-const shared = globalThis as { __accountTimer?: boolean }
-
 /** The in-process sweep. It also runs beside an engine, because an engine can be away, lose its state or wake early. */
 export function startTimer(): void {
-  if (shared.__accountTimer) return
-  shared.__accountTimer = true
+  if (processState.isSweeping) return
+  processState.isSweeping = true
   for (const work of DUE_WORK) schedule(work)
 }
 

@@ -10,22 +10,13 @@ import { startSession } from '@/domain/access/sessions'
 import { createUser } from '@/domain/access/user'
 import { writeArchive } from '@/domain/applications/archives'
 import { connectApp, registerApp } from '@/domain/applications/deliver'
-import type {
-  Actor,
-  AppAnswer,
-  AppRequest,
-  ArchiveStore,
-  Context,
-  Credential,
-  EngineEvent,
-  LedgerEntry,
-  Message,
-  Sql,
-  SystemContext,
-} from '@/domain/context'
+import type { Actor, Context, Credential, SystemContext } from '@/domain/context'
 import { DUE_WORK } from '@/domain/due-work'
 import { changeEmail } from '@/domain/email/change-email'
 import { LIMITS, type Limits } from '@/domain/limits/limits'
+import type { AppAnswer, AppRequest, ArchiveStore, EngineEvent, LedgerEntry, Message } from '@/domain/ports'
+import { createProcess } from '@/domain/process'
+import type { Sql } from '@/domain/sql'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { type Database, openDatabase } from '@/server/adapters/database'
 import { createPasswords } from '@/server/adapters/passwords'
@@ -104,6 +95,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     sql: open.sql,
     transaction: open.transaction,
     db: open.db,
+    process: createProcess(),
     clock: {
       now: () => new Date(now),
       advance: (ms) => {
@@ -182,8 +174,9 @@ export async function givenSession(
   userId: string,
   client = { userAgent: 'test', ip: '192.0.2.1' },
 ): Promise<string> {
-  const { passwordHash } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
-  const sessionId = await startSession(ctx, { userId, passwordHash, ...client })
+  const { credentialVersion } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
+  const authenticatedAt = ctx.clock.now()
+  const sessionId = await startSession(ctx, { userId, credentialVersion, authenticatedAt, ...client })
   if (!sessionId) throw new Error('no session for this user')
   return sessionId
 }
@@ -270,7 +263,7 @@ export async function outcomeOf(call: Promise<unknown>): Promise<string> {
 /** Begins `waiting` while this row is locked, does `meanwhile` under that lock once all of it waits, and lets go. */
 export async function heldUp<T>(
   ctx: TestContext,
-  [table, id]: ['users' | 'email_change_requests', string],
+  [table, id]: ['users' | 'email_change_requests' | 'notices', string],
   waiting: () => Promise<T>,
   meanwhile: (sql: Sql) => Promise<unknown>,
   waiters = 1,

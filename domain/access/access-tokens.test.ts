@@ -14,6 +14,7 @@ import {
   testDatabase,
 } from '@/testing/domain'
 import type { Context, SystemContext } from '../context'
+import { createProcess } from '../process'
 import { createAccessToken, issueAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
 import { createSessionToken } from './authenticate'
 
@@ -214,7 +215,7 @@ test('parallel calls over several instances never make a hundred and first token
   const { url } = await testDatabase()
   const pools = Array.from({ length: 2 }, () => openDatabase(url))
   onTestFinished(async () => void (await Promise.all(pools.map((pool) => pool.close()))))
-  const instances = pools.map(({ sql, transaction }) => ({ ...ctx, sql, transaction }))
+  const instances = pools.map(({ sql, transaction }) => ({ ...ctx, process: createProcess(), sql, transaction }))
   const { id, ...row } = await ctx.db.accessToken.findUniqueOrThrow({
     where: { id: (await create(ctx, user)).token_id },
   })

@@ -1,8 +1,8 @@
 import type * as contract from '@/contract/access'
 import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import type { Context, Sql, SystemContext } from '../context'
-import { audit, statement } from '../sql'
+import type { Context, SystemContext } from '../context'
+import { audit, type Sql, statement } from '../sql'
 import { requireFreshSignIn, sha256 } from './authenticate'
 import { lockActiveUser } from './user'
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { SCOPES, type Scope } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { type Actor, type Context, type Credential, MAC_TEXT, type SystemContext } from '../context'
+import type { Actor, Context, Credential, SystemContext } from '../context'
+import { MAC_TEXT } from '../ports'
 import { findCaller } from './caller'
 
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
@@ -52,7 +53,9 @@ export const authenticateSession = (ctx: SystemContext, sessionId: string): Prom
 
 /** Whoever finds a browser signed in stops at the password before what cannot be undone, or outlives the session. */
 export function requireFreshSignIn({ actor, clock }: Context): void {
-  if (actor.signedInAt && clock.now().getTime() - actor.signedInAt.getTime() > FRESH_MS) {
+  const { authenticatedAt } = actor
+  if (authenticatedAt === undefined) return
+  if (authenticatedAt === null || clock.now().getTime() - authenticatedAt.getTime() > FRESH_MS) {
     throw new AppError('AUTH_001', 'You signed in more than ten minutes ago. Sign in again, then repeat this.')
   }
 }

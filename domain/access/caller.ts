@@ -9,7 +9,7 @@ interface CallerRow {
   live: boolean
   scopes: Scope[]
   unmarked: boolean
-  signed_in_at?: Date
+  authenticated_at?: Date | null
   user_id: string
   name: string
   email: string
@@ -43,7 +43,7 @@ const SOURCES: Record<Credential['kind'], Source> = {
     tables: 'sessions s JOIN users u ON u.id = s.user_id',
     key: 's.id',
     keyType: 'text',
-    columns: (at) => `s.id, s.created_at AS signed_in_at,
+    columns: (at) => `s.id, s.authenticated_at,
        s.revoked_at IS NULL AND s.expires_at > ${at} AND u.withdrawn_at IS NULL AS live`,
   },
   outside_token: {
@@ -72,7 +72,7 @@ const lookUp = (kind: Credential['kind']) => {
      FROM unnest(${v.keys}::${source.keyType}[]) WITH ORDINALITY AS asked (key, place)
      CROSS JOIN LATERAL (${fenced(selectCaller(source, 'asked.key', v.now))}) AS caller`,
   )
-  return askedTogether<Credential['key'], CallerRow | undefined>(async (ctx, keys) => {
+  return askedTogether<Credential['key'], CallerRow | undefined>(find.name, async (ctx, keys) => {
     const rows = await ctx.sql(find, { keys, now: ctx.clock.now() })
     const found = new Map(rows.map((row) => [Number(row.place), row]))
     return keys.map((_key, index) => found.get(index + 1))
@@ -97,7 +97,7 @@ const toActor = (row: CallerRow, { kind, scopes, outsideToken }: Credential & Pi
   id: row.id,
   userId: row.user_id,
   scopes,
-  signedInAt: row.signed_in_at,
+  authenticatedAt: row.authenticated_at,
   user: { name: row.name, email: row.email, emailVerifiedAt: row.email_verified_at },
   pendingChange: row.change_id
     ? {

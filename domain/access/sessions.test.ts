@@ -53,10 +53,16 @@ test('the list names this session and the others, last seen first, of this user 
 test('of an account the hundred sessions last seen are open, whoever signs in how often', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
-  const { passwordHash } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
+  const { credentialVersion } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
   const signInAgain = () => {
     ctx.clock.advance(1)
-    return startSession(ctx, { userId: user.userId, passwordHash, userAgent: '', ip: '192.0.2.9' })
+    return startSession(ctx, {
+      userId: user.userId,
+      credentialVersion,
+      authenticatedAt: ctx.clock.now(),
+      userAgent: '',
+      ip: '192.0.2.9',
+    })
   }
   const second = await signInAgain()
   for (let n = 3; n <= 100; n++) await signInAgain()

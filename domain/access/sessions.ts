@@ -13,17 +13,18 @@ interface Insert {
   id: string
   userId: string
   /** Whoever signs in with a password that is changed meanwhile stays outside. */
-  passwordHash: string
+  credentialVersion: number
   userAgent: string
   ip: string
   now: Date
+  authenticatedAt: Date | null
   expiresAt: Date
 }
 
 const insertSession = statement<Insert, { id: string }>(
   'start-session',
   (v) => `WITH account AS (
-     SELECT id FROM users WHERE id = ${v.userId} AND password_hash = ${v.passwordHash} AND withdrawn_at IS NULL
+     SELECT id FROM users WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL
      FOR NO KEY UPDATE
    ), ended AS (
      UPDATE sessions s SET revoked_at = ${v.now} FROM account
@@ -33,23 +34,24 @@ const insertSession = statement<Insert, { id: string }>(
         ORDER BY last_seen_at DESC, id OFFSET ${MAX_SESSIONS - 1}`,
      )}
    )
-   INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, expires_at)
-   SELECT ${v.id}, id, ${v.userAgent}, ${v.ip}, ${v.now}, ${v.now}, ${v.expiresAt} FROM account
+   INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, authenticated_at, expires_at)
+   SELECT ${v.id}, id, ${v.userAgent}, ${v.ip}, ${v.now}, ${v.now}, ${v.authenticatedAt}, ${v.expiresAt} FROM account
    RETURNING id`,
 )
 
-/** Returns the session's id, or null when the account was withdrawn, or its password changed, since `passwordHash` was checked. */
+/**
+ * Returns the session's id, or null when the account was withdrawn, or its password changed, since the credentials were checked.
+ * `authenticatedAt` is when the person was asked who they are.
+ */
 export async function startSession(
   ctx: SystemContext,
-  { userId, passwordHash, userAgent, ip }: { userId: string; passwordHash: string; userAgent: string; ip: string },
+  input: Pick<Insert, 'userId' | 'credentialVersion' | 'authenticatedAt' | 'userAgent' | 'ip'>,
 ): Promise<string | null> {
   const now = ctx.clock.now()
   const [row] = await ctx.sql(insertSession, {
     id: ctx.secrets.randomId('ses_'),
-    userId,
-    passwordHash,
-    userAgent: userAgent.replaceAll('\0', '').toWellFormed().slice(0, 300),
-    ip,
+    ...input,
+    userAgent: input.userAgent.replaceAll('\0', '').toWellFormed().slice(0, 300),
     now,
     expiresAt: new Date(now.getTime() + SESSION_LIFETIME_MS),
   })

@@ -9,12 +9,14 @@ interface UserRow {
   id: string
   name: string
   email: string
-  password_hash: string
+  password_hash: string | null
+  credential_version: number
 }
 
 const byEmailKey = statement<{ emailKey: string }, UserRow>(
   'user-by-email',
-  (v) => `SELECT id, name, email, password_hash FROM users WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
+  (v) => `SELECT id, name, email, password_hash, credential_version FROM users
+   WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
 )
 
 /**
@@ -39,8 +41,10 @@ export async function signIn(
   })
   if (!user) return null
   await givePlacesBack(ctx, places)
-  const { id: userId, name, email, password_hash: passwordHash } = user
-  const sessionId = await startSession(ctx, { userId, passwordHash, userAgent: input.userAgent, ip: input.ip })
+  const { id: userId, name, email, credential_version: credentialVersion } = user
+  const { userAgent, ip } = input
+  const authenticatedAt = ctx.clock.now()
+  const sessionId = await startSession(ctx, { userId, credentialVersion, authenticatedAt, userAgent, ip })
   if (!sessionId) return null
   if (input.replaces) await signOut(ctx, input.replaces)
   return { sessionId, userId, name, email }
@@ -52,7 +56,7 @@ async function whoseIs(
   { key, password }: { key: string; password: string },
 ): Promise<UserRow | null> {
   const [user] = key ? await ctx.sql(byEmailKey, { emailKey: key }) : []
-  return (await ctx.passwords.verify(user?.password_hash, password)) && user ? user : null
+  return (await ctx.passwords.verify(user?.password_hash ?? undefined, password)) && user ? user : null
 }
 
 /** Who has one IPv6 address has the other 2⁶⁴ of its network as well. */

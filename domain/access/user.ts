@@ -2,8 +2,8 @@ import { parseAddress } from '@/contract/address'
 import { isStorable } from '@/contract/define'
 import { currentPassword } from '@/contract/email'
 import { AppError, parseIssueMessage } from '@/contract/errors'
-import { isUniqueViolation, type SystemContext } from '../context'
-import { audit, closePendingChange, endSessions, statement } from '../sql'
+import type { SystemContext } from '../context'
+import { audit, closePendingChange, endSessions, isUniqueViolation, statement } from '../sql'
 
 const MIN_PASSWORD_LENGTH = 8
 
@@ -81,7 +81,8 @@ interface UpdatePassword {
 const updatePassword = statement<UpdatePassword, { id: string }>(
   'set-password',
   (v) => `WITH account AS (
-     UPDATE users SET password_hash = ${v.passwordHash}, version = version + 1
+     UPDATE users
+     SET password_hash = ${v.passwordHash}, credential_version = credential_version + 1, version = version + 1
      WHERE id = ${v.userId} AND withdrawn_at IS NULL RETURNING id
    ), ended AS (
      ${endSessions({ from: 'account', user: v.userId, at: v.now })}

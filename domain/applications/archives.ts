@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { AppError } from '@/contract/errors'
-import { type ArchiveStore, type SystemContext, statement } from '../context'
+import { type SystemContext, statement } from '../context'
 import { encrypt } from '../encryption'
+import type { ArchiveStore } from '../ports'
 
 const keyOf = statement('archive-key', 'SELECT sealed_key FROM archive_keys WHERE user_id = $1')
 const insertKey = statement(

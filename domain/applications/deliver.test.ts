@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
-import type { AppAnswer } from '../context'
+import type { AppAnswer } from '../ports'
 import { showWithdrawal } from '../withdrawal/operate-withdrawal'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'
 

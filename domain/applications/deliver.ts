@@ -1,7 +1,8 @@
 import { AppError } from '@/contract/errors'
-import { type AppAnswer, type Sql, type SystemContext, statement } from '../context'
+import { type SystemContext, statement } from '../context'
+import type { AppAnswer } from '../ports'
 import { EVENT_TYPES, type EventType } from '../queue/events'
-import { statement as named, openAccount } from '../sql'
+import { statement as named, openAccount, type Sql } from '../sql'
 import { backOffMs, CALL_LEASE_MS, isTold, sendWebhook } from './webhook'
 
 interface NotificationRow {

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { AppAnswer, SystemContext } from '../context'
+import type { SystemContext } from '../context'
+import type { AppAnswer } from '../ports'
 
 const SECOND = 1000
 const FIRST_WAIT_MS = 5 * SECOND

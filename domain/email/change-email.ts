@@ -2,7 +2,7 @@ import { type Address, parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract, VerificationMethod } from '@/contract/email'
 import { AppError } from '@/contract/errors'
-import { type Context, isUndone, isUniqueViolation } from '../context'
+import type { Context } from '../context'
 import {
   type AskedPlaces,
   givePlacesBack,
@@ -21,7 +21,17 @@ import {
   userBucket,
 } from '../limits/buckets'
 import { leaseUntil, sendFirst, toChangeLetter } from '../queue/notices'
-import { audit, closePendingChange, isDone, type Placeholders, queueChangeNotice, statement, UNWAITED } from '../sql'
+import {
+  audit,
+  closePendingChange,
+  isDone,
+  isUndone,
+  isUniqueViolation,
+  type Placeholders,
+  queueChangeNotice,
+  statement,
+  UNWAITED,
+} from '../sql'
 import { codeExpiresAt } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
 
@@ -34,11 +44,19 @@ interface Begin extends TakeValues, LookValues {
   newEmailKey: string
 }
 
+interface BegunRow extends PlaceRow {
+  /** Null where the account ended meanwhile. */
+  user_id: string | null
+  password_hash: string | null
+  credential_version: number
+  taken: boolean
+}
+
 // The limits and what they guard in one look. The hash is compared, and the answer given, only if all of them have room.
-const beginChange = statement<Begin, PlaceRow & { password_hash: string | null; taken: boolean }>(
+const beginChange = statement<Begin, BegunRow>(
   'begin-email-change',
   (v) => `WITH taken AS (${takePlacesPart(v)}), looked AS (${lookAtPlacesPart(v)})
-   SELECT places.*, u.password_hash, ${isTaken(v)} AS taken, ${UNWAITED}
+   SELECT places.*, u.id AS user_id, u.password_hash, u.credential_version, ${isTaken(v)} AS taken, ${UNWAITED}
    FROM (SELECT * FROM taken UNION ALL SELECT * FROM looked) AS places
    LEFT JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
 )
@@ -46,8 +64,8 @@ const beginChange = statement<Begin, PlaceRow & { password_hash: string | null; 
 interface Open {
   changeId: string
   userId: string
-  /** The hash that the password was right for. */
-  passwordHash: string
+  /** Of the password that was right. */
+  credentialVersion: number
   callerId: string
   callerKind: string
   method: VerificationMethod
@@ -79,7 +97,7 @@ interface OpenedRow {
  */
 const recheckedAccount = (v: Placeholders<Open>) => `locked AS (
      SELECT id, email, email_key FROM users
-     WHERE id = ${v.userId} AND password_hash = ${v.passwordHash} AND withdrawn_at IS NULL FOR NO KEY UPDATE
+     WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL FOR NO KEY UPDATE
    ), taken AS (
      SELECT FROM locked WHERE ${isTaken(v)}
    ), session AS (
@@ -146,8 +164,8 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     newEmailKey: address.key,
   })
   const guess = await judgePlaces(ctx, asked, found, now)
-  const { password_hash: passwordHash, taken } = found[0] ?? { password_hash: null }
-  if (!passwordHash) throw new AppError('AUTH_001')
+  const [begun] = found
+  if (!begun?.user_id) throw new AppError('AUTH_001')
 
   const refuseTaken = async () => {
     await takePlaces(ctx, { take: [bucket('taken')], code: 'EMAIL_008' })
@@ -156,11 +174,11 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   /** Places that are given back when the call ends in a refusal. */
   let held: TakenPlaces[] = [guess]
   try {
-    if (!(await ctx.passwords.verify(passwordHash, input.current_password))) {
+    if (!(await ctx.passwords.verify(begun.password_hash ?? undefined, input.current_password))) {
       held = []
       throw new AppError('EMAIL_007')
     }
-    if (taken) await refuseTaken()
+    if (begun.taken) await refuseTaken()
     const places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
     held.push(places)
     const requestedAt = ctx.clock.now()
@@ -174,7 +192,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     const opened = await openOnce(ctx, {
       ...message,
       userId,
-      passwordHash,
+      credentialVersion: begun.credential_version,
       callerId: actor.id,
       callerKind: actor.kind,
       newEmail: address.typed,

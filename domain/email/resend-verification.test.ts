@@ -9,8 +9,9 @@ import {
   type TestUser,
   testContext,
 } from '@/testing/domain'
-import type { Mail, Sql } from '../context'
 import { pseudonymousBucket, takePlaces } from '../limits/buckets'
+import type { Mail } from '../ports'
+import type { Sql } from '../sql'
 import { resendVerification } from './resend-verification'
 
 const minute = 60_000

@@ -15,7 +15,7 @@ import {
 } from '@/testing/domain'
 import { issueAccessToken } from '../access/access-tokens'
 import { readCredential } from '../access/authenticate'
-import type { MailOutcome } from '../context'
+import type { MailOutcome } from '../ports'
 import { sendDueNotices } from '../queue/notices'
 import { cancelEmailChange } from './cancel-email-change'
 import { getEmailStatus } from './get-email-status'

@@ -1,7 +1,7 @@
 import type { Data, Input } from '@/contract/define'
 import type { verifyEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
-import { type Context, isUniqueViolation } from '../context'
+import type { Context } from '../context'
 import {
   type AskedPlaces,
   judgePlaces,
@@ -12,7 +12,7 @@ import {
   userBucket,
 } from '../limits/buckets'
 import { leaseUntil, sendFirst, toChangeLetter, toDeliverable } from '../queue/notices'
-import { audit, endSessions, fenced, type Placeholders, queueChangeNotice, statement } from '../sql'
+import { audit, endSessions, fenced, isUniqueViolation, type Placeholders, queueChangeNotice, statement } from '../sql'
 import { requireStillOpenChange, STILL_PENDING } from './pending-change'
 import { macsOfCode } from './verification-code'
 

@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from '@/contract/errors'
 import type { BucketState, Context, SystemContext } from '../context'
+import type { Process } from '../process'
 import { fenced, type Placeholders, statement, UNWAITED } from '../sql'
 import { type BucketName, LIMIT_ROWS, type Limit } from './limits'
 
@@ -220,16 +221,15 @@ export function noteBucket(ctx: { buckets?: BucketState[] }, state: BucketState)
   else ctx.buckets.push(state)
 }
 
-const readHits = new Map<string, number[]>()
-const FORGET_ABOVE = 10_000
-let forgetAt = FORGET_ABOVE
+const MIN_CLEANUP_SIZE = 10_000
 
 /** Reads are counted in this process alone, so that a read never costs a write. */
 export function takeReadPlace(ctx: Context): void {
   const { places, windowMs } = ctx.limits.read
+  const { reads } = ctx.process
   const now = ctx.clock.now().getTime()
   const { userId } = ctx.actor
-  let hits = readHits.get(userId) ?? []
+  let hits = reads.times.get(userId) ?? []
   // In the order of time: what has left the window stands in front.
   const live = hits.findIndex((hit) => hit > now - windowMs)
   hits.splice(0, live < 0 ? hits.length : live)
@@ -237,15 +237,15 @@ export function takeReadPlace(ctx: Context): void {
   // A list that `push` begins has room for seventeen times; most readers come once.
   if (granted && hits.length > 0) hits.push(now)
   else if (granted) hits = [now]
-  if (readHits.size >= forgetAt) forgetIdle(now - windowMs)
-  readHits.set(userId, hits)
+  if (reads.times.size >= reads.cleanupSize) forgetIdle(reads, now - windowMs)
+  reads.times.set(userId, hits)
   const resetsAt = new Date((hits[0] ?? now) + windowMs)
   noteBucket(ctx, { name: 'read', places, windowMs, remaining: places - hits.length, resetsAt })
   if (!granted) throw new AppError('RATE_001', undefined, secondsUntil(resetsAt, new Date(now)))
 }
 
-function forgetIdle(before: number) {
-  for (const [userId, hits] of readHits) if ((hits.at(-1) ?? 0) <= before) readHits.delete(userId)
-  // Looking through all of them is due again when they have doubled, and not on the next read.
-  forgetAt = Math.max(FORGET_ABOVE, 2 * readHits.size)
+function forgetIdle(reads: Process['reads'], before: number) {
+  for (const [userId, hits] of reads.times) if ((hits.at(-1) ?? 0) <= before) reads.times.delete(userId)
+  // The next cleanup waits until the number of users has doubled, because each one looks at all of them.
+  reads.cleanupSize = Math.max(MIN_CLEANUP_SIZE, 2 * reads.times.size)
 }

@@ -65,7 +65,7 @@ test('what was revoked is kept for thirty days after that', async () => {
   expect(await left()).toEqual([0, 0])
 })
 
-test('however much has come together is forgotten in one go', async () => {
+test('L20 cleanup deletes all expired buckets in one run, however many there are', async () => {
   const ctx = await testContext()
   const data = Array.from({ length: 2_500 }, (_, n) => ({
     key: `over-${n}`,

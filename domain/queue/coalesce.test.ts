@@ -1,13 +1,14 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { SystemContext } from '../context'
+import { createProcess } from '../process'
 import { askedTogether, batched } from './coalesce'
 
-const context = () => ({ clock: { now: () => new Date() } }) as SystemContext
+const context = () => ({ process: createProcess() }) as SystemContext
 
 test('what comes in one turn is one run, and what comes during a run is the next', async () => {
   const runs: string[][] = []
   let release = () => {}
-  const run = batched<string>(async (_ctx, items) => {
+  const run = batched<string>('run', async (_ctx, items) => {
     runs.push(items)
     if (runs.length === 1) await new Promise<void>((resolve) => (release = resolve))
   })
@@ -26,7 +27,7 @@ test('what comes in one turn is one run, and what comes during a run is the next
 })
 
 test('a run that fails fails for those who share it, and for nobody after them', async () => {
-  const run = batched<number>(async (_ctx, items) => {
+  const run = batched<number>('run', async (_ctx, items) => {
     if (items.includes(1)) throw new Error('lost')
   })
   const ctx = context()
@@ -39,7 +40,7 @@ test('a run that fails fails for those who share it, and for nobody after them',
 test('two services do not wait for each other', async () => {
   let release = () => {}
   const done: string[] = []
-  const run = batched<string>(async (_ctx, [item = '']) => {
+  const run = batched<string>('run', async (_ctx, [item = '']) => {
     if (item === 'slow') await new Promise<void>((resolve) => (release = resolve))
     done.push(item)
   })
@@ -56,6 +57,7 @@ function heldQuestions() {
   onTestFinished(() => void vi.useRealTimers())
   const statements: { questions: string[]; answer(): void; fail(): void }[] = []
   const ask = askedTogether<string, string>(
+    'ask',
     (_ctx, questions) =>
       new Promise((resolve, reject) => {
         const answer = () => resolve(questions.map((question) => `answer to ${question}`))
@@ -64,12 +66,11 @@ function heldQuestions() {
   )
   return { ask, statements, asked: () => statements.map(({ questions }) => questions) }
 }
-const service = () => ({ sql: async () => [] as object[] }) as unknown as SystemContext
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('who asks in one turn shares a statement, and each has the answer to its own question', async () => {
   const { ask, statements, asked } = heldQuestions()
-  const ctx = service()
+  const ctx = context()
   const answers = ['a', 'b', 'a'].map((question) => ask({ ...ctx }, question))
   await turn()
   expect(asked()).toEqual([['a', 'b', 'a']])
@@ -79,7 +80,7 @@ test('who asks in one turn shares a statement, and each has the answer to its ow
 
 test('nobody joins a statement that has begun: while two are under way the others share the next', async () => {
   const { ask, statements, asked } = heldQuestions()
-  const ctx = service()
+  const ctx = context()
   const answers: Promise<string>[] = []
   for (const question of ['a', 'b', 'c', 'd']) {
     answers.push(ask(ctx, question))
@@ -95,7 +96,7 @@ test('nobody joins a statement that has begun: while two are under way the other
 
 test('a statement whose connection is cut is asked once more, and then fails for those who share it and nobody else', async () => {
   const { ask, statements, asked } = heldQuestions()
-  const ctx = service()
+  const ctx = context()
   const outcomes = Promise.allSettled(['a', 'b'].map((question) => ask(ctx, question)))
   await turn()
   const second = ask(ctx, 'c')
@@ -114,7 +115,7 @@ test('a statement whose connection is cut is asked once more, and then fails for
 
 test('statements that hang hold up only those who share them, and are not asked again', async () => {
   const { ask, statements, asked } = heldQuestions()
-  const ctx = service()
+  const ctx = context()
   const outcomes: Promise<PromiseSettledResult<string>[]>[] = []
   for (const question of ['a', 'b', 'c', 'd']) {
     outcomes.push(Promise.allSettled([ask(ctx, question)]))
@@ -136,7 +137,7 @@ test('statements that hang hold up only those who share them, and are not asked 
 
 test('a database that has become slow is given as much longer, and no more is asked of it at once', async () => {
   const { ask, statements, asked } = heldQuestions()
-  const ctx = service()
+  const ctx = context()
   const first = ask(ctx, 'a')
   await turn()
   vi.advanceTimersByTime(1_000)
@@ -157,7 +158,7 @@ test('a database that has become slow is given as much longer, and no more is as
 
 test('the questions of two services never share a statement', async () => {
   const { ask, statements, asked } = heldQuestions()
-  const answers = [ask(service(), 'a'), ask(service(), 'b')]
+  const answers = [ask(context(), 'a'), ask(context(), 'b')]
   await turn()
   expect(asked()).toEqual([['a'], ['b']])
   for (const { answer } of statements) answer()

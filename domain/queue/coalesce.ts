@@ -1,25 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SystemContext } from '../context'
-
-interface Queue<Item> {
-  waiting: Item[]
-  /** The run that has begun last, and the one that will take what comes until it begins. */
-  running?: Promise<void>
-  next?: Promise<void>
-}
+import type { Batch, SharedLookUp } from '../process'
 
 /** Nobody waits for what is batched; a run costs as much for one as for many. */
 const GATHERING_MS = 20
 
 /**
- * `work` with one run at a time in a process. Who comes while one is under way, or shortly after the first, shares the next, which
+ * `work` with one run at a time in a process, known there by its name. Who comes while one is under way, or shortly after the first, shares the next, which
  * takes the items of all of them and sees what they have committed.
  */
 export function batched<Item = never>(
+  name: string,
   work: (ctx: SystemContext, items: Item[]) => Promise<void>,
 ): (ctx: SystemContext, ...items: Item[]) => Promise<void> {
-  const queues = new WeakMap<object, Queue<Item>>()
-  const runNext = async (ctx: SystemContext, queue: Queue<Item>) => {
+  const runNext = async (ctx: SystemContext, queue: Batch<Item>) => {
     await queue.running?.catch(() => {})
     await sleep(GATHERING_MS)
     queue.running = queue.next
@@ -27,26 +21,13 @@ export function batched<Item = never>(
     await work(ctx, queue.waiting.splice(0))
   }
   return (ctx, ...items) => {
-    // A request's context is a copy; its clock is the service's.
-    const queue = queues.get(ctx.clock) ?? { waiting: [] }
-    queues.set(ctx.clock, queue)
+    const batches = ctx.process.batches as Map<string, Batch<Item>>
+    const queue = batches.get(name) ?? { waiting: [] }
+    batches.set(name, queue)
     queue.waiting.push(...items)
     queue.next ??= runNext(ctx, queue)
     return queue.next
   }
-}
-
-interface Asked<Question, Answer> {
-  question: Question
-  resolve(answer: Answer): void
-  reject(reason: unknown): void
-}
-
-interface Questions<Question, Answer> {
-  waiting: Asked<Question, Answer>[]
-  underWay: number
-  /** The last one that was answered. */
-  tookMs: number
 }
 
 type Ask<Question, Answer> = (ctx: SystemContext, questions: Question[]) => Promise<Answer[]>
@@ -63,13 +44,13 @@ const PATIENCE_TIMES = 4
  * began after the question came. `ask` answers in the order of the questions; it must change nothing, since it may be asked twice.
  */
 export function askedTogether<Question, Answer>(
+  name: string,
   ask: Ask<Question, Answer>,
 ): (ctx: SystemContext, question: Question) => Promise<Answer> {
-  const queues = new WeakMap<object, Questions<Question, Answer>>()
   return (ctx, question) => {
-    // A request's context is a copy; its connections are the service's, or those that a test has put in their place.
-    const queue = queues.get(ctx.sql) ?? { waiting: [], underWay: 0, tookMs: 0 }
-    queues.set(ctx.sql, queue)
+    const lookUps = ctx.process.lookUps as Map<string, SharedLookUp<Question, Answer>>
+    const queue = lookUps.get(name) ?? { waiting: [], underWay: 0, tookMs: 0 }
+    lookUps.set(name, queue)
     return new Promise((resolve, reject) => {
       queue.waiting.push({ question, resolve, reject })
       if (queue.waiting.length === 1) setImmediate(askNext, ctx, queue, ask)
@@ -79,7 +60,7 @@ export function askedTogether<Question, Answer>(
 
 async function askNext<Question, Answer>(
   ctx: SystemContext,
-  queue: Questions<Question, Answer>,
+  queue: SharedLookUp<Question, Answer>,
   ask: Ask<Question, Answer>,
 ) {
   if (queue.underWay >= AT_ONCE || queue.waiting.length === 0) return

@@ -12,7 +12,8 @@ import {
 } from '@/testing/domain'
 import { connectApp, registerApp } from '../applications/deliver'
 import { addTransaction } from '../applications/transactions'
-import type { AppAnswer, AppRequest } from '../context'
+import type { AppAnswer, AppRequest } from '../ports'
+import { createProcess } from '../process'
 import { retryWithdrawal, showWithdrawal } from '../withdrawal/operate-withdrawal'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { beginDueDeliveries, type EventType } from './events'
@@ -280,7 +281,7 @@ test('of many instances that look at once, one makes each call', async () => {
   for (let count = 0; count < 5; count++) await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
   ctx.background = background
   expect(startedOf('shop.test')).toEqual([])
-  const instances = Array.from({ length: 4 }, () => ({ ...ctx, clock: { ...ctx.clock } }))
+  const instances = Array.from({ length: 4 }, () => ({ ...ctx, process: createProcess() }))
   await Promise.all(instances.map((instance) => beginDueDeliveries(instance)))
   await ctx.settle()
   expect(startedOf('shop.test')).toHaveLength(5)
@@ -297,7 +298,7 @@ test('what a dead instance was telling is told by another after its lease, and i
   const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
   await vi.waitFor(() => expect(startedOf('shop.test')).toHaveLength(1))
   state.answering = () => ({ status: 503 })
-  const other = { ...ctx, clock: { ...ctx.clock } }
+  const other = { ...ctx, process: createProcess() }
   ctx.clock.advance(20 * second - 1)
   await beginDueDeliveries(other)
   expect(startedOf('shop.test')).toHaveLength(1)

@@ -1,5 +1,6 @@
 import { backOffMs, CALL_LEASE_MS, isTold, sendWebhook } from '../applications/webhook'
 import { type SystemContext, statement } from '../context'
+import type { DeliveryCalls } from '../process'
 import { batched } from './coalesce'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -58,26 +59,14 @@ interface DeliveryRow {
   occurred_at: Date
 }
 
-/** What one application is being told by one service. */
-interface Line {
-  calls: Set<Promise<unknown>>
-  isWorkedOff: boolean
-  /** More has become due while it was worked off. */
-  isAskedAgain: boolean
-}
-
-const linesByClock = new WeakMap<object, Map<string, Line>>()
-
-function lineOf({ clock }: SystemContext, appId: string): Line {
-  const lines = linesByClock.get(clock) ?? new Map<string, Line>()
-  linesByClock.set(clock, lines)
-  const line = lines.get(appId) ?? { calls: new Set<never>(), isWorkedOff: false, isAskedAgain: false }
-  lines.set(appId, line)
+function lineOf({ process }: SystemContext, appId: string): DeliveryCalls {
+  const line = process.deliveryCalls.get(appId) ?? { calls: new Set<never>(), isWorkedOff: false, isAskedAgain: false }
+  process.deliveryCalls.set(appId, line)
   return line
 }
 
 /** Begins every delivery that is due; of the calls it waits for none. Any number of instances may run it. */
-export const beginDueDeliveries = batched(async (ctx) => {
+export const beginDueDeliveries = batched('begin-due-deliveries', async (ctx) => {
   for (const { id } of await ctx.sql<{ id: string }>(appsToTell, [ctx.clock.now()])) {
     const line = lineOf(ctx, id)
     line.isAskedAgain = true
@@ -91,7 +80,7 @@ export const beginDueDeliveries = batched(async (ctx) => {
   }
 })
 
-async function workOff(ctx: SystemContext, appId: string, line: Line) {
+async function workOff(ctx: SystemContext, appId: string, line: DeliveryCalls) {
   const { calls } = line
   for (let isFull = false; isFull || line.isAskedAgain; ) {
     line.isAskedAgain = false

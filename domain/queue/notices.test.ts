@@ -1,7 +1,17 @@
 import { expect, test } from 'vitest'
-import { asUser, changeInput, givenPendingChange, givenUser, type TestContext, testContext } from '@/testing/domain'
-import type { MailOutcome } from '../context'
+import {
+  asUser,
+  changeInput,
+  givenPendingChange,
+  givenUser,
+  heldUp,
+  type TestContext,
+  testContext,
+} from '@/testing/domain'
 import { changeEmail } from '../email/change-email'
+import { verifyEmail } from '../email/verify-email'
+import type { MailOutcome } from '../ports'
+import { statement } from '../sql'
 import { watchBacklog } from '../withdrawal/watch-withdrawals'
 import { sendDueNotices } from './notices'
 
@@ -23,7 +33,7 @@ function answering(ctx: TestContext, answer: (to: string) => MailOutcome | Promi
 
 const noticesOf = (ctx: TestContext, userId: string) => ctx.db.notice.findMany({ where: { userId } })
 
-test('a notice that the mail server refuses for good is tried once and counts as failed', async () => {
+test('F11 a notice that the mail server refuses for good is tried once and counts as failed', async () => {
   const ctx = await testContext()
   const before = (await watchBacklog(ctx)).notices
   const tried = answering(ctx, () => 'refused')
@@ -52,7 +62,7 @@ test('a later try that is refused for good is the last one', async () => {
   expect(await noticesOf(ctx, user.userId)).toMatchObject([{ attempts: 3, dueAt: null, sentAt: null }])
 })
 
-test('a notice that is deferred is tried again later each time, at last daily, 65 times in all', async () => {
+test('F11 a notice that is deferred is tried again later each time, at last daily, 65 times in all', async () => {
   const ctx = await testContext()
   const tried = answering(ctx, () => 'deferred')
   const user = await givenUser(ctx)
@@ -70,7 +80,7 @@ test('a notice that is deferred is tried again later each time, at last daily, 6
   expect(await noticesOf(ctx, user.userId)).toMatchObject([{ attempts: 65, sentAt: null, failedAt: ctx.clock.now() }])
 })
 
-test('notices that are refused for good do not stop a sweep before those behind them', async () => {
+test('F30 notices that are refused for good do not stop a sweep before those behind them', async () => {
   const ctx = await testContext()
   const users = await Promise.all(Array.from({ length: 5 }, () => givenUser(ctx)))
   const waiting = answering(ctx, () => 'deferred')
@@ -95,4 +105,42 @@ test('a refusal that comes after another try was accepted changes nothing', asyn
   slow.resolve('refused')
   await ctx.settle()
   expect(await noticesOf(ctx, user.userId)).toMatchObject([{ sentAt: ctx.clock.now(), failedAt: null }])
+})
+
+test('marking notices as sent waits for no row while it holds another, so that no withdrawal beside it deadlocks', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { change_request_id, code } = await givenPendingChange(ctx, user)
+  ctx.mailServer.accepts = false
+  await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
+  await ctx.settle()
+  ctx.mailServer.accepts = true
+  ctx.clock.advance(day)
+  const { send } = ctx.mail
+  const go = Promise.withResolvers<void>()
+  let sending = 0
+  ctx.mail.send = async (mail) => {
+    sending++
+    await go.promise
+    return send(mail)
+  }
+  const sent = sendDueNotices(ctx)
+  await expect.poll(() => sending, { timeout: 10_000 }).toBe(2)
+
+  const notices = await ctx.db.notice.findMany({
+    where: { sentAt: null, dueAt: { not: null } },
+    orderBy: { id: 'asc' },
+  })
+  const [first = '', last = ''] = notices.map(({ id }) => id)
+  const marking = async () => {
+    go.resolve()
+    expect(await sent).toBe(2)
+  }
+  // As a withdrawal, which comes to the same rows in the other order.
+  const touch = statement<{ id: string }>(
+    'touch-notice',
+    (v) => `UPDATE notices SET attempts = attempts WHERE id = ${v.id}`,
+  )
+  await heldUp(ctx, ['notices', last], marking, (sql) => sql(touch, { id: first }))
+  expect(await ctx.db.notice.count({ where: { id: { in: [first, last] }, sentAt: { not: null } } })).toBe(2)
 })

@@ -1,5 +1,7 @@
 import { maskAddress, parseAddress } from '@/contract/address'
-import { type MailOutcome, type Message, type SystemContext, statement, UNWAITED } from '../context'
+import { type SystemContext, statement } from '../context'
+import type { MailOutcome, Message } from '../ports'
+import { UNWAITED } from '../sql'
 import { retentionDays } from '../withdrawal/schedule'
 import { createStatusToken } from '../withdrawal/status-token'
 import { batched } from './coalesce'
@@ -32,10 +34,15 @@ const withdrawalOfNotice = statement(
   'withdrawal-of-notice',
   'SELECT scheduled_completion FROM withdrawals WHERE id = $1',
 )
+const SENT = 'sent_at = $2, due_at = NULL, sealed = NULL'
+// It waits for no row while it holds others: a withdrawal or an erasure that locks the same rows in another order would deadlock.
 const markSent = statement(
   'mark-notices-sent',
-  `UPDATE notices SET sent_at = $2, due_at = NULL, sealed = NULL WHERE id = ANY($1::text[]) RETURNING ${UNWAITED}`,
+  `UPDATE notices SET ${SENT}
+   WHERE id = ANY(ARRAY(SELECT id FROM notices WHERE id = ANY($1::text[]) FOR UPDATE SKIP LOCKED))
+   RETURNING id, ${UNWAITED}`,
 )
+const markOneSent = statement('mark-notice-sent', `UPDATE notices SET ${SENT} WHERE id = $1 RETURNING ${UNWAITED}`)
 const giveUp = statement(
   'give-notice-up',
   'UPDATE notices SET failed_at = $2, due_at = NULL, sealed = NULL WHERE id = $1 AND sent_at IS NULL',
@@ -102,8 +109,11 @@ export function sendFirst(
   )
 }
 
-const noteSent = batched<string>(async (ctx, ids) => {
-  await ctx.sql(markSent, [ids, ctx.clock.now()])
+const noteSent = batched<string>('note-sent', async (ctx, ids) => {
+  const now = ctx.clock.now()
+  const marked = await ctx.sql<{ id: string }>(markSent, [ids, now])
+  const done = new Set(marked.map(({ id }) => id))
+  for (const id of ids) if (!done.has(id)) await ctx.sql(markOneSent, [id, now])
 })
 
 async function noteTry(ctx: SystemContext, { id, attempts }: { id: string; attempts: number }, outcome: MailOutcome) {

@@ -1,4 +1,6 @@
-import { type EngineEvent, statement, UNWAITED } from '../context'
+import { statement } from '../context'
+import type { EngineEvent } from '../ports'
+import { UNWAITED } from '../sql'
 import { batched } from './coalesce'
 
 const LEASE_MS = 30_000
@@ -16,7 +18,7 @@ const markSent = statement(
 )
 
 /** Hands committed events to the engine. One that is lost on the way is sent again; the engine knows it by its id. */
-export const sendOutboxEvents = batched(async (ctx) => {
+export const sendOutboxEvents = batched('send-outbox-events', async (ctx) => {
   for (let full = true; full; ) {
     const now = ctx.clock.now()
     const events = await ctx.sql<EngineEvent>(claim, [now, new Date(now.getTime() + LEASE_MS), BATCH])

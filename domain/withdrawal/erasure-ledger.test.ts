@@ -38,7 +38,7 @@ test('withdrawals at once stand in the ledger once each', async () => {
   for (const { withdrawal_id } of answers) expect(ids.filter((id) => id === withdrawal_id)).toEqual([withdrawal_id])
 })
 
-test.each([3, 40])('whom a backup brings back %i days later, the ledger withdraws again, to the end', async (later) => {
+test.each([3, 40])('F27 the ledger withdraws again whoever a backup brings back %i days later', async (later) => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const bystander = await givenUser(ctx)

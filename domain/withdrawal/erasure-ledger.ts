@@ -1,5 +1,7 @@
-import { type LedgerEntry, type SystemContext, statement, UNWAITED } from '../context'
+import { type SystemContext, statement } from '../context'
+import type { LedgerEntry } from '../ports'
 import { batched } from '../queue/coalesce'
+import { UNWAITED } from '../sql'
 
 const BATCH = 100
 
@@ -29,7 +31,7 @@ interface UnwrittenRow {
  * Runs beside each other would all write, and lock, the same rows. A withdrawal that two instances write at once stands in the
  * ledger twice, which changes nothing.
  */
-export const writeErasureLedger = batched(async (ctx) => {
+export const writeErasureLedger = batched('write-erasure-ledger', async (ctx) => {
   for (let full = true; full; ) {
     const rows = await ctx.sql<UnwrittenRow>(unwritten, [BATCH])
     full = rows.length === BATCH

@@ -19,7 +19,7 @@ test('everything that is due is purged at once, however many batches that takes'
   expect(await ctx.db.withdrawal.count({ where: { purgedAt: null } })).toBe(0)
 })
 
-test('an application that never answers keeps what it is to be told, and nothing else past the thirty days', async () => {
+test('F19 an application that never answers keeps what it is to be told, and nothing else past the thirty days', async () => {
   const ctx = await testContext()
   ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('stuck') ? 503 : 204 })
   const { userId, email, withdrawalId } = await givenWithdrawal(ctx, ['shop', 'stuck'])

@@ -1,4 +1,5 @@
-import { type Sql, type SystemContext, statement } from '../context'
+import { type SystemContext, statement } from '../context'
+import type { Sql } from '../sql'
 import { ERASURE_MS, erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
 
 const due = statement(

@@ -1,4 +1,5 @@
-import { type LedgerEntry, type SystemContext, statement } from '../context'
+import { type SystemContext, statement } from '../context'
+import type { LedgerEntry } from '../ports'
 import { withdrawAgain } from './withdraw-account'
 
 const BATCH = 1000

@@ -1,7 +1,8 @@
 import type { Step } from '@/contract/withdrawal'
 import { deleteArchives } from '../applications/archives'
 import { claimNotifications, nextTry, notify } from '../applications/deliver'
-import { type Sql, type SystemContext, statement } from '../context'
+import { type SystemContext, statement } from '../context'
+import type { Sql } from '../sql'
 import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
 import { pseudonymOf } from './erasure-ledger'
 import { forgetPurged } from './purge-retained-data'
@@ -10,7 +11,7 @@ import type { KeptFor } from './steps/deletion-step'
 /** Longer than anything a step waits for; a run that dies lets go of its step after this. */
 const LEASE_MS = 30_000
 /** A run that has erased for so long lets others have their turn, and goes on at once. */
-const MAX_RUN_MS = 10_000
+const MAX_RUN_MS = 5_000
 
 const claim = statement(
   'claim-deletion-step',

@@ -1,4 +1,5 @@
-import { MAC_TEXT, type SystemContext } from '../context'
+import type { SystemContext } from '../context'
+import { MAC_TEXT } from '../ports'
 
 const STATUS_TOKEN = new RegExp(`^wst_(${MAC_TEXT})$`)
 

@@ -156,7 +156,7 @@ test('a session of more than ten minutes withdraws nothing, an access token of a
   ctx.clock.advance(10 * minute + 1)
   const caller = await asUser(ctx, user)
   expect(await outcomeOf(withdraw(ctx, user))).toBe('AUTH_001')
-  const token = { ...caller, actor: { ...caller.actor, kind: 'access_token' as const, signedInAt: undefined } }
+  const token = { ...caller, actor: { ...caller.actor, kind: 'access_token' as const, authenticatedAt: undefined } }
   expect(await outcomeOf(withdrawAccount(token, { userId: user.userId, confirmation }))).toBe('accepted')
 })
 
@@ -204,7 +204,7 @@ test('the time scale shortens the steps and the wait of the confirmation, not wh
   expect(notice.expiresAt).toEqual(new Date('2026-11-20T21:00:00.000Z'))
 })
 
-test('the steps end at their times and the withdrawal with the last of them', async () => {
+test('L16 the steps end at their times and the withdrawal with the last of them', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const started = await withdraw(ctx, user)
@@ -255,7 +255,7 @@ test('pending transactions hold a withdrawal back, and the answer counts them', 
   expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
 })
 
-test('a withdrawal and a new transaction exclude each other', async () => {
+test('F28 a withdrawal and a new transaction exclude each other', async () => {
   const ctx = await testContext()
   for (let round = 0; round < 25; round++) {
     const user = await givenUser(ctx)

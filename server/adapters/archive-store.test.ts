@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import type { ArchiveStore } from '@/domain/context'
+import type { ArchiveStore } from '@/domain/ports'
 import { createArchiveStore } from './archive-store'
 
 test('a directory keeps one file an archive, and deleting twice is no error', async () => {

@@ -1,19 +1,10 @@
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { AwsClient } from 'aws4fetch'
-import type { ArchiveStore } from '@/domain/context'
-import type { Env } from '../env'
+import type { ArchiveStore } from '@/domain/ports'
+import type { Env, S3Settings } from '../env'
 
 const TIME_OUT_MS = 20_000
-
-export interface S3Settings {
-  /** Such as https://s3.eu-central-1.amazonaws.com; the bucket stands in the path. */
-  endpoint: string
-  bucket: string
-  region: string
-  accessKeyId: string
-  secretAccessKey: string
-}
 
 export function createArchiveStore({
   archiveDir,

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import type { Sql } from '@/domain/context'
+import type { Sql } from '@/domain/sql'
 import { createClock } from './clock'
 
 const HOUR = 60 * 60_000

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Clock, type Sql, statement } from '@/domain/context'
+import type { Clock } from '@/domain/ports'
+import { type NoValues, type Sql, statement } from '@/domain/sql'
 import { isDatabaseAway } from '../http/database-away'
 
 const FOLLOW_MS = 15_000
@@ -9,7 +10,7 @@ const SLOWEST_ANSWER_MS = 200
 const FIRST_LOOKS = 5
 const PAUSE_MS = 200
 
-const readTime = statement('database-time', 'SELECT clock_timestamp() AS now')
+const readTime = statement<NoValues, { now: Date }>('database-time', () => 'SELECT clock_timestamp() AS now')
 
 /**
  * The database's time, so that all instances agree on what has expired. Between two looks it goes on with the process's
@@ -20,7 +21,7 @@ export function createClock(sql: Sql): Clock & { follow(): Promise<void>; stop()
   let isKnown = false
   async function look() {
     const asked = performance.now()
-    const [row] = await sql<{ now: Date }>(readTime, [])
+    const [row] = await sql(readTime, {})
     const answered = performance.now()
     if (!row || (isKnown && answered - asked > SLOWEST_ANSWER_MS)) return
     origin = row.now.getTime() - (asked + answered) / 2

@@ -1,7 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
-import type { Sql } from '@/domain/context'
-import { orderedValues } from '@/domain/sql'
+import { orderedValues, type Sql } from '@/domain/sql'
 import { PrismaClient } from '@/prisma/generated/client'
 import { describeError, log, outsideRequest } from '../watch/log'
 import { openSession } from './database-session'

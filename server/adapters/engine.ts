@@ -1,4 +1,4 @@
-import type { EngineEvent } from '@/domain/context'
+import type { EngineEvent } from '@/domain/ports'
 import { inngest } from '@/inngest/client'
 import { getEnv } from '../env'
 import { refuseMalformed } from '../http/request-errors'

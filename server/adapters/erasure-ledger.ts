@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import type { ErasureLedger, LedgerEntry } from '@/domain/context'
+import type { ErasureLedger, LedgerEntry } from '@/domain/ports'
 
 /** One JSON line a withdrawal, in the data directory and not in the database. */
 export function createErasureLedger({ dataDir }: { dataDir: string }): ErasureLedger {

@@ -1,16 +1,16 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import pino, { type Logger } from 'pino'
+import pino from 'pino'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { afterEach, expect, test, vi } from 'vitest'
 import { parseAddress } from '@/contract/address'
-import type { Message } from '@/domain/context'
+import type { Message } from '@/domain/ports'
+import { processState } from '@/server/process-state'
 import { metrics } from '../watch/metrics'
 import { createMailer } from './mailer'
 
-const shared = globalThis as { __accountLog?: Logger }
 const logged: string[] = []
-shared.__accountLog = pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) })
+processState.log = pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) })
 
 const cleanUps: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -203,7 +203,7 @@ test('the confirmation of a withdrawal leads to its progress', async () => {
   expect(mail.text).toContain('27 November 2026')
 })
 
-test('a message that is sent again keeps its Message-ID, and another message has another', async () => {
+test('F3 a message that is sent again keeps its Message-ID, and another message has another', async () => {
   const { mailer, deliveries } = await givenMailServer()
   for (const id of ['ntc_one', 'ntc_one', 'ntc_two']) await mailer.send({ ...letter(verification()), id })
   const ids = deliveries.map(({ mail }) => mail.messageId)

@@ -1,5 +1,5 @@
 import type { createTransport, SendMailOptions, Transporter } from 'nodemailer'
-import type { Mail } from '@/domain/context'
+import type { Mail } from '@/domain/ports'
 import type { Env } from '../env'
 import { forgetMessages, storeMessage } from '../local/mailbox'
 import { createGate } from '../pages/operator-gate'
@@ -88,13 +88,6 @@ const openTransport = async (url: string): Promise<Transporter> =>
     disableFileAccess: true,
     disableUrlAccess: true,
   } as Parameters<typeof createTransport>[0])
-
-/** Greets the server and signs in, on a connection of its own; rejects where that fails. */
-export async function checkMailServer(url: string, mostWaitMs: number): Promise<void> {
-  const waits = { connectionTimeout: mostWaitMs, greetingTimeout: mostWaitMs, socketTimeout: mostWaitMs }
-  const { createTransport } = await import('nodemailer')
-  await createTransport({ url, ...waits }).verify()
-}
 
 function toMailbox({ mailFrom }: Settings): Deliver {
   return ({ to, userId }, content) =>

@@ -1,14 +1,9 @@
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
 import { GRANTABLE_SCOPES, type GrantableScope, isStorable } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import type { Clock, OutsideIssuer } from '@/domain/context'
+import type { Clock, OutsideIssuer } from '@/domain/ports'
+import type { IssuerSettings } from '../env'
 import { describeError, log } from '../watch/log'
-
-export interface IssuerSettings {
-  jwksUrl: string
-  issuer: string
-  audience: string
-}
 
 const TIME_OUT_MS = 3_000
 /** Asymmetric only: with a public key at hand, a symmetric algorithm would let anyone sign. */

@@ -61,7 +61,7 @@ test('what is no hash is an error, and the next is checked all the same', async 
   expect(await passwords.verify(await passwords.hash('password'), 'password')).toBe(true)
 })
 
-test('without a hash one is checked that takes as long as any made today, and matches nothing', async () => {
+test('L13 a check without a hash costs as much as one with a hash made today, and matches nothing', async () => {
   const settings = (await createPasswords().hash('password')).split('$', 4)
   const { queues, passwords } = heldThreads()
   const verified = passwords.verify(undefined, 'password')

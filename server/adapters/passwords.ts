@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { AppError } from '@/contract/errors'
-import type { Passwords } from '@/domain/context'
+import type { Passwords } from '@/domain/ports'
 import { type PasswordJob, startPasswordThread } from './password-thread'
 
 /** Of a random password that was thrown away, with the settings of all others. */

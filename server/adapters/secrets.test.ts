@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { MacPurpose } from '@/domain/context'
 import { decrypt } from '@/domain/encryption'
+import type { MacPurpose } from '@/domain/ports'
 import { createSecrets } from './secrets'
 
 const PURPOSES: MacPurpose[] = ['verification-code', 'session-token', 'status-token', 'pseudonym', 'idempotency']

@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject, randomInt, timingSafeEqual } from 'node:crypto'
-import type { MacPurpose, Secrets } from '@/domain/context'
 import { decrypt, encrypt } from '@/domain/encryption'
+import type { MacPurpose, Secrets } from '@/domain/ports'
 import { randomText } from './random'
 
 /** The first key of a list signs, all verify: that is how a key is rotated. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import pino, { type Logger } from 'pino'
+import pino from 'pino'
 import { afterEach, expect, test, vi } from 'vitest'
+import { processState } from '@/server/process-state'
 import type { Env } from '../env'
 
 afterEach(() => {
@@ -109,10 +110,9 @@ test('one client is one address, whatever port each of its connections has', asy
 })
 
 test('only a production start without a trusted proxy is warned about, once', async () => {
-  const shared = globalThis as { __accountLog?: Logger }
-  const { __accountLog: before } = shared
+  const { log: before } = processState
   const logged: string[] = []
-  shared.__accountLog = pino({ level: 'info', base: null }, { write: (line: string) => void logged.push(line) })
+  processState.log = pino({ level: 'info', base: null }, { write: (line: string) => void logged.push(line) })
   const { warnWithoutTrustedProxy } = await clientIpWith(undefined)
   const env = (production: boolean, trustedProxyHops: number) => ({ production, trustedProxyHops }) as Env
   for (const [production, hops] of [
@@ -121,7 +121,7 @@ test('only a production start without a trusted proxy is warned about, once', as
     [true, 0],
   ] as const)
     warnWithoutTrustedProxy(env(production, hops))
-  shared.__accountLog = before
+  processState.log = before
   expect(logged.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({ event: 'no_trusted_proxy', hint: expect.stringContaining('TRUSTED_PROXY_HOPS') }),
   ])

@@ -1,13 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { type Env, getEnv } from '../env'
+import { processState } from '../process-state'
 import { log } from '../watch/log'
-
-const shared = globalThis as { __clientIpHeader?: string }
-shared.__clientIpHeader ??= `x-client-ip-${randomUUID()}`
-/** Set by the server entry on every request, under a name that no client knows: where Next runs alone nobody else sets it. */
-const CLIENT_IP = shared.__clientIpHeader
 
 /** Forwarding headers count only as far as TRUSTED_PROXY_HOPS reaches; with 0 the peer itself is the client. */
 export function clientIp(incoming: IncomingMessage): string {
@@ -42,10 +37,10 @@ export function warnWithoutTrustedProxy({ production, trustedProxyHops }: Env): 
 }
 
 export const markClientIp = (incoming: IncomingMessage, ip: string): void => {
-  incoming.headers[CLIENT_IP] = ip
+  incoming.headers[processState.clientIpHeader] = ip
 }
 
 /** What the server entry found; where Next runs alone nothing is known of the peer. */
-export const clientIpOf = (headers: Headers): string => headers.get(CLIENT_IP) || 'unknown'
+export const clientIpOf = (headers: Headers): string => headers.get(processState.clientIpHeader) || 'unknown'
 
 const plain = (address: string) => address.replace(/^::ffff:(?=\d+\.)/, '')

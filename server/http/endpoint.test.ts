@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import pino, { type Logger } from 'pino'
+import pino from 'pino'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import type { GrantableScope as Scope } from '@/contract/define'
@@ -8,8 +8,11 @@ import { operations as all } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { signOut } from '@/domain/access/sessions'
 import { createUser } from '@/domain/access/user'
-import type { Sql, SystemContext } from '@/domain/context'
+import type { SystemContext } from '@/domain/context'
 import type { Limits } from '@/domain/limits/limits'
+import { createProcess } from '@/domain/process'
+import type { Sql } from '@/domain/sql'
+import { processState } from '@/server/process-state'
 import {
   type Answer,
   type Asking,
@@ -35,18 +38,18 @@ import {
   testDatabase,
   wrongCode,
 } from '@/testing/domain'
+import { installContext } from '@/testing/process'
 import { openDatabase } from '../adapters/database'
 import { api } from './api'
 
-const shared = globalThis as { __accountContext?: SystemContext; __accountLog?: Logger }
 const logged: string[] = []
-shared.__accountLog = pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) })
+processState.log = pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) })
 
 let ctx: TestContext
 
 async function begin(limits: Partial<Limits> = {}) {
   ctx = await testContext(limits)
-  shared.__accountContext = ctx
+  installContext(ctx)
 }
 
 beforeEach(() => begin())
@@ -1274,7 +1277,7 @@ async function givenDoomed(place: (typeof DEATHS)[number][0]) {
     if (place === 'between the commit and the answer') await die()
     return result
   }
-  return { context: { ...ctx, sql: doomed(database.sql), transaction }, death }
+  return { context: { ...ctx, process: createProcess(), sql: doomed(database.sql), transaction }, death }
 }
 
 const effectsOf = async (userId: string) => ({
@@ -1290,10 +1293,10 @@ test.each(['createAccessToken', 'withdrawAccount'].flatMap((name) => DEATHS.map(
     const caller = { ...user, token }
     const expected = name === 'createAccessToken' ? { tokens: 1, withdrawals: 0 } : { tokens: 0, withdrawals: 1 }
     const { context, death } = await givenDoomed(place)
-    shared.__accountContext = context
+    installContext(context)
     call(caller, name, keyed('k1'))
     await death
-    shared.__accountContext = ctx
+    installContext(ctx)
 
     expect(await effectsOf(user.userId)).toEqual(found === 'first' ? expected : { tokens: 0, withdrawals: 0 })
     const early = await call(caller, name, keyed('k1'))
@@ -1316,14 +1319,14 @@ test.each(['createAccessToken', 'withdrawAccount'])(
     const token = name === 'createAccessToken' ? createSessionToken(ctx, user.sessionId).token : user.token
     const second = openDatabase((await testDatabase()).url)
     onTestFinished(() => second.close())
-    const instances = [ctx, { ...ctx, sql: second.sql, transaction: second.transaction }]
+    const instances = [ctx, { ...ctx, process: createProcess(), sql: second.sql, transaction: second.transaction }]
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) => {
-        shared.__accountContext = instances[n % 2] as TestContext
+        installContext(instances[n % 2] as TestContext)
         return call({ ...user, token }, name, keyed('k1'))
       }),
     )
-    shared.__accountContext = ctx
+    installContext(ctx)
     const { accepted = 0, REQUEST_007 = 0 } = tally(answers.map(({ code }) => code))
     expect([accepted > 0, accepted + REQUEST_007]).toEqual([true, 20])
     answers.push(await call({ ...user, token }, name, keyed('k1')))
@@ -1354,7 +1357,7 @@ test('a call that is overtaken by its own repetition undoes its effect', async (
 // ---- faults ----
 
 const failing = (error: unknown) => {
-  shared.__accountContext = { ...ctx, sql: () => Promise.reject(error), transaction: () => Promise.reject(error) }
+  installContext({ ...ctx, sql: () => Promise.reject(error), transaction: () => Promise.reject(error) })
 }
 const pgError = (code: string, message = 'canary-of-the-database') => Object.assign(new Error(message), { code })
 
@@ -1363,7 +1366,7 @@ test.each(operations.map(({ name }) => name))(
   async (name) => {
     const caller = await givenCaller(ctx)
     const nowhere = openDatabase('postgresql://canary-user:canary-password@127.0.0.1:1/canary')
-    shared.__accountContext = { ...ctx, sql: nowhere.sql, transaction: nowhere.transaction }
+    installContext({ ...ctx, sql: nowhere.sql, transaction: nowhere.transaction })
     const answer = await asks(caller, name)
     await nowhere.close()
     expect([answer.code, answer.headers.get('Retry-After')]).toEqual(['SERVER_002', '5'])
@@ -1415,7 +1418,7 @@ test('a fault in the middle of a withdrawal leaves the account as it was', async
     'queue-withdrawal-messages',
     'record-withdrawal-start',
   ]) {
-    shared.__accountContext = {
+    installContext({
       ...ctx,
       transaction: (work) =>
         ctx.transaction((sql) =>
@@ -1425,9 +1428,9 @@ test('a fault in the middle of a withdrawal leaves the account as it was', async
             return rows
           }),
         ),
-    }
+    })
     expect((await withdraw(caller)).code).toBe('SERVER_002')
-    shared.__accountContext = ctx
+    installContext(ctx)
     expect((await tracesOf(caller.userId)).withdrawals).toBe(0)
     expect((await asks(caller, 'getEmailStatus')).code).toBe('accepted')
   }
@@ -1437,11 +1440,11 @@ test('a fault in the middle of a withdrawal leaves the account as it was', async
 test('a notice that cannot be written down as sent was sent all the same', async () => {
   const caller = await givenCaller(ctx)
   const { id, code } = await givenChange(ctx, caller)
-  shared.__accountContext = {
+  installContext({
     ...ctx,
     sql: (statement, values) =>
       statement.name === 'mark-notices-sent' ? Promise.reject(pgError('57P01')) : ctx.sql(statement, values),
-  }
+  })
   const answer = await verify(caller, id, code)
   expect([answer.code, answer.data.notification_sent]).toEqual(['accepted', true])
 })
@@ -1483,7 +1486,7 @@ test('no line of the log holds a name, an address, a password, a code, a token, 
   ctx.mail.send = take
   failing(pgError('23505', `duplicate key (${email})`))
   expect((await asks(caller, 'getEmailStatus')).code).toBe('SERVER_001')
-  shared.__accountContext = ctx
+  installContext(ctx)
   expect((await verify(caller, id, code)).code).toBe('accepted')
   await withdraw(caller, { body: { confirmation: 'DELETE_MY_ACCOUNT', feedback: mark }, headers })
   await ctx.settle()

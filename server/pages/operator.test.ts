@@ -1,7 +1,9 @@
-import pino, { type Logger } from 'pino'
+import pino from 'pino'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { setRole } from '@/domain/access/operators'
+import { processState } from '@/server/process-state'
 import { givenUser, givenWithdrawal, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { installContext } from '@/testing/process'
 import { getEnv } from '../env'
 import { retryAsOperator } from './operator'
 
@@ -9,8 +11,7 @@ const signedIn = vi.hoisted(() => ({ sessionId: '' }))
 // The cookie can only be read inside Next; what it names is checked here as ever.
 vi.mock('next-auth', () => ({ getServerSession: async () => (signedIn.sessionId ? signedIn : null) }))
 
-const shared = globalThis as { __accountContext?: unknown; __accountLog?: Logger }
-shared.__accountLog = pino({ level: 'silent' })
+processState.log = pino({ level: 'silent' })
 const SAME_ORIGIN = { 'Sec-Fetch-Site': 'same-origin' }
 let ctx: TestContext
 let operator: TestUser
@@ -18,7 +19,7 @@ let withdrawalId: string
 
 beforeEach(async () => {
   ctx = await testContext()
-  shared.__accountContext = ctx
+  installContext(ctx)
   operator = await givenUser(ctx)
   await setRole(ctx, { userId: operator.userId, role: 'operator' })
   signedIn.sessionId = operator.sessionId

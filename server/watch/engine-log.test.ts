@@ -2,10 +2,10 @@ import { Inngest } from 'inngest'
 import { serve } from 'inngest/edge'
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest'
 import { inngest } from '@/inngest/client'
+import { processState } from '@/server/process-state'
 import { engineLog } from './engine-log'
 import { createLog } from './log'
 
-const shared = globalThis as { __accountLog?: unknown }
 const lines: Record<string, unknown>[] = []
 const consoles: MockInstance[] = []
 const SECRET = 'erika@example.test'
@@ -13,7 +13,7 @@ const SECRET = 'erika@example.test'
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true })
   lines.length = 0
-  shared.__accountLog = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) })
+  processState.log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) })
   consoles.length = 0
   for (const method of ['log', 'info', 'warn', 'error', 'debug'] as const) consoles.push(vi.spyOn(console, method))
 })

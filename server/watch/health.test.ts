@@ -2,21 +2,19 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { afterEach, expect, test, vi } from 'vitest'
+import { processState } from '@/server/process-state'
 import { testContext } from '@/testing/domain'
+import { installContext } from '@/testing/process'
 import { openDatabase } from '../adapters/database'
-import { createHealth, live, ready, stopBeingReady } from './health'
+import { live, ready, stopBeingReady } from './health'
+import { createHealth } from './health-checks'
 
 const NOWHERE = '127.0.0.1:9'
 const LOCAL = { smtpUrl: undefined, engine: false, engineUrl: undefined }
-const shared = globalThis as {
-  __accountContext?: unknown
-  __accountHealth?: unknown
-  __accountStopping?: boolean
-}
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
-  shared.__accountHealth = undefined
-  shared.__accountStopping = undefined
+  processState.health = undefined
+  processState.isStopping = undefined
   vi.restoreAllMocks()
   for (const cleanUp of cleanUps.splice(0)) await cleanUp()
 })
@@ -43,7 +41,7 @@ test('with everything there the service is ready, and says what each part is', a
 })
 
 test('while all is there the answer names no degraded part, and while the process stops it is not ready', async () => {
-  shared.__accountContext = await testContext()
+  installContext(await testContext())
   const parts = { database: 'ok', mail: 'local', engine: 'timer' }
   const before = await ready()
   expect([before.status, await before.json()]).toEqual([200, { status: 'ready', ...parts }])
@@ -53,7 +51,7 @@ test('while all is there the answer names no degraded part, and while the proces
 })
 
 test('without its database the service is alive but not ready, and names the part and nothing else', async () => {
-  shared.__accountContext = givenDatabaseAway()
+  installContext(givenDatabaseAway())
   const [alive, response] = [await live(), await ready()]
   expect([alive.status, response.status]).toEqual([200, 503])
   for (const { headers } of [alive, response]) expect(headers.get('Cache-Control')).toBe('no-store')
@@ -124,7 +122,7 @@ test('the answer names what is degraded beside a database that is away', async (
     engine: true,
     engineUrl: `http://${NOWHERE}`,
   })
-  shared.__accountHealth = health
+  processState.health = health
   const response = await ready()
   expect([response.status, await response.json()]).toEqual([
     503,

@@ -1,94 +1,26 @@
-import { type SystemContext, statement } from '@/domain/context'
-import { checkMailServer } from '../adapters/mailer'
 import { systemContext } from '../context'
-import { type Env, getEnv } from '../env'
+import { getEnv } from '../env'
 import { answer } from '../http/answer'
-
-const MOST_WAIT_MS = 2_000
-/** A part that is away is asked again soon, so that its return is noticed. */
-const AWAY_KEPT_MS = 1_000
-const KEPT_MS = { database: 1_000, mail: 30_000, engine: 5_000 }
-
-export const ping = statement('ping', 'SELECT 1')
-
-const shared = globalThis as { __accountHealth?: () => Promise<Health>; __accountStopping?: boolean }
-
-type Check = () => Promise<boolean>
-type Part = 'database' | 'mail' | 'engine'
-export interface Health {
-  /** Why the service cannot serve; undefined while it can. */
-  reason: 'database_away' | 'stopping' | undefined
-  parts: Record<Part, string>
-  /** Parts that are away and without which the service serves all the same. */
-  degraded: Part[]
-}
-
-/** However often health is asked for, each part is asked once in a while, and waited for two seconds at most. */
-export function createHealth(ctx: Pick<SystemContext, 'sql'>, env: Pick<Env, 'smtpUrl' | 'engine' | 'engineUrl'>) {
-  const { smtpUrl, engine, engineUrl } = env
-  const database = remembered(KEPT_MS.database, () => ctx.sql(ping, []))
-  const mail = smtpUrl ? remembered(KEPT_MS.mail, () => checkMailServer(smtpUrl, MOST_WAIT_MS)) : null
-  const events = engine && engineUrl ? remembered(KEPT_MS.engine, () => fetchAny(engineUrl)) : null
-  return async (): Promise<Health> => {
-    const [isDatabaseThere, isMailThere, isEngineThere] = await Promise.all([database(), mail?.(), events?.()])
-    const parts: Health['parts'] = {
-      database: isDatabaseThere ? 'ok' : 'away',
-      mail: isMailThere === undefined ? 'local' : isMailThere ? 'ok' : 'away',
-      engine: !engine ? 'timer' : isEngineThere === undefined ? 'unknown' : isEngineThere ? 'reachable' : 'away',
-    }
-    return {
-      // Mail waits in rows, and the sweep does the engine's work: turning callers away would help nobody.
-      reason: shared.__accountStopping ? 'stopping' : isDatabaseThere ? undefined : 'database_away',
-      parts,
-      degraded: (['mail', 'engine'] as const).filter((part) => parts[part] === 'away'),
-    }
-  }
-}
-
-function remembered(keptMs: number, ask: () => Promise<unknown>): Check {
-  let last: Promise<boolean> | undefined
-  let goodUntil = 0
-  return () => {
-    if (last && performance.now() < goodUntil) return last
-    goodUntil = Number.POSITIVE_INFINITY
-    last = answers(ask).then((isThere) => {
-      goodUntil = performance.now() + (isThere ? keptMs : Math.min(keptMs, AWAY_KEPT_MS))
-      return isThere
-    })
-    return last
-  }
-}
-
-function answers(ask: () => Promise<unknown>): Promise<boolean> {
-  const asked = ask().then(
-    () => true,
-    () => false,
-  )
-  return Promise.race([asked, new Promise<false>((resolve) => setTimeout(resolve, MOST_WAIT_MS, false).unref())])
-}
-
-/** Any answer will do: whoever answers is there. */
-async function fetchAny(url: string) {
-  const response = await fetch(url, { signal: AbortSignal.timeout(MOST_WAIT_MS), redirect: 'manual' })
-  await response.body?.cancel()
-}
+import { processState } from '../process-state'
+import { createHealth, type Health } from './health-checks'
 
 /** The process answers. */
 export const live = async (): Promise<Response> => answer(200, { status: 'live' })
 
 export function currentHealth(): Promise<Health> {
-  shared.__accountHealth ??= createHealth(systemContext(), getEnv())
-  return shared.__accountHealth()
+  processState.health ??= createHealth(systemContext(), getEnv())
+  return processState.health()
 }
 
 /** From now on a balancer is told to send its requests elsewhere. */
 export function stopBeingReady(): void {
-  shared.__accountStopping = true
+  processState.isStopping = true
 }
 
 /** 503 only where requests cannot be served; says which part is away, and nothing of where it is. */
 export async function ready(): Promise<Response> {
-  const { reason, parts, degraded } = await currentHealth()
+  const { reason: missing, parts, degraded } = await currentHealth()
+  const reason = processState.isStopping ? 'stopping' : missing
   return answer(reason ? 503 : 200, {
     status: reason ? 'not_ready' : 'ready',
     ...(reason && { reason }),

@@ -1,13 +1,14 @@
 import { setTimeout } from 'node:timers/promises'
-import pino, { type Logger } from 'pino'
+import pino from 'pino'
 import { beforeEach, expect, test } from 'vitest'
+import { processState } from '@/server/process-state'
 import { change, givenCaller } from '@/testing/api'
 import { testContext } from '@/testing/domain'
+import { installContext } from '@/testing/process'
 import { createLog, describeError, inRequest, log, outsideRequest, requestIdOf } from './log'
 
-const shared = globalThis as { __accountContext?: unknown; __accountLog?: Logger }
 const lines: Record<string, unknown>[] = []
-shared.__accountLog = createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) })
+processState.log = createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) })
 const eventsOf = (id?: string) => lines.filter(({ requestId }) => requestId === id).map(({ event }) => event)
 
 beforeEach(() => {
@@ -21,7 +22,7 @@ test('what a request does carries its id in the log, after its answer too, and o
     log().info({ event: 'mail' })
     return 'accepted'
   }
-  shared.__accountContext = ctx
+  installContext(ctx)
   const changeAs = async (requestId: string) => {
     const caller = await givenCaller(ctx)
     const { code } = await change(caller, `new-${caller.email}`, { headers: { 'X-Request-Id': requestId } })
@@ -49,13 +50,13 @@ test('below the chosen level nothing is written', () => {
 })
 
 test('the process has one log, at the level of the settings, on standard output', () => {
-  const own = shared.__accountLog
-  shared.__accountLog = undefined
+  const own = processState.log
+  processState.log = undefined
   const first = log()
   expect(first.level).toBe('info')
   expect((first as unknown as Record<symbol, { fd: number }>)[pino.symbols.streamSym]?.fd).toBe(1)
   expect(log()).toBe(first)
-  shared.__accountLog = own
+  processState.log = own
 })
 
 test('work that many requests share carries the id of none', () => {

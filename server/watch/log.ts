@@ -1,18 +1,15 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import pino, { type DestinationStream, type Logger } from 'pino'
 import { randomText } from '../adapters/random'
 import { getEnv } from '../env'
+import { processState } from '../process-state'
 import { standardOutput } from './log-destination'
 
-const shared = globalThis as { __accountLog?: Logger; __accountRequest?: AsyncLocalStorage<string> }
-// Next and the server entry are two bundles of the same code.
-shared.__accountRequest ??= new AsyncLocalStorage()
-const currentRequest = shared.__accountRequest
+const { currentRequestId } = processState
 
 /** One JSON line an event on standard output. Callers pass ids and codes, never addresses, names, codes or tokens. */
 export function log(): Logger {
-  shared.__accountLog ??= createLog(getEnv().logLevel)
-  return shared.__accountLog
+  processState.log ??= createLog(getEnv().logLevel)
+  return processState.log
 }
 
 export function createLog(level: string, destination: DestinationStream = standardOutput(tellLost)): Logger {
@@ -22,7 +19,7 @@ export function createLog(level: string, destination: DestinationStream = standa
 const tellLost = (lines: number) => log().warn({ event: 'log_lines_lost', lines })
 
 const nameRequest = () => {
-  const requestId = currentRequest.getStore()
+  const requestId = currentRequestId.getStore()
   return requestId ? { requestId } : {}
 }
 
@@ -32,10 +29,10 @@ export function requestIdOf(given: string | string[] | null | undefined): string
 }
 
 /** Every line that the work writes carries the request's id, also what goes on after the answer. */
-export const inRequest = <T>(requestId: string, work: () => T): T => currentRequest.run(requestId, work)
+export const inRequest = <T>(requestId: string, work: () => T): T => currentRequestId.run(requestId, work)
 
 /** For what a request only happens to come by, such as a connection that many share. */
-export const outsideRequest = <T>(work: () => T): T => currentRequest.exit(work)
+export const outsideRequest = <T>(work: () => T): T => currentRequestId.exit(work)
 
 /** What of an error may be logged: its kind and place. A message or a parameter could carry an address. */
 export function describeError(error: unknown): { kind: string; code?: string; at?: string } {

@@ -1,7 +1,10 @@
-import pino, { type Logger } from 'pino'
+import pino from 'pino'
 import { beforeEach, expect, test, vi } from 'vitest'
+import { processState } from '@/server/process-state'
 import { call, givenCaller } from '@/testing/api'
 import { givenUser, givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import { installContext } from '@/testing/process'
+import { currentHealth } from './health'
 import { metricsPage } from './metrics-page'
 
 const TOKEN = 'metrics-token-0123456789'
@@ -11,14 +14,13 @@ vi.mock('../env', async (original) => {
   return { ...env, getEnv: () => ({ ...env.getEnv(), ...settings }) }
 })
 
-const shared = globalThis as { __accountContext?: unknown; __accountLog?: Logger; __accountHealth?: unknown }
-shared.__accountLog = pino({ level: 'silent' })
+processState.log = pino({ level: 'silent' })
 let ctx: TestContext
 
 beforeEach(async () => {
   ctx = await testContext()
-  shared.__accountContext = ctx
-  shared.__accountHealth = undefined
+  installContext(ctx)
+  processState.health = undefined
   settings.metricsToken = TOKEN
 })
 
@@ -89,7 +91,7 @@ test('what is left to do is read when it is asked for, and left out where it can
   expect(figure(await read(), 'account_notices{state="waiting"}')).toBe(0)
   await ctx.db.notice.create({ data: { id: 'ntc_x', userId, kind: 'email_changed', createdAt: at, dueAt: at } })
   expect(figure(await read(), 'account_notices{state="waiting"}')).toBe(1)
-  shared.__accountContext = { ...ctx, sql: () => Promise.reject(new Error('away')) }
+  installContext({ ...ctx, sql: () => Promise.reject(new Error('away')) })
   const text = await read()
   expect(text).not.toMatch(/^account_(notices|deletion_steps|outbox_events|event_deliveries|silent_applications)[ {]/m)
   expect(text).toContain('account_password_hashes{state="running"} 0')
@@ -101,8 +103,9 @@ test('a mail server or an engine that is away is a figure of its own, which goes
     return ['mail', 'engine'].map((part) => figure(text, `account_degraded{part="${part}"}`))
   }
   expect(await parts()).toEqual([0, 0])
-  shared.__accountHealth = async () => ({ degraded: ['mail', 'engine'] })
+  const healthy = await currentHealth()
+  processState.health = async () => ({ ...healthy, degraded: ['mail', 'engine'] })
   expect(await parts()).toEqual([1, 1])
-  shared.__accountHealth = async () => ({ degraded: ['engine'] })
+  processState.health = async () => ({ ...healthy, degraded: ['engine'] })
   expect(await parts()).toEqual([0, 1])
 })

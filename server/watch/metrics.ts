@@ -1,72 +1,9 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { processState } from '../process-state'
+import { createMetrics, type Metrics } from './metric-definitions'
 
-const shared = globalThis as { __accountMetrics?: ReturnType<typeof createMetrics> }
-
-/** One registry for the process: Next and the server entry are two bundles of the same code. */
-export function metrics() {
-  shared.__accountMetrics ??= createMetrics()
-  return shared.__accountMetrics
-}
-
-function createMetrics() {
-  const registry = new Registry()
-  const registers = [registry]
-  return {
-    registry,
-    requests: new Histogram({
-      name: 'account_request_duration_seconds',
-      help: 'Answers of the API by operation and code: OK, REPLAYED or an error code.',
-      labelNames: ['operation', 'code'],
-      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-      registers,
-    }),
-    mails: new Counter({
-      name: 'account_mails_total',
-      help: 'Messages by template and result: accepted, deferred (not taken for now) or refused (for good) by the mail server.',
-      labelNames: ['template', 'result'],
-      registers,
-    }),
-    passwords: new Gauge({
-      name: 'account_password_hashes',
-      help: 'Password hashes of this instance by state: running or waiting.',
-      labelNames: ['state'],
-      registers,
-    }),
-    steps: new Gauge({
-      name: 'account_deletion_steps',
-      help: 'Unfinished deletion steps: open, and of these due, overdue and failing.',
-      labelNames: ['state'],
-      registers,
-    }),
-    outbox: new Gauge({
-      name: 'account_outbox_events',
-      help: 'Events that the engine has not taken over.',
-      registers,
-    }),
-    degraded: new Gauge({
-      name: 'account_degraded',
-      help: 'Mail server and engine: 1 while it does not answer, 0 while it does or where none is configured.',
-      labelNames: ['part'],
-      registers,
-    }),
-    deliveries: new Gauge({
-      name: 'account_event_deliveries',
-      help: 'Events to applications by state: waiting, or dead (given up after seven days).',
-      labelNames: ['state'],
-      registers,
-    }),
-    silentApps: new Gauge({
-      name: 'account_silent_applications',
-      help: 'Connected applications that have left a call without a good answer for 24 hours.',
-      registers,
-    }),
-    notices: new Gauge({
-      name: 'account_notices',
-      help: 'Notices by state: waiting for the mail server, or failed (given up in the last 30 days).',
-      labelNames: ['state'],
-      registers,
-    }),
-  }
+export function metrics(): Metrics {
+  processState.metrics ??= createMetrics()
+  return processState.metrics
 }
 
 // Most of what an observation costs is finding its labels.

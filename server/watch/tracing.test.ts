@@ -1,10 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import pino, { type Logger } from 'pino'
+import pino from 'pino'
 import { afterAll, expect, test, vi } from 'vitest'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
+import { processState } from '@/server/process-state'
 import { call, givenCaller } from '@/testing/api'
 import { asUser, runDueWork, testContext } from '@/testing/domain'
+import { installContext } from '@/testing/process'
 import { startTracing, stopTracing, traced } from './tracing'
 
 const settings = vi.hoisted(() => ({ otlpEndpoint: undefined as string | undefined }))
@@ -22,8 +24,7 @@ interface Span {
   status: { code: number }
 }
 
-const shared = globalThis as { __accountContext?: unknown; __accountLog?: Logger; __accountTracing?: unknown }
-shared.__accountLog = pino({ level: 'silent' })
+processState.log = pino({ level: 'silent' })
 const received: { path: string | undefined; body: string }[] = []
 const collector = createServer(async (request, response) => {
   let body = ''
@@ -35,7 +36,7 @@ afterAll(() => collector.close())
 
 test('nothing is loaded or sent where no collector is configured', async () => {
   await startTracing()
-  expect(shared.__accountTracing).toBeUndefined()
+  expect(processState.tracing).toBeUndefined()
   expect(await traced('work', {}, async () => 'done')).toBe('done')
 })
 
@@ -44,7 +45,7 @@ test('every answer and every deletion step is one span, with ids and codes only'
   settings.otlpEndpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}/`
   await startTracing()
   const ctx = { ...(await testContext()), traced }
-  shared.__accountContext = ctx
+  installContext(ctx)
   const user = await givenCaller(ctx)
   const asking = { query: '?canary=1', ip: '192.0.2.77' }
   await call(user, 'getEmailStatus', { ...asking, headers: { 'X-Request-Id': 'traced-1' } })

@@ -1,7 +1,6 @@
-import type { Tracer } from '@opentelemetry/api'
 import { getEnv } from '../env'
+import { processState } from '../process-state'
 
-const shared = globalThis as { __accountTracing?: { tracer: Tracer; stop(): Promise<void> } }
 /** SpanKind.SERVER and SpanStatusCode.ERROR: as values they would load the package where no trace is wanted. */
 const [SERVER, ERROR] = [1, 2]
 
@@ -11,7 +10,7 @@ const [SERVER, ERROR] = [1, 2]
  */
 export async function startTracing(): Promise<void> {
   const { otlpEndpoint } = getEnv()
-  if (!otlpEndpoint || shared.__accountTracing) return
+  if (!otlpEndpoint || processState.tracing) return
   const [{ BatchSpanProcessor, TracerProvider }, { OTLPTraceExporter }, resources] = await Promise.all([
     import('@opentelemetry/sdk-trace'),
     import('@opentelemetry/exporter-trace-otlp-http'),
@@ -24,13 +23,13 @@ export async function startTracing(): Promise<void> {
       .merge(resources.detectResources({ detectors: [resources.envDetector] })),
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   })
-  shared.__accountTracing = { tracer: provider.getTracer('user-account-service'), stop: () => provider.shutdown() }
+  processState.tracing = { tracer: provider.getTracer('user-account-service'), stop: () => provider.shutdown() }
 }
 
 /** Sends what is left. */
 export async function stopTracing(): Promise<void> {
-  const tracing = shared.__accountTracing
-  shared.__accountTracing = undefined
+  const tracing = processState.tracing
+  processState.tracing = undefined
   await tracing?.stop()
 }
 
@@ -44,7 +43,7 @@ interface AnsweredRequest {
 }
 
 export function traceRequest({ requestId, method, operation, status, code, ms }: AnsweredRequest): void {
-  const span = shared.__accountTracing?.tracer.startSpan(operation ?? 'no operation', {
+  const span = processState.tracing?.tracer.startSpan(operation ?? 'no operation', {
     kind: SERVER,
     startTime: Date.now() - ms,
     attributes: {
@@ -60,7 +59,7 @@ export function traceRequest({ requestId, method, operation, status, code, ms }:
 
 /** A piece of work as a span of its own. */
 export async function traced<T>(name: string, attributes: Record<string, string>, work: () => Promise<T>): Promise<T> {
-  const span = shared.__accountTracing?.tracer.startSpan(name, { attributes })
+  const span = processState.tracing?.tracer.startSpan(name, { attributes })
   try {
     return await work()
   } catch (error) {

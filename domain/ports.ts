@@ -1,0 +1,133 @@
+import type { Scope } from '@/contract/define'
+import type { VerificationMethod } from '@/contract/email'
+
+export interface Clock {
+  now(): Date
+}
+
+/** What a MAC is for; two purposes never share one. */
+export type MacPurpose = 'verification-code' | 'session-token' | 'status-token' | 'pseudonym' | 'idempotency'
+
+/** A MAC as base64url, for patterns. Its last character holds four bits: with any character in its place one MAC had four texts. */
+export const MAC_TEXT = '[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]'
+
+export interface Secrets {
+  /** `prefix` and 128 random bits, URL-safe. */
+  randomId(prefix: string): string
+  /** 256 random bits, URL-safe. */
+  randomToken(): string
+  /** Six digits, uniform over 000000–999999. */
+  randomCode(): string
+  /** With the newest key. */
+  mac(purpose: MacPurpose, text: string): Buffer
+  /** With every key that is still configured, the newest first. */
+  macs(purpose: MacPurpose, text: string): Buffer[]
+  /** Constant time, with any key that is still configured. */
+  macMatches(purpose: MacPurpose, text: string, mac: Uint8Array): boolean
+  /** Encrypts with the newest key that is not in the database. */
+  seal(content: Uint8Array | string): Buffer
+  /** Null when no configured key opens it. */
+  open(sealed: Uint8Array): Buffer | null
+  /** Whether the newest key opens it, so that older keys are not needed for it. */
+  isSealedWithNewest(sealed: Uint8Array): boolean
+}
+
+export interface Passwords {
+  hash(password: string): Promise<string>
+  /** Without a hash, false after the same work: an unknown account takes as long as a known one. */
+  verify(hash: string | undefined, password: string): Promise<boolean>
+}
+
+export type Message =
+  | {
+      template: 'verify-new-email'
+      userName: string
+      currentEmail: string
+      newEmail: string
+      code: string
+      link: string
+      validMs: number
+      firstMethod: VerificationMethod
+    }
+  | {
+      template: 'email-changed'
+      userName: string
+      oldEmail: string
+      newEmail: string
+      changedAt: Date
+      ipAddress: string
+    }
+  | {
+      template: 'email-change-requested'
+      userName: string
+      newEmailMasked: string
+      requestedAt: Date
+      ipAddress: string
+    }
+  | {
+      template: 'account-withdrawal-started'
+      userName: string
+      progressUrl: string
+      scheduledCompletion: Date
+      retentionDays: number
+    }
+
+/** `refused`: the mail server will never take this message for this recipient. `deferred`: not now, for whatever reason. */
+export type MailOutcome = 'accepted' | 'deferred' | 'refused'
+
+export interface Mail {
+  /** One try. `id` is stable over repeated tries of the same message. */
+  send(mail: { to: string; id: string; userId: string; message: Message }): Promise<MailOutcome>
+  /** Removes what a local mailbox keeps of this user. */
+  forget(userId: string): Promise<void>
+}
+
+/** Where encrypted copies of users' data are kept. */
+export interface ArchiveStore {
+  put(objectKey: string, content: Uint8Array): Promise<void>
+  exists(objectKey: string): Promise<boolean>
+  /** An object that is not there is no error: a run that was killed may have deleted it. Ask `exists` before the first try. */
+  delete(objectKey: string): Promise<void>
+}
+
+/** One withdrawal in the erasure ledger: enough to carry it out again, and nothing that names the person. */
+export interface LedgerEntry {
+  withdrawalId: string
+  /** The keyed pseudonym of the user id. */
+  pseudonym: string
+  /** ISO 8601 */
+  startedAt: string
+  keeps: { analytics: boolean; auditLogs: boolean; transactionHistory: boolean }
+}
+
+/** Kept outside the database and its backups, so that a restored backup cannot bring people back. */
+export interface ErasureLedger {
+  append(entries: LedgerEntry[]): Promise<void>
+  read(): Promise<LedgerEntry[]>
+}
+
+export interface AppRequest {
+  endpoint: string
+  headers: Record<string, string>
+  body: string
+}
+
+/** Status 0: no answer, for the reason that `problem` names. */
+export interface AppAnswer {
+  status: number
+  problem?: string
+  retryAfterMs?: number
+}
+
+/** Whose token it is; null when it is not a good token of that issuer. Throws SERVER_002 when that cannot be found out. */
+export interface OutsideIssuer {
+  verify(token: string): Promise<{ userId: string; scopes: Scope[]; expiresAt: Date } | null>
+}
+
+export interface EngineEvent {
+  /** The engine recognises a repetition by it. */
+  id: string
+  name: string
+  /** Ids only. */
+  data: Record<string, string>
+}

@@ -1,0 +1,55 @@
+/** Work of one kind, which runs once at a time. */
+export interface Batch<Item> {
+  waiting: Item[]
+  /** The run that began last, and the run that takes the items that come before it begins. */
+  running?: Promise<void> | undefined
+  next?: Promise<void> | undefined
+}
+
+/** Questions of one kind, which share statements. */
+export interface SharedLookUp<Question, Answer> {
+  waiting: { question: Question; resolve(answer: Answer): void; reject(reason: unknown): void }[]
+  underWay: number
+  /** How long the statement took that was answered last. */
+  tookMs: number
+}
+
+/** Calls of deletion steps to applications that are under way. */
+export interface DeletionCalls {
+  isFirst: boolean
+  taken: Set<Promise<unknown>>
+  /** A run waits for free places and begins what is due in them. */
+  isFilling: boolean
+}
+
+/** Deliveries of events to one application that are under way. */
+export interface DeliveryCalls {
+  calls: Set<Promise<unknown>>
+  isWorkedOff: boolean
+  /** More has become due while a run works it off. */
+  isAskedAgain: boolean
+}
+
+/** What one process keeps in memory. All contexts of a process share it: the context of a request is a copy of the service's. */
+export interface Process {
+  batches: Map<string, Batch<unknown>>
+  lookUps: Map<string, SharedLookUp<unknown, unknown>>
+  /** First tries and later tries have places of their own, so that applications that hang hold up no first try. */
+  deletionCalls: readonly DeletionCalls[]
+  /** By the id of the application. */
+  deliveryCalls: Map<string, DeliveryCalls>
+  reads: {
+    /** The times of each user's reads, the oldest first. */
+    times: Map<string, number[]>
+    /** With so many users, those without a read in the window are removed. */
+    cleanupSize: number
+  }
+}
+
+export const createProcess = (): Process => ({
+  batches: new Map(),
+  lookUps: new Map(),
+  deletionCalls: [true, false].map((isFirst) => ({ isFirst, taken: new Set(), isFilling: false })),
+  deliveryCalls: new Map(),
+  reads: { times: new Map(), cleanupSize: 0 },
+})

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { TestContext } from 'vitest'
+import { freePort } from '@/server/local/embedded-postgres'
+import { until } from './until'
+
+const PROGRAM = [process.env.PGBOUNCER, '/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(
+  (file) => file && existsSync(file),
+)
+export const hasPgBouncer = PROGRAM !== undefined
+
+/** It refuses to run as root. */
+const NOBODY = 65_534
+
+/** A PgBouncer of the test's own before this database; the URL under which it is reached. */
+export async function startPgBouncer(
+  test: Pick<TestContext, 'onTestFinished'>,
+  databaseUrl: string,
+  mode: 'session' | 'transaction',
+): Promise<string> {
+  const { hostname, port: target, password } = new URL(databaseUrl)
+  const port = await freePort()
+  const directory = await mkdtemp(path.join(tmpdir(), 'pgbouncer-'))
+  const file = path.join(directory, 'pgbouncer.ini')
+  const settings = {
+    listen_addr: '127.0.0.1',
+    listen_port: port,
+    unix_socket_dir: '',
+    auth_type: 'any',
+    pool_mode: mode,
+    default_pool_size: 40,
+    // As most are set up: what a client asks for when it connects is dropped.
+    ignore_startup_parameters: 'options',
+  }
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`)
+  const database = `* = host=${hostname} port=${target} user=postgres password=${decodeURIComponent(password)}`
+  await writeFile(file, `[databases]\n${database}\n[pgbouncer]\n${lines.join('\n')}\n`, { mode: 0o600 })
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) {
+    await chmod(directory, 0o755)
+    await chown(file, NOBODY, NOBODY)
+  }
+  const child = spawn(PROGRAM ?? '', [file], { stdio: 'ignore', ...(isRoot && { uid: NOBODY, gid: NOBODY }) })
+  test.onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await rm(directory, { recursive: true })
+  })
+  await until('PgBouncer answers', () => answers(port), 10_000)
+  return Object.assign(new URL(databaseUrl), { port: String(port) }).href
+}
+
+const answers = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })

@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest'
+import type { Instance } from '@/faults/instance'
+import { changeEmail, emailStatus } from '@/faults/person'
+import { givenWorld } from '@/faults/world'
+import { COSTLY, givenPeople, type Person } from './people'
+
+/** Calls of each kind, in turn, so that whatever else the machine does falls on both alike. */
+const SAMPLES = Number(process.env.SAMPLES ?? 400)
+const HIGH = '1000000'
+const SETTINGS = {
+  SIGN_IN_LIMIT: HIGH,
+  SIGN_IN_ADDRESS_LIMIT: HIGH,
+  EMAIL_PASSWORD_LIMIT: HIGH,
+  EMAIL_PASSWORD_DAY_LIMIT: HIGH,
+  READ_LIMIT: HIGH,
+}
+
+/**
+ * How often a call of the first kind took longer than one of the second, which is 0.5 where nobody can tell them apart.
+ * Its deviation by chance alone is 0.02 with 400 calls of each.
+ */
+function distinguishability(first: number[], second: number[]): number {
+  const sorted = second.toSorted((a, b) => a - b)
+  const below = (value: number) => {
+    let [low, high] = [0, sorted.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((sorted[middle] ?? 0) < value) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+  return first.reduce((sum, value) => sum + below(value), 0) / (first.length * sorted.length)
+}
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+
+/** Alternately, after a few that warm up; nothing tells them apart but, at most, a small part of what a call takes. */
+async function expectAlike(what: string, first: () => Promise<unknown>, second: () => Promise<unknown>) {
+  const times: [number[], number[]] = [[], []]
+  for (let round = -20; round < SAMPLES; round++) {
+    const order = round % 2 ? [0, 1] : [1, 0]
+    for (const kind of order) {
+      const startedAt = performance.now()
+      await (kind === 0 ? first : second)()
+      if (round >= 0) times[kind as 0 | 1].push(performance.now() - startedAt)
+    }
+  }
+  const chance = distinguishability(...times)
+  const [one, other] = times.map(median) as [number, number]
+  process.stdout.write(`  ${what}: ${one.toFixed(2)} and ${other.toFixed(2)} ms (median), ${chance.toFixed(3)}\n`)
+  const isSmall = Math.abs(one - other) < 0.05 * Math.max(one, other)
+  expect({ what, isAlike: isSmall || Math.abs(chance - 0.5) < 0.1 }).toEqual({ what, isAlike: true })
+}
+
+async function csrfOf(instance: Instance) {
+  const csrf = await fetch(`${instance.url}/api/auth/csrf`)
+  const { csrfToken } = (await csrf.json()) as { csrfToken: string }
+  return {
+    csrfToken,
+    cookie: csrf.headers
+      .getSetCookie()
+      .map((line) => line.split(';')[0])
+      .join('; '),
+  }
+}
+
+const OPTIONS = { timeout: 1_200_000 }
+
+test(
+  'L13 a sign-in takes as long for an unknown address and for a withdrawn account as for a known one',
+  OPTIONS,
+  async (context) => {
+    const world = await givenWorld(context, SETTINGS)
+    const instance = await world.start()
+    const people = await givenPeople(world, SAMPLES + 100, { cost: COSTLY })
+    const gone = await givenPeople(world, SAMPLES + 100, { cost: COSTLY })
+    await world.query(`UPDATE users SET withdrawn_at = now(), email_key = NULL WHERE id = ANY($1)`, [
+      gone.map(({ id }) => id),
+    ])
+    const { csrfToken, cookie } = await csrfOf(instance)
+    const signIn = async (email: string) => {
+      const response = await fetch(`${instance.url}/api/auth/callback/credentials`, {
+        method: 'POST',
+        headers: { Cookie: cookie },
+        body: new URLSearchParams({ csrfToken, email, password: 'not the password', json: 'true' }),
+        redirect: 'manual',
+      })
+      expect(response.status).toBe(401)
+      await response.text()
+    }
+    let turn = 0
+    const next = (of: Person[]) => of[turn++ % of.length]?.email ?? ''
+    const nobody = () => `old-x${Math.random().toString(16).slice(2, 17).padEnd(15, '0')}x@example.test`
+    await expectAlike(
+      'sign-in, known and unknown',
+      () => signIn(next(people)),
+      () => signIn(nobody()),
+    )
+    await expectAlike(
+      'sign-in, known and withdrawn',
+      () => signIn(next(people)),
+      () => signIn(next(gone)),
+    )
+  },
+)
+
+test(
+  'L13 a change with a wrong password takes as long for a held address as for a free one',
+  OPTIONS,
+  async (context) => {
+    const world = await givenWorld(context, SETTINGS)
+    const instance = await world.start()
+    const [caller] = (await givenPeople(world, 1, { cost: COSTLY })) as [Person]
+    const held = await givenPeople(world, SAMPLES + 100)
+    let turn = 0
+    const change = async (newEmail: string) => {
+      const { status, body } = await changeEmail(instance, { ...caller, newEmail, password: 'not the password' })
+      expect([status, body.error.code]).toEqual([403, 'EMAIL_007'])
+    }
+    await expectAlike(
+      'change, held and free',
+      () => change(held[turn++ % held.length]?.email ?? ''),
+      () => change(`old-p${String(turn++).padStart(16, '0')}@example.test`),
+    )
+  },
+)
+
+test('L13 the path of another user is refused as quickly as a path of nobody', OPTIONS, async (context) => {
+  const world = await givenWorld(context, SETTINGS)
+  const instance = await world.start()
+  const [caller] = (await givenPeople(world, 1)) as [Person]
+  const others = await givenPeople(world, 500)
+  let turn = 0
+  const read = async (id: string) => {
+    expect((await emailStatus(instance, { id, token: caller.token })).status).toBe(403)
+  }
+  await expectAlike(
+    'another user’s path and nobody’s',
+    () => read(others[turn++ % others.length]?.id ?? ''),
+    () => read(`usr_${String(turn++).padStart(22, 'A')}`),
+  )
+})

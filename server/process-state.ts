@@ -1,0 +1,37 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomUUID } from 'node:crypto'
+import type { Tracer } from '@opentelemetry/api'
+import type { Logger } from 'pino'
+import type { SystemContext } from '@/domain/context'
+import type { PasswordQueue } from './adapters/passwords'
+import type { Health } from './watch/health-checks'
+import type { Metrics } from './watch/metric-definitions'
+
+export interface ServiceContext extends SystemContext {
+  passwords: PasswordQueue
+  close(): Promise<void>
+}
+
+/** What the server has once in a process; what the domain has is `ctx.process`. */
+interface ProcessState {
+  context?: ServiceContext
+  /** The in-process sweep has been started. */
+  isSweeping?: boolean
+  /** The process is shutting down. */
+  isStopping?: boolean
+  log?: Logger
+  metrics?: Metrics
+  tracing?: { tracer: Tracer; stop(): Promise<void> }
+  health?: () => Promise<Health>
+  currentRequestId: AsyncLocalStorage<string>
+  /** The header in which the server entry hands the client's address to Next: random, so that no client can set it. */
+  clientIpHeader: string
+}
+
+// Next and the server entry are two bundles of the same code: a variable of a module would exist twice in one process.
+const shared = globalThis as { __account?: Partial<ProcessState> }
+shared.__account ??= {}
+shared.__account.currentRequestId ??= new AsyncLocalStorage()
+shared.__account.clientIpHeader ??= `x-client-ip-${randomUUID()}`
+
+export const processState = shared.__account as ProcessState

@@ -1,0 +1,7 @@
+import type { SystemContext } from '@/domain/context'
+import { processState, type ServiceContext } from '@/server/process-state'
+
+/** Makes `ctx` the context of this process, as the server entry does with its own. */
+export function installContext(ctx: Partial<SystemContext>): void {
+  processState.context = ctx as ServiceContext
+}

@@ -3,23 +3,28 @@
 import type { FieldValues, Resolver } from 'react-hook-form'
 import { noAnswer } from '@/contract/errors'
 
-type Loaded = typeof import('./contract')
-
-/** zod, the contract and its client. A page loads them with its first call or when a form gets the focus, so that a first visit is light. */
-export const loadContract = (): Promise<Loaded> =>
-  import('./contract').catch(() => {
+// zod, the contract and its client come in chunks of their own: with the first call, or when a form gets the focus. A first visit is
+// lighter without them.
+const orNoAnswer = <Module>(loading: Promise<Module>): Promise<Module> =>
+  loading.catch(() => {
     throw noAnswer()
   })
 
-export const preloadContract = () => void loadContract().catch(() => {})
+export const loadCalls = () => orNoAnswer(import('./api-client'))
+const loadRules = () => orNoAnswer(import('./form-rules'))
+
+export const preloadContract = () => void Promise.all([loadCalls(), loadRules()]).catch(() => {})
+
+type Calls = typeof import('./api-client')
+type Rules = typeof import('./form-rules')
 
 /** Calls an operation as the person signed in here: `call('changeEmail', { userId }, body)`. */
-export const call: Loaded['call'] = async (name, params, body) => (await loadContract()).call(name, params, body)
+export const call: Calls['call'] = async (name, params, body) => (await loadCalls()).call(name, params, body)
 
 /** A form's rules. If they cannot be loaded, every value passes, and the call that follows reports the fault. */
 export const rulesOf =
-  <Values extends FieldValues>(pick: (contract: Loaded) => Resolver<Values>): Resolver<Values> =>
+  <Values extends FieldValues>(pick: (rules: Rules) => Resolver<Values>): Resolver<Values> =>
   async (values, context, options) => {
-    const contract = await loadContract().catch(() => null)
-    return contract ? pick(contract)(values, context, options) : { values, errors: {} }
+    const rules = await loadRules().catch(() => null)
+    return rules ? pick(rules)(values, context, options) : { values, errors: {} }
   }

@@ -19,7 +19,7 @@ interface AccessTokenSettingsProps {
 
 export function AccessTokenSettings({ userId, email, baseUrl, initialTokens, renderedAt }: AccessTokenSettingsProps) {
   const queryClient = useQueryClient()
-  const tokens = useAccessTokens(userId, initialTokens)
+  const tokens = useAccessTokens(userId, initialTokens, renderedAt)
   // The token is kept in this page's memory only, until it is dismissed or the page is left.
   const [created, setCreated] = useState<NewAccessToken | null>(null)
   const [dismissals, setDismissals] = useState(0)

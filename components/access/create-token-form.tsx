@@ -24,7 +24,7 @@ interface CreateTokenFormProps {
   onSettled: () => void
 }
 
-const resolver = rulesOf<TokenValues>((contract) => contract.createTokenRules)
+const resolver = rulesOf<TokenValues>((rules) => rules.createTokenRules)
 const lifetimes = LIFETIME_DAYS.map((value) => ({ value, label: `${value} days` }))
 
 export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {

@@ -23,7 +23,7 @@ interface SessionSettingsProps {
 
 export function SessionSettings({ userId, initialSessions, initialStatus, renderedAt }: SessionSettingsProps) {
   const queryClient = useQueryClient()
-  const sessions = useSessions(userId, initialSessions)
+  const sessions = useSessions(userId, initialSessions, renderedAt)
   const pending = pendingOf(useEmailStatus(userId, initialStatus, renderedAt))
   const [outcome, setOutcome] = useState<Outcome | null>(null)
   const others = sessions.filter(({ current }) => !current)

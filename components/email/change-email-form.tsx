@@ -24,7 +24,7 @@ interface ChangeEmailFormProps {
 }
 
 type Values = Body<typeof changeEmail>
-const resolver = rulesOf<Values>((contract) => contract.changeEmailRules)
+const resolver = rulesOf<Values>((rules) => rules.changeEmailRules)
 
 const methods = VERIFICATION_METHODS.map((value) => ({
   value,

@@ -1,10 +1,10 @@
 'use client'
 
-import { useQuery } from '@tanstack/react-query'
 import type { Answer } from '@/contract/define'
 import type { getEmailStatus, VerificationMethod } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD, VERIFICATION_METHODS } from '@/contract/vocabulary'
 import { call } from '../load-contract'
+import { useRenderedQuery } from '../use-rendered-query'
 
 export type EmailStatus = Answer<typeof getEmailStatus>
 
@@ -43,20 +43,17 @@ export const METHOD_TEXTS: Record<VerificationMethod, MethodTexts> = {
 
 export const emailStatusKey = (userId: string) => ['email-status', userId] as const
 
-/** The status that the server rendered. It is read again whenever the window gets the focus, and every 15 seconds while a change is pending. */
-export function useEmailStatus(userId: string, initial: EmailStatus, renderedAt: string): EmailStatus {
-  const { data } = useQuery({
+/** The status that the server rendered. While a change is pending it is also read every 15 seconds. */
+export const useEmailStatus = (userId: string, initialData: EmailStatus, renderedAt: string): EmailStatus =>
+  useRenderedQuery({
     queryKey: emailStatusKey(userId),
-    queryFn: () => call('getEmailStatus', { userId }),
-    initialData: initial,
-    initialDataUpdatedAt: Date.parse(renderedAt),
+    read: () => call('getEmailStatus', { userId }),
+    initialData,
+    renderedAt,
     // The rendered status is fresh enough, unless a countdown needs the service's clock.
     staleTime: (query) => (query.state.data?.pending_change.has_pending ? 0 : 10_000),
-    refetchOnWindowFocus: 'always',
     refetchInterval: (query) => (query.state.data?.pending_change.has_pending ? 15_000 : false),
   })
-  return data
-}
 
 export function pendingOf({ pending_change: pending }: EmailStatus): Pending | null {
   if (!pending.has_pending || !pending.change_request_id || !pending.new_email || !pending.expires_at) return null

@@ -35,7 +35,7 @@ interface PendingChangeProps {
   onEnded: (error: ApiError) => void
 }
 
-const resolver = rulesOf((contract) => contract.codeRules)
+const resolver = rulesOf((rules) => rules.codeRules)
 
 /** A refusal that ends the request: one that says so, or the wrong code that used the last attempt. */
 function endOf(error: unknown, attemptsRemaining: number): ApiError | null {

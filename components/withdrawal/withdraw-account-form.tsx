@@ -30,7 +30,7 @@ interface WithdrawAccountFormProps {
   deletedWithin: string
 }
 
-const resolver = rulesOf<WithdrawValues>((contract) => contract.withdrawRules)
+const resolver = rulesOf<WithdrawValues>((rules) => rules.withdrawRules)
 
 const reasons = [
   { value: '', label: 'I would rather not say' },

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import type { Answer } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
 import type { getWithdrawalStatus } from '@/contract/withdrawal'
-import { loadContract } from '../load-contract'
+import { loadCalls } from '../load-contract'
 
 export type WithdrawalStatus = Answer<typeof getWithdrawalStatus>
 
@@ -26,7 +26,7 @@ export function useWithdrawalStatus({ userId, withdrawalId, token }: Source) {
   return useQuery({
     // The key holds the token, so that another link does not show what this one could read.
     queryKey: ['withdrawal-status', withdrawalId, token],
-    queryFn: async () => (await loadContract()).callWith(() => token, 'getWithdrawalStatus', { userId, withdrawalId }),
+    queryFn: async () => (await loadCalls()).callWith(() => token, 'getWithdrawalStatus', { userId, withdrawalId }),
     retry: false,
     gcTime: 0,
     refetchInterval: nextReadMs,

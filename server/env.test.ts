@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Limits } from '@/domain/limits/limits'
-import { parseDuration, parseEnv, SettingsError } from './env'
+import { PRODUCTION_NEEDS, parseDuration, parseEnv, SETTING_VARIABLES, SettingsError } from './env'
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'env-test-'))
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
@@ -339,3 +339,29 @@ test.each([
 ])('"%s" is no duration', (text) => {
   expect(parseDuration(text)).toBeNull()
 })
+
+// ---- the page of settings ----
+
+const PAGE = readFileSync('docs/settings.md', 'utf8')
+const ROWS = [...PAGE.matchAll(/^\| `(\w+)`( ●)? \| (.+?) \|/gm)].map(([, name = '', mark, fallback = '']) => ({
+  name,
+  isNeeded: mark !== undefined,
+  // A default that is more than one literal value is explained in words.
+  fallback: /^`([^`$]+)`$/.exec(fallback)?.[1],
+}))
+
+test('docs/settings.md and env.ts name the same variables, and the same ones as needed in production', () => {
+  expect(ROWS.map(({ name }) => name).sort()).toEqual([...SETTING_VARIABLES].sort())
+  const needed = ROWS.filter(({ isNeeded }) => isNeeded).map(({ name }) => name)
+  expect(needed.sort()).toEqual([...PRODUCTION_NEEDS].sort())
+})
+
+test.each(ROWS.filter(({ fallback }) => fallback))(
+  'the default of $name is $fallback, as docs/settings.md says',
+  (row) => {
+    for (const settings of [SECRETS, PRODUCTION]) {
+      const isGiven = row.name in settings
+      if (!isGiven) expect(parseEnv({ ...settings, [row.name]: row.fallback })).toEqual(parseEnv(settings))
+    }
+  },
+)

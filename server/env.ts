@@ -198,7 +198,10 @@ const schema = z.object({
     .default('info'),
 })
 
-const PRODUCTION_NEEDS = ['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'] as const
+/** Every variable that the service reads. */
+export const SETTING_VARIABLES = Object.keys(schema.shape)
+
+export const PRODUCTION_NEEDS = ['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'] as const
 
 let parsed: Env | undefined
 

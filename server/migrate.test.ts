@@ -299,6 +299,17 @@ test("Prisma's own command finds nothing to do after a start", { timeout: 60_000
   expect(stdout).toContain('Database schema is up to date!')
 })
 
+test('schema.prisma describes the database that the migrations make', { timeout: 60_000 }, async () => {
+  const { url } = await givenDatabase()
+  await migrateDeploy(url)
+  const args = ['migrate', 'diff', '--from-config-datasource', '--to-schema', 'prisma/schema.prisma', '--exit-code']
+  const env = { ...process.env, DATABASE_URL: url, PRISMA_HIDE_UPDATE_MESSAGE: '1' }
+  const { stdout } = await promisify(execFile)(process.execPath, ['node_modules/prisma/build/index.js', ...args], {
+    env,
+  })
+  expect(stdout).toContain('No difference detected.')
+})
+
 test('a migration builds indexes of tables that may be large beside their writers', async () => {
   const names = (await readdir(OWN)).filter((name) => /^\d/.test(name) && !RELEASED.includes(name))
   for (const name of names) {

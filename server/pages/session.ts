@@ -26,6 +26,9 @@ export const pageContext = cache(async (): Promise<Context | null> => {
   return { ...ctx, actor, ip: '', buckets: [] }
 })
 
+/** What the header of a page shows of the person. */
+export const accountOf = ({ name, emailStatus }: PageSession) => ({ name, email: emailStatus.current_email })
+
 /** The same person, for what every page shows of them. */
 export const currentSession = cache(async (): Promise<PageSession | null> => {
   const ctx = await pageContext()

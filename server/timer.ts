@@ -17,7 +17,7 @@ export function startTimer(): void {
 
 type Work = (typeof DUE_WORK)[number]
 
-/** Each at its own pace, as the engine's functions: what fails, or waits for a mail server, holds up nothing else. */
+/** Each job has its own timer, so that one that fails or waits for a mail server delays no other. */
 function schedule(work: Work) {
   const { engine, withdrawalTimeScale } = getEnv()
   const everyMs = (engine ? BESIDE_ENGINE_MS : ALONE_MS) * withdrawalTimeScale

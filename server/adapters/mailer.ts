@@ -13,13 +13,13 @@ type Deliver = (
   content: { subject: string; html: string; text: string },
 ) => Promise<void>
 
-/** However a mail server stalls, a request waits this long at most. */
+/** How long a request waits at most for the mail server, however it stalls. */
 const MAX_WAIT_MS = 10_000
-/** The rest is for the sending: what is broken off in the middle may go out although it counts as refused. */
+/** The rest of MAX_WAIT_MS is left for sending, because a message that is aborted midway may go out although it counts as deferred. */
 const MAX_QUEUE_MS = 5_000
 const MAX_CONNECTIONS = 10
 
-/** What messages are made with takes longer to load than all the rest, and no request but those that send needs it. */
+/** Loaded on demand: react-email takes longer to load than everything else, and only requests that send mail need it. */
 export const loadMessages = () => import('./messages')
 
 export function createMailer(settings: Settings): Mail {
@@ -32,7 +32,7 @@ export function createMailer(settings: Settings): Mail {
         .then((content) => deliver({ to, id, userId }, content))
         .then(
           () => ({ outcome: 'accepted' as const }),
-          // A server's answer can repeat the address, so only its code is kept.
+          // The server's reply can repeat the address, so only its code is logged.
           (error) => ({
             outcome: isRefusalForGood(error) ? ('refused' as const) : ('deferred' as const),
             ...describeError(error),

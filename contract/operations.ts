@@ -10,8 +10,8 @@ import type { Contract } from './define'
 import { cancelEmailChange, changeEmail, getEmailStatus, resendVerification, verifyEmail } from './email'
 import { getWithdrawalStatus, withdrawAccount } from './withdrawal'
 
-/** Every operation of the API, in the order in which it is described. */
-const described = [
+/** Every operation of the API under its name, in the order in which it is described. */
+export const OPERATIONS = {
   changeEmail,
   verifyEmail,
   getEmailStatus,
@@ -25,7 +25,7 @@ const described = [
   listSessions,
   endSession,
   endOtherSessions,
-] as const
+} as const satisfies Record<string, Contract>
+export type OperationName = keyof typeof OPERATIONS
 
-export type OperationName = (typeof described)[number]['name']
-export const operations: readonly (Contract & { name: OperationName })[] = described
+export const operations: readonly (Contract & { name: OperationName })[] = Object.values(OPERATIONS)

@@ -81,7 +81,7 @@ test('the example program withdraws an account and follows it to the end', async
   expect(await ended).toBe(0)
   const [last, ...steps] = output.out.trimEnd().split('\n').reverse()
   expect(last).toBe('The account is deleted.')
-  // Steps that end between two looks are told in the order of the answer.
+  // Steps that end between two reads are printed in the order of the answer.
   expect(steps.sort()).toEqual([
     'data_archives completed',
     'session_revocation completed',

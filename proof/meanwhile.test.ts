@@ -10,6 +10,7 @@ import type { Sql } from '@/domain/sql'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import {
   asUser,
+  changeInput,
   givenPendingChange,
   givenSession,
   givenUser,
@@ -23,10 +24,8 @@ import {
 const pendingOf = (ctx: TestContext, { userId }: TestUser) =>
   ctx.db.emailChangeRequest.count({ where: { userId, status: 'pending_verification' } })
 
-const changeOf = async (ctx: TestContext, user: TestUser, sql = ctx.sql) => {
-  const input = { userId: user.userId, new_email: `new-${user.email}`, current_password: user.password }
-  return changeEmail({ ...(await asUser(ctx, user)), sql }, input)
-}
+const changeOf = async (ctx: TestContext, user: TestUser, sql = ctx.sql) =>
+  changeEmail({ ...(await asUser(ctx, user)), sql }, changeInput(user, `new-${user.email}`))
 
 /** Does `meanwhile` while the message of a change is on its way; how the change ends. */
 async function changeDuring(ctx: TestContext, user: TestUser, meanwhile: () => Promise<unknown>): Promise<string> {

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, expect, inject } from 'vitest'
 import type { Data } from '@/contract/define'
 import type { changeEmail as changeContract } from '@/contract/email'
+import { DEFAULT_VERIFICATION_METHOD } from '@/contract/vocabulary'
 import { readCredential, sessionCredential } from '@/domain/access/authenticate'
 import { findCaller } from '@/domain/access/caller'
 import { startSession } from '@/domain/access/sessions'
@@ -109,7 +110,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
         mailbox.push({ to, id, message })
         return 'accepted'
       },
-      async forget() {},
+      async deleteMessages() {},
     },
     outsideIssuer: null,
     archives: {
@@ -200,14 +201,21 @@ export interface PendingTestChange extends Data<typeof changeContract> {
   code: string
 }
 
+/** The verb's input when a caller leaves out the verification method. */
+export const changeInput = (user: TestUser, newEmail: string, password = user.password) => ({
+  userId: user.userId,
+  new_email: newEmail,
+  current_password: password,
+  verification_method: DEFAULT_VERIFICATION_METHOD,
+})
+
 /** A pending change, with the code that was mailed. */
 export async function givenPendingChange(
   ctx: TestContext,
   user: TestUser,
   newEmail = `new-${user.email}`,
 ): Promise<PendingTestChange> {
-  const input = { userId: user.userId, new_email: newEmail, current_password: user.password }
-  const data = await changeEmail(await asUser(ctx, user), input)
+  const data = await changeEmail(await asUser(ctx, user), changeInput(user, newEmail))
   await ctx.settle()
   return { ...data, code: codeSentTo(ctx, newEmail) }
 }

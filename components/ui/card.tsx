@@ -7,7 +7,7 @@ export function Card({ className, ...rest }: ComponentProps<'section'>) {
 
 interface CardHeaderProps {
   title: string
-  /** Where the heading takes the focus. */
+  /** Given where the heading takes the focus. */
   headingRef?: RefObject<HTMLHeadingElement | null>
   description?: ReactNode
   aside?: ReactNode

@@ -182,7 +182,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     const places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
     held.push(places)
     const requestedAt = ctx.clock.now()
-    const message = await sendMessage(ctx, address, input.verification_method ?? 'email_code')
+    const message = await sendMessage(ctx, address, input.verification_method)
     // The mailbox has its message now, whatever becomes of the request.
     const change = { ...places, buckets: places.buckets.filter(({ name }) => name === 'change') }
     const expiresAt = codeExpiresAt(ctx, message.sentAt, requestedAt)

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { asUser, givenPendingChange, givenUser, heldUp, type TestContext, testContext } from '@/testing/domain'
+import {
+  asUser,
+  changeInput,
+  givenPendingChange,
+  givenUser,
+  heldUp,
+  type TestContext,
+  testContext,
+} from '@/testing/domain'
 import { changeEmail } from '../email/change-email'
 import { verifyEmail } from '../email/verify-email'
 import type { MailOutcome } from '../ports'
@@ -91,8 +99,7 @@ test('a refusal that comes after another try was accepted changes nothing', asyn
   const slow = Promise.withResolvers<MailOutcome>()
   const answers = [slow.promise, 'accepted' as const]
   answering(ctx, () => answers.shift() ?? 'accepted')
-  const input = { userId: user.userId, new_email: `new-${user.email}`, current_password: user.password }
-  await changeEmail(await asUser(ctx, user), input)
+  await changeEmail(await asUser(ctx, user), changeInput(user, `new-${user.email}`))
   ctx.clock.advance(LEASE_MS)
   expect(await sendDueNotices(ctx)).toBe(1)
   slow.resolve('refused')

@@ -105,7 +105,7 @@ async function runClaimed(ctx: SystemContext, claimed: ClaimedStep): Promise<Dat
     if (step === 'data_archives' && row.user_id) {
       // What no transaction can take back comes first, and is safe to repeat.
       await deleteArchives(ctx, row.user_id)
-      await ctx.mail.forget(row.user_id)
+      await ctx.mail.deleteMessages(row.user_id)
     }
     return await settle(ctx, claimed)
   } catch (error) {

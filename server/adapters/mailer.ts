@@ -1,7 +1,7 @@
 import type { createTransport, SendMailOptions, Transporter } from 'nodemailer'
 import type { Mail } from '@/domain/ports'
 import type { Env } from '../env'
-import { forgetMessages, storeMessage } from '../local/mailbox'
+import { deleteMessages, storeMessage } from '../local/mailbox'
 import { describeError, log } from '../watch/log'
 import { metrics } from '../watch/metrics'
 import { createSemaphore } from './semaphore'
@@ -49,7 +49,7 @@ export function createMailer(settings: Settings): Mail {
       metrics().mails.inc({ template: message.template, result: outcome })
       return outcome
     },
-    forget: (userId) => (settings.smtpUrl ? Promise.resolve() : forgetMessages(userId)),
+    deleteMessages: (userId) => (settings.smtpUrl ? Promise.resolve() : deleteMessages(userId)),
   }
 }
 

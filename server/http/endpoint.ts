@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Contract, Data, Input } from '@/contract/define'
 import { AppError, ERRORS, type ErrorCode, parseIssueMessage } from '@/contract/errors'
+import { MAX_BODY_BYTES } from '@/contract/vocabulary'
 import { readCredential, sha256 } from '@/domain/access/authenticate'
 import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
 import { findCaller } from '@/domain/access/caller'
@@ -44,8 +45,6 @@ type OfMethod<E extends Endpoint, M extends Method> = E extends { contract: { me
 type Route<E extends Endpoint> = {
   [M in Method]: RouteHandler<[OfMethod<E, M>] extends [never] ? undefined : OfMethod<E, M>>
 }
-
-const MAX_BODY_BYTES = 16 * 1024
 
 /**
  * Makes a request handler from a contract and its verb. The handler checks in this order: media type, size and syntax of the body; the

@@ -51,13 +51,13 @@ test('the newest five hundred are kept', async () => {
 })
 
 test('what concerns one user is forgotten, what concerns another stays', async () => {
-  const { storeMessage, readMailbox, forgetMessages } = await givenMailbox()
+  const { storeMessage, readMailbox, deleteMessages } = await givenMailbox()
   await storeMessage(message(1, 'usr_a'))
   await storeMessage(message(2, 'usr_b'))
   await storeMessage(message(3, 'usr_a'))
-  await forgetMessages('usr_a')
+  await deleteMessages('usr_a')
   expect((await readMailbox())?.map(({ userId }) => userId)).toEqual(['usr_b'])
-  await forgetMessages('usr_a')
+  await deleteMessages('usr_a')
   expect(readdirSync(path.join(dataDir, 'mailbox'))).toHaveLength(1)
 })
 

@@ -45,7 +45,7 @@ export async function readMailbox(): Promise<StoredMessage[] | null> {
   return files.filter((text) => text !== null).map((text) => JSON.parse(text) as StoredMessage)
 }
 
-export async function forgetMessages(userId: string): Promise<void> {
+export async function deleteMessages(userId: string): Promise<void> {
   const messages = (await readMailbox()) ?? []
   const theirs = messages.filter((message) => message.userId === userId)
   const files = theirs.map(({ id }) => `${id}.json`)

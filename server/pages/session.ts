@@ -26,6 +26,9 @@ export const pageContext = cache(async (): Promise<Context | null> => {
   return { ...ctx, actor, ip: '', buckets: [] }
 })
 
+/** The parts of the session that the header of a page shows. */
+export const accountOf = ({ name, emailStatus }: PageSession) => ({ name, email: emailStatus.current_email })
+
 /** The facts about the signed-in person that every page shows. */
 export const currentSession = cache(async (): Promise<PageSession | null> => {
   const ctx = await pageContext()

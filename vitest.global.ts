@@ -8,7 +8,7 @@ import { migrateDeploy } from './server/migrate'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Of a superuser, on a database of no importance. */
+    /** The URL of a superuser, on any database. */
     adminUrl: string
     /** A migrated, empty database to clone; name a clone by replacing the word `template` in it. */
     templateDatabase: string

@@ -213,7 +213,7 @@ test('a step that fails is tried again by the engine, and the withdrawal ends', 
   expect(await isCompleted(withdrawalId)).toBe(true)
 })
 
-test('F15 an event for a withdrawal that does not exist ends without a trace', async () => {
+test('F15 an event for an unknown withdrawal ends without an effect', async () => {
   const event = { name: 'account/withdrawal.started', data: { withdrawal_id: 'wd_unknown' } }
   const run = await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil })
   expect(run.steps).toEqual(['load-steps'])

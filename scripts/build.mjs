@@ -5,12 +5,12 @@ import { ensureInstalled, fail, isBuilt, note, root, sourceHash, tool, underProj
 
 // node scripts/build.mjs [build | account] [--if-stale]
 const part = process.argv[2] === 'account' ? 'account' : 'build'
-// Native, shared with Next, or large and seldom wanted.
+// Not bundled: native modules, modules shared with Next, and large modules that are rarely used.
 const NOT_BUNDLED = [
   ...['next', '@prisma/client', 'inngest', 'pg-native'],
   ...['@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace'],
 ]
-/** A thread is started from a file of its own. */
+/** A thread needs a file of its own. */
 const PASSWORD_WORKER = 'dist/password-worker.mjs'
 const onlyIfStale = process.argv.includes('--if-stale')
 
@@ -20,7 +20,7 @@ await withLock(
   join(root, '.data/build.lock'),
   async () => {
     if (onlyIfStale && isBuilt(part)) return
-    // Taken first: what changes while the build runs makes it stale.
+    // Computed first, so that a change during the build makes it stale.
     const hashes = { account: sourceHash('account'), build: sourceHash('build') }
     note(part === 'build' ? 'Building …' : 'Preparing the account command …')
     await must('prisma generate', tool('prisma', ['generate'], { quiet: true }))
@@ -43,8 +43,8 @@ await withLock(
 )
 
 /**
- * Packages go into the bundle, because finding and reading their files is most of what a start costs. What is imported only
- * where it is needed stays in files of its own, below dist/<name>/.
+ * Bundles a program with its packages, because finding and reading their files is most of the cost of a start. Dynamic imports stay in
+ * files of their own, below dist/<name>/.
  */
 async function bundleProgram(from, name) {
   rmSync(join(root, 'dist', name), { recursive: true, force: true })
@@ -57,7 +57,7 @@ async function bundleProgram(from, name) {
     platform: 'node',
     external: NOT_BUNDLED,
     define: { 'process.env.NODE_ENV': '"production"', PASSWORD_WORKER_FILE: JSON.stringify(PASSWORD_WORKER) },
-    // For the CommonJS among the packages.
+    // CommonJS packages need `require`.
     banner: {
       js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`,
     },

@@ -111,7 +111,7 @@ function begin(url: string, directory: string): ChildProcess {
 
 const ended = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once('exit', resolve))
 
-test('a migration that is killed after any of its statements is taken up by the next start', {
+test('a migration that is killed after any statement is finished by the next start', {
   timeout: 180_000,
 }, async () => {
   const directory = await givenMigrations(FILES)
@@ -150,7 +150,7 @@ async function killedAfter(messages: number, url: string, directory: string): Pr
   return code
 }
 
-test('a start that is killed while its migration waits for a table holds nothing up and leaves nothing behind', async () => {
+test('a start that is killed while its migration waits for a table blocks nobody and leaves nothing behind', async () => {
   const { url, db, untilWaiting } = await givenDatabase()
   await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'] }))
   const directory = await givenMigrations(FILES)
@@ -189,7 +189,7 @@ test('an index is built while others write, and one that a killed build left inv
   await expectWhole(db)
 })
 
-test('starts that come together build an index once, and none of them stands in its way', async () => {
+test('concurrent starts build an index once, and none of them delays the build', async () => {
   const { url, db } = await givenDatabase()
   const directory = await givenMigrations(FILES)
   const applied = await Promise.all(Array.from({ length: 4 }, () => migrateDeploy(url, directory)))
@@ -197,7 +197,7 @@ test('starts that come together build an index once, and none of them stands in 
   await expectWhole(db)
 })
 
-test('a migration lets go of a table that it does not get, and tries again until others have left it', async () => {
+test('a migration that gets no table lock in time gives way, and tries again until it gets it', async () => {
   const { url, db, untilWaiting } = await givenDatabase()
   const directory = await givenMigrations(FILES)
   await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'] }))
@@ -212,7 +212,7 @@ test('a migration lets go of a table that it does not get, and tries again until
   await expectWhole(db)
 })
 
-test('a migration that fails leaves nothing of itself, and is named', async () => {
+test('a failed migration leaves nothing behind, and the error names it', async () => {
   const { url, db } = await givenDatabase()
   const directory = await givenMigrations({ '01_wrong': 'CREATE TABLE half (id int); SELECT nothing FROM nowhere;' })
   await expect(migrateDeploy(url, directory)).rejects.toThrow(
@@ -258,7 +258,7 @@ const RELEASED = [
   '20261122000000_forget_what_was_revoked',
 ]
 
-test('what an earlier release left when it was killed beside a migration is made whole', {
+test('a migration that an earlier release left unfinished is finished', {
   timeout: 180_000,
 }, async () => {
   for (const name of RELEASED) {
@@ -274,7 +274,7 @@ test('what an earlier release left when it was killed beside a migration is made
   expect(await migrateDeploy(url)).toContain(RELEASED[1])
 })
 
-test('what cannot be made whole safely is said in a sentence', async () => {
+test('a migration that cannot be finished safely is reported in a sentence', async () => {
   const half = await givenBroken('20261121000000_operator', false)
   await half.db.query('ALTER TABLE users ADD COLUMN role text')
   const sentence = (name: string) =>

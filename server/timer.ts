@@ -12,7 +12,7 @@ export function startTimer(): void {
   for (const job of DUE_WORK) schedule(job)
 }
 
-/** Each job has a timer of its own, so that one that fails, or waits for a mail server, holds up no other. */
+/** Each job has its own timer, so that one that fails or waits for a mail server delays no other. */
 function schedule(job: DueJob) {
   const { engine, withdrawalTimeScale } = getEnv()
   const everyMs = (engine ? SWEEP_INTERVAL_BESIDE_ENGINE_MS : SWEEP_INTERVAL_MS) * withdrawalTimeScale

@@ -32,7 +32,7 @@ async function givenStrangeDatabase(options: string) {
   return database
 }
 
-test('every connection has the settings of the service before its first statement, whatever server and URL say', async () => {
+test("every connection has the service's settings before its first statement, whatever server and URL say", async () => {
   const database = await givenStrangeDatabase('-csearch_path=public -ctimezone=America/New_York')
   let waiting = 6
   let letGo = () => {}
@@ -66,7 +66,7 @@ test('every connection has the settings of the service before its first statemen
   expect(rows).toHaveLength(6)
 })
 
-test('a time is the same whoever writes and whoever reads it', async () => {
+test('a time reads the same whether Prisma or a statement wrote it', async () => {
   const ctx = await testContext()
   const { userId } = await givenUser(ctx)
   const id = await givenSession(ctx, userId)

@@ -3,11 +3,11 @@ import { Worker } from 'node:worker_threads'
 import type { PasswordJob } from './password-worker'
 
 export interface PasswordThread {
-  /** One after the other, in the order of the calls. */
+  /** Runs the jobs one after the other, in the order of the calls. */
   run(job: PasswordJob): Promise<string | boolean>
 }
 
-// Of the settings that OWASP calls equally strong the fastest here (docs/decisions/0003): 12 MiB, three passes, one lane.
+// 12 MiB, three passes, one lane: the fastest of the settings that OWASP calls equally strong (docs/decisions/0003).
 const ARGON2ID = { memoryCost: 12_288, timeCost: 3, parallelism: 1 }
 
 /** Set by scripts/build.mjs, which bundles the worker; Node runs its source where there is no bundle. */
@@ -15,12 +15,12 @@ declare const PASSWORD_WORKER_FILE: string | undefined
 const SOURCE = 'server/adapters/password-worker.ts'
 
 /**
- * A thread of its own takes the next job without waiting for the event loop, which has most to do when most is to be hashed.
- * It keeps nothing alive while it has no job. `onEnd`: it has died, with its jobs.
+ * Starts a thread for hashing, which takes its next job without waiting for the busy event loop. An idle thread does not keep the
+ * process alive. `onEnd` is called when the thread has died; its jobs are rejected.
  */
 export function startPasswordThread(onEnd: () => void): PasswordThread {
   const file = path.resolve(typeof PASSWORD_WORKER_FILE === 'undefined' ? SOURCE : PASSWORD_WORKER_FILE)
-  // What this process was started with, such as a module to load first, is not for the thread.
+  // The thread must not inherit the options of the process, such as modules to preload.
   const worker = new Worker(file, { execArgv: [], workerData: ARGON2ID })
   const jobs = new Map<number, PromiseWithResolvers<string | boolean>>()
   let ids = 0

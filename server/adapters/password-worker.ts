@@ -9,7 +9,7 @@ export interface PasswordJob {
   hashed?: string
 }
 
-// On Linux a thread has a priority of its own: where the cores are used up, reads go before hashing.
+// Lower priority than the event loop, so that reads stay fast when all cores are busy. Only Linux has priorities of threads.
 try {
   setPriority(Number(readlinkSync('/proc/thread-self').split('/').pop()), 5)
 } catch {}

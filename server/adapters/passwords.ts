@@ -4,9 +4,9 @@ import type { Passwords } from '@/domain/ports'
 import { startPasswordThread } from './password-thread'
 import type { PasswordJob } from './password-worker'
 
-/** Of a random password that was thrown away, with the settings of all others. */
+/** The hash of a random password that nobody knows, with the same settings as all others. */
 const NOBODYS = '$argon2id$v=19$m=12288,t=3,p=1$42a420T/Xlspq9SkWkMikQ$EfitoyZ6qJBV9ad4J2XGRCMwewu7Dg+nj/T+uj5DOL0'
-/** Each costs some 17 MiB, so that a large machine does not get one for every core. */
+/** At most four, because each thread takes about 17 MiB. */
 const MAX_THREADS = Math.min(4, Math.max(1, availableParallelism() - 1))
 const MAX_WAITING = 500
 
@@ -14,7 +14,7 @@ export interface PasswordQueue extends Passwords {
   load(): { running: number; waiting: number }
 }
 
-/** Hashing leaves one core to everything else, and refuses once the queue is too long to be of use. */
+/** Hashes in threads and leaves one core to everything else. A call is refused when the queue is full. */
 export function createPasswords(startThread = startPasswordThread, maxThreads = MAX_THREADS): PasswordQueue {
   const threads: { run: ReturnType<typeof startThread>['run']; jobs: number }[] = []
   const total = () => threads.reduce((sum, { jobs }) => sum + jobs, 0)

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes, randomInt, ti
 import { decrypt, encrypt } from '@/domain/encryption'
 import type { MacPurpose, Secrets } from '@/domain/ports'
 
-/** The first key of a list signs, all verify: that is how a key is rotated. */
+/** The first key of a list signs and all keys verify, so that keys can be rotated. */
 export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets {
   const keysFor: Record<MacPurpose, string[]> = {
     'verification-code': keys.code,
@@ -34,5 +34,5 @@ export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets
   }
 }
 
-// As an object: a key of plain bytes costs several times the encryption.
+// A KeyObject, because importing plain bytes on each call costs several times the encryption.
 const sealingKey = (secret: string) => createSecretKey(createHmac('sha256', secret).update('sealing-key').digest())

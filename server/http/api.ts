@@ -41,7 +41,7 @@ interface Path {
 const endpoints = Object.values(ROUTES).map(({ endpoint }): Endpoint => endpoint)
 const paths = [...Map.groupBy(endpoints, ({ contract }) => contract.path)].map(toPath)
 
-/** The whole of /api/v1 as one function, for mounting before Next: the same route files, the same answers. */
+/** Answers every request below /api/v1 with the same route files as Next, without Next. */
 export async function api(request: Request, ip: string): Promise<Response> {
   const { pathname } = new URL(request.url)
   if (pathname === '/api/v1/openapi.json') return openApi.GET(request)
@@ -56,7 +56,7 @@ export async function api(request: Request, ip: string): Promise<Response> {
   return refuse(request, 'REQUEST_005')
 }
 
-/** For what cannot even be read as a request, such as a malformed Host header. */
+/** The answer where no Request can be made, for example because of a malformed Host header. */
 export const badRequest = (): Response =>
   refuse(
     new Request('http://localhost/'),

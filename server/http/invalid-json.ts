@@ -1,4 +1,4 @@
-/** Libraries throw a SyntaxError where a body is not the JSON that it says it is; Next would answer 500 and print its first characters. */
+/** Libraries throw a SyntaxError when a body is declared as JSON and is not. Next would answer 500 and log the body's first characters. */
 export const answerInvalidJson =
   (status: number) =>
   (error: unknown): Response => {

@@ -1,7 +1,7 @@
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 type Method = (typeof METHODS)[number]
 
-/** The exports of a route file outside the API: 405 with Allow under every other method; Next's own says no more than 405. */
+/** The exports of a route file outside the API. Other methods get a 405 with an Allow header, which Next's own 405 lacks. */
 export function refuseOtherMethods<Handler extends (request: never, context: never) => unknown>(
   handlers: Partial<Record<Method, Handler>>,
 ): Record<Method, Handler | (() => Response)> {

@@ -8,7 +8,7 @@ export const dataArchives: DeletionStep = {
   firstStatus: 'pending',
   async before(ctx, userId) {
     await deleteArchives(ctx, userId)
-    await ctx.mail.forget(userId)
+    await ctx.mail.deleteMessages(userId)
   },
   erases: [
     { table: 'archives', category: 'archived_copies' },

@@ -29,6 +29,11 @@ await withLock(
       await bundle('contract/sdk.ts', { platform: 'neutral', packages: 'external', outfile: 'dist/client.mjs' })
     }
     await bundleProgram('scripts/account-main.ts', 'account')
+    await bundle('server/adapters/password-checks.ts', {
+      platform: 'node',
+      packages: 'external',
+      outfile: 'dist/password-checks.mjs',
+    })
     writeFileSync(join(root, 'dist/.account-hash'), hashes.account)
     if (part === 'build') writeFileSync(join(root, 'dist/.build-hash'), hashes.build)
   },

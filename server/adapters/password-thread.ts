@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 
 /** With a hash the password is compared with it, otherwise hashed. */
@@ -20,17 +22,24 @@ const PROGRAM = `
 const { readlinkSync } = require('node:fs')
 const { setPriority } = require('node:os')
 const { parentPort, workerData } = require('node:worker_threads')
-const { hashSync, verifySync } = require('@node-rs/argon2')
+const { hashSync } = require('@node-rs/argon2')
+const { checkPassword } = require(workerData.checks)
 try {
   setPriority(Number(readlinkSync('/proc/thread-self').split('/').pop()), 5)
 } catch {}
 parentPort.on('message', ({ id, job: { password, hashed } }) => {
   try {
-    parentPort.postMessage({ id, result: hashed === undefined ? hashSync(password, workerData) : verifySync(hashed, password) })
+    parentPort.postMessage({ id, result: hashed === undefined ? hashSync(password, workerData.argon2id) : checkPassword(hashed, password) })
   } catch (error) {
     parentPort.postMessage({ id, error })
   }
 })`
+
+/** The source, or the bundle where there is no source. */
+const checksFile = () => {
+  const source = path.resolve('server/adapters/password-checks.ts')
+  return existsSync(source) ? source : path.resolve('dist/password-checks.mjs')
+}
 
 /**
  * A thread of its own takes the next job without waiting for the event loop, which has most to do when most is to be hashed.
@@ -38,7 +47,11 @@ parentPort.on('message', ({ id, job: { password, hashed } }) => {
  */
 export function startPasswordThread(onEnd: () => void): PasswordThread {
   // What this process was started with, such as a module to load first, is not for the thread.
-  const worker = new Worker(PROGRAM, { eval: true, execArgv: [], workerData: ARGON2ID })
+  const worker = new Worker(PROGRAM, {
+    eval: true,
+    execArgv: [],
+    workerData: { argon2id: ARGON2ID, checks: checksFile() },
+  })
   const jobs = new Map<number, PromiseWithResolvers<string | boolean>>()
   let ids = 0
   worker.unref()

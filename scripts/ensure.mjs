@@ -26,6 +26,7 @@ const SOURCES = {
       'prisma/seed.ts',
       'scripts/account-main.ts',
       'scripts/account.ts',
+      'scripts/import-users.ts',
       'scripts/build.mjs',
       'scripts/process-lock.mjs',
     ],
@@ -34,7 +35,7 @@ const SOURCES = {
   ],
   account: [
     ...['contract', 'domain', 'emails', 'inngest', 'server', 'prisma/schema.prisma', 'tsconfig.json'],
-    ...['scripts/account-main.ts', 'scripts/account.ts'],
+    ...['scripts/account-main.ts', 'scripts/account.ts', 'scripts/import-users.ts'],
     ...['scripts/build.mjs', 'scripts/process-lock.mjs', 'package-lock.json'],
   ],
 }

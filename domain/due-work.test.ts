@@ -10,7 +10,7 @@ const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 /** Applications by name: what they were asked, and those that answer only when they are told to. */
 async function givenApplications() {
   const ctx = await testContext()
-  ctx.passwords = { hash: async (password) => password, verify: async () => true }
+  ctx.passwords = { hash: async (password) => password, verify: async () => true, timeOf: async () => 0 }
   const asked: string[] = []
   const hanging: { name: string; answer(answer: AppAnswer): void }[] = []
   const statuses = new Map<string, number>()

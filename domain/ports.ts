@@ -34,8 +34,13 @@ export interface Secrets {
 
 export interface Passwords {
   hash(password: string): Promise<string>
-  /** Without a hash, false after the same work: an unknown account takes as long as a known one. */
-  verify(hash: string | undefined, password: string): Promise<boolean>
+  /**
+   * Without a hash, false after the same work: an unknown account takes as long as a known one. The answer is held back until
+   * `notBeforeMs` after the check began, however long it waited for its turn.
+   */
+  verify(hash: string | undefined, password: string, notBeforeMs?: number): Promise<boolean>
+  /** Milliseconds that a check against this hash takes now. */
+  timeOf(hash: string): Promise<number>
 }
 
 export type Message =

@@ -44,6 +44,8 @@ export interface Process {
     /** With so many users, those without a read in the window are removed. */
     cleanupSize: number
   }
+  /** How long a sign-in takes at least: what the hashes in `measured` took. See domain/access/foreign-hashes.ts. */
+  signInFloor: { ms: number; measured: string; readAt: number; reading?: Promise<void> | undefined }
 }
 
 export const createProcess = (): Process => ({
@@ -52,4 +54,5 @@ export const createProcess = (): Process => ({
   deletionCalls: [true, false].map((isFirst) => ({ isFirst, taken: new Set(), isFilling: false })),
   deliveryCalls: new Map(),
   reads: { times: new Map(), cleanupSize: 0 },
+  signInFloor: { ms: 0, measured: '', readAt: 0 },
 })

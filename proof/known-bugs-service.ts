@@ -3,6 +3,7 @@ import pino from 'pino'
 import PostalMime, { type Email } from 'postal-mime'
 import { SMTPServer } from 'smtp-server'
 import { onTestFinished } from 'vitest'
+import { OWN_PASSWORD_PREFIX } from '@/domain/access/password-formats'
 import type { Limits } from '@/domain/limits/limits'
 import { createMailer } from '@/server/adapters/mailer'
 import { processState } from '@/server/process-state'
@@ -24,11 +25,12 @@ export interface Service extends TestContext {
 export async function givenService(limits: Partial<Limits> = {}): Promise<Service> {
   const ctx: Service = Object.assign(await testContext(limits), { compared: 0 })
   ctx.passwords = {
-    hash: async (password) => `hash of ${password}`,
+    hash: async (password) => OWN_PASSWORD_PREFIX + password,
     verify: async (hash, password) => {
       ctx.compared++
-      return hash === `hash of ${password}`
+      return hash === OWN_PASSWORD_PREFIX + password
     },
+    timeOf: async () => 0,
   }
   installContext(ctx)
   onTestFinished(() => ctx.settle())

@@ -66,6 +66,7 @@ const HISTORY = [
 const READ_WHOLE = {
   'apps-with-due-deliveries': 'connected_apps_pkey',
   'claim-outbox-events': 'outbox_events_due',
+  'count-foreign-hashes': 'users_foreign_hashes',
   'count-withdrawals': 'deletion_steps_due withdrawals_completed withdrawals_purged, sorted',
   demo_user: 'users_pkey withdrawals_user_id_key',
   'due-calls': 'deletion_steps_due',
@@ -79,6 +80,7 @@ const READ_WHOLE = {
   'forget-outbox-events': 'outbox_events_sent',
   'forget-rate-limits': 'rate_limits_expires_at_idx',
   'forget-sessions': 'sessions_ended',
+  'list-foreign-kinds': 'users_foreign_hashes',
   'mark-silent-apps': 'app_notifications_tried connected_apps_pkey, sorted',
   'purges-due': 'withdrawals_to_purge',
   'sealed-archive_keys': 'archive_keys_pkey',

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { acceptPassword } from '@/domain/access/password-formats'
 import type { Instance } from '@/faults/instance'
 import { changeEmail, emailStatus } from '@/faults/person'
-import { givenWorld } from '@/faults/world'
+import { givenWorld, type World } from '@/faults/world'
+import foreignPasswords from '@/testing/foreign-passwords.json'
 import { COSTLY, givenPeople, type Person } from './people'
 
 /** Calls of each kind, in turn, so that whatever else the machine does falls on both alike. */
@@ -65,6 +67,36 @@ async function csrfOf(instance: Instance) {
   }
 }
 
+/** People whose passwords came from elsewhere, in the cheapest and the costliest of the usual forms and some between. */
+async function givenForeigners(world: World, count: number): Promise<(Person & { password: string })[]> {
+  const fixtures = ['bcryptjs', 'better-auth', 'Django', 'Go x/crypto bcrypt', 'passlib argon2'].map((library) => {
+    const fixture = foreignPasswords.find(({ made_by }) => made_by === library)
+    if (!fixture) throw new Error(`no hash of ${library}`)
+    return { password: fixture.password, stored: acceptPassword(fixture.given) }
+  })
+  const people = await givenPeople(world, count, { cost: COSTLY })
+  const foreign = people.map((person, n) => ({ ...person, ...fixtures[n % fixtures.length] }))
+  await world.query(
+    `UPDATE users SET password_hash = f.stored FROM unnest($1::text[], $2::text[]) AS f (id, stored) WHERE users.id = f.id`,
+    [foreign.map(({ id }) => id), foreign.map(({ stored }) => stored)],
+  )
+  return foreign
+}
+
+async function signInAt(instance: Instance) {
+  const { csrfToken, cookie } = await csrfOf(instance)
+  return async (email: string, password: string) => {
+    const response = await fetch(`${instance.url}/api/auth/callback/credentials`, {
+      method: 'POST',
+      headers: { Cookie: cookie },
+      body: new URLSearchParams({ csrfToken, email, password, json: 'true' }),
+      redirect: 'manual',
+    })
+    await response.text()
+    return response.status
+  }
+}
+
 const OPTIONS = { timeout: 1_200_000 }
 
 test(
@@ -102,6 +134,74 @@ test(
       () => signIn(next(people)),
       () => signIn(next(gone)),
     )
+  },
+)
+
+test(
+  'while password hashes of other systems exist, a sign-in takes as long for nobody’s address as for any account',
+  OPTIONS,
+  async (context) => {
+    const world = await givenWorld(context, SETTINGS)
+    const instance = await world.start()
+    const signIn = await signInAt(instance)
+    const foreign = await givenForeigners(world, 200)
+    const own = await givenPeople(world, 200, { cost: COSTLY })
+    // By then the instance has looked for hashes of other systems since they came.
+    await expect
+      .poll(
+        async () => {
+          const begun = performance.now()
+          await signIn('nobody@example.test', 'x')
+          return performance.now() - begun
+        },
+        { timeout: 60_000 },
+      )
+      .toBeGreaterThan(150)
+    let turn = 0
+    const wrong = (of: Person[]) => signIn(of[turn++ % of.length]?.email ?? '', 'not the password')
+    const nobody = () => signIn(`old-x${Math.random().toString(16).slice(2, 17).padEnd(15, '0')}x@example.test`, 'x')
+    await expectAlike('sign-in, foreign hash and nobody', () => wrong(foreign), nobody)
+    await expectAlike('sign-in, own hash and nobody', () => wrong(own), nobody)
+    for (const form of [0, 1, 2, 3, 4]) {
+      const same = foreign.filter((_, n) => n % 5 === form)
+      await expectAlike(`sign-in, form ${form} and nobody`, () => wrong(same), nobody)
+    }
+  },
+)
+
+test(
+  'a hundred sign-ins at once with password hashes of other systems leave reads under half a second',
+  OPTIONS,
+  async (context) => {
+    const world = await givenWorld(context, SETTINGS)
+    const instance = await world.start()
+    const signIn = await signInAt(instance)
+    const people = await givenForeigners(world, 100)
+    const [reader] = (await givenPeople(world, 1)) as [Person]
+    let open = true
+    const signingIn = Promise.all(people.map(({ email, password }) => signIn(email, password))).finally(() => {
+      open = false
+    })
+    const times: number[] = []
+    while (open) {
+      const begun = performance.now()
+      expect((await emailStatus(instance, reader)).status).toBe(200)
+      times.push(performance.now() - begun)
+    }
+    const statuses = await signingIn
+    expect(statuses).toEqual(people.map(() => 200))
+    const p99 = times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0
+    process.stdout.write(`  reads beside 100 sign-ins: ${times.length}, p99 ${p99.toFixed(1)} ms\n`)
+    expect(p99).toBeLessThan(500)
+    await expect
+      .poll(
+        () =>
+          world.query(`SELECT id FROM users WHERE password_hash NOT LIKE '$argon2id$v=19$m=12288,%' AND id = ANY($1)`, [
+            people.map(({ id }) => id),
+          ]),
+        { timeout: 60_000 },
+      )
+      .toEqual([])
   },
 )
 

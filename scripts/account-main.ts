@@ -4,9 +4,24 @@ import { getEnv, setDatabaseUrl } from '@/server/env'
 import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
 import { openContext } from '@/server/open-context'
-import { execute, helpFor, readStandardInput, sentenceOf, splitWords } from './account.ts'
+import { type Answer, execute, helpFor, readStandardInput, sentenceOf, splitWords } from './account.ts'
 
-const print = (value: object) => process.stdout.write(`${JSON.stringify(value)}\n`)
+const print = (...values: object[]) =>
+  process.stdout.write(values.map((value) => `${JSON.stringify(value)}\n`).join(''))
+
+/** False where a line of many tells an error. */
+async function printAnswer(answer: Answer): Promise<boolean> {
+  if (!(Symbol.asyncIterator in answer)) {
+    print(answer)
+    return true
+  }
+  let allGood = true
+  for await (const values of answer) {
+    print(...values)
+    if (values.some((value) => 'error' in value)) allGood = false
+  }
+  return allGood
+}
 
 async function runBatch(ctx: SystemContext): Promise<boolean> {
   let allGood = true
@@ -35,8 +50,7 @@ async function main(args: string[]): Promise<boolean> {
   const ctx = await openContext()
   try {
     if (args[0] === 'batch') return await runBatch(ctx)
-    print(await execute(ctx, args, readStandardInput))
-    return true
+    return await printAnswer(await execute(ctx, args, readStandardInput))
   } finally {
     await ctx.close()
     await database?.stop()

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { type FileHandle, open } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { tokenName } from '@/contract/access'
 import { GRANTABLE_SCOPES, type GrantableScope, isStorable } from '@/contract/define'
 import { AppError, parseIssueMessage } from '@/contract/errors'
 import { issueAccessToken, liveTokensOf, revokeAllTokens, revokeTokenOf } from '@/domain/access/access-tokens'
+import { exportUsers } from '@/domain/access/export-users'
 import { setRole } from '@/domain/access/operators'
 import { endAllSessions, endSessionOf, openSessionsOf } from '@/domain/access/sessions'
 import { showUser } from '@/domain/access/show-user'
@@ -18,6 +20,7 @@ import { resealSecrets } from '@/domain/reseal-secrets'
 import { retryWithdrawal, showWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
 import { getEnv, parseDuration } from '@/server/env'
+import { importUsers } from './import-users.ts'
 
 /** The operator's command is wrong; the message says how. */
 class UsageError extends Error {}
@@ -34,8 +37,11 @@ interface Command {
   options: NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>
   /** Whether an id follows without an option's name; with `or-options`, options can replace it. */
   id?: 'required' | 'or-options'
-  run(ctx: SystemContext, values: Values, id: string, readInput: ReadInput): Promise<object>
+  run(ctx: SystemContext, values: Values, id: string, readInput: ReadInput): Promise<Answer>
 }
+
+/** One object; or many, which come in parts and are printed a line each. */
+export type Answer = object | AsyncIterable<object[]>
 
 const MAX_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000
 const text = { type: 'string' } as const
@@ -91,6 +97,26 @@ const COMMANDS: Record<string, Command> = {
       if (role !== 'operator' && role !== 'none') throw new UsageError('--role must be operator or none.')
       await setRole(ctx, { userId, role: role === 'none' ? null : role })
       return { user_id: userId, role }
+    },
+  },
+  'user import': {
+    usage: '--file users.ndjson [--check]',
+    does: 'Creates the accounts of a file, one JSON object a line, and prints a result for each; --check prints every problem and writes nothing.',
+    options: { file: text, check: flag },
+    async run(ctx, values, _id, readInput) {
+      if (!readInput) throw new UsageError('user import does not work in a batch: it prints many lines.')
+      const file = await openFile(required(values, 'file'))
+      return importUsers(ctx, { file, check: values.check === true, tell: (line) => process.stderr.write(`${line}\n`) })
+    },
+  },
+  'user export': {
+    usage: '--all',
+    does: 'Prints every account that is not withdrawn, with its password hash, a line each as user import reads it.',
+    options: { all: flag },
+    async run(ctx, values, _id, readInput) {
+      if (values.all !== true) throw new UsageError('--all is missing.')
+      if (!readInput) throw new UsageError('user export does not work in a batch: it prints many lines.')
+      return exportUsers(ctx)
     },
   },
   'token create': {
@@ -285,6 +311,15 @@ function checkEndpoint(endpoint: string): string {
   return endpoint
 }
 
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    const file = await open(path)
+    if (!(await file.stat()).isDirectory()) return file
+    await file.close()
+  } catch {}
+  throw new UsageError('--file names no file that can be read.')
+}
+
 function required(values: Values, name: string): string {
   const value = values[name]
   if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is missing.`)
@@ -342,8 +377,8 @@ function toEventTypes(names: string[] = []): EventType[] {
   return names as EventType[]
 }
 
-/** Runs one command and returns the text to print. */
-export async function execute(ctx: SystemContext, args: string[], readInput: ReadInput): Promise<object> {
+/** Runs one command; what it answers is printed. */
+export async function execute(ctx: SystemContext, args: string[], readInput: ReadInput): Promise<Answer> {
   const name = nameIn(args)
   if (!name) throw new UsageError(`Unknown command. Known are: ${Object.keys(COMMANDS).join(', ')}, batch.`)
   const command = COMMANDS[name] as Command

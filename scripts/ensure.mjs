@@ -21,13 +21,19 @@ const TOOLS = {
 const SOURCES = {
   build: [
     ...['app', 'components', 'contract', 'domain', 'emails', 'inngest', 'server'],
-    ...['prisma/schema.prisma', 'scripts/account-main.ts', 'scripts/account.ts', 'scripts/build.mjs'],
+    ...[
+      'prisma/schema.prisma',
+      'scripts/account-main.ts',
+      'scripts/account.ts',
+      'scripts/import-users.ts',
+      'scripts/build.mjs',
+    ],
     ...['instrumentation.ts', 'instrumentation-client.ts', 'next.config.mjs', 'postcss.config.mjs'],
     ...['tsconfig.json', 'package-lock.json'],
   ],
   account: [
     ...['contract', 'domain', 'emails', 'inngest', 'server', 'prisma/schema.prisma', 'tsconfig.json'],
-    ...['scripts/account-main.ts', 'scripts/account.ts'],
+    ...['scripts/account-main.ts', 'scripts/account.ts', 'scripts/import-users.ts'],
     ...['scripts/build.mjs', 'package-lock.json'],
   ],
 }

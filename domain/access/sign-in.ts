@@ -3,6 +3,7 @@ import { parseAddress } from '@/contract/address'
 import type { BucketState, SystemContext } from '../context'
 import { givePlacesBack, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { statement } from '../sql'
+import { renewForeignHash, signInFloorMs } from './foreign-hashes'
 import { signOut, startSession } from './sessions'
 
 interface UserRow {
@@ -46,6 +47,7 @@ export async function signIn(
   const authenticatedAt = ctx.clock.now()
   const sessionId = await startSession(ctx, { userId, credentialVersion, authenticatedAt, userAgent, ip })
   if (!sessionId) return null
+  renewForeignHash(ctx, { userId, passwordHash: user.password_hash, password: input.password })
   if (input.replaces) await signOut(ctx, input.replaces)
   return { sessionId, userId, name, email }
 }
@@ -55,8 +57,10 @@ async function whoseIs(
   ctx: SystemContext,
   { key, password }: { key: string; password: string },
 ): Promise<UserRow | null> {
+  const notBeforeMs = await signInFloorMs(ctx)
   const [user] = key ? await ctx.sql(byEmailKey, { emailKey: key }) : []
-  return (await ctx.passwords.verify(user?.password_hash ?? undefined, password)) && user ? user : null
+  const fits = await ctx.passwords.verify(user?.password_hash ?? undefined, password, notBeforeMs)
+  return fits && user ? user : null
 }
 
 /** Who has one IPv6 address has the other 2⁶⁴ of its network as well. */

@@ -2,6 +2,7 @@ import { type Address, parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract, VerificationMethod } from '@/contract/email'
 import { AppError } from '@/contract/errors'
+import { renewForeignHash } from '../access/foreign-hashes'
 import type { Context } from '../context'
 import {
   type AskedPlaces,
@@ -178,6 +179,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       held = []
       throw new AppError('EMAIL_007')
     }
+    renewForeignHash(ctx, { userId, passwordHash: begun.password_hash, password: input.current_password })
     if (begun.taken) await refuseTaken()
     const places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
     held.push(places)

@@ -1,7 +1,8 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
-import { hashSync, verifySync } from '@node-rs/argon2'
+import { hashSync } from '@node-rs/argon2'
+import { checkPassword } from './password-checks.ts'
 
 /** With a hash the password is compared with it, otherwise hashed. */
 export interface PasswordJob {
@@ -16,7 +17,7 @@ try {
 
 parentPort?.on('message', ({ id, job: { password, hashed } }: { id: number; job: PasswordJob }) => {
   try {
-    const result = hashed === undefined ? hashSync(password, workerData) : verifySync(hashed, password)
+    const result = hashed === undefined ? hashSync(password, workerData) : checkPassword(hashed, password)
     parentPort?.postMessage({ id, result })
   } catch (error) {
     parentPort?.postMessage({ id, error })

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '@/contract/errors'
 import type { Passwords } from '@/domain/ports'
 import { startPasswordThread } from './password-thread'
@@ -16,7 +17,7 @@ export interface PasswordQueue extends Passwords {
 
 /** Hashes in threads and leaves one core to everything else. A call is refused when the queue is full. */
 export function createPasswords(startThread = startPasswordThread, maxThreads = MAX_THREADS): PasswordQueue {
-  const threads: { run: ReturnType<typeof startThread>['run']; jobs: number }[] = []
+  const threads: { run: ReturnType<typeof startThread>['run']; jobs: number; idleSince: number }[] = []
   const total = () => threads.reduce((sum, { jobs }) => sum + jobs, 0)
 
   function leastBusy() {
@@ -25,26 +26,38 @@ export function createPasswords(startThread = startPasswordThread, maxThreads = 
       return idle ?? threads.reduce((least, thread) => (thread.jobs < least.jobs ? thread : least))
     }
     const { run } = startThread(() => threads.splice(threads.indexOf(thread), 1))
-    const thread = { run, jobs: 0 }
+    const thread = { run, jobs: 0, idleSince: 0 }
     threads.push(thread)
     return thread
   }
 
+  /** `beganAt`: when its thread had done what came before it. */
   async function inTurn(job: PasswordJob) {
     if (total() >= maxThreads + MAX_WAITING) throw new AppError('SERVER_002', undefined, 5)
     const thread = leastBusy()
+    const askedAt = performance.now()
     thread.jobs++
     try {
-      return await thread.run(job)
+      const result = await thread.run(job)
+      return { result, beganAt: Math.max(askedAt, thread.idleSince) }
     } finally {
       thread.jobs--
+      thread.idleSince = performance.now()
     }
   }
 
   return {
-    hash: async (password) => String(await inTurn({ password })),
-    verify: async (hashed, password) =>
-      (await inTurn({ password, hashed: hashed ?? NOBODYS })) === true && hashed !== undefined,
+    hash: async (password) => String((await inTurn({ password })).result),
+    async verify(hashed, password, notBeforeMs = 0) {
+      const { result, beganAt } = await inTurn({ password, hashed: hashed ?? NOBODYS })
+      const leftMs = notBeforeMs - (performance.now() - beganAt)
+      if (leftMs > 0) await sleep(leftMs)
+      return result === true && hashed !== undefined
+    },
+    async timeOf(hashed) {
+      const { beganAt } = await inTurn({ password: 'nobody’s', hashed })
+      return performance.now() - beganAt
+    },
     load() {
       const jobs = total()
       const running = Math.min(jobs, threads.length)

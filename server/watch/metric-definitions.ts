@@ -26,6 +26,11 @@ export function createMetrics() {
       labelNames: ['state'],
       registers,
     }),
+    foreignHashes: new Gauge({
+      name: 'account_foreign_hashes_left',
+      help: 'Accounts whose password hash came from elsewhere and waits to be renewed at the next sign-in.',
+      registers,
+    }),
     steps: new Gauge({
       name: 'account_deletion_steps',
       help: 'Unfinished deletion steps: open, and of these due, overdue and failing.',

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { sha256 } from '@/domain/access/authenticate'
+import { countForeignHashes } from '@/domain/access/foreign-hashes'
 import { watchBacklog } from '@/domain/withdrawal/watch-withdrawals'
 import { systemContext } from '../context'
 import { getEnv } from '../env'
@@ -26,7 +27,7 @@ export async function metricsPage(request: Request): Promise<Response> {
 }
 
 async function readGauges() {
-  const { passwords, steps, outbox, notices, deliveries, silentApps, degraded } = metrics()
+  const { passwords, foreignHashes, steps, outbox, notices, deliveries, silentApps, degraded } = metrics()
   const ctx = systemContext()
   const { running, waiting } = ctx.passwords.load()
   passwords.set({ state: 'running' }, running)
@@ -39,6 +40,7 @@ async function readGauges() {
   deliveries.reset()
   outbox.remove()
   silentApps.remove()
+  foreignHashes.remove()
   try {
     const backlog = await watchBacklog(ctx)
     for (const [state, count] of Object.entries(backlog.steps)) steps.set({ state }, count)
@@ -46,6 +48,7 @@ async function readGauges() {
     for (const [state, count] of Object.entries(backlog.deliveries)) deliveries.set({ state }, count)
     outbox.set(backlog.outbox)
     silentApps.set(backlog.silentApps)
+    foreignHashes.set(await countForeignHashes(ctx))
   } catch (error) {
     log().warn({ event: 'backlog_unknown', ...describeError(error) })
   }

@@ -1,0 +1,45 @@
+import type { SystemContext } from '../context'
+import { statement } from '../sql'
+import { showPassword } from './password-formats'
+
+const BATCH = 1000
+
+interface Row {
+  id: string
+  external_id: string | null
+  email: string
+  email_verified: boolean
+  name: string
+  locale: string | null
+  created_at: Date
+  password_hash: string | null
+}
+
+const nextUsers = statement<{ after: string; batch: number }, Row>(
+  'export-users',
+  (
+    v,
+  ) => `SELECT id, external_id, email, email_verified_at IS NOT NULL AS email_verified, name, locale, created_at, password_hash
+   FROM users WHERE id > ${v.after} AND withdrawn_at IS NULL ORDER BY id LIMIT ${v.batch}`,
+)
+
+/** Every account that is not withdrawn, a batch at a time, as an import reads it. */
+export async function* exportUsers(ctx: SystemContext): AsyncGenerator<object[]> {
+  for (let after = ''; ; ) {
+    const rows = await ctx.sql(nextUsers, { after, batch: BATCH })
+    const last = rows.at(-1)
+    if (!last) return
+    yield rows.map(toLine)
+    after = last.id
+  }
+}
+
+const toLine = ({ external_id, email, email_verified, name, locale, created_at, password_hash }: Row) => ({
+  ...(external_id !== null && { external_id }),
+  email,
+  email_verified,
+  name,
+  ...(locale !== null && { locale }),
+  created_at: created_at.toISOString(),
+  ...(password_hash !== null && { password: showPassword(password_hash) }),
+})

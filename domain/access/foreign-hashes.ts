@@ -1,0 +1,108 @@
+import { AppError } from '@/contract/errors'
+import type { SystemContext } from '../context'
+import { audit, type NoValues, statement } from '../sql'
+import { costliestSamples, OWN_PASSWORD_PREFIX } from './password-formats'
+
+/** So long a hash that was imported through another process may tell, by the time of a sign-in, that its account exists. */
+const MAX_FLOOR_AGE_MS = 10_000
+const MEASUREMENTS = 3
+/** On an idle machine a check hardly ever takes that much longer than the slowest of the measurements. */
+const FLOOR_FACTOR = 1.5
+
+// As the index users_foreign_hashes has them.
+const IS_FOREIGN = `password_hash NOT LIKE '${OWN_PASSWORD_PREFIX}%'`
+const KIND = `CASE WHEN password_hash LIKE '$2%' THEN left(password_hash, 6) ELSE regexp_replace(password_hash, '[$][^$]*[$][^$]*$', '') END`
+
+const firstKind = (after?: string) =>
+  `SELECT ${KIND} AS kind FROM users WHERE ${IS_FOREIGN} ${after ? `AND ${KIND} > ${after}` : ''} ORDER BY ${KIND} LIMIT 1`
+
+// From one kind to the next by the index: however many hashes there are, it looks at one of each.
+export const listForeignKinds = statement<NoValues, { kind: string }>(
+  'list-foreign-kinds',
+  () => `WITH RECURSIVE kinds AS (
+     (${firstKind()})
+     UNION ALL
+     SELECT (${firstKind('kinds.kind')}) FROM kinds WHERE kinds.kind IS NOT NULL
+   )
+   SELECT kind FROM kinds WHERE kind IS NOT NULL LIMIT 10000`,
+)
+
+const countForeign = statement<NoValues, { hashes: number }>(
+  'count-foreign-hashes',
+  () => `SELECT count(*)::int AS hashes FROM users WHERE ${IS_FOREIGN}`,
+)
+
+/** Accounts whose password is still stored in the form in which it came from elsewhere. */
+export async function countForeignHashes(ctx: SystemContext): Promise<number> {
+  const [row] = await ctx.sql(countForeign, {})
+  return row?.hashes ?? 0
+}
+
+/**
+ * Milliseconds that a password check of the sign-in lasts at least, whatever is known of the account: what the slowest scheme among
+ * the stored hashes takes on this machine. 0 where all hashes are our own. See decision 0010.
+ */
+export async function signInFloorMs(ctx: SystemContext): Promise<number> {
+  const { signInFloor } = ctx.process
+  if (ctx.clock.now().getTime() - signInFloor.readAt >= MAX_FLOOR_AGE_MS) {
+    signInFloor.reading ??= readFloor(ctx).finally(() => {
+      signInFloor.reading = undefined
+    })
+    await signInFloor.reading
+  }
+  return signInFloor.ms
+}
+
+async function readFloor(ctx: SystemContext): Promise<void> {
+  const { signInFloor } = ctx.process
+  const samples = costliestSamples((await ctx.sql(listForeignKinds, {})).map(({ kind }) => kind))
+  const measured = samples.join()
+  if (measured !== signInFloor.measured) {
+    let slowestMs = 0
+    for (const sample of samples) {
+      for (let time = 0; time < MEASUREMENTS; time++) slowestMs = Math.max(slowestMs, await timeOf(ctx, sample))
+    }
+    Object.assign(signInFloor, { measured, ms: Math.ceil(slowestMs * FLOOR_FACTOR) })
+  }
+  signInFloor.readAt = ctx.clock.now().getTime()
+}
+
+async function timeOf(ctx: SystemContext, sample: string): Promise<number> {
+  try {
+    return await ctx.passwords.timeOf(sample)
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    // Of no scheme that is known: nobody signs in with it, and everybody else still does.
+    return 0
+  }
+}
+
+const renewHash = statement<{ userId: string; from: string; to: string; now: Date; auditId: string }>(
+  'renew-hash',
+  (v) => `WITH account AS (
+     UPDATE users SET password_hash = ${v.to}
+     WHERE id = ${v.userId} AND password_hash = ${v.from} AND withdrawn_at IS NULL RETURNING id
+   )
+   ${audit('password.renewed', { from: 'account', id: v.auditId, user: 'id', actor: `'system'`, at: v.now })}`,
+)
+
+/**
+ * After the right password: stores it in our own form, in the background. It stays the same password, so that no session ends and no
+ * change is cancelled. Where it was changed meanwhile nothing happens.
+ */
+export function renewForeignHash(
+  ctx: SystemContext,
+  { userId, passwordHash, password }: { userId: string; passwordHash: string | null; password: string },
+): void {
+  if (passwordHash === null || passwordHash.startsWith(OWN_PASSWORD_PREFIX)) return
+  ctx.background(async () => {
+    try {
+      const to = await ctx.passwords.hash(password)
+      const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
+      await ctx.sql(renewHash, { userId, from: passwordHash, to, now, auditId })
+    } catch (error) {
+      // Too many wait to be hashed: the next sign-in renews it.
+      if (!(error instanceof AppError)) throw error
+    }
+  })
+}

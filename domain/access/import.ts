@@ -1,0 +1,208 @@
+import type { SystemContext } from '../context'
+import { audit, statement } from '../sql'
+import { type ImportedLine, type Problem, readImportLine } from './import-line'
+import { SeenTexts } from './seen-texts'
+import { withdrawnExternalIds } from './withdrawn-external-ids'
+
+/** Lines that one transaction takes: as many addresses are locked until it ends. */
+export const IMPORT_BATCH = 1000
+/** An account that came between the look and the insert is found by the next look. */
+const MAX_TRIES = 3
+
+/** A line as it was read; `problem` where it cannot be read. */
+export interface GivenLine {
+  line: number
+  text: string
+  problem?: string
+}
+
+export interface ImportResult {
+  line: number
+  external_id?: string
+  result: 'created' | 'unchanged' | 'refused'
+  user_id?: string
+  code?: Problem['code']
+  error?: string
+}
+
+export interface ImportProblem extends Problem {
+  line: number
+  external_id?: string
+}
+
+interface Line extends ImportedLine {
+  line: number
+}
+
+interface Found {
+  place: number
+  /** The account of this external id. */
+  owner: string | null
+  /** The account that has this address, and its external id. */
+  holder: string | null
+  holder_external_id: string | null
+}
+
+const findAccounts = statement<{ externalIds: (string | null)[]; emailKeys: (string | null)[] }, Found>(
+  'find-imported',
+  (v) => `SELECT l.place::int AS place, h.id AS holder, h.external_id AS holder_external_id,
+          (SELECT id FROM users WHERE external_id = l.external_id AND withdrawn_at IS NULL) AS owner
+   FROM unnest(${v.externalIds}::text[], ${v.emailKeys}::text[]) WITH ORDINALITY AS l (external_id, email_key, place)
+   LEFT JOIN LATERAL (SELECT id, external_id FROM users WHERE email_key = l.email_key OFFSET 0) h ON true`,
+)
+
+interface Insert {
+  ids: string[]
+  externalIds: (string | null)[]
+  names: string[]
+  emails: string[]
+  emailKeys: string[]
+  verified: boolean[]
+  passwordHashes: (string | null)[]
+  locales: (string | null)[]
+  createdAts: Date[]
+  auditIds: string[]
+  now: Date
+}
+
+// The addresses are locked in the order of their locks, so that two imports at once never wait for each other. A row that somebody
+// else has written meanwhile is left out in silence: a refused one would be quoted in the database's log.
+const insertAccounts = statement<Insert, { id: string }>(
+  'import-users',
+  (v) => `WITH line AS (
+     SELECT * FROM unnest(${v.ids}::text[], ${v.externalIds}::text[], ${v.names}::text[], ${v.emails}::text[], ${v.emailKeys}::text[],
+                          ${v.verified}::boolean[], ${v.passwordHashes}::text[], ${v.locales}::text[], ${v.createdAts}::timestamptz[],
+                          ${v.auditIds}::text[])
+       AS l (id, external_id, name, email, email_key, verified, password_hash, locale, created_at, audit_id)
+     ORDER BY hashtext(l.email_key) & 65535 OFFSET 0
+   ), account AS (
+     INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, created_at)
+     SELECT id, external_id, name, email, email_key, CASE WHEN verified THEN ${v.now}::timestamptz END, password_hash, locale, created_at
+     FROM line WHERE address_is_free(email_key, id)
+     ON CONFLICT DO NOTHING
+     RETURNING id
+   ), audited AS (
+     ${audit('user.imported', { from: 'account JOIN line USING (id)', id: 'audit_id', user: 'id', actor: `'operator'`, at: v.now })}
+   )
+   SELECT id FROM account`,
+)
+
+/**
+ * Takes lines in the order of the file, a batch after the other. Each batch is one transaction: a run that was killed is simply run
+ * again, and finds what it has made as `unchanged`. Within one run two lines never share an external id or an address.
+ */
+export function startImport(ctx: SystemContext): { take(lines: GivenLine[]): Promise<ImportResult[]> } {
+  const seen = createSeen()
+  return {
+    async take(given) {
+      const lines = given.map((line) => readLine(ctx, line))
+      for (const line of lines) if (line.problems.length === 0) noteRepeated(seen, line)
+      await noteWithdrawn(ctx, lines)
+      const results = new Map<Line, ImportResult>()
+      const open = () => lines.filter((line) => line.problems.length === 0 && !results.has(line))
+      for (let tries = 0; tries < MAX_TRIES && open().length > 0; tries++) {
+        for (const [line, found] of await lookUp(ctx, open())) {
+          const userId = existingOf(line, found)
+          if (userId) results.set(line, { ...nameOf(line), result: 'unchanged', user_id: userId })
+          else noteHeld(line, found)
+        }
+        for (const [line, userId] of await insert(ctx, open())) {
+          results.set(line, { ...nameOf(line), result: 'created', user_id: userId })
+        }
+      }
+      return lines.map((line) => results.get(line) ?? refused(line))
+    },
+  }
+}
+
+/** Every problem that an import would meet; nothing is written. */
+export function startImportCheck(ctx: SystemContext): { take(lines: GivenLine[]): Promise<ImportProblem[]> } {
+  const seen = createSeen()
+  return {
+    async take(given) {
+      const lines = given.map((line) => readLine(ctx, line))
+      for (const line of lines) noteRepeated(seen, line)
+      await noteWithdrawn(ctx, lines)
+      for (const [line, found] of await lookUp(ctx, lines)) if (!existingOf(line, found)) noteHeld(line, found)
+      return lines.flatMap((line) => line.problems.map((problem) => ({ ...nameOf(line), ...problem })))
+    },
+  }
+}
+
+const createSeen = () => ({ externalIds: new SeenTexts(), addresses: new SeenTexts() })
+
+function readLine(ctx: SystemContext, { line, text, problem }: GivenLine): Line {
+  const read = readImportLine(problem ? '{}' : text, ctx.clock.now())
+  return { line, ...read, ...(problem && { problems: [{ code: 'REQUEST_001', error: problem }] }) }
+}
+
+const nameOf = ({ line, externalId }: Line) => ({ line, ...(externalId !== null && { external_id: externalId }) })
+
+function noteRepeated(seen: ReturnType<typeof createSeen>, { line, externalId, address, problems }: Line): void {
+  if (externalId !== null) {
+    const first = seen.externalIds.firstLineOf(externalId, line)
+    if (first !== line) problems.push({ code: 'REQUEST_001', error: `external_id is the same as in line ${first}.` })
+  }
+  if (address) {
+    const first = seen.addresses.firstLineOf(address.key, line)
+    if (first !== line) problems.push({ code: 'EMAIL_002', error: `email is the same address as in line ${first}.` })
+  }
+}
+
+async function noteWithdrawn(ctx: SystemContext, lines: Line[]): Promise<void> {
+  const externalIds = lines.flatMap(({ externalId }) => externalId ?? [])
+  const withdrawn = await withdrawnExternalIds(ctx, externalIds)
+  for (const { externalId, problems } of lines) {
+    if (externalId !== null && withdrawn.has(externalId)) {
+      problems.push({ code: 'USER_002', error: 'The account of this external_id was withdrawn.' })
+    }
+  }
+}
+
+async function lookUp(ctx: SystemContext, lines: Line[]): Promise<[Line, Found][]> {
+  if (lines.length === 0) return []
+  const found = await ctx.sql(findAccounts, {
+    externalIds: lines.map(({ externalId }) => externalId),
+    emailKeys: lines.map(({ address }) => address?.key ?? null),
+  })
+  return found.map((row) => [lines[row.place - 1] as Line, row])
+}
+
+/** Whom an earlier run made of this line: known by the external id, or where there is none by the address. */
+function existingOf({ externalId }: Line, { owner, holder, holder_external_id }: Found): string | null {
+  if (externalId !== null) return owner
+  return holder_external_id === null ? holder : null
+}
+
+function noteHeld({ problems }: Line, { holder }: Found): void {
+  if (holder) problems.push({ code: 'EMAIL_002', error: 'email is the address of another account.' })
+}
+
+async function insert(ctx: SystemContext, lines: Line[]): Promise<[Line, string][]> {
+  if (lines.length === 0) return []
+  const now = ctx.clock.now()
+  const byId = new Map(lines.map((line) => [ctx.secrets.randomId('usr_'), line]))
+  const created = await ctx.sql(insertAccounts, {
+    ids: [...byId.keys()],
+    externalIds: lines.map(({ externalId }) => externalId),
+    names: lines.map(({ name }) => name),
+    emails: lines.map(({ address }) => address?.typed ?? ''),
+    emailKeys: lines.map(({ address }) => address?.key ?? ''),
+    verified: lines.map(({ emailVerified }) => emailVerified),
+    passwordHashes: lines.map(({ passwordHash }) => passwordHash),
+    locales: lines.map(({ locale }) => locale),
+    createdAts: lines.map(({ createdAt }) => createdAt ?? now),
+    auditIds: lines.map(() => ctx.secrets.randomId('aud_')),
+    now,
+  })
+  return created.map(({ id }) => [byId.get(id) as Line, id])
+}
+
+function refused(line: Line): ImportResult {
+  const [problem] = line.problems
+  const { code, error } = problem ?? {
+    code: 'SERVER_002' as const,
+    error: 'The account was written by somebody else meanwhile. Run the import again.',
+  }
+  return { ...nameOf(line), result: 'refused', code, error }
+}

@@ -1,0 +1,190 @@
+import { expect, test } from 'vitest'
+import { AppError } from '@/contract/errors'
+import { createPasswords } from '@/server/adapters/passwords'
+import foreignPasswords from '@/testing/foreign-passwords.json'
+import { acceptPassword, costliestSamples, OWN_PASSWORD_PREFIX, showPassword } from './password-formats'
+
+const refusal = (input: unknown): string => {
+  try {
+    return `accepted: ${acceptPassword(input)}`
+  } catch (error) {
+    return error instanceof AppError && error.code === 'REQUEST_001' ? error.details : String(error)
+  }
+}
+
+const made = (format: string, index = 0) => {
+  const fixture = foreignPasswords.filter(({ given }) => given.format === format)[index]
+  if (!fixture) throw new Error(`no fixture of ${format}`)
+  return fixture.given as { format: string; value: string } & Record<string, unknown>
+}
+
+const passwords = createPasswords()
+
+test.each(foreignPasswords.map(({ made_by, password, given }) => [made_by, given.format, password, given] as const))(
+  'a hash of %s (%s) fits its password, %j, and no other',
+  async (_by, _format, password, given) => {
+    const stored = acceptPassword(given)
+    expect(await passwords.verify(stored, password)).toBe(true)
+    expect(await passwords.verify(stored, `x${password}`)).toBe(false)
+  },
+)
+
+test('what is stored can be shown in the form that it was given in, and stored again', () => {
+  for (const { given } of foreignPasswords) {
+    const stored = acceptPassword(given)
+    const shown = showPassword(stored)
+    expect(shown.format).toBe(given.format)
+    expect(acceptPassword(shown)).toBe(stored)
+    // PHP's own name of its version is gone.
+    if (!given.value.startsWith('$2y$')) expect(shown).toEqual(given)
+  }
+})
+
+test('a hash of our own has the prefix by which it is known, and needs no renewal after export and import', async () => {
+  const own = await passwords.hash('correct horse battery')
+  expect(own.startsWith(OWN_PASSWORD_PREFIX)).toBe(true)
+  expect(acceptPassword(showPassword(own))).toBe(own)
+})
+
+test('bits of a bcrypt hash that stand for nothing are cleared: other libraries write what they like', async () => {
+  const { value } = made('bcrypt')
+  const alphabet = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+  const stray = (at: number, text: string) =>
+    text.slice(0, at) + alphabet[alphabet.indexOf(text[at] ?? '') + 1] + text.slice(at + 1)
+  expect(acceptPassword({ format: 'bcrypt', value: stray(28, value) })).toBe(
+    acceptPassword({ format: 'bcrypt', value }),
+  )
+  expect(acceptPassword({ format: 'bcrypt', value: stray(59, value) })).toBe(
+    acceptPassword({ format: 'bcrypt', value }),
+  )
+})
+
+test('Firebase’s hashes may be in URL-safe base64', () => {
+  const given = made('firebase-scrypt')
+  const urlSafe = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      name,
+      typeof value === 'string' && name !== 'format'
+        ? value.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
+        : value,
+    ]),
+  )
+  expect(acceptPassword(urlSafe)).toBe(acceptPassword(given))
+})
+
+test.each(['md5', 'sha1', 'phpass', 'argon2d', 'bcrypt-sha256', 'plain', 'toString', '__proto__', ''])(
+  'the format %j is refused by name',
+  (format) => {
+    expect(refusal({ format, value: 'x' })).toContain(
+      `The password format ${JSON.stringify(format)} is not supported. Use one of argon2id,`,
+    )
+  },
+)
+
+test.each([null, undefined, 'text', 1, true, [], {}, { format: 1 }, { format: null }, { format: ['bcrypt'] }])(
+  'a password that is %j is refused in a sentence',
+  (input) => {
+    expect(refusal(input)).toMatch(/^password(\.format)? must be /)
+  },
+)
+
+const argon2 = (m: number, t: number, p: number, type = 'argon2id') => ({
+  format: type,
+  value: `$${type}$v=19$m=${m},t=${t},p=${p}$c29tZXNhbHQ$${'A'.repeat(43)}`,
+})
+const bcrypt = (cost: string) => ({ format: 'bcrypt', value: `$2b$${cost}$${'.'.repeat(53)}` })
+const scrypt = (ln: number, r: number, p: number) => ({
+  format: 'scrypt-passlib',
+  value: `$scrypt$ln=${ln},r=${r},p=${p}$c29tZXNhbHQ$${'A'.repeat(43)}`,
+})
+const django = (iterations: number | string) => ({
+  format: 'pbkdf2-sha256-django',
+  value: `pbkdf2_sha256$${iterations}$salt$${'A'.repeat(43)}=`,
+})
+const passlib = (iterations: number) => ({
+  format: 'pbkdf2-sha256-passlib',
+  value: `$pbkdf2-sha256$${iterations}$c2FsdA$${'A'.repeat(43)}`,
+})
+const keycloak = (iterations: unknown) => ({ ...made('pbkdf2-keycloak'), iterations })
+const firebase = (mem_cost: unknown, rounds: unknown) => ({ ...made('firebase-scrypt'), mem_cost, rounds })
+
+test('the largest costs that are allowed are accepted, and one more is refused', () => {
+  const allowed = [
+    ...[argon2(262_144, 10, 8), argon2(8, 1, 1), argon2(262_144, 10, 8, 'argon2i')],
+    ...[bcrypt('04'), bcrypt('14')],
+    ...[scrypt(18, 8, 1), scrypt(14, 128, 16), firebase(14, 128), firebase(18, 8)],
+    ...[django(2_000_000), passlib(2_000_000), keycloak(2_000_000), keycloak(1)],
+  ]
+  for (const given of allowed) expect(refusal(given)).toMatch(/^accepted/)
+  const refused: [object, RegExp][] = [
+    [argon2(262_145, 1, 1), /: m must be from 8 to 262144\.$/],
+    [argon2(31, 1, 4), /: m must be from 32 to 262144\.$/],
+    [argon2(1024, 11, 1), /: t must be from 1 to 10\.$/],
+    [argon2(1024, 0, 1), /: t must be/],
+    [argon2(1024, 1, 9), /: p must be from 1 to 8\.$/],
+    [argon2(1024, 1, 0), /: p must be/],
+    [argon2(262_145, 1, 1, 'argon2i'), /: m must be/],
+    [bcrypt('03'), /the cost must be from 4 to 14\.$/],
+    [bcrypt('15'), /the cost must be/],
+    [bcrypt('31'), /the cost must be/],
+    [scrypt(18, 9, 1), /256 MiB at most/],
+    [scrypt(22, 1, 1), /256 MiB at most/],
+    [scrypt(10, 8, 17), /: p must be from 1 to 16\.$/],
+    [scrypt(99, 8, 1), /log2 of N must be/],
+    [scrypt(0, 8, 1), /log2 of N must be/],
+    [firebase(14, 129), /256 MiB at most/],
+    [firebase(31, 8), /256 MiB at most/],
+    [firebase(0, 8), /mem_cost must be/],
+    [firebase('14', 8), /mem_cost must be a whole number\.$/],
+    [firebase(14, 8.5), /rounds must be a whole number\.$/],
+    [django(2_000_001), /iterations must be from 1 to 2000000\.$/],
+    [django(0), /iterations must be/],
+    [passlib(2_000_001), /iterations must be/],
+    [keycloak(2_000_001), /iterations must be/],
+    [keycloak('27500'), /iterations must be a whole number\.$/],
+    [keycloak(Number.NaN), /iterations must be a whole number\.$/],
+  ]
+  for (const [given, sentence] of refused) expect(refusal(given)).toMatch(sentence)
+})
+
+test('a hash that is cut off, or so short that many passwords would fit it, is refused', () => {
+  const shapes: unknown[] = [
+    { format: 'bcrypt', value: made('bcrypt').value.slice(0, -1) },
+    { format: 'bcrypt', value: `$2x$10$${'.'.repeat(53)}` },
+    { format: 'bcrypt', value: [made('bcrypt').value] },
+    { format: 'bcrypt' },
+    { format: 'argon2id', value: argon2(8, 1, 1, 'argon2i').value },
+    { format: 'argon2id', value: `$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$${'A'.repeat(20)}` },
+    { format: 'argon2id', value: `$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$${'A'.repeat(41)}` },
+    { format: 'argon2id', value: `$argon2id$v=19$m=8,t=1,p=1$c2FsdA$${'A'.repeat(43)}` },
+    { format: 'scrypt-better-auth', value: 'salt' },
+    { format: 'scrypt-better-auth', value: `${'0'.repeat(32)}:${'0'.repeat(127)}` },
+    { format: 'pbkdf2-sha256-django', value: 'pbkdf2_sha256$1000$salt$QQ==' },
+    { format: 'pbkdf2-sha256-django', value: `pbkdf2_sha256$1000$a\0b$${'A'.repeat(43)}=` },
+    { format: 'pbkdf2-sha256-passlib', value: '$pbkdf2-sha256$1000$c2FsdA$QQ' },
+    { ...made('pbkdf2-keycloak'), value: 'QQ==' },
+    { ...made('pbkdf2-keycloak'), algorithm: 'pbkdf2' },
+    { ...made('pbkdf2-keycloak'), salt: '' },
+    { ...made('pbkdf2-keycloak'), salt: '!!' },
+    { ...made('firebase-scrypt'), signer_key: undefined },
+    { ...made('firebase-scrypt'), salt_separator: 7 },
+  ]
+  for (const given of shapes) expect(refusal(given)).toMatch(/^password/)
+})
+
+test('of each scheme the costliest is measured, by a hash that fits nobody', async () => {
+  const stored = foreignPasswords.map(({ given }) => acceptPassword(given))
+  // As the index of the database cuts them off.
+  const kinds = stored.map((hash) => (hash.startsWith('$2') ? hash.slice(0, 6) : hash.replace(/[$][^$]*[$][^$]*$/, '')))
+  const samples = costliestSamples([...new Set(kinds)])
+  expect(samples).toHaveLength(
+    new Set(
+      foreignPasswords.map(({ given: { format, ...more } }) => `${format}${'algorithm' in more ? more.algorithm : ''}`),
+    ).size,
+  )
+  expect(samples.find((sample) => sample.startsWith('$2'))).toMatch(/^\$2[ab]\$12\$/)
+  for (const sample of samples) {
+    expect(await passwords.verify(sample, 'nobody’s')).toBe(false)
+    expect(await passwords.timeOf(sample)).toBeGreaterThan(1)
+  }
+})

@@ -1,0 +1,2 @@
+-- Which schemes and costs there are among the password hashes that came from elsewhere, and how many are left. A sign-in takes as long as the slowest of them.
+CREATE INDEX CONCURRENTLY "users_foreign_hashes" ON "users"((CASE WHEN "password_hash" LIKE '$2%' THEN left("password_hash", 6) ELSE regexp_replace("password_hash", '[$][^$]*[$][^$]*$', '') END)) WHERE "password_hash" NOT LIKE '$argon2id$v=19$m=12288,t=3,p=1$%';

@@ -1,0 +1,313 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { OWN_PASSWORD_PREFIX } from '@/domain/access/password-formats'
+import { SeenTexts } from '@/domain/access/seen-texts'
+import { signIn } from '@/domain/access/sign-in'
+import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
+import { asUser, givenUser, type TestContext, testContext } from '@/testing/domain'
+import foreignPasswords from '@/testing/foreign-passwords.json'
+import { execute, sentenceOf } from './account.ts'
+import { importUsers, linesOf } from './import-users.ts'
+
+type Result = Record<string, unknown>
+
+const mark = () => randomBytes(5).toString('hex')
+const BCRYPT = foreignPasswords.find(({ made_by }) => made_by === 'bcryptjs') as (typeof foreignPasswords)[number]
+
+async function givenFile(content: string | Uint8Array): Promise<string> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'import-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  const file = path.join(directory, 'users.ndjson')
+  await writeFile(file, content)
+  return file
+}
+
+const toFile = (lines: (object | string)[]) =>
+  givenFile(lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join(''))
+
+async function run(ctx: TestContext, ...args: string[]): Promise<Result[]> {
+  const answer = (await execute(ctx, args, async () => '')) as AsyncIterable<Result[]>
+  return (await allOf(answer)).flat()
+}
+
+async function allOf<T>(parts: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const part of parts) all.push(part)
+  return all
+}
+
+const importFile = (ctx: TestContext, file: string, ...more: string[]) =>
+  run(ctx, 'user', 'import', '--file', file, ...more)
+
+const given = (more: object = {}, of = mark()) => ({
+  external_id: `customer-${of}`,
+  email: `${of}@example.test`,
+  name: 'Mary Ann',
+  ...more,
+})
+
+const allUsers = (ctx: TestContext) => ctx.db.user.findMany({ orderBy: { id: 'asc' } })
+
+test('each line becomes an account with all that it says', async () => {
+  const ctx = await testContext()
+  const line = given({
+    email_verified: true,
+    locale: 'pt-br',
+    created_at: '2020-02-29T12:00:00+01:00',
+    password: BCRYPT.given,
+  })
+  const plain = given({ external_id: null, locale: null, password: null })
+  const [created, other] = await importFile(ctx, await toFile([line, plain]))
+  expect(created).toEqual({
+    line: 1,
+    external_id: line.external_id,
+    result: 'created',
+    user_id: expect.stringMatching(/^usr_/),
+  })
+  expect(other).toEqual({ line: 2, result: 'created', user_id: expect.stringMatching(/^usr_/) })
+  expect(await ctx.db.user.findUnique({ where: { id: String(created?.user_id) } })).toMatchObject({
+    externalId: line.external_id,
+    email: line.email,
+    emailKey: line.email,
+    emailVerifiedAt: ctx.clock.now(),
+    name: 'Mary Ann',
+    locale: 'pt-BR',
+    createdAt: new Date('2020-02-29T11:00:00Z'),
+    passwordHash: BCRYPT.given.value,
+  })
+  expect(await ctx.db.user.findUnique({ where: { id: String(other?.user_id) } })).toMatchObject({
+    externalId: null,
+    emailVerifiedAt: null,
+    locale: null,
+    passwordHash: null,
+    createdAt: ctx.clock.now(),
+  })
+  expect(await ctx.db.auditEvent.count({ where: { userId: String(created?.user_id), action: 'user.imported' } })).toBe(
+    1,
+  )
+  const input = { email: line.email, password: BCRYPT.password, userAgent: 'test', ip: '192.0.2.1' }
+  expect(await signIn(ctx, input)).toMatchObject({ userId: created?.user_id })
+  await ctx.settle()
+})
+
+test('an import that is run again changes nothing, even where the person has changed something meanwhile', async () => {
+  const ctx = await testContext()
+  const lines = [given({ password: BCRYPT.given }), given({ external_id: undefined }), given()]
+  const file = await toFile(lines)
+  const first = await importFile(ctx, file)
+  await signIn(ctx, { email: lines[0]?.email ?? '', password: BCRYPT.password, userAgent: 'test', ip: '192.0.2.1' })
+  await ctx.settle()
+  await ctx.db.user.update({
+    where: { id: String(first[2]?.user_id) },
+    data: { email: `new-${lines[2]?.email}`, emailKey: `new-${lines[2]?.email}` },
+  })
+  const before = await allUsers(ctx)
+  const audited = await ctx.db.auditEvent.count()
+  expect(await importFile(ctx, file)).toEqual(first.map((result) => ({ ...result, result: 'unchanged' })))
+  expect(await allUsers(ctx)).toEqual(before)
+  expect(await ctx.db.auditEvent.count()).toBe(audited)
+})
+
+/** Lines that are wrong, each in one way, with the sentence for it. */
+const WRONG: [object | string, RegExp][] = [
+  ['{"external_id": "x"', /^The line is not valid JSON\.$/],
+  ['["a"]', /^The line must be one JSON object\.$/],
+  ['null', /^The line must be one JSON object\.$/],
+  [given({ email: undefined }), /^email is missing\.$/],
+  [given({ email: 7 }), /^email must be text\.$/],
+  [given({ email: 'no address' }), /^email must hold no space/],
+  [given({ email: 'ada' }), /^email must hold an @\.$/],
+  [given({ email: 'a@b.test@c.test' }), /^email must be one address\.$/],
+  [given({ email: '"a b"@example.test' }), /^email must hold no space/],
+  [given({ email: '"ada"@example.test' }), /^email must have no quoted part\.$/],
+  [given({ email: 'ada(x)@example.test' }), /without a name or a comment\.$/],
+  [given({ email: 'ada%x@example.test' }), /^email must hold no % and no ! before the @\.$/],
+  [given({ email: 'ädä@example.test' }), /^email must be ASCII before the @\.$/],
+  [given({ email: `${'a'.repeat(65)}@example.test` }), /^email must have from 1 to 64 characters before the @\.$/],
+  [given({ email: `a@${'b'.repeat(63)}.${'c.'.repeat(100)}test` }), /^email must have 254 characters at most\.$/],
+  [given({ email: 'ada@[192.0.2.1]' }), /^email must have a domain, not an IP address\.$/],
+  [given({ email: 'ada@example.test.' }), /^email must not end with a dot\.$/],
+  [given({ email: 'ada@localhost' }), /two labels at least\.$/],
+  [given({ email: 'ada@192.0.2.1' }), /whose last label is no number\.$/],
+  [given({ email: 'ada@ｅxample.test' }), /normal form \(NFKC\)\.$/],
+  [given({ email: 'ada@-.test' }), /^email must be one plain address/],
+  [given({ email_verified: 'yes' }), /^email_verified must be true or false\.$/],
+  [given({ name: undefined }), /^name is missing\.$/],
+  [given({ name: ' ' }), /^name must be text of one line/],
+  [given({ name: 'two\nlines' }), /^name must be text of one line/],
+  [given({ name: 'nul\0' }), /^name must be text of one line/],
+  [given({ locale: 'not a locale' }), /^locale must be a BCP 47 language tag/],
+  [given({ created_at: '1 January 2020' }), /^created_at must be a time such as/],
+  [given({ created_at: '2020-13-01T00:00:00Z' }), /^created_at must be a time such as/],
+  [given({ created_at: '2999-01-01T00:00:00Z' }), /^created_at must not be in the future\.$/],
+  [given({ external_id: 7 }), /^external_id must be text\.$/],
+  [given({ external_id: '' }), /^external_id must have from 1 to 255 bytes\.$/],
+  [given({ external_id: 'ü'.repeat(128) }), /^external_id must have from 1 to 255 bytes\.$/],
+  [given({ external_id: 'a\tb' }), /^external_id must hold no control character\.$/],
+  [given({ external_id: '..' }), /^external_id must not be/],
+  [given({ external_id: 'usr_1' }), /^external_id must not be/],
+  [given({ password: 'secret' }), /^password must be an object/],
+  [given({ password: { format: 'md5', value: 'x' } }), /^The password format "md5" is not supported\./],
+  [given({ password: { format: 'bcrypt', value: `$2b$15$${'.'.repeat(53)}` } }), /cost must be from 4 to 14\.$/],
+]
+
+test('a refused line says in one sentence what is wrong, and stops no other', async () => {
+  const ctx = await testContext()
+  const [held, before] = [await givenUser(ctx), await ctx.db.user.count()]
+  const twice = given()
+  const lines = [
+    ...WRONG.map(([line]) => line),
+    given({ email: held.email.toUpperCase().replace('EXAMPLE.TEST', 'example.test') }),
+    twice,
+    given({ external_id: twice.external_id }),
+    given({ email: twice.email.toUpperCase() }),
+    given(),
+  ]
+  const results = await importFile(ctx, await toFile(lines))
+  expect(results.map(({ line }) => line)).toEqual(lines.map((_, index) => index + 1))
+  for (const [index, [line, sentence]] of WRONG.entries()) {
+    expect({ line, ...results[index] }).toMatchObject({ result: 'refused', error: expect.stringMatching(sentence) })
+  }
+  expect(results.slice(WRONG.length)).toMatchObject([
+    { result: 'refused', code: 'EMAIL_002', error: 'email is the address of another account.' },
+    { result: 'created' },
+    { result: 'refused', error: `external_id is the same as in line ${WRONG.length + 2}.` },
+    { result: 'refused', code: 'EMAIL_002', error: `email is the same address as in line ${WRONG.length + 2}.` },
+    { result: 'created' },
+  ])
+  expect(await ctx.db.user.count()).toBe(before + 2)
+})
+
+test('--check tells every problem of every line, and writes nothing', async () => {
+  const ctx = await testContext()
+  const held = await givenUser(ctx)
+  const before = [await allUsers(ctx), await ctx.db.auditEvent.count()]
+  const bad = given({ locale: '?', email: 'ada', password: { format: 'md5' } })
+  const lines = [bad, given(), given({ external_id: bad.external_id }), given({ email: held.email }), given()]
+  const problems = await importFile(ctx, await toFile(lines), '--check')
+  expect(problems).toEqual([
+    { line: 1, external_id: bad.external_id, code: 'EMAIL_001', error: 'email must hold an @.' },
+    { line: 1, external_id: bad.external_id, code: 'REQUEST_001', error: expect.stringContaining('locale') },
+    { line: 1, external_id: bad.external_id, code: 'REQUEST_001', error: expect.stringContaining('"md5"') },
+    { line: 3, external_id: bad.external_id, code: 'REQUEST_001', error: 'external_id is the same as in line 1.' },
+    { line: 4, external_id: expect.any(String), code: 'EMAIL_002', error: 'email is the address of another account.' },
+    { lines: 5, problems: 5 },
+  ])
+  expect([await allUsers(ctx), await ctx.db.auditEvent.count()]).toEqual(before)
+  const good = await toFile([given(), given()])
+  expect(await importFile(ctx, good, '--check')).toEqual([{ lines: 2, problems: 0 }])
+  await importFile(ctx, good)
+  expect(await importFile(ctx, good, '--check')).toEqual([{ lines: 2, problems: 0 }])
+})
+
+test('an account without an external id is not taken for one with an external id that has the same address', async () => {
+  const ctx = await testContext()
+  const [plain, named] = [given({ external_id: undefined }), given()]
+  await importFile(ctx, await toFile([plain, named]))
+  expect(
+    await importFile(ctx, await toFile([given({ email: plain.email }), { ...named, external_id: undefined }])),
+  ).toMatchObject([
+    { result: 'refused', code: 'EMAIL_002' },
+    { result: 'refused', code: 'EMAIL_002' },
+  ])
+})
+
+test('a run that stops in the middle is run again, and makes what is missing', async () => {
+  const ctx = await testContext()
+  const lines = Array.from({ length: 2_500 }, () => given())
+  const file = await toFile(lines)
+  const stopped = importUsers(ctx, { file: await open(file), check: false, tell: () => {} })
+  expect((await stopped.next()).value).toHaveLength(1000)
+  await stopped.return(undefined)
+  const results = await importFile(ctx, file)
+  expect(results.map(({ result }) => result)).toEqual(lines.map((_, index) => (index < 1000 ? 'unchanged' : 'created')))
+  const made = await ctx.db.user.findMany({ where: { externalId: { in: lines.map((line) => line.external_id) } } })
+  expect(made).toHaveLength(lines.length)
+})
+
+test('two imports of the same file at once make each account once', async () => {
+  const ctx = await testContext()
+  const lines = Array.from({ length: 1_500 }, () => given())
+  const [file, reversed] = [await toFile(lines), await toFile(lines.toReversed())]
+  const both = await Promise.all([importFile(ctx, file), importFile(ctx, reversed)])
+  const byId = Map.groupBy(both.flat(), ({ external_id }) => external_id)
+  for (const results of byId.values()) {
+    expect(results.map(({ result }) => result).sort()).toEqual(['created', 'unchanged'])
+    expect(new Set(results.map(({ user_id }) => user_id)).size).toBe(1)
+  }
+  expect(byId.size).toBe(lines.length)
+})
+
+test('what is exported can be imported elsewhere, and nothing is lost', async () => {
+  const ctx = await testContext()
+  const gone = await givenUser(ctx)
+  await withdrawAccount(await asUser(ctx, gone), {
+    userId: gone.userId,
+    confirmation: 'DELETE_MY_ACCOUNT',
+    reason: 'other',
+  })
+  await givenUser(ctx)
+  const passwords = foreignPasswords.map((fixture) =>
+    given({ password: fixture.given, locale: 'de', email_verified: true }),
+  )
+  await importFile(ctx, await toFile([...passwords, given({ created_at: '2001-02-03T04:05:06.789Z' })]))
+  const exported = await run(ctx, 'user', 'export', '--all')
+  expect(exported.length).toBe(await ctx.db.user.count({ where: { withdrawnAt: null } }))
+  expect(exported.map(({ email }) => email)).not.toContain(gone.email)
+  const asStored = ({ id, version, emailVerifiedAt, ...user }: Awaited<ReturnType<typeof allUsers>>[number]) => ({
+    ...user,
+    isVerified: emailVerifiedAt !== null,
+  })
+  const byAddress = async () =>
+    (await ctx.db.user.findMany({ where: { withdrawnAt: null }, orderBy: { email: 'asc' } })).map(asStored)
+  const before = await byAddress()
+  expect(before.some(({ passwordHash }) => passwordHash?.startsWith(OWN_PASSWORD_PREFIX))).toBe(true)
+  await ctx.db.user.deleteMany({ where: { withdrawnAt: null } })
+  const results = await importFile(ctx, await toFile(exported))
+  expect(results.every(({ result }) => result === 'created')).toBe(true)
+  expect(await byAddress()).toEqual(before)
+})
+
+test('a file is read as lines, whatever its line ends, with no more of a line than it may have', async () => {
+  const long = 'x'.repeat(70_000)
+  const content = Buffer.concat([
+    Buffer.from('\uFEFFone\r\n\n  \ntwo\n'),
+    Buffer.from([0xff, 0x0a]),
+    Buffer.from(`${long}\n${'y'.repeat(65_536)}\nlast`),
+  ])
+  const file = await open(await givenFile(content))
+  const lines = await allOf(linesOf(file))
+  expect(lines.map(({ line, text, problem }) => [line, problem ?? text.slice(0, 4)])).toEqual([
+    [1, 'one'],
+    [4, 'two'],
+    [5, 'The line is not UTF-8.'],
+    [6, 'The line has more than 65536 bytes.'],
+    [7, 'yyyy'],
+    [8, 'last'],
+  ])
+  expect(lines.at(-1)?.bytes).toBe(content.length)
+})
+
+test('what cannot be imported at all is refused in a sentence', async () => {
+  const ctx = await testContext()
+  const refusal = (...args: string[]) => run(ctx, 'user', ...args).catch(sentenceOf)
+  expect(await refusal('import')).toBe('--file is missing.')
+  expect(await refusal('import', '--file', 'nowhere.ndjson')).toBe('--file names no file that can be read.')
+  expect(await refusal('import', '--file', tmpdir())).toBe('--file names no file that can be read.')
+  expect(await refusal('export')).toBe('--all is missing.')
+  for (const args of [
+    ['import', '--file', 'x'],
+    ['export', '--all'],
+  ]) {
+    await expect(execute(ctx, ['user', ...args], null)).rejects.toThrow('does not work in a batch')
+  }
+})
+
+test('a text is seen again among a hundred thousand others, with the line that had it first', () => {
+  const seen = new SeenTexts()
+  for (let line = 1; line <= 100_000; line++) expect(seen.firstLineOf(`text ${line}`, line)).toBe(line)
+  for (let line = 1; line <= 100_000; line += 997) expect(seen.firstLineOf(`text ${line}`, 200_000)).toBe(line)
+})

@@ -1,0 +1,59 @@
+import { createCipheriv, pbkdf2Sync, scryptSync, timingSafeEqual } from 'node:crypto'
+import { verifySync as argon2Fits } from '@node-rs/argon2'
+import { verifySync as bcryptFits } from '@node-rs/bcrypt'
+
+/** Twice what the largest accepted parameters need. */
+const SCRYPT_MAX_BYTES = 512 * 1024 * 1024
+
+/** Whether the password fits the stored form, whose beginning tells the scheme; see domain/access/password-formats.ts. */
+export function checkPassword(stored: string, password: string): boolean {
+  if (stored.startsWith('$argon2')) return argon2Fits(stored, password)
+  if (stored.startsWith('$2')) return bcryptFits(password, stored)
+  const [kind, parameters = '', salt = '', digest = ''] = stored.replace(/^\$/, '').split('$')
+  switch (kind) {
+    case 'scrypt':
+      return isSame(scrypt(password, fromBase64(salt), parameters, fromBase64(digest).length), fromBase64(digest))
+    case 'scrypt-better-auth':
+      // The text of the salt is the salt, and the library normalises the password.
+      return isSame(
+        scrypt(password.normalize('NFKC'), Buffer.from(salt), parameters, digest.length / 2),
+        Buffer.from(digest, 'hex'),
+      )
+    case 'firebase-scrypt':
+      return isSame(firebase(password, salt, parameters), fromBase64(digest))
+    case 'pbkdf2_sha256':
+      return isSame(pbkdf2(password, Buffer.from(salt), parameters, 'sha256', digest), fromBase64(digest))
+    case 'pbkdf2-sha256':
+    case 'keycloak-pbkdf2-sha256':
+      return isSame(pbkdf2(password, fromBase64(salt), parameters, 'sha256', digest), fromBase64(digest))
+    case 'keycloak-pbkdf2-sha512':
+      return isSame(pbkdf2(password, fromBase64(salt), parameters, 'sha512', digest), fromBase64(digest))
+    default:
+      throw new Error('a stored password has no known format')
+  }
+}
+
+/** passlib writes `.` where base64 has `+`. */
+const fromBase64 = (text: string) => Buffer.from(text.replaceAll('.', '+'), 'base64')
+
+const isSame = (made: Buffer, stored: Buffer) => made.length === stored.length && timingSafeEqual(made, stored)
+
+function scrypt(password: string, salt: Buffer, parameters: string, length: number): Buffer {
+  const [, ln, r, p] = /^ln=(\d+),r=(\d+),p=(\d+)$/.exec(parameters) ?? []
+  return scryptSync(password, salt, length, {
+    N: 2 ** Number(ln),
+    r: Number(r),
+    p: Number(p),
+    maxmem: SCRYPT_MAX_BYTES,
+  })
+}
+
+/** Firebase's hash is the project's signer key, encrypted with what scrypt makes of the password. */
+function firebase(password: string, salts: string, parameters: string): Buffer {
+  const [salt = '', separator = '', signerKey = ''] = salts.split('.')
+  const key = scrypt(password, Buffer.concat([fromBase64(salt), fromBase64(separator)]), parameters, 32)
+  return createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(fromBase64(signerKey))
+}
+
+const pbkdf2 = (password: string, salt: Buffer, iterations: string, hash: string, digest: string) =>
+  pbkdf2Sync(password, salt, Number(iterations), fromBase64(digest).length, hash)

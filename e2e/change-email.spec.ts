@@ -1,5 +1,15 @@
 import type { Page } from '@playwright/test'
-import { codeIn, expect, expectAccessible, expectSignInPage, linkIn, requestChange, signIn, test } from './fixtures'
+import {
+  codeIn,
+  createUser,
+  expect,
+  expectAccessible,
+  expectSignInPage,
+  linkIn,
+  requestChange,
+  signIn,
+  test,
+} from './fixtures'
 import { IMPATIENT_URL } from './settings'
 
 const VERIFY = 'Verify Your New Email Address'
@@ -150,6 +160,25 @@ test('the form remembers the choice of the link for the next change', async ({ p
   await expect(page.getByText('Open its link, or enter its code here.')).toBeVisible()
 })
 
+test('a choice made before the page is ready is kept', async ({ page, signedInUser: _ }) => {
+  const scripts = Promise.withResolvers<void>()
+  await page.route('**/_next/static/chunks/*.js', async (route) => {
+    await scripts.promise
+    await route.continue()
+  })
+  await page.goto('/settings/email', { waitUntil: 'commit' })
+  const link = page.getByRole('radio', { name: 'Link Open it and press one button' })
+  await link.check()
+  await page.getByLabel('New email').fill('somebody@example.test')
+  scripts.resolve()
+  await expect(page.getByRole('button', { name: 'Send verification' })).toBeEnabled()
+  await expect(link).toBeChecked()
+  await expect(page.getByLabel('New email')).toHaveValue('somebody@example.test')
+  await page.getByRole('button', { name: 'Send verification' }).click()
+  await expect(page.getByLabel('Current password')).toHaveAccessibleDescription(/Enter your current password/)
+  await expect(page.getByText('Verification method must be')).toBeHidden()
+})
+
 test('the cells of the code stay inside the card on the smallest phone', async ({ page, signedInUser }) => {
   await page.setViewportSize({ width: 320, height: 640 })
   await requestChange(page, signedInUser, `new-${signedInUser.email}`)
@@ -284,12 +313,15 @@ test('a wrong password is reported at its field, and the typed address stays', a
   await expectAccessible(page)
 })
 
-test('the form explains in plain words why an address is refused', async ({ page, signedInUser }) => {
+test('the form explains in plain words why an address is refused', async ({ page, operator }) => {
+  // The own address is refused only if it is verified.
+  const user = await createUser(operator, '--verified')
+  await signIn(page, user)
   const [address, send] = [page.getByLabel('New email'), page.getByRole('button', { name: 'Send verification' })]
   await send.click()
   await expect(address).toHaveAccessibleDescription('Enter your new email address.')
-  await address.fill(signedInUser.email)
-  await page.getByLabel('Current password').fill(signedInUser.password)
+  await address.fill(user.email)
+  await page.getByLabel('Current password').fill(user.password)
   await send.click()
   await expect(address).toHaveAccessibleDescription('This is already your address.')
 })

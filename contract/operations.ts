@@ -28,4 +28,4 @@ export const OPERATIONS = {
 } as const satisfies Record<string, Contract>
 export type OperationName = keyof typeof OPERATIONS
 
-export const operations: readonly Contract[] = Object.values(OPERATIONS)
+export const operations: readonly (Contract & { name: OperationName })[] = Object.values(OPERATIONS)

@@ -1,15 +1,5 @@
 import type { Page } from '@playwright/test'
-import {
-  codeIn,
-  createUser,
-  expect,
-  expectAccessible,
-  expectSignInPage,
-  linkIn,
-  requestChange,
-  signIn,
-  test,
-} from './fixtures'
+import { codeIn, expect, expectAccessible, expectSignInPage, linkIn, requestChange, signIn, test } from './fixtures'
 import { IMPATIENT_URL } from './settings'
 
 const VERIFY = 'Verify Your New Email Address'
@@ -313,15 +303,12 @@ test('a wrong password is reported at its field, and the typed address stays', a
   await expectAccessible(page)
 })
 
-test('the form explains in plain words why an address is refused', async ({ page, operator }) => {
-  // The own address is refused only if it is verified.
-  const user = await createUser(operator, '--verified')
-  await signIn(page, user)
+test('the form explains in plain words why an address is refused', async ({ page, signedInUser }) => {
   const [address, send] = [page.getByLabel('New email'), page.getByRole('button', { name: 'Send verification' })]
   await send.click()
   await expect(address).toHaveAccessibleDescription('Enter your new email address.')
-  await address.fill(user.email)
-  await page.getByLabel('Current password').fill(user.password)
+  await address.fill(signedInUser.email)
+  await page.getByLabel('Current password').fill(signedInUser.password)
   await send.click()
   await expect(address).toHaveAccessibleDescription('This is already your address.')
 })

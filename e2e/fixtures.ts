@@ -53,7 +53,7 @@ export const test = base.extend<Fixtures, { operator: Operator }>({
   inbox: async ({}, use) => use(inbox),
 })
 
-export async function createUser(operator: Operator, ...options: '--verified'[]): Promise<User> {
+export async function createUser(operator: Operator): Promise<User> {
   const name = 'Ada Lovelace'
   const password = `pw ${randomBytes(6).toString('hex')}`
   const email = `ada-${randomBytes(6).toString('hex')}@example.test`
@@ -66,7 +66,7 @@ export async function createUser(operator: Operator, ...options: '--verified'[])
     password,
     '--name',
     name,
-    ...options,
+    '--verified',
   )
   return { id, email, password, name }
 }

@@ -18,9 +18,6 @@ export const useAccessTokens = (userId: string, initialData: AccessToken[], rend
     renderedAt,
   })
 
-/** The lifetimes that the form offers. */
-export const LIFETIME_DAYS = ['7', '30', '90', '365'] as const
-
 const inWords: Record<string, string> = SCOPES
 
 export const scopeText = (scope: string) => inWords[scope] ?? scope

@@ -12,8 +12,9 @@ import { signInAgain } from '../sign-in-again'
 import { CheckboxField, CurrentPasswordField, FieldError, RadioField, TextField } from '../ui/field'
 import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
-import { LIFETIME_DAYS, type NewAccessToken, scopeText } from './access-tokens'
+import { type NewAccessToken, scopeText } from './access-tokens'
 import type { TokenValues } from './create-token-rules'
+import { LIFETIME_DAYS } from './token-lifetimes'
 
 interface CreateTokenFormProps {
   userId: string

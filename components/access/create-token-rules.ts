@@ -4,7 +4,7 @@ import { zodResolver } from '@hookform/resolvers/zod'
 import { z } from 'zod'
 import { tokenName } from '@/contract/access'
 import { GRANTABLE_SCOPES } from '@/contract/define'
-import { LIFETIME_DAYS } from './access-tokens'
+import { LIFETIME_DAYS } from './token-lifetimes'
 
 const tokenForm = z.object({
   name: z.string().min(1, 'Say in a few words what the token is for.').pipe(tokenName),

@@ -27,13 +27,13 @@ const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>
 const filled = <Props>(template: (props: Props) => ReactNode, props: Filled<Props>) =>
   createElement(template as ComponentType<object>, props as object)
 
-test('a form whose rendering failed is rendered again for the next message', async () => {
+test('a template whose rendering failed is rendered again for the next message', async () => {
   vi.mocked(render).mockRejectedValueOnce(new Error('once'))
   await expect(renderMessage(changed(), settings)).rejects.toThrow('once')
   expect((await renderMessage(changed(), settings)).text).toContain('Hello Ada')
 })
 
-test('each message holds its own texts, however many are rendered at once', async () => {
+test('each message contains its own values, however many are rendered concurrently', async () => {
   const names = Array.from({ length: 20 }, (_, n) => `Reader ${n}.`)
   const all = await Promise.all(names.map((userName) => renderMessage(changed({ userName }), settings)))
   for (const [n, { html, text }] of all.entries()) {
@@ -77,7 +77,7 @@ const anything = fc
   )
   .map((parts) => parts.join(''))
 
-test('a value is written as the library would write it, and never as markup', async () => {
+test('a value is escaped as react-email escapes it, and never becomes markup', async () => {
   await fc.assert(
     fc.asyncProperty(anything, anything, anything, async (userName, newEmail, ipAddress) => {
       const shown = {

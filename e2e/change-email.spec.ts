@@ -150,6 +150,25 @@ test('the form remembers the choice of the link for the next change', async ({ p
   await expect(page.getByText('Open its link, or enter its code here.')).toBeVisible()
 })
 
+test('a choice made before the page is ready is kept', async ({ page, signedInUser: _ }) => {
+  const scripts = Promise.withResolvers<void>()
+  await page.route('**/_next/static/chunks/*.js', async (route) => {
+    await scripts.promise
+    await route.continue()
+  })
+  await page.goto('/settings/email', { waitUntil: 'commit' })
+  const link = page.getByRole('radio', { name: 'Link Open it and press one button' })
+  await link.check()
+  await page.getByLabel('New email').fill('somebody@example.test')
+  scripts.resolve()
+  await expect(page.getByRole('button', { name: 'Send verification' })).toBeEnabled()
+  await expect(link).toBeChecked()
+  await expect(page.getByLabel('New email')).toHaveValue('somebody@example.test')
+  await page.getByRole('button', { name: 'Send verification' }).click()
+  await expect(page.getByLabel('Current password')).toHaveAccessibleDescription(/Enter your current password/)
+  await expect(page.getByText('Verification method must be')).toBeHidden()
+})
+
 test('the cells of the code stay inside the card on the smallest phone', async ({ page, signedInUser }) => {
   await page.setViewportSize({ width: 320, height: 640 })
   await requestChange(page, signedInUser, `new-${signedInUser.email}`)

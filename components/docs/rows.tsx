@@ -30,7 +30,8 @@ export function Rows({ rows }: RowsProps) {
 
 /** A description of the contract, whose `code` is set as code. */
 export function Described({ text }: { text: string }) {
-  return text.split('`').map((part, index) => (index % 2 ? <Code key={part}>{part}</Code> : part))
+  // biome-ignore lint/suspicious/noArrayIndexKey: a word may stand twice in a description, whose parts never move.
+  return text.split('`').map((part, index) => (index % 2 ? <Code key={index}>{part}</Code> : part))
 }
 
 export function Code({ children }: { children: ReactNode }) {

@@ -1,6 +1,6 @@
 'use client'
 
-import { type ComponentProps, type ReactNode, useId, useState } from 'react'
+import { type ComponentProps, type ReactNode, type RefCallback, useId, useLayoutEffect, useRef, useState } from 'react'
 import { cn } from './class-names'
 import { useHydrated } from './use-hydrated'
 
@@ -171,7 +171,9 @@ export function CheckboxField({ label, hint, error, className, ...rest }: Checkb
   )
 }
 
-interface RadioFieldProps extends Described, Omit<ComponentProps<'input'>, 'defaultValue' | 'value'> {
+interface RadioFieldProps extends Described, Omit<ComponentProps<'input'>, 'defaultValue' | 'value' | 'ref'> {
+  /** Of React Hook Form. */
+  ref?: RefCallback<HTMLInputElement>
   legend: string
   options: readonly { value: string; label: string; description?: string }[]
   defaultValue?: string
@@ -196,11 +198,13 @@ export function RadioField({
   value,
   appearance = 'cards',
   className,
+  ref,
   ...rest
 }: RadioFieldProps) {
   const { ids, aria } = useDescription({ hint, error })
+  const group = useRegisteredRadios(ref)
   return (
-    <fieldset className={cn('min-w-0 space-y-1.5', className)} aria-describedby={aria['aria-describedby']}>
+    <fieldset ref={group} className={cn('min-w-0 space-y-1.5', className)} aria-describedby={aria['aria-describedby']}>
       <legend className={cn('mb-1.5 font-medium', appearance === 'segments' && 'sr-only')}>{legend}</legend>
       <div className={radioGroup[appearance]}>
         {options.map((option) => (
@@ -239,4 +243,23 @@ export function RadioField({
       {appearance !== 'segments' && <FieldError id={ids.error}>{error}</FieldError>}
     </fieldset>
   )
+}
+
+/**
+ * React Hook Form takes the value of a group from the first input that it is given. The checked one has to come first, or a choice that
+ * was made before React took over is lost.
+ */
+function useRegisteredRadios(register: RefCallback<HTMLInputElement> | undefined) {
+  const group = useRef<HTMLFieldSetElement>(null)
+  const registerNow = useRef(register)
+  useLayoutEffect(() => {
+    const give = registerNow.current
+    if (!give) return
+    const inputs = [...(group.current?.querySelectorAll('input') ?? [])]
+    for (const input of inputs.toSorted((a, b) => Number(b.checked) - Number(a.checked))) give(input)
+    return () => {
+      give(null)
+    }
+  }, [])
+  return group
 }

@@ -7,6 +7,7 @@ import { createSessionToken } from '@/domain/access/authenticate'
 import type { SystemContext } from '@/domain/context'
 import { openDatabase } from '@/server/adapters/database'
 import { createSecrets } from '@/server/adapters/secrets'
+import { rawSql } from '@/testing/raw-sql'
 import { Cluster } from './cluster'
 import { expectFullEnd } from './ending'
 import type { Instance } from './instance'
@@ -118,7 +119,7 @@ test('PostgreSQL 15 compiles no plan, even one that has to read a whole table', 
   await plain.end()
   expect(JSON.stringify(compiled).includes('JIT')).toBe(has[0].jit)
   const database = openDatabase(place.databaseUrl)
-  const plan = await database.sql({ name: 'explain', text }, [])
+  const plan = await rawSql(database.sql, text)
   await database.close()
   expect(JSON.stringify(plan)).not.toContain('JIT')
 })

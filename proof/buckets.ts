@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { SystemContext } from '@/domain/context'
 import { takePlaces, takeReadPlace, userBucket } from '@/domain/limits/buckets'
 import { LIMITS } from '@/domain/limits/limits'
-import { forgetWhatIsOver } from '@/domain/queue/cleanup'
+import { cleanUp } from '@/domain/queue/cleanup'
 import { orderedValues, type Sql } from '@/domain/sql'
 import { changeEmail, emailStatus } from '@/faults/person'
 import { until } from '@/faults/until'
@@ -78,7 +78,7 @@ test(`L20 a place is found by its key among ${BUCKETS} buckets, and cleanup remo
   const over = await countOf(world, 'expires_at < now()')
   expect(over).toBeGreaterThan(BUCKETS * 0.45)
   const cleaning = await givenContext(world, LOOKED_AT_EVERY)
-  await forgetWhatIsOver(cleaning.ctx)
+  await cleanUp(cleaning.ctx)
   await cleaning.close()
   process.stdout.write(`  ${cleaning.count()} batches; pages of every 25th: ${cleaning.pages.join(', ')}\n`)
   expect(await countOf(world, `expires_at < now() - interval '5 minutes'`)).toBe(0)

@@ -21,6 +21,7 @@ import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { type Database, openDatabase } from '@/server/adapters/database'
 import { createPasswords } from '@/server/adapters/passwords'
 import { createSecrets } from '@/server/adapters/secrets'
+import { rawSql } from './raw-sql'
 
 export interface Mailed {
   to: string
@@ -270,7 +271,7 @@ export async function heldUp<T>(
 ): Promise<T> {
   let ending: Promise<T> | undefined
   await ctx.transaction(async (sql) => {
-    await sql({ name: `hold-${table}`, text: `SELECT FROM ${table} WHERE id = $1 FOR UPDATE` }, [id])
+    await rawSql(sql, `SELECT FROM ${table} WHERE id = $1 FOR UPDATE`, [id])
     ending = waiting()
     // Awaited below; it may be rejected before that.
     ending.catch(() => {})
@@ -288,7 +289,7 @@ export async function heldUp<T>(
 
 /** Runs all due work, as the timer would. */
 export async function runDueWork(ctx: TestContext): Promise<void> {
-  for (const work of DUE_WORK) await work(ctx).finally(() => ctx.settle())
+  for (const { run } of DUE_WORK) await run(ctx).finally(() => ctx.settle())
 }
 
 /** The tables with a row that contains this text. */

@@ -200,22 +200,24 @@ function Applications({ applications, renderedAt }: { applications: Application[
         title="Applications"
         description={applications.length ? undefined : 'No application was connected to the account.'}
       />
-      <CardBody className="pt-3">
-        <ul className="divide-y divide-line">
-          {applications.map((application, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
-            <li key={`${application.name} ${index}`} className="space-y-0.5 py-3 last:pb-0">
-              <div className="flex items-start justify-between gap-4">
-                <p className="wrap-anywhere min-w-0 font-medium">{application.name}</p>
-                <ApplicationState status={application.status} />
-              </div>
-              <p className="text-ink-muted text-sm tabular-nums">
-                <ApplicationTime application={application} renderedAt={renderedAt} />
-              </p>
-            </li>
-          ))}
-        </ul>
-      </CardBody>
+      {applications.length > 0 && (
+        <CardBody className="pt-3">
+          <ul className="divide-y divide-line">
+            {applications.map((application, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
+              <li key={`${application.name} ${index}`} className="space-y-0.5 py-3 last:pb-0">
+                <div className="flex items-start justify-between gap-4">
+                  <p className="wrap-anywhere min-w-0 font-medium">{application.name}</p>
+                  <ApplicationState status={application.status} />
+                </div>
+                <p className="text-ink-muted text-sm tabular-nums">
+                  <ApplicationTime application={application} renderedAt={renderedAt} />
+                </p>
+              </li>
+            ))}
+          </ul>
+        </CardBody>
+      )}
     </Card>
   )
 }

@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
 import { givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 import { FIRST_BATCH, nextBatch } from './erase'
 import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'
@@ -205,7 +206,7 @@ test('a row that somebody changes while it is erased is gone all the same', asyn
   ctx.clock.advance(5 * minute)
   let run: Promise<unknown> | undefined
   await ctx.transaction(async (sql) => {
-    await sql({ name: 'change', text: `UPDATE preferences SET value = 'light' WHERE user_id = $1` }, [userId])
+    await rawSql(sql, `UPDATE preferences SET value = 'light' WHERE user_id = $1`, [userId])
     run = runDeletionStep(ctx, { withdrawalId, step: 'user_profile' })
     await expect
       .poll(

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { givenSession, givenUser, testContext, testDatabase } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 import { openDatabase } from './database'
 
 /** As a database may come: none of this is what the service needs. */
@@ -42,7 +43,7 @@ test("every connection has the service's settings before its first statement, wh
     Array.from({ length: waiting }, () =>
       database.transaction(async (sql) => {
         const asked = [...Object.keys(STRANGE), 'search_path'].map((name) => `current_setting('${name}') AS ${name}`)
-        const [row] = await sql({ name: 'settings', text: `SELECT ${asked.join(', ')}` }, [])
+        const [row] = await rawSql(sql, `SELECT ${asked.join(', ')}`)
         // Each keeps its connection until all have one.
         if (--waiting === 0) letGo()
         await all
@@ -72,9 +73,7 @@ test('a time reads the same whether Prisma or a statement wrote it', async () =>
   const { db, sql } = await givenStrangeDatabase('-csearch_path=public')
   const expiresAt = new Date('2026-11-20T09:00:00.123Z')
   await db.session.update({ where: { id }, data: { expiresAt } })
-  expect(await sql({ name: 'expiry', text: 'SELECT expires_at FROM sessions WHERE id = $1' }, [id])).toEqual([
-    { expires_at: expiresAt },
-  ])
+  expect(await rawSql(sql, 'SELECT expires_at FROM sessions WHERE id = $1', [id])).toEqual([{ expires_at: expiresAt }])
   expect(await ctx.db.session.findUniqueOrThrow({ where: { id } })).toMatchObject({ expiresAt })
   expect(await db.session.count({ where: { id, expiresAt: { gt: new Date(expiresAt.getTime() - 1) } } })).toBe(1)
 })

@@ -8,6 +8,7 @@ import { authenticateSession, createSessionToken } from '@/domain/access/authent
 import { signOut, touchSession } from '@/domain/access/sessions'
 import { signIn } from '@/domain/access/sign-in'
 import type { BucketState, SystemContext } from '@/domain/context'
+import { SESSION_LIFETIME_MS } from '@/domain/limits/durations'
 import { systemContext } from '../context'
 import { getEnv } from '../env'
 import { clientIpOf } from '../http/client-ip'
@@ -33,7 +34,7 @@ function createOptions(): Omit<NextAuthOptions, 'providers'> {
   })
   return {
     secret: env.authSecrets[0],
-    session: { strategy: 'jwt', maxAge: 30 * 24 * 60 * 60 },
+    session: { strategy: 'jwt', maxAge: SESSION_LIFETIME_MS / 1000 },
     pages: { signIn: '/sign-in', error: '/sign-in' },
     cookies: {
       sessionToken: cookie('session-token'),

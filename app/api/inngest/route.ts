@@ -1,8 +1,5 @@
 import { serve } from 'inngest/next'
-import { processWithdrawal } from '@/inngest/functions/process-withdrawal'
-import { purgeRetained } from '@/inngest/functions/purge-retained-data'
-import { sendNotices } from '@/inngest/functions/send-notices'
-import { sweep } from '@/inngest/functions/sweep'
+import { FUNCTIONS } from '@/inngest/functions'
 import { engineOnly } from '@/server/adapters/engine'
 import { inngest } from '@/server/adapters/inngest-client'
 import { refuseOtherMethods } from '@/server/http/methods'
@@ -11,7 +8,7 @@ export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = refuseOtherMetho
   engineOnly(
     serve({
       client: inngest,
-      functions: [processWithdrawal, sweep, sendNotices, purgeRetained],
+      functions: FUNCTIONS,
       enableUnauthedSync: false,
     }),
   ),

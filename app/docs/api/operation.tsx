@@ -12,6 +12,7 @@ interface JsonField {
   properties?: Record<string, JsonField>
   required?: string[]
   enum?: string[]
+  default?: string
   pattern?: string
   minLength?: number
   maxLength?: number
@@ -90,9 +91,17 @@ function fieldRows(schema: JsonField, prefix = ''): Row[] {
 const MAX_SHOWN_PATTERN = 40
 
 /** The rules that the description does not name already. */
-function rulesOf({ description = '', enum: choices, pattern, minLength, maxLength }: JsonField): string[] {
+function rulesOf({
+  description = '',
+  enum: choices,
+  default: preset,
+  pattern,
+  minLength,
+  maxLength,
+}: JsonField): string[] {
   const rules: string[] = []
   if (choices) rules.push(`One of ${choices.map((choice) => `\`${choice}\``).join(', ')}`)
+  if (preset !== undefined) rules.push(`Default \`${preset}\``)
   if (pattern && pattern.length <= MAX_SHOWN_PATTERN) rules.push(`Pattern \`${pattern}\``)
   if (maxLength !== undefined && !description.includes(String(maxLength)))
     rules.push(minLength === undefined ? `At most ${maxLength} characters` : `${minLength} to ${maxLength} characters`)

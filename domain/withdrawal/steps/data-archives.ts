@@ -1,5 +1,6 @@
 import { deleteArchives } from '../../applications/archives'
-import { type DeletionStep, day } from './deletion-step'
+import { day } from '../../limits/durations'
+import type { DeletionStep } from './deletion-step'
 
 /** Archive cleanup, 1–7 days: archived copies and their key, logs and caches. */
 export const dataArchives: DeletionStep = {

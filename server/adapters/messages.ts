@@ -48,10 +48,9 @@ const forms = new Map<string, Promise<Form>>()
 export async function renderMessage(message: Message, settings: Settings): Promise<Rendered> {
   const { subject, values, choices, toElement } = toContent(message, settings)
   const key = `${message.template} ${JSON.stringify(choices)}`
-  const marks = Object.fromEntries(Object.keys(values).map((name) => [name, mark(name)]))
   const form =
     forms.get(key) ??
-    renderForm(toElement(marks)).catch((error) => {
+    renderForm(toElement(marksFor(values))).catch((error) => {
       forms.delete(key)
       throw error
     })
@@ -67,6 +66,8 @@ async function renderForm(marked: ReactElement): Promise<Form> {
 
 // Characters of the private use area, which no template contains. The values are not searched for marks.
 const mark = (name: string) => `\uE000${name}\uE001`
+const marksFor = (values: Content['values']) =>
+  Object.fromEntries(Object.keys(values).map((name) => [name, mark(name)]))
 const MARK = /\uE000(\w+)\uE001/
 
 const fill = (form: string[], values: Content['values'], as: (value: string) => string) =>

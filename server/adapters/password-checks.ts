@@ -1,6 +1,6 @@
 import { createCipheriv, pbkdf2Sync, scryptSync, timingSafeEqual } from 'node:crypto'
 import { verifySync as argon2Fits } from '@node-rs/argon2'
-import { verifySync as bcryptFits } from '@node-rs/bcrypt'
+import { compareSync as bcryptFits } from 'bcryptjs'
 
 /** Twice what the largest accepted parameters need. */
 const SCRYPT_MAX_BYTES = 512 * 1024 * 1024

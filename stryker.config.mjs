@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 
-/** What is changed, and the tests beside it that have to notice. (With `testFiles` Stryker activates static mutants too late.) */
+/** The files that are mutated, and the tests that must fail for it. (With `testFiles` Stryker activates static mutants too late.) */
 export const AREAS = {
   addresses: { mutate: ['contract/address.ts'], tests: ['contract/address.test.ts'] },
   secrets: {
-    mutate: ['server/watch/log.ts', 'server/adapters/secrets.ts', 'server/adapters/random.ts', 'domain/encryption.ts'],
+    mutate: ['server/watch/log.ts', 'server/adapters/secrets.ts', 'domain/encryption.ts'],
     tests: ['server/watch/log.test.ts', 'server/adapters/secrets.test.ts', 'domain/encryption.test.ts'],
   },
   limits: {
@@ -18,7 +18,7 @@ export const AREAS = {
   },
 }
 
-/** PostgreSQL keeps a plan under the first argument of these; any other name does the same. */
+/** The first argument is the name of a prepared statement. Any other name does the same, so it is not mutated. */
 const statementNames = {
   kind: 'Ignore',
   name: 'statement-names',
@@ -37,7 +37,7 @@ export const strykerPlugins = [statementNames]
 const area = process.env.MUTATION_AREA ?? 'addresses'
 const { mutate, tests } = AREAS[area]
 
-// Not in the copy of the project that is mutated: a run that is killed leaves no server behind that nobody knows.
+// Outside Stryker's copy of the project, so that a killed run leaves no unknown server behind.
 process.env.TEST_DATA_DIR = resolve('.data/test')
 
 export default {
@@ -50,11 +50,11 @@ export default {
     ...['.data', '.next', 'dist', 'docs', 'bench', 'e2e', 'faults', 'proof', '**/*.test.ts'],
     ...tests.map((path) => `!${path}`),
   ],
-  // Stryker would rewrite paths in it with the API that TypeScript 7 no longer has; there are none to rewrite.
+  // Stryker would rewrite its paths with an API that TypeScript 7 no longer has.
   tsconfigFile: 'none',
   tempDirName: '.data/mutation',
   concurrency: 2,
-  // Of a machine that does other things as well: a slow answer is no endless loop.
+  // Long, because on a busy machine a slow test is not an endless loop.
   timeoutMS: 30_000,
   warnings: { slow: false },
   reporters: ['clear-text', 'html', 'json'],

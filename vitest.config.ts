@@ -10,7 +10,7 @@ export default defineConfig({
     exclude: ['e2e/**', '**/node_modules/**', '**/.next/**', 'dist/**', '.data/**'],
     globalSetup: './vitest.global.ts',
     pool: 'forks',
-    // Half of the time is spent waiting for commits, so that one worker leaves two cores idle.
+    // At least two workers, because a worker waits for commits half of the time.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 20_000,
     hookTimeout: 20_000,

@@ -2,13 +2,13 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
-import { processStamp } from './scripts/process-lock.mjs'
 import { startEmbeddedPostgres } from './server/local/embedded-postgres'
+import { processStamp } from './server/local/process-lock.mjs'
 import { migrateDeploy } from './server/migrate'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Of a superuser, on a database of no importance. */
+    /** The URL of a superuser, on any database. */
     adminUrl: string
     /** A migrated, empty database to clone; name a clone by replacing the word `template` in it. */
     templateDatabase: string

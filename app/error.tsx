@@ -1,6 +1,7 @@
 'use client'
 
 import { Brand } from '@/components/brand'
+import { centeredColumn, Main } from '@/components/main'
 import { Button } from '@/components/ui/button'
 
 interface ErrorPageProps {
@@ -9,11 +10,7 @@ interface ErrorPageProps {
 
 export default function ErrorPage({ error }: ErrorPageProps) {
   return (
-    <main
-      id="content"
-      tabIndex={-1}
-      className="mx-auto flex w-full max-w-md flex-1 flex-col justify-center px-4 py-12 outline-none"
-    >
+    <Main className={centeredColumn}>
       <Brand />
       <h1 className="mt-8 font-semibold text-3xl leading-9 tracking-[-0.03em]">This page could not be shown</h1>
       <p className="mt-3 text-ink-muted">
@@ -26,11 +23,11 @@ export default function ErrorPage({ error }: ErrorPageProps) {
         </p>
       )}
       <div className="mt-8">
-        {/* Not reset(): it shows once more what the server has answered. */}
+        {/* Not reset(), because it renders the same answer of the server again. */}
         <Button onClick={() => window.location.reload()} className="w-full sm:w-auto">
           Try again
         </Button>
       </div>
-    </main>
+    </Main>
   )
 }

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { SkipLink } from '@/components/skip-link'
 import { Providers } from './providers'
 
-// The package's own exports are preloaded whole. Most pages need the Latin letters alone: less than half of the bytes.
+// The package's own exports would preload the whole font. Most pages need only the Latin letters, less than half of the bytes.
 const geistLatin = localFont({
   src: './fonts/geist-latin.woff2',
   variable: '--font-geist-latin',
@@ -40,7 +40,7 @@ export const viewport: Viewport = {
   ],
 }
 
-// A page built ahead of its request could not carry the request's nonce.
+// A prerendered page could not carry the nonce of its request.
 export const dynamic = 'force-dynamic'
 
 export default function RootLayout({ children }: { children: ReactNode }) {

@@ -1,15 +1,15 @@
 import type { Metadata } from 'next'
 import Link from 'next/link'
-import { CenteredPage } from '@/components/centered-page'
+import { CenteredPage } from '@/components/page'
 import { buttonStyle } from '@/components/ui/button-style'
-import { currentSession } from '@/server/pages/session'
+import { accountOf, currentSession } from '@/server/pages/session'
 
 export const metadata: Metadata = { title: 'Page not found' }
 
 export default async function NotFound() {
-  // Without the database the page is still not there.
+  // The page is not found without the database too.
   const session = await currentSession().catch(() => null)
-  const account = session && { name: session.name, email: session.emailStatus.current_email }
+  const account = session && accountOf(session)
   return (
     <CenteredPage account={account}>
       <p className="font-mono text-ink-muted text-sm">404</p>

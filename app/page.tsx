@@ -1,9 +1,9 @@
 import { ArrowRight, BellRing, KeyRound, MailCheck, Trash2 } from 'lucide-react'
 import Link from 'next/link'
-import { SiteFooter } from '@/components/site-footer'
-import { SiteHeader } from '@/components/site-header'
+import { Main } from '@/components/main'
+import { Page } from '@/components/page'
 import { buttonStyle } from '@/components/ui/button-style'
-import { currentSession } from '@/server/pages/session'
+import { accountOf, currentSession } from '@/server/pages/session'
 import { Specimen } from './specimen'
 
 const promises = [
@@ -31,11 +31,10 @@ const promises = [
 
 export default async function LandingPage() {
   const session = await currentSession()
-  const account = session && { name: session.name, email: session.emailStatus.current_email }
+  const account = session && accountOf(session)
   return (
-    <>
-      <SiteHeader account={account} link={{ href: '/sign-in', label: 'Sign in' }} />
-      <main id="content" tabIndex={-1} className="mx-auto w-full max-w-5xl flex-1 px-4 outline-none sm:px-6">
+    <Page account={account} link={{ href: '/sign-in', label: 'Sign in' }}>
+      <Main className="mx-auto w-full max-w-5xl flex-1 px-4 sm:px-6">
         <div className="grid items-center gap-12 py-16 sm:py-24 lg:grid-cols-[minmax(0,1fr)_24rem] lg:py-28">
           <div>
             <h1 className="font-semibold text-4xl leading-[1.08] tracking-[-0.035em] sm:text-6xl lg:text-[3.5rem]">
@@ -65,8 +64,7 @@ export default async function LandingPage() {
             </li>
           ))}
         </ul>
-      </main>
-      <SiteFooter />
-    </>
+      </Main>
+    </Page>
   )
 }

@@ -4,19 +4,19 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { ApiError } from '@/contract/errors'
 
-const isPassing = (error: Error) => error instanceof ApiError && error.code === 'SERVER_002'
+const isTransient = (error: Error) => error instanceof ApiError && error.code === 'SERVER_002'
 
 export function Providers({ children }: { children: ReactNode }) {
   const [client] = useState(
     () =>
       new QueryClient({
-        // Left to itself, a press made offline would wait, and take effect when the network comes back.
+        // Without networkMode, a press made offline would wait and take effect when the network comes back.
         defaultOptions: {
           mutations: { networkMode: 'always' },
           queries: {
             networkMode: 'always',
             refetchOnReconnect: true,
-            retry: (failures, error) => isPassing(error) && failures < 2,
+            retry: (failures, error) => isTransient(error) && failures < 2,
           },
         },
       }),

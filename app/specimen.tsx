@@ -3,7 +3,7 @@ import { Badge } from '@/components/ui/badge'
 
 const DIGITS = ['0', '4', '2', '1', '3', '7']
 
-/** A picture of a change, drawn with the parts of the real page; it says nothing that the text does not. */
+/** A picture of a change, drawn with the parts of the real page. Screen readers skip it, because the text says the same. */
 export function Specimen() {
   return (
     <div aria-hidden className="relative hidden select-none lg:block">

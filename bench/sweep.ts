@@ -7,7 +7,7 @@ import pg from 'pg'
 import { SMTPServer } from 'smtp-server'
 import type { SystemContext } from '@/domain/context'
 import { DUE_WORK, runDueSteps } from '@/domain/due-work'
-import { FORGOTTEN } from '@/domain/queue/cleanup'
+import { CLEANUPS, cleanupName } from '@/domain/queue/cleanup'
 import { orderedValues, type Sql } from '@/domain/sql'
 import { purgeRetainedData } from '@/domain/withdrawal/purge-retained-data'
 import { openSession } from '@/server/adapters/database-session'
@@ -36,7 +36,7 @@ const LOOKS = [
   'claim-outbox-events',
   'expire-notices',
   'withdrawals-to-ledger',
-  ...FORGOTTEN.map(({ table }) => `forget-${table.replaceAll('_', '-')}`),
+  ...CLEANUPS.map(({ table }) => cleanupName(table)),
 ]
 
 await rm(DATA_DIR, { recursive: true, force: true })
@@ -113,7 +113,7 @@ async function main() {
 }
 
 async function runDueWork(ctx: SystemContext) {
-  for (const work of DUE_WORK) await toItsEnd(ctx, work)
+  for (const { run } of DUE_WORK) await toItsEnd(ctx, run)
 }
 
 /** With the calls that it begins. */

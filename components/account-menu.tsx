@@ -10,7 +10,7 @@ import { useHydrated } from './ui/use-hydrated'
 const item =
   'flex h-11 w-full items-center gap-2.5 rounded-lg px-2.5 hover:bg-sunken focus-visible:-outline-offset-2 sm:h-10 [&>svg]:size-4 [&>svg]:text-ink-muted'
 
-/** The browser's own popover: Escape and a press beside it close it, and the focus returns to the button. */
+/** The browser's own popover. Escape or a press beside it closes it, and the focus returns to the button. */
 export function AccountMenu({ name, email }: { name: string; email: string }) {
   const hydrated = useHydrated()
   const id = useId()
@@ -43,7 +43,7 @@ export function AccountMenu({ name, email }: { name: string; email: string }) {
           leave.reset()
           setOpen(true)
         }}
-        // Not before: what holds the focus must still be there when the browser gives it back.
+        // Not in onBeforeToggle, because the focused item must still exist when the browser moves the focus back.
         onToggle={(event) => event.newState === 'closed' && setOpen(false)}
         className="fade-in zoom-in-95 absolute inset-auto top-15 [position-anchor:auto] right-4 m-0 w-68 origin-top-right rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift duration-100 open:animate-in supports-[top:anchor(bottom)]:top-[calc(anchor(bottom)+0.5rem)] supports-[top:anchor(bottom)]:right-[anchor(right)]"
       >

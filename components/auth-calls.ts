@@ -2,9 +2,9 @@
 
 import { ApiError, ERRORS, isErrorCode, noAnswer } from '@/contract/errors'
 
-// Not next-auth's own client: where the service or a proxy on the way fails, it leaves the page.
+// Not next-auth's own client, because it leaves the page when the service or a proxy fails.
 
-/** Starts a session in this browser; a refusal is EMAIL_007 for a wrong address or password, else what the service says. */
+/** Starts a session in this browser. A wrong address or password is refused with EMAIL_007. */
 export async function signInHere(email: string, password: string): Promise<void> {
   const error = (await post('callback/credentials', { email, password })).searchParams.get('error')
   if (error === 'CredentialsSignin') throw new ApiError('EMAIL_007', ERRORS.EMAIL_007.details, 401)
@@ -19,14 +19,14 @@ export async function endSessionHere(): Promise<void> {
   await post('signout', {})
 }
 
-/** The address that next-auth answers with; a refusal stands in its `error`. */
+/** Returns the URL of next-auth's answer, whose `error` names a refusal. */
 async function post(action: string, fields: Record<string, string>): Promise<URL> {
   const { csrfToken } = await read('csrf')
   const body = new URLSearchParams({ ...fields, csrfToken: String(csrfToken), json: 'true' })
   const { url } = await read(action, { method: 'POST', body })
   if (!URL.canParse(String(url))) throw noAnswer()
   const answer = new URL(String(url))
-  // Refused unread: the cookie that belongs to the token did not come with it.
+  // next-auth refused the call unread, because the cookie of the CSRF token is missing.
   if (answer.searchParams.has('csrf')) throw noAnswer()
   return answer
 }

@@ -4,26 +4,26 @@ import { useMutation } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { errorText } from './error-text'
-import { Alert } from './ui/alert'
 import { Button } from './ui/button'
 import { Dialog } from './ui/dialog'
+import { ErrorAlert } from './ui/error-alert'
 
 interface ConfirmedButtonProps extends Pick<ComponentProps<typeof Button>, 'variant' | 'className'> {
   label: ReactNode
-  /** The id of the text that tells this row from one of the same name. */
+  /** The id of a text that distinguishes rows of the same name. */
   describedBy?: string
   question: string
   consequence: ReactNode
   keep: string
   confirm: string
   act: () => Promise<unknown>
-  /** The dialog is closed by then, so that what tells the outcome can take the focus. */
+  /** Called when the dialog is closed, so that an announcement can take the focus. */
   onDone?: () => unknown
-  /** Where the refusal is said elsewhere; the dialog is closed by then too. */
+  /** Shows the refusal outside the dialog, which is closed by then. */
   onRefused?: (error: unknown) => unknown
 }
 
-/** A button that asks before it ends something. A refusal is said in the dialog, where it can be tried again. */
+/** A button that asks before it ends something. The dialog shows a refusal and lets the person try again. */
 export function ConfirmedButton({
   label,
   describedBy,
@@ -74,7 +74,7 @@ export function ConfirmedButton({
         description={
           <>
             {consequence}
-            {action.error && <Alert tone="danger" role="alert" title={errorText(action.error)} className="mt-4" />}
+            <ErrorAlert className="mt-4">{action.error ? errorText(action.error) : undefined}</ErrorAlert>
           </>
         }
       >

@@ -1,7 +1,7 @@
-import { ApiError, CONFIRMATION, ERRORS, type ErrorCode, parseIssueMessage } from '@/contract/errors'
+import { ApiError, CONFIRMATION, ERRORS, type ErrorCode, isErrorCode, parseIssueMessage } from '@/contract/errors'
 import { inWords } from './ui/duration'
 
-/** The table's message, then what a person can do: the table's own advice speaks to programmers. */
+/** The sentences of the error table advise programmers; these advise people. */
 const FOR_PEOPLE: Partial<Record<ErrorCode, string>> = {
   EMAIL_001: 'Invalid email format. Enter one address, such as ada@example.com.',
   EMAIL_002: 'Email already in use. Choose another one.',
@@ -23,7 +23,7 @@ const FOR_PEOPLE: Partial<Record<ErrorCode, string>> = {
   SERVER_001: 'The fault is ours. Nothing you typed is lost; try again.',
 }
 
-/** The same for rules that have no code of their own. */
+/** The same for rules without a code of their own. */
 const RULES_FOR_PEOPLE: Record<string, string> = {
   'current_password must not be empty.': 'Enter your current password.',
   'feedback is required when reason is other.': 'You chose “Another reason”: say in a few words which.',
@@ -39,15 +39,15 @@ const speakable = (text: string) =>
 const sentence = (code: ErrorCode, details: string) =>
   details === ERRORS[code].details ? (FOR_PEOPLE[code] ?? details) : (RULES_FOR_PEOPLE[details] ?? speakable(details))
 
-/** What was wrong and what to do; with the wait in words where there is one. */
+/** What was wrong, what to do, and how long to wait where there is a wait. */
 export function errorText(error: unknown): string {
   if (!(error instanceof ApiError)) return 'Something went wrong in this page. Reload it and try again.'
   const { code, details, retryAfterSeconds } = error
   const wait = retryAfterSeconds ? ` You can try again in ${inWords(retryAfterSeconds)}.` : ''
-  return sentence(code, details) + wait
+  return (isErrorCode(code) ? sentence(code, details) : details) + wait
 }
 
-/** A form's message is either a rule of the contract (`CODE` or `CODE: sentence`) or a text that was set from an answer. */
+/** A form's message is either a rule of the contract (`CODE` or `CODE: sentence`) or the text of a refusal. */
 export function fieldText(error: { type?: unknown; message?: string } | undefined): string | undefined {
   if (!error?.message || error.type === 'answer') return error?.message
   const { code, details } = parseIssueMessage(error.message)

@@ -1,10 +1,10 @@
 import type { FieldValues, Path, UseFormReturn } from 'react-hook-form'
-import { ApiError, ERRORS } from '@/contract/errors'
+import { ApiError, ERRORS, isErrorCode } from '@/contract/errors'
 import { errorText } from './error-text'
 
-/** Puts a refusal beside the field that the error table names, with the focus there; else above the form. What was typed stays. */
+/** Shows a refusal beside the field that the error table names and focuses that field; any other refusal belongs to the whole form. */
 export function showError<Values extends FieldValues>(form: UseFormReturn<Values>, error: unknown) {
-  const field = error instanceof ApiError ? ERRORS[error.code].field : undefined
+  const field = error instanceof ApiError && isErrorCode(error.code) ? ERRORS[error.code].field : undefined
   const message = errorText(error)
   if (!field || !(field in form.getValues())) return form.setError('root', { type: 'answer', message })
   form.setError(field as Path<Values>, { type: 'answer', message })

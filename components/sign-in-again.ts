@@ -1,13 +1,13 @@
 'use client'
 
-import { getEmailStatus } from '@/contract/email'
-import { call, forgetSession } from './api'
 import { signInHere } from './auth-calls'
+import { loadCalls } from './load-contract'
 
-/** Proves by the password that it is still the owner who sits here; calls made after it belong to the new session. */
+/** Checks the password by a new sign-in. Later calls belong to the new session, which is fresh enough for a withdrawal or a token. */
 export async function signInAgain(userId: string, password: string) {
+  const { call, forgetSession } = await loadCalls()
   // The address may have changed in another window.
-  const { current_email: email } = await call(getEmailStatus, { userId })
+  const { current_email: email } = await call('getEmailStatus', { userId })
   await signInHere(email, password)
   forgetSession()
 }

@@ -2,19 +2,17 @@ import type { Route } from 'next'
 import Link from 'next/link'
 import { AccountMenu } from './account-menu'
 import { Brand } from './brand'
-import { cn } from './ui/class-names'
 
 interface SiteHeaderProps {
   account: { name: string; email: string } | null
-  /** What stands on the right where no account is shown. */
+  /** Shown on the right where there is no account. */
   link?: { href: Route; label: string }
-  className?: string
 }
 
-export function SiteHeader({ account, link, className }: SiteHeaderProps) {
+export function SiteHeader({ account, link }: SiteHeaderProps) {
   return (
     <header className="border-line border-b bg-surface">
-      <div className={cn('mx-auto flex h-16 max-w-5xl items-center justify-between gap-4 px-4 sm:px-6', className)}>
+      <div className="mx-auto flex h-16 max-w-5xl items-center justify-between gap-4 px-4 sm:px-6">
         <Brand />
         {account && <AccountMenu {...account} />}
         {!account && link && (

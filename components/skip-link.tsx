@@ -2,7 +2,7 @@
 
 export function SkipLink() {
   return (
-    // Not a link to #content: the fragment of the verification page is not ours to replace.
+    // Not a link to #content, because it would replace the fragment that the verification page needs.
     <button
       type="button"
       onClick={() => document.getElementById('content')?.focus()}

@@ -1,21 +1,22 @@
 import { z } from 'zod'
-import { contract, GRANTABLE_SCOPES, isoDateTime, isStorable, lengthOf, userId } from './define'
+import { contract, GRANTABLE_SCOPES, isStorable, lengthOf } from './define'
+import { isoDateTime, userId } from './fields'
 
-const MOST_DAYS = 366
-const NAME_LENGTH = 100
+const MAX_DAYS = 366
+const MAX_NAME_LENGTH = 100
 
-/** As a part of a class of characters, for the API description. */
+/** Control characters, written for use inside a character class of the API description. */
 const CONTROLS = String.raw`\u0000-\u001F\u007F-\u009F`
 
 export const tokenName = z
   .string('REQUEST_001: name must be a string.')
   .refine(isStorable, 'REQUEST_001: name contains characters that cannot be stored.')
   .refine((text) => /\S/.test(text) && !/\p{Cc}/u.test(text), 'REQUEST_001: name must be text of one line.')
-  .refine((text) => lengthOf(text) <= NAME_LENGTH, `REQUEST_001: name has at most ${NAME_LENGTH} characters.`)
+  .refine((text) => lengthOf(text) <= MAX_NAME_LENGTH, `REQUEST_001: name has at most ${MAX_NAME_LENGTH} characters.`)
   .meta({
-    description: `What the token is for; at most ${NAME_LENGTH} characters (Unicode code points)`,
+    description: `What the token is for; at most ${MAX_NAME_LENGTH} characters (Unicode code points)`,
     minLength: 1,
-    maxLength: NAME_LENGTH,
+    maxLength: MAX_NAME_LENGTH,
     pattern: `^[^${CONTROLS}]*[^\\s\\uFEFF${CONTROLS}][^${CONTROLS}]*$`,
   })
 const scopes = z
@@ -29,8 +30,8 @@ const scopes = z
 const expiresInDays = z
   .int('REQUEST_001: expires_in_days must be a whole number.')
   .min(1, 'REQUEST_001: expires_in_days must be 1 or more.')
-  .max(MOST_DAYS, `REQUEST_001: expires_in_days must be ${MOST_DAYS} or less.`)
-  .describe(`1 to ${MOST_DAYS}`)
+  .max(MAX_DAYS, `REQUEST_001: expires_in_days must be ${MAX_DAYS} or less.`)
+  .describe(`1 to ${MAX_DAYS}`)
 
 const accessToken = z.object({
   token_id: z.string(),
@@ -49,7 +50,7 @@ const session = z.object({
 })
 
 const params = z.object({ userId })
-// What cannot be an id is not found like any other; a NUL would be more than the database can read.
+// Text that cannot be an id is answered like an unknown id. PostgreSQL could not even read a NUL.
 const accessId = z.string().regex(/^tok_[A-Za-z0-9_-]{22}$/, 'REQUEST_005')
 const sessionId = z.string().regex(/^ses_[A-Za-z0-9_-]{22}$/, 'REQUEST_005')
 const common = { scope: 'tokens:manage', forbidden: 'AUTH_002', limit: { bucket: 'read' } } as const

@@ -26,7 +26,7 @@ const schemaOf = (name: string): Json & { properties: Record<string, TextSchema>
   return operation.requestBody.content['application/json'].schema
 }
 
-/** Lengths in code points and patterns with the flag `u`, as JSON Schema has them. */
+/** JSON Schema counts lengths in code points and reads patterns with the flag `u`. */
 function isDescribed(schema: TextSchema, text: string): boolean {
   const length = [...text].length
   return (
@@ -57,7 +57,7 @@ const fields = operations.flatMap(({ name, body, example }) =>
     .map(([field]) => [name, field, { body, valid: example.body ?? {} }] as const),
 )
 
-test('every member that holds text is looked at', () => {
+test('the text members of every body are checked', () => {
   expect(fields.map(([name, field]) => `${name}.${field}`)).toEqual(
     expect.arrayContaining([
       'changeEmail.current_password',
@@ -126,7 +126,7 @@ test('the description of an address accepts every address of plain letters that 
   const around = fc.tuple(part, part).map(([local, domain]) => `${local}@${domain}`)
   fc.assert(
     fc.property(fc.oneof(built, around, fc.emailAddress()), (address) => {
-      // Whether an A-label is one, no pattern can tell.
+      // No pattern can tell whether an A-label is valid.
       fc.pre(!/xn--/i.test(address))
       const accepted = parseAddress(address) !== null
       expect({ address, described: isDescribed(addressSchema, address) }).toEqual({ address, described: accepted })
@@ -135,7 +135,7 @@ test('the description of an address accepts every address of plain letters that 
   )
 })
 
-test('the description of an address refuses no acceptable one in another script', () => {
+test('the description of an address accepts every acceptable address in other scripts', () => {
   const letter = fc.constantFrom(...'büß漢字日本ひらカтестβγक्षのกა'.split(''), 'a', '1', '-')
   const domain = fc
     .array(fc.string({ unit: letter, minLength: 1, maxLength: 6 }), { minLength: 2, maxLength: 3 })
@@ -153,11 +153,11 @@ test('the description of an address refuses no acceptable one in another script'
   expect(accepted).toBeGreaterThan(100)
 })
 
-test('an address is described by its format and both its lengths', () => {
+test('the description of an address names its format and its minimum and maximum length', () => {
   expect(addressSchema).toMatchObject({ type: 'string', format: 'idn-email', minLength: 5, maxLength: 254 })
 })
 
-test('feedback that the reason needs is needed by the description too', () => {
+test('the description requires feedback exactly where the service does', () => {
   const described = z.fromJSONSchema(schemaOf('withdrawAccount') as Parameters<typeof z.fromJSONSchema>[0])
   const body = operations.find(({ name }) => name === 'withdrawAccount')?.body
   const blanks = ['', ' ', '\t\n', '\u00a0\u3000', '\u00ad', '\u200b\u2060', '\ufeff', '\u061c']
@@ -172,7 +172,7 @@ test('feedback that the reason needs is needed by the description too', () => {
   }
 })
 
-test('every character alone is visible to the description where it is to the service', () => {
+test('the description and the service agree for each character whether it is visible', () => {
   const { anyOf } = schemaOf('withdrawAccount') as unknown as {
     anyOf: { properties: { feedback?: { pattern: string } } }[]
   }
@@ -185,7 +185,7 @@ test('every character alone is visible to the description where it is to the ser
   expect(differing).toEqual([])
 })
 
-test('the ids of a path are described as they are judged', () => {
+test('the description has the patterns by which ids in paths are checked', () => {
   const patterns = operations.flatMap(({ method, path }) => {
     const operation = document.paths[`/api/v1${path}`]?.[method.toLowerCase()]
     const parameters = (operation?.parameters ?? []) as { name: string; schema: Json }[]

@@ -1,23 +1,25 @@
 import { z } from 'zod'
 import type { Answer, Body, Contract } from './define'
-import { ApiError, isErrorCode, noAnswer } from './errors'
+import { ApiError, noAnswer } from './errors'
 
 export interface ClientOptions {
-  /** Origin of the service; empty in its own pages. */
+  /** The origin of the service. The service's own pages leave it out. */
   baseUrl?: string
-  /** Asked before each call, so that a short-lived token may be renewed. */
+  /** Called before each request, so that a short-lived token can be renewed. */
   accessToken: () => string | Promise<string>
   fetch?: typeof fetch
 }
 
 export interface CallOptions {
-  /** For POST: the same key and body get the first answer again, without a second effect. 1 to 255 visible ASCII characters. */
+  /** For POST: a repeated call with the same key and body gets the first answer again and has no second effect. 1 to 255 visible ASCII characters. */
   idempotencyKey?: string
 }
 
-const errorEnvelope = z.object({ error: z.object({ code: z.string(), details: z.string() }) })
+const errorEnvelope = z.object({
+  error: z.object({ code: z.string().min(1), message: z.string().optional(), details: z.string() }),
+})
 
-/** A typed call of any contract; a refusal throws an ApiError, whose `code` tells the refusals apart: `call(changeEmail, { userId }, { new_email, current_password })`. */
+/** Returns a typed call of any contract: `call(changeEmail, { userId }, { new_email, current_password })`. A refusal throws an ApiError. */
 export function createClient(options: ClientOptions) {
   return async function call<C extends Contract>(
     contract: C,
@@ -39,18 +41,29 @@ export function createClient(options: ClientOptions) {
     const send = options.fetch ?? fetch
     const response = await send(`${options.baseUrl ?? ''}/api/v1${path}`, init).catch(() => undefined)
     const json: unknown = await response?.json().catch(() => undefined)
-    // An answer that is cut on its way says no more than none: the call may have had its effect.
+    // A truncated answer counts as none, because the call may have had its effect.
     if (!response || (response.ok && json === undefined)) throw noAnswer()
     if (!response.ok) throw toApiError(response, json)
-    return contract.data.parse((json as { data: unknown }).data) as Answer<C>
+    return readData(contract, (json as { data: unknown }).data)
   }
 }
 
+/** Accepts the answer of a newer server: members and words that this client does not know pass, a missing member or another type does not. */
+function readData<C extends Contract>(contract: C, data: unknown): Answer<C> {
+  const parsed = contract.data.safeParse(data)
+  if (parsed.success) return parsed.data as Answer<C>
+  if (parsed.error.issues.every((issue) => isUnknownWord(issue, data))) return data as Answer<C>
+  throw parsed.error
+}
+
+const isUnknownWord = ({ code, path }: z.core.$ZodIssue, data: unknown) =>
+  code === 'invalid_value' && typeof path.reduce<unknown>(memberOf, data) === 'string'
+const memberOf = (value: unknown, key: PropertyKey) => (value as Record<PropertyKey, unknown> | undefined)?.[key]
+
 function toApiError(response: Response, json: unknown): ApiError {
   const envelope = errorEnvelope.safeParse(json).data?.error
-  const code = envelope && isErrorCode(envelope.code) ? envelope.code : 'SERVER_002'
-  const details = envelope?.details ?? noAnswer().details
-  // A proxy may send a date, which is no number of seconds.
+  // A proxy may send a date instead of a number of seconds.
   const retryAfterSeconds = Number(response.headers.get('Retry-After')) || undefined
-  return new ApiError(code, details, response.status, retryAfterSeconds)
+  if (!envelope) return new ApiError('SERVER_002', noAnswer().details, response.status, retryAfterSeconds)
+  return new ApiError(envelope.code, envelope.details, response.status, retryAfterSeconds, envelope.message)
 }

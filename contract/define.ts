@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { ErrorCode } from './errors'
 
 export const SCOPES = {
@@ -8,7 +8,7 @@ export const SCOPES = {
 } as const
 export type Scope = keyof typeof SCOPES
 
-/** What an access token may hold. Tokens and sessions are managed from a browser session alone. */
+/** The scopes of access tokens. Only a browser session can manage tokens and sessions. */
 export const GRANTABLE_SCOPES = ['email:manage', 'account:manage'] as const satisfies Scope[]
 export type GrantableScope = (typeof GRANTABLE_SCOPES)[number]
 
@@ -26,7 +26,7 @@ export interface Contract {
   params: z.ZodObject
   /** What a caller sends; also the form's schema. */
   body?: z.ZodObject
-  /** Where the verb has to judge a field itself, this is parsed instead of `body`. */
+  /** Parsed instead of `body` where the verb has to judge a field itself. */
   accepts?: z.ZodObject
   data: z.ZodObject
   /** Absent where the description shows a response without `message`. */
@@ -34,13 +34,13 @@ export interface Contract {
   status?: 202
   /** A path whose placeholders are params and members of `data`; becomes the Location header. */
   location?: `/users/{userId}/${string}`
-  /** What a credential that a withdrawal ended still gets here; elsewhere it is unknown. */
+  /** What a credential that a withdrawal has ended may still do here. Other operations do not know it. */
   withdrawn?: 'refused' | 'reads'
   /** False where the description shows a response without `timestamp`. */
   timestamp?: false
   /**
-   * The bucket that every call takes a place in, a member of LIMITS in `domain/limits/limits.ts`: before the verb runs, or in the verb's
-   * own statement. A malformed call, which no verb sees, takes one only with `countsMalformed`.
+   * The bucket in which every call takes a place, a row of `domain/limits/limits.ts`. The wrapper takes it before the verb runs, unless
+   * the verb takes it in its own statement. An invalid call, which no verb sees, takes a place only with `countsMalformed`.
    */
   limit?: { bucket: 'read' | 'verify' | 'withdraw'; takenBy?: 'verb'; countsMalformed?: true }
   /** What the operation can answer beyond what every endpoint can. */
@@ -58,18 +58,23 @@ type BodyOf<C extends Contract> = C extends { accepts: infer A extends z.ZodType
     : unknown
 export type Input<C extends Contract> = z.output<C['params']> & BodyOf<C>
 export type Data<C extends Contract> = z.input<C['data']>
+/** A newer server may use words that this client does not know; they pass as text. */
+type OpenWords<T> = T extends string
+  ? T | (string & Record<never, never>)
+  : T extends readonly (infer Member)[]
+    ? OpenWords<Member>[]
+    : T extends object
+      ? { [Key in keyof T]: OpenWords<T[Key]> }
+      : T
 /** What a client receives. */
-export type Answer<C extends Contract> = z.output<C['data']>
+export type Answer<C extends Contract> = OpenWords<z.output<C['data']>>
 /** What a client sends. */
 export type Body<C extends Contract> = C extends { body: infer B extends z.ZodType } ? z.input<B> : undefined
 
-export const isoDateTime = z.iso.datetime({ precision: 3 })
-export const userId = z.string().describe('The user account, `usr_…`')
-
 /** Text that a database and a mail can carry: no NUL, no half of a surrogate pair. */
 export const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed()
-/** The same for the API description; half of a surrogate pair cannot stand in UTF-8 anyway. */
+/** The same rule for the API description. UTF-8 cannot encode half of a surrogate pair, so the pattern need not exclude it. */
 export const STORABLE = String.raw`^[^\u0000]*$`
 
-/** Code points, so that an emoji counts once, as in a JSON schema. */
+/** Counts code points, as JSON Schema does, so that an emoji counts once. */
 export const lengthOf = (text: string) => [...text].length

@@ -1,20 +1,21 @@
 import { z } from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
-import { contract, isoDateTime, isStorable, lengthOf, STORABLE, userId } from './define'
+import { contract, isStorable, lengthOf, STORABLE } from './define'
+import { isoDateTime, userId } from './fields'
+import { CHANGE_REQUEST_ID, DEFAULT_VERIFICATION_METHOD, VERIFICATION_CODE, VERIFICATION_METHODS } from './vocabulary'
 
-export const VERIFICATION_METHODS = ['email_code', 'email_link'] as const
 export type VerificationMethod = (typeof VERIFICATION_METHODS)[number]
 
 const method = z
-  .enum(VERIFICATION_METHODS, 'REQUEST_001: verification_method must be email_code or email_link.')
+  .enum(VERIFICATION_METHODS, `REQUEST_001: verification_method must be ${VERIFICATION_METHODS.join(' or ')}.`)
   .describe('Which of the two comes first in the message. Every message carries both.')
 const changeRequestId = z
   .string('EMAIL_006')
-  .regex(/^ecr_[A-Za-z0-9_-]{22}$/, 'EMAIL_006')
+  .regex(CHANGE_REQUEST_ID, 'EMAIL_006')
   .describe('The change request, `ecr_…`')
 const verificationCode = z
   .string('EMAIL_003')
-  .regex(/^[0-9]{6}$/, 'EMAIL_003')
+  .regex(VERIFICATION_CODE, 'EMAIL_003')
   .describe('The 6 digits from the newest message')
 
 /** In code points. */
@@ -54,7 +55,11 @@ export const changeEmail = contract({
   summary: 'Change Email Address',
   method: 'POST',
   path: '/users/{userId}/email/change',
-  body: z.object({ new_email: newEmail, current_password: currentPassword, verification_method: method.optional() }),
+  body: z.object({
+    new_email: newEmail,
+    current_password: currentPassword,
+    verification_method: method.default(DEFAULT_VERIFICATION_METHOD),
+  }),
   data: z.object({
     change_request_id: z.string(),
     status: z.literal('pending_verification'),
@@ -69,13 +74,13 @@ export const changeEmail = contract({
     body: {
       new_email: 'ada.new@example.com',
       current_password: 'correct horse battery',
-      verification_method: 'email_code',
+      verification_method: DEFAULT_VERIFICATION_METHOD,
     },
     data: {
       change_request_id: exampleId,
       status: 'pending_verification',
       new_email: 'ada.new@example.com',
-      verification_method: 'email_code',
+      verification_method: DEFAULT_VERIFICATION_METHOD,
       verification_expires_at: '2026-11-20T21:00:00.000Z',
       current_email_retained: true,
     },
@@ -89,7 +94,7 @@ export const verifyEmail = contract({
   method: 'POST',
   path: '/users/{userId}/email/verify',
   body: z.object({ change_request_id: changeRequestId, verification_code: verificationCode }),
-  // An expired or exhausted request is said first; so the verb sees a malformed code as '' and refuses it in its turn.
+  // The verb reports an expired or exhausted request before a wrong code, so it receives a malformed code as '' and judges it itself.
   accepts: z.object({ change_request_id: changeRequestId, verification_code: verificationCode.catch('') }),
   data: z.object({
     email_verified: z.literal(true),
@@ -145,7 +150,7 @@ export const getEmailStatus = contract({
         requested_at: '2026-11-20T09:00:00.000Z',
         expires_at: '2026-11-20T21:00:00.000Z',
         change_request_id: exampleId,
-        verification_method: 'email_code',
+        verification_method: DEFAULT_VERIFICATION_METHOD,
         attempts_remaining: 5,
         resend_available_at: '2026-11-20T09:05:00.000Z',
       },
@@ -169,10 +174,10 @@ export const resendVerification = contract({
   message: 'We sent a new message. Earlier codes and links no longer work.',
   errors: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'EMAIL_008', 'EMAIL_009'],
   example: {
-    body: { change_request_id: exampleId, verification_method: 'email_code' },
+    body: { change_request_id: exampleId, verification_method: DEFAULT_VERIFICATION_METHOD },
     data: {
       verification_sent: true,
-      method: 'email_code',
+      method: DEFAULT_VERIFICATION_METHOD,
       expires_at: '2026-11-20T21:10:00.000Z',
       resend_available_at: '2026-11-20T09:15:00.000Z',
     },

@@ -1,8 +1,10 @@
+import { MAX_BODY_BYTES } from './vocabulary'
+
 export const CONFIRMATION = 'DELETE_MY_ACCOUNT'
 
 /**
- * Every error answer of the API. `status` is the HTTP status, `message` the fixed meaning, `details` what the reader can do
- * (a verb may give a more exact sentence), `field` the form field the error belongs to.
+ * Every error answer of the API. `status` is the HTTP status, `message` the fixed meaning, `details` what the caller can do (a verb
+ * may give a more exact sentence), `field` the form field that the error belongs to.
  */
 export const ERRORS = {
   EMAIL_001: {
@@ -111,7 +113,7 @@ export const ERRORS = {
   REQUEST_002: {
     status: 413,
     message: 'Request too large',
-    details: 'The body may have 16384 bytes at most.',
+    details: `The body may have ${MAX_BODY_BYTES} bytes at most.`,
     field: undefined,
   },
   REQUEST_003: {
@@ -168,9 +170,9 @@ export type ErrorCode = keyof typeof ERRORS
 
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(ERRORS, text)
 
-/** The only error a verb throws on purpose; anything else is a bug and becomes SERVER_001. */
+/** The only error that a verb throws on purpose. Any other error is a bug and is answered with SERVER_001. */
 export class AppError extends Error {
-  /** The server and Next each bundle a class of their own, and pass errors to each other. */
+  /** The server and Next each bundle their own copy of this class and pass errors to each other, so the name decides. */
   static override [Symbol.hasInstance](value: unknown): boolean {
     return value instanceof Error && value.name === 'AppError'
   }
@@ -178,7 +180,7 @@ export class AppError extends Error {
   constructor(
     readonly code: ErrorCode,
     readonly details: string = ERRORS[code].details,
-    /** Whole seconds until the same call can pass; becomes Retry-After. */
+    /** Whole seconds until the same call can pass. The answer carries them as Retry-After. */
     readonly retryAfterSeconds?: number,
   ) {
     super(ERRORS[code].message)
@@ -186,15 +188,17 @@ export class AppError extends Error {
   }
 }
 
-/** A refusal as its caller receives it, or SERVER_002 where no answer came at all. */
+/** A refusal as its caller receives it. `status` is 0 and `code` SERVER_002 where no answer came. */
 export class ApiError extends Error {
   constructor(
-    readonly code: ErrorCode,
+    /** A newer server may refuse with a code that this client does not know. */
+    readonly code: ErrorCode | (string & Record<never, never>),
     readonly details: string,
     readonly status: number,
     readonly retryAfterSeconds?: number,
+    message: string = isErrorCode(code) ? ERRORS[code].message : code,
   ) {
-    super(ERRORS[code].message)
+    super(message)
     this.name = 'ApiError'
   }
 }
@@ -202,7 +206,7 @@ export class ApiError extends Error {
 export const noAnswer = () =>
   new ApiError('SERVER_002', 'The service did not answer. Check your connection and try again.', 0)
 
-/** A zod message is `CODE` or `CODE: sentence`; anything else is a broken rule without a code of its own. */
+/** A zod message is `CODE` or `CODE: sentence`. Any other message is a broken rule that has no code of its own. */
 export function parseIssueMessage(message: string): { code: ErrorCode; details: string } {
   const [, code = '', sentence] = /^([A-Z]+_\d{3})(?:: (.+))?$/s.exec(message) ?? []
   return isErrorCode(code)

@@ -41,7 +41,7 @@ type Described = (typeof described)[number]
 const named = ({ operation }: Described): string[] =>
   Object.values(operation.responses).flatMap(({ content }) => Object.keys(content['application/json'].examples ?? {}))
 
-/** Section 2 of the service's contract, written down a second time. */
+/** A second copy of section 2 of the service's contract, so that a change of the contract is noticed. */
 const OWN_ERRORS: Record<string, ErrorCode[]> = {
   changeEmail: ['EMAIL_001', 'EMAIL_002', 'EMAIL_007', 'EMAIL_008', 'EMAIL_009', 'AUTH_002'],
   verifyEmail: ['EMAIL_002', 'EMAIL_003', 'EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'RATE_001', 'AUTH_002'],
@@ -100,7 +100,7 @@ test('RATE_001 is named where a general limit counts, and nowhere else', () => {
   expect(limited).toEqual(operations.filter(({ limit }) => limit).map(({ name }) => name))
 })
 
-test('what is limited in code points is bounded by as many characters', () => {
+test('a limit in code points is described by the same maxLength', () => {
   const body = (name: string) => described.find(({ contract }) => contract.name === name)?.operation.requestBody
   const fieldOf = (name: string, field: string) =>
     at(body(name)?.content['application/json'].schema, `properties/${field}`)
@@ -146,7 +146,7 @@ test.each(described.map((one) => [one.operation.operationId, one] as const))(
   },
 )
 
-test('every operation asks for a token and for its scope, and names each placeholder of its path', () => {
+test('every operation requires a token and its scope, and describes each placeholder of its path', () => {
   expect(document.security).toEqual([{ accessToken: [] }])
   expect(at(document, '#/components/securitySchemes/accessToken')).toMatchObject({ type: 'http', scheme: 'bearer' })
   for (const { contract, operation } of described) {
@@ -158,7 +158,7 @@ test('every operation asks for a token and for its scope, and names each placeho
   }
 })
 
-test('a 401 and a 403 tell of WWW-Authenticate, a 405 of Allow, a 429 and a 503 of Retry-After, all of X-Request-Id', () => {
+test('401 and 403 describe WWW-Authenticate, 405 Allow, 429 and 503 Retry-After, and every answer X-Request-Id', () => {
   const wanted: Record<string, string> = {
     401: 'WWW-Authenticate',
     403: 'WWW-Authenticate',
@@ -174,19 +174,19 @@ test('a 401 and a 403 tell of WWW-Authenticate, a 405 of Allow, a 429 and a 503 
   }
 })
 
-test('a 409 tells of Retry-After where the first call with a key can still be running', () => {
+test('a 409 describes Retry-After where the first call with the key can still be running', () => {
   for (const one of described) {
-    const told = Object.keys(one.operation.responses['409']?.headers ?? {})
-    expect(told.includes('Retry-After')).toBe(named(one).includes('REQUEST_007'))
+    const headers = Object.keys(one.operation.responses['409']?.headers ?? {})
+    expect(headers.includes('Retry-After')).toBe(named(one).includes('REQUEST_007'))
   }
 })
 
-test('what can be the first answer of an Idempotency-Key tells of Idempotency-Replayed', () => {
-  const telling = described.map(({ contract, operation }) => [
+test('an answer that can be replayed describes Idempotency-Replayed', () => {
+  const replayed = described.map(({ contract, operation }) => [
     contract.name,
     Object.keys(operation.responses).filter((status) => operation.responses[status]?.headers['Idempotency-Replayed']),
   ])
-  expect(Object.fromEntries(telling.filter(([, statuses]) => statuses?.length))).toEqual({
+  expect(Object.fromEntries(replayed.filter(([, statuses]) => statuses?.length))).toEqual({
     changeEmail: ['200', '400', '403', '409'],
     verifyEmail: ['200', '400', '404', '409', '410', '429'],
     resendVerification: ['200', '400', '404', '410', '429'],
@@ -195,12 +195,12 @@ test('what can be the first answer of an Idempotency-Key tells of Idempotency-Re
   })
 })
 
-test('the answer that starts a withdrawal tells of its Location', () => {
+test('the answer that starts a withdrawal describes its Location', () => {
   const started = described.find(({ contract }) => contract.name === 'withdrawAccount')
   expect(Object.keys(started?.operation.responses['202']?.headers ?? {})).toContain('Location')
 })
 
-test('every POST tells of the Idempotency-Key, no other operation does', () => {
+test('every POST describes the Idempotency-Key, and no other operation does', () => {
   const takesKey = described
     .filter(({ operation }) => operation.parameters.some(({ name }) => name === 'Idempotency-Key'))
     .map(({ contract }) => contract.name)

@@ -12,16 +12,16 @@ export interface OpenApiDocument extends Json {
 
 const ANY_ENDPOINT: ErrorCode[] = ['AUTH_001', 'REQUEST_002', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
 const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_003', 'REQUEST_006', 'REQUEST_007']
-const AFTER_A_WAIT: ErrorCode[] = ['EMAIL_008', 'EMAIL_009', 'RATE_001']
+const PASSES_LATER: ErrorCode[] = ['EMAIL_008', 'EMAIL_009', 'RATE_001']
 
 /** Every code that an operation can answer with. */
 const errorsOf = (contract: Contract): ErrorCode[] => [
   ...new Set([...contract.errors, contract.forbidden, ...(contract.body ? WITH_BODY : []), ...ANY_ENDPOINT]),
 ]
 
-/** For an Idempotency-Key is kept what the verb and the body's rules say, unless a later try can end in another way. */
+/** The answers of the verb and of the body's rules are kept for an Idempotency-Key, unless a later call can pass. */
 const isReplayed = ({ method, errors }: Contract, code: ErrorCode) =>
-  method === 'POST' && [...errors, 'REQUEST_001'].includes(code) && !AFTER_A_WAIT.includes(code)
+  method === 'POST' && [...errors, 'REQUEST_001'].includes(code) && !PASSES_LATER.includes(code)
 
 const TAGS = { 'email:manage': 'Email', 'account:manage': 'Account', 'tokens:manage': 'Access' } as const
 
@@ -33,7 +33,7 @@ const BOUNDS: Record<string, Json> = {
 
 const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Readers of the document size their buffers by it: no string, number or list without a bound. */
+/** Gives every string, number and list an upper bound, because readers of the document size their buffers by it. */
 function bounded(schema: Json): Json {
   const nested = Object.entries(schema).map(([key, value]): [string, unknown] => [
     key,
@@ -55,7 +55,6 @@ const HEADERS = {
   'Retry-After': header('Whole seconds. After a 429, waiting exactly that long makes the next call pass.', {
     type: 'integer',
     minimum: 1,
-    maximum: 86_400,
   }),
   'Access-Control-Allow-Origin': header("The service's own origin: pages of others may not read its answers."),
   'WWW-Authenticate': header('RFC 6750: Bearer, with error and scope where they apply.'),
@@ -68,7 +67,7 @@ const HEADERS = {
 }
 const COMMON_HEADERS = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'Access-Control-Allow-Origin'] as const
 
-/** What every answer may carry, and what this one adds. */
+/** The headers that every answer may carry, and those that this one adds. */
 const refs = (...more: (keyof typeof HEADERS)[]) =>
   Object.fromEntries([...COMMON_HEADERS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 

@@ -10,8 +10,8 @@ import type { Contract } from './define'
 import { cancelEmailChange, changeEmail, getEmailStatus, resendVerification, verifyEmail } from './email'
 import { getWithdrawalStatus, withdrawAccount } from './withdrawal'
 
-/** Every operation of the API, in the order in which it is described. */
-export const operations: readonly Contract[] = [
+/** Every operation of the API under its name, in the order in which it is described. */
+export const OPERATIONS = {
   changeEmail,
   verifyEmail,
   getEmailStatus,
@@ -25,4 +25,7 @@ export const operations: readonly Contract[] = [
   listSessions,
   endSession,
   endOtherSessions,
-]
+} as const satisfies Record<string, Contract>
+export type OperationName = keyof typeof OPERATIONS
+
+export const operations: readonly (Contract & { name: OperationName })[] = Object.values(OPERATIONS)

@@ -1,14 +1,9 @@
 import { z } from 'zod'
-import { contract, isoDateTime, isStorable, lengthOf, STORABLE, userId } from './define'
+import { contract, isStorable, lengthOf, STORABLE } from './define'
 import { CONFIRMATION } from './errors'
+import { isoDateTime, userId } from './fields'
+import { MAX_FEEDBACK_LENGTH, REASONS } from './vocabulary'
 
-export const REASONS = {
-  no_longer_needed: 'I no longer need the service',
-  privacy_concerns: 'I am concerned about my privacy',
-  switching_service: 'I am switching to another service',
-  account_security: 'My account is not secure',
-  other: 'Another reason',
-} as const
 export type Reason = keyof typeof REASONS
 const REASON_CODES = Object.keys(REASONS) as [Reason, ...Reason[]]
 
@@ -17,22 +12,20 @@ export type Step = (typeof STEPS)[number]
 export const STEP_STATUSES = ['pending', 'processing', 'completed'] as const
 export type StepStatus = (typeof STEP_STATUSES)[number]
 
-export const FEEDBACK_LENGTH = 500
-
 const keep = (what: string) =>
   z.boolean(`REQUEST_001: data_retention.${what} must be true or false.`).optional().describe(`Keep ${what}`)
 const feedback = z
   .string('REQUEST_001: feedback must be a string.')
   .refine(isStorable, 'REQUEST_001: feedback contains characters that cannot be stored.')
   .refine(
-    (text) => lengthOf(text) <= FEEDBACK_LENGTH,
-    `REQUEST_001: feedback has at most ${FEEDBACK_LENGTH} characters.`,
+    (text) => lengthOf(text) <= MAX_FEEDBACK_LENGTH,
+    `REQUEST_001: feedback has at most ${MAX_FEEDBACK_LENGTH} characters.`,
   )
-  .meta({ maxLength: FEEDBACK_LENGTH, pattern: STORABLE })
+  .meta({ maxLength: MAX_FEEDBACK_LENGTH, pattern: STORABLE })
 /** Neither white space nor a formatting character, for the API description. */
 const VISIBLE = String.raw`[^\s\u00AD\u0600-\u0605\u061C\u06DD\u070F\u0890-\u0891\u08E2\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\uFFF9-\uFFFB]`
 
-/** What the rule about both fields reads. It must not see a value whose type has not been checked. */
+/** The rule about reason and feedback runs only on values of these types. */
 const withReasonOther = z.object({ reason: z.literal('other'), feedback: z.string().optional() })
 
 export const withdrawBody = z
@@ -41,7 +34,7 @@ export const withdrawBody = z
     reason: z.enum(REASON_CODES, `REQUEST_001: reason must be one of ${REASON_CODES.join(', ')}.`).optional(),
     feedback: feedback
       .optional()
-      .describe(`At most ${FEEDBACK_LENGTH} characters (Unicode code points); required when reason is other`),
+      .describe(`At most ${MAX_FEEDBACK_LENGTH} characters (Unicode code points); required when reason is other`),
     data_retention: z
       .object(
         {
@@ -57,7 +50,7 @@ export const withdrawBody = z
   .refine(({ feedback }) => /[^\s\p{Cf}]/u.test(feedback ?? ''), {
     path: ['feedback'],
     message: 'REQUEST_001: feedback is required when reason is other.',
-    // Reported together with the faults of other fields, so it also runs when one of them has failed.
+    // Also runs when another field has failed, so that the form shows both faults at once.
     when: ({ value }) => withReasonOther.safeParse(value).success,
   })
   .meta({
@@ -89,12 +82,13 @@ const application = z.object({
 
 const common = { scope: 'account:manage', forbidden: 'WITHDRAWAL_005' } as const
 const exampleId = 'wd_4Qm9ZsX1cT7uYb2LhKpV0w'
-const exampleSteps = [
-  { step: 'user_profile', status: 'processing', estimated_completion: '2026-11-20T10:00:00.000Z' },
-  { step: 'session_revocation', status: 'completed', completed_at: '2026-11-20T09:00:00.000Z' },
-  { step: 'third_party_integrations', status: 'pending', estimated_completion: '2026-11-21T09:00:00.000Z' },
-  { step: 'data_archives', status: 'pending', estimated_completion: '2026-11-27T09:00:00.000Z' },
-]
+const EXAMPLE_STEPS: Record<Step, Omit<z.output<typeof step>, 'step'>> = {
+  user_profile: { status: 'processing', estimated_completion: '2026-11-20T10:00:00.000Z' },
+  session_revocation: { status: 'completed', completed_at: '2026-11-20T09:00:00.000Z' },
+  third_party_integrations: { status: 'pending', estimated_completion: '2026-11-21T09:00:00.000Z' },
+  data_archives: { status: 'pending', estimated_completion: '2026-11-27T09:00:00.000Z' },
+}
+const exampleSteps = STEPS.map((name) => ({ step: name, ...EXAMPLE_STEPS[name] }))
 
 export const withdrawAccount = contract({
   ...common,

@@ -15,7 +15,7 @@ import type {
   Secrets,
 } from './ports'
 import type { Process } from './process'
-import type { Sql, Statement } from './sql'
+import type { Sql } from './sql'
 
 /** What names a caller, known without the database. */
 export interface Credential {
@@ -106,7 +106,3 @@ export interface Context extends SystemContext {
    */
   keepAnswer?(sql: Sql, data: object): Promise<void>
 }
-
-/** For statements whose values still have numbers. */
-// biome-ignore lint/suspicious/noExplicitAny: see Sql
-export const statement = (name: string, text: string): Statement<any, any> => ({ name, text })

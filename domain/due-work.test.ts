@@ -39,7 +39,7 @@ afterEach(async () => {
 
 /** As the timer does it: nothing is waited for but the work itself. */
 async function sweep(ctx: SystemContext) {
-  for (const work of DUE_WORK) await work(ctx)
+  for (const { run } of DUE_WORK) await run(ctx)
 }
 
 const rowOf = (ctx: TestContext, id: string) => ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })
@@ -79,6 +79,41 @@ test('a ledger that cannot be written holds up nothing else in the house', async
   ctx.clock.advance(1)
   await expect(keepHouse(ctx)).rejects.toMatchObject({ errors: [new Error('no space left')] })
   expect(await ctx.db.rateLimit.count({ where: { key: 'over' } })).toBe(0)
+})
+
+test('a batch of due steps that are refused at their claim ends the sweep, and an application is called once they are ours', async () => {
+  const { ctx, asked } = await givenApplications()
+  for (let count = 0; count < 2; count++) await givenWithdrawal(ctx, ['shop'])
+  const [first] = await ctx.db.withdrawal.findMany()
+  await ctx.db.deletionStep.createMany({
+    data: Array.from({ length: 100 }, (_, n) => ({
+      withdrawalId: first?.id ?? '',
+      step: `later_${n}`,
+      status: 'pending',
+      estimatedCompletion: ctx.clock.now(),
+      dueAt: ctx.clock.now(),
+    })),
+  })
+  ctx.clock.advance(day)
+  const looks: string[] = []
+  let claims = 0
+  const refusing: TestContext = {
+    ...ctx,
+    sql: async (statement, values) => {
+      if (statement.name.startsWith('due-')) looks.push(statement.name)
+      if (statement.name !== 'claim-deletion-step') return ctx.sql(statement, values)
+      claims++
+      return []
+    },
+  }
+  await runDueSteps(refusing, 2)
+  await ctx.settle()
+  expect(looks.sort()).toEqual(['due-calls', 'due-calls', 'due-erasures'])
+  expect(claims).toBe(102)
+  await ctx.db.$executeRaw`DELETE FROM deletion_steps WHERE step LIKE 'later%'`
+  await runDueSteps(ctx, 2)
+  await ctx.settle()
+  expect(asked).toEqual(['shop', 'shop'])
 })
 
 test('an application that hangs holds up no next try of another of the same person', async () => {

@@ -1,78 +1,136 @@
 import type { Step } from '@/contract/withdrawal'
-import { type SystemContext, statement } from './context'
+import type { SystemContext } from './context'
 import type { DeletionCalls } from './process'
-import { forgetWhatIsOver } from './queue/cleanup'
+import { cleanUp } from './queue/cleanup'
 import { beginDueDeliveries } from './queue/events'
 import { expireNotices, sendDueNotices } from './queue/notices'
-import { sendOutboxEvents } from './queue/outbox'
+import { type EngineEventName, sendOutboxEvents } from './queue/outbox'
+import { isDueAndClaimable, type Placeholders, statement } from './sql'
 import { writeErasureLedger } from './withdrawal/erasure-ledger'
 import { purgeRetainedData } from './withdrawal/purge-retained-data'
-import { claimDeletionStep, runDeletionStep } from './withdrawal/run-deletion-step'
+import { claimDeletionStep } from './withdrawal/run-deletion-step'
+import { WAITING_STEPS } from './withdrawal/steps/deletion-steps'
 import { tellSilentApps } from './withdrawal/watch-withdrawals'
 
+/** The engine's scheduled functions. An engine keeps its runs under these ids, and under the names of the jobs: both are frozen. */
+export const SCHEDULED_FUNCTIONS = {
+  sweep: { cron: '* * * * *', retries: 0 },
+  'send-notices': { cron: '* * * * *', retries: 0 },
+  'purge-retained-data': { cron: '*/10 * * * *', retries: 2 },
+} as const
+
+export type ScheduledFunction = keyof typeof SCHEDULED_FUNCTIONS
+
+export interface DueJob {
+  /** The id of the engine's step. */
+  name: string
+  description: string
+  /** The engine's function that runs it. The in-process sweep runs every job. */
+  runBy: ScheduledFunction
+  /** The event that has the engine run the same work in time, without waiting for the schedule. */
+  wokenBy?: EngineEventName
+  /** What `run` counts, where it returns a number. */
+  counts?: string
+  /** Works off every row that is due. Any number of instances may run it. */
+  run(ctx: SystemContext): Promise<unknown>
+}
+
+/** Everything that becomes due with time. The in-process sweep and the engine's functions are both made from this list. */
+export const DUE_WORK: readonly DueJob[] = [
+  {
+    name: 'run-due-steps',
+    description: 'Runs the due deletion steps of withdrawals, and begins the calls to applications.',
+    runBy: 'sweep',
+    wokenBy: 'account/withdrawal.started',
+    run: (ctx) => runDueSteps(ctx),
+  },
+  {
+    name: 'begin-due-deliveries',
+    description: 'Begins the due deliveries of events to applications.',
+    runBy: 'sweep',
+    run: (ctx) => beginDueDeliveries(ctx),
+  },
+  {
+    name: 'send-due-notices',
+    description: 'Sends the notices that the mail server did not take at an earlier attempt.',
+    runBy: 'send-notices',
+    counts: 'sent',
+    run: (ctx) => sendDueNotices(ctx),
+  },
+  {
+    name: 'purge',
+    description: 'Deletes what withdrawals retained, at the end of the retention.',
+    runBy: 'purge-retained-data',
+    counts: 'purged',
+    run: (ctx) => purgeRetainedData(ctx),
+  },
+  {
+    name: 'keep-house',
+    description: 'Hands events to the engine, writes the erasure ledger, cleans up, and reports silent applications.',
+    runBy: 'sweep',
+    run: keepHouse,
+  },
+]
+
+/** The parts run side by side; one that fails holds up no other. */
+export async function keepHouse(ctx: SystemContext): Promise<void> {
+  const parts = [sendOutboxEvents, writeErasureLedger, expireNotices, cleanUp, tellSilentApps]
+  const results = await Promise.allSettled(parts.map((part) => part(ctx)))
+  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+  if (failures.length > 0) throw new AggregateError(failures, 'housekeeping failed')
+}
+
 const ERASURES_AT_ONCE = 4
-/** Calls to applications only wait. Of first tries and of later ones there may be so many each. */
+/** Of first calls and of repeated ones each: calls to applications only wait. */
 const CALLS_AT_ONCE = 100
 const BATCH = 100
 
-// The partial index holds unfinished steps only, so the cost follows what is due and not what was ever done.
-const DUE = 'due_at IS NOT NULL AND due_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)'
-const dueErasures = statement(
-  'due-erasures',
-  `SELECT withdrawal_id, step FROM deletion_steps
-   WHERE ${DUE} AND step <> 'third_party_integrations' ORDER BY due_at LIMIT $2`,
-)
-const dueCalls = statement(
-  'due-calls',
-  `SELECT withdrawal_id, step FROM deletion_steps
-   WHERE ${DUE} AND step = 'third_party_integrations' AND (attempts = 0) = $3 ORDER BY due_at LIMIT $2`,
-)
+interface Due {
+  now: Date
+  maxRows: number
+}
 
 interface DueRow {
   withdrawal_id: string
   step: Step
 }
 
-/** All that time brings: each works off every row that is due, whoever should have done it. Any number of instances may run it. */
-export const DUE_WORK: readonly ((ctx: SystemContext) => Promise<unknown>)[] = [
-  (ctx) => runDueSteps(ctx),
-  (ctx) => beginDueDeliveries(ctx),
-  (ctx) => sendDueNotices(ctx),
-  (ctx) => purgeRetainedData(ctx),
-  keepHouse,
-]
+// The partial index holds unfinished steps only, so that the cost follows the due steps and not all steps that ever were.
+const dueSteps = (v: Placeholders<Due>, condition: string) =>
+  `SELECT s.withdrawal_id, s.step FROM deletion_steps s
+   WHERE ${isDueAndClaimable(v, 's')} AND ${condition} ORDER BY s.due_at LIMIT ${v.maxRows}`
+const dueErasures = statement<Due, DueRow>('due-erasures', (v) => dueSteps(v, `s.step NOT IN (${WAITING_STEPS})`))
+const dueCalls = statement<Due & { isFirst: boolean }, DueRow>('due-calls', (v) =>
+  dueSteps(v, `s.step IN (${WAITING_STEPS}) AND (s.attempts = 0) = ${v.isFirst}`),
+)
 
-/** Sends what the engine did not get, drops rows whose time is over, and tells of silent applications. What fails holds nothing else up. */
-export async function keepHouse(ctx: SystemContext): Promise<void> {
-  const parts = [sendOutboxEvents, writeErasureLedger, expireNotices, forgetWhatIsOver, tellSilentApps]
-  const results = await Promise.allSettled(parts.map((part) => part(ctx)))
-  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-  if (failures.length > 0) throw new AggregateError(failures, 'housekeeping failed')
-}
-
-/** Erasures are done when it ends; of the calls to applications it waits for none. */
+/** Ends the due erasures, and begins the due calls to applications without waiting for them. */
 export async function runDueSteps(ctx: SystemContext, callsAtOnce = CALLS_AT_ONCE): Promise<void> {
   beginDueCalls(ctx, callsAtOnce)
   await runDueErasures(ctx)
 }
 
-/** What one step's failure leaves behind is its own next try; the others go on. */
+/** A step that fails sets its own next try; the others go on. */
 async function runDueErasures(ctx: SystemContext) {
   const failures: unknown[] = []
   for (;;) {
-    const due = await ctx.sql<DueRow>(dueErasures, [ctx.clock.now(), BATCH])
+    const due = await ctx.sql(dueErasures, { now: ctx.clock.now(), maxRows: BATCH })
     const left = [...due]
-    let isAnyPaused = false
+    let [isAnyOurs, isAnyPaused] = [false, false]
+    const runOne = async ({ withdrawal_id: withdrawalId, step }: DueRow) => {
+      const run = await claimDeletionStep(ctx, { withdrawalId, step })
+      if (!run) return
+      isAnyOurs = true
+      if (await run()) isAnyPaused = true
+    }
     const workers = Array.from({ length: ERASURES_AT_ONCE }, async () => {
       for (let next = left.shift(); next; next = left.shift()) {
-        const { withdrawal_id: withdrawalId, step } = next
-        const again = await runDeletionStep(ctx, { withdrawalId, step }).catch((error) => void failures.push(error))
-        if (again) isAnyPaused = true
+        await runOne(next).catch((error) => void failures.push(error))
       }
     })
     await Promise.all(workers)
-    // One that has much to erase goes on now, beside what has come due meanwhile.
-    if (due.length < BATCH && !isAnyPaused) break
+    // A paused step goes on at once, beside the steps that have become due. A batch that others have claimed is not read again.
+    if (!isAnyOurs || (due.length < BATCH && !isAnyPaused)) break
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} deletion steps failed`)
 }
@@ -89,22 +147,28 @@ function beginDueCalls(ctx: SystemContext, atOnce: number) {
   }
 }
 
-/** Begins what is due as places come free, until nothing more is. */
+/** Begins due calls as places come free, until no more are due, or others have claimed them all. */
 async function fill(ctx: SystemContext, { isFirst, taken }: DeletionCalls, atOnce: number) {
   for (;;) {
     if (taken.size >= atOnce) await Promise.race(taken)
-    const room = atOnce - taken.size
-    const due = await ctx.sql<DueRow>(dueCalls, [ctx.clock.now(), room, isFirst])
-    await Promise.all(due.map((step) => begin(ctx, step, taken)))
-    if (due.length < room) return
+    const maxRows = atOnce - taken.size
+    const due = await ctx.sql(dueCalls, { now: ctx.clock.now(), maxRows, isFirst })
+    const areOurs = await Promise.all(due.map((step) => begin(ctx, step, taken)))
+    if (due.length < maxRows || !areOurs.includes(true)) return
   }
 }
 
-async function begin(ctx: SystemContext, { withdrawal_id: withdrawalId, step }: DueRow, taken: DeletionCalls['taken']) {
+/** False where the step is not ours to run. */
+async function begin(
+  ctx: SystemContext,
+  { withdrawal_id: withdrawalId, step }: DueRow,
+  taken: DeletionCalls['taken'],
+): Promise<boolean> {
   const run = await claimDeletionStep(ctx, { withdrawalId, step })
-  if (!run) return
+  if (!run) return false
   const calls = run()
   const ended: Promise<unknown> = calls.catch(() => {}).then(() => taken.delete(ended))
   taken.add(ended)
   ctx.background(() => calls)
+  return true
 }

@@ -1,10 +1,7 @@
 import { AppError } from '@/contract/errors'
-import { type SystemContext, statement } from './context'
-import type { Sql } from './sql'
-
-const WINDOW_MS = 24 * 60 * 60 * 1000
-/** A first call that has not answered by then has died. */
-const RUNNING_MS = 60_000
+import type { SystemContext } from './context'
+import { IDEMPOTENCY_WINDOW_MS, IDEMPOTENT_CALL_MS } from './limits/durations'
+import { type Sql, statement } from './sql'
 
 export interface KeptAnswer {
   status: number
@@ -17,47 +14,68 @@ export interface FirstCall {
   startedAt: Date
 }
 
-const begin = statement(
+interface Begin {
+  key: string
+  userId: string
+  bodyMac: Buffer
+  now: Date
+  expiresAt: Date
+  /** A first call that began before and has no answer has died. */
+  deadBefore: Date
+}
+
+const begin = statement<Begin, { key: string }>(
   'begin-idempotent-call',
-  `INSERT INTO idempotency_keys AS k (key, user_id, body_mac, started_at, expires_at) VALUES ($1, $2, $3, $4, $5)
-   ON CONFLICT (key) DO UPDATE SET body_mac = $3, answer = NULL, started_at = $4, expires_at = $5
-   WHERE k.expires_at <= $4 OR (k.answer IS NULL AND k.started_at <= $6)
+  (v) => `INSERT INTO idempotency_keys AS k (key, user_id, body_mac, started_at, expires_at)
+   VALUES (${v.key}, ${v.userId}, ${v.bodyMac}, ${v.now}, ${v.expiresAt})
+   ON CONFLICT (key) DO UPDATE SET body_mac = ${v.bodyMac}, answer = NULL, started_at = ${v.now}, expires_at = ${v.expiresAt}
+   WHERE k.expires_at <= ${v.now} OR (k.answer IS NULL AND k.started_at <= ${v.deadBefore})
    RETURNING key`,
 )
-const read = statement('read-idempotent-call', 'SELECT body_mac, answer FROM idempotency_keys WHERE key = $1')
-const keep = statement(
-  'keep-idempotent-answer',
-  'UPDATE idempotency_keys SET answer = $3 WHERE key = $1 AND started_at = $2 RETURNING key',
+const read = statement<{ key: string }, { body_mac: Buffer; answer: Buffer | null }>(
+  'read-idempotent-call',
+  (v) => `SELECT body_mac, answer FROM idempotency_keys WHERE key = ${v.key}`,
 )
-const release = statement(
+const keep = statement<FirstCall & { answer: Buffer }, { key: string }>(
+  'keep-idempotent-answer',
+  (v) =>
+    `UPDATE idempotency_keys SET answer = ${v.answer} WHERE key = ${v.key} AND started_at = ${v.startedAt} RETURNING key`,
+)
+const release = statement<FirstCall>(
   'release-idempotency-key',
-  'DELETE FROM idempotency_keys WHERE key = $1 AND started_at = $2 AND answer IS NULL',
+  (v) => `DELETE FROM idempotency_keys WHERE key = ${v.key} AND started_at = ${v.startedAt} AND answer IS NULL`,
 )
 
-/** `key` has to be scoped to user and path already. Answers the first answer where there is one, else the right to be first. */
+/** `key` must be scoped to user and path. Returns the first answer where there is one, else the right to be the first call. */
 export async function beginIdempotentCall(
   ctx: SystemContext,
   { key, userId, body }: { key: string; userId: string; body: string },
 ): Promise<KeptAnswer | FirstCall> {
   const now = ctx.clock.now()
   const bodyMac = ctx.secrets.mac('idempotency', body)
-  const expiresAt = new Date(now.getTime() + WINDOW_MS)
-  const values = [key, userId, bodyMac, now, expiresAt, new Date(now.getTime() - RUNNING_MS)]
-  if ((await ctx.sql(begin, values)).length > 0) return { key, startedAt: now }
-  const [first] = await ctx.sql<{ body_mac: Buffer; answer: Buffer | null }>(read, [key])
+  const begun = await ctx.sql(begin, {
+    key,
+    userId,
+    bodyMac,
+    now,
+    expiresAt: new Date(now.getTime() + IDEMPOTENCY_WINDOW_MS),
+    deadBefore: new Date(now.getTime() - IDEMPOTENT_CALL_MS),
+  })
+  if (begun.length > 0) return { key, startedAt: now }
+  const [first] = await ctx.sql(read, { key })
   if (first && !ctx.secrets.macMatches('idempotency', body, first.body_mac)) throw new AppError('REQUEST_006')
   const opened = first?.answer && ctx.secrets.open(first.answer)
   if (!opened) throw new AppError('REQUEST_007', undefined, 1)
   return JSON.parse(opened.toString()) as KeptAnswer
 }
 
-/** Sealed: an answer can hold a token. False where the key no longer belongs to this call. */
+/** Encrypts the answer, because it can hold a token. False where the key no longer belongs to this call. */
 export async function keepAnswer(ctx: SystemContext, sql: Sql, call: FirstCall, answer: KeptAnswer): Promise<boolean> {
-  const rows = await sql(keep, [call.key, call.startedAt, ctx.secrets.seal(JSON.stringify(answer))])
+  const rows = await sql(keep, { ...call, answer: ctx.secrets.seal(JSON.stringify(answer)) })
   return rows.length > 0
 }
 
-/** In the transaction of the call's effect, which is undone where a repeated call has taken the key over: the effect is its to have. */
+/** Runs in the transaction of the call's effect, and rolls it back where a repeated call has taken the key over. */
 export async function keepAnswerWithEffect(
   ctx: SystemContext,
   sql: Sql,
@@ -67,7 +85,7 @@ export async function keepAnswerWithEffect(
   if (!(await keepAnswer(ctx, sql, call, answer))) throw new AppError('REQUEST_007', undefined, 1)
 }
 
-/** The call had no lasting outcome; the next one with this key is a first call again. */
+/** For a call without a lasting outcome: the next call with this key is a first call again. */
 export async function releaseKey(ctx: SystemContext, call: FirstCall): Promise<void> {
-  await ctx.sql(release, [call.key, call.startedAt])
+  await ctx.sql(release, call)
 }

@@ -84,7 +84,7 @@ export interface Mail {
   /** One try. `id` is stable over repeated tries of the same message. */
   send(mail: { to: string; id: string; userId: string; message: Message }): Promise<MailOutcome>
   /** Removes what a local mailbox keeps of this user. */
-  forget(userId: string): Promise<void>
+  deleteMessages(userId: string): Promise<void>
 }
 
 /** Where encrypted copies of users' data are kept. */

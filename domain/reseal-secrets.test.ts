@@ -66,11 +66,15 @@ test('a run that is cut off in the middle keeps what it has moved, and the next 
   const ctx = await givenRotation(4)
   const { sql } = ctx
   let updates = 0
+  const begun: Promise<unknown>[] = []
   ctx.sql = async (statement, values) => {
     if (statement.name.startsWith('reseal-') && ++updates > 6) throw new Error('killed')
-    return sql(statement, values)
+    const rows = sql(statement, values)
+    begun.push(rows)
+    return rows
   }
   await expect(resealSecrets(ctx)).rejects.toThrow('killed')
+  await Promise.allSettled(begun)
   ctx.sql = sql
   const counts = Object.values(await resealSecrets(ctx))
   expect(counts.reduce((sum, { already_newest }) => sum + already_newest, 0)).toBe(6)

@@ -1,4 +1,5 @@
-import { type SystemContext, statement } from './context'
+import type { SystemContext } from './context'
+import { statement } from './sql'
 
 interface Sealed {
   table: string
@@ -34,27 +35,28 @@ const UPDATES_AT_ONCE = 8
 
 const statements = Object.entries(SEALED).map(([kind, { table, key, column }]) => ({
   kind: kind as SealedKind,
-  readBatch: statement(
+  readBatch: statement<{ after: string; maxRows: number }, SealedRow>(
     `sealed-${table}`,
-    `SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${key} > $1 AND ${column} IS NOT NULL
-     ORDER BY ${key} LIMIT $2`,
+    (v) => `SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${key} > ${v.after} AND ${column} IS NOT NULL
+     ORDER BY ${key} LIMIT ${v.maxRows}`,
   ),
-  readOne: statement(
+  readOne: statement<{ key: string }, SealedRow>(
     `sealed-one-of-${table}`,
-    `SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${key} = $1`,
+    (v) => `SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${key} = ${v.key}`,
   ),
-  // One row a statement: a statement that held several rows could wait for the service, which waits for it.
-  replace: statement(
+  // One row a statement, so that it never holds one row while it waits for the service to release another.
+  replace: statement<{ key: string; sealed: Buffer; resealed: Buffer }, { key: string }>(
     `reseal-${table}`,
-    `UPDATE ${table} SET ${column} = $3 WHERE ${key} = $1 AND ${column} = $2 RETURNING ${key}`,
+    (v) => `UPDATE ${table} SET ${column} = ${v.resealed} WHERE ${key} = ${v.key} AND ${column} = ${v.sealed}
+     RETURNING ${key} AS key`,
   ),
 }))
 
 type Statements = (typeof statements)[number]
 
 /**
- * Moves everything sealed to the newest secret, beside the running service. What was moved stays moved, so that a run that was
- * killed is simply started again. A run that answers no `resealed` and no `unopenable` has shown that no older secret is needed.
+ * Encrypts every sealed column with the newest secret, beside the running service. Each row counts at once, so that a killed run can
+ * simply be started again. A run that counts no `resealed` and no `unopenable` proves that no older secret is needed.
  */
 export async function resealSecrets(ctx: SystemContext, batch = BATCH): Promise<Record<SealedKind, ResealCounts>> {
   const counted: [SealedKind, ResealCounts][] = []
@@ -65,7 +67,7 @@ export async function resealSecrets(ctx: SystemContext, batch = BATCH): Promise<
 async function resealKind(ctx: SystemContext, of: Statements, batch: number): Promise<ResealCounts> {
   const counts: ResealCounts = { resealed: 0, already_newest: 0, unopenable: 0 }
   for (let after = ''; ; ) {
-    const rows = await ctx.sql<SealedRow>(of.readBatch, [after, batch])
+    const rows = await ctx.sql(of.readBatch, { after, maxRows: batch })
     const left = [...rows]
     const workers = Array.from({ length: UPDATES_AT_ONCE }, async () => {
       for (let row = left.shift(); row; row = left.shift()) {
@@ -79,17 +81,17 @@ async function resealKind(ctx: SystemContext, of: Statements, batch: number): Pr
   }
 }
 
-/** Null where the row, or what it held, is gone meanwhile. */
+/** Null where the row or its content was deleted meanwhile. */
 async function resealRow(ctx: SystemContext, of: Statements, row: SealedRow): Promise<keyof ResealCounts | null> {
   let { sealed } = row
   while (sealed) {
     if (ctx.secrets.isSealedWithNewest(sealed)) return 'already_newest'
     const content = ctx.secrets.open(sealed)
     if (!content) return 'unopenable'
-    const replaced = await ctx.sql(of.replace, [row.key, sealed, ctx.secrets.seal(content)])
+    const replaced = await ctx.sql(of.replace, { key: row.key, sealed, resealed: ctx.secrets.seal(content) })
     if (replaced.length > 0) return 'resealed'
-    // The service has written the row meanwhile: look at what it holds now.
-    const [now] = await ctx.sql<SealedRow>(of.readOne, [row.key])
+    // The service has written the row meanwhile: read it again.
+    const [now] = await ctx.sql(of.readOne, { key: row.key })
     sealed = now?.sealed ?? null
   }
   return null

@@ -8,7 +8,7 @@ export interface Statement<Values extends object = NoValues, Row extends object 
   readonly name: string
   readonly text: string
   /** The names of the values, in the order of their numbers. */
-  readonly values?: readonly (keyof Values & string)[]
+  readonly values: readonly (keyof Values & string)[]
   /** How long the caller waits for the answer, where that is longer than usual. The database has its own `statement_timeout`. */
   readonly timeoutMs?: number | undefined
   /** Never set: it carries the row's type. */
@@ -16,8 +16,7 @@ export interface Statement<Values extends object = NoValues, Row extends object 
 }
 
 /** Runs one statement, which is one transaction. Rows carry the column names of the statement. */
-// biome-ignore lint/suspicious/noExplicitAny: while statements with numbered values are left, their calls name the row alone
-export type Sql = <Row extends object, Values extends object = any>(
+export type Sql = <Values extends object, Row extends object>(
   statement: Statement<Values, Row>,
   values: NoInfer<Values>,
 ) => Promise<Row[]>
@@ -38,9 +37,9 @@ export function statement<Values extends object = NoValues, Row extends object =
 
 /** The values of one call in the order of their numbers. */
 export const orderedValues = <Values extends object>(
-  { values = [] }: Pick<Statement<Values>, 'values'>,
+  { values }: Pick<Statement<Values>, 'values'>,
   given: Values,
-): unknown[] => (Array.isArray(given) ? given : values.map((name) => given[name]))
+): unknown[] => values.map((name) => given[name])
 
 /** Whether the database itself told of it: then the statement has had no effect. A lost connection leaves that open. */
 export const isUndone = (error: unknown): boolean =>
@@ -55,8 +54,8 @@ export const isUniqueViolation = (error: unknown, constraint: string): boolean =
   error.constraint === constraint
 
 /**
- * As a column of a statement's rows: its commit does not wait for the disk. A crash of the database may lose it, never half of it,
- * and not where a later commit that waits has come through. See docs/decisions/0009.
+ * As a column of a statement's rows: the commit does not wait for the disk. A crash of the database may lose the transaction as a
+ * whole, unless a later commit that waits has succeeded. See docs/decisions/0009.
  */
 export const UNWAITED = `set_config('synchronous_commit', 'off', true)`
 
@@ -71,6 +70,14 @@ export const isOneOf = (key: string, select: string) => `${key} = ANY(ARRAY(${se
 
 /** Always true: it makes PostgreSQL finish the named part before it goes on. */
 export const isDone = (part: string) => `(SELECT count(*) FROM ${part}) >= 0`
+
+/** Due, and under no lease that still lasts. `row` is the alias of the table. */
+export const isClaimable = (v: { now: string }, row: string) =>
+  `${row}.due_at <= ${v.now} AND (${row}.lease_until IS NULL OR ${row}.lease_until <= ${v.now})`
+
+/** For statements that look for due rows: the condition of the partial index, which a claim by key must not have. */
+export const isDueAndClaimable = (v: { now: string }, row: string) =>
+  `${row}.due_at IS NOT NULL AND ${isClaimable(v, row)}`
 
 const fromPart = (part: string | undefined) => (part ? `FROM ${part}` : '')
 
@@ -95,15 +102,6 @@ export const closePendingChange = (
 ) =>
   `UPDATE email_change_requests r SET status = '${status}', closed_at = ${of.at}
    ${fromPart(of.from)} WHERE r.user_id = ${of.user} AND r.status = 'pending_verification'`
-
-/** Queues the notice of a change whose first delivery attempt is the request's own: it holds the lease until `leaseUntil`. */
-export const queueChangeNotice = (
-  kind: 'email_change_requested' | 'email_changed',
-  of: { from: string; id: string; recipient: string; user: string; change: string; at: string; leaseUntil: string },
-) =>
-  `INSERT INTO notices (id, user_id, kind, recipient, change_request_id, created_at, due_at, attempts)
-   SELECT ${of.id}, ${of.user}, '${kind}', ${of.recipient}, ${of.change}, ${of.at}::timestamptz, ${of.leaseUntil}::timestamptz, 1
-   FROM ${of.from}`
 
 /**
  * The account that a statement writes rows for, and its name. The lock makes a withdrawal that starts meanwhile wait and then see

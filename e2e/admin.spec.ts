@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createUser, expect, expectAccessible, signIn, test } from './fixtures'
 import { IMPATIENT_URL } from './settings'
 
-/** A step is due within seconds here. */
+/** Steps are due within seconds on this instance. */
 const at = (path: string) => `${IMPATIENT_URL}${path}`
 
 test('the admin page does not exist for anyone but operators', async ({ page, operator, user }) => {
@@ -58,7 +58,7 @@ test('an operator sees an application that does not answer, and can retry it', a
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/admin'))
   const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: withdrawalId }) })
-  // Nobody reloads: the page does it by itself.
+  // The page refreshes itself.
   await expect(row.getByText(name)).toBeVisible({ timeout: 30_000 })
   await expect(row.getByText('third_party_integrations')).toBeVisible()
   await expect(row.getByText('1 attempt, last error HTTP 503, next try in 1 hour').first()).toBeVisible()

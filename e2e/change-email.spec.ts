@@ -131,7 +131,7 @@ test('a link that expires while its page is open says so and loses its button', 
   await requestChange(page, user, newEmail)
   await page.goto(linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email'))
   const verify = page.getByRole('button', { name: 'Verify my new address' })
-  // Not `toBeDisabled`: so is every button before its page runs.
+  // Not `toBeDisabled`, because every button is disabled before hydration.
   await expect(verify).toHaveAttribute('aria-disabled', 'true')
   await expect(page.getByRole('heading', { name: 'This link has expired' })).toBeVisible({ timeout: 20_000 })
   await expect(verify).toBeHidden()
@@ -185,7 +185,7 @@ test('a change that expires is no longer shown as pending, and its link no longe
   const newEmail = `new-${user.email}`
   await requestChange(page, user, newEmail)
   const link = linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email')
-  // Codes live six seconds here; the page notices by itself.
+  // Codes live six seconds here, and the page notices the expiry by itself.
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden({ timeout: 20_000 })
   await expect(page.getByRole('heading', { name: 'Change address' })).toBeVisible()
   await page.goto(link)
@@ -204,7 +204,7 @@ test('a message can be sent again once the countdown is over, and what was typed
   await requestChange(page, user, newEmail)
   await expect(page.getByRole('button', { name: /Resend in \d/ })).toBeDisabled()
   const first = codeIn(await inbox.latest(newEmail, VERIFY))
-  // The message may come before the answer.
+  // The message may arrive before the answer.
   await page.route('**/email/resend-verification', async (route) => {
     const answer = await route.fetch()
     await expect(page.getByLabel('Verification code')).not.toHaveValue('')
@@ -316,7 +316,7 @@ test('a code of a change that was superseded elsewhere is refused with that reas
   const [first, second] = [`one-${signedInUser.email}`, `two-${signedInUser.email}`]
   await requestChange(page, signedInUser, first)
   const code = codeIn(await inbox.latest(first, VERIFY))
-  // The page does not hear of it by itself.
+  // The page does not learn of the other change by itself.
   await page.route('**/email/status', (route) => route.abort())
   const elsewhere = await page.context().newPage()
   await elsewhere.goto('/settings/email')

@@ -22,7 +22,7 @@ export interface Mail {
 }
 
 interface Inbox {
-  /** The newest message to this address under this subject, waiting for it. */
+  /** Waits for a message to this address with this subject and returns the newest. */
   latest(to: string, subject: string): Promise<Mail>
   all(to: string): Promise<Mail[]>
 }
@@ -66,6 +66,7 @@ export async function createUser(operator: Operator): Promise<User> {
     password,
     '--name',
     name,
+    '--verified',
   )
   return { id, email, password, name }
 }
@@ -78,7 +79,7 @@ export async function signIn(page: Page, user: User, at = '/sign-in'): Promise<v
   await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
 }
 
-/** Waits for the sign-in page; its password field alone would not tell it from the settings. */
+/** Waits for the sign-in page by its heading, because the settings have a password field too. */
 export const expectSignInPage = (page: Page): Promise<void> =>
   expect(page.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible()
 
@@ -109,7 +110,7 @@ export const codeIn = (mail: Mail): string => /\b(\d{6})\b/.exec(mail.text)?.[1]
 export const linkIn = (mail: Mail, path: string): string =>
   new RegExp(`https?://[^\\s"<>]*${path}[^\\s"<>]*`).exec(mail.text)?.[0].replaceAll('&amp;', '&') ?? 'no link'
 
-/** Sends a head as no client library would; answers with the status line, the headers and the body, once the server hangs up. */
+/** Sends a request head that no client library would send. Returns status line, headers and body when the server closes the connection. */
 export function sendRaw(head: string): Promise<string> {
   const { hostname, port } = new URL(SERVICE_URL)
   return new Promise((resolve, reject) => {
@@ -129,7 +130,7 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ target }) => target.join(' ')) }))).toEqual([])
 }
 
-/** A dialog that is still fading in has colours that nobody reads. */
+/** Waits for animations, because a dialog that is still fading in fails the contrast check. */
 const settled = (page: Page): Promise<void> =>
   page.evaluate(async () => {
     const endless = (animation: Animation) => animation.effect?.getComputedTiming().iterations === Infinity

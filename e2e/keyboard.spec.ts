@@ -12,7 +12,7 @@ interface Stop {
   box: { top: number; right: number; bottom: number; left: number }
 }
 
-/** Where the focus is; null where it is on nothing. */
+/** The focused element, or null. */
 const focusOf = (page: Page): Promise<Stop | null> =>
   page.evaluate(() => {
     const focused = document.activeElement
@@ -26,7 +26,7 @@ const focusOf = (page: Page): Promise<Stop | null> =>
     )
     const shown = focused.matches('.sr-only') ? (focused.closest('label') ?? focused) : focused
     const { top, right, bottom, left } = shown.getBoundingClientRect()
-    // A field that is taller than what is left of the window is scrolled to its caret alone.
+    // The browser scrolls a field that is taller than the window only to its caret.
     const width = Math.min(right, innerWidth) - Math.max(left, 0)
     const height = Math.min(bottom, innerHeight) - Math.max(top, 0)
     return {
@@ -37,11 +37,11 @@ const focusOf = (page: Page): Promise<Stop | null> =>
     }
   })
 
-/** Below it, beside it in its row, or in the column to its right. */
+/** True for a place below, to the right in the same row, or in the column to the right. */
 const isAfter = ({ box }: Stop, { box: before }: Stop) =>
   box.top >= before.bottom - 1 || box.left >= before.right - 1 || (box.bottom > before.top && box.left > before.left)
 
-/** Presses Tab until the focus is there; every stop on the way must be seen, be marked, and come where the eye expects it. */
+/** Presses Tab until the target has the focus. Every stop must be visible, marked as focused, and in reading order. */
 async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
   let before: Stop | null = null
   do {
@@ -83,11 +83,11 @@ async function requestByKeys(page: Page, user: User, newEmail: string): Promise<
   await expectFocusOn(page, 'Pending change')
 }
 
-/** What is said has the focus, so that it is read and Tab goes on from there. */
+/** The announcement has the focus, so that it is read and Tab continues from there. */
 const expectFocusOn = (page: Page, text: string, options?: { timeout: number }): Promise<void> =>
   expect(page.locator(':focus').filter({ hasText: text })).toBeInViewport(options)
 
-/** Opens the dialog from the focused button, goes round in it, and leaves it with Escape. */
+/** Opens the dialog from the focused button, tabs once around it, and closes it with Escape. */
 async function expectDialogKeepsFocus(page: Page, opener: Locator): Promise<void> {
   await page.keyboard.press('Enter')
   const dialog = page.getByRole('dialog')
@@ -230,7 +230,7 @@ test('a message is sent again with the keyboard alone, and the focus stays on th
   await page.keyboard.press('Enter')
   await expect(resend).toBeFocused()
 
-  // Codes live six seconds here: the form goes away under the hands that type into it.
+  // Codes live six seconds here, so the form disappears while it has the focus.
   await tabTo(page, page.getByLabel('Verification code'), 'Shift+Tab')
   await expectFocusOn(page, 'has expired', { timeout: 20_000 })
   expect(await inbox.all(newEmail)).toHaveLength(2)

@@ -94,7 +94,7 @@ test('B19 B37 forged Host and forwarding headers reach no link, redirect or mess
   }
 })
 
-/** Ways in which an address of the framework's own, or its headers, could lead around a check. */
+/** Paths and headers of the framework that could bypass a check. */
 const DETOURS: [string, Record<string, string>][] = [
   ['', { 'x-middleware-subrequest': 'middleware:middleware:middleware:middleware:middleware' }],
   ['', { 'x-middleware-subrequest': 'src/middleware' }],
@@ -137,7 +137,7 @@ test('B22 B23 no internal path or header of the framework opens a page that need
       location: expect.stringMatching(/^(http:\/\/localhost:\d+)?\/(sign-in|settings|admin)/),
     })
   }
-  // The words that show an open page are the right ones.
+  // Proves that the texts looked for do appear on an open page.
   for (const [path, words] of [
     ['/settings/email', 'Current password'],
     ['/settings/withdraw', 'DELETE_MY_ACCOUNT'],
@@ -199,7 +199,7 @@ test('B24 malformed action and form bodies break no page', async ({ request }) =
       const answers = types.map(async (type) => {
         const form = `--x\r\nContent-Disposition: form-data; name="1_$ACTION_REF_1"\r\n\r\n${body}\r\n--x--\r\n`
         const data = Buffer.from(type.startsWith('multipart') ? form : body, 'latin1')
-        // Next writes a line for each unknown action, so only some requests name one.
+        // Only some requests name an action, because Next logs each unknown one.
         const action = n === 3 && type.startsWith('text') && { 'Next-Action': '__proto__' }
         const headers = { 'Content-Type': type, Origin: SERVICE_URL, ...action }
         const answer = await request.post(path, { headers, data, maxRedirects: 0 })
@@ -212,7 +212,7 @@ test('B24 malformed action and form bodies break no page', async ({ request }) =
       await Promise.all([...answers, other])
     }
   }
-  // Whoever asks meanwhile is answered.
+  // Other requests are still answered.
   expect(waits).toHaveLength(3 * bodies.length)
   expect(Math.max(...waits)).toBeLessThan(5_000)
 })
@@ -234,7 +234,7 @@ test('B30 the cookies of a withdrawn account open no page and recreate no accoun
       expect((await old.request.get(path)).url()).toContain('/sign-in')
     }
   }
-  // Had anything made an account of the cookie, the address would be taken.
+  // The address is free, so no account was created from the cookie.
   const { user_id: heir } = await operator.run(
     'user',
     'create',

@@ -9,14 +9,14 @@ async function fillSignIn(page: Page, user: User) {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** What the browser sends from here on, but for reads. */
+/** The paths of all further requests that are not reads. */
 function writesOf(page: Page): string[] {
   const writes: string[] = []
   page.on('request', (request) => request.method() !== 'GET' && writes.push(new URL(request.url()).pathname))
   return writes
 }
 
-/** The page reads the address again as soon as it is looked at; what waited for the network would have been sent before. */
+/** Waits until the page has read the status again. A request that was queued while offline would have been sent before. */
 async function comeBackTo(page: Page) {
   await expect(async () => {
     const answered = page.waitForResponse('**/email/status', { timeout: 2_000 })
@@ -40,7 +40,7 @@ test('a withdrawal that is submitted offline is refused and does not start when 
   await expect(page.getByRole('dialog')).toBeHidden()
   const writes = writesOf(page)
   await context.setOffline(false)
-  // Inside the page: what it holds to be sent is not lost.
+  // A navigation inside the page keeps queued requests.
   await page.getByRole('link', { name: 'Email' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
   await comeBackTo(page)

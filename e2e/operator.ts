@@ -4,7 +4,7 @@ import { DATA_DIR } from './settings'
 
 type Answer = Record<string, string>
 
-/** The operator command, kept open: one line in, one line out. */
+/** The operator command in batch mode: one command a line in, one answer a line out. */
 export class Operator {
   private readonly child: ChildProcessWithoutNullStreams
   private readonly answers: AsyncIterator<string>

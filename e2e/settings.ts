@@ -1,6 +1,6 @@
 import path from 'node:path'
 
-/** With the defaults of the service. */
+/** An instance with the default settings. */
 export const SERVICE_URL = 'http://localhost:4310'
 /** Codes live six seconds, a resend waits three, and the seven days of a withdrawal pass in twelve seconds. */
 export const IMPATIENT_URL = 'http://localhost:4311'

@@ -3,17 +3,17 @@ import type { APIRequestContext } from '@playwright/test'
 import { expect, sendRaw, test, type User } from './fixtures'
 import { SERVICE_URL } from './settings'
 
-// What anyone can send who has no account here, or only found a browser that is signed in.
+// Requests of strangers: people without an account, or with access to a signed-in browser.
 
 const { host, port } = new URL(SERVICE_URL)
 
-/** The first line of the answer, to a path that no client would send as it is. */
+/** The status line of the answer to a path that client libraries would normalise. */
 async function answerTo(method: string, path: string): Promise<string | undefined> {
   const answer = await sendRaw(`${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close`)
   return answer.split('\r\n', 1)[0]
 }
 
-/** As next-auth's client does it. */
+/** Signs in as next-auth's client does. */
 async function trySignIn(request: APIRequestContext, user: User, password = user.password, form = {}) {
   const { csrfToken } = await (await request.get('/api/auth/csrf')).json()
   return request.post('/api/auth/callback/credentials', {

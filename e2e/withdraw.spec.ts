@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test'
 import { createUser, expect, expectAccessible, expectSignInPage, linkIn, signIn, test, type User } from './fixtures'
 import { IMPATIENT_URL } from './settings'
 
-/** The seven days pass in twelve seconds here. */
+/** The seven days pass in twelve seconds on this instance. */
 const at = (path: string) => `${IMPATIENT_URL}${path}`
 
 async function fillForm(page: Page, user: User, confirmation = 'DELETE_MY_ACCOUNT') {
@@ -34,7 +34,7 @@ test('a user withdraws, is signed out everywhere, and watches it to the end with
   await page.getByLabel('Analytics data').check()
   await fillForm(page, user)
   await expectAccessible(page)
-  // Looked for from the beginning: the local mailbox forgets it with the last step, which here is seconds away.
+  // Read early, because the last step deletes it from the local mailbox within seconds.
   const mailed = inbox.latest(user.email, 'Account Withdrawal Started')
   await page.getByRole('button', { name: 'Yes, delete my account' }).click()
   await page.waitForURL(/\/withdrawal\/wd_.*#token=wst_/)

@@ -1,13 +1,14 @@
-import { Divider, Facts, FinePrint, Layout, Paragraph, TextLink } from './layout'
+import { Facts, Layout, Paragraph, SupportLink, TextLink } from './layout'
+import type { Filled, Slot } from './slot'
 
 interface Props {
-  userName: string
-  /** Holds the status token in its fragment. */
-  progressUrl: string
-  /** For people to read, in UTC. */
-  scheduledCompletion: string
-  retentionDays: string
-  supportEmail: string
+  userName: Slot
+  /** The fragment holds the status token. */
+  progressUrl: Slot
+  /** Such as “20 November 2026 at 09:00 UTC”. */
+  scheduledCompletion: Slot
+  retentionDays: Slot
+  supportEmail: Slot
 }
 
 export default function AccountWithdrawalStarted({
@@ -22,6 +23,11 @@ export default function AccountWithdrawalStarted({
       preview="Follow the deletion to its end."
       title="Your account is being deleted"
       reason="You get this message because the deletion of your account was asked for. The address is deleted with it."
+      footnote={
+        <>
+          If you did not ask for this, write to <SupportLink address={supportEmail} /> at once.
+        </>
+      }
     >
       <Paragraph>Hello {userName},</Paragraph>
       <Paragraph>
@@ -38,11 +44,6 @@ export default function AccountWithdrawalStarted({
         Follow the progress here; no sign-in is needed, so keep this link to yourself:{' '}
         <TextLink href={progressUrl}>{progressUrl}</TextLink>
       </Paragraph>
-      <Divider />
-      <FinePrint>
-        If you did not ask for this, write to <TextLink href={`mailto:${supportEmail}`}>{supportEmail}</TextLink> at
-        once.
-      </FinePrint>
     </Layout>
   )
 }
@@ -54,4 +55,4 @@ AccountWithdrawalStarted.PreviewProps = {
   scheduledCompletion: '27 November 2026 at 09:00 UTC',
   retentionDays: '30',
   supportEmail: 'support@example.com',
-} satisfies Props
+} satisfies Filled<Props>

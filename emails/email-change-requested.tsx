@@ -1,13 +1,14 @@
-import { Divider, Facts, FinePrint, Layout, Paragraph, TextLink } from './layout'
+import { Facts, Layout, Paragraph, SupportLink, TextLink } from './layout'
+import type { Filled, Slot } from './slot'
 
 interface Props {
-  userName: string
-  newEmailMasked: string
-  /** For people to read, in UTC. */
-  requestedAt: string
-  ipAddress: string
-  settingsUrl: string
-  supportEmail: string
+  userName: Slot
+  newEmailMasked: Slot
+  /** Such as “20 November 2026 at 09:00 UTC”. */
+  requestedAt: Slot
+  ipAddress: Slot
+  settingsUrl: Slot
+  supportEmail: Slot
 }
 
 export default function EmailChangeRequested({
@@ -23,6 +24,7 @@ export default function EmailChangeRequested({
       preview="Nothing has changed yet. If this was not you, cancel it now."
       title="A change of your email address was requested"
       reason="We send this to the current address, so that no request goes unseen."
+      footnote="If it was you, there is nothing to do here: open the message in your new mailbox."
     >
       <Paragraph>Hello {userName},</Paragraph>
       <Paragraph>
@@ -38,11 +40,8 @@ export default function EmailChangeRequested({
       />
       <Paragraph>
         <strong>If it was not you</strong>, sign in at <TextLink href={settingsUrl}>{settingsUrl}</TextLink> and choose
-        Cancel change. Then write to <TextLink href={`mailto:${supportEmail}`}>{supportEmail}</TextLink>, because
-        someone else knows your password.
+        Cancel change. Then write to <SupportLink address={supportEmail} />, because someone else knows your password.
       </Paragraph>
-      <Divider />
-      <FinePrint>If it was you, there is nothing to do here: open the message in your new mailbox.</FinePrint>
     </Layout>
   )
 }
@@ -55,4 +54,4 @@ EmailChangeRequested.PreviewProps = {
   ipAddress: '203.0.113.7',
   settingsUrl: 'https://account.example.com/settings/email',
   supportEmail: 'support@example.com',
-} satisfies Props
+} satisfies Filled<Props>

@@ -1,13 +1,14 @@
-import { Divider, Facts, FinePrint, Layout, Paragraph, TextLink } from './layout'
+import { Facts, Layout, Paragraph, SupportLink } from './layout'
+import type { Filled, Slot } from './slot'
 
 interface Props {
-  userName: string
-  oldEmail: string
-  newEmail: string
-  /** For people to read, in UTC. */
-  changedAt: string
-  ipAddress: string
-  supportEmail: string
+  userName: Slot
+  oldEmail: Slot
+  newEmail: Slot
+  /** Such as “20 November 2026 at 09:00 UTC”. */
+  changedAt: Slot
+  ipAddress: Slot
+  supportEmail: Slot
 }
 
 export default function EmailChanged({ userName, oldEmail, newEmail, changedAt, ipAddress, supportEmail }: Props) {
@@ -16,6 +17,7 @@ export default function EmailChanged({ userName, oldEmail, newEmail, changedAt, 
       preview={`Your account now uses ${newEmail}. If this was not you, contact support.`}
       title="Your email address was changed"
       reason="We send this to the old and the new address, so that no change goes unseen."
+      footnote="If it was you, there is nothing to do."
     >
       <Paragraph>Hello {userName},</Paragraph>
       <Paragraph>The email address of your account was changed. Sign in with the new one from now on.</Paragraph>
@@ -29,10 +31,8 @@ export default function EmailChanged({ userName, oldEmail, newEmail, changedAt, 
       />
       <Paragraph>
         <strong>If you did not make this change</strong>, contact support at once at{' '}
-        <TextLink href={`mailto:${supportEmail}`}>{supportEmail}</TextLink>.
+        <SupportLink address={supportEmail} />.
       </Paragraph>
-      <Divider />
-      <FinePrint>If it was you, there is nothing to do.</FinePrint>
     </Layout>
   )
 }
@@ -45,4 +45,4 @@ EmailChanged.PreviewProps = {
   changedAt: '20 November 2026 at 09:12 UTC',
   ipAddress: '203.0.113.7',
   supportEmail: 'support@example.com',
-} satisfies Props
+} satisfies Filled<Props>

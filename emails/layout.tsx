@@ -1,7 +1,8 @@
-import type { ReactNode } from 'react'
+import type { CSSProperties, ReactNode } from 'react'
 import { Body, Container, Head, Heading, Hr, Html, Link, Preview, Section, Text } from 'react-email'
+import type { Slot } from './slot'
 
-// Clients that know no dark scheme keep the inline colours; the others take these.
+// For clients that have a dark scheme. The others show the inline colours.
 const darkStyles = `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {
@@ -24,11 +25,13 @@ interface LayoutProps {
   preview: string
   title: string
   children: ReactNode
+  /** Fine print at the end of the card. */
+  footnote: ReactNode
   /** Why the reader got this message. */
   reason: string
 }
 
-export function Layout({ preview, title, children, reason }: LayoutProps) {
+export function Layout({ preview, title, children, footnote, reason }: LayoutProps) {
   return (
     <Html lang="en">
       <Head>
@@ -72,6 +75,8 @@ export function Layout({ preview, title, children, reason }: LayoutProps) {
               {title}
             </Heading>
             {children}
+            <Hr className="line" style={{ borderColor: '#e4e4e1', margin: '26px 0 18px' }} />
+            <FinePrint>{footnote}</FinePrint>
           </Section>
           <Text
             className="muted"
@@ -93,7 +98,7 @@ export function Paragraph({ children }: { children: ReactNode }) {
   )
 }
 
-export function FinePrint({ children }: { children: ReactNode }) {
+function FinePrint({ children }: { children: ReactNode }) {
   return (
     <Text className="muted" style={small}>
       {children}
@@ -101,32 +106,35 @@ export function FinePrint({ children }: { children: ReactNode }) {
   )
 }
 
-export function Divider() {
-  return <Hr className="line" style={{ borderColor: '#e4e4e1', margin: '26px 0 18px' }} />
-}
-
-export function TextLink({ href, children }: { href: string; children: ReactNode }) {
+export function TextLink({ href, children }: { href: string | Slot; children: ReactNode }) {
   return (
-    <Link href={href} className="accent" style={{ ...breakAnywhere, color: '#1f4fc4', textDecoration: 'underline' }}>
+    <Link
+      href={String(href)}
+      className="accent"
+      style={{ ...breakAnywhere, color: '#1f4fc4', textDecoration: 'underline' }}
+    >
       {children}
     </Link>
   )
 }
 
-/** The code as it is copied: alone in its element, selectable, of digits that cannot be mistaken. */
-export function CodePanel({ code }: { code: string }) {
+export const SupportLink = ({ address }: { address: Slot }) => <TextLink href={`mailto:${address}`}>{address}</TextLink>
+
+function Panel({ children, style }: { children: ReactNode; style: CSSProperties }) {
   return (
     <Section
       className="panel"
-      style={{
-        backgroundColor: '#f6f6f4',
-        border: '1px solid #e4e4e1',
-        borderRadius: '12px',
-        margin: '0 0 18px',
-        padding: '16px 20px 18px',
-        textAlign: 'center',
-      }}
+      style={{ backgroundColor: '#f6f6f4', border: '1px solid #e4e4e1', borderRadius: '12px', ...style }}
     >
+      {children}
+    </Section>
+  )
+}
+
+/** The code stands alone in its element, so that a double click selects it and nothing else. */
+export function CodePanel({ code }: { code: Slot }) {
+  return (
+    <Panel style={{ margin: '0 0 18px', padding: '16px 20px 18px', textAlign: 'center' }}>
       <Text style={{ margin: 0 }}>
         <span className="muted" style={{ ...small, display: 'block', margin: 0 }}>
           Verification code:
@@ -149,17 +157,17 @@ export function CodePanel({ code }: { code: string }) {
           {code}
         </span>
       </Text>
-    </Section>
+    </Panel>
   )
 }
 
-/** A button, and the same address in plain text for whoever cannot or would not press it. */
-export function LinkPanel({ href, label }: { href: string; label: string }) {
+/** A button, and the same address as text for readers who cannot or do not want to press it. */
+export function LinkPanel({ href, label }: { href: Slot; label: string }) {
   return (
     <>
       <Section data-skip-in-text="true" style={{ margin: '0 0 14px' }}>
         <Link
-          href={href}
+          href={String(href)}
           className="action"
           style={{
             display: 'inline-block',
@@ -185,21 +193,12 @@ export function LinkPanel({ href, label }: { href: string; label: string }) {
 }
 
 interface FactsProps {
-  facts: readonly (readonly [label: string, value: string])[]
+  facts: readonly (readonly [label: string, value: ReactNode])[]
 }
 
 export function Facts({ facts }: FactsProps) {
   return (
-    <Section
-      className="panel"
-      style={{
-        backgroundColor: '#f6f6f4',
-        border: '1px solid #e4e4e1',
-        borderRadius: '12px',
-        margin: '0 0 20px',
-        padding: '14px 20px 2px',
-      }}
-    >
+    <Panel style={{ margin: '0 0 20px', padding: '14px 20px 2px' }}>
       {facts.map(([label, value]) => (
         <Text key={label} style={{ ...text, margin: '0 0 12px' }}>
           <span className="muted" style={{ ...small, display: 'block', margin: 0 }}>
@@ -210,6 +209,6 @@ export function Facts({ facts }: FactsProps) {
           </span>
         </Text>
       ))}
-    </Section>
+    </Panel>
   )
 }

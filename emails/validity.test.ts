@@ -20,7 +20,7 @@ test.each([
   [minute - 1, 'less than a minute'],
   [6 * second, 'less than a minute'],
   [0, 'less than a minute'],
-])('%d milliseconds are told as %s', (ms, words) => {
+])('%d milliseconds read as %s', (ms, words) => {
   expect(validityInWords(ms)).toBe(words)
 })
 

@@ -1,16 +1,17 @@
-import { CodePanel, Divider, FinePrint, Layout, LinkPanel, Paragraph, TextLink } from './layout'
+import { CodePanel, Layout, LinkPanel, Paragraph, SupportLink } from './layout'
+import type { Filled, Slot } from './slot'
 
 interface Props {
-  userName: string
-  /** Masked: whoever reads this message may not be the owner of the account. */
-  currentEmail: string
-  newEmail: string
-  code: string
-  link: string
-  /** For people to read: “12 hours”. */
-  validity: string
+  userName: Slot
+  /** Masked, because the reader may not be the owner of the account. */
+  currentEmail: Slot
+  newEmail: Slot
+  code: Slot
+  link: Slot
+  /** Such as “12 hours”. */
+  validity: Slot
   firstMethod: 'email_code' | 'email_link'
-  supportEmail: string
+  supportEmail: Slot
 }
 
 export default function VerifyNewEmail({
@@ -30,6 +31,12 @@ export default function VerifyNewEmail({
       preview={`Confirm ${newEmail} for the account of ${userName}.`}
       title="Verify your new email address"
       reason={`You get this message because ${newEmail} was given as the new address of an account.`}
+      footnote={
+        <>
+          Did you not ask for this? Then ignore this message: without the code and the password of that account nothing
+          changes. Give the code to nobody; we never ask for it. Questions: <SupportLink address={supportEmail} />
+        </>
+      }
     >
       <Paragraph>Hello {userName},</Paragraph>
       <Paragraph>
@@ -43,12 +50,6 @@ export default function VerifyNewEmail({
         The code expires in {validity}, and so does the link. Until you use one of them, your current address stays in
         effect.
       </Paragraph>
-      <Divider />
-      <FinePrint>
-        Did you not ask for this? Then ignore this message: without the code and the password of that account nothing
-        changes. Give the code to nobody; we never ask for it. Questions:{' '}
-        <TextLink href={`mailto:${supportEmail}`}>{supportEmail}</TextLink>
-      </FinePrint>
     </Layout>
   )
 }
@@ -63,4 +64,4 @@ VerifyNewEmail.PreviewProps = {
   validity: '12 hours',
   firstMethod: 'email_code',
   supportEmail: 'support@example.com',
-} satisfies Props
+} satisfies Filled<Props>

@@ -19,7 +19,7 @@ try {
       process.stdout.write(`The address is now ${changed.new_email}.\n`)
       break
     } catch (error) {
-      // A wrong code may be typed again; everything else ends here.
+      // A wrong code can be typed again; every other refusal ends the program.
       if (!(error instanceof ApiError) || error.code !== 'EMAIL_003') throw error
       process.stderr.write(`${error.details}\n`)
     }

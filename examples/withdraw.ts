@@ -7,14 +7,14 @@ const client = (token: string) => createClient({ baseUrl: BASE_URL, accessToken:
 
 try {
   const started = await client(TOKEN)(withdrawAccount, { userId }, { confirmation: 'DELETE_MY_ACCOUNT' })
-  // The status token goes on reading when every other token of the user has ended.
+  // The status token still reads the progress after every other token of the user has ended.
   const call = client(started.status_token)
-  const told = new Set<string>()
+  const printed = new Set<string>()
   for (let waitMs = 500; ; waitMs = Math.min(waitMs * 1.5, 30_000)) {
     const status = await call(getWithdrawalStatus, { userId, withdrawalId: started.withdrawal_id })
     for (const { step, status: state } of status.deletion_steps) {
-      if (state !== 'completed' || told.has(step)) continue
-      told.add(step)
+      if (state !== 'completed' || printed.has(step)) continue
+      printed.add(step)
       process.stdout.write(`${step} completed\n`)
     }
     if (status.status === 'completed') break

@@ -7,6 +7,7 @@ import { createSessionToken } from '@/domain/access/authenticate'
 import type { SystemContext } from '@/domain/context'
 import { openDatabase } from '@/server/adapters/database'
 import { createSecrets } from '@/server/adapters/secrets'
+import { rawSql } from '@/testing/raw-sql'
 import { Cluster } from './cluster'
 import { expectFullEnd } from './ending'
 import type { Instance } from './instance'
@@ -41,25 +42,25 @@ async function givenStrangeServer(context: TestContext, bin?: string): Promise<C
   return cluster
 }
 
-test('PostgreSQL 18 in New York, with options of the URL: no time shifts, and every flow comes to its end', async (context) => {
+test('every flow completes and no time shifts on PostgreSQL 18 in New York, with options in the URL', async (context) => {
   const { place } = await givenStrangeServer(context)
   await expectService(context, { ...place, databaseUrl: place.databaseUrl + SEARCH_PATH })
 })
 
-test('PostgreSQL 15 in New York, with options of the URL: no time shifts, and every flow comes to its end', async (context) => {
+test('every flow completes and no time shifts on PostgreSQL 15 in New York, with options in the URL', async (context) => {
   if (!existsSync(path.join(PG15, 'initdb'))) return skip(context, 'PostgreSQL 15 is not installed (PG15_BIN)')
   const { place } = await givenStrangeServer(context, PG15)
   await expectService(context, { ...place, databaseUrl: place.databaseUrl + SEARCH_PATH })
 })
 
-test('PgBouncer in session mode, which drops what the URL asks for: no time shifts, and every flow comes to its end', async (context) => {
+test('every flow completes and no time shifts behind PgBouncer in session mode, which drops the options of the URL', async (context) => {
   if (!hasPgBouncer) return skip(context, 'PgBouncer is not installed (PGBOUNCER)')
   const { place } = await givenStrangeServer(context)
   const databaseUrl = await startPgBouncer(context, place.databaseUrl, 'session')
   await expectService(context, { ...place, databaseUrl: databaseUrl + SEARCH_PATH })
 })
 
-test('PgBouncer in transaction mode is refused at the start in a sentence, before anything is migrated', async (context) => {
+test('a start behind PgBouncer in transaction mode is refused with a sentence, before any migration', async (context) => {
   if (!hasPgBouncer) return skip(context, 'PgBouncer is not installed (PGBOUNCER)')
   const { place } = await Cluster.start(context)
   const admin = new pg.Client({ connectionString: place.databaseUrl })
@@ -107,7 +108,7 @@ function runToItsEnd(context: TestContext, words: string[], settings: Record<str
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
 }
 
-test('on PostgreSQL 15 no plan is compiled, though it has to read a table whole', async (context) => {
+test('PostgreSQL 15 compiles no plan, even one that has to read a whole table', async (context) => {
   if (!existsSync(path.join(PG15, 'initdb'))) return skip(context, 'PostgreSQL 15 is not installed (PG15_BIN)')
   const { place } = await Cluster.start(context, () => {}, PG15)
   const text = 'EXPLAIN (ANALYZE) SELECT max(length(description)) FROM transactions'
@@ -118,7 +119,7 @@ test('on PostgreSQL 15 no plan is compiled, though it has to read a table whole'
   await plain.end()
   expect(JSON.stringify(compiled).includes('JIT')).toBe(has[0].jit)
   const database = openDatabase(place.databaseUrl)
-  const plan = await database.sql({ name: 'explain', text }, [])
+  const plan = await rawSql(database.sql, text)
   await database.close()
   expect(JSON.stringify(plan)).not.toContain('JIT')
 })

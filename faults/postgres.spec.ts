@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, type TestContext, test } from 'vitest'
 import { openDatabase } from '@/server/adapters/database'
+import { rawSql } from '@/testing/raw-sql'
 import { answer } from './application'
 import { Cluster } from './cluster'
 import { expectFullEnd } from './ending'
@@ -199,7 +200,7 @@ test('F6 a transaction on a silent connection ends within five seconds, and the 
   const network = await SilentNetwork.start(world.databaseUrl)
   context.onTestFinished(() => network.stop())
   const database = openDatabase(network.url(world.databaseUrl))
-  const transact = () => database.transaction((sql) => sql({ name: 'one', text: 'SELECT 1 AS one' }, []))
+  const transact = () => database.transaction((sql) => rawSql(sql, 'SELECT 1 AS one'))
   await transact()
   expect(network.silence()).toBe(1)
   const begunAt = Date.now()

@@ -3,20 +3,24 @@ import type { Server } from 'node:http'
 import { InngestTestEngine } from '@inngest/test'
 import { Inngest } from 'inngest'
 import { serve } from 'inngest/edge'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
+import { connectApp, registerApp } from '@/domain/applications/deliver'
+import { DUE_WORK, type ScheduledFunction } from '@/domain/due-work'
+import { WITHDRAWAL_STARTED } from '@/domain/queue/events'
+import { ENGINE_EVENTS } from '@/domain/queue/outbox'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
+import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { engineLog } from '@/server/watch/engine-log'
-import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
+import { asUser, givenUser, givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
 import { type History, listen, runFunction } from '@/testing/engine'
 import { installContext } from '@/testing/process'
+import { withdrawalStarted } from './events'
+import { FUNCTIONS } from './functions'
+import { SCHEDULED } from './functions/due-work'
 import { processWithdrawal } from './functions/process-withdrawal'
-import { purgeRetained } from './functions/purge-retained-data'
-import { sendNotices } from './functions/send-notices'
-import { sweep } from './functions/sweep'
 import recorded from './recorded-run.json'
 
-const functions = [processWithdrawal, sweep, sendNotices, purgeRetained]
 const FUNCTION_ID = 'user-account-service-process-withdrawal'
 
 let ctx: TestContext
@@ -34,7 +38,7 @@ afterEach(() => {
 async function givenHandler(
   client = new Inngest({ id: 'user-account-service', isDev: true, logger: engineLog }),
 ): Promise<string> {
-  const { url, server } = await listen(serve({ client, functions, enableUnauthedSync: false }))
+  const { url, server } = await listen(serve({ client, functions: FUNCTIONS, enableUnauthedSync: false }))
   servers.push(server)
   return url
 }
@@ -163,7 +167,7 @@ test('an engine that never sleeps ends its run after a bounded number of steps, 
   for (const hours of [1, 1, 24]) {
     expect(await isCompleted(withdrawalId)).toBe(false)
     ctx.clock.advance(hours * 60 * 60 * 1000)
-    await new InngestTestEngine({ function: sweep }).execute()
+    await new InngestTestEngine({ function: SCHEDULED.sweep }).execute()
     await ctx.settle()
   }
   expect(await isCompleted(withdrawalId)).toBe(true)
@@ -209,7 +213,7 @@ test('a step that fails is tried again by the engine, and the withdrawal ends', 
   expect(await isCompleted(withdrawalId)).toBe(true)
 })
 
-test('F15 an event for a withdrawal that does not exist ends without a trace', async () => {
+test('F15 an event for an unknown withdrawal ends without an effect', async () => {
   const event = { name: 'account/withdrawal.started', data: { withdrawal_id: 'wd_unknown' } }
   const run = await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil })
   expect(run.steps).toEqual(['load-steps'])
@@ -233,7 +237,7 @@ test('the sweep alone finishes a withdrawal whose event was lost', async () => {
   const { withdrawalId } = await givenRun()
   for (const hours of [1, 1, 24]) {
     ctx.clock.advance(hours * 60 * 60 * 1000)
-    await new InngestTestEngine({ function: sweep }).execute()
+    await new InngestTestEngine({ function: SCHEDULED.sweep }).execute()
     await ctx.settle()
   }
   expect(await isCompleted(withdrawalId)).toBe(true)
@@ -242,10 +246,12 @@ test('the sweep alone finishes a withdrawal whose event was lost', async () => {
 test('the purge ends the retention when its time has come', async () => {
   const { withdrawalId } = await givenRun()
   ctx.clock.advance(29 * 24 * 60 * 60 * 1000)
-  for (let sweeps = 0; sweeps < 3; sweeps++) await new InngestTestEngine({ function: sweep }).execute()
-  expect(await new InngestTestEngine({ function: purgeRetained }).execute()).toMatchObject({ result: { purged: 0 } })
+  for (let sweeps = 0; sweeps < 3; sweeps++) await new InngestTestEngine({ function: SCHEDULED.sweep }).execute()
+  expect(await new InngestTestEngine({ function: SCHEDULED['purge-retained-data'] }).execute()).toMatchObject({
+    result: { purged: 0 },
+  })
   ctx.clock.advance(24 * 60 * 60 * 1000)
-  await new InngestTestEngine({ function: purgeRetained }).execute()
+  await new InngestTestEngine({ function: SCHEDULED['purge-retained-data'] }).execute()
   expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })).toMatchObject({ userId: null })
 })
 
@@ -254,7 +260,54 @@ test('notices that the mail server refused are sent by the engine', async () => 
   await givenRun()
   ctx.mailServer.accepts = true
   ctx.clock.advance(60_000)
-  expect(await new InngestTestEngine({ function: sendNotices }).execute()).toMatchObject({ result: { sent: 1 } })
+  expect(await new InngestTestEngine({ function: SCHEDULED['send-notices'] }).execute()).toMatchObject({
+    result: { sent: 1 },
+  })
+})
+
+/** By the ids under which an engine has kept them since the first release; the deliveries of events came later. */
+const FROZEN_STEPS: Record<ScheduledFunction, string[]> = {
+  sweep: ['run-due-steps', 'begin-due-deliveries', 'keep-house'],
+  'send-notices': ['send-due-notices'],
+  'purge-retained-data': ['purge'],
+}
+
+test('the engine runs every job of the list of due work, each in one step of its function', async () => {
+  expect(FUNCTIONS.map((fn) => fn.id()).sort()).toEqual(['process-withdrawal', ...Object.keys(SCHEDULED)].sort())
+  const ran: string[] = []
+  for (const [id, steps] of Object.entries(FROZEN_STEPS)) {
+    const { ctx: run } = await new InngestTestEngine({ function: SCHEDULED[id as ScheduledFunction] }).execute()
+    const names = vi.mocked(run.step.run).mock.calls.map(([name]) => name)
+    expect([id, [...new Set(names)]]).toEqual([id, steps])
+    ran.push(...steps)
+  }
+  expect(ran.toSorted()).toEqual(DUE_WORK.map(({ name }) => name).toSorted())
+})
+
+test('each event of the engine wakes the work that the list of due work names', () => {
+  expect(DUE_WORK.flatMap(({ wokenBy }) => wokenBy ?? [])).toEqual([...ENGINE_EVENTS])
+  expect(withdrawalStarted.name).toBe(ENGINE_EVENTS[0])
+})
+
+test('the engine alone delivers an event to the applications that wait for it', async () => {
+  const user = await givenUser(ctx)
+  const appId = await registerApp(ctx, {
+    name: 'Shop',
+    endpoint: 'https://shop.test/',
+    secret: 'whsec_c2VjcmV0',
+    events: [WITHDRAWAL_STARTED],
+  })
+  await connectApp(ctx, { userId: user.userId, appId, subject: 'shop-1' })
+  ctx.apps.answer = async () => ({ status: 503 })
+  await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
+  await ctx.settle()
+  ctx.apps.answer = async () => ({ status: 204 })
+  ctx.clock.advance(60_000)
+  await new InngestTestEngine({ function: SCHEDULED.sweep }).execute()
+  await ctx.settle()
+  expect(await ctx.db.eventDelivery.findMany({ where: { appId } })).toMatchObject([
+    { status: 'delivered', attempts: 2 },
+  ])
 })
 
 test('outside the development mode unsigned calls and unsigned syncs are refused', async () => {

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import type { SystemContext } from '@/domain/context'
 import { takePlaces, takeReadPlace, userBucket } from '@/domain/limits/buckets'
 import { LIMITS } from '@/domain/limits/limits'
-import { forgetWhatIsOver } from '@/domain/queue/cleanup'
+import { cleanUp } from '@/domain/queue/cleanup'
 import { orderedValues, type Sql } from '@/domain/sql'
 import { changeEmail, emailStatus } from '@/faults/person'
 import { until } from '@/faults/until'
@@ -61,7 +61,7 @@ async function givenContext({ databaseUrl }: World, everyStatement: number) {
   return { ctx, pages, count: () => statements, close }
 }
 
-test(`with ${BUCKETS} buckets a place is found by its key, and housekeeping removes what is over in batches of one cost`, async (context) => {
+test(`L20 a place is found by its key among ${BUCKETS} buckets, and cleanup removes expired ones in batches of equal cost`, async (context) => {
   const world = await givenWorld(context)
   await givenBuckets(world)
   const looks = await givenContext(world, 1)
@@ -78,7 +78,7 @@ test(`with ${BUCKETS} buckets a place is found by its key, and housekeeping remo
   const over = await countOf(world, 'expires_at < now()')
   expect(over).toBeGreaterThan(BUCKETS * 0.45)
   const cleaning = await givenContext(world, LOOKED_AT_EVERY)
-  await forgetWhatIsOver(cleaning.ctx)
+  await cleanUp(cleaning.ctx)
   await cleaning.close()
   process.stdout.write(`  ${cleaning.count()} batches; pages of every 25th: ${cleaning.pages.join(', ')}\n`)
   expect(await countOf(world, `expires_at < now() - interval '5 minutes'`)).toBe(0)
@@ -87,7 +87,7 @@ test(`with ${BUCKETS} buckets a place is found by its key, and housekeeping remo
   expect(Math.max(...cleaning.pages)).toBeLessThan(MAX_PAGES.toForgetBatch)
 })
 
-test(`an instance that finds ${BUCKETS} buckets serves as ever while it removes those that are over`, async (context) => {
+test(`L20 an instance serves as usual while it removes the expired ones of ${BUCKETS} buckets`, async (context) => {
   const world = await givenWorld(context)
   await givenBuckets(world)
   const people = await givenPeople(world, 200)
@@ -110,7 +110,7 @@ test(`an instance that finds ${BUCKETS} buckets serves as ever while it removes 
   expect(instance.output.includes('unexpected_error')).toBe(false)
 })
 
-test(`${BUCKETS} readers in the memory of an instance are forgotten once their minute is over`, () => {
+test(`L20 an instance drops ${BUCKETS} readers from its memory when their minute is over`, () => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const heap = () => {

@@ -3,27 +3,12 @@ import { beforeAll, expect, test, vi } from 'vitest'
 import { signIn } from '@/domain/access/sign-in'
 import { call, change, day, givenCaller, givenChange, hour, minute, resend, verify, withdraw } from '@/testing/api'
 import { runDueWork, testDatabase, wrongCode } from '@/testing/domain'
+import { STATEMENT_TEXTS } from '@/testing/statements'
 import { givenService, pass, type Service } from './known-bugs-service'
 
-const texts = vi.hoisted(() => new Map<string, string>())
-vi.mock('@/domain/context', async (importOriginal) => {
-  const original = await importOriginal<typeof import('@/domain/context')>()
-  const noting: typeof original.statement = (name, text) => {
-    texts.set(name, text)
-    return original.statement(name, text)
-  }
-  return { ...original, statement: noting }
-})
-
-vi.mock('@/domain/sql', async (importOriginal) => {
-  const original = await importOriginal<typeof import('@/domain/sql')>()
-  const noting = (...args: Parameters<typeof original.statement>) => {
-    const statement = original.statement(...args)
-    texts.set(statement.name, statement.text)
-    return statement
-  }
-  return { ...original, statement: noting }
-})
+vi.mock('@/domain/sql', async (importOriginal) =>
+  (await import('@/testing/statements')).notingStatements(importOriginal),
+)
 
 import.meta.glob(['../domain/**/*.ts', '!**/*.test.ts'], { eager: true })
 
@@ -102,7 +87,9 @@ const sorted = (writes: Write[], waited: boolean) =>
   [...new Set(writes.filter((write) => write.waited === waited).map(({ what }) => what))].sort()
 
 test('exactly the statements that decision 0009 names commit without waiting for the disk', () => {
-  const unwaited = [...texts].filter(([, text]) => text.includes(`'synchronous_commit', 'off'`)).map(([name]) => name)
+  const unwaited = [...STATEMENT_TEXTS]
+    .filter(([, text]) => text.includes(`'synchronous_commit', 'off'`))
+    .map(([name]) => name)
   expect([...new Set(unwaited.map((name) => name.replace(/-by-.*/, '')))].sort()).toEqual(UNWAITED_STATEMENTS)
 })
 

@@ -11,8 +11,8 @@ import { createUser, setPassword } from '@/domain/access/user'
 import { writeArchive } from '@/domain/applications/archives'
 import { DELETION_MAP } from '@/domain/withdrawal/deletion-map'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
+import { SCHEDULED } from '@/inngest/functions/due-work'
 import { processWithdrawal } from '@/inngest/functions/process-withdrawal'
-import { sweep } from '@/inngest/functions/sweep'
 import { pageContext } from '@/server/pages/session'
 import { authOptions, describeSession } from '@/server/pages/sign-in'
 import {
@@ -396,7 +396,7 @@ test('B33 the engine receives, shows and keeps nothing but ids', async () => {
   ctx.transaction = transaction
   for (const wait of [hour, day]) {
     ctx.clock.advance(wait)
-    const { result, error } = await new InngestTestEngine({ function: sweep }).execute()
+    const { result, error } = await new InngestTestEngine({ function: SCHEDULED.sweep }).execute()
     shown.push(JSON.stringify([result, error]))
     await ctx.settle()
   }

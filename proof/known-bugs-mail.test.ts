@@ -360,7 +360,7 @@ test('B26 a code proves a mailbox only to the account that asked for it, and its
 test('B35 one query lists every account whose address is marked as verified without a proof', async () => {
   const ctx = await givenService()
   const unproved = async () => {
-    const rows = await ctx.sql<{ id: string }>(WITHOUT_PROOF, [])
+    const rows = await ctx.db.$queryRawUnsafe<{ id: string }[]>(WITHOUT_PROOF)
     return rows.map(({ id }) => id)
   }
   const [genuine, forged, swapped] = [await givenCaller(ctx), await givenCaller(ctx), await givenCaller(ctx)]
@@ -378,11 +378,8 @@ test('B35 one query lists every account whose address is marked as verified with
 })
 
 /** Accounts that an operator created as verified are proved by that: the time is the same. */
-const WITHOUT_PROOF = {
-  name: 'verified-without-proof',
-  text: `SELECT u.id FROM users u
+const WITHOUT_PROOF = `SELECT u.id FROM users u
     WHERE u.email_verified_at <> u.created_at AND NOT EXISTS (
       SELECT FROM email_change_requests r
       WHERE r.user_id = u.id AND r.status = 'verified' AND r.closed_at = u.email_verified_at AND r.new_email_key = u.email_key
-    )`,
-}
+    )`

@@ -35,6 +35,7 @@ import {
   testDatabase,
   wrongCode,
 } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 import {
   acceptOutsideToken,
   emailOf,
@@ -210,10 +211,8 @@ test.each(['read committed', 'repeatable read', 'serializable'])(
     const database = openDatabase(url)
     try {
       Object.assign(ctx, { sql: database.sql, transaction: database.transaction })
-      const [row] = await ctx.sql<{ level: string }>(
-        { name: `level-${level}`, text: `SELECT current_setting('transaction_isolation') AS level` },
-        [],
-      )
+      const text = `SELECT current_setting('transaction_isolation') AS level`
+      const [row] = await rawSql<{ level: string }>(ctx.sql, text)
       // The service sets its own.
       expect(row?.level).toBe('read committed')
       const seen: string[] = []

@@ -10,6 +10,7 @@ import type { Sql } from '@/domain/sql'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import {
   asUser,
+  changeInput,
   givenPendingChange,
   givenSession,
   givenUser,
@@ -19,14 +20,13 @@ import {
   type TestUser,
   testContext,
 } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 
 const pendingOf = (ctx: TestContext, { userId }: TestUser) =>
   ctx.db.emailChangeRequest.count({ where: { userId, status: 'pending_verification' } })
 
-const changeOf = async (ctx: TestContext, user: TestUser, sql = ctx.sql) => {
-  const input = { userId: user.userId, new_email: `new-${user.email}`, current_password: user.password }
-  return changeEmail({ ...(await asUser(ctx, user)), sql }, input)
-}
+const changeOf = async (ctx: TestContext, user: TestUser, sql = ctx.sql) =>
+  changeEmail({ ...(await asUser(ctx, user)), sql }, changeInput(user, `new-${user.email}`))
 
 /** Does `meanwhile` while the message of a change is on its way; how the change ends. */
 async function changeDuring(ctx: TestContext, user: TestUser, meanwhile: () => Promise<unknown>): Promise<string> {
@@ -110,11 +110,10 @@ test.each([
   const pending = await givenPendingChange(ctx, user)
   const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
   const caller = await asUser(ctx, user)
-  const end = { name: `end-${code}`, text: `UPDATE email_change_requests SET ${set} WHERE id = $1` }
+  const end = (sql: Sql) =>
+    rawSql(sql, `UPDATE email_change_requests SET ${set} WHERE id = $1`, [pending.change_request_id])
   const verifying = () => outcomeOf(verifyEmail(caller, input))
-  expect(await heldUp(ctx, ['users', user.userId], verifying, (sql) => sql(end, [pending.change_request_id]))).toBe(
-    code,
-  )
+  expect(await heldUp(ctx, ['users', user.userId], verifying, end)).toBe(code)
   expect((await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })).email).toBe(user.email)
 })
 
@@ -167,13 +166,10 @@ describe('F28 a withdrawal that waits for the account sees what was written mean
   test('another address, which then gets the confirmation', async () => {
     const newEmail = 'late@example.test'
     const { ctx, outcome } = await withdrawDuring((_ctx, { userId }, sql) =>
-      sql(
-        {
-          name: 'late-address',
-          text: 'UPDATE users SET email = $2, email_key = $2, version = version + 1 WHERE id = $1',
-        },
-        [userId, newEmail],
-      ),
+      rawSql(sql, 'UPDATE users SET email = $2, email_key = $2, version = version + 1 WHERE id = $1', [
+        userId,
+        newEmail,
+      ]),
     )
     expect(outcome).toBe('accepted')
     expect(ctx.mailbox.map(({ to, message }) => [to, message.template])).toEqual([

@@ -1,30 +1,15 @@
 import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import '@/prisma/seed'
+import '@/server/local/demo-account'
 import '@/server/adapters/clock'
 import '@/server/watch/health'
 import { openSession } from '@/server/adapters/database-session'
 import { testDatabase } from '@/testing/domain'
+import { STATEMENT_TEXTS } from '@/testing/statements'
 
-const texts = vi.hoisted(() => new Map<string, string>())
-vi.mock('@/domain/context', async (importOriginal) => {
-  const original = await importOriginal<typeof import('@/domain/context')>()
-  const noting: typeof original.statement = (name, text) => {
-    texts.set(name, text)
-    return original.statement(name, text)
-  }
-  return { ...original, statement: noting }
-})
-
-vi.mock('@/domain/sql', async (importOriginal) => {
-  const original = await importOriginal<typeof import('@/domain/sql')>()
-  const noting = (...args: Parameters<typeof original.statement>) => {
-    const statement = original.statement(...args)
-    texts.set(statement.name, statement.text)
-    return statement
-  }
-  return { ...original, statement: noting }
-})
+vi.mock('@/domain/sql', async (importOriginal) =>
+  (await import('@/testing/statements')).notingStatements(importOriginal),
+)
 
 import.meta.glob(['../domain/**/*.ts', '!**/*.test.ts'], { eager: true })
 
@@ -119,7 +104,7 @@ test('every statement finds its rows by an index, even with a plan from a time w
   for (const text of HISTORY) await client.query(text)
 
   const wholly: Record<string, string> = {}
-  for (const [name, text] of texts) {
+  for (const [name, text] of STATEMENT_TEXTS) {
     const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`)
     const nodes = nodesOf(rows[0]['QUERY PLAN'][0].Plan)
     const read = nodes.filter(isWhole).map((node) => node['Index Name'] ?? node['Relation Name'])

@@ -94,7 +94,7 @@ test.for([
       ] as const,
   ],
 ] as const)(
-  `${CLIENTS} clients that send %s a byte a second are cut off, and nobody else waits for them`,
+  `L19 ${CLIENTS} clients that send %s a byte a second are cut off and delay nobody else`,
   async ([_what, form], context) => {
     const { world, instance, person } = await givenRange(context)
     await emailStatus(instance, { ...person })
@@ -117,7 +117,7 @@ test.for([
   },
 )
 
-test(`${CLIENTS} clients that ask and do not read cost no answer to anybody else, and no memory without end`, async (context) => {
+test(`L19 ${CLIENTS} clients that do not read their answers delay nobody else and use bounded memory`, async (context) => {
   const { world, instance } = await givenRange(context)
   const memory = memoryOf(instance)
   const { hostname, port } = new URL(instance.url)

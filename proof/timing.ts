@@ -100,7 +100,7 @@ async function signInAt(instance: Instance) {
 const OPTIONS = { timeout: 1_200_000 }
 
 test(
-  'a sign-in takes as long for an address of nobody, and of a withdrawn account, as for a known one',
+  'L13 a sign-in takes as long for an unknown address and for a withdrawn account as for a known one',
   OPTIONS,
   async (context) => {
     const world = await givenWorld(context, SETTINGS)
@@ -206,7 +206,7 @@ test(
 )
 
 test(
-  'a change with a wrong password takes as long for an address that is held as for a free one',
+  'L13 a change with a wrong password takes as long for a held address as for a free one',
   OPTIONS,
   async (context) => {
     const world = await givenWorld(context, SETTINGS)
@@ -226,7 +226,7 @@ test(
   },
 )
 
-test('another user’s path is refused as quickly as one of nobody', OPTIONS, async (context) => {
+test('L13 the path of another user is refused as quickly as a path of nobody', OPTIONS, async (context) => {
   const world = await givenWorld(context, SETTINGS)
   const instance = await world.start()
   const [caller] = (await givenPeople(world, 1)) as [Person]

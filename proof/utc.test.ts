@@ -2,11 +2,12 @@ import pg from 'pg'
 import pino from 'pino'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { listAccessTokens } from '@/domain/access/access-tokens'
-import { statement } from '@/domain/context'
+import { statement } from '@/domain/sql'
 import { openDatabase } from '@/server/adapters/database'
 import { processState } from '@/server/process-state'
 import { givenToken, hour } from '@/testing/api'
 import { asUser, givenUser, type TestContext, testContext, testDatabase } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 
 // New York is five hours behind UTC in November, so that a session that speaks its time shifts every time by five hours.
 const AT = new Date('2026-11-20T09:00:00.123Z')
@@ -47,11 +48,15 @@ async function storedExpiry(key: string): Promise<Date> {
 }
 
 const bucket = (key: string) => ({ key, hits: [AT], places: 1, windowMs: 1n, granted: true, expiresAt: AT })
-const insert = statement(
+const insert = statement<{ key: string; at: Date }>(
   'insert-bucket',
-  `INSERT INTO rate_limits (key, hits, places, window_ms, granted, expires_at) VALUES ($1, ARRAY[$2::timestamptz], 1, 1, true, $2)`,
+  (v) => `INSERT INTO rate_limits (key, hits, places, window_ms, granted, expires_at)
+   VALUES (${v.key}, ARRAY[${v.at}::timestamptz], 1, 1, true, ${v.at})`,
 )
-const read = statement('read-bucket', 'SELECT expires_at, hits FROM rate_limits WHERE key = $1')
+const read = statement<{ key: string }, { expires_at: Date; hits: Date[] }>(
+  'read-bucket',
+  (v) => `SELECT expires_at, hits FROM rate_limits WHERE key = ${v.key}`,
+)
 
 test('the database of these tests uses New York time in its own sessions', async () => {
   const client = await givenClient()
@@ -64,27 +69,27 @@ test('a time that Prisma writes is stored and read as the same instant in any ti
   const { db, sql } = await givenContext()
   await db.rateLimit.create({ data: bucket('by prisma') })
   expect(await storedExpiry('by prisma')).toEqual(AT)
-  expect(await sql(read, ['by prisma'])).toEqual([{ expires_at: AT, hits: [AT] }])
+  expect(await sql(read, { key: 'by prisma' })).toEqual([{ expires_at: AT, hits: [AT] }])
   expect(await db.rateLimit.findUnique({ where: { key: 'by prisma' } })).toMatchObject({ expiresAt: AT, hits: [AT] })
   expect(await db.rateLimit.count({ where: { key: 'by prisma', expiresAt: AT } })).toBe(1)
 })
 
 test('a time that a statement writes is stored and read as the same instant, alone and in a transaction', async () => {
   const { db, sql, transaction } = await givenContext()
-  await sql(insert, ['alone', AT])
-  await transaction((inside) => inside(insert, ['inside', AT]))
+  await sql(insert, { key: 'alone', at: AT })
+  await transaction((inside) => inside(insert, { key: 'inside', at: AT }))
   for (const key of ['alone', 'inside']) {
     expect(await storedExpiry(key)).toEqual(AT)
-    expect(await sql(read, [key])).toEqual([{ expires_at: AT, hits: [AT] }])
+    expect(await sql(read, { key })).toEqual([{ expires_at: AT, hits: [AT] }])
     expect(await db.rateLimit.findUnique({ where: { key } })).toMatchObject({ expiresAt: AT, hits: [AT] })
   }
 })
 
 test('every connection of the pool uses UTC, and so does one that replaces a lost connection', async () => {
   const { sql } = await givenContext()
-  const look = statement('look-at-session', `SELECT current_setting('timezone') AS zone, pg_sleep(0.05)::text AS slept`)
+  const look = `SELECT current_setting('timezone') AS zone, pg_sleep(0.05)::text AS slept`
   const zones = async () => {
-    const rows = await Promise.all(Array.from({ length: 8 }, () => sql<{ zone: string }>(look, [])))
+    const rows = await Promise.all(Array.from({ length: 8 }, () => rawSql<{ zone: string }>(sql, look)))
     return rows.flat().map(({ zone }) => zone)
   }
   expect(new Set(await zones())).toEqual(new Set(['UTC']))

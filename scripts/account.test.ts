@@ -71,7 +71,7 @@ test('a new password has at least 8 characters, and a shorter one changes nothin
 })
 
 test.each(['a password\n', 'a password\r\n', 'a password'])(
-  'the password can come from standard input, without its line end: %j',
+  'a password is read from standard input, without its line end: %j',
   async (input) => {
     const ctx = await testContext()
     const { userId } = await givenUser(ctx)
@@ -82,7 +82,7 @@ test.each(['a password\n', 'a password\r\n', 'a password'])(
   },
 )
 
-test('a standard input that is no password is refused in a sentence', async () => {
+test('an input that is no password is refused with a sentence', async () => {
   const ctx = await testContext()
   const { userId } = await givenUser(ctx)
   const line = `user set-password --user ${userId} --password-stdin`
@@ -196,7 +196,7 @@ test.each([
   expect(await refusal(await testContext(), line)).toContain(sentence)
 })
 
-test('a pending transaction can be settled or cancelled, and then holds no withdrawal back', async () => {
+test('a pending transaction can be settled or cancelled, and then blocks no withdrawal', async () => {
   const ctx = await testContext()
   for (const [command, status] of [
     ['settle', 'settled'],
@@ -220,7 +220,7 @@ test('a pending transaction can be settled or cancelled, and then holds no withd
   }
 })
 
-test('of commands that end one transaction at once, one has an effect', async () => {
+test('when commands end the same transaction concurrently, exactly one has an effect', async () => {
   const ctx = await testContext()
   const { userId } = await givenUser(ctx)
   for (let round = 0; round < 10; round++) {
@@ -237,7 +237,7 @@ test('of commands that end one transaction at once, one has an effect', async ()
   }
 })
 
-test('the help names every command, and of one noun its own', () => {
+test('the help lists every command, and the help of a noun lists its commands', () => {
   expect(helpFor(['user', 'show', 'usr_1'])).toBeNull()
   const all = helpFor(['--help']) ?? ''
   for (const name of ['user set-password', 'token revoke', 'session end', 'transaction settle', 'batch']) {

@@ -22,20 +22,20 @@ import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
 import { getEnv, parseDuration } from '@/server/env'
 import { importUsers } from './import-users.ts'
 
-/** What the operator asked for is wrong; the message says how. */
+/** The operator's command is wrong; the message says how. */
 class UsageError extends Error {}
 
 type Values = Record<string, string | string[] | boolean | undefined>
-/** Reads standard input to its end; null where it holds the commands of a batch. */
+/** Reads standard input to its end; null in a batch, where it holds the commands. */
 export type ReadInput = (() => Promise<string>) | null
 
 interface Command {
-  /** What follows the name, as the help shows it. */
+  /** The arguments after the name, as the help shows them. */
   usage: string
   /** One sentence for the help. */
   does: string
   options: NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>
-  /** Whether an id follows that has no option's name: `or-options` where options can stand in its place. */
+  /** Whether an id follows without an option's name; with `or-options`, options can replace it. */
   id?: 'required' | 'or-options'
   run(ctx: SystemContext, values: Values, id: string, readInput: ReadInput): Promise<Answer>
 }
@@ -43,7 +43,7 @@ interface Command {
 /** One object; or many, which come in parts and are printed a line each. */
 export type Answer = object | AsyncIterable<object[]>
 
-const LONGEST_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000
+const MAX_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000
 const text = { type: 'string' } as const
 const flag = { type: 'boolean' } as const
 const COMMANDS: Record<string, Command> = {
@@ -126,7 +126,7 @@ const COMMANDS: Record<string, Command> = {
     async run(ctx, values) {
       const expiresIn = String(values['expires-in'] ?? 'P30D')
       const expiresInMs = parseDuration(expiresIn)
-      if (!expiresInMs || expiresInMs > LONGEST_TOKEN_MS) {
+      if (!expiresInMs || expiresInMs > MAX_TOKEN_MS) {
         throw new UsageError(
           '--expires-in must be an ISO 8601 duration such as P30D or PT1H, of a hundred years at most.',
         )
@@ -299,7 +299,7 @@ const COMMANDS: Record<string, Command> = {
   },
 }
 
-/** Plain http only for trials on one machine. */
+/** Plain http is allowed only for trials on one machine. */
 function checkEndpoint(endpoint: string): string {
   const protocols = getEnv().production ? ['https:'] : ['https:', 'http:']
   if (!URL.canParse(endpoint) || !protocols.includes(new URL(endpoint).protocol)) {
@@ -326,7 +326,7 @@ function required(values: Values, name: string): string {
   return value
 }
 
-/** Exactly one of these; which, and that it is no empty text. */
+/** Requires exactly one of these options, with a value that is not empty. */
 function oneOf<Name extends string>(given: Record<Name, Values[string]>): Partial<Record<Name, string>> {
   const names = Object.keys(given) as Name[]
   const [name, ...others] = names.filter((name) => given[name] !== undefined && given[name] !== '')
@@ -377,7 +377,7 @@ function toEventTypes(names: string[] = []): EventType[] {
   return names as EventType[]
 }
 
-/** Runs one command; what it answers is printed. */
+/** Runs one command and returns the text to print. */
 export async function execute(ctx: SystemContext, args: string[], readInput: ReadInput): Promise<Answer> {
   const name = nameIn(args)
   if (!name) throw new UsageError(`Unknown command. Known are: ${Object.keys(COMMANDS).join(', ')}, batch.`)
@@ -401,7 +401,7 @@ export async function execute(ctx: SystemContext, args: string[], readInput: Rea
 const nameIn = (args: string[]): string | undefined =>
   Object.keys(COMMANDS).find((words) => words.split(' ').every((word, index) => args[index] === word))
 
-/** What `--help` among the words asks for; null where it is not asked for. */
+/** The help that `--help` among the words asks for, else null. */
 export function helpFor(args: string[]): string | null {
   const words = args.filter((word) => word !== '--help' && word !== '-h')
   if (words.length === args.length && words[0] !== 'help') return null
@@ -432,7 +432,7 @@ function parseOptions(args: string[], { options, id }: Command) {
   }
 }
 
-/** Words of one line with the shell's quoting: single quotes, double quotes, backslash. */
+/** Splits a line into words with the shell's quoting: single quotes, double quotes, backslash. */
 export function splitWords(line: string): string[] {
   const words: string[] = []
   let word: string | undefined

@@ -1,15 +1,17 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { withLock } from '../server/local/process-lock.mjs'
 import { ensureInstalled, fail, isBuilt, note, root, sourceHash, tool, underProjectNode } from './ensure.mjs'
-import { withLock } from './process-lock.mjs'
 
 // node scripts/build.mjs [build | account] [--if-stale]
 const part = process.argv[2] === 'account' ? 'account' : 'build'
-// Native, shared with Next, or large and seldom wanted.
+// Not bundled: native modules, modules shared with Next, and large modules that are rarely used.
 const NOT_BUNDLED = [
   ...['next', '@prisma/client', 'inngest', 'pg-native'],
   ...['@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace'],
 ]
+/** A thread needs a file of its own. */
+const PASSWORD_WORKER = 'dist/password-worker.mjs'
 const onlyIfStale = process.argv.includes('--if-stale')
 
 await ensureInstalled()
@@ -18,7 +20,7 @@ await withLock(
   join(root, '.data/build.lock'),
   async () => {
     if (onlyIfStale && isBuilt(part)) return
-    // Taken first: what changes while the build runs makes it stale.
+    // Computed first, so that a change during the build makes it stale.
     const hashes = { account: sourceHash('account'), build: sourceHash('build') }
     note(part === 'build' ? 'Building …' : 'Preparing the account command …')
     await must('prisma generate', tool('prisma', ['generate'], { quiet: true }))
@@ -29,10 +31,10 @@ await withLock(
       await bundle('contract/sdk.ts', { platform: 'neutral', packages: 'external', outfile: 'dist/client.mjs' })
     }
     await bundleProgram('scripts/account-main.ts', 'account')
-    await bundle('server/adapters/password-checks.ts', {
+    await bundle('server/adapters/password-worker.ts', {
       platform: 'node',
       packages: 'external',
-      outfile: 'dist/password-checks.mjs',
+      outfile: PASSWORD_WORKER,
     })
     writeFileSync(join(root, 'dist/.account-hash'), hashes.account)
     if (part === 'build') writeFileSync(join(root, 'dist/.build-hash'), hashes.build)
@@ -41,8 +43,8 @@ await withLock(
 )
 
 /**
- * Packages go into the bundle, because finding and reading their files is most of what a start costs. What is imported only
- * where it is needed stays in files of its own, below dist/<name>/.
+ * Bundles a program with its packages, because finding and reading their files is most of the cost of a start. Dynamic imports stay in
+ * files of their own, below dist/<name>/.
  */
 async function bundleProgram(from, name) {
   rmSync(join(root, 'dist', name), { recursive: true, force: true })
@@ -54,8 +56,8 @@ async function bundleProgram(from, name) {
     splitting: true,
     platform: 'node',
     external: NOT_BUNDLED,
-    define: { 'process.env.NODE_ENV': '"production"' },
-    // For the CommonJS among the packages.
+    define: { 'process.env.NODE_ENV': '"production"', PASSWORD_WORKER_FILE: JSON.stringify(PASSWORD_WORKER) },
+    // CommonJS packages need `require`.
     banner: {
       js: `import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);`,
     },

@@ -3,14 +3,14 @@ import { createServer } from 'node:http'
 import next from 'next'
 import { FOREIGN_HOST, isLocalHost } from '../server/http/local-host.ts'
 
-// Next's own command can neither refuse a request by its Host nor be told to before it answers.
+// A server of our own, because `next dev` cannot refuse requests by their Host header.
 const hostname = '127.0.0.1'
 const port = Number(process.env.PORT || 3000)
 const isLocalMode = process.env.APP_ENV !== 'production'
 
 const isRefused = ({ headers }) => isLocalMode && !isLocalHost(headers.host)
 
-// Next listens for upgrades, of which reloading is made, on the server that it is given.
+// Next registers its upgrade handler (hot reload) on the server that it is given.
 const upgrades = new EventEmitter()
 const pages = next({ dev: true, hostname, port, httpServer: upgrades })
 const prepared = pages.prepare()
@@ -35,7 +35,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exi
 server.listen(port, hostname, () => process.stdout.write(`Ready on http://localhost:${port}\n`))
 await prepared
 
-/** As `npm start` does: the envelope of the API, or a sentence. */
+/** The same refusal as `npm start`: the API's envelope, or a sentence. */
 function refuse(incoming, outgoing) {
   incoming.resume()
   const isApi = /^\/api\/v1(?:[/?]|$)/.test(incoming.url)

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync, writeFil
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { withLock } from './process-lock.mjs'
+import { withLock } from '../server/local/process-lock.mjs'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -17,18 +17,16 @@ const TOOLS = {
   vitest: 'vitest/vitest.mjs',
 }
 
-/** The sources of each bundle, of which the hash in dist/ tells whether it is up to date. */
+/** The sources of each bundle. Their hash in dist/ tells whether the bundle is up to date. */
 const SOURCES = {
   build: [
     ...['app', 'components', 'contract', 'domain', 'emails', 'inngest', 'server'],
     ...[
       'prisma/schema.prisma',
-      'prisma/seed.ts',
       'scripts/account-main.ts',
       'scripts/account.ts',
       'scripts/import-users.ts',
       'scripts/build.mjs',
-      'scripts/process-lock.mjs',
     ],
     ...['instrumentation.ts', 'instrumentation-client.ts', 'next.config.mjs', 'postcss.config.mjs'],
     ...['tsconfig.json', 'package-lock.json'],
@@ -36,25 +34,25 @@ const SOURCES = {
   account: [
     ...['contract', 'domain', 'emails', 'inngest', 'server', 'prisma/schema.prisma', 'tsconfig.json'],
     ...['scripts/account-main.ts', 'scripts/account.ts', 'scripts/import-users.ts'],
-    ...['scripts/build.mjs', 'scripts/process-lock.mjs', 'package-lock.json'],
+    ...['scripts/build.mjs', 'package-lock.json'],
   ],
 }
 const OUTPUTS = {
-  build: ['dist/server.mjs', 'dist/account.mjs', 'dist/client.mjs', '.next/BUILD_ID'],
-  account: ['dist/account.mjs'],
+  build: ['dist/server.mjs', 'dist/account.mjs', 'dist/password-worker.mjs', 'dist/client.mjs', '.next/BUILD_ID'],
+  account: ['dist/account.mjs', 'dist/password-worker.mjs'],
 }
 
 export function note(line) {
   process.stderr.write(`${line}\n`)
 }
 
-/** Ends the process with a sentence. */
+/** Prints a sentence and ends the process. */
 export function fail(sentence) {
   note(sentence)
   process.exit(1)
 }
 
-/** Resolves with the exit code; a signal counts as a shell counts it. What `quiet` held back is shown on failure. */
+/** Resolves with the exit code, or 128 + signal as in a shell. With `quiet`, the output is shown on failure only. */
 export function run(command, args, { quiet = false, ...options } = {}) {
   const PATH = [...new Set([dirname(projectNode()), ...(process.env.PATH ?? '').split(delimiter)])].join(delimiter)
   const child = spawn(command, args, {
@@ -89,15 +87,15 @@ export function isProjectNode() {
   return realpathSync(projectNode()) === realpathSync(process.execPath)
 }
 
-/** Returns when this is the project's Node; else runs the same command under it and ends as that ends. */
+/** Returns under the project's Node; otherwise runs the same command under it and exits with its code. */
 export async function underProjectNode() {
   if (isProjectNode()) return
-  // The terminal sends Ctrl-C to both; the child decides when it is over.
+  // The terminal sends Ctrl-C to both processes; the child decides when to exit.
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
   process.exit(await run(projectNode(), [...process.execArgv, ...process.argv.slice(1)]))
 }
 
-/** A SIGTERM to npm ends the shell between npm and us and never arrives here: the new parent tells. */
+/** A SIGTERM to npm ends the shell between npm and us and does not arrive here. A new parent process shows it. */
 export function stopWithNpm(stop) {
   if (!process.env.npm_lifecycle_event) return
   const parent = process.ppid
@@ -128,7 +126,7 @@ export async function ensureInstalled() {
   )
 }
 
-/** Whether someone's own `npm ci` has already put in place what the lock file asks for. */
+/** Whether `npm ci` has already installed what the lock file asks for. */
 function isInstalled() {
   const present = readText(join(root, 'node_modules/.package-lock.json'))
   if (!present) return false
@@ -146,12 +144,12 @@ function isInstalled() {
 }
 
 function npm(args) {
-  // `npm run` puts node_modules/.bin first, and npm ci is about to remove what is in there.
+  // Without node_modules/.bin, which `npm run` puts first, because npm ci is about to remove it.
   const PATH = process.env.PATH.split(delimiter)
     .filter((entry) => !entry.includes('node_modules'))
     .join(delimiter)
   const env = { PATH, NODE_ENV: 'development' }
-  // Standard output belongs to the command that was asked for.
+  // Standard output is reserved for the requested command.
   return run('npm', args, { env, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ensureBuilt, ensureInstalled, root, tool, underProjectNode } from './ensure.mjs'
 
-// npm run test:inngest: withdrawals driven by a real Inngest server (proof/inngest.ts). Ends with 77 where none can be had.
+// npm run test:inngest: withdrawals driven by a real Inngest server (proof/inngest.ts). Exits with 77 where no server is available.
 const SKIPPED = 77
 const PROBE_MS = 20_000
 
@@ -19,7 +19,7 @@ if (problem) {
 await ensureBuilt('build')
 process.exit(await tool('vitest', ['run', '--config', 'proof/inngest.config.ts']))
 
-/** Why there is no server; undefined where there is one. */
+/** Why no server is available; undefined where one is. */
 async function findServer() {
   const { INNGEST_CLI } = process.env
   if (INNGEST_CLI) {
@@ -33,13 +33,13 @@ async function findServer() {
     : 'no Inngest server here. Set INNGEST_CLI to an inngest binary, or make npx inngest-cli work.'
 }
 
-/** Whether the command ends well in time; npm alone would try a registry that is away for more than a minute. */
+/** Whether the command succeeds in time: npm alone retries an unreachable registry for more than a minute. */
 function answers(command, args) {
   const env = { ...process.env, npm_config_fetch_retries: '0', npm_config_fetch_timeout: '5000' }
   const child = spawn(command, args, { stdio: 'ignore', detached: true, env })
   const end = () => {
     try {
-      // What npx has started ends with it.
+      // Ends the processes that npx has started, too.
       process.kill(-child.pid, 'SIGKILL')
     } catch {}
   }

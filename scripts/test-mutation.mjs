@@ -13,7 +13,7 @@ const unknown = asked.find((area) => !(area in AREAS))
 if (unknown) fail(`There is no area "${unknown}"; the areas are ${Object.keys(AREAS).join(', ')}.`)
 if ((await tool('prisma', ['generate'], { quiet: true })) !== 0) fail('The database client could not be generated.')
 const stryker = join(root, 'node_modules/@stryker-mutator/core/bin/stryker.js')
-// Held from here: Stryker ends its workers before they have stopped the server that they share.
+// Started here, because Stryker ends its workers before they have stopped the server that they share.
 const { startEmbeddedPostgres } = await import('../server/local/embedded-postgres.ts')
 const server = await startEmbeddedPostgres({ dataDir: join(root, '.data/test') })
 const weak = []

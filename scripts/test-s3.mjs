@@ -21,7 +21,7 @@ if (typeof command !== 'string') {
 if ((await tool('prisma', ['generate'], { quiet: true })) !== 0) fail('The database client could not be generated.')
 const port = await freePort()
 const S3_TEST_ENDPOINT = `http://127.0.0.1:${port}`
-// After these four calls, which make a bucket and a user, every call must be signed by a user who may make it.
+// These four calls create a bucket and a user; after them every call must be signed and permitted.
 const env = { ...process.env, INITIAL_NO_AUTH_ACTION_COUNT: '4' }
 const server = spawn(command, ['-H', '127.0.0.1', '-p', `${port}`], { stdio: 'ignore', env })
 server.once('error', (error) => fail(`MOTO_SERVER could not be started: ${error.message}.`))
@@ -35,7 +35,7 @@ try {
 }
 process.exit(code)
 
-/** The path of a moto_server; installed once below .data where Python can do that. */
+/** The path of moto_server. It is installed once below .data where Python is available. */
 async function findServer() {
   if (process.env.MOTO_SERVER) {
     return existsSync(process.env.MOTO_SERVER) ? process.env.MOTO_SERVER : fail('MOTO_SERVER names no file.')

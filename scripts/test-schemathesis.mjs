@@ -9,11 +9,11 @@ import { ensureBuilt, ensureInstalled, fail, projectNode, root, run, underProjec
 
 // npm run test:schemathesis: the running service against its own OpenAPI document, with Schemathesis from PyPI.
 const PACKAGE = 'schemathesis==4.32.5'
-/** As for tests of other packages: the run says nothing, good or bad. */
+/** The exit code where Schemathesis is not available. */
 const SKIPPED = 77
 const EXAMPLES = process.env.SCHEMATHESIS_EXAMPLES || '100'
 const SEED = process.env.SCHEMATHESIS_SEED || String(Math.floor(Math.random() * 2 ** 31))
-/** The example of the OpenAPI document, so that its examples succeed. */
+/** The password in the OpenAPI document's examples, so that they succeed. */
 const PASSWORD = 'correct horse battery'
 
 process.chdir(root)
@@ -62,7 +62,7 @@ try {
   const { user_id: userId } = await account('user', 'create', '--email', email, '--password', PASSWORD, '--name', 'S')
   const scopes = ['--scope', 'email:manage', '--scope', 'account:manage']
   const { access_token: accessToken } = await account('token', 'create', '--user', userId, ...scopes)
-  // A body that happens to be right ends nothing.
+  // A confirmation that happens to be right must not withdraw the account.
   await account('transaction', 'add', '--user', userId, '--status', 'pending')
   const config = join(DATA_DIR, 'schemathesis.toml')
   await writeFile(config, configFor({ userId, sessionId: (await signIn(email)).sessionId }))
@@ -84,9 +84,8 @@ process.stdout.write(code === 0 ? '\nPassed: Schemathesis.\n' : `\nFailed: Schem
 process.exit(code)
 
 /**
- * What its schema allows may be refused for what the service holds: a wrong password, an id that nobody has, a used key, a limit.
- * A 400 would be a bound that is not described, but for a code that is well-formed and wrong. The session that is ended is not the
- * one that the run is signed in with.
+ * Configuration of the run. A call that its schema allows may still be refused for the state of the service: wrong password, unknown id,
+ * used key, limit. A 400 would be an undescribed bound, except for a well-formed wrong code. The run must not end its own session.
  */
 function configFor({ userId, sessionId }) {
   const refusals = [401, 403, 404, 409, 410, 422, 429, 503]
@@ -116,7 +115,7 @@ function check(config, token, which) {
   })
 }
 
-/** What the run creates is revoked again: a hundred tokens are all that an account may have. */
+/** Revokes the tokens that the run creates, because an account may have a hundred at most. */
 async function withTokensRevoked(userId, token, work) {
   const headers = { Authorization: `Bearer ${token}`, 'X-Required-Scope': 'tokens:manage' }
   const tokens = `${url}/api/v1/users/${userId}/access-tokens`
@@ -132,7 +131,7 @@ async function withTokensRevoked(userId, token, work) {
   return working
 }
 
-/** As the sign-in page does; the token of a browser session opens what no access token does. */
+/** Signs in as the page does, because some operations need the token of a browser session. */
 async function signIn(email) {
   const csrf = await fetch(`${url}/api/auth/csrf`)
   const { csrfToken } = await csrf.json()
@@ -151,7 +150,7 @@ function cookiesOf({ headers }) {
   return cookies.join('; ')
 }
 
-/** SCHEMATHESIS, or the one of a Python environment below .data/, which is made where that can be done. */
+/** The path in SCHEMATHESIS, or of a Python environment below .data/, which is created where Python is available. */
 async function findSchemathesis() {
   const given = process.env.SCHEMATHESIS
   if (given) return (await works(given)) ? given : fail(`SCHEMATHESIS names no command that runs: ${given}`)

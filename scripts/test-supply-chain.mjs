@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fail, root } from './ensure.mjs'
 
-// node scripts/test-supply-chain.mjs: known holes in what production uses, its licences, and its bill of materials.
+// node scripts/test-supply-chain.mjs: known vulnerabilities and licences of the production packages, and a bill of materials.
 const out = join(root, '.data/supply-chain')
 mkdirSync(out, { recursive: true })
 process.chdir(root)
@@ -31,7 +31,7 @@ const { critical, high, moderate, low } = audit.metadata.vulnerabilities
 process.stdout.write(`Known holes: ${critical} critical, ${high} high, ${moderate} moderate, ${low} low.\n`)
 if (critical + high > 0) fail(`Critical or high: ${join(out, 'audit.json')} names them.`)
 
-/** Its standard output, whatever the exit code is: an audit that finds something ends with 1. */
+/** The standard output whatever the exit code is, because an audit with findings exits with 1. */
 function npm(...args) {
   return new Promise((done) => {
     const options = { maxBuffer: 64 * 1024 * 1024, shell: process.platform === 'win32' }

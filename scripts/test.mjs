@@ -28,7 +28,7 @@ for (const [name, [title, stage]] of Object.entries(STAGES)) {
 }
 process.stdout.write('\nAll passed.\n')
 
-/** 77 says that no engine can be had here, and the script has printed why. */
+/** The script exits with 77 when no engine is available, after it printed why. */
 async function engineTests() {
   const code = await run(process.execPath, ['scripts/test-inngest.mjs'])
   return code === 77 ? 0 : code
@@ -40,7 +40,7 @@ async function browserTests() {
   return tool('playwright', ['test'], { env: CHROMIUM_PATH ? { CHROMIUM_PATH } : { PLAYWRIGHT_USE_BUNDLED: '1' } })
 }
 
-/** What test:faults, test:race and test:fuzz run at length. */
+/** The short form of test:faults, test:race and test:fuzz. */
 async function short(suite, ...files) {
   await ensureBuilt('build')
   return tool('vitest', ['run', '--config', `${suite}/vitest.config.ts`, ...files], { env: { SHORT: '1' } })

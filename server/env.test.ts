@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Limits } from '@/domain/limits/limits'
-import { parseDuration, parseEnv, SettingsError } from './env'
+import { PRODUCTION_NEEDS, parseDuration, parseEnv, SETTING_VARIABLES, SettingsError } from './env'
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'env-test-'))
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
@@ -161,19 +161,19 @@ test.each([
   expect(problem).toMatch(new RegExp(`^${name} must be [^\\n]+\\.$`))
 })
 
-test('a sentence about a wrong secret does not repeat it', () => {
+test('the sentence about a wrong secret does not repeat the secret', () => {
   expect(problemOf({ AUTH_SECRET: 'hunter2' })).not.toContain('hunter2')
   expect(problemOf({ METRICS_TOKEN: 'hunter2' })).not.toContain('hunter2')
   expect(problemOf({ DATABASE_URL: 'mysql://user:hunter2@db/x' })).not.toContain('hunter2')
   expect(problemOf({ SMTP_URL: 'http://user:hunter2@mail' })).not.toContain('hunter2')
 })
 
-test('several wrong settings are told at once, one sentence a line', () => {
+test('several wrong settings are reported together, one sentence per line', () => {
   const lines = problemOf({ PORT: 'x', READ_LIMIT: 'y', APP_ENV: 'z' }).split('\n')
   expect(lines.map((line) => line.split(' ')[0]).sort()).toEqual(['APP_ENV', 'PORT', 'READ_LIMIT'])
 })
 
-test('production starts with all that it needs', () => {
+test('production starts with all the settings that it needs', () => {
   expect(parseEnv(PRODUCTION)).toMatchObject({
     production: true,
     appUrl: 'https://accounts.example.com',
@@ -206,7 +206,7 @@ test('production refuses an APP_URL that is not https', () => {
   )
 })
 
-test('production starts where the development engine is said to be off', () => {
+test('production starts when INNGEST_DEV is off', () => {
   for (const value of ['0', 'false']) {
     expect(parseEnv({ ...PRODUCTION, INNGEST_DEV: value })).toMatchObject({ engine: true })
   }
@@ -266,16 +266,16 @@ test.each([
   [{ INNGEST_DEV: 'false' }, false],
   [{ INNGEST_DEV: '1', INNGEST_EVENT_KEY: 'k' }, true],
   [{ INNGEST_EVENT_KEY: 'k', INNGEST_SIGNING_KEY: 'k' }, true],
-])('with %o an engine drives: %s', (settings, engine) => {
+])('with %o an engine is configured: %s', (settings, engine) => {
   expect(parseEnv({ ...SECRETS, ...settings })).toMatchObject({ engine })
 })
 
-test('one key of an engine alone stops the start, as it would drive nothing', () => {
+test('one engine key without the other stops the start', () => {
   for (const name of ['INNGEST_EVENT_KEY', 'INNGEST_SIGNING_KEY'])
     expect(problemOf({ [name]: 'k' })).toBe('INNGEST_EVENT_KEY and INNGEST_SIGNING_KEY must be set together.')
 })
 
-test('a comma list rotates a secret: the order is kept, and white space around it is not part of it', () => {
+test('a list separated by commas rotates a secret; its order is kept and white space is trimmed', () => {
   const { authSecrets, codeSecrets } = parseEnv({
     AUTH_SECRET: 'new-secret-for-tests, old-secret-for-tests',
     CODE_SECRET: 'code-secret-for-tests',
@@ -284,17 +284,17 @@ test('a comma list rotates a secret: the order is kept, and white space around i
   expect(codeSecrets).toEqual(['code-secret-for-tests'])
 })
 
-test('a variable that is set to nothing is not set', () => {
+test('an empty variable counts as not set', () => {
   const nothing = Object.fromEntries(Object.keys(PRODUCTION).map((name) => [name, '']))
   expect(parseEnv({ ...nothing, ...SECRETS, PORT: '', READ_LIMIT: '' })).toEqual(parseEnv(SECRETS))
 })
 
-test('links begin with the origin of APP_URL, or of the port', () => {
+test('links begin with the origin of APP_URL, or with localhost and the port', () => {
   expect(parseEnv({ ...SECRETS, APP_URL: 'https://accounts.example.com/' }).appUrl).toBe('https://accounts.example.com')
   expect(parseEnv({ ...SECRETS, PORT: '4100' }).appUrl).toBe('http://localhost:4100')
 })
 
-test('without secrets two are made, kept for the owner of the files alone, and found again', () => {
+test('without secrets two are generated, in files that only their owner can read, and used again', () => {
   const first = parseEnv({ DATA_DIR: dataDir })
   const again = parseEnv({ DATA_DIR: dataDir })
   expect(again).toEqual(first)
@@ -339,3 +339,29 @@ test.each([
 ])('"%s" is no duration', (text) => {
   expect(parseDuration(text)).toBeNull()
 })
+
+// ---- the page of settings ----
+
+const PAGE = readFileSync('docs/settings.md', 'utf8')
+const ROWS = [...PAGE.matchAll(/^\| `(\w+)`( ●)? \| (.+?) \|/gm)].map(([, name = '', mark, fallback = '']) => ({
+  name,
+  isNeeded: mark !== undefined,
+  // A default that is more than one literal value is explained in words.
+  fallback: /^`([^`$]+)`$/.exec(fallback)?.[1],
+}))
+
+test('docs/settings.md and env.ts name the same variables, and the same ones as needed in production', () => {
+  expect(ROWS.map(({ name }) => name).sort()).toEqual([...SETTING_VARIABLES].sort())
+  const needed = ROWS.filter(({ isNeeded }) => isNeeded).map(({ name }) => name)
+  expect(needed.sort()).toEqual([...PRODUCTION_NEEDS].sort())
+})
+
+test.each(ROWS.filter(({ fallback }) => fallback))(
+  'the default of $name is $fallback, as docs/settings.md says',
+  (row) => {
+    for (const settings of [SECRETS, PRODUCTION]) {
+      const isGiven = row.name in settings
+      if (!isGiven) expect(parseEnv({ ...settings, [row.name]: row.fallback })).toEqual(parseEnv(settings))
+    }
+  },
+)

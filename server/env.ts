@@ -28,16 +28,16 @@ export interface Env {
   dataDir: string
   /** Undefined: an embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined
-  /** The most that this instance opens. */
+  /** How many connections this instance opens at most. */
   databaseConnections: number
   archiveS3: S3Settings | undefined
-  /** Where archives are files. Neither this nor `archiveS3`: there are no archives. */
+  /** The directory for archives. Without it and `archiveS3` no archives are written. */
   archiveDir: string | undefined
   /** Undefined: messages are kept in `dataDir` and shown at /dev/mailbox. */
   smtpUrl: string | undefined
   mailFrom: string
   supportEmail: string
-  /** The first signs, all verify. */
+  /** The first secret signs; all of them verify. */
   authSecrets: string[]
   codeSecrets: string[]
   /** Whose JWTs are accepted beside our own tokens. */
@@ -45,7 +45,7 @@ export interface Env {
   trustedProxyHops: number
   /** Whether applications may have addresses that are not public. */
   privateEndpoints: boolean
-  /** Whether subdomains of APP_URL's host may be asked by https alone, too. */
+  /** Whether Strict-Transport-Security includes the subdomains of APP_URL's host. */
   hstsIncludeSubDomains: boolean
   withdrawalTimeScale: number
   /** Whether an Inngest engine is configured. The in-process sweep runs with it and without it. */
@@ -60,7 +60,7 @@ export interface Env {
   limits: Limits
 }
 
-/** A setting is missing or wrong; the message is one sentence per setting for the operator. */
+/** A setting is missing or wrong. The message has one sentence for each setting, for the operator. */
 export class SettingsError extends Error {}
 
 const DURATION = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
@@ -79,13 +79,13 @@ export function parseDuration(text: string): number | null {
   return Math.round(((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
 }
 
-const LONGEST_MS = 3_650 * 24 * 60 * 60 * 1000
+const MAX_DURATION_MS = 3_650 * 24 * 60 * 60 * 1000
 const duration = (fallbackMs: number) =>
   z
     .string()
     .transform((text, ctx) => {
       const ms = parseDuration(text)
-      if (ms !== null && ms > 0 && ms <= LONGEST_MS) return ms
+      if (ms !== null && ms > 0 && ms <= MAX_DURATION_MS) return ms
       ctx.addIssue('must be an ISO 8601 duration such as PT15M, PT12H or P1D, of ten years at most')
       return z.NEVER
     })
@@ -198,7 +198,10 @@ const schema = z.object({
     .default('info'),
 })
 
-const PRODUCTION_NEEDS = ['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'] as const
+/** Every variable that the service reads. */
+export const SETTING_VARIABLES = Object.keys(schema.shape)
+
+export const PRODUCTION_NEEDS = ['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'] as const
 
 let parsed: Env | undefined
 
@@ -206,20 +209,20 @@ let parsed: Env | undefined
 export function getEnv(): Env {
   if (!parsed) {
     parsed = parseEnv(process.env)
-    // next-auth reads its own variable.
+    // next-auth reads this variable itself.
     process.env.NEXTAUTH_URL = parsed.appUrl
   }
   return parsed
 }
 
-/** Start-up has begun an embedded database, and says where. */
+/** Sets the address of the embedded database that the start has begun. */
 export function setDatabaseUrl(databaseUrl: string): void {
   parsed = { ...getEnv(), databaseUrl }
   process.env.DATABASE_URL = databaseUrl
 }
 
 export function parseEnv(source: Record<string, string | undefined>): Env {
-  // A variable that is set to nothing is a variable that is not set.
+  // An empty variable counts as not set.
   const values = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
   const result = schema.safeParse(values)
   if (!result.success) {
@@ -294,7 +297,7 @@ function toS3Settings(settings: z.output<typeof schema>): S3Settings | undefined
   }
 }
 
-/** A directory of one host is no store in production: another instance would look for the archives in its own. */
+/** In production the directory must be shared, because another instance would look for the archives in its own. */
 function toArchiveDir(settings: z.output<typeof schema>): string | undefined {
   const { APP_ENV, DATA_DIR, ARCHIVE_DIR, ARCHIVE_DIR_SHARED, ARCHIVE_S3_ENDPOINT } = settings
   if (ARCHIVE_DIR && ARCHIVE_S3_ENDPOINT) {
@@ -324,7 +327,7 @@ function toIssuerSettings(settings: z.output<typeof schema>): IssuerSettings | u
   return { jwksUrl: AUTH_JWKS_URL, issuer: AUTH_ISSUER, audience: AUTH_AUDIENCE }
 }
 
-/** Generated once. Linking a finished file lets one of several starters win, and no other read half a secret. */
+/** Generated once. Linking a finished file makes one of several starters win, and no other can read a partial secret. */
 function keptSecret(dataDir: string, name: string): string {
   const file = path.resolve(dataDir, name)
   if (!existsSync(file)) {

@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import module from 'node:module'
 import { getRequestListener } from '@hono/node-server'
 import { AppError } from '@/contract/errors'
-import { seedDemoUser } from '@/prisma/seed'
 import { loadMessages } from './adapters/mailer'
 import { type Env, getEnv, setDatabaseUrl } from './env'
 import { api, badRequest } from './http/api'
@@ -11,6 +10,7 @@ import { patiently } from './http/database-away'
 import { refuse as refuseCall } from './http/endpoint'
 import { FOREIGN_HOST, isLocalHost } from './http/local-host'
 import { METHODS } from './http/methods'
+import { seedDemoUser } from './local/demo-account'
 import { startEmbeddedPostgres } from './local/embedded-postgres'
 import { migrateDeploy } from './migrate'
 import { openContext } from './open-context'
@@ -22,22 +22,22 @@ import { describeError, log } from './watch/log'
 import { startTracing, stopTracing } from './watch/tracing'
 
 const SHUTDOWN_MS = 15_000
-const MOST_FORM_BYTES = 16 * 1024
-/** The engine sends along what steps have returned, which here is ids and times. */
-const MOST_ENGINE_BYTES = 256 * 1024
+const MAX_FORM_BYTES = 16 * 1024
+/** Larger than a form, because the engine sends the results of earlier steps, which are ids and times. */
+const MAX_ENGINE_BYTES = 256 * 1024
 
-/** What to end when the process ends, the last begun first. */
+/** Called at shutdown, in reverse order. */
 const closers: (() => Promise<unknown>)[] = []
 let stopping = false
 const answering = new Set<ServerResponse>()
 
-/** `npm start` ends here: settings, database, migrations, then one HTTP server for the API and the pages. */
+/** The entry point of `npm start`: settings, database, migrations, then one HTTP server for the API and the pages. */
 async function main() {
   const env = getEnv()
   warnWithoutTrustedProxy(env)
   process.on('SIGINT', () => stop(0))
   process.on('SIGTERM', () => stop(0))
-  // The starter that holds the other end has gone.
+  // The ipc channel closes when scripts/start.mjs has ended.
   process.on('disconnect', () => stop(0))
   if (!env.databaseUrl) {
     const database = await startEmbeddedPostgres({ dataDir: env.dataDir })
@@ -53,12 +53,12 @@ async function main() {
     maxHeaderSize: 16 * 1024,
     requestTimeout: 27_000,
     headersTimeout: 15_000,
-    // How often Node looks for those who take longer.
+    // How often Node checks the two timeouts above.
     connectionsCheckingInterval: 2_000,
-    // Nothing here speaks another protocol; Next would look for one.
+    // No upgrades: no other protocol is spoken here, and Next would look for one.
     shouldUpgradeCallback: () => false,
   })
-  // The API is served before Next is loaded, which keeps the process busy for a while; who asks for a page waits for it.
+  // The API is served before Next is loaded, because loading takes a while. Requests for pages wait for it.
   const pages = listen(server, env)
     .then(() => patiently(() => ctx.sql(ping, {})))
     .then(() => import('./pages/serve-pages'))
@@ -100,10 +100,10 @@ function requestListener(pages: Promise<Pages>, { production }: Env): RequestLis
     if (isForeign) return refuse(421, { 'Content-Type': 'text/plain; charset=utf-8' }, `${FOREIGN_HOST}\n`)
     const [path = '/'] = incoming.url.split('?')
     if (!isDecodable(path)) return refuse(400)
-    // Pages are read; Next would look for a server function behind any other method.
+    // Pages allow GET and HEAD only, because Next would look for a server function behind any other method.
     const methods = /^\/(?:api|admin)\//.test(path) ? METHODS : (['GET', 'HEAD'] as const)
     if (!methods.some((method) => method === incoming.method)) return refuse(405, { Allow: methods.join(', ') })
-    if (bodyBytes(incoming) > (path === '/api/inngest' ? MOST_ENGINE_BYTES : MOST_FORM_BYTES)) {
+    if (bodyBytes(incoming) > (path === '/api/inngest' ? MAX_ENGINE_BYTES : MAX_FORM_BYTES)) {
       return refuse(413, { Connection: 'close' })
     }
     return pages.then(
@@ -113,11 +113,11 @@ function requestListener(pages: Promise<Pages>, { production }: Env): RequestLis
   }
 }
 
-/** Next reads a body whole before anyone looks at it, so that its length has to be known. */
+/** The size of the body, infinite where it is unknown: Next would read the whole body before anything checks it. */
 const bodyBytes = ({ headers }: IncomingMessage): number =>
   headers['transfer-encoding'] ? Number.POSITIVE_INFINITY : Number(headers['content-length'] ?? 0)
 
-/** What cannot be decoded makes Next answer with a 500. */
+/** Whether the path can be decoded; otherwise Next would answer 500. */
 function isDecodable(path: string): boolean {
   try {
     return Boolean(decodeURIComponent(path))
@@ -126,13 +126,13 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** The path and query alone: the absolute form that proxies may use, and doubled slashes, would make Next redirect. */
+/** Path and query without origin and doubled slashes, for which Next would answer with a redirect. */
 function pathOf(url: string): string {
   const path = url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '') || '/'
   return path.replace(/^\/{2,}/, '/no-such-page/')
 }
 
-/** The local mailbox and the demo account are for this machine alone. */
+/** Local mode listens on loopback only, because of the mailbox and the demo account. */
 function listen(server: Server, { port, production }: Env): Promise<void> {
   const host = production ? undefined : '127.0.0.1'
   return new Promise((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
@@ -142,7 +142,7 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve())
     server.closeIdleConnections()
-    // The connection ends with the answer: a proxy that is not told would send the next request into nothing.
+    // Announce that the connection closes after the answer, or a proxy would send its next request into a closed connection.
     for (const outgoing of answering) if (!outgoing.headersSent) outgoing.setHeader('Connection', 'close')
     setTimeout(() => server.closeAllConnections(), SHUTDOWN_MS - 5_000).unref()
   })
@@ -166,15 +166,15 @@ function announce(env: Env, demo: { email: string; password: string } | null) {
     env.smtpUrl ? `Mail goes to ${new URL(env.smtpUrl).host}` : `Mail is kept and shown at ${env.appUrl}/dev/mailbox`,
     `API description: ${env.appUrl}/docs/api`,
   ]
-  // Nobody may be reading, and the volume behind it may be full.
+  // Standard output may be closed or its volume full.
   process.stdout.on('error', () => {})
   process.stdout.write(`\n${lines.filter(Boolean).join('\n')}\n\n`)
 }
 
 main().catch((error) => {
-  // What is taken away from a start that is to stop fails.
+  // A start that is being stopped fails because its database is closed.
   if (stopping) return
-  // A wrong setting or a taken port is the operator's to mend: a sentence, not a stack.
+  // The operator mends a wrong setting or a taken port, so print a sentence and no stack.
   const taken = error?.code === 'EADDRINUSE'
   const sentence = taken ? `Port ${error.port} is taken. Set PORT to another, or end what uses it.` : error?.message
   process.stderr.write(`${process.env.DEBUG ? error?.stack : sentence}\n`)

@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(program)
 })
 
-/** An empty database of the test's own, and a connection to it. */
+/** An empty database of the test's own, and a connection to it; it goes with the test, or before. */
 async function givenDatabase() {
   const name = `${inject('templateDatabase').replace('template', '')}${randomBytes(6).toString('hex')}`
   const admin = new pg.Client({ connectionString: inject('adminUrl') })
@@ -45,11 +45,16 @@ async function givenDatabase() {
   const db = new pg.Client({ connectionString: url })
   await db.connect()
   db.on('error', () => {})
-  onTestFinished(async () => {
+  let isThere = true
+  /** Connections are few, and some tests need many databases. */
+  const drop = async () => {
+    if (!isThere) return
+    isThere = false
     await db.end()
     await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
     await admin.end()
-  }, 120_000)
+  }
+  onTestFinished(drop)
   /** Until so many other sessions wait for a lock with a statement like this. Asked from outside: a transaction sees one state. */
   const untilWaiting = (count: number, what = '%') =>
     expect
@@ -64,7 +69,7 @@ async function givenDatabase() {
         { timeout: 15_000, interval: 10 },
       )
       .toBe(count)
-  return { url, db, untilWaiting }
+  return { url, db, drop, untilWaiting }
 }
 
 async function givenMigrations(files: Record<string, string>): Promise<string> {
@@ -106,15 +111,16 @@ function begin(url: string, directory: string): ChildProcess {
 
 const ended = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once('exit', resolve))
 
-test('a migration that is killed after any of its statements is taken up by the next start', {
+test('a migration that is killed after any statement is finished by the next start', {
   timeout: 180_000,
 }, async () => {
   const directory = await givenMigrations(FILES)
   for (let statements = 4; ; statements++) {
-    const { url, db } = await givenDatabase()
+    const { url, db, drop } = await givenDatabase()
     const code = await killedAfter(statements, url, directory)
     await migrateDeploy(url, directory)
     await expectWhole(db)
+    await drop()
     if (code === 0) {
       expect(statements).toBeGreaterThan(15)
       return
@@ -126,7 +132,7 @@ test('a migration that is killed after any of its statements is taken up by the 
 async function killedAfter(messages: number, url: string, directory: string): Promise<number | null> {
   let sent = 0
   let child: ChildProcess | undefined
-  const gate = createServer((client) => {
+  const proxy = createServer((client) => {
     const server = connect(Number(new URL(url).port), '127.0.0.1')
     client.on('data', (data) => {
       if (sent++ < messages) server.write(data)
@@ -136,15 +142,15 @@ async function killedAfter(messages: number, url: string, directory: string): Pr
     client.on('close', () => server.end())
     for (const socket of [client, server]) socket.on('error', () => {})
   })
-  await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve))
-  const port = String((gate.address() as AddressInfo).port)
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const port = String((proxy.address() as AddressInfo).port)
   child = begin(Object.assign(new URL(url), { port }).href, directory)
   const code = await ended(child)
-  gate.close()
+  proxy.close()
   return code
 }
 
-test('a start that is killed while its migration waits for a table holds nothing up and leaves nothing behind', async () => {
+test('a start that is killed while its migration waits for a table blocks nobody and leaves nothing behind', async () => {
   const { url, db, untilWaiting } = await givenDatabase()
   await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'] }))
   const directory = await givenMigrations(FILES)
@@ -183,7 +189,7 @@ test('an index is built while others write, and one that a killed build left inv
   await expectWhole(db)
 })
 
-test('starts that come together build an index once, and none of them stands in its way', async () => {
+test('concurrent starts build an index once, and none of them delays the build', async () => {
   const { url, db } = await givenDatabase()
   const directory = await givenMigrations(FILES)
   const applied = await Promise.all(Array.from({ length: 4 }, () => migrateDeploy(url, directory)))
@@ -191,7 +197,7 @@ test('starts that come together build an index once, and none of them stands in 
   await expectWhole(db)
 })
 
-test('a migration lets go of a table that it does not get, and tries again until others have left it', async () => {
+test('a migration that gets no table lock in time gives way, and tries again until it gets it', async () => {
   const { url, db, untilWaiting } = await givenDatabase()
   const directory = await givenMigrations(FILES)
   await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'] }))
@@ -206,7 +212,7 @@ test('a migration lets go of a table that it does not get, and tries again until
   await expectWhole(db)
 })
 
-test('a migration that fails leaves nothing of itself, and is named', async () => {
+test('a failed migration leaves nothing behind, and the error names it', async () => {
   const { url, db } = await givenDatabase()
   const directory = await givenMigrations({ '01_wrong': 'CREATE TABLE half (id int); SELECT nothing FROM nowhere;' })
   await expect(migrateDeploy(url, directory)).rejects.toThrow(
@@ -222,7 +228,7 @@ test('a migration that fails leaves nothing of itself, and is named', async () =
 
 /** Our migrations up to this one alone; then what a release before this one left when it was killed beside it. */
 async function givenBroken(name: string, isApplied: boolean, logs: string | null = null) {
-  const { url, db } = await givenDatabase()
+  const { url, db, drop } = await givenDatabase()
   const names = (await readdir(OWN)).filter((entry) => /^\d/.test(entry) && entry < name)
   const before = Object.fromEntries(await Promise.all(names.map(async (entry) => [entry, await sqlOf(entry)])))
   await migrateDeploy(url, await givenMigrations(before))
@@ -234,7 +240,9 @@ async function givenBroken(name: string, isApplied: boolean, logs: string | null
     name,
     logs,
   ])
-  return { url, db }
+  /** Up to and with this one. */
+  const directory = await givenMigrations({ ...before, [name]: await sqlOf(name) })
+  return { url, db, drop, directory }
 }
 
 const sqlOf = (name: string) => readFile(path.join(OWN, name, 'migration.sql'), 'utf8')
@@ -250,22 +258,23 @@ const RELEASED = [
   '20261122000000_forget_what_was_revoked',
 ]
 
-test('what an earlier release left when it was killed beside a migration is made whole', {
-  timeout: 60_000,
+test('a migration that an earlier release left unfinished is finished', {
+  timeout: 180_000,
 }, async () => {
   for (const name of RELEASED) {
     for (const isApplied of [true, false]) {
-      const { url, db } = await givenBroken(name, isApplied)
-      await migrateDeploy(url)
+      const { url, db, drop, directory } = await givenBroken(name, isApplied)
+      await migrateDeploy(url, directory)
       const { rows } = await db.query('SELECT count(*)::int AS open FROM _prisma_migrations WHERE finished_at IS NULL')
       expect(rows, `${name} ${isApplied}`).toEqual([{ open: 0 }])
+      await drop()
     }
   }
   const { url } = await givenBroken(RELEASED[1] as string, false, 'deadlock detected')
   expect(await migrateDeploy(url)).toContain(RELEASED[1])
 })
 
-test('what cannot be made whole safely is said in a sentence', async () => {
+test('a migration that cannot be finished safely is reported in a sentence', async () => {
   const half = await givenBroken('20261121000000_operator', false)
   await half.db.query('ALTER TABLE users ADD COLUMN role text')
   const sentence = (name: string) =>
@@ -288,6 +297,17 @@ test("Prisma's own command finds nothing to do after a start", { timeout: 60_000
     { env: { ...process.env, DATABASE_URL: url, PRISMA_HIDE_UPDATE_MESSAGE: '1' } },
   )
   expect(stdout).toContain('Database schema is up to date!')
+})
+
+test('schema.prisma describes the database that the migrations make', { timeout: 60_000 }, async () => {
+  const { url } = await givenDatabase()
+  await migrateDeploy(url)
+  const args = ['migrate', 'diff', '--from-config-datasource', '--to-schema', 'prisma/schema.prisma', '--exit-code']
+  const env = { ...process.env, DATABASE_URL: url, PRISMA_HIDE_UPDATE_MESSAGE: '1' }
+  const { stdout } = await promisify(execFile)(process.execPath, ['node_modules/prisma/build/index.js', ...args], {
+    env,
+  })
+  expect(stdout).toContain('No difference detected.')
 })
 
 test('a migration builds indexes of tables that may be large beside their writers', async () => {

@@ -2,15 +2,16 @@ import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { checkSession, openSession } from './adapters/database-session'
+// With its extension, because scripts/dev.mjs has Node load this file without a bundler.
+import { checkSession, openSession } from './adapters/database-session.ts'
 
-// The id Prisma's own engine locks, so that `prisma migrate` and starting instances wait for each other.
+// The advisory lock of Prisma's own engine, so that `prisma migrate` and starting instances wait for each other.
 const PRISMA_LOCK = 72707369
 const LOCK_PAUSE_MS = 100
-/** A migration waits this long for a table; whoever comes after it to that table waits behind it. */
+/** How long a migration waits for a table lock. It is short, because all later statements on the table wait behind it. */
 const TABLE_LOCK_MS = 1_000
 const MAX_TABLE_PAUSE_MS = 5_000
-/** How long a migration tries to get its tables, or an index to be built, before the start gives up. */
+/** How long the start retries a migration before it gives up. */
 const PATIENCE_MS = 5 * 60_000
 
 interface KnownRow {
@@ -25,13 +26,13 @@ interface Migration {
   name: string
   sql: string
   checksum: string
-  /** The record that an earlier release, or Prisma, began and did not end. */
+  /** The record that an earlier release or Prisma began and did not finish. */
   unfinished: KnownRow | undefined
 }
 
 /**
- * Applies what `prisma migrate deploy` would and keeps the same records. Gives the names of the applied migrations.
- * Killed at any point, the next call goes on: a migration and its record are one transaction.
+ * Applies the same migrations as `prisma migrate deploy` and keeps the same records. Returns the names of the applied migrations.
+ * It can be killed at any point, because a migration and its record are one transaction.
  */
 export async function migrateDeploy(
   connectionString: string,
@@ -39,7 +40,7 @@ export async function migrateDeploy(
   patienceMs = PATIENCE_MS,
 ): Promise<string[]> {
   const db = new pg.Client({ connectionString })
-  // A loss of the connection is told by the next query.
+  // The next query reports the loss of the connection.
   db.on('error', () => {})
   const applied: string[] = []
   await db.connect()
@@ -71,7 +72,7 @@ export async function migrateDeploy(
 const neverEnded = (name: string) =>
   `Migration ${name} was begun by another release and never ended: make the schema whole, and record that with "prisma migrate resolve".`
 
-/** Asked for again and again: whoever waits in a statement would hold up an index that is built beside the writers. */
+/** Polls for the lock, because a waiting statement would delay an index that is built concurrently. */
 async function lockMigrations(db: pg.Client) {
   for (;;) {
     const { rows } = await db.query(`SELECT pg_try_advisory_lock(${PRISMA_LOCK}) AS locked`)
@@ -84,7 +85,7 @@ async function readKnown(db: pg.Client): Promise<Map<string, KnownRow>> {
   const { rows: tables } = await db.query<{ exists: boolean }>(
     `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`,
   )
-  // A role that may not create tables can start on a database that is up to date.
+  // Created only where it is missing, so that a role without CREATE can start on an up-to-date database.
   if (!tables[0]?.exists)
     await db.query(`CREATE TABLE _prisma_migrations (
       id VARCHAR(36) PRIMARY KEY NOT NULL,
@@ -116,7 +117,7 @@ async function applyOne(db: pg.Client, migration: Migration, patienceMs: number)
   return index ? buildBeside(db, migration, index, patienceMs) : applyWhole(db, migration, patienceMs)
 }
 
-/** The migration and its record as one transaction, again and again while others hold its tables. */
+/** Runs the migration and its record in one transaction, and retries while others hold its tables. */
 async function applyWhole(db: pg.Client, migration: Migration, patienceMs: number) {
   const end = Date.now() + patienceMs
   for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, MAX_TABLE_PAUSE_MS)) {
@@ -136,12 +137,12 @@ async function applyWhole(db: pg.Client, migration: Migration, patienceMs: numbe
   }
 }
 
-/** What a statement answers that has taken effect before: what it creates is there, or what it drops is gone. */
+/** The error codes of a statement that has taken effect before: the object exists already, or is gone already. */
 const TAKEN_EFFECT = new Set(['42P06', '42P07', '42701', '42710', '42703', '42704', '42P01'])
 
 /**
- * Earlier releases, and Prisma, write the record in two parts around the file, which takes effect as a whole or not at all. A record
- * without an error was left by a process that was killed, perhaps between the two: then every statement says that it has taken effect.
+ * Earlier releases and Prisma write the record before the file and finish it after; the file itself is atomic. A record without an error was
+ * left by a killed process, perhaps after the file took effect: then every statement fails with one of the codes above.
  */
 async function finish(db: pg.Client, sql: string, { migration_name: name, logs }: KnownRow) {
   const attempt = async (text: string): Promise<Error | null> => {
@@ -177,7 +178,7 @@ const withoutComments = (sql: string) => sql.replaceAll(/--.*$/gm, '').trim()
 
 const BUILT_BESIDE = /^CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+"(\w+)"\s+ON\s[^;]*;?$/i
 
-/** The index of a migration that is one `CREATE INDEX CONCURRENTLY`, as it has to be for Prisma too: no transaction can hold it. */
+/** The index of a migration that is a single `CREATE INDEX CONCURRENTLY`, which cannot run in a transaction. Prisma needs that form too. */
 function indexBuiltBeside(sql: string): string | null {
   const statement = withoutComments(sql)
   if (!/\bCONCURRENTLY\b/i.test(statement)) return null
@@ -186,9 +187,9 @@ function indexBuiltBeside(sql: string): string | null {
   throw new Error('with CONCURRENTLY a file must be one statement, CREATE INDEX CONCURRENTLY "name" ON …')
 }
 
-/** An index that is there and valid was built by a start that was killed before its record; an invalid one, during the build. */
+/** A valid index was left by a start that was killed before it wrote the record, an invalid one by a start that was killed during the build. */
 async function buildBeside(db: pg.Client, migration: Migration, index: string, patienceMs: number) {
-  // It blocks nobody, but waits for every transaction that is older than itself.
+  // The build blocks nobody, but waits for every older transaction.
   await db.query(`SET lock_timeout = ${patienceMs}`)
   try {
     const { rows } = await db.query<{ indisvalid: boolean }>(
@@ -206,7 +207,7 @@ async function buildBeside(db: pg.Client, migration: Migration, index: string, p
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '')
 
-/** No lock within its time, or a deadlock that was broken in the other's favour. */
+/** Lock timeout, or the losing side of a deadlock. */
 const isLockedOut = (error: unknown) => ['55P03', '40P01'].includes(codeOf(error))
 
 const explain = (error: Error) =>

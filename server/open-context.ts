@@ -12,7 +12,7 @@ import { processState, type ServiceContext } from './process-state'
 import { describeError, log } from './watch/log'
 import { traced } from './watch/tracing'
 
-/** Once in a process, before the first request. What only some installations use is loaded only there. */
+/** Called once in a process, before the first request. Optional adapters are imported only where they are configured. */
 export async function openContext(): Promise<ServiceContext> {
   const env = getEnv()
   if (!env.databaseUrl) throw new Error('DATABASE_URL is not set; start with npm start or npm run dev')
@@ -36,7 +36,7 @@ export async function openContext(): Promise<ServiceContext> {
     archives: createArchiveStore(env),
     ledger: createErasureLedger(env),
     callApp: createAppCaller(clock, env),
-    // Without an engine the timer works off the same rows, and nothing has to be told.
+    // Without an engine the timer finds the same rows, so no event has to be sent.
     emit: env.engine ? (await import('./adapters/engine')).emit : null,
     limits: env.limits,
     timeScale: env.withdrawalTimeScale,

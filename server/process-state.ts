@@ -12,7 +12,7 @@ export interface ServiceContext extends SystemContext {
   close(): Promise<void>
 }
 
-/** What the server has once in a process; what the domain has is `ctx.process`. */
+/** The server's process-wide state. The domain's is `ctx.process`. */
 interface ProcessState {
   context?: ServiceContext
   /** The in-process sweep has been started. */
@@ -28,7 +28,7 @@ interface ProcessState {
   clientIpHeader: string
 }
 
-// Next and the server entry are two bundles of the same code: a variable of a module would exist twice in one process.
+// Shared through globalThis, because Next and the server entry are two bundles of the same code: a module's variable would exist twice.
 const shared = globalThis as { __account?: Partial<ProcessState> }
 shared.__account ??= {}
 shared.__account.currentRequestId ??= new AsyncLocalStorage()

@@ -5,7 +5,7 @@ const settings = vi.hoisted(() => ({ engine: false, withdrawalTimeScale: 1 }))
 const works = vi.hoisted(() => ({ steps: vi.fn(async () => {}), house: vi.fn(async () => {}) }))
 vi.mock('./env', () => ({ getEnv: () => ({ logLevel: 'silent', ...settings }) }))
 vi.mock('./context', () => ({ systemContext: () => ({}) }))
-vi.mock('@/domain/due-work', () => ({ DUE_WORK: [works.steps, works.house] }))
+vi.mock('@/domain/due-work', () => ({ DUE_WORK: [{ run: works.steps }, { run: works.house }] }))
 
 beforeEach(() => {
   vi.useFakeTimers()

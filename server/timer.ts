@@ -1,30 +1,25 @@
-import { DUE_WORK } from '@/domain/due-work'
+import { DUE_WORK, type DueJob } from '@/domain/due-work'
+import { MIN_SWEEP_INTERVAL_MS, SWEEP_INTERVAL_BESIDE_ENGINE_MS, SWEEP_INTERVAL_MS } from '@/domain/limits/durations'
 import { systemContext } from './context'
 import { getEnv } from './env'
 import { processState } from './process-state'
 import { describeError, log } from './watch/log'
 
-const ALONE_MS = 15_000
-const BESIDE_ENGINE_MS = 60_000
-const MIN_INTERVAL_MS = 250
-
 /** The in-process sweep. It also runs beside an engine, because an engine can be away, lose its state or wake early. */
 export function startTimer(): void {
   if (processState.isSweeping) return
   processState.isSweeping = true
-  for (const work of DUE_WORK) schedule(work)
+  for (const job of DUE_WORK) schedule(job)
 }
 
-type Work = (typeof DUE_WORK)[number]
-
-/** Each at its own pace, as the engine's functions: what fails, or waits for a mail server, holds up nothing else. */
-function schedule(work: Work) {
+/** Each job has its own timer, so that one that fails or waits for a mail server delays no other. */
+function schedule(job: DueJob) {
   const { engine, withdrawalTimeScale } = getEnv()
-  const everyMs = (engine ? BESIDE_ENGINE_MS : ALONE_MS) * withdrawalTimeScale
-  setTimeout(tick, Math.max(MIN_INTERVAL_MS, everyMs), work).unref()
+  const everyMs = (engine ? SWEEP_INTERVAL_BESIDE_ENGINE_MS : SWEEP_INTERVAL_MS) * withdrawalTimeScale
+  setTimeout(tick, Math.max(MIN_SWEEP_INTERVAL_MS, everyMs), job).unref()
 }
 
-async function tick(work: Work) {
-  await work(systemContext()).catch((error) => log().error({ event: 'due_work_failed', ...describeError(error) }))
-  schedule(work)
+async function tick(job: DueJob) {
+  await job.run(systemContext()).catch((error) => log().error({ event: 'due_work_failed', ...describeError(error) }))
+  schedule(job)
 }

@@ -4,13 +4,13 @@ import { issueAccessToken } from '@/domain/access/access-tokens'
 import { api } from '@/server/http/api'
 import { codeSentTo, givenUser, type TestContext, type TestUser } from '@/testing/domain'
 
-// The API as its callers see it: requests in, answers out.
+// Calls of the API as a client makes them.
 
 export const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 export const OPERATIONS: Record<string, Contract> = Object.fromEntries(
   operations.map((contract) => [contract.name, contract]),
 )
-/** Well-formed, and of nobody. */
+/** Well-formed ids that nobody has. */
 export const NOBODYS_IDS = {
   changeRequestId: `ecr_${'A'.repeat(22)}`,
   withdrawalId: `wd_${'A'.repeat(22)}`,
@@ -24,19 +24,19 @@ export interface Caller extends TestUser {
 
 export interface Asking {
   body?: unknown
-  /** Sent as it is, instead of `body`. */
+  /** Sent unchanged, instead of `body`. */
   raw?: BodyInit | null
-  /** Instead of the caller's; null sends none. With a blank in it, it is the whole header. */
+  /** Instead of the caller's token; null sends none. A text with a blank is the whole header. */
   token?: string | null
-  /** Instead of the operation's; null sends none. */
+  /** Instead of the operation's scope; null sends none. */
   scope?: string | null
-  /** Instead of JSON; null says none. */
+  /** The media type instead of JSON; null sends none. */
   type?: string | null
   ids?: Record<string, string>
   query?: string
   headers?: Record<string, string> | [string, string][]
   origin?: string
-  /** The peer. */
+  /** The address of the peer. */
   ip?: string
 }
 
@@ -81,7 +81,7 @@ export async function readAnswer(response: Response): Promise<Answer> {
 
 export const call = async (...asked: Parameters<typeof request>): Promise<Answer> => readAnswer(await request(...asked))
 
-/** What callers do most. */
+/** The calls that tests make most. */
 export const callsBy = (ask: typeof call) => ({
   change: (caller: Caller, newEmail: unknown, asking: Asking = {}) =>
     ask(caller, 'changeEmail', { body: { new_email: newEmail, current_password: caller.password }, ...asking }),

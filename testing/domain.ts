@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, expect, inject } from 'vitest'
 import type { Data } from '@/contract/define'
 import type { changeEmail as changeContract } from '@/contract/email'
+import { DEFAULT_VERIFICATION_METHOD } from '@/contract/vocabulary'
 import { readCredential, sessionCredential } from '@/domain/access/authenticate'
 import { findCaller } from '@/domain/access/caller'
 import { startSession } from '@/domain/access/sessions'
@@ -20,6 +21,7 @@ import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { type Database, openDatabase } from '@/server/adapters/database'
 import { createPasswords } from '@/server/adapters/passwords'
 import { createSecrets } from '@/server/adapters/secrets'
+import { rawSql } from './raw-sql'
 
 export interface Mailed {
   to: string
@@ -30,17 +32,17 @@ export interface Mailed {
 export interface TestContext extends SystemContext {
   clock: { now(): Date; advance(ms: number): void }
   mailbox: Mailed[]
-  /** What the mail server does with the next messages; what it does not accept it refuses for now, or for good. */
+  /** Whether the mail server accepts the next messages, and otherwise whether it refuses them permanently. */
   mailServer: { accepts: boolean; refusesForGood: boolean }
   archives: ArchiveStore
-  /** What the archive store holds of this context. */
+  /** The objects in the archive store of this context. */
   archived: Map<string, Uint8Array>
-  /** What connected applications answer. */
+  /** The answer of the connected applications. */
   apps: { answer(request: AppRequest): Promise<AppAnswer> }
   engine: { accepts: boolean; events: EngineEvent[] }
-  /** What the operator was told. */
+  /** The warnings that were logged for the operator. */
   warnings: { event: string; [fact: string]: string | number }[]
-  /** Waits for everything that went on after an answer. */
+  /** Waits for all background tasks. */
   settle(): Promise<void>
 }
 
@@ -51,12 +53,12 @@ export interface TestUser {
   sessionId: string
 }
 
-/** Whose store has the object: the tests of one file share a database, and what one leaves behind another one may erase. */
+/** The store of each object. The tests of a file share a database, so that one test may erase objects of another. */
 const storesByKey = new Map<string, Map<string, Uint8Array>>()
 
 let database: Promise<{ url: string; open: Database }> | undefined
 
-/** A migrated database of this test file alone. */
+/** A migrated database for this test file. */
 export function testDatabase(): Promise<{ url: string; open: Database }> {
   database ??= cloneDatabase()
   return database
@@ -78,7 +80,7 @@ async function cloneDatabase() {
   return { url, open }
 }
 
-/** The real database and hashing; a clock that moves when told, and a mail server that keeps what it took. */
+/** A context with the real database and hashing, a clock that tests advance, and a mail server that keeps its messages. */
 export async function testContext(limits: Partial<Limits> = {}): Promise<TestContext> {
   const { open } = await testDatabase()
   let now = Date.parse('2026-11-20T09:00:00.000Z')
@@ -109,7 +111,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
         mailbox.push({ to, id, message })
         return 'accepted'
       },
-      async forget() {},
+      async deleteMessages() {},
     },
     outsideIssuer: null,
     archives: {
@@ -143,7 +145,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     appUrl: 'https://accounts.test',
     traced: (_name, _attributes, work) => work(),
     background: (task) => {
-      // As in the service: what fails after the answer is logged, and changes nothing for the caller.
+      // As in the service, a failed background task changes nothing for the caller.
       const ended: Promise<unknown> = task()
         .catch(() => {})
         .then(() => tasks.delete(ended))
@@ -180,11 +182,11 @@ export async function givenSession(
   return sessionId
 }
 
-/** A request of this user now, as the wrapper would begin it. */
+/** The context of a request by this user, as the wrapper makes it. */
 export const asUser = (ctx: TestContext, user: TestUser): Promise<Context> =>
   asCaller(ctx, sessionCredential(user.sessionId))
 
-/** Whose token this is, or null when it opens nothing. */
+/** The actor of this token; null when the token is not valid. */
 export async function authenticate(ctx: SystemContext, token: string): Promise<Actor | null> {
   const credential = await readCredential(ctx, token)
   return credential && findCaller(ctx, credential)
@@ -200,14 +202,21 @@ export interface PendingTestChange extends Data<typeof changeContract> {
   code: string
 }
 
-/** A change that awaits verification, with the code that was mailed. */
+/** The verb's input when a caller leaves out the verification method. */
+export const changeInput = (user: TestUser, newEmail: string, password = user.password) => ({
+  userId: user.userId,
+  new_email: newEmail,
+  current_password: password,
+  verification_method: DEFAULT_VERIFICATION_METHOD,
+})
+
+/** A pending change, with the code that was mailed. */
 export async function givenPendingChange(
   ctx: TestContext,
   user: TestUser,
   newEmail = `new-${user.email}`,
 ): Promise<PendingTestChange> {
-  const input = { userId: user.userId, new_email: newEmail, current_password: user.password }
-  const data = await changeEmail(await asUser(ctx, user), input)
+  const data = await changeEmail(await asUser(ctx, user), changeInput(user, newEmail))
   await ctx.settle()
   return { ...data, code: codeSentTo(ctx, newEmail) }
 }
@@ -230,7 +239,7 @@ export async function givenConnectedApps(ctx: TestContext, { userId, email }: Te
   }
 }
 
-/** Someone who withdraws, with an archive, words that hold the address, and perhaps applications. */
+/** A user who withdraws, with an archive, feedback that contains the address, and connected applications. */
 export async function givenWithdrawal(ctx: TestContext, apps: string[] = []) {
   const user = await givenUser(ctx)
   const { userId, email } = user
@@ -242,7 +251,7 @@ export async function givenWithdrawal(ctx: TestContext, apps: string[] = []) {
   return { userId, email, withdrawalId }
 }
 
-/** Its error code, or `accepted`. */
+/** The error code of the call, or `accepted`. */
 export async function outcomeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call
@@ -252,7 +261,7 @@ export async function outcomeOf(call: Promise<unknown>): Promise<string> {
   return 'accepted'
 }
 
-/** Begins `waiting` while this row is locked, does `meanwhile` under that lock once all of it waits, and lets go. */
+/** Starts `waiting` while this row is locked, runs `meanwhile` under the lock once all waiters wait, and releases the lock. */
 export async function heldUp<T>(
   ctx: TestContext,
   [table, id]: ['users' | 'email_change_requests' | 'notices', string],
@@ -262,9 +271,9 @@ export async function heldUp<T>(
 ): Promise<T> {
   let ending: Promise<T> | undefined
   await ctx.transaction(async (sql) => {
-    await sql({ name: `hold-${table}`, text: `SELECT FROM ${table} WHERE id = $1 FOR UPDATE` }, [id])
+    await rawSql(sql, `SELECT FROM ${table} WHERE id = $1 FOR UPDATE`, [id])
     ending = waiting()
-    // Handled further down; a refusal may come before.
+    // Awaited below; it may be rejected before that.
     ending.catch(() => {})
     await expect
       .poll(
@@ -278,12 +287,12 @@ export async function heldUp<T>(
   return ending as Promise<T>
 }
 
-/** What the timer would do now, to its end. */
+/** Runs all due work, as the timer would. */
 export async function runDueWork(ctx: TestContext): Promise<void> {
-  for (const work of DUE_WORK) await work(ctx).finally(() => ctx.settle())
+  for (const { run } of DUE_WORK) await run(ctx).finally(() => ctx.settle())
 }
 
-/** Tables with a row that holds this text anywhere. */
+/** The tables with a row that contains this text. */
 export async function tablesWith(ctx: TestContext, text: string): Promise<string[]> {
   const tables = await ctx.db.$queryRaw<{ name: string }[]>`
     SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_name <> '_prisma_migrations'`
@@ -298,7 +307,7 @@ export async function tablesWith(ctx: TestContext, text: string): Promise<string
   return found.sort()
 }
 
-/** Whatever else the token may end in. Three of these decode to its own bytes: 43 characters have two bits to spare. */
+/** The token with every other last character. Three of them decode to the same bytes, because 43 characters have two spare bits. */
 export const lookalikesOf = (token: string): string[] =>
   [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
     .map((last) => token.slice(0, -1) + last)
@@ -307,6 +316,6 @@ export const lookalikesOf = (token: string): string[] =>
 /** `000000` unless that is the code. */
 export const wrongCode = (code: string) => (code === '000000' ? '000001' : '000000')
 
-/** How often each outcome came: `{ accepted: 3, EMAIL_008: 97 }`. */
+/** Counts each outcome: `{ accepted: 3, EMAIL_008: 97 }`. */
 export const tally = (outcomes: string[]): Record<string, number> =>
   Object.fromEntries([...Map.groupBy(outcomes, (outcome) => outcome)].map(([outcome, all]) => [outcome, all.length]))

@@ -13,7 +13,7 @@ interface Op {
 
 type Stored = { type: 'data'; data: unknown } | { type: 'error'; error: unknown }
 
-/** What an engine has stored of a run: its memory, and all that it needs to go on. */
+/** The state of a run that an engine stores, which is all it needs to continue. */
 export interface History {
   steps: Record<string, Stored>
   stack: string[]
@@ -23,19 +23,19 @@ export interface RunOptions {
   url: string | (() => string)
   functionId: string
   event: { name: string; data: Record<string, string> }
-  /** Time is the driver's: it is told when the function wants to go on. */
+  /** Called with the time at which the function wants to continue; the test moves its clock. */
   sleepUntil: (at: Date) => void | Promise<void>
-  /** A sleep of so many milliseconds; without it such a sleep fails the run. */
+  /** Called for a sleep of this many milliseconds; without it such a sleep fails the run. */
   sleepFor?: (ms: number) => void | Promise<void>
-  /** Waits for the engine's next try of a step that failed. */
+  /** Called before the next try of a step that failed. */
   onStepError?: () => void
-  /** Answers each call twice over, as a network that loses answers makes an engine do. */
+  /** Makes each call twice, as an engine does when an answer is lost. */
   repeatCalls?: boolean
-  /** Waits for the time of the next try where a call got no answer; without it the run fails. */
+  /** Called before a call without an answer is repeated; without it the run fails. */
   onNoAnswer?: () => Promise<void>
-  /** What was stored of the run before; it grows as the run goes on. */
+  /** The stored state of the run; the run adds to it. */
   history?: History
-  /** Calls are signed with it; without it they are not signed. */
+  /** The key that signs the calls; without it they are not signed. */
   signingKey?: string | undefined
 }
 
@@ -48,7 +48,7 @@ export function signatureOf(text: string, signingKey: string, at = new Date()): 
     .digest('hex')}`
 }
 
-/** As RFC 8785 has it, for bodies of texts and whole numbers: that form is what is signed. */
+/** The canonical JSON of RFC 8785, for bodies of texts and whole numbers. This form is signed. */
 function canonical(text: string): string {
   return JSON.stringify(JSON.parse(text), (_key, value) =>
     value && typeof value === 'object' && !Array.isArray(value)
@@ -57,7 +57,7 @@ function canonical(text: string): string {
   )
 }
 
-/** For tests: what an Inngest server does with one run, over HTTP and by its own protocol (request version 2). */
+/** Drives one run as an Inngest server does, over HTTP and with its protocol (request version 2). */
 export async function runFunction(
   options: RunOptions,
 ): Promise<{ result: unknown; attempts: number; steps: string[] }> {
@@ -114,7 +114,7 @@ export async function runFunction(
 
 const UNIT_MS: Record<string, number> = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 }
 
-/** The protocol names a sleep by its end, or by its length such as 1h30m. */
+/** The name of a sleep is its end, or its length such as 1h30m. */
 async function sleep({ sleepUntil, sleepFor }: RunOptions, name: string) {
   const parts = [...name.matchAll(/(\d+)([wdhms])/g)]
   if (parts.map(([part]) => part).join('') !== name) return sleepUntil(new Date(name))
@@ -133,7 +133,7 @@ async function answered<T>(call: () => Promise<T>, onNoAnswer: RunOptions['onNoA
   }
 }
 
-/** The handler on a port of its own. */
+/** Serves the handler on a free port. */
 export async function listen(
   handler: (request: Request) => Promise<Response>,
 ): Promise<{ url: string; server: Server }> {

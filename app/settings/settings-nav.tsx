@@ -30,7 +30,7 @@ export function SettingsNav() {
   )
 }
 
-/** On a slow network: the section was asked for and is on its way. */
+/** Shows on a slow network that the section is loading. */
 function Pending() {
   const { pending } = useLinkStatus()
   return (

@@ -1,7 +1,7 @@
 import type { Metadata } from 'next'
 import { redirect } from 'next/navigation'
-import { CenteredPage } from '@/components/centered-page'
 import { nextPath } from '@/components/next-path'
+import { CenteredPage } from '@/components/page'
 import { Alert } from '@/components/ui/alert'
 import { Card } from '@/components/ui/card'
 import { currentSession } from '@/server/pages/session'
@@ -15,7 +15,7 @@ interface Props {
 
 export default async function SignInPage({ searchParams }: Props) {
   const { next, ended } = await searchParams
-  // The browser carries the fragment over a redirect by itself.
+  // The browser keeps the fragment over a redirect.
   if (await currentSession()) redirect(nextPath(next))
   return (
     <CenteredPage account={null}>

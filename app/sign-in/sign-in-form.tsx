@@ -1,23 +1,16 @@
 'use client'
 
-import { zodResolver } from '@hookform/resolvers/zod'
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
-import { z } from 'zod'
 import { signInHere } from '@/components/auth-calls'
-import { Alert } from '@/components/ui/alert'
 import { Button } from '@/components/ui/button'
 import { inWords } from '@/components/ui/duration'
+import { ErrorAlert } from '@/components/ui/error-alert'
 import { PasswordField, TextField } from '@/components/ui/field'
 import { ApiError } from '@/contract/errors'
 
-const credentials = z.object({
-  email: z.string().min(1, 'Enter the email address of your account.'),
-  password: z.string().min(1, 'Enter your password.'),
-})
-
 export function SignInForm({ next }: { next: string }) {
-  const form = useForm<z.infer<typeof credentials>>({ resolver: zodResolver(credentials) })
+  const form = useForm<{ email: string; password: string }>()
   const { errors } = form.formState
   const [leaving, setLeaving] = useState(false)
 
@@ -25,7 +18,7 @@ export function SignInForm({ next }: { next: string }) {
     try {
       await signInHere(email, password)
       setLeaving(true)
-      // The secret of a verification link lives in the fragment: it goes along in the browser and is never sent.
+      // The fragment may hold the secret of a verification link, which must never be sent to a server.
       window.location.assign(next + window.location.hash)
     } catch (error) {
       form.setError('root', { message: refusal(error) })
@@ -35,7 +28,7 @@ export function SignInForm({ next }: { next: string }) {
 
   return (
     <form method="post" noValidate onSubmit={submit} className="mt-6 space-y-5">
-      {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
+      <ErrorAlert>{errors.root?.message}</ErrorAlert>
       <TextField
         label="Email"
         inputMode="email"
@@ -44,13 +37,16 @@ export function SignInForm({ next }: { next: string }) {
         autoCorrect="off"
         spellCheck={false}
         error={errors.email?.message}
-        {...form.register('email', { setValueAs: (text: string) => text.trim() })}
+        {...form.register('email', {
+          required: 'Enter the email address of your account.',
+          setValueAs: (text: string) => text.trim(),
+        })}
       />
       <PasswordField
         label="Password"
         autoComplete="current-password"
         error={errors.password?.message}
-        {...form.register('password')}
+        {...form.register('password', { required: 'Enter your password.' })}
       />
       <noscript className="block">
         <p className="text-ink-muted text-sm">Signing in needs JavaScript. Switch it on and reload this page.</p>

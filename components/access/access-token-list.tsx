@@ -1,10 +1,10 @@
 'use client'
 
 import { KeyRound } from 'lucide-react'
-import { revokeAccessToken } from '@/contract/access'
-import { call } from '../api'
 import { ConfirmedButton } from '../confirmed-button'
+import { call } from '../load-contract'
 import { Card, CardBody, CardHeader } from '../ui/card'
+import { Fact } from '../ui/facts'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { type AccessToken, scopeText } from './access-tokens'
@@ -64,22 +64,15 @@ function TokenRow({ userId, token, renderedAt, onRevoked }: TokenRowProps) {
           ))}
         </ul>
         <dl id={`${accessId}-dates`} className="flex flex-wrap gap-x-6 gap-y-0.5 text-sm">
-          <div className="flex gap-1.5">
-            <dt className="text-ink-muted">Created</dt>
-            <dd>
-              <LocalTime dateTime={created_at} format="date" />
-            </dd>
-          </div>
-          <div className="flex gap-1.5">
-            <dt className="text-ink-muted">Expires</dt>
-            <dd>
-              <RelativeTime dateTime={expires_at} renderedAt={renderedAt} />
-            </dd>
-          </div>
-          <div className="flex gap-1.5">
-            <dt className="text-ink-muted">Last used</dt>
-            <dd>{last_used_at ? <RelativeTime dateTime={last_used_at} renderedAt={renderedAt} /> : 'never'}</dd>
-          </div>
+          <Fact label="Created">
+            <LocalTime dateTime={created_at} format="date" />
+          </Fact>
+          <Fact label="Expires">
+            <RelativeTime dateTime={expires_at} renderedAt={renderedAt} />
+          </Fact>
+          <Fact label="Last used">
+            {last_used_at ? <RelativeTime dateTime={last_used_at} renderedAt={renderedAt} /> : 'never'}
+          </Fact>
         </dl>
       </div>
       <ConfirmedButton
@@ -98,7 +91,7 @@ function TokenRow({ userId, token, renderedAt, onRevoked }: TokenRowProps) {
         }
         keep="Keep it"
         confirm="Yes, revoke it"
-        act={() => call(revokeAccessToken, { userId, accessId }).catch(unlessGone)}
+        act={() => call('revokeAccessToken', { userId, accessId }).catch(unlessGone)}
         onDone={onRevoked}
       />
     </li>

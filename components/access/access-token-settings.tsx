@@ -2,6 +2,7 @@
 
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { LiveRegion } from '../ui/announcement'
 import { AccessTokenList } from './access-token-list'
 import { type AccessToken, accessTokensKey, type NewAccessToken, useAccessTokens } from './access-tokens'
 import { CreateTokenForm } from './create-token-form'
@@ -18,8 +19,8 @@ interface AccessTokenSettingsProps {
 
 export function AccessTokenSettings({ userId, email, baseUrl, initialTokens, renderedAt }: AccessTokenSettingsProps) {
   const queryClient = useQueryClient()
-  const tokens = useAccessTokens(userId, initialTokens)
-  // In this page's memory only: dismissed or left, it is gone.
+  const tokens = useAccessTokens(userId, initialTokens, renderedAt)
+  // The token is kept in this page's memory only, until it is dismissed or the page is left.
   const [created, setCreated] = useState<NewAccessToken | null>(null)
   const [dismissals, setDismissals] = useState(0)
   const [outcome, setOutcome] = useState<Outcome | null>(null)
@@ -27,9 +28,7 @@ export function AccessTokenSettings({ userId, email, baseUrl, initialTokens, ren
 
   return (
     <div className="space-y-6">
-      <div aria-live="polite" className="empty:sr-only">
-        {outcome && <OutcomeAlert key={outcome.id} outcome={outcome} />}
-      </div>
+      <LiveRegion>{outcome && <OutcomeAlert key={outcome.id} outcome={outcome} />}</LiveRegion>
       {created ? (
         <NewToken
           userId={userId}

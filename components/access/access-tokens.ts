@@ -1,25 +1,22 @@
 'use client'
 
-import { useQuery } from '@tanstack/react-query'
-import { type createAccessToken, listAccessTokens } from '@/contract/access'
+import type { createAccessToken, listAccessTokens } from '@/contract/access'
 import { type Answer, SCOPES } from '@/contract/define'
-import { call } from '../api'
+import { call } from '../load-contract'
+import { useRenderedQuery } from '../use-rendered-query'
 
 export type AccessToken = Answer<typeof listAccessTokens>['access_tokens'][number]
 export type NewAccessToken = Answer<typeof createAccessToken>
 
 export const accessTokensKey = (userId: string) => ['access-tokens', userId] as const
 
-/** The tokens as the server rendered them, then as they are: read again on focus. */
-export function useAccessTokens(userId: string, initial: AccessToken[]): AccessToken[] {
-  const { data } = useQuery({
+export const useAccessTokens = (userId: string, initialData: AccessToken[], renderedAt: string): AccessToken[] =>
+  useRenderedQuery({
     queryKey: accessTokensKey(userId),
-    queryFn: async () => (await call(listAccessTokens, { userId })).access_tokens,
-    initialData: initial,
-    refetchOnWindowFocus: 'always',
+    read: async () => (await call('listAccessTokens', { userId })).access_tokens,
+    initialData,
+    renderedAt,
   })
-  return data
-}
 
 const inWords: Record<string, string> = SCOPES
 

@@ -1,54 +1,42 @@
 'use client'
 
-import { zodResolver } from '@hookform/resolvers/zod'
 import { useMutation } from '@tanstack/react-query'
 import Link from 'next/link'
 import { useForm } from 'react-hook-form'
-import { z } from 'zod'
-import { createAccessToken, tokenName } from '@/contract/access'
 import { GRANTABLE_SCOPES } from '@/contract/define'
-import { call } from '../api'
 import { fieldText } from '../error-text'
+import { FormCard } from '../form-card'
+import { call, rulesOf } from '../load-contract'
 import { showError } from '../show-error'
 import { signInAgain } from '../sign-in-again'
-import { Alert } from '../ui/alert'
-import { Button } from '../ui/button'
-import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { CheckboxField, CurrentPasswordField, FieldError, RadioField, TextField } from '../ui/field'
+import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { type NewAccessToken, scopeText } from './access-tokens'
+import type { TokenValues } from './create-token-rules'
+import { LIFETIME_DAYS } from './token-lifetimes'
 
 interface CreateTokenFormProps {
   userId: string
   email: string
-  /** When it comes back in answer to a press. */
+  /** True when the form comes back after a press. */
   takesFocus: boolean
   onCreated: (token: NewAccessToken) => void
   onSettled: () => void
 }
 
-/** A box for each scope, as the browser keeps them; what was checked before React took over stays so. */
-const tokenForm = z.object({
-  name: z.string().min(1, 'Say in a few words what the token is for.').pipe(tokenName),
-  scopes: z
-    .partialRecord(z.enum(GRANTABLE_SCOPES), z.boolean())
-    .refine((checked) => GRANTABLE_SCOPES.some((scope) => checked[scope]), 'Choose at least one.'),
-  expires_in_days: z.enum(['7', '30', '90', '365']),
-  current_password: z.string().min(1, 'Enter your current password.'),
-})
-type Values = z.output<typeof tokenForm>
-
-const lifetimes = tokenForm.shape.expires_in_days.options.map((value) => ({ value, label: `${value} days` }))
+const resolver = rulesOf<TokenValues>((rules) => rules.createTokenRules)
+const lifetimes = LIFETIME_DAYS.map((value) => ({ value, label: `${value} days` }))
 
 export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {
   const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus)
-  const form = useForm({ resolver: zodResolver(tokenForm), shouldFocusError: false })
+  const form = useForm<TokenValues>({ resolver, shouldFocusError: false })
   const { errors } = form.formState
   const create = useMutation({
-    mutationFn: async ({ name, scopes, expires_in_days, current_password }: Values) => {
+    mutationFn: async ({ name, scopes, expires_in_days, current_password }: TokenValues) => {
       await signInAgain(userId, current_password)
       return call(
-        createAccessToken,
+        'createAccessToken',
         { userId },
         {
           name,
@@ -57,76 +45,70 @@ export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettle
         },
       )
     },
-    // The answer holds the token, which no cache should keep.
+    // No cache may keep the answer, because it holds the token.
     gcTime: 0,
     onSuccess: onCreated,
     onError: (error) => showError(form, error),
     onSettled,
   })
-  // Left alone, the form finds no field of the name `scopes` to go to.
+  // React Hook Form cannot focus `scopes` itself, because no field has that name.
   const focusFirst = ({ name, scopes }: typeof errors) =>
     form.setFocus(name ? 'name' : scopes ? `scopes.${GRANTABLE_SCOPES[0]}` : 'current_password')
 
   return (
-    <Card>
-      <form method="post" noValidate onSubmit={form.handleSubmit((values) => create.mutate(values), focusFirst)}>
-        <CardHeader
-          title="New token"
-          headingRef={heading}
-          description={
-            <>
-              Give it no more than it needs. How programs use it is in the{' '}
-              <Link href="/docs/api" className="font-medium text-accent underline underline-offset-3">
-                API documentation
-              </Link>
-              .
-            </>
-          }
-        />
-        <CardBody className="space-y-6">
-          <TextField
-            label="Name"
-            hint="What it is for, such as “Nightly export”."
-            autoComplete="off"
-            error={fieldText(errors.name)}
-            {...form.register('name', { setValueAs: (text: string) => text.trim() })}
-          />
-          <fieldset className="min-w-0 space-y-1.5" aria-describedby={errors.scopes && 'scopes-error'}>
-            <legend className="mb-2.5 font-medium">What it may do</legend>
-            <div className="space-y-3.5">
-              {GRANTABLE_SCOPES.map((scope) => (
-                <CheckboxField
-                  key={scope}
-                  label={scopeText(scope)}
-                  hint={<code className="font-mono text-[0.8125rem]">{scope}</code>}
-                  {...form.register(`scopes.${scope}`, { deps: 'scopes' })}
-                />
-              ))}
-            </div>
-            <FieldError id="scopes-error">{fieldText(errors.scopes)}</FieldError>
-          </fieldset>
-          <RadioField
-            legend="Works for"
-            hint="Then it expires by itself. You can revoke it earlier."
-            options={lifetimes}
-            defaultValue="30"
-            error={fieldText(errors.expires_in_days)}
-            {...form.register('expires_in_days')}
-          />
-          <CurrentPasswordField
-            email={email}
-            hint="So that nobody else can make one in your name."
-            error={fieldText(errors.current_password)}
-            {...form.register('current_password')}
-          />
-          {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
-        </CardBody>
-        <CardFooter className="justify-end">
-          <Button type="submit" pending={create.isPending} className="w-full sm:w-auto">
-            Create token
-          </Button>
-        </CardFooter>
-      </form>
-    </Card>
+    <FormCard
+      title="New token"
+      headingRef={heading}
+      description={
+        <>
+          Give it no more than it needs. How programs use it is in the{' '}
+          <Link href="/docs/api" className={textLink}>
+            API documentation
+          </Link>
+          .
+        </>
+      }
+      bodyClassName="space-y-6"
+      error={errors.root?.message}
+      submit="Create token"
+      pending={create.isPending}
+      onSubmit={form.handleSubmit((values) => create.mutate(values), focusFirst)}
+    >
+      <TextField
+        label="Name"
+        hint="What it is for, such as “Nightly export”."
+        autoComplete="off"
+        error={fieldText(errors.name)}
+        {...form.register('name', { setValueAs: (text: string) => text.trim() })}
+      />
+      <fieldset className="min-w-0 space-y-1.5" aria-describedby={errors.scopes && 'scopes-error'}>
+        <legend className="mb-2.5 font-medium">What it may do</legend>
+        <div className="space-y-3.5">
+          {GRANTABLE_SCOPES.map((scope) => (
+            <CheckboxField
+              key={scope}
+              label={scopeText(scope)}
+              hint={<code className="font-mono text-[0.8125rem]">{scope}</code>}
+              {...form.register(`scopes.${scope}`, { deps: 'scopes' })}
+            />
+          ))}
+        </div>
+        <FieldError id="scopes-error">{fieldText(errors.scopes)}</FieldError>
+      </fieldset>
+      <RadioField
+        legend="Works for"
+        hint="Then it expires by itself. You can revoke it earlier."
+        options={lifetimes}
+        defaultValue="30"
+        error={fieldText(errors.expires_in_days)}
+        {...form.register('expires_in_days')}
+      />
+      <CurrentPasswordField
+        email={email}
+        hint="So that nobody else can make one in your name."
+        error={fieldText(errors.current_password)}
+        {...form.register('current_password')}
+      />
+    </FormCard>
   )
 }

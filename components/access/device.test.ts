@@ -39,7 +39,7 @@ test.each([
   expect(deviceOf(userAgent).name).toBe(name)
 })
 
-test('telephones and tablets are told from desks', () => {
+test('phones and tablets are recognised as handheld', () => {
   expect(deviceOf('Mozilla/5.0 (Linux; Android 10; K)').isHandheld).toBe(true)
   expect(deviceOf('Mozilla/5.0 (X11; Linux x86_64)').isHandheld).toBe(false)
 })

@@ -1,4 +1,4 @@
-/** In the order of asking: most browsers also name the ones they descend from. */
+/** The first match wins, because most browsers also name the browsers they descend from. */
 const browsers = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
   ['Opera', /\b(?:OPR|OPT|Opera)\//],
@@ -31,7 +31,7 @@ export interface Device {
   isHandheld: boolean
 }
 
-/** What a user agent says of itself, in words. Good enough to recognise one's own; nothing may depend on it. */
+/** The device that a user agent claims to be. It helps people recognise their own browsers; nothing may depend on it. */
 export function deviceOf(userAgent: string): Device {
   const system = nameIn(userAgent, systems)
   const browser = nameIn(userAgent, browsers) ?? 'Unknown browser'

@@ -5,6 +5,7 @@ import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
+import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import type { NewAccessToken } from './access-tokens'
 
@@ -41,12 +42,7 @@ export function NewToken({ userId, baseUrl, token, onDismiss }: NewTokenProps) {
           />
           <p className="text-ink-muted text-sm">
             With these lines set, the examples of the{' '}
-            <a
-              href="/docs/api"
-              target="_blank"
-              rel="noreferrer"
-              className="font-medium text-accent underline underline-offset-3"
-            >
+            <a href="/docs/api" target="_blank" rel="noreferrer" className={textLink}>
               API documentation
               <span className="sr-only"> (opens in a new tab)</span>
             </a>{' '}

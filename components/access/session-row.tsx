@@ -1,9 +1,8 @@
 'use client'
 
 import { Monitor, Smartphone } from 'lucide-react'
-import { endSession } from '@/contract/access'
-import { call } from '../api'
 import { ConfirmedButton } from '../confirmed-button'
+import { call } from '../load-contract'
 import { signOutHere } from '../sign-out'
 import { Badge } from '../ui/badge'
 import { LocalTime } from '../ui/local-time'
@@ -80,7 +79,7 @@ export function SessionRow({ userId, session, renderedAt, onEnded }: SessionRowP
           }
           keep="Keep it"
           confirm="Yes, sign it out"
-          act={() => call(endSession, { userId, sessionId }).catch(unlessGone)}
+          act={() => call('endSession', { userId, sessionId }).catch(unlessGone)}
           onDone={onEnded}
         />
       )}

@@ -3,11 +3,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import Link from 'next/link'
 import { useState } from 'react'
-import { endOtherSessions } from '@/contract/access'
-import { call } from '../api'
 import { ConfirmedButton } from '../confirmed-button'
 import { type EmailStatus, emailStatusKey, pendingOf, useEmailStatus } from '../email/email-status'
+import { call } from '../load-contract'
+import { LiveRegion } from '../ui/announcement'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
+import { textLink } from '../ui/text-link'
 import { deviceOf } from './device'
 import { type Outcome, OutcomeAlert } from './outcome'
 import { SessionRow } from './session-row'
@@ -22,7 +23,7 @@ interface SessionSettingsProps {
 
 export function SessionSettings({ userId, initialSessions, initialStatus, renderedAt }: SessionSettingsProps) {
   const queryClient = useQueryClient()
-  const sessions = useSessions(userId, initialSessions)
+  const sessions = useSessions(userId, initialSessions, renderedAt)
   const pending = pendingOf(useEmailStatus(userId, initialStatus, renderedAt))
   const [outcome, setOutcome] = useState<Outcome | null>(null)
   const others = sessions.filter(({ current }) => !current)
@@ -33,9 +34,7 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
 
   return (
     <div className="space-y-6">
-      <div aria-live="polite" className="empty:sr-only">
-        {outcome && <OutcomeAlert key={outcome.id} outcome={outcome} />}
-      </div>
+      <LiveRegion>{outcome && <OutcomeAlert key={outcome.id} outcome={outcome} />}</LiveRegion>
       <Card>
         <CardHeader
           title="Signed in"
@@ -64,7 +63,7 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
         {others.length > 0 && (
           <CardFooter>
             <p className="text-ink-muted text-sm">
-              <Link href="/settings/access-tokens" className="font-medium text-accent underline underline-offset-3">
+              <Link href="/settings/access-tokens" className={textLink}>
                 Access tokens
               </Link>{' '}
               keep working until you revoke them.
@@ -90,7 +89,7 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
               }
               keep="Keep them signed in"
               confirm="Yes, sign them out"
-              act={() => call(endOtherSessions, { userId })}
+              act={() => call('endOtherSessions', { userId })}
               onDone={() => {
                 setOutcome({
                   id: 'others',

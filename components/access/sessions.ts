@@ -1,21 +1,18 @@
 'use client'
 
-import { useQuery } from '@tanstack/react-query'
-import { listSessions } from '@/contract/access'
+import type { listSessions } from '@/contract/access'
 import type { Answer } from '@/contract/define'
-import { call } from '../api'
+import { call } from '../load-contract'
+import { useRenderedQuery } from '../use-rendered-query'
 
 export type Session = Answer<typeof listSessions>['sessions'][number]
 
 export const sessionsKey = (userId: string) => ['sessions', userId] as const
 
-/** The sessions as the server rendered them, then as they are: read again on focus. */
-export function useSessions(userId: string, initial: Session[]): Session[] {
-  const { data } = useQuery({
+export const useSessions = (userId: string, initialData: Session[], renderedAt: string): Session[] =>
+  useRenderedQuery({
     queryKey: sessionsKey(userId),
-    queryFn: async () => (await call(listSessions, { userId })).sessions,
-    initialData: initial,
-    refetchOnWindowFocus: 'always',
+    read: async () => (await call('listSessions', { userId })).sessions,
+    initialData,
+    renderedAt,
   })
-  return data
-}

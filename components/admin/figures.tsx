@@ -10,7 +10,7 @@ interface FiguresProps {
     deliveries: { waiting: number; dead: number }
     silentApps: number
   }
-  /** A count of withdrawals above it stands for all that are beyond. */
+  /** A larger count of withdrawals is shown as “more than this”. */
   maxCounted: number
 }
 
@@ -57,7 +57,7 @@ interface FigureProps {
   label: string
   count: number
   max?: number
-  /** Anything but zero wants to be looked at. */
+  /** Any count but zero needs attention. */
   alarming?: boolean
 }
 

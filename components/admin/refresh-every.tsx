@@ -3,7 +3,7 @@
 import { useRouter } from 'next/navigation'
 import { useEffect } from 'react'
 
-/** Reads the page's figures again while somebody can see them. */
+/** Refreshes the page while its tab is visible. */
 export function RefreshEvery({ seconds }: { seconds: number }) {
   const router = useRouter()
   useEffect(() => {

@@ -7,11 +7,11 @@ import { FieldError } from '../ui/field'
 
 interface RetryButtonProps {
   withdrawalId: string
-  /** So far; one more, and what was asked for has been done. */
+  /** The attempts so far. One more shows that the retry has run. */
   attempts: number
 }
 
-/** Makes what failed due now; the next sweep tries it. */
+/** Makes the failed steps and deliveries due now, so that the next sweep tries them. */
 export function RetryButton({ withdrawalId, attempts }: RetryButtonProps) {
   const router = useRouter()
   const retry = useMutation({

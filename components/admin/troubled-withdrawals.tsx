@@ -68,7 +68,7 @@ function TroubledWithdrawal({ withdrawal, renderedAt }: { withdrawal: Withdrawal
             Started <RelativeTime dateTime={startedAt.toISOString()} renderedAt={renderedAt} />
           </p>
         </div>
-        {/* What was never tried has nothing to be tried again. */}
+        {/* A withdrawal without a failed attempt has nothing to retry. */}
         {attempts > 0 && <RetryButton withdrawalId={withdrawalId} attempts={attempts} />}
       </div>
       <ul className="space-y-3 border-line border-l-2 pl-4">

@@ -2,7 +2,7 @@ import { CopyButton } from '../ui/copy-button'
 
 interface CodeBlockProps {
   title: string
-  /** What the copy button copies, in words. */
+  /** Names the copied text for screen readers. */
   label: string
   code: string
 }

@@ -28,7 +28,7 @@ export function Rows({ rows }: RowsProps) {
   )
 }
 
-/** A description of the contract, with its `code` set as code. */
+/** A description of the contract, whose `code` is set as code. */
 export function Described({ text }: { text: string }) {
   return text.split('`').map((part, index) => (index % 2 ? <Code key={part}>{part}</Code> : part))
 }

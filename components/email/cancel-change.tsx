@@ -1,8 +1,8 @@
 'use client'
 
 import { ConfirmedButton } from '../confirmed-button'
+import { call } from '../load-contract'
 import type { Pending } from './email-status'
-import { loadCalls } from './load-calls'
 
 interface CancelChangeProps {
   userId: string
@@ -26,7 +26,7 @@ export function CancelChange({ userId, pending, onCancelled, onRefused }: Cancel
       }
       keep="Keep it"
       confirm="Yes, cancel the change"
-      act={async () => (await loadCalls()).cancel(userId, pending.changeRequestId)}
+      act={() => call('cancelEmailChange', { userId, changeRequestId: pending.changeRequestId })}
       onDone={onCancelled}
       onRefused={onRefused}
     />

@@ -5,43 +5,43 @@ import { useEffect } from 'react'
 import { useForm } from 'react-hook-form'
 import type { Body } from '@/contract/define'
 import type { changeEmail } from '@/contract/email'
+import { DEFAULT_VERIFICATION_METHOD, VERIFICATION_METHODS } from '@/contract/vocabulary'
 import { fieldText } from '../error-text'
+import { FormCard } from '../form-card'
+import { call, rulesOf } from '../load-contract'
 import { showError } from '../show-error'
-import { Alert } from '../ui/alert'
-import { Button } from '../ui/button'
-import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { CurrentPasswordField, RadioField, TextField } from '../ui/field'
-import { emailStatusKey } from './email-status'
-import { loadCalls, rulesOf } from './load-calls'
+import { emailStatusKey, METHOD_TEXTS } from './email-status'
 
 interface ChangeEmailFormProps {
   userId: string
   currentEmail: string
-  /** The address that waits now; a new change takes its place. */
+  /** The address of the pending change, which a new change supersedes. */
   pendingEmail: string | undefined
-  /** The address of a change that ran out, offered once more. */
+  /** The address of a change that has expired or ended, offered again. */
   suggestion: string | undefined
   onSent: () => void
 }
 
 type Values = Body<typeof changeEmail>
-const resolver = rulesOf<Values>((calls) => calls.changeRules)
+const resolver = rulesOf<Values>((rules) => rules.changeEmailRules)
 
-const methods = [
-  { value: 'email_code', label: 'Code', description: 'Type six digits on this page' },
-  { value: 'email_link', label: 'Link', description: 'Open it and press one button' },
-]
+const methods = VERIFICATION_METHODS.map((value) => ({
+  value,
+  label: METHOD_TEXTS[value].label,
+  description: METHOD_TEXTS[value].description,
+}))
 
 export function ChangeEmailForm({ userId, currentEmail, pendingEmail, suggestion, onSent }: ChangeEmailFormProps) {
   const queryClient = useQueryClient()
-  // No default values: what was typed before React took over stays in the fields.
+  // Without default values, what was typed before React took over stays in the fields.
   const form = useForm<Values>({ resolver })
   const { errors } = form.formState
   const change = useMutation({
-    mutationFn: async (body: Values) => (await loadCalls()).change(userId, body),
+    mutationFn: (body: Values) => call('changeEmail', { userId }, body),
     onSuccess: async () => {
       onSent()
-      // Not reset(): it leaves no radio checked.
+      // Not reset(), because it unchecks the radio buttons.
       form.setValue('new_email', '')
       form.setValue('current_password', '')
       await queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
@@ -54,54 +54,43 @@ export function ChangeEmailForm({ userId, currentEmail, pendingEmail, suggestion
   }, [suggestion, form])
 
   return (
-    <Card>
-      <form
-        method="post"
-        noValidate
-        onFocus={() => void loadCalls().catch(() => {})}
-        onSubmit={form.handleSubmit((body) => change.mutate(body))}
-      >
-        <CardHeader
-          title={pendingEmail ? 'Use a different address' : 'Change address'}
-          description={
-            pendingEmail
-              ? 'A new change takes the place of the pending one, whose code and link stop working.'
-              : 'We send a message to the new address. Nothing changes until you confirm it from there.'
-          }
-        />
-        <CardBody className="space-y-5">
-          <TextField
-            label="New email"
-            inputMode="email"
-            autoComplete="email"
-            autoCapitalize="none"
-            autoCorrect="off"
-            spellCheck={false}
-            error={fieldText(errors.new_email)}
-            {...form.register('new_email', { setValueAs: (text: string) => text.trim() })}
-          />
-          <CurrentPasswordField
-            email={currentEmail}
-            hint="So that nobody else can move your account to their address."
-            error={fieldText(errors.current_password)}
-            {...form.register('current_password')}
-          />
-          <RadioField
-            legend="Confirm with"
-            hint="Every message carries both; your choice comes first."
-            options={methods}
-            defaultValue="email_code"
-            error={fieldText(errors.verification_method)}
-            {...form.register('verification_method')}
-          />
-          {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
-        </CardBody>
-        <CardFooter className="justify-end">
-          <Button type="submit" pending={form.formState.isSubmitting || change.isPending} className="w-full sm:w-auto">
-            Send verification
-          </Button>
-        </CardFooter>
-      </form>
-    </Card>
+    <FormCard
+      title={pendingEmail ? 'Use a different address' : 'Change address'}
+      description={
+        pendingEmail
+          ? 'A new change takes the place of the pending one, whose code and link stop working.'
+          : 'We send a message to the new address. Nothing changes until you confirm it from there.'
+      }
+      bodyClassName="space-y-5"
+      error={errors.root?.message}
+      submit="Send verification"
+      pending={form.formState.isSubmitting || change.isPending}
+      onSubmit={form.handleSubmit((body) => change.mutate(body))}
+    >
+      <TextField
+        label="New email"
+        inputMode="email"
+        autoComplete="email"
+        autoCapitalize="none"
+        autoCorrect="off"
+        spellCheck={false}
+        error={fieldText(errors.new_email)}
+        {...form.register('new_email', { setValueAs: (text: string) => text.trim() })}
+      />
+      <CurrentPasswordField
+        email={currentEmail}
+        hint="So that nobody else can move your account to their address."
+        error={fieldText(errors.current_password)}
+        {...form.register('current_password')}
+      />
+      <RadioField
+        legend="Confirm with"
+        hint="Every message carries both; your choice comes first."
+        options={methods}
+        defaultValue={DEFAULT_VERIFICATION_METHOD}
+        error={fieldText(errors.verification_method)}
+        {...form.register('verification_method')}
+      />
+    </FormCard>
   )
 }

@@ -16,7 +16,7 @@ interface CodeFieldProps extends ComponentProps<'input'> {
   action: ReactNode
 }
 
-/** One text input over six drawn cells. A paste may bring spaces, dashes or the words around the code. */
+/** One text input over six drawn cells. A pasted text may hold spaces, dashes or the words around the code. */
 export function CodeField({ label, hint, error, action, ...rest }: CodeFieldProps) {
   const id = useId()
   return (

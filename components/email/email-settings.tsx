@@ -4,6 +4,7 @@ import { BadgeCheck, CircleDashed } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { errorText } from '../error-text'
+import { LiveRegion } from '../ui/announcement'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
@@ -29,7 +30,7 @@ export function EmailSettings({ userId, initialStatus, renderedAt }: EmailSettin
     setKnown(status)
     const found = noticeBetween(known, status)
     const isSaid = found?.changeRequestId === notice?.changeRequestId
-    // What looked replaced may have been verified in another place.
+    // A change that looked replaced may have been verified in another browser.
     const wasVerified = notice?.outcome === 'replaced' && found?.outcome === 'changed'
     if (found && (!isSaid || wasVerified)) setNotice(found)
   }
@@ -40,9 +41,9 @@ export function EmailSettings({ userId, initialStatus, renderedAt }: EmailSettin
 
   return (
     <div className="space-y-6">
-      <div aria-live="polite" className="empty:sr-only">
+      <LiveRegion>
         {notice && <NoticeAlert key={`${notice.changeRequestId} ${notice.byPress}`} notice={notice} />}
-      </div>
+      </LiveRegion>
       <CurrentAddress status={status} />
       {shown && (
         <PendingChange

@@ -1,18 +1,18 @@
 'use client'
 
 import { Alert } from '../ui/alert'
+import { Announcement } from '../ui/announcement'
 import { serverNow } from '../ui/server-clock'
-import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { type EmailStatus, pendingOf } from './email-status'
 
-/** What became of a change request, said once above the page until the next change is sent. */
+/** The end of a change request. The page shows it until the next change is sent. */
 export type Notice = { changeRequestId: string; newEmail: string; byPress: boolean } & (
   | { outcome: 'changed'; oldEmail: string; notified: boolean }
   | { outcome: 'cancelled' | 'expired' | 'gone' | 'replaced' }
   | { outcome: 'ended'; text: string }
 )
 
-/** What a newer status says about the change that was pending: it may have been verified or cancelled in another place. */
+/** What a newer status says about the change that was pending. Another browser may have verified or cancelled it. */
 export function noticeBetween(before: EmailStatus, after: EmailStatus): Notice | null {
   const was = pendingOf(before)
   if (!was || pendingOf(after)?.changeRequestId === was.changeRequestId) return null
@@ -29,18 +29,11 @@ export function noticeBetween(before: EmailStatus, after: EmailStatus): Notice |
   return { ...about, outcome: Date.parse(was.expiresAt) <= serverNow() + 1000 ? 'expired' : 'gone' }
 }
 
-export function NoticeAlert({ notice }: { notice: Notice }) {
-  const ref = useFocusOnMount<HTMLDivElement>(notice.byPress || 'if-lost')
-  return (
-    <div
-      ref={ref}
-      tabIndex={-1}
-      className="fade-in slide-in-from-top-1 scroll-mt-6 animate-in rounded-xl outline-none duration-200"
-    >
-      <NoticeText notice={notice} />
-    </div>
-  )
-}
+export const NoticeAlert = ({ notice }: { notice: Notice }) => (
+  <Announcement takesFocus={notice.byPress || 'if-lost'}>
+    <NoticeText notice={notice} />
+  </Announcement>
+)
 
 function NoticeText({ notice }: { notice: Notice }) {
   switch (notice.outcome) {

@@ -7,34 +7,37 @@ import type { Answer } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
 import { ApiError, ERRORS } from '@/contract/errors'
 import { fieldText } from '../error-text'
+import { call, preloadContract, rulesOf } from '../load-contract'
 import { showError } from '../show-error'
 import { Alert } from '../ui/alert'
+import { LiveRegion } from '../ui/announcement'
 import { Badge } from '../ui/badge'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { Countdown } from '../ui/countdown'
+import { ErrorAlert } from '../ui/error-alert'
+import { Fact } from '../ui/facts'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { CancelChange } from './cancel-change'
 import { CodeField } from './code-field'
-import { emailStatusKey, type Pending } from './email-status'
-import { loadCalls, rulesOf } from './load-calls'
+import { emailStatusKey, METHOD_TEXTS, type Pending } from './email-status'
 import { ResendMessage } from './resend-message'
 
 interface PendingChangeProps {
   userId: string
   pending: Pending
   renderedAt: string
-  /** When it appears in answer to a press. */
+  /** True when it appears after a press. */
   takesFocus: boolean
   onVerified: (answer: Answer<typeof verifyEmail>) => void
   onCancelled: () => void
-  /** The request can no longer be verified; the reason in the words of the service. */
+  /** The request can no longer be verified, for the reason in `error`. */
   onEnded: (error: ApiError) => void
 }
 
-const resolver = rulesOf((calls) => calls.codeRules)
+const resolver = rulesOf((rules) => rules.codeRules)
 
-/** What ends the request: a refusal that says so, and the wrong code that took the last attempt. */
+/** A refusal that ends the request: one that says so, or the wrong code that used the last attempt. */
 function endOf(error: unknown, attemptsRemaining: number): ApiError | null {
   if (!(error instanceof ApiError)) return null
   if (error.code === 'EMAIL_003' && attemptsRemaining <= 1)
@@ -42,7 +45,7 @@ function endOf(error: unknown, attemptsRemaining: number): ApiError | null {
   return ['EMAIL_004', 'EMAIL_005', 'EMAIL_006'].includes(error.code) ? error : null
 }
 
-/** On a phone the button may be the last thing that is seen. */
+/** On a phone the alert may be below the visible part of the page. */
 const showWhole = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' })
 
 export function PendingChange({
@@ -68,8 +71,8 @@ export function PendingChange({
     return refresh()
   }
   const verify = useMutation({
-    mutationFn: async ({ verification_code }: { verification_code: string }) =>
-      (await loadCalls()).verify(userId, { change_request_id: pending.changeRequestId, verification_code }),
+    mutationFn: ({ verification_code }: { verification_code: string }) =>
+      call('verifyEmail', { userId }, { change_request_id: pending.changeRequestId, verification_code }),
     onMutate: () => setSentAgain(false),
     onSuccess: async (answer) => {
       onVerified(answer)
@@ -81,16 +84,17 @@ export function PendingChange({
   const { attemptsRemaining } = pending
   return (
     <Card>
-      <form method="post" noValidate onSubmit={form.handleSubmit((body) => verify.mutate(body))}>
+      <form
+        method="post"
+        noValidate
+        onFocus={preloadContract}
+        onSubmit={form.handleSubmit((body) => verify.mutate(body))}
+      >
         <CardHeader title="Pending change" headingRef={heading} aside={<Badge tone="warning">Waiting for you</Badge>} />
         <CardBody className="space-y-5 pt-3">
           <div className="space-y-1.5">
             <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">{pending.newEmail}</p>
-            <p className="text-ink-muted">
-              {pending.method === 'email_code'
-                ? 'We sent a message to this address. Enter the code from it, or open its link.'
-                : 'We sent a message to this address. Open its link, or enter its code here.'}
-            </p>
+            <p className="text-ink-muted">{METHOD_TEXTS[pending.method].pending}</p>
           </div>
           <CodeField
             label="Verification code"
@@ -103,27 +107,21 @@ export function PendingChange({
             }
             {...form.register('verification_code')}
           />
-          {errors.root && <Alert ref={showWhole} tone="danger" role="alert" title={errors.root.message} />}
-          <div aria-live="polite" className="empty:sr-only">
+          <ErrorAlert ref={showWhole}>{errors.root?.message}</ErrorAlert>
+          <LiveRegion>
             {sentAgain && (
               <Alert tone="success" title="A new message is on its way">
                 <p>Use the code or link from it. Earlier ones no longer work.</p>
               </Alert>
             )}
-          </div>
+          </LiveRegion>
           <dl className="flex flex-wrap gap-x-8 gap-y-2 text-sm">
-            <div className="flex gap-1.5">
-              <dt className="text-ink-muted">Time left</dt>
-              <dd className="font-medium">
-                <Countdown until={pending.expiresAt} renderedAt={renderedAt} />
-              </dd>
-            </div>
-            <div className="flex gap-1.5">
-              <dt className="text-ink-muted">Attempts left</dt>
-              <dd className={attemptsRemaining <= 2 ? 'font-medium text-danger' : 'font-medium'}>
-                {attemptsRemaining}
-              </dd>
-            </div>
+            <Fact label="Time left" className="font-medium">
+              <Countdown until={pending.expiresAt} renderedAt={renderedAt} />
+            </Fact>
+            <Fact label="Attempts left" className={attemptsRemaining <= 2 ? 'font-medium text-danger' : 'font-medium'}>
+              {attemptsRemaining}
+            </Fact>
           </dl>
         </CardBody>
       </form>
@@ -135,7 +133,7 @@ export function PendingChange({
           userId={userId}
           pending={pending}
           renderedAt={renderedAt}
-          // Not when it is sent: the newest code may be typed before the answer comes.
+          // Cleared at the press and not at the answer, because the newest code may be typed before the answer comes.
           onStart={() => {
             setSentAgain(false)
             form.reset({ verification_code: '' })

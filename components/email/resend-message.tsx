@@ -3,12 +3,13 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { VerificationMethod } from '@/contract/email'
+import { VERIFICATION_METHODS } from '@/contract/vocabulary'
+import { call } from '../load-contract'
 import { Button } from '../ui/button'
 import { onTheClock } from '../ui/duration'
 import { RadioField } from '../ui/field'
 import { useServerTime } from '../ui/server-clock'
-import type { Pending } from './email-status'
-import { loadCalls } from './load-calls'
+import { METHOD_TEXTS, type Pending } from './email-status'
 
 interface ResendMessageProps {
   userId: string
@@ -19,21 +20,19 @@ interface ResendMessageProps {
   onError: (error: unknown) => Promise<void>
 }
 
-const options: { value: VerificationMethod; label: string }[] = [
-  { value: 'email_code', label: 'Code first' },
-  { value: 'email_link', label: 'Link first' },
-]
+const options = VERIFICATION_METHODS.map((value) => ({ value, label: METHOD_TEXTS[value].first }))
 
 export function ResendMessage({ userId, pending, renderedAt, onStart, onSent, onError }: ResendMessageProps) {
   const [chosen, setChosen] = useState<VerificationMethod>()
   const method = chosen ?? pending.method
   const wait = Math.ceil((Date.parse(pending.resendAvailableAt) - useServerTime(renderedAt)) / 1000)
   const resend = useMutation({
-    mutationFn: async () =>
-      (await loadCalls()).resend(userId, {
-        change_request_id: pending.changeRequestId,
-        verification_method: method,
-      }),
+    mutationFn: () =>
+      call(
+        'resendVerification',
+        { userId },
+        { change_request_id: pending.changeRequestId, verification_method: method },
+      ),
     onMutate: onStart,
     onSuccess: onSent,
     onError,

@@ -1,22 +1,22 @@
 'use client'
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { ArrowDown, CircleCheck, Link2Off, LogIn, type LucideIcon, MailCheck } from 'lucide-react'
+import { ArrowDown, CircleCheck, Link2Off, LogIn, MailCheck } from 'lucide-react'
 import Link from 'next/link'
 import { useRouter } from 'next/navigation'
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import type { Answer } from '@/contract/define'
-import { verifyEmail } from '@/contract/email'
+import type { verifyEmail } from '@/contract/email'
 import { ApiError } from '@/contract/errors'
-import { call } from '../api'
 import { errorText } from '../error-text'
+import { call } from '../load-contract'
 import { signOutHere } from '../sign-out'
-import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { Countdown } from '../ui/countdown'
+import { ErrorAlert } from '../ui/error-alert'
 import { serverNow, useServerTime } from '../ui/server-clock'
-import { useFocusOnMount } from '../ui/use-focus-on-mount'
+import { StatusCard } from '../ui/status-card'
 import { type EmailStatus, emailStatusKey, type Pending, pendingOf, useEmailStatus } from './email-status'
 import { clearLinkSecret, fragmentOf, isSpent, type LinkSecret, useLinkSecret } from './link-secret'
 
@@ -58,7 +58,7 @@ function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
   const [expiresAt, setExpiresAt] = useState<string>()
   const [isReplaced, setReplaced] = useState(false)
 
-  // Once it has expired, the status tells no more of it.
+  // The status no longer names a change that has expired.
   if (isHere && pending.expiresAt !== expiresAt) setExpiresAt(pending.expiresAt)
   if (isReplaced) return <Replaced />
   if (!isHere && expiresAt && Date.parse(expiresAt) <= serverNow() + 1000) return <Expired />
@@ -79,7 +79,7 @@ function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
 interface ConfirmProps extends RedeemProps {
   pending: Pending
   currentEmail: string
-  /** Another press would only take an attempt from the newest message. */
+  /** A newer message has replaced this link, so another press would only use up one of its attempts. */
   onReplaced: () => void
 }
 
@@ -88,7 +88,7 @@ function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone, on
   const queryClient = useQueryClient()
   const refresh = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(reader.userId) })
   const verify = useMutation({
-    mutationFn: () => call(verifyEmail, { userId: reader.userId }, secret),
+    mutationFn: () => call('verifyEmail', { userId: reader.userId }, secret),
     onSuccess: (answer) => {
       clearLinkSecret()
       onDone(answer)
@@ -103,7 +103,8 @@ function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone, on
   const isOver = useServerTime(renderedAt) >= Date.parse(pending.expiresAt)
 
   return (
-    <Screen
+    <StatusCard
+      heading="h1"
       icon={MailCheck}
       title="Verify your new address"
       text={
@@ -129,7 +130,7 @@ function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone, on
           </span>
         </div>
       </dl>
-      {verify.error && <Alert tone="danger" role="alert" title={errorText(verify.error)} />}
+      <ErrorAlert>{verify.error ? errorText(verify.error) : undefined}</ErrorAlert>
       <Button className={wide} disabled={isOver} pending={verify.isPending} onClick={() => verify.mutate()}>
         Verify my new address
       </Button>
@@ -137,13 +138,14 @@ function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone, on
         The link works for another <Countdown until={pending.expiresAt} renderedAt={renderedAt} />. Not yours? Close
         this page: nothing changes until you press the button.
       </p>
-    </Screen>
+    </StatusCard>
   )
 }
 
 function Changed({ answer }: { answer: Answer<typeof verifyEmail> }) {
   return (
-    <Screen
+    <StatusCard
+      heading="h1"
       icon={CircleCheck}
       tone="success"
       announce
@@ -156,13 +158,14 @@ function Changed({ answer }: { answer: Answer<typeof verifyEmail> }) {
       }
     >
       <ToSettings />
-    </Screen>
+    </StatusCard>
   )
 }
 
 function SignInFirst({ secret }: { secret: LinkSecret }) {
   return (
-    <Screen
+    <StatusCard
+      heading="h1"
       icon={LogIn}
       title="Sign in to verify your address"
       text="Only the owner of the account can confirm its new address. Sign in, and we bring you back to this link."
@@ -173,13 +176,14 @@ function SignInFirst({ secret }: { secret: LinkSecret }) {
       <p className="text-ink-muted text-sm">
         Did you not ask for this? Close this page: nothing changes, and the link expires by itself.
       </p>
-    </Screen>
+    </StatusCard>
   )
 }
 
 function Replaced() {
   return (
-    <Screen
+    <StatusCard
+      heading="h1"
       icon={Link2Off}
       tone="warning"
       announce
@@ -187,13 +191,14 @@ function Replaced() {
       text="Open the link in the newest one, or enter its 6-digit code in the settings."
     >
       <ToSettings>Enter the code in settings</ToSettings>
-    </Screen>
+    </StatusCard>
   )
 }
 
 function Expired() {
   return (
-    <Screen
+    <StatusCard
+      heading="h1"
       icon={Link2Off}
       tone="warning"
       announce
@@ -201,26 +206,28 @@ function Expired() {
       text="Your current address stays. To try again, start a new change in the settings."
     >
       <ToSettings />
-    </Screen>
+    </StatusCard>
   )
 }
 
 function Spent() {
   return (
-    <Screen
+    <StatusCard
+      heading="h1"
       icon={CircleCheck}
       title="This link has been used"
       text="It has done its work: your address was changed. The settings show the one that you sign in with."
     >
       <ToSettings />
-    </Screen>
+    </StatusCard>
   )
 }
 
 function NotThisAccount({ secret, status }: { secret: LinkSecret; status: EmailStatus }) {
   const leave = useMutation({ mutationFn: () => signOutHere(signInPath + fragmentOf(secret)) })
   return (
-    <Screen
+    <StatusCard
+      heading="h1"
       icon={Link2Off}
       tone="warning"
       title="This link does not work here"
@@ -236,34 +243,35 @@ function NotThisAccount({ secret, status }: { secret: LinkSecret; status: EmailS
       <Button variant="secondary" className={wide} pending={leave.isPending} onClick={() => leave.mutate()}>
         Sign in to another account
       </Button>
-      {leave.error && <Alert tone="danger" role="alert" title={errorText(leave.error)} />}
-    </Screen>
+      <ErrorAlert>{leave.error ? errorText(leave.error) : undefined}</ErrorAlert>
+    </StatusCard>
   )
 }
 
 function NoSecret() {
   return (
-    <Screen
+    <StatusCard
+      heading="h1"
       icon={Link2Off}
       tone="warning"
       title="This link is not complete"
       text="The part after the # is missing or damaged. Open the link from the message once more, or copy it whole into the address bar. The 6-digit code of the same message works in the settings."
     >
       <ToSettings>Enter the code in settings</ToSettings>
-    </Screen>
+    </StatusCard>
   )
 }
 
 function Reading() {
   return (
-    <Screen icon={MailCheck} title="Verify your new address" text="Reading the link…">
+    <StatusCard heading="h1" icon={MailCheck} title="Verify your new address" text="Reading the link…">
       <noscript>
         <p>
           This page needs JavaScript to read the link. Without it, enter the 6-digit code of the same message with the
           API.
         </p>
       </noscript>
-    </Screen>
+    </StatusCard>
   )
 }
 
@@ -272,35 +280,3 @@ const ToSettings = ({ children = 'Go to settings' }: { children?: string }) => (
     {children}
   </Link>
 )
-
-interface ScreenProps {
-  icon: LucideIcon
-  tone?: 'accent' | 'success' | 'warning'
-  title: string
-  text: ReactNode
-  /** Takes the focus when it appears, since the pressed button is gone. */
-  announce?: boolean
-  children: ReactNode
-}
-
-const tones = {
-  accent: 'bg-accent-soft text-accent',
-  success: 'bg-success-soft text-success',
-  warning: 'bg-warning-soft text-warning',
-}
-
-function Screen({ icon: Icon, tone = 'accent', title, text, announce = false, children }: ScreenProps) {
-  const words = useFocusOnMount<HTMLDivElement>(announce)
-  return (
-    <>
-      <span className={`grid size-11 place-items-center rounded-full ${tones[tone]}`}>
-        <Icon className="size-5" aria-hidden />
-      </span>
-      <div ref={words} tabIndex={-1} role={announce ? 'status' : undefined} className="mt-5 outline-none">
-        <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">{title}</h1>
-        <p className="mt-2 text-ink-muted">{text}</p>
-      </div>
-      <div className="mt-6 space-y-4">{children}</div>
-    </>
-  )
-}

@@ -4,7 +4,7 @@ import { LocalTime } from '../ui/local-time'
 
 interface MessageViewProps {
   message: { at: string; to: string; from: string; subject: string; html: string; text: string }
-  /** Otherwise it stands beside the list where there is room for both. */
+  /** A narrow screen shows the message only if it was chosen, a wide one beside the list. */
   isChosen: boolean
 }
 
@@ -34,7 +34,7 @@ export function MessageView({ message, isChosen }: MessageViewProps) {
       </header>
       <iframe
         title="Message"
-        // No scripts, no forms, no origin; a link may open a window of its own.
+        // No scripts, no forms and no origin. A link may open a window of its own.
         sandbox="allow-popups allow-popups-to-escape-sandbox"
         srcDoc={message.html}
         className="block h-[46rem] w-full border-0"

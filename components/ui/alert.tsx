@@ -21,7 +21,7 @@ interface AlertProps extends Omit<ComponentProps<'div'>, 'title'>, VariantProps<
   title: ReactNode
 }
 
-/** Says what happened and what to do. Give it role="alert" where it appears in answer to a press. */
+/** Says what happened and what to do. An alert that appears after a press needs role="alert". */
 export function Alert({ tone, title, className, children, ...rest }: AlertProps) {
   const Icon = icons[tone ?? 'info']
   return (

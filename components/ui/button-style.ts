@@ -1,6 +1,6 @@
 import { cva } from 'class-variance-authority'
 
-/** Also for a link that should look like a button. */
+/** Links that look like buttons use it too. */
 export const buttonStyle = cva(
   'inline-flex shrink-0 select-none items-center justify-center gap-2 whitespace-nowrap rounded-lg border font-medium text-[0.9375rem] leading-none transition-colors duration-150 aria-busy:cursor-progress data-[inactive]:cursor-not-allowed',
   {

@@ -8,7 +8,7 @@ import { cn } from './class-names'
 import { useHydrated } from './use-hydrated'
 
 interface ButtonProps extends ComponentProps<'button'>, VariantProps<typeof buttonStyle> {
-  /** The action is on its way: the button keeps its place and size and takes no second press. */
+  /** The action is running: the button keeps its place and size and ignores further presses. */
   pending?: boolean
 }
 
@@ -22,7 +22,7 @@ export function Button({
   children,
   ...rest
 }: ButtonProps) {
-  // Before its handler is attached a press would be lost, or send the form by the browser's own means.
+  // Before hydration a press would be lost, or the browser would submit the form itself.
   const hydrated = useHydrated()
   const isInert = disabled || pending
   return (
@@ -30,7 +30,7 @@ export function Button({
       type="button"
       className={cn(buttonStyle({ variant, size }), 'relative', className)}
       disabled={!hydrated}
-      // With `disabled` it would drop the focus of the one who has just pressed it.
+      // Not `disabled` after hydration, because that would drop the focus of the pressed button.
       aria-disabled={isInert || undefined}
       onClick={isInert ? (event) => event.preventDefault() : onClick}
       data-inactive={disabled || undefined}

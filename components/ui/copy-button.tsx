@@ -6,7 +6,7 @@ import { Button } from './button'
 
 interface CopyButtonProps {
   text: string
-  /** What is copied, for those who do not see where the button stands: “Copy the curl example”. */
+  /** Names the copied text for screen readers: “Copy the curl example”. */
   label: string
 }
 

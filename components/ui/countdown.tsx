@@ -5,11 +5,11 @@ import { useServerTime } from './server-clock'
 
 interface CountdownProps {
   until: string
-  /** When the server rendered the page: what it and the first render in the browser count from. */
+  /** When the server rendered the page. The server and the first render in the browser count from it. */
   renderedAt: string
 }
 
-/** The time left, live. Not announced: a screen reader reads it when it comes by. */
+/** The time left, updated live. Screen readers do not announce each change. */
 export function Countdown({ until, renderedAt }: CountdownProps) {
   const seconds = (Date.parse(until) - useServerTime(renderedAt)) / 1000
   return (

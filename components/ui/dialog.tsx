@@ -4,16 +4,16 @@ import { type ReactNode, useEffect, useId, useRef } from 'react'
 
 interface DialogProps {
   open: boolean
-  /** What was asked for is on its way: the dialog stays until the answer is there. */
+  /** The action is running: the dialog stays open until its answer arrives. */
   busy?: boolean
   onClose: () => void
   title: string
   description: ReactNode
-  /** The buttons; the harmless one first in the document, so that it takes the focus. */
+  /** The buttons. The harmless one comes first in the document, so that it takes the focus. */
   children: ReactNode
 }
 
-/** The browser's own modal dialog: it traps and returns the focus, and adds no style tag that a strict policy would refuse. */
+/** The browser's own modal dialog. It traps and returns the focus, and needs no style tag, which the Content-Security-Policy would refuse. */
 export function Dialog({ open, busy = false, onClose, title, description, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
@@ -29,11 +29,11 @@ export function Dialog({ open, busy = false, onClose, title, description, childr
       ref={dialog}
       aria-labelledby={`${id}-title`}
       aria-describedby={`${id}-description`}
-      // Told at once: the close event may come after the next key, and after the dialog was asked for again.
+      // Not left to the close event, which may come after the dialog was opened again.
       onCancel={(event) => (busy ? event.preventDefault() : onClose())}
       onClose={() => {
         if (dialog.current?.open) return
-        // A second Escape closes it whatever onCancel says.
+        // The browser closes the dialog at a second Escape even if onCancel prevents it.
         if (open && busy) dialog.current?.showModal()
         else onClose()
       }}

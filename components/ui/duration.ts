@@ -7,7 +7,7 @@ const units = [
 
 const counted = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`
 
-/** “11 hours 59 minutes”, “5 minutes”, “9 seconds”: the two largest units down to the minute, rounded up so that it never says too little. */
+/** Such as “11 hours 59 minutes”, “5 minutes” or “9 seconds”: the two largest units, rounded up, so that nobody comes back too early. */
 export function inWords(seconds: number): string {
   const whole = seconds > 60 ? Math.ceil(seconds / 60) * 60 : Math.max(0, Math.ceil(seconds))
   const largest = units.findIndex(([, size]) => whole >= size)
@@ -17,11 +17,11 @@ export function inWords(seconds: number): string {
   const [smallerUnit, smallerSize] = next
   const rounded = Math.ceil(whole / smallerSize) * smallerSize
   const rest = Math.floor((rounded % size) / smallerSize)
-  const most = counted(Math.floor(rounded / size), unit)
-  return rest ? `${most} ${counted(rest, smallerUnit)}` : most
+  const largestInWords = counted(Math.floor(rounded / size), unit)
+  return rest ? `${largestInWords} ${counted(rest, smallerUnit)}` : largestInWords
 }
 
-/** “4:59”, “1:04:59” */
+/** Such as “4:59” or “1:04:59”. */
 export function onTheClock(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds))
   const two = (number: number) => String(number).padStart(2, '0')

@@ -32,7 +32,7 @@ function Hint({ id, children }: { id: string; children: ReactNode }) {
   )
 }
 
-/** Stays in the document while empty, so that a text put into it is announced. */
+/** Stays in the document while empty, so that screen readers announce the text that is put into it. */
 export function FieldError({ id, children }: { id: string; children: string | undefined }) {
   return (
     <div aria-live="polite">
@@ -59,7 +59,7 @@ export function TextField({ label, hint, error, className, ...rest }: FieldProps
   )
 }
 
-/** Who is signed in types the password once more; `hint` says what for. */
+/** Asks a person who is signed in for the password again; `hint` says why. */
 export function CurrentPasswordField({
   email,
   ...rest
@@ -110,7 +110,7 @@ export function PasswordField({ label, hint, error, className, ...rest }: FieldP
 }
 
 interface TextAreaFieldProps extends FieldProps, ComponentProps<'textarea'> {
-  /** Counted in code points, as the service counts. Nothing is cut off: too much is shown and refused. */
+  /** In code points, as the service counts. Longer texts are not cut but refused. */
   maxCharacters: number
 }
 
@@ -175,9 +175,9 @@ interface RadioFieldProps extends Described, Omit<ComponentProps<'input'>, 'defa
   legend: string
   options: readonly { value: string; label: string; description?: string }[]
   defaultValue?: string
-  /** With onChange, where the choice is kept outside. */
+  /** Given with onChange where the caller keeps the choice. */
   value?: string
-  /** `segments`: short labels side by side, for a choice that cannot be wrong; the legend is only spoken. `list`: one under the other. */
+  /** `segments`: short labels side by side, for a choice that cannot be wrong; only screen readers read the legend. `list`: one below the other. */
   appearance?: keyof typeof radioGroup
 }
 

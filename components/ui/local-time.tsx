@@ -13,12 +13,12 @@ interface LocalTimeProps {
   format?: keyof typeof formats
 }
 
-/** An instant in the viewer's time zone, in UTC until the browser, which alone knows it, takes over; with the time in the viewer's form. */
+/** An instant in the viewer's time zone and format. The server does not know them, so the first render shows UTC. */
 export function LocalTime({ dateTime, format = 'date-time' }: LocalTimeProps) {
   const hydrated = useHydrated()
   const instant = new Date(dateTime)
   const timeZone = hydrated ? undefined : 'UTC'
-  // Its month is a word of the sentence around it.
+  // A date alone stays English, because its month is a word of the English sentence around it.
   const locale = hydrated && format !== 'date' ? undefined : 'en-GB'
   const text = new Intl.DateTimeFormat(locale, { ...formats[format], timeZone }).format(instant)
   return (

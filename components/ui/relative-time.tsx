@@ -13,7 +13,7 @@ interface RelativeTimeProps {
   renderedAt: string
 }
 
-/** “just now”, “5 minutes ago”, “in 3 days” */
+/** Such as “just now”, “5 minutes ago” or “in 3 days”. */
 export function RelativeTime({ dateTime, renderedAt }: RelativeTimeProps) {
   const seconds = (Date.parse(dateTime) - useServerTime(renderedAt)) / 1000
   return <time dateTime={dateTime}>{distance(seconds)}</time>

@@ -7,8 +7,8 @@ let timer: ReturnType<typeof setInterval> | undefined
 const listeners = new Set<() => void>()
 
 /**
- * Learns the service's time from an answer. By the time it is read the service is further on, so the latest of what was seen is
- * the closest, and a countdown made from it never ends before the service's own.
+ * Learns the service's time from an answer. Every answer is older than its arrival, so the largest offset seen is the most exact, and
+ * a countdown made from it never ends before the service's own.
  */
 function noteServerTime(serverTime: number) {
   if (Number.isNaN(serverTime)) return
@@ -17,7 +17,7 @@ function noteServerTime(serverTime: number) {
   offset = sameClock ? Math.max(seen, offset ?? seen) : seen
 }
 
-/** `fetch`, which learns the service's time on the way: from the answer's timestamp, or from its Date header, which is cut to the second. */
+/** `fetch` that also learns the service's time, from the answer's timestamp or from its Date header, which has no milliseconds. */
 export const fetchOnServerClock: typeof fetch = async (input, init) => {
   const response = await fetch(input, init)
   const body = await response
@@ -28,7 +28,7 @@ export const fetchOnServerClock: typeof fetch = async (input, init) => {
   return response
 }
 
-/** The service's time in milliseconds, as well as this browser knows it. */
+/** The service's time in milliseconds, as exactly as this browser knows it. */
 export const serverNow = () => Date.now() + (offset ?? 0)
 
 const quarterSecond = () => Math.floor(serverNow() / 250) * 250
@@ -46,6 +46,6 @@ function subscribe(listener: () => void) {
   }
 }
 
-/** The service's time in milliseconds, rendered again four times a second; on the server and in the first render, when the page was made. */
+/** The service's time in milliseconds, updated four times a second. The server and the first render use the time of the page. */
 export const useServerTime = (renderedAt: string) =>
   useSyncExternalStore(subscribe, quarterSecond, () => Date.parse(renderedAt))

@@ -8,13 +8,13 @@ export interface Step {
   title: string
   description?: ReactNode
   state: StepStatus
-  /** When it was completed or is expected to be: a `<LocalTime>` or a sentence around one. */
+  /** The time of completion, actual or expected: a `<LocalTime>` or a sentence around one. */
   time?: ReactNode
 }
 
 const stateText: Record<StepStatus, string> = { pending: 'Waiting', processing: 'In progress', completed: 'Done' }
 
-/** A vertical list of steps, each with its state in words as well as in its mark. */
+/** A vertical list of steps. Each shows its state as a mark and in words. */
 export function Steps({ steps, label }: { steps: readonly Step[]; label: string }) {
   return (
     <ol aria-label={label}>

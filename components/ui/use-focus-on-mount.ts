@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 
-/** For what takes the place of the control that was pressed, or that may have held the focus; the element needs tabIndex={-1}. */
+/** Focuses an element that replaces the pressed control, or (`if-lost`) one that may have held the focus. The element needs tabIndex={-1}. */
 export function useFocusOnMount<E extends HTMLElement>(when: boolean | 'if-lost') {
   const ref = useRef<E>(null)
   const atMount = useRef(when)

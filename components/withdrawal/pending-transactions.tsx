@@ -16,7 +16,7 @@ export interface PendingTransaction {
 
 interface PendingTransactionsProps {
   transactions: readonly PendingTransaction[]
-  /** When it appears in answer to a press. */
+  /** True when it appears after a press. */
   takesFocus: boolean
 }
 

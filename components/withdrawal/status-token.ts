@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from 'react'
 
-/** Read from the address bar each time and kept nowhere else; there it stays, so that a reload works. */
+/** The token stays in the address bar, so that a reload works, and is kept nowhere else. */
 function read(): string | null {
   const token = new URLSearchParams(window.location.hash.slice(1)).get('token')
   return token && /^wst_[\w-]+$/.test(token) ? token : null
@@ -13,5 +13,5 @@ function subscribe(listener: () => void) {
   return () => window.removeEventListener('hashchange', listener)
 }
 
-/** The token that the link carries in its fragment; undefined until the browser has read it, null where there is none. */
+/** The token in the fragment of the link; undefined until the browser has read it, null where there is none. */
 export const useStatusToken = (): string | null | undefined => useSyncExternalStore(subscribe, read, () => undefined)

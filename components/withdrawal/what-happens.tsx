@@ -1,28 +1,18 @@
+import type { Step } from '@/contract/withdrawal'
 import { Card, CardBody, CardHeader } from '../ui/card'
+import { inWords } from '../ui/duration'
 import { LocalTime } from '../ui/local-time'
+import { inOrder, STEP_TEXTS } from './step-texts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-const phasesOf = (retentionDays: number) => [
-  {
-    when: 'At once',
-    what: 'You are signed out everywhere, and nobody can sign in any more. Access tokens stop working. A pending email change is cancelled.',
-  },
-  {
-    when: 'Within the hour',
-    what: 'Your name, your profile, your preferences and your password are deleted.',
-  },
-  {
-    when: 'Within a day',
-    what: `Every connected application is asked to remove you, and asked again until it confirms. What you shared with it is deleted here once it has confirmed, and after ${retentionDays} days in any case.`,
-  },
-  {
-    when: 'Within 7 days',
-    what: 'The encrypted archive copies of your data are deleted together with the key that opens them; so are logs, transactions, analytics and cached data, except for what you choose to keep. Backups of the whole database expire by their own schedule.',
-  },
-]
+interface WhatHappensProps {
+  /** The time by which each step should be done, counted from the start; 0 for what the request itself does. */
+  steps: readonly { step: Step; withinMs: number }[]
+  retentionDays: number
+}
 
-export function WhatHappens({ retentionDays }: { retentionDays: number }) {
+export function WhatHappens({ steps, retentionDays }: WhatHappensProps) {
   return (
     <Card>
       <CardHeader
@@ -30,7 +20,12 @@ export function WhatHappens({ retentionDays }: { retentionDays: number }) {
         description="Counted from the moment you confirm. You can follow every step, without signing in."
       />
       <CardBody>
-        <Rows rows={phasesOf(retentionDays).map(({ when, what }) => [when, what])} />
+        <Rows
+          rows={inOrder(steps).map(({ step, withinMs }) => [
+            withinMs ? `Within ${inWords(withinMs / 1000)}` : 'At once',
+            STEP_TEXTS[step].announcement(retentionDays),
+          ])}
+        />
       </CardBody>
     </Card>
   )

@@ -1,66 +1,67 @@
 'use client'
 
-import { zodResolver } from '@hookform/resolvers/zod'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { flushSync } from 'react-dom'
-import { type Resolver, useForm, useWatch } from 'react-hook-form'
-import { z } from 'zod'
+import { useForm, useWatch } from 'react-hook-form'
 import type { Answer } from '@/contract/define'
 import { ApiError, CONFIRMATION } from '@/contract/errors'
-import { FEEDBACK_LENGTH, REASONS, withdrawAccount, withdrawBody } from '@/contract/withdrawal'
-import { call } from '../api'
+import { MAX_FEEDBACK_LENGTH, REASONS } from '@/contract/vocabulary'
+import type { withdrawAccount } from '@/contract/withdrawal'
 import { endSessionHere } from '../auth-calls'
 import { fieldText } from '../error-text'
+import { FormCard } from '../form-card'
+import { call, rulesOf } from '../load-contract'
 import { showError } from '../show-error'
 import { signInAgain } from '../sign-in-again'
-import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
-import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { Dialog } from '../ui/dialog'
 import { CheckboxField, CurrentPasswordField, RadioField, TextAreaField, TextField } from '../ui/field'
 import { type PendingTransaction, PendingTransactions } from './pending-transactions'
+import type { WithdrawValues } from './withdraw-rules'
 
 interface WithdrawAccountFormProps {
   userId: string
   email: string
   pendingTransactions: readonly PendingTransaction[]
   retentionDays: number
+  /** “7 days”: the time in which all steps should be done. */
+  deletedWithin: string
 }
 
-const withdrawForm = withdrawBody.safeExtend({ current_password: z.string().min(1, 'Enter your current password.') })
-type Values = z.input<typeof withdrawForm>
-
-const check = zodResolver(withdrawForm)
-/** A field left empty is a field left out. */
-const resolver: Resolver<Values> = ({ reason, feedback, ...values }, context, options) =>
-  check({ ...values, reason: reason || undefined, feedback: feedback || undefined }, context, options)
+const resolver = rulesOf<WithdrawValues>((rules) => rules.withdrawRules)
 
 const reasons = [
   { value: '', label: 'I would rather not say' },
   ...Object.entries(REASONS).map(([value, label]) => ({ value, label })),
 ]
 
-export function WithdrawAccountForm({ userId, email, pendingTransactions, retentionDays }: WithdrawAccountFormProps) {
+export function WithdrawAccountForm({
+  userId,
+  email,
+  pendingTransactions,
+  retentionDays,
+  deletedWithin,
+}: WithdrawAccountFormProps) {
   const router = useRouter()
   const queryClient = useQueryClient()
-  // No default values: what was typed before React took over stays in the fields.
-  const form = useForm<Values>({ resolver })
+  // Without default values, what was typed before React took over stays in the fields.
+  const form = useForm<WithdrawValues>({ resolver })
   const { errors } = form.formState
   const isOther = useWatch({ control: form.control, name: 'reason' }) === 'other'
   const [asking, setAsking] = useState(false)
   const withdraw = useMutation({
-    mutationFn: async ({ current_password, ...body }: Values) => {
+    mutationFn: async ({ current_password, ...body }: WithdrawValues) => {
       await signInAgain(userId, current_password)
-      return call(withdrawAccount, { userId }, body).catch(tellWhatIsUnknown)
+      return call('withdrawAccount', { userId }, body).catch(explainLostAnswer)
     },
     onSuccess: async (answer) => {
       queryClient.clear()
       await leaveFor(answer)
     },
     onError: (error) => {
-      // Closed first: the dialog gives the focus back, then the field with the fault takes it.
+      // Closed first, because the dialog gives the focus back before the field with the fault takes it.
       flushSync(() => setAsking(false))
       showError(form, error)
       if (isHeldBack(error)) router.refresh()
@@ -72,87 +73,82 @@ export function WithdrawAccountForm({ userId, email, pendingTransactions, retent
     return <PendingTransactions transactions={pendingTransactions} takesFocus={isHeldBack(withdraw.error)} />
 
   return (
-    <Card>
-      <form method="post" noValidate onSubmit={form.handleSubmit(() => setAsking(true))}>
-        <CardHeader
-          title="Delete this account"
-          description={
-            <>
-              The account of <span className="wrap-anywhere font-medium text-ink">{email}</span>
-            </>
-          }
+    <div>
+      <FormCard
+        title="Delete this account"
+        description={
+          <>
+            The account of <span className="wrap-anywhere font-medium text-ink">{email}</span>
+          </>
+        }
+        bodyClassName="space-y-7"
+        error={errors.root?.message}
+        note="Nothing happens yet: we ask once more."
+        submit="Continue"
+        onSubmit={form.handleSubmit(() => setAsking(true))}
+      >
+        <RadioField
+          legend="Why are you leaving?"
+          appearance="list"
+          options={reasons}
+          defaultValue=""
+          error={fieldText(errors.reason)}
+          {...form.register('reason', { deps: 'feedback' })}
         />
-        <CardBody className="space-y-7">
-          <RadioField
-            legend="Why are you leaving?"
-            appearance="list"
-            options={reasons}
-            defaultValue=""
-            error={fieldText(errors.reason)}
-            {...form.register('reason', { deps: 'feedback' })}
+        <TextAreaField
+          label="Feedback"
+          hint={isOther ? 'Tell us your reason in a few words.' : 'Optional. What could we have done better?'}
+          maxCharacters={MAX_FEEDBACK_LENGTH}
+          defaultValue={form.getValues('feedback')}
+          aria-required={isOther}
+          error={fieldText(errors.feedback)}
+          {...form.register('feedback')}
+        />
+        <fieldset className="min-w-0 space-y-4" aria-describedby="keep-hint">
+          <legend className="font-medium">What should be kept?</legend>
+          <p id="keep-hint" className="-mt-2.5 text-ink-muted text-sm leading-5">
+            Nothing of this needs to stay. What you check is kept under a pseudonym for {retentionDays} days, then
+            deleted; what you leave unchecked is deleted within {deletedWithin}.
+          </p>
+          <CheckboxField
+            label="Analytics data"
+            hint="Which functions were used, and when."
+            {...form.register('data_retention.analytics')}
           />
-          <TextAreaField
-            label="Feedback"
-            hint={isOther ? 'Tell us your reason in a few words.' : 'Optional. What could we have done better?'}
-            maxCharacters={FEEDBACK_LENGTH}
-            defaultValue={form.getValues('feedback')}
-            aria-required={isOther}
-            error={fieldText(errors.feedback)}
-            {...form.register('feedback')}
+          <CheckboxField
+            label="Audit logs"
+            hint="What was done in the account, and that messages and calls to applications were made; not their content."
+            {...form.register('data_retention.audit_logs')}
           />
-          <fieldset className="min-w-0 space-y-4" aria-describedby="keep-hint">
-            <legend className="font-medium">What should be kept?</legend>
-            <p id="keep-hint" className="-mt-2.5 text-ink-muted text-sm leading-5">
-              Nothing of this needs to stay. What you check is kept under a pseudonym for {retentionDays} days, then
-              deleted; what you leave unchecked is deleted within 7 days.
-            </p>
-            <CheckboxField
-              label="Analytics data"
-              hint="Which functions were used, and when."
-              {...form.register('data_retention.analytics')}
-            />
-            <CheckboxField
-              label="Audit logs"
-              hint="What was done in the account, and that messages and calls to applications were made; not their content."
-              {...form.register('data_retention.audit_logs')}
-            />
-            <CheckboxField
-              label="Transaction history"
-              hint="Time, amount and state of each transaction."
-              {...form.register('data_retention.transaction_history')}
-            />
-          </fieldset>
-          <div className="space-y-5 border-line border-t pt-6">
-            <TextField
-              label="Confirmation"
-              hint={
-                <>
-                  Type <code className="font-medium font-mono text-ink">{CONFIRMATION}</code> to show that you mean it.
-                </>
-              }
-              autoComplete="off"
-              autoCapitalize="characters"
-              autoCorrect="off"
-              spellCheck={false}
-              error={fieldText(errors.confirmation)}
-              {...form.register('confirmation')}
-            />
-            <CurrentPasswordField
-              email={email}
-              hint="So that nobody else can delete your account."
-              error={fieldText(errors.current_password)}
-              {...form.register('current_password')}
-            />
-          </div>
-          {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
-        </CardBody>
-        <CardFooter className="justify-between">
-          <p className="text-ink-muted text-sm">Nothing happens yet: we ask once more.</p>
-          <Button type="submit" className="w-full sm:w-auto">
-            Continue
-          </Button>
-        </CardFooter>
-      </form>
+          <CheckboxField
+            label="Transaction history"
+            hint="Time, amount and state of each transaction."
+            {...form.register('data_retention.transaction_history')}
+          />
+        </fieldset>
+        <div className="space-y-5 border-line border-t pt-6">
+          <TextField
+            label="Confirmation"
+            hint={
+              <>
+                Type <code className="font-medium font-mono text-ink">{CONFIRMATION}</code> to show that you mean it.
+              </>
+            }
+            autoComplete="off"
+            autoCapitalize="characters"
+            autoCorrect="off"
+            spellCheck={false}
+            error={fieldText(errors.confirmation)}
+            {...form.register('confirmation')}
+          />
+          <CurrentPasswordField
+            email={email}
+            hint="So that nobody else can delete your account."
+            error={fieldText(errors.current_password)}
+            {...form.register('current_password')}
+          />
+        </div>
+      </FormCard>
       <Dialog
         open={asking}
         busy={leaving}
@@ -161,7 +157,7 @@ export function WithdrawAccountForm({ userId, email, pendingTransactions, retent
         description={
           <p>
             The account of <span className="font-medium text-ink">{email}</span> is switched off now. Its data is
-            deleted within 7 days, except for what this page says is kept. There is no way back.
+            deleted within {deletedWithin}, except for what this page says is kept. There is no way back.
           </p>
         }
       >
@@ -172,13 +168,13 @@ export function WithdrawAccountForm({ userId, email, pendingTransactions, retent
           Yes, delete my account
         </Button>
       </Dialog>
-    </Card>
+    </div>
   )
 }
 
 const isHeldBack = (error: unknown) => error instanceof ApiError && error.code === 'WITHDRAWAL_003'
 
-function tellWhatIsUnknown(error: unknown): never {
+function explainLostAnswer(error: unknown): never {
   if (!(error instanceof ApiError) || error.status !== 0) throw error
   const details =
     'The answer got lost, so the deletion may have begun; then a message with a link to its progress is on its way to you. If none comes, try again.'
@@ -187,7 +183,7 @@ function tellWhatIsUnknown(error: unknown): never {
 
 const SIGN_OUT_MS = 2_000
 
-/** The session has ended already; this takes its cookie away. What was typed must not come back with the Back button. */
+/** The session has ended; signing out removes its cookie. The page is replaced so that the Back button does not show what was typed. */
 async function leaveFor({ withdrawal_id, status_token }: Answer<typeof withdrawAccount>) {
   const signedOut = endSessionHere().catch(() => {})
   await Promise.race([signedOut, new Promise((resolve) => setTimeout(resolve, SIGN_OUT_MS))])

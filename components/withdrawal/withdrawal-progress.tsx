@@ -1,16 +1,18 @@
 'use client'
 
-import { Archive, CircleCheck, Hourglass, Link2Off, LoaderCircle, type LucideIcon } from 'lucide-react'
+import { Archive, CircleCheck, Hourglass, Link2Off, LoaderCircle } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
-import type { Step } from '@/contract/withdrawal'
+import type { StepStatus } from '@/contract/withdrawal'
 import { Alert } from '../ui/alert'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { cn } from '../ui/class-names'
 import { LocalTime } from '../ui/local-time'
 import { useServerTime } from '../ui/server-clock'
+import { StatusCard } from '../ui/status-card'
 import { Steps } from '../ui/steps'
 import { useStatusToken } from './status-token'
+import { inOrder, textsOf } from './step-texts'
 import { isRefusal, useWithdrawalStatus, type WithdrawalStatus } from './withdrawal-status'
 
 interface WithdrawalProgressProps {
@@ -18,31 +20,6 @@ interface WithdrawalProgressProps {
   withdrawalId: string
   renderedAt: string
 }
-
-/** In the order of time. */
-const steps: { step: Step; title: string; description: string }[] = [
-  {
-    step: 'session_revocation',
-    title: 'Access',
-    description: 'Every session and access token has ended, and nobody can sign in any more.',
-  },
-  {
-    step: 'user_profile',
-    title: 'Profile and sign-in data',
-    description: 'Name, profile, preferences, password, and the list of sessions and access tokens.',
-  },
-  {
-    step: 'third_party_integrations',
-    title: 'Connected applications',
-    description:
-      'Each is asked to remove you, and asked again until it confirms. What you shared with it is deleted here once it has confirmed.',
-  },
-  {
-    step: 'data_archives',
-    title: 'Archive copies, logs and caches',
-    description: 'The encrypted archive copies and their key, logs, transactions, analytics and caches.',
-  },
-]
 
 export function WithdrawalProgress(props: WithdrawalProgressProps) {
   const token = useStatusToken()
@@ -94,7 +71,7 @@ function Progress({ userId, withdrawalId, token, renderedAt }: WithdrawalProgres
   )
 }
 
-/** What has been completed since the last answer, to be spoken. */
+/** What has been completed since the last answer, for screen readers. */
 function useNews(status: WithdrawalStatus | undefined): string {
   const [known, setKnown] = useState(status)
   const [news, setNews] = useState('')
@@ -109,7 +86,7 @@ function newsBetween(before: WithdrawalStatus, after: WithdrawalStatus): string 
   if (after.status === 'completed') return 'Your account was deleted. All steps are done.'
   const open = new Set(openSteps(before).map(({ step }) => step))
   const done = after.deletion_steps.filter(({ step, status }) => status === 'completed' && open.has(step))
-  const titles = steps.filter(({ step }) => done.some((one) => one.step === step)).map(({ title }) => title)
+  const titles = inOrder(done).map(({ step }) => textsOf(step).title)
   return titles.length ? `Done: ${titles.join(', ')}. ${countText(after)}.` : ''
 }
 
@@ -122,10 +99,7 @@ function countText(status: WithdrawalStatus): string {
 }
 
 function describeSteps({ deletion_steps }: WithdrawalStatus, renderedAt: string) {
-  return steps.flatMap(({ step, title, description }) => {
-    const found = deletion_steps.find((one) => one.step === step)
-    if (!found) return []
-    const { status: state, completed_at, estimated_completion } = found
+  return inOrder(deletion_steps).map(({ step, status, completed_at, estimated_completion }) => {
     const time = completed_at ? (
       <>
         Completed <LocalTime dateTime={completed_at} />
@@ -133,9 +107,12 @@ function describeSteps({ deletion_steps }: WithdrawalStatus, renderedAt: string)
     ) : (
       estimated_completion && <Expected by={estimated_completion} renderedAt={renderedAt} />
     )
-    return { id: step, title, description, state, time }
+    return { id: step, ...textsOf(step), state: stateOf(status), time }
   })
 }
+
+/** A status that this page does not know yet counts as in progress. */
+const stateOf = (status: string): StepStatus => (status === 'completed' || status === 'pending' ? status : 'processing')
 
 function Expected({ by, renderedAt }: { by: string; renderedAt: string }) {
   const isLate = useServerTime(renderedAt) > Date.parse(by)
@@ -150,7 +127,7 @@ function Expected({ by, renderedAt }: { by: string; renderedAt: string }) {
 function BeingDeleted({ status, renderedAt }: { status: WithdrawalStatus; renderedAt: string }) {
   const isLate = useServerTime(renderedAt) > Date.parse(status.scheduled_completion)
   return (
-    <Screen
+    <StatusCard
       icon={Hourglass}
       title="Your account is being deleted"
       text={
@@ -165,16 +142,16 @@ function BeingDeleted({ status, renderedAt }: { status: WithdrawalStatus; render
       }
     >
       <Meter status={status} />
-    </Screen>
+    </StatusCard>
   )
 }
 
 function Meter({ status }: { status: WithdrawalStatus }) {
   return (
-    <div className="mt-5 space-y-2">
+    <div className="space-y-2">
       <div className="flex gap-1.5" aria-hidden>
-        {steps.map(({ step }) => {
-          const state = status.deletion_steps.find((one) => one.step === step)?.status
+        {inOrder(status.deletion_steps).map(({ step, status }) => {
+          const state = stateOf(status)
           return (
             <span
               key={step}
@@ -195,7 +172,7 @@ function Meter({ status }: { status: WithdrawalStatus }) {
 
 function Deleted({ status }: { status: WithdrawalStatus }) {
   return (
-    <Screen
+    <StatusCard
       icon={CircleCheck}
       tone="success"
       title={
@@ -223,22 +200,24 @@ function Applications({ applications, renderedAt }: { applications: Application[
         title="Applications"
         description={applications.length ? undefined : 'No application was connected to the account.'}
       />
-      <CardBody className="pt-3">
-        <ul className="divide-y divide-line">
-          {applications.map((application, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
-            <li key={`${application.name} ${index}`} className="space-y-0.5 py-3 last:pb-0">
-              <div className="flex items-start justify-between gap-4">
-                <p className="wrap-anywhere min-w-0 font-medium">{application.name}</p>
-                <ApplicationState status={application.status} />
-              </div>
-              <p className="text-ink-muted text-sm tabular-nums">
-                <ApplicationTime application={application} renderedAt={renderedAt} />
-              </p>
-            </li>
-          ))}
-        </ul>
-      </CardBody>
+      {applications.length > 0 && (
+        <CardBody className="pt-3">
+          <ul className="divide-y divide-line">
+            {applications.map((application, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: two may share a name, and the order never changes.
+              <li key={`${application.name} ${index}`} className="space-y-0.5 py-3 last:pb-0">
+                <div className="flex items-start justify-between gap-4">
+                  <p className="wrap-anywhere min-w-0 font-medium">{application.name}</p>
+                  <ApplicationState status={application.status} />
+                </div>
+                <p className="text-ink-muted text-sm tabular-nums">
+                  <ApplicationTime application={application} renderedAt={renderedAt} />
+                </p>
+              </li>
+            ))}
+          </ul>
+        </CardBody>
+      )}
     </Card>
   )
 }
@@ -250,7 +229,7 @@ const applicationStates = {
 } as const
 
 function ApplicationState({ status }: { status: Application['status'] }) {
-  const { tone, text } = applicationStates[status]
+  const { tone, text } = applicationStates[stateOf(status)]
   return <Badge tone={tone}>{text}</Badge>
 }
 
@@ -316,7 +295,7 @@ function KeptRow({ what, children }: { what: string; children: ReactNode }) {
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** When what is kept goes too. The first step is done the moment a withdrawal starts, which is where the retention counts from. */
+/** The end of the retention, which counts from the start of the withdrawal. The start itself completes `session_revocation`. */
 function retentionEndOf({ deletion_steps, data_retention }: WithdrawalStatus): string | null {
   const startedAt = deletion_steps.find(({ step }) => step === 'session_revocation')?.completed_at
   return startedAt ? new Date(Date.parse(startedAt) + data_retention.retention_period * DAY_MS).toISOString() : null
@@ -324,19 +303,17 @@ function retentionEndOf({ deletion_steps, data_retention }: WithdrawalStatus): s
 
 function Reading() {
   return (
-    <Screen icon={LoaderCircle} title="Reading how far it is…" text="This takes a moment.">
+    <StatusCard icon={LoaderCircle} title="Reading how far it is…" text="This takes a moment.">
       <noscript>
-        <p className="mt-4">
-          This page needs JavaScript, because the link carries a secret that only the browser reads.
-        </p>
+        <p>This page needs JavaScript, because the link carries a secret that only the browser reads.</p>
       </noscript>
-    </Screen>
+    </StatusCard>
   )
 }
 
 function NoToken() {
   return (
-    <Screen
+    <StatusCard
       icon={Link2Off}
       tone="warning"
       title="This link is not complete"
@@ -347,7 +324,7 @@ function NoToken() {
 
 function NotThisLink() {
   return (
-    <Screen
+    <StatusCard
       icon={Link2Off}
       tone="warning"
       title="This link does not open the progress"
@@ -358,7 +335,7 @@ function NotThisLink() {
 
 export function NothingToRead() {
   return (
-    <Screen
+    <StatusCard
       icon={Archive}
       tone="neutral"
       title="There is nothing to read here"
@@ -372,33 +349,5 @@ function NoAnswer() {
     <Alert tone="danger" role="alert" title="The progress could not be read">
       <p>Check your connection. The deletion goes on meanwhile, and this page keeps asking.</p>
     </Alert>
-  )
-}
-
-interface ScreenProps {
-  icon: LucideIcon
-  tone?: keyof typeof tones
-  title: ReactNode
-  text: ReactNode
-  children?: ReactNode
-}
-
-const tones = {
-  accent: 'bg-accent-soft text-accent',
-  success: 'bg-success-soft text-success',
-  warning: 'bg-warning-soft text-warning',
-  neutral: 'bg-sunken text-ink-muted',
-}
-
-function Screen({ icon: Icon, tone = 'accent', title, text, children }: ScreenProps) {
-  return (
-    <Card className="p-6 sm:p-8">
-      <span className={`grid size-11 place-items-center rounded-full ${tones[tone]}`}>
-        <Icon className="size-5" aria-hidden />
-      </span>
-      <h2 className="mt-5 font-semibold text-xl leading-7 tracking-[-0.02em]">{title}</h2>
-      <p className="mt-2 text-ink-muted">{text}</p>
-      {children}
-    </Card>
   )
 }

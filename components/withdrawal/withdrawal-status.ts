@@ -2,33 +2,31 @@
 
 import { type Query, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { createClient } from '@/contract/client'
 import type { Answer } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
-import { getWithdrawalStatus } from '@/contract/withdrawal'
-import { fetchOnServerClock } from '../ui/server-clock'
+import type { getWithdrawalStatus } from '@/contract/withdrawal'
+import { loadCalls } from '../load-contract'
 
 export type WithdrawalStatus = Answer<typeof getWithdrawalStatus>
 
 interface Source {
   userId: string
   withdrawalId: string
-  /** Goes nowhere but into the header of this one call. */
+  /** Is sent only in the header of this one call. */
   token: string
 }
 
-const FASTEST_MS = 1_000
-const SLOWEST_MS = 30_000
+const MIN_INTERVAL_MS = 1_000
+const MAX_INTERVAL_MS = 30_000
 const GROWTH = 1.25
 
-/** Reads the progress again and again: soon after something has changed, more and more rarely while nothing does, never once completed. */
+/** Polls the progress with a back-off that starts again after each change, and stops when the withdrawal is completed. */
 export function useWithdrawalStatus({ userId, withdrawalId, token }: Source) {
-  const [client] = useState(() => createClient({ accessToken: () => token, fetch: fetchOnServerClock }))
   const [nextReadMs] = useState(createBackOff)
   return useQuery({
-    // By its token too: another link must not show what this one could read.
+    // The key holds the token, so that another link does not show what this one could read.
     queryKey: ['withdrawal-status', withdrawalId, token],
-    queryFn: () => client(getWithdrawalStatus, { userId, withdrawalId }),
+    queryFn: async () => (await loadCalls()).callWith(() => token, 'getWithdrawalStatus', { userId, withdrawalId }),
     retry: false,
     gcTime: 0,
     refetchInterval: nextReadMs,
@@ -39,10 +37,10 @@ export function useWithdrawalStatus({ userId, withdrawalId, token }: Source) {
 
 type StatusQuery = Query<WithdrawalStatus, Error, WithdrawalStatus, string[]>
 
-/** No later read would tell anything else. */
+/** No later read can have another result. */
 const isFinal = ({ state: { data, error } }: StatusQuery) => data?.status === 'completed' || isRefusal(error)
 
-/** The link opens nothing (any more). */
+/** The link does not open the progress, or no longer does. */
 export const isRefusal = (error: unknown) =>
   error instanceof ApiError && ['AUTH_001', 'WITHDRAWAL_004', 'WITHDRAWAL_005'].includes(error.code)
 
@@ -53,12 +51,12 @@ function createBackOff() {
     const { data, error, dataUpdateCount, errorUpdateCount } = query.state
     if (isFinal(query)) return false
     const reads = dataUpdateCount + errorUpdateCount
-    // An equal answer is the same object.
+    // The query keeps the same object while the answers are equal.
     if (data !== seen) {
       seen = data
       readsWhenSeen = reads
     }
     const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
-    return Math.max(asked, Math.min(FASTEST_MS * GROWTH ** (reads - readsWhenSeen), SLOWEST_MS))
+    return Math.max(asked, Math.min(MIN_INTERVAL_MS * GROWTH ** (reads - readsWhenSeen), MAX_INTERVAL_MS))
   }
 }

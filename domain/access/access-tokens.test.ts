@@ -13,6 +13,7 @@ import {
   testContext,
   testDatabase,
 } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 import type { Context, SystemContext } from '../context'
 import { createProcess } from '../process'
 import { createAccessToken, issueAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
@@ -179,8 +180,8 @@ test('callers that come at once are found by one statement for each kind, and ea
   // Nobody has analysed these tables yet.
   for (const { text } of statements) {
     const plan = await ctx.transaction(async (sql) => {
-      await sql({ name: '', text: 'SET LOCAL enable_seqscan = on' }, [])
-      return sql<{ 'QUERY PLAN': string }>({ name: '', text: `EXPLAIN (GENERIC_PLAN) ${text}` }, [])
+      await rawSql(sql, 'SET LOCAL enable_seqscan = on')
+      return rawSql<{ 'QUERY PLAN': string }>(sql, `EXPLAIN (GENERIC_PLAN) ${text}`)
     })
     expect(plan.map((row) => row['QUERY PLAN']).join('\n')).not.toContain('Seq Scan')
   }

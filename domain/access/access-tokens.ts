@@ -2,11 +2,11 @@ import type * as contract from '@/contract/access'
 import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
+import { day } from '../limits/durations'
 import { audit, type Sql, statement } from '../sql'
 import { requireFreshSignIn, sha256 } from './authenticate'
 import { lockActiveUser } from './user'
 
-const DAY_MS = 24 * 60 * 60 * 1000
 const MAX_TOKENS = 100
 
 interface Insert {
@@ -106,7 +106,7 @@ export async function createAccessToken(
       userId,
       name: input.name,
       scopes,
-      expiresInMs: input.expires_in_days * DAY_MS,
+      expiresInMs: input.expires_in_days * day,
       actor: ctx.actor.kind,
     })
     const data = {

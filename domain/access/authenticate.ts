@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { SCOPES, type Scope } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Actor, Context, Credential, SystemContext } from '../context'
+import { FRESH_SIGN_IN_MS, PAGE_TOKEN_LIFETIME_MS } from '../limits/durations'
 import { MAC_TEXT } from '../ports'
 import { findCaller } from './caller'
 
@@ -11,8 +12,6 @@ const ACCESS_TOKEN = /^uat_[A-Za-z0-9_-]{43}$/
 const SESSION_TOKEN = new RegExp(`^pst_(ses_[A-Za-z0-9_-]{22})\\.(\\d{1,12})\\.(${MAC_TEXT})$`)
 /** Three parts of base64url: a JWT. A session token has three parts as well. */
 const OUTSIDE_TOKEN = /^(?!pst_)[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
-const SESSION_TOKEN_SECONDS = 10 * 60
-const FRESH_MS = 10 * 60 * 1000
 export const ALL_SCOPES = Object.keys(SCOPES) as Scope[]
 
 /** What a token is looked up by; null for what cannot be one. */
@@ -55,14 +54,14 @@ export const authenticateSession = (ctx: SystemContext, sessionId: string): Prom
 export function requireFreshSignIn({ actor, clock }: Context): void {
   const { authenticatedAt } = actor
   if (authenticatedAt === undefined) return
-  if (authenticatedAt === null || clock.now().getTime() - authenticatedAt.getTime() > FRESH_MS) {
+  if (authenticatedAt === null || clock.now().getTime() - authenticatedAt.getTime() > FRESH_SIGN_IN_MS) {
     throw new AppError('AUTH_001', 'You signed in more than ten minutes ago. Sign in again, then repeat this.')
   }
 }
 
 /** A bearer token for the pages of one session; it dies with the session, after ten minutes at most. */
 export function createSessionToken(ctx: SystemContext, sessionId: string): { token: string; expiresAt: Date } {
-  const expires = Math.floor(ctx.clock.now().getTime() / 1000) + SESSION_TOKEN_SECONDS
+  const expires = Math.floor((ctx.clock.now().getTime() + PAGE_TOKEN_LIFETIME_MS) / 1000)
   const text = `${sessionId}.${expires}`
   const mac = ctx.secrets.mac('session-token', text).toString('base64url')
   return { token: `pst_${text}.${mac}`, expiresAt: new Date(expires * 1000) }

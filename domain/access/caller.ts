@@ -1,7 +1,8 @@
 import type { Scope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
 import type { Actor, Credential, SystemContext } from '../context'
-import { askedTogether } from '../queue/coalesce'
+import { LAST_USE_PRECISION_MS } from '../limits/durations'
+import { coalescedLookup } from '../queue/coalesce'
 import { fenced, statement, UNWAITED } from '../sql'
 
 interface CallerRow {
@@ -37,7 +38,7 @@ const SOURCES: Record<Credential['kind'], Source> = {
     keyType: 'bytea',
     columns: (at) =>
       `t.id, t.scopes, t.revoked_at IS NULL AND t.expires_at > ${at} AND u.withdrawn_at IS NULL AS live,
-       coalesce(t.last_used_at < ${at} - interval '1 minute', true) AS unmarked`,
+       coalesce(t.last_used_at < ${at} - interval '${LAST_USE_PRECISION_MS} milliseconds', true) AS unmarked`,
   },
   session: {
     tables: 'sessions s JOIN users u ON u.id = s.user_id',
@@ -72,7 +73,7 @@ const lookUp = (kind: Credential['kind']) => {
      FROM unnest(${v.keys}::${source.keyType}[]) WITH ORDINALITY AS asked (key, place)
      CROSS JOIN LATERAL (${fenced(selectCaller(source, 'asked.key', v.now))}) AS caller`,
   )
-  return askedTogether<Credential['key'], CallerRow | undefined>(find.name, async (ctx, keys) => {
+  return coalescedLookup<Credential['key'], CallerRow | undefined>(find.name, async (ctx, keys) => {
     const rows = await ctx.sql(find, { keys, now: ctx.clock.now() })
     const found = new Map(rows.map((row) => [Number(row.place), row]))
     return keys.map((_key, index) => found.get(index + 1))
@@ -119,8 +120,7 @@ const touchToken = statement<{ tokenId: string; now: Date; before: Date }>(
    WHERE id = ${v.tokenId} AND (last_used_at IS NULL OR last_used_at < ${v.before}) RETURNING ${UNWAITED}`,
 )
 
-/** Last use is kept to the minute, so that a busy token does not write on every call. */
 function noteUse(ctx: SystemContext, tokenId: string) {
   const now = ctx.clock.now()
-  ctx.background(() => ctx.sql(touchToken, { tokenId, now, before: new Date(now.getTime() - 60_000) }))
+  ctx.background(() => ctx.sql(touchToken, { tokenId, now, before: new Date(now.getTime() - LAST_USE_PRECISION_MS) }))
 }

@@ -2,10 +2,10 @@ import type * as contract from '@/contract/access'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
+import { LAST_USE_PRECISION_MS, SESSION_LIFETIME_MS } from '../limits/durations'
 import { audit, closePendingChange, isOneOf, statement, UNWAITED } from '../sql'
 import { lockActiveUser } from './user'
 
-const SESSION_LIFETIME_MS = 30 * 24 * 60 * 60 * 1000
 /** One more ends the one that was seen longest ago: right passwords are not counted, and what lists or ends sessions reads all. */
 const MAX_SESSIONS = 100
 
@@ -64,10 +64,9 @@ const touch = statement<{ id: string; now: Date; before: Date }>(
    WHERE id = ${v.id} AND last_seen_at < ${v.before} AND revoked_at IS NULL RETURNING ${UNWAITED}`,
 )
 
-/** Last seen is kept to the minute. */
 export async function touchSession(ctx: SystemContext, sessionId: string): Promise<void> {
   const now = ctx.clock.now()
-  await ctx.sql(touch, { id: sessionId, now, before: new Date(now.getTime() - 60_000) })
+  await ctx.sql(touch, { id: sessionId, now, before: new Date(now.getTime() - LAST_USE_PRECISION_MS) })
 }
 
 export async function listSessions(ctx: Context): Promise<Data<typeof contract.listSessions>> {

@@ -1,7 +1,8 @@
 import { parseAddress } from '@/contract/address'
 import { AppError } from '@/contract/errors'
-import { type PendingChange, type SystemContext, statement } from '../context'
+import type { PendingChange, SystemContext } from '../context'
 import { describePendingChange } from '../email/get-email-status'
+import { statement } from '../sql'
 
 interface AccountRow {
   id: string
@@ -13,17 +14,17 @@ interface AccountRow {
   withdrawal_id: string | null
 }
 
-const COLUMNS = `u.id, u.name, u.email, u.email_verified_at, u.role, u.created_at, w.id AS withdrawal_id`
-const findById = statement(
-  'show-user-by-id',
-  `SELECT ${COLUMNS} FROM users u LEFT JOIN withdrawals w ON w.user_id = u.id WHERE u.id = $1`,
+const selectAccount = (condition: string) =>
+  `SELECT u.id, u.name, u.email, u.email_verified_at, u.role, u.created_at, w.id AS withdrawal_id
+   FROM users u LEFT JOIN withdrawals w ON w.user_id = u.id WHERE ${condition}`
+const findById = statement<{ userId: string }, AccountRow>('show-user-by-id', (v) =>
+  selectAccount(`u.id = ${v.userId}`),
 )
-const findByAddress = statement(
-  'show-user-by-address',
-  `SELECT ${COLUMNS} FROM users u LEFT JOIN withdrawals w ON w.user_id = u.id WHERE u.email_key = $1`,
+const findByAddress = statement<{ emailKey: string }, AccountRow>('show-user-by-address', (v) =>
+  selectAccount(`u.email_key = ${v.emailKey}`),
 )
 
-/** For the operator. A withdrawn account is found by its id until `user_profile` has run, and by its address no more. */
+/** For the operator. A withdrawn account is found by its id until `user_profile` has run, and no longer by its address. */
 export async function showUser(ctx: SystemContext, by: { userId: string } | { email: string }): Promise<object> {
   const user = 'userId' in by ? await findUser(ctx, by.userId) : await findUserByAddress(ctx, by.email)
   const pending = await ctx.db.emailChangeRequest.findFirst({
@@ -43,7 +44,7 @@ export async function showUser(ctx: SystemContext, by: { userId: string } | { em
 }
 
 async function findUser(ctx: SystemContext, userId: string): Promise<AccountRow> {
-  const [user] = await ctx.sql<AccountRow>(findById, [userId])
+  const [user] = await ctx.sql(findById, { userId })
   if (!user) throw new AppError('REQUEST_001', 'There is no user with this id.')
   return user
 }
@@ -51,7 +52,7 @@ async function findUser(ctx: SystemContext, userId: string): Promise<AccountRow>
 async function findUserByAddress(ctx: SystemContext, email: string): Promise<AccountRow> {
   const address = parseAddress(email)
   if (!address) throw new AppError('EMAIL_001', 'The address must be one plain address, such as ada@example.com.')
-  const [user] = await ctx.sql<AccountRow>(findByAddress, [address.key])
+  const [user] = await ctx.sql(findByAddress, { emailKey: address.key })
   if (!user) throw new AppError('REQUEST_001', 'There is no active user with this address.')
   return user
 }

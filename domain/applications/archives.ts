@@ -1,46 +1,82 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { AppError } from '@/contract/errors'
-import { type SystemContext, statement } from '../context'
+import type { SystemContext } from '../context'
 import { encrypt } from '../encryption'
 import type { ArchiveStore } from '../ports'
+import { audit, openAccount, statement } from '../sql'
 
-const keyOf = statement('archive-key', 'SELECT sealed_key FROM archive_keys WHERE user_id = $1')
-const insertKey = statement(
-  'create-archive-key',
-  'INSERT INTO archive_keys (user_id, sealed_key, created_at) VALUES ($1, $2, $3) ON CONFLICT (user_id) DO NOTHING',
+const keyOf = statement<{ userId: string }, { sealed_key: Buffer }>(
+  'archive-key',
+  (v) => `SELECT sealed_key FROM archive_keys WHERE user_id = ${v.userId}`,
 )
-const collect = statement(
+const insertKey = statement<{ userId: string; sealedKey: Buffer; now: Date }>(
+  'create-archive-key',
+  (v) => `INSERT INTO archive_keys (user_id, sealed_key, created_at) VALUES (${v.userId}, ${v.sealedKey}, ${v.now})
+   ON CONFLICT (user_id) DO NOTHING`,
+)
+const collect = statement<{ userId: string }, { content: unknown }>(
   'archive-content',
-  `SELECT json_build_object(
+  (v) => `SELECT json_build_object(
      'user', json_build_object('id', u.id, 'name', u.name, 'email', u.email, 'created_at', u.created_at),
      'profile', (SELECT to_json(p) FROM profiles p WHERE p.user_id = u.id),
      'preferences', (SELECT json_agg(p) FROM preferences p WHERE p.user_id = u.id),
      'transactions', (SELECT json_agg(t) FROM transactions t WHERE t.user_id = u.id)
    ) AS content
-   FROM users u WHERE u.id = $1 AND u.withdrawn_at IS NULL`,
+   FROM users u WHERE u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
 )
-const insertArchive = statement(
+
+interface Insert {
+  id: string
+  userId: string
+  objectKey: string
+  bytes: number
+  now: Date
+}
+
+const insertArchive = statement<Insert, { id: string }>(
   'record-archive',
-  `INSERT INTO archives (id, user_id, object_key, bytes, created_at)
-   SELECT $1, id, $3, $4, $5 FROM users WHERE id = $2 AND withdrawn_at IS NULL FOR SHARE
+  (v) => `WITH account AS (${openAccount(v.userId)})
+   INSERT INTO archives (id, user_id, object_key, bytes, created_at)
+   SELECT ${v.id}, id, ${v.objectKey}, ${v.bytes}, ${v.now} FROM account
    RETURNING id`,
 )
-const markStored = statement('mark-archive-stored', 'UPDATE archives SET stored_at = $2 WHERE id = $1 RETURNING id')
-const archivesOfUser = statement(
+const markStored = statement<{ id: string; now: Date }, { id: string }>(
+  'mark-archive-stored',
+  (v) => `UPDATE archives SET stored_at = ${v.now} WHERE id = ${v.id} RETURNING id`,
+)
+const archivesOfUser = statement<{ userId: string | null }, ArchiveRow>(
   'archives-of-user',
-  'SELECT id, object_key, stored_at, removing_at FROM archives WHERE user_id = $1',
+  (v) => `SELECT id, object_key, stored_at, removing_at FROM archives WHERE user_id = ${v.userId}`,
 )
-const markRemoving = statement(
+const markRemoving = statement<{ ids: string[]; now: Date }>(
   'mark-archives-removing',
-  'UPDATE archives SET removing_at = $2 WHERE id = ANY($1::text[]) AND removing_at IS NULL',
+  (v) => `UPDATE archives SET removing_at = ${v.now} WHERE id = ANY(${v.ids}::text[]) AND removing_at IS NULL`,
 )
-const withdrawnUser = statement('withdrawn-user', 'SELECT user_id FROM withdrawals WHERE id = $1')
-const forgetLost = statement(
+const withdrawnUser = statement<{ withdrawalId: string }, { user_id: string | null }>(
+  'withdrawn-user',
+  (v) => `SELECT user_id FROM withdrawals WHERE id = ${v.withdrawalId}`,
+)
+
+interface AcceptLoss {
+  ids: string[]
+  withdrawalId: string
+  operatorId: string
+  auditId: string
+  now: Date
+}
+
+const deleteLost = statement<AcceptLoss>(
   'forget-lost-archives',
-  `WITH lost AS (DELETE FROM archives WHERE id = ANY($1::text[]) RETURNING id)
-   INSERT INTO audit_events (id, user_id, action, actor, subject_id, at)
-   SELECT $2, $3, 'archive.loss_accepted', 'operator', $4, $5 WHERE EXISTS (SELECT FROM lost)`,
+  (v) => `WITH lost AS (DELETE FROM archives WHERE id = ANY(${v.ids}::text[]) RETURNING id)
+   ${audit('archive.loss_accepted', {
+     from: 'lost LIMIT 1',
+     id: v.auditId,
+     user: v.operatorId,
+     actor: `'operator'`,
+     subject: v.withdrawalId,
+     at: v.now,
+   })}`,
 )
 
 interface ArchiveRow {
@@ -55,44 +91,44 @@ export async function writeArchive(ctx: SystemContext, userId: string): Promise<
   if (!ctx.archives) {
     throw new AppError('REQUEST_001', 'No archive store is configured: set ARCHIVE_S3_ENDPOINT or ARCHIVE_DIR.')
   }
-  const [found] = await ctx.sql<{ content: unknown }>(collect, [userId])
+  const [found] = await ctx.sql(collect, { userId })
   if (!found) throw new AppError('REQUEST_001', 'There is no active user with this id.')
   const now = ctx.clock.now()
-  await ctx.sql(insertKey, [userId, ctx.secrets.seal(randomBytes(32)), now])
-  const [row] = await ctx.sql<{ sealed_key: Buffer }>(keyOf, [userId])
+  await ctx.sql(insertKey, { userId, sealedKey: ctx.secrets.seal(randomBytes(32)), now })
+  const [row] = await ctx.sql(keyOf, { userId })
   const key = row && ctx.secrets.open(row.sealed_key)
   if (!key) throw new Error('no configured key opens the archive key of a user')
   const id = ctx.secrets.randomId('arc_')
   const content = encrypt(key, gzipSync(JSON.stringify(found.content)))
   const objectKey = `${id}.bin`
-  // The row first: an object that no row names could never be deleted.
-  const rows = await ctx.sql(insertArchive, [id, userId, objectKey, content.length, now])
+  // The row comes first, because an object without a row could never be deleted.
+  const rows = await ctx.sql(insertArchive, { id, userId, objectKey, bytes: content.length, now })
   if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
   await ctx.archives.put(objectKey, content)
-  const [stored] = await ctx.sql(markStored, [id, ctx.clock.now()])
+  const [stored] = await ctx.sql(markStored, { id, now: ctx.clock.now() })
   if (stored) return id
-  // The account was withdrawn and its rows were erased while the object was being written.
+  // While the object was written, the account was withdrawn and its rows were erased.
   await ctx.archives.delete(objectKey)
   throw new AppError('REQUEST_001', 'There is no active user with this id.')
 }
 
 /**
- * Deletes the objects; the rows, and with them the key, go in the transaction that ends the step. An object that was stored and is
- * not there is an error: the store may be the wrong one, and the data still somewhere. See docs/decisions/0006.
+ * Deletes the objects; the transaction that ends the step deletes the rows and the key. A stored object that is missing is an error,
+ * because the store may be the wrong one and the data may still exist. See docs/decisions/0006.
  */
 export async function deleteArchives(ctx: SystemContext, userId: string): Promise<void> {
-  const rows = await ctx.sql<ArchiveRow>(archivesOfUser, [userId])
+  const rows = await ctx.sql(archivesOfUser, { userId })
   if (rows.length === 0) return
   const store = ctx.archives
   if (!store) throw failure('no_archive_store')
   const lost = await findLost(store, rows)
   const found = rows.filter((row) => !lost.includes(row))
-  await ctx.sql(markRemoving, [found.map(({ id }) => id), ctx.clock.now()])
+  await ctx.sql(markRemoving, { ids: found.map(({ id }) => id), now: ctx.clock.now() })
   await Promise.all(found.map(({ object_key }) => store.delete(object_key)))
   if (lost.length > 0) throw failure('archive_missing')
 }
 
-/** Those that were stored, that no run has begun to delete, and that are not in the store. */
+/** The archives that were stored, that no run has begun to delete, and that the store does not have. */
 async function findLost(store: ArchiveStore, rows: ArchiveRow[]): Promise<ArchiveRow[]> {
   const isLost = await Promise.all(
     rows.map(async (row) => row.stored_at && !row.removing_at && !(await store.exists(row.object_key))),
@@ -103,19 +139,24 @@ async function findLost(store: ArchiveStore, rows: ArchiveRow[]): Promise<Archiv
 const failure = (code: string) => Object.assign(new Error(code), { code })
 
 /**
- * The operator knows that the missing archives of a withdrawal are gone for good: their step no longer waits for them.
- * Without a store these are all of them. Returns how many.
+ * For an operator who knows that the missing archives of a withdrawal are gone for good: their step no longer waits for them. Without
+ * a store all archives count as missing. Returns how many there were.
  */
 export async function acceptLostArchives(
   ctx: SystemContext,
   withdrawalId: string,
   operatorId = 'operator-command',
 ): Promise<number> {
-  const [withdrawal] = await ctx.sql<{ user_id: string | null }>(withdrawnUser, [withdrawalId])
+  const [withdrawal] = await ctx.sql(withdrawnUser, { withdrawalId })
   if (!withdrawal) throw new AppError('WITHDRAWAL_004')
-  const rows = await ctx.sql<ArchiveRow>(archivesOfUser, [withdrawal.user_id])
+  const rows = await ctx.sql(archivesOfUser, { userId: withdrawal.user_id })
   const lost = ctx.archives ? await findLost(ctx.archives, rows) : rows
-  const auditId = ctx.secrets.randomId('aud_')
-  await ctx.sql(forgetLost, [lost.map(({ id }) => id), auditId, operatorId, withdrawalId, ctx.clock.now()])
+  await ctx.sql(deleteLost, {
+    ids: lost.map(({ id }) => id),
+    withdrawalId,
+    operatorId,
+    auditId: ctx.secrets.randomId('aud_'),
+    now: ctx.clock.now(),
+  })
   return lost.length
 }

@@ -1,13 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { SystemContext } from '../context'
+import { MAX_CALL_BACK_OFF_MS, MIN_CALL_BACK_OFF_MS, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
-
-const SECOND = 1000
-const FIRST_WAIT_MS = 5 * SECOND
-const LONGEST_WAIT_MS = 24 * 60 * 60 * SECOND
-
-/** Longer than a call may take. */
-export const CALL_LEASE_MS = 20 * SECOND
 
 export interface Webhook {
   /** Stable over all tries: the receiver's key for recognising a repetition. */
@@ -17,7 +11,7 @@ export interface Webhook {
   body: string
 }
 
-/** One try, signed as Standard Webhooks has it (symmetric, v1). */
+/** One attempt, signed by the symmetric scheme v1 of Standard Webhooks. */
 export async function sendWebhook(
   ctx: SystemContext,
   { id, endpoint, sealedSecret, body }: Webhook,
@@ -27,11 +21,11 @@ export async function sendWebhook(
   return ctx.callApp({ endpoint, headers: signedHeaders(id, ctx.clock.now(), body, secret.toString()), body })
 }
 
-/** Gone at the application is as good as told. */
+/** An application that no longer has the person counts as told. */
 export const isTold = ({ status }: AppAnswer) => (status >= 200 && status < 300) || status === 404 || status === 410
 
 function signedHeaders(id: string, at: Date, body: string, secret: string): Record<string, string> {
-  const timestamp = String(Math.floor(at.getTime() / SECOND))
+  const timestamp = String(Math.floor(at.getTime() / second))
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
   return {
@@ -42,10 +36,10 @@ function signedHeaders(id: string, at: Date, body: string, secret: string): Reco
   }
 }
 
-/** Doubles from 5 s to a day, with up to a quarter more at random. What the application asks for comes first, but for less than 5 s. */
+/** Doubles up to the maximum, plus up to a quarter at random. A `Retry-After` of the application comes first, within the same bounds. */
 export function backOffMs(ctx: SystemContext, attempts: number, { retryAfterMs }: AppAnswer): number {
-  const shortest = FIRST_WAIT_MS * ctx.timeScale
-  if (retryAfterMs !== undefined) return Math.min(Math.max(retryAfterMs, shortest), LONGEST_WAIT_MS)
+  const shortest = MIN_CALL_BACK_OFF_MS * ctx.timeScale
+  if (retryAfterMs !== undefined) return Math.min(Math.max(retryAfterMs, shortest), MAX_CALL_BACK_OFF_MS)
   const doubled = shortest * 2 ** Math.min(attempts - 1, 20) * (1 + Math.random() / 4)
-  return Math.min(doubled, LONGEST_WAIT_MS * ctx.timeScale)
+  return Math.min(doubled, MAX_CALL_BACK_OFF_MS * ctx.timeScale)
 }

@@ -3,6 +3,7 @@ import { ERRORS } from '@/contract/errors'
 import {
   asCaller,
   asUser,
+  changeInput,
   givenPendingChange,
   givenUser,
   outcomeOf,
@@ -25,7 +26,7 @@ import { getEmailStatus } from './get-email-status'
 const hour = 60 * 60 * 1000
 
 const change = async (ctx: TestContext, user: TestUser, newEmail: string, password = user.password) =>
-  changeEmail(await asUser(ctx, user), { userId: user.userId, new_email: newEmail, current_password: password })
+  changeEmail(await asUser(ctx, user), changeInput(user, newEmail, password))
 
 const statusOf = async (ctx: TestContext, user: TestUser) => getEmailStatus(await asUser(ctx, user))
 
@@ -224,8 +225,7 @@ test('who is gone by the time of the call has no password to check', async () =>
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   await ctx.db.user.update({ where: { id: user.userId }, data: { withdrawnAt: ctx.clock.now(), emailKey: null } })
-  const input = { userId: user.userId, new_email: `new-${user.email}`, current_password: user.password }
-  expect(await outcomeOf(changeEmail(caller, input))).toBe('AUTH_001')
+  expect(await outcomeOf(changeEmail(caller, changeInput(user, `new-${user.email}`)))).toBe('AUTH_001')
 })
 
 test('a request keeps the times of request and message, the caller and the chosen method', async () => {
@@ -238,7 +238,7 @@ test('a request keeps the times of request and message, the caller and the chose
   }
   const requestedAt = ctx.clock.now()
   const newEmail = `New-${user.email}`
-  const input = { userId: user.userId, new_email: newEmail, current_password: user.password }
+  const input = changeInput(user, newEmail)
   const caller = await asUser(ctx, user)
   const answer = await changeEmail(caller, { ...input, verification_method: 'email_link' })
   expect(answer).toEqual({
@@ -331,7 +331,7 @@ test('of many questions at once whether an address is taken, five are answered',
   const ctx = await testContext({ password: many, passwordDay: many })
   const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
   const caller = await asUser(ctx, user)
-  const input = { userId: user.userId, new_email: other.email, current_password: user.password }
+  const input = changeInput(user, other.email)
   const outcomes = await Promise.all(Array.from({ length: 12 }, () => outcomeOf(changeEmail(caller, input))))
   expect(tally(outcomes)).toEqual({ EMAIL_002: 5, EMAIL_008: 7 })
 })
@@ -379,8 +379,7 @@ test.each([
     },
   }
   const newEmail = `new-${user.email}`
-  const input = { userId, new_email: newEmail, current_password: user.password }
-  expect(await outcomeOf(changeEmail(call, input))).toBe(code)
+  expect(await outcomeOf(changeEmail(call, changeInput(user, newEmail)))).toBe(code)
   expect(await placesTaken(ctx, user, newEmail)).toMatchObject({ change: 0, target: 1, targetMail: 1 })
   expect(await ctx.db.emailChangeRequest.count({ where: { userId } })).toBe(0)
 })

@@ -21,7 +21,8 @@ import {
   takeValues,
   userBucket,
 } from '../limits/buckets'
-import { leaseUntil, sendFirst, toChangeLetter } from '../queue/notices'
+import { queueNotice } from '../queue/notice-kinds'
+import { leaseUntil, sendFirst } from '../queue/notices'
 import {
   audit,
   closePendingChange,
@@ -29,7 +30,6 @@ import {
   isUndone,
   isUniqueViolation,
   type Placeholders,
-  queueChangeNotice,
   statement,
   UNWAITED,
 } from '../sql'
@@ -128,12 +128,12 @@ const openRequest = statement<Open, OpenedRow>(
    ), audited AS (
      ${audit('email_change.requested', { from: 'request', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.sentAt })}
    ), notice AS (
-     ${queueChangeNotice('email_change_requested', {
+     ${queueNotice('email_change_requested', {
        from: `request JOIN account ON account.email_key <> ${v.newEmailKey}`,
        id: v.noticeId,
        recipient: `'old'`,
        user: 'user_id',
-       change: 'request.id',
+       about: 'request.id',
        at: v.sentAt,
        leaseUntil: v.leaseUntil,
      })}
@@ -184,7 +184,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     const places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
     held.push(places)
     const requestedAt = ctx.clock.now()
-    const message = await sendMessage(ctx, address, input.verification_method ?? 'email_code')
+    const message = await sendMessage(ctx, address, input.verification_method)
     // The mailbox has its message now, whatever becomes of the request.
     const change = { ...places, buckets: places.buckets.filter(({ name }) => name === 'change') }
     const expiresAt = codeExpiresAt(ctx, message.sentAt, requestedAt)
@@ -218,9 +218,9 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       throw await refusalOfEnded(ctx)
     }
     if (!isOwn) {
+      const notice = { id: noticeId, userId, kind: 'email_change_requested', recipient: 'old' } as const
       const told = { userName: actor.user.name, oldEmail: opened.old_email, newEmail: address.typed, ipAddress: ctx.ip }
-      const letter = toChangeLetter({ kind: 'email_change_requested', recipient: 'old' }, { ...told, at: requestedAt })
-      sendFirst(ctx, { id: noticeId, userId }, letter)
+      sendFirst(ctx, notice, { ...told, at: requestedAt })
     }
     return {
       change_request_id: message.changeId,

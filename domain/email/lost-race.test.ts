@@ -15,6 +15,7 @@ import {
   testContext,
   testDatabase,
 } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 import { createUser } from '../access/user'
 import { verifyEmail } from './verify-email'
 
@@ -38,10 +39,7 @@ async function givenTalkativeDatabase() {
     await admin.query(`ALTER DATABASE ${name} RESET ALL`)
     await admin.end()
   })
-  const [setting] = await database.sql<{ data_directory: string }>(
-    { name: 'data-directory', text: 'SHOW data_directory' },
-    [],
-  )
+  const [setting] = await rawSql<{ data_directory: string }>(database.sql, 'SHOW data_directory')
   const log = path.join(setting?.data_directory ?? '', '../pg.log')
   const ctx: TestContext = { ...(await testContext(LIMITS)), sql: database.sql, transaction: database.transaction }
   return { ctx, logged: async (text: string) => (await readFile(log, 'utf8')).includes(text) }
@@ -61,7 +59,7 @@ test('the log of the database would quote an address that a unique index refuses
   const { ctx, logged } = await givenTalkativeDatabase()
   const { email } = await givenUser(ctx)
   const copy = `INSERT INTO users SELECT id || 'x', name, email, email_key, email_verified_at, password_hash, withdrawn_at, created_at FROM users WHERE email = $1`
-  await expect(ctx.sql({ name: 'copy-user', text: copy }, [email])).rejects.toThrow('unique')
+  await expect(rawSql(ctx.sql, copy, [email])).rejects.toThrow('unique')
   await expect.poll(() => logged(email)).toBe(true)
 })
 

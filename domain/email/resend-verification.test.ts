@@ -9,6 +9,7 @@ import {
   type TestUser,
   testContext,
 } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 import { pseudonymousBucket, takePlaces } from '../limits/buckets'
 import type { Mail } from '../ports'
 import type { Sql } from '../sql'
@@ -205,9 +206,7 @@ test('what is closed while a resend waits for it is refused for that, and is not
   ctx.clock.advance(5 * minute)
   const caller = await asUser(ctx, user)
   const close = (sql: Sql) =>
-    sql({ name: 'close', text: `UPDATE email_change_requests SET status = 'cancelled' WHERE id = $1` }, [
-      input.change_request_id,
-    ])
+    rawSql(sql, `UPDATE email_change_requests SET status = 'cancelled' WHERE id = $1`, [input.change_request_id])
   const refusal = () => outcomeOf(resendVerification(caller, input))
   expect(await heldUp(ctx, ['email_change_requests', input.change_request_id], refusal, close)).toBe('EMAIL_006')
   expect(ctx.mailbox.filter(({ to }) => to === change.new_email)).toHaveLength(1)

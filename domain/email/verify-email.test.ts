@@ -13,6 +13,7 @@ import {
   testContext,
   wrongCode,
 } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 import { issueAccessToken } from '../access/access-tokens'
 import { readCredential } from '../access/authenticate'
 import type { MailOutcome } from '../ports'
@@ -369,10 +370,9 @@ test('an address that somebody else writes at that moment, without asking for it
   const ctx = await testContext()
   const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
   const pending = await givenPendingChange(ctx, user)
-  const take = { name: 'take-address', text: 'UPDATE users SET email_key = $2 WHERE id = $1' }
   let outcome: Promise<string> | undefined
   await ctx.transaction(async (sql) => {
-    await sql(take, [other.userId, pending.new_email])
+    await rawSql(sql, 'UPDATE users SET email_key = $2 WHERE id = $1', [other.userId, pending.new_email])
     outcome = outcomeOf(verify(ctx, user, pending))
     await expect
       .poll(

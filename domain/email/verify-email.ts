@@ -11,8 +11,10 @@ import {
   takeValues,
   userBucket,
 } from '../limits/buckets'
-import { leaseUntil, sendFirst, toChangeLetter, toDeliverable } from '../queue/notices'
-import { audit, endSessions, fenced, isUniqueViolation, type Placeholders, queueChangeNotice, statement } from '../sql'
+import { NOTICE_WAIT_MS } from '../limits/durations'
+import { queueNotice } from '../queue/notice-kinds'
+import { leaseUntil, sendFirst } from '../queue/notices'
+import { audit, endSessions, fenced, isUniqueViolation, type Placeholders, statement } from '../sql'
 import { requireStillOpenChange, STILL_PENDING } from './pending-change'
 import { macsOfCode } from './verification-code'
 
@@ -83,12 +85,12 @@ const judgeCode = statement<Judge, AttemptRow>(
    ), audited_own AS (
      ${audit('email.verified', { from: 'verified WHERE is_own', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.now })}
    ), notices AS (
-     ${queueChangeNotice('email_changed', {
+     ${queueNotice('email_changed', {
        from: `replaced, (VALUES (${v.oldNoticeId}, 'old'), (${v.newNoticeId}, 'new')) AS n (id, recipient)`,
        id: 'n.id',
        recipient: 'n.recipient',
        user: 'replaced.user_id',
-       change: 'replaced.id',
+       about: 'replaced.id',
        at: v.now,
        leaseUntil: v.leaseUntil,
      })}
@@ -97,8 +99,6 @@ const judgeCode = statement<Judge, AttemptRow>(
      attempt.old_email, attempt.new_email AS verified_email, attempt.is_own
    FROM places LEFT JOIN attempt ON true`,
 )
-
-const FIRST_TRY_MS = 5_000
 
 export async function verifyEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const now = ctx.clock.now()
@@ -144,13 +144,12 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   const verified = { email_verified: true, new_email: newEmail, changed_at: now.toISOString() } as const
   if (attempt.is_own) return { ...verified, notification_sent: false }
   const change = { userName: actor.user.name, oldEmail, newEmail, at: now, ipAddress: ip }
-  const letter = toChangeLetter({ kind: 'email_changed', recipient: 'old' }, change)
-  const sending = [
-    sendFirst(ctx, { id: noticeIds.old, userId: actor.userId }, letter),
-    sendFirst(ctx, { id: noticeIds.new, userId: actor.userId }, { ...letter, to: toDeliverable(newEmail) }),
-  ]
+  const notice = { userId: actor.userId, kind: 'email_changed' } as const
+  const sending = (['old', 'new'] as const).map((recipient) =>
+    sendFirst(ctx, { ...notice, id: noticeIds[recipient], recipient }, change),
+  )
   const sent = Promise.all(sending).then((results) => results.every(Boolean))
-  return { ...verified, notification_sent: await Promise.race([sent, afterMs(FIRST_TRY_MS)]) }
+  return { ...verified, notification_sent: await Promise.race([sent, afterMs(NOTICE_WAIT_MS)]) }
 }
 
 const attemptsLeft = (left: number) =>

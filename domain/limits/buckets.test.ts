@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ERRORS } from '@/contract/errors'
 import { asUser, givenUser, outcomeOf, type TestContext, testContext } from '@/testing/domain'
 import type { BucketState } from '../context'
-import { forgetWhatIsOver } from '../queue/cleanup'
+import { cleanUp } from '../queue/cleanup'
 import {
   type AskedPlaces,
   type Bucket,
@@ -254,10 +254,10 @@ test('a bucket is forgotten once its newest time has left the window', async () 
   const bucket = userBucket(ctx, 'password', 'usr_forgotten')
   await takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' })
   ctx.clock.advance(15 * minute)
-  await forgetWhatIsOver(ctx)
+  await cleanUp(ctx)
   expect(await ctx.db.rateLimit.count({ where: { key: bucket.key } })).toBe(1)
   ctx.clock.advance(1)
-  await forgetWhatIsOver(ctx)
+  await cleanUp(ctx)
   expect(await ctx.db.rateLimit.count({ where: { key: bucket.key } })).toBe(0)
 })
 
@@ -329,7 +329,7 @@ test('without places no read passes, and the wait is a whole window', async () =
   expect(read()).toMatchObject({ told: { remaining: 0, resetsAt: at(ctx, minute) }, error: { retryAfterSeconds: 60 } })
 })
 
-test('forgetting idle readers, when there are many, forgets nobody who still counts', async () => {
+test('the cleanup of idle readers, when there are many, drops nobody whose calls still count', async () => {
   const ctx = await testContext()
   const read = await givenReader(ctx, { places: 1, windowMs: hour })
   expect(read('usr_first').error).toBeUndefined()

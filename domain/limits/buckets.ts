@@ -79,15 +79,8 @@ export const takePlacesPart = (v: Placeholders<TakeValues>) =>
     `unnest(${v.takeKeys}::text[], ${v.takeUsers}::text[], ${v.takePlaces}::int[], ${v.takeWindows}::bigint[])
        AS b (key, user_id, places, window_ms)`,
   )
+
 const movePlaces = statement<TakeValues, PlaceRow>('take-places', (v) => `${takePlacesPart(v)}, ${UNWAITED}`)
-/** For statements whose values still have numbers: $1 to $5. */
-export const TAKE_PLACES = takePlacesPart({
-  now: '$1',
-  takeKeys: '$2',
-  takeUsers: '$3',
-  takePlaces: '$4',
-  takeWindows: '$5',
-})
 
 /** Whether each bucket of `source`, which is `b (key, places, window_ms)`, has room. Only taking a place makes it certain. */
 export const lookAtPlacesOf = (v: { now: string }, source: string) =>
@@ -112,6 +105,7 @@ export const returnPlacesPart = (v: { keys: string; takenAt: string }) =>
    ) AS locked
    WHERE r.key = locked.key AND ${v.takenAt}::timestamptz = ANY(hits)
    RETURNING r.key, r.hits`
+
 const removeHits = statement<{ keys: string[]; takenAt: Date }, { key: string; hits: Date[] }>(
   'give-places-back',
   (v) => `${returnPlacesPart(v)}, ${UNWAITED}`,
@@ -145,10 +139,7 @@ export const lookValues = ({ look = [] }: AskedPlaces, now: Date): LookValues =>
   lookWindows: look.map(({ windowMs }) => windowMs),
 })
 
-/** For statements whose values still have numbers. */
-export const placeValues = (asked: AskedPlaces, now: Date): unknown[] => Object.values(takeValues(asked, now))
-
-/** What the statement has answered; refuses with the time after which all buckets have room. */
+/** Checks what the statement returned, and refuses with the time after which all buckets have room. */
 export async function judgePlaces(
   ctx: SystemContext & { buckets?: BucketState[] },
   { take, look = [], code }: AskedPlaces,
@@ -230,21 +221,22 @@ export function takeReadPlace(ctx: Context): void {
   const now = ctx.clock.now().getTime()
   const { userId } = ctx.actor
   let hits = reads.times.get(userId) ?? []
-  // In the order of time: what has left the window stands in front.
+  // The times are in order, so that those outside the window come first.
   const live = hits.findIndex((hit) => hit > now - windowMs)
   hits.splice(0, live < 0 ? hits.length : live)
   const granted = hits.length < places
-  // A list that `push` begins has room for seventeen times; most readers come once.
+  // `push` on an empty list reserves room for seventeen times, and most readers come once.
   if (granted && hits.length > 0) hits.push(now)
   else if (granted) hits = [now]
-  if (reads.times.size >= reads.cleanupSize) forgetIdle(reads, now - windowMs)
+  if (reads.times.size >= reads.cleanupSize) cleanUpReaders(reads, now - windowMs)
   reads.times.set(userId, hits)
   const resetsAt = new Date((hits[0] ?? now) + windowMs)
   noteBucket(ctx, { name: 'read', places, windowMs, remaining: places - hits.length, resetsAt })
   if (!granted) throw new AppError('RATE_001', undefined, secondsUntil(resetsAt, new Date(now)))
 }
 
-function forgetIdle(reads: Process['reads'], before: number) {
+/** Removes the users whose last read was before `before`. */
+function cleanUpReaders(reads: Process['reads'], before: number) {
   for (const [userId, hits] of reads.times) if ((hits.at(-1) ?? 0) <= before) reads.times.delete(userId)
   // The next cleanup waits until the number of users has doubled, because each one looks at all of them.
   reads.cleanupSize = Math.max(MIN_CLEANUP_SIZE, 2 * reads.times.size)

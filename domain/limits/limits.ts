@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@/contract/errors'
+import { day, hour, minute } from './durations'
 
 /** At most `places` calls in any rolling `windowMs`. */
 export interface Limit {
@@ -16,11 +17,6 @@ interface LimitRow extends Limit {
   /** `always`: the headers of every answer show how full it is. `refusals`: only the answer that it refuses shows it. */
   shown: 'always' | 'refusals'
 }
-
-const second = 1000
-const minute = 60 * second
-const hour = 60 * minute
-const day = 24 * hour
 
 /** Every rate limit, one row each: store, settings, answers and headers follow from it. */
 export const LIMIT_ROWS = {

@@ -3,7 +3,7 @@ import { asUser, givenPendingChange, givenSession, givenUser, runDueWork, testCo
 import { issueAccessToken } from '../access/access-tokens'
 import { signOut } from '../access/sessions'
 import { verifyEmail } from '../email/verify-email'
-import { forgetWhatIsOver } from './cleanup'
+import { cleanUp } from './cleanup'
 
 const day = 24 * 60 * 60 * 1000
 const millisecond = 1
@@ -41,7 +41,7 @@ test('sessions, tokens and changes are kept for thirty days after their end, and
   expect(await ctx.db.accessToken.findFirst({ where: { userId } })).toMatchObject({ id: lasting.id })
 })
 
-test('what was revoked is kept for thirty days after that', async () => {
+test('a revoked session or token is kept for thirty days after its revocation', async () => {
   const ctx = await testContext()
   const { userId, sessionId } = await givenUser(ctx)
   const { id: tokenId } = await issueAccessToken(ctx, {
@@ -58,10 +58,10 @@ test('what was revoked is kept for thirty days after that', async () => {
     await ctx.db.accessToken.count({ where: { userId } }),
   ]
   ctx.clock.advance(30 * day)
-  await forgetWhatIsOver(ctx)
+  await cleanUp(ctx)
   expect(await left()).toEqual([1, 1])
   ctx.clock.advance(millisecond)
-  await forgetWhatIsOver(ctx)
+  await cleanUp(ctx)
   expect(await left()).toEqual([0, 0])
 })
 
@@ -77,7 +77,7 @@ test('L20 cleanup deletes all expired buckets in one run, however many there are
   }))
   await ctx.db.rateLimit.createMany({ data })
   ctx.clock.advance(millisecond)
-  await forgetWhatIsOver(ctx)
+  await cleanUp(ctx)
   expect(await ctx.db.rateLimit.count({ where: { key: { startsWith: 'over-' } } })).toBe(0)
 })
 
@@ -91,14 +91,14 @@ test('an audit row keeps its client address for thirty days, and everything else
   const before = await rows()
   expect(before.filter(({ ip }) => ip === '192.0.2.1').map(({ action }) => action)).toContain('email.changed')
   ctx.clock.advance(30 * day)
-  await forgetWhatIsOver(ctx)
+  await cleanUp(ctx)
   expect(await rows()).toEqual(before)
   ctx.clock.advance(millisecond)
-  await forgetWhatIsOver(ctx)
+  await cleanUp(ctx)
   expect(await rows()).toEqual(before.map((row) => ({ ...row, ip: null })))
 })
 
-test('more audit rows than one batch lose their addresses in one go', async () => {
+test('one cleanup clears the addresses of all audit rows, however many batches they take', async () => {
   const ctx = await testContext()
   const at = ctx.clock.now()
   const data = Array.from({ length: 2_500 }, (_, n) => ({
@@ -111,7 +111,7 @@ test('more audit rows than one batch lose their addresses in one go', async () =
   }))
   await ctx.db.auditEvent.createMany({ data })
   ctx.clock.advance(30 * day + millisecond)
-  await forgetWhatIsOver(ctx)
+  await cleanUp(ctx)
   expect(await ctx.db.auditEvent.count({ where: { userId: 'usr_many' } })).toBe(2_500)
   expect(await ctx.db.auditEvent.count({ where: { userId: 'usr_many', ip: { not: null } } })).toBe(0)
 })
@@ -138,6 +138,6 @@ test('a notice that the mail server has not taken yet outlives the thirty days w
   await runDueWork(ctx)
   const told = ctx.mailbox.filter(({ message }) => message.template === 'email-changed').map(({ to }) => to)
   expect(told.sort()).toEqual([user.email, new_email].sort())
-  await forgetWhatIsOver(ctx)
+  await cleanUp(ctx)
   expect(await left()).toEqual([0, 0])
 })

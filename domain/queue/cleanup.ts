@@ -1,13 +1,15 @@
-import { type SystemContext, statement } from '../context'
+import type { SystemContext } from '../context'
+import { ENDED_RETENTION_MS, SENT_EVENT_RETENTION_MS } from '../limits/durations'
+import { fenced, isOneOf, statement } from '../sql'
 
-const DAY_MS = 24 * 60 * 60 * 1000
 const BATCH = 1000
 
-interface Forgotten {
+interface Cleanup {
   table: string
+  /** The column that tells the rows apart; `id` without it. */
   key?: string
-  /** Of rows that nobody needs any more; $1 is the time `afterMs` ago. Each is found by an index. */
-  over: string
+  /** Selects the rows that nobody needs any more, by an index. `before` is the time `afterMs` ago. */
+  ended(before: string): string
   afterMs?: number
   /** The column that is cleared, where the row itself stays. */
   clears?: string
@@ -15,55 +17,63 @@ interface Forgotten {
 
 /** Revoked or expired, whichever came first. */
 const ENDED_AT = 'least(revoked_at, expires_at)'
+const endedAccess = (before: string) => `${ENDED_AT} < ${before} ORDER BY ${ENDED_AT}`
 
-/** What has ended, for as long as an account lives: who owns it may still want to see the last month. */
-export const FORGOTTEN: readonly Forgotten[] = [
-  { table: 'rate_limits', key: 'key', over: 'expires_at < $1 ORDER BY expires_at' },
-  { table: 'idempotency_keys', key: 'key', over: 'expires_at <= $1 ORDER BY expires_at' },
-  { table: 'outbox_events', over: 'sent_at < $1 ORDER BY sent_at', afterMs: DAY_MS },
-  { table: 'sessions', over: `${ENDED_AT} < $1 ORDER BY ${ENDED_AT}`, afterMs: 30 * DAY_MS },
-  { table: 'access_tokens', over: `${ENDED_AT} < $1 ORDER BY ${ENDED_AT}`, afterMs: 30 * DAY_MS },
-  // Their notices go with them, but a notice that still waits for the mail server keeps its change, which names the addresses.
-  // OFFSET 0 has the notices of each looked up; a join would read all of them.
+/** Each notice is looked up by its change; a join would read all notices. */
+const UNSENT_NOTICE = fenced(`SELECT FROM notices n
+     WHERE n.change_request_id = email_change_requests.id AND n.sent_at IS NULL AND n.failed_at IS NULL`)
+
+/** What ended in the lifetime of an account; the owner may still want to see the last month. */
+export const CLEANUPS: readonly Cleanup[] = [
+  { table: 'rate_limits', key: 'key', ended: (before) => `expires_at < ${before} ORDER BY expires_at` },
+  { table: 'idempotency_keys', key: 'key', ended: (before) => `expires_at <= ${before} ORDER BY expires_at` },
+  {
+    table: 'outbox_events',
+    ended: (before) => `sent_at < ${before} ORDER BY sent_at`,
+    afterMs: SENT_EVENT_RETENTION_MS,
+  },
+  { table: 'sessions', ended: endedAccess, afterMs: ENDED_RETENTION_MS },
+  { table: 'access_tokens', ended: endedAccess, afterMs: ENDED_RETENTION_MS },
+  // Notices go with their change. A notice that still waits for the mail server keeps its change, which holds the addresses.
   {
     table: 'email_change_requests',
-    over: `requested_at < $1 AND expires_at < $1
-           AND NOT EXISTS (
-             SELECT FROM notices n
-             WHERE n.change_request_id = email_change_requests.id AND n.sent_at IS NULL AND n.failed_at IS NULL
-             OFFSET 0
-           )
+    ended: (before) => `requested_at < ${before} AND expires_at < ${before} AND NOT EXISTS (${UNSENT_NOTICE})
            ORDER BY requested_at`,
-    afterMs: 30 * DAY_MS,
+    afterMs: ENDED_RETENTION_MS,
   },
-  { table: 'audit_events', clears: 'ip', over: 'ip IS NOT NULL AND at < $1 ORDER BY at', afterMs: 30 * DAY_MS },
+  {
+    table: 'audit_events',
+    clears: 'ip',
+    ended: (before) => `ip IS NOT NULL AND at < ${before} ORDER BY at`,
+    afterMs: ENDED_RETENTION_MS,
+  },
 ]
 
-const deletions = FORGOTTEN.map(({ table, key = 'id', over, afterMs = 0, clears }) => ({
-  afterMs,
-  // As an array the keys are looked up in the index; with IN, or out of order, the planner may read the whole table.
-  forget: statement(
-    `forget-${table.replaceAll('_', '-')}`,
-    `WITH forgotten AS (
+export const cleanupName = (table: string) => `forget-${table.replaceAll('_', '-')}`
+
+const cleanUpBatch = ({ table, key = 'id', ended, clears }: Cleanup) =>
+  statement<{ before: Date }, { count: number }>(
+    cleanupName(table),
+    (v) => `WITH cleaned AS (
        ${clears ? `UPDATE ${table} SET ${clears} = NULL` : `DELETE FROM ${table}`}
-       WHERE ${key} = ANY(ARRAY(SELECT ${key} FROM ${table} WHERE ${over} LIMIT ${BATCH} FOR UPDATE SKIP LOCKED))
+       WHERE ${isOneOf(key, `SELECT ${key} FROM ${table} WHERE ${ended(v.before)} LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`)}
        RETURNING ${key}
      )
-     SELECT count(*)::int AS count FROM forgotten`,
-  ),
-}))
+     SELECT count(*)::int AS count FROM cleaned`,
+  )
+const batches = CLEANUPS.map((cleanup) => ({ deleteBatch: cleanUpBatch(cleanup), afterMs: cleanup.afterMs ?? 0 }))
 
-/** However much has come together; in small statements, so that nobody waits long for a row. */
-export async function forgetWhatIsOver(ctx: SystemContext): Promise<void> {
+/** Deletes all that has ended, in small statements, so that no call waits long for a row. */
+export async function cleanUp(ctx: SystemContext): Promise<void> {
   const failures: unknown[] = []
-  for (const deletion of deletions) await forgetAll(ctx, deletion).catch((error) => failures.push(error))
-  if (failures.length > 0) throw new AggregateError(failures, 'not everything could be forgotten')
+  for (const batch of batches) await cleanUpAll(ctx, batch).catch((error) => failures.push(error))
+  if (failures.length > 0) throw new AggregateError(failures, 'the cleanup failed')
 }
 
-async function forgetAll(ctx: SystemContext, { forget, afterMs }: (typeof deletions)[number]) {
+async function cleanUpAll(ctx: SystemContext, { deleteBatch, afterMs }: (typeof batches)[number]) {
   const before = new Date(ctx.clock.now().getTime() - afterMs)
   for (let count = BATCH; count === BATCH; ) {
-    const [row] = await ctx.sql<{ count: number }>(forget, [before])
+    const [row] = await ctx.sql(deleteBatch, { before })
     count = row?.count ?? 0
   }
 }

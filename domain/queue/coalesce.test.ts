@@ -1,14 +1,14 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { SystemContext } from '../context'
 import { createProcess } from '../process'
-import { askedTogether, batched } from './coalesce'
+import { coalesced, coalescedLookup } from './coalesce'
 
 const context = () => ({ process: createProcess() }) as SystemContext
 
 test('what comes in one turn is one run, and what comes during a run is the next', async () => {
   const runs: string[][] = []
   let release = () => {}
-  const run = batched<string>('run', async (_ctx, items) => {
+  const run = coalesced<string>('run', async (_ctx, items) => {
     runs.push(items)
     if (runs.length === 1) await new Promise<void>((resolve) => (release = resolve))
   })
@@ -27,7 +27,7 @@ test('what comes in one turn is one run, and what comes during a run is the next
 })
 
 test('a run that fails fails for those who share it, and for nobody after them', async () => {
-  const run = batched<number>('run', async (_ctx, items) => {
+  const run = coalesced<number>('run', async (_ctx, items) => {
     if (items.includes(1)) throw new Error('lost')
   })
   const ctx = context()
@@ -40,7 +40,7 @@ test('a run that fails fails for those who share it, and for nobody after them',
 test('two services do not wait for each other', async () => {
   let release = () => {}
   const done: string[] = []
-  const run = batched<string>('run', async (_ctx, [item = '']) => {
+  const run = coalesced<string>('run', async (_ctx, [item = '']) => {
     if (item === 'slow') await new Promise<void>((resolve) => (release = resolve))
     done.push(item)
   })
@@ -56,7 +56,7 @@ function heldQuestions() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())
   const statements: { questions: string[]; answer(): void; fail(): void }[] = []
-  const ask = askedTogether<string, string>(
+  const ask = coalescedLookup<string, string>(
     'ask',
     (_ctx, questions) =>
       new Promise((resolve, reject) => {

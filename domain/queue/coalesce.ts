@@ -2,14 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { SystemContext } from '../context'
 import type { Batch, SharedLookUp } from '../process'
 
-/** Nobody waits for what is batched; a run costs as much for one as for many. */
+// To coalesce: calls that come close together share one run, or one statement.
+
+/** How long a run gathers calls before it begins. No answer waits for a coalesced run, and it costs as much for one item as for many. */
 const GATHERING_MS = 20
 
 /**
- * `work` with one run at a time in a process, known there by its name. Who comes while one is under way, or shortly after the first, shares the next, which
- * takes the items of all of them and sees what they have committed.
+ * `work` with one run at a time in a process, known there by its name. Calls that come while a run is under way, or within the
+ * gathering time, share the next run. It takes the items of all of them and sees what they have committed.
  */
-export function batched<Item = never>(
+export function coalesced<Item = never>(
   name: string,
   work: (ctx: SystemContext, items: Item[]) => Promise<void>,
 ): (ctx: SystemContext, ...items: Item[]) => Promise<void> {
@@ -32,18 +34,19 @@ export function batched<Item = never>(
 
 type Ask<Question, Answer> = (ctx: SystemContext, questions: Question[]) => Promise<Answer[]>
 
-/** While so many statements are under way, who comes waits for the next one. */
-const AT_ONCE = 2
-// One that takes much longer than usual no longer counts: a connection that has fallen silent holds up only those who share it. What
-// is usual follows the database, so that one which is slow is not asked ever more.
-const PATIENCE_MS = 100
-const PATIENCE_TIMES = 4
+/** While so many statements are under way, further questions wait and share the next one. */
+const MAX_UNDER_WAY = 2
+// A statement that takes longer than this no longer counts, so that a silent connection holds up only the calls that share it. The
+// limit follows the last response time, so that a slow database does not get ever more statements at once.
+const MIN_PATIENCE_MS = 100
+const PATIENCE_FACTOR = 4
 
 /**
- * One statement for all who ask in the same turn, or while earlier ones are under way: each is answered by a look at the database that
- * began after the question came. `ask` answers in the order of the questions; it must change nothing, since it may be asked twice.
+ * One statement for all questions that come in the same turn of the event loop, or while earlier statements are under way. Each
+ * answer comes from a statement that began after its question. `ask` answers in the order of the questions; it must be read-only,
+ * because it may run twice.
  */
-export function askedTogether<Question, Answer>(
+export function coalescedLookup<Question, Answer>(
   name: string,
   ask: Ask<Question, Answer>,
 ): (ctx: SystemContext, question: Question) => Promise<Answer> {
@@ -63,7 +66,7 @@ async function askNext<Question, Answer>(
   queue: SharedLookUp<Question, Answer>,
   ask: Ask<Question, Answer>,
 ) {
-  if (queue.underWay >= AT_ONCE || queue.waiting.length === 0) return
+  if (queue.underWay >= MAX_UNDER_WAY || queue.waiting.length === 0) return
   queue.underWay++
   const asked = queue.waiting.splice(0)
   const begunAt = performance.now()
@@ -74,11 +77,11 @@ async function askNext<Question, Answer>(
     queue.underWay--
     askNext(ctx, queue, ask)
   }
-  const patience = setTimeout(letNextGo, Math.max(PATIENCE_MS, PATIENCE_TIMES * queue.tookMs))
+  const patience = setTimeout(letNextGo, Math.max(MIN_PATIENCE_MS, PATIENCE_FACTOR * queue.tookMs))
   try {
     const questions = asked.map(({ question }) => question)
     const answers = await ask(ctx, questions).catch((error) => {
-      // What fails at once is one connection that was cut: no reason to fail for all who share it.
+      // A quick failure is a connection that was cut; the calls that share the statement need not fail for it.
       if (isQuick) return ask(ctx, questions)
       throw error
     })

@@ -1,10 +1,22 @@
 import { expect, test } from 'vitest'
-import { asUser, givenPendingChange, givenUser, heldUp, type TestContext, testContext } from '@/testing/domain'
+import {
+  asUser,
+  changeInput,
+  givenPendingChange,
+  givenUser,
+  heldUp,
+  type TestContext,
+  type TestUser,
+  testContext,
+} from '@/testing/domain'
+
 import { changeEmail } from '../email/change-email'
 import { verifyEmail } from '../email/verify-email'
 import type { MailOutcome } from '../ports'
 import { statement } from '../sql'
 import { watchBacklog } from '../withdrawal/watch-withdrawals'
+import { withdrawAccount } from '../withdrawal/withdraw-account'
+import { NOTICE_KINDS, type NoticeKind } from './notice-kinds'
 import { sendDueNotices } from './notices'
 
 const [minute, day] = [60_000, 86_400_000]
@@ -91,13 +103,64 @@ test('a refusal that comes after another try was accepted changes nothing', asyn
   const slow = Promise.withResolvers<MailOutcome>()
   const answers = [slow.promise, 'accepted' as const]
   answering(ctx, () => answers.shift() ?? 'accepted')
-  const input = { userId: user.userId, new_email: `new-${user.email}`, current_password: user.password }
-  await changeEmail(await asUser(ctx, user), input)
+  await changeEmail(await asUser(ctx, user), changeInput(user, `new-${user.email}`))
   ctx.clock.advance(LEASE_MS)
   expect(await sendDueNotices(ctx)).toBe(1)
   slow.resolve('refused')
   await ctx.settle()
   expect(await noticesOf(ctx, user.userId)).toMatchObject([{ sentAt: ctx.clock.now(), failedAt: null }])
+})
+
+/** Does what brings a notice of this kind. */
+const CAUSES: Record<NoticeKind, (ctx: TestContext, user: TestUser) => Promise<unknown>> = {
+  email_change_requested: (ctx, user) => givenPendingChange(ctx, user),
+  async email_changed(ctx, user) {
+    const { change_request_id, code } = await givenPendingChange(ctx, user)
+    await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
+  },
+  account_withdrawal_started: async (ctx, user) =>
+    withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' }),
+}
+
+test.each(Object.keys(CAUSES) as NoticeKind[])(
+  'every copy of the notice %s is the same letter at the first attempt and at a later one',
+  async (kind) => {
+    const ctx = await testContext()
+    const user = await givenUser(ctx)
+    const letters: { id: string; to: string; message: unknown }[] = []
+    const { send } = ctx.mail
+    ctx.mail.send = async (mail) => {
+      if (mail.message.template === 'verify-new-email') return send(mail)
+      letters.push({ id: mail.id, to: mail.to, message: mail.message })
+      return 'deferred'
+    }
+    await CAUSES[kind](ctx, user)
+    await ctx.settle()
+    const ids = (await ctx.db.notice.findMany({ where: { userId: user.userId, kind } })).map(({ id }) => id)
+    const ofKind = () => letters.filter(({ id }) => ids.includes(id)).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    const first = ofKind()
+    expect(first).toHaveLength(Object.keys(NOTICE_KINDS[kind].recipients).length)
+    letters.splice(0)
+    ctx.clock.advance(minute)
+    await sendDueNotices(ctx)
+    expect(ofKind()).toEqual(first)
+    const { foreignKey } = NOTICE_KINDS[kind]
+    const rows = await ctx.db.$queryRawUnsafe(`SELECT ${foreignKey} FROM notices WHERE id = ANY($1)`, ids)
+    expect(rows).toEqual(ids.map(() => ({ [foreignKey]: expect.any(String) })))
+    await ctx.db.notice.deleteMany({ where: { userId: user.userId } })
+  },
+)
+
+test('a notice of a kind that only a newer instance knows is deferred, and not given up', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  answering(ctx, () => 'deferred')
+  await givenPendingChange(ctx, user)
+  await ctx.db.notice.updateMany({ where: { userId: user.userId }, data: { kind: 'of_a_later_release' } })
+  ctx.clock.advance(minute)
+  await sendDueNotices(ctx)
+  expect(await noticesOf(ctx, user.userId)).toMatchObject([{ attempts: 2, dueAt: expect.any(Date), failedAt: null }])
+  await ctx.db.notice.deleteMany({ where: { userId: user.userId } })
 })
 
 test('marking notices as sent waits for no row while it holds another, so that no withdrawal beside it deadlocks', async () => {

@@ -1,222 +1,137 @@
-import { maskAddress, parseAddress } from '@/contract/address'
-import { type SystemContext, statement } from '../context'
-import type { MailOutcome, Message } from '../ports'
-import { UNWAITED } from '../sql'
-import { retentionDays } from '../withdrawal/schedule'
-import { createStatusToken } from '../withdrawal/status-token'
-import { batched } from './coalesce'
+import type { SystemContext } from '../context'
+import { minute, NOTICE_BACK_OFF_MS, NOTICE_LEASE_MS } from '../limits/durations'
+import type { MailOutcome } from '../ports'
+import { isOneOf, statement, UNWAITED } from '../sql'
+import { coalesced } from './coalesce'
+import {
+  type FactsOf,
+  isKnownKind,
+  letterOf,
+  type NoticeKind,
+  type NoticeRow,
+  type RecipientOf,
+  readLetter,
+} from './notice-kinds'
 
-const minute = 60_000
-/** The wait after each try; the last one repeats until the tries are used. */
-const BACKOFF_MS = [minute, 5 * minute, 15 * minute, 60 * minute, 6 * 60 * minute, 24 * 60 * minute]
-/** Two months of daily tries: an address that never works does not stay in the queue for ever. */
-const MOST_TRIES = 65
-/** Longer than a mail server may take. */
-const LEASE_MS = 20_000
+/** Two months of daily attempts, so that an address that never works leaves the queue. */
+const MAX_ATTEMPTS = 65
 
-// Moving `due_at` on is the claim: a second sender finds nothing due, and a sender that dies leaves the next try behind.
-const claim = statement(
+interface Claim {
+  id: string
+  now: Date
+  leaseUntil: Date
+}
+
+// Moving `due_at` is the claim: a second sender finds nothing due, and the notice of a sender that dies becomes due again.
+const claim = statement<Claim, NoticeRow>(
   'claim-notice',
-  `UPDATE notices SET attempts = attempts + 1, due_at = $3
-   WHERE id = $1 AND due_at <= $2 AND (expires_at IS NULL OR expires_at > $2)
+  (v) => `UPDATE notices SET attempts = attempts + 1, due_at = ${v.leaseUntil}
+   WHERE id = ${v.id} AND due_at <= ${v.now} AND (expires_at IS NULL OR expires_at > ${v.now})
    RETURNING user_id, kind, recipient, change_request_id, withdrawal_id, sealed, attempts`,
 )
-const tryAgain = statement(
+const tryAgain = statement<{ id: string; nextTryAt: Date }>(
   'try-notice-again',
-  'UPDATE notices SET due_at = $2 WHERE id = $1 AND sent_at IS NULL AND failed_at IS NULL',
+  (v) => `UPDATE notices SET due_at = ${v.nextTryAt} WHERE id = ${v.id} AND sent_at IS NULL AND failed_at IS NULL`,
 )
-const changeOfNotice = statement(
-  'change-of-notice',
-  `SELECT u.name, r.old_email, r.new_email, r.requested_at, r.request_ip, r.closed_at, r.closed_ip
-   FROM email_change_requests r JOIN users u ON u.id = r.user_id WHERE r.id = $1`,
-)
-const withdrawalOfNotice = statement(
-  'withdrawal-of-notice',
-  'SELECT scheduled_completion FROM withdrawals WHERE id = $1',
-)
-const SENT = 'sent_at = $2, due_at = NULL, sealed = NULL'
-// It waits for no row while it holds others: a withdrawal or an erasure that locks the same rows in another order would deadlock.
-const markSent = statement(
+
+const setSent = (v: { now: string }) => `UPDATE notices SET sent_at = ${v.now}, due_at = NULL, sealed = NULL`
+// Skips locked rows, because waiting for one row while it holds others would deadlock with a withdrawal or an erasure.
+const markSent = statement<{ ids: string[]; now: Date }, { id: string }>(
   'mark-notices-sent',
-  `UPDATE notices SET ${SENT}
-   WHERE id = ANY(ARRAY(SELECT id FROM notices WHERE id = ANY($1::text[]) FOR UPDATE SKIP LOCKED))
+  (v) => `${setSent(v)}
+   WHERE ${isOneOf('id', `SELECT id FROM notices WHERE id = ANY(${v.ids}::text[]) FOR UPDATE SKIP LOCKED`)}
    RETURNING id, ${UNWAITED}`,
 )
-const markOneSent = statement('mark-notice-sent', `UPDATE notices SET ${SENT} WHERE id = $1 RETURNING ${UNWAITED}`)
-const giveUp = statement(
+const markOneSent = statement<{ id: string; now: Date }>(
+  'mark-notice-sent',
+  (v) => `${setSent(v)} WHERE id = ${v.id} RETURNING ${UNWAITED}`,
+)
+
+const setFailed = (v: { now: string }) => `UPDATE notices SET failed_at = ${v.now}, due_at = NULL, sealed = NULL`
+const giveUp = statement<{ id: string; now: Date }>(
   'give-notice-up',
-  'UPDATE notices SET failed_at = $2, due_at = NULL, sealed = NULL WHERE id = $1 AND sent_at IS NULL',
+  (v) => `${setFailed(v)} WHERE id = ${v.id} AND sent_at IS NULL`,
 )
-const expire = statement(
+const expire = statement<{ now: Date }>(
   'expire-notices',
-  'UPDATE notices SET failed_at = $1, due_at = NULL, sealed = NULL WHERE due_at IS NOT NULL AND expires_at <= $1',
+  (v) => `${setFailed(v)} WHERE due_at IS NOT NULL AND expires_at <= ${v.now}`,
 )
-const dueNotices = statement(
+
+const dueNotices = statement<{ now: Date; maxRows: number }, { id: string }>(
   'due-notices',
-  'SELECT id FROM notices WHERE due_at IS NOT NULL AND due_at <= $1 ORDER BY due_at LIMIT $2',
+  (v) => `SELECT id FROM notices WHERE due_at IS NOT NULL AND due_at <= ${v.now} ORDER BY due_at LIMIT ${v.maxRows}`,
 )
 
-interface NoticeRow {
-  user_id: string
-  kind: ChangeNotice['kind'] | 'account_withdrawal_started'
-  recipient: ChangeNotice['recipient'] | null
-  change_request_id: string | null
-  withdrawal_id: string | null
-  sealed: Buffer | null
-  attempts: number
-}
-
-interface ChangeRow {
-  name: string
-  old_email: string
-  new_email: string
-  requested_at: Date
-  request_ip: string
-  closed_at: Date | null
-  closed_ip: string | null
-}
-
-/** One try for one notice. Null where the notice is not due, or another sender has claimed it. */
+/** One attempt for one notice. Null where the notice is not due, or another sender has claimed it. */
 async function sendNotice(ctx: SystemContext, id: string): Promise<MailOutcome | null> {
   const now = ctx.clock.now()
-  const [notice] = await ctx.sql<NoticeRow>(claim, [id, now, leaseUntil(now)])
+  const [notice] = await ctx.sql(claim, { id, now, leaseUntil: leaseUntil(now) })
   if (!notice) return null
-  const letter = notice.sealed ? await openWithdrawalLetter(ctx, notice) : await loadChangeLetter(ctx, notice)
-  // Without a letter there is nothing that could ever be sent, unless the key that it is sealed with comes back.
-  const unsendable = notice.sealed ? 'deferred' : 'refused'
-  const outcome = letter ? await ctx.mail.send({ ...letter, id, userId: notice.user_id }) : unsendable
-  await noteTry(ctx, { id, attempts: notice.attempts }, outcome)
+  const outcome = await trySending(ctx, id, notice)
+  await noteAttempt(ctx, { id, attempts: notice.attempts }, outcome)
   return outcome
 }
 
-/** Until then a claimed notice is its sender's. */
-export const leaseUntil = (now: Date): Date => new Date(now.getTime() + LEASE_MS)
+async function trySending(ctx: SystemContext, id: string, notice: NoticeRow): Promise<MailOutcome> {
+  if (!isKnownKind(notice.kind)) return 'deferred'
+  const letter = await readLetter(ctx, notice)
+  if (letter) return ctx.mail.send({ ...letter, id, userId: notice.user_id })
+  // The key that opens a sealed notice may come back; what any other letter was about is gone for good.
+  return notice.sealed ? 'deferred' : 'refused'
+}
+
+/** A claimed notice is its sender's until then. */
+export const leaseUntil = (now: Date): Date => new Date(now.getTime() + NOTICE_LEASE_MS)
 
 /**
- * The first try, by whoever wrote the notice as claimed: `attempts` is 1 and `due_at` the end of the lease. True when the mail
- * server took it over; the row is told after the answer, and has it sent later if nobody comes to that.
+ * The first delivery attempt, by the request that inserted the notice with one attempt and the lease as `due_at`. True when the mail
+ * server took the letter. The row is marked after the response; if the process dies first, the sweep sends the notice again.
  */
-export function sendFirst(
+export function sendFirst<Kind extends NoticeKind>(
   ctx: SystemContext,
-  notice: { id: string; userId: string },
-  letter: Letter,
+  { kind, recipient, ...notice }: { id: string; userId: string; kind: Kind; recipient: RecipientOf<Kind> },
+  facts: FactsOf<Kind>,
 ): Promise<boolean> {
-  const sending = ctx.mail.send({ ...letter, ...notice })
-  ctx.background(async () => noteTry(ctx, { id: notice.id, attempts: 1 }, await sending))
+  const sending = ctx.mail.send({ ...letterOf(ctx, kind, recipient, facts), ...notice })
+  ctx.background(async () => noteAttempt(ctx, { id: notice.id, attempts: 1 }, await sending))
   return sending.then(
     (outcome) => outcome === 'accepted',
     () => false,
   )
 }
 
-const noteSent = batched<string>('note-sent', async (ctx, ids) => {
+const noteSent = coalesced<string>('note-sent', async (ctx, ids) => {
   const now = ctx.clock.now()
-  const marked = await ctx.sql<{ id: string }>(markSent, [ids, now])
-  const done = new Set(marked.map(({ id }) => id))
-  for (const id of ids) if (!done.has(id)) await ctx.sql(markOneSent, [id, now])
+  const marked = new Set((await ctx.sql(markSent, { ids, now })).map(({ id }) => id))
+  for (const id of ids) if (!marked.has(id)) await ctx.sql(markOneSent, { id, now })
 })
 
-async function noteTry(ctx: SystemContext, { id, attempts }: { id: string; attempts: number }, outcome: MailOutcome) {
+async function noteAttempt(
+  ctx: SystemContext,
+  { id, attempts }: { id: string; attempts: number },
+  outcome: MailOutcome,
+) {
   if (outcome === 'accepted') return noteSent(ctx, id)
   const now = ctx.clock.now()
-  if (outcome === 'refused' || attempts >= MOST_TRIES) await ctx.sql(giveUp, [id, now])
-  else await ctx.sql(tryAgain, [id, new Date(now.getTime() + waitMs(ctx, attempts))])
+  if (outcome === 'refused' || attempts >= MAX_ATTEMPTS) await ctx.sql(giveUp, { id, now })
+  else await ctx.sql(tryAgain, { id, nextTryAt: new Date(now.getTime() + backOffMs(ctx, attempts)) })
 }
 
-const waitMs = (ctx: SystemContext, attempts: number) =>
-  (BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length) - 1] ?? minute) * ctx.timeScale
+const backOffMs = (ctx: SystemContext, attempts: number) =>
+  (NOTICE_BACK_OFF_MS[Math.min(attempts, NOTICE_BACK_OFF_MS.length) - 1] ?? minute) * ctx.timeScale
 
-/** Tries what is due, oldest first; returns how many were sent. */
-export async function sendDueNotices(ctx: SystemContext, batch = 50): Promise<number> {
+/** Sends the due notices, oldest first; returns how many the mail server took. */
+export async function sendDueNotices(ctx: SystemContext, maxRows = 50): Promise<number> {
   for (let sent = 0; ; ) {
-    const due = await ctx.sql<{ id: string }>(dueNotices, [ctx.clock.now(), batch])
+    const due = await ctx.sql(dueNotices, { now: ctx.clock.now(), maxRows })
     const results = await Promise.all(due.map(({ id }) => sendNotice(ctx, id)))
     sent += results.filter((outcome) => outcome === 'accepted').length
-    // While the mail server defers everything there is no point in going on.
-    if (due.length < batch || results.every((outcome) => outcome === null || outcome === 'deferred')) return sent
+    // A batch that was deferred as a whole, or that another instance has claimed, ends the run.
+    if (due.length < maxRows || results.every((outcome) => outcome === null || outcome === 'deferred')) return sent
   }
 }
 
-/** What was sealed for a time is destroyed when the time is over, sent or not. */
+/** Gives expired notices up, and destroys what they hold encrypted. */
 export async function expireNotices(ctx: SystemContext): Promise<void> {
-  await ctx.sql(expire, [ctx.clock.now()])
-}
-
-interface Letter {
-  to: string
-  message: Message
-}
-
-interface ChangeNotice {
-  kind: 'email_change_requested' | 'email_changed'
-  /** Which address of the change it goes to. */
-  recipient: 'old' | 'new'
-}
-
-/** `at` and `ipAddress` are those of the request, or of its verification. */
-export function toChangeLetter(
-  { kind, recipient }: ChangeNotice,
-  change: { userName: string; oldEmail: string; newEmail: string; at: Date; ipAddress: string },
-): Letter {
-  const { userName, oldEmail, newEmail, at, ipAddress } = change
-  return {
-    to: toDeliverable(recipient === 'old' ? oldEmail : newEmail),
-    message:
-      kind === 'email_change_requested'
-        ? {
-            template: 'email-change-requested',
-            userName,
-            newEmailMasked: maskAddress(newEmail),
-            requestedAt: at,
-            ipAddress,
-          }
-        : { template: 'email-changed', userName, oldEmail, newEmail, changedAt: at, ipAddress },
-  }
-}
-
-export const toWithdrawalLetter = (
-  ctx: SystemContext,
-  recipient: { to: string; name: string },
-  withdrawal: { id: string; scheduledCompletion: Date },
-): Letter => ({
-  to: recipient.to,
-  message: {
-    template: 'account-withdrawal-started',
-    userName: recipient.name,
-    progressUrl: `${ctx.appUrl}/withdrawal/${withdrawal.id}#token=${createStatusToken(ctx, withdrawal.id)}`,
-    scheduledCompletion: withdrawal.scheduledCompletion,
-    retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
-  },
-})
-
-/** As the mail server wants it, of an address that was accepted once. */
-export const toDeliverable = (email: string): string => parseAddress(email)?.deliverable ?? email
-
-async function loadChangeLetter(
-  ctx: SystemContext,
-  { kind, recipient, change_request_id: id }: NoticeRow,
-): Promise<Letter | null> {
-  const [change] = await ctx.sql<ChangeRow>(changeOfNotice, [id])
-  if (!change || !recipient || kind === 'account_withdrawal_started') return null
-  const [at, ipAddress] =
-    kind === 'email_changed' ? [change.closed_at, change.closed_ip] : [change.requested_at, change.request_ip]
-  return toChangeLetter(
-    { kind, recipient },
-    {
-      userName: change.name,
-      oldEmail: change.old_email,
-      newEmail: change.new_email,
-      at: at ?? change.requested_at,
-      ipAddress: ipAddress ?? '',
-    },
-  )
-}
-
-async function openWithdrawalLetter(ctx: SystemContext, notice: NoticeRow): Promise<Letter | null> {
-  const id = notice.withdrawal_id ?? ''
-  const opened = notice.sealed && ctx.secrets.open(notice.sealed)
-  const [withdrawal] = await ctx.sql<{ scheduled_completion: Date }>(withdrawalOfNotice, [id])
-  if (!opened || !withdrawal) return null
-  const recipient = JSON.parse(opened.toString()) as { to: string; name: string }
-  return toWithdrawalLetter(ctx, recipient, { id, scheduledCompletion: withdrawal.scheduled_completion })
+  await ctx.sql(expire, { now: ctx.clock.now() })
 }

@@ -1,30 +1,38 @@
-import { statement } from '../context'
+import { OUTBOX_LEASE_MS } from '../limits/durations'
 import type { EngineEvent } from '../ports'
-import { UNWAITED } from '../sql'
-import { batched } from './coalesce'
+import { statement, UNWAITED } from '../sql'
+import { coalesced } from './coalesce'
 
-const LEASE_MS = 30_000
+/** The events that an engine gets; what each wakes stands in due-work.ts. */
+export const ENGINE_EVENTS = ['account/withdrawal.started'] as const
+export type EngineEventName = (typeof ENGINE_EVENTS)[number]
+
 const BATCH = 100
 
-const claim = statement(
+const claim = statement<{ now: Date; leaseUntil: Date; maxRows: number }, EngineEvent>(
   'claim-outbox-events',
-  `UPDATE outbox_events SET due_at = $2, attempts = attempts + 1
-   WHERE id IN (SELECT id FROM outbox_events WHERE due_at IS NOT NULL AND due_at <= $1 ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED)
+  (v) => `UPDATE outbox_events SET due_at = ${v.leaseUntil}, attempts = attempts + 1
+   WHERE id IN (
+     SELECT id FROM outbox_events WHERE due_at IS NOT NULL AND due_at <= ${v.now}
+     ORDER BY due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED
+   )
    RETURNING id, name, data`,
 )
-const markSent = statement(
+const markSent = statement<{ ids: string[]; now: Date }>(
   'mark-events-sent',
-  `UPDATE outbox_events SET sent_at = $2, due_at = NULL WHERE id = ANY($1::text[]) RETURNING ${UNWAITED}`,
+  (v) =>
+    `UPDATE outbox_events SET sent_at = ${v.now}, due_at = NULL WHERE id = ANY(${v.ids}::text[]) RETURNING ${UNWAITED}`,
 )
 
-/** Hands committed events to the engine. One that is lost on the way is sent again; the engine knows it by its id. */
-export const sendOutboxEvents = batched('send-outbox-events', async (ctx) => {
-  for (let full = true; full; ) {
+/** Hands committed events to the engine. An event that is lost on the way is sent again; the engine recognises it by its id. */
+export const sendOutboxEvents = coalesced('send-outbox-events', async (ctx) => {
+  for (let isFull = true; isFull; ) {
     const now = ctx.clock.now()
-    const events = await ctx.sql<EngineEvent>(claim, [now, new Date(now.getTime() + LEASE_MS), BATCH])
-    full = events.length === BATCH
-    // What was written for an engine that is no longer configured is done with.
+    const leaseUntil = new Date(now.getTime() + OUTBOX_LEASE_MS)
+    const events = await ctx.sql(claim, { now, leaseUntil, maxRows: BATCH })
+    isFull = events.length === BATCH
+    // Without an engine, events that were written for a former one are marked as sent.
     if (events.length === 0 || (ctx.emit && !(await ctx.emit(events)))) return
-    await ctx.sql(markSent, [events.map(({ id }) => id), ctx.clock.now()])
+    await ctx.sql(markSent, { ids: events.map(({ id }) => id), now: ctx.clock.now() })
   }
 })

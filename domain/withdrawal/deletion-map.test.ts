@@ -1,6 +1,96 @@
 import { expect, test } from 'vitest'
-import { testContext } from '@/testing/domain'
-import { DELETION_MAP, TABLES_WITHOUT_ERASURE } from './deletion-map'
+import { STEPS } from '@/contract/withdrawal'
+import { seedDemoUser } from '@/server/local/demo-account'
+import { asUser, givenPendingChange, givenSession, type TestContext, testContext } from '@/testing/domain'
+import { issueAccessToken } from '../access/access-tokens'
+import { DELETION_MAP, erasuresOf, type Moment, TABLES_WITHOUT_ERASURE } from './deletion-map'
+import { purgeRetainedData } from './purge-retained-data'
+import { runDeletionStep } from './run-deletion-step'
+import { withdrawAccount } from './withdraw-account'
+
+/** The tables that each step empties, and those that the purge empties. A new table of a person is written down here, too. */
+const EMPTIED_BY: Record<Moment, string[]> = {
+  session_revocation: [],
+  user_profile: [
+    'access_tokens',
+    'email_change_requests',
+    'legal_records',
+    'preferences',
+    'profiles',
+    'rate_limits',
+    'security_incidents',
+    'sessions',
+    'transaction_audit_logs',
+    'users',
+  ],
+  third_party_integrations: ['app_connections', 'shared_items'],
+  data_archives: [
+    'analytics_events',
+    'archive_keys',
+    'archives',
+    'audit_events',
+    'cache_entries',
+    'communication_logs',
+    'integration_logs',
+    'notices',
+    'transactions',
+  ],
+  purge: ['ended_credentials', 'idempotency_keys'],
+}
+
+test('every step but session_revocation erases something', () => {
+  expect(STEPS.filter((step) => erasuresOf(step).length === 0)).toEqual(['session_revocation'])
+})
+
+/** The tables of the map that hold a row of the person. */
+async function filledTables(ctx: TestContext, userId: string): Promise<string[]> {
+  const filled: string[] = []
+  for (const table of new Set(DELETION_MAP.map(({ table }) => table))) {
+    const key = table === 'users' ? 'id' : 'user_id'
+    const rows = await ctx.db.$queryRawUnsafe<object[]>(`SELECT 1 FROM ${table} WHERE ${key} = $1 LIMIT 1`, userId)
+    if (rows.length > 0) filled.push(table)
+  }
+  return filled.sort()
+}
+
+test('every table with data of a person is emptied by its own step, and by no other', async () => {
+  const ctx = await testContext()
+  const demo = await seedDemoUser(ctx)
+  const { id: userId, email } = await ctx.db.user.findUniqueOrThrow({ where: { emailKey: demo?.email ?? '' } })
+  const user = { userId, email, password: demo?.password ?? '', sessionId: await givenSession(ctx, userId) }
+  const day = 24 * 60 * 60 * 1000
+  await issueAccessToken(ctx, { userId, name: 'test', scopes: ['email:manage'], actor: 'operator', expiresInMs: day })
+  await givenPendingChange(ctx, user)
+  const key = {
+    key: 'first call',
+    userId,
+    bodyMac: Buffer.from(''),
+    startedAt: ctx.clock.now(),
+    expiresAt: ctx.clock.now(),
+  }
+  await ctx.db.idempotencyKey.create({ data: key })
+  const input = { userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
+  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
+  await ctx.settle()
+
+  let before = await filledTables(ctx, userId)
+  expect(before).toEqual([...new Set(DELETION_MAP.map(({ table }) => table))].sort())
+  const emptied: Partial<Record<Moment, string[]>> = {}
+  const note = async (moment: Moment) => {
+    const after = await filledTables(ctx, userId)
+    emptied[moment] = before.filter((table) => !after.includes(table))
+    before = after
+  }
+  for (const step of STEPS) {
+    ctx.clock.advance(day)
+    await runDeletionStep(ctx, { withdrawalId, step })
+    await note(step)
+  }
+  ctx.clock.advance(30 * day)
+  await purgeRetainedData(ctx)
+  await note('purge')
+  expect(emptied).toEqual(EMPTIED_BY)
+})
 
 test('every table stands in the deletion map, or is named as holding no data of a user', async () => {
   const ctx = await testContext()

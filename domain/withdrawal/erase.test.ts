@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
 import { givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 import { FIRST_BATCH, nextBatch } from './erase'
 import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'
@@ -150,6 +151,36 @@ test('of much that was shared nothing is left when its application knows, and of
   expect(await tablesWith(ctx, userId)).toEqual([])
 })
 
+test('an application counts as told only when nothing is left of what was shared with it, so that a crash is made good', async () => {
+  const ctx = await testContext()
+  const { userId, withdrawalId } = await givenWithdrawal(ctx, ['shop'])
+  await ctx.db.$executeRawUnsafe(
+    `INSERT INTO shared_items SELECT 'shr_' || c.id || n, c.user_id, c.app_id, 'shared', now()
+     FROM app_connections c, generate_series(1, ${MANY}) n WHERE c.user_id = $1`,
+    userId,
+  )
+  ctx.clock.advance(day)
+  let marks = 0
+  const crashing: TestContext = {
+    ...ctx,
+    sql: (statement, values) =>
+      statement.name === 'mark-app-told' && ++marks === 2
+        ? Promise.reject(new Error('killed'))
+        : ctx.sql(statement, values),
+  }
+  const step = { withdrawalId, step: 'third_party_integrations' } as const
+  await expect(runDeletionStep(crashing, step)).rejects.toThrow('third_party_integrations failed')
+  expect(await ctx.db.sharedItem.count({ where: { userId } })).toBe(MANY + 1 - FIRST_BATCH)
+  expect(await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })).toMatchObject({
+    status: 'processing',
+    leaseUntil: new Date(ctx.clock.now().getTime() + 20 * second),
+  })
+  ctx.clock.advance(minute)
+  expect(await runDeletionStep(ctx, step)).toBeNull()
+  expect(await ctx.db.sharedItem.count({ where: { userId } })).toBe(0)
+  expect(await ctx.db.appConnection.count({ where: { userId } })).toBe(0)
+})
+
 test('a purge that is cut off between two batches is taken up by the next', async () => {
   const ctx = await testContext()
   const { withdrawalId } = await givenMuch(ctx)
@@ -175,7 +206,7 @@ test('a row that somebody changes while it is erased is gone all the same', asyn
   ctx.clock.advance(5 * minute)
   let run: Promise<unknown> | undefined
   await ctx.transaction(async (sql) => {
-    await sql({ name: 'change', text: `UPDATE preferences SET value = 'light' WHERE user_id = $1` }, [userId])
+    await rawSql(sql, `UPDATE preferences SET value = 'light' WHERE user_id = $1`, [userId])
     run = runDeletionStep(ctx, { withdrawalId, step: 'user_profile' })
     await expect
       .poll(

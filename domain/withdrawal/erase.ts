@@ -1,4 +1,5 @@
 import { STEPS } from '@/contract/withdrawal'
+import { ERASURE_TIMEOUT_MS } from '../limits/durations'
 import { isOneOf, type Placeholders, type Sql, statement } from '../sql'
 import { erasuresOf, type Moment } from './deletion-map'
 import type { Erasure, KeptFor } from './steps/deletion-step'
@@ -11,17 +12,15 @@ export interface Erased {
   keeps: ReadonlySet<KeptFor>
 }
 
-/** A batch takes a second or two; on a slow disk it may take longer. Less than a step's lease. */
-export const ERASURE_MS = 25_000
-/** As a column of a statement: what follows in its transaction may take that long. */
-export const TIME_TO_ERASE = `set_config('statement_timeout', '${ERASURE_MS}', true)`
+/** As a column of a statement: the later statements of its transaction may take that long. */
+export const TIME_TO_ERASE = `set_config('statement_timeout', '${ERASURE_TIMEOUT_MS}', true)`
 
 /** The rows of each table that one transaction deletes. Most people have fewer altogether. */
 export const FIRST_BATCH = 5_000
 const MAX_BATCH = 40_000
 const LONG_BATCH_MS = 2_000
 
-/** The rows of the next batch, after one that took so long: somebody may have ten million. */
+/** Rows of the next batch, by the time that the last one took: a person may have ten million rows. */
 export const nextBatch = (rows: number, tookMs: number): number =>
   tookMs > LONG_BATCH_MS ? Math.max(rows / 2, FIRST_BATCH) : Math.min(rows * 2, MAX_BATCH)
 
@@ -67,7 +66,7 @@ function eraseAt(when: Moment) {
         parts.push(`account AS (DELETE FROM users WHERE id = ${v.userId} AND ${isOver})`)
       return `WITH ${parts.join(', ')} SELECT ${isOver} AS is_over`
     },
-    { timeoutMs: ERASURE_MS },
+    { timeoutMs: ERASURE_TIMEOUT_MS },
   )
 }
 

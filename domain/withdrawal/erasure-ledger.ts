@@ -1,20 +1,20 @@
-import { type SystemContext, statement } from '../context'
+import type { SystemContext } from '../context'
 import type { LedgerEntry } from '../ports'
-import { batched } from '../queue/coalesce'
-import { UNWAITED } from '../sql'
+import { coalesced } from '../queue/coalesce'
+import { statement, UNWAITED } from '../sql'
 
 const BATCH = 100
 
-const unwritten = statement(
+const unwritten = statement<{ maxRows: number }, UnwrittenRow>(
   'withdrawals-to-ledger',
-  `SELECT id, user_id, started_at, keep_analytics, keep_audit_logs, keep_transaction_history
-   FROM withdrawals WHERE ledgered_at IS NULL AND user_id IS NOT NULL ORDER BY started_at LIMIT $1`,
+  (v) => `SELECT id, user_id, started_at, keep_analytics, keep_audit_logs, keep_transaction_history
+   FROM withdrawals WHERE ledgered_at IS NULL AND user_id IS NOT NULL ORDER BY started_at LIMIT ${v.maxRows}`,
 )
-const markWritten = statement(
+// Locks the rows in the order of their ids, so that two instances do not deadlock.
+const markWritten = statement<{ ids: string[]; now: Date }>(
   'mark-ledgered',
-  // In one order, so that two instances do not wait for each other.
-  `UPDATE withdrawals w SET ledgered_at = $2
-   FROM (SELECT id FROM withdrawals WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE) AS locked
+  (v) => `UPDATE withdrawals w SET ledgered_at = ${v.now}
+   FROM (SELECT id FROM withdrawals WHERE id = ANY(${v.ids}::text[]) ORDER BY id FOR UPDATE) AS locked
    WHERE w.id = locked.id RETURNING ${UNWAITED}`,
 )
 
@@ -28,16 +28,16 @@ interface UnwrittenRow {
 }
 
 /**
- * Runs beside each other would all write, and lock, the same rows. A withdrawal that two instances write at once stands in the
- * ledger twice, which changes nothing.
+ * Coalesced, because parallel runs would write and lock the same rows. Two instances may write a withdrawal twice, which changes
+ * nothing.
  */
-export const writeErasureLedger = batched('write-erasure-ledger', async (ctx) => {
-  for (let full = true; full; ) {
-    const rows = await ctx.sql<UnwrittenRow>(unwritten, [BATCH])
-    full = rows.length === BATCH
+export const writeErasureLedger = coalesced('write-erasure-ledger', async (ctx) => {
+  for (let isFull = true; isFull; ) {
+    const rows = await ctx.sql(unwritten, { maxRows: BATCH })
+    isFull = rows.length === BATCH
     if (rows.length === 0) return
     await ctx.ledger.append(rows.map((row) => toEntry(ctx, row)))
-    await ctx.sql(markWritten, [rows.map(({ id }) => id), ctx.clock.now()])
+    await ctx.sql(markWritten, { ids: rows.map(({ id }) => id), now: ctx.clock.now() })
   }
 })
 
@@ -52,6 +52,6 @@ const toEntry = (ctx: SystemContext, row: UnwrittenRow): LedgerEntry => ({
   },
 })
 
-/** What stands for a user whose id is to be forgotten. */
+/** The keyed hash that stands for the id of an erased user. */
 export const pseudonymOf = (ctx: SystemContext, userId: string): string =>
   ctx.secrets.mac('pseudonym', userId).toString('base64url')

@@ -1,7 +1,8 @@
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { type getWithdrawalStatus as contract, STEPS, type Step, type StepStatus } from '@/contract/withdrawal'
-import { type Context, statement } from '../context'
+import type { Context } from '../context'
+import { statement } from '../sql'
 import { retentionDays } from './schedule'
 
 interface StatusRow {
@@ -14,25 +15,25 @@ interface StatusRow {
     | null
 }
 
-const read = statement(
+const read = statement<{ withdrawalId: string; userId: string }, StatusRow>(
   'withdrawal-status',
-  `SELECT w.completed_at, w.keep_audit_logs, w.scheduled_completion,
+  (v) => `SELECT w.completed_at, w.keep_audit_logs, w.scheduled_completion,
      (SELECT json_agg(json_build_object('step', s.step, 'status', s.status, 'completed_at', s.completed_at,
                                         'estimated_completion', s.estimated_completion))
       FROM deletion_steps s WHERE s.withdrawal_id = w.id) AS steps,
      (SELECT json_agg(json_build_object('name', n.app_name, 'status', n.status, 'completed_at', n.completed_at,
                                         'next_attempt_at', n.due_at) ORDER BY n.app_name, n.id)
       FROM app_notifications n WHERE n.withdrawal_id = w.id) AS applications
-   FROM withdrawals w WHERE w.id = $1 AND w.user_id = $2`,
+   FROM withdrawals w WHERE w.id = ${v.withdrawalId} AND w.user_id = ${v.userId}`,
 )
 
 export async function getWithdrawalStatus(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const { userId, withdrawal } = ctx.actor
-  const [row] =
-    withdrawal?.id === input.withdrawalId ? await ctx.sql<StatusRow>(read, [input.withdrawalId, userId]) : []
+  const { withdrawalId } = input
+  const [row] = withdrawal?.id === withdrawalId ? await ctx.sql(read, { withdrawalId, userId }) : []
   if (!row) throw new AppError('WITHDRAWAL_004')
   return {
-    withdrawal_id: input.withdrawalId,
+    withdrawal_id: withdrawalId,
     status: row.completed_at ? 'completed' : 'processing',
     ...(row.completed_at && { completed_at: row.completed_at.toISOString() }),
     data_retention: {

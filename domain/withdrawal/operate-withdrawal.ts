@@ -1,7 +1,8 @@
 import { AppError } from '@/contract/errors'
-import { type SystemContext, statement } from '../context'
+import type { SystemContext } from '../context'
+import { audit, statement } from '../sql'
 
-/** What the operator sees of a withdrawal: states, times and errors, no personal data. */
+/** For the operator: states, times and errors of a withdrawal, and no personal data. */
 export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): Promise<object> {
   const withdrawal = await ctx.db.withdrawal.findUnique({
     where: { id: withdrawalId },
@@ -59,37 +60,46 @@ export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): 
   }
 }
 
-// One statement: what is tried again and who asked for it are written together.
-const retry = statement(
+interface Retry {
+  withdrawalId: string
+  operatorId: string
+  now: Date
+  auditId: string
+}
+
+// One statement, so that the retries and the audit row of the operator are written together.
+const retry = statement<Retry, { steps: string[] }>(
   'retry-withdrawal',
-  `WITH withdrawal AS (
-     SELECT id FROM withdrawals WHERE id = $1
+  (v) => `WITH withdrawal AS (
+     SELECT id FROM withdrawals WHERE id = ${v.withdrawalId}
    ), notifications AS (
-     UPDATE app_notifications SET due_at = $2 WHERE withdrawal_id = $1 AND status <> 'completed' AND attempts > 0
+     UPDATE app_notifications SET due_at = ${v.now}
+     WHERE withdrawal_id = ${v.withdrawalId} AND status <> 'completed' AND attempts > 0
    ), deliveries AS (
-     UPDATE event_deliveries d SET status = 'pending', due_at = $2, dead_at = NULL
-     FROM events e WHERE e.withdrawal_id = $1 AND d.event_id = e.id AND d.status <> 'delivered' AND d.attempts > 0
+     UPDATE event_deliveries d SET status = 'pending', due_at = ${v.now}, dead_at = NULL
+     FROM events e
+     WHERE e.withdrawal_id = ${v.withdrawalId} AND d.event_id = e.id AND d.status <> 'delivered' AND d.attempts > 0
    ), steps AS (
-     UPDATE deletion_steps SET due_at = $2 WHERE withdrawal_id = $1 AND status <> 'completed' AND attempts > 0
+     UPDATE deletion_steps SET due_at = ${v.now}
+     WHERE withdrawal_id = ${v.withdrawalId} AND status <> 'completed' AND attempts > 0
      RETURNING step
    ), audited AS (
-     INSERT INTO audit_events (id, user_id, action, actor, subject_id, at)
-     SELECT $3, $4, 'withdrawal.retried', 'operator', id, $2 FROM withdrawal
+     ${audit('withdrawal.retried', { from: 'withdrawal', id: v.auditId, user: v.operatorId, actor: `'operator'`, subject: 'id', at: v.now })}
    )
    SELECT ARRAY(SELECT step FROM steps) AS steps FROM withdrawal`,
 )
 
 /**
- * Makes what has failed due now, dead letters among it; what has not begun keeps its time. Returns the steps that will run.
- * The audit row is the operator's: nothing may be written of the user who is being erased.
+ * Makes everything that has failed due now, dead letters included; a step that was never tried keeps its time. Returns the steps that
+ * will run. The audit row belongs to the operator, because no new row may refer to the user who is being erased.
  */
 export async function retryWithdrawal(
   ctx: SystemContext,
   withdrawalId: string,
   operatorId = 'operator-command',
 ): Promise<string[]> {
-  const auditId = ctx.secrets.randomId('aud_')
-  const [row] = await ctx.sql<{ steps: string[] }>(retry, [withdrawalId, ctx.clock.now(), auditId, operatorId])
+  const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
+  const [row] = await ctx.sql(retry, { withdrawalId, operatorId, now, auditId })
   if (!row) throw new AppError('WITHDRAWAL_004')
   return row.steps
 }

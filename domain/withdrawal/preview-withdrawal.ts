@@ -1,6 +1,8 @@
+import { STEPS, type Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
 import { WITHDRAWAL_STARTED } from '../queue/events'
 import { retentionDays } from './schedule'
+import { DELETION_STEPS } from './steps/deletion-steps'
 
 export interface WithdrawalPreview {
   /** By name. One that is told at once ends its access itself; every one is asked to remove the user within a day. */
@@ -8,6 +10,8 @@ export interface WithdrawalPreview {
   /** What has to be settled first. */
   pendingTransactions: { id: string; description: string; createdAt: string }[]
   retentionDays: number
+  /** The time by which each step should be done, counted from the start; 0 for what the request itself does. */
+  steps: { step: Step; withinMs: number }[]
 }
 
 /** What a withdrawal would meet now; for the page that offers it. */
@@ -26,6 +30,10 @@ export async function previewWithdrawal(ctx: SystemContext, userId: string): Pro
       createdAt: createdAt.toISOString(),
     })),
     retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
+    steps: STEPS.map((step) => {
+      const { firstStatus, window } = DELETION_STEPS[step]
+      return { step, withinMs: firstStatus === 'completed' ? 0 : window.estimateMs }
+    }),
   }
 }
 

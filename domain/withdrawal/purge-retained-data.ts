@@ -1,47 +1,57 @@
-import { type SystemContext, statement } from '../context'
-import type { Sql } from '../sql'
-import { ERASURE_MS, erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
+import type { SystemContext } from '../context'
+import { ERASURE_TIMEOUT_MS } from '../limits/durations'
+import { isOneOf, type Sql, statement } from '../sql'
+import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
+import { WAITING_STEPS } from './steps/deletion-steps'
 
-const due = statement(
+const duePurges = statement<{ now: Date; maxRows: number }, { id: string }>(
   'purges-due',
-  'SELECT id FROM withdrawals WHERE purged_at IS NULL AND purge_due_at <= $1 ORDER BY purge_due_at LIMIT $2',
+  (v) => `SELECT id FROM withdrawals WHERE purged_at IS NULL AND purge_due_at <= ${v.now}
+   ORDER BY purge_due_at LIMIT ${v.maxRows}`,
 )
-const lock = statement(
+const lock = statement<{ withdrawalId: string }, { user_id: string; is_purged: boolean }>(
   'lock-purge',
-  `SELECT user_id, purged_at IS NOT NULL AS is_purged, ${TIME_TO_ERASE} FROM withdrawals WHERE id = $1 FOR UPDATE SKIP LOCKED`,
+  (v) => `SELECT user_id, purged_at IS NOT NULL AS is_purged, ${TIME_TO_ERASE}
+   FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE SKIP LOCKED`,
 )
-const deleteRetained = {
-  ...statement(
-    'purge-retained-records',
-    `WITH deleted AS (
-       DELETE FROM retained_records WHERE id = ANY(ARRAY(SELECT id FROM retained_records WHERE withdrawal_id = $1 LIMIT $2)) RETURNING 1
-     )
-     SELECT count(*) < $2 AS is_over FROM deleted`,
-  ),
-  timeoutMs: ERASURE_MS,
-}
-const clear = statement('purge-withdrawal', 'UPDATE withdrawals SET feedback = NULL, purged_at = $2 WHERE id = $1')
-const deleteTold = statement(
+const deleteRetained = statement<{ withdrawalId: string; maxRows: number }, { is_over: boolean }>(
+  'purge-retained-records',
+  (v) => `WITH deleted AS (
+     DELETE FROM retained_records
+     WHERE ${isOneOf('id', `SELECT id FROM retained_records WHERE withdrawal_id = ${v.withdrawalId} LIMIT ${v.maxRows}`)}
+     RETURNING 1
+   )
+   SELECT count(*) < ${v.maxRows} AS is_over FROM deleted`,
+  { timeoutMs: ERASURE_TIMEOUT_MS },
+)
+const markPurged = statement<{ withdrawalId: string; now: Date }>(
+  'purge-withdrawal',
+  (v) => `UPDATE withdrawals SET feedback = NULL, purged_at = ${v.now} WHERE id = ${v.withdrawalId}`,
+)
+const deleteTold = statement<{ withdrawalId: string }>(
   'purge-app-notifications',
-  `DELETE FROM app_notifications WHERE withdrawal_id = $1 AND status = 'completed'`,
+  (v) => `DELETE FROM app_notifications WHERE withdrawal_id = ${v.withdrawalId} AND status = 'completed'`,
 )
-// With its deliveries, and the application's own id of the user in them.
-const deleteEvents = statement('purge-events', 'DELETE FROM events WHERE withdrawal_id = $1')
-// The erasures find the person by the user id; what an application is told does not need it.
-const forgetUser = statement(
+// Their deliveries, which hold the applications' ids of the person, go with them.
+const deleteEvents = statement<{ withdrawalId: string }>(
+  'purge-events',
+  (v) => `DELETE FROM events WHERE withdrawal_id = ${v.withdrawalId}`,
+)
+// Open erasures find the person by the user id; the calls to applications do not need it.
+const clearUserId = statement<{ withdrawalId: string }>(
   'purge-user-id',
-  `UPDATE withdrawals SET user_id = NULL
-   WHERE id = $1 AND NOT EXISTS (
+  (v) => `UPDATE withdrawals SET user_id = NULL
+   WHERE id = ${v.withdrawalId} AND NOT EXISTS (
      SELECT FROM deletion_steps
-     WHERE withdrawal_id = $1 AND step <> 'third_party_integrations' AND status <> 'completed')`,
+     WHERE withdrawal_id = ${v.withdrawalId} AND step NOT IN (${WAITING_STEPS}) AND status <> 'completed')`,
 )
 
-/** Ends the retention of withdrawals whose time has come, completed or not; returns how many. */
-export async function purgeRetainedData(ctx: SystemContext, batch = 50): Promise<number> {
+/** Deletes what withdrawals retained, once their retention has ended, whether they are completed or not; returns how many. */
+export async function purgeRetainedData(ctx: SystemContext, maxRows = 50): Promise<number> {
   const failures: unknown[] = []
   let purged = 0
   for (;;) {
-    const rows = await ctx.sql<{ id: string }>(due, [ctx.clock.now(), batch])
+    const rows = await ctx.sql(duePurges, { now: ctx.clock.now(), maxRows })
     let ended = 0
     for (const { id } of rows) {
       try {
@@ -51,14 +61,14 @@ export async function purgeRetainedData(ctx: SystemContext, batch = 50): Promise
       }
     }
     purged += ended
-    // A batch of which nothing was ours is another instance's.
-    if (rows.length < batch || ended === 0) break
+    // Another instance purges a batch of which nothing was ours.
+    if (rows.length < maxRows || ended === 0) break
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} purges failed`)
   return purged
 }
 
-/** In batches, each a transaction: whoever comes after a crash finds less. False where another instance has it. */
+/** Purges in batches, each a transaction, so that a run after a crash goes on where it ended. False where another instance holds it. */
 async function purge(ctx: SystemContext, withdrawalId: string): Promise<boolean> {
   for (let rows = FIRST_BATCH, at = performance.now(); ; ) {
     const state = await ctx.transaction((sql) => purgeBatch(ctx, sql, withdrawalId, rows))
@@ -70,24 +80,24 @@ async function purge(ctx: SystemContext, withdrawalId: string): Promise<boolean>
 }
 
 async function purgeBatch(ctx: SystemContext, sql: Sql, withdrawalId: string, rows: number) {
-  const [row] = await sql<{ user_id: string; is_purged: boolean }>(lock, [withdrawalId])
+  const [row] = await sql(lock, { withdrawalId })
   if (!row || row.is_purged) return 'not_ours'
   const erased = { withdrawalId, userId: row.user_id, pseudonym: '', keeps: new Set<never>() }
-  // An application that has not been told is told all the same: its row holds what that needs.
+  // An application that was not told yet is told later: its notification holds all that the call needs.
   const areErased = [
     await erase(sql, 'third_party_integrations', erased, rows),
     await erase(sql, 'purge', erased, rows),
-    (await sql<{ is_over: boolean }>(deleteRetained, [withdrawalId, rows]))[0]?.is_over,
+    (await sql(deleteRetained, { withdrawalId, maxRows: rows }))[0]?.is_over,
   ]
   if (!areErased.every(Boolean)) return 'begun'
-  await sql(deleteEvents, [withdrawalId])
-  await sql(clear, [withdrawalId, ctx.clock.now()])
-  await forgetPurged(sql, withdrawalId)
+  await sql(deleteEvents, { withdrawalId })
+  await sql(markPurged, { withdrawalId, now: ctx.clock.now() })
+  await clearPurged(sql, withdrawalId)
   return 'over'
 }
 
-/** What the purge leaves to the steps that are still open: asked again as each of them ends. */
-export async function forgetPurged(sql: Sql, withdrawalId: string): Promise<void> {
-  await sql(deleteTold, [withdrawalId])
-  await sql(forgetUser, [withdrawalId])
+/** Clears what a purged withdrawal kept for its open steps. Runs again as each of them ends. */
+export async function clearPurged(sql: Sql, withdrawalId: string): Promise<void> {
+  await sql(deleteTold, { withdrawalId })
+  await sql(clearUserId, { withdrawalId })
 }

@@ -1,15 +1,16 @@
-import { type SystemContext, statement } from '../context'
+import type { SystemContext } from '../context'
 import type { LedgerEntry } from '../ports'
+import { statement } from '../sql'
 import { withdrawAgain } from './withdraw-account'
 
 const BATCH = 1000
 
-const liveUsers = statement(
+const liveUsers = statement<{ after: string; maxRows: number }, { id: string }>(
   'users-after',
-  'SELECT id FROM users WHERE id > $1 AND withdrawn_at IS NULL ORDER BY id LIMIT $2',
+  (v) => `SELECT id FROM users WHERE id > ${v.after} AND withdrawn_at IS NULL ORDER BY id LIMIT ${v.maxRows}`,
 )
 
-/** After a backup was restored and before the service opens: withdraws again whom the backup brought back. */
+/** After the restore of a backup, before the service opens: withdraws again every account that the backup brought back. */
 export async function replayErasureLedger(ctx: SystemContext): Promise<{ replayed: number; already_gone: number }> {
   const entries = await ctx.ledger.read()
   const withdrawals = new Set(entries.map(({ withdrawalId }) => withdrawalId)).size
@@ -17,7 +18,7 @@ export async function replayErasureLedger(ctx: SystemContext): Promise<{ replaye
   let replayed = 0
   let after = ''
   for (;;) {
-    const users = await ctx.sql<{ id: string }>(liveUsers, [after, BATCH])
+    const users = await ctx.sql(liveUsers, { after, maxRows: BATCH })
     for (const { id } of users) {
       const entry = entryOf(ctx, byPseudonym, id)
       if (entry && (await withdrawAgain(ctx, id, entry))) replayed++

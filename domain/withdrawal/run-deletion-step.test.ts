@@ -56,7 +56,7 @@ test('a run holds its step for thirty seconds and is one span', async () => {
     return work()
   }
   const held: unknown[] = []
-  ctx.mail.forget = async (forgotten) => {
+  ctx.mail.deleteMessages = async (forgotten) => {
     held.push({ forgotten, row: await rowOf(ctx, withdrawalId, 'data_archives') })
   }
   ctx.clock.advance(day)
@@ -71,7 +71,7 @@ test('archives and the local mailbox are emptied by the step of the archives, an
   const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx)
   let forgotten = 0
-  ctx.mail.forget = async () => {
+  ctx.mail.deleteMessages = async () => {
     forgotten++
   }
   ctx.clock.advance(day)

@@ -1,61 +1,71 @@
 import type { Step } from '@/contract/withdrawal'
-import { deleteArchives } from '../applications/archives'
 import { claimNotifications, nextTry, notify } from '../applications/deliver'
-import { type SystemContext, statement } from '../context'
-import type { Sql } from '../sql'
+import type { SystemContext } from '../context'
+import { MAX_STEP_BACK_OFF_MS, MIN_STEP_BACK_OFF_MS, STEP_LEASE_MS } from '../limits/durations'
+import { isClaimable, type Placeholders, type Sql, statement } from '../sql'
 import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
 import { pseudonymOf } from './erasure-ledger'
-import { forgetPurged } from './purge-retained-data'
-import type { KeptFor } from './steps/deletion-step'
+import { clearPurged } from './purge-retained-data'
+import type { DeletionStep, KeptFor } from './steps/deletion-step'
+import { DELETION_STEPS, waitsForApplications } from './steps/deletion-steps'
 
-/** Longer than anything a step waits for; a run that dies lets go of its step after this. */
-const LEASE_MS = 30_000
-/** A run that has erased for so long lets others have their turn, and goes on at once. */
+/** An erasure that takes longer pauses, so that other steps have their turn, and goes on in the next run. */
 const MAX_RUN_MS = 5_000
 
-const claim = statement(
+interface Claim extends DueStep {
+  now: Date
+  leaseUntil: Date
+}
+
+const leaseUntil = (now: Date) => new Date(now.getTime() + STEP_LEASE_MS)
+
+const claim = statement<Claim, ClaimedRow>(
   'claim-deletion-step',
-  `UPDATE deletion_steps s SET status = 'processing', lease_until = $4, attempts = s.attempts + 1
+  (v) => `UPDATE deletion_steps s SET status = 'processing', lease_until = ${v.leaseUntil}, attempts = s.attempts + 1
    FROM withdrawals w
-   WHERE s.withdrawal_id = $1 AND s.step = $2 AND w.id = s.withdrawal_id AND s.due_at <= $3
-     AND (s.lease_until IS NULL OR s.lease_until <= $3)
+   WHERE s.withdrawal_id = ${v.withdrawalId} AND s.step = ${v.step} AND w.id = s.withdrawal_id AND ${isClaimable(v, 's')}
    RETURNING w.user_id, w.keep_analytics, w.keep_audit_logs, w.keep_transaction_history, s.attempts`,
 )
-// Locking the withdrawal first lets one of two steps, or calls, that end together see that the other has ended.
-const lockWithdrawal = statement(
+// The lock comes first, so that the second of two steps, or calls, that end together sees the end of the other.
+const lockWithdrawal = statement<{ withdrawalId: string }, LockedRow>(
   'lock-withdrawal',
-  `SELECT user_id, purged_at IS NOT NULL AS is_purged, ${TIME_TO_ERASE} FROM withdrawals WHERE id = $1 FOR UPDATE`,
-)
-// A statement does not see what its own parts write: the step counts as completed, and the others are looked at.
-const complete = statement(
-  'complete-deletion-step',
-  `WITH step AS (
-     UPDATE deletion_steps SET status = 'completed', completed_at = $3, due_at = NULL, lease_until = NULL, last_error = NULL
-     WHERE withdrawal_id = $1 AND step = $2 AND status <> 'completed'
-   )
-   UPDATE withdrawals SET completed_at = $3
-   WHERE id = $1 AND completed_at IS NULL
-     AND NOT EXISTS (SELECT FROM deletion_steps WHERE withdrawal_id = $1 AND step <> $2 AND status <> 'completed')`,
-)
-const release = statement(
-  'release-deletion-step',
-  `UPDATE deletion_steps SET due_at = $3, lease_until = NULL, last_error = $4
-   WHERE withdrawal_id = $1 AND step = $2 AND status <> 'completed'`,
+  (v) => `SELECT user_id, purged_at IS NOT NULL AS is_purged, ${TIME_TO_ERASE}
+   FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE`,
 )
 
-const renew = statement(
-  'renew-deletion-step',
-  `UPDATE deletion_steps SET lease_until = $3 WHERE withdrawal_id = $1 AND step = $2 AND status <> 'completed'`,
+const isOpen = (v: Placeholders<DueStep>) =>
+  `withdrawal_id = ${v.withdrawalId} AND step = ${v.step} AND status <> 'completed'`
+
+// A statement does not see its own writes, so that only the other steps are looked at.
+const complete = statement<DueStep & { now: Date }>(
+  'complete-deletion-step',
+  (v) => `WITH step AS (
+     UPDATE deletion_steps SET status = 'completed', completed_at = ${v.now}, due_at = NULL, lease_until = NULL, last_error = NULL
+     WHERE ${isOpen(v)}
+   )
+   UPDATE withdrawals SET completed_at = ${v.now}
+   WHERE id = ${v.withdrawalId} AND completed_at IS NULL AND NOT EXISTS (
+     SELECT FROM deletion_steps WHERE withdrawal_id = ${v.withdrawalId} AND step <> ${v.step} AND status <> 'completed'
+   )`,
 )
-// What has come forward has not failed, however often it was begun.
-const pause = statement(
+const release = statement<DueStep & { nextTryAt: Date; problem: string | null }>(
+  'release-deletion-step',
+  (v) =>
+    `UPDATE deletion_steps SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem} WHERE ${isOpen(v)}`,
+)
+const renew = statement<DueStep & { leaseUntil: Date }>(
+  'renew-deletion-step',
+  (v) => `UPDATE deletion_steps SET lease_until = ${v.leaseUntil} WHERE ${isOpen(v)}`,
+)
+// A step that makes progress has not failed, however many runs it takes.
+const pause = statement<DueStep & { now: Date }>(
   'pause-deletion-step',
-  `UPDATE deletion_steps SET due_at = $3, lease_until = NULL, last_error = NULL, attempts = 0
-   WHERE withdrawal_id = $1 AND step = $2 AND status <> 'completed'`,
+  (v) =>
+    `UPDATE deletion_steps SET due_at = ${v.now}, lease_until = NULL, last_error = NULL, attempts = 0 WHERE ${isOpen(v)}`,
 )
 
 interface ClaimedRow {
-  /** Null once the purge has come and no erasure needs it any more. */
+  /** Null after the purge, once no erasure needs it any more. */
   user_id: string | null
   keep_analytics: boolean
   keep_audit_logs: boolean
@@ -78,21 +88,21 @@ interface ClaimedStep extends DueStep {
 }
 
 /**
- * Runs one step if it is due and nobody else does: claim, erase, complete. A crash anywhere is repeated harmlessly.
- * Answers when the step wants to run again; null when it is completed, or was not ours to run.
+ * Runs one step if it is due and no other run holds it: claim, erase, complete. A run after a crash repeats it without harm.
+ * Returns when the step is due again; null when it is completed, or was not ours to run.
  */
 export async function runDeletionStep(ctx: SystemContext, due: DueStep): Promise<Date | null> {
   const run = await claimDeletionStep(ctx, due)
   return run ? run() : null
 }
 
-/** The claim alone; what it answers is to be run at once. Null where the step is not due, or another's. */
+/** Claims the step and returns its run, which must begin at once. Null where the step is not due, or another run holds it. */
 export async function claimDeletionStep(
   ctx: SystemContext,
   { withdrawalId, step }: DueStep,
 ): Promise<(() => Promise<Date | null>) | null> {
   const now = ctx.clock.now()
-  const [row] = await ctx.sql<ClaimedRow>(claim, [withdrawalId, step, now, new Date(now.getTime() + LEASE_MS)])
+  const [row] = await ctx.sql(claim, { withdrawalId, step, now, leaseUntil: leaseUntil(now) })
   if (!row) return null
   const attributes = { step, withdrawal_id: withdrawalId }
   return () => ctx.traced('deletion_step', attributes, () => runClaimed(ctx, { withdrawalId, step, row }))
@@ -101,24 +111,22 @@ export async function claimDeletionStep(
 async function runClaimed(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> {
   const { withdrawalId, step, row } = claimed
   try {
-    if (step === 'third_party_integrations') return await tellApplications(ctx, claimed)
-    if (step === 'data_archives' && row.user_id) {
-      // What no transaction can take back comes first, and is safe to repeat.
-      await deleteArchives(ctx, row.user_id)
-      await ctx.mail.forget(row.user_id)
-    }
+    if (waitsForApplications(step)) return await tellApplications(ctx, claimed)
+    // An older instance may have claimed a step that it does not know; `erase` refuses it.
+    const known: DeletionStep | undefined = DELETION_STEPS[step]
+    if (known && 'before' in known && row.user_id) await known.before?.(ctx, row.user_id)
     return await settle(ctx, claimed)
   } catch (error) {
     const nextTryAt = new Date(ctx.clock.now().getTime() + backOffMs(row.attempts) * ctx.timeScale)
-    await ctx.sql(release, [withdrawalId, step, nextTryAt, kindOf(error)])
-    // The engine keeps and shows what a step throws, and a database error can quote a row.
+    await ctx.sql(release, { withdrawalId, step, nextTryAt, problem: kindOf(error) })
+    // The engine stores and shows the error of a step, and a database error can quote a row.
     throw new Error(`${step} failed: ${kindOf(error)}`)
   }
 }
 
 /**
- * One try for every application that is due, side by side. The step is let go of first: each call has a lease of its own, so one
- * that hangs holds up no other's next try.
+ * One attempt for every due application, side by side. The step is released first: each call has a lease of its own, so that one that
+ * hangs delays no other's next attempt.
  */
 async function tellApplications(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> {
   const due = await claimNotifications(ctx, claimed.withdrawalId)
@@ -133,8 +141,8 @@ async function tellApplications(ctx: SystemContext, claimed: ClaimedStep): Promi
 }
 
 /**
- * Ends the step, or lets go of it until an application wants to be tried again, which it answers. What is to be erased goes in
- * batches, each a transaction that renews the lease: a crash between two leaves the rest to the next run.
+ * Completes the step, or releases it until an application is due again, and returns that time. Erases in batches, each a transaction
+ * that renews the lease, so that after a crash the next run does the rest.
  */
 async function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> {
   const begun = performance.now()
@@ -148,26 +156,26 @@ async function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | 
   }
 }
 
-/** `next`: when the step wants to run again. */
+/** `next`: when the step is due again. */
 async function settleBatch(ctx: SystemContext, sql: Sql, claimed: ClaimedStep, rows: number, isLast: boolean) {
   const { withdrawalId, step, row } = claimed
-  const [withdrawal] = await sql<LockedRow>(lockWithdrawal, [withdrawalId])
+  const [withdrawal] = await sql(lockWithdrawal, { withdrawalId })
   if (!withdrawal) return { isOver: true, next: null }
   const { user_id: userId, is_purged: isPurged } = withdrawal
-  const again = step === 'third_party_integrations' ? await nextTry(sql, withdrawalId) : null
-  if (again) await sql(release, [withdrawalId, step, again.at, again.problem])
+  const again = waitsForApplications(step) ? await nextTry(sql, withdrawalId) : null
+  if (again) await sql(release, { withdrawalId, step, nextTryAt: again.at, problem: again.problem })
   else {
     const keeps = isPurged ? new Set<KeptFor>() : keepsOf(row)
     const erased = userId && { withdrawalId, userId, pseudonym: pseudonymOf(ctx, userId), keeps }
     if (erased && !(await erase(sql, step, erased, rows))) {
       const now = ctx.clock.now()
-      if (!isLast) await sql(renew, [withdrawalId, step, new Date(now.getTime() + LEASE_MS)])
-      else await sql(pause, [withdrawalId, step, now])
+      if (!isLast) await sql(renew, { withdrawalId, step, leaseUntil: leaseUntil(now) })
+      else await sql(pause, { withdrawalId, step, now })
       return { isOver: isLast, next: isLast ? now : null }
     }
-    await sql(complete, [withdrawalId, step, ctx.clock.now()])
+    await sql(complete, { withdrawalId, step, now: ctx.clock.now() })
   }
-  if (isPurged) await forgetPurged(sql, withdrawalId)
+  if (isPurged) await clearPurged(sql, withdrawalId)
   return { isOver: true, next: again?.at ?? null }
 }
 
@@ -183,9 +191,8 @@ function keepsOf(row: ClaimedRow): ReadonlySet<KeptFor> {
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? ` ${error.code}` : undefined)
 
-/** Never its message, which can hold an address. */
+/** Never the message, which can hold an address. */
 const kindOf = (error: unknown): string =>
   error instanceof Error ? error.name + (codeOf(error) ?? codeOf(error.cause) ?? '') : 'unknown'
 
-/** From 5 s doubling to an hour. */
-const backOffMs = (attempts: number) => Math.min(5_000 * 2 ** (attempts - 1), 60 * 60_000)
+const backOffMs = (attempts: number) => Math.min(MIN_STEP_BACK_OFF_MS * 2 ** (attempts - 1), MAX_STEP_BACK_OFF_MS)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { CONFIRMATION_LIFETIME_MS, planWithdrawal, retentionDays } from './schedule'
+import { CONFIRMATION_LIFETIME_MS } from '../limits/durations'
+import { planWithdrawal, retentionDays } from './schedule'
 
 const hour = 3_600_000
 const day = 24 * hour

@@ -1,5 +1,5 @@
 import { STEPS, type Step } from '@/contract/withdrawal'
-import { day } from './steps/deletion-step'
+import { day } from '../limits/durations'
 import { DELETION_STEPS } from './steps/deletion-steps'
 
 export interface PlannedStep {
@@ -36,6 +36,3 @@ export function planWithdrawal(
 
 /** Days, as the answers tell them; the time scale does not change what was promised. */
 export const retentionDays = (retentionMs: number) => Math.round(retentionMs / day)
-
-/** How long the confirmation of a withdrawal may wait for the mail server. */
-export const CONFIRMATION_LIFETIME_MS = day

@@ -2,11 +2,14 @@ import { AppError } from '@/contract/errors'
 import type { Step } from '@/contract/withdrawal'
 import { ALL_SCOPES } from '../access/authenticate'
 import type { Actor, SystemContext } from '../context'
+import { CONFIRMATION_LIFETIME_MS } from '../limits/durations'
 import type { LedgerEntry } from '../ports'
 import { WITHDRAWAL_STARTED } from '../queue/events'
-import { leaseUntil, toDeliverable } from '../queue/notices'
+import { queueNotice, toDeliverable } from '../queue/notice-kinds'
+import { leaseUntil } from '../queue/notices'
+import type { EngineEventName } from '../queue/outbox'
 import { audit, closePendingChange, type Sql, statement } from '../sql'
-import { CONFIRMATION_LIFETIME_MS, type WithdrawalPlan } from './schedule'
+import type { WithdrawalPlan } from './schedule'
 import { DELETION_STEPS } from './steps/deletion-steps'
 
 export interface Withdrawal {
@@ -173,6 +176,8 @@ async function writePlan(
   })
 }
 
+const ENGINE_EVENT: EngineEventName = 'account/withdrawal.started'
+
 interface Queue {
   withdrawalId: string
   userId: string
@@ -208,13 +213,19 @@ const queueAll = statement<Queue>(
      SELECT 'dlv_' || substr(${v.eventId}, 5) || '_' || a.id, ${v.eventId}, a.id, c.subject, 'pending', ${v.now}
      FROM connections c JOIN connected_apps a ON a.id = c.app_id WHERE '${WITHDRAWAL_STARTED}' = ANY(a.events)
    ), confirmation AS (
-     INSERT INTO notices (id, user_id, kind, withdrawal_id, sealed, created_at, due_at, expires_at, attempts)
-     SELECT ${v.noticeId}::text, ${v.userId}, 'account_withdrawal_started', ${v.withdrawalId}, ${v.sealedRecipient}::bytea,
-            ${v.now}, ${v.noticeLeaseUntil}::timestamptz, ${v.noticeExpiresAt}::timestamptz, 1
-     WHERE ${v.noticeId}::text IS NOT NULL
+     ${queueNotice('account_withdrawal_started', {
+       from: `(VALUES (${v.noticeId}::text)) AS notice (id) WHERE notice.id IS NOT NULL`,
+       id: 'notice.id',
+       user: v.userId,
+       about: v.withdrawalId,
+       sealed: v.sealedRecipient,
+       at: v.now,
+       leaseUntil: v.noticeLeaseUntil,
+       expiresAt: v.noticeExpiresAt,
+     })}
    )
    INSERT INTO outbox_events (id, name, data, created_at, due_at)
-   SELECT ${v.engineEventId}, 'account/withdrawal.started', jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text),
+   SELECT ${v.engineEventId}, '${ENGINE_EVENT}', jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text),
           ${v.now}, ${v.now}
    WHERE ${v.hasEngine}`,
 )

@@ -8,7 +8,9 @@ import {
   testContext,
   testDatabase,
 } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 import { connectApp } from '../applications/deliver'
+import { orderedValues, type Sql, type Statement } from '../sql'
 import { retryWithdrawal } from './operate-withdrawal'
 import { MAX_COUNTED, watchBacklog, watchWithdrawals } from './watch-withdrawals'
 import { withdrawAccount } from './withdraw-account'
@@ -20,6 +22,12 @@ beforeEach(async () => {
   ctx = await testContext()
   await ctx.db.$executeRaw`TRUNCATE users, withdrawals, notices, outbox_events, audit_events CASCADE`
 })
+
+async function planOf<Values extends object>(sql: Sql, statement: Statement<Values, object>, values: Values) {
+  const text = `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${statement.text}`
+  const lines = await rawSql<{ 'QUERY PLAN': string }>(sql, text, orderedValues(statement, values))
+  return lines.map((line) => line['QUERY PLAN']).join('\n')
+}
 
 test('withdrawals are counted by state from their start to their purge', async () => {
   const states = async () => (await watchWithdrawals(ctx)).withdrawals
@@ -199,11 +207,9 @@ test('what is finished costs the watch nothing: its statements read the indexes 
   const plans: string[] = []
   await watchWithdrawals({
     ...ctx,
-    sql: async ({ name, text }, values) => {
-      const explain = { name: `explain-${name}`, text: `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${text}` }
-      const lines = await open.sql<{ 'QUERY PLAN': string }>(explain, values)
-      plans.push(`${name}\n${lines.map((line) => line['QUERY PLAN']).join('\n')}`)
-      return ctx.sql({ name, text }, values)
+    sql: async (statement, values) => {
+      plans.push(`${statement.name}\n${await planOf(open.sql, statement, values)}`)
+      return ctx.sql(statement, values)
     },
   })
   const plan = plans.join('\n')
@@ -241,13 +247,9 @@ test('withdrawals of any state are counted up to a limit, and none of more than 
   let plan = ''
   const { withdrawals } = await watchWithdrawals({
     ...ctx,
-    sql: async ({ name, text }, values) => {
-      const explain = { name: `explain-${name}`, text: `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${text}` }
-      if (name === 'count-withdrawals') {
-        const lines = await open.sql<{ 'QUERY PLAN': string }>(explain, values)
-        plan = lines.map((line) => line['QUERY PLAN']).join('\n')
-      }
-      return ctx.sql({ name, text }, values)
+    sql: async (statement, values) => {
+      if (statement.name === 'count-withdrawals') plan = await planOf(open.sql, statement, values)
+      return ctx.sql(statement, values)
     },
   })
   expect(withdrawals).toEqual({ processing: limit, completed: limit, purged: limit })

@@ -1,6 +1,13 @@
-import type { Step } from '@/contract/withdrawal'
-import { type SystemContext, statement } from '../context'
+import { STEPS, type Step } from '@/contract/withdrawal'
+import type { SystemContext } from '../context'
+import {
+  FAILED_NOTICE_SHOWN_MS,
+  MIN_OVERDUE_GRACE_MS,
+  OVERDUE_GRACE_MS,
+  SILENT_APPLICATION_MS,
+} from '../limits/durations'
 import { watchDeliveries } from '../queue/events'
+import { type Placeholders, statement } from '../sql'
 
 export interface Backlog {
   steps: { open: number; due: number; overdue: number; failing: number }
@@ -9,18 +16,18 @@ export interface Backlog {
   notices: { waiting: number; failed: number }
   /** Of events to applications. */
   deliveries: { waiting: number; dead: number }
-  /** Applications that have been called in vain for a day. */
+  /** Applications whose calls have failed for a day. */
   silentApps: number
 }
 
-/** Each no more than MAX_COUNTED + 1, which stands for all that are beyond. */
+/** Each is at most MAX_COUNTED + 1, which stands for any higher number. */
 export interface WithdrawalCounts {
   processing: number
   completed: number
   purged: number
 }
 
-/** A step or an application that was tried in vain, or that nobody has run. */
+/** A step or an application whose attempts failed, or that no run has begun. */
 export interface Trouble {
   id: string
   name: string
@@ -45,71 +52,70 @@ export interface WithdrawalWatch {
   isCut: boolean
 }
 
-const MINUTE = 60_000
-/** A sweep passes every minute: what nobody has run by then is not only waiting its turn. */
-const GRACE_MS = 5 * MINUTE
-const SHORTEST_GRACE_MS = 5_000
-const DAY = 24 * 60 * MINUTE
-const FAILED_NOTICES_MS = 30 * DAY
-/** Scaled, as the windows of a withdrawal are. */
-const SILENT_MS = DAY
 export const MAX_COUNTED = 10_000
-const MOST_STEPS = 100
+const MAX_STEPS = 100
 
-// $1 is now, $2 the end of the grace. A run that holds the step is late only once the estimate is over.
-const OVERDUE = '(s.estimated_completion <= $1 OR (s.due_at <= $2 AND (s.lease_until IS NULL OR s.lease_until <= $1)))'
+interface Moments {
+  now: Date
+  /** A step that was due by then is overdue. */
+  graceEnd: Date
+}
 
-// Unfinished rows alone have a due time, and partial indexes hold them: what is done is never read.
-const readBacklog = statement(
+/** A step that a run holds is late only after its estimate. */
+const isOverdue = (v: Placeholders<Moments>) =>
+  `(s.estimated_completion <= ${v.now} OR (s.due_at <= ${v.graceEnd} AND (s.lease_until IS NULL OR s.lease_until <= ${v.now})))`
+
+// Only unfinished rows have a due time, and the partial indexes hold no others.
+const readBacklog = statement<Moments & { failedSince: Date; silentSince: Date }, BacklogRow>(
   'watch-backlog',
-  `SELECT steps.*,
+  (v) => `SELECT steps.*,
      (SELECT count(*)::int FROM outbox_events WHERE due_at IS NOT NULL) AS outbox,
      (SELECT count(*)::int FROM notices WHERE due_at IS NOT NULL) AS waiting,
-     (SELECT count(*)::int FROM notices WHERE failed_at IS NOT NULL AND failed_at > $3) AS failed,
+     (SELECT count(*)::int FROM notices WHERE failed_at IS NOT NULL AND failed_at > ${v.failedSince}) AS failed,
      (SELECT count(DISTINCT app_id)::int FROM app_notifications
-      WHERE due_at IS NOT NULL AND first_tried_at <= $4) AS silent_apps
+      WHERE due_at IS NOT NULL AND first_tried_at <= ${v.silentSince}) AS silent_apps
    FROM (
      SELECT count(*)::int AS open,
-            count(*) FILTER (WHERE s.due_at <= $1)::int AS due,
-            count(*) FILTER (WHERE ${OVERDUE})::int AS overdue,
+            count(*) FILTER (WHERE s.due_at <= ${v.now})::int AS due,
+            count(*) FILTER (WHERE ${isOverdue(v)})::int AS overdue,
             count(*) FILTER (WHERE s.last_error IS NOT NULL)::int AS failing
      FROM deletion_steps s WHERE s.due_at IS NOT NULL
    ) steps`,
 )
-// What the purge has come to may still have an application to tell, and is processing until then. A withdrawal has four steps at
-// most, so that four times the limit of them belong to as many withdrawals as are counted.
-const countWithdrawals = statement(
+// A purged withdrawal counts as processing while an application is still to be told. The steps are read up to as many as `max`
+// withdrawals can have.
+const countWithdrawals = statement<{ max: number }, WithdrawalCounts>(
   'count-withdrawals',
-  `SELECT (SELECT least(count(DISTINCT withdrawal_id), $1)::int FROM (
-             SELECT withdrawal_id FROM deletion_steps WHERE due_at IS NOT NULL LIMIT 4 * $1
+  (v) => `SELECT (SELECT least(count(DISTINCT withdrawal_id), ${v.max})::int FROM (
+             SELECT withdrawal_id FROM deletion_steps WHERE due_at IS NOT NULL LIMIT ${STEPS.length} * ${v.max}
            ) open) AS processing,
           (SELECT count(*)::int FROM (
-             SELECT FROM withdrawals WHERE purged_at IS NULL AND completed_at IS NOT NULL LIMIT $1
+             SELECT FROM withdrawals WHERE purged_at IS NULL AND completed_at IS NOT NULL LIMIT ${v.max}
            ) kept) AS completed,
           (SELECT count(*)::int FROM (
-             SELECT FROM withdrawals WHERE purged_at IS NOT NULL AND completed_at IS NOT NULL LIMIT $1
+             SELECT FROM withdrawals WHERE purged_at IS NOT NULL AND completed_at IS NOT NULL LIMIT ${v.max}
            ) over) AS purged`,
 )
-const readTrouble = statement(
+const readTrouble = statement<Moments & { maxRows: number }, StepRow>(
   'watch-troubled-steps',
-  `SELECT w.id, w.started_at, s.step, s.attempts, s.last_error, s.due_at, ${OVERDUE} AS is_overdue
+  (v) => `SELECT w.id, w.started_at, s.step, s.attempts, s.last_error, s.due_at, ${isOverdue(v)} AS is_overdue
    FROM deletion_steps s JOIN withdrawals w ON w.id = s.withdrawal_id
-   WHERE s.due_at IS NOT NULL AND (s.last_error IS NOT NULL OR ${OVERDUE})
-   ORDER BY w.started_at, w.id, s.estimated_completion LIMIT $3`,
+   WHERE s.due_at IS NOT NULL AND (s.last_error IS NOT NULL OR ${isOverdue(v)})
+   ORDER BY w.started_at, w.id, s.estimated_completion LIMIT ${v.maxRows}`,
 )
-const readFailingApps = statement(
+const readFailingApps = statement<{ withdrawalIds: string[] }, AppRow>(
   'watch-failing-apps',
-  `SELECT withdrawal_id, app_id, app_name, attempts, last_error, due_at FROM app_notifications
-   WHERE withdrawal_id = ANY($1::text[]) AND due_at IS NOT NULL AND last_error IS NOT NULL
+  (v) => `SELECT withdrawal_id, app_id, app_name, attempts, last_error, due_at FROM app_notifications
+   WHERE withdrawal_id = ANY(${v.withdrawalIds}::text[]) AND due_at IS NOT NULL AND last_error IS NOT NULL
    ORDER BY app_name, app_id`,
 )
 
-// Of instances that look at once the one that marks the application tells of it.
-const markSilent = statement(
+// Of several instances, the one that marks the application reports it.
+const markSilent = statement<{ now: Date; silentSince: Date }, { id: string; waiting: number; since: Date }>(
   'mark-silent-apps',
-  `WITH silent AS (
+  (v) => `WITH silent AS (
      SELECT app_id, count(*)::int AS waiting, min(first_tried_at) AS since FROM app_notifications
-     WHERE due_at IS NOT NULL AND first_tried_at <= $2 GROUP BY app_id
+     WHERE due_at IS NOT NULL AND first_tried_at <= ${v.silentSince} GROUP BY app_id
    ), heard AS (
      UPDATE connected_apps a SET silent_at = NULL
      WHERE a.silent_at IS NOT NULL AND NOT EXISTS (SELECT FROM silent WHERE app_id = a.id)
@@ -117,7 +123,7 @@ const markSilent = statement(
      SELECT a.id, silent.waiting, silent.since FROM connected_apps a JOIN silent ON silent.app_id = a.id
      WHERE a.silent_at IS NULL ORDER BY a.id FOR UPDATE OF a SKIP LOCKED
    )
-   UPDATE connected_apps a SET silent_at = $1 FROM found WHERE a.id = found.id
+   UPDATE connected_apps a SET silent_at = ${v.now} FROM found WHERE a.id = found.id
    RETURNING a.id, found.waiting, found.since`,
 )
 
@@ -151,12 +157,12 @@ interface AppRow {
   due_at: Date
 }
 
-/** What is left to do, in numbers. Notices that were given up count for 30 days. */
+/** The work that is left, in numbers. */
 export async function watchBacklog(ctx: SystemContext): Promise<Backlog> {
-  const [now, graceEnd] = momentsOf(ctx)
-  const failedSince = new Date(now.getTime() - FAILED_NOTICES_MS)
+  const moments = momentsOf(ctx)
+  const failedSince = new Date(moments.now.getTime() - FAILED_NOTICE_SHOWN_MS)
   const [[row], deliveries] = await Promise.all([
-    ctx.sql<BacklogRow>(readBacklog, [now, graceEnd, failedSince, silentSince(ctx, now)]),
+    ctx.sql(readBacklog, { ...moments, failedSince, silentSince: silentSince(ctx, moments.now) }),
     watchDeliveries(ctx),
   ])
   const { outbox, waiting, failed, silent_apps: silentApps, ...steps } = row as BacklogRow
@@ -164,29 +170,30 @@ export async function watchBacklog(ctx: SystemContext): Promise<Backlog> {
 }
 
 /**
- * One line in the log for each application that has left a call without a good answer for a day; another only after nothing waited
- * for it that long in between.
+ * Logs one line for each application that has left a call without a good answer for a day, and another one only after a time in
+ * which no call waited that long.
  */
 export async function tellSilentApps(ctx: SystemContext): Promise<void> {
   const now = ctx.clock.now()
-  const apps = await ctx.sql<{ id: string; waiting: number; since: Date }>(markSilent, [now, silentSince(ctx, now)])
+  const apps = await ctx.sql(markSilent, { now, silentSince: silentSince(ctx, now) })
   for (const { id, waiting, since } of apps) {
     ctx.warn('connected_app_silent', { app_id: id, waiting, since: since.toISOString() })
   }
 }
 
-/** Whoever was called first before this moment, and in vain since, is silent. */
-const silentSince = ({ timeScale }: SystemContext, now: Date) => new Date(now.getTime() - SILENT_MS * timeScale)
+/** An application is silent whose first failed call was before then. */
+const silentSince = ({ timeScale }: SystemContext, now: Date) =>
+  new Date(now.getTime() - SILENT_APPLICATION_MS * timeScale)
 
 /** For the operator: ids, states, times and errors, no personal data. */
 export async function watchWithdrawals(ctx: SystemContext): Promise<WithdrawalWatch> {
   const [backlog, [withdrawals], rows] = await Promise.all([
     watchBacklog(ctx),
-    ctx.sql<WithdrawalCounts>(countWithdrawals, [MAX_COUNTED + 1]),
-    ctx.sql<StepRow>(readTrouble, [...momentsOf(ctx), MOST_STEPS]),
+    ctx.sql(countWithdrawals, { max: MAX_COUNTED + 1 }),
+    ctx.sql(readTrouble, { ...momentsOf(ctx), maxRows: MAX_STEPS }),
   ])
   const byWithdrawal = Map.groupBy(rows, ({ id }) => id)
-  const apps = await ctx.sql<AppRow>(readFailingApps, [[...byWithdrawal.keys()]])
+  const apps = await ctx.sql(readFailingApps, { withdrawalIds: [...byWithdrawal.keys()] })
   const troubled = [...byWithdrawal].map(([withdrawalId, steps]) => ({
     withdrawalId,
     startedAt: (steps[0] as StepRow).started_at,
@@ -195,12 +202,12 @@ export async function watchWithdrawals(ctx: SystemContext): Promise<WithdrawalWa
       .filter((row) => row.withdrawal_id === withdrawalId)
       .map((row) => toTrouble(row.app_id, row.app_name, row)),
   }))
-  return { withdrawals: withdrawals as WithdrawalCounts, backlog, troubled, isCut: rows.length === MOST_STEPS }
+  return { withdrawals: withdrawals as WithdrawalCounts, backlog, troubled, isCut: rows.length === MAX_STEPS }
 }
 
-function momentsOf({ clock, timeScale }: SystemContext): [now: Date, graceEnd: Date] {
+function momentsOf({ clock, timeScale }: SystemContext): Moments {
   const now = clock.now()
-  return [now, new Date(now.getTime() - Math.max(SHORTEST_GRACE_MS, GRACE_MS * timeScale))]
+  return { now, graceEnd: new Date(now.getTime() - Math.max(MIN_OVERDUE_GRACE_MS, OVERDUE_GRACE_MS * timeScale)) }
 }
 
 const toTrouble = (id: string, name: string, row: StepRow | AppRow): Trouble => ({

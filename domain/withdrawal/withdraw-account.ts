@@ -6,7 +6,7 @@ import type { Context, SystemContext } from '../context'
 import { takePlaces, userBucket } from '../limits/buckets'
 import type { LedgerEntry } from '../ports'
 import { beginDueDeliveries } from '../queue/events'
-import { sendFirst, toWithdrawalLetter } from '../queue/notices'
+import { sendFirst } from '../queue/notices'
 import { sendOutboxEvents } from '../queue/outbox'
 import { writeErasureLedger } from './erasure-ledger'
 import { type PlannedStep, planWithdrawal, retentionDays } from './schedule'
@@ -44,8 +44,9 @@ export async function withdrawAccount(ctx: Context, input: Input<typeof contract
     await ctx.keepAnswer?.(sql, data)
     return locked
   })
-  const letter = toWithdrawalLetter(ctx, recipientOf(account), { id, scheduledCompletion: plan.scheduledCompletion })
-  sendFirst(ctx, { id: noticeId, userId }, letter)
+  const notice = { id: noticeId, userId, kind: 'account_withdrawal_started', recipient: 'sealed' } as const
+  const told = { withdrawalId: id, scheduledCompletion: plan.scheduledCompletion, recipient: recipientOf(account) }
+  sendFirst(ctx, notice, told)
   if (ctx.emit) ctx.background(() => sendOutboxEvents(ctx))
   ctx.background(() => writeErasureLedger(ctx))
   ctx.background(() => beginDueDeliveries(ctx))

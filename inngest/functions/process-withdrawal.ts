@@ -1,7 +1,7 @@
 import { openSteps, timeUntilDue } from '@/domain/withdrawal/open-steps'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
+import { inngest } from '@/server/adapters/inngest-client'
 import { systemContext } from '@/server/context'
-import { inngest } from '../client'
 import { withdrawalStarted } from '../events'
 
 /** An engine whose clock is far ahead wakes early each time; after so many tries the step is left to the sweep. */

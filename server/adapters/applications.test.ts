@@ -53,11 +53,11 @@ const bodies: [string, RequestListener][] = [
   ],
 ]
 
-test.each(bodies)('an answer counts by its status, with a body or %s', async (_what, answer) => {
+test.each(bodies)('the status of an answer is returned, with a body or %s', async (_what, answer) => {
   expect(await call(answer)).toEqual({ status: 200 })
 })
 
-test('the answer is read no further than 64 KiB', async () => {
+test('at most 64 KiB of an answer are read', async () => {
   // Nothing comes after these bytes, and the deadline of the call does not come either.
   expect(await call((_request, response) => void response.writeHead(200).write(Buffer.alloc(65_536)))).toEqual({
     status: 200,
@@ -69,22 +69,22 @@ test.each([
   [new Date(NOW.getTime() + 90_000).toUTCString(), 90_000],
   [new Date(NOW.getTime() - 90_000).toUTCString(), 0],
   ['soon', undefined],
-])("Retry-After %s is read by the service's clock", async (header, retryAfterMs) => {
+])("Retry-After %s is read against the service's clock", async (header, retryAfterMs) => {
   const answer = await call((_request, response) => response.writeHead(503, { 'Retry-After': header }).end())
   expect(answer).toEqual(retryAfterMs === undefined ? { status: 503 } : { status: 503, retryAfterMs })
 })
 
-test('a redirect is an answer, and is not followed', async () => {
+test('a redirect is returned as the answer and is not followed', async () => {
   expect(await call((_request, response) => response.writeHead(302, { Location: '/elsewhere' }).end())).toEqual({
     status: 302,
   })
 })
 
-test('no answer at all has a reason', async () => {
+test('a call without an answer returns the reason', async () => {
   expect(await call((request) => request.socket.destroy())).toEqual({ status: 0, problem: expect.stringMatching(/\w/) })
 })
 
-test('what cannot be called is an answer with a reason', async () => {
+test('a call that cannot be made returns the reason', async () => {
   const callApp = createAppCaller(clock, LOCAL)
   for (const endpoint of ['nonsense', 'http://user:password@127.0.0.1/', 'http://127.0.0.1:1/']) {
     expect(await callApp({ ...message, endpoint })).toEqual({ status: 0, problem: expect.stringMatching(/^\w+$/) })
@@ -133,7 +133,7 @@ test.each(stalls)('a call whose application stalls %s ends after ten seconds', a
   expect(ended).toEqual(expected)
 })
 
-test('a call whose name is never resolved ends after ten seconds', async () => {
+test('a call whose host name is never resolved ends after ten seconds', async () => {
   const callApp = createAppCaller(clock, LOCAL, () => new Promise(() => {}))
   const calling = callApp({ ...message, endpoint: 'http://shop.example/' })
   await vi.advanceTimersByTimeAsync(10_000)
@@ -145,7 +145,7 @@ const untouched: RequestListener = () => {
   throw new Error('the endpoint was called')
 }
 
-test('in production an endpoint that is not https is not called, wherever it is', async () => {
+test('in production an endpoint without https is never called', async () => {
   const { port } = await givenServer(untouched)
   for (const settings of [PRODUCTION, PRODUCTION_AT_HOME]) {
     const endpoint = `http://127.0.0.1:${port}/`
@@ -165,7 +165,7 @@ test.each(['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433', '
   },
 )
 
-test('a name is refused where one of its addresses is not public, in production with https too', async () => {
+test('a name is refused when one of its addresses is not public, in production with https too', async () => {
   const { port } = await givenServer(untouched)
   const addresses = [
     { address: '2606:4700::1111', family: 6 },
@@ -181,13 +181,13 @@ test('a name is refused where one of its addresses is not public, in production 
   }
 })
 
-test('localhost is refused by what it resolves to', async () => {
+test('localhost is refused because of the addresses it resolves to', async () => {
   const { port } = await givenServer(untouched)
   const answer = await createAppCaller(clock, PUBLIC_ONLY)({ ...message, endpoint: `http://localhost:${port}/` })
   expect(answer).toEqual({ status: 0, problem: 'private_address' })
 })
 
-test('a name is looked up once a call, so that no second answer can lead elsewhere', async () => {
+test('a name is looked up once for each call, so that no second look-up can return other addresses', async () => {
   const { port } = await givenServer((_request, response) => response.writeHead(204).end())
   const asked: string[] = []
   const callApp = createAppCaller(clock, LOCAL, async (hostname) => {
@@ -202,7 +202,7 @@ test('a name is looked up once a call, so that no second answer can lead elsewhe
   expect(asked).toHaveLength(2)
 })
 
-test('https goes to the address that was looked up, under the name of the endpoint', async () => {
+test("an https call goes to the address that was looked up, with the endpoint's name in the TLS handshake", async () => {
   const names: string[] = []
   // Without a certificate the handshake ends after the name; the call must end with it.
   const server = createTlsServer({
@@ -220,7 +220,7 @@ test('https goes to the address that was looked up, under the name of the endpoi
   expect(names).toEqual(['shop.example'])
 })
 
-test('a name without any address has a reason', async () => {
+test('a call to a name without an address returns the reason', async () => {
   const answer = await createAppCaller(clock, LOCAL, async () => [])({ ...message, endpoint: 'http://shop.example/' })
   expect(answer).toEqual({ status: 0, problem: 'ENOTFOUND' })
 })

@@ -20,7 +20,7 @@ type Resolve = (hostname: string) => Promise<Address[]>
 
 const resolveAll: Resolve = (hostname) => lookup(hostname, { all: true })
 
-/** One POST: ten seconds in all, redirects not followed, the answer read no further than 64 KiB. */
+/** Sends one POST. It takes at most ten seconds, follows no redirect and reads at most 64 KiB of the answer. */
 export const createAppCaller =
   (
     clock: Clock,
@@ -40,7 +40,7 @@ export const createAppCaller =
     }
   }
 
-/** Refuses a name as soon as one of its addresses is not public: which one is connected to is not ours to choose. */
+/** Refuses a name when any of its addresses is not public, because the socket chooses which address it connects to. */
 const publicOnly =
   (resolve: Resolve): Resolve =>
   async (hostname) => {
@@ -56,17 +56,17 @@ interface Answered {
   retryAfter: string | undefined
 }
 
-/** Connects to the addresses that `resolve` gave, and to no others: the name is not looked up a second time. */
+/** Connects only to addresses that `resolve` returned. The name is not looked up a second time, which could give others. */
 async function post({ endpoint, headers, body }: AppRequest, resolve: Resolve): Promise<Answered> {
   const url = new URL(endpoint)
   if (url.username || url.password) throw problem('credentials_in_endpoint')
-  // A host that is an address already is not looked up, so it is checked here.
+  // Node does not look up a host that is an IP address, so it is checked here.
   const host = url.hostname.replace(/^\[|\]$/g, '')
   if (isIP(host)) await resolve(host)
   const settings = {
     method: 'POST',
     headers: { 'User-Agent': 'user-account-service', ...headers },
-    // A connection that is kept would outlive the check of its address.
+    // No keep-alive: a reused connection would skip the check of its address.
     agent: false as const,
     lookup: toLookup(resolve),
   }
@@ -74,7 +74,7 @@ async function post({ endpoint, headers, body }: AppRequest, resolve: Resolve): 
     const request = (url.protocol === 'https:' ? https : http).request(url, settings)
     const deadline = setTimeout(() => request.destroy(problem('timeout')), MAX_CALL_MS)
     let answered: Answered | undefined
-    // The status has said all, whatever becomes of the body.
+    // Once the status is known, a failure while the body is read does not matter.
     const end = (error: Error) => (answered ? settle(answered) : reject(error))
     request.on('error', end)
     request.on('close', () => {
@@ -94,7 +94,7 @@ async function post({ endpoint, headers, body }: AppRequest, resolve: Resolve): 
   })
 }
 
-/** As the socket asks for it: all addresses, or the first where it wants one. */
+/** Adapts `resolve` to the socket's lookup callback, which wants all addresses or the first. */
 const toLookup =
   (resolve: Resolve): LookupFunction =>
   (hostname, { all }, callback) => {
@@ -109,7 +109,7 @@ const toLookup =
     )
   }
 
-/** Seconds or an HTTP date, as RFC 9110 has it. */
+/** Parses the header of RFC 9110: seconds or an HTTP date. */
 function parseRetryAfter(text: string | undefined, now: Date): number | undefined {
   if (!text) return undefined
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000

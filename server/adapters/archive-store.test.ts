@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { ArchiveStore } from '@/domain/ports'
 import { createArchiveStore } from './archive-store'
 
-test('a directory keeps one file an archive, and deleting twice is no error', async () => {
+test('a directory keeps one file for each archive, and deleting an archive twice is no error', async () => {
   const parent = await mkdtemp(path.join(tmpdir(), 'archives-'))
   onTestFinished(() => rm(parent, { recursive: true }))
   const archiveDir = path.join(parent, 'archives')
@@ -23,7 +23,7 @@ test('a directory keeps one file an archive, and deleting twice is no error', as
   expect(await readdir(archiveDir)).toEqual([])
 })
 
-test('without a directory and a bucket there is no store', () => {
+test('without a directory and a bucket there is no archive store', () => {
   expect(createArchiveStore({ archiveDir: undefined, archiveS3: undefined })).toBeNull()
 })
 
@@ -59,7 +59,7 @@ async function givenS3() {
   return { objects, answers, store: createArchiveStore({ archiveDir: undefined, archiveS3 }) as ArchiveStore }
 }
 
-test('a bucket is written to and cleared with signed requests', async () => {
+test('requests to a bucket are signed', async () => {
   const { objects, store } = await givenS3()
   await store.put('arc_1.bin', Buffer.from('sealed'))
   expect([...objects]).toEqual([['/copies/arc_1.bin', Buffer.from('sealed')]])
@@ -69,7 +69,7 @@ test('a bucket is written to and cleared with signed requests', async () => {
   expect(objects.size).toBe(0)
 })
 
-test('a bucket that refuses a deletion, or tells nothing of an object, fails the step instead of passing over it', async () => {
+test('a bucket that refuses a deletion or a look-up is an error, so that the step fails', async () => {
   const { answers, store } = await givenS3()
   for (const ask of [store.delete, store.exists]) {
     answers.push(403)

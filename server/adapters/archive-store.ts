@@ -14,7 +14,7 @@ export function createArchiveStore({
   return archiveDir ? inDirectory(archiveDir) : null
 }
 
-/** One file an archive. */
+/** Stores each archive as a file. */
 function inDirectory(directory: string): ArchiveStore {
   return {
     async put(objectKey, content) {
@@ -33,16 +33,16 @@ function inDirectory(directory: string): ArchiveStore {
       ),
     async delete(objectKey) {
       const file = path.join(directory, objectKey)
-      // A writer that was killed leaves the part behind.
+      // A killed writer can leave the partial file.
       await Promise.all([file, `${file}.part`].map((path) => rm(path, { force: true })))
     },
   }
 }
 
-/** One object an archive, in anything that speaks S3. */
+/** Stores each archive as an object in an S3-compatible store. */
 function inBucket({ endpoint, bucket, ...credentials }: S3Settings): ArchiveStore {
   const client = new AwsClient({ ...credentials, service: 's3', retries: 2 })
-  /** False where there is no such object. */
+  /** False when the object does not exist. */
   async function send(method: 'PUT' | 'HEAD' | 'DELETE', objectKey: string, content?: Uint8Array): Promise<boolean> {
     const response = await client.fetch(`${endpoint.replace(/\/$/, '')}/${bucket}/${objectKey}`, {
       method,

@@ -5,7 +5,7 @@ import { createClock } from './clock'
 const HOUR = 60 * 60_000
 const databaseAt = (time: () => number) => (async () => [{ now: new Date(time()) }]) as unknown as Sql
 
-test('the time is the database’s, and a host that sets its clock does not move it', async () => {
+test("the time is the database’s, and setting the host's clock does not change it", async () => {
   const begin = Date.now()
   const clock = createClock(databaseAt(() => begin + 13 * HOUR))
   await clock.follow()
@@ -16,7 +16,7 @@ test('the time is the database’s, and a host that sets its clock does not move
   clock.stop()
 })
 
-test('while the database is away the time goes on, and a slow answer does not set it', async () => {
+test('while the database is away the time goes on, and a slow answer is not used', async () => {
   const begin = Date.now()
   let answer: () => Promise<{ now: Date }[]> = async () => [{ now: new Date(begin + HOUR) }]
   const clock = createClock((() => answer()) as unknown as Sql)
@@ -34,7 +34,7 @@ test('while the database is away the time goes on, and a slow answer does not se
   clock.stop()
 })
 
-test('a database that is slow to take the first connection is asked again, a few times', async () => {
+test('a database that is slow to accept the first connection is asked a few times', async () => {
   let asked = 0
   const failing = (times: number, message = 'timeout exceeded when trying to connect') =>
     (async () => {

@@ -4,17 +4,17 @@ import { type NoValues, type Sql, statement } from '@/domain/sql'
 import { isDatabaseAway } from '../http/database-away'
 
 const FOLLOW_MS = 15_000
-/** A slower answer says too little about when the database read its clock. */
-const SLOWEST_ANSWER_MS = 200
-/** A busy machine may take longer to accept the first connection than a call waits for one. */
+/** With a slower answer it is too uncertain when the database read its clock. */
+const MAX_ANSWER_MS = 200
+/** At the start a busy machine may accept connections later than the connect timeout. */
 const FIRST_LOOKS = 5
 const PAUSE_MS = 200
 
 const readTime = statement<NoValues, { now: Date }>('database-time', () => 'SELECT clock_timestamp() AS now')
 
 /**
- * The database's time, so that all instances agree on what has expired. Between two looks it goes on with the process's
- * own monotonic time: a host whose clock is wrong, or is set, changes nothing.
+ * The database's time, so that all instances agree on what has expired. Between two readings the process's monotonic clock is added,
+ * so the host's wall clock has no influence.
  */
 export function createClock(sql: Sql): Clock & { follow(): Promise<void>; stop(): void } {
   let origin = Date.now() - performance.now()
@@ -23,7 +23,7 @@ export function createClock(sql: Sql): Clock & { follow(): Promise<void>; stop()
     const asked = performance.now()
     const [row] = await sql(readTime, {})
     const answered = performance.now()
-    if (!row || (isKnown && answered - asked > SLOWEST_ANSWER_MS)) return
+    if (!row || (isKnown && answered - asked > MAX_ANSWER_MS)) return
     origin = row.now.getTime() - (asked + answered) / 2
     isKnown = true
   }
@@ -31,7 +31,7 @@ export function createClock(sql: Sql): Clock & { follow(): Promise<void>; stop()
   return {
     now: () => new Date(origin + performance.now()),
     async follow() {
-      // While the database is away the time goes on from the last look.
+      // While the database is away, the time is extrapolated from the last reading.
       timer ??= setInterval(() => look().catch(() => {}), FOLLOW_MS).unref()
       for (let looks = 1; ; looks++) {
         try {
@@ -40,7 +40,7 @@ export function createClock(sql: Sql): Clock & { follow(): Promise<void>; stop()
           if (looks === FIRST_LOOKS || !isDatabaseAway(error)) throw error
         }
         await sleep(PAUSE_MS)
-        // By the look at its time.
+        // The interval has read the time meanwhile.
         if (isKnown) return
       }
     },

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { givenSession, givenUser, testContext, testDatabase } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
 import { openDatabase } from './database'
 
 /** As a database may come: none of this is what the service needs. */
@@ -31,7 +32,7 @@ async function givenStrangeDatabase(options: string) {
   return database
 }
 
-test('every connection has the settings of the service before its first statement, whatever server and URL say', async () => {
+test("every connection has the service's settings before its first statement, whatever server and URL say", async () => {
   const database = await givenStrangeDatabase('-csearch_path=public -ctimezone=America/New_York')
   let waiting = 6
   let letGo = () => {}
@@ -42,7 +43,7 @@ test('every connection has the settings of the service before its first statemen
     Array.from({ length: waiting }, () =>
       database.transaction(async (sql) => {
         const asked = [...Object.keys(STRANGE), 'search_path'].map((name) => `current_setting('${name}') AS ${name}`)
-        const [row] = await sql({ name: 'settings', text: `SELECT ${asked.join(', ')}` }, [])
+        const [row] = await rawSql(sql, `SELECT ${asked.join(', ')}`)
         // Each keeps its connection until all have one.
         if (--waiting === 0) letGo()
         await all
@@ -65,16 +66,14 @@ test('every connection has the settings of the service before its first statemen
   expect(rows).toHaveLength(6)
 })
 
-test('a time is the same whoever writes and whoever reads it', async () => {
+test('a time reads the same whether Prisma or a statement wrote it', async () => {
   const ctx = await testContext()
   const { userId } = await givenUser(ctx)
   const id = await givenSession(ctx, userId)
   const { db, sql } = await givenStrangeDatabase('-csearch_path=public')
   const expiresAt = new Date('2026-11-20T09:00:00.123Z')
   await db.session.update({ where: { id }, data: { expiresAt } })
-  expect(await sql({ name: 'expiry', text: 'SELECT expires_at FROM sessions WHERE id = $1' }, [id])).toEqual([
-    { expires_at: expiresAt },
-  ])
+  expect(await rawSql(sql, 'SELECT expires_at FROM sessions WHERE id = $1', [id])).toEqual([{ expires_at: expiresAt }])
   expect(await ctx.db.session.findUniqueOrThrow({ where: { id } })).toMatchObject({ expiresAt })
   expect(await db.session.count({ where: { id, expiresAt: { gt: new Date(expiresAt.getTime() - 1) } } })).toBe(1)
 })

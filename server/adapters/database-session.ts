@@ -1,23 +1,23 @@
 import pg from 'pg'
 
-/** What every session of the service speaks, whatever the server, the database, the role or the URL has for it. */
+/** The settings of every session, whatever the server, the database, the role or the URL says. */
 const SETTINGS = {
   // Prisma's adapter writes times without an offset, and reads them as ISO 8601.
   TimeZone: 'UTC',
   DateStyle: 'ISO, MDY',
-  // A conditional UPDATE that had to wait looks at the row again, and does not fail.
+  // A conditional UPDATE that waited for a row checks its condition again and does not fail.
   default_transaction_isolation: 'read committed',
-  // Statements with arrays of values would be planned again on every call, always to the same plan. That plan may come from a time
-  // when a table was empty or nothing was due: so it reads a table whole only where no index can be used, and reads what is due in
-  // order and does not sort all of it. That no index is read whole is up to the statements (proof/plans.test.ts).
+  // Keep one generic plan for each statement: statements with arrays would be planned again on every call, always to the same plan.
+  // The plan may be made while a table is empty or nothing is due, so the planner must not choose sequential or bitmap scans.
+  // proof/plans.test.ts checks that no statement reads a whole index.
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
-  // Up to PostgreSQL 17 a plan that cannot do without a switched-off node counts as so expensive that it is compiled, for 100 ms and more.
+  // Up to PostgreSQL 17 a plan with a disabled node counts as so expensive that PostgreSQL compiles it, which takes 100 ms and more.
   jit: 'off',
 }
 
-/** Settings of the statements of one kind of session; 0 is no limit. */
+/** Timeouts of one kind of session in milliseconds; 0 is no limit. */
 export interface TimeLimits {
   statement_timeout: number
   idle_in_transaction_session_timeout: number
@@ -26,26 +26,26 @@ export interface TimeLimits {
 type Client = pg.ClientBase & { processID: number | null }
 
 /**
- * Set by a statement, not with the connection's start: there the URL's own `options` replace ours, and poolers drop or refuse them.
- * Nothing but this may run on a connection before it.
+ * Sets the session's settings by a statement. As options of the connection, the URL's own `options` would replace them, and poolers drop
+ * or refuse them. It must be the first statement on a connection.
  */
 export async function openSession(client: pg.ClientBase, limits: Partial<TimeLimits> = {}): Promise<void> {
   const values = Object.entries({ ...SETTINGS, ...limits }).map(
     ([name, value]) => `set_config('${name}', '${value}', false)`,
   )
-  // What was answered with success outlives a crash of the database, whatever its default is.
+  // Commits wait for the disk whatever the default is, so that what was answered with success survives a crash.
   const durable = `set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`
   await client.query(`SELECT ${values.join(', ')}; SELECT ${durable}`)
 }
 
 /**
- * Throws, with a sentence for the operator, where what `openSession` has set does not last: behind a pooler that gives each
- * transaction another session of the server, sessions lose their settings, and prepared statements and locks with them.
+ * Throws, with a sentence for the operator, when settings of the session do not last. Behind a pooler in transaction mode they do not, and
+ * neither do prepared statements and session locks.
  */
 export async function checkSession(client: pg.ClientBase, connectionString: string): Promise<void> {
   const [pid, lost] = await look(client)
   if (lost) throw new Error(`The database does not keep the session setting ${lost}. ${REMEDY}`)
-  // Whoever stands between answers for the session with a number of its own.
+  // A different id shows that a pooler stands between.
   if (pid !== (client as Client).processID && (await isShared(client, connectionString))) {
     throw new Error(
       `The pooler behind DATABASE_URL shares sessions between transactions (transaction pooling). ${REMEDY}`,
@@ -64,8 +64,8 @@ async function look(client: pg.ClientBase): Promise<[pid: number, lost: string |
 }
 
 /**
- * Two clients that are open side by side, and each keeps its own session of the server, or they do not. A pooler hands out the
- * session that came back last, or the one that has waited longest: the order asks both. Others may be served in between.
+ * Whether two open clients share server sessions. A pooler hands out the session that was returned last, or the one that is idle longest;
+ * this order of queries detects both. Several rounds are needed because other clients may be served in between.
  */
 async function isShared(first: pg.ClientBase, connectionString: string): Promise<boolean> {
   const second = new pg.Client({ connectionString, query_timeout: 2_000, connectionTimeoutMillis: 2_000 })
@@ -79,7 +79,7 @@ async function isShared(first: pg.ClientBase, connectionString: string): Promise
     }
     return false
   } catch {
-    // Who is given no second session while the first is open has the first to itself.
+    // If no second session is available while the first is open, the first is not shared.
     return false
   } finally {
     await second.end().catch(() => {})

@@ -13,9 +13,9 @@ export interface Database {
 }
 
 const TIME_LIMITS = {
-  // A statement that waits for a row, or for a server that has gone silent, ends within five seconds.
+  // A statement that waits for a row lock, or for a silent server, ends within five seconds.
   statement_timeout: 4_000,
-  // An instance that stands still in the middle of a transaction lets go of its rows.
+  // The database ends the transaction of an instance that hangs, so that its row locks are released.
   idle_in_transaction_session_timeout: 10_000,
 }
 
@@ -25,12 +25,12 @@ export function openDatabase(connectionString: string, connections = 8): Databas
     connectionString,
     max: connections,
     connectionTimeoutMillis: 3_000,
-    // A new connection costs its sign-in, and every statement its plan: tens of milliseconds of the database's time.
+    // Keep connections, because a new one costs the database tens of milliseconds for sign-in and planning.
     idleTimeoutMillis: 300_000,
     query_timeout: 4_500,
     keepAlive: true,
     keepAliveInitialDelayMillis: 60_000,
-    // The pool gives the connection out only once this has come through.
+    // The pool waits for this before it hands out the connection.
     onConnect: (client) => openSession(client, TIME_LIMITS),
   })
   pool.on('error', noteLoss)
@@ -39,7 +39,7 @@ export function openDatabase(connectionString: string, connections = 8): Databas
     sql: sqlOn(pool),
     async transaction(work) {
       const client = await pool.connect()
-      // The pool listens to idle connections only, and a loss that nobody listens to would end the process.
+      // The pool handles errors of idle connections only. Without a handler, the loss of this one would end the process.
       client.on('error', noteLoss)
       const release = (isBroken: boolean) => {
         client.off('error', noteLoss)
@@ -52,7 +52,7 @@ export function openDatabase(connectionString: string, connections = 8): Databas
         release(false)
         return result
       } catch (error) {
-        // A connection that has not answered, or cannot roll back, is of no further use.
+        // Destroy a connection that did not answer or cannot roll back.
         if (error instanceof Error && error.message === 'Query read timeout') release(true)
         else {
           await client.query('ROLLBACK').then(
@@ -71,7 +71,7 @@ export function openDatabase(connectionString: string, connections = 8): Databas
   }
 }
 
-// A connection remembers the request that opened it, long after.
+// A connection keeps the async context of the request that opened it, so the request id must not be logged here.
 const noteLoss = (error: Error) =>
   outsideRequest(() => log().warn({ event: 'database_connection_lost', ...describeError(error) }))
 

@@ -19,12 +19,12 @@ const broken = async () => {
   throw new Error('broken')
 }
 
-test('without an engine there is no endpoint', async () => {
+test('without an engine the endpoint answers 404', async () => {
   const call = await givenEndpoint(notJson)
   expect((await call()).status).toBe(404)
 })
 
-test('what cannot be read was not signed; any other failure is the engine’s to hear of', async () => {
+test('a body that cannot be parsed is answered as unsigned; any other failure reaches the engine', async () => {
   vi.stubEnv('INNGEST_EVENT_KEY', 'key')
   vi.stubEnv('INNGEST_SIGNING_KEY', 'signkey-test-00')
   const refused = await (await givenEndpoint(notJson))()

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { createErasureLedger } from './erasure-ledger'
 
-test('half a line that a full disk or a kill left behind costs no other line', async ({ onTestFinished }) => {
+test('a partial line that a full disk or a kill left behind damages no other line', async ({ onTestFinished }) => {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'ledger-'))
   onTestFinished(() => rm(dataDir, { recursive: true }))
   const ledger = createErasureLedger({ dataDir })

@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { ErasureLedger, LedgerEntry } from '@/domain/ports'
 
-/** One JSON line a withdrawal, in the data directory and not in the database. */
+/** Keeps one JSON line for each withdrawal in the data directory, outside the database. */
 export function createErasureLedger({ dataDir }: { dataDir: string }): ErasureLedger {
   const file = path.join(dataDir, 'erasure-ledger.ndjson')
   return {
@@ -27,14 +27,14 @@ export function createErasureLedger({ dataDir }: { dataDir: string }): ErasureLe
   }
 }
 
-/** A full disk, or a kill, can have left half a line behind. */
+/** False when a full disk or a kill left a partial line. */
 async function endsWhole(handle: FileHandle): Promise<boolean> {
   const { size } = await handle.stat()
   const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1))
   return size === 0 || buffer.toString() === '\n'
 }
 
-/** Half a line is no loss: its withdrawal was not marked as written, so that the whole line followed. */
+/** Skips a partial line. Its withdrawal was not marked as written, so the whole line was appended later. */
 function parse(line: string): LedgerEntry | null {
   try {
     return JSON.parse(line) as LedgerEntry

@@ -107,7 +107,7 @@ const headersNamed = ({ mail }: Delivery, name: string) => mail.headers.filter((
 const linksOf = (html: string) =>
   [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href?.replaceAll('&amp;', '&'))
 
-test('a message goes to one recipient, in the envelope and in the header, and to nobody in secret', async () => {
+test('a message has one recipient in envelope and header, and no other', async () => {
   const { mailer, deliveries, commands } = await givenMailServer()
   expect(await mailer.send(letter(verification()))).toBe('accepted')
   const delivery = only(deliveries)
@@ -168,7 +168,7 @@ test('the notice of a change has its exact subject, and in both parts the name, 
   }
 })
 
-test('the notice of a request leads to the settings and holds neither code nor verification link', async () => {
+test('the notice of a request links to the settings and contains neither code nor verification link', async () => {
   const { mailer, deliveries } = await givenMailServer()
   const message: Message = {
     template: 'email-change-requested',
@@ -186,7 +186,7 @@ test('the notice of a request leads to the settings and holds neither code nor v
   }
 })
 
-test('the confirmation of a withdrawal leads to its progress', async () => {
+test('the confirmation of a withdrawal links to its progress page', async () => {
   const { mailer, deliveries } = await givenMailServer()
   const progressUrl = 'https://accounts.test/withdrawal/wd_x#token=wst_y'
   const message: Message = {
@@ -237,7 +237,7 @@ test.each([
   'ada@b.test\r\nBcc: victim@b.test',
   'ada@b.test>\r\nRCPT TO:<victim@b.test',
   '"ada@b.test, victim@b.test" <x@b.test>',
-])('a poisoned recipient reaches nobody else: %j', async (to) => {
+])('a recipient with header or list syntax reaches nobody else: %j', async (to) => {
   const { mailer, deliveries, commands } = await givenMailServer()
   await mailer.send(letter(verification(), to))
   expect(commands.filter((command) => command === 'RCPT victim@b.test')).toEqual([])
@@ -343,7 +343,7 @@ test.each<[Stage, number, string, 'refused' | 'deferred']>([
   expect(lines.join()).not.toMatch(/ada@b\.test|042137|Lovelace/)
 })
 
-test('messages are counted by how they ended', async () => {
+test('messages are counted by outcome', async () => {
   const count = async (result: string) =>
     (await metrics().mails.get()).values.find(
       ({ labels }) => labels.template === 'verify-new-email' && labels.result === result,
@@ -361,7 +361,7 @@ test('messages are counted by how they ended', async () => {
   expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([1, 1, 2])
 })
 
-test('what is sent leaves one line in the log, without address, name, code or link', async () => {
+test('a sent message leaves one log line, without address, name, code or link', async () => {
   const { mailer } = await givenMailServer()
   const from = logged.length
   await mailer.send(letter(verification()))
@@ -372,7 +372,7 @@ test('what is sent leaves one line in the log, without address, name, code or li
   expect(lines.join()).not.toMatch(/ada@b\.test|042137|Lovelace|verify-email#/)
 })
 
-test('after a refusal the next message is taken again', async () => {
+test('after a refusal the next message is accepted', async () => {
   let refuses = true
   const { mailer, deliveries } = await givenMailServer({
     onRcptTo: (_, __, callback) => (refuses ? callback(refusing(450, 'later')) : callback()),
@@ -394,12 +394,12 @@ test('twenty messages at once all arrive, each with its own recipient and code',
   expect(pairs.sort()).toEqual(numbers.map((n) => [`u${n}@b.test`, String(100_000 + n)]).sort())
 })
 
-test('where nothing listens the message is not taken', async () => {
+test('when nothing listens, the message is deferred', async () => {
   const mailer = createMailer({ ...settings, smtpUrl: 'smtp://127.0.0.1:1' })
   expect(await mailer.send(letter(verification()))).toBe('deferred')
 })
 
-test('a server that hangs up, or speaks another protocol, has not taken the message', async () => {
+test('when the server hangs up or speaks another protocol, the message is deferred', async () => {
   const hangsUp = await givenRawServer((socket) => socket.destroy())
   const speaksHttp = await givenRawServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
   expect(await Promise.all([hangsUp, speaksHttp].map((mailer) => mailer.send(letter(verification()))))).toEqual([
@@ -408,7 +408,7 @@ test('a server that hangs up, or speaks another protocol, has not taken the mess
   ])
 })
 
-test('however a mail server stalls, send ends within fourteen seconds, and once it goes on all is taken at once', async () => {
+test('however a mail server stalls, send ends within fourteen seconds, and messages are accepted once the server recovers', async () => {
   const silent = await givenRawServer(() => {})
   let stalls = true
   const stallsInData = await givenMailServer({

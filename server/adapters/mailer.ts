@@ -1,10 +1,10 @@
 import type { createTransport, SendMailOptions, Transporter } from 'nodemailer'
 import type { Mail } from '@/domain/ports'
 import type { Env } from '../env'
-import { forgetMessages, storeMessage } from '../local/mailbox'
-import { createGate } from '../pages/operator-gate'
+import { deleteMessages, storeMessage } from '../local/mailbox'
 import { describeError, log } from '../watch/log'
 import { metrics } from '../watch/metrics'
+import { createSemaphore } from './semaphore'
 import { isRefusalForGood } from './smtp-replies'
 
 type Settings = Pick<Env, 'smtpUrl' | 'mailFrom' | 'supportEmail' | 'appUrl'>
@@ -13,13 +13,13 @@ type Deliver = (
   content: { subject: string; html: string; text: string },
 ) => Promise<void>
 
-/** However a mail server stalls, a request waits this long at most. */
-const MOST_WAIT_MS = 10_000
-/** The rest is for the sending: what is broken off in the middle may go out although it counts as refused. */
-const MOST_QUEUE_MS = 5_000
-const MOST_CONNECTIONS = 10
+/** How long a request waits at most for the mail server, however it stalls. */
+const MAX_WAIT_MS = 10_000
+/** The rest of MAX_WAIT_MS is left for sending, because a message that is aborted midway may go out although it counts as deferred. */
+const MAX_QUEUE_MS = 5_000
+const MAX_CONNECTIONS = 10
 
-/** What messages are made with takes longer to load than all the rest, and no request but those that send needs it. */
+/** Loaded on demand: react-email takes longer to load than everything else, and only requests that send mail need it. */
 export const loadMessages = () => import('./messages')
 
 export function createMailer(settings: Settings): Mail {
@@ -32,7 +32,7 @@ export function createMailer(settings: Settings): Mail {
         .then((content) => deliver({ to, id, userId }, content))
         .then(
           () => ({ outcome: 'accepted' as const }),
-          // A server's answer can repeat the address, so only its code is kept.
+          // The server's reply can repeat the address, so only its code is logged.
           (error) => ({
             outcome: isRefusalForGood(error) ? ('refused' as const) : ('deferred' as const),
             ...describeError(error),
@@ -49,22 +49,22 @@ export function createMailer(settings: Settings): Mail {
       metrics().mails.inc({ template: message.template, result: outcome })
       return outcome
     },
-    forget: (userId) => (settings.smtpUrl ? Promise.resolve() : forgetMessages(userId)),
+    deleteMessages: (userId) => (settings.smtpUrl ? Promise.resolve() : deleteMessages(userId)),
   }
 }
 
 function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
   let opened: Promise<Transporter> | undefined
   const host = new URL(appUrl).hostname
-  const connections = createGate(MOST_CONNECTIONS, MOST_QUEUE_MS)
+  const connections = createSemaphore(MAX_CONNECTIONS, MAX_QUEUE_MS)
   return async ({ to, id }, content) => {
-    const deadline = performance.now() + MOST_WAIT_MS
+    const deadline = performance.now() + MAX_WAIT_MS
     opened ??= openTransport(url).catch((error) => {
       opened = undefined
       throw error
     })
     const transport = await opened
-    await connections.enter()
+    await connections.acquire()
     const message: SendMailOptions & { signal: AbortSignal } = {
       ...content,
       from: mailFrom,
@@ -73,7 +73,7 @@ function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
       headers: { 'Auto-Submitted': 'auto-generated' },
       signal: AbortSignal.timeout(Math.max(0, Math.round(deadline - performance.now()))),
     }
-    await transport.sendMail(message).finally(connections.leave)
+    await transport.sendMail(message).finally(connections.release)
   }
 }
 
@@ -81,7 +81,7 @@ const openTransport = async (url: string): Promise<Transporter> =>
   (await import('nodemailer')).createTransport({
     url,
     pool: true,
-    maxConnections: MOST_CONNECTIONS,
+    maxConnections: MAX_CONNECTIONS,
     connectionTimeout: 5_000,
     greetingTimeout: 5_000,
     socketTimeout: 8_000,

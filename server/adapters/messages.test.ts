@@ -1,13 +1,14 @@
 import fc from 'fast-check'
-import { createElement } from 'react'
+import { type ComponentType, createElement, type ReactNode } from 'react'
 import { render, toPlainText } from 'react-email'
 import { expect, test, vi } from 'vitest'
 import type { Message } from '@/domain/ports'
 import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
 import EmailChangeRequested from '@/emails/email-change-requested'
 import EmailChanged from '@/emails/email-changed'
+import type { Filled, Slot } from '@/emails/slot'
 import VerifyNewEmail from '@/emails/verify-new-email'
-import { renderMessage } from './messages'
+import { renderMessage, toContent } from './messages'
 
 vi.mock('react-email', { spy: true })
 
@@ -22,13 +23,17 @@ const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>
   ...values,
 })
 
-test('a form that could not be rendered is rendered again for the next message', async () => {
+/** The template with the texts themselves, as no form is. */
+const filled = <Props>(template: (props: Props) => ReactNode, props: Filled<Props>) =>
+  createElement(template as ComponentType<object>, props as object)
+
+test('a template whose rendering failed is rendered again for the next message', async () => {
   vi.mocked(render).mockRejectedValueOnce(new Error('once'))
   await expect(renderMessage(changed(), settings)).rejects.toThrow('once')
   expect((await renderMessage(changed(), settings)).text).toContain('Hello Ada')
 })
 
-test('nobody gets the rendering of another, however many are made at once', async () => {
+test('each message contains its own values, however many are rendered concurrently', async () => {
   const names = Array.from({ length: 20 }, (_, n) => `Reader ${n}.`)
   const all = await Promise.all(names.map((userName) => renderMessage(changed({ userName }), settings)))
   for (const [n, { html, text }] of all.entries()) {
@@ -38,14 +43,14 @@ test('nobody gets the rendering of another, however many are made at once', asyn
   }
 })
 
-/** What the library alone makes of it, but for the preview, whose length it fills up or cuts off. */
+/** The library pads or cuts the preview by its length. */
 const withoutPreview = (html: string) => html.replace(/<div style="display:none.*?<\/div><\/div>/s, '')
 async function renderedByTheLibrary(element: Parameters<typeof render>[0]) {
   const html = await render(element)
   return { html: withoutPreview(html), text: toPlainText(html) }
 }
 
-// Any text that a person can be called by, that stands for itself: no space at its ends, none at one of its sides.
+// Texts that a name can hold, without spaces at their ends, which the plain text part would drop.
 const anything = fc
   .array(
     fc.constantFrom(
@@ -72,7 +77,7 @@ const anything = fc
   )
   .map((parts) => parts.join(''))
 
-test('what a value holds stands in the message as the library would write it, and never as markup', async () => {
+test('a value is escaped as react-email escapes it, and never becomes markup', async () => {
   await fc.assert(
     fc.asyncProperty(anything, anything, anything, async (userName, newEmail, ipAddress) => {
       const shown = {
@@ -83,23 +88,21 @@ test('what a value holds stands in the message as the library would write it, an
       }
       const { html, text } = await renderMessage(changed(shown), settings)
       const expected = { ...shown, changedAt: '20 November 2026 at 09:00 UTC', supportEmail: settings.supportEmail }
-      expect({ html: withoutPreview(html), text }).toEqual(
-        await renderedByTheLibrary(createElement(EmailChanged, expected)),
-      )
+      expect({ html: withoutPreview(html), text }).toEqual(await renderedByTheLibrary(filled(EmailChanged, expected)))
       expect(html).not.toContain('<b>')
     }),
     { numRuns: 50 },
   )
 })
 
-test('so are the notice of a request and the confirmation of a withdrawal', async () => {
+test('the notice of a request and the confirmation of a withdrawal are written as the library would write them', async () => {
   const values = { userName: "O'Hara <b>", newEmailMasked: 'a••••@example.test', ipAddress: '2001:db8::1' }
   const at = new Date('2026-11-20T09:00:00Z')
   const requested = await renderMessage({ template: 'email-change-requested', ...values, requestedAt: at }, settings)
   const shown = { ...values, requestedAt: '20 November 2026 at 09:00 UTC', supportEmail: settings.supportEmail }
   expect({ html: withoutPreview(requested.html), text: requested.text }).toEqual(
     await renderedByTheLibrary(
-      createElement(EmailChangeRequested, { ...shown, settingsUrl: 'https://accounts.test/settings/email' }),
+      filled(EmailChangeRequested, { ...shown, settingsUrl: 'https://accounts.test/settings/email' }),
     ),
   )
   const progressUrl = 'https://accounts.test/withdrawal/wd_x#token=wst_x'
@@ -115,7 +118,7 @@ test('so are the notice of a request and the confirmation of a withdrawal', asyn
   )
   expect({ html: withoutPreview(started.html), text: started.text }).toEqual(
     await renderedByTheLibrary(
-      createElement(AccountWithdrawalStarted, {
+      filled(AccountWithdrawalStarted, {
         userName: values.userName,
         progressUrl,
         scheduledCompletion: '20 November 2026 at 09:00 UTC',
@@ -127,7 +130,7 @@ test('so are the notice of a request and the confirmation of a withdrawal', asyn
 })
 
 test.each(['email_code', 'email_link'] as const)(
-  'a message with the %s first is the one of its template',
+  'a verification message with the %s first is the rendering of its template',
   async (firstMethod) => {
     const values = {
       userName: 'Ada & "Co" <ada>',
@@ -141,13 +144,13 @@ test.each(['email_code', 'email_link'] as const)(
       { template: 'verify-new-email', ...values, validMs: 90 * 60_000 },
       settings,
     )
-    const element = createElement(VerifyNewEmail, {
+    const element = filled(VerifyNewEmail, {
       ...values,
       validity: '1.5 hours',
       supportEmail: settings.supportEmail,
     })
     expect({ html: withoutPreview(html), text }).toEqual(await renderedByTheLibrary(element))
-    // No button stands before the link there.
+    // The plain text part has no button before the link.
     expect([html.includes('Or open'), text.includes('Or open')]).toEqual([true, false])
     expect([html.indexOf('id="code"') < html.indexOf('class="action"'), text.includes('1.5 hours')]).toEqual([
       firstMethod === 'email_code',
@@ -155,3 +158,46 @@ test.each(['email_code', 'email_link'] as const)(
     ])
   },
 )
+
+const at = new Date('2026-11-20T09:00:00Z')
+const names = { userName: '', newEmail: '', newEmailMasked: '', oldEmail: '', currentEmail: '', ipAddress: '' }
+const verify = { template: 'verify-new-email', ...names, code: '', link: '', validMs: 0 } as const
+/** Every template with empty texts, once for each of its choices. */
+const EMPTY: { [Name in Message['template']]: Extract<Message, { template: Name }>[] } = {
+  'verify-new-email': [
+    { ...verify, firstMethod: 'email_code' },
+    { ...verify, firstMethod: 'email_link' },
+  ],
+  'email-changed': [{ template: 'email-changed', ...names, changedAt: at }],
+  'email-change-requested': [{ template: 'email-change-requested', ...names, requestedAt: at }],
+  'account-withdrawal-started': [
+    {
+      template: 'account-withdrawal-started',
+      ...names,
+      progressUrl: '',
+      scheduledCompletion: at,
+      retentionDays: 0,
+    },
+  ],
+}
+
+// React leaves out the marks between texts where a text is empty.
+const withoutMarks = (html: string) => withoutPreview(html).replaceAll('<!-- -->', '')
+
+test.each(Object.values(EMPTY).flat())('no part of $template depends on whether a text is empty', async (message) => {
+  const { html } = await renderMessage(message, { supportEmail: '', appUrl: '' })
+  const { values, toElement } = toContent(message, { supportEmail: '', appUrl: '' })
+  expect(withoutMarks(html)).toBe(withoutMarks(await render(toElement(values))))
+})
+
+test('a template that compares or measures a text does not compile', () => {
+  const compares = (text: Slot) => {
+    // @ts-expect-error: a slot equals no text
+    if (text === 'Ada') return true
+    // @ts-expect-error: a slot has no length
+    if (text.length > 3) return true
+    // @ts-expect-error: a slot has no methods of a text
+    return text.startsWith('A')
+  }
+  expect(compares).toBeTypeOf('function')
+})

@@ -1,9 +1,10 @@
-import { createElement, type ReactElement } from 'react'
+import { createElement, type ReactElement, type ReactNode } from 'react'
 import { render, toPlainText } from 'react-email'
 import type { Message } from '@/domain/ports'
 import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
 import EmailChangeRequested from '@/emails/email-change-requested'
 import EmailChanged from '@/emails/email-changed'
+import type { Slot } from '@/emails/slot'
 import { validityInWords } from '@/emails/validity'
 import VerifyNewEmail from '@/emails/verify-new-email'
 import type { Env } from '../env'
@@ -14,33 +15,43 @@ interface Rendered {
   text: string
 }
 
-/** Literal text at even places, the name of a value at odd ones. */
+/** Literal text at even indexes, the name of a value at odd ones. */
 interface Form {
   html: string[]
   text: string[]
 }
 
+type Settings = Pick<Env, 'supportEmail' | 'appUrl'>
+
+/** The texts of a template's slots. */
+type Values<Props> = { [Name in keyof Props as Props[Name] extends Slot ? Name : never]: string }
+/** What a template may branch on. Each choice has a rendered form of its own, so free text and numbers are not allowed. */
+type Choices<Props> = {
+  [Name in keyof Props as Props[Name] extends Slot ? never : Name]: string extends Props[Name]
+    ? never
+    : number extends Props[Name]
+      ? never
+      : Props[Name]
+}
+
 interface Content {
   subject: string
-  /** Tells apart what differs in more than its values. */
-  shape: string
   values: Record<string, string>
-  /** The form, with a mark in the place of each value. */
-  toMarked(): ReactElement
+  choices: Record<string, unknown>
+  /** The template with these texts, or marks, in its slots. */
+  toElement(texts: Record<string, string>): ReactElement
 }
 
 const forms = new Map<string, Promise<Form>>()
 
-/** A form is rendered once: that costs more than all else that is done for a message. */
-export async function renderMessage(
-  message: Message,
-  settings: Pick<Env, 'supportEmail' | 'appUrl'>,
-): Promise<Rendered> {
-  const { subject, shape, values, toMarked } = toContent(message, settings)
-  const key = `${message.template} ${shape}`
+/** Renders each form once and then fills it in, because rendering costs more than everything else that a message needs. */
+export async function renderMessage(message: Message, settings: Settings): Promise<Rendered> {
+  const { subject, values, choices, toElement } = toContent(message, settings)
+  const key = `${message.template} ${JSON.stringify(choices)}`
+  const marks = Object.fromEntries(Object.keys(values).map((name) => [name, mark(name)]))
   const form =
     forms.get(key) ??
-    renderForm(toMarked()).catch((error) => {
+    renderForm(toElement(marks)).catch((error) => {
       forms.delete(key)
       throw error
     })
@@ -54,7 +65,7 @@ async function renderForm(marked: ReactElement): Promise<Form> {
   return { html: html.split(MARK), text: toPlainText(html).split(MARK) }
 }
 
-// Private use: no template holds them. What a value holds is never looked at.
+// Characters of the private use area, which no template contains. The values are not searched for marks.
 const mark = (name: string) => `\uE000${name}\uE001`
 const MARK = /\uE000(\w+)\uE001/
 
@@ -65,66 +76,61 @@ const ESCAPED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;'
 const escapeHtml = (value: string) => value.replaceAll(/[&<>"']/g, (character) => ESCAPED[character] ?? '')
 const collapseSpace = (value: string) => value.replaceAll(/[ \t\r\n\f\u200B]+/g, ' ')
 
-function toContent(message: Message, { supportEmail, appUrl }: Pick<Env, 'supportEmail' | 'appUrl'>): Content {
+export function toContent(message: Message, { supportEmail, appUrl }: Settings): Content {
   const userName = displayName(message.userName)
   switch (message.template) {
     case 'verify-new-email': {
       const { currentEmail, newEmail, code, link, validMs, firstMethod } = message
       const validity = validityInWords(validMs)
-      const values = { userName, currentEmail, newEmail, code, link, validity, supportEmail }
-      return content(VerifyNewEmail.subject, values, firstMethod, (marks) =>
-        createElement(VerifyNewEmail, { ...marks, firstMethod }),
+      return content(
+        VerifyNewEmail,
+        { userName, currentEmail, newEmail, code, link, validity, supportEmail },
+        { firstMethod },
       )
     }
     case 'email-changed': {
       const { oldEmail, newEmail, changedAt, ipAddress } = message
       const values = { userName, oldEmail, newEmail, changedAt: formatUtc(changedAt), ipAddress, supportEmail }
-      return content(EmailChanged.subject, values, '', (marks) => createElement(EmailChanged, marks))
+      return content(EmailChanged, values, {})
     }
     case 'email-change-requested': {
       const { newEmailMasked, requestedAt, ipAddress } = message
-      const values = {
-        userName,
-        newEmailMasked,
-        requestedAt: formatUtc(requestedAt),
-        ipAddress,
-        settingsUrl: `${appUrl}/settings/email`,
-        supportEmail,
-      }
-      return content(EmailChangeRequested.subject, values, '', (marks) => createElement(EmailChangeRequested, marks))
+      const settingsUrl = `${appUrl}/settings/email`
+      return content(
+        EmailChangeRequested,
+        { userName, newEmailMasked, requestedAt: formatUtc(requestedAt), ipAddress, settingsUrl, supportEmail },
+        {},
+      )
     }
     case 'account-withdrawal-started': {
-      const { progressUrl, scheduledCompletion, retentionDays } = message
-      const values = {
-        userName,
-        progressUrl,
-        scheduledCompletion: formatUtc(scheduledCompletion),
-        retentionDays: String(retentionDays),
-        supportEmail,
-      }
-      return content(AccountWithdrawalStarted.subject, values, '', (marks) =>
-        createElement(AccountWithdrawalStarted, marks),
+      const { progressUrl } = message
+      const scheduledCompletion = formatUtc(message.scheduledCompletion)
+      const retentionDays = String(message.retentionDays)
+      return content(
+        AccountWithdrawalStarted,
+        { userName, progressUrl, scheduledCompletion, retentionDays, supportEmail },
+        {},
       )
     }
   }
 }
 
-const content = <Values extends Record<string, string>>(
-  subject: string,
-  values: Values,
-  shape: string,
-  toElement: (marks: Values) => ReactElement,
+const content = <Props extends object>(
+  template: ((props: Props) => ReactNode) & { subject: string },
+  values: Values<Props>,
+  choices: Choices<Props>,
 ): Content => ({
-  subject,
-  shape,
+  subject: template.subject,
   values,
-  toMarked: () => toElement(Object.fromEntries(Object.keys(values).map((name) => [name, mark(name)])) as Values),
+  choices,
+  // Only here does a text become a slot.
+  toElement: (texts) => createElement(template, { ...texts, ...choices } as unknown as Props),
 })
 
 const utc = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
 const formatUtc = (date: Date) => `${utc.format(date)} UTC`
 
-/** A name is whatever a person typed: long enough to know it by, never long enough to push the message out of sight. */
+/** Cuts a long name, so that it cannot push the message out of sight. */
 function displayName(name: string): string {
   const characters = Array.from(name.trim())
   return characters.length > 80 ? `${characters.slice(0, 79).join('')}…` : characters.join('')

@@ -66,7 +66,7 @@ function sign({ claims = {}, header = {}, pair = keys }: TokenOptions = {}): Pro
     .sign(pair.privateKey)
 }
 
-test("the issuer's access token names the user, the scopes we know and its end", async () => {
+test("the issuer's access token yields the user, the known scopes and the expiry", async () => {
   const { verifier } = await givenIssuer()
   expect(await verifier.verify(await sign())).toEqual({
     userId: 'usr_x',
@@ -75,13 +75,13 @@ test("the issuer's access token names the user, the scopes we know and its end",
   })
 })
 
-test('a token can never bring the scope that manages tokens', async () => {
+test('a token never has the scope that manages tokens', async () => {
   const { verifier } = await givenIssuer()
   const token = await sign({ claims: { scope: 'tokens:manage account:manage' } })
   expect((await verifier.verify(token))?.scopes).toEqual(['account:manage'])
 })
 
-test('scopes may come as an array, and what is no scope counts for nothing', async () => {
+test('scopes may be an array, and unknown ones are ignored', async () => {
   const { verifier } = await givenIssuer()
   const array = await sign({ claims: { scope: ['email:manage', 7, 'tokens:manage'] } })
   expect((await verifier.verify(array))?.scopes).toEqual(['email:manage'])
@@ -133,12 +133,12 @@ const hostile: [string, () => Promise<string>][] = [
   ],
 ]
 
-test.each(hostile)('a token with %s is no token', async (_what, make) => {
+test.each(hostile)('a token with %s is refused', async (_what, make) => {
   const { verifier } = await givenIssuer()
   expect(await verifier.verify(await make())).toBeNull()
 })
 
-test("what has expired is decided by the service's clock, whatever the host's says", async () => {
+test("expiry is decided by the service's clock, not by the host's", async () => {
   const { state, verifier } = await givenIssuer()
   state.aheadMs = 3_600_000
   expect(await verifier.verify(await sign())).toBeNull()
@@ -146,7 +146,7 @@ test("what has expired is decided by the service's clock, whatever the host's sa
   expect(await verifier.verify(await sign({ claims: { exp: now() - 1_800 } }))).not.toBeNull()
 })
 
-test('while the issuer rotates its keys, tokens of both are good, and the keys are asked for once', async () => {
+test('during a rotation of keys, tokens of both keys are valid, and the keys are fetched once', async () => {
   const { state, verifier } = await givenIssuer()
   state.keys.push({ kid: 'two', pair: strangers })
   expect(await verifier.verify(await sign())).not.toBeNull()
@@ -154,7 +154,7 @@ test('while the issuer rotates its keys, tokens of both are good, and the keys a
   expect(state.asked).toBe(1)
 })
 
-test('an issuer that is down opens nothing and calls no token bad', async () => {
+test('while the issuer is down, no token is accepted and none is called invalid', async () => {
   const { state, verifier } = await givenIssuer()
   state.down = true
   await expect(verifier.verify(await sign())).rejects.toMatchObject({ code: 'SERVER_002' })
@@ -165,12 +165,12 @@ async function givenContext(): Promise<TestContext> {
   return { ...(await testContext()), outsideIssuer: verifier }
 }
 
-test('a good token of a user that we do not know opens nothing', async () => {
+test('a valid token of an unknown user is refused', async () => {
   const ctx = await givenContext()
   expect(await authenticate(ctx, await sign({ claims: { sub: 'usr_unknown' } }))).toBeNull()
 })
 
-test('the tokens of browser sessions go on working beside an outside issuer, and know their withdrawal afterwards', async () => {
+test('session tokens work beside an outside issuer, and read their withdrawal afterwards', async () => {
   const ctx = await givenContext()
   const { userId, sessionId } = await givenUser(ctx)
   const { token } = createSessionToken(ctx, sessionId)

@@ -6,7 +6,7 @@ import type { IssuerSettings } from '../env'
 import { describeError, log } from '../watch/log'
 
 const TIME_OUT_MS = 3_000
-/** Asymmetric only: with a public key at hand, a symmetric algorithm would let anyone sign. */
+/** Asymmetric algorithms only: with a symmetric one, anyone could sign with the public key. */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 const CLOCK_TOLERANCE_SECONDS = 30
 
@@ -29,7 +29,7 @@ export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSetting
         return { userId: payload.sub, scopes: toScopes(payload.scope), expiresAt: new Date(payload.exp * 1000) }
       } catch (error) {
         if (isRefusal(error)) return null
-        // An issuer that cannot be asked is no reason to let anyone in, nor to call a good token bad.
+        // While the issuer's keys cannot be fetched, the token is neither accepted nor called invalid.
         log().warn({ event: 'outside_issuer_unreachable', ...describeError(error) })
         throw new AppError('SERVER_002', undefined, 5)
       }
@@ -37,10 +37,10 @@ export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSetting
   }
 }
 
-/** The library looks only whether there is one. */
+/** The library only checks that the claim exists. */
 const isUserId = (sub: unknown): sub is string => typeof sub === 'string' && sub !== '' && isStorable(sub)
 
-/** The token's fault, rather than the issuer's or the network's. */
+/** Whether the token itself is invalid, and not the issuer or the network at fault. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof errors.JOSEError &&
   !(error instanceof errors.JWKSTimeout) &&
@@ -48,7 +48,7 @@ const isRefusal = (error: unknown): boolean =>
   !(error instanceof errors.JWKInvalid) &&
   error.code !== 'ERR_JOSE_GENERIC'
 
-/** The `scope` claim is a list separated by spaces, of some issuers an array; what we do not know, and what no token may hold, is left out. */
+/** The `scope` claim is a list separated by spaces, or an array. Unknown scopes, and scopes that no token may hold, are left out. */
 const toScopes = (claim: unknown): GrantableScope[] => {
   const names: unknown[] = typeof claim === 'string' ? claim.split(' ') : [claim].flat()
   return GRANTABLE_SCOPES.filter((scope) => names.includes(scope))

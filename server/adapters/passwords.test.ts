@@ -1,9 +1,10 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { PasswordJob, startPasswordThread } from './password-thread'
+import type { startPasswordThread } from './password-thread'
+import type { PasswordJob } from './password-worker'
 import { createPasswords, type PasswordQueue } from './passwords'
 
 const THREADS = 3
-const LONGEST_QUEUE = 500
+const MAX_QUEUE = 500
 
 interface Held {
   job: PasswordJob
@@ -35,7 +36,7 @@ function heldThreads(
 /** Lets every promise that can go on go on. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('a password is found again, unmodified to its last character, and no other is', async () => {
+test('a hash matches its own password to the last character, and no other', async () => {
   const passwords = createPasswords()
   const long = `${'x'.repeat(79)}a`
   for (const password of [long, ' leading space', 'trailing space ', 'Pässwörd 🔑'.repeat(8), 'a']) {
@@ -48,14 +49,14 @@ test('a password is found again, unmodified to its last character, and no other 
   expect(await passwords.verify(await passwords.hash(long), `${'x'.repeat(79)}b`)).toBe(false)
 })
 
-test('the hash is Argon2id with 12 MiB, three passes and one lane, salted anew each time', async () => {
+test('the hash is Argon2id with 12 MiB, three passes and one lane, with a new salt each time', async () => {
   const passwords = createPasswords()
   const [one, other] = await Promise.all([passwords.hash('same'), passwords.hash('same')])
   expect(one).toMatch(/^\$argon2id\$v=19\$m=12288,t=3,p=1\$/)
   expect(one).not.toBe(other)
 })
 
-test('what is no hash is an error, and the next is checked all the same', async () => {
+test('an invalid hash is an error, and the next password is checked all the same', async () => {
   const passwords = createPasswords()
   await expect(passwords.verify('not a hash', 'password')).rejects.toThrow()
   expect(await passwords.verify(await passwords.hash('password'), 'password')).toBe(true)
@@ -71,7 +72,7 @@ test('L13 a check without a hash costs as much as one with a hash made today, an
   expect(await verified).toBe(false)
 })
 
-test('no more threads begin than it is told, and jobs go to who has the fewest', async () => {
+test('no more threads start than allowed, and a job goes to the thread with the fewest', async () => {
   const { queues, passwords } = heldThreads()
   const calls = Array.from({ length: THREADS * 3 }, (_, n) => passwords.verify('hash', `password ${n}`))
   expect(queues.map((queue) => queue.map(({ job }) => job.password))).toEqual(
@@ -92,7 +93,7 @@ test.each([
   [2, 1],
   [4, 3],
   [64, 4],
-])('where there are %i cores hashing has %i threads', async (cores, threads) => {
+])('with %i cores, hashing has %i threads', async (cores, threads) => {
   vi.resetModules()
   vi.doMock('node:os', () => ({ availableParallelism: () => cores }))
   onTestFinished(() => void vi.doUnmock('node:os'))
@@ -101,9 +102,9 @@ test.each([
   expect(queues).toHaveLength(threads)
 })
 
-test('when five hundred wait the next is refused with SERVER_002 and a time to wait, and none of the others suffers', async () => {
+test('when five hundred wait, the next is refused with SERVER_002 and Retry-After, and the others are not affected', async () => {
   const { queues, passwords } = heldThreads()
-  const accepted = Array.from({ length: THREADS + LONGEST_QUEUE }, () => passwords.hash('password'))
+  const accepted = Array.from({ length: THREADS + MAX_QUEUE }, () => passwords.hash('password'))
   const oneTooMany = () => passwords.verify('hash', 'one too many')
   await expect(oneTooMany()).rejects.toMatchObject({ code: 'SERVER_002', retryAfterSeconds: 5 })
   queues[0]?.[0]?.end('hashed')
@@ -114,7 +115,7 @@ test('when five hundred wait the next is refused with SERVER_002 and a time to w
   expect(await next).toBe(false)
 })
 
-test('a failure is its own job’s alone; a thread that has died is replaced', async () => {
+test('a failure affects its own job only, and a dead thread is replaced', async () => {
   const { queues, deaths, passwords } = heldThreads()
   const first = passwords.verify('hash', 'password')
   queues[0]?.[0]?.fail(new Error('out of memory'))

@@ -2,26 +2,27 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '@/contract/errors'
 import type { Passwords } from '@/domain/ports'
-import { type PasswordJob, startPasswordThread } from './password-thread'
+import { startPasswordThread } from './password-thread'
+import type { PasswordJob } from './password-worker'
 
-/** Of a random password that was thrown away, with the settings of all others. */
+/** The hash of a random password that nobody knows, with the same settings as all others. */
 const NOBODYS = '$argon2id$v=19$m=12288,t=3,p=1$42a420T/Xlspq9SkWkMikQ$EfitoyZ6qJBV9ad4J2XGRCMwewu7Dg+nj/T+uj5DOL0'
-/** Each costs some 17 MiB, so that a large machine does not get one for every core. */
-const MOST_THREADS = Math.min(4, Math.max(1, availableParallelism() - 1))
-const MOST_WAITING = 500
+/** At most four, because each thread takes about 17 MiB. */
+const MAX_THREADS = Math.min(4, Math.max(1, availableParallelism() - 1))
+const MAX_WAITING = 500
 
 export interface PasswordQueue extends Passwords {
   load(): { running: number; waiting: number }
 }
 
-/** Hashing leaves one core to everything else, and refuses once the queue is too long to be of use. */
-export function createPasswords(startThread = startPasswordThread, mostThreads = MOST_THREADS): PasswordQueue {
+/** Hashes in threads and leaves one core to everything else. A call is refused when the queue is full. */
+export function createPasswords(startThread = startPasswordThread, maxThreads = MAX_THREADS): PasswordQueue {
   const threads: { run: ReturnType<typeof startThread>['run']; jobs: number; idleSince: number }[] = []
   const total = () => threads.reduce((sum, { jobs }) => sum + jobs, 0)
 
   function leastBusy() {
     const idle = threads.find(({ jobs }) => jobs === 0)
-    if (idle || threads.length === mostThreads) {
+    if (idle || threads.length === maxThreads) {
       return idle ?? threads.reduce((least, thread) => (thread.jobs < least.jobs ? thread : least))
     }
     const { run } = startThread(() => threads.splice(threads.indexOf(thread), 1))
@@ -32,7 +33,7 @@ export function createPasswords(startThread = startPasswordThread, mostThreads =
 
   /** `beganAt`: when its thread had done what came before it. */
   async function inTurn(job: PasswordJob) {
-    if (total() >= mostThreads + MOST_WAITING) throw new AppError('SERVER_002', undefined, 5)
+    if (total() >= maxThreads + MAX_WAITING) throw new AppError('SERVER_002', undefined, 5)
     const thread = leastBusy()
     const askedAt = performance.now()
     thread.jobs++

@@ -19,11 +19,11 @@ test.each([
   ['an IPv4 address in disguise', ['::ffff:127.0.0.1', '::ffff:8.8.8.8', '::127.0.0.1', '64:ff9b::7f00:1']],
   ['NAT64', ['64:ff9b::808:808', '64:ff9b:1::808:808']],
   ['no address', ['', 'localhost', '127.1', '2130706433', '[::1]', '8.8.8.8.', '8.8.8.8/32']],
-])('what is %s is not public', (_what, addresses) => {
+])('addresses of the kind "%s" are not public', (_what, addresses) => {
   expect(addresses.filter(isPublicAddress)).toEqual([])
 })
 
-test('addresses on either side of what is special are public', () => {
+test('the addresses next to special ranges are public', () => {
   const around = [
     ...['1.0.0.0', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255', '128.0.0.0'],
     ...['169.253.255.255', '169.255.0.0', '172.15.255.255', '172.32.0.0', '191.255.255.255', '192.0.1.0'],

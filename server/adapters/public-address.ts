@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** The IANA special-purpose registries: what is no host of the public Internet, or hides another address. */
+/** The IANA special-purpose registries: addresses of no public host, and addresses that embed another address. */
 const SPECIAL_IPV4 = [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
@@ -18,7 +18,7 @@ const SPECIAL_IPV4 = [
   '224.0.0.0/4', // multicast
   '240.0.0.0/4', // reserved, and broadcast
 ]
-/** Everything else is unassigned, local, multicast, or an IPv4 address in disguise (::ffff:0:0/96, 64:ff9b::/96). */
+/** All other ranges are unassigned, local, multicast, or embed an IPv4 address (::ffff:0:0/96, 64:ff9b::/96). */
 const GLOBAL_IPV6 = '2000::/3'
 const SPECIAL_IPV6 = [
   '2001::/23', // protocol assignments, Teredo among them
@@ -30,7 +30,7 @@ const SPECIAL_IPV6 = [
 const special = toList([...SPECIAL_IPV4, ...SPECIAL_IPV6])
 const global = toList([GLOBAL_IPV6])
 
-/** Whether a text is the IP address of a host that anyone on the Internet could reach. */
+/** Whether a text is the IP address of a public host on the Internet. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 4) return !special.check(address, 'ipv4')

@@ -32,7 +32,7 @@ test('codes are six digits, uniform in each place, with leading zeros', () => {
   expect(leadingZeros).toBeLessThan(SAMPLES * 0.11)
 })
 
-test('codes repeat as often as chance lets them', () => {
+test('codes repeat as often as uniform chance predicts', () => {
   const secrets = createSecrets(keys)
   const distinct = new Set(Array.from({ length: SAMPLES }, () => secrets.randomCode())).size
   // 1 000 000 · (1 − e^−0.1) = 95 163, with a standard deviation of about 66.
@@ -49,7 +49,7 @@ test('ids carry 128 random bits and tokens 256, URL-safe and without repetition'
   expect(new Set(tokens).size).toBe(tokens.length)
 })
 
-test('a MAC fits its own purpose and text only', () => {
+test('a MAC matches its own purpose and text only', () => {
   const secrets = createSecrets(keys)
   const macs = PURPOSES.map((purpose) => secrets.mac(purpose, 'text').toString('hex'))
   expect(new Set(macs).size).toBe(PURPOSES.length)
@@ -61,12 +61,12 @@ test('a MAC fits its own purpose and text only', () => {
   }
 })
 
-test('purposes stay apart even where both lists hold the same key', () => {
+test('purposes stay separate even when both lists hold the same key', () => {
   const secrets = createSecrets({ auth: ['one-and-the-same-key'], code: ['one-and-the-same-key'] })
   expect(new Set(PURPOSES.map((purpose) => secrets.mac(purpose, 'text').toString('hex'))).size).toBe(PURPOSES.length)
 })
 
-test('what is not 32 bytes, or differs in one bit, is no MAC and throws nothing', () => {
+test('a value that is not 32 bytes or differs in one bit does not match, and does not throw', () => {
   const secrets = createSecrets(keys)
   const mac = secrets.mac('verification-code', 'text')
   for (const length of [0, 1, 31, 33, 64]) {
@@ -79,7 +79,7 @@ test('what is not 32 bytes, or differs in one bit, is no MAC and throws nothing'
   }
 })
 
-test('no plain hash of what the database holds gives the MAC of a code', () => {
+test('the MAC of a code is no plain hash of values in the database', () => {
   const secrets = createSecrets(keys)
   const [id, code] = ['ecr_7Yc1fVn0Qk2mXh3rTzB8dA', '042137']
   const mac = secrets.mac('verification-code', `${id}:${code}`)
@@ -101,21 +101,21 @@ test('after a rotation the new key signs and the old one still verifies', () => 
   }
 })
 
-test('every MAC that may stand somewhere can be had, the newest first', () => {
+test('macs returns the MACs of all configured keys, the newest first', () => {
   const [before, after] = [createSecrets(keys), createSecrets(rotated)]
   for (const purpose of PURPOSES) {
     expect(after.macs(purpose, 'text')).toEqual([after.mac(purpose, 'text'), before.mac(purpose, 'text')])
   }
 })
 
-test('once the old key has left the list, what it signed and sealed is void', () => {
+test('once the old key is removed, its MACs and seals are void', () => {
   const before = createSecrets(keys)
   const later = createSecrets({ auth: rotated.auth.slice(0, 1), code: rotated.code.slice(0, 1) })
   for (const purpose of PURPOSES) expect(later.macMatches(purpose, 'text', before.mac(purpose, 'text'))).toBe(false)
   expect(later.open(before.seal('secret'))).toBeNull()
 })
 
-test('what is sealed opens again, also after a rotation, and never looks the same twice', () => {
+test('sealed content opens, also after a rotation, and each seal differs', () => {
   const [before, after] = [createSecrets(keys), createSecrets(rotated)]
   const sealed = before.seal('ada@example.test')
   expect(before.open(sealed)?.toString()).toBe('ada@example.test')
@@ -125,12 +125,12 @@ test('what is sealed opens again, also after a rotation, and never looks the sam
   expect(sealed.includes('ada')).toBe(false)
 })
 
-test('what an earlier release sealed opens: the key that seals is derived as ever', () => {
+test('content that an earlier release sealed opens, because the key derivation is unchanged', () => {
   const sealing = createHmac('sha256', 'code-secret-number-one').update('sealing-key').digest()
   expect(decrypt(sealing, createSecrets(keys).seal('text'))?.toString()).toBe('text')
 })
 
-test('a sealed text that was cut or changed in one bit does not open', () => {
+test('a seal that was cut or changed in one bit does not open', () => {
   const secrets = createSecrets(keys)
   const sealed = secrets.seal('text')
   for (let length = 0; length < sealed.length; length++) expect(secrets.open(sealed.subarray(0, length))).toBeNull()
@@ -141,7 +141,7 @@ test('a sealed text that was cut or changed in one bit does not open', () => {
   }
 })
 
-test('the key that seals is not the key that signs', () => {
+test('the sealing key differs from the signing key', () => {
   const secrets = createSecrets({ auth: ['one-and-the-same-key'], code: ['one-and-the-same-key'] })
   const sealing = createHmac('sha256', 'one-and-the-same-key').update('sealing-key').digest()
   for (const purpose of PURPOSES) expect(secrets.mac(purpose, 'sealing-key')).not.toEqual(sealing)

@@ -1,9 +1,8 @@
-import { createHmac, createSecretKey, type KeyObject, randomInt, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import { decrypt, encrypt } from '@/domain/encryption'
 import type { MacPurpose, Secrets } from '@/domain/ports'
-import { randomText } from './random'
 
-/** The first key of a list signs, all verify: that is how a key is rotated. */
+/** The first key of a list signs and all keys verify, so that keys can be rotated. */
 export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets {
   const keysFor: Record<MacPurpose, string[]> = {
     'verification-code': keys.code,
@@ -16,8 +15,8 @@ export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets
     createHmac('sha256', key).update(`${purpose}\0${text}`).digest()
   const sealingKeys = keys.code.map(sealingKey)
   return {
-    randomId: (prefix) => prefix + randomText(16),
-    randomToken: () => randomText(32),
+    randomId: (prefix) => prefix + randomBytes(16).toString('base64url'),
+    randomToken: () => randomBytes(32).toString('base64url'),
     randomCode: () => String(randomInt(1_000_000)).padStart(6, '0'),
     mac: (purpose, text) => macWith(keysFor[purpose][0] as string, purpose, text),
     macs: (purpose, text) => keysFor[purpose].map((key) => macWith(key, purpose, text)),
@@ -35,5 +34,5 @@ export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets
   }
 }
 
-// As an object: a key of plain bytes costs several times the encryption.
+// A KeyObject, because importing plain bytes on each call costs several times the encryption.
 const sealingKey = (secret: string) => createSecretKey(createHmac('sha256', secret).update('sealing-key').digest())

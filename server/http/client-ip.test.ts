@@ -62,12 +62,12 @@ test.each([
   ['1', '[::ffff:198.51.100.7]:50123', '198.51.100.7'],
   ['1', '2001:db8::5:8080', '2001:db8::5:8080'],
   ['2', '203.0.113.9:1, 198.51.100.7:2, 10.0.0.2:3', '198.51.100.7'],
-])('behind %s trusted hops, of "%s" the client is %s', async (hops, forwarded, expected) => {
+])('with %s trusted hops and "%s", the client is %s', async (hops, forwarded, expected) => {
   const { clientIp } = await clientIpWith(hops)
   expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': forwarded }))).toBe(expected)
 })
 
-test('where fewer hops wrote than are trusted, the peer is the client', async () => {
+test('with fewer entries than trusted hops, the peer is the client', async () => {
   const { clientIp } = await clientIpWith('2')
   expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': '203.0.113.9' }))).toBe('10.0.0.3')
   expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': '' }))).toBe('10.0.0.3')
@@ -98,7 +98,7 @@ test.each([
   expect(clientIp(incoming('10.0.0.3', { 'x-forwarded-for': `203.0.113.9, ${entry}` }))).toBe('10.0.0.3')
 })
 
-test('one client is one address, whatever port each of its connections has', async () => {
+test('a client is one address, whatever port its connections have', async () => {
   const { clientIp } = await clientIpWith('1')
   const ports = Array.from({ length: 50 }, (_, n) => 1024 + 997 * n)
   const addresses = ports.flatMap((port) =>
@@ -109,7 +109,7 @@ test('one client is one address, whatever port each of its connections has', asy
   expect(new Set(addresses)).toEqual(new Set(['198.51.100.7', '2001:db8::5']))
 })
 
-test('only a production start without a trusted proxy is warned about, once', async () => {
+test('only production without a trusted proxy logs a warning, once', async () => {
   const { log: before } = processState
   const logged: string[] = []
   processState.log = pino({ level: 'info', base: null }, { write: (line: string) => void logged.push(line) })
@@ -133,7 +133,7 @@ test('only the first forwarding header counts with trusted hops', async () => {
   expect(clientIp(incoming('10.0.0.3', others))).toBe('10.0.0.3')
 })
 
-test('the mark of the server entry replaces one that the client sent', async () => {
+test("the server entry's header replaces one that the client sent", async () => {
   const { clientIpOf, markClientIp } = await clientIpWith('0')
   const request = incoming('192.0.2.1', { ...FORGED })
   // The name of the header is the module's own secret: whoever knew it would send this.
@@ -142,7 +142,7 @@ test('the mark of the server entry replaces one that the client sent', async () 
   expect(clientIpOf(new Headers(request.headers as Record<string, string>))).toBe('192.0.2.1')
 })
 
-test('without a mark the client is unknown', async () => {
+test('without the header the client is unknown', async () => {
   const { clientIpOf } = await clientIpWith('0')
   expect(clientIpOf(new Headers({ 'X-Forwarded-For': '203.0.113.9' }))).toBe('unknown')
 })

@@ -4,7 +4,7 @@ import { type Env, getEnv } from '../env'
 import { processState } from '../process-state'
 import { log } from '../watch/log'
 
-/** Forwarding headers count only as far as TRUSTED_PROXY_HOPS reaches; with 0 the peer itself is the client. */
+/** The client's address: the peer's, or the X-Forwarded-For entry that the outermost of TRUSTED_PROXY_HOPS proxies added. */
 export function clientIp(incoming: IncomingMessage): string {
   const peer = plain(incoming.socket.remoteAddress ?? '')
   const hops = getEnv().trustedProxyHops
@@ -19,7 +19,7 @@ export function clientIp(incoming: IncomingMessage): string {
 const IPV4_WITH_PORT = /^([\d.]+):\d{1,5}$/
 const IPV6_WITH_PORT = /^\[(.+)\]:\d{1,5}$/
 
-/** Of `ip`, `ip:port` or `[ip]:port`; null for anything else. A port differs with every connection and would make one client many. */
+/** The address in `ip`, `ip:port` or `[ip]:port`, else null. The port is dropped, because it differs with every connection of a client. */
 function addressOf(entry: string): string | null {
   const ipv6 = IPV6_WITH_PORT.exec(entry)?.[1]
   if (ipv6 !== undefined) return isIP(ipv6) === 6 ? plain(ipv6) : null
@@ -27,7 +27,7 @@ function addressOf(entry: string): string | null {
   return isIP(address) ? plain(address) : null
 }
 
-/** Production stands behind a proxy for https; without a trusted hop, limits by client address count the whole world as one client. */
+/** Production runs behind an https proxy. With no trusted hop, the limits by client address would count all clients as one. */
 export function warnWithoutTrustedProxy({ production, trustedProxyHops }: Env): void {
   if (!production || trustedProxyHops > 0) return
   log().warn({
@@ -40,7 +40,7 @@ export const markClientIp = (incoming: IncomingMessage, ip: string): void => {
   incoming.headers[processState.clientIpHeader] = ip
 }
 
-/** What the server entry found; where Next runs alone nothing is known of the peer. */
+/** The address that the server entry found; unknown where Next runs alone. */
 export const clientIpOf = (headers: Headers): string => headers.get(processState.clientIpHeader) || 'unknown'
 
 const plain = (address: string) => address.replace(/^::ffff:(?=\d+\.)/, '')

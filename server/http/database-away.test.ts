@@ -6,7 +6,7 @@ test.for([
   ['timeout exceeded when trying to connect', 9, 5, 'timeout exceeded'],
   ['password authentication failed', 9, 1, 'password'],
 ] as const)(
-  'a start asks a database that is slow five times, and one that refuses it once (%s, %i times)',
+  'at the start a slow database is asked five times, and one that refuses the sign-in once (%s, %i times)',
   async ([message, failures, asked, refusal]) => {
     let calls = 0
     const asking = patiently(async () => {

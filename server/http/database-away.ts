@@ -20,7 +20,7 @@ const AWAY_MESSAGE =
 const TRIES = 5
 const PAUSE_MS = 200
 
-/** For the start: a busy machine may take longer to accept a connection than a call waits for one. */
+/** Retries while the database is away. Used at the start, when a busy machine may accept connections later than the connect timeout. */
 export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -32,7 +32,7 @@ export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether an error means that the database is away or overloaded, rather than that we asked it nonsense. */
+/** Whether an error means that the database is away or overloaded, and not that the statement is wrong. */
 export function isDatabaseAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (error instanceof AggregateError && error.errors.some(isDatabaseAway)) return true

@@ -213,7 +213,7 @@ const comparable = ({ status, text, headers }: Answer) => {
 // ---- who may call ----
 
 test.each(all.map(({ name }) => name))(
-  '%s refuses every credential that opens nothing with 401 and a challenge, and leaves no trace',
+  '%s answers every invalid credential with 401 and a challenge, and leaves no trace',
   async (name) => {
     const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
     const revoked = await givenToken(ctx, caller.userId)
@@ -273,7 +273,7 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
   const forbidden = contract.scope === 'email:manage' ? 'AUTH_002' : 'WITHDRAWAL_005'
   const other: Scope = contract.scope === 'email:manage' ? 'account:manage' : 'email:manage'
 
-  test('refuses a scope that the token lacks or the header does not say, and leaves no trace', async () => {
+  test('refuses a scope that the token lacks or the header does not name, and leaves no trace', async () => {
     const caller = await givenCaller(ctx)
     const session = createSessionToken(ctx, caller.sessionId).token
     const kinds: Record<string, Asking> = {
@@ -327,7 +327,7 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
     expect(await tracesOf(caller.userId, stranger.userId)).toEqual(NO_TRACE)
   })
 
-  test('is opened by an access token and by a session token', async () => {
+  test('accepts an access token and a session token', async () => {
     const caller = await givenCaller(ctx)
     const expected: Record<string, string> = {
       changeEmail: 'EMAIL_007',
@@ -354,7 +354,7 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
     }
   })
 
-  test('is opened by no query that names the caller', async () => {
+  test('ignores a query that names a caller', async () => {
     const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
     const query = `?userId=${caller.userId}&nxtPuserId=${caller.userId}`
     for (const token of [caller.token, createSessionToken(ctx, caller.sessionId).token]) {
@@ -362,7 +362,7 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
     }
   })
 
-  test('says what is wrong in the order of the contract', async () => {
+  test('reports the first error in the order of the contract', async () => {
     const caller = await givenCaller(ctx)
     const path = `/api/v1${contract.path.replace(/\{(\w+)\}/g, 'x')}`
     const wrongMethod = contract.method === 'GET' ? 'POST' : 'PUT'
@@ -493,14 +493,14 @@ describe.each(POSTS)('the body of %s', (name) => {
     expect((await ask(name, { userId: 'x' }, { raw: twoBytesEach })).code).toBe('REQUEST_002')
   })
 
-  test('that says it is too large is not read at all', async () => {
+  test('with a Content-Length that is too large is not read at all', async () => {
     let pulls = 0
     const raw = new ReadableStream({ pull: () => void pulls++ }, { highWaterMark: 0 })
     const answer = await ask(name, { userId: 'x' }, { raw, headers: { 'Content-Length': '16385' } })
     expect([answer.code, pulls]).toEqual(['REQUEST_002', 0])
   })
 
-  test('that goes on and on is cut off after 16 KiB', async () => {
+  test('that does not end is cut off after 16 KiB', async () => {
     const claims: Record<string, string>[] = [{}, { 'Content-Length': 'x' }]
     for (const headers of claims) {
       let pulls = 0
@@ -538,7 +538,7 @@ describe.each(POSTS)('the body of %s', (name) => {
     expect((await ask(name, { userId: 'x' }, { raw })).code).toBe('REQUEST_001')
   })
 
-  test('that is no object is refused and counts in no limit but that of verify calls', async () => {
+  test('that is no object is refused, and counts only in the limit of verify calls', async () => {
     const caller = await givenCaller(ctx)
     for (const body of [[], [{}], 'text', 1, true, null]) {
       const answer = await asks(caller, name, { body })
@@ -698,7 +698,7 @@ test.each(ROWS.map((each) => [each.operation, each.field, each] as const))(
   },
 )
 
-test('the ids in a path are judged like those in a body', async () => {
+test('ids in a path are validated like ids in a body', async () => {
   const caller = await givenCaller(ctx)
   const { id } = await givenChange(ctx, caller)
   for (const odd of [
@@ -717,7 +717,7 @@ test('the ids in a path are judged like those in a body', async () => {
 })
 
 test.each(all.filter(({ path }) => (path.match(/\{/g)?.length ?? 0) > 1).map(({ name }) => name))(
-  'no id in the path of %s, however odd, is more than not found',
+  'any odd id in the path of %s is answered as not found',
   async (name) => {
     const caller = await givenCaller(ctx)
     const token = createSessionToken(ctx, caller.sessionId).token
@@ -740,7 +740,7 @@ test.each(all.filter(({ path }) => (path.match(/\{/g)?.length ?? 0) > 1).map(({ 
   },
 )
 
-test('fields that nobody asked for are ignored, those of the database included', async () => {
+test('unknown fields are ignored, also those that name columns of the database', async () => {
   const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
   const own = { new_email: `new-${caller.email}`, current_password: caller.password }
   const extra = `"userId":"${stranger.userId}","user_id":"${stranger.userId}","email_verified":true,"is_admin":true,"status":"verified",
@@ -791,7 +791,7 @@ test('feedback of any other type is refused with the field named, also where the
 
 // ---- headers ----
 
-test('an X-Request-Id that is sent is kept on every answer; an odd one is replaced', async () => {
+test('a given X-Request-Id is returned with every answer; an odd one is replaced', async () => {
   const caller = await givenCaller(ctx)
   for (const given of ['a', 'req-1.2_3', 'x'.repeat(64)]) {
     for (const asking of [{}, { scope: null }]) {
@@ -806,7 +806,7 @@ test('an X-Request-Id that is sent is kept on every answer; an odd one is replac
   expect(new Set(ids).size).toBe(given.length)
 })
 
-test('where the service is reached by https every answer says to stay there, and elsewhere none', async () => {
+test('Strict-Transport-Security is sent with every answer over https, and with none over http', async () => {
   const caller = await givenCaller(ctx)
   const told = async () => {
     const answers = [await asks(caller, 'getEmailStatus'), await asks(caller, 'getEmailStatus', { scope: null })]
@@ -818,7 +818,7 @@ test('where the service is reached by https every answer says to stay there, and
   expect(await told()).toEqual(Array(2).fill('max-age=63072000; includeSubDomains'))
 })
 
-test('a change counts down 2, 1, 0; the fourth is told when to come back, and exactly then it passes', async () => {
+test('RateLimit counts changes down 2, 1, 0; the fourth change passes exactly after its Retry-After', async () => {
   const caller = await givenCaller(ctx)
   for (const [n, left] of [2, 1, 0].entries()) {
     const { headers } = await change(caller, `${n}-${caller.email}`)
@@ -836,7 +836,7 @@ test('a change counts down 2, 1, 0; the fourth is told when to come back, and ex
   expect((await change(caller, `x-${caller.email}`)).code).toBe('accepted')
 })
 
-test('every answer to a limited call shows the limit, a refusal for another reason too', async () => {
+test('every answer to a limited call shows the limit, also a refusal for another reason', async () => {
   const caller = await givenCaller(ctx)
   const { id, code } = await givenChange(ctx, caller)
   const answers = {
@@ -864,7 +864,7 @@ test('every answer to a limited call shows the limit, a refusal for another reas
   })
 })
 
-test('a place that is given back is shown as free again', async () => {
+test('a place that is given back is shown as free', async () => {
   const caller = await givenCaller(ctx)
   ctx.mailServer.accepts = false
   const failed = await change(caller, `x-${caller.email}`)
@@ -872,7 +872,7 @@ test('a place that is given back is shown as free again', async () => {
   expect(failed.headers.get('RateLimit')).toMatch(/^"change";r=3;/)
 })
 
-test('the times of an answer come from the one clock of the service', async () => {
+test("the times of an answer come from the service's clock", async () => {
   const caller = await givenCaller(ctx)
   const { text } = await asks(caller, 'getEmailStatus')
   expect(JSON.parse(text).timestamp).toBe('2026-11-20T09:00:00.000Z')
@@ -882,7 +882,7 @@ test('the times of an answer come from the one clock of the service', async () =
 
 // ---- limits ----
 
-test('thirty verify calls an hour are judged, malformed ones among them, and the next passes exactly after Retry-After', async () => {
+test('the limit of thirty verify calls an hour counts malformed calls too, and the next call passes exactly after Retry-After', async () => {
   const caller = await givenCaller(ctx)
   const { id, code } = await givenChange(ctx, caller)
   const bodies = [
@@ -907,7 +907,7 @@ test('thirty verify calls an hour are judged, malformed ones among them, and the
   expect((await verify(caller, id, code)).code).toBe('accepted')
 })
 
-test('malformed changes, resends and withdrawals count nowhere', async () => {
+test('malformed changes, resends and withdrawals count in no limit', async () => {
   const caller = await givenCaller(ctx)
   for (let n = 0; n < 8; n++) {
     await asks(caller, 'changeEmail', { body: { new_email: 'x' } })
@@ -919,7 +919,7 @@ test('malformed changes, resends and withdrawals count nowhere', async () => {
   expect((await withdraw(caller)).headers.get('RateLimit')).toContain('"withdraw";r=4;')
 })
 
-test('five withdraw calls an hour are judged, then RATE_001 until exactly Retry-After', async () => {
+test('the limit of five withdraw calls an hour answers RATE_001 until exactly Retry-After', async () => {
   const caller = await givenCaller(ctx)
   const where = { id: `txn_${caller.userId}` }
   await ctx.db.transaction.create({
@@ -945,7 +945,7 @@ test('five withdraw calls an hour are judged, then RATE_001 until exactly Retry-
   expect((await withdraw(caller)).code).toBe('accepted')
 })
 
-test('300 reads a minute pass, whichever they are, and the next passes exactly after Retry-After, without a row', async () => {
+test('300 reads a minute pass over all operations, the next passes exactly after Retry-After, and no row is written', async () => {
   const [caller, other] = [await givenCaller(ctx), await givenCaller(ctx)]
   for (let n = 0; n < 300; n++) {
     const { headers } = await asks(caller, n % 2 ? 'getEmailStatus' : 'getWithdrawalStatus')
@@ -966,7 +966,7 @@ test('300 reads a minute pass, whichever they are, and the next passes exactly a
 
 // ---- refusals of a change request ----
 
-test('verify, resend and cancel refuse in one order: unknown, expired, exhausted, and only then the code', async () => {
+test('verify, resend and cancel check in one order: unknown, expired, exhausted, code', async () => {
   const caller = await givenCaller(ctx)
   const [open, all] = [
     await givenChange(ctx, caller),
@@ -996,7 +996,7 @@ test('verify, resend and cancel refuse in one order: unknown, expired, exhausted
   expect(data.pending_change).toMatchObject({ has_pending: false, change_request_id: null })
 })
 
-test("another user's request and withdrawal do not exist for the caller, and stay as they were", async () => {
+test("another user's change request and withdrawal are not found, and are not changed", async () => {
   const [caller, stranger, gone] = [await givenCaller(ctx), await givenCaller(ctx), await givenCaller(ctx)]
   const { id, code } = await givenChange(ctx, stranger)
   const withdrawalId = String((await withdraw(gone)).data.withdrawal_id)
@@ -1017,7 +1017,7 @@ test("another user's request and withdrawal do not exist for the caller, and sta
 
 // ---- after a withdrawal ----
 
-test('a withdrawal is accepted with its place, and afterwards two credentials read it and nothing else', async () => {
+test('an accepted withdrawal has a Location, and afterwards two credentials can read it and nothing else', async () => {
   const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
   const second = await givenToken(ctx, caller.userId)
   const emailOnly = await givenToken(ctx, caller.userId, ['email:manage'])
@@ -1083,7 +1083,7 @@ test('the same key and body get the first answer again: one request, one mail, o
   expect((await change(caller, address, keyed('k1'))).text).not.toBe(first.text)
 })
 
-test('the same key ten times at once: one request, and everybody gets its answer or is told to wait', async () => {
+test('ten concurrent calls with one key make one request; each gets its answer or is told to wait', async () => {
   const caller = await givenCaller(ctx)
   const address = `new-${caller.email}`
   const answers = await Promise.all(Array.from({ length: 10 }, () => change(caller, address, keyed('k1'))))
@@ -1104,7 +1104,7 @@ test('the same key with another body is refused, for the same user and path alon
   expect((await tracesOf(caller.userId)).requests).toBe(2)
 })
 
-test('while the first call runs the second is told so, and gets the answer afterwards', async () => {
+test('a second call while the first runs gets REQUEST_007, and the answer afterwards', async () => {
   const caller = await givenCaller(ctx)
   const address = `new-${caller.email}`
   const { send } = ctx.mail
@@ -1146,7 +1146,7 @@ test('a call that died holds its key for a minute', async () => {
   expect((await change(caller, `new-${caller.email}`, keyed('k1'))).code).toBe('accepted')
 })
 
-test('what a later try could change is not kept: a refused mail, a full limit, a bug', async () => {
+test('an answer that a later try could change is not kept: a refused mail, a full limit, a bug', async () => {
   const caller = await givenCaller(ctx)
   const address = `new-${caller.email}`
   const { send } = ctx.mail
@@ -1163,7 +1163,7 @@ test('what a later try could change is not kept: a refused mail, a full limit, a
   expect((await change(caller, `k4-${address}`, keyed('k4'))).code).toBe('accepted')
 })
 
-test('the answer to a withdrawal comes again to the token that made the call, and to no other', async () => {
+test('the answer to a withdrawal is repeated to the token that made the call, and to no other', async () => {
   const caller = await givenCaller(ctx)
   const second = await givenToken(ctx, caller.userId)
   const first = await withdraw(caller, keyed('k1'))
@@ -1185,14 +1185,14 @@ test.each(['', 'a b', 'x'.repeat(256), 'éééé', 'k1, k2'])(
   },
 )
 
-test('a body that is too large is refused where none is read, too', async () => {
+test('a body that is too large is refused also by operations without a body', async () => {
   const caller = await givenCaller(ctx)
   const sized = (bytes: number) => ({ headers: { 'Content-Length': String(bytes) } })
   expect((await asks(caller, 'getEmailStatus', sized(16_385))).code).toBe('REQUEST_002')
   expect((await asks(caller, 'getEmailStatus', sized(16_384))).status).toBe(200)
 })
 
-test('a refusal that no limit has counted is not kept under its key: the body may be mended', async () => {
+test('a refusal that no limit counted is not kept under its key, so the body can be corrected', async () => {
   const caller = await givenCaller(ctx)
   const key = keyed('mended')
   const body = { new_email: 'not an address', current_password: caller.password }
@@ -1202,7 +1202,7 @@ test('a refusal that no limit has counted is not kept under its key: the body ma
   expect((await asks(caller, 'changeEmail', { ...key, body: mended })).status).toBe(200)
 })
 
-test('a token that is revoked between the two looks at it leaves its key to the next', async () => {
+test('a call whose token is revoked meanwhile is refused and releases its key', async () => {
   const [caller, address] = [await givenCaller(ctx), 'between-two-looks@example.test']
   const { sql } = ctx
   ctx.sql = async (statement, values) => {
@@ -1217,7 +1217,7 @@ test('a token that is revoked between the two looks at it leaves its key to the 
   expect((await change(caller, address, keyed('k1'))).code).toBe('accepted')
 })
 
-test('a key opens nothing: without a token, a scope or the right path the refusal comes first', async () => {
+test('an Idempotency-Key grants nothing: token, scope and path are checked first', async () => {
   const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
   await change(caller, `new-${caller.email}`, keyed('k1'))
   const body = { new_email: `new-${caller.email}`, current_password: caller.password }
@@ -1227,7 +1227,7 @@ test('a key opens nothing: without a token, a scope or the right path the refusa
   expect((await ask('changeEmail', caller, { ...asking, token: stranger.token })).code).toBe('AUTH_002')
 })
 
-test('no table holds a kept answer in the clear', async () => {
+test('no table holds a kept answer in plain text', async () => {
   const caller = await givenCaller(ctx)
   const first = await withdraw(caller, keyed('a-key-of-the-caller'))
   const [kept] = await ctx.db.$queryRaw<{ row: string; answer: Uint8Array }[]>`
@@ -1362,7 +1362,7 @@ const failing = (error: unknown) => {
 const pgError = (code: string, message = 'canary-of-the-database') => Object.assign(new Error(message), { code })
 
 test.each(operations.map(({ name }) => name))(
-  '%s says 503 when no database listens, and opens nothing',
+  '%s answers 503 when no database listens, and reveals nothing',
   async (name) => {
     const caller = await givenCaller(ctx)
     const nowhere = openDatabase('postgresql://canary-user:canary-password@127.0.0.1:1/canary')
@@ -1402,7 +1402,7 @@ test.each([
   ['a text', 'canary'],
   ['nothing', undefined],
   ['an object that looks like an answer', { code: 'AUTH_001', status: 200, details: 'canary' }],
-])('%s that nobody expected is 500, and tells nothing of itself', async (_, error) => {
+])('%s that is unexpected is answered with 500, and reveals nothing', async (_, error) => {
   const caller = await givenCaller(ctx)
   failing(error)
   const { code, text } = await asks(caller, 'getEmailStatus')
@@ -1437,7 +1437,7 @@ test('a fault in the middle of a withdrawal leaves the account as it was', async
   expect((await withdraw(caller)).code).toBe('accepted')
 })
 
-test('a notice that cannot be written down as sent was sent all the same', async () => {
+test('a notice that cannot be marked as sent counts as sent', async () => {
   const caller = await givenCaller(ctx)
   const { id, code } = await givenChange(ctx, caller)
   installContext({

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Contract, Data, Input } from '@/contract/define'
 import { AppError, ERRORS, type ErrorCode, parseIssueMessage } from '@/contract/errors'
+import { MAX_BODY_BYTES } from '@/contract/vocabulary'
 import { readCredential, sha256 } from '@/domain/access/authenticate'
 import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
 import { findCaller } from '@/domain/access/caller'
@@ -27,21 +28,29 @@ import { parseStrictJson } from './strict-json'
 type Params = Record<string, string>
 type Verb<C extends Contract> = (ctx: Context, input: Input<C>) => Promise<Data<C>>
 
-export interface Endpoint {
-  contract: Contract
+export interface Endpoint<C extends Contract = Contract> {
+  contract: C
   handle(request: Request, params: Params, ip: string): Promise<Response>
 }
 
-const LARGEST_BODY = 16 * 1024
-export type RouteHandler = ((request: Request, context: { params: Promise<Params> }) => Promise<Response>) & {
-  endpoint?: Endpoint
+type Method = (typeof METHODS)[number]
+
+/** A handler of a route file. `endpoint` is undefined where the path has no operation of this method. */
+type RouteHandler<E extends Endpoint | undefined> = ((
+  request: Request,
+  context: { params: Promise<Params> },
+) => Promise<Response>) & { endpoint: E }
+
+type OfMethod<E extends Endpoint, M extends Method> = E extends { contract: { method: M } } ? E : never
+type Route<E extends Endpoint> = {
+  [M in Method]: RouteHandler<[OfMethod<E, M>] extends [never] ? undefined : OfMethod<E, M>>
 }
 
 /**
- * A contract and its verb as a function from request to answer. It checks, in this order: media type, size and syntax, the bearer,
- * scope and path, the body, and the limits that are not the verb's own.
+ * Makes a request handler from a contract and its verb. The handler checks in this order: media type, size and syntax of the body; the
+ * bearer token; scope and path; the fields of the body; the limits that the verb does not count itself.
  */
-export const endpoint = <const C extends Contract>(contract: C, verb: Verb<C>): Endpoint => ({
+export const endpoint = <const C extends Contract>(contract: C, verb: Verb<C>): Endpoint<C> => ({
   contract,
   handle(request, params, ip) {
     const exchange = new Exchange(request, contract)
@@ -71,7 +80,7 @@ async function serve<C extends Contract>(
   }
 }
 
-/** The caller, who may make this call on this path; refuses everybody else. */
+/** Finds the caller and checks that they may make this call on this path; refuses everybody else. */
 async function admit(exchange: Exchange, contract: Contract, params: Params, ip: string): Promise<Context> {
   const { headers } = exchange.request
   const system = systemContext()
@@ -82,7 +91,7 @@ async function admit(exchange: Exchange, contract: Contract, params: Params, ip:
     (token && contract.withdrawn ? await authenticateWithdrawn(system, token, params, contract.withdrawn) : null)
   if (!actor) throw new AppError('AUTH_001')
   exchange.actor = actor
-  // The header alone grants nothing, and a token's scope is used only when the caller says so.
+  // Both are needed: the header grants nothing by itself, and a token's scope counts only when the caller names it.
   const isAsked = headers.get('X-Required-Scope') === contract.scope
   if (!isAsked || !actor.scopes.includes(contract.scope) || actor.userId !== params.userId) {
     throw new AppError(contract.forbidden)
@@ -90,14 +99,14 @@ async function admit(exchange: Exchange, contract: Contract, params: Params, ip:
   return { ...system, actor, ip, buckets: exchange.buckets }
 }
 
-/** With an Idempotency-Key the first answer is kept and given again; what a later try could change is not kept. */
+/** Handles the Idempotency-Key: keeps the first answer and repeats it. An answer that a later try could change is not kept. */
 async function once(
   exchange: Exchange,
   ctx: Context,
   given: { key: string; body: string; params: Params },
   run: () => Promise<Response>,
 ): Promise<Response> {
-  // Of a withdrawn account's credentials only the one that made the call may see its answer again.
+  // After a withdrawal only the credential that made the call may read its answer again.
   if (ctx.actor.withdrawal?.madeTheCall === false) return run()
   if (!/^[\x21-\x7e]{1,255}$/.test(given.key)) {
     throw new AppError('REQUEST_001', 'Idempotency-Key must be 1 to 255 visible ASCII characters.')
@@ -118,11 +127,11 @@ async function once(
   } catch (error) {
     response = exchange.fail(error)
   }
-  // A 401 here means that the credential ended meanwhile, which is not the call's own outcome. A refusal that no limit has
-  // counted comes out the same every time; kept, strangers to all limits could fill the table.
+  // A 401 is not kept, because the credential ended meanwhile and the call itself had no outcome. A refusal that no limit counted is not
+  // kept either: it is the same every time, and unlimited calls could fill the table.
   const counted = response.status < 400 || exchange.buckets.length > 0
   const final = counted && response.status < 500 && response.status !== 401 && !response.headers.has('Retry-After')
-  // The verb has had its effect: what happens to the key no longer changes the answer.
+  // The verb has had its effect, so a failure to keep the answer must not change it.
   await (final ? keepAnswer(ctx, ctx.sql, call, await toKept(response)) : releaseKey(ctx, call)).catch((error) =>
     log().error({ event: 'idempotency_key_not_kept', ...describeError(error) }),
   )
@@ -139,34 +148,33 @@ async function toKept(response: Response): Promise<KeptAnswer> {
   return { status: response.status, headers, body: await response.clone().text() }
 }
 
-/** The exports of a route file: each endpoint under its method, 405 under the others. */
-export function route(...endpoints: Endpoint[]): Record<(typeof METHODS)[number], RouteHandler> {
+/** The exports of a route file: each endpoint under its method, and a 405 under the other methods. */
+export function route<const E extends readonly Endpoint[]>(...endpoints: E): Route<E[number]> {
   const handlers = METHODS.map((method) => [method, routeHandler(method, endpoints)] as const)
-  return Object.fromEntries(handlers) as Record<(typeof METHODS)[number], RouteHandler>
+  return Object.fromEntries(handlers) as Route<E[number]>
 }
 
-function routeHandler(method: string, endpoints: Endpoint[]): RouteHandler {
+function routeHandler(method: Method, endpoints: readonly Endpoint[]): RouteHandler<Endpoint | undefined> {
   const found = findEndpoint(method, endpoints)
-  const handler: RouteHandler = async (request, context) => {
-    // Next would serve the path with a slash as well; for the API it does not exist.
+  const handle = async (request: Request, context: { params: Promise<Params> }) => {
+    // Next would also serve the path with a trailing slash, which does not exist in the API.
     if (new URL(request.url).pathname.endsWith('/')) return refuse(request, 'REQUEST_005')
     if (!found) return refuse(request, 'REQUEST_004', { Allow: allowed(endpoints) })
     return found.handle(request, (await context?.params) ?? {}, clientIpOf(request.headers))
   }
-  handler.endpoint = found
-  return handler
+  return Object.assign(handle, { endpoint: found })
 }
 
-export const findEndpoint = (method: string, endpoints: Endpoint[]): Endpoint | undefined =>
+export const findEndpoint = (method: string, endpoints: readonly Endpoint[]): Endpoint | undefined =>
   endpoints.find(({ contract }) => contract.method === (method === 'HEAD' ? 'GET' : method))
 
-export const allowed = (endpoints: Endpoint[]): string =>
+export const allowed = (endpoints: readonly Endpoint[]): string =>
   endpoints.flatMap(({ contract }) => (contract.method === 'GET' ? ['GET', 'HEAD'] : [contract.method])).join(', ')
 
-/** Answers every method of a path that does not exist. */
+/** The exports of the route file for paths that do not exist. */
 export const noSuchPath = everyMethod(async (request) => refuse(request, 'REQUEST_005'))
 
-/** A document that anyone may read. */
+/** The exports of a route file for a document that needs no credential. */
 export const publicDocument = (read: () => unknown) =>
   everyMethod(async (request) =>
     request.method === 'GET' || request.method === 'HEAD'
@@ -178,10 +186,10 @@ export const publicDocument = (read: () => unknown) =>
 
 function everyMethod(answer: (request: Request) => Promise<Response>) {
   const handlers = METHODS.map((method) => [method, answer] as const)
-  return Object.fromEntries(handlers) as Record<(typeof METHODS)[number], typeof answer>
+  return Object.fromEntries(handlers) as Record<Method, typeof answer>
 }
 
-/** An error answer where no endpoint is concerned. */
+/** The error answer of a request that belongs to no endpoint. */
 export function refuse(
   request: Request,
   refusal: ErrorCode | AppError,
@@ -198,7 +206,7 @@ async function readJson(request: Request): Promise<{ text: string; value: unknow
   return { text: bytes.toString(), value: result.value }
 }
 
-/** In UTF-8 and as it is; parameters that JSON does not know say nothing. */
+/** Whether the body is declared as uncompressed JSON in UTF-8. Other parameters of the media type are ignored. */
 function isJson(headers: Headers): boolean {
   const [type = '', ...parameters] = (headers.get('Content-Type') ?? '').toLowerCase().split(';')
   const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => /^charset\b/.test(parameter))
@@ -208,10 +216,10 @@ function isJson(headers: Headers): boolean {
 }
 
 function refuseOversized({ headers }: Request): void {
-  if (Number(headers.get('Content-Length')) > LARGEST_BODY) throw new AppError('REQUEST_002')
+  if (Number(headers.get('Content-Length')) > MAX_BODY_BYTES) throw new AppError('REQUEST_002')
 }
 
-/** It says nothing here, whatever it is. One of unknown length is not waited for: it may never come. */
+/** Ignores the body. A body of unknown length is not read to its end, because it may never end. */
 function leaveBody(request: Request): { text: string; value: unknown } {
   refuseOversized(request)
   return { text: '', value: {} }
@@ -220,7 +228,7 @@ function leaveBody(request: Request): { text: string; value: unknown } {
 async function readBody(request: Request): Promise<Buffer> {
   const endedEarly = () => Promise.reject(new AppError('REQUEST_001', 'The body ended early.'))
   refuseOversized(request)
-  // HTTP lets no more through than the length says; a stream costs as much as all else that a call does.
+  // Node reads no more than Content-Length, so no size check is needed. Reading a stream would double the cost of a call.
   if (/^\d+$/.test(request.headers.get('Content-Length') ?? '')) {
     return Buffer.from(await request.arrayBuffer().catch(endedEarly))
   }
@@ -230,7 +238,7 @@ async function readBody(request: Request): Promise<Buffer> {
   const next = () => reader?.read().catch(endedEarly)
   for (let part = await next(); part && !part.done; part = await next()) {
     size += part.value.byteLength
-    if (size > LARGEST_BODY) {
+    if (size > MAX_BODY_BYTES) {
       reader?.cancel().catch(() => {})
       throw new AppError('REQUEST_002')
     }
@@ -273,7 +281,7 @@ async function takeCallPlace(ctx: Context, bucket: 'read' | 'verify' | 'withdraw
   else await takePlaces(ctx, { take: [userBucket(ctx, bucket, ctx.actor.userId)], code: 'RATE_001' })
 }
 
-/** One call: its request id, its headers, its envelope; its line in the log, its place in the figures and its span. */
+/** One request and its answer: request id, headers and envelope, and the answer's log line, metric and span. */
 class Exchange {
   actor: Actor | undefined
   readonly buckets: BucketState[] = []
@@ -294,7 +302,7 @@ class Exchange {
     return new Response(body, { status, headers: { ...this.headers(), ...headers } })
   }
 
-  /** The answer without the headers that every call has of its own; the same however often it is asked for. */
+  /** The part of the answer that a repetition with the same Idempotency-Key gets again. */
   compose(data: object, params: Params): KeptAnswer {
     const { message, timestamp, status = 200, location } = this.contract ?? {}
     const body = {

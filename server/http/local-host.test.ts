@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { isLocalHost } from './local-host'
 
 test.each(['localhost', 'localhost:3000', 'LOCALHOST:80', '127.0.0.1', '127.0.0.1:65535', '[::1]', '[::1]:3000'])(
-  'the Host %s is of this machine',
+  'the Host %s is accepted in local mode',
   (host) => {
     expect(isLocalHost(host)).toBe(true)
   },
@@ -33,6 +33,6 @@ test.each([
   '[::ffff:127.0.0.1]',
   '192.168.1.10',
   'a b',
-])('the Host "%s" is foreign', (host) => {
+])('the Host "%s" is refused in local mode', (host) => {
   expect(isLocalHost(host)).toBe(false)
 })

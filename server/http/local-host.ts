@@ -1,10 +1,10 @@
-// Free of imports, because the server of `npm run dev` loads it as it stands.
+// No imports, because scripts/dev-server.mjs has Node load this file without a bundler.
 
 const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i
 
 /**
- * Whether a request names this machine. A browser sends the name that its page was opened under, so that a foreign name which has
- * come to lead here is DNS rebinding: the page of another site would read the local mailbox.
+ * Whether the Host header names this machine. A foreign name that resolves to this machine is DNS rebinding: the page of another site
+ * could read the local mailbox.
  */
 export const isLocalHost = (host: string | undefined): boolean => LOCAL_HOST.test(host ?? '')
 

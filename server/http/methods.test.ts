@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { allowing } from './methods'
+import { refuseOtherMethods } from './methods'
 
 const answer = (text: string) => async () => new Response(text)
 
-test('each handler answers its method, GET that of HEAD too, and 405 says which there are', async () => {
-  const route = allowing({ GET: answer('read'), POST: answer('done') })
+test('each handler answers its method, GET answers HEAD too, and a 405 names the methods', async () => {
+  const route = refuseOtherMethods({ GET: answer('read'), POST: answer('done') })
   const outcomes = Object.entries(route).map(async ([method, handle]) => {
     const response = await (handle as () => Promise<Response>)()
     return [method, response.status, (await response.text()) || response.headers.get('Allow')]
@@ -20,6 +20,6 @@ test('each handler answers its method, GET that of HEAD too, and 405 says which 
   ])
 })
 
-test('where nothing is read, HEAD is not allowed either', () => {
-  expect((allowing({ POST: answer('done') }).HEAD as () => Response)().headers.get('Allow')).toBe('POST')
+test('without GET, HEAD is not allowed either', () => {
+  expect((refuseOtherMethods({ POST: answer('done') }).HEAD as () => Response)().headers.get('Allow')).toBe('POST')
 })

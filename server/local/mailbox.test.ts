@@ -50,18 +50,18 @@ test('the newest five hundred are kept', async () => {
   expect([read.length, read[0]?.subject, read.at(-1)?.subject]).toEqual([500, 'subject 502', 'subject 3'])
 })
 
-test('what concerns one user is forgotten, what concerns another stays', async () => {
-  const { storeMessage, readMailbox, forgetMessages } = await givenMailbox()
+test('the messages of one user are deleted, and those of another stay', async () => {
+  const { storeMessage, readMailbox, deleteMessages } = await givenMailbox()
   await storeMessage(message(1, 'usr_a'))
   await storeMessage(message(2, 'usr_b'))
   await storeMessage(message(3, 'usr_a'))
-  await forgetMessages('usr_a')
+  await deleteMessages('usr_a')
   expect((await readMailbox())?.map(({ userId }) => userId)).toEqual(['usr_b'])
-  await forgetMessages('usr_a')
+  await deleteMessages('usr_a')
   expect(readdirSync(path.join(dataDir, 'mailbox'))).toHaveLength(1)
 })
 
-test('only the owner of the files can read them, and half a file is never met', async () => {
+test('only the owner can read the files, and no reader sees a partial file', async () => {
   const { storeMessage, readMailbox } = await givenMailbox()
   await storeMessage(message(1))
   const directory = path.join(dataDir, 'mailbox')
@@ -70,7 +70,7 @@ test('only the owner of the files can read them, and half a file is never met', 
   expect(await readMailbox()).toHaveLength(1)
 })
 
-test('writers and readers at once disturb each other in nothing', async () => {
+test('concurrent writers and readers do not disturb each other', async () => {
   const { storeMessage, readMailbox } = await givenMailbox()
   const numbers = Array.from({ length: 40 }, (_, n) => n)
   await Promise.all(numbers.flatMap((n) => [storeMessage(message(n)), readMailbox()]))

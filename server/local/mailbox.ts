@@ -6,7 +6,7 @@ import { getEnv } from '../env'
 export interface StoredMessage {
   id: string
   at: string
-  /** Whose account it concerns. */
+  /** The user whose account the message concerns. */
   userId: string
   to: string
   from: string
@@ -19,17 +19,17 @@ const KEPT = 500
 
 const directory = () => path.join(getEnv().dataDir, 'mailbox')
 
-/** Local mode only: what would have been sent is kept as one file a message. */
+/** Local mode only: stores each message as a file in place of sending it. */
 export async function storeMessage(message: Omit<StoredMessage, 'id'>): Promise<void> {
   await mkdir(directory(), { recursive: true })
   const id = `${fileTime(message.at)}-${randomBytes(6).toString('hex')}`
   const file = path.join(directory(), `${id}.json`)
-  // A reader never meets half a file.
+  // Written under another name first, so that a reader never sees a partial file.
   try {
     await writeFile(`${file}.part`, JSON.stringify({ id, ...message }), { mode: 0o600 })
     await rename(`${file}.part`, file)
   } catch (error) {
-    // Of a message that found no room nothing stays.
+    // Remove the partial file when the disk is full.
     await rm(`${file}.part`, { force: true })
     throw error
   }
@@ -37,7 +37,7 @@ export async function storeMessage(message: Omit<StoredMessage, 'id'>): Promise<
   await Promise.all(old.map((name) => rm(path.join(directory(), name), { force: true })))
 }
 
-/** Newest first; null where messages go to a mail server. */
+/** Newest first; null where a mail server is configured. */
 export async function readMailbox(): Promise<StoredMessage[] | null> {
   if (getEnv().smtpUrl) return null
   const names = await listFiles()
@@ -45,11 +45,11 @@ export async function readMailbox(): Promise<StoredMessage[] | null> {
   return files.filter((text) => text !== null).map((text) => JSON.parse(text) as StoredMessage)
 }
 
-export async function forgetMessages(userId: string): Promise<void> {
+export async function deleteMessages(userId: string): Promise<void> {
   const messages = (await readMailbox()) ?? []
   const theirs = messages.filter((message) => message.userId === userId)
   const files = theirs.map(({ id }) => `${id}.json`)
-  // What a writer that died has left may be theirs; names begin with the time.
+  // A partial file of a killed writer may be this user's. Names begin with the time, so old ones are recognised.
   const before = fileTime(new Date(Date.now() - 60_000).toISOString())
   const names = await readdir(directory()).catch(() => [])
   const parts = names.filter((name) => name.endsWith('.part') && name < before)

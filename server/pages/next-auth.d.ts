@@ -6,7 +6,7 @@ declare module 'next-auth' {
     id: string
     sessionId: string
   }
-  /** As the cookie tells it; whether it is still good is for the database to say. */
+  /** The id in the cookie; the database knows whether the session is still live. */
   interface Session {
     sessionId?: string
   }

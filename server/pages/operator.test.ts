@@ -32,7 +32,7 @@ const retry = async (headers: Record<string, string> = SAME_ORIGIN, id = withdra
 }
 const audited = () => ctx.db.auditEvent.count({ where: { action: 'withdrawal.retried', subjectId: withdrawalId } })
 
-test('an operator retries, and the audit says who', async () => {
+test("an operator's retry is recorded in the audit log", async () => {
   expect(await retry()).toBe(200)
   expect(await retry({ Origin: getEnv().appUrl })).toBe(200)
   expect(await audited()).toBe(2)
@@ -40,7 +40,7 @@ test('an operator retries, and the audit says who', async () => {
   expect(await retry(SAME_ORIGIN, 'wd_unknown')).toBe(404)
 })
 
-test('another user finds nothing there, and someone signed out is asked to sign in', async () => {
+test('another user gets 404, and someone who is signed out gets 401', async () => {
   signedIn.sessionId = (await givenUser(ctx)).sessionId
   expect(await retry()).toBe(404)
   signedIn.sessionId = ''

@@ -7,7 +7,7 @@ import { answer } from '../http/answer'
 import { log } from '../watch/log'
 import { pageContext } from './session'
 
-/** Whether the person behind the cookie may see the operator's view. Asked once a page. */
+/** Whether the signed-in person is an operator. Cached for each page. */
 export const isOperatorHere = cache(async (): Promise<boolean> => {
   const ctx = await pageContext()
   if (!ctx) return false
@@ -17,7 +17,7 @@ export const isOperatorHere = cache(async (): Promise<boolean> => {
   return admitted
 })
 
-/** The operator's Retry. The cookie is all that signs it, so it must come from a page of this service. */
+/** The operator's Retry. Only the cookie authenticates it, so the request must come from a page of this service. */
 export async function retryAsOperator(
   request: Request,
   { params }: { params: Promise<{ withdrawalId: string }> },
@@ -41,7 +41,7 @@ export async function retryAsOperator(
   }
 }
 
-/** Browsers say it themselves; older ones at least name the origin. */
+/** Browsers send Sec-Fetch-Site; older ones at least send Origin. */
 function isSameOrigin({ headers }: Request): boolean {
   const site = headers.get('Sec-Fetch-Site')
   return site ? site === 'same-origin' : headers.get('Origin') === getEnv().appUrl

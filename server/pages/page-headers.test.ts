@@ -10,7 +10,7 @@ function hstsOf(appUrl: string, hstsIncludeSubDomains: boolean) {
   return outgoing.getHeader('Strict-Transport-Security')
 }
 
-test('a page reached by https says so for its subdomains as the setting wants it, and never for the preload list', () => {
+test('Strict-Transport-Security includes subdomains as the setting says, and never preload', () => {
   expect(hstsOf('http://localhost:3000', true)).toBeUndefined()
   expect(hstsOf('https://accounts.test', true)).toBe('max-age=63072000; includeSubDomains')
   expect(hstsOf('https://accounts.test', false)).toBe('max-age=63072000')

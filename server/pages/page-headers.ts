@@ -3,8 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Env, getEnv } from '../env'
 
 /**
- * Hardening of every page. Next finds the nonce in the request's own policy header and puts it on its scripts,
- * so the header goes both ways.
+ * Sets the security headers of every page. The policy is set on the request too, because Next reads the nonce for its scripts there.
  */
 export function hardenPage(
   incoming: IncomingMessage,
@@ -23,13 +22,13 @@ export function hardenPage(
     'X-Content-Type-Options': 'nosniff',
     'X-Frame-Options': 'DENY',
     ...strictTransport(env.appUrl, env),
-    // Pages and their files say so themselves.
+    // Pages and static files set Cache-Control themselves.
     ...(incoming.url?.startsWith('/api/') && { 'Cache-Control': 'no-store' }),
   }
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value)
 }
 
-/** Where the service is reached by https, it is never again asked without. Never `preload`: that binds the whole domain for years. */
+/** Strict-Transport-Security where the service is reached by https. Without `preload`, because that binds the whole domain for years. */
 export function strictTransport(
   appUrl: string,
   env: Pick<Env, 'hstsIncludeSubDomains'> = getEnv(),
@@ -40,7 +39,7 @@ export function strictTransport(
 }
 
 function contentSecurityPolicy(nonce: string, url: string): string {
-  // The frame that shows a message inherits this policy, and mails are styled inline. Local mode only.
+  // The mailbox (local mode only) shows mails in a frame that inherits this policy, and mails have inline styles.
   const styles = url.startsWith('/dev/mailbox') ? "'self' 'unsafe-inline'" : `'self' 'nonce-${nonce}'`
   return [
     "default-src 'self'",

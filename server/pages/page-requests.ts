@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import { parseAndValidateFlightRouterState } from 'next/dist/server/app-render/parse-and-validate-flight-router-state.js'
 
 /**
- * Takes out what Next or next-auth would answer with a 500, or print into the log word for word: no page has a server action,
- * a router state that cannot be read asks for the whole page like none, and the sign-in page knows itself where to go after it.
+ * Removes the parts of a request that make Next or next-auth answer 500, or log them word for word: server actions (no page has one),
+ * an invalid router state (the whole page is sent without one) and callback URLs (the sign-in page does not need them).
  */
 export function cleanPageRequest(incoming: Pick<IncomingMessage, 'headers' | 'url'>): void {
   const { headers } = incoming

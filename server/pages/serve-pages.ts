@@ -8,7 +8,7 @@ import { cleanPageRequest } from './page-requests'
 
 export type Pages = Awaited<ReturnType<typeof preparePages>>
 
-/** Next in this process, with what it is not trusted with done before it. */
+/** Starts Next in this process, and hardens and cleans each request before Next sees it. */
 export async function preparePages(env: Env) {
   const pages = next({ dev: false, port: env.port, hostname: 'localhost' })
   await pages.prepare()

@@ -16,7 +16,7 @@ export interface PageSession {
   emailStatus: Answer<typeof contract>
 }
 
-/** What a verb needs to serve the person behind the cookie, as the database knows them now; null when signed out, revoked or withdrawn. Asked once a page. */
+/** The context of the signed-in person, read from the database once for each page. Null when signed out, revoked or withdrawn. */
 export const pageContext = cache(async (): Promise<Context | null> => {
   const session = await getServerSession(authOptions())
   const ctx = systemContext()
@@ -26,7 +26,10 @@ export const pageContext = cache(async (): Promise<Context | null> => {
   return { ...ctx, actor, ip: '', buckets: [] }
 })
 
-/** The same person, for what every page shows of them. */
+/** The parts of the session that the header of a page shows. */
+export const accountOf = ({ name, emailStatus }: PageSession) => ({ name, email: emailStatus.current_email })
+
+/** The facts about the signed-in person that every page shows. */
 export const currentSession = cache(async (): Promise<PageSession | null> => {
   const ctx = await pageContext()
   if (!ctx) return null

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { authOptions } from './sign-in'
 
-test('a sign-in or sign-out leads to this service whatever its body names, of any type', async () => {
+test('a sign-in or sign-out redirects to this service only, whatever its body names', async () => {
   const baseUrl = 'http://localhost:3000'
   const redirect = async (url: unknown) => authOptions().callbacks?.redirect?.({ url: url as string, baseUrl })
   expect(await redirect('/settings/email')).toBe(`${baseUrl}/settings/email`)

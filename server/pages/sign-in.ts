@@ -8,17 +8,18 @@ import { authenticateSession, createSessionToken } from '@/domain/access/authent
 import { signOut, touchSession } from '@/domain/access/sessions'
 import { signIn } from '@/domain/access/sign-in'
 import type { BucketState, SystemContext } from '@/domain/context'
+import { SESSION_LIFETIME_MS } from '@/domain/limits/durations'
 import { systemContext } from '../context'
 import { getEnv } from '../env'
 import { clientIpOf } from '../http/client-ip'
 import { isDatabaseAway } from '../http/database-away'
+import { answerInvalidJson } from '../http/invalid-json'
 import { rateLimitHeaders } from '../http/rate-limit-headers'
-import { refuseMalformed } from '../http/request-errors'
 import { describeError, log } from '../watch/log'
 
 let options: Omit<NextAuthOptions, 'providers'> | undefined
 
-/** The cookie only names a session row, which is looked up on every call. A sign-in notes in `buckets` what is left of its limits. */
+/** Options of next-auth. The cookie only names a session row, which is looked up on every call. A sign-in adds its limits to `buckets`. */
 export function authOptions(buckets: BucketState[] = []): NextAuthOptions {
   options ??= createOptions()
   return { ...options, providers: [byPassword(buckets)] }
@@ -33,7 +34,7 @@ function createOptions(): Omit<NextAuthOptions, 'providers'> {
   })
   return {
     secret: env.authSecrets[0],
-    session: { strategy: 'jwt', maxAge: 30 * 24 * 60 * 60 },
+    session: { strategy: 'jwt', maxAge: SESSION_LIFETIME_MS / 1000 },
     pages: { signIn: '/sign-in', error: '/sign-in' },
     cookies: {
       sessionToken: cookie('session-token'),
@@ -42,7 +43,7 @@ function createOptions(): Omit<NextAuthOptions, 'providers'> {
     },
     jwt: {
       encode,
-      // With a rotated secret older cookies stay good until they end.
+      // After a rotation of the secret, older cookies stay valid until they expire.
       async decode(params) {
         for (const secret of env.authSecrets) {
           const token = await decode({ ...params, secret }).catch(() => null)
@@ -52,7 +53,7 @@ function createOptions(): Omit<NextAuthOptions, 'providers'> {
       },
     },
     callbacks: {
-      // As next-auth's own, which throws on what is no URL. In a JSON body it may be of any type.
+      // Same as next-auth's own callback, which throws on invalid URLs. In a JSON body `url` can have any type.
       redirect({ url, baseUrl }: { url: unknown; baseUrl: string }) {
         if (typeof url !== 'string') return baseUrl
         const isHere = URL.canParse(url, baseUrl) && new URL(url, baseUrl).origin === baseUrl
@@ -84,7 +85,7 @@ const byPassword = (buckets: BucketState[]) =>
     },
   })
 
-/** The session of the cookie that the new one takes the place of. */
+/** The session of the current cookie, which the new session replaces. */
 async function sessionBefore(headers: Headers): Promise<string | undefined> {
   const { cookies, jwt } = authOptions()
   const name = cookies?.sessionToken?.name
@@ -121,35 +122,35 @@ async function checkCredentials(
   }
 }
 
-/** What a page gets for its cookie. */
+/** The answer of /api/auth/session. */
 interface SessionAnswer {
   user: { id: string; name: string; email: string }
   sessionId: string
-  /** Opens /api/v1 for this session, ten minutes at most; kept in memory only. */
+  /** A token for /api/v1, valid for at most ten minutes. Pages keep it in memory only. */
   accessToken: string
   accessTokenExpiresAt: string
 }
 
-/** The routes of next-auth. Of a session it reads the cookie alone: it takes a row that cannot be looked up for one that is gone. */
+/** The routes of next-auth. next-auth only decodes the cookie, because it would treat a failed look-up of the session as signed out. */
 export async function serveAuth(
   request: Request,
   context: { params: Promise<{ nextauth: string[] }> },
 ): Promise<Response> {
   const [action] = (await context.params).nextauth
-  // It writes whatever anyone sends into the log.
+  // next-auth would write the body of any such request into the log.
   if (action === '_log') return new Response(null, { status: 404 })
   if (action === 'callback' && request.method !== 'POST') {
     return new Response(null, { status: 405, headers: { Allow: 'POST' } })
   }
   const buckets: BucketState[] = []
   const response: Response = await NextAuth(request as never, context as never, authOptions(buckets)).catch(
-    refuseMalformed(400),
+    answerInvalidJson(400),
   )
   if (action === 'session' && response.ok) return answerSession(response)
   return action === 'callback' ? tellLimits(response, buckets) : response
 }
 
-/** A refusal that `checkCredentials` threw stands in the address that next-auth answers with: `error=RATE_001:900`. */
+/** Sets status and headers of a refusal. next-auth reports what `checkCredentials` threw in a URL: `error=RATE_001:900`. */
 async function tellLimits(response: Response, buckets: BucketState[]): Promise<Response> {
   const headers = new Headers(response.headers)
   const limits = rateLimitHeaders(buckets, systemContext().clock.now())
@@ -179,7 +180,7 @@ async function answerSession(response: Response): Promise<Response> {
   }
 }
 
-/** Null when it was ended, or its account withdrawn. */
+/** Null when the session has ended or the account is withdrawn. */
 export async function describeSession(sessionId: string): Promise<SessionAnswer | null> {
   const ctx = systemContext()
   const actor = await authenticateSession(ctx, sessionId)

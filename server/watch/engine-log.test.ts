@@ -1,7 +1,7 @@
 import { Inngest } from 'inngest'
 import { serve } from 'inngest/edge'
 import { afterEach, beforeEach, expect, type MockInstance, test, vi } from 'vitest'
-import { inngest } from '@/inngest/client'
+import { inngest } from '@/server/adapters/inngest-client'
 import { processState } from '@/server/process-state'
 import { engineLog } from './engine-log'
 import { createLog } from './log'
@@ -45,11 +45,11 @@ function givenEndpoint(): (call: RequestInit) => Promise<Response> {
     )
 }
 
-test('the client of the engine writes through our log', () => {
+test("the engine's client logs through our logger", () => {
   expect(inngest.logger).toBe(engineLog)
 })
 
-test('unsigned calls of anybody write one line at once and one with their number, without stack or payload', async () => {
+test('repeated unsigned calls write one line at once and one with their number, without stack or payload', async () => {
   const call = givenEndpoint()
   const body = JSON.stringify({ event: { data: SECRET } })
   const signed = { 'x-inngest-signature': `t=1&s=${SECRET}` }
@@ -75,7 +75,7 @@ test('unsigned calls of anybody write one line at once and one with their number
   expect(said()).toHaveLength(3)
 })
 
-test('whatever the SDK says, its level and the kind of an error reach the log, and no text of it', () => {
+test('the level and error kind of an SDK message are logged, and none of its text', () => {
   engineLog.error({ err: Object.assign(new TypeError(SECRET), { code: 'E_CODE' }), payload: SECRET }, SECRET)
   engineLog.warn(SECRET, { payload: SECRET })
   engineLog.info({ step: SECRET }, 'Inngest step error')

@@ -4,7 +4,7 @@ const WINDOW_MS = 10_000
 
 type Level = 'debug' | 'info' | 'warn' | 'error'
 
-/** Of what the SDK says only these texts are known to be the same for every call; the others could quote one. */
+/** The texts of the SDK that are constant. Any other text could quote a payload, so it is not logged. */
 const EVENTS: Record<string, string> = {
   'Signature validation failed': 'engine_call_refused',
   'Failed to register': 'engine_sync_failed',
@@ -14,12 +14,12 @@ const EVENTS: Record<string, string> = {
   'Inngest function error': 'engine_function_failed',
 }
 
-/** Repetitions of an event since its last line. */
+/** How often each event came again since its last line. */
 const repeated = new Map<string, number>()
 
 /**
- * The logger of the Inngest SDK, which hands it payloads, and an error with its stack for each unsigned call of anybody.
- * An event writes two lines in ten seconds at most: the first at once, then how often it came again.
+ * The logger of the Inngest SDK. The SDK hands it payloads, and an error with a stack for each unsigned call that anybody makes.
+ * So an event writes at most two lines in ten seconds: the first at once, then the number of its repetitions.
  */
 export const engineLog: Record<Level, (...said: unknown[]) => void> = {
   debug: (...said) => tell('debug', said),
@@ -31,7 +31,7 @@ export const engineLog: Record<Level, (...said: unknown[]) => void> = {
 function tell(said: Level, details: unknown[]) {
   const text = details.find((detail) => typeof detail === 'string') ?? ''
   const event = EVENTS[text] ?? 'engine_sdk'
-  // Anybody can make an unsigned call.
+  // Anybody can make an unsigned call, so it is not an error of ours.
   const level = event === 'engine_call_refused' ? 'warn' : said
   if (!log().isLevelEnabled(level)) return
   const known = `${level} ${event}`

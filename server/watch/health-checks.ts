@@ -4,7 +4,7 @@ import { checkMailServer } from '../adapters/check-mail-server'
 import type { Env } from '../env'
 
 const MAX_WAIT_MS = 2_000
-/** A part that is away is asked again soon, so that its return is noticed. */
+/** How long a failed check is cached: briefly, so that the part's return is noticed soon. */
 const AWAY_KEPT_MS = 1_000
 const KEPT_MS = { database: 1_000, mail: 30_000, engine: 5_000 }
 
@@ -13,14 +13,14 @@ export const ping = statement('ping', () => 'SELECT 1')
 type Check = () => Promise<boolean>
 type Part = 'database' | 'mail' | 'engine'
 export interface Health {
-  /** Why the service cannot serve; undefined while it can. */
+  /** Why the service cannot serve requests; undefined while it can. */
   reason: 'database_away' | undefined
   parts: Record<Part, string>
-  /** Parts that are away and without which the service serves all the same. */
+  /** The parts that are away although the service can do without them. */
   degraded: Part[]
 }
 
-/** However often health is asked for, each part is asked once in a while, and waited for two seconds at most. */
+/** Checks each part and caches the result, so that frequent calls cost nothing. A check waits at most two seconds. */
 export function createHealth(ctx: Pick<SystemContext, 'sql'>, env: Pick<Env, 'smtpUrl' | 'engine' | 'engineUrl'>) {
   const { smtpUrl, engine, engineUrl } = env
   const database = remembered(KEPT_MS.database, () => ctx.sql(ping, {}))
@@ -34,7 +34,7 @@ export function createHealth(ctx: Pick<SystemContext, 'sql'>, env: Pick<Env, 'sm
       engine: !engine ? 'timer' : isEngineThere === undefined ? 'unknown' : isEngineThere ? 'reachable' : 'away',
     }
     return {
-      // Mail waits in rows, and the sweep does the engine's work: turning callers away would help nobody.
+      // Without the mail server, mail waits in rows; without the engine, the sweep does its work. So neither makes the service unready.
       reason: isDatabaseThere ? undefined : 'database_away',
       parts,
       degraded: (['mail', 'engine'] as const).filter((part) => parts[part] === 'away'),
@@ -64,7 +64,7 @@ function answers(ask: () => Promise<unknown>): Promise<boolean> {
   return Promise.race([asked, new Promise<false>((resolve) => setTimeout(resolve, MAX_WAIT_MS, false).unref())])
 }
 
-/** Any answer will do: whoever answers is there. */
+/** Any HTTP status shows that the server is there. */
 async function fetchAny(url: string) {
   const response = await fetch(url, { signal: AbortSignal.timeout(MAX_WAIT_MS), redirect: 'manual' })
   await response.body?.cancel()

@@ -31,7 +31,7 @@ function givenDatabaseAway() {
   return { sql }
 }
 
-test('with everything there the service is ready, and says what each part is', async () => {
+test('with all parts available the service is ready and reports the state of each', async () => {
   const ctx = await testContext()
   expect(await createHealth(ctx, LOCAL)()).toEqual({
     reason: undefined,
@@ -40,7 +40,7 @@ test('with everything there the service is ready, and says what each part is', a
   })
 })
 
-test('while all is there the answer names no degraded part, and while the process stops it is not ready', async () => {
+test('with all parts available no part is degraded, and while the process stops the service is not ready', async () => {
   installContext(await testContext())
   const parts = { database: 'ok', mail: 'local', engine: 'timer' }
   const before = await ready()
@@ -64,7 +64,7 @@ test('without its database the service is alive but not ready, and names the par
   })
 })
 
-test('the mail server is greeted, and no more often than every 30 seconds while it answers', async () => {
+test('the mail server is checked at most every 30 seconds while it answers', async () => {
   let greeted = 0
   const smtp = new SMTPServer({
     authOptional: true,
@@ -88,7 +88,7 @@ test('the mail server is greeted, and no more often than every 30 seconds while 
   expect(greetings).toEqual([1, 1, 2])
 })
 
-test('a mail server that is away or stalls is told as degraded within two seconds; the service stays ready', async () => {
+test('a mail server that is away or stalls is reported as degraded within two seconds; the service stays ready', async () => {
   const silent = await listening(createTcpServer())
   for (const host of [NOWHERE, silent]) {
     const startedAt = performance.now()
@@ -98,7 +98,7 @@ test('a mail server that is away or stalls is told as degraded within two second
   }
 })
 
-test('an engine that is away is told as degraded, and one whose place is not known is not; the service stays ready', async () => {
+test('an engine that is away is reported as degraded, and one with an unknown address is not; the service stays ready', async () => {
   const engine = await listening(createServer((_request, response) => response.writeHead(404).end()))
   const ctx = await testContext()
   for (const [engineUrl, expected, degraded] of [
@@ -111,12 +111,12 @@ test('an engine that is away is told as degraded, and one whose place is not kno
   }
 })
 
-test('where no engine is configured, an address of one is not asked', async () => {
+test("without an engine key the engine's address is not checked", async () => {
   const health = await createHealth(await testContext(), { ...LOCAL, engineUrl: `http://${NOWHERE}` })()
   expect(health).toMatchObject({ parts: { engine: 'timer' }, degraded: [] })
 })
 
-test('the answer names what is degraded beside a database that is away', async () => {
+test('the answer names degraded parts also while the database is away', async () => {
   const health = createHealth(givenDatabaseAway(), {
     smtpUrl: `smtp://${NOWHERE}`,
     engine: true,

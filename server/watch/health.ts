@@ -4,7 +4,7 @@ import { answer } from '../http/answer'
 import { processState } from '../process-state'
 import { createHealth, type Health } from './health-checks'
 
-/** The process answers. */
+/** Liveness: the process answers. */
 export const live = async (): Promise<Response> => answer(200, { status: 'live' })
 
 export function currentHealth(): Promise<Health> {
@@ -12,12 +12,12 @@ export function currentHealth(): Promise<Health> {
   return processState.health()
 }
 
-/** From now on a balancer is told to send its requests elsewhere. */
+/** Makes the readiness check fail, so that the load balancer sends its requests elsewhere. */
 export function stopBeingReady(): void {
   processState.isStopping = true
 }
 
-/** 503 only where requests cannot be served; says which part is away, and nothing of where it is. */
+/** Readiness: 503 only when requests cannot be served. The answer names the part that is away, and not its address. */
 export async function ready(): Promise<Response> {
   const { reason: missing, parts, degraded } = await currentHealth()
   const reason = processState.isStopping ? 'stopping' : missing

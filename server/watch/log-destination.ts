@@ -1,16 +1,16 @@
 import pino, { type DestinationStream } from 'pino'
 
-/** What waits for a reader that stands still, or for room on a volume; lines beyond it are lost and counted. */
-const MOST_WAITING_BYTES = 1024 * 1024
+/** The buffer for lines that standard output does not take. Lines beyond it are dropped and counted. */
+const MAX_WAITING_BYTES = 1024 * 1024
 
-/** However it fares, requests go on: it never makes them wait, fail or run out of memory. */
+/** Standard output for the log. It never makes a request wait or fail, and its memory is bounded. */
 export function standardOutput(tellLost: (lines: number) => void): DestinationStream {
   let isExiting = false
-  // Before the destination's own last attempt: that would wait for a reader that stands still, and try a full volume for ever.
+  // Registered before pino's own exit handler, which would wait for a blocked reader and retry a full volume for ever.
   process.once('exit', () => {
     isExiting = true
   })
-  const destination = pino.destination({ sync: false, maxLength: MOST_WAITING_BYTES, retryEAGAIN: () => !isExiting })
+  const destination = pino.destination({ sync: false, maxLength: MAX_WAITING_BYTES, retryEAGAIN: () => !isExiting })
   let isFailing = false
   let lost = 0
   destination.on('error', () => {

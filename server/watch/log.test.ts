@@ -15,7 +15,7 @@ beforeEach(() => {
   lines.length = 0
 })
 
-test('what a request does carries its id in the log, after its answer too, and only that', async () => {
+test("log lines of a request carry its id, also after its answer, and no other request's", async () => {
   const ctx = await testContext()
   ctx.mail.send = async () => {
     await setTimeout(10)
@@ -36,12 +36,12 @@ test('what a request does carries its id in the log, after its answer too, and o
   expect(eventsOf()).toEqual(['alone'])
 })
 
-test('a line says its level, its time and what the caller gave, and nothing of the machine', () => {
+test('a log line has level, time and the given facts, and nothing about the machine', () => {
   log().info({ event: 'seen' })
   expect(lines).toEqual([{ level: 30, time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), event: 'seen' }])
 })
 
-test('below the chosen level nothing is written', () => {
+test('nothing is logged below the configured level', () => {
   const written: string[] = []
   const quiet = createLog('warn', { write: (line) => void written.push(line) })
   quiet.info({ event: 'detail' })
@@ -59,7 +59,7 @@ test('the process has one log, at the level of the settings, on standard output'
   processState.log = own
 })
 
-test('work that many requests share carries the id of none', () => {
+test('work that requests share carries no request id', () => {
   inRequest('first', () => {
     log().info({ event: 'own' })
     outsideRequest(() => log().info({ event: 'shared' }))
@@ -68,7 +68,7 @@ test('work that many requests share carries the id of none', () => {
   expect(eventsOf()).toEqual(['shared'])
 })
 
-test.each(['a', '7', 'Z', 'aZ09._-', 'x'.repeat(64)])('the harmless request id %s is taken over', (given) => {
+test.each(['a', '7', 'Z', 'aZ09._-', 'x'.repeat(64)])('the harmless request id %s is kept', (given) => {
   expect(requestIdOf(given)).toBe(given)
 })
 
@@ -84,7 +84,7 @@ test.each([
   ['one with a letter beyond ASCII', 'ä'],
   ['two', ['a', 'b']],
   ['one in a list', ['a']],
-])('in place of %s a request gets a new id', (_, given) => {
+])('%s is replaced by a new request id', (_, given) => {
   expect(requestIdOf(given)).toMatch(/^req_[A-Za-z0-9_-]{16}$/)
 })
 
@@ -94,7 +94,7 @@ test('new request ids do not repeat', () => {
   expect(ids.filter((id) => !/^req_[A-Za-z0-9_-]{16}$/.test(id))).toEqual([])
 })
 
-test('of an error its kind, code and place are told, never its message', () => {
+test('kind, code and place of an error are logged, never its message', () => {
   const address = 'ada@example.test'
   const error = Object.assign(new TypeError(`no ${address}\n    at ${address}`), { code: 23505, detail: address })
   expect(describeError(error)).toEqual({
@@ -109,13 +109,13 @@ test('of an error its kind, code and place are told, never its message', () => {
   })
 })
 
-test('of several errors the first one is described', () => {
+test('of an AggregateError the first error is described', () => {
   const first = Object.assign(new Error('no space left'), { code: 'ENOSPC' })
   const several = new AggregateError([first, new TypeError('other')], 'housekeeping failed')
   expect(describeError(several)).toEqual(describeError(first))
 })
 
-test('an error without a place, and what is no error, are described by their kind alone', () => {
+test('an error without a stack, and a thrown value that is no error, are described by their kind', () => {
   const bare = Object.assign(new Error('ada@example.test'), { stack: undefined })
   expect(describeError(bare)).toEqual({ kind: 'Error', code: undefined, at: undefined })
   const flat = Object.assign(new Error('ada@example.test'), { stack: 'Error: ada@example.test' })

@@ -1,12 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import pino, { type DestinationStream, type Logger } from 'pino'
-import { randomText } from '../adapters/random'
 import { getEnv } from '../env'
 import { processState } from '../process-state'
 import { standardOutput } from './log-destination'
 
 const { currentRequestId } = processState
 
-/** One JSON line an event on standard output. Callers pass ids and codes, never addresses, names, codes or tokens. */
+/** Writes one JSON line for each event to standard output. Callers pass ids and error codes, never addresses, names, verification codes or tokens. */
 export function log(): Logger {
   processState.log ??= createLog(getEnv().logLevel)
   return processState.log
@@ -23,23 +23,25 @@ const nameRequest = () => {
   return requestId ? { requestId } : {}
 }
 
-/** What the caller calls the request, where that is harmless; else a new name. */
+/** The caller's request id when it is harmless text, else a new one. */
 export function requestIdOf(given: string | string[] | null | undefined): string {
-  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : `req_${randomText(12)}`
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given)
+    ? given
+    : `req_${randomBytes(12).toString('base64url')}`
 }
 
-/** Every line that the work writes carries the request's id, also what goes on after the answer. */
+/** Every line that `work` logs carries the request's id, also after the answer was sent. */
 export const inRequest = <T>(requestId: string, work: () => T): T => currentRequestId.run(requestId, work)
 
-/** For what a request only happens to come by, such as a connection that many share. */
+/** Logs without a request's id: for events of something that requests share, such as a connection. */
 export const outsideRequest = <T>(work: () => T): T => currentRequestId.exit(work)
 
-/** What of an error may be logged: its kind and place. A message or a parameter could carry an address. */
+/** The parts of an error that may be logged. Its message and parameters are left out because they could carry an address. */
 export function describeError(error: unknown): { kind: string; code?: string; at?: string } {
   if (!(error instanceof Error)) return { kind: typeof error }
   if (error instanceof AggregateError && error.errors.length > 0) return describeError(error.errors[0])
   const code = 'code' in error ? String(error.code) : undefined
-  // The stack begins with the message, whose lines may look like places.
+  // The stack begins with the message, whose lines may look like stack frames.
   const at = error.stack
     ?.replace(error.message, '')
     .split('\n')

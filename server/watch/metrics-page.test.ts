@@ -37,7 +37,7 @@ const figure = (text: string, name: string) =>
       ?.split(' ')[1],
   )
 
-test('without the setting there is no such page', async () => {
+test('without METRICS_TOKEN the page does not exist', async () => {
   settings.metricsToken = undefined
   expect((await ask(`Bearer ${TOKEN}`)).status).toBe(404)
   expect((await ask('Bearer undefined')).status).toBe(404)
@@ -51,7 +51,7 @@ test('only the token opens it', async () => {
   expect([response.status, response.headers.get('Content-Type')]).toEqual([200, expect.stringContaining('text/plain')])
 })
 
-test('no answer of it is stored', async () => {
+test('no answer may be cached', async () => {
   const answers = [await ask(), await ask(`Bearer ${TOKEN}`)]
   settings.metricsToken = undefined
   answers.push(await ask())
@@ -85,7 +85,7 @@ test('silent applications are counted', async () => {
   expect(await read()).not.toContain(withdrawalId)
 })
 
-test('what is left to do is read when it is asked for, and left out where it cannot be read', async () => {
+test('the backlog is read for each request, and left out when it cannot be read', async () => {
   const { userId } = await givenUser(ctx)
   const at = ctx.clock.now()
   expect(figure(await read(), 'account_notices{state="waiting"}')).toBe(0)
@@ -97,7 +97,7 @@ test('what is left to do is read when it is asked for, and left out where it can
   expect(text).toContain('account_password_hashes{state="running"} 0')
 })
 
-test('a mail server or an engine that is away is a figure of its own, which goes back once it answers', async () => {
+test('account_degraded is 1 while the mail server or the engine is away, and 0 once it answers', async () => {
   const parts = async () => {
     const text = await read()
     return ['mail', 'engine'].map((part) => figure(text, `account_degraded{part="${part}"}`))

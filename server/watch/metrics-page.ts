@@ -10,12 +10,12 @@ import { metrics } from './metrics'
 
 const notStored = { 'Cache-Control': 'no-store' }
 
-/** Prometheus text for whoever holds METRICS_TOKEN; without the setting there is no such page. */
+/** The metrics in Prometheus' text format, for callers with METRICS_TOKEN. Without that setting the page does not exist. */
 export async function metricsPage(request: Request): Promise<Response> {
   const token = getEnv().metricsToken
   if (!token) return new Response('Not found', { status: 404, headers: notStored })
   const given = /^Bearer +(\S+)$/i.exec(request.headers.get('Authorization') ?? '')?.[1] ?? ''
-  // Equally long, whatever was sent.
+  // Both hashes have the same length, which timingSafeEqual needs.
   if (!timingSafeEqual(sha256(given), sha256(token))) {
     return new Response('Unauthorized', { status: 401, headers: { ...notStored, 'WWW-Authenticate': 'Bearer' } })
   }
@@ -34,7 +34,7 @@ async function readGauges() {
   passwords.set({ state: 'waiting' }, waiting)
   const health = await currentHealth()
   for (const part of ['mail', 'engine'] as const) degraded.set({ part }, health.degraded.includes(part) ? 1 : 0)
-  // A figure that cannot be read is left out: an old one would look like a good one.
+  // A gauge that cannot be read is left out, because its old value would look like a current one.
   steps.reset()
   notices.reset()
   deliveries.reset()

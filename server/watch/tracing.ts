@@ -1,7 +1,7 @@
 import { getEnv } from '../env'
 import { processState } from '../process-state'
 
-/** SpanKind.SERVER and SpanStatusCode.ERROR: as values they would load the package where no trace is wanted. */
+/** SpanKind.SERVER and SpanStatusCode.ERROR as numbers, because importing them would load the package where tracing is off. */
 const [SERVER, ERROR] = [1, 2]
 
 /**
@@ -26,7 +26,7 @@ export async function startTracing(): Promise<void> {
   processState.tracing = { tracer: provider.getTracer('user-account-service'), stop: () => provider.shutdown() }
 }
 
-/** Sends what is left. */
+/** Sends the spans that are still buffered. */
 export async function stopTracing(): Promise<void> {
   const tracing = processState.tracing
   processState.tracing = undefined
@@ -57,7 +57,7 @@ export function traceRequest({ requestId, method, operation, status, code, ms }:
   span?.end()
 }
 
-/** A piece of work as a span of its own. */
+/** Runs `work` in a span of its own. */
 export async function traced<T>(name: string, attributes: Record<string, string>, work: () => Promise<T>): Promise<T> {
   const span = processState.tracing?.tracer.startSpan(name, { attributes })
   try {

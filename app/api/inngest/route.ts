@@ -1,17 +1,14 @@
 import { serve } from 'inngest/next'
-import { inngest } from '@/inngest/client'
-import { processWithdrawal } from '@/inngest/functions/process-withdrawal'
-import { purgeRetained } from '@/inngest/functions/purge-retained-data'
-import { sendNotices } from '@/inngest/functions/send-notices'
-import { sweep } from '@/inngest/functions/sweep'
+import { FUNCTIONS } from '@/inngest/functions'
 import { engineOnly } from '@/server/adapters/engine'
-import { allowing } from '@/server/http/methods'
+import { inngest } from '@/server/adapters/inngest-client'
+import { refuseOtherMethods } from '@/server/http/methods'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing(
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = refuseOtherMethods(
   engineOnly(
     serve({
       client: inngest,
-      functions: [processWithdrawal, sweep, sendNotices, purgeRetained],
+      functions: FUNCTIONS,
       enableUnauthedSync: false,
     }),
   ),

@@ -1,4 +1,4 @@
-import { allowing } from '@/server/http/methods'
+import { refuseOtherMethods } from '@/server/http/methods'
 import { metricsPage } from '@/server/watch/metrics-page'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing({ GET: metricsPage })
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = refuseOtherMethods({ GET: metricsPage })

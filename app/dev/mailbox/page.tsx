@@ -2,8 +2,8 @@ import type { Metadata } from 'next'
 import { notFound } from 'next/navigation'
 import { MessageList } from '@/components/mailbox/message-list'
 import { MessageView } from '@/components/mailbox/message-view'
+import { ColumnPage } from '@/components/page'
 import { PageHeading } from '@/components/page-heading'
-import { SiteHeader } from '@/components/site-header'
 import { readMailbox } from '@/server/local/mailbox'
 
 export const metadata: Metadata = { title: 'Local mailbox' }
@@ -19,28 +19,21 @@ export default async function MailboxPage({ searchParams }: Props) {
   const chosen = messages.find((message) => message.id === id)
   const opened = chosen ?? messages[0]
   return (
-    <>
-      <SiteHeader account={null} link={{ href: '/settings/email', label: 'Settings' }} className="max-w-6xl" />
-      <main
-        id="content"
-        tabIndex={-1}
-        className="mx-auto w-full max-w-6xl flex-1 px-4 py-8 outline-none sm:px-6 lg:py-10"
-      >
-        <PageHeading
-          title="Local mailbox"
-          description="Without a mail server, every message that would have been sent is kept and shown here, the newest first."
-        />
-        {opened ? (
-          <div className="grid items-start gap-6 lg:grid-cols-[20rem_minmax(0,1fr)]">
-            <MessageList messages={messages} openedId={opened.id} isChosen={Boolean(chosen)} />
-            <MessageView message={opened} isChosen={Boolean(chosen)} />
-          </div>
-        ) : (
-          <p className="rounded-2xl border border-line border-dashed px-6 py-16 text-center text-ink-muted">
-            No message yet. Start a change of address in the settings, then reload this page.
-          </p>
-        )}
-      </main>
-    </>
+    <ColumnPage account={null} link={{ href: '/settings/email', label: 'Settings' }}>
+      <PageHeading
+        title="Local mailbox"
+        description="Without a mail server, every message that would have been sent is kept and shown here, the newest first."
+      />
+      {opened ? (
+        <div className="grid items-start gap-6 lg:grid-cols-[20rem_minmax(0,1fr)]">
+          <MessageList messages={messages} openedId={opened.id} isChosen={Boolean(chosen)} />
+          <MessageView message={opened} isChosen={Boolean(chosen)} />
+        </div>
+      ) : (
+        <p className="rounded-2xl border border-line border-dashed px-6 py-16 text-center text-ink-muted">
+          No message yet. Start a change of address in the settings, then reload this page.
+        </p>
+      )}
+    </ColumnPage>
   )
 }

@@ -14,7 +14,7 @@ const names: Record<string, string> = {
   withdrawalId: 'WITHDRAWAL_ID',
 }
 
-/** A call that works as pasted, once BASE, TOKEN and USER_ID are set. */
+/** A call that works as pasted when BASE, TOKEN and USER_ID are set. */
 export function curlExample({ method, path, scope, example }: Contract): string {
   const url = `$BASE/api/v1${path.replace(/\{(\w+)\}/g, (_, name: string) => `$${names[name] ?? name}`)}`
   const lines = [

@@ -3,8 +3,8 @@ import { CodeBlock } from '@/components/docs/code-block'
 import { Code, Described, type Row, Rows } from '@/components/docs/rows'
 import { Badge } from '@/components/ui/badge'
 import type { Contract } from '@/contract/define'
-import { ERRORS } from '@/contract/errors'
 import { curlExample } from './curl'
+import { ErrorRows } from './error-rows'
 
 interface JsonField {
   type?: string
@@ -12,6 +12,7 @@ interface JsonField {
   properties?: Record<string, JsonField>
   required?: string[]
   enum?: string[]
+  default?: string
   pattern?: string
   minLength?: number
   maxLength?: number
@@ -55,18 +56,7 @@ export function Operation({ contract }: { contract: Contract }) {
       </div>
 
       <h3 className="mt-8 mb-3 font-semibold">Errors</h3>
-      <Rows
-        rows={[...new Set([...contract.errors, contract.forbidden])].map((code) => ({
-          key: code,
-          name: code,
-          note: ERRORS[code].status,
-          text: (
-            <>
-              <strong>{ERRORS[code].message}.</strong> {ERRORS[code].details}
-            </>
-          ),
-        }))}
-      />
+      <ErrorRows codes={[...new Set([...contract.errors, contract.forbidden])]} />
     </section>
   )
 }
@@ -97,13 +87,21 @@ function fieldRows(schema: JsonField, prefix = ''): Row[] {
   ])
 }
 
-/** A longer one is for machines: the OpenAPI document has it. */
+/** A longer pattern is for machines, which read it in the OpenAPI document. */
 const MAX_SHOWN_PATTERN = 40
 
-/** What the description does not say already. */
-function rulesOf({ description = '', enum: choices, pattern, minLength, maxLength }: JsonField): string[] {
+/** The rules that the description does not name already. */
+function rulesOf({
+  description = '',
+  enum: choices,
+  default: preset,
+  pattern,
+  minLength,
+  maxLength,
+}: JsonField): string[] {
   const rules: string[] = []
   if (choices) rules.push(`One of ${choices.map((choice) => `\`${choice}\``).join(', ')}`)
+  if (preset !== undefined) rules.push(`Default \`${preset}\``)
   if (pattern && pattern.length <= MAX_SHOWN_PATTERN) rules.push(`Pattern \`${pattern}\``)
   if (maxLength !== undefined && !description.includes(String(maxLength)))
     rules.push(minLength === undefined ? `At most ${maxLength} characters` : `${minLength} to ${maxLength} characters`)

@@ -2,13 +2,17 @@ import type { Metadata } from 'next'
 import type { ReactNode } from 'react'
 import { CodeBlock } from '@/components/docs/code-block'
 import { Code, Rows } from '@/components/docs/rows'
+import { Main } from '@/components/main'
+import { Page } from '@/components/page'
 import { PageHeading } from '@/components/page-heading'
-import { SiteFooter } from '@/components/site-footer'
-import { SiteHeader } from '@/components/site-header'
+import { textLink } from '@/components/ui/text-link'
 import { SCOPES } from '@/contract/define'
 import { ERRORS, type ErrorCode } from '@/contract/errors'
 import { operations } from '@/contract/operations'
+import { MAX_BODY_BYTES } from '@/contract/vocabulary'
+import { systemContext } from '@/server/context'
 import { getEnv } from '@/server/env'
+import { ErrorRows } from './error-rows'
 import { Operation } from './operation'
 
 export const metadata: Metadata = { title: 'API documentation' }
@@ -34,10 +38,12 @@ const FAILURE = {
 
 const ofEveryEndpoint = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => /^(AUTH|REQUEST|RATE|SERVER)_/.test(code))
 
+const RETRY_AFTER = 1800
+
 export default function ApiDocumentationPage() {
+  const { change } = systemContext().limits
   return (
-    <>
-      <SiteHeader account={null} link={{ href: '/settings/email', label: 'Settings' }} />
+    <Page account={null} link={{ href: '/settings/email', label: 'Settings' }}>
       <div className="mx-auto grid w-full max-w-5xl flex-1 content-start gap-x-12 px-4 py-8 sm:px-6 lg:grid-cols-[12rem_minmax(0,1fr)] lg:py-12">
         <nav aria-label="On this page" className="max-lg:hidden">
           <ul className="sticky top-8 space-y-0.5 text-sm">
@@ -52,7 +58,7 @@ export default function ApiDocumentationPage() {
             <Entry id="errors" title="Errors of every endpoint" />
           </ul>
         </nav>
-        <main id="content" tabIndex={-1} className="min-w-0 space-y-12 outline-none">
+        <Main className="min-w-0 space-y-12">
           <div>
             <PageHeading
               title="API documentation"
@@ -60,7 +66,7 @@ export default function ApiDocumentationPage() {
             />
             <p className="text-ink-muted">
               For code generators and test tools, the whole contract as{' '}
-              <a href="/api/v1/openapi.json" className="font-medium text-accent underline underline-offset-3">
+              <a href="/api/v1/openapi.json" className={textLink}>
                 OpenAPI 3.1
               </a>
               . The examples below work as pasted, once these are set:
@@ -85,9 +91,9 @@ export default function ApiDocumentationPage() {
 
           <Chapter id="envelope" title="Answers">
             <p>
-              Bodies are JSON in UTF-8, 16 KiB at most; fields that an operation does not know are ignored. Times are
-              UTC, ISO 8601 with milliseconds. Every answer has one of two forms, and <Code>X-Request-Id</Code> names
-              the call when you ask for help.
+              Bodies are JSON in UTF-8, {MAX_BODY_BYTES / 1024} KiB at most; fields that an operation does not know are
+              ignored. Times are UTC, ISO 8601 with milliseconds. Every answer has one of two forms, and{' '}
+              <Code>X-Request-Id</Code> names the call when you ask for help.
             </p>
             <div className="grid gap-3 xl:grid-cols-2">
               <CodeBlock title="Success" label="the form of a success" code={JSON.stringify(SUCCESS, null, 2)} />
@@ -106,19 +112,19 @@ export default function ApiDocumentationPage() {
                 {
                   key: 'policy',
                   name: 'RateLimit-Policy',
-                  note: '"change";q=3;w=3600',
+                  note: `"change";q=${change.places};w=${change.windowMs / 1000}`,
                   text: 'The limit: q places in any w seconds.',
                 },
                 {
                   key: 'limit',
                   name: 'RateLimit',
-                  note: '"change";r=2;t=1800',
+                  note: `"change";r=${Math.max(change.places - 1, 0)};t=${RETRY_AFTER}`,
                   text: 'What is left: r places now, and t seconds until the next one comes free.',
                 },
                 {
                   key: 'retry',
                   name: 'Retry-After',
-                  note: '1800',
+                  note: RETRY_AFTER,
                   text: 'In whole seconds. After a 429, waiting exactly that long makes the next call pass; elsewhere it is a good guess.',
                 },
               ]}
@@ -139,23 +145,11 @@ export default function ApiDocumentationPage() {
           ))}
 
           <Chapter id="errors" title="Errors of every endpoint">
-            <Rows
-              rows={ofEveryEndpoint.map((code) => ({
-                key: code,
-                name: code,
-                note: ERRORS[code].status,
-                text: (
-                  <>
-                    <strong>{ERRORS[code].message}.</strong> {ERRORS[code].details}
-                  </>
-                ),
-              }))}
-            />
+            <ErrorRows codes={ofEveryEndpoint} />
           </Chapter>
-        </main>
+        </Main>
       </div>
-      <SiteFooter />
-    </>
+    </Page>
   )
 }
 

@@ -1,6 +1,7 @@
 import type { Metadata } from 'next'
 import { redirect } from 'next/navigation'
 import { PageHeading } from '@/components/page-heading'
+import { inWords } from '@/components/ui/duration'
 import { ToldApplications, WhatHappens, WhatStays } from '@/components/withdrawal/what-happens'
 import { WithdrawAccountForm } from '@/components/withdrawal/withdraw-account-form'
 import { previewWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
@@ -12,9 +13,13 @@ export const metadata: Metadata = { title: 'Withdraw account' }
 export default async function WithdrawAccountPage() {
   const session = await currentSession()
   if (!session) redirect('/sign-in?next=/settings/withdraw')
-  const { applications, pendingTransactions, retentionDays } = await previewWithdrawal(systemContext(), session.userId)
+  const { applications, pendingTransactions, retentionDays, steps } = await previewWithdrawal(
+    systemContext(),
+    session.userId,
+  )
+  const longestMs = Math.max(...steps.map(({ withinMs }) => withinMs))
   const explanation = [
-    <WhatHappens key="what-happens" retentionDays={retentionDays} />,
+    <WhatHappens key="what-happens" steps={steps} retentionDays={retentionDays} />,
     <ToldApplications key="applications" applications={applications} />,
     <WhatStays key="what-stays" retentionDays={retentionDays} today={systemContext().clock.now()} />,
   ]
@@ -25,6 +30,7 @@ export default async function WithdrawAccountPage() {
       email={session.emailStatus.current_email}
       pendingTransactions={pendingTransactions}
       retentionDays={retentionDays}
+      deletedWithin={inWords(longestMs / 1000)}
     />
   )
   return (
@@ -33,7 +39,7 @@ export default async function WithdrawAccountPage() {
         title="Withdraw account"
         description="This deletes your account and your data for good. It cannot be undone."
       />
-      {/* What stands in the way comes first; by its key the form keeps what was typed. */}
+      {/* Pending transactions come first, because they block the withdrawal. Its key keeps what was typed in the form. */}
       <div className="space-y-6">{pendingTransactions.length ? [form, ...explanation] : [...explanation, form]}</div>
     </>
   )

@@ -1,5 +1,6 @@
 import { deleteArchives } from '../../applications/archives'
-import { type DeletionStep, day } from './deletion-step'
+import { day } from '../../limits/durations'
+import type { DeletionStep } from './deletion-step'
 
 /** Archive cleanup, 1–7 days: archived copies and their key, logs and caches. */
 export const dataArchives: DeletionStep = {
@@ -7,7 +8,7 @@ export const dataArchives: DeletionStep = {
   firstStatus: 'pending',
   async before(ctx, userId) {
     await deleteArchives(ctx, userId)
-    await ctx.mail.forget(userId)
+    await ctx.mail.deleteMessages(userId)
   },
   erases: [
     { table: 'archives', category: 'archived_copies' },

@@ -44,7 +44,3 @@ export interface ErasingStep {
 }
 
 export type DeletionStep = RequestStep | ErasingStep
-
-export const minute = 60_000
-export const hour = 60 * minute
-export const day = 24 * hour

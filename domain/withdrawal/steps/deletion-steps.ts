@@ -1,4 +1,4 @@
-import type { Step } from '@/contract/withdrawal'
+import { STEPS, type Step } from '@/contract/withdrawal'
 import { dataArchives } from './data-archives'
 import type { DeletionStep } from './deletion-step'
 import { sessionRevocation } from './session-revocation'
@@ -12,3 +12,12 @@ export const DELETION_STEPS: Record<Step, DeletionStep> = {
   third_party_integrations: thirdPartyIntegrations,
   data_archives: dataArchives,
 }
+
+/** False also for a step that only newer instances know. */
+export const waitsForApplications = (step: Step): boolean =>
+  Object.hasOwn(DELETION_STEPS, step) && 'waitsForApplications' in DELETION_STEPS[step]
+
+/** The steps that wait for applications, as a list of SQL. */
+export const WAITING_STEPS = STEPS.filter(waitsForApplications)
+  .map((step) => `'${step}'`)
+  .join(', ')

@@ -1,4 +1,5 @@
-import { type DeletionStep, day, hour } from './deletion-step'
+import { day, hour } from '../../limits/durations'
+import type { DeletionStep } from './deletion-step'
 
 /** Third-party integration, 1–24 hours: applications are told, and what is shared with them is deleted. */
 export const thirdPartyIntegrations: DeletionStep = {

@@ -1,4 +1,5 @@
-import { type DeletionStep, hour, minute } from './deletion-step'
+import { hour, minute } from '../../limits/durations'
+import type { DeletionStep } from './deletion-step'
 
 /** Data deletion, 5–60 minutes: profile, credentials and preferences. */
 export const userProfile: DeletionStep = {

@@ -1,4 +1,4 @@
-import { allowing } from '@/server/http/methods'
+import { refuseOtherMethods } from '@/server/http/methods'
 import { serveAuth } from '@/server/pages/sign-in'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing({ GET: serveAuth, POST: serveAuth })
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = refuseOtherMethods({ GET: serveAuth, POST: serveAuth })

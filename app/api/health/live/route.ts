@@ -1,4 +1,4 @@
-import { allowing } from '@/server/http/methods'
+import { refuseOtherMethods } from '@/server/http/methods'
 import { live } from '@/server/watch/health'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing({ GET: live })
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = refuseOtherMethods({ GET: live })

@@ -1,4 +1,4 @@
-import { allowing } from '@/server/http/methods'
+import { refuseOtherMethods } from '@/server/http/methods'
 import { retryAsOperator } from '@/server/pages/operator'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = allowing({ POST: retryAsOperator })
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = refuseOtherMethods({ POST: retryAsOperator })

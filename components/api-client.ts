@@ -1,8 +1,10 @@
 'use client'
 
 import { z } from 'zod'
-import { createClient } from '@/contract/client'
+import { type ClientOptions, createClient } from '@/contract/client'
+import type { Answer, Body } from '@/contract/define'
 import { ApiError, noAnswer } from '@/contract/errors'
+import { OPERATIONS, type OperationName } from '@/contract/operations'
 import { fetchOnServerClock, serverNow } from './ui/server-clock'
 
 const signedIn = z.object({
@@ -12,14 +14,14 @@ const signedIn = z.object({
 })
 type SignedIn = z.infer<typeof signedIn>
 
-// In this module's memory only: never in storage, where other scripts and later visitors could read it.
+// In this module's memory only, because other scripts and later visitors could read any storage.
 let session: SignedIn | undefined
 let asking: Promise<SignedIn> | undefined
 
 const isFresh = (held: SignedIn) => Date.parse(held.accessTokenExpiresAt) - serverNow() > 60_000
 
 async function askForSession(): Promise<SignedIn> {
-  // Not next-auth's getSession(): it answers null for a lost connection too, which is no reason to sign in again.
+  // Not next-auth's getSession(): it answers null for a lost connection too, and then nobody has to sign in again.
   const response = await fetchOnServerClock('/api/auth/session', { cache: 'no-store' }).catch(() => undefined)
   const answer: unknown = await response?.json().catch(() => undefined)
   if (!response?.ok || answer === undefined) throw noAnswer()
@@ -30,12 +32,12 @@ async function askForSession(): Promise<SignedIn> {
   throw new ApiError('AUTH_001', 'Your session has ended. Sign in again.', 0)
 }
 
-/** After a new sign-in: the next call asks for the token of that session. */
+/** After a new sign-in the next call has to ask for the token of that session. */
 export function forgetSession() {
   session = undefined
 }
 
-async function accessToken(): Promise<string> {
+async function sessionToken(): Promise<string> {
   if (session && isFresh(session)) return session.accessToken
   asking ??= askForSession().finally(() => {
     asking = undefined
@@ -44,15 +46,28 @@ async function accessToken(): Promise<string> {
   return session.accessToken
 }
 
-const client = createClient({ accessToken, fetch: fetchOnServerClock })
+type Operations = typeof OPERATIONS
 
-/** Calls the service as the person signed in here; a token that ended early is renewed once. */
-export const call: typeof client = async (contract, params, body) => {
+/** Calls an operation with the given token. */
+export const callWith = <Name extends OperationName>(
+  accessToken: ClientOptions['accessToken'],
+  name: Name,
+  params: z.input<Operations[Name]['params']>,
+  body?: Body<Operations[Name]>,
+): Promise<Answer<Operations[Name]>> =>
+  createClient({ accessToken, fetch: fetchOnServerClock })(OPERATIONS[name], params, body)
+
+/** Calls an operation as the person signed in here. A token that was refused is renewed once. */
+export async function call<Name extends OperationName>(
+  name: Name,
+  params: z.input<Operations[Name]['params']>,
+  body?: Body<Operations[Name]>,
+): Promise<Answer<Operations[Name]>> {
   try {
-    return await client(contract, params, body)
+    return await callWith(sessionToken, name, params, body)
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'AUTH_001' && error.status === 401)) throw error
     session = undefined
-    return client(contract, params, body)
+    return callWith(sessionToken, name, params, body)
   }
 }

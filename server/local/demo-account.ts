@@ -2,26 +2,27 @@ import { createUser } from '@/domain/access/user'
 import { writeArchive } from '@/domain/applications/archives'
 import { connectApp, registerApp } from '@/domain/applications/deliver'
 import { addTransaction } from '@/domain/applications/transactions'
-import { type SystemContext, statement } from '@/domain/context'
+import type { SystemContext } from '@/domain/context'
 import { WITHDRAWAL_STARTED } from '@/domain/queue/events'
+import { statement } from '@/domain/sql'
 
 const DEMO = { email: 'demo@example.com', password: 'correct horse battery', name: 'Demo Person' }
 
-const USED = statement(
+const readUse = statement<{ email: string }, { used: boolean; there: boolean }>(
   'demo_user',
-  `SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM withdrawals) AS used,
-          EXISTS (SELECT FROM users WHERE email_key = $1) AS there`,
+  (v) => `SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM withdrawals) AS used,
+          EXISTS (SELECT FROM users WHERE email_key = ${v.email}) AS there`,
 )
 
-/** On the first run of a local service. Answers the sign-in to print, for as long as the demo account is there. */
+/** Creates the demo account on the first local start. Returns its sign-in while the account exists. */
 export async function seedDemoUser(ctx: SystemContext): Promise<{ email: string; password: string } | null> {
-  const [state] = await ctx.sql<{ used: boolean; there: boolean }>(USED, [DEMO.email])
+  const [state] = await ctx.sql(readUse, { email: DEMO.email })
   if (state?.used) return state.there ? DEMO : null
   await fillDemoUser(ctx, await createUser(ctx, { ...DEMO, emailVerified: true }))
   return DEMO
 }
 
-/** Something in every table, so that a person can watch it go. */
+/** Adds rows to every table, so that a person can watch their deletion. */
 async function fillDemoUser(ctx: SystemContext, userId: string) {
   const at = ctx.clock.now()
   const id = (prefix: string) => ctx.secrets.randomId(prefix)
@@ -36,7 +37,7 @@ async function fillDemoUser(ctx: SystemContext, userId: string) {
   })
   const appId = await registerApp(ctx, {
     name: 'Demo Calendar',
-    // Who does not start examples/connected-application.ts sees how an application that does not answer is tried again.
+    // Nothing listens here until examples/connected-application.ts runs; until then the retries can be watched.
     endpoint: 'http://127.0.0.1:4711/account-events',
     secret: 'whsec_c2lnbnMtZm9yLXRoZS1kZW1vLWNhbGVuZGFy',
     events: [WITHDRAWAL_STARTED],

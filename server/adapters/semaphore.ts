@@ -1,15 +1,15 @@
-export interface Gate {
-  /** Rejects with EBUSY when the turn does not come in time. Who has entered has to leave. */
-  enter(): Promise<void>
-  leave(): void
+export interface Semaphore {
+  /** Rejects with EBUSY when no permit comes free in time. Each permit must be released. */
+  acquire(): Promise<void>
+  release(): void
 }
 
-/** So many at once; who comes later enters in the order of arrival. */
-export function createGate(places: number, mostWaitMs: number): Gate {
-  let free = places
+/** Gives out `permits` at once; callers beyond them wait in the order of their arrival, for `maxWaitMs` at most. */
+export function createSemaphore(permits: number, maxWaitMs: number): Semaphore {
+  let free = permits
   const waiting = new Set<() => void>()
   return {
-    enter() {
+    acquire() {
       if (free > 0) {
         free--
         return Promise.resolve()
@@ -19,7 +19,7 @@ export function createGate(places: number, mostWaitMs: number): Gate {
         waiting.delete(begin)
         reject(Object.assign(new Error('busy'), { code: 'EBUSY' }))
       }
-      const timer = setTimeout(giveUp, mostWaitMs).unref()
+      const timer = setTimeout(giveUp, maxWaitMs).unref()
       const begin = () => {
         clearTimeout(timer)
         resolve()
@@ -27,7 +27,7 @@ export function createGate(places: number, mostWaitMs: number): Gate {
       waiting.add(begin)
       return promise
     },
-    leave() {
+    release() {
       const [next] = waiting
       if (next) waiting.delete(next)
       else free++

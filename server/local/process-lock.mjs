@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * What tells a running process from a later one with the same number: its start time where /proc has it, else ''.
+ * Distinguishes a running process from a later one with the same id: its start time where /proc has it, else ''.
  * Null when there is no such process.
  * @param {number} pid
  * @returns {string | null}
@@ -27,7 +27,7 @@ export function processStamp(pid) {
 
 /**
  * @param {number} pid
- * @param {string} stamp as processStamp gave it when the number was written down
+ * @param {string} stamp the result of processStamp when the id was written down
  */
 export function isSameProcess(pid, stamp) {
   const now = processStamp(pid)
@@ -47,7 +47,7 @@ export async function withLock(path, action, onWait) {
   for (let waiting = false; !tryLock(path); waiting = true) {
     const holder = readHolder(path)
     if (holder && !isSameProcess(holder.pid, holder.stamp)) {
-      // Only who holds the lock named after the dead holder may remove its file: two breakers cannot hit a new lock.
+      // Only the holder of a second lock, named after the dead holder, may remove the file: so nobody removes a new lock by mistake.
       await withLock(`${path}.${holder.id}`, async () => {
         if (readHolder(path)?.id === holder.id) rmSync(path, { force: true })
       })
@@ -68,7 +68,7 @@ function tryLock(path) {
   const draft = `${path}.${id}.draft`
   writeFileSync(draft, `${process.pid} ${processStamp(process.pid)} ${id}`)
   try {
-    // A link appears together with its content, so nobody ever reads a half-written lock.
+    // A link appears together with its content, so nobody reads a partial lock file.
     linkSync(draft, path)
     return true
   } catch (error) {

@@ -1,5 +1,5 @@
-/** Libraries read a body as the JSON it says it is, and throw; Next would answer with a 500 and print the first characters. */
-export const refuseMalformed =
+/** Libraries throw a SyntaxError when a body is declared as JSON and is not. Next would answer 500 and log the body's first characters. */
+export const answerInvalidJson =
   (status: number) =>
   (error: unknown): Response => {
     if (!(error instanceof SyntaxError)) throw error

@@ -1,0 +1,50 @@
+'use client'
+
+import type { ComponentProps, ReactNode, SubmitEventHandler } from 'react'
+import { preloadContract } from './load-contract'
+import { Button } from './ui/button'
+import { Card, CardBody, CardFooter, CardHeader } from './ui/card'
+import { ErrorAlert } from './ui/error-alert'
+
+interface FormCardProps extends Omit<ComponentProps<typeof CardHeader>, 'aside'> {
+  onSubmit: SubmitEventHandler<HTMLFormElement>
+  /** The refusal that belongs to no field. */
+  error: string | undefined
+  /** Beside the button. */
+  note?: ReactNode
+  submit: string
+  pending?: boolean
+  /** The space between the fields. */
+  bodyClassName: string
+  children: ReactNode
+}
+
+/** A card that is one form: its fields, the refusal, and the button that sends it. */
+export function FormCard({
+  onSubmit,
+  error,
+  note,
+  submit,
+  pending,
+  bodyClassName,
+  children,
+  ...header
+}: FormCardProps) {
+  return (
+    <Card>
+      <form method="post" noValidate onFocus={preloadContract} onSubmit={onSubmit}>
+        <CardHeader {...header} />
+        <CardBody className={bodyClassName}>
+          {children}
+          <ErrorAlert>{error}</ErrorAlert>
+        </CardBody>
+        <CardFooter className={note ? undefined : 'justify-end'}>
+          {note && <p className="text-ink-muted text-sm">{note}</p>}
+          <Button type="submit" pending={pending} className="w-full sm:w-auto">
+            {submit}
+          </Button>
+        </CardFooter>
+      </form>
+    </Card>
+  )
+}

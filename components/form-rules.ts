@@ -1,0 +1,6 @@
+'use client'
+
+/** The rules of all forms, in the chunk that `load-contract.ts` loads. */
+export { createTokenRules } from './access/create-token-rules'
+export { changeEmailRules, codeRules } from './email/rules'
+export { withdrawRules } from './withdrawal/withdraw-rules'

@@ -1,0 +1,30 @@
+'use client'
+
+import type { FieldValues, Resolver } from 'react-hook-form'
+import { noAnswer } from '@/contract/errors'
+
+// zod, the contract and its client come in chunks of their own: with the first call, or when a form gets the focus. A first visit is
+// lighter without them.
+const orNoAnswer = <Module>(loading: Promise<Module>): Promise<Module> =>
+  loading.catch(() => {
+    throw noAnswer()
+  })
+
+export const loadCalls = () => orNoAnswer(import('./api-client'))
+const loadRules = () => orNoAnswer(import('./form-rules'))
+
+export const preloadContract = () => void Promise.all([loadCalls(), loadRules()]).catch(() => {})
+
+type Calls = typeof import('./api-client')
+type Rules = typeof import('./form-rules')
+
+/** Calls an operation as the person signed in here: `call('changeEmail', { userId }, body)`. */
+export const call: Calls['call'] = async (name, params, body) => (await loadCalls()).call(name, params, body)
+
+/** A form's rules. If they cannot be loaded, every value passes, and the call that follows reports the fault. */
+export const rulesOf =
+  <Values extends FieldValues>(pick: (rules: Rules) => Resolver<Values>): Resolver<Values> =>
+  async (values, context, options) => {
+    const rules = await loadRules().catch(() => null)
+    return rules ? pick(rules)(values, context, options) : { values, errors: {} }
+  }

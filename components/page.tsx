@@ -1,0 +1,34 @@
+import type { ComponentProps, ReactNode } from 'react'
+import { centeredColumn, Main } from './main'
+import { SiteFooter } from './site-footer'
+import { SiteHeader } from './site-header'
+import { cn } from './ui/class-names'
+
+/** The header and the footer of a page, around its content. */
+export function Page({ children, ...header }: ComponentProps<typeof SiteHeader> & { children: ReactNode }) {
+  return (
+    <>
+      <SiteHeader {...header} />
+      {children}
+      <SiteFooter />
+    </>
+  )
+}
+
+/** A page of one column. */
+export const ColumnPage = ({
+  className,
+  children,
+  ...header
+}: ComponentProps<typeof Page> & { className?: string }) => (
+  <Page {...header}>
+    <Main className={cn('mx-auto w-full max-w-5xl flex-1 px-4 py-8 sm:px-6 lg:py-12', className)}>{children}</Main>
+  </Page>
+)
+
+/** One card in the middle, for a page with one thing to do. */
+export const CenteredPage = ({ children, ...header }: ComponentProps<typeof Page>) => (
+  <Page {...header}>
+    <Main className={cn(centeredColumn, 'sm:py-16')}>{children}</Main>
+  </Page>
+)

@@ -1,0 +1,11 @@
+import type { EngineEventName } from '@/domain/queue/outbox'
+import { SCHEDULED } from './functions/due-work'
+import { processWithdrawal } from './functions/process-withdrawal'
+
+/** What each event wakes. The scheduled function of the same job runs what a lost event leaves behind. */
+const WOKEN: Record<EngineEventName, typeof processWithdrawal> = {
+  'account/withdrawal.started': processWithdrawal,
+}
+
+/** All functions of the engine. */
+export const FUNCTIONS = [...Object.values(WOKEN), ...Object.values(SCHEDULED)]

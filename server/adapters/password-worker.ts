@@ -1,0 +1,25 @@
+import { readlinkSync } from 'node:fs'
+import { setPriority } from 'node:os'
+import { parentPort, workerData } from 'node:worker_threads'
+import { hashSync } from '@node-rs/argon2'
+import { checkPassword } from './password-checks.ts'
+
+/** With a hash the password is compared with it, otherwise hashed. */
+export interface PasswordJob {
+  password: string
+  hashed?: string
+}
+
+// Lower priority than the event loop, so that reads stay fast when all cores are busy. Only Linux has priorities of threads.
+try {
+  setPriority(Number(readlinkSync('/proc/thread-self').split('/').pop()), 5)
+} catch {}
+
+parentPort?.on('message', ({ id, job: { password, hashed } }: { id: number; job: PasswordJob }) => {
+  try {
+    const result = hashed === undefined ? hashSync(password, workerData) : checkPassword(hashed, password)
+    parentPort?.postMessage({ id, result })
+  } catch (error) {
+    parentPort?.postMessage({ id, error })
+  }
+})

@@ -79,7 +79,12 @@ test('a change of the address checks a foreign hash, renews it and goes on', asy
   const ctx = await testContext()
   const user = await givenForeigner(ctx)
   const as = await asUser(ctx, { ...user, sessionId: await givenSession(ctx, user.userId) })
-  const input = { userId: user.userId, new_email: `new-${user.email}`, current_password: user.password }
+  const input = {
+    userId: user.userId,
+    new_email: `new-${user.email}`,
+    current_password: user.password,
+    verification_method: 'email_code' as const,
+  }
   await expect(changeEmail(as, { ...input, current_password: 'wrong' })).rejects.toMatchObject({ code: 'EMAIL_007' })
   await ctx.settle()
   expect(await isOwn(ctx, user.userId)).toBe(false)

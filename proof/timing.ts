@@ -38,9 +38,14 @@ function distinguishability(first: number[], second: number[]): number {
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 /** Alternately, after a few that warm up; nothing tells them apart but, at most, a small part of what a call takes. */
-async function expectAlike(what: string, first: () => Promise<unknown>, second: () => Promise<unknown>) {
+async function expectAlike(
+  what: string,
+  first: () => Promise<unknown>,
+  second: () => Promise<unknown>,
+  samples = SAMPLES,
+) {
   const times: [number[], number[]] = [[], []]
-  for (let round = -20; round < SAMPLES; round++) {
+  for (let round = -20; round < samples; round++) {
     const order = round % 2 ? [0, 1] : [1, 0]
     for (const kind of order) {
       const startedAt = performance.now()
@@ -160,11 +165,13 @@ test(
     let turn = 0
     const wrong = (of: Person[]) => signIn(of[turn++ % of.length]?.email ?? '', 'not the password')
     const nobody = () => signIn(`old-x${Math.random().toString(16).slice(2, 17).padEnd(15, '0')}x@example.test`, 'x')
-    await expectAlike('sign-in, foreign hash and nobody', () => wrong(foreign), nobody)
-    await expectAlike('sign-in, own hash and nobody', () => wrong(own), nobody)
-    for (const form of [0, 1, 2, 3, 4]) {
+    // Each of these sign-ins is held back as long as the slowest check takes.
+    const samples = Math.ceil(SAMPLES / 8)
+    await expectAlike('sign-in, foreign hash and nobody', () => wrong(foreign), nobody, samples)
+    await expectAlike('sign-in, own hash and nobody', () => wrong(own), nobody, samples)
+    for (const form of [0, 2]) {
       const same = foreign.filter((_, n) => n % 5 === form)
-      await expectAlike(`sign-in, form ${form} and nobody`, () => wrong(same), nobody)
+      await expectAlike(`sign-in, form ${form} and nobody`, () => wrong(same), nobody, samples)
     }
   },
 )

@@ -130,3 +130,20 @@ test('a failure affects its own job only, and a dead thread is replaced', async 
   queues[1]?.[0]?.end(true)
   expect(await third).toBe(true)
 })
+
+test('an answer that is held back waits longer once a check has taken longer, and never four times as long', async () => {
+  const { queues, passwords } = heldThreads()
+  const timed = async (checkMs: number) => {
+    const begun = performance.now()
+    const answer = passwords.verify('hash', 'password', 50)
+    await new Promise((resolve) => setTimeout(resolve, checkMs))
+    for (const { end } of queues.flat()) end(true)
+    await answer
+    return performance.now() - begun
+  }
+  expect(await timed(0)).toBeGreaterThanOrEqual(49)
+  await timed(120)
+  expect(await timed(0)).toBeGreaterThanOrEqual(115)
+  await timed(400)
+  expect(await timed(0)).toBeLessThan(390)
+})

@@ -10,6 +10,9 @@ const NOBODYS = '$argon2id$v=19$m=12288,t=3,p=1$42a420T/Xlspq9SkWkMikQ$EfitoyZ6q
 /** At most four, because each thread takes about 17 MiB. */
 const MAX_THREADS = Math.min(4, Math.max(1, availableParallelism() - 1))
 const MAX_WAITING = 500
+/** One check that took very long does not hold all others back for as long. */
+const MAX_RAISE = 4
+const HELD_DECAY = 0.99
 
 export interface PasswordQueue extends Passwords {
   load(): { running: number; waiting: number }
@@ -18,6 +21,7 @@ export interface PasswordQueue extends Passwords {
 /** Hashes in threads and leaves one core to everything else. A call is refused when the queue is full. */
 export function createPasswords(startThread = startPasswordThread, maxThreads = MAX_THREADS): PasswordQueue {
   const threads: { run: ReturnType<typeof startThread>['run']; jobs: number; idleSince: number }[] = []
+  let heldMs = 0
   const total = () => threads.reduce((sum, { jobs }) => sum + jobs, 0)
 
   function leastBusy() {
@@ -50,7 +54,11 @@ export function createPasswords(startThread = startPasswordThread, maxThreads = 
     hash: async (password) => String((await inTurn({ password })).result),
     async verify(hashed, password, notBeforeMs = 0) {
       const { result, beganAt } = await inTurn({ password, hashed: hashed ?? NOBODYS })
-      const leftMs = notBeforeMs - (performance.now() - beganAt)
+      const tookMs = performance.now() - beganAt
+      // Where the machine has become busier since it was measured, what a slow check takes now holds for the next ones too.
+      if (notBeforeMs > 0)
+        heldMs = Math.min(MAX_RAISE * notBeforeMs, Math.max(notBeforeMs, tookMs, heldMs * HELD_DECAY))
+      const leftMs = notBeforeMs > 0 ? heldMs - tookMs : 0
       if (leftMs > 0) await sleep(leftMs)
       return result === true && hashed !== undefined
     },

@@ -56,6 +56,8 @@ test('a change notice that the mail server refuses is sent later, once', async (
   const pending = await givenPendingChange(ctx, user)
   ctx.mailServer.accepts = false
   expect(await verify(ctx, user, pending)).toMatchObject({ notification_sent: false })
+  // The attempt is noted after the answer.
+  await ctx.settle()
   ctx.mailServer.accepts = true
   const before = ctx.mailbox.length
   await sendDueNotices(ctx)

@@ -6,6 +6,7 @@ import {
   changeInput,
   givenPendingChange,
   givenUser,
+  heldUp,
   outcomeOf,
   type TestContext,
   type TestUser,
@@ -19,6 +20,7 @@ import { signOut } from '../access/sessions'
 import { setPassword } from '../access/user'
 import type { Credential } from '../context'
 import { pseudonymousBucket } from '../limits/buckets'
+import { statement } from '../sql'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { changeEmail } from './change-email'
 import { getEmailStatus } from './get-email-status'
@@ -465,4 +467,24 @@ test('a lost race for the one pending place is run again, as often as there can 
   const often = [lostRace(), lostRace(), lostRace(), lostRace()]
   await expect(change(givenFailures(ctx, often), user, `b-${user.email}`)).rejects.toThrow('duplicate key')
   expect(often).toHaveLength(1)
+})
+
+test('a change to an address that the account verifies while the change waits for its lock opens nothing', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const newEmail = `new-${user.email}`
+  const input = changeInput(user, newEmail)
+  const caller = await asUser(ctx, user)
+  const verified = statement<{ email: string; userId: string }>(
+    'verify-meanwhile',
+    (v) => `UPDATE users SET email = ${v.email}, email_key = ${v.email} WHERE id = ${v.userId}`,
+  )
+  const outcome = await heldUp(
+    ctx,
+    ['users', user.userId],
+    () => outcomeOf(changeEmail(caller, input)),
+    (sql) => sql(verified, { email: newEmail, userId: user.userId }),
+  )
+  expect(outcome).toBe('EMAIL_002')
+  expect(await ctx.db.emailChangeRequest.count({ where: { userId: user.userId } })).toBe(0)
 })

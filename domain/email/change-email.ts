@@ -97,10 +97,12 @@ interface OpenedRow {
  * caller's row is locked after the account's, as those who end it do.
  */
 const recheckedAccount = (v: Placeholders<Open>) => `locked AS (
-     SELECT id, email, email_key FROM users
+     SELECT id, email, email_key, email_verified_at FROM users
      WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL FOR NO KEY UPDATE
    ), taken AS (
-     SELECT FROM locked WHERE ${isTaken(v)}
+     -- The locked row is newer than what the rest of the statement sees: a verification may have come before the lock.
+     SELECT FROM locked
+     WHERE (email_key = ${v.newEmailKey} AND email_verified_at IS NOT NULL) OR ${isTaken(v)}
    ), session AS (
      SELECT s.id FROM locked JOIN sessions s ON s.id = ${v.callerId} AND s.revoked_at IS NULL FOR SHARE OF s
    ), token AS (

@@ -11,7 +11,7 @@ import { cancelEmailChange, changeEmail, getEmailStatus, resendVerification, ver
 import { getWithdrawalStatus, withdrawAccount } from './withdrawal'
 
 /** Every operation of the API, in the order in which it is described. */
-export const operations: readonly Contract[] = [
+const described = [
   changeEmail,
   verifyEmail,
   getEmailStatus,
@@ -25,4 +25,7 @@ export const operations: readonly Contract[] = [
   listSessions,
   endSession,
   endOtherSessions,
-]
+] as const
+
+export type OperationName = (typeof described)[number]['name']
+export const operations: readonly (Contract & { name: OperationName })[] = described

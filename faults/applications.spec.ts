@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { Application, accept, answer, type Script } from './application'
 import { expectFullEnd, placesOf } from './ending'
 import { givenPerson, givenPlainPerson, withdraw } from './person'
-import { isMarked, until } from './until'
-import { givenWorld } from './world'
+import { until } from './until'
+import { givenWorld, isMarked } from './world'
 
 const firstThen =
   (fault: (response: ServerResponse) => unknown, times = 1): Script =>

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'vitest'
 import type { Person } from './person'
-import { isMarked, until } from './until'
-import type { World } from './world'
+import { until } from './until'
+import { isMarked, type World } from './world'
 
 interface Expected {
   person: Person

@@ -13,8 +13,8 @@ import {
   withdraw,
   withdrawalStatus,
 } from './person'
-import { until, untilNothingWaitsToBeSent } from './until'
-import { givenWorld, KEYS, type World } from './world'
+import { until } from './until'
+import { givenWorld, KEYS, untilNothingWaitsToBeSent, type World } from './world'
 
 const NEW = { AUTH_SECRET: 'auth-secret-of-next-year', CODE_SECRET: 'code-secret-of-next-year' }
 const BOTH = {

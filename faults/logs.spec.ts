@@ -14,8 +14,8 @@ import {
   verifyEmail,
   withdraw,
 } from './person'
-import { until, untilNothingWaitsToBeSent } from './until'
-import { givenWorld, type World } from './world'
+import { until } from './until'
+import { givenWorld, untilNothingWaitsToBeSent, type World } from './world'
 
 test('F21 requests go on and a withdrawal completes when the reader of the log is gone', async (context) => {
   const world = await givenWorld(context)

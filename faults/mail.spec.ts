@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { expectFullEnd } from './ending'
 import { changeEmail, emailStatus, givenPerson, givenPlainPerson, mailedCode, verifyEmail, withdraw } from './person'
-import { until, untilNothingWaitsToBeSent } from './until'
-import { givenWorld, type World } from './world'
+import { until } from './until'
+import { givenWorld, untilNothingWaitsToBeSent, type World } from './world'
 
 const WITHDRAWN = 'Account Withdrawal Started'
 const CHANGED = 'Email Address Changed'

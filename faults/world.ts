@@ -9,6 +9,7 @@ import { Engine, type Fate } from './engine'
 import { Instance } from './instance'
 import { MailServer } from './mail-server'
 import { FAULTS_DIR } from './settings'
+import { until } from './until'
 
 export const KEYS = {
   AUTH_SECRET: 'auth-secret-of-the-fault-tests',
@@ -125,4 +126,16 @@ export const blockedOn = async (world: World, statement: string): Promise<number
     [`%${statement}%`],
   )
   return rows.map(({ pid }) => pid)
+}
+
+export const untilNothingWaitsToBeSent = (world: World): Promise<boolean> =>
+  until('nothing waits to be sent', async () => {
+    const rows = await world.query('SELECT FROM notices WHERE due_at IS NOT NULL')
+    return rows.length === 0
+  })
+
+/** Whether this withdrawal has come so far. */
+export async function isMarked(world: World, id: string, column: 'completed_at' | 'purged_at'): Promise<boolean> {
+  const rows = await world.query(`SELECT FROM withdrawals WHERE id = $1 AND ${column} IS NOT NULL`, [id])
+  return rows.length === 1
 }

@@ -11,21 +11,26 @@ import * as sessions from '@/app/api/v1/users/[userId]/sessions/route'
 import * as withdraw from '@/app/api/v1/users/[userId]/withdraw/route'
 import * as withdrawal from '@/app/api/v1/users/[userId]/withdrawal/[withdrawalId]/route'
 import { AppError } from '@/contract/errors'
-import { allowed, type Endpoint, findEndpoint, type RouteHandler, refuse } from './endpoint'
+import type { OperationName } from '@/contract/operations'
+import { allowed, type Endpoint, findEndpoint, refuse } from './endpoint'
 
-const ROUTES = [
-  change,
-  cancel,
-  verify,
-  status,
-  resend,
-  withdraw,
-  withdrawal,
-  accessTokens,
-  accessToken,
-  sessions,
-  session,
-]
+/** The handler of each operation; an operation without its own handler does not compile. */
+const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { name: Name } } } } = {
+  changeEmail: change.POST,
+  verifyEmail: verify.POST,
+  getEmailStatus: status.GET,
+  resendVerification: resend.POST,
+  cancelEmailChange: cancel.DELETE,
+  withdrawAccount: withdraw.POST,
+  getWithdrawalStatus: withdrawal.GET,
+  createAccessToken: accessTokens.POST,
+  listAccessTokens: accessTokens.GET,
+  revokeAccessToken: accessToken.DELETE,
+  listSessions: sessions.GET,
+  endSession: session.DELETE,
+
+  endOtherSessions: sessions.DELETE,
+}
 
 interface Path {
   pattern: RegExp
@@ -33,7 +38,8 @@ interface Path {
   endpoints: Endpoint[]
 }
 
-const paths = ROUTES.map(toPath)
+const endpoints = Object.values(ROUTES).map(({ endpoint }): Endpoint => endpoint)
+const paths = [...Map.groupBy(endpoints, ({ contract }) => contract.path)].map(toPath)
 
 /** The whole of /api/v1 as one function, for mounting before Next: the same route files, the same answers. */
 export async function api(request: Request, ip: string): Promise<Response> {
@@ -57,9 +63,7 @@ export const badRequest = (): Response =>
     new AppError('REQUEST_001', 'The request could not be read. Check its Host header.'),
   )
 
-function toPath(handlers: Record<string, RouteHandler>): Path {
-  const endpoints = [...new Set(Object.values(handlers).flatMap(({ endpoint }) => endpoint ?? []))]
-  const template = endpoints[0]?.contract.path ?? ''
+function toPath([template, endpoints]: [template: string, endpoints: Endpoint[]]): Path {
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string)
   return { pattern: new RegExp(`^/api/v1${template.replaceAll(/\{\w+\}/g, '([^/]+)')}$`), names, endpoints }
 }

@@ -27,21 +27,31 @@ import { parseStrictJson } from './strict-json'
 type Params = Record<string, string>
 type Verb<C extends Contract> = (ctx: Context, input: Input<C>) => Promise<Data<C>>
 
-export interface Endpoint {
-  contract: Contract
+export interface Endpoint<C extends Contract = Contract> {
+  contract: C
   handle(request: Request, params: Params, ip: string): Promise<Response>
 }
 
-const LARGEST_BODY = 16 * 1024
-export type RouteHandler = ((request: Request, context: { params: Promise<Params> }) => Promise<Response>) & {
-  endpoint?: Endpoint
+type Method = (typeof METHODS)[number]
+
+/** A handler of a route file. `endpoint` is undefined where the path has no operation of this method. */
+type RouteHandler<E extends Endpoint | undefined> = ((
+  request: Request,
+  context: { params: Promise<Params> },
+) => Promise<Response>) & { endpoint: E }
+
+type OfMethod<E extends Endpoint, M extends Method> = E extends { contract: { method: M } } ? E : never
+type Route<E extends Endpoint> = {
+  [M in Method]: RouteHandler<[OfMethod<E, M>] extends [never] ? undefined : OfMethod<E, M>>
 }
+
+const MAX_BODY_BYTES = 16 * 1024
 
 /**
  * A contract and its verb as a function from request to answer. It checks, in this order: media type, size and syntax, the bearer,
  * scope and path, the body, and the limits that are not the verb's own.
  */
-export const endpoint = <const C extends Contract>(contract: C, verb: Verb<C>): Endpoint => ({
+export const endpoint = <const C extends Contract>(contract: C, verb: Verb<C>): Endpoint<C> => ({
   contract,
   handle(request, params, ip) {
     const exchange = new Exchange(request, contract)
@@ -140,27 +150,26 @@ async function toKept(response: Response): Promise<KeptAnswer> {
 }
 
 /** The exports of a route file: each endpoint under its method, 405 under the others. */
-export function route(...endpoints: Endpoint[]): Record<(typeof METHODS)[number], RouteHandler> {
+export function route<const E extends readonly Endpoint[]>(...endpoints: E): Route<E[number]> {
   const handlers = METHODS.map((method) => [method, routeHandler(method, endpoints)] as const)
-  return Object.fromEntries(handlers) as Record<(typeof METHODS)[number], RouteHandler>
+  return Object.fromEntries(handlers) as Route<E[number]>
 }
 
-function routeHandler(method: string, endpoints: Endpoint[]): RouteHandler {
+function routeHandler(method: Method, endpoints: readonly Endpoint[]): RouteHandler<Endpoint | undefined> {
   const found = findEndpoint(method, endpoints)
-  const handler: RouteHandler = async (request, context) => {
+  const handle = async (request: Request, context: { params: Promise<Params> }) => {
     // Next would serve the path with a slash as well; for the API it does not exist.
     if (new URL(request.url).pathname.endsWith('/')) return refuse(request, 'REQUEST_005')
     if (!found) return refuse(request, 'REQUEST_004', { Allow: allowed(endpoints) })
     return found.handle(request, (await context?.params) ?? {}, clientIpOf(request.headers))
   }
-  handler.endpoint = found
-  return handler
+  return Object.assign(handle, { endpoint: found })
 }
 
-export const findEndpoint = (method: string, endpoints: Endpoint[]): Endpoint | undefined =>
+export const findEndpoint = (method: string, endpoints: readonly Endpoint[]): Endpoint | undefined =>
   endpoints.find(({ contract }) => contract.method === (method === 'HEAD' ? 'GET' : method))
 
-export const allowed = (endpoints: Endpoint[]): string =>
+export const allowed = (endpoints: readonly Endpoint[]): string =>
   endpoints.flatMap(({ contract }) => (contract.method === 'GET' ? ['GET', 'HEAD'] : [contract.method])).join(', ')
 
 /** Answers every method of a path that does not exist. */
@@ -178,7 +187,7 @@ export const publicDocument = (read: () => unknown) =>
 
 function everyMethod(answer: (request: Request) => Promise<Response>) {
   const handlers = METHODS.map((method) => [method, answer] as const)
-  return Object.fromEntries(handlers) as Record<(typeof METHODS)[number], typeof answer>
+  return Object.fromEntries(handlers) as Record<Method, typeof answer>
 }
 
 /** An error answer where no endpoint is concerned. */
@@ -208,7 +217,7 @@ function isJson(headers: Headers): boolean {
 }
 
 function refuseOversized({ headers }: Request): void {
-  if (Number(headers.get('Content-Length')) > LARGEST_BODY) throw new AppError('REQUEST_002')
+  if (Number(headers.get('Content-Length')) > MAX_BODY_BYTES) throw new AppError('REQUEST_002')
 }
 
 /** It says nothing here, whatever it is. One of unknown length is not waited for: it may never come. */
@@ -230,7 +239,7 @@ async function readBody(request: Request): Promise<Buffer> {
   const next = () => reader?.read().catch(endedEarly)
   for (let part = await next(); part && !part.done; part = await next()) {
     size += part.value.byteLength
-    if (size > LARGEST_BODY) {
+    if (size > MAX_BODY_BYTES) {
       reader?.cancel().catch(() => {})
       throw new AppError('REQUEST_002')
     }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Answer, Body, Contract } from './define'
+import type { AdminContract, Answer, Body, Contract, Place, UserContract } from './define'
 import { ApiError, isErrorCode, noAnswer } from './errors'
 
 export interface ClientOptions {
@@ -17,17 +17,29 @@ export interface CallOptions {
 
 const errorEnvelope = z.object({ error: z.object({ code: z.string(), details: z.string() }) })
 
+export interface ServiceClientOptions extends Omit<ClientOptions, 'accessToken'> {
+  /** `svc_…`; keep it out of browsers. */
+  serviceToken: string | (() => string | Promise<string>)
+}
+
 /** A typed call of any contract; a refusal throws an ApiError, whose `code` tells the refusals apart: `call(changeEmail, { userId }, { new_email, current_password })`. */
-export function createClient(options: ClientOptions) {
-  return async function call<C extends Contract>(
+export const createClient = (options: ClientOptions) => clientOf<UserContract>(options)
+
+/** The same for a service of yours, with a service token: `call(putUser, { externalId }, { email, name })`. */
+export const createServiceClient = ({ serviceToken, ...options }: ServiceClientOptions) =>
+  clientOf<AdminContract>({
+    ...options,
+    accessToken: typeof serviceToken === 'string' ? () => serviceToken : serviceToken,
+  })
+
+function clientOf<Kind extends Contract>(options: ClientOptions) {
+  return async function call<C extends Kind>(
     contract: C,
-    params: z.input<C['params']>,
+    params: Place<C>,
     body?: Body<C>,
     { idempotencyKey }: CallOptions = {},
   ): Promise<Answer<C>> {
-    const path = contract.path.replace(/\{(\w+)\}/g, (_, name) =>
-      encodeURIComponent(String((params as Record<string, unknown>)[name])),
-    )
+    const path = pathOf(contract, params as Record<string, unknown>)
     const headers: Record<string, string> = {
       Authorization: `Bearer ${await options.accessToken()}`,
       'X-Required-Scope': contract.scope,
@@ -44,6 +56,13 @@ export function createClient(options: ClientOptions) {
     if (!response.ok) throw toApiError(response, json)
     return contract.data.parse((json as { data: unknown }).data) as Answer<C>
   }
+}
+
+function pathOf({ path, query }: Contract, given: Record<string, unknown>): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(given[name])))
+  const asked = Object.keys(query?.shape ?? {}).filter((name) => given[name] !== undefined)
+  const search = new URLSearchParams(asked.map((name) => [name, String(given[name])]))
+  return asked.length > 0 ? `${filled}?${search}` : filled
 }
 
 function toApiError(response: Response, json: unknown): ApiError {

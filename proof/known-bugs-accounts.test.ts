@@ -154,7 +154,7 @@ test('B25 a broken Authorization header is refused, and broken sign-in settings 
   for (const Authorization of [...broken, `Bearer ${'a.'.repeat(4_000)}`]) {
     expect(await outcomes(caller, null, {}, { Authorization })).toEqual(everywhere('AUTH_001'))
   }
-  ctx.outsideIssuer = { verify: () => Promise.reject(new Error('no such issuer')) }
+  ctx.outsideIssuer = { subjectIs: 'user_id', verify: () => Promise.reject(new Error('no such issuer')) }
   expect(await outcomes(caller, OUTSIDE_TOKEN)).toEqual(everywhere('SERVER_001'))
   const fails = () => {
     throw new Error('no key')

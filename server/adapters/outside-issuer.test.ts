@@ -40,7 +40,10 @@ async function givenIssuer() {
   onTestFinished(() => void server.close())
   const jwksUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`
   const clock = { now: () => new Date(Date.now() + state.aheadMs) }
-  return { state, verifier: createOutsideIssuer({ jwksUrl, issuer: ISSUER, audience: AUDIENCE }, clock) }
+  return {
+    state,
+    verifier: createOutsideIssuer({ jwksUrl, issuer: ISSUER, audience: AUDIENCE, subjectIs: 'user_id' }, clock),
+  }
 }
 
 interface TokenOptions {
@@ -69,9 +72,10 @@ function sign({ claims = {}, header = {}, pair = keys }: TokenOptions = {}): Pro
 test("the issuer's access token names the user, the scopes we know and its end", async () => {
   const { verifier } = await givenIssuer()
   expect(await verifier.verify(await sign())).toEqual({
-    userId: 'usr_x',
+    subject: 'usr_x',
     scopes: ['email:manage'],
     expiresAt: expect.any(Date),
+    issuedAt: expect.any(Date),
   })
 })
 

@@ -63,6 +63,12 @@ export const UNWAITED = `set_config('synchronous_commit', 'off', true)`
 /** Stops the planner from merging the subquery into the query around it, so that it runs once for each row. */
 export const fenced = (select: string) => `${select} OFFSET 0`
 
+/** Joins the pending change `p` of `user`: by a plain join the planner may read all that are pending, whose number it underestimates. */
+export const lookUpPending = (user: string) =>
+  `LEFT JOIN LATERAL (${fenced(
+    `SELECT * FROM email_change_requests r WHERE r.user_id = ${user} AND r.status = 'pending_verification'`,
+  )}) AS p ON true`
+
 /** Compares as text, so that the planner cannot choose a partial index whose cost it underestimates. */
 export const equalsAsText = (column: string, text: string) => `${column}::text = '${text}'`
 

@@ -4,7 +4,7 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, PendingChange, SystemContext } from '../context'
 import { describePendingChange } from '../email/get-email-status'
-import { statement } from '../sql'
+import { lookUpPending, statement } from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
 
 export interface AccountRow {
@@ -33,7 +33,7 @@ const selectAccount = (where: string) =>
      p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at
    FROM users u
    LEFT JOIN withdrawals w ON w.user_id = u.id
-   LEFT JOIN email_change_requests p ON p.user_id = u.id AND p.status = 'pending_verification'
+   ${lookUpPending('u.id')}
    WHERE ${where}`
 
 const byId = statement<{ userId: string }, AccountRow>('account-by-id', (v) => selectAccount(`u.id = ${v.userId}`))

@@ -539,7 +539,8 @@ test('no path in any encoding causes a 5xx, a redirect or an answer without the 
   const startedAt = performance.now()
   const problems: string[] = []
   await each(cases, async ([verb, path]) => {
-    const head = `${verb} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${person.token}\r\nX-Required-Scope: email:manage\r\nContent-Type: application/json\r\n`
+    const [token, scope] = path.includes('/admin/') ? [serviceToken, 'users:read'] : [person.token, 'email:manage']
+    const head = `${verb} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nX-Required-Scope: ${scope}\r\nContent-Type: application/json\r\n`
     const hit = await sendRaw(Buffer.from(`${head}Content-Length: 2\r\nConnection: close\r\n\r\n{}`, 'latin1'))
     if (!hit) return
     count(tally, hit)

@@ -79,17 +79,20 @@ export async function putUser(ctx: Context, input: Wanted): Promise<Data<typeof 
   return data
 }
 
-/** Whoever writes accounts without taking the lock of their external id can be first. */
+/** Whoever writes accounts without taking the lock of their external id can be first, or wait for us while we wait for them. */
 async function writeOnce<T>(write: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await write()
     } catch (error) {
       if (isUniqueViolation(error, 'users_email_key_key')) throw new AppError('EMAIL_002')
-      if (tries === MAX_TRIES || !isUniqueViolation(error, 'users_external_id_active')) throw error
+      if (tries === MAX_TRIES || !(isUniqueViolation(error, 'users_external_id_active') || isDeadlock(error)))
+        throw error
     }
   }
 }
+
+const isDeadlock = (error: unknown) => error instanceof Error && 'code' in error && error.code === '40P01'
 
 /** The account that the call means; undefined where there is none yet, and one may be made. */
 async function findToUpdate(ctx: Context, sql: Sql, input: Wanted): Promise<Account | undefined> {

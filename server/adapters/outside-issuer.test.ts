@@ -95,6 +95,16 @@ test('scopes may come as an array, and what is no scope counts for nothing', asy
 })
 
 const now = () => Math.floor(Date.now() / 1000)
+
+test('when a token was issued is known where the issuer says it, and a token that says it in another form is refused', async () => {
+  const { verifier } = await givenIssuer()
+  const iat = now() - 5
+  const judged = async (claim: unknown) => verifier.verify(await sign({ claims: { iat: claim } }))
+  expect(await judged(iat)).toMatchObject({ issuedAt: new Date(iat * 1000) })
+  expect(await judged(undefined)).toMatchObject({ issuedAt: null })
+  expect([await judged(String(iat)), await judged(null)]).toEqual([null, null])
+})
+
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const payload = () => encode({ iss: ISSUER, aud: AUDIENCE, sub: 'usr_x', exp: now() + 600, scope: 'email:manage' })
 

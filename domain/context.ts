@@ -1,4 +1,4 @@
-import type { Scope } from '@/contract/define'
+import type { Scope, ServiceScope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
 import type { PrismaClient } from '@/prisma/generated/client'
 import type { Limits } from './limits/limits'
@@ -19,13 +19,13 @@ import type { Sql } from './sql'
 
 /** What names a caller, known without the database. */
 export interface Credential {
-  kind: 'access_token' | 'session' | 'outside_token'
-  /** What its row is found by: the token's hash, the session's id, the user's id. */
+  kind: 'access_token' | 'session' | 'outside_token' | 'service_token'
+  /** What its row is found by: the token's hash, the session's id, the id that an outside issuer calls the user by. */
   key: Buffer | string
   /** Null where the row tells them. */
   scopes: readonly Scope[] | null
   /** An outside issuer's token has no row that a withdrawal could end; it is remembered by hash and expiry. */
-  outsideToken?: { hash: Buffer; expiresAt: Date }
+  outsideToken?: { hash: Buffer; expiresAt: Date; issuedAt: Date | null }
 }
 
 export interface PendingChange {
@@ -43,8 +43,10 @@ export interface Actor {
   kind: Credential['kind'] | 'status_token'
   /** Of the row behind the credential; empty where there is none. */
   id: string
+  /** Empty for a service token, which acts for no user. */
   userId: string
-  scopes: readonly Scope[]
+  externalId: string | null
+  scopes: readonly (Scope | ServiceScope)[]
   /** When the person of this session was asked who they are; null where nobody knows, undefined for other credentials. */
   authenticatedAt?: Date | null | undefined
   user: { name: string; email: string; emailVerifiedAt: Date | null }

@@ -6,7 +6,13 @@ export interface Clock {
 }
 
 /** What a MAC is for; two purposes never share one. */
-export type MacPurpose = 'verification-code' | 'session-token' | 'status-token' | 'pseudonym' | 'idempotency'
+export type MacPurpose =
+  | 'verification-code'
+  | 'session-token'
+  | 'status-token'
+  | 'pseudonym'
+  | 'idempotency'
+  | 'external-id'
 
 /** A MAC as base64url, for patterns. Its last character holds four bits: with any character in its place one MAC had four texts. */
 export const MAC_TEXT = '[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]'
@@ -124,9 +130,19 @@ export interface AppAnswer {
   retryAfterMs?: number
 }
 
-/** Whose token it is; null when it is not a good token of that issuer. Throws SERVER_002 when that cannot be found out. */
+export interface OutsideToken {
+  subject: string
+  scopes: Scope[]
+  expiresAt: Date
+  /** Null where the issuer does not say. */
+  issuedAt: Date | null
+}
+
 export interface OutsideIssuer {
-  verify(token: string): Promise<{ userId: string; scopes: Scope[]; expiresAt: Date } | null>
+  /** What the subject of its tokens is: our id of the account, or the adopter's own. */
+  readonly subjectIs: 'user_id' | 'external_id'
+  /** Null when it is not a good token of this issuer. Throws SERVER_002 when that cannot be found out. */
+  verify(token: string): Promise<OutsideToken | null>
 }
 
 export interface EngineEvent {

@@ -51,6 +51,7 @@ test('without any setting the limits are those of the contract', () => {
     verify: { places: 30, windowMs: hour },
     withdraw: { places: 5, windowMs: hour },
     read: { places: 300, windowMs: minute },
+    service: { places: 600, windowMs: minute },
     signIn: { places: 10, windowMs: 15 * minute },
     signInAddress: { places: 100, windowMs: 15 * minute },
     codeAttempts: 5,
@@ -96,6 +97,8 @@ test.each([
   ['WITHDRAW_WINDOW', 'PT7M', { 'withdraw.windowMs': 7 * minute }],
   ['READ_LIMIT', '7', { 'read.places': 7 }],
   ['READ_WINDOW', 'PT7S', { 'read.windowMs': 7 * second }],
+  ['SERVICE_LIMIT', '7', { 'service.places': 7 }],
+  ['SERVICE_WINDOW', 'PT7S', { 'service.windowMs': 7 * second }],
   ['SIGN_IN_LIMIT', '7', { 'signIn.places': 7 }],
   ['SIGN_IN_ADDRESS_LIMIT', '7', { 'signInAddress.places': 7 }],
   ['SIGN_IN_WINDOW', 'PT7M', { 'signIn.windowMs': 7 * minute, 'signInAddress.windowMs': 7 * minute }],
@@ -125,6 +128,7 @@ test.each([
   ['MAIL_FROM', 'a@b.test\r\nBcc: v@b.test'],
   ['SUPPORT_EMAIL', 'Support <support@example.com>'],
   ['SUPPORT_EMAIL', 'a@b.test,c@d.test'],
+  ['AUTH_SUBJECT', 'email'],
   ['AUTH_SECRET', 'short'],
   ['CODE_SECRET', 'short'],
   ['AUTH_SECRET', 'long-enough-to-be-a-secret,short'],
@@ -338,6 +342,17 @@ test.each([
   'P1.5D',
 ])('"%s" is no duration', (text) => {
   expect(parseDuration(text)).toBeNull()
+})
+
+test('AUTH_SUBJECT says what the subject of an outside token is, by default our id of the user', () => {
+  const issuer = {
+    AUTH_JWKS_URL: 'https://login.example.com/jwks.json',
+    AUTH_ISSUER: 'https://login.example.com/',
+    AUTH_AUDIENCE: 'accounts',
+  }
+  const subjectOf = (source: Record<string, string>) =>
+    parseEnv({ ...SECRETS, ...issuer, ...source }).outsideIssuer?.subjectIs
+  expect([subjectOf({}), subjectOf({ AUTH_SUBJECT: 'external_id' })]).toEqual(['user_id', 'external_id'])
 })
 
 // ---- the page of settings ----

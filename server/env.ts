@@ -4,6 +4,7 @@ import path from 'node:path'
 import { z } from 'zod'
 import { parseAddress } from '@/contract/address'
 import { BUCKET_NAMES, LIMIT_ROWS, type Limits, limitsFrom, SETTING_NAMES, SETTING_ROWS } from '@/domain/limits/limits'
+import type { OutsideIssuer } from '@/domain/ports'
 
 export interface S3Settings {
   /** Such as https://s3.eu-central-1.amazonaws.com; the bucket stands in the path. */
@@ -18,6 +19,7 @@ export interface IssuerSettings {
   jwksUrl: string
   issuer: string
   audience: string
+  subjectIs: OutsideIssuer['subjectIs']
 }
 
 export interface Env {
@@ -163,6 +165,7 @@ const schema = z.object({
   AUTH_JWKS_URL: url(['https:', 'http:'], 'https://login.example.com/.well-known/jwks.json').optional(),
   AUTH_ISSUER: z.string().optional(),
   AUTH_AUDIENCE: z.string().optional(),
+  AUTH_SUBJECT: z.enum(['user_id', 'external_id'], 'must be user_id or external_id').default('user_id'),
   TRUSTED_PROXY_HOPS: count(0),
   ALLOW_PRIVATE_ENDPOINTS: flag.optional(),
   HSTS_INCLUDE_SUBDOMAINS: z
@@ -316,7 +319,7 @@ function toArchiveDir(settings: z.output<typeof schema>): string | undefined {
 }
 
 function toIssuerSettings(settings: z.output<typeof schema>): IssuerSettings | undefined {
-  const { APP_ENV, AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE } = settings
+  const { APP_ENV, AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE, AUTH_SUBJECT } = settings
   if (!AUTH_JWKS_URL && !AUTH_ISSUER && !AUTH_AUDIENCE) return undefined
   if (!AUTH_JWKS_URL || !AUTH_ISSUER || !AUTH_AUDIENCE) {
     throw new SettingsError('AUTH_JWKS_URL, AUTH_ISSUER and AUTH_AUDIENCE must be set together.')
@@ -324,7 +327,7 @@ function toIssuerSettings(settings: z.output<typeof schema>): IssuerSettings | u
   if (APP_ENV === 'production' && !AUTH_JWKS_URL.startsWith('https:')) {
     throw new SettingsError('AUTH_JWKS_URL must be https when APP_ENV is production.')
   }
-  return { jwksUrl: AUTH_JWKS_URL, issuer: AUTH_ISSUER, audience: AUTH_AUDIENCE }
+  return { jwksUrl: AUTH_JWKS_URL, issuer: AUTH_ISSUER, audience: AUTH_AUDIENCE, subjectIs: AUTH_SUBJECT }
 }
 
 /** Generated once. Linking a finished file makes one of several starters win, and no other can read a partial secret. */

@@ -9,6 +9,7 @@ import { findCaller } from './caller'
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 const ACCESS_TOKEN = /^uat_[A-Za-z0-9_-]{43}$/
+const SERVICE_TOKEN = /^svc_[A-Za-z0-9_-]{43}$/
 const SESSION_TOKEN = new RegExp(`^pst_(ses_[A-Za-z0-9_-]{22})\\.(\\d{1,12})\\.(${MAC_TEXT})$`)
 /** Three parts of base64url: a JWT. A session token has three parts as well. */
 const OUTSIDE_TOKEN = /^(?!pst_)[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
@@ -17,11 +18,12 @@ export const ALL_SCOPES = Object.keys(SCOPES) as Scope[]
 /** What a token is looked up by; null for what cannot be one. */
 export async function readCredential(ctx: SystemContext, token: string): Promise<Credential | null> {
   if (ACCESS_TOKEN.test(token)) return { kind: 'access_token', key: sha256(token), scopes: null }
+  if (SERVICE_TOKEN.test(token)) return { kind: 'service_token', key: sha256(token), scopes: null }
   if (ctx.outsideIssuer && OUTSIDE_TOKEN.test(token)) {
     const verified = await ctx.outsideIssuer.verify(token)
     if (!verified) return null
-    const { userId, scopes, expiresAt } = verified
-    return { kind: 'outside_token', key: userId, scopes, outsideToken: { hash: sha256(token), expiresAt } }
+    const { subject, scopes, expiresAt, issuedAt } = verified
+    return { kind: 'outside_token', key: subject, scopes, outsideToken: { hash: sha256(token), expiresAt, issuedAt } }
   }
   const sessionId = sessionOf(ctx, token)
   return sessionId ? sessionCredential(sessionId) : null

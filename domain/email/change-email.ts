@@ -69,6 +69,8 @@ interface Open {
   credentialVersion: number
   callerId: string
   callerKind: string
+  /** Of an outside token: it is refused where all access was ended since. */
+  callerIssuedAt: Date | null
   method: VerificationMethod
   newEmail: string
   newEmailKey: string
@@ -97,7 +99,7 @@ interface OpenedRow {
  * caller's row is locked after the account's, as those who end it do.
  */
 const recheckedAccount = (v: Placeholders<Open>) => `locked AS (
-     SELECT id, email, email_key FROM users
+     SELECT id, email, email_key, credentials_since FROM users
      WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL FOR NO KEY UPDATE
    ), taken AS (
      SELECT FROM locked WHERE ${isTaken(v)}
@@ -107,7 +109,7 @@ const recheckedAccount = (v: Placeholders<Open>) => `locked AS (
      SELECT t.id FROM locked JOIN access_tokens t ON t.id = ${v.callerId} AND t.revoked_at IS NULL FOR SHARE OF t
    ), account AS (
      SELECT id, email, email_key FROM locked
-     WHERE (${v.callerKind} = 'outside_token' OR EXISTS (SELECT FROM session) OR EXISTS (SELECT FROM token))
+     WHERE ((${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerIssuedAt}::timestamptz >= credentials_since)) OR EXISTS (SELECT FROM session) OR EXISTS (SELECT FROM token))
        AND NOT EXISTS (SELECT FROM taken)
    )`
 
@@ -197,6 +199,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       credentialVersion: begun.credential_version,
       callerId: actor.id,
       callerKind: actor.kind,
+      callerIssuedAt: actor.outsideToken?.issuedAt ?? null,
       newEmail: address.typed,
       newEmailKey: address.key,
       targetBucket: messages.key,
@@ -246,19 +249,22 @@ async function sendMessage(ctx: Context, address: Address, method: VerificationM
   return { changeId, method, codeMac: macOfCode(ctx, changeId, code), sentAt: ctx.clock.now() }
 }
 
-const liveCaller = (v: { callerId: string; callerKind: string }) =>
-  `(${v.callerKind} = 'outside_token'
+const liveCaller = (v: { callerId: string; callerKind: string; callerIssuedAt: string }) =>
+  `((${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerIssuedAt}::timestamptz >= credentials_since))
     OR EXISTS (SELECT FROM sessions WHERE id = ${v.callerId} AND revoked_at IS NULL)
     OR EXISTS (SELECT FROM access_tokens WHERE id = ${v.callerId} AND revoked_at IS NULL))`
-const findLiveAccount = statement<{ userId: string; callerId: string; callerKind: string }>(
-  'find-live-account',
-  (v) => `SELECT FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL AND ${liveCaller(v)}`,
-)
+const findLiveAccount = statement<{
+  userId: string
+  callerId: string
+  callerKind: string
+  callerIssuedAt: Date | null
+}>('find-live-account', (v) => `SELECT FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL AND ${liveCaller(v)}`)
 
 /** Nothing was opened: the account or the caller ended, or the password was changed, while the message was on its way. */
 async function refusalOfEnded(ctx: Context): Promise<AppError> {
-  const { userId, id: callerId, kind: callerKind } = ctx.actor
-  const [live] = await ctx.sql(findLiveAccount, { userId, callerId, callerKind })
+  const { userId, id: callerId, kind: callerKind, outsideToken } = ctx.actor
+  const callerIssuedAt = outsideToken?.issuedAt ?? null
+  const [live] = await ctx.sql(findLiveAccount, { userId, callerId, callerKind, callerIssuedAt })
   if (!live) return new AppError('AUTH_001')
   return new AppError('EMAIL_007', 'The password was changed meanwhile. Enter the new one.')
 }

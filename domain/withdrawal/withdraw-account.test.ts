@@ -178,7 +178,8 @@ test('the token of an outside issuer is remembered by its hash, to read the prog
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
-  const outsideToken = { hash: randomBytes(32), expiresAt: new Date(ctx.clock.now().getTime() + hour) }
+  const [issuedAt, expiresAt] = [ctx.clock.now(), new Date(ctx.clock.now().getTime() + hour)]
+  const outsideToken = { hash: randomBytes(32), expiresAt, issuedAt }
   const actor = { ...caller.actor, kind: 'outside_token', id: '', scopes: ['account:manage'], outsideToken } as const
   const { withdrawal_id } = await withdrawAccount({ ...caller, actor }, { userId: user.userId, confirmation })
   const ended = await ctx.db.endedCredential.findMany({ where: { withdrawalId: withdrawal_id } })

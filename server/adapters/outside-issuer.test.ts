@@ -40,7 +40,10 @@ async function givenIssuer() {
   onTestFinished(() => void server.close())
   const jwksUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`
   const clock = { now: () => new Date(Date.now() + state.aheadMs) }
-  return { state, verifier: createOutsideIssuer({ jwksUrl, issuer: ISSUER, audience: AUDIENCE }, clock) }
+  return {
+    state,
+    verifier: createOutsideIssuer({ jwksUrl, issuer: ISSUER, audience: AUDIENCE, subjectIs: 'user_id' }, clock),
+  }
 }
 
 interface TokenOptions {
@@ -69,9 +72,10 @@ function sign({ claims = {}, header = {}, pair = keys }: TokenOptions = {}): Pro
 test("the issuer's access token yields the user, the known scopes and the expiry", async () => {
   const { verifier } = await givenIssuer()
   expect(await verifier.verify(await sign())).toEqual({
-    userId: 'usr_x',
+    subject: 'usr_x',
     scopes: ['email:manage'],
     expiresAt: expect.any(Date),
+    issuedAt: expect.any(Date),
   })
 })
 
@@ -91,6 +95,16 @@ test('scopes may be an array, and unknown ones are ignored', async () => {
 })
 
 const now = () => Math.floor(Date.now() / 1000)
+
+test('when a token was issued is known where the issuer says it, and a token that says it in another form is refused', async () => {
+  const { verifier } = await givenIssuer()
+  const iat = now() - 5
+  const judged = async (claim: unknown) => verifier.verify(await sign({ claims: { iat: claim } }))
+  expect(await judged(iat)).toMatchObject({ issuedAt: new Date(iat * 1000) })
+  expect(await judged(undefined)).toMatchObject({ issuedAt: null })
+  expect([await judged(String(iat)), await judged(null)]).toEqual([null, null])
+})
+
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const payload = () => encode({ iss: ISSUER, aud: AUDIENCE, sub: 'usr_x', exp: now() + 600, scope: 'email:manage' })
 

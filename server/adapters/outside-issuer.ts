@@ -11,9 +11,13 @@ const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 const CLOCK_TOLERANCE_SECONDS = 30
 
 /** Access tokens (RFC 9068, `typ: at+jwt`) of one issuer, checked as RFC 8725 asks. Keys come from the configured URL alone. */
-export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSettings, clock: Clock): OutsideIssuer {
+export function createOutsideIssuer(
+  { jwksUrl, issuer, audience, subjectIs }: IssuerSettings,
+  clock: Clock,
+): OutsideIssuer {
   const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: TIME_OUT_MS, cooldownDuration: 30_000 })
   return {
+    subjectIs,
     async verify(token) {
       try {
         const { payload } = await jwtVerify(token, keys, {
@@ -25,8 +29,10 @@ export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSetting
           currentDate: clock.now(),
           requiredClaims: ['sub', 'exp'],
         })
-        if (!isUserId(payload.sub) || !payload.exp) return null
-        return { userId: payload.sub, scopes: toScopes(payload.scope), expiresAt: new Date(payload.exp * 1000) }
+        const { sub, exp, iat, scope } = payload
+        if (!isSubject(sub) || !exp) return null
+        const issuedAt = typeof iat === 'number' ? new Date(iat * 1000) : null
+        return { subject: sub, scopes: toScopes(scope), expiresAt: new Date(exp * 1000), issuedAt }
       } catch (error) {
         if (isRefusal(error)) return null
         // While the issuer's keys cannot be fetched, the token is neither accepted nor called invalid.
@@ -38,7 +44,7 @@ export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSetting
 }
 
 /** The library only checks that the claim exists. */
-const isUserId = (sub: unknown): sub is string => typeof sub === 'string' && sub !== '' && isStorable(sub)
+const isSubject = (sub: unknown): sub is string => typeof sub === 'string' && sub !== '' && isStorable(sub)
 
 /** Whether the token itself is invalid, and not the issuer or the network at fault. */
 const isRefusal = (error: unknown): boolean =>

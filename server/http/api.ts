@@ -1,3 +1,7 @@
+import * as adminUser from '@/app/api/v1/admin/users/[externalId]/route'
+import * as adminSessions from '@/app/api/v1/admin/users/[externalId]/sessions/route'
+import * as adminWithdraw from '@/app/api/v1/admin/users/[externalId]/withdraw/route'
+import * as adminUsers from '@/app/api/v1/admin/users/route'
 import * as openApi from '@/app/api/v1/openapi.json/route'
 import * as accessToken from '@/app/api/v1/users/[userId]/access-tokens/[accessId]/route'
 import * as accessTokens from '@/app/api/v1/users/[userId]/access-tokens/route'
@@ -28,8 +32,12 @@ const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { na
   revokeAccessToken: accessToken.DELETE,
   listSessions: sessions.GET,
   endSession: session.DELETE,
-
   endOtherSessions: sessions.DELETE,
+  putUser: adminUser.PUT,
+  getUser: adminUser.GET,
+  findUser: adminUsers.GET,
+  withdrawUser: adminWithdraw.POST,
+  endUserSessions: adminSessions.DELETE,
 }
 
 interface Path {

@@ -73,6 +73,7 @@ const READ_WHOLE = {
   'due-erasures': 'deletion_steps_due',
   'due-notices': 'notices_due',
   'expire-notices': 'notices_due',
+  'export-users': 'users_pkey',
   'forget-access-tokens': 'access_tokens_ended',
   'forget-audit-events': 'audit_events_with_ip',
   'forget-email-change-requests': 'email_change_requests_requested_at_idx',

@@ -27,7 +27,15 @@ const findEndedAmong = statement<{ macs: Buffer[]; now: Date }, { external_id_ma
    WHERE external_id_mac = ANY(${v.macs}::bytea[]) AND expires_at > ${v.now}`,
 )
 
-/** Those of these external ids whose account was withdrawn: until the retention has ended an import makes no account for them. */
+const findActiveAmong = statement<{ externalIds: string[] }, { external_id: string }>(
+  'active-external-ids',
+  (v) => `SELECT external_id FROM users WHERE external_id = ANY(${v.externalIds}::text[]) AND withdrawn_at IS NULL`,
+)
+
+/**
+ * Those of these external ids whose account was withdrawn, where no service has made a new one on purpose: until the retention has ended
+ * an import makes no account for them.
+ */
 export async function withdrawnExternalIds(ctx: SystemContext, externalIds: string[]): Promise<Set<string>> {
   const byMac = new Map(
     externalIds.flatMap((id) =>
@@ -37,5 +45,11 @@ export async function withdrawnExternalIds(ctx: SystemContext, externalIds: stri
   if (byMac.size === 0) return new Set()
   const macs = [...byMac.keys()].map((mac) => Buffer.from(mac, 'base64'))
   const ended = await ctx.sql(findEndedAmong, { macs, now: ctx.clock.now() })
-  return new Set(ended.flatMap(({ external_id_mac: mac }) => byMac.get(Buffer.from(mac).toString('base64')) ?? []))
+  const withdrawn = new Set(
+    ended.flatMap(({ external_id_mac: mac }) => byMac.get(Buffer.from(mac).toString('base64')) ?? []),
+  )
+  if (withdrawn.size === 0) return withdrawn
+  for (const { external_id } of await ctx.sql(findActiveAmong, { externalIds: [...withdrawn] }))
+    withdrawn.delete(external_id)
+  return withdrawn
 }

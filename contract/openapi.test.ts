@@ -43,12 +43,12 @@ const named = ({ operation }: Described): string[] =>
 
 /** Section 2 of the service's contract, written down a second time. */
 const OWN_ERRORS: Record<string, ErrorCode[]> = {
-  changeEmail: ['EMAIL_001', 'EMAIL_002', 'EMAIL_007', 'EMAIL_008', 'EMAIL_009', 'AUTH_002'],
+  changeEmail: ['EMAIL_001', 'EMAIL_002', 'EMAIL_007', 'EMAIL_008', 'EMAIL_009', 'REAUTH_001', 'AUTH_002'],
   verifyEmail: ['EMAIL_002', 'EMAIL_003', 'EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'RATE_001', 'AUTH_002'],
   getEmailStatus: ['RATE_001', 'AUTH_002'],
   resendVerification: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'EMAIL_008', 'EMAIL_009', 'AUTH_002'],
   cancelEmailChange: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'AUTH_002'],
-  withdrawAccount: ['WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'WITHDRAWAL_005', 'RATE_001'],
+  withdrawAccount: ['WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'WITHDRAWAL_005', 'REAUTH_001', 'RATE_001'],
   getWithdrawalStatus: ['WITHDRAWAL_004', 'WITHDRAWAL_005', 'RATE_001'],
 }
 const ANYWHERE: ErrorCode[] = ['AUTH_001', 'REQUEST_002', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
@@ -192,6 +192,7 @@ test('what can be the first answer of an Idempotency-Key tells of Idempotency-Re
     resendVerification: ['200', '400', '404', '410', '429'],
     withdrawAccount: ['202', '400', '409'],
     createAccessToken: ['200', '400'],
+    startReauthentication: ['200', '400', '404'],
   })
 })
 

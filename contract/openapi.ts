@@ -12,7 +12,7 @@ export interface OpenApiDocument extends Json {
 
 const ANY_ENDPOINT: ErrorCode[] = ['AUTH_001', 'REQUEST_002', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
 const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_003', 'REQUEST_006', 'REQUEST_007']
-const AFTER_A_WAIT: ErrorCode[] = ['EMAIL_008', 'EMAIL_009', 'RATE_001']
+const LATER_OTHERWISE: ErrorCode[] = ['EMAIL_008', 'EMAIL_009', 'RATE_001', 'REAUTH_001']
 
 /** Every code that an operation can answer with. */
 const errorsOf = (contract: Contract): ErrorCode[] => [
@@ -21,7 +21,7 @@ const errorsOf = (contract: Contract): ErrorCode[] => [
 
 /** For an Idempotency-Key is kept what the verb and the body's rules say, unless a later try can end in another way. */
 const isReplayed = ({ method, errors }: Contract, code: ErrorCode) =>
-  method === 'POST' && [...errors, 'REQUEST_001'].includes(code) && !AFTER_A_WAIT.includes(code)
+  method === 'POST' && [...errors, 'REQUEST_001'].includes(code) && !LATER_OTHERWISE.includes(code)
 
 const TAGS = { 'email:manage': 'Email', 'account:manage': 'Account', 'tokens:manage': 'Access' } as const
 
@@ -58,7 +58,9 @@ const HEADERS = {
     maximum: 86_400,
   }),
   'Access-Control-Allow-Origin': header("The service's own origin: pages of others may not read its answers."),
-  'WWW-Authenticate': header('RFC 6750: Bearer, with error and scope where they apply.'),
+  'WWW-Authenticate': header(
+    'RFC 6750 and RFC 9470: Bearer, with error, scope, max_age and acr_values where they apply.',
+  ),
   Allow: header('The methods of this path.'),
   'Idempotency-Replayed': header('Present where an Idempotency-Key gets the first answer again.', {
     type: 'string',

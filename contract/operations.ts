@@ -5,6 +5,7 @@ import {
   listAccessTokens,
   listSessions,
   revokeAccessToken,
+  startReauthentication,
 } from './access'
 import type { Contract } from './define'
 import { cancelEmailChange, changeEmail, getEmailStatus, resendVerification, verifyEmail } from './email'
@@ -25,4 +26,5 @@ export const operations: readonly Contract[] = [
   listSessions,
   endSession,
   endOtherSessions,
+  startReauthentication,
 ]

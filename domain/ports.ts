@@ -121,7 +121,41 @@ export interface AppAnswer {
 
 /** Whose token it is; null when it is not a good token of that issuer. Throws SERVER_002 when that cannot be found out. */
 export interface OutsideIssuer {
-  verify(token: string): Promise<{ userId: string; scopes: Scope[]; expiresAt: Date } | null>
+  verify(token: string): Promise<OutsideTokenClaims | null>
+}
+
+export interface OutsideTokenClaims {
+  userId: string
+  scopes: Scope[]
+  expiresAt: Date
+  /** The claim `auth_time`; null where it is missing or no whole number. */
+  authenticatedAt: Date | null
+  acr: string | null
+}
+
+/** What one request to the identity provider is recognised by. */
+export interface ProviderRequest {
+  state: string
+  nonce: string
+  codeVerifier: string
+}
+
+/** Of an ID token whose signature, issuer, audience, nonce and times are good. */
+export interface IdTokenClaims {
+  subject: string
+  /** The claim `auth_time`, never `iat`; null where it is missing or no whole number. */
+  authenticatedAt: Date | null
+  acr: string | null
+}
+
+/** The adopter's OpenID Connect provider. Both calls throw SERVER_002 when it cannot be asked. */
+export interface IdentityProvider {
+  /** What people know it by. */
+  name: string
+  /** Where the browser goes to be asked who sits there, whatever the provider remembers of it. */
+  reauthenticationUrl(request: ProviderRequest, acr: string | null): Promise<string>
+  /** What the provider says in answer to this request; null when its answer, or its ID token, is not good. */
+  redeem(answer: URLSearchParams, request: ProviderRequest): Promise<IdTokenClaims | null>
 }
 
 export interface EngineEvent {

@@ -42,7 +42,9 @@ export function acceptOutsideToken(ctx: Service, { userId }: Caller) {
   const expiresAt = new Date(ctx.clock.now().getTime() + 90 * day)
   ctx.outsideIssuer = {
     verify: async (token) =>
-      token === OUTSIDE_TOKEN ? { userId, scopes: ['email:manage', 'account:manage'], expiresAt } : null,
+      token === OUTSIDE_TOKEN
+        ? { userId, scopes: ['email:manage', 'account:manage'], expiresAt, authenticatedAt: null, acr: null }
+        : null,
   }
 }
 

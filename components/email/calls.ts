@@ -14,7 +14,7 @@ import {
 import { call } from '../api'
 
 export const changeRules = zodResolver(
-  changeEmail.body.extend({ new_email: z.string().min(1, 'Enter your new email address.').pipe(newEmail) }),
+  changeEmail.body.safeExtend({ new_email: z.string().min(1, 'Enter your new email address.').pipe(newEmail) }),
 )
 export const codeRules = zodResolver(verifyEmail.body.pick({ verification_code: true }))
 

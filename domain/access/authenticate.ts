@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { SCOPES, type Scope } from '@/contract/define'
-import { AppError } from '@/contract/errors'
-import type { Actor, Context, Credential, SystemContext } from '../context'
+import type { Actor, Credential, SystemContext } from '../context'
 import { MAC_TEXT } from '../ports'
 import { findCaller } from './caller'
 
@@ -12,7 +11,6 @@ const SESSION_TOKEN = new RegExp(`^pst_(ses_[A-Za-z0-9_-]{22})\\.(\\d{1,12})\\.(
 /** Three parts of base64url: a JWT. A session token has three parts as well. */
 const OUTSIDE_TOKEN = /^(?!pst_)[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const SESSION_TOKEN_SECONDS = 10 * 60
-const FRESH_MS = 10 * 60 * 1000
 export const ALL_SCOPES = Object.keys(SCOPES) as Scope[]
 
 /** What a token is looked up by; null for what cannot be one. */
@@ -21,8 +19,8 @@ export async function readCredential(ctx: SystemContext, token: string): Promise
   if (ctx.outsideIssuer && OUTSIDE_TOKEN.test(token)) {
     const verified = await ctx.outsideIssuer.verify(token)
     if (!verified) return null
-    const { userId, scopes, expiresAt } = verified
-    return { kind: 'outside_token', key: userId, scopes, outsideToken: { hash: sha256(token), expiresAt } }
+    const { userId, scopes, ...outsideToken } = verified
+    return { kind: 'outside_token', key: userId, scopes, outsideToken: { hash: sha256(token), ...outsideToken } }
   }
   const sessionId = sessionOf(ctx, token)
   return sessionId ? sessionCredential(sessionId) : null
@@ -50,15 +48,6 @@ export const hashOfCredential = ({ key, outsideToken }: Credential): Buffer =>
 /** For the pages: the session that the signed cookie names. */
 export const authenticateSession = (ctx: SystemContext, sessionId: string): Promise<Actor | null> =>
   findCaller(ctx, sessionCredential(sessionId))
-
-/** Whoever finds a browser signed in stops at the password before what cannot be undone, or outlives the session. */
-export function requireFreshSignIn({ actor, clock }: Context): void {
-  const { authenticatedAt } = actor
-  if (authenticatedAt === undefined) return
-  if (authenticatedAt === null || clock.now().getTime() - authenticatedAt.getTime() > FRESH_MS) {
-    throw new AppError('AUTH_001', 'You signed in more than ten minutes ago. Sign in again, then repeat this.')
-  }
-}
 
 /** A bearer token for the pages of one session; it dies with the session, after ten minutes at most. */
 export function createSessionToken(ctx: SystemContext, sessionId: string): { token: string; expiresAt: Date } {

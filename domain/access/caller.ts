@@ -1,3 +1,4 @@
+import type { Purpose } from '@/contract/access'
 import type { Scope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
 import type { Actor, Credential, SystemContext } from '../context'
@@ -10,6 +11,7 @@ interface CallerRow {
   scopes: Scope[]
   unmarked: boolean
   authenticated_at?: Date | null
+  authenticated_for?: Purpose | null
   user_id: string
   name: string
   email: string
@@ -43,7 +45,7 @@ const SOURCES: Record<Credential['kind'], Source> = {
     tables: 'sessions s JOIN users u ON u.id = s.user_id',
     key: 's.id',
     keyType: 'text',
-    columns: (at) => `s.id, s.authenticated_at,
+    columns: (at) => `s.id, s.authenticated_at, s.authenticated_for,
        s.revoked_at IS NULL AND s.expires_at > ${at} AND u.withdrawn_at IS NULL AS live`,
   },
   outside_token: {
@@ -98,6 +100,7 @@ const toActor = (row: CallerRow, { kind, scopes, outsideToken }: Credential & Pi
   userId: row.user_id,
   scopes,
   authenticatedAt: row.authenticated_at,
+  authenticatedFor: row.authenticated_for,
   user: { name: row.name, email: row.email, emailVerifiedAt: row.email_verified_at },
   pendingChange: row.change_id
     ? {

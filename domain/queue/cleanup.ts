@@ -23,6 +23,7 @@ export const FORGOTTEN: readonly Forgotten[] = [
   { table: 'outbox_events', over: 'sent_at < $1 ORDER BY sent_at', afterMs: DAY_MS },
   { table: 'sessions', over: `${ENDED_AT} < $1 ORDER BY ${ENDED_AT}`, afterMs: 30 * DAY_MS },
   { table: 'access_tokens', over: `${ENDED_AT} < $1 ORDER BY ${ENDED_AT}`, afterMs: 30 * DAY_MS },
+  { table: 'reauth_requests', over: 'started_at < $1 ORDER BY started_at', afterMs: DAY_MS },
   // Their notices go with them, but a notice that still waits for the mail server keeps its change, which names the addresses.
   // OFFSET 0 has the notices of each looked up; a join would read all of them.
   {

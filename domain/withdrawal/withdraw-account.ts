@@ -1,7 +1,7 @@
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { withdrawAccount as contract } from '@/contract/withdrawal'
-import { requireFreshSignIn } from '../access/authenticate'
+import { requireFreshSignIn } from '../access/fresh-sign-in'
 import type { Context, SystemContext } from '../context'
 import { takePlaces, userBucket } from '../limits/buckets'
 import type { LedgerEntry } from '../ports'
@@ -22,7 +22,7 @@ import { DELETION_STEPS } from './steps/deletion-steps'
 
 export async function withdrawAccount(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const { actor, ip } = ctx
-  if (!actor.withdrawal) requireFreshSignIn(ctx)
+  if (!actor.withdrawal) requireFreshSignIn(ctx, 'withdraw')
   await takePlaces(ctx, { take: [userBucket(ctx, 'withdraw', actor.userId)], code: 'RATE_001' })
   if (actor.withdrawal) throw new AppError('WITHDRAWAL_002')
   const withdrawal = toWithdrawal(ctx, input)

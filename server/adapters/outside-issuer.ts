@@ -7,8 +7,10 @@ import { describeError, log } from '../watch/log'
 
 const TIME_OUT_MS = 3_000
 /** Asymmetric only: with a public key at hand, a symmetric algorithm would let anyone sign. */
-const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
+export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 const CLOCK_TOLERANCE_SECONDS = 30
+/** The year 9999: a later time is none that the database can keep. */
+const MAX_SECONDS = 253_402_300_799
 
 /** Access tokens (RFC 9068, `typ: at+jwt`) of one issuer, checked as RFC 8725 asks. Keys come from the configured URL alone. */
 export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSettings, clock: Clock): OutsideIssuer {
@@ -26,7 +28,13 @@ export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSetting
           requiredClaims: ['sub', 'exp'],
         })
         if (!isUserId(payload.sub) || !payload.exp) return null
-        return { userId: payload.sub, scopes: toScopes(payload.scope), expiresAt: new Date(payload.exp * 1000) }
+        return {
+          userId: payload.sub,
+          scopes: toScopes(payload.scope),
+          expiresAt: new Date(payload.exp * 1000),
+          authenticatedAt: toTime(payload.auth_time),
+          acr: typeof payload.acr === 'string' ? payload.acr : null,
+        }
       } catch (error) {
         if (isRefusal(error)) return null
         // An issuer that cannot be asked is no reason to let anyone in, nor to call a good token bad.
@@ -41,12 +49,16 @@ export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSetting
 const isUserId = (sub: unknown): sub is string => typeof sub === 'string' && sub !== '' && isStorable(sub)
 
 /** The token's fault, rather than the issuer's or the network's. */
-const isRefusal = (error: unknown): boolean =>
+export const isRefusal = (error: unknown): boolean =>
   error instanceof errors.JOSEError &&
   !(error instanceof errors.JWKSTimeout) &&
   !(error instanceof errors.JWKSInvalid) &&
   !(error instanceof errors.JWKInvalid) &&
   error.code !== 'ERR_JOSE_GENERIC'
+
+/** Of `auth_time`: RFC 9068 has whole seconds, and nothing else says when the person was asked. */
+export const toTime = (claim: unknown): Date | null =>
+  Number.isInteger(claim) && Math.abs(Number(claim)) <= MAX_SECONDS ? new Date(Number(claim) * 1000) : null
 
 /** The `scope` claim is a list separated by spaces, of some issuers an array; what we do not know, and what no token may hold, is left out. */
 const toScopes = (claim: unknown): GrantableScope[] => {

@@ -4,6 +4,7 @@ import { AppError, ERRORS, type ErrorCode, parseIssueMessage } from '@/contract/
 import { readCredential, sha256 } from '@/domain/access/authenticate'
 import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
 import { findCaller } from '@/domain/access/caller'
+import { challengeOf } from '@/domain/access/fresh-sign-in'
 import type { Actor, BucketState, Context } from '@/domain/context'
 import {
   beginIdempotentCall,
@@ -19,6 +20,7 @@ import { describeError, inRequest, log, requestIdOf } from '../watch/log'
 import { countRequest } from '../watch/metrics'
 import { traceRequest } from '../watch/tracing'
 import { clientIpOf } from './client-ip'
+import { toSetCookie } from './cookies'
 import { isDatabaseAway } from './database-away'
 import { METHODS } from './methods'
 import { rateLimitHeaders } from './rate-limit-headers'
@@ -87,7 +89,7 @@ async function admit(exchange: Exchange, contract: Contract, params: Params, ip:
   if (!isAsked || !actor.scopes.includes(contract.scope) || actor.userId !== params.userId) {
     throw new AppError(contract.forbidden)
   }
-  return { ...system, actor, ip, buckets: exchange.buckets }
+  return { ...system, actor, ip, buckets: exchange.buckets, setCookie: exchange.setCookie }
 }
 
 /** With an Idempotency-Key the first answer is kept and given again; what a later try could change is not kept. */
@@ -279,7 +281,12 @@ class Exchange {
   readonly buckets: BucketState[] = []
   private readonly at = systemContext().clock.now()
   private readonly startedAt = performance.now()
+  private cookie: string | undefined
   readonly requestId: string
+
+  readonly setCookie = (name: string, value: string, seconds: number): void => {
+    this.cookie = toSetCookie(systemContext().appUrl, name, value, seconds)
+  }
 
   constructor(
     readonly request: Request,
@@ -291,7 +298,10 @@ class Exchange {
   succeed(data: Record<string, unknown>, params: Params): Response {
     const { status, headers, body } = this.compose(data, params)
     this.conclude({ status })
-    return new Response(body, { status, headers: { ...this.headers(), ...headers } })
+    return new Response(body, {
+      status,
+      headers: { ...this.headers(), ...headers, ...(this.cookie && { 'Set-Cookie': this.cookie }) },
+    })
   }
 
   /** The answer without the headers that every call has of its own; the same however often it is asked for. */
@@ -319,6 +329,7 @@ class Exchange {
       const isTokenSent = /^Bearer\s+\S/i.test(this.request.headers.get('Authorization') ?? '')
       headers['WWW-Authenticate'] = isTokenSent ? 'Bearer error="invalid_token"' : 'Bearer'
     }
+    if (code === 'REAUTH_001') headers['WWW-Authenticate'] = challengeOf(systemContext(), this.actor)
     if (code === 'AUTH_002' || code === 'WITHDRAWAL_005') {
       headers['WWW-Authenticate'] = `Bearer error="insufficient_scope", scope="${this.contract?.scope}"`
     }

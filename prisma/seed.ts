@@ -2,12 +2,15 @@ import { createUser } from '@/domain/access/user'
 import { writeArchive } from '@/domain/applications/archives'
 import { connectApp, registerApp } from '@/domain/applications/deliver'
 import { addTransaction } from '@/domain/applications/transactions'
-import { type SystemContext, statement } from '@/domain/context'
+import { statement as namedStatement, type SystemContext } from '@/domain/context'
 import { WITHDRAWAL_STARTED } from '@/domain/queue/events'
+import { statement } from '@/domain/sql'
 
 const DEMO = { email: 'demo@example.com', password: 'correct horse battery', name: 'Demo Person' }
 
-const USED = statement(
+export const DEMO_PERSON = { externalId: 'demo-ida', name: 'Ida Demo', email: 'ida@example.com' }
+
+const USED = namedStatement(
   'demo_user',
   `SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM withdrawals) AS used,
           EXISTS (SELECT FROM users WHERE email_key = $1) AS there`,
@@ -19,6 +22,27 @@ export async function seedDemoUser(ctx: SystemContext): Promise<{ email: string;
   if (state?.used) return state.there ? DEMO : null
   await fillDemoUser(ctx, await createUser(ctx, { ...DEMO, emailVerified: true }))
   return DEMO
+}
+
+interface DemoPerson {
+  id: string
+  name: string
+  email: string
+  externalId: string
+  now: Date
+}
+
+const insertDemoPerson = statement<DemoPerson>(
+  'demo-person',
+  (v) => `INSERT INTO users (id, name, email, email_key, email_verified_at, external_id, created_at)
+   SELECT ${v.id}, ${v.name}, ${v.email}, ${v.email}, ${v.now}, ${v.externalId}, ${v.now}
+   WHERE address_is_free(${v.email}, ${v.id})
+     AND NOT EXISTS (SELECT FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL)`,
+)
+
+/** Beside the demo provider: someone whom it knows, and who has no password here. */
+export async function seedDemoPerson({ sql, clock, secrets }: SystemContext): Promise<void> {
+  await sql(insertDemoPerson, { ...DEMO_PERSON, id: secrets.randomId('usr_'), now: clock.now() })
 }
 
 /** Something in every table, so that a person can watch it go. */

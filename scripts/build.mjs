@@ -7,7 +7,7 @@ import { withLock } from './process-lock.mjs'
 const part = process.argv[2] === 'account' ? 'account' : 'build'
 // Native, shared with Next, or large and seldom wanted.
 const NOT_BUNDLED = [
-  ...['next', '@prisma/client', 'inngest', 'pg-native'],
+  ...['next', '@prisma/client', 'inngest', 'pg-native', 'oidc-provider'],
   ...['@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace'],
 ]
 const onlyIfStale = process.argv.includes('--if-stale')

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import module from 'node:module'
 import { getRequestListener } from '@hono/node-server'
 import { AppError } from '@/contract/errors'
-import { seedDemoUser } from '@/prisma/seed'
+import { DEMO_PERSON, seedDemoPerson, seedDemoUser } from '@/prisma/seed'
 import { loadMessages } from './adapters/mailer'
 import { type Env, getEnv, setDatabaseUrl } from './env'
 import { api, badRequest } from './http/api'
@@ -49,6 +49,10 @@ async function main() {
   closers.push(() => Promise.all([ctx.close(), stopTracing()]))
   await startTracing()
   startTimer()
+  if (env.demoProviderPort) {
+    const provider = await import('./local/demo-provider').then(({ startDemoProvider }) => startDemoProvider(env))
+    closers.push(() => provider.close())
+  }
   const server = createServer({
     maxHeaderSize: 16 * 1024,
     requestTimeout: 27_000,
@@ -73,6 +77,7 @@ async function main() {
   const { close: closePages } = await pages
   closers.push(closePages)
   const demo = env.production ? null : await patiently(() => seedDemoUser(ctx))
+  if (env.demoProviderPort) await patiently(() => seedDemoPerson(ctx))
   await loadMessages()
   if (stopping) return
   announce(env, demo)
@@ -163,6 +168,7 @@ function announce(env: Env, demo: { email: string; password: string } | null) {
   const lines = [
     `Ready on ${env.appUrl}`,
     demo && `Demo account: ${demo.email} / ${demo.password}`,
+    env.demoProviderPort && `Demo account without a password: sign in with the demo provider, as ${DEMO_PERSON.name}`,
     env.smtpUrl ? `Mail goes to ${new URL(env.smtpUrl).host}` : `Mail is kept and shown at ${env.appUrl}/dev/mailbox`,
     `API description: ${env.appUrl}/docs/api`,
   ]

@@ -4,6 +4,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { AccessTokenList } from './access-token-list'
 import { type AccessToken, accessTokensKey, type NewAccessToken, useAccessTokens } from './access-tokens'
+import type { WaysToConfirm } from './confirm-identity'
 import { CreateTokenForm } from './create-token-form'
 import { NewToken } from './new-token'
 import { type Outcome, OutcomeAlert } from './outcome'
@@ -11,12 +12,20 @@ import { type Outcome, OutcomeAlert } from './outcome'
 interface AccessTokenSettingsProps {
   userId: string
   email: string
+  ways: WaysToConfirm
   baseUrl: string
   initialTokens: AccessToken[]
   renderedAt: string
 }
 
-export function AccessTokenSettings({ userId, email, baseUrl, initialTokens, renderedAt }: AccessTokenSettingsProps) {
+export function AccessTokenSettings({
+  userId,
+  email,
+  ways,
+  baseUrl,
+  initialTokens,
+  renderedAt,
+}: AccessTokenSettingsProps) {
   const queryClient = useQueryClient()
   const tokens = useAccessTokens(userId, initialTokens)
   // In this page's memory only: dismissed or left, it is gone.
@@ -44,6 +53,7 @@ export function AccessTokenSettings({ userId, email, baseUrl, initialTokens, ren
         <CreateTokenForm
           userId={userId}
           email={email}
+          ways={ways}
           takesFocus={dismissals > 0}
           onCreated={(token) => {
             setOutcome(null)

@@ -3,24 +3,28 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import { useMutation } from '@tanstack/react-query'
 import Link from 'next/link'
-import { useForm } from 'react-hook-form'
+import { useRouter } from 'next/navigation'
+import { type Resolver, useForm } from 'react-hook-form'
 import { z } from 'zod'
 import { createAccessToken, tokenName } from '@/contract/access'
 import { GRANTABLE_SCOPES } from '@/contract/define'
 import { call } from '../api'
 import { fieldText } from '../error-text'
-import { showError } from '../show-error'
+import { isTooOld, showError } from '../show-error'
 import { signInAgain } from '../sign-in-again'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
-import { CheckboxField, CurrentPasswordField, FieldError, RadioField, TextField } from '../ui/field'
+import { CheckboxField, FieldError, RadioField, TextField } from '../ui/field'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
+import { useDraft } from '../use-draft'
 import { type NewAccessToken, scopeText } from './access-tokens'
+import { ConfirmIdentity, missingProof, needsPassword, type WaysToConfirm } from './confirm-identity'
 
 interface CreateTokenFormProps {
   userId: string
   email: string
+  ways: WaysToConfirm
   /** When it comes back in answer to a press. */
   takesFocus: boolean
   onCreated: (token: NewAccessToken) => void
@@ -34,19 +38,29 @@ const tokenForm = z.object({
     .partialRecord(z.enum(GRANTABLE_SCOPES), z.boolean())
     .refine((checked) => GRANTABLE_SCOPES.some((scope) => checked[scope]), 'Choose at least one.'),
   expires_in_days: z.enum(['7', '30', '90', '365']),
-  current_password: z.string().min(1, 'Enter your current password.'),
+  current_password: z.string().optional(),
 })
+/** Where nothing else has shown who sits here. */
+const withPassword = tokenForm.extend({ current_password: z.string().min(1, 'Enter your current password.') })
 type Values = z.output<typeof tokenForm>
+
+const resolvers = {
+  password: zodResolver(withPassword) as unknown as Resolver<z.input<typeof tokenForm>, unknown, Values>,
+  none: zodResolver(tokenForm),
+}
 
 const lifetimes = tokenForm.shape.expires_in_days.options.map((value) => ({ value, label: `${value} days` }))
 
-export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {
+export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {
   const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus)
-  const form = useForm({ resolver: zodResolver(tokenForm), shouldFocusError: false })
+  const asksPassword = needsPassword(ways)
+  const form = useForm({ resolver: asksPassword ? resolvers.password : resolvers.none, shouldFocusError: false })
+  const router = useRouter()
+  useDraft('token', userId, form)
   const { errors } = form.formState
   const create = useMutation({
     mutationFn: async ({ name, scopes, expires_in_days, current_password }: Values) => {
-      await signInAgain(userId, current_password)
+      if (asksPassword) await signInAgain(userId, current_password ?? '')
       return call(
         createAccessToken,
         { userId },
@@ -60,7 +74,10 @@ export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettle
     // The answer holds the token, which no cache should keep.
     gcTime: 0,
     onSuccess: onCreated,
-    onError: (error) => showError(form, error),
+    onError: (error) => {
+      showError(form, error)
+      if (isTooOld(error)) router.refresh()
+    },
     onSettled,
   })
   // Left alone, the form finds no field of the name `scopes` to go to.
@@ -69,7 +86,15 @@ export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettle
 
   return (
     <Card>
-      <form method="post" noValidate onSubmit={form.handleSubmit((values) => create.mutate(values), focusFirst)}>
+      <form
+        method="post"
+        noValidate
+        onSubmit={form.handleSubmit((values) => {
+          const missing = missingProof(ways)
+          if (missing) return form.setError('root', { type: 'answer', message: missing })
+          create.mutate(values)
+        }, focusFirst)}
+      >
         <CardHeader
           title="New token"
           headingRef={heading}
@@ -113,11 +138,14 @@ export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettle
             error={fieldText(errors.expires_in_days)}
             {...form.register('expires_in_days')}
           />
-          <CurrentPasswordField
+          <ConfirmIdentity
+            userId={userId}
             email={email}
+            purpose="token"
+            ways={ways}
             hint="So that nobody else can make one in your name."
-            error={fieldText(errors.current_password)}
-            {...form.register('current_password')}
+            values={form.getValues}
+            password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
           />
           {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}
         </CardBody>

@@ -1,22 +1,26 @@
 'use client'
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from 'next/navigation'
 import { useEffect } from 'react'
 import { useForm } from 'react-hook-form'
 import type { Body } from '@/contract/define'
 import type { changeEmail } from '@/contract/email'
+import { ConfirmIdentity, missingProof, type WaysToConfirm } from '../access/confirm-identity'
 import { fieldText } from '../error-text'
-import { showError } from '../show-error'
+import { isTooOld, showError } from '../show-error'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
-import { CurrentPasswordField, RadioField, TextField } from '../ui/field'
+import { RadioField, TextField } from '../ui/field'
+import { useDraft } from '../use-draft'
 import { emailStatusKey } from './email-status'
 import { loadCalls, rulesOf } from './load-calls'
 
 interface ChangeEmailFormProps {
   userId: string
   currentEmail: string
+  ways: WaysToConfirm
   /** The address that waits now; a new change takes its place. */
   pendingEmail: string | undefined
   /** The address of a change that ran out, offered once more. */
@@ -32,10 +36,19 @@ const methods = [
   { value: 'email_link', label: 'Link', description: 'Open it and press one button' },
 ]
 
-export function ChangeEmailForm({ userId, currentEmail, pendingEmail, suggestion, onSent }: ChangeEmailFormProps) {
+export function ChangeEmailForm({
+  userId,
+  currentEmail,
+  ways,
+  pendingEmail,
+  suggestion,
+  onSent,
+}: ChangeEmailFormProps) {
+  const router = useRouter()
   const queryClient = useQueryClient()
   // No default values: what was typed before React took over stays in the fields.
   const form = useForm<Values>({ resolver })
+  useDraft('change', userId, form)
   const { errors } = form.formState
   const change = useMutation({
     mutationFn: async (body: Values) => (await loadCalls()).change(userId, body),
@@ -43,10 +56,13 @@ export function ChangeEmailForm({ userId, currentEmail, pendingEmail, suggestion
       onSent()
       // Not reset(): it leaves no radio checked.
       form.setValue('new_email', '')
-      form.setValue('current_password', '')
+      if (ways.hasPassword) form.setValue('current_password', '')
       await queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
     },
-    onError: (error) => showError(form, error),
+    onError: (error) => {
+      showError(form, error)
+      if (isTooOld(error)) router.refresh()
+    },
   })
 
   useEffect(() => {
@@ -59,7 +75,11 @@ export function ChangeEmailForm({ userId, currentEmail, pendingEmail, suggestion
         method="post"
         noValidate
         onFocus={() => void loadCalls().catch(() => {})}
-        onSubmit={form.handleSubmit((body) => change.mutate(body))}
+        onSubmit={form.handleSubmit((body) => {
+          const missing = missingProof(ways)
+          if (missing) return form.setError('root', { type: 'answer', message: missing })
+          change.mutate(body)
+        })}
       >
         <CardHeader
           title={pendingEmail ? 'Use a different address' : 'Change address'}
@@ -80,11 +100,16 @@ export function ChangeEmailForm({ userId, currentEmail, pendingEmail, suggestion
             error={fieldText(errors.new_email)}
             {...form.register('new_email', { setValueAs: (text: string) => text.trim() })}
           />
-          <CurrentPasswordField
+          {!ways.hasPassword && <input type="hidden" value="fresh_sign_in" {...form.register('reauthentication')} />}
+          <ConfirmIdentity
+            userId={userId}
             email={currentEmail}
+            purpose="change"
+            // Where there is a password, the service takes nothing else for a change.
+            ways={ways.hasPassword ? { hasPassword: true, provider: null, confirmedUntil: null } : ways}
             hint="So that nobody else can move your account to their address."
-            error={fieldText(errors.current_password)}
-            {...form.register('current_password')}
+            values={form.getValues}
+            password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
           />
           <RadioField
             legend="Confirm with"

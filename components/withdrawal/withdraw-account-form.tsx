@@ -10,49 +10,67 @@ import { z } from 'zod'
 import type { Answer } from '@/contract/define'
 import { ApiError, CONFIRMATION } from '@/contract/errors'
 import { FEEDBACK_LENGTH, REASONS, withdrawAccount, withdrawBody } from '@/contract/withdrawal'
+import { ConfirmIdentity, missingProof, needsPassword, type WaysToConfirm } from '../access/confirm-identity'
 import { call } from '../api'
 import { endSessionHere } from '../auth-calls'
 import { fieldText } from '../error-text'
-import { showError } from '../show-error'
+import { isTooOld, showError } from '../show-error'
 import { signInAgain } from '../sign-in-again'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { Dialog } from '../ui/dialog'
-import { CheckboxField, CurrentPasswordField, RadioField, TextAreaField, TextField } from '../ui/field'
+import { CheckboxField, RadioField, TextAreaField, TextField } from '../ui/field'
+import { useDraft } from '../use-draft'
 import { type PendingTransaction, PendingTransactions } from './pending-transactions'
 
 interface WithdrawAccountFormProps {
   userId: string
   email: string
+  ways: WaysToConfirm
   pendingTransactions: readonly PendingTransaction[]
   retentionDays: number
 }
 
-const withdrawForm = withdrawBody.safeExtend({ current_password: z.string().min(1, 'Enter your current password.') })
+const withdrawForm = withdrawBody.safeExtend({ current_password: z.string().optional() })
+/** Where nothing else has shown who sits here. */
+const withPassword = withdrawBody.safeExtend({ current_password: z.string().min(1, 'Enter your current password.') })
 type Values = z.input<typeof withdrawForm>
 
-const check = zodResolver(withdrawForm)
 /** A field left empty is a field left out. */
-const resolver: Resolver<Values> = ({ reason, feedback, ...values }, context, options) =>
-  check({ ...values, reason: reason || undefined, feedback: feedback || undefined }, context, options)
+const leavingOut =
+  (check: Resolver<Values>): Resolver<Values> =>
+  ({ reason, feedback, ...values }, context, options) =>
+    check({ ...values, reason: reason || undefined, feedback: feedback || undefined }, context, options)
+const resolvers = {
+  password: leavingOut(zodResolver(withPassword) as Resolver<Values>),
+  none: leavingOut(zodResolver(withdrawForm)),
+}
 
 const reasons = [
   { value: '', label: 'I would rather not say' },
   ...Object.entries(REASONS).map(([value, label]) => ({ value, label })),
 ]
 
-export function WithdrawAccountForm({ userId, email, pendingTransactions, retentionDays }: WithdrawAccountFormProps) {
+export function WithdrawAccountForm({
+  userId,
+  email,
+  ways,
+  pendingTransactions,
+  retentionDays,
+}: WithdrawAccountFormProps) {
   const router = useRouter()
   const queryClient = useQueryClient()
   // No default values: what was typed before React took over stays in the fields.
-  const form = useForm<Values>({ resolver })
+  const asksPassword = needsPassword(ways)
+  const form = useForm<Values>({ resolver: resolvers[asksPassword ? 'password' : 'none'] })
+  const isFilled = useDraft('withdraw', userId, form)
   const { errors } = form.formState
   const isOther = useWatch({ control: form.control, name: 'reason' }) === 'other'
   const [asking, setAsking] = useState(false)
   const withdraw = useMutation({
     mutationFn: async ({ current_password, ...body }: Values) => {
-      await signInAgain(userId, current_password)
+      if (asksPassword) await signInAgain(userId, current_password ?? '')
       return call(withdrawAccount, { userId }, body).catch(tellWhatIsUnknown)
     },
     onSuccess: async (answer) => {
@@ -63,7 +81,7 @@ export function WithdrawAccountForm({ userId, email, pendingTransactions, retent
       // Closed first: the dialog gives the focus back, then the field with the fault takes it.
       flushSync(() => setAsking(false))
       showError(form, error)
-      if (isHeldBack(error)) router.refresh()
+      if (isHeldBack(error) || isTooOld(error)) router.refresh()
     },
   })
   const leaving = withdraw.isPending || withdraw.isSuccess
@@ -73,7 +91,15 @@ export function WithdrawAccountForm({ userId, email, pendingTransactions, retent
 
   return (
     <Card>
-      <form method="post" noValidate onSubmit={form.handleSubmit(() => setAsking(true))}>
+      <form
+        method="post"
+        noValidate
+        onSubmit={form.handleSubmit(() => {
+          const missing = missingProof(ways)
+          if (missing) return form.setError('root', { type: 'answer', message: missing })
+          setAsking(true)
+        })}
+      >
         <CardHeader
           title="Delete this account"
           description={
@@ -92,6 +118,8 @@ export function WithdrawAccountForm({ userId, email, pendingTransactions, retent
             {...form.register('reason', { deps: 'feedback' })}
           />
           <TextAreaField
+            // Its counter begins with what is there when it is made.
+            key={String(isFilled)}
             label="Feedback"
             hint={isOther ? 'Tell us your reason in a few words.' : 'Optional. What could we have done better?'}
             maxCharacters={FEEDBACK_LENGTH}
@@ -137,11 +165,14 @@ export function WithdrawAccountForm({ userId, email, pendingTransactions, retent
               error={fieldText(errors.confirmation)}
               {...form.register('confirmation')}
             />
-            <CurrentPasswordField
+            <ConfirmIdentity
+              userId={userId}
               email={email}
+              purpose="withdraw"
+              ways={ways}
               hint="So that nobody else can delete your account."
-              error={fieldText(errors.current_password)}
-              {...form.register('current_password')}
+              values={form.getValues}
+              password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
             />
           </div>
           {errors.root && <Alert tone="danger" role="alert" title={errors.root.message} />}

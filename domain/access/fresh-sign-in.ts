@@ -14,7 +14,7 @@ export const MAX_AHEAD_MS = 60_000
 export function requireFreshSignIn(ctx: Context, purpose: Purpose): void {
   const { kind } = ctx.actor
   if (kind === 'session' && !isSessionFresh(ctx, purpose)) {
-    throw new AppError('REAUTH_001', 'You signed in more than ten minutes ago. Sign in again, then repeat this.')
+    throw new AppError('REAUTH_001', 'This needs a sign-in of the last ten minutes. Sign in again, then repeat it.')
   }
   if (kind === 'outside_token' && !isOutsideTokenFresh(ctx, purpose)) {
     throw new AppError('REAUTH_001', 'Get a token of a sign-in that is as fresh, and as strong, as the challenge says.')

@@ -57,7 +57,10 @@ interface Started {
 
 async function start(person: TestUser, purpose: Purpose = 'withdraw'): Promise<Started> {
   let cookie = ''
-  const ctx = { ...(await asUser(first, person)), setCookie: (_name: string, value: string) => void (cookie = value) }
+  const setCookie = (_name: string, value: string) => {
+    cookie = value
+  }
+  const ctx = { ...(await asUser(first, person)), setCookie }
   const { authorization_url: url } = await startReauthentication(ctx, { userId: person.userId, purpose })
   return { url, cookie, sessionId: person.sessionId }
 }

@@ -95,8 +95,9 @@ function ConfirmWithProvider({ userId, purpose, provider, hint, values }: Confir
   })
   return (
     <div className="space-y-2">
-      {hint && <p className="text-ink-muted text-sm leading-5">{hint} You come back to this page.</p>}
-      {!hint && <p className="text-ink-muted text-sm leading-5">Or without the password:</p>}
+      <p className={hint ? 'font-medium' : 'text-ink-muted text-sm leading-5'}>
+        {hint ? 'Show that it is you' : 'Or without the password:'}
+      </p>
       <Button
         variant="secondary"
         className="w-full sm:w-auto"
@@ -105,6 +106,7 @@ function ConfirmWithProvider({ userId, purpose, provider, hint, values }: Confir
       >
         Confirm with {provider}
       </Button>
+      {hint && <p className="text-ink-muted text-sm leading-5">{hint} You come back to this page.</p>}
       {leave.isError && <Alert tone="danger" role="alert" title={errorText(leave.error)} />}
     </div>
   )

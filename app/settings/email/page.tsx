@@ -19,7 +19,10 @@ export default async function EmailSettingsPage({ searchParams }: Props) {
   const { unconfirmed } = await searchParams
   return (
     <>
-      <PageHeading title="Email address" description="You sign in with this address, and we write to you there." />
+      <PageHeading
+        title="Email address"
+        description={`${ways.hasPassword ? 'You sign in with this address, and we' : 'We'} write to you there.`}
+      />
       <Unconfirmed reason={unconfirmed} provider={ways.provider} />
       <EmailSettings
         userId={session.userId}

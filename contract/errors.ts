@@ -165,6 +165,12 @@ export const ERRORS = {
     details: 'Wait as long as Retry-After says, then try again.',
     field: undefined,
   },
+  REAUTH_001: {
+    status: 401,
+    message: 'Fresh sign-in required',
+    details: 'Have the person sign in again, then repeat the call within ten minutes of that.',
+    field: undefined,
+  },
   SERVER_001: {
     status: 500,
     message: 'Internal error',

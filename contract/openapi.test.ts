@@ -44,12 +44,12 @@ const named = ({ operation }: Described): string[] =>
 
 /** A second copy of section 2 of the service's contract, so that a change of the contract is noticed. */
 const OWN_ERRORS: Record<string, ErrorCode[]> = {
-  changeEmail: ['EMAIL_001', 'EMAIL_002', 'EMAIL_007', 'EMAIL_008', 'EMAIL_009', 'AUTH_002'],
+  changeEmail: ['EMAIL_001', 'EMAIL_002', 'EMAIL_007', 'EMAIL_008', 'EMAIL_009', 'REAUTH_001', 'AUTH_002'],
   verifyEmail: ['EMAIL_002', 'EMAIL_003', 'EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'RATE_001', 'AUTH_002'],
   getEmailStatus: ['RATE_001', 'AUTH_002'],
   resendVerification: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'EMAIL_008', 'EMAIL_009', 'AUTH_002'],
   cancelEmailChange: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'AUTH_002'],
-  withdrawAccount: ['WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'WITHDRAWAL_005', 'RATE_001'],
+  withdrawAccount: ['WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'WITHDRAWAL_005', 'REAUTH_001', 'RATE_001'],
   getWithdrawalStatus: ['WITHDRAWAL_004', 'WITHDRAWAL_005', 'RATE_001'],
   putUser: ['EMAIL_001', 'EMAIL_002', 'USER_001', 'USER_002', 'RATE_001', 'AUTH_002', 'REQUEST_001', 'REQUEST_003'],
   getUser: ['USER_001', 'RATE_001', 'AUTH_002'],
@@ -199,6 +199,7 @@ test('an answer that can be replayed describes Idempotency-Replayed', () => {
     withdrawAccount: ['202', '400', '409'],
     createAccessToken: ['200', '400'],
     withdrawUser: ['202', '400', '404', '409'],
+    startReauthentication: ['200', '400', '404'],
   })
 })
 

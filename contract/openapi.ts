@@ -13,7 +13,7 @@ export interface OpenApiDocument extends Json {
 const ANY_ENDPOINT: ErrorCode[] = ['AUTH_001', 'REQUEST_002', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
 const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_003']
 const WITH_KEY: ErrorCode[] = ['REQUEST_006', 'REQUEST_007']
-const PASSES_LATER: ErrorCode[] = ['EMAIL_008', 'EMAIL_009', 'RATE_001']
+const PASSES_LATER: ErrorCode[] = ['EMAIL_008', 'EMAIL_009', 'RATE_001', 'REAUTH_001']
 
 /** Every code that an operation can answer with. */
 const errorsOf = ({ errors, forbidden, body, method }: Contract): ErrorCode[] => [
@@ -65,7 +65,9 @@ const HEADERS = {
     minimum: 1,
   }),
   'Access-Control-Allow-Origin': header("The service's own origin: pages of others may not read its answers."),
-  'WWW-Authenticate': header('RFC 6750: Bearer, with error and scope where they apply.'),
+  'WWW-Authenticate': header(
+    'RFC 6750 and RFC 9470: Bearer, with error, scope, max_age and acr_values where they apply.',
+  ),
   Allow: header('The methods of this path.'),
   'Idempotency-Replayed': header('Present where an Idempotency-Key gets the first answer again.', {
     type: 'string',

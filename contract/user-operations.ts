@@ -5,6 +5,7 @@ import {
   listAccessTokens,
   listSessions,
   revokeAccessToken,
+  startReauthentication,
 } from './access'
 import type { UserContract } from './define'
 import { cancelEmailChange, changeEmail, getEmailStatus, resendVerification, verifyEmail } from './email'
@@ -25,4 +26,5 @@ export const USER_OPERATIONS = {
   listSessions,
   endSession,
   endOtherSessions,
+  startReauthentication,
 } as const satisfies Record<string, UserContract>

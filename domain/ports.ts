@@ -136,6 +136,9 @@ export interface OutsideToken {
   expiresAt: Date
   /** Null where the issuer does not say. */
   issuedAt: Date | null
+  /** The claim `auth_time`; null where it is missing or no whole number. */
+  authenticatedAt: Date | null
+  acr: string | null
 }
 
 export interface OutsideIssuer {
@@ -143,6 +146,31 @@ export interface OutsideIssuer {
   readonly subjectIs: 'user_id' | 'external_id'
   /** Null when it is not a good token of this issuer. Throws SERVER_002 when that cannot be found out. */
   verify(token: string): Promise<OutsideToken | null>
+}
+
+/** What one request to the identity provider is recognised by. */
+export interface ProviderRequest {
+  state: string
+  nonce: string
+  codeVerifier: string
+}
+
+/** Of an ID token whose signature, issuer, audience, nonce and times are good. */
+export interface IdTokenClaims {
+  subject: string
+  /** The claim `auth_time`, never `iat`; null where it is missing or no whole number. */
+  authenticatedAt: Date | null
+  acr: string | null
+}
+
+/** The adopter's OpenID Connect provider. Both calls throw SERVER_002 when it cannot be asked. */
+export interface IdentityProvider {
+  /** What people know it by. */
+  name: string
+  /** Where the browser goes to be asked who sits there, whatever the provider remembers of it. */
+  reauthenticationUrl(request: ProviderRequest, acr: string | null): Promise<string>
+  /** What the provider says in answer to this request; null when its answer, or its ID token, is not good. */
+  redeem(answer: URLSearchParams, request: ProviderRequest): Promise<IdTokenClaims | null>
 }
 
 export interface EngineEvent {

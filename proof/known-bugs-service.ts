@@ -47,7 +47,14 @@ export function acceptOutsideToken(ctx: Service, { userId }: Caller) {
     subjectIs: 'user_id',
     verify: async (token) =>
       token === OUTSIDE_TOKEN
-        ? { subject: userId, scopes: ['email:manage', 'account:manage'], expiresAt, issuedAt }
+        ? {
+            subject: userId,
+            scopes: ['email:manage', 'account:manage'],
+            expiresAt,
+            issuedAt,
+            authenticatedAt: null,
+            acr: null,
+          }
         : null,
   }
 }

@@ -404,6 +404,7 @@ const ROWS: Record<string, { scope: Scope; forbidden: string; own: string }> = {
   listSessions: { scope: 'tokens:manage', forbidden: '403 AUTH_002', own: '200 OK' },
   endSession: { scope: 'tokens:manage', forbidden: '403 AUTH_002', own: '404 REQUEST_005' },
   endOtherSessions: { scope: 'tokens:manage', forbidden: '403 AUTH_002', own: '200 OK' },
+  startReauthentication: { scope: 'account:manage', forbidden: '403 AUTH_002', own: '400 REQUEST_001' },
 }
 
 interface Kind {

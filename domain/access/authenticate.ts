@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { SCOPES, type Scope } from '@/contract/define'
-import { AppError } from '@/contract/errors'
-import type { Actor, Context, Credential, SystemContext } from '../context'
-import { FRESH_SIGN_IN_MS, PAGE_TOKEN_LIFETIME_MS } from '../limits/durations'
+import type { Actor, Credential, SystemContext } from '../context'
+import { PAGE_TOKEN_LIFETIME_MS } from '../limits/durations'
 import { MAC_TEXT } from '../ports'
 import { findCaller } from './caller'
 
@@ -22,8 +21,8 @@ export async function readCredential(ctx: SystemContext, token: string): Promise
   if (ctx.outsideIssuer && OUTSIDE_TOKEN.test(token)) {
     const verified = await ctx.outsideIssuer.verify(token)
     if (!verified) return null
-    const { subject, scopes, expiresAt, issuedAt } = verified
-    return { kind: 'outside_token', key: subject, scopes, outsideToken: { hash: sha256(token), expiresAt, issuedAt } }
+    const { subject, scopes, ...outsideToken } = verified
+    return { kind: 'outside_token', key: subject, scopes, outsideToken: { hash: sha256(token), ...outsideToken } }
   }
   const sessionId = sessionOf(ctx, token)
   return sessionId ? sessionCredential(sessionId) : null
@@ -51,15 +50,6 @@ export const hashOfCredential = ({ key, outsideToken }: Credential): Buffer =>
 /** For the pages: the session that the signed cookie names. */
 export const authenticateSession = (ctx: SystemContext, sessionId: string): Promise<Actor | null> =>
   findCaller(ctx, sessionCredential(sessionId))
-
-/** Whoever finds a browser signed in stops at the password before what cannot be undone, or outlives the session. */
-export function requireFreshSignIn({ actor, clock }: Context): void {
-  const { authenticatedAt } = actor
-  if (authenticatedAt === undefined) return
-  if (authenticatedAt === null || clock.now().getTime() - authenticatedAt.getTime() > FRESH_SIGN_IN_MS) {
-    throw new AppError('AUTH_001', 'You signed in more than ten minutes ago. Sign in again, then repeat this.')
-  }
-}
 
 /** A bearer token for the pages of one session; it dies with the session, after ten minutes at most. */
 export function createSessionToken(ctx: SystemContext, sessionId: string): { token: string; expiresAt: Date } {

@@ -1,3 +1,4 @@
+import type { Purpose } from '@/contract/access'
 import type { Scope, ServiceScope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
 import type { Actor, Credential, SystemContext } from '../context'
@@ -12,6 +13,7 @@ interface CallerRow {
   unmarked: boolean
   authenticated_at?: Date | null
   credentials_since?: Date | null
+  authenticated_for?: Purpose | null
   user_id: string
   external_id: string | null
   name: string
@@ -55,7 +57,7 @@ const SOURCES = {
     tables: 'sessions s JOIN users u ON u.id = s.user_id',
     key: 's.id',
     keyType: 'text',
-    columns: (at) => `s.id, s.authenticated_at,
+    columns: (at) => `s.id, s.authenticated_at, s.authenticated_for,
        s.revoked_at IS NULL AND s.expires_at > ${at} AND u.withdrawn_at IS NULL AS live`,
   },
   outside_token: {
@@ -157,6 +159,7 @@ const toActor = (row: CallerRow, { kind, scopes, outsideToken }: Credential & Pi
   externalId: row.external_id,
   scopes,
   authenticatedAt: row.authenticated_at,
+  authenticatedFor: row.authenticated_for,
   user: { name: row.name, email: row.email, emailVerifiedAt: row.email_verified_at },
   pendingChange: row.change_id
     ? {

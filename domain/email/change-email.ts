@@ -3,6 +3,7 @@ import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract, VerificationMethod } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import { renewForeignHash } from '../access/foreign-hashes'
+import { requireFreshSignIn } from '../access/fresh-sign-in'
 import type { Context } from '../context'
 import {
   type AskedPlaces,
@@ -177,11 +178,12 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   /** Places that are given back when the call ends in a refusal. */
   let held: TakenPlaces[] = [guess]
   try {
-    if (!(await ctx.passwords.verify(begun.password_hash ?? undefined, input.current_password))) {
+    if (!(await isProven(ctx, begun.password_hash, input))) {
       held = []
-      throw new AppError('EMAIL_007')
+      throw new AppError('EMAIL_007', refusedProof(begun.password_hash, input))
     }
-    renewForeignHash(ctx, { userId, passwordHash: begun.password_hash, password: input.current_password })
+    const { current_password: password } = input
+    if (password !== undefined) renewForeignHash(ctx, { userId, passwordHash: begun.password_hash, password })
     if (begun.taken) await refuseTaken()
     const places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
     held.push(places)
@@ -237,6 +239,20 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     for (const places of held) await givePlacesBack(ctx, places)
     throw error
   }
+}
+
+function refusedProof(hash: string | null, { reauthentication }: Input<typeof contract>): string | undefined {
+  if (hash === null) return 'This account has no password. Send reauthentication alone, after a fresh sign-in.'
+  return reauthentication && 'This account has a password. Send current_password alone.'
+}
+
+/** By the password, or, where the account has none, by a fresh sign-in; throws REAUTH_001 where that is too old. */
+async function isProven(ctx: Context, hash: string | null, input: Input<typeof contract>): Promise<boolean> {
+  const { current_password: password, reauthentication } = input
+  if (reauthentication === undefined) return ctx.passwords.verify(hash ?? undefined, password ?? '')
+  if (password !== undefined || hash !== null) return false
+  requireFreshSignIn(ctx, 'change')
+  return true
 }
 
 /** The message is sent before the request is written: a mail server that refuses leaves nothing behind. See decision 0004. */

@@ -18,6 +18,7 @@ const EMPTIED_BY: Record<Moment, string[]> = {
     'preferences',
     'profiles',
     'rate_limits',
+    'reauth_requests',
     'security_incidents',
     'sessions',
     'transaction_audit_logs',
@@ -70,6 +71,10 @@ test('every table with data of a person is emptied by its own step, and by no ot
     expiresAt: ctx.clock.now(),
   }
   await ctx.db.idempotencyKey.create({ data: key })
+  const startedAt = ctx.clock.now()
+  await ctx.db.reauthRequest.create({
+    data: { id: 'rea_1', sessionId: user.sessionId, userId, purpose: 'withdraw', startedAt },
+  })
   const input = { userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
   const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
   await ctx.settle()

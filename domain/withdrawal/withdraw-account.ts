@@ -2,8 +2,8 @@ import type { withdrawUser as adminContract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { withdrawAccount as contract } from '@/contract/withdrawal'
-import { requireFreshSignIn } from '../access/authenticate'
 import { findAccountByExternalId } from '../access/find-user'
+import { requireFreshSignIn } from '../access/fresh-sign-in'
 import type { Context, SystemContext } from '../context'
 import { takePlaces, userBucket } from '../limits/buckets'
 import type { LedgerEntry } from '../ports'
@@ -25,7 +25,7 @@ import { DELETION_STEPS } from './steps/deletion-steps'
 
 export async function withdrawAccount(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const { actor } = ctx
-  if (!actor.withdrawal) requireFreshSignIn(ctx)
+  if (!actor.withdrawal) requireFreshSignIn(ctx, 'withdraw')
   await takePlaces(ctx, { take: [userBucket(ctx, 'withdraw', actor.userId)], code: 'RATE_001' })
   if (actor.withdrawal) throw new AppError('WITHDRAWAL_002')
   return withdraw(ctx, { ...input, userId: actor.userId }, { actor, ip: ctx.ip, requestedBy: null })

@@ -73,6 +73,8 @@ test("the issuer's access token yields the user, the known scopes and the expiry
   const { verifier } = await givenIssuer()
   expect(await verifier.verify(await sign())).toEqual({
     subject: 'usr_x',
+    authenticatedAt: null,
+    acr: null,
     scopes: ['email:manage'],
     expiresAt: expect.any(Date),
     issuedAt: expect.any(Date),
@@ -220,4 +222,19 @@ test('an outside token that withdraws its account reads the progress, and anothe
   expect(await authenticateWithdrawn(ctx, other, stranger, 'refused')).toBeNull()
   const email = await sign({ claims: { sub: user.userId, scope: 'email:manage', exp: now() + 86_400 } })
   expect(await authenticateWithdrawn(ctx, email, path, 'refused')).toBeNull()
+})
+
+test('auth_time is a whole number of seconds and acr a text, else the token says nothing of them', async () => {
+  const { verifier } = await givenIssuer()
+  const said = async (claims: Record<string, unknown>) => verifier.verify(await sign({ claims }))
+  const seconds = Math.floor(Date.now() / 1000) - 60
+  const authenticatedAt = new Date(seconds * 1000)
+  expect(await said({ auth_time: seconds, acr: 'urn:acme:mfa' })).toMatchObject({
+    authenticatedAt,
+    acr: 'urn:acme:mfa',
+  })
+  expect(await said({})).toMatchObject({ authenticatedAt: null, acr: null })
+  for (const auth_time of [String(seconds), seconds + 0.5, null, [seconds], true, 1e300, {}]) {
+    expect(await said({ auth_time, acr: ['urn:acme:mfa'] })).toMatchObject({ authenticatedAt: null, acr: null })
+  }
 })

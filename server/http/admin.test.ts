@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pino from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
+import { type GrantableScope, SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
 import { adminOperations, userOperations } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { revokeServiceToken } from '@/domain/access/service-tokens'
@@ -106,6 +106,8 @@ describe('who may call', () => {
               scopes: ['email:manage', 'account:manage'],
               expiresAt: new Date(ctx.clock.now().getTime() + day),
               issuedAt: ctx.clock.now(),
+              authenticatedAt: null,
+              acr: null,
             }
           : null,
     }
@@ -683,7 +685,8 @@ describe('outside tokens and external ids in paths', () => {
         if (!vouched) return null
         const expiresAt = new Date(ctx.clock.now().getTime() + day)
         const issuedAt = vouched.issuedAt === undefined ? ctx.clock.now() : vouched.issuedAt
-        return { subject: vouched.subject, scopes: ['email:manage', 'account:manage'], expiresAt, issuedAt }
+        const scopes: GrantableScope[] = ['email:manage', 'account:manage']
+        return { subject: vouched.subject, scopes, expiresAt, issuedAt, authenticatedAt: null, acr: null }
       },
     }
   }

@@ -10,6 +10,7 @@ import * as change from '@/app/api/v1/users/[userId]/email/change/route'
 import * as resend from '@/app/api/v1/users/[userId]/email/resend-verification/route'
 import * as status from '@/app/api/v1/users/[userId]/email/status/route'
 import * as verify from '@/app/api/v1/users/[userId]/email/verify/route'
+import * as reauthentication from '@/app/api/v1/users/[userId]/reauthentication/route'
 import * as session from '@/app/api/v1/users/[userId]/sessions/[sessionId]/route'
 import * as sessions from '@/app/api/v1/users/[userId]/sessions/route'
 import * as withdraw from '@/app/api/v1/users/[userId]/withdraw/route'
@@ -33,6 +34,7 @@ const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { na
   listSessions: sessions.GET,
   endSession: session.DELETE,
   endOtherSessions: sessions.DELETE,
+  startReauthentication: reauthentication.POST,
   putUser: adminUser.PUT,
   getUser: adminUser.GET,
   findUser: adminUsers.GET,

@@ -5,6 +5,7 @@ import { MAX_BODY_BYTES } from '@/contract/vocabulary'
 import { readCredential, sha256 } from '@/domain/access/authenticate'
 import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
 import { findCaller } from '@/domain/access/caller'
+import { challengeOf } from '@/domain/access/fresh-sign-in'
 import type { Actor, BucketState, Context } from '@/domain/context'
 import {
   beginIdempotentCall,
@@ -20,6 +21,7 @@ import { describeError, inRequest, log, requestIdOf } from '../watch/log'
 import { countRequest } from '../watch/metrics'
 import { traceRequest } from '../watch/tracing'
 import { clientIpOf } from './client-ip'
+import { toSetCookie } from './cookies'
 import { isDatabaseAway } from './database-away'
 import { METHODS } from './methods'
 import { rateLimitHeaders } from './rate-limit-headers'
@@ -98,7 +100,7 @@ async function admit(exchange: Exchange, contract: Contract, params: Params, ip:
   if (!isAsked || !actor.scopes.includes(contract.scope) || !isDoorOf(actor, contract, params.userId)) {
     throw new AppError(contract.forbidden)
   }
-  return { ...system, actor, ip, buckets: exchange.buckets }
+  return { ...system, actor, ip, buckets: exchange.buckets, setCookie: exchange.setCookie }
 }
 
 /** A service token opens the admin API and nothing else; everybody else opens the paths of one user. */
@@ -315,7 +317,12 @@ class Exchange {
   readonly buckets: BucketState[] = []
   private readonly at = systemContext().clock.now()
   private readonly startedAt = performance.now()
+  private cookie: string | undefined
   readonly requestId: string
+
+  readonly setCookie = (name: string, value: string, seconds: number): void => {
+    this.cookie = toSetCookie(systemContext().appUrl, name, value, seconds)
+  }
 
   constructor(
     readonly request: Request,
@@ -327,7 +334,10 @@ class Exchange {
   succeed(data: Record<string, unknown>, params: Params): Response {
     const { status, headers, body } = this.compose(data, params)
     this.conclude({ status })
-    return new Response(body, { status, headers: { ...this.headers(), ...headers } })
+    return new Response(body, {
+      status,
+      headers: { ...this.headers(), ...headers, ...(this.cookie && { 'Set-Cookie': this.cookie }) },
+    })
   }
 
   /** The part of the answer that a repetition with the same Idempotency-Key gets again. */
@@ -357,6 +367,7 @@ class Exchange {
       const isTokenSent = /^Bearer\s+\S/i.test(this.request.headers.get('Authorization') ?? '')
       headers['WWW-Authenticate'] = isTokenSent ? 'Bearer error="invalid_token"' : 'Bearer'
     }
+    if (code === 'REAUTH_001') headers['WWW-Authenticate'] = challengeOf(systemContext(), this.actor)
     if (code === 'AUTH_002' || code === 'WITHDRAWAL_005') {
       headers['WWW-Authenticate'] = `Bearer error="insufficient_scope", scope="${this.contract?.scope}"`
     }

@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs'
 import { defineConfig, devices } from '@playwright/test'
-import { DATA_DIR, IMPATIENT_URL, SERVICE_URL } from './e2e/settings'
+import { DATA_DIR, DEMO_URL, IMPATIENT_URL, SERVICE_URL } from './e2e/settings'
 
 const executablePath =
   process.env.CHROMIUM_PATH ??
   (process.env.PLAYWRIGHT_USE_BUNDLED ? undefined : ['/usr/bin/chromium'].find((path) => existsSync(path)))
 
-/** Two instances of the production build on one database and one mailbox; the second has windows of seconds. */
+/**
+ * Three instances of the production build on one database and one mailbox: the second has windows of seconds, the third an identity
+ * provider.
+ */
 const instance = (url: string, settings: Record<string, string>) => ({
   command: 'node scripts/start.mjs',
   url: `${url}/sign-in`,
@@ -39,5 +42,6 @@ export default defineConfig({
       EMAIL_RESEND_COOLDOWN: 'PT3S',
       WITHDRAWAL_TIME_SCALE: '0.00002',
     }),
+    instance(DEMO_URL, { DEMO_OIDC: '1' }),
   ],
 })

@@ -2,9 +2,9 @@
 
 import { z } from 'zod'
 import { type ClientOptions, createClient } from '@/contract/client'
-import type { Answer, Body } from '@/contract/define'
+import type { Answer, Body, Place } from '@/contract/define'
 import { ApiError, noAnswer } from '@/contract/errors'
-import { OPERATIONS, type OperationName } from '@/contract/operations'
+import { USER_OPERATIONS } from '@/contract/user-operations'
 import { fetchOnServerClock, serverNow } from './ui/server-clock'
 
 const signedIn = z.object({
@@ -46,21 +46,21 @@ async function sessionToken(): Promise<string> {
   return session.accessToken
 }
 
-type Operations = typeof OPERATIONS
+type Operations = typeof USER_OPERATIONS
 
 /** Calls an operation with the given token. */
-export const callWith = <Name extends OperationName>(
+export const callWith = <Name extends keyof Operations>(
   accessToken: ClientOptions['accessToken'],
   name: Name,
-  params: z.input<Operations[Name]['params']>,
+  params: Place<Operations[Name]>,
   body?: Body<Operations[Name]>,
 ): Promise<Answer<Operations[Name]>> =>
-  createClient({ accessToken, fetch: fetchOnServerClock })(OPERATIONS[name], params, body)
+  createClient({ accessToken, fetch: fetchOnServerClock })(USER_OPERATIONS[name], params, body)
 
 /** Calls an operation as the person signed in here. A token that was refused is renewed once. */
-export async function call<Name extends OperationName>(
+export async function call<Name extends keyof Operations>(
   name: Name,
-  params: z.input<Operations[Name]['params']>,
+  params: Place<Operations[Name]>,
   body?: Body<Operations[Name]>,
 ): Promise<Answer<Operations[Name]>> {
   try {

@@ -14,6 +14,14 @@ export async function signInHere(email: string, password: string): Promise<void>
   if (error !== null) throw noAnswer()
 }
 
+/** Where this browser goes to sign in at the identity provider. */
+export async function providerSignInUrl(): Promise<string> {
+  const url = await post('signin/oidc', {})
+  // It leads back here where the provider cannot be asked.
+  if (url.origin === window.location.origin) throw noAnswer()
+  return url.href
+}
+
 /** Ends this browser's session. */
 export async function endSessionHere(): Promise<void> {
   await post('signout', {})

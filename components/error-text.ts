@@ -19,6 +19,7 @@ const FOR_PEOPLE: Partial<Record<ErrorCode, string>> = {
   WITHDRAWAL_005: 'This browser is signed in to another account now. Reload the page.',
   AUTH_001: 'Your session has ended. Sign in again.',
   AUTH_002: 'This browser is signed in to another account now. Reload the page.',
+  REAUTH_001: 'This needs a sign-in of the last ten minutes. Sign in again, then repeat it.',
   RATE_001: 'Too many tries in a short time. Nothing was changed.',
   SERVER_001: 'The fault is ours. Nothing you typed is lost; try again.',
 }

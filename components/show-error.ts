@@ -10,3 +10,6 @@ export function showError<Values extends FieldValues>(form: UseFormReturn<Values
   form.setError(field as Path<Values>, { type: 'answer', message })
   form.setFocus(field as Path<Values>, { shouldSelect: true })
 }
+
+/** Whether the person has to show once more that it is them, since the page was made. */
+export const isTooOld = (error: unknown) => error instanceof ApiError && error.code === 'REAUTH_001'

@@ -49,6 +49,10 @@ const session = z.object({
   last_seen_at: isoDateTime.describe('To the minute'),
 })
 
+/** What a fresh sign-in is for. */
+export const PURPOSES = ['change', 'withdraw', 'token'] as const
+export type Purpose = (typeof PURPOSES)[number]
+
 const params = z.object({ userId })
 // Text that cannot be an id is answered like an unknown id. PostgreSQL could not even read a NUL.
 const accessId = z.string().regex(/^tok_[A-Za-z0-9_-]{22}$/, 'REQUEST_005')
@@ -73,7 +77,7 @@ export const createAccessToken = contract({
   body: z.object({ name: tokenName, scopes, expires_in_days: expiresInDays }),
   data: accessToken.extend({ access_token: z.string().describe('Shown in this answer and never again') }),
   message: 'Copy the token now: it is not shown again.',
-  errors: ['RATE_001'],
+  errors: ['REAUTH_001', 'RATE_001'],
   example: {
     body: { name: 'Nightly export', scopes: ['email:manage'], expires_in_days: 30 },
     data: { ...exampleToken, access_token: 'uat_Xc3n0mJ8vQ1tRz5kWb7yLd2hPf9sGa4eUi6oKx0wTqM' },
@@ -153,4 +157,32 @@ export const endOtherSessions = contract({
   message: 'All other browsers are signed out, and a pending email change is cancelled.',
   errors: ['RATE_001'],
   example: { data: { ended: 2 } },
+})
+
+export const startReauthentication = contract({
+  name: 'startReauthentication',
+  summary: 'Start Re-authentication',
+  method: 'POST',
+  path: '/users/{userId}/reauthentication',
+  scope: 'account:manage',
+  forbidden: 'AUTH_002',
+  params,
+  body: z.object({
+    purpose: z
+      .enum(PURPOSES, `REQUEST_001: purpose must be one of ${PURPOSES.join(', ')}.`)
+      .describe('What the fresh sign-in is for; it serves nothing else'),
+  }),
+  data: z.object({
+    authorization_url: z.string().describe('Where the browser that asked goes next, at the identity provider'),
+  }),
+  message: 'Sign in at the identity provider, in this browser, within ten minutes.',
+  limit: { bucket: 'read' },
+  errors: ['REQUEST_005', 'RATE_001'],
+  example: {
+    body: { purpose: 'withdraw' },
+    data: {
+      authorization_url:
+        'https://login.example.com/authorize?response_type=code&client_id=accounts&prompt=login&max_age=0',
+    },
+  },
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createClient } from './client'
+import { findUser, getUser } from './admin'
+import { createClient, createServiceClient } from './client'
 import type { Answer, Contract } from './define'
 import { getEmailStatus } from './email'
 import { getWithdrawalStatus } from './withdrawal'
@@ -65,5 +66,27 @@ test('an unknown error code keeps its text, its message and its status', async (
     ...error,
     status: 425,
     retryAfterSeconds: 60,
+  })
+})
+
+test('a service client fills path and query, and sends the service token and the scope of the operation', async () => {
+  const sent: [url: string, init: RequestInit | undefined][] = []
+  const call = createServiceClient({
+    baseUrl: 'https://accounts.test',
+    serviceToken: 'svc_x',
+    fetch: async (url, init) => {
+      sent.push([String(url), init])
+      return Response.json({ success: true, data: getUser.example.data })
+    },
+  })
+  expect(await call(getUser, { externalId: 'a/b ~%' })).toEqual(getUser.example.data)
+  await call(findUser, { email: 'ada+1@example.com' })
+  expect(sent.map(([url]) => url)).toEqual([
+    'https://accounts.test/api/v1/admin/users/a%2Fb%20~%25',
+    'https://accounts.test/api/v1/admin/users?email=ada%2B1%40example.com',
+  ])
+  expect(sent[0]?.[1]).toMatchObject({
+    method: 'GET',
+    headers: { Authorization: 'Bearer svc_x', 'X-Required-Scope': 'users:read' },
   })
 })

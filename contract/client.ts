@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Answer, Body, Contract } from './define'
+import type { AdminContract, Answer, Body, Contract, Place, UserContract } from './define'
 import { ApiError, noAnswer } from './errors'
 
 export interface ClientOptions {
@@ -19,17 +19,29 @@ const errorEnvelope = z.object({
   error: z.object({ code: z.string().min(1), message: z.string().optional(), details: z.string() }),
 })
 
+export interface ServiceClientOptions extends Omit<ClientOptions, 'accessToken'> {
+  /** `svc_…`; keep it out of browsers. */
+  serviceToken: string | (() => string | Promise<string>)
+}
+
 /** Returns a typed call of any contract: `call(changeEmail, { userId }, { new_email, current_password })`. A refusal throws an ApiError. */
-export function createClient(options: ClientOptions) {
-  return async function call<C extends Contract>(
+export const createClient = (options: ClientOptions) => clientOf<UserContract>(options)
+
+/** The same for a service of yours, with a service token: `call(putUser, { externalId }, { email, name })`. */
+export const createServiceClient = ({ serviceToken, ...options }: ServiceClientOptions) =>
+  clientOf<AdminContract>({
+    ...options,
+    accessToken: typeof serviceToken === 'string' ? () => serviceToken : serviceToken,
+  })
+
+function clientOf<Kind extends Contract>(options: ClientOptions) {
+  return async function call<C extends Kind>(
     contract: C,
-    params: z.input<C['params']>,
+    params: Place<C>,
     body?: Body<C>,
     { idempotencyKey }: CallOptions = {},
   ): Promise<Answer<C>> {
-    const path = contract.path.replace(/\{(\w+)\}/g, (_, name) =>
-      encodeURIComponent(String((params as Record<string, unknown>)[name])),
-    )
+    const path = pathOf(contract, params as Record<string, unknown>)
     const headers: Record<string, string> = {
       Authorization: `Bearer ${await options.accessToken()}`,
       'X-Required-Scope': contract.scope,
@@ -59,6 +71,13 @@ function readData<C extends Contract>(contract: C, data: unknown): Answer<C> {
 const isUnknownWord = ({ code, path }: z.core.$ZodIssue, data: unknown) =>
   code === 'invalid_value' && typeof path.reduce<unknown>(memberOf, data) === 'string'
 const memberOf = (value: unknown, key: PropertyKey) => (value as Record<PropertyKey, unknown> | undefined)?.[key]
+
+function pathOf({ path, query }: Contract, given: Record<string, unknown>): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(String(given[name])))
+  const asked = Object.keys(query?.shape ?? {}).filter((name) => given[name] !== undefined)
+  const search = new URLSearchParams(asked.map((name) => [name, String(given[name])]))
+  return asked.length > 0 ? `${filled}?${search}` : filled
+}
 
 function toApiError(response: Response, json: unknown): ApiError {
   const envelope = errorEnvelope.safeParse(json).data?.error

@@ -12,18 +12,24 @@ export type Scope = keyof typeof SCOPES
 export const GRANTABLE_SCOPES = ['email:manage', 'account:manage'] as const satisfies Scope[]
 export type GrantableScope = (typeof GRANTABLE_SCOPES)[number]
 
-/** One operation of the API: the wrapper, the forms, the client and the OpenAPI document are all made from it. */
-export interface Contract {
+/** What a service token may hold. It acts for no user and opens the admin API alone. */
+export const SERVICE_SCOPES = {
+  'users:read': 'Read accounts',
+  'users:write': 'Create and update accounts, end their sessions',
+  'withdrawals:start': 'Withdraw an account on behalf of its person',
+  'apps:manage': 'Manage connected applications',
+  'tasks:work': 'Take deletion tasks and report on them',
+} as const
+export type ServiceScope = keyof typeof SERVICE_SCOPES
+
+interface Operation {
   /** The operation's one name: the verb in `domain/`, the operationId in OpenAPI. */
   name: string
   summary: string
-  method: 'GET' | 'POST' | 'DELETE'
-  /** Below `/api/v1`. */
-  path: `/users/{userId}/${string}`
-  scope: Scope
-  /** Answers a missing scope, a wrong scope header and another user's path. */
-  forbidden: Extract<ErrorCode, 'AUTH_002' | 'WITHDRAWAL_005'>
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   params: z.ZodObject
+  /** The members of the query, each given once at most; an operation without it ignores the query. */
+  query?: z.ZodObject
   /** What a caller sends; also the form's schema. */
   body?: z.ZodObject
   /** Parsed instead of `body` where the verb has to judge a field itself. */
@@ -32,8 +38,10 @@ export interface Contract {
   /** Absent where the description shows a response without `message`. */
   message?: string
   status?: 202
+  /** Where true the answer is 201. */
+  isCreated?(data: Record<string, unknown>): boolean
   /** A path whose placeholders are params and members of `data`; becomes the Location header. */
-  location?: `/users/{userId}/${string}`
+  location?: `/users/${string}`
   /** What a credential that a withdrawal has ended may still do here. Other operations do not know it. */
   withdrawn?: 'refused' | 'reads'
   /** False where the description shows a response without `timestamp`. */
@@ -42,12 +50,34 @@ export interface Contract {
    * The bucket in which every call takes a place, a row of `domain/limits/limits.ts`. The wrapper takes it before the verb runs, unless
    * the verb takes it in its own statement. An invalid call, which no verb sees, takes a place only with `countsMalformed`.
    */
-  limit?: { bucket: 'read' | 'verify' | 'withdraw'; takenBy?: 'verb'; countsMalformed?: true }
+  limit?: { bucket: 'read' | 'verify' | 'withdraw' | 'service'; takenBy?: 'verb'; countsMalformed?: true }
   /** What the operation can answer beyond what every endpoint can. */
   errors: readonly ErrorCode[]
   /** An example answer's `data` for the API page, with an example body. */
   example: { body?: Record<string, unknown>; data: Record<string, unknown> }
 }
+
+/** Opened by the tokens of a user, for the paths of that user. */
+export interface UserContract extends Operation {
+  /** Below `/api/v1`. */
+  path: `/users/{userId}/${string}`
+  scope: Scope
+  /** Answers a missing scope, a wrong scope header and another user's path. */
+  forbidden: Extract<ErrorCode, 'AUTH_002' | 'WITHDRAWAL_005'>
+}
+
+/** Opened by service tokens. */
+export interface AdminContract extends Operation {
+  /** Below `/api/v1`. */
+  path: `/admin/${string}`
+  scope: ServiceScope
+  forbidden: 'AUTH_002'
+}
+
+/** One operation of the API: the wrapper, the forms, the client and the OpenAPI document are all made from it. */
+export type Contract = UserContract | AdminContract
+
+export const isAdminContract = (contract: Contract): contract is AdminContract => contract.path.startsWith('/admin/')
 
 export const contract = <const C extends Contract>(definition: C): C => definition
 
@@ -56,7 +86,13 @@ type BodyOf<C extends Contract> = C extends { accepts: infer A extends z.ZodType
   : C extends { body: infer B extends z.ZodType }
     ? z.output<B>
     : unknown
-export type Input<C extends Contract> = z.output<C['params']> & BodyOf<C>
+/** An object without members has an index signature, which would take every other member away. */
+type Members<T> = string extends keyof T ? unknown : T
+type QueryOf<C extends Contract> = C extends { query: infer Q extends z.ZodType } ? z.output<Q> : unknown
+export type Input<C extends Contract> = Members<z.output<C['params']>> & QueryOf<C> & BodyOf<C>
+/** What a client puts into path and query. */
+export type Place<C extends Contract> = Members<z.input<C['params']>> &
+  (C extends { query: infer Q extends z.ZodType } ? z.input<Q> : unknown)
 export type Data<C extends Contract> = z.input<C['data']>
 /** A newer server may use words that this client does not know; they pass as text. */
 type OpenWords<T> = T extends string

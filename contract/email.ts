@@ -45,6 +45,33 @@ export const currentPassword = z
     pattern: STORABLE,
   })
 
+/** One of the two; a value of a wrong type has been refused by its own field. */
+const hasProof = (body: object) =>
+  ('current_password' in body && body.current_password !== undefined) ||
+  ('reauthentication' in body && body.reauthentication !== undefined)
+const changeBody = z
+  .object({
+    new_email: newEmail,
+    current_password: currentPassword.optional(),
+    verification_method: method.default(DEFAULT_VERIFICATION_METHOD),
+    reauthentication: z
+      .literal('fresh_sign_in', 'REQUEST_001: reauthentication must be fresh_sign_in.')
+      .optional()
+      .describe('In place of current_password, for an account that has none'),
+  })
+  .refine(hasProof, {
+    path: ['current_password'],
+    message: 'REQUEST_001: current_password must be a string.',
+    // Reported together with the faults of other fields, so it also runs when one of them has failed.
+    when: ({ value }) => typeof value === 'object' && value !== null,
+  })
+  .meta({
+    anyOf: [
+      { type: 'object', required: ['current_password'] },
+      { type: 'object', required: ['reauthentication'] },
+    ],
+  })
+
 const params = z.object({ userId })
 const common = { scope: 'email:manage', forbidden: 'AUTH_002', params } as const
 const exampleId = 'ecr_7Yc1fVn0Qk2mXh3rTzB8dA'
@@ -55,11 +82,7 @@ export const changeEmail = contract({
   summary: 'Change Email Address',
   method: 'POST',
   path: '/users/{userId}/email/change',
-  body: z.object({
-    new_email: newEmail,
-    current_password: currentPassword,
-    verification_method: method.default(DEFAULT_VERIFICATION_METHOD),
-  }),
+  body: changeBody,
   data: z.object({
     change_request_id: z.string(),
     status: z.literal('pending_verification'),
@@ -69,7 +92,7 @@ export const changeEmail = contract({
     current_email_retained: z.literal(true),
   }),
   message: 'We sent a message to the new address. Your current address stays in effect until you verify the new one.',
-  errors: ['EMAIL_001', 'EMAIL_002', 'EMAIL_007', 'EMAIL_008', 'EMAIL_009'],
+  errors: ['EMAIL_001', 'EMAIL_002', 'EMAIL_007', 'EMAIL_008', 'EMAIL_009', 'REAUTH_001'],
   example: {
     body: {
       new_email: 'ada.new@example.com',

@@ -146,10 +146,29 @@ export const ERRORS = {
     details: 'The first request with this Idempotency-Key has not finished. Try again shortly.',
     field: undefined,
   },
+  USER_001: {
+    status: 404,
+    message: 'No such account',
+    details: 'No account has this id or address.',
+    field: undefined,
+  },
+  USER_002: {
+    status: 409,
+    message: 'External id of a withdrawn account',
+    details:
+      'The account with this external id was withdrawn. Send "recreate": true only if the person has signed up anew.',
+    field: undefined,
+  },
   RATE_001: {
     status: 429,
     message: 'Too many requests',
     details: 'Wait as long as Retry-After says, then try again.',
+    field: undefined,
+  },
+  REAUTH_001: {
+    status: 401,
+    message: 'Fresh sign-in required',
+    details: 'Have the person sign in again, then repeat the call within ten minutes of that.',
     field: undefined,
   },
   SERVER_001: {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Contract } from './define'
 import { ERRORS, type ErrorCode } from './errors'
 import { openApiDocument } from './openapi'
-import { operations } from './operations'
+import { adminOperations, operations } from './operations'
 
 type Json = Record<string, unknown>
 
@@ -16,6 +16,7 @@ const headers = z.record(z.string(), z.object({ $ref: z.string() }))
 const operationSchema = z.object({
   operationId: z.string(),
   tags: z.array(z.string()),
+  security: z.unknown().optional(),
   parameters: z.array(
     z.object({ name: z.string(), in: z.string(), required: z.boolean().optional(), schema: z.looseObject({}) }),
   ),
@@ -43,13 +44,18 @@ const named = ({ operation }: Described): string[] =>
 
 /** A second copy of section 2 of the service's contract, so that a change of the contract is noticed. */
 const OWN_ERRORS: Record<string, ErrorCode[]> = {
-  changeEmail: ['EMAIL_001', 'EMAIL_002', 'EMAIL_007', 'EMAIL_008', 'EMAIL_009', 'AUTH_002'],
+  changeEmail: ['EMAIL_001', 'EMAIL_002', 'EMAIL_007', 'EMAIL_008', 'EMAIL_009', 'REAUTH_001', 'AUTH_002'],
   verifyEmail: ['EMAIL_002', 'EMAIL_003', 'EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'RATE_001', 'AUTH_002'],
   getEmailStatus: ['RATE_001', 'AUTH_002'],
   resendVerification: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'EMAIL_008', 'EMAIL_009', 'AUTH_002'],
   cancelEmailChange: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'AUTH_002'],
-  withdrawAccount: ['WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'WITHDRAWAL_005', 'RATE_001'],
+  withdrawAccount: ['WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'WITHDRAWAL_005', 'REAUTH_001', 'RATE_001'],
   getWithdrawalStatus: ['WITHDRAWAL_004', 'WITHDRAWAL_005', 'RATE_001'],
+  putUser: ['EMAIL_001', 'EMAIL_002', 'USER_001', 'USER_002', 'RATE_001', 'AUTH_002', 'REQUEST_001', 'REQUEST_003'],
+  getUser: ['USER_001', 'RATE_001', 'AUTH_002'],
+  findUser: ['EMAIL_001', 'REQUEST_001', 'USER_001', 'RATE_001', 'AUTH_002'],
+  withdrawUser: ['USER_001', 'WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'RATE_001', 'AUTH_002'],
+  endUserSessions: ['USER_001', 'RATE_001', 'AUTH_002'],
 }
 const ANYWHERE: ErrorCode[] = ['AUTH_001', 'REQUEST_002', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
 const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_003', 'REQUEST_006', 'REQUEST_007']
@@ -86,7 +92,7 @@ test.each(described.map((one) => [one.operation.operationId, one] as const))(
 )
 
 test('no operation names a code of another one', () => {
-  const areas = /^(EMAIL|WITHDRAWAL)_/
+  const areas = /^(EMAIL|WITHDRAWAL|USER)_/
   for (const one of described) {
     const foreign = named(one).filter(
       (code) => areas.test(code) && !OWN_ERRORS[one.contract.name]?.includes(code as never),
@@ -192,12 +198,32 @@ test('an answer that can be replayed describes Idempotency-Replayed', () => {
     resendVerification: ['200', '400', '404', '410', '429'],
     withdrawAccount: ['202', '400', '409'],
     createAccessToken: ['200', '400'],
+    withdrawUser: ['202', '400', '404', '409'],
+    startReauthentication: ['200', '400', '404'],
   })
 })
 
 test('the answer that starts a withdrawal describes its Location', () => {
   const started = described.find(({ contract }) => contract.name === 'withdrawAccount')
   expect(Object.keys(started?.operation.responses['202']?.headers ?? {})).toContain('Location')
+})
+
+test('the admin operations take a service token, and no other operation does', () => {
+  const taking = described
+    .filter(({ operation }) => operation.security)
+    .map(({ contract, operation }) => {
+      expect(operation.security).toEqual([{ serviceToken: [] }])
+      return contract.name
+    })
+  expect(taking).toEqual(adminOperations.map(({ name }) => name))
+  expect(at(document, '#/components/securitySchemes/serviceToken')).toMatchObject({ type: 'http', scheme: 'bearer' })
+})
+
+test('an operation that can create describes 201 beside 200, and a query is described as it is judged', () => {
+  const named = (name: string) => described.find(({ contract }) => contract.name === name)?.operation
+  expect(Object.keys(named('putUser')?.responses ?? {}).slice(0, 2)).toEqual(['200', '201'])
+  const query = named('findUser')?.parameters.find((parameter) => parameter.in === 'query')
+  expect(query).toMatchObject({ name: 'email', required: true, schema: { format: 'idn-email', maxLength: 254 } })
 })
 
 test('every POST describes the Idempotency-Key, and no other operation does', () => {

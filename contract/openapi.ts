@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Contract } from './define'
+import { type Contract, isAdminContract, type Scope } from './define'
 import { ERRORS, type ErrorCode } from './errors'
 import { operations } from './operations'
 
@@ -11,19 +11,27 @@ export interface OpenApiDocument extends Json {
 }
 
 const ANY_ENDPOINT: ErrorCode[] = ['AUTH_001', 'REQUEST_002', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
-const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_003', 'REQUEST_006', 'REQUEST_007']
-const PASSES_LATER: ErrorCode[] = ['EMAIL_008', 'EMAIL_009', 'RATE_001']
+const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_003']
+const WITH_KEY: ErrorCode[] = ['REQUEST_006', 'REQUEST_007']
+const PASSES_LATER: ErrorCode[] = ['EMAIL_008', 'EMAIL_009', 'RATE_001', 'REAUTH_001']
 
 /** Every code that an operation can answer with. */
-const errorsOf = (contract: Contract): ErrorCode[] => [
-  ...new Set([...contract.errors, contract.forbidden, ...(contract.body ? WITH_BODY : []), ...ANY_ENDPOINT]),
+const errorsOf = ({ errors, forbidden, body, method }: Contract): ErrorCode[] => [
+  ...new Set([
+    ...errors,
+    forbidden,
+    ...(body ? WITH_BODY : []),
+    ...(method === 'POST' ? WITH_KEY : []),
+    ...ANY_ENDPOINT,
+  ]),
 ]
 
 /** The answers of the verb and of the body's rules are kept for an Idempotency-Key, unless a later call can pass. */
 const isReplayed = ({ method, errors }: Contract, code: ErrorCode) =>
   method === 'POST' && [...errors, 'REQUEST_001'].includes(code) && !PASSES_LATER.includes(code)
 
-const TAGS = { 'email:manage': 'Email', 'account:manage': 'Account', 'tokens:manage': 'Access' } as const
+const TAGS: Record<Scope, string> = { 'email:manage': 'Email', 'account:manage': 'Account', 'tokens:manage': 'Access' }
+const tagOf = (contract: Contract) => (isAdminContract(contract) ? 'Users' : TAGS[contract.scope])
 
 const BOUNDS: Record<string, Json> = {
   string: { maxLength: 2000 },
@@ -57,7 +65,9 @@ const HEADERS = {
     minimum: 1,
   }),
   'Access-Control-Allow-Origin': header("The service's own origin: pages of others may not read its answers."),
-  'WWW-Authenticate': header('RFC 6750: Bearer, with error and scope where they apply.'),
+  'WWW-Authenticate': header(
+    'RFC 6750 and RFC 9470: Bearer, with error, scope, max_age and acr_values where they apply.',
+  ),
   Allow: header('The methods of this path.'),
   'Idempotency-Replayed': header('Present where an Idempotency-Key gets the first answer again.', {
     type: 'string',
@@ -93,18 +103,29 @@ export function openApiDocument(): OpenApiDocument {
       { name: 'Email', description: 'Address and verification' },
       { name: 'Account', description: 'Withdrawal and its progress' },
       { name: 'Access', description: 'Access tokens and sessions, from a browser session alone' },
+      { name: 'Users', description: 'Accounts, for your own services with a service token' },
     ],
     paths,
     components: {
-      securitySchemes: { accessToken: { type: 'http', scheme: 'bearer', description: 'An access token, `uat_…`.' } },
+      securitySchemes: {
+        accessToken: { type: 'http', scheme: 'bearer', description: 'An access token, `uat_…`.' },
+        serviceToken: { type: 'http', scheme: 'bearer', description: 'A service token, `svc_…`.' },
+      },
       headers: HEADERS,
       schemas: { Error: errorSchema() },
     },
   }
 }
 
+/** A user's path may hold `~` and an external id. */
+const MAX_PATH_MEMBER = 256
+
+/** As they are, without the bounds of bodies. */
+const propertiesOf = (schema: z.ZodObject) =>
+  (z.toJSONSchema(schema, { io: 'input' }).properties ?? {}) as Record<string, Json>
+
 function toOperation(contract: Contract): Json {
-  const { properties } = toSchema(contract.params, 'input') as { properties: Record<string, Json> }
+  const properties = propertiesOf(contract.params)
   const parameters = [...contract.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const { description, ...schema } = properties[name] ?? {}
     return {
@@ -112,9 +133,18 @@ function toOperation(contract: Contract): Json {
       in: 'path',
       required: true,
       ...(description !== undefined && { description }),
-      schema: { ...schema, minLength: 1, maxLength: 200 },
+      schema: { minLength: 1, maxLength: MAX_PATH_MEMBER, ...schema },
     }
   })
+  const query = Object.entries(contract.query ? propertiesOf(contract.query) : {}).map(
+    ([name, { description, ...schema }]) => ({
+      name,
+      in: 'query',
+      required: true,
+      description,
+      schema: bounded(schema),
+    }),
+  )
   const scope = {
     name: 'X-Required-Scope',
     in: 'header',
@@ -133,15 +163,20 @@ function toOperation(contract: Contract): Json {
     operationId: contract.name,
     summary: contract.summary,
     description: `${contract.summary}. Scope ${contract.scope}.`,
-    tags: [TAGS[contract.scope]],
-    parameters: [...parameters, scope, ...(contract.method === 'POST' ? [idempotencyKey] : [])],
+    tags: [tagOf(contract)],
+    ...(isAdminContract(contract) && { security: [{ serviceToken: [] }] }),
+    parameters: [...parameters, ...query, scope, ...(contract.method === 'POST' ? [idempotencyKey] : [])],
     ...(contract.body && {
       requestBody: {
         required: true,
         content: { 'application/json': { schema: toSchema(contract.body, 'input'), example: contract.example.body } },
       },
     }),
-    responses: { [contract.status ?? 200]: successResponse(contract), ...errorResponses(contract) },
+    responses: {
+      [contract.status ?? 200]: successResponse(contract),
+      ...(contract.isCreated && { 201: successResponse(contract) }),
+      ...errorResponses(contract),
+    },
   }
 }
 

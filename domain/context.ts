@@ -1,4 +1,5 @@
-import type { Scope } from '@/contract/define'
+import type { Purpose } from '@/contract/access'
+import type { Scope, ServiceScope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
 import type { PrismaClient } from '@/prisma/generated/client'
 import type { Limits } from './limits/limits'
@@ -9,6 +10,7 @@ import type {
   Clock,
   EngineEvent,
   ErasureLedger,
+  IdentityProvider,
   Mail,
   OutsideIssuer,
   Passwords,
@@ -17,15 +19,21 @@ import type {
 import type { Process } from './process'
 import type { Sql } from './sql'
 
+/** What an outside issuer's token says of the person's last sign-in there; null where it does not say. */
+export interface ShownPresence {
+  authenticatedAt: Date | null
+  acr: string | null
+}
+
 /** What names a caller, known without the database. */
 export interface Credential {
-  kind: 'access_token' | 'session' | 'outside_token'
-  /** What its row is found by: the token's hash, the session's id, the user's id. */
+  kind: 'access_token' | 'session' | 'outside_token' | 'service_token'
+  /** What its row is found by: the token's hash, the session's id, the id that an outside issuer calls the user by. */
   key: Buffer | string
   /** Null where the row tells them. */
   scopes: readonly Scope[] | null
   /** An outside issuer's token has no row that a withdrawal could end; it is remembered by hash and expiry. */
-  outsideToken?: { hash: Buffer; expiresAt: Date }
+  outsideToken?: { hash: Buffer; expiresAt: Date; issuedAt: Date | null } & ShownPresence
 }
 
 export interface PendingChange {
@@ -43,10 +51,14 @@ export interface Actor {
   kind: Credential['kind'] | 'status_token'
   /** Of the row behind the credential; empty where there is none. */
   id: string
+  /** Empty for a service token, which acts for no user. */
   userId: string
-  scopes: readonly Scope[]
+  externalId: string | null
+  scopes: readonly (Scope | ServiceScope)[]
   /** When the person of this session was asked who they are; null where nobody knows, undefined for other credentials. */
   authenticatedAt?: Date | null | undefined
+  /** The only purpose that this session's sign-in serves; null or undefined where it serves all. */
+  authenticatedFor?: Purpose | null | undefined
   user: { name: string; email: string; emailVerifiedAt: Date | null }
   pendingChange: PendingChange | null
   /** Set where a withdrawal ended the account: all that this credential still concerns. */
@@ -64,6 +76,13 @@ export interface BucketState {
   resetsAt: Date
 }
 
+export interface FreshSignInSettings {
+  /** How old the sign-in behind an outside token may be where the account is withdrawn; null: it is not asked. */
+  maxOutsideAgeMs: number | null
+  /** What the `acr` of outside tokens and of re-authentications has to be; null: anything. */
+  requiredAcr: string | null
+}
+
 export interface SystemContext {
   sql: Sql
   /** Several statements as one; rolled back when `work` throws. */
@@ -76,6 +95,9 @@ export interface SystemContext {
   mail: Mail
   /** Null where none is configured. */
   outsideIssuer: OutsideIssuer | null
+  /** Where people sign in without a password of ours; null where none is configured. */
+  identityProvider: IdentityProvider | null
+  freshSignIn: FreshSignInSettings
   /** Null where none is configured: no archive can be written then. */
   archives: ArchiveStore | null
   ledger: ErasureLedger
@@ -100,6 +122,8 @@ export interface Context extends SystemContext {
   ip: string
   /** Buckets that this request looked at, for the answer's headers. */
   buckets: BucketState[]
+  /** Binds what follows to the caller's browser, for so many seconds. Readable by the server alone. */
+  setCookie?(name: string, value: string, seconds: number): void
   /**
    * Set where the call has an Idempotency-Key. Keeps the answer in the transaction of its effect, so that a crash never leaves one
    * without the other; refuses where the key has meanwhile passed to a repeated call.

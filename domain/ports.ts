@@ -6,7 +6,13 @@ export interface Clock {
 }
 
 /** What a MAC is for; two purposes never share one. */
-export type MacPurpose = 'verification-code' | 'session-token' | 'status-token' | 'pseudonym' | 'idempotency'
+export type MacPurpose =
+  | 'verification-code'
+  | 'session-token'
+  | 'status-token'
+  | 'pseudonym'
+  | 'idempotency'
+  | 'external-id'
 
 /** A MAC as base64url, for patterns. Its last character holds four bits: with any character in its place one MAC had four texts. */
 export const MAC_TEXT = '[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]'
@@ -124,9 +130,47 @@ export interface AppAnswer {
   retryAfterMs?: number
 }
 
-/** Whose token it is; null when it is not a good token of that issuer. Throws SERVER_002 when that cannot be found out. */
+export interface OutsideToken {
+  subject: string
+  scopes: Scope[]
+  expiresAt: Date
+  /** Null where the issuer does not say. */
+  issuedAt: Date | null
+  /** The claim `auth_time`; null where it is missing or no whole number. */
+  authenticatedAt: Date | null
+  acr: string | null
+}
+
 export interface OutsideIssuer {
-  verify(token: string): Promise<{ userId: string; scopes: Scope[]; expiresAt: Date } | null>
+  /** What the subject of its tokens is: our id of the account, or the adopter's own. */
+  readonly subjectIs: 'user_id' | 'external_id'
+  /** Null when it is not a good token of this issuer. Throws SERVER_002 when that cannot be found out. */
+  verify(token: string): Promise<OutsideToken | null>
+}
+
+/** What one request to the identity provider is recognised by. */
+export interface ProviderRequest {
+  state: string
+  nonce: string
+  codeVerifier: string
+}
+
+/** Of an ID token whose signature, issuer, audience, nonce and times are good. */
+export interface IdTokenClaims {
+  subject: string
+  /** The claim `auth_time`, never `iat`; null where it is missing or no whole number. */
+  authenticatedAt: Date | null
+  acr: string | null
+}
+
+/** The adopter's OpenID Connect provider. Both calls throw SERVER_002 when it cannot be asked. */
+export interface IdentityProvider {
+  /** What people know it by. */
+  name: string
+  /** Where the browser goes to be asked who sits there, whatever the provider remembers of it. */
+  reauthenticationUrl(request: ProviderRequest, acr: string | null): Promise<string>
+  /** What the provider says in answer to this request; null when its answer, or its ID token, is not good. */
+  redeem(answer: URLSearchParams, request: ProviderRequest): Promise<IdTokenClaims | null>
 }
 
 export interface EngineEvent {

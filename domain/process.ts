@@ -30,6 +30,14 @@ export interface DeliveryCalls {
   isAskedAgain: boolean
 }
 
+/** Calls that are counted in memory alone. */
+export interface CountedCalls {
+  /** The times of each caller's calls, the oldest first. */
+  times: Map<string, number[]>
+  /** With so many callers, those without a call in the window are removed. */
+  cleanupSize: number
+}
+
 /** What one process keeps in memory. All contexts of a process share it: the context of a request is a copy of the service's. */
 export interface Process {
   batches: Map<string, Batch<unknown>>
@@ -38,12 +46,7 @@ export interface Process {
   deletionCalls: readonly DeletionCalls[]
   /** By the id of the application. */
   deliveryCalls: Map<string, DeliveryCalls>
-  reads: {
-    /** The times of each user's reads, the oldest first. */
-    times: Map<string, number[]>
-    /** With so many users, those without a read in the window are removed. */
-    cleanupSize: number
-  }
+  counted: Record<'read' | 'service', CountedCalls>
   /** How long a sign-in takes at least: what the hashes in `measured` took. See domain/access/foreign-hashes.ts. */
   signInFloor: { ms: number; measured: string; readAt: number; reading?: Promise<void> | undefined }
 }
@@ -53,6 +56,6 @@ export const createProcess = (): Process => ({
   lookUps: new Map(),
   deletionCalls: [true, false].map((isFirst) => ({ isFirst, taken: new Set(), isFilling: false })),
   deliveryCalls: new Map(),
-  reads: { times: new Map(), cleanupSize: 0 },
+  counted: { read: { times: new Map(), cleanupSize: 0 }, service: { times: new Map(), cleanupSize: 0 } },
   signInFloor: { ms: 0, measured: '', readAt: 0 },
 })

@@ -62,6 +62,12 @@ export const UNWAITED = `set_config('synchronous_commit', 'off', true)`
 /** Stops the planner from merging the subquery into the query around it, so that it runs once for each row. */
 export const fenced = (select: string) => `${select} OFFSET 0`
 
+/** Joins the pending change `p` of `user`: by a plain join the planner may read all that are pending, whose number it underestimates. */
+export const lookUpPending = (user: string) =>
+  `LEFT JOIN LATERAL (${fenced(
+    `SELECT * FROM email_change_requests r WHERE r.user_id = ${user} AND r.status = 'pending_verification'`,
+  )}) AS p ON true`
+
 /** Compares as text, so that the planner cannot choose a partial index whose cost it underestimates. */
 export const equalsAsText = (column: string, text: string) => `${column}::text = '${text}'`
 
@@ -84,11 +90,24 @@ const fromPart = (part: string | undefined) => (part ? `FROM ${part}` : '')
 /** The audit row of what the part `from` did, or of the statement itself; every member is a column of the part, or a value. */
 export const audit = (
   action: string,
-  of: { from?: string; id: string; user: string; actor: string; subject?: string; ip?: string; at: string },
-) =>
-  `INSERT INTO audit_events (id, user_id, action, actor, subject_id, ip, at)
-   SELECT ${of.id}, ${of.user}, '${action}', ${of.actor}, ${of.subject ?? 'NULL'}, ${of.ip ?? 'NULL'}, ${of.at}::timestamptz
+  of: {
+    from?: string
+    id: string
+    user: string
+    actor: string
+    /** The service token that acts. */
+    actorId?: string
+    requestedBy?: string
+    subject?: string
+    ip?: string
+    at: string
+  },
+) => {
+  const { actorId = 'NULL', requestedBy = 'NULL', subject = 'NULL', ip = 'NULL' } = of
+  return `INSERT INTO audit_events (id, user_id, action, actor, actor_id, requested_by, subject_id, ip, at)
+   SELECT ${of.id}, ${of.user}, '${action}', ${of.actor}, ${actorId}, ${requestedBy}, ${subject}, ${ip}, ${of.at}::timestamptz
    ${fromPart(of.from)}`
+}
 
 /** Ends the browser sessions of `user`, all but the one in `except`. */
 export const endSessions = (of: { from?: string; user: string; except?: string; at: string }) =>

@@ -5,3 +5,6 @@ export const SERVICE_URL = 'http://localhost:4310'
 /** Codes live six seconds, a resend waits three, and the seven days of a withdrawal pass in twelve seconds. */
 export const IMPATIENT_URL = 'http://localhost:4311'
 export const DATA_DIR = path.resolve('.data/e2e')
+/** With the demo provider, which listens on the next port. */
+export const DEMO_URL = 'http://localhost:4312'
+export const DEMO_PROVIDER_URL = 'http://localhost:4313'

@@ -23,6 +23,7 @@ const UNWAITED_STATEMENTS = [
   'mark-notices-sent',
   'take-places',
   'touch-access-token',
+  'touch-service-token',
   'touch-session',
 ]
 
@@ -36,6 +37,7 @@ const UNWAITED_WRITES = [
   'outbox_events.due_at',
   'outbox_events.sent_at',
   'rate_limits',
+  'service_tokens.last_used_at',
   'sessions.last_seen_at',
   'withdrawals.ledgered_at',
 ]

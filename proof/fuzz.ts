@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Contract } from '@/contract/define'
+import { type Contract, isAdminContract, SERVICE_SCOPES } from '@/contract/define'
 import { operations } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import type { SystemContext } from '@/domain/context'
@@ -40,6 +40,10 @@ let world: World
 let instance: Instance
 let person: Person
 let sessionToken: string
+let serviceToken: string
+/** An account that no withdrawal can take, for the bodies that happen to be right. */
+const EXTERNAL_ID = 'fuzz customer'
+const FUZZED_ID = `usr_${'F'.repeat(22)}`
 const cleanUps: (() => unknown)[] = []
 const report: string[] = [`seed ${SEED}`]
 
@@ -51,6 +55,14 @@ beforeAll(async () => {
   // A body that happens to be right ends nothing.
   const pending = ['transaction', 'add', '--user', person.id, '--status', 'pending', '--description', 'book']
   await world.operator.run(...pending)
+  const scopes = Object.keys(SERVICE_SCOPES).flatMap((scope) => ['--scope', scope])
+  const made = await world.operator.run('service-token', 'create', '--name', 'fuzz', ...scopes)
+  serviceToken = String(made.service_token)
+  await world.query(
+    `INSERT INTO users (id, external_id, name, email, email_key, created_at) VALUES ($1, $2, 'Fuzz', $3, $3, now())`,
+    [FUZZED_ID, EXTERNAL_ID, 'fuzzed@example.test'],
+  )
+  await world.operator.run('transaction', 'add', '--user', FUZZED_ID, '--status', 'pending', '--description', 'book')
   const sessionId = `ses_${randomBytes(16).toString('base64url')}`
   await world.query(
     `INSERT INTO sessions VALUES ($1, $2, 'fuzz', '192.0.2.1', now(), now(), now() + interval '1 day')`,
@@ -66,8 +78,14 @@ afterAll(async () => {
 })
 
 const pathOf = ({ path }: Contract) =>
-  `/api/v1${path}`.replace('{userId}', person.id).replaceAll(/\{\w+\}/g, `wd_${'A'.repeat(22)}`)
-const tokenFor = ({ scope }: Contract) => (scope === 'tokens:manage' ? sessionToken : person.token)
+  `/api/v1${path}`
+    .replace('{userId}', person.id)
+    .replace('{externalId}', encodeURIComponent(EXTERNAL_ID))
+    .replaceAll(/\{\w+\}/g, `wd_${'A'.repeat(22)}`)
+const tokenFor = (contract: Contract) => {
+  if (isAdminContract(contract)) return serviceToken
+  return contract.scope === 'tokens:manage' ? sessionToken : person.token
+}
 
 /** What a field may never hold, and what looks like what an engine, a parser or a database reads in its own way. */
 const hostileText = fc.oneof(
@@ -301,9 +319,9 @@ const note = (what: string, tally: Tally, startedAt: number) =>
     `${what}: ${tally.sent} in ${((performance.now() - startedAt) / 1000).toFixed(1)} s, slowest ${tally.slowestMs} ms, ${JSON.stringify(tally.codes)}`,
   )
 
-const posts = operations.filter(({ method }) => method === 'POST')
+const withBody = operations.filter(({ body }) => body)
 
-test.each(posts.map((contract) => [contract.name, contract] as const))(
+test.each(withBody.map((contract) => [contract.name, contract] as const))(
   'L10 no malformed body for %s causes a 5xx, a slow answer or an answer without the envelope',
   async (name, contract) => {
     const valid = { ...contract.example.body }
@@ -325,7 +343,7 @@ test.each(posts.map((contract) => [contract.name, contract] as const))(
     const startedAt = performance.now()
     const problems: string[] = []
     await each(bodies, async (body) => {
-      const hit = await send('POST', pathOf(contract), headers, body)
+      const hit = await send(contract.method, pathOf(contract), headers, body)
       count(tally, hit)
       const problem = problemOf(hit)
       if (problem) problems.push(`${problem} for ${body.toString('latin1').slice(0, 300)}`)
@@ -440,7 +458,7 @@ test('no hostile header causes a 5xx, a slow answer or a header of its own in th
         // Half of them replace the right lines instead of coming beside them.
         const kept = isPlain ? [...lines] : lines.slice(2)
         const isFramed = kept.some((line) => /^(?:Content-Length|Transfer-Encoding):/.test(line))
-        const body = contract.method === 'POST' ? '{}' : ''
+        const body = contract.body ? '{}' : ''
         if (body && !isFramed) kept.push('Content-Length: 2')
         const head = `${contract.method} ${pathOf(contract)} HTTP/1.1\r\nHost: localhost\r\nConnection: close`
         return Buffer.from(`${head}\r\n${kept.join('\r\n')}\r\n\r\n${body}`, 'latin1')
@@ -521,7 +539,8 @@ test('no path in any encoding causes a 5xx, a redirect or an answer without the 
   const startedAt = performance.now()
   const problems: string[] = []
   await each(cases, async ([verb, path]) => {
-    const head = `${verb} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${person.token}\r\nX-Required-Scope: email:manage\r\nContent-Type: application/json\r\n`
+    const [token, scope] = path.includes('/admin/') ? [serviceToken, 'users:read'] : [person.token, 'email:manage']
+    const head = `${verb} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nX-Required-Scope: ${scope}\r\nContent-Type: application/json\r\n`
     const hit = await sendRaw(Buffer.from(`${head}Content-Length: 2\r\nConnection: close\r\n\r\n{}`, 'latin1'))
     if (!hit) return
     count(tally, hit)
@@ -728,7 +747,7 @@ test('no malformed server action, RSC or data request to a page causes a 5xx or 
 
 test('no log holds anything that was sent', async () => {
   const logs = [instance.output, ...world.postgresLogs.map((file) => readFileSync(file, 'latin1'))].join('\n')
-  for (const secret of [CANARY, person.token, person.email, person.password]) {
+  for (const secret of [CANARY, person.token, person.email, person.password, serviceToken, EXTERNAL_ID]) {
     const at = logs.indexOf(secret)
     expect(at < 0 ? '' : logs.slice(Math.max(0, at - 200), at + 100)).toBe('')
   }

@@ -154,7 +154,7 @@ test('B25 a broken Authorization header is refused, and broken sign-in settings 
   for (const Authorization of [...broken, `Bearer ${'a.'.repeat(4_000)}`]) {
     expect(await outcomes(caller, null, {}, { Authorization })).toEqual(everywhere('AUTH_001'))
   }
-  ctx.outsideIssuer = { verify: () => Promise.reject(new Error('no such issuer')) }
+  ctx.outsideIssuer = { subjectIs: 'user_id', verify: () => Promise.reject(new Error('no such issuer')) }
   expect(await outcomes(caller, OUTSIDE_TOKEN)).toEqual(everywhere('SERVER_001'))
   const fails = () => {
     throw new Error('no key')
@@ -333,7 +333,10 @@ test('B32 the erasure removes every kind of credential, and none signs in afterw
     'email_change_requests.code_mac': 'user_profile',
     // They open nothing but the view of one's own withdrawal.
     'ended_credentials.credential_hash': 'purge',
+    'ended_external_ids.external_id_mac': 'purge',
     'idempotency_keys.body_mac': 'purge',
+    // Of services, which are no user.
+    'service_tokens.token_hash': undefined,
     'users.credential_version': 'user_profile',
     'users.credentials_since': 'user_profile',
     'users.password_hash': 'user_profile',

@@ -42,9 +42,20 @@ export const OUTSIDE_TOKEN = 'an.outside.token'
 /** An outside issuer is configured, and vouches for this caller with one token and no other. */
 export function acceptOutsideToken(ctx: Service, { userId }: Caller) {
   const expiresAt = new Date(ctx.clock.now().getTime() + 90 * day)
+  const issuedAt = ctx.clock.now()
   ctx.outsideIssuer = {
+    subjectIs: 'user_id',
     verify: async (token) =>
-      token === OUTSIDE_TOKEN ? { userId, scopes: ['email:manage', 'account:manage'], expiresAt } : null,
+      token === OUTSIDE_TOKEN
+        ? {
+            subject: userId,
+            scopes: ['email:manage', 'account:manage'],
+            expiresAt,
+            issuedAt,
+            authenticatedAt: null,
+            acr: null,
+          }
+        : null,
   }
 }
 

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { ERRORS } from '@/contract/errors'
-import { operations } from '@/contract/operations'
+import { operations, userOperations } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { signOut } from '@/domain/access/sessions'
 import { signIn } from '@/domain/access/sign-in'
@@ -19,6 +19,7 @@ import {
   day,
   givenCaller,
   givenChange,
+  givenServiceToken,
   givenToken,
   hour,
   minute,
@@ -129,7 +130,7 @@ test('B3 concurrent guesses are judged no more often than sequential ones', asyn
 })
 
 test('B4 every way to check a secret stops at the same limit, whatever the credential', async () => {
-  const secretsAsked = operations.filter(({ body }) =>
+  const secretsAsked = userOperations.filter(({ body }) =>
     Object.keys(body?.shape ?? {}).some((field) => /password|code|secret|token/.test(field)),
   )
   expect(secretsAsked.map(({ name }) => name)).toEqual(['changeEmail', 'verifyEmail'])
@@ -299,6 +300,7 @@ const toldAtSignIn = async (ctx: Service, email: string, ip: string): Promise<To
   return { code, details, shown: JSON.stringify(buckets.map(({ name }) => name)) }
 }
 const wide = { places: 10_000, windowMs: day }
+const tokensOfServices = new WeakMap<Service, { userId: string; token: string }>()
 const ROADS: Record<BucketName, { road: Road; widen?: BucketName[] }> = {
   change: { road: (_, caller, n) => told(change(caller, `${n}-${caller.email}`)) },
   password: {
@@ -325,6 +327,13 @@ const ROADS: Record<BucketName, { road: Road; widen?: BucketName[] }> = {
     },
   },
   read: { road: (_, caller) => told(call(caller, 'getEmailStatus')) },
+  service: {
+    road: async (ctx) => {
+      const token = tokensOfServices.get(ctx) ?? (await givenServiceToken(ctx))
+      tokensOfServices.set(ctx, token)
+      return told(call(token, 'getUser'))
+    },
+  },
   signIn: { road: (ctx, { email }) => toldAtSignIn(ctx, email, '198.51.100.1') },
   signInAddress: {
     road: (ctx, { email }, n) => toldAtSignIn(ctx, `${n}-${email}`, '198.51.100.2'),

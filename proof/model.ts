@@ -331,7 +331,7 @@ function withdraw(state: State, account: Account, call: Extract<Call, { do: 'wit
   const isActive = isLive(account, call.as, state) && !account.withdrawal
   if (!isActive && !wasEnded(account, call.as, now)) return refused('AUTH_001')
   if (call.confirmation !== 'DELETE_MY_ACCOUNT') return refused('WITHDRAWAL_001')
-  if (isActive && call.as !== 'token' && !isFresh(account.sessions[call.as], now)) return refused('AUTH_001')
+  if (isActive && call.as !== 'token' && !isFresh(account.sessions[call.as], now)) return refused('REAUTH_001')
   const { withdraw: calls } = account.hits
   if (isFull(calls, 'withdraw', now)) return refused('RATE_001', waitFor(state, [[calls, 'withdraw']]))
   calls.push(now)
@@ -407,7 +407,7 @@ function sweep(state: State): Outcome {
 }
 
 /** Refusals that a call may also meet because of what runs beside it, and that then change nothing. */
-const CAUTIOUS = /^(?:EMAIL_00[25678]|RATE_001|AUTH_001|WITHDRAWAL_002|REQUEST_005|REQUEST_001|wrong)$/
+const CAUTIOUS = /^(?:EMAIL_00[25678]|RATE_001|AUTH_001|REAUTH_001|WITHDRAWAL_002|REQUEST_005|REQUEST_001|wrong)$/
 
 /** Whether calls that ran side by side could have ended so one after the other, in some order. */
 export function isExplained(state: State, calls: Call[], codes: string[]): boolean {

@@ -55,6 +55,8 @@ const HISTORY = [
    SELECT 'dlv_' || n, 'evt_' || n, 'app_' || 1 + n % 500, 'delivered', now() ${EACH}`,
   `INSERT INTO outbox_events (id, name, data, created_at, sent_at) SELECT 'evt_' || n, '', '{}', now(), now() ${EACH}`,
   `INSERT INTO shared_items (id, user_id, app_id, content, shared_at) SELECT 'shi_' || n, 'usr_' || n, 'app_1', '', now() ${EACH}`,
+  `INSERT INTO reauth_requests (id, session_id, user_id, purpose, started_at, used_at)
+   SELECT 'rea_' || n, 'ses_' || n, 'usr_' || n, 'change', now(), now() ${EACH}`,
   'ANALYZE',
 ]
 
@@ -80,6 +82,7 @@ const READ_WHOLE = {
   'forget-idempotency-keys': 'idempotency_keys_expires_at_idx',
   'forget-outbox-events': 'outbox_events_sent',
   'forget-rate-limits': 'rate_limits_expires_at_idx',
+  'forget-reauth-requests': 'reauth_requests_started_at_idx',
   'forget-sessions': 'sessions_ended',
   'list-foreign-kinds': 'users_foreign_hashes',
   'mark-silent-apps': 'app_notifications_tried connected_apps_pkey, sorted',

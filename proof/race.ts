@@ -2,8 +2,8 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { hash } from '@node-rs/argon2'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Contract, Scope } from '@/contract/define'
-import { operations } from '@/contract/operations'
+import type { Scope, UserContract } from '@/contract/define'
+import { userOperations } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { setPassword } from '@/domain/access/user'
 import type { SystemContext } from '@/domain/context'
@@ -404,6 +404,7 @@ const ROWS: Record<string, { scope: Scope; forbidden: string; own: string }> = {
   listSessions: { scope: 'tokens:manage', forbidden: '403 AUTH_002', own: '200 OK' },
   endSession: { scope: 'tokens:manage', forbidden: '403 AUTH_002', own: '404 REQUEST_005' },
   endOtherSessions: { scope: 'tokens:manage', forbidden: '403 AUTH_002', own: '200 OK' },
+  startReauthentication: { scope: 'account:manage', forbidden: '403 AUTH_002', own: '400 REQUEST_001' },
 }
 
 interface Kind {
@@ -493,7 +494,7 @@ async function givenKinds({ world, instances }: Range): Promise<Record<string, K
   }
 }
 
-const cellsOf = ({ method, path, name }: Contract, kind: Kind, other: Person) => {
+const cellsOf = ({ method, path, name }: UserContract, kind: Kind, other: Person) => {
   const row = ROWS[name]
   if (!row) throw new Error(`no row for ${name}`)
   const another = row.scope === 'email:manage' ? 'account:manage' : 'email:manage'
@@ -519,12 +520,12 @@ const cellsOf = ({ method, path, name }: Contract, kind: Kind, other: Person) =>
 }
 
 test('L12 every operation answers every credential on every path with its exact status and code', async () => {
-  expect(Object.keys(ROWS).sort()).toEqual(operations.map(({ name }) => name).sort())
+  expect(Object.keys(ROWS).sort()).toEqual(userOperations.map(({ name }) => name).sort())
   const kinds = Object.entries(await givenKinds(range))
   const [other] = (await givenPeople(range.world, 1)) as [Person]
   const wrong: string[] = []
   let count = 0
-  for (const operation of operations) {
+  for (const operation of userOperations) {
     for (const [kindName, kind] of kinds) {
       const cells = cellsOf(operation, kind, other)
       const hits = await fire(
@@ -540,7 +541,7 @@ test('L12 every operation answers every credential on every path with its exact 
     }
   }
   report.push(
-    `L12: ${count} cells: ${operations.length} operations × ${kinds.length} credentials × 3 users × 4 scope headers`,
+    `L12: ${count} cells: ${userOperations.length} operations × ${kinds.length} credentials × 3 users × 4 scope headers`,
   )
   expect(wrong).toEqual([])
 })

@@ -11,10 +11,21 @@ import {
   verify,
   withdraw,
 } from '@/testing/api'
-import { givenService, type Service } from './known-bugs-service'
+import { acceptOutsideToken, givenService, OUTSIDE_TOKEN, type Service } from './known-bugs-service'
 
 const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promise<Answer>>, string[]][] = [
   ['a read', async (_ctx, caller) => () => call(caller, 'getEmailStatus'), ['find-callers']],
+  [
+    'a read by an outside token of an external id, with that id in the path',
+    async (ctx, caller) => {
+      await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId: `ext of ${caller.userId}` } })
+      acceptOutsideToken(ctx, { ...caller, userId: `ext of ${caller.userId}` })
+      Object.assign(ctx.outsideIssuer ?? {}, { subjectIs: 'external_id' })
+      const userId = encodeURIComponent(`~ext of ${caller.userId}`)
+      return () => call({ userId, token: OUTSIDE_TOKEN }, 'getEmailStatus')
+    },
+    ['find-callers'],
+  ],
   [
     'a change',
     async (_ctx, caller) => () => change(caller, `new-${caller.email}`),

@@ -6,6 +6,7 @@ import {
   givenPendingChange,
   givenUser,
   outcomeOf,
+  runDueWork,
   type TestContext,
   testContext,
 } from '@/testing/domain'
@@ -157,6 +158,10 @@ test('the operator finds an account by its id or its address, with what is pendi
     name: 'Ada Lovelace',
     role: null,
     created_at: '2026-11-20T09:00:00.000Z',
+    external_id: null,
+    locale: null,
+    has_password: true,
+    frozen: false,
     pending_change: expect.objectContaining({
       has_pending: true,
       change_request_id: change.change_request_id,
@@ -178,10 +183,10 @@ test('the operator finds an account by its id or its address, with what is pendi
 })
 
 test.each([
-  ['user find', '--email is missing.'],
+  ['user find', 'Give exactly one of --email, --external-id.'],
   ['user find --email nonsense', 'The address must be one plain address, such as ada@example.com.'],
-  ['user show', 'Give exactly one of an id, --user, --email.'],
-  ['user show usr_1 --email ada@example.com', 'Give exactly one of an id, --user, --email.'],
+  ['user show', 'Give exactly one of an id, --user, --email, --external-id.'],
+  ['user show usr_1 --email ada@example.com', 'Give exactly one of an id, --user, --email, --external-id.'],
   ['user show usr_none', 'There is no user with this id.'],
   ['user show usr_1 usr_2', 'user show takes exactly one id.'],
   ['token list --user usr_none', 'There is no active user with this id.'],
@@ -246,4 +251,101 @@ test('the help lists every command, and the help of a noun lists its commands', 
   const ofToken = helpFor(['token', '--help']) ?? ''
   expect(ofToken).toContain('token list --user usr_…')
   expect(ofToken).not.toContain('user create')
+})
+
+test('a service token is created with its scopes and hosts, shown once, listed and revoked', async () => {
+  const ctx = await testContext()
+  const before = ctx.clock.now().getTime()
+  const line = 'service-token create --name billing --scope users:read --scope users:write --scope users:read'
+  const made = await run(ctx, `${line} --host Billing.example.com --host pay.example.com:8443`)
+  expect(made).toEqual({
+    service_token_id: expect.stringMatching(/^svt_[\w-]{22}$/),
+    service_token: expect.stringMatching(/^svc_[\w-]{43}$/),
+    expires_at: new Date(before + 365 * 24 * 60 * 60 * 1000).toISOString(),
+  })
+  const listed = async () => (await run(ctx, 'service-token list')).service_tokens as unknown as object[]
+  const own = { service_token_id: made.service_token_id }
+  expect(await listed()).toEqual([
+    {
+      ...own,
+      name: 'billing',
+      scopes: ['users:read', 'users:write'],
+      hosts: ['billing.example.com', 'pay.example.com:8443'],
+      created_at: ctx.clock.now().toISOString(),
+      expires_at: made.expires_at,
+      last_used_at: null,
+    },
+  ])
+  expect(await authenticate(ctx, made.service_token ?? '')).toMatchObject({ kind: 'service_token', userId: '' })
+  expect(await run(ctx, `service-token revoke ${made.service_token_id}`)).toEqual({ ...own, revoked: true })
+  expect(await authenticate(ctx, made.service_token ?? '')).toBeNull()
+  expect(await listed()).toEqual([])
+  expect(await refusal(ctx, `service-token revoke ${made.service_token_id}`)).toContain('no service token with this id')
+  const audits = await ctx.db.auditEvent.findMany({ where: { subjectId: made.service_token_id ?? '' } })
+  expect(audits.map(({ action, actor }) => `${action} by ${actor}`).sort()).toEqual([
+    'service_token.created by operator',
+    'service_token.revoked by operator',
+  ])
+})
+
+test.each([
+  ['service-token create --scope users:read', '--name is missing'],
+  ['service-token create --name x', '--scope must be one or more of users:read'],
+  ['service-token create --name x --scope email:manage', '--scope must be one or more of users:read'],
+  ['service-token create --name x --scope users:read --expires-in soon', '--expires-in must be an ISO 8601 duration'],
+  ['service-token create --name x --scope users:read --host https://a.test/', '--host must be a host'],
+  ['service-token create --name x --scope users:read --host a.test/path', '--host must be a host'],
+  ['service-token create --name x --scope users:read --host user@a.test', '--host must be a host'],
+  ["service-token create --name ' ' --scope users:read", '--name must be text of one line'],
+])('%s is refused: %s', async (line, sentence) => {
+  const ctx = await testContext()
+  const before = await ctx.db.serviceToken.count()
+  expect(await refusal(ctx, line)).toContain(sentence)
+  expect(await ctx.db.serviceToken.count()).toBe(before)
+})
+
+test('a user is shown and found by the external id too, and with it', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: 'customer 42', locale: 'ja' } })
+  const shown = await run(ctx, `user show ${user.userId}`)
+  expect(shown).toMatchObject({ user_id: user.userId, external_id: 'customer 42', locale: 'ja', has_password: true })
+  for (const command of ['show', 'find']) {
+    expect(await run(ctx, `user ${command} --external-id 'customer 42'`)).toEqual(shown)
+    expect(await refusal(ctx, `user ${command} --external-id 'Customer 42'`)).toContain('no user with this external id')
+    expect(await refusal(ctx, `user ${command} --external-id x --email a@b.test`)).toContain('exactly one of')
+    expect(await refusal(ctx, `user ${command}`)).toContain('exactly one of')
+  }
+})
+
+test('a withdrawal that the operator starts tells the person, and the audit says who asked', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const answer = await run(ctx, `withdrawal start --user ${user.userId} --reason privacy_concerns`)
+  expect(answer).toMatchObject({
+    user_id: user.userId,
+    withdrawal_id: expect.stringMatching(/^wd_/),
+    status: 'processing',
+  })
+  expect(await run(ctx, `withdrawal show ${answer.withdrawal_id}`)).toMatchObject({ reason: 'privacy_concerns' })
+  await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
+  const audit = await ctx.db.auditEvent.findFirstOrThrow({ where: { subjectId: answer.withdrawal_id ?? '' } })
+  expect(audit).toMatchObject({ action: 'account.withdrawn', actor: 'operator' })
+  // The command ends at once; the message is the sweep's to send.
+  expect(ctx.mailbox).toEqual([])
+  await runDueWork(ctx)
+  expect(ctx.mailbox.map(({ to, message }) => [to, message.template])).toEqual([
+    [user.email, 'account-withdrawal-started'],
+  ])
+  expect(await refusal(ctx, `withdrawal start --user ${user.userId}`)).toContain('no active user with this id')
+})
+
+test('a withdrawal by the operator is refused for an unknown reason, a reason without its words, and pending transactions', async () => {
+  const ctx = await testContext()
+  const { userId } = await givenUser(ctx)
+  expect(await refusal(ctx, `withdrawal start --user ${userId} --reason bored`)).toContain('--reason must be one of')
+  expect(await refusal(ctx, `withdrawal start --user ${userId} --reason other`)).toContain('--feedback is required')
+  await run(ctx, `transaction add --user ${userId} --status pending`)
+  expect(await refusal(ctx, `withdrawal start --user ${userId}`)).toContain('1 pending transaction')
+  expect(await ctx.db.user.count({ where: { id: userId, withdrawnAt: null } })).toBe(1)
 })

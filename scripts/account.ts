@@ -3,11 +3,13 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { buffer } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { tokenName } from '@/contract/access'
-import { GRANTABLE_SCOPES, type GrantableScope, isStorable } from '@/contract/define'
-import { AppError, parseIssueMessage } from '@/contract/errors'
+import { GRANTABLE_SCOPES, type GrantableScope, isStorable, SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
+import { AppError, CONFIRMATION, parseIssueMessage } from '@/contract/errors'
+import { withdrawBody } from '@/contract/withdrawal'
 import { issueAccessToken, liveTokensOf, revokeAllTokens, revokeTokenOf } from '@/domain/access/access-tokens'
 import { exportUsers } from '@/domain/access/export-users'
 import { setRole } from '@/domain/access/operators'
+import { issueServiceToken, listServiceTokens, revokeServiceToken } from '@/domain/access/service-tokens'
 import { endAllSessions, endSessionOf, openSessionsOf } from '@/domain/access/sessions'
 import { showUser } from '@/domain/access/show-user'
 import { createUser, setPassword } from '@/domain/access/user'
@@ -19,6 +21,7 @@ import { EVENT_TYPES, type EventType } from '@/domain/queue/events'
 import { resealSecrets } from '@/domain/reseal-secrets'
 import { retryWithdrawal, showWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
+import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
 import { getEnv, parseDuration } from '@/server/env'
 import { importUsers } from './import-users.ts'
 
@@ -72,20 +75,20 @@ const COMMANDS: Record<string, Command> = {
     },
   },
   'user show': {
-    usage: 'usr_… | --user usr_… | --email ADDRESS',
+    usage: 'usr_… | --user usr_… | --email ADDRESS | --external-id ID',
     does: 'Shows an account and its pending change.',
-    options: { user: text, email: text },
+    options: { user: text, email: text, 'external-id': text },
     id: 'or-options',
     run(ctx, values, id) {
-      const { user, email } = oneOf({ id, user: values.user, email: values.email })
-      return showUser(ctx, email === undefined ? { userId: user ?? id } : { email })
+      const { user, ...others } = oneOf({ id, user: values.user, ...identifiersOf(values) })
+      return showUser(ctx, byIdentifier(others) ?? { userId: user ?? id })
     },
   },
   'user find': {
-    usage: '--email ADDRESS',
-    does: 'Shows the active account that has this address.',
-    options: { email: text },
-    run: (ctx, values) => showUser(ctx, { email: required(values, 'email') }),
+    usage: '--email ADDRESS | --external-id ID',
+    does: 'Shows the account that has this address, or this id of yours.',
+    options: { email: text, 'external-id': text },
+    run: (ctx, values) => showUser(ctx, byIdentifier(oneOf(identifiersOf(values))) as { email: string }),
   },
   'user set-role': {
     usage: '--user usr_… --role operator|none',
@@ -124,18 +127,11 @@ const COMMANDS: Record<string, Command> = {
     does: 'Creates an access token and shows it this once.',
     options: { user: text, scope: { type: 'string', multiple: true }, 'expires-in': text, name: text },
     async run(ctx, values) {
-      const expiresIn = String(values['expires-in'] ?? 'P30D')
-      const expiresInMs = parseDuration(expiresIn)
-      if (!expiresInMs || expiresInMs > MAX_TOKEN_MS) {
-        throw new UsageError(
-          '--expires-in must be an ISO 8601 duration such as P30D or PT1H, of a hundred years at most.',
-        )
-      }
-      const name = tokenName.safeParse(values.name ?? 'operator')
-      if (!name.success) throw new UsageError(`--${parseIssueMessage(name.error.issues[0]?.message ?? '').details}`)
+      const expiresInMs = lifetimeOf(values, 'P30D')
+      const name = checkTokenName(values.name ?? 'operator')
       const { accessToken, expiresAt } = await issueAccessToken(ctx, {
         userId: required(values, 'user'),
-        name: name.data,
+        name,
         scopes: toScopes(values.scope as string[] | undefined),
         expiresInMs,
         actor: 'operator',
@@ -162,6 +158,41 @@ const COMMANDS: Record<string, Command> = {
       if (user !== undefined) return { user_id: user, revoked: await revokeAllTokens(ctx, user) }
       const { userId } = await revokeTokenOf(ctx, id)
       return { user_id: userId, token_id: id, revoked: 1 }
+    },
+  },
+  'service-token create': {
+    usage: '--name NAME --scope SCOPE [--scope SCOPE …] [--host HOST …] [--expires-in P365D]',
+    does: 'Creates a token for a service of yours, which opens the admin API alone, and shows it this once.',
+    options: {
+      name: text,
+      scope: { type: 'string', multiple: true },
+      host: { type: 'string', multiple: true },
+      'expires-in': text,
+    },
+    async run(ctx, values) {
+      const { id, serviceToken, expiresAt } = await issueServiceToken(ctx, {
+        name: checkTokenName(required(values, 'name')),
+        scopes: toServiceScopes(values.scope as string[] | undefined),
+        hosts: [...new Set((values.host as string[] | undefined)?.map(checkHost))],
+        expiresInMs: lifetimeOf(values, 'P365D'),
+      })
+      return { service_token_id: id, service_token: serviceToken, expires_at: expiresAt.toISOString() }
+    },
+  },
+  'service-token list': {
+    usage: '',
+    does: 'Lists the service tokens that work, newest first.',
+    options: {},
+    run: async (ctx) => ({ service_tokens: await listServiceTokens(ctx) }),
+  },
+  'service-token revoke': {
+    usage: 'svt_…',
+    does: 'Revokes a service token.',
+    options: {},
+    id: 'required',
+    async run(ctx, _values, id) {
+      await revokeServiceToken(ctx, id)
+      return { service_token_id: id, revoked: true }
     },
   },
   'session list': {
@@ -281,6 +312,18 @@ const COMMANDS: Record<string, Command> = {
     options: {},
     run: (ctx) => replayErasureLedger(ctx),
   },
+  'withdrawal start': {
+    usage: '--user usr_… [--reason REASON] [--feedback TEXT]',
+    does: 'Withdraws an account for somebody who asked for it; this cannot be undone.',
+    options: { user: text, reason: text, feedback: text },
+    async run(ctx, values) {
+      const userId = await activeUser(ctx, values)
+      const { reason, feedback } = values
+      const body = withdrawBody.safeParse({ confirmation: CONFIRMATION, reason, feedback })
+      if (!body.success) throw new UsageError(`--${parseIssueMessage(body.error.issues[0]?.message ?? '').details}`)
+      return { user_id: userId, ...(await withdrawByOperator(ctx, { ...body.data, userId })) }
+    },
+  },
   'withdrawal show': {
     usage: 'wd_…',
     does: 'Shows how far a withdrawal is, and what fails.',
@@ -337,6 +380,36 @@ function oneOf<Name extends string>(given: Record<Name, Values[string]>): Partia
   return { [name]: given[name] } as Partial<Record<Name, string>>
 }
 
+const identifiersOf = (values: Values) => ({ email: values.email, 'external-id': values['external-id'] })
+
+function byIdentifier(given: { email?: string; 'external-id'?: string }) {
+  if (given.email !== undefined) return { email: given.email }
+  return given['external-id'] === undefined ? null : { externalId: given['external-id'] }
+}
+
+function lifetimeOf(values: Values, otherwise: string): number {
+  const lifetimeMs = parseDuration(String(values['expires-in'] ?? otherwise))
+  if (!lifetimeMs || lifetimeMs > MAX_TOKEN_MS) {
+    throw new UsageError('--expires-in must be an ISO 8601 duration such as P30D or PT1H, of a hundred years at most.')
+  }
+  return lifetimeMs
+}
+
+function checkTokenName(given: Values[string]): string {
+  const name = tokenName.safeParse(given)
+  if (!name.success) throw new UsageError(`--${parseIssueMessage(name.error.issues[0]?.message ?? '').details}`)
+  return name.data
+}
+
+/** In the form in which a URL has it. */
+function checkHost(host: string): string {
+  const url = URL.canParse(`https://${host}/`) ? new URL(`https://${host}/`) : null
+  if (!url || url.href !== `https://${url.host}/`) {
+    throw new UsageError('--host must be a host such as billing.example.com, without a scheme or a path.')
+  }
+  return url.host
+}
+
 async function activeUser(ctx: SystemContext, values: Values): Promise<string> {
   const id = required(values, 'user')
   const isActive = (await ctx.db.user.count({ where: { id, withdrawnAt: null } })) > 0
@@ -369,6 +442,14 @@ function toScopes(names: string[] = []): GrantableScope[] {
     throw new UsageError(`--scope must be one or more of ${known.join(', ')}.`)
   }
   return [...new Set(names)] as GrantableScope[]
+}
+
+function toServiceScopes(names: string[] = []): ServiceScope[] {
+  const known = Object.keys(SERVICE_SCOPES)
+  if (names.length === 0 || !names.every((name) => known.includes(name))) {
+    throw new UsageError(`--scope must be one or more of ${known.join(', ')}.`)
+  }
+  return [...new Set(names)] as ServiceScope[]
 }
 
 function toEventTypes(names: string[] = []): EventType[] {

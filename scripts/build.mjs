@@ -7,7 +7,7 @@ import { ensureInstalled, fail, isBuilt, note, root, sourceHash, tool, underProj
 const part = process.argv[2] === 'account' ? 'account' : 'build'
 // Not bundled: native modules, modules shared with Next, and large modules that are rarely used.
 const NOT_BUNDLED = [
-  ...['next', '@prisma/client', 'inngest', 'pg-native'],
+  ...['next', '@prisma/client', 'inngest', 'pg-native', 'oidc-provider'],
   ...['@opentelemetry/exporter-trace-otlp-http', '@opentelemetry/resources', '@opentelemetry/sdk-trace'],
 ]
 /** A thread needs a file of its own. */

@@ -271,6 +271,38 @@ test('what is exported can be imported elsewhere, and nothing is lost', async ()
   expect(await byAddress()).toEqual(before)
 })
 
+test('the external id of a withdrawn account is refused, line by line, until its retention has ended', async () => {
+  const ctx = await testContext()
+  const [again, other] = [given(), given()]
+  const gone = await givenUser(ctx)
+  await ctx.db.user.update({ where: { id: gone.userId }, data: { externalId: again.external_id } })
+  const asked = { userId: gone.userId, confirmation: 'DELETE_MY_ACCOUNT', reason: 'other' } as const
+  await withdrawAccount(await asUser(ctx, gone), asked)
+  const file = await toFile([again, other])
+  const refusal = { line: 1, external_id: again.external_id, code: 'USER_002', error: expect.any(String) }
+  expect(await importFile(ctx, file, '--check')).toEqual([refusal, { lines: 2, problems: 1 }])
+  expect(await importFile(ctx, file)).toEqual([
+    { ...refusal, result: 'refused' },
+    expect.objectContaining({ line: 2, result: 'created' }),
+  ])
+  ctx.clock.advance(ctx.limits.withdrawalRetentionMs + 1)
+  expect((await importFile(ctx, file)).map(({ result }) => result)).toEqual(['created', 'unchanged'])
+})
+
+test('an account that a service made again on purpose is found by an import', async () => {
+  const ctx = await testContext()
+  const line = given()
+  const [gone, made] = [await givenUser(ctx), await givenUser(ctx)]
+  const nameAs = (id: string) => ctx.db.user.update({ where: { id }, data: { externalId: line.external_id } })
+  await nameAs(gone.userId)
+  const asked = { userId: gone.userId, confirmation: 'DELETE_MY_ACCOUNT', reason: 'other' } as const
+  await withdrawAccount(await asUser(ctx, gone), asked)
+  await nameAs(made.userId)
+  expect(await importFile(ctx, await toFile([line]))).toEqual([
+    expect.objectContaining({ result: 'unchanged', user_id: made.userId }),
+  ])
+})
+
 test('a file is read as lines, whatever its line ends, with no more of a line than it may have', async () => {
   const long = 'x'.repeat(70_000)
   const content = Buffer.concat([

@@ -15,6 +15,7 @@ const EXAMPLES = process.env.SCHEMATHESIS_EXAMPLES || '100'
 const SEED = process.env.SCHEMATHESIS_SEED || String(Math.floor(Math.random() * 2 ** 31))
 /** The password in the OpenAPI document's examples, so that they succeed. */
 const PASSWORD = 'correct horse battery'
+const EXTERNAL_ID = 'customer-42'
 
 process.chdir(root)
 await ensureInstalled()
@@ -34,7 +35,7 @@ const DATA_DIR = await mkdtemp(join(tmpdir(), 'schemathesis-'))
 const port = await freePort()
 const url = `http://localhost:${port}`
 const limits = ['EMAIL_CHANGE', 'EMAIL_PASSWORD', 'EMAIL_PASSWORD_DAY', 'EMAIL_TAKEN', 'EMAIL_TARGET', 'EMAIL_VERIFY']
-  .concat(['WITHDRAW', 'READ', 'SIGN_IN'])
+  .concat(['WITHDRAW', 'READ', 'SERVICE', 'SIGN_IN'])
   .flatMap((name) => [
     [`${name}_LIMIT`, '1000000'],
     [`${name}_WINDOW`, 'PT1S'],
@@ -66,7 +67,8 @@ try {
   await account('transaction', 'add', '--user', userId, '--status', 'pending')
   const config = join(DATA_DIR, 'schemathesis.toml')
   await writeFile(config, configFor({ userId, sessionId: (await signIn(email)).sessionId }))
-  const codes = [await check(config, accessToken, ['--include-tag', 'Email', '--include-tag', 'Account'])]
+  const codes = [await checkAdmin(config)]
+  codes.push(await check(config, accessToken, ['--include-tag', 'Email', '--include-tag', 'Account']))
   const { accessToken: sessionToken } = await signIn(email)
   codes.push(
     await withTokensRevoked(userId, sessionToken, () => check(config, sessionToken, ['--include-tag', 'Access'])),
@@ -93,10 +95,16 @@ function configFor({ userId, sessionId }) {
   return `
 [parameters]
 "path.userId" = "${userId}"
+"path.externalId" = "${EXTERNAL_ID}"
 [checks]
 ${accepted(refusals)}
 [[operations]]
 include-operation-id = "verifyEmail"
+[operations.checks]
+${accepted([400, ...refusals])}
+# A known format, and an address that stays verified, are no matter of the schema.
+[[operations]]
+include-operation-id = "putUser"
 [operations.checks]
 ${accepted([400, ...refusals])}
 [[operations]]
@@ -105,6 +113,21 @@ include-operation-id = "endSession"
 "path.userId" = "${userId}"
 "path.sessionId" = "${sessionId}"
 `
+}
+
+/** The calls of services, about an account that no withdrawal can take. */
+async function checkAdmin(config) {
+  const scopes = ['users:read', 'users:write', 'withdrawals:start'].flatMap((scope) => ['--scope', scope])
+  const { service_token: token } = await account('service-token', 'create', '--name', 'schemathesis', ...scopes)
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const made = await fetch(`${url}/api/v1/admin/users/${EXTERNAL_ID}`, {
+    method: 'PUT',
+    headers: { ...headers, 'X-Required-Scope': 'users:write' },
+    body: JSON.stringify({ email: 'customer@example.test', name: 'Customer' }),
+  })
+  const { data } = await made.json()
+  await account('transaction', 'add', '--user', data.user_id, '--status', 'pending')
+  return check(config, token, ['--include-tag', 'Users'])
 }
 
 function check(config, token, which) {

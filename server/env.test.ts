@@ -51,6 +51,7 @@ test('without any setting the limits are those of the contract', () => {
     verify: { places: 30, windowMs: hour },
     withdraw: { places: 5, windowMs: hour },
     read: { places: 300, windowMs: minute },
+    service: { places: 600, windowMs: minute },
     signIn: { places: 10, windowMs: 15 * minute },
     signInAddress: { places: 100, windowMs: 15 * minute },
     codeAttempts: 5,
@@ -96,6 +97,8 @@ test.each([
   ['WITHDRAW_WINDOW', 'PT7M', { 'withdraw.windowMs': 7 * minute }],
   ['READ_LIMIT', '7', { 'read.places': 7 }],
   ['READ_WINDOW', 'PT7S', { 'read.windowMs': 7 * second }],
+  ['SERVICE_LIMIT', '7', { 'service.places': 7 }],
+  ['SERVICE_WINDOW', 'PT7S', { 'service.windowMs': 7 * second }],
   ['SIGN_IN_LIMIT', '7', { 'signIn.places': 7 }],
   ['SIGN_IN_ADDRESS_LIMIT', '7', { 'signInAddress.places': 7 }],
   ['SIGN_IN_WINDOW', 'PT7M', { 'signIn.windowMs': 7 * minute, 'signInAddress.windowMs': 7 * minute }],
@@ -125,6 +128,7 @@ test.each([
   ['MAIL_FROM', 'a@b.test\r\nBcc: v@b.test'],
   ['SUPPORT_EMAIL', 'Support <support@example.com>'],
   ['SUPPORT_EMAIL', 'a@b.test,c@d.test'],
+  ['AUTH_SUBJECT', 'email'],
   ['AUTH_SECRET', 'short'],
   ['CODE_SECRET', 'short'],
   ['AUTH_SECRET', 'long-enough-to-be-a-secret,short'],
@@ -338,6 +342,119 @@ test.each([
   'P1.5D',
 ])('"%s" is no duration', (text) => {
   expect(parseDuration(text)).toBeNull()
+})
+
+test('AUTH_SUBJECT says what the subject of an outside token is, by default our id of the user', () => {
+  const issuer = {
+    AUTH_JWKS_URL: 'https://login.example.com/jwks.json',
+    AUTH_ISSUER: 'https://login.example.com/',
+    AUTH_AUDIENCE: 'accounts',
+  }
+  const subjectOf = (source: Record<string, string>) =>
+    parseEnv({ ...SECRETS, ...issuer, ...source }).outsideIssuer?.subjectIs
+  expect([subjectOf({}), subjectOf({ AUTH_SUBJECT: 'external_id' })]).toEqual(['user_id', 'external_id'])
+})
+
+const OIDC = {
+  SIGN_IN_METHODS: 'password,oidc',
+  AUTH_OIDC_ISSUER: 'https://login.example.com',
+  AUTH_OIDC_CLIENT_ID: 'accounts',
+  AUTH_OIDC_CLIENT_SECRET: 'secret',
+}
+const TOGETHER = 'AUTH_OIDC_ISSUER, AUTH_OIDC_CLIENT_ID and AUTH_OIDC_CLIENT_SECRET must be set together'
+
+test('people sign in with a password alone, until SIGN_IN_METHODS says otherwise', () => {
+  expect(parseEnv(SECRETS)).toMatchObject({ passwordSignIn: true, identityProvider: undefined })
+  const both = parseEnv({ ...SECRETS, ...OIDC })
+  expect(both.passwordSignIn).toBe(true)
+  expect(both.identityProvider).toEqual({
+    issuer: 'https://login.example.com',
+    clientId: 'accounts',
+    clientSecret: 'secret',
+    scopes: 'openid',
+    name: 'login.example.com',
+  })
+  const alone = parseEnv({ ...SECRETS, ...OIDC, SIGN_IN_METHODS: 'oidc', AUTH_OIDC_NAME: 'Acme' })
+  expect([alone.passwordSignIn, alone.identityProvider?.name]).toEqual([false, 'Acme'])
+  expect(parseEnv({ ...SECRETS, ...OIDC, SIGN_IN_METHODS: 'password' }).identityProvider).toBeUndefined()
+})
+
+test.each([
+  [
+    'a method that there is not',
+    { SIGN_IN_METHODS: 'oidc,magic' },
+    'SIGN_IN_METHODS must be password, oidc or password,oidc.',
+  ],
+  ['no method', { SIGN_IN_METHODS: ',' }, 'SIGN_IN_METHODS must be password, oidc or password,oidc.'],
+  ['oidc without a provider', { SIGN_IN_METHODS: 'oidc' }, `${TOGETHER} when SIGN_IN_METHODS names oidc.`],
+  [
+    'a provider without its secret',
+    { ...OIDC, AUTH_OIDC_CLIENT_SECRET: '' },
+    `${TOGETHER} when SIGN_IN_METHODS names oidc.`,
+  ],
+  ['half a provider that nobody uses', { SIGN_IN_METHODS: 'password', AUTH_OIDC_CLIENT_ID: 'x' }, `${TOGETHER}.`],
+  [
+    'a provider without a method',
+    { ...OIDC, SIGN_IN_METHODS: '' },
+    'SIGN_IN_METHODS must be oidc or password,oidc when AUTH_OIDC_ISSUER is set.',
+  ],
+  [
+    'scopes without openid',
+    { ...OIDC, AUTH_OIDC_SCOPES: 'email' },
+    'AUTH_OIDC_SCOPES must be scopes separated by spaces, openid among them.',
+  ],
+  [
+    'an issuer that is no URL',
+    { ...OIDC, AUTH_OIDC_ISSUER: 'login' },
+    'AUTH_OIDC_ISSUER must be a URL such as https://login.example.com.',
+  ],
+  [
+    'an acr that would end the header',
+    { AUTH_REQUIRED_ACR: 'a", x="' },
+    'AUTH_REQUIRED_ACR must be one value of visible ASCII characters without quotes.',
+  ],
+  [
+    'a greatest age of nothing',
+    { AUTH_MAX_AGE: 'PT0S' },
+    'AUTH_MAX_AGE must be an ISO 8601 duration such as PT15M, PT12H or P1D, of ten years at most.',
+  ],
+  [
+    'the demo beside a provider',
+    { ...OIDC, DEMO_OIDC: '1' },
+    'DEMO_OIDC and AUTH_OIDC_ISSUER must not be set together.',
+  ],
+  [
+    'the demo without its method',
+    { DEMO_OIDC: '1', SIGN_IN_METHODS: 'password' },
+    'SIGN_IN_METHODS must name oidc when DEMO_OIDC is set.',
+  ],
+] as const)('%s stops the start with a sentence', (_what, source, sentence) => {
+  expect(problemOf(source)).toBe(sentence)
+})
+
+test('production refuses an issuer that is asked without https, and the demo provider', () => {
+  const http = { ...PRODUCTION, ...OIDC, AUTH_OIDC_ISSUER: 'http://login.example.com' }
+  expect(problemOf(http)).toBe('AUTH_OIDC_ISSUER must be https when APP_ENV is production.')
+  expect(problemOf({ ...PRODUCTION, DEMO_OIDC: '1' })).toMatch(/^DEMO_OIDC must not be set when APP_ENV is production/)
+  expect(parseEnv({ ...PRODUCTION, ...OIDC }).identityProvider?.issuer).toBe('https://login.example.com')
+})
+
+test('the demo provider is the next port, and its client keeps its secret over starts', () => {
+  const demo = () => parseEnv({ ...SECRETS, DATA_DIR: dataDir, PORT: '4900', DEMO_OIDC: '1' })
+  expect(demo()).toMatchObject({
+    passwordSignIn: true,
+    demoProviderPort: 4901,
+    identityProvider: { issuer: 'http://localhost:4901', clientId: 'user-account-service' },
+  })
+  expect(demo().identityProvider?.clientSecret).toBe(demo().identityProvider?.clientSecret)
+})
+
+test('AUTH_MAX_AGE and AUTH_REQUIRED_ACR are unset by default', () => {
+  expect(parseEnv(SECRETS).freshSignIn).toEqual({ maxOutsideAgeMs: null, requiredAcr: null })
+  expect(parseEnv({ ...SECRETS, AUTH_MAX_AGE: 'PT5M', AUTH_REQUIRED_ACR: 'urn:acme:mfa' }).freshSignIn).toEqual({
+    maxOutsideAgeMs: 300_000,
+    requiredAcr: 'urn:acme:mfa',
+  })
 })
 
 // ---- the page of settings ----

@@ -3,7 +3,9 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import path from 'node:path'
 import { z } from 'zod'
 import { parseAddress } from '@/contract/address'
+import type { FreshSignInSettings } from '@/domain/context'
 import { BUCKET_NAMES, LIMIT_ROWS, type Limits, limitsFrom, SETTING_NAMES, SETTING_ROWS } from '@/domain/limits/limits'
+import type { OutsideIssuer } from '@/domain/ports'
 
 export interface S3Settings {
   /** Such as https://s3.eu-central-1.amazonaws.com; the bucket stands in the path. */
@@ -18,6 +20,17 @@ export interface IssuerSettings {
   jwksUrl: string
   issuer: string
   audience: string
+  subjectIs: OutsideIssuer['subjectIs']
+}
+
+export interface ProviderSettings {
+  issuer: string
+  clientId: string
+  clientSecret: string
+  /** Separated by spaces; `openid` is one of them. */
+  scopes: string
+  /** What people know the provider by. */
+  name: string
 }
 
 export interface Env {
@@ -42,6 +55,13 @@ export interface Env {
   codeSecrets: string[]
   /** Whose JWTs are accepted beside our own tokens. */
   outsideIssuer: IssuerSettings | undefined
+  /** Whether people sign in with a password of ours. */
+  passwordSignIn: boolean
+  /** Where people sign in instead, or as well. */
+  identityProvider: ProviderSettings | undefined
+  freshSignIn: FreshSignInSettings
+  /** Where the provider of `npm start` with DEMO_OIDC=1 listens. */
+  demoProviderPort: number | undefined
   trustedProxyHops: number
   /** Whether applications may have addresses that are not public. */
   privateEndpoints: boolean
@@ -80,16 +100,13 @@ export function parseDuration(text: string): number | null {
 }
 
 const MAX_DURATION_MS = 3_650 * 24 * 60 * 60 * 1000
-const duration = (fallbackMs: number) =>
-  z
-    .string()
-    .transform((text, ctx) => {
-      const ms = parseDuration(text)
-      if (ms !== null && ms > 0 && ms <= MAX_DURATION_MS) return ms
-      ctx.addIssue('must be an ISO 8601 duration such as PT15M, PT12H or P1D, of ten years at most')
-      return z.NEVER
-    })
-    .default(fallbackMs)
+const durationText = z.string().transform((text, ctx) => {
+  const ms = parseDuration(text)
+  if (ms !== null && ms > 0 && ms <= MAX_DURATION_MS) return ms
+  ctx.addIssue('must be an ISO 8601 duration such as PT15M, PT12H or P1D, of ten years at most')
+  return z.NEVER
+})
+const duration = (fallbackMs: number) => durationText.default(fallbackMs)
 const count = (fallback: number) =>
   z
     .string()
@@ -163,6 +180,42 @@ const schema = z.object({
   AUTH_JWKS_URL: url(['https:', 'http:'], 'https://login.example.com/.well-known/jwks.json').optional(),
   AUTH_ISSUER: z.string().optional(),
   AUTH_AUDIENCE: z.string().optional(),
+  AUTH_SUBJECT: z.enum(['user_id', 'external_id'], 'must be user_id or external_id').default('user_id'),
+  AUTH_MAX_AGE: durationText.optional(),
+  AUTH_REQUIRED_ACR: z
+    .string()
+    .regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/, 'must be one value of visible ASCII characters without quotes')
+    .optional(),
+  SIGN_IN_METHODS: z
+    .string()
+    .transform((text) => text.split(',').map((method) => method.trim()))
+    .refine(
+      (list) => list.every((method) => ['password', 'oidc'].includes(method)),
+      'must be password, oidc or password,oidc',
+    )
+    .optional(),
+  AUTH_OIDC_ISSUER: url(['https:', 'http:'], 'https://login.example.com')
+    .refine((text) => !/[?#]/.test(text), 'must have no query and no fragment')
+    .optional(),
+  AUTH_OIDC_CLIENT_ID: z.string().optional(),
+  AUTH_OIDC_CLIENT_SECRET: z.string().optional(),
+  AUTH_OIDC_SCOPES: z
+    .string()
+    .refine((text) => text.split(' ').includes('openid'), 'must be scopes separated by spaces, openid among them')
+    .default('openid'),
+  AUTH_OIDC_NAME: z
+    .string()
+    .refine(
+      (text) => /\S/.test(text) && !/\p{Cc}/u.test(text) && text.length <= 40,
+      'must be a name of 40 characters at most',
+    )
+    .optional(),
+  DEMO_OIDC: flag.default(false),
+  DEMO_OIDC_PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, 'must be a port number')
+    .transform(Number)
+    .optional(),
   TRUSTED_PROXY_HOPS: count(0),
   ALLOW_PRIVATE_ENDPOINTS: flag.optional(),
   HSTS_INCLUDE_SUBDOMAINS: z
@@ -261,6 +314,13 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     authSecrets: settings.AUTH_SECRET ?? [keptSecret(settings.DATA_DIR, 'auth-secret')],
     codeSecrets: settings.CODE_SECRET ?? [keptSecret(settings.DATA_DIR, 'code-secret')],
     outsideIssuer: toIssuerSettings(settings),
+    passwordSignIn: signInMethodsOf(settings).includes('password'),
+    identityProvider: toProviderSettings(settings),
+    freshSignIn: {
+      maxOutsideAgeMs: settings.AUTH_MAX_AGE ?? null,
+      requiredAcr: settings.AUTH_REQUIRED_ACR ?? null,
+    },
+    demoProviderPort: settings.DEMO_OIDC ? demoPortOf(settings) : undefined,
     trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
     privateEndpoints: !production || settings.ALLOW_PRIVATE_ENDPOINTS === true,
     hstsIncludeSubDomains: settings.HSTS_INCLUDE_SUBDOMAINS,
@@ -316,7 +376,7 @@ function toArchiveDir(settings: z.output<typeof schema>): string | undefined {
 }
 
 function toIssuerSettings(settings: z.output<typeof schema>): IssuerSettings | undefined {
-  const { APP_ENV, AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE } = settings
+  const { APP_ENV, AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE, AUTH_SUBJECT } = settings
   if (!AUTH_JWKS_URL && !AUTH_ISSUER && !AUTH_AUDIENCE) return undefined
   if (!AUTH_JWKS_URL || !AUTH_ISSUER || !AUTH_AUDIENCE) {
     throw new SettingsError('AUTH_JWKS_URL, AUTH_ISSUER and AUTH_AUDIENCE must be set together.')
@@ -324,7 +384,59 @@ function toIssuerSettings(settings: z.output<typeof schema>): IssuerSettings | u
   if (APP_ENV === 'production' && !AUTH_JWKS_URL.startsWith('https:')) {
     throw new SettingsError('AUTH_JWKS_URL must be https when APP_ENV is production.')
   }
-  return { jwksUrl: AUTH_JWKS_URL, issuer: AUTH_ISSUER, audience: AUTH_AUDIENCE }
+  return { jwksUrl: AUTH_JWKS_URL, issuer: AUTH_ISSUER, audience: AUTH_AUDIENCE, subjectIs: AUTH_SUBJECT }
+}
+
+type Settings = z.output<typeof schema>
+
+const signInMethodsOf = ({ SIGN_IN_METHODS, DEMO_OIDC }: Settings): string[] =>
+  SIGN_IN_METHODS ?? (DEMO_OIDC ? ['password', 'oidc'] : ['password'])
+
+const demoPortOf = ({ DEMO_OIDC_PORT, PORT }: Settings): number => DEMO_OIDC_PORT ?? PORT + 1
+
+function toProviderSettings(settings: Settings): ProviderSettings | undefined {
+  const { APP_ENV, AUTH_OIDC_ISSUER, AUTH_OIDC_CLIENT_ID, AUTH_OIDC_CLIENT_SECRET } = settings
+  const given = [AUTH_OIDC_ISSUER, AUTH_OIDC_CLIENT_ID, AUTH_OIDC_CLIENT_SECRET].filter(Boolean).length
+  const isWanted = signInMethodsOf(settings).includes('oidc')
+  if (settings.DEMO_OIDC) return toDemoProvider(settings, { given, isWanted })
+  if (given > 0 && !settings.SIGN_IN_METHODS) {
+    throw new SettingsError('SIGN_IN_METHODS must be oidc or password,oidc when AUTH_OIDC_ISSUER is set.')
+  }
+  if (!AUTH_OIDC_ISSUER || !AUTH_OIDC_CLIENT_ID || !AUTH_OIDC_CLIENT_SECRET) {
+    if (given === 0 && !isWanted) return undefined
+    const all = 'AUTH_OIDC_ISSUER, AUTH_OIDC_CLIENT_ID and AUTH_OIDC_CLIENT_SECRET must be set together'
+    throw new SettingsError(isWanted ? `${all} when SIGN_IN_METHODS names oidc.` : `${all}.`)
+  }
+  if (APP_ENV === 'production' && !AUTH_OIDC_ISSUER.startsWith('https:')) {
+    throw new SettingsError('AUTH_OIDC_ISSUER must be https when APP_ENV is production.')
+  }
+  if (!isWanted) return undefined
+  return {
+    issuer: AUTH_OIDC_ISSUER,
+    clientId: AUTH_OIDC_CLIENT_ID,
+    clientSecret: AUTH_OIDC_CLIENT_SECRET,
+    scopes: settings.AUTH_OIDC_SCOPES,
+    name: settings.AUTH_OIDC_NAME ?? new URL(AUTH_OIDC_ISSUER).hostname,
+  }
+}
+
+/** Runs beside the service on this machine. */
+function toDemoProvider(
+  settings: Settings,
+  { given, isWanted }: { given: number; isWanted: boolean },
+): ProviderSettings {
+  if (settings.APP_ENV === 'production') {
+    throw new SettingsError('DEMO_OIDC must not be set when APP_ENV is production: it lets anyone sign in.')
+  }
+  if (given > 0) throw new SettingsError('DEMO_OIDC and AUTH_OIDC_ISSUER must not be set together.')
+  if (!isWanted) throw new SettingsError('SIGN_IN_METHODS must name oidc when DEMO_OIDC is set.')
+  return {
+    issuer: `http://localhost:${demoPortOf(settings)}`,
+    clientId: 'user-account-service',
+    clientSecret: keptSecret(settings.DATA_DIR, 'demo-oidc-secret'),
+    scopes: settings.AUTH_OIDC_SCOPES,
+    name: settings.AUTH_OIDC_NAME ?? 'the demo provider',
+  }
 }
 
 /** Generated once. Linking a finished file makes one of several starters win, and no other can read a partial secret. */

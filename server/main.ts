@@ -10,7 +10,7 @@ import { patiently } from './http/database-away'
 import { refuse as refuseCall } from './http/endpoint'
 import { FOREIGN_HOST, isLocalHost } from './http/local-host'
 import { METHODS } from './http/methods'
-import { seedDemoUser } from './local/demo-account'
+import { DEMO_PERSON, seedDemoPerson, seedDemoUser } from './local/demo-account'
 import { startEmbeddedPostgres } from './local/embedded-postgres'
 import { migrateDeploy } from './migrate'
 import { openContext } from './open-context'
@@ -49,6 +49,10 @@ async function main() {
   closers.push(() => Promise.all([ctx.close(), stopTracing()]))
   await startTracing()
   startTimer()
+  if (env.demoProviderPort) {
+    const provider = await import('./local/demo-provider').then(({ startDemoProvider }) => startDemoProvider(env))
+    closers.push(() => provider.close())
+  }
   const server = createServer({
     maxHeaderSize: 16 * 1024,
     requestTimeout: 27_000,
@@ -73,6 +77,7 @@ async function main() {
   const { close: closePages } = await pages
   closers.push(closePages)
   const demo = env.production ? null : await patiently(() => seedDemoUser(ctx))
+  if (env.demoProviderPort) await patiently(() => seedDemoPerson(ctx))
   await loadMessages()
   if (stopping) return
   announce(env, demo)
@@ -163,6 +168,7 @@ function announce(env: Env, demo: { email: string; password: string } | null) {
   const lines = [
     `Ready on ${env.appUrl}`,
     demo && `Demo account: ${demo.email} / ${demo.password}`,
+    env.demoProviderPort && `Demo account without a password: sign in with the demo provider, as ${DEMO_PERSON.name}`,
     env.smtpUrl ? `Mail goes to ${new URL(env.smtpUrl).host}` : `Mail is kept and shown at ${env.appUrl}/dev/mailbox`,
     `API description: ${env.appUrl}/docs/api`,
   ]

@@ -33,6 +33,14 @@ export async function openContext(): Promise<ServiceContext> {
     outsideIssuer: env.outsideIssuer
       ? (await import('./adapters/outside-issuer')).createOutsideIssuer(env.outsideIssuer, clock)
       : null,
+    identityProvider: env.identityProvider
+      ? (await import('./adapters/identity-provider')).createIdentityProvider(
+          env.identityProvider,
+          `${env.appUrl}/api/auth/callback/oidc`,
+          clock,
+        )
+      : null,
+    freshSignIn: env.freshSignIn,
     archives: createArchiveStore(env),
     ledger: createErasureLedger(env),
     callApp: createAppCaller(clock, env),

@@ -1,6 +1,7 @@
-import type { Contract, GrantableScope } from '@/contract/define'
+import { type Contract, type GrantableScope, SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
 import { operations } from '@/contract/operations'
 import { issueAccessToken } from '@/domain/access/access-tokens'
+import { issueServiceToken } from '@/domain/access/service-tokens'
 import { api } from '@/server/http/api'
 import { codeSentTo, givenUser, type TestContext, type TestUser } from '@/testing/domain'
 
@@ -16,6 +17,7 @@ export const NOBODYS_IDS = {
   withdrawalId: `wd_${'A'.repeat(22)}`,
   accessId: `tok_${'A'.repeat(22)}`,
   sessionId: `ses_${'A'.repeat(22)}`,
+  externalId: 'nobody',
 }
 
 export interface Caller extends TestUser {
@@ -63,7 +65,7 @@ export function request(
   if (token) headers.append('Authorization', token.includes(' ') ? token : `Bearer ${token}`)
   if (scope !== null) headers.append('X-Required-Scope', scope)
   const init: RequestInit & { duplex: 'half' } = { method, headers, duplex: 'half' }
-  if (method === 'POST') {
+  if (contract.body) {
     if (type !== null) headers.set('Content-Type', type)
     const { body = example.body, raw = new TextEncoder().encode(JSON.stringify(body)) } = asking
     init.body = raw
@@ -103,6 +105,16 @@ export async function givenToken(
   const token = { userId, name: 'test', scopes, expiresInMs, actor: 'operator' }
   const { id, accessToken } = await issueAccessToken(ctx, token)
   return { id, token: accessToken }
+}
+
+/** A token of one of the adopter's services. */
+export async function givenServiceToken(
+  ctx: TestContext,
+  scopes: ServiceScope[] = Object.keys(SERVICE_SCOPES) as ServiceScope[],
+  expiresInMs = 300 * day,
+) {
+  const { id, serviceToken } = await issueServiceToken(ctx, { name: 'test', scopes, hosts: [], expiresInMs })
+  return { id, userId: '', token: serviceToken }
 }
 
 export async function givenCaller(ctx: TestContext, email?: string): Promise<Caller> {

@@ -114,6 +114,8 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
       async deleteMessages() {},
     },
     outsideIssuer: null,
+    identityProvider: null,
+    freshSignIn: { maxOutsideAgeMs: null, requiredAcr: null },
     archives: {
       async put(objectKey, content) {
         archives.set(objectKey, content)

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { LiveRegion } from '../ui/announcement'
 import { AccessTokenList } from './access-token-list'
 import { type AccessToken, accessTokensKey, type NewAccessToken, useAccessTokens } from './access-tokens'
+import type { WaysToConfirm } from './confirm-identity'
 import { CreateTokenForm } from './create-token-form'
 import { NewToken } from './new-token'
 import { type Outcome, OutcomeAlert } from './outcome'
@@ -12,12 +13,20 @@ import { type Outcome, OutcomeAlert } from './outcome'
 interface AccessTokenSettingsProps {
   userId: string
   email: string
+  ways: WaysToConfirm
   baseUrl: string
   initialTokens: AccessToken[]
   renderedAt: string
 }
 
-export function AccessTokenSettings({ userId, email, baseUrl, initialTokens, renderedAt }: AccessTokenSettingsProps) {
+export function AccessTokenSettings({
+  userId,
+  email,
+  ways,
+  baseUrl,
+  initialTokens,
+  renderedAt,
+}: AccessTokenSettingsProps) {
   const queryClient = useQueryClient()
   const tokens = useAccessTokens(userId, initialTokens, renderedAt)
   // The token is kept in this page's memory only, until it is dismissed or the page is left.
@@ -43,6 +52,7 @@ export function AccessTokenSettings({ userId, email, baseUrl, initialTokens, ren
         <CreateTokenForm
           userId={userId}
           email={email}
+          ways={ways}
           takesFocus={dismissals > 0}
           onCreated={(token) => {
             setOutcome(null)

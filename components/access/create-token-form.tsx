@@ -2,39 +2,50 @@
 
 import { useMutation } from '@tanstack/react-query'
 import Link from 'next/link'
+import { useRouter } from 'next/navigation'
 import { useForm } from 'react-hook-form'
 import { GRANTABLE_SCOPES } from '@/contract/define'
 import { fieldText } from '../error-text'
 import { FormCard } from '../form-card'
 import { call, rulesOf } from '../load-contract'
-import { showError } from '../show-error'
+import { isTooOld, showError } from '../show-error'
 import { signInAgain } from '../sign-in-again'
-import { CheckboxField, CurrentPasswordField, FieldError, RadioField, TextField } from '../ui/field'
+import { CheckboxField, FieldError, RadioField, TextField } from '../ui/field'
 import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
+import { useDraft } from '../use-draft'
 import { type NewAccessToken, scopeText } from './access-tokens'
+import { ConfirmIdentity, missingProof, needsPassword, type WaysToConfirm } from './confirm-identity'
 import type { TokenValues } from './create-token-rules'
 import { LIFETIME_DAYS } from './token-lifetimes'
 
 interface CreateTokenFormProps {
   userId: string
   email: string
+  ways: WaysToConfirm
   /** True when the form comes back after a press. */
   takesFocus: boolean
   onCreated: (token: NewAccessToken) => void
   onSettled: () => void
 }
 
-const resolver = rulesOf<TokenValues>((rules) => rules.createTokenRules)
+const resolvers = {
+  password: rulesOf<TokenValues>((rules) => rules.createTokenRules.password),
+  none: rulesOf<TokenValues>((rules) => rules.createTokenRules.none),
+}
 const lifetimes = LIFETIME_DAYS.map((value) => ({ value, label: `${value} days` }))
 
-export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {
+export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {
   const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus)
+  const router = useRouter()
+  const asksPassword = needsPassword(ways)
+  const resolver = asksPassword ? resolvers.password : resolvers.none
   const form = useForm<TokenValues>({ resolver, shouldFocusError: false })
+  useDraft('token', userId, form)
   const { errors } = form.formState
   const create = useMutation({
     mutationFn: async ({ name, scopes, expires_in_days, current_password }: TokenValues) => {
-      await signInAgain(userId, current_password)
+      if (asksPassword) await signInAgain(userId, current_password ?? '')
       return call(
         'createAccessToken',
         { userId },
@@ -48,7 +59,10 @@ export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettle
     // No cache may keep the answer, because it holds the token.
     gcTime: 0,
     onSuccess: onCreated,
-    onError: (error) => showError(form, error),
+    onError: (error) => {
+      showError(form, error)
+      if (isTooOld(error)) router.refresh()
+    },
     onSettled,
   })
   // React Hook Form cannot focus `scopes` itself, because no field has that name.
@@ -72,7 +86,11 @@ export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettle
       error={errors.root?.message}
       submit="Create token"
       pending={create.isPending}
-      onSubmit={form.handleSubmit((values) => create.mutate(values), focusFirst)}
+      onSubmit={form.handleSubmit((values) => {
+        const missing = missingProof(ways)
+        if (missing) return form.setError('root', { type: 'answer', message: missing })
+        create.mutate(values)
+      }, focusFirst)}
     >
       <TextField
         label="Name"
@@ -103,11 +121,14 @@ export function CreateTokenForm({ userId, email, takesFocus, onCreated, onSettle
         error={fieldText(errors.expires_in_days)}
         {...form.register('expires_in_days')}
       />
-      <CurrentPasswordField
+      <ConfirmIdentity
+        userId={userId}
         email={email}
+        purpose="token"
+        ways={ways}
         hint="So that nobody else can make one in your name."
-        error={fieldText(errors.current_password)}
-        {...form.register('current_password')}
+        values={form.getValues}
+        password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
       />
     </FormCard>
   )

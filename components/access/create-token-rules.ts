@@ -1,6 +1,7 @@
 'use client'
 
 import { zodResolver } from '@hookform/resolvers/zod'
+import type { Resolver } from 'react-hook-form'
 import { z } from 'zod'
 import { tokenName } from '@/contract/access'
 import { GRANTABLE_SCOPES } from '@/contract/define'
@@ -13,8 +14,13 @@ const tokenForm = z.object({
     .partialRecord(z.enum(GRANTABLE_SCOPES), z.boolean())
     .refine((checked) => GRANTABLE_SCOPES.some((scope) => checked[scope]), 'Choose at least one.'),
   expires_in_days: z.enum(LIFETIME_DAYS),
-  current_password: z.string().min(1, 'Enter your current password.'),
+  current_password: z.string().optional(),
 })
+/** Where nothing else has shown who sits here. */
+const withPassword = tokenForm.extend({ current_password: z.string().min(1, 'Enter your current password.') })
 export type TokenValues = z.output<typeof tokenForm>
 
-export const createTokenRules = zodResolver(tokenForm)
+export const createTokenRules = {
+  password: zodResolver(withPassword) as unknown as Resolver<TokenValues>,
+  none: zodResolver(tokenForm) as Resolver<TokenValues>,
+}

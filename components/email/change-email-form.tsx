@@ -1,21 +1,25 @@
 'use client'
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from 'next/navigation'
 import { useEffect } from 'react'
 import { useForm } from 'react-hook-form'
 import type { Body } from '@/contract/define'
 import type { changeEmail } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD, VERIFICATION_METHODS } from '@/contract/vocabulary'
+import { ConfirmIdentity, missingProof, type WaysToConfirm } from '../access/confirm-identity'
 import { fieldText } from '../error-text'
 import { FormCard } from '../form-card'
 import { call, rulesOf } from '../load-contract'
-import { showError } from '../show-error'
-import { CurrentPasswordField, RadioField, TextField } from '../ui/field'
+import { isTooOld, showError } from '../show-error'
+import { RadioField, TextField } from '../ui/field'
+import { useDraft } from '../use-draft'
 import { emailStatusKey, METHOD_TEXTS } from './email-status'
 
 interface ChangeEmailFormProps {
   userId: string
   currentEmail: string
+  ways: WaysToConfirm
   /** The address of the pending change, which a new change supersedes. */
   pendingEmail: string | undefined
   /** The address of a change that has expired or ended, offered again. */
@@ -32,10 +36,19 @@ const methods = VERIFICATION_METHODS.map((value) => ({
   description: METHOD_TEXTS[value].description,
 }))
 
-export function ChangeEmailForm({ userId, currentEmail, pendingEmail, suggestion, onSent }: ChangeEmailFormProps) {
+export function ChangeEmailForm({
+  userId,
+  currentEmail,
+  ways,
+  pendingEmail,
+  suggestion,
+  onSent,
+}: ChangeEmailFormProps) {
+  const router = useRouter()
   const queryClient = useQueryClient()
   // Without default values, what was typed before React took over stays in the fields.
   const form = useForm<Values>({ resolver })
+  useDraft('change', userId, form)
   const { errors } = form.formState
   const change = useMutation({
     mutationFn: (body: Values) => call('changeEmail', { userId }, body),
@@ -43,10 +56,13 @@ export function ChangeEmailForm({ userId, currentEmail, pendingEmail, suggestion
       onSent()
       // Not reset(), because it unchecks the radio buttons.
       form.setValue('new_email', '')
-      form.setValue('current_password', '')
+      if (ways.hasPassword) form.setValue('current_password', '')
       await queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
     },
-    onError: (error) => showError(form, error),
+    onError: (error) => {
+      showError(form, error)
+      if (isTooOld(error)) router.refresh()
+    },
   })
 
   useEffect(() => {
@@ -65,7 +81,11 @@ export function ChangeEmailForm({ userId, currentEmail, pendingEmail, suggestion
       error={errors.root?.message}
       submit="Send verification"
       pending={form.formState.isSubmitting || change.isPending}
-      onSubmit={form.handleSubmit((body) => change.mutate(body))}
+      onSubmit={form.handleSubmit((body) => {
+        const missing = missingProof(ways)
+        if (missing) return form.setError('root', { type: 'answer', message: missing })
+        change.mutate(body)
+      })}
     >
       <TextField
         label="New email"
@@ -77,11 +97,16 @@ export function ChangeEmailForm({ userId, currentEmail, pendingEmail, suggestion
         error={fieldText(errors.new_email)}
         {...form.register('new_email', { setValueAs: (text: string) => text.trim() })}
       />
-      <CurrentPasswordField
+      {!ways.hasPassword && <input type="hidden" value="fresh_sign_in" {...form.register('reauthentication')} />}
+      <ConfirmIdentity
+        userId={userId}
         email={currentEmail}
+        purpose="change"
+        // Where there is a password, the service takes nothing else for a change.
+        ways={ways.hasPassword ? { hasPassword: true, provider: null, confirmedUntil: null } : ways}
         hint="So that nobody else can move your account to their address."
-        error={fieldText(errors.current_password)}
-        {...form.register('current_password')}
+        values={form.getValues}
+        password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
       />
       <RadioField
         legend="Confirm with"

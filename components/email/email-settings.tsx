@@ -3,6 +3,7 @@
 import { BadgeCheck, CircleDashed } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
+import type { WaysToConfirm } from '../access/confirm-identity'
 import { errorText } from '../error-text'
 import { LiveRegion } from '../ui/announcement'
 import { Badge } from '../ui/badge'
@@ -15,11 +16,12 @@ import { PendingChange } from './pending-change'
 
 interface EmailSettingsProps {
   userId: string
+  ways: WaysToConfirm
   initialStatus: EmailStatus
   renderedAt: string
 }
 
-export function EmailSettings({ userId, initialStatus, renderedAt }: EmailSettingsProps) {
+export function EmailSettings({ userId, ways, initialStatus, renderedAt }: EmailSettingsProps) {
   const router = useRouter()
   const status = useEmailStatus(userId, initialStatus, renderedAt)
   const [known, setKnown] = useState(status)
@@ -84,6 +86,7 @@ export function EmailSettings({ userId, initialStatus, renderedAt }: EmailSettin
       <ChangeEmailForm
         userId={userId}
         currentEmail={status.current_email}
+        ways={ways}
         pendingEmail={shown?.newEmail}
         suggestion={canTryAgain ? notice.newEmail : undefined}
         onSent={() => {

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { changeEmail, newEmail, verifyEmail } from '@/contract/email'
 
 export const changeEmailRules = zodResolver(
-  changeEmail.body.extend({ new_email: z.string().min(1, 'Enter your new email address.').pipe(newEmail) }),
+  changeEmail.body.safeExtend({ new_email: z.string().min(1, 'Enter your new email address.').pipe(newEmail) }),
 )
 
 export const codeRules = zodResolver(verifyEmail.body.pick({ verification_code: true }))

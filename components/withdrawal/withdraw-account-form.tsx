@@ -9,28 +9,34 @@ import type { Answer } from '@/contract/define'
 import { ApiError, CONFIRMATION } from '@/contract/errors'
 import { MAX_FEEDBACK_LENGTH, REASONS } from '@/contract/vocabulary'
 import type { withdrawAccount } from '@/contract/withdrawal'
+import { ConfirmIdentity, missingProof, needsPassword, type WaysToConfirm } from '../access/confirm-identity'
 import { endSessionHere } from '../auth-calls'
 import { fieldText } from '../error-text'
 import { FormCard } from '../form-card'
 import { call, rulesOf } from '../load-contract'
-import { showError } from '../show-error'
+import { isTooOld, showError } from '../show-error'
 import { signInAgain } from '../sign-in-again'
 import { Button } from '../ui/button'
 import { Dialog } from '../ui/dialog'
-import { CheckboxField, CurrentPasswordField, RadioField, TextAreaField, TextField } from '../ui/field'
+import { CheckboxField, RadioField, TextAreaField, TextField } from '../ui/field'
+import { useDraft } from '../use-draft'
 import { type PendingTransaction, PendingTransactions } from './pending-transactions'
 import type { WithdrawValues } from './withdraw-rules'
 
 interface WithdrawAccountFormProps {
   userId: string
   email: string
+  ways: WaysToConfirm
   pendingTransactions: readonly PendingTransaction[]
   retentionDays: number
   /** “7 days”: the time in which all steps should be done. */
   deletedWithin: string
 }
 
-const resolver = rulesOf<WithdrawValues>((rules) => rules.withdrawRules)
+const resolvers = {
+  password: rulesOf<WithdrawValues>((rules) => rules.withdrawRules.password),
+  none: rulesOf<WithdrawValues>((rules) => rules.withdrawRules.none),
+}
 
 const reasons = [
   { value: '', label: 'I would rather not say' },
@@ -40,6 +46,7 @@ const reasons = [
 export function WithdrawAccountForm({
   userId,
   email,
+  ways,
   pendingTransactions,
   retentionDays,
   deletedWithin,
@@ -47,13 +54,15 @@ export function WithdrawAccountForm({
   const router = useRouter()
   const queryClient = useQueryClient()
   // Without default values, what was typed before React took over stays in the fields.
-  const form = useForm<WithdrawValues>({ resolver })
+  const asksPassword = needsPassword(ways)
+  const form = useForm<WithdrawValues>({ resolver: asksPassword ? resolvers.password : resolvers.none })
+  const isFilled = useDraft('withdraw', userId, form)
   const { errors } = form.formState
   const isOther = useWatch({ control: form.control, name: 'reason' }) === 'other'
   const [asking, setAsking] = useState(false)
   const withdraw = useMutation({
     mutationFn: async ({ current_password, ...body }: WithdrawValues) => {
-      await signInAgain(userId, current_password)
+      if (asksPassword) await signInAgain(userId, current_password ?? '')
       return call('withdrawAccount', { userId }, body).catch(explainLostAnswer)
     },
     onSuccess: async (answer) => {
@@ -64,7 +73,7 @@ export function WithdrawAccountForm({
       // Closed first, because the dialog gives the focus back before the field with the fault takes it.
       flushSync(() => setAsking(false))
       showError(form, error)
-      if (isHeldBack(error)) router.refresh()
+      if (isHeldBack(error) || isTooOld(error)) router.refresh()
     },
   })
   const leaving = withdraw.isPending || withdraw.isSuccess
@@ -85,7 +94,11 @@ export function WithdrawAccountForm({
         error={errors.root?.message}
         note="Nothing happens yet: we ask once more."
         submit="Continue"
-        onSubmit={form.handleSubmit(() => setAsking(true))}
+        onSubmit={form.handleSubmit(() => {
+          const missing = missingProof(ways)
+          if (missing) return form.setError('root', { type: 'answer', message: missing })
+          setAsking(true)
+        })}
       >
         <RadioField
           legend="Why are you leaving?"
@@ -96,6 +109,8 @@ export function WithdrawAccountForm({
           {...form.register('reason', { deps: 'feedback' })}
         />
         <TextAreaField
+          // Its counter begins with what is there when it is made.
+          key={String(isFilled)}
           label="Feedback"
           hint={isOther ? 'Tell us your reason in a few words.' : 'Optional. What could we have done better?'}
           maxCharacters={MAX_FEEDBACK_LENGTH}
@@ -141,11 +156,14 @@ export function WithdrawAccountForm({
             error={fieldText(errors.confirmation)}
             {...form.register('confirmation')}
           />
-          <CurrentPasswordField
+          <ConfirmIdentity
+            userId={userId}
             email={email}
+            purpose="withdraw"
+            ways={ways}
             hint="So that nobody else can delete your account."
-            error={fieldText(errors.current_password)}
-            {...form.register('current_password')}
+            values={form.getValues}
+            password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
           />
         </div>
       </FormCard>

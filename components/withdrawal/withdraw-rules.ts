@@ -5,11 +5,18 @@ import type { Resolver } from 'react-hook-form'
 import { z } from 'zod'
 import { withdrawBody } from '@/contract/withdrawal'
 
-const withdrawForm = withdrawBody.safeExtend({ current_password: z.string().min(1, 'Enter your current password.') })
+const withdrawForm = withdrawBody.safeExtend({ current_password: z.string().optional() })
+/** Where nothing else has shown who sits here. */
+const withPassword = withdrawBody.safeExtend({ current_password: z.string().min(1, 'Enter your current password.') })
 export type WithdrawValues = z.input<typeof withdrawForm>
 
-const check = zodResolver(withdrawForm)
-
 /** An empty field counts as left out. */
-export const withdrawRules: Resolver<WithdrawValues> = ({ reason, feedback, ...values }, context, options) =>
-  check({ ...values, reason: reason || undefined, feedback: feedback || undefined }, context, options)
+const leavingOut =
+  (check: Resolver<WithdrawValues>): Resolver<WithdrawValues> =>
+  ({ reason, feedback, ...values }, context, options) =>
+    check({ ...values, reason: reason || undefined, feedback: feedback || undefined }, context, options)
+
+export const withdrawRules = {
+  password: leavingOut(zodResolver(withPassword) as Resolver<WithdrawValues>),
+  none: leavingOut(zodResolver(withdrawForm)),
+}

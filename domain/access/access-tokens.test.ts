@@ -201,7 +201,7 @@ test('a session of more than ten minutes makes no token', async () => {
   ctx.clock.advance(10 * minute)
   await create(ctx, user)
   ctx.clock.advance(1)
-  expect(await outcomeOf(create(ctx, user))).toBe('AUTH_001')
+  expect(await outcomeOf(create(ctx, user))).toBe('REAUTH_001')
   expect(await listed(ctx, user)).toHaveLength(1)
 })
 

@@ -4,7 +4,8 @@ import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
 import { day } from '../limits/durations'
 import { audit, type Sql, statement } from '../sql'
-import { requireFreshSignIn, sha256 } from './authenticate'
+import { sha256 } from './authenticate'
+import { requireFreshSignIn } from './fresh-sign-in'
 import { lockActiveUser } from './user'
 
 const MAX_TOKENS = 100
@@ -95,7 +96,7 @@ export async function createAccessToken(
   ctx: Context,
   input: Input<typeof contract.createAccessToken>,
 ): Promise<Data<typeof contract.createAccessToken>> {
-  requireFreshSignIn(ctx)
+  requireFreshSignIn(ctx, 'token')
   const scopes = [...new Set(input.scopes)]
   const { userId, id: sessionId } = ctx.actor
   return ctx.transaction(async (sql) => {

@@ -3,6 +3,7 @@ import type { Actor, SystemContext } from '../context'
 import { statement } from '../sql'
 import { isStatusTokenOf } from '../withdrawal/status-token'
 import { hashOfCredential, readCredential } from './authenticate'
+import { usersWithdrawnAs } from './ended-external-ids'
 
 interface WithdrawalRow {
   id: string
@@ -32,6 +33,10 @@ const byId = statement<{ withdrawalId: string }, WithdrawalRow>(
   (v) => `SELECT id, user_id, purged_at IS NULL AS readable FROM withdrawals WHERE id = ${v.withdrawalId}`,
 )
 
+/** The user ids that a path may mean; with an external id, those of accounts that were withdrawn. */
+const usersOf = async (ctx: SystemContext, given: string): Promise<string[]> =>
+  given.startsWith('~') ? usersWithdrawnAs(ctx, given.slice(1)) : [given]
+
 /** Asked where `findCaller` knows nothing: what a withdrawal left of this credential, for this path. */
 export async function authenticateWithdrawn(
   ctx: SystemContext,
@@ -39,11 +44,12 @@ export async function authenticateWithdrawn(
   path: { userId?: string; withdrawalId?: string },
   purpose: 'refused' | 'reads',
 ): Promise<Actor | null> {
-  const { userId = '', withdrawalId = '' } = path
+  const { userId: given = '', withdrawalId = '' } = path
   if (purpose === 'reads' && isStatusTokenOf(ctx, token, withdrawalId)) {
     const [withdrawal] = await ctx.sql(byId, { withdrawalId })
-    return withdrawal?.readable && withdrawal.user_id === userId
-      ? toActor('status_token', userId, { id: withdrawalId, madeTheCall: false }, ['account:manage'])
+    const userId = withdrawal?.readable ? withdrawal.user_id : null
+    return userId && (await usersOf(ctx, given)).includes(userId)
+      ? toActor('status_token', userId, given, { id: withdrawalId, madeTheCall: false }, ['account:manage'])
       : null
   }
   const credential = await readCredential(ctx, token)
@@ -52,27 +58,39 @@ export async function authenticateWithdrawn(
   const [row] = await ctx.sql(byCredential, { hash: hashOfCredential(credential), now: ctx.clock.now() })
   if (!row && purpose === 'refused' && kind === 'outside_token') {
     // The others of an outside issuer were never seen, and ended all the same.
-    const mayAsk = credential.key === userId && scopes?.includes('account:manage')
-    const [withdrawal] = mayAsk ? await ctx.sql(byUser, { userId }) : []
-    return withdrawal?.readable
-      ? toActor(kind, userId, { id: withdrawal.id, madeTheCall: false }, ['account:manage'])
+    const userId = scopes?.includes('account:manage')
+      ? await withdrawnSubject(ctx, String(credential.key), given)
+      : null
+    const [withdrawal] = userId ? await ctx.sql(byUser, { userId }) : []
+    return userId && withdrawal?.readable
+      ? toActor(kind, userId, given, { id: withdrawal.id, madeTheCall: false }, ['account:manage'])
       : null
   }
-  if (row?.user_id !== userId || !row.scopes.includes('account:manage')) return null
+  if (!row?.scopes.includes('account:manage') || !(await usersOf(ctx, given)).includes(row.user_id)) return null
   if (purpose === 'reads' && !(row.made_the_call && row.withdrawal_id === withdrawalId)) return null
   const withdrawal = { id: row.withdrawal_id, madeTheCall: row.made_the_call }
-  return toActor('access_token', userId, withdrawal, row.scopes)
+  return toActor('access_token', row.user_id, given, withdrawal, row.scopes)
+}
+
+/** The user of this path, if the subject of an outside token means the same one. */
+async function withdrawnSubject(ctx: SystemContext, subject: string, given: string): Promise<string | null> {
+  const isExternal = ctx.outsideIssuer?.subjectIs === 'external_id'
+  const subjects = isExternal ? await usersWithdrawnAs(ctx, subject) : [subject]
+  return (await usersOf(ctx, given)).find((userId) => subjects.includes(userId)) ?? null
 }
 
 const toActor = (
   kind: Actor['kind'],
   userId: string,
+  given: string,
   withdrawal: Actor['withdrawal'],
   scopes: readonly Scope[],
 ): Actor => ({
   kind,
   id: '',
   userId,
+  // By which the path has just found the user.
+  externalId: given.startsWith('~') ? given.slice(1) : null,
   scopes,
   user: { name: '', email: '', emailVerifiedAt: null },
   pendingChange: null,

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { SCOPES, type Scope } from '@/contract/define'
-import { AppError } from '@/contract/errors'
-import type { Actor, Context, Credential, SystemContext } from '../context'
-import { FRESH_SIGN_IN_MS, PAGE_TOKEN_LIFETIME_MS } from '../limits/durations'
+import type { Actor, Credential, SystemContext } from '../context'
+import { PAGE_TOKEN_LIFETIME_MS } from '../limits/durations'
 import { MAC_TEXT } from '../ports'
 import { findCaller } from './caller'
 
 export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 const ACCESS_TOKEN = /^uat_[A-Za-z0-9_-]{43}$/
+const SERVICE_TOKEN = /^svc_[A-Za-z0-9_-]{43}$/
 const SESSION_TOKEN = new RegExp(`^pst_(ses_[A-Za-z0-9_-]{22})\\.(\\d{1,12})\\.(${MAC_TEXT})$`)
 /** Three parts of base64url: a JWT. A session token has three parts as well. */
 const OUTSIDE_TOKEN = /^(?!pst_)[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
@@ -17,11 +17,12 @@ export const ALL_SCOPES = Object.keys(SCOPES) as Scope[]
 /** What a token is looked up by; null for what cannot be one. */
 export async function readCredential(ctx: SystemContext, token: string): Promise<Credential | null> {
   if (ACCESS_TOKEN.test(token)) return { kind: 'access_token', key: sha256(token), scopes: null }
+  if (SERVICE_TOKEN.test(token)) return { kind: 'service_token', key: sha256(token), scopes: null }
   if (ctx.outsideIssuer && OUTSIDE_TOKEN.test(token)) {
     const verified = await ctx.outsideIssuer.verify(token)
     if (!verified) return null
-    const { userId, scopes, expiresAt } = verified
-    return { kind: 'outside_token', key: userId, scopes, outsideToken: { hash: sha256(token), expiresAt } }
+    const { subject, scopes, ...outsideToken } = verified
+    return { kind: 'outside_token', key: subject, scopes, outsideToken: { hash: sha256(token), ...outsideToken } }
   }
   const sessionId = sessionOf(ctx, token)
   return sessionId ? sessionCredential(sessionId) : null
@@ -49,15 +50,6 @@ export const hashOfCredential = ({ key, outsideToken }: Credential): Buffer =>
 /** For the pages: the session that the signed cookie names. */
 export const authenticateSession = (ctx: SystemContext, sessionId: string): Promise<Actor | null> =>
   findCaller(ctx, sessionCredential(sessionId))
-
-/** Whoever finds a browser signed in stops at the password before what cannot be undone, or outlives the session. */
-export function requireFreshSignIn({ actor, clock }: Context): void {
-  const { authenticatedAt } = actor
-  if (authenticatedAt === undefined) return
-  if (authenticatedAt === null || clock.now().getTime() - authenticatedAt.getTime() > FRESH_SIGN_IN_MS) {
-    throw new AppError('AUTH_001', 'You signed in more than ten minutes ago. Sign in again, then repeat this.')
-  }
-}
 
 /** A bearer token for the pages of one session; it dies with the session, after ten minutes at most. */
 export function createSessionToken(ctx: SystemContext, sessionId: string): { token: string; expiresAt: Date } {

@@ -1,9 +1,10 @@
-import type { Scope } from '@/contract/define'
+import type { Purpose } from '@/contract/access'
+import type { Scope, ServiceScope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
 import type { Actor, Credential, SystemContext } from '../context'
 import { LAST_USE_PRECISION_MS } from '../limits/durations'
 import { coalescedLookup } from '../queue/coalesce'
-import { fenced, statement, UNWAITED } from '../sql'
+import { fenced, lookUpPending, statement, UNWAITED } from '../sql'
 
 interface CallerRow {
   id: string
@@ -11,7 +12,10 @@ interface CallerRow {
   scopes: Scope[]
   unmarked: boolean
   authenticated_at?: Date | null
+  credentials_since?: Date | null
+  authenticated_for?: Purpose | null
   user_id: string
+  external_id: string | null
   name: string
   email: string
   email_verified_at: Date | null
@@ -26,12 +30,21 @@ interface CallerRow {
 
 interface Source {
   tables: string
+  /** Compared with what the credential names; what follows it has to be true as well. */
   key: string
+  and?: string
+  /** How the pending change comes along, where the user is not found by a key that the change has too. */
+  joinPending?: string
   keyType: string
   columns(at: string): string
 }
 
-const SOURCES: Record<Credential['kind'], Source> = {
+const JOIN_PENDING = `LEFT JOIN email_change_requests p ON p.user_id = u.id AND p.status = 'pending_verification'`
+
+/** Its issuer has judged its expiry. */
+const outsideColumns = () => `'' AS id, u.credentials_since, u.withdrawn_at IS NULL AS live`
+
+const SOURCES = {
   access_token: {
     tables: 'access_tokens t JOIN users u ON u.id = t.user_id',
     key: 't.token_hash',
@@ -44,29 +57,37 @@ const SOURCES: Record<Credential['kind'], Source> = {
     tables: 'sessions s JOIN users u ON u.id = s.user_id',
     key: 's.id',
     keyType: 'text',
-    columns: (at) => `s.id, s.authenticated_at,
+    columns: (at) => `s.id, s.authenticated_at, s.authenticated_for,
        s.revoked_at IS NULL AND s.expires_at > ${at} AND u.withdrawn_at IS NULL AS live`,
   },
   outside_token: {
     tables: 'users u',
     key: 'u.id',
     keyType: 'text',
-    // Its issuer has judged its expiry.
-    columns: () => `'' AS id, u.withdrawn_at IS NULL AS live`,
+    columns: outsideColumns,
   },
-}
+  // Where AUTH_SUBJECT says so: one key chosen at the start, and the index of those that are not withdrawn.
+  outside_token_of_external_id: {
+    tables: 'users u',
+    key: 'u.external_id',
+    and: 'u.withdrawn_at IS NULL',
+    joinPending: lookUpPending('u.id'),
+    keyType: 'text',
+    columns: outsideColumns,
+  },
+} satisfies Record<string, Source>
 
 // The user and the pending change come along, so that a read needs no second statement.
-const selectCaller = ({ tables, key, columns }: Source, asked: string, at: string) =>
-  `SELECT ${columns(at)}, u.id AS user_id, u.name, u.email, u.email_verified_at,
+const selectCaller = ({ tables, key, and, joinPending = JOIN_PENDING, columns }: Source, asked: string, at: string) =>
+  `SELECT ${columns(at)}, u.id AS user_id, u.external_id, u.name, u.email, u.email_verified_at,
      p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at
    FROM ${tables}
-   LEFT JOIN email_change_requests p ON p.user_id = u.id AND p.status = 'pending_verification'
-   WHERE ${key} = ${asked}`
+   ${joinPending}
+   WHERE ${key} = ${asked}${and ? ` AND ${and}` : ''}`
 
 /** One statement finds the callers of all calls that arrive together: under load this brings 1.5 to 2.4 times as many calls. */
-const lookUp = (kind: Credential['kind']) => {
-  const source = SOURCES[kind]
+const lookUp = (kind: keyof typeof SOURCES) => {
+  const source: Source = SOURCES[kind]
   const find = statement<{ keys: Credential['key'][]; now: Date }, CallerRow & { place: string }>(
     `find-callers-by-${kind}`,
     (v) => `SELECT asked.place, caller.*
@@ -83,22 +104,62 @@ const lookUps = {
   access_token: lookUp('access_token'),
   session: lookUp('session'),
   outside_token: lookUp('outside_token'),
+  outside_token_of_external_id: lookUp('outside_token_of_external_id'),
 }
 
 /** Whose credential it is; null when it opens nothing: unknown, expired, revoked, or of a withdrawn account. */
 export async function findCaller(ctx: SystemContext, credential: Credential): Promise<Actor | null> {
-  const row = await lookUps[credential.kind](ctx, credential.key)
-  if (!row?.live) return null
-  if (row.unmarked) noteUse(ctx, row.id)
+  if (credential.kind === 'service_token') return findService(ctx, credential)
+  const byExternalId = credential.kind === 'outside_token' && ctx.outsideIssuer?.subjectIs === 'external_id'
+  const find = lookUps[byExternalId ? 'outside_token_of_external_id' : credential.kind]
+  const row = await find(ctx, credential.key)
+  if (!row?.live || isOutdated(row, credential)) return null
+  if (row.unmarked) noteUse(ctx, touchToken, row.id)
   return toActor(row, { ...credential, scopes: credential.scopes ?? row.scopes })
+}
+
+/** Issued before all access of the account was ended; what does not say when it was issued may have been. */
+const isOutdated = ({ credentials_since: since }: CallerRow, { outsideToken }: Credential): boolean =>
+  Boolean(outsideToken && since && !((outsideToken.issuedAt?.getTime() ?? 0) >= since.getTime()))
+
+interface ServiceRow {
+  id: string
+  scopes: ServiceScope[]
+  live: boolean
+  unmarked: boolean
+}
+
+const findServiceToken = statement<{ hash: Credential['key']; now: Date }, ServiceRow>(
+  'find-service-token',
+  (v) => `SELECT id, scopes, revoked_at IS NULL AND expires_at > ${v.now} AS live,
+     coalesce(last_used_at < ${v.now} - interval '1 minute', true) AS unmarked
+   FROM service_tokens WHERE token_hash = ${v.hash}`,
+)
+
+/** It acts for no user, so that no path of a user is its own. */
+async function findService(ctx: SystemContext, { kind, key }: Credential): Promise<Actor | null> {
+  const [row] = await ctx.sql(findServiceToken, { hash: key, now: ctx.clock.now() })
+  if (!row?.live) return null
+  if (row.unmarked) noteUse(ctx, touchServiceToken, row.id)
+  return {
+    kind,
+    id: row.id,
+    userId: '',
+    externalId: null,
+    scopes: row.scopes,
+    user: { name: '', email: '', emailVerifiedAt: null },
+    pendingChange: null,
+  }
 }
 
 const toActor = (row: CallerRow, { kind, scopes, outsideToken }: Credential & Pick<Actor, 'scopes'>): Actor => ({
   kind,
   id: row.id,
   userId: row.user_id,
+  externalId: row.external_id,
   scopes,
   authenticatedAt: row.authenticated_at,
+  authenticatedFor: row.authenticated_for,
   user: { name: row.name, email: row.email, emailVerifiedAt: row.email_verified_at },
   pendingChange: row.change_id
     ? {
@@ -114,13 +175,16 @@ const toActor = (row: CallerRow, { kind, scopes, outsideToken }: Credential & Pi
   outsideToken,
 })
 
-const touchToken = statement<{ tokenId: string; now: Date; before: Date }>(
-  'touch-access-token',
-  (v) => `UPDATE access_tokens SET last_used_at = ${v.now}
+const touch = (name: string, table: string) =>
+  statement<{ tokenId: string; now: Date; before: Date }>(
+    name,
+    (v) => `UPDATE ${table} SET last_used_at = ${v.now}
    WHERE id = ${v.tokenId} AND (last_used_at IS NULL OR last_used_at < ${v.before}) RETURNING ${UNWAITED}`,
-)
+  )
+const touchToken = touch('touch-access-token', 'access_tokens')
+const touchServiceToken = touch('touch-service-token', 'service_tokens')
 
-function noteUse(ctx: SystemContext, tokenId: string) {
+function noteUse(ctx: SystemContext, mark: typeof touchToken, tokenId: string) {
   const now = ctx.clock.now()
-  ctx.background(() => ctx.sql(touchToken, { tokenId, now, before: new Date(now.getTime() - LAST_USE_PRECISION_MS) }))
+  ctx.background(() => ctx.sql(mark, { tokenId, now, before: new Date(now.getTime() - LAST_USE_PRECISION_MS) }))
 }

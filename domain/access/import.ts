@@ -1,8 +1,8 @@
 import type { SystemContext } from '../context'
 import { audit, statement } from '../sql'
+import { withdrawnExternalIds } from './ended-external-ids'
 import { type ImportedLine, type Problem, readImportLine } from './import-line'
 import { SeenTexts } from './seen-texts'
-import { withdrawnExternalIds } from './withdrawn-external-ids'
 
 /** Lines that one transaction takes: as many addresses are locked until it ends. */
 export const IMPORT_BATCH = 1000

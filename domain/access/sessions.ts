@@ -1,4 +1,5 @@
 import type * as contract from '@/contract/access'
+import type { Purpose } from '@/contract/access'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
@@ -18,6 +19,7 @@ interface Insert {
   ip: string
   now: Date
   authenticatedAt: Date | null
+  authenticatedFor: Purpose | null
   expiresAt: Date
 }
 
@@ -34,8 +36,10 @@ const insertSession = statement<Insert, { id: string }>(
         ORDER BY last_seen_at DESC, id OFFSET ${MAX_SESSIONS - 1}`,
      )}
    )
-   INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, authenticated_at, expires_at)
-   SELECT ${v.id}, id, ${v.userAgent}, ${v.ip}, ${v.now}, ${v.now}, ${v.authenticatedAt}, ${v.expiresAt} FROM account
+   INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, authenticated_at,
+                         authenticated_for, expires_at)
+   SELECT ${v.id}, id, ${v.userAgent}, ${v.ip}, ${v.now}, ${v.now}, ${v.authenticatedAt},
+          ${v.authenticatedFor}, ${v.expiresAt} FROM account
    RETURNING id`,
 )
 
@@ -44,13 +48,17 @@ const insertSession = statement<Insert, { id: string }>(
  * `authenticatedAt` is when the person was asked who they are.
  */
 export async function startSession(
-  ctx: SystemContext,
-  input: Pick<Insert, 'userId' | 'credentialVersion' | 'authenticatedAt' | 'userAgent' | 'ip'>,
+  ctx: Pick<SystemContext, 'clock' | 'secrets' | 'sql'>,
+  input: Pick<Insert, 'userId' | 'credentialVersion' | 'authenticatedAt' | 'userAgent' | 'ip'> & {
+    /** The only purpose that the sign-in serves; without it all. */
+    authenticatedFor?: Purpose
+  },
 ): Promise<string | null> {
   const now = ctx.clock.now()
   const [row] = await ctx.sql(insertSession, {
     id: ctx.secrets.randomId('ses_'),
     ...input,
+    authenticatedFor: input.authenticatedFor ?? null,
     userAgent: input.userAgent.replaceAll('\0', '').toWellFormed().slice(0, 300),
     now,
     expiresAt: new Date(now.getTime() + SESSION_LIFETIME_MS),

@@ -1,9 +1,11 @@
 import { isIPv6 } from 'node:net'
 import { parseAddress } from '@/contract/address'
+import { isStorable } from '@/contract/define'
 import type { BucketState, SystemContext } from '../context'
 import { givePlacesBack, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { statement } from '../sql'
 import { renewForeignHash, signInFloorMs } from './foreign-hashes'
+import { MAX_AHEAD_MS } from './fresh-sign-in'
 import { signOut, startSession } from './sessions'
 
 interface UserRow {
@@ -50,6 +52,45 @@ export async function signIn(
   renewForeignHash(ctx, { userId, passwordHash: user.password_hash, password: input.password })
   if (input.replaces) await signOut(ctx, input.replaces)
   return { sessionId, userId, name, email }
+}
+
+interface ByProvider {
+  /** The provider's `sub`, compared with the external id; an address decides nothing here. */
+  subject: string
+  /** The claim `auth_time` of the ID token; null where it has none. */
+  authenticatedAt: Date | null
+  acr: string | null
+  userAgent: string
+  ip: string
+  replaces?: string
+}
+
+const byExternalId = statement<{ externalId: string }, { id: string; credential_version: number }>(
+  'user-by-external-id',
+  (v) => `SELECT id, credential_version FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL`,
+)
+
+/** Starts a session for the account that has this subject as its external id; null where there is none. */
+export async function signInWithProvider(
+  ctx: SystemContext,
+  { subject, authenticatedAt, acr, userAgent, ip, replaces }: ByProvider,
+): Promise<{ sessionId: string; userId: string } | null> {
+  const [user] = isStorable(subject) ? await ctx.sql(byExternalId, { externalId: subject }) : []
+  if (!user) return null
+  const { requiredAcr } = ctx.freshSignIn
+  const isAhead = authenticatedAt !== null && authenticatedAt.getTime() > ctx.clock.now().getTime() + MAX_AHEAD_MS
+  const isStrong = requiredAcr === null || acr === requiredAcr
+  const sessionId = await startSession(ctx, {
+    userId: user.id,
+    credentialVersion: user.credential_version,
+    // Without it the session never counts as fresh, and the person is asked again before what needs that.
+    authenticatedAt: isAhead || !isStrong ? null : authenticatedAt,
+    userAgent,
+    ip,
+  })
+  if (!sessionId) return null
+  if (replaces) await signOut(ctx, replaces)
+  return { sessionId, userId: user.id }
 }
 
 /** Null when nobody has both; what nobody has takes as long. */

@@ -276,6 +276,8 @@ test('a request keeps the times of request and message, the caller and the chose
       userId: user.userId,
       action: 'email_change.requested',
       actor: 'session',
+      actorId: null,
+      requestedBy: null,
       subjectId: answer.change_request_id,
       ip: '192.0.2.1',
       at: new Date(requestedAt.getTime() + 2_000),

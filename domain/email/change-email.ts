@@ -3,6 +3,7 @@ import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract, VerificationMethod } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import { renewForeignHash } from '../access/foreign-hashes'
+import { requireFreshSignIn } from '../access/fresh-sign-in'
 import type { Context } from '../context'
 import {
   type AskedPlaces,
@@ -69,6 +70,8 @@ interface Open {
   credentialVersion: number
   callerId: string
   callerKind: string
+  /** Of an outside token: it is refused where all access was ended since. */
+  callerIssuedAt: Date | null
   method: VerificationMethod
   newEmail: string
   newEmailKey: string
@@ -97,7 +100,7 @@ interface OpenedRow {
  * caller's row is locked after the account's, as those who end it do.
  */
 const recheckedAccount = (v: Placeholders<Open>) => `locked AS (
-     SELECT id, email, email_key, email_verified_at FROM users
+     SELECT id, email, email_key, email_verified_at, credentials_since FROM users
      WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL FOR NO KEY UPDATE
    ), taken AS (
      -- The locked row is newer than what the rest of the statement sees: a verification may have come before the lock.
@@ -109,7 +112,7 @@ const recheckedAccount = (v: Placeholders<Open>) => `locked AS (
      SELECT t.id FROM locked JOIN access_tokens t ON t.id = ${v.callerId} AND t.revoked_at IS NULL FOR SHARE OF t
    ), account AS (
      SELECT id, email, email_key FROM locked
-     WHERE (${v.callerKind} = 'outside_token' OR EXISTS (SELECT FROM session) OR EXISTS (SELECT FROM token))
+     WHERE ((${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerIssuedAt}::timestamptz >= credentials_since)) OR EXISTS (SELECT FROM session) OR EXISTS (SELECT FROM token))
        AND NOT EXISTS (SELECT FROM taken)
    )`
 
@@ -177,11 +180,12 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   /** Places that are given back when the call ends in a refusal. */
   let held: TakenPlaces[] = [guess]
   try {
-    if (!(await ctx.passwords.verify(begun.password_hash ?? undefined, input.current_password))) {
+    if (!(await isProven(ctx, begun.password_hash, input))) {
       held = []
-      throw new AppError('EMAIL_007')
+      throw new AppError('EMAIL_007', refusedProof(begun.password_hash, input))
     }
-    renewForeignHash(ctx, { userId, passwordHash: begun.password_hash, password: input.current_password })
+    const { current_password: password } = input
+    if (password !== undefined) renewForeignHash(ctx, { userId, passwordHash: begun.password_hash, password })
     if (begun.taken) await refuseTaken()
     const places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
     held.push(places)
@@ -199,6 +203,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       credentialVersion: begun.credential_version,
       callerId: actor.id,
       callerKind: actor.kind,
+      callerIssuedAt: actor.outsideToken?.issuedAt ?? null,
       newEmail: address.typed,
       newEmailKey: address.key,
       targetBucket: messages.key,
@@ -238,6 +243,20 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   }
 }
 
+function refusedProof(hash: string | null, { reauthentication }: Input<typeof contract>): string | undefined {
+  if (hash === null) return 'This account has no password. Send reauthentication alone, after a fresh sign-in.'
+  return reauthentication && 'This account has a password. Send current_password alone.'
+}
+
+/** By the password, or, where the account has none, by a fresh sign-in; throws REAUTH_001 where that is too old. */
+async function isProven(ctx: Context, hash: string | null, input: Input<typeof contract>): Promise<boolean> {
+  const { current_password: password, reauthentication } = input
+  if (reauthentication === undefined) return ctx.passwords.verify(hash ?? undefined, password ?? '')
+  if (password !== undefined || hash !== null) return false
+  requireFreshSignIn(ctx, 'change')
+  return true
+}
+
 /** The message is sent before the request is written: a mail server that refuses leaves nothing behind. See decision 0004. */
 async function sendMessage(ctx: Context, address: Address, method: VerificationMethod) {
   const changeId = ctx.secrets.randomId('ecr_')
@@ -248,19 +267,22 @@ async function sendMessage(ctx: Context, address: Address, method: VerificationM
   return { changeId, method, codeMac: macOfCode(ctx, changeId, code), sentAt: ctx.clock.now() }
 }
 
-const liveCaller = (v: { callerId: string; callerKind: string }) =>
-  `(${v.callerKind} = 'outside_token'
+const liveCaller = (v: { callerId: string; callerKind: string; callerIssuedAt: string }) =>
+  `((${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerIssuedAt}::timestamptz >= credentials_since))
     OR EXISTS (SELECT FROM sessions WHERE id = ${v.callerId} AND revoked_at IS NULL)
     OR EXISTS (SELECT FROM access_tokens WHERE id = ${v.callerId} AND revoked_at IS NULL))`
-const findLiveAccount = statement<{ userId: string; callerId: string; callerKind: string }>(
-  'find-live-account',
-  (v) => `SELECT FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL AND ${liveCaller(v)}`,
-)
+const findLiveAccount = statement<{
+  userId: string
+  callerId: string
+  callerKind: string
+  callerIssuedAt: Date | null
+}>('find-live-account', (v) => `SELECT FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL AND ${liveCaller(v)}`)
 
 /** Nothing was opened: the account or the caller ended, or the password was changed, while the message was on its way. */
 async function refusalOfEnded(ctx: Context): Promise<AppError> {
-  const { userId, id: callerId, kind: callerKind } = ctx.actor
-  const [live] = await ctx.sql(findLiveAccount, { userId, callerId, callerKind })
+  const { userId, id: callerId, kind: callerKind, outsideToken } = ctx.actor
+  const callerIssuedAt = outsideToken?.issuedAt ?? null
+  const [live] = await ctx.sql(findLiveAccount, { userId, callerId, callerKind, callerIssuedAt })
   if (!live) return new AppError('AUTH_001')
   return new AppError('EMAIL_007', 'The password was changed meanwhile. Enter the new one.')
 }

@@ -92,6 +92,8 @@ test('a message that is sent again has a new code, an id of its own and the time
       userId: user.userId,
       action: 'email_change.resent',
       actor: 'session',
+      actorId: null,
+      requestedBy: null,
       subjectId: change.change_request_id,
       ip: '192.0.2.1',
       at: ctx.clock.now(),

@@ -1,6 +1,6 @@
 import { AppError, type ErrorCode } from '@/contract/errors'
 import type { BucketState, Context, SystemContext } from '../context'
-import type { Process } from '../process'
+import type { CountedCalls, Process } from '../process'
 import { fenced, type Placeholders, statement, UNWAITED } from '../sql'
 import { type BucketName, LIMIT_ROWS, type Limit } from './limits'
 
@@ -214,13 +214,12 @@ export function noteBucket(ctx: { buckets?: BucketState[] }, state: BucketState)
 
 const MIN_CLEANUP_SIZE = 10_000
 
-/** Reads are counted in this process alone, so that a read never costs a write. */
-export function takeReadPlace(ctx: Context): void {
-  const { places, windowMs } = ctx.limits.read
-  const { reads } = ctx.process
+/** Counted in this process alone, so that a read never costs a write, and a busy service never queues on one row. */
+function takeCountedPlace(ctx: Context, name: keyof Process['counted'], caller: string): void {
+  const { places, windowMs } = ctx.limits[name]
+  const calls = ctx.process.counted[name]
   const now = ctx.clock.now().getTime()
-  const { userId } = ctx.actor
-  let hits = reads.times.get(userId) ?? []
+  let hits = calls.times.get(caller) ?? []
   // The times are in order, so that those outside the window come first.
   const live = hits.findIndex((hit) => hit > now - windowMs)
   hits.splice(0, live < 0 ? hits.length : live)
@@ -228,16 +227,19 @@ export function takeReadPlace(ctx: Context): void {
   // `push` on an empty list reserves room for seventeen times, and most readers come once.
   if (granted && hits.length > 0) hits.push(now)
   else if (granted) hits = [now]
-  if (reads.times.size >= reads.cleanupSize) cleanUpReaders(reads, now - windowMs)
-  reads.times.set(userId, hits)
+  if (calls.times.size >= calls.cleanupSize) cleanUp(calls, now - windowMs)
+  calls.times.set(caller, hits)
   const resetsAt = new Date((hits[0] ?? now) + windowMs)
-  noteBucket(ctx, { name: 'read', places, windowMs, remaining: places - hits.length, resetsAt })
+  noteBucket(ctx, { name, places, windowMs, remaining: places - hits.length, resetsAt })
   if (!granted) throw new AppError('RATE_001', undefined, secondsUntil(resetsAt, new Date(now)))
 }
 
-/** Removes the users whose last read was before `before`. */
-function cleanUpReaders(reads: Process['reads'], before: number) {
-  for (const [userId, hits] of reads.times) if ((hits.at(-1) ?? 0) <= before) reads.times.delete(userId)
-  // The next cleanup waits until the number of users has doubled, because each one looks at all of them.
-  reads.cleanupSize = Math.max(MIN_CLEANUP_SIZE, 2 * reads.times.size)
+export const takeReadPlace = (ctx: Context): void => takeCountedPlace(ctx, 'read', ctx.actor.userId)
+export const takeServicePlace = (ctx: Context): void => takeCountedPlace(ctx, 'service', ctx.actor.id)
+
+/** Removes the callers whose last call was before `before`. */
+function cleanUp(calls: CountedCalls, before: number) {
+  for (const [caller, hits] of calls.times) if ((hits.at(-1) ?? 0) <= before) calls.times.delete(caller)
+  // The next cleanup waits until the number of callers has doubled, because each one looks at all of them.
+  calls.cleanupSize = Math.max(MIN_CLEANUP_SIZE, 2 * calls.times.size)
 }

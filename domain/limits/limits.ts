@@ -98,6 +98,15 @@ export const LIMIT_ROWS = {
     refusal: null,
     shown: 'always',
   },
+  /** Calls of a service token, kept in the memory of each instance. */
+  service: {
+    places: 600,
+    windowMs: minute,
+    settings: ['SERVICE_LIMIT', 'SERVICE_WINDOW'],
+    code: 'RATE_001',
+    refusal: null,
+    shown: 'always',
+  },
   /** Wrong passwords for a pair of account and client. */
   signIn: {
     places: 10,

@@ -1,5 +1,5 @@
 import type { SystemContext } from '../context'
-import { ENDED_RETENTION_MS, SENT_EVENT_RETENTION_MS } from '../limits/durations'
+import { day, ENDED_RETENTION_MS, SENT_EVENT_RETENTION_MS } from '../limits/durations'
 import { fenced, isOneOf, statement } from '../sql'
 
 const BATCH = 1000
@@ -34,6 +34,7 @@ export const CLEANUPS: readonly Cleanup[] = [
   },
   { table: 'sessions', ended: endedAccess, afterMs: ENDED_RETENTION_MS },
   { table: 'access_tokens', ended: endedAccess, afterMs: ENDED_RETENTION_MS },
+  { table: 'reauth_requests', ended: (before) => `started_at < ${before} ORDER BY started_at`, afterMs: day },
   // Notices go with their change. A notice that still waits for the mail server keeps its change, which holds the addresses.
   {
     table: 'email_change_requests',

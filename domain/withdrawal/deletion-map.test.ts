@@ -18,6 +18,7 @@ const EMPTIED_BY: Record<Moment, string[]> = {
     'preferences',
     'profiles',
     'rate_limits',
+    'reauth_requests',
     'security_incidents',
     'sessions',
     'transaction_audit_logs',
@@ -35,7 +36,7 @@ const EMPTIED_BY: Record<Moment, string[]> = {
     'notices',
     'transactions',
   ],
-  purge: ['ended_credentials', 'idempotency_keys'],
+  purge: ['ended_credentials', 'ended_external_ids', 'idempotency_keys'],
 }
 
 test('every step but session_revocation erases something', () => {
@@ -57,6 +58,7 @@ test('every table with data of a person is emptied by its own step, and by no ot
   const ctx = await testContext()
   const demo = await seedDemoUser(ctx)
   const { id: userId, email } = await ctx.db.user.findUniqueOrThrow({ where: { emailKey: demo?.email ?? '' } })
+  await ctx.db.user.update({ where: { id: userId }, data: { externalId: 'customer-42' } })
   const user = { userId, email, password: demo?.password ?? '', sessionId: await givenSession(ctx, userId) }
   const day = 24 * 60 * 60 * 1000
   await issueAccessToken(ctx, { userId, name: 'test', scopes: ['email:manage'], actor: 'operator', expiresInMs: day })
@@ -69,6 +71,10 @@ test('every table with data of a person is emptied by its own step, and by no ot
     expiresAt: ctx.clock.now(),
   }
   await ctx.db.idempotencyKey.create({ data: key })
+  const startedAt = ctx.clock.now()
+  await ctx.db.reauthRequest.create({
+    data: { id: 'rea_1', sessionId: user.sessionId, userId, purpose: 'withdraw', startedAt },
+  })
   const input = { userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
   const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
   await ctx.settle()

@@ -9,6 +9,7 @@ export type Moment = Step | 'purge'
 const PURGED: readonly Erasure[] = [
   { table: 'idempotency_keys', category: 'repeated_calls', key: 'key' },
   { table: 'ended_credentials', category: 'ended_credentials', key: 'credential_hash' },
+  { table: 'ended_external_ids', category: 'ended_external_ids', key: 'withdrawal_id' },
 ]
 
 /** What the moment erases; empty for the step that the request itself completes. */
@@ -26,6 +27,7 @@ export const DELETION_MAP: readonly (Erasure & { when: Moment })[] = [...STEPS, 
 /** Tables that hold no user's data, or that the purge itself clears. */
 export const TABLES_WITHOUT_ERASURE: Record<string, string> = {
   connected_apps: 'the applications themselves',
+  service_tokens: "tokens of the adopter's services, which act for no user",
   withdrawals: 'the purge clears feedback and, once no erasure is left, the user id; id, reason and times stay',
   deletion_steps: 'times and states of a withdrawal',
   app_notifications:

@@ -1,12 +1,12 @@
 import { AppError } from '@/contract/errors'
 import type { Step } from '@/contract/withdrawal'
 import { ALL_SCOPES } from '../access/authenticate'
+import { macOfExternalId } from '../access/ended-external-ids'
 import type { Actor, SystemContext } from '../context'
 import { CONFIRMATION_LIFETIME_MS } from '../limits/durations'
 import type { LedgerEntry } from '../ports'
 import { WITHDRAWAL_STARTED } from '../queue/events'
 import { queueNotice, toDeliverable } from '../queue/notice-kinds'
-import { leaseUntil } from '../queue/notices'
 import type { EngineEventName } from '../queue/outbox'
 import { audit, closePendingChange, type Sql, statement } from '../sql'
 import type { WithdrawalPlan } from './schedule'
@@ -21,17 +21,29 @@ export interface Withdrawal {
   keeps: LedgerEntry['keeps']
   plan: WithdrawalPlan
   /** Who asked, and from where; null for a replay of the ledger, which tells nobody and which nothing holds back. */
-  caller: { actor: Actor; ip: string; noticeId: string } | null
+  caller: WithdrawalCaller | null
+}
+
+export interface WithdrawalCaller {
+  /** Null for the operator. */
+  actor: Actor | null
+  /** Who asked a service for it. */
+  requestedBy: string | null
+  ip: string | null
+  noticeId: string
+  /** Until then the message is the caller's to send. */
+  noticeLeaseUntil: Date
 }
 
 export interface Account {
   name: string
   email: string
+  external_id: string | null
 }
 
 const lockAccount = statement<{ userId: string }, Account>(
   'lock-account',
-  (v) => `SELECT name, email FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
+  (v) => `SELECT name, email, external_id FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
 )
 
 /**
@@ -62,7 +74,7 @@ export async function startWithdrawal(
   account: Account,
   withdrawal: Withdrawal,
 ): Promise<void> {
-  await endAccess(sql, withdrawal)
+  await endAccess(ctx, sql, account, withdrawal)
   await writePlan(sql, withdrawal)
   await queueMessages(ctx, sql, account, withdrawal)
   await recordStart(ctx, sql, withdrawal)
@@ -78,6 +90,9 @@ interface EndAccess {
   outsideHash: Buffer | null
   outsideScopes: readonly string[]
   outsideExpiresAt: Date | null
+  /** Null where the account has no external id. */
+  externalIdMac: Buffer | null
+  retainedUntil: Date
 }
 
 // Rows are found by the user's id, a value: joined with the account, the planner would read all that is open.
@@ -99,6 +114,10 @@ const endAccountAccess = statement<EndAccess>(
      UNION ALL SELECT hash, ${v.withdrawalId}, ${v.userId}, scopes, id = ${v.callerId}, expires_at FROM ended_sessions
      UNION ALL SELECT ${v.outsideHash}::bytea, ${v.withdrawalId}, ${v.userId}, ${v.outsideScopes}::text[], true, ${v.outsideExpiresAt}::timestamptz
      WHERE ${v.outsideHash}::bytea IS NOT NULL
+   ), ended_external_id AS (
+     INSERT INTO ended_external_ids (withdrawal_id, user_id, external_id_mac, expires_at)
+     SELECT ${v.withdrawalId}, ${v.userId}, ${v.externalIdMac}::bytea, ${v.retainedUntil}::timestamptz
+     WHERE ${v.externalIdMac}::bytea IS NOT NULL
    ), changes AS (
      ${closePendingChange('cancelled', { user: v.userId, at: v.now })}
    )
@@ -107,17 +126,24 @@ const endAccountAccess = statement<EndAccess>(
 )
 
 /** The account is off: its sessions and tokens are ended and remembered by hash, its pending change and its unsent notices are closed. */
-async function endAccess(sql: Sql, { id, userId, startedAt, caller }: Withdrawal): Promise<void> {
-  const outside = caller?.actor.outsideToken
+async function endAccess(
+  ctx: SystemContext,
+  sql: Sql,
+  account: Account,
+  { id, userId, startedAt, caller, plan }: Withdrawal,
+): Promise<void> {
+  const outside = caller?.actor?.outsideToken
   await sql(endAccountAccess, {
     userId,
     withdrawalId: id,
     now: startedAt,
-    callerId: caller?.actor.id ?? '',
+    callerId: caller?.actor?.id ?? '',
     sessionScopes: ALL_SCOPES,
     outsideHash: outside?.hash ?? null,
-    outsideScopes: caller?.actor.scopes ?? [],
+    outsideScopes: caller?.actor?.scopes ?? [],
     outsideExpiresAt: outside?.expiresAt ?? null,
+    externalIdMac: account.external_id === null ? null : macOfExternalId(ctx, account.external_id),
+    retainedUntil: plan.purgeDueAt,
   })
 }
 
@@ -245,7 +271,7 @@ async function queueMessages(
     eventId: ctx.secrets.randomId('evt_'),
     noticeId: caller?.noticeId ?? null,
     sealedRecipient: caller ? ctx.secrets.seal(JSON.stringify(recipientOf(account))) : null,
-    noticeLeaseUntil: leaseUntil(startedAt),
+    noticeLeaseUntil: caller?.noticeLeaseUntil ?? startedAt,
     noticeExpiresAt: new Date(startedAt.getTime() + CONFIRMATION_LIFETIME_MS * ctx.timeScale),
     engineEventId: `evt_${id}`,
     hasEngine: ctx.emit !== null,
@@ -259,6 +285,9 @@ interface StartRecord {
   legalId: string
   auditId: string
   actor: string
+  /** The service token that made the call. */
+  actorId: string | null
+  requestedBy: string | null
   ip: string | null
 }
 
@@ -268,7 +297,7 @@ const insertRecords = statement<StartRecord>(
      INSERT INTO legal_records (id, user_id, kind, details, at)
      VALUES (${v.legalId}, ${v.userId}, 'withdrawal_requested', ${v.withdrawalId}, ${v.now})
    )
-   ${audit('account.withdrawn', { id: v.auditId, user: v.userId, actor: v.actor, subject: v.withdrawalId, ip: v.ip, at: v.now })}`,
+   ${audit('account.withdrawn', { id: v.auditId, user: v.userId, actor: v.actor, actorId: v.actorId, requestedBy: v.requestedBy, subject: v.withdrawalId, ip: v.ip, at: v.now })}`,
 )
 
 async function recordStart(
@@ -282,9 +311,18 @@ async function recordStart(
     now: startedAt,
     legalId: secrets.randomId('lgl_'),
     auditId: secrets.randomId('aud_'),
-    actor: caller?.actor.kind ?? 'system',
+    actor: nameOfCaller(caller),
+    actorId: caller?.actor?.kind === 'service_token' ? caller.actor.id : null,
+    requestedBy: caller?.requestedBy ?? null,
     ip: caller?.ip ?? null,
   })
+}
+
+/** As the audit calls whoever asked. */
+function nameOfCaller(caller: Withdrawal['caller']): string {
+  if (!caller) return 'system'
+  if (!caller.actor) return 'operator'
+  return caller.actor.kind === 'service_token' ? 'service' : caller.actor.kind
 }
 
 export const recipientOf = ({ email, name }: Account) => ({ to: toDeliverable(email), name })

@@ -155,7 +155,7 @@ test('a session of more than ten minutes withdraws nothing, an access token of a
   const user = await givenUser(ctx)
   ctx.clock.advance(10 * minute + 1)
   const caller = await asUser(ctx, user)
-  expect(await outcomeOf(withdraw(ctx, user))).toBe('AUTH_001')
+  expect(await outcomeOf(withdraw(ctx, user))).toBe('REAUTH_001')
   const token = { ...caller, actor: { ...caller.actor, kind: 'access_token' as const, authenticatedAt: undefined } }
   expect(await outcomeOf(withdrawAccount(token, { userId: user.userId, confirmation }))).toBe('accepted')
 })
@@ -178,7 +178,8 @@ test('the token of an outside issuer is remembered by its hash, to read the prog
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
-  const outsideToken = { hash: randomBytes(32), expiresAt: new Date(ctx.clock.now().getTime() + hour) }
+  const [issuedAt, expiresAt] = [ctx.clock.now(), new Date(ctx.clock.now().getTime() + hour)]
+  const outsideToken = { hash: randomBytes(32), expiresAt, issuedAt, authenticatedAt: null, acr: null }
   const actor = { ...caller.actor, kind: 'outside_token', id: '', scopes: ['account:manage'], outsideToken } as const
   const { withdrawal_id } = await withdrawAccount({ ...caller, actor }, { userId: user.userId, confirmation })
   const ended = await ctx.db.endedCredential.findMany({ where: { withdrawalId: withdrawal_id } })

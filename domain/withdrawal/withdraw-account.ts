@@ -1,12 +1,14 @@
+import type { withdrawUser as adminContract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { withdrawAccount as contract } from '@/contract/withdrawal'
-import { requireFreshSignIn } from '../access/authenticate'
+import { findAccountByExternalId } from '../access/find-user'
+import { requireFreshSignIn } from '../access/fresh-sign-in'
 import type { Context, SystemContext } from '../context'
 import { takePlaces, userBucket } from '../limits/buckets'
 import type { LedgerEntry } from '../ports'
 import { beginDueDeliveries } from '../queue/events'
-import { sendFirst } from '../queue/notices'
+import { leaseUntil, sendFirst } from '../queue/notices'
 import { sendOutboxEvents } from '../queue/outbox'
 import { writeErasureLedger } from './erasure-ledger'
 import { type PlannedStep, planWithdrawal, retentionDays } from './schedule'
@@ -16,34 +18,65 @@ import {
   refusePendingTransactions,
   startWithdrawal,
   type Withdrawal,
+  type WithdrawalCaller,
 } from './start-withdrawal'
 import { createStatusToken } from './status-token'
 import { DELETION_STEPS } from './steps/deletion-steps'
 
 export async function withdrawAccount(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
-  const { actor, ip } = ctx
-  if (!actor.withdrawal) requireFreshSignIn(ctx)
+  const { actor } = ctx
+  if (!actor.withdrawal) requireFreshSignIn(ctx, 'withdraw')
   await takePlaces(ctx, { take: [userBucket(ctx, 'withdraw', actor.userId)], code: 'RATE_001' })
   if (actor.withdrawal) throw new AppError('WITHDRAWAL_002')
-  const withdrawal = toWithdrawal(ctx, input)
+  return withdraw(ctx, { ...input, userId: actor.userId }, { actor, ip: ctx.ip, requestedBy: null })
+}
+
+/** By a service on behalf of the person. */
+export async function withdrawUser(
+  ctx: Context,
+  input: Input<typeof adminContract>,
+): Promise<Data<typeof adminContract>> {
+  const account = await findAccountByExternalId(ctx, input.externalId)
+  if (!account) throw new AppError('USER_001')
+  const by = { actor: ctx.actor, ip: ctx.ip, requestedBy: input.requested_by }
+  return withdraw(ctx, { ...input, userId: account.id }, by, { user_id: account.id })
+}
+
+/** By the operator, for somebody who wrote to support. The sweep of a running service sends the message. */
+export const withdrawByOperator = (ctx: SystemContext, asked: Asked): Promise<Data<typeof contract>> =>
+  withdraw(ctx, asked, { actor: null, ip: null, requestedBy: null })
+
+type Asked = Input<typeof contract>
+
+async function withdraw<More extends object>(
+  ctx: SystemContext & Pick<Context, 'keepAnswer'>,
+  asked: Asked,
+  by: Pick<WithdrawalCaller, 'actor' | 'ip' | 'requestedBy'>,
+  more?: More,
+): Promise<Data<typeof contract> & More> {
+  const withdrawal = toWithdrawal(ctx, asked)
   const { id, userId, plan, startedAt } = withdrawal
   const noticeId = ctx.secrets.randomId('ntc_')
-  const data: Data<typeof contract> = {
+  const isSentHere = by.actor !== null
+  const data = {
     withdrawal_id: id,
-    status: 'processing',
+    status: 'processing' as const,
     scheduled_completion: plan.scheduledCompletion.toISOString(),
     data_retention_period: retentionDays(ctx.limits.withdrawalRetentionMs),
     deletion_steps: plan.steps.map((step) => describeFirst(step, startedAt)),
     status_token: createStatusToken(ctx, id),
+    ...(more as More),
   }
+  const caller = { ...by, noticeId, noticeLeaseUntil: isSentHere ? leaseUntil(startedAt) : startedAt }
   const account = await ctx.transaction(async (sql) => {
     const locked = await lockForWithdrawal(sql, userId)
     if (!locked) throw new AppError('WITHDRAWAL_002')
     await refusePendingTransactions(sql, userId)
-    await startWithdrawal(ctx, sql, locked, { ...withdrawal, caller: { actor, ip, noticeId } })
+    await startWithdrawal(ctx, sql, locked, { ...withdrawal, caller })
     await ctx.keepAnswer?.(sql, data)
     return locked
   })
+  if (!isSentHere) return data
   const notice = { id: noticeId, userId, kind: 'account_withdrawal_started', recipient: 'sealed' } as const
   const told = { withdrawalId: id, scheduledCompletion: plan.scheduledCompletion, recipient: recipientOf(account) }
   sendFirst(ctx, notice, told)
@@ -53,12 +86,12 @@ export async function withdrawAccount(ctx: Context, input: Input<typeof contract
   return data
 }
 
-function toWithdrawal(ctx: Context, input: Input<typeof contract>): Withdrawal {
+function toWithdrawal(ctx: SystemContext, input: Asked): Withdrawal {
   const startedAt = ctx.clock.now()
   const keeps = input.data_retention ?? {}
   return {
     id: ctx.secrets.randomId('wd_'),
-    userId: ctx.actor.userId,
+    userId: input.userId,
     startedAt,
     reason: input.reason ?? null,
     feedback: input.feedback ?? null,

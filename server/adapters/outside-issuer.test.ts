@@ -40,7 +40,10 @@ async function givenIssuer() {
   onTestFinished(() => void server.close())
   const jwksUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks`
   const clock = { now: () => new Date(Date.now() + state.aheadMs) }
-  return { state, verifier: createOutsideIssuer({ jwksUrl, issuer: ISSUER, audience: AUDIENCE }, clock) }
+  return {
+    state,
+    verifier: createOutsideIssuer({ jwksUrl, issuer: ISSUER, audience: AUDIENCE, subjectIs: 'user_id' }, clock),
+  }
 }
 
 interface TokenOptions {
@@ -69,9 +72,12 @@ function sign({ claims = {}, header = {}, pair = keys }: TokenOptions = {}): Pro
 test("the issuer's access token yields the user, the known scopes and the expiry", async () => {
   const { verifier } = await givenIssuer()
   expect(await verifier.verify(await sign())).toEqual({
-    userId: 'usr_x',
+    subject: 'usr_x',
+    authenticatedAt: null,
+    acr: null,
     scopes: ['email:manage'],
     expiresAt: expect.any(Date),
+    issuedAt: expect.any(Date),
   })
 })
 
@@ -91,6 +97,16 @@ test('scopes may be an array, and unknown ones are ignored', async () => {
 })
 
 const now = () => Math.floor(Date.now() / 1000)
+
+test('when a token was issued is known where the issuer says it, and a token that says it in another form is refused', async () => {
+  const { verifier } = await givenIssuer()
+  const iat = now() - 5
+  const judged = async (claim: unknown) => verifier.verify(await sign({ claims: { iat: claim } }))
+  expect(await judged(iat)).toMatchObject({ issuedAt: new Date(iat * 1000) })
+  expect(await judged(undefined)).toMatchObject({ issuedAt: null })
+  expect([await judged(String(iat)), await judged(null)]).toEqual([null, null])
+})
+
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const payload = () => encode({ iss: ISSUER, aud: AUDIENCE, sub: 'usr_x', exp: now() + 600, scope: 'email:manage' })
 
@@ -206,4 +222,19 @@ test('an outside token that withdraws its account reads the progress, and anothe
   expect(await authenticateWithdrawn(ctx, other, stranger, 'refused')).toBeNull()
   const email = await sign({ claims: { sub: user.userId, scope: 'email:manage', exp: now() + 86_400 } })
   expect(await authenticateWithdrawn(ctx, email, path, 'refused')).toBeNull()
+})
+
+test('auth_time is a whole number of seconds and acr a text, else the token says nothing of them', async () => {
+  const { verifier } = await givenIssuer()
+  const said = async (claims: Record<string, unknown>) => verifier.verify(await sign({ claims }))
+  const seconds = Math.floor(Date.now() / 1000) - 60
+  const authenticatedAt = new Date(seconds * 1000)
+  expect(await said({ auth_time: seconds, acr: 'urn:acme:mfa' })).toMatchObject({
+    authenticatedAt,
+    acr: 'urn:acme:mfa',
+  })
+  expect(await said({})).toMatchObject({ authenticatedAt: null, acr: null })
+  for (const auth_time of [String(seconds), seconds + 0.5, null, [seconds], true, 1e300, {}]) {
+    expect(await said({ auth_time, acr: ['urn:acme:mfa'] })).toMatchObject({ authenticatedAt: null, acr: null })
+  }
 })

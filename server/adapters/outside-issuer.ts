@@ -7,13 +7,19 @@ import { describeError, log } from '../watch/log'
 
 const TIME_OUT_MS = 3_000
 /** Asymmetric algorithms only: with a symmetric one, anyone could sign with the public key. */
-const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
+export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 const CLOCK_TOLERANCE_SECONDS = 30
+/** The year 9999: a later time is none that the database can keep. */
+const MAX_SECONDS = 253_402_300_799
 
 /** Access tokens (RFC 9068, `typ: at+jwt`) of one issuer, checked as RFC 8725 asks. Keys come from the configured URL alone. */
-export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSettings, clock: Clock): OutsideIssuer {
+export function createOutsideIssuer(
+  { jwksUrl, issuer, audience, subjectIs }: IssuerSettings,
+  clock: Clock,
+): OutsideIssuer {
   const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: TIME_OUT_MS, cooldownDuration: 30_000 })
   return {
+    subjectIs,
     async verify(token) {
       try {
         const { payload } = await jwtVerify(token, keys, {
@@ -25,8 +31,16 @@ export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSetting
           currentDate: clock.now(),
           requiredClaims: ['sub', 'exp'],
         })
-        if (!isUserId(payload.sub) || !payload.exp) return null
-        return { userId: payload.sub, scopes: toScopes(payload.scope), expiresAt: new Date(payload.exp * 1000) }
+        const { sub, exp, iat, scope, acr, auth_time } = payload
+        if (!isSubject(sub) || !exp) return null
+        return {
+          subject: sub,
+          scopes: toScopes(scope),
+          expiresAt: new Date(exp * 1000),
+          issuedAt: typeof iat === 'number' ? new Date(iat * 1000) : null,
+          authenticatedAt: toTime(auth_time),
+          acr: typeof acr === 'string' ? acr : null,
+        }
       } catch (error) {
         if (isRefusal(error)) return null
         // While the issuer's keys cannot be fetched, the token is neither accepted nor called invalid.
@@ -38,15 +52,19 @@ export function createOutsideIssuer({ jwksUrl, issuer, audience }: IssuerSetting
 }
 
 /** The library only checks that the claim exists. */
-const isUserId = (sub: unknown): sub is string => typeof sub === 'string' && sub !== '' && isStorable(sub)
+const isSubject = (sub: unknown): sub is string => typeof sub === 'string' && sub !== '' && isStorable(sub)
 
 /** Whether the token itself is invalid, and not the issuer or the network at fault. */
-const isRefusal = (error: unknown): boolean =>
+export const isRefusal = (error: unknown): boolean =>
   error instanceof errors.JOSEError &&
   !(error instanceof errors.JWKSTimeout) &&
   !(error instanceof errors.JWKSInvalid) &&
   !(error instanceof errors.JWKInvalid) &&
   error.code !== 'ERR_JOSE_GENERIC'
+
+/** Of `auth_time`: RFC 9068 has whole seconds, and nothing else says when the person was asked. */
+export const toTime = (claim: unknown): Date | null =>
+  Number.isInteger(claim) && Math.abs(Number(claim)) <= MAX_SECONDS ? new Date(Number(claim) * 1000) : null
 
 /** The `scope` claim is a list separated by spaces, or an array. Unknown scopes, and scopes that no token may hold, are left out. */
 const toScopes = (claim: unknown): GrantableScope[] => {

@@ -8,6 +8,7 @@ export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets
     'verification-code': keys.code,
     pseudonym: keys.code,
     idempotency: keys.code,
+    'external-id': keys.code,
     'session-token': keys.auth,
     'status-token': keys.auth,
   }

@@ -1,3 +1,7 @@
+import * as adminUser from '@/app/api/v1/admin/users/[externalId]/route'
+import * as adminSessions from '@/app/api/v1/admin/users/[externalId]/sessions/route'
+import * as adminWithdraw from '@/app/api/v1/admin/users/[externalId]/withdraw/route'
+import * as adminUsers from '@/app/api/v1/admin/users/route'
 import * as openApi from '@/app/api/v1/openapi.json/route'
 import * as accessToken from '@/app/api/v1/users/[userId]/access-tokens/[accessId]/route'
 import * as accessTokens from '@/app/api/v1/users/[userId]/access-tokens/route'
@@ -6,6 +10,7 @@ import * as change from '@/app/api/v1/users/[userId]/email/change/route'
 import * as resend from '@/app/api/v1/users/[userId]/email/resend-verification/route'
 import * as status from '@/app/api/v1/users/[userId]/email/status/route'
 import * as verify from '@/app/api/v1/users/[userId]/email/verify/route'
+import * as reauthentication from '@/app/api/v1/users/[userId]/reauthentication/route'
 import * as session from '@/app/api/v1/users/[userId]/sessions/[sessionId]/route'
 import * as sessions from '@/app/api/v1/users/[userId]/sessions/route'
 import * as withdraw from '@/app/api/v1/users/[userId]/withdraw/route'
@@ -28,8 +33,13 @@ const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { na
   revokeAccessToken: accessToken.DELETE,
   listSessions: sessions.GET,
   endSession: session.DELETE,
-
   endOtherSessions: sessions.DELETE,
+  startReauthentication: reauthentication.POST,
+  putUser: adminUser.PUT,
+  getUser: adminUser.GET,
+  findUser: adminUsers.GET,
+  withdrawUser: adminWithdraw.POST,
+  endUserSessions: adminSessions.DELETE,
 }
 
 interface Path {

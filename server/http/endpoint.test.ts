@@ -169,7 +169,7 @@ async function judge(response: Response, operation?: string): Promise<Answer> {
   const waits = (status === 429 && code !== 'EMAIL_005') || status === 503
   if (code !== 'REQUEST_007') expect({ code, waits: headers.has('Retry-After') }).toEqual({ code, waits })
   if (waits) expect(headers.get('Retry-After')).toMatch(/^[1-9]\d*$/)
-  expect(headers.has('WWW-Authenticate')).toBe(['AUTH_001', 'AUTH_002', 'WITHDRAWAL_005'].includes(code))
+  expect(headers.has('WWW-Authenticate')).toBe(['AUTH_001', 'AUTH_002', 'WITHDRAWAL_005', 'REAUTH_001'].includes(code))
   return answer
 }
 

@@ -1,10 +1,11 @@
 import type { z } from 'zod'
-import type { Contract, Data, Input } from '@/contract/define'
+import { type Contract, type Data, type Input, isAdminContract } from '@/contract/define'
 import { AppError, ERRORS, type ErrorCode, parseIssueMessage } from '@/contract/errors'
 import { MAX_BODY_BYTES } from '@/contract/vocabulary'
 import { readCredential, sha256 } from '@/domain/access/authenticate'
 import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
 import { findCaller } from '@/domain/access/caller'
+import { challengeOf } from '@/domain/access/fresh-sign-in'
 import type { Actor, BucketState, Context } from '@/domain/context'
 import {
   beginIdempotentCall,
@@ -13,13 +14,14 @@ import {
   keepAnswerWithEffect,
   releaseKey,
 } from '@/domain/idempotency'
-import { takePlaces, takeReadPlace, userBucket } from '@/domain/limits/buckets'
+import { takePlaces, takeReadPlace, takeServicePlace, userBucket } from '@/domain/limits/buckets'
 import { systemContext } from '../context'
 import { strictTransport } from '../pages/page-headers'
 import { describeError, inRequest, log, requestIdOf } from '../watch/log'
 import { countRequest } from '../watch/metrics'
 import { traceRequest } from '../watch/tracing'
 import { clientIpOf } from './client-ip'
+import { toSetCookie } from './cookies'
 import { isDatabaseAway } from './database-away'
 import { METHODS } from './methods'
 import { rateLimitHeaders } from './rate-limit-headers'
@@ -67,14 +69,16 @@ async function serve<C extends Contract>(
 ): Promise<Response> {
   try {
     const { request } = exchange
-    const { text, value } = contract.method === 'POST' ? await readJson(request) : leaveBody(request)
+    const { text, value } = contract.body ? await readJson(request) : leaveBody(request)
     const ctx = await admit(exchange, contract, params, ip)
+    // A path may call its user by the external id; from here on it is the user's id.
+    const path = ctx.actor.userId ? { ...params, userId: ctx.actor.userId } : params
     const run = async () => {
-      const input = await acceptInput(ctx, contract, params, value)
-      return exchange.succeed(await verb(ctx, input as Input<C>), params)
+      const input = await acceptInput(ctx, contract, path, { body: value, url: request.url })
+      return exchange.succeed(await verb(ctx, input as Input<C>), path)
     }
     const key = contract.method === 'POST' ? request.headers.get('Idempotency-Key') : null
-    return key === null ? await run() : await once(exchange, ctx, { key, body: text, params }, run)
+    return key === null ? await run() : await once(exchange, ctx, { key, body: text, params: path }, run)
   } catch (error) {
     return exchange.fail(error)
   }
@@ -93,10 +97,17 @@ async function admit(exchange: Exchange, contract: Contract, params: Params, ip:
   exchange.actor = actor
   // Both are needed: the header grants nothing by itself, and a token's scope counts only when the caller names it.
   const isAsked = headers.get('X-Required-Scope') === contract.scope
-  if (!isAsked || !actor.scopes.includes(contract.scope) || actor.userId !== params.userId) {
+  if (!isAsked || !actor.scopes.includes(contract.scope) || !isDoorOf(actor, contract, params.userId)) {
     throw new AppError(contract.forbidden)
   }
-  return { ...system, actor, ip, buckets: exchange.buckets }
+  return { ...system, actor, ip, buckets: exchange.buckets, setCookie: exchange.setCookie }
+}
+
+/** A service token opens the admin API and nothing else; everybody else opens the paths of one user. */
+function isDoorOf(actor: Actor, contract: Contract, userId: string | undefined): boolean {
+  if (isAdminContract(contract)) return actor.kind === 'service_token'
+  if (actor.kind === 'service_token') return false
+  return actor.userId === userId || (actor.externalId !== null && userId === `~${actor.externalId}`)
 }
 
 /** Handles the Idempotency-Key: keeps the first answer and repeats it. An answer that a later try could change is not kept. */
@@ -112,8 +123,9 @@ async function once(
     throw new AppError('REQUEST_001', 'Idempotency-Key must be 1 to 255 visible ASCII characters.')
   }
   const path = new URL(exchange.request.url).pathname
-  const key = sha256(`${ctx.actor.userId}\n${path}\n${given.key}`).toString('base64url')
-  const call = await beginIdempotentCall(ctx, { key, userId: ctx.actor.userId, body: given.body })
+  const caller = ctx.actor.userId || ctx.actor.id
+  const key = sha256(`${caller}\n${path}\n${given.key}`).toString('base64url')
+  const call = await beginIdempotentCall(ctx, { key, userId: caller, body: given.body })
   if ('body' in call) return exchange.replay(call.body, call.status, call.headers)
   let isKept = false
   ctx.keepAnswer = async (sql, data) => {
@@ -247,11 +259,16 @@ async function readBody(request: Request): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-async function acceptInput(ctx: Context, contract: Contract, params: Params, body: unknown): Promise<unknown> {
+interface Sent {
+  body: unknown
+  url: string
+}
+
+async function acceptInput(ctx: Context, contract: Contract, params: Params, sent: Sent): Promise<unknown> {
   const { limit } = contract
   let input: unknown
   try {
-    input = parseInput(contract, params, body)
+    input = parseInput(contract, params, sent)
   } catch (refusal) {
     if (limit?.countsMalformed) await takeCallPlace(ctx, limit.bucket)
     throw refusal
@@ -260,9 +277,21 @@ async function acceptInput(ctx: Context, contract: Contract, params: Params, bod
   return input
 }
 
-function parseInput(contract: Contract, params: Params, body: unknown): unknown {
+function parseInput(contract: Contract, params: Params, { body, url }: Sent): unknown {
   const schema = contract.accepts ?? contract.body
-  return { ...parseWith(schema, body), ...parseWith(contract.params, params) }
+  const query = contract.query && parseWith(contract.query, queryOf(url))
+  return { ...parseWith(schema, body), ...query, ...parseWith(contract.params, params) }
+}
+
+/** A name that is given more than once is a list, which no member is. */
+function queryOf(url: string): Record<string, unknown> {
+  const { searchParams } = new URL(url)
+  return Object.fromEntries(
+    [...new Set(searchParams.keys())].map((name) => {
+      const [value, ...more] = searchParams.getAll(name)
+      return [name, more.length > 0 ? [value, ...more] : value]
+    }),
+  )
 }
 
 function parseWith(schema: z.ZodObject | undefined, value: unknown): Record<string, unknown> {
@@ -276,8 +305,9 @@ function parseWith(schema: z.ZodObject | undefined, value: unknown): Record<stri
   return result?.data ?? {}
 }
 
-async function takeCallPlace(ctx: Context, bucket: 'read' | 'verify' | 'withdraw') {
+async function takeCallPlace(ctx: Context, bucket: NonNullable<Contract['limit']>['bucket']) {
   if (bucket === 'read') takeReadPlace(ctx)
+  else if (bucket === 'service') takeServicePlace(ctx)
   else await takePlaces(ctx, { take: [userBucket(ctx, bucket, ctx.actor.userId)], code: 'RATE_001' })
 }
 
@@ -287,7 +317,12 @@ class Exchange {
   readonly buckets: BucketState[] = []
   private readonly at = systemContext().clock.now()
   private readonly startedAt = performance.now()
+  private cookie: string | undefined
   readonly requestId: string
+
+  readonly setCookie = (name: string, value: string, seconds: number): void => {
+    this.cookie = toSetCookie(systemContext().appUrl, name, value, seconds)
+  }
 
   constructor(
     readonly request: Request,
@@ -299,15 +334,20 @@ class Exchange {
   succeed(data: Record<string, unknown>, params: Params): Response {
     const { status, headers, body } = this.compose(data, params)
     this.conclude({ status })
-    return new Response(body, { status, headers: { ...this.headers(), ...headers } })
+    return new Response(body, {
+      status,
+      headers: { ...this.headers(), ...headers, ...(this.cookie && { 'Set-Cookie': this.cookie }) },
+    })
   }
 
   /** The part of the answer that a repetition with the same Idempotency-Key gets again. */
   compose(data: object, params: Params): KeptAnswer {
-    const { message, timestamp, status = 200, location } = this.contract ?? {}
+    const { message, timestamp, location } = this.contract ?? {}
+    const parsed = this.contract?.data.parse(data)
+    const status = parsed && this.contract?.isCreated?.(parsed) ? 201 : (this.contract?.status ?? 200)
     const body = {
       success: true,
-      data: this.contract?.data.parse(data),
+      data: parsed,
       ...(message && { message }),
       ...(timestamp !== false && { timestamp: this.at.toISOString() }),
     }
@@ -327,6 +367,7 @@ class Exchange {
       const isTokenSent = /^Bearer\s+\S/i.test(this.request.headers.get('Authorization') ?? '')
       headers['WWW-Authenticate'] = isTokenSent ? 'Bearer error="invalid_token"' : 'Bearer'
     }
+    if (code === 'REAUTH_001') headers['WWW-Authenticate'] = challengeOf(systemContext(), this.actor)
     if (code === 'AUTH_002' || code === 'WITHDRAWAL_005') {
       headers['WWW-Authenticate'] = `Bearer error="insufficient_scope", scope="${this.contract?.scope}"`
     }
@@ -374,7 +415,8 @@ class Exchange {
       requestId: this.requestId,
       method: this.request.method,
       operation: this.contract?.name,
-      userId: this.actor?.userId,
+      userId: this.actor?.userId || undefined,
+      actor: this.actor?.kind === 'service_token' ? this.actor.id : undefined,
       ms: Math.round((performance.now() - this.startedAt) * 10) / 10,
     }
   }

@@ -8,6 +8,8 @@ import { statement } from '@/domain/sql'
 
 const DEMO = { email: 'demo@example.com', password: 'correct horse battery', name: 'Demo Person' }
 
+export const DEMO_PERSON = { externalId: 'demo-ida', name: 'Ida Demo', email: 'ida@example.com' }
+
 const readUse = statement<{ email: string }, { used: boolean; there: boolean }>(
   'demo_user',
   (v) => `SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM withdrawals) AS used,
@@ -20,6 +22,27 @@ export async function seedDemoUser(ctx: SystemContext): Promise<{ email: string;
   if (state?.used) return state.there ? DEMO : null
   await fillDemoUser(ctx, await createUser(ctx, { ...DEMO, emailVerified: true }))
   return DEMO
+}
+
+interface DemoPerson {
+  id: string
+  name: string
+  email: string
+  externalId: string
+  now: Date
+}
+
+const insertDemoPerson = statement<DemoPerson>(
+  'demo-person',
+  (v) => `INSERT INTO users (id, name, email, email_key, email_verified_at, external_id, created_at)
+   SELECT ${v.id}, ${v.name}, ${v.email}, ${v.email}, ${v.now}, ${v.externalId}, ${v.now}
+   WHERE address_is_free(${v.email}, ${v.id})
+     AND NOT EXISTS (SELECT FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL)`,
+)
+
+/** Beside the demo provider: someone whom it knows, and who has no password here. */
+export async function seedDemoPerson({ sql, clock, secrets }: SystemContext): Promise<void> {
+  await sql(insertDemoPerson, { ...DEMO_PERSON, id: secrets.randomId('usr_'), now: clock.now() })
 }
 
 /** Adds rows to every table, so that a person can watch their deletion. */

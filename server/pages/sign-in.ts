@@ -1,57 +1,60 @@
 import NextAuth, { type NextAuthOptions, type Session } from 'next-auth'
-import { decode, encode } from 'next-auth/jwt'
+import { encode } from 'next-auth/jwt'
 import Credentials from 'next-auth/providers/credentials'
+import type { OAuthConfig } from 'next-auth/providers/oauth'
 import { lengthOf } from '@/contract/define'
 import { MAX_PASSWORD_LENGTH } from '@/contract/email'
 import { AppError, ERRORS, isErrorCode } from '@/contract/errors'
 import { authenticateSession, createSessionToken } from '@/domain/access/authenticate'
 import { signOut, touchSession } from '@/domain/access/sessions'
-import { signIn } from '@/domain/access/sign-in'
+import { signIn, signInWithProvider } from '@/domain/access/sign-in'
 import type { BucketState, SystemContext } from '@/domain/context'
-import { SESSION_LIFETIME_MS } from '@/domain/limits/durations'
+import { wellKnownOf } from '../adapters/identity-provider'
+import { toTime } from '../adapters/outside-issuer'
 import { systemContext } from '../context'
-import { getEnv } from '../env'
+import { getEnv, type ProviderSettings } from '../env'
 import { clientIpOf } from '../http/client-ip'
+import { cookieName } from '../http/cookies'
 import { isDatabaseAway } from '../http/database-away'
 import { answerInvalidJson } from '../http/invalid-json'
 import { rateLimitHeaders } from '../http/rate-limit-headers'
 import { describeError, log } from '../watch/log'
+import { finishHere, isReauthentication } from './reauthentication'
+import { decodeCookie, SESSION_COOKIE, SESSION_SECONDS, sessionOf } from './session-cookie'
 
 let options: Omit<NextAuthOptions, 'providers'> | undefined
 
 /** Options of next-auth. The cookie only names a session row, which is looked up on every call. A sign-in adds its limits to `buckets`. */
-export function authOptions(buckets: BucketState[] = []): NextAuthOptions {
+export function authOptions(buckets: BucketState[] = [], headers = new Headers()): NextAuthOptions {
   options ??= createOptions()
-  return { ...options, providers: [byPassword(buckets)] }
+  const { passwordSignIn, identityProvider } = getEnv()
+  return {
+    ...options,
+    providers: [
+      ...(passwordSignIn ? [byPassword(buckets)] : []),
+      ...(identityProvider ? [byProvider(identityProvider)] : []),
+    ],
+    callbacks: { ...options.callbacks, signIn: (attempt) => admit(attempt, headers) },
+  }
 }
 
 function createOptions(): Omit<NextAuthOptions, 'providers'> {
   const env = getEnv()
   const secure = env.appUrl.startsWith('https:')
   const cookie = (name: string) => ({
-    name: `${secure ? '__Host-' : ''}next-auth.${name}`,
+    name: cookieName(env.appUrl, name),
     options: { httpOnly: true, sameSite: 'lax' as const, path: '/', secure },
   })
   return {
     secret: env.authSecrets[0],
-    session: { strategy: 'jwt', maxAge: SESSION_LIFETIME_MS / 1000 },
+    session: { strategy: 'jwt', maxAge: SESSION_SECONDS },
     pages: { signIn: '/sign-in', error: '/sign-in' },
     cookies: {
-      sessionToken: cookie('session-token'),
-      csrfToken: cookie('csrf-token'),
-      callbackUrl: cookie('callback-url'),
+      sessionToken: cookie(SESSION_COOKIE),
+      csrfToken: cookie('next-auth.csrf-token'),
+      callbackUrl: cookie('next-auth.callback-url'),
     },
-    jwt: {
-      encode,
-      // After a rotation of the secret, older cookies stay valid until they expire.
-      async decode(params) {
-        for (const secret of env.authSecrets) {
-          const token = await decode({ ...params, secret }).catch(() => null)
-          if (token) return token
-        }
-        return null
-      },
-    },
+    jwt: { encode, decode: decodeCookie },
     callbacks: {
       // Same as next-auth's own callback, which throws on invalid URLs. In a JSON body `url` can have any type.
       redirect({ url, baseUrl }: { url: unknown; baseUrl: string }) {
@@ -85,16 +88,56 @@ const byPassword = (buckets: BucketState[]) =>
     },
   })
 
-/** The session of the current cookie, which the new session replaces. */
-async function sessionBefore(headers: Headers): Promise<string | undefined> {
-  const { cookies, jwt } = authOptions()
-  const name = cookies?.sessionToken?.name
-  const cookie = headers
-    .get('Cookie')
-    ?.split(/; */)
-    .find((pair) => pair.startsWith(`${name}=`))
-  const token = await jwt?.decode?.({ token: cookie?.slice(`${name}=`.length), secret: '' })
-  return token?.sid
+/** Checked by next-auth: signature, issuer, audience, expiry, state, nonce and PKCE. */
+const byProvider = ({ issuer, clientId, clientSecret, scopes, name }: ProviderSettings): OAuthConfig<IdToken> => ({
+  id: 'oidc',
+  name,
+  type: 'oauth',
+  wellKnown: wellKnownOf(issuer),
+  issuer,
+  clientId,
+  clientSecret,
+  // With a greatest age, as old as a session of ours gets, a provider has to say in the ID token when it asked the person.
+  authorization: { params: { scope: scopes, max_age: SESSION_SECONDS } },
+  idToken: true,
+  checks: ['pkce', 'state', 'nonce'],
+  httpOptions: { timeout: 5_000 },
+  profile: ({ sub }) => ({ id: sub, sessionId: '' }),
+})
+
+interface IdToken {
+  iss: string
+  sub: string
+  auth_time?: unknown
+  acr?: unknown
+}
+
+type SignInCallback = NonNullable<NextAuthOptions['callbacks']>['signIn']
+type Attempt = Parameters<NonNullable<SignInCallback>>[0]
+
+/** Attaches what the provider says to an account, or leads to the sentence why not. A password was judged before. */
+async function admit({ user, account, profile }: Attempt, headers: Headers): Promise<boolean | string> {
+  if (account?.provider !== 'oidc') return true
+  const claims = profile as unknown as IdToken
+  if (claims.iss !== getEnv().identityProvider?.issuer) return '/sign-in?error=OAuthCallback'
+  try {
+    const signedIn = await signInWithProvider(systemContext(), {
+      subject: claims.sub,
+      authenticatedAt: toTime(claims.auth_time),
+      acr: typeof claims.acr === 'string' ? claims.acr : null,
+      userAgent: headers.get('User-Agent') ?? '',
+      ip: clientIpOf(headers),
+      replaces: await sessionOf(headers),
+    })
+    log().info({ event: signedIn ? 'signed_in' : 'sign_in_refused', by: 'oidc', userId: signedIn?.userId })
+    if (!signedIn) return '/sign-in?error=NoAccount'
+    user.id = signedIn.userId
+    Object.assign(user, { sessionId: signedIn.sessionId })
+    return true
+  } catch (error) {
+    log().error({ event: 'sign_in_failed', ...describeError(error) })
+    return '/sign-in?error=Unavailable'
+  }
 }
 
 async function checkCredentials(
@@ -108,7 +151,7 @@ async function checkCredentials(
   try {
     const ip = clientIpOf(headers)
     const userAgent = headers.get('User-Agent') ?? ''
-    const replaces = await sessionBefore(headers)
+    const replaces = await sessionOf(headers)
     const signedIn = await signIn(ctx, { email, password, userAgent, ip, replaces })
     log().info({ event: signedIn ? 'signed_in' : 'sign_in_refused', userId: signedIn?.userId })
     return signedIn
@@ -136,18 +179,32 @@ export async function serveAuth(
   request: Request,
   context: { params: Promise<{ nextauth: string[] }> },
 ): Promise<Response> {
-  const [action] = (await context.params).nextauth
+  const [action, provider] = (await context.params).nextauth
   // next-auth would write the body of any such request into the log.
   if (action === '_log') return new Response(null, { status: 404 })
-  if (action === 'callback' && request.method !== 'POST') {
-    return new Response(null, { status: 405, headers: { Allow: 'POST' } })
+  const isOidc = provider === 'oidc' && getEnv().identityProvider !== undefined
+  // The provider sends the browser back with a GET; a HEAD must not use up what only a browser can bring.
+  const method = isOidc ? 'GET' : 'POST'
+  if (action === 'callback' && request.method !== method) {
+    return new Response(null, { status: 405, headers: { Allow: method } })
   }
+  if (action === 'callback' && isOidc && isReauthentication(request)) return finishHere(request)
   const buckets: BucketState[] = []
-  const response: Response = await NextAuth(request as never, context as never, authOptions(buckets)).catch(
-    answerInvalidJson(400),
-  )
+  const options = authOptions(buckets, request.headers)
+  const response: Response = await NextAuth(request as never, context as never, options).catch(answerInvalidJson(400))
+  if (action === 'callback' && isOidc) return landSignedIn(response)
   if (action === 'session' && response.ok) return answerSession(response)
   return action === 'callback' ? tellLimits(response, buckets) : response
+}
+
+/** next-auth would lead to the front page; the browser alone knows where the person was going. */
+function landSignedIn(response: Response): Response {
+  const { appUrl } = getEnv()
+  const location = response.headers.get('Location') ?? ''
+  if (![appUrl, `${appUrl}/`].includes(location)) return response
+  const headers = new Headers(response.headers)
+  headers.set('Location', `${appUrl}/sign-in/return`)
+  return new Response(null, { status: response.status, headers })
 }
 
 /** Sets status and headers of a refusal. next-auth reports what `checkCredentials` threw in a URL: `error=RATE_001:900`. */

@@ -18,7 +18,7 @@ interface JsonField {
   maxLength?: number
 }
 
-const methodTone = { GET: 'accent', POST: 'success', DELETE: 'danger' } as const
+const methodTone = { GET: 'accent', POST: 'success', PUT: 'warning', DELETE: 'danger' } as const
 
 export function Operation({ contract }: { contract: Contract }) {
   const { name, summary, method, path, scope, message, body } = contract

@@ -6,9 +6,9 @@ import { Main } from '@/components/main'
 import { Page } from '@/components/page'
 import { PageHeading } from '@/components/page-heading'
 import { textLink } from '@/components/ui/text-link'
-import { SCOPES } from '@/contract/define'
+import { SCOPES, SERVICE_SCOPES } from '@/contract/define'
 import { ERRORS, type ErrorCode } from '@/contract/errors'
-import { operations } from '@/contract/operations'
+import { adminOperations, operations, userOperations } from '@/contract/operations'
 import { MAX_BODY_BYTES } from '@/contract/vocabulary'
 import { systemContext } from '@/server/context'
 import { getEnv } from '@/server/env'
@@ -51,7 +51,11 @@ export default function ApiDocumentationPage() {
               <Entry key={id} id={id} title={title} />
             ))}
             <li className="pt-4 pb-1 font-medium">Operations</li>
-            {operations.map(({ name, summary }) => (
+            {userOperations.map(({ name, summary }) => (
+              <Entry key={name} id={name} title={summary} />
+            ))}
+            <li className="pt-4 pb-1 font-medium">For your services</li>
+            {adminOperations.map(({ name, summary }) => (
               <Entry key={name} id={name} title={summary} />
             ))}
             <li className="pt-4 pb-1 font-medium">More</li>
@@ -75,7 +79,13 @@ export default function ApiDocumentationPage() {
               <CodeBlock
                 title="Shell"
                 label="the settings for the examples"
-                code={[`BASE=${getEnv().appUrl}`, 'USER_ID=usr_…', 'TOKEN=uat_…'].join('\n')}
+                code={[
+                  `BASE=${getEnv().appUrl}`,
+                  'USER_ID=usr_…',
+                  'TOKEN=uat_…',
+                  'EXTERNAL_ID=…',
+                  'SERVICE_TOKEN=svc_…',
+                ].join('\n')}
               />
             </div>
           </div>
@@ -87,6 +97,14 @@ export default function ApiDocumentationPage() {
               the paths of its own user.
             </p>
             <Rows rows={Object.entries(SCOPES).map(([scope, text]) => ({ key: scope, name: scope, text }))} />
+            <p>
+              In a path, the user is the <Code>usr_…</Code> id, or <Code>~</Code> and the percent-encoded external id.
+            </p>
+            <p>
+              Your own services call <Code>/api/v1/admin/…</Code> with a service token (<Code>svc_…</Code>), which the
+              operator creates. It acts for no user and opens nothing else; a user's token never opens these paths.
+            </p>
+            <Rows rows={Object.entries(SERVICE_SCOPES).map(([scope, text]) => ({ key: scope, name: scope, text }))} />
           </Chapter>
 
           <Chapter id="envelope" title="Answers">

@@ -10,6 +10,7 @@ export const userProfile: DeletionStep = {
     { table: 'preferences', category: 'preferences', key: 'key' },
     { table: 'sessions', category: 'sessions' },
     { table: 'access_tokens', category: 'access_tokens' },
+    { table: 'reauth_requests', category: 'sign_in_confirmations' },
     { table: 'notices', category: 'messages', where: 'withdrawal_id IS NULL' },
     { table: 'email_change_requests', category: 'email_changes' },
     { table: 'rate_limits', category: 'limits', key: 'key' },

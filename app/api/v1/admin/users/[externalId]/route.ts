@@ -1,0 +1,9 @@
+import * as contract from '@/contract/admin'
+import { getUser } from '@/domain/access/find-user'
+import { putUser } from '@/domain/access/put-user'
+import { endpoint, route } from '@/server/http/endpoint'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
+  endpoint(contract.getUser, getUser),
+  endpoint(contract.putUser, putUser),
+)

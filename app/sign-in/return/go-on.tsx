@@ -1,0 +1,26 @@
+'use client'
+
+import Link from 'next/link'
+import { useEffect, useRef } from 'react'
+import { nextPath } from '@/components/next-path'
+import { takeReturnPath } from '@/components/return-path'
+
+export function GoOn() {
+  const isLeaving = useRef(false)
+  useEffect(() => {
+    if (isLeaving.current) return
+    isLeaving.current = true
+    const path = takeReturnPath()
+    window.location.replace(nextPath(path) + (path?.includes('#') ? path.slice(path.indexOf('#')) : ''))
+  }, [])
+  return (
+    <>
+      <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">You are signed in</h1>
+      <p className="mt-1 text-ink-muted">
+        <Link href="/settings/email" className="font-medium text-accent underline underline-offset-3">
+          Open settings
+        </Link>
+      </p>
+    </>
+  )
+}

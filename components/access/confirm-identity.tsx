@@ -1,0 +1,110 @@
+'use client'
+
+import { useMutation } from '@tanstack/react-query'
+import { BadgeCheck } from 'lucide-react'
+import type { Purpose } from '@/contract/access'
+import { keepDraft } from '../draft'
+import { errorText } from '../error-text'
+import { call } from '../load-contract'
+import { Alert } from '../ui/alert'
+import { Button } from '../ui/button'
+import { CurrentPasswordField } from '../ui/field'
+import { LocalTime } from '../ui/local-time'
+
+/** How this person can show that it is still them who sits here. */
+export interface WaysToConfirm {
+  hasPassword: boolean
+  /** What the identity provider is called; null where it cannot confirm this person. */
+  provider: string | null
+  /** Set where they have shown it just now. */
+  confirmedUntil: string | null
+}
+
+interface ConfirmIdentityProps {
+  userId: string
+  email: string
+  purpose: Purpose
+  ways: WaysToConfirm
+  /** What for: `So that nobody else can …` */
+  hint: string
+  /** What was typed, to be kept until the person comes back. */
+  values: () => Record<string, unknown>
+  password: { error: string | undefined } & Omit<React.ComponentProps<typeof CurrentPasswordField>, 'email'>
+}
+
+/** Whether the person still has to type the password. */
+export const needsPassword = ({ hasPassword, confirmedUntil }: WaysToConfirm) => hasPassword && !confirmedUntil
+
+/** What to say to a form that is sent before anything was shown; undefined where it can be sent. */
+export function missingProof({ hasPassword, provider, confirmedUntil }: WaysToConfirm): string | undefined {
+  if (hasPassword || confirmedUntil) return undefined
+  return provider ? `First confirm with ${provider} that it is you.` : 'We cannot confirm that it is you.'
+}
+
+/** The password, or the identity provider, or whichever of both the person chooses. */
+export function ConfirmIdentity({ userId, email, purpose, ways, hint, values, password }: ConfirmIdentityProps) {
+  const { hasPassword, provider, confirmedUntil } = ways
+  if (confirmedUntil)
+    return (
+      <p className="flex items-start gap-2.5">
+        <BadgeCheck className="mt-0.5 size-5 shrink-0 text-success" aria-hidden />
+        <span>
+          You have confirmed that it is you. This holds until <LocalTime dateTime={confirmedUntil} format="time" />.
+        </span>
+      </p>
+    )
+  if (!hasPassword && !provider)
+    return (
+      <Alert tone="warning" title="We cannot confirm that it is you">
+        <p>Your account has no password, and no identity provider that we know can confirm you. Ask our support.</p>
+      </Alert>
+    )
+  return (
+    <div className="space-y-4">
+      {hasPassword && <CurrentPasswordField email={email} hint={hint} {...password} />}
+      {provider && (
+        <ConfirmWithProvider
+          userId={userId}
+          purpose={purpose}
+          provider={provider}
+          values={values}
+          hint={hasPassword ? undefined : hint}
+        />
+      )}
+    </div>
+  )
+}
+
+interface ConfirmWithProviderProps extends Pick<ConfirmIdentityProps, 'userId' | 'purpose' | 'values'> {
+  provider: string
+  hint: string | undefined
+}
+
+function ConfirmWithProvider({ userId, purpose, provider, hint, values }: ConfirmWithProviderProps) {
+  const leave = useMutation({
+    mutationFn: () => call('startReauthentication', { userId }, { purpose }),
+    // The address would let this browser alone go on, but no cache has to keep it.
+    gcTime: 0,
+    onSuccess: ({ authorization_url }) => {
+      keepDraft(purpose, userId, values())
+      window.location.assign(authorization_url)
+    },
+  })
+  return (
+    <div className="space-y-2">
+      <p className={hint ? 'font-medium' : 'text-ink-muted text-sm leading-5'}>
+        {hint ? 'Show that it is you' : 'Or without the password:'}
+      </p>
+      <Button
+        variant="secondary"
+        className="w-full sm:w-auto"
+        pending={leave.isPending || leave.isSuccess}
+        onClick={() => leave.mutate()}
+      >
+        Confirm with {provider}
+      </Button>
+      {hint && <p className="text-ink-muted text-sm leading-5">{hint} You come back to this page.</p>}
+      {leave.isError && <Alert tone="danger" role="alert" title={errorText(leave.error)} />}
+    </div>
+  )
+}

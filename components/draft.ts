@@ -1,0 +1,23 @@
+const keyOf = (name: string, userId: string) => `draft:${name}:${userId}`
+
+/** Keeps what was typed, never a password, in this tab while the person is at the identity provider. */
+export function keepDraft(name: string, userId: string, values: Record<string, unknown>) {
+  const { current_password: _, ...draft } = values
+  try {
+    sessionStorage.setItem(keyOf(name, userId), JSON.stringify(draft))
+  } catch {
+    // A browser that keeps nothing has the person type it again.
+  }
+}
+
+/** What was kept; it is given once. */
+export function takeDraft(name: string, userId: string): Record<string, unknown> {
+  try {
+    const kept = sessionStorage.getItem(keyOf(name, userId))
+    sessionStorage.removeItem(keyOf(name, userId))
+    const draft: unknown = JSON.parse(kept ?? '{}')
+    return typeof draft === 'object' && draft !== null ? { ...draft } : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,21 @@
+'use client'
+
+import { useEffect, useState } from 'react'
+import type { FieldValues, Path, UseFormReturn } from 'react-hook-form'
+import type { Purpose } from '@/contract/access'
+import { takeDraft } from './draft'
+
+/** Fills in what was typed before the person went to the identity provider. True once something was filled in. */
+export function useDraft<Values extends FieldValues, Context, Output>(
+  purpose: Purpose,
+  userId: string,
+  form: UseFormReturn<Values, Context, Output>,
+): boolean {
+  const [isFilled, setFilled] = useState(false)
+  useEffect(() => {
+    const draft = Object.entries(takeDraft(purpose, userId))
+    for (const [name, value] of draft) form.setValue(name as Path<Values>, value as never)
+    if (draft.length > 0) setFilled(true)
+  }, [purpose, userId, form])
+  return isFilled
+}

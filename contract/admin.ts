@@ -1,0 +1,255 @@
+import { z } from 'zod'
+import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
+import { contract, isStorable, lengthOf } from './define'
+import { getEmailStatus } from './email'
+import { isoDateTime } from './fields'
+import { withdrawAccount, withdrawBody } from './withdrawal'
+
+export const MAX_EXTERNAL_ID_BYTES = 255
+const MAX_NAME_LENGTH = 1000
+const MAX_REQUESTED_BY_LENGTH = 64
+const MAX_LOCALE_LENGTH = 35
+
+/** Control characters, written for use inside a character class of the API description. */
+const CONTROLS = String.raw`\u0000-\u001F\u007F-\u009F`
+
+/** Why this text cannot be an external id; null where it can. Import judges by the same rules. */
+export function problemOfExternalId(text: string): string | null {
+  const bytes = new TextEncoder().encode(text).length
+  if (bytes < 1 || bytes > MAX_EXTERNAL_ID_BYTES) return `An external id has 1 to ${MAX_EXTERNAL_ID_BYTES} bytes.`
+  if (!isStorable(text) || /\p{Cc}/u.test(text)) return 'An external id has no control characters.'
+  if (text === '.' || text === '..') return 'An external id is neither . nor .. .'
+  return text.startsWith('usr_') ? 'An external id does not begin with usr_.' : null
+}
+
+const EXTERNAL_ID = {
+  description: 'Your own id of the person, percent-encoded in the path; 1 to 255 bytes, compared byte by byte',
+  pattern: `^(?!usr_)(?!\\.{1,2}$)[^${CONTROLS}]+$`,
+  maxLength: MAX_EXTERNAL_ID_BYTES,
+}
+const newExternalId = z
+  .string()
+  .superRefine((text, refined) => {
+    const problem = problemOfExternalId(text)
+    if (problem) refined.addIssue({ code: 'custom', message: `REQUEST_001: ${problem}` })
+  })
+  .meta(EXTERNAL_ID)
+// Text that cannot be an external id is answered like an unknown one.
+const externalId = z
+  .string()
+  .refine((text) => problemOfExternalId(text) === null, 'USER_001')
+  .meta(EXTERNAL_ID)
+
+const address = z
+  .string('REQUEST_001: email must be a string.')
+  .max(MAX_ADDRESS_LENGTH, 'EMAIL_001: email must be one plain address, such as ada@example.com.')
+  .refine((text) => parseAddress(text) !== null, 'EMAIL_001: email must be one plain address, such as ada@example.com.')
+  .meta({
+    description: `The address; at most ${MAX_ADDRESS_LENGTH} characters`,
+    format: 'idn-email',
+    minLength: 'a@b.c'.length,
+    pattern: ADDRESS_PATTERN,
+  })
+
+export const personName = z
+  .string('REQUEST_001: name must be a string.')
+  .refine(isStorable, 'REQUEST_001: name contains characters that cannot be stored.')
+  .refine((text) => /\S/.test(text) && !/\p{Cc}/u.test(text), 'REQUEST_001: name must be text of one line.')
+  .refine((text) => lengthOf(text) <= MAX_NAME_LENGTH, `REQUEST_001: name has at most ${MAX_NAME_LENGTH} characters.`)
+  .meta({
+    description: 'How messages address the person',
+    minLength: 1,
+    maxLength: MAX_NAME_LENGTH,
+    pattern: `^[^${CONTROLS}]*[^\\s\\uFEFF${CONTROLS}][^${CONTROLS}]*$`,
+  })
+
+/** In its canonical form, such as pt-BR; null for what is no language tag. */
+export function canonicalLocale(text: string): string | null {
+  try {
+    const [canonical] = Intl.getCanonicalLocales(text)
+    return canonical !== undefined && canonical.length <= MAX_LOCALE_LENGTH ? canonical : null
+  } catch {
+    return null
+  }
+}
+export const personLocale = z
+  .string('REQUEST_001: locale must be a string or null.')
+  .max(MAX_LOCALE_LENGTH, 'REQUEST_001: locale must be a BCP 47 language tag, such as pt-BR.')
+  .refine((text) => canonicalLocale(text) !== null, 'REQUEST_001: locale must be a BCP 47 language tag, such as pt-BR.')
+  .describe('BCP 47, such as `pt-BR`')
+
+const text = (name: string) => z.string(`REQUEST_001: password.${name} must be a string.`)
+const whole = (name: string) => z.int(`REQUEST_001: password.${name} must be a whole number.`)
+/** A password as another system stored it; which members a format needs, and their bounds, is judged with the format. */
+export const storedPassword = z
+  .object(
+    {
+      format: text('format').describe('Such as `bcrypt`, `argon2id` or `pbkdf2-sha256-django`'),
+      value: text('value').describe("The scheme's own string"),
+      salt: text('salt').optional().describe('`firebase-scrypt`, `pbkdf2-keycloak`'),
+      signer_key: text('signer_key').optional().describe('`firebase-scrypt`'),
+      salt_separator: text('salt_separator').optional().describe('`firebase-scrypt`'),
+      rounds: whole('rounds').optional().describe('`firebase-scrypt`'),
+      mem_cost: whole('mem_cost').optional().describe('`firebase-scrypt`'),
+      iterations: whole('iterations').optional().describe('`pbkdf2-keycloak`'),
+      algorithm: text('algorithm').optional().describe('`pbkdf2-keycloak`'),
+    },
+    'REQUEST_001: password must be an object with format and value.',
+  )
+  .describe('As your system stored it; used only when the account is created')
+export type StoredPassword = z.output<typeof storedPassword>
+
+const truth = (name: string) => z.boolean(`REQUEST_001: ${name} must be true or false.`)
+const userId = z
+  .string('REQUEST_001: user_id must be a string.')
+  .regex(/^usr_[A-Za-z0-9_-]{22}$/, 'USER_001')
+  .describe('An existing account without external id, which gets this one')
+
+const account = z.object({
+  user_id: z.string(),
+  external_id: z.string().nullable(),
+  email: z.string(),
+  email_verified: z.boolean(),
+  name: z.string(),
+  locale: z.string().nullable(),
+  created_at: isoDateTime,
+  has_password: z.boolean(),
+  pending_change: getEmailStatus.data.shape.pending_change,
+  frozen: z.boolean(),
+  withdrawal_id: z.string().nullable().describe('Not null once the account is withdrawn'),
+})
+
+const common = { forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
+const exampleAccount = {
+  user_id: 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a',
+  external_id: 'customer-42',
+  email: 'ada@example.com',
+  email_verified: true,
+  name: 'Ada Lovelace',
+  locale: 'en-GB',
+  created_at: '2026-11-20T09:00:00.000Z',
+  has_password: true,
+  pending_change: {
+    has_pending: false,
+    new_email: null,
+    requested_at: null,
+    expires_at: null,
+    change_request_id: null,
+    verification_method: null,
+    attempts_remaining: null,
+    resend_available_at: null,
+  },
+  frozen: false,
+  withdrawal_id: null,
+}
+
+export const putUser = contract({
+  ...common,
+  name: 'putUser',
+  summary: 'Create or Update User',
+  method: 'PUT',
+  path: '/admin/users/{externalId}',
+  scope: 'users:write',
+  params: z.object({ externalId: newExternalId }),
+  body: z.object({
+    email: address.optional().describe(`Needed to create the account; at most ${MAX_ADDRESS_LENGTH} characters`),
+    email_verified: truth('email_verified').optional().describe('False when left out of a new account'),
+    name: personName.optional().describe('How messages address the person; needed to create the account'),
+    locale: personLocale.nullable().optional().describe('BCP 47, such as `pt-BR`; null clears it'),
+    password: storedPassword.optional(),
+    user_id: userId.optional(),
+    recreate: truth('recreate').optional().describe('Whether a new account may have the id of a withdrawn one'),
+  }),
+  data: account.extend({ created: z.boolean().describe('Whether this call created the account') }),
+  message: 'The account is as described.',
+  isCreated: ({ created }) => created === true,
+  errors: ['EMAIL_001', 'EMAIL_002', 'USER_001', 'USER_002', 'RATE_001'],
+  example: {
+    body: { email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace', locale: 'en-GB' },
+    data: { ...exampleAccount, created: false },
+  },
+})
+
+export const getUser = contract({
+  ...common,
+  name: 'getUser',
+  summary: 'Get User',
+  method: 'GET',
+  path: '/admin/users/{externalId}',
+  scope: 'users:read',
+  params: z.object({ externalId }),
+  data: account,
+  errors: ['USER_001', 'RATE_001'],
+  example: { data: exampleAccount },
+})
+
+export const findUser = contract({
+  ...common,
+  name: 'findUser',
+  summary: 'Find User by Address',
+  method: 'GET',
+  path: '/admin/users',
+  scope: 'users:read',
+  params: z.object({}),
+  query: z.object({ email: address }),
+  data: account,
+  errors: ['REQUEST_001', 'EMAIL_001', 'USER_001', 'RATE_001'],
+  example: { data: exampleAccount },
+})
+
+export const withdrawUser = contract({
+  ...common,
+  name: 'withdrawUser',
+  summary: 'Withdraw on Behalf of a User',
+  method: 'POST',
+  path: '/admin/users/{externalId}/withdraw',
+  scope: 'withdrawals:start',
+  params: z.object({ externalId }),
+  body: withdrawBody
+    .safeExtend({
+      requested_by: z
+        .string('REQUEST_001: requested_by must be a string.')
+        .refine(
+          (who) => isStorable(who) && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(who),
+          'REQUEST_001: requested_by has printable characters only.',
+        )
+        .refine(
+          (who) => who !== '' && lengthOf(who) <= MAX_REQUESTED_BY_LENGTH,
+          `REQUEST_001: requested_by has 1 to ${MAX_REQUESTED_BY_LENGTH} characters.`,
+        )
+        .meta({
+          description: `Who asked for it, kept in the audit; 1 to ${MAX_REQUESTED_BY_LENGTH} printable characters`,
+          minLength: 1,
+          maxLength: MAX_REQUESTED_BY_LENGTH,
+          pattern: `^[^${CONTROLS}\\u2028\\u2029]*$`,
+        }),
+    })
+    .meta(withdrawBody.meta() ?? {}),
+  data: withdrawAccount.data.extend({ user_id: z.string() }),
+  message: 'The account is being deleted. This cannot be undone.',
+  status: 202,
+  location: '/users/{user_id}/withdrawal/{withdrawal_id}',
+  errors: ['USER_001', 'WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'RATE_001'],
+  example: {
+    body: { ...withdrawAccount.example.body, requested_by: 'support ticket 4711' },
+    data: { ...withdrawAccount.example.data, user_id: exampleAccount.user_id },
+  },
+})
+
+export const endUserSessions = contract({
+  ...common,
+  name: 'endUserSessions',
+  summary: 'End All Sessions of a User',
+  method: 'DELETE',
+  path: '/admin/users/{externalId}/sessions',
+  scope: 'users:write',
+  params: z.object({ externalId }),
+  data: z.object({
+    user_id: z.string(),
+    sessions_ended: z.int().describe('Browsers that were signed in'),
+    tokens_ended: z.int().describe('Access tokens that worked'),
+  }),
+  message: 'The person is signed out everywhere, and a pending email change is cancelled.',
+  errors: ['USER_001', 'RATE_001'],
+  example: { data: { user_id: exampleAccount.user_id, sessions_ended: 2, tokens_ended: 1 } },
+})

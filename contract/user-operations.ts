@@ -1,0 +1,30 @@
+import {
+  createAccessToken,
+  endOtherSessions,
+  endSession,
+  listAccessTokens,
+  listSessions,
+  revokeAccessToken,
+  startReauthentication,
+} from './access'
+import type { UserContract } from './define'
+import { cancelEmailChange, changeEmail, getEmailStatus, resendVerification, verifyEmail } from './email'
+import { getWithdrawalStatus, withdrawAccount } from './withdrawal'
+
+/** What a user's tokens open. Apart from the rest, so that pages do not load the admin API. */
+export const USER_OPERATIONS = {
+  changeEmail,
+  verifyEmail,
+  getEmailStatus,
+  resendVerification,
+  cancelEmailChange,
+  withdrawAccount,
+  getWithdrawalStatus,
+  createAccessToken,
+  listAccessTokens,
+  revokeAccessToken,
+  listSessions,
+  endSession,
+  endOtherSessions,
+  startReauthentication,
+} as const satisfies Record<string, UserContract>

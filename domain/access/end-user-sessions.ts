@@ -1,0 +1,51 @@
+import type { endUserSessions as contract } from '@/contract/admin'
+import type { Data, Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import type { Context } from '../context'
+import { audit, closePendingChange, endSessions, statement } from '../sql'
+import { lockAccountOfExternalId } from './put-user'
+
+interface EndAll {
+  userId: string
+  now: Date
+  auditId: string
+  serviceTokenId: string
+  ip: string
+}
+
+// Outside tokens have no row to end: what was issued before `credentials_since` is refused.
+const endAllAccess = statement<EndAll, { sessions_ended: number; tokens_ended: number }>(
+  'end-all-access',
+  (v) => `WITH account AS (
+     UPDATE users SET credentials_since = ${v.now}, version = version + 1 WHERE id = ${v.userId} RETURNING id
+   ), ended_sessions AS (
+     ${endSessions({ from: 'account', user: v.userId, at: v.now })} AND s.expires_at > ${v.now} RETURNING s.id
+   ), ended_tokens AS (
+     UPDATE access_tokens SET revoked_at = ${v.now}
+     FROM account WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now} RETURNING access_tokens.id
+   ), cancelled AS (
+     ${closePendingChange('cancelled', { from: 'account', user: v.userId, at: v.now })}
+   ), audited AS (
+     ${audit('access.all_ended', { from: 'account', id: v.auditId, user: 'id', actor: `'service'`, actorId: v.serviceTokenId, ip: v.ip, at: v.now })}
+   )
+   SELECT (SELECT count(*)::int FROM ended_sessions) AS sessions_ended, (SELECT count(*)::int FROM ended_tokens) AS tokens_ended`,
+)
+
+export async function endUserSessions(
+  ctx: Context,
+  { externalId }: Input<typeof contract>,
+): Promise<Data<typeof contract>> {
+  return ctx.transaction(async (sql) => {
+    const account = await lockAccountOfExternalId(sql, externalId)
+    if (!account) throw new AppError('USER_001')
+    const [ended] = await sql(endAllAccess, {
+      userId: account.id,
+      // Under the lock: whoever signed in before this call had it is signed out.
+      now: ctx.clock.now(),
+      auditId: ctx.secrets.randomId('aud_'),
+      serviceTokenId: ctx.actor.id,
+      ip: ctx.ip,
+    })
+    return { user_id: account.id, sessions_ended: ended?.sessions_ended ?? 0, tokens_ended: ended?.tokens_ended ?? 0 }
+  })
+}

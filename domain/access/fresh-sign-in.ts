@@ -1,0 +1,71 @@
+import type { Purpose } from '@/contract/access'
+import { AppError } from '@/contract/errors'
+import type { Actor, Context, SystemContext } from '../context'
+import { FRESH_SIGN_IN_MS } from '../limits/durations'
+import { statement } from '../sql'
+
+/** How far ahead of ours the clock of an issuer may be. */
+export const MAX_AHEAD_MS = 60_000
+
+/**
+ * Refuses a caller who has not shown that the person was asked who they are a short while ago. Whoever finds a browser signed in
+ * stops here before what cannot be undone, or what outlives the session.
+ */
+export function requireFreshSignIn(ctx: Context, purpose: Purpose): void {
+  const { kind } = ctx.actor
+  if (kind === 'session' && !isSessionFresh(ctx, purpose)) {
+    throw new AppError('REAUTH_001', 'This needs a sign-in of the last ten minutes. Sign in again, then repeat it.')
+  }
+  if (kind === 'outside_token' && !isOutsideTokenFresh(ctx, purpose)) {
+    throw new AppError('REAUTH_001', 'Get a token of a sign-in that is as fresh, and as strong, as the challenge says.')
+  }
+  // A withdrawal with an access token needs no fresh sign-in. Whoever made the token may not be there, so it shows none either.
+  if (kind === 'access_token' && purpose === 'change') {
+    throw new AppError('REAUTH_001', 'An access token does not show that the person is there. Use the pages for this.')
+  }
+}
+
+function isSessionFresh({ actor, clock }: Context, purpose: Purpose): boolean {
+  const { authenticatedAt, authenticatedFor } = actor
+  if (!authenticatedAt || (authenticatedFor && authenticatedFor !== purpose)) return false
+  return clock.now().getTime() - authenticatedAt.getTime() <= FRESH_SIGN_IN_MS
+}
+
+function isOutsideTokenFresh({ actor, clock, freshSignIn }: Context, purpose: Purpose): boolean {
+  const { maxOutsideAgeMs, requiredAcr } = freshSignIn
+  const { authenticatedAt = null, acr = null } = actor.outsideToken ?? {}
+  if (requiredAcr !== null && acr !== requiredAcr) return false
+  if (maxOutsideAgeMs === null && purpose === 'withdraw') return true
+  if (!authenticatedAt) return false
+  const ageMs = clock.now().getTime() - authenticatedAt.getTime()
+  return ageMs >= -MAX_AHEAD_MS && ageMs <= (maxOutsideAgeMs ?? FRESH_SIGN_IN_MS)
+}
+
+/** The challenge of RFC 9470 for REAUTH_001. */
+export function challengeOf({ freshSignIn }: SystemContext, actor: Actor | undefined): string {
+  const { maxOutsideAgeMs, requiredAcr } = freshSignIn
+  const maxAgeMs = actor?.kind === 'outside_token' ? (maxOutsideAgeMs ?? FRESH_SIGN_IN_MS) : FRESH_SIGN_IN_MS
+  const acr = requiredAcr === null ? '' : `, acr_values="${requiredAcr}"`
+  return `Bearer error="insufficient_user_authentication", max_age=${Math.floor(maxAgeMs / 1000)}${acr}`
+}
+
+const findWays = statement<{ userId: string }, { has_password: boolean; has_external_id: boolean }>(
+  'find-ways-to-confirm',
+  (v) => `SELECT password_hash IS NOT NULL AS has_password, external_id IS NOT NULL AS has_external_id
+   FROM users WHERE id = ${v.userId}`,
+)
+
+/** For a page: how the person of this session can show that it is still them. */
+export async function waysToConfirm(ctx: Context, purpose: Purpose) {
+  const { authenticatedAt, authenticatedFor } = ctx.actor
+  const [ways] = await ctx.sql(findWays, { userId: ctx.actor.userId })
+  const hasPassword = ways?.has_password ?? false
+  // Who has a password types it, unless the provider was asked for this very purpose.
+  const isConfirmed = isSessionFresh(ctx, purpose) && (authenticatedFor === purpose || !hasPassword)
+  return {
+    hasPassword,
+    provider: ways?.has_external_id ? (ctx.identityProvider?.name ?? null) : null,
+    confirmedUntil:
+      isConfirmed && authenticatedAt ? new Date(authenticatedAt.getTime() + FRESH_SIGN_IN_MS).toISOString() : null,
+  }
+}

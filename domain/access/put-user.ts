@@ -1,0 +1,305 @@
+import { type Address, parseAddress } from '@/contract/address'
+import { canonicalLocale, type putUser as contract } from '@/contract/admin'
+import type { Data, Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import type { Context } from '../context'
+import { queueNotice } from '../queue/notice-kinds'
+import { leaseUntil, sendFirst } from '../queue/notices'
+import { audit, closePendingChange, endSessions, isUniqueViolation, type Sql, statement } from '../sql'
+import { usersWithdrawnAs } from './ended-external-ids'
+import { describeAccount, findAccount } from './find-user'
+import { acceptPassword } from './password-formats'
+
+const MAX_TRIES = 3
+
+type Wanted = Input<typeof contract>
+
+interface Account {
+  id: string
+  external_id: string | null
+  name: string
+  email: string
+  email_key: string
+  email_verified_at: Date | null
+  locale: string | null
+}
+
+const ACCOUNT = 'id, external_id, name, email, email_key, email_verified_at, locale'
+
+// One of 65,536 locks: which one it is tells nobody the external id. It is taken before all others.
+const lockExternalId = statement<{ externalId: string }>(
+  'lock-external-id',
+  (v) => `SELECT pg_advisory_xact_lock(20261124, hashtext(${v.externalId}) & 65535)`,
+)
+const lockByExternalId = statement<{ externalId: string }, Account>(
+  'lock-account-of-external-id',
+  (v) => `SELECT ${ACCOUNT} FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL FOR UPDATE`,
+)
+const lockById = statement<{ userId: string }, Account>(
+  'lock-account-to-name',
+  (v) => `SELECT ${ACCOUNT} FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
+)
+
+export async function lockAccountOfExternalId(sql: Sql, externalId: string): Promise<Account | undefined> {
+  const [account] = await sql(lockByExternalId, { externalId })
+  return account
+}
+
+/** What is told after the commit. */
+interface Letters {
+  noticeIds: { old: string; new: string }
+  userId: string
+  userName: string
+  oldEmail: string
+  newEmail: string
+  at: Date
+}
+
+export async function putUser(ctx: Context, input: Wanted): Promise<Data<typeof contract>> {
+  const passwordHash = input.password ? acceptPassword(input.password) : null
+  const { data, letters } = await writeOnce(() =>
+    ctx.transaction(async (sql) => {
+      await sql(lockExternalId, { externalId: input.externalId })
+      const account = await findToUpdate(ctx, sql, input)
+      const userId = account?.id ?? (await create(ctx, sql, input, passwordHash))
+      const letters = account ? await update(ctx, sql, account, input) : null
+      const written = await findAccount(ctx, userId, sql)
+      if (!written) throw new Error('the account that was written is there')
+      return { data: { ...describeAccount(ctx, written), created: !account }, letters }
+    }),
+  )
+  if (letters) sendLetters(ctx, letters)
+  return data
+}
+
+/** Whoever writes accounts without taking the lock of their external id can be first, or wait for us while we wait for them. */
+async function writeOnce<T>(write: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write()
+    } catch (error) {
+      if (isUniqueViolation(error, 'users_email_key_key')) throw new AppError('EMAIL_002')
+      if (tries === MAX_TRIES || !(isUniqueViolation(error, 'users_external_id_active') || isDeadlock(error)))
+        throw error
+    }
+  }
+}
+
+const isDeadlock = (error: unknown) => error instanceof Error && 'code' in error && error.code === '40P01'
+
+/** The account that the call means; undefined where there is none yet, and one may be made. */
+async function findToUpdate(ctx: Context, sql: Sql, input: Wanted): Promise<Account | undefined> {
+  const { externalId, user_id: userId, recreate = false } = input
+  const account = await lockAccountOfExternalId(sql, externalId)
+  if (account) {
+    if (userId !== undefined && userId !== account.id) {
+      throw new AppError('REQUEST_001', 'user_id names another account than the one that has this external id.')
+    }
+    return account
+  }
+  if (!recreate && (await usersWithdrawnAs(ctx, externalId, sql)).length > 0) throw new AppError('USER_002')
+  if (userId === undefined) return undefined
+  const [named] = await sql(lockById, { userId })
+  if (!named) throw new AppError('USER_001', 'There is no account with this user_id.')
+  if (named.external_id !== null) {
+    throw new AppError('REQUEST_001', 'user_id names an account that has another external id.')
+  }
+  return named
+}
+
+interface Create {
+  id: string
+  externalId: string
+  name: string
+  email: string
+  emailKey: string
+  emailVerifiedAt: Date | null
+  passwordHash: string | null
+  locale: string | null
+  now: Date
+  auditId: string
+  serviceTokenId: string
+  ip: string
+}
+
+const insertAccount = statement<Create, { id: string }>(
+  'create-account-of-service',
+  (v) => `WITH account AS (
+     INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, created_at)
+     SELECT ${v.id}, ${v.externalId}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.locale}, ${v.now}
+     WHERE address_is_free(${v.emailKey}, ${v.id})
+     RETURNING id
+   )
+   ${audit('user.created', { from: 'account', id: v.auditId, user: 'id', actor: `'service'`, actorId: v.serviceTokenId, ip: v.ip, at: v.now })}
+   RETURNING id`,
+)
+
+async function create(ctx: Context, sql: Sql, input: Wanted, passwordHash: string | null): Promise<string> {
+  const { email, name } = input
+  if (email === undefined) throw new AppError('REQUEST_001', 'email is needed to create an account.')
+  if (name === undefined) throw new AppError('REQUEST_001', 'name is needed to create an account.')
+  const address = addressOf(email)
+  const now = ctx.clock.now()
+  const id = ctx.secrets.randomId('usr_')
+  const rows = await sql(insertAccount, {
+    id,
+    externalId: input.externalId,
+    name,
+    email: address.typed,
+    emailKey: address.key,
+    emailVerifiedAt: input.email_verified ? now : null,
+    passwordHash,
+    locale: localeOf(input) ?? null,
+    now,
+    auditId: ctx.secrets.randomId('aud_'),
+    serviceTokenId: ctx.actor.id,
+    ip: ctx.ip,
+  })
+  if (rows.length === 0) throw new AppError('EMAIL_002')
+  return id
+}
+
+function addressOf(email: string): Address {
+  const address = parseAddress(email)
+  if (!address) throw new AppError('EMAIL_001', 'email must be one plain address, such as ada@example.com.')
+  return address
+}
+
+/** Undefined where it stays as it is. */
+const localeOf = ({ locale }: Wanted): string | null | undefined =>
+  typeof locale === 'string' ? canonicalLocale(locale) : locale
+
+interface Update {
+  userId: string
+  externalId: string
+  name: string
+  email: string
+  locale: string | null
+  /** Null where the address stays verified or unverified as it is. */
+  verifiedAt: Date | null
+  now: Date
+  auditId: string
+  verifiedAuditId: string
+  serviceTokenId: string
+  ip: string
+}
+
+const updateAccount = statement<Update, { id: string }>(
+  'update-account-of-service',
+  (v) => `WITH account AS (
+     UPDATE users
+     SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, locale = ${v.locale},
+         email_verified_at = coalesce(email_verified_at, ${v.verifiedAt}::timestamptz), version = version + 1
+     WHERE id = ${v.userId} RETURNING id
+   ), audited_own AS (
+     ${audit('email.verified', { from: `account WHERE ${v.verifiedAt}::timestamptz IS NOT NULL`, id: v.verifiedAuditId, user: 'id', actor: `'service'`, actorId: v.serviceTokenId, ip: v.ip, at: v.now })}
+   )
+   ${audit('user.updated', { from: 'account', id: v.auditId, user: 'id', actor: `'service'`, actorId: v.serviceTokenId, ip: v.ip, at: v.now })}
+   RETURNING id`,
+)
+
+interface Replace extends Omit<Update, 'verifiedAt' | 'verifiedAuditId'> {
+  oldEmail: string
+  emailKey: string
+  changeId: string
+  oldNoticeId: string
+  newNoticeId: string
+  leaseUntil: Date
+}
+
+// As a verification has it, with a change row that nobody had to verify. Locks are taken in the same order: account, address.
+const replaceAddress = statement<Replace, { id: string }>(
+  'replace-address-of-account',
+  (v) => `WITH account AS (
+     UPDATE users
+     SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, email_key = ${v.emailKey},
+         locale = ${v.locale}, email_verified_at = ${v.now}, version = version + 1
+     WHERE id = ${v.userId} AND address_is_free(${v.emailKey}, ${v.userId}) RETURNING id
+   ), cancelled AS (
+     ${closePendingChange('cancelled', { from: 'account', user: v.userId, at: v.now })}
+   ), request AS (
+     INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac,
+                                        requested_at, request_ip, sent_at, expires_at, closed_at, closed_ip)
+     SELECT ${v.changeId}, id, 'verified', 'service', ${v.oldEmail}, ${v.email}, ${v.emailKey}, '', ${v.now}, ${v.ip}, ${v.now},
+            ${v.now}, ${v.now}, ${v.ip}
+     FROM account
+     RETURNING id, user_id
+   ), ended AS (
+     ${endSessions({ from: 'account', user: v.userId, at: v.now })}
+   ), audited AS (
+     ${audit('email.changed', { from: 'request', id: v.auditId, user: 'user_id', actor: `'service'`, actorId: v.serviceTokenId, subject: 'id', ip: v.ip, at: v.now })}
+   ), notices AS (
+     ${queueNotice('email_changed', {
+       from: `request, (VALUES (${v.oldNoticeId}, 'old'), (${v.newNoticeId}, 'new')) AS n (id, recipient)`,
+       id: 'n.id',
+       recipient: 'n.recipient',
+       user: 'request.user_id',
+       about: 'request.id',
+       at: v.now,
+       leaseUntil: v.leaseUntil,
+     })}
+   )
+   SELECT id FROM account`,
+)
+
+/** `account` is locked. Where nothing differs, nothing is written. */
+async function update(ctx: Context, sql: Sql, account: Account, input: Wanted): Promise<Letters | null> {
+  const address = input.email === undefined ? undefined : addressOf(input.email)
+  const isOther = address !== undefined && address.key !== account.email_key
+  if (input.email_verified === false && (isOther || account.email_verified_at)) {
+    const what = isOther ? 'An address that replaces another counts as verified' : 'The address is verified already'
+    throw new AppError('REQUEST_001', `${what}: email_verified must not be false.`)
+  }
+  const locale = localeOf(input)
+  const now = ctx.clock.now()
+  const wanted = {
+    userId: account.id,
+    externalId: input.externalId,
+    name: input.name ?? account.name,
+    email: address?.typed ?? account.email,
+    locale: locale === undefined ? account.locale : locale,
+    now,
+    auditId: ctx.secrets.randomId('aud_'),
+    serviceTokenId: ctx.actor.id,
+    ip: ctx.ip,
+  }
+  if (isOther) return replace(ctx, sql, account, address, wanted)
+  const verifiedAt = input.email_verified && !account.email_verified_at ? now : null
+  const differs =
+    verifiedAt !== null ||
+    wanted.externalId !== account.external_id ||
+    wanted.name !== account.name ||
+    wanted.email !== account.email ||
+    wanted.locale !== account.locale
+  if (differs) await sql(updateAccount, { ...wanted, verifiedAt, verifiedAuditId: ctx.secrets.randomId('aud_') })
+  return null
+}
+
+async function replace(
+  ctx: Context,
+  sql: Sql,
+  account: Account,
+  address: Address,
+  wanted: Omit<Update, 'verifiedAt' | 'verifiedAuditId'>,
+): Promise<Letters> {
+  const noticeIds = { old: ctx.secrets.randomId('ntc_'), new: ctx.secrets.randomId('ntc_') }
+  const rows = await sql(replaceAddress, {
+    ...wanted,
+    oldEmail: account.email,
+    emailKey: address.key,
+    changeId: ctx.secrets.randomId('ecr_'),
+    oldNoticeId: noticeIds.old,
+    newNoticeId: noticeIds.new,
+    leaseUntil: leaseUntil(wanted.now),
+  })
+  if (rows.length === 0) throw new AppError('EMAIL_002')
+  const { userId, name: userName, email: newEmail, now: at } = wanted
+  return { noticeIds, userId, userName, oldEmail: account.email, newEmail, at }
+}
+
+function sendLetters(ctx: Context, { noticeIds, userId, ...change }: Letters) {
+  const told = { ...change, ipAddress: ctx.ip }
+  for (const recipient of ['old', 'new'] as const) {
+    sendFirst(ctx, { id: noticeIds[recipient], userId, kind: 'email_changed', recipient }, told)
+  }
+}

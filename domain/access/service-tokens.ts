@@ -1,0 +1,80 @@
+import type { ServiceScope } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import type { SystemContext } from '../context'
+import { audit, statement } from '../sql'
+import { sha256 } from './authenticate'
+
+interface Insert {
+  id: string
+  name: string
+  tokenHash: Buffer
+  scopes: ServiceScope[]
+  hosts: string[]
+  now: Date
+  expiresAt: Date
+  auditId: string
+}
+
+// The audit row is the operator's: a service token belongs to no user.
+const insertToken = statement<Insert>(
+  'create-service-token',
+  (v) => `WITH token AS (
+     INSERT INTO service_tokens (id, name, token_hash, scopes, hosts, created_at, expires_at)
+     VALUES (${v.id}, ${v.name}, ${v.tokenHash}, ${v.scopes}, ${v.hosts}, ${v.now}, ${v.expiresAt})
+     RETURNING id
+   )
+   ${audit('service_token.created', { from: 'token', id: v.auditId, user: `'operator-command'`, actor: `'operator'`, subject: 'id', at: v.now })}`,
+)
+
+interface Wanted {
+  name: string
+  scopes: ServiceScope[]
+  /** Hosts that URLs sent with the token may name. */
+  hosts: string[]
+  expiresInMs: number
+}
+
+/** By the operator. The token is shown in this answer and never again. */
+export async function issueServiceToken(
+  ctx: SystemContext,
+  { expiresInMs, ...wanted }: Wanted,
+): Promise<{ id: string; serviceToken: string; expiresAt: Date }> {
+  const now = ctx.clock.now()
+  const expiresAt = new Date(now.getTime() + expiresInMs)
+  const serviceToken = `svc_${ctx.secrets.randomToken()}`
+  const id = ctx.secrets.randomId('svt_')
+  const auditId = ctx.secrets.randomId('aud_')
+  await ctx.sql(insertToken, { ...wanted, id, tokenHash: sha256(serviceToken), now, expiresAt, auditId })
+  return { id, serviceToken, expiresAt }
+}
+
+/** Those that work, newest first. */
+export async function listServiceTokens(ctx: SystemContext) {
+  const tokens = await ctx.db.serviceToken.findMany({
+    where: { revokedAt: null, expiresAt: { gt: ctx.clock.now() } },
+    orderBy: { createdAt: 'desc' },
+  })
+  return tokens.map((token) => ({
+    service_token_id: token.id,
+    name: token.name,
+    scopes: token.scopes,
+    hosts: token.hosts,
+    created_at: token.createdAt.toISOString(),
+    expires_at: token.expiresAt.toISOString(),
+    last_used_at: token.lastUsedAt?.toISOString() ?? null,
+  }))
+}
+
+const revoke = statement<{ id: string; now: Date; auditId: string }, { subject_id: string }>(
+  'revoke-service-token',
+  (v) => `WITH token AS (
+     UPDATE service_tokens SET revoked_at = ${v.now} WHERE id = ${v.id} AND revoked_at IS NULL RETURNING id
+   )
+   ${audit('service_token.revoked', { from: 'token', id: v.auditId, user: `'operator-command'`, actor: `'operator'`, subject: 'id', at: v.now })}
+   RETURNING subject_id`,
+)
+
+export async function revokeServiceToken(ctx: SystemContext, id: string): Promise<void> {
+  const rows = await ctx.sql(revoke, { id, now: ctx.clock.now(), auditId: ctx.secrets.randomId('aud_') })
+  if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no service token with this id that still works.')
+}

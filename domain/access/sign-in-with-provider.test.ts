@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { givenUser, type TestContext, testContext } from '@/testing/domain'
+import { authenticateSession } from './authenticate'
+import { signInWithProvider } from './sign-in'
+
+const client = { userAgent: 'test', ip: '192.0.2.1' }
+
+async function givenLinked(ctx: TestContext) {
+  const user = await givenUser(ctx)
+  const externalId = `crm-${randomBytes(6).toString('hex')}`
+  await ctx.db.user.update({ where: { id: user.userId }, data: { externalId, passwordHash: null } })
+  return { ...user, externalId }
+}
+
+const signIn = (ctx: TestContext, subject: string, said: { authenticatedAt?: Date; acr?: string } = {}) =>
+  signInWithProvider(ctx, { subject, authenticatedAt: null, acr: null, ...said, ...client })
+
+test('a sign-in at the provider attaches to the account with that external id, byte by byte, and never by address', async () => {
+  const ctx = await testContext()
+  const user = await givenLinked(ctx)
+  expect(await signIn(ctx, user.externalId)).toMatchObject({ userId: user.userId })
+  const { externalId, email, userId } = user
+  for (const subject of [email, userId, externalId.toUpperCase(), ` ${externalId}`, `${externalId}\0`, '', 'nobody']) {
+    expect({ subject, signedIn: await signIn(ctx, subject) }).toEqual({ subject, signedIn: null })
+  }
+})
+
+test('a withdrawn account is signed in no more', async () => {
+  const ctx = await testContext()
+  const { userId, externalId } = await givenLinked(ctx)
+  await ctx.db.user.update({ where: { id: userId }, data: { withdrawnAt: ctx.clock.now() } })
+  expect(await signIn(ctx, externalId)).toBeNull()
+})
+
+test('the session is as fresh as auth_time says, and never fresh without it, from the future or with another acr', async () => {
+  const ctx = await testContext()
+  const { externalId } = await givenLinked(ctx)
+  const now = ctx.clock.now().getTime()
+  const freshness = async (said: Parameters<typeof signIn>[2]) => {
+    const signedIn = await signIn(ctx, externalId, said)
+    return (await authenticateSession(ctx, signedIn?.sessionId ?? ''))?.authenticatedAt
+  }
+  const hourAgo = new Date(now - 3_600_000)
+  expect(await freshness({ authenticatedAt: hourAgo })).toEqual(hourAgo)
+  expect(await freshness({})).toBeNull()
+  expect(await freshness({ authenticatedAt: new Date(now + 60_000) })).toEqual(new Date(now + 60_000))
+  expect(await freshness({ authenticatedAt: new Date(now + 60_001) })).toBeNull()
+  ctx.freshSignIn.requiredAcr = 'urn:acme:mfa'
+  expect(await freshness({ authenticatedAt: hourAgo })).toBeNull()
+  expect(await freshness({ authenticatedAt: hourAgo, acr: 'urn:acme:mfa' })).toEqual(hourAgo)
+})
+
+test('the session that the browser held ends', async () => {
+  const ctx = await testContext()
+  const { externalId, sessionId: replaces } = await givenLinked(ctx)
+  await signInWithProvider(ctx, { subject: externalId, authenticatedAt: null, acr: null, replaces, ...client })
+  expect(await authenticateSession(ctx, replaces)).toBeNull()
+})

@@ -1,0 +1,123 @@
+import type { Page } from '@playwright/test'
+import { codeIn, expect, expectAccessible, test } from './fixtures'
+import { DEMO_PROVIDER_URL, DEMO_URL } from './settings'
+
+const PROVIDER = 'the demo provider'
+
+test.use({ baseURL: DEMO_URL })
+test.describe.configure({ mode: 'serial' })
+
+/** Chooses a person at the demo provider, which stands in for the adopter's own. */
+async function choose(page: Page, person: RegExp) {
+  await expect(page.getByRole('heading', { name: 'Demo identity provider' })).toBeVisible()
+  expect(page.url()).toContain(DEMO_PROVIDER_URL)
+  await page.getByRole('button', { name: person }).click()
+}
+
+async function signIn(page: Page, at = '/sign-in') {
+  await page.goto(at)
+  await page.getByRole('button', { name: `Sign in with ${PROVIDER}` }).click()
+  await choose(page, /Ida Demo/)
+}
+
+async function confirm(page: Page) {
+  await page.getByRole('button', { name: `Confirm with ${PROVIDER}` }).click()
+  await choose(page, /Ida Demo/)
+  await expect(page.getByText('You have confirmed that it is you.')).toBeVisible()
+}
+
+test('somebody whom the provider knows and this service does not is told so', async ({ page }) => {
+  await page.goto('/sign-in')
+  await page.getByRole('button', { name: `Sign in with ${PROVIDER}` }).click()
+  await choose(page, /Sam Stranger/)
+  await expect(page.getByRole('alert').filter({ hasText: 'no account of this service belongs to you' })).toBeVisible()
+  await expectAccessible(page)
+})
+
+test('a sign-in that is cancelled at the provider leads back with a sentence', async ({ page }) => {
+  await page.goto('/sign-in')
+  await page.getByRole('button', { name: `Sign in with ${PROVIDER}` }).click()
+  await choose(page, /Cancel/)
+  await expect(page.getByRole('alert').filter({ hasText: 'It was cancelled' })).toBeVisible()
+})
+
+test('after the provider the person is where they were going', async ({ page }) => {
+  await signIn(page, '/sign-in?next=/settings/sessions')
+  await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
+})
+
+test('a confirmation by somebody else, or cancelled, confirms nothing and signs nobody else in', async ({ page }) => {
+  await signIn(page)
+  await forgetFreshness(page)
+  for (const [who, sentence] of [
+    [/Sam Stranger/, 'as somebody else'],
+    [/Cancel/, 'You cancelled'],
+  ] as const) {
+    await page.goto('/settings/access-tokens')
+    await page.getByRole('button', { name: `Confirm with ${PROVIDER}` }).click()
+    await choose(page, who)
+    await expect(page.getByRole('alert').filter({ hasText: sentence })).toBeVisible()
+    await expect(page.getByRole('button', { name: `Confirm with ${PROVIDER}` })).toBeVisible()
+    await expectAccessible(page)
+  }
+})
+
+test('without a password a person changes the address, makes a token, and withdraws', async ({ page, inbox }) => {
+  const newEmail = `ida-${Date.now()}@example.test`
+  await signIn(page)
+  await forgetFreshness(page)
+
+  await page.goto('/settings/email')
+  await page.getByLabel('New email').fill(newEmail)
+  await page.getByRole('button', { name: 'Send verification' }).click()
+  await expect(page.getByRole('alert').filter({ hasText: `First confirm with ${PROVIDER}` })).toBeVisible()
+  await expectAccessible(page)
+  await confirm(page)
+  // What was typed before is still there.
+  await expect(page.getByLabel('New email')).toHaveValue(newEmail)
+  await page.getByRole('button', { name: 'Send verification' }).click()
+  await page.getByLabel('Verification code').fill(codeIn(await inbox.latest(newEmail, 'Verify Your New Email Address')))
+  await page.getByRole('button', { name: 'Verify' }).click()
+  await expect(page.getByText(newEmail).first()).toBeVisible()
+
+  // A confirmation for the one purpose serves no other.
+  await page.goto('/settings/access-tokens')
+  await page.getByLabel('Name').fill('Nightly export')
+  await page.getByLabel('Read and change the email address').check()
+  await confirm(page)
+  await expect(page.getByLabel('Name')).toHaveValue('Nightly export')
+  await page.getByRole('button', { name: 'Create token' }).click()
+  await expect(page.getByText(/uat_[\w-]{43}/).first()).toBeVisible()
+
+  await page.goto('/settings/withdraw')
+  await page.getByLabel('Another reason').check()
+  await page.getByLabel('Feedback').fill('It was only a demo.')
+  await confirm(page)
+  await expect(page.getByLabel('Feedback')).toHaveValue('It was only a demo.')
+  await page.getByLabel('Confirmation').fill('DELETE_MY_ACCOUNT')
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
+  await expect(page).toHaveURL(/\/withdrawal\/wd_/)
+})
+
+/** As if the sign-in had served another purpose: a confirmation for withdrawing is none for what follows. */
+async function forgetFreshness(page: Page) {
+  await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
+  const session = await page.evaluate(async () => (await fetch('/api/auth/session')).json())
+  const url = await page.evaluate(async ({ user, accessToken }) => {
+    const answer = await fetch(`/api/v1/users/${user.id}/reauthentication`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${accessToken}`,
+        'X-Required-Scope': 'account:manage',
+        'Content-Type': 'application/json',
+      },
+      body: JSON.stringify({ purpose: 'withdraw' }),
+    })
+    return (await answer.json()).data.authorization_url
+  }, session)
+  await page.goto(url)
+  await choose(page, /Ida Demo/)
+  await expect(page.getByRole('heading', { level: 1, name: 'Withdraw account' })).toBeVisible()
+  await expect(page.getByText('You have confirmed that it is you.')).toBeVisible()
+}

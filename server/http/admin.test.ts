@@ -1,0 +1,827 @@
+import { randomBytes } from 'node:crypto'
+import pino from 'pino'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { type GrantableScope, SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
+import { adminOperations, userOperations } from '@/contract/operations'
+import { createSessionToken } from '@/domain/access/authenticate'
+import { revokeServiceToken } from '@/domain/access/service-tokens'
+import { addTransaction } from '@/domain/applications/transactions'
+import type { Limits } from '@/domain/limits/limits'
+import type { LedgerEntry } from '@/domain/ports'
+import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
+import { processState } from '@/server/process-state'
+import {
+  type Answer,
+  type Asking,
+  call,
+  change,
+  day,
+  givenCaller,
+  givenChange,
+  givenServiceToken,
+  givenToken,
+  hour,
+  minute,
+  verify,
+  withdraw,
+} from '@/testing/api'
+import { givenSession, runDueWork, type TestContext, tablesWith, tally, testContext } from '@/testing/domain'
+import { installContext } from '@/testing/process'
+
+const logged: string[] = []
+processState.log = pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) })
+
+/** Of a password that nobody knows, in our own format. */
+const HASH = '$argon2id$v=19$m=12288,t=3,p=1$42a420T/Xlspq9SkWkMikQ$EfitoyZ6qJBV9ad4J2XGRCMwewu7Dg+nj/T+uj5DOL0'
+
+let ctx: TestContext
+let service: { id: string; userId: string; token: string }
+
+async function begin(limits: Partial<Limits> = {}) {
+  ctx = await testContext(limits)
+  installContext(ctx)
+  service = await givenServiceToken(ctx)
+}
+beforeEach(() => begin())
+afterEach(() => ctx.settle())
+
+const unique = () => randomBytes(6).toString('hex')
+const newId = () => `customer/${unique()} ~é`
+const newAddress = () => `ada-${unique()}@example.test`
+const byService = (operation: string, externalId: string, asking: Asking = {}) =>
+  call(service, operation, { ids: { externalId: encodeURIComponent(externalId) }, ...asking })
+const put = (externalId: string, body: object) => byService('putUser', externalId, { body })
+const get = (externalId: string) => byService('getUser', externalId)
+const find = (email: string) => call(service, 'findUser', { query: `?email=${encodeURIComponent(email)}` })
+const withdrawFor = (externalId: string, body: object = {}) =>
+  byService('withdrawUser', externalId, {
+    body: { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support 4711', ...body },
+  })
+
+interface Person {
+  externalId: string
+  userId: string
+  email: string
+}
+
+/** An account that the adopter's service has created. */
+async function givenPerson(more: object = {}): Promise<Person> {
+  const [externalId, email] = [newId(), newAddress()]
+  const { data, code } = await put(externalId, { email, name: 'Ada', email_verified: true, ...more })
+  expect(code).toBe('accepted')
+  return { externalId, userId: String(data.user_id), email }
+}
+
+const callerOf = async ({ userId, email }: Person) => ({
+  userId,
+  email,
+  password: '',
+  sessionId: await givenSession(ctx, userId),
+  ...(await givenToken(ctx, userId)),
+})
+
+const stateOf = async (userId: string) => ({
+  user: await ctx.db.user.findUniqueOrThrow({ where: { id: userId } }),
+  audits: (await ctx.db.auditEvent.findMany({ where: { userId }, orderBy: { at: 'asc' } })).map(({ action }) => action),
+  changes: await ctx.db.emailChangeRequest.count({ where: { userId } }),
+})
+
+describe('who may call', () => {
+  const scopes = Object.keys(SERVICE_SCOPES) as ServiceScope[]
+  const others = (scope: ServiceScope) => scopes.filter((other) => other !== scope)
+
+  /** What each kind of token gets at an admin operation. */
+  async function adminDoor(scope: ServiceScope): Promise<Record<string, [token: string | null, code: string]>> {
+    const user = await givenCaller(ctx)
+    const gone = await givenCaller(ctx)
+    const { data } = await withdraw(gone)
+    const outside = 'an.outside.token'
+    ctx.outsideIssuer = {
+      subjectIs: 'user_id',
+      verify: async (token) =>
+        token === outside
+          ? {
+              subject: user.userId,
+              scopes: ['email:manage', 'account:manage'],
+              expiresAt: new Date(ctx.clock.now().getTime() + day),
+              issuedAt: ctx.clock.now(),
+              authenticatedAt: null,
+              acr: null,
+            }
+          : null,
+    }
+    const revoked = await givenServiceToken(ctx)
+    await revokeServiceToken(ctx, revoked.id)
+    const expired = await givenServiceToken(ctx, scopes, 0)
+    return {
+      none: [null, 'AUTH_001'],
+      junk: ['svc_x', 'AUTH_001'],
+      'a service token of nobody': [`svc_${'A'.repeat(43)}`, 'AUTH_001'],
+      'access token': [user.token, 'AUTH_002'],
+      'session token': [createSessionToken(ctx, user.sessionId).token, 'AUTH_002'],
+      'outside token': [outside, 'AUTH_002'],
+      'status token': [String(data.status_token), 'AUTH_001'],
+      'token of a withdrawn account': [gone.token, 'AUTH_001'],
+      'revoked service token': [revoked.token, 'AUTH_001'],
+      'expired service token': [expired.token, 'AUTH_001'],
+      'service token without the scope': [(await givenServiceToken(ctx, others(scope))).token, 'AUTH_002'],
+      'service token with another ending': [`${service.token.slice(0, -1)}-`, 'AUTH_001'],
+    }
+  }
+
+  test.each(adminOperations.map((contract) => [contract.name, contract] as const))(
+    '%s is opened by a service token with its scope, and by no other token',
+    async (name, { scope }) => {
+      const person = await givenPerson()
+      const before = await stateOf(person.userId)
+      const ids = { externalId: encodeURIComponent(person.externalId) }
+      const came: Record<string, string> = {}
+      const doors = await adminDoor(scope)
+      for (const [kind, [token]] of Object.entries(doors)) {
+        const { code, status, headers } = await call(service, name, { ids, token })
+        came[kind] = code
+        const challenge = headers.get('WWW-Authenticate') ?? ''
+        expect([kind, status, challenge.includes('insufficient_scope')]).toEqual([
+          kind,
+          code === 'AUTH_002' ? 403 : 401,
+          code === 'AUTH_002',
+        ])
+      }
+      expect(came).toEqual(Object.fromEntries(Object.entries(doors).map(([kind, [, code]]) => [kind, code])))
+      for (const wrong of [null, 'email:manage', scope.toUpperCase(), `${scope}, ${scope}`, `${scope}x`]) {
+        expect((await call(service, name, { ids, scope: wrong })).code).toBe('AUTH_002')
+      }
+      expect(await stateOf(person.userId)).toEqual(before)
+      const alone = await givenServiceToken(ctx, [scope])
+      const query = `?email=${encodeURIComponent(person.email)}`
+      const body = {
+        putUser: { name: 'Ada L.' },
+        withdrawUser: { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'x' },
+      }[name as string]
+      expect((await call(alone, name, { ids, query, ...(body && { body }) })).code).toBe('accepted')
+    },
+  )
+
+  test.each(userOperations.map((contract) => [contract.name, contract] as const))(
+    '%s is not opened by a service token, whatever it holds and whoever is in the path',
+    async (name, { forbidden }) => {
+      const person = await givenPerson()
+      const before = await stateOf(person.userId)
+      for (const userId of [person.userId, encodeURIComponent(`~${person.externalId}`), '', service.id, '~']) {
+        if (userId === '') continue
+        for (const scope of [undefined, 'users:write', null]) {
+          const asking = scope === undefined ? {} : { scope }
+          const answer = await call(service, name, { ids: { userId }, ...asking })
+          expect([name, userId, answer.code]).toEqual([name, userId, forbidden])
+        }
+      }
+      expect(await stateOf(person.userId)).toEqual(before)
+    },
+  )
+
+  test('600 calls a minute pass for each service token, and the next passes exactly after Retry-After', async () => {
+    await begin({ service: { places: 4, windowMs: minute } })
+    const codes: string[] = []
+    for (let n = 0; n < 4; n++) codes.push((await get('nobody')).code)
+    expect(tally(codes)).toEqual({ USER_001: 4 })
+    const refused = await get('nobody')
+    expect([refused.status, refused.code]).toEqual([429, 'RATE_001'])
+    expect(refused.headers.get('RateLimit-Policy')).toBe('"service";q=4;w=60')
+    // What is malformed counts nowhere, and another token has places of its own.
+    expect((await put('nobody', { name: 7 })).code).toBe('REQUEST_001')
+    expect((await call(await givenServiceToken(ctx), 'getUser')).code).toBe('USER_001')
+    ctx.clock.advance(Number(refused.headers.get('Retry-After')) * 1000 - 1)
+    expect((await get('nobody')).code).toBe('RATE_001')
+    ctx.clock.advance(1)
+    expect((await get('nobody')).code).toBe('USER_001')
+  })
+
+  test('the log names the service token by its id, and neither the external id nor the address', async () => {
+    const person = await givenPerson()
+    logged.length = 0
+    await get(person.externalId)
+    await find(person.email)
+    await put(person.externalId, { name: 'Grace Canary' })
+    const lines = logged.map((line) => JSON.parse(line)).filter(({ event }) => event === 'request')
+    expect(lines.map(({ operation, actor }) => [operation, actor])).toEqual([
+      ['getUser', service.id],
+      ['findUser', service.id],
+      ['putUser', service.id],
+    ])
+    const text = logged.join('\n')
+    for (const secret of [
+      person.externalId,
+      encodeURIComponent(person.externalId),
+      person.email,
+      'Canary',
+      service.token,
+    ])
+      expect(text).not.toContain(secret)
+  })
+
+  test('only a hash of a service token is kept, with its last use to the minute', async () => {
+    await get('nobody')
+    await ctx.settle()
+    expect(await tablesWith(ctx, service.token.slice(4))).toEqual([])
+    const row = await ctx.db.serviceToken.findUniqueOrThrow({ where: { id: service.id } })
+    expect(row.lastUsedAt).toEqual(ctx.clock.now())
+    ctx.clock.advance(minute / 2)
+    await get('nobody')
+    await ctx.settle()
+    expect(await ctx.db.serviceToken.findUniqueOrThrow({ where: { id: service.id } })).toEqual(row)
+  })
+})
+
+const time = z.iso.datetime({ precision: 3 })
+const shape = z.strictObject({
+  user_id: z.string().regex(/^usr_[\w-]{22}$/),
+  external_id: z.string(),
+  email: z.string(),
+  email_verified: z.boolean(),
+  name: z.string(),
+  locale: z.string().nullable(),
+  created_at: time,
+  has_password: z.boolean(),
+  pending_change: z.looseObject({ has_pending: z.boolean() }),
+  frozen: z.literal(false),
+  withdrawal_id: z.string().nullable(),
+})
+
+describe('PUT creates', () => {
+  test('an account with all that was said, answers 201, and the same body again changes nothing and answers 200', async () => {
+    const [externalId, email] = [newId(), newAddress()]
+    const password = { format: 'argon2id', value: HASH }
+    const body = { email, email_verified: true, name: 'Ada Lovelace', locale: 'pt-br', password }
+    const first = await put(externalId, body)
+    expect([first.status, first.data.created]).toEqual([201, true])
+    const userId = String(first.data.user_id)
+    const before = await stateOf(userId)
+    expect(before.user).toMatchObject({ externalId, email, passwordHash: HASH, locale: 'pt-BR' })
+    ctx.clock.advance(minute)
+    const again = await put(externalId, body)
+    expect([again.status, again.data.created, again.data.user_id]).toEqual([200, false, userId])
+    expect(await stateOf(userId)).toEqual(before)
+    const { data } = await get(externalId)
+    expect(shape.parse(data)).toMatchObject({
+      user_id: userId,
+      external_id: externalId,
+      email,
+      email_verified: true,
+      name: 'Ada Lovelace',
+      locale: 'pt-BR',
+      has_password: true,
+      withdrawal_id: null,
+    })
+    expect((await find(email.toUpperCase())).data).toEqual(data)
+    const [audit] = await ctx.db.auditEvent.findMany({ where: { userId } })
+    expect(audit).toMatchObject({ action: 'user.created', actor: 'service', actorId: service.id })
+  })
+
+  test('an account whose address is not verified and which has no password, unless it is said', async () => {
+    const { data } = await put(newId(), { email: newAddress(), name: 'Ada' })
+    expect(data).toMatchObject({ email_verified: false, has_password: false, locale: null, created: true })
+  })
+
+  test.each([
+    ['no address', { name: 'Ada' }, 'REQUEST_001', 'email'],
+    ['no name', { email: 'ada@example.test' }, 'REQUEST_001', 'name'],
+    ['an address that is none', { email: 'ada@', name: 'Ada' }, 'EMAIL_001', 'email'],
+    ['null for an address', { email: null, name: 'Ada' }, 'REQUEST_001', 'email'],
+    ['null for a name', { email: 'ada@example.test', name: null }, 'REQUEST_001', 'name'],
+    ['a blank name', { email: 'ada@example.test', name: ' ' }, 'REQUEST_001', 'name'],
+    ['a name of two lines', { email: 'ada@example.test', name: 'A\nB' }, 'REQUEST_001', 'name'],
+    [
+      'text for a truth',
+      { email: 'ada@example.test', name: 'A', email_verified: 'yes' },
+      'REQUEST_001',
+      'email_verified',
+    ],
+    ['a locale that is none', { email: 'ada@example.test', name: 'A', locale: 'deutsch!' }, 'REQUEST_001', 'locale'],
+    ['a password of an unknown format', { password: { format: 'rot13', value: 'x' } }, 'REQUEST_001', 'password'],
+    ['a password without a value', { password: { format: 'argon2id' } }, 'REQUEST_001', 'password.value'],
+    ['a user_id that is none', { user_id: 'x' }, 'USER_001', ''],
+  ])('nothing from %s, and says what is wrong', async (_what, body, code, field) => {
+    const externalId = newId()
+    const answer = await put(externalId, body)
+    expect(answer.code).toBe(code)
+    expect(answer.details).toContain(field)
+    expect((await get(externalId)).code).toBe('USER_001')
+  })
+
+  test.each([
+    ['usr_abc', 'usr_'],
+    ['a\nb', 'control'],
+    ['a\0b', 'control'],
+    ['\u0085', 'control'],
+    ['é'.repeat(128), '255'],
+  ])('no account for an external id such as %j, which is unknown to every other call', async (externalId, sentence) => {
+    const refused = await put(externalId, { email: newAddress(), name: 'Ada' })
+    expect(refused.code).toBe('REQUEST_001')
+    expect(refused.details).toContain(sentence)
+    expect((await get(externalId)).code).toBe('USER_001')
+    expect((await byService('endUserSessions', externalId)).code).toBe('USER_001')
+    expect((await withdrawFor(externalId)).code).toBe('USER_001')
+  })
+
+  test('accounts for all external ids of 255 bytes, compared byte by byte', async () => {
+    const stem = unique()
+    const ids = [
+      `${stem}é`,
+      `${stem}e\u0301`,
+      `${stem}É`,
+      `${stem} `,
+      stem,
+      `~${stem}`,
+      `${stem}/..`,
+      `${stem}%41`,
+      stem + 'x'.repeat(243),
+    ]
+    const users = new Set<unknown>()
+    for (const externalId of ids) {
+      const { data } = await put(externalId, { email: newAddress(), name: 'Ada' })
+      expect((await get(externalId)).data).toMatchObject({ user_id: data.user_id, external_id: externalId })
+      users.add(data.user_id)
+    }
+    expect(users.size).toBe(ids.length)
+  })
+
+  test('exactly one account, however many calls for one external id arrive at once', async () => {
+    const [externalId, addresses] = [newId(), [newAddress(), newAddress()]]
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => put(externalId, { email: addresses[n % 2], name: 'Ada' })),
+    )
+    expect(answers.filter(({ status }) => status >= 500)).toEqual([])
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
+    expect(await ctx.db.user.count({ where: { externalId } })).toBe(1)
+    expect(new Set(answers.map(({ data }) => data.user_id)).size).toBe(1)
+  })
+
+  test('exactly one account, however many external ids want one address at once', async () => {
+    const email = newAddress()
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => put(newId(), { email: n % 2 ? email : email.toUpperCase(), name: 'Ada' })),
+    )
+    expect(tally(answers.map(({ status, code }) => `${status} ${code}`))).toEqual({
+      '201 accepted': 1,
+      '409 EMAIL_002': 29,
+    })
+  })
+})
+
+describe('PUT updates', () => {
+  test('only what is given; null clears the locale, and other nulls are refused', async () => {
+    const person = await givenPerson({ locale: 'de' })
+    expect((await put(person.externalId, { name: 'Grace' })).data).toMatchObject({ name: 'Grace', locale: 'de' })
+    expect((await put(person.externalId, { locale: 'ja' })).data).toMatchObject({ name: 'Grace', locale: 'ja' })
+    expect((await put(person.externalId, { locale: null })).data).toMatchObject({ name: 'Grace', locale: null })
+    for (const member of ['email', 'email_verified', 'name', 'password', 'user_id', 'recreate']) {
+      const { code, details } = await put(person.externalId, { [member]: null })
+      expect([member, code, details.includes(member)]).toEqual([member, 'REQUEST_001', true])
+    }
+    const before = await stateOf(person.userId)
+    expect((await put(person.externalId, {})).status).toBe(200)
+    expect(await stateOf(person.userId)).toEqual(before)
+  })
+
+  test('an unverified address to a verified one, and never back', async () => {
+    const [externalId, email] = [newId(), newAddress()]
+    await put(externalId, { email, name: 'Ada' })
+    expect((await put(externalId, { email_verified: false })).data).toMatchObject({ email_verified: false })
+    expect((await put(externalId, { email_verified: true })).data).toMatchObject({ email_verified: true })
+    const refused = await put(externalId, { email_verified: false })
+    expect([refused.code, refused.details.includes('email_verified')]).toEqual(['REQUEST_001', true])
+    expect((await put(externalId, { email: newAddress(), email_verified: false })).code).toBe('REQUEST_001')
+    expect((await get(externalId)).data).toMatchObject({ email, email_verified: true })
+  })
+
+  test('another address as a verified change: change row, sessions end, pending change cancelled, both addresses told', async () => {
+    const person = await givenPerson({ password: { format: 'argon2id', value: HASH } })
+    const caller = await callerOf(person)
+    await ctx.db.user.update({
+      where: { id: person.userId },
+      data: { passwordHash: await ctx.passwords.hash('correct horse') },
+    })
+    const pending = await givenChange(ctx, { ...caller, password: 'correct horse' })
+    ctx.mailbox.length = 0
+    const newEmail = newAddress()
+    const { status, data } = await put(person.externalId, { email: newEmail })
+    expect([status, data.email, data.email_verified, data.created]).toEqual([200, newEmail, true, false])
+    expect(data.pending_change).toMatchObject({ has_pending: false })
+    await ctx.settle()
+    expect(ctx.mailbox.map(({ to, message }) => [to, message.template]).sort()).toEqual(
+      [
+        [person.email, 'email-changed'],
+        [newEmail, 'email-changed'],
+      ].sort(),
+    )
+    const changes = await ctx.db.emailChangeRequest.findMany({ where: { userId: person.userId } })
+    expect(changes.find(({ id }) => id === pending.id)?.status).toBe('cancelled')
+    expect(changes.find(({ id }) => id !== pending.id)).toMatchObject({
+      status: 'verified',
+      oldEmail: person.email,
+      newEmail,
+      closedAt: ctx.clock.now(),
+    })
+    const session = await ctx.db.session.findUniqueOrThrow({ where: { id: caller.sessionId } })
+    expect(session.revokedAt).toEqual(ctx.clock.now())
+    expect((await call(caller, 'getEmailStatus')).data).toMatchObject({ current_email: newEmail })
+    expect((await verify(caller, pending.id, pending.code)).code).toBe('EMAIL_006')
+    expect((await stateOf(person.userId)).audits).toContain('email.changed')
+    expect(await ctx.db.notice.count({ where: { userId: person.userId, kind: 'email_changed', sentAt: null } })).toBe(0)
+    const again = await put(person.externalId, { email: newEmail })
+    expect([again.status, (await stateOf(person.userId)).changes]).toEqual([200, 2])
+  })
+
+  test('messages about another address that the mail server defers are sent later', async () => {
+    const person = await givenPerson()
+    ctx.mailServer.accepts = false
+    await put(person.externalId, { email: newAddress() })
+    await ctx.settle()
+    ctx.mailServer.accepts = true
+    ctx.clock.advance(hour)
+    await runDueWork(ctx)
+    expect(ctx.mailbox.filter(({ to }) => to === person.email)).toHaveLength(1)
+  })
+
+  test('letter case alone as typed: no change, nobody is told, nobody is signed out', async () => {
+    const person = await givenPerson()
+    const caller = await callerOf(person)
+    ctx.mailbox.length = 0
+    const typed = person.email.toUpperCase()
+    expect((await put(person.externalId, { email: typed })).data).toMatchObject({ email: typed, email_verified: true })
+    await ctx.settle()
+    expect(ctx.mailbox).toEqual([])
+    expect((await stateOf(person.userId)).changes).toBe(0)
+    expect((await ctx.db.session.findUniqueOrThrow({ where: { id: caller.sessionId } })).revokedAt).toBeNull()
+  })
+
+  test('no address that another account holds, and keeps everything as it was', async () => {
+    const [person, other] = [await givenPerson(), await givenPerson()]
+    const before = await stateOf(person.userId)
+    const refused = await put(person.externalId, { email: other.email.toUpperCase(), name: 'Eve' })
+    expect([refused.status, refused.code]).toEqual([409, 'EMAIL_002'])
+    expect(await stateOf(person.userId)).toEqual(before)
+  })
+
+  test('no password: the one that the account has stays', async () => {
+    const person = await givenPerson()
+    const password = { format: 'argon2id', value: HASH }
+    expect((await put(person.externalId, { password })).data).toMatchObject({ has_password: false })
+  })
+
+  test('two accounts that want each other’s address at once end without a deadlock', async () => {
+    for (let round = 0; round < 5; round++) {
+      const [one, two] = [await givenPerson(), await givenPerson()]
+      const answers = await Promise.all([
+        put(one.externalId, { email: two.email }),
+        put(two.externalId, { email: one.email }),
+      ])
+      expect(answers.filter(({ status }) => status >= 500)).toEqual([])
+    }
+  })
+
+  test('an account of before gets an external id by its user_id, once', async () => {
+    const old = await givenCaller(ctx)
+    const externalId = newId()
+    const attached = await put(externalId, { user_id: old.userId })
+    expect([attached.status, attached.data]).toMatchObject([200, { user_id: old.userId, external_id: externalId }])
+    expect((await get(externalId)).data).toMatchObject({ user_id: old.userId, email: old.email, has_password: true })
+    expect((await put(externalId, { user_id: old.userId })).status).toBe(200)
+    expect((await put(newId(), { user_id: old.userId })).code).toBe('REQUEST_001')
+    const other = await givenCaller(ctx)
+    expect((await put(externalId, { user_id: other.userId })).code).toBe('REQUEST_001')
+    expect((await put(newId(), { user_id: `usr_${'A'.repeat(22)}` })).code).toBe('USER_001')
+    expect((await get(externalId)).data).toMatchObject({ user_id: old.userId })
+  })
+})
+
+describe('looking up', () => {
+  test('an unknown id or address is USER_001, an address that is none EMAIL_001, and none at all REQUEST_001', async () => {
+    expect((await get(newId())).status).toBe(404)
+    expect((await find(newAddress())).code).toBe('USER_001')
+    expect((await find('x@')).code).toBe('EMAIL_001')
+    for (const query of ['', '?email', '?email=a@b.test&email=a@b.test', '?mail=a@b.test']) {
+      const { code } = await call(service, 'findUser', { query })
+      expect([query, code]).toEqual([query, query === '?email' ? 'EMAIL_001' : 'REQUEST_001'])
+    }
+  })
+
+  test('shows the pending change as the person sees it', async () => {
+    const caller = await givenCaller(ctx)
+    const externalId = newId()
+    await put(externalId, { user_id: caller.userId })
+    await givenChange(ctx, caller)
+    const { data } = await call(caller, 'getEmailStatus')
+    expect((await get(externalId)).data.pending_change).toEqual(data.pending_change)
+  })
+})
+
+describe('a withdrawal on behalf', () => {
+  test('answers as the person would be answered, tells them, and keeps who asked in the audit', async () => {
+    const person = await givenPerson()
+    const caller = await callerOf(person)
+    ctx.mailbox.length = 0
+    const { status, data, headers } = await withdrawFor(person.externalId, { requested_by: 'Ticket «4711»' })
+    expect(status).toBe(202)
+    expect(data).toMatchObject({ user_id: person.userId, status: 'processing', data_retention_period: 30 })
+    expect(headers.get('Location')).toBe(`/api/v1/users/${person.userId}/withdrawal/${data.withdrawal_id}`)
+    await ctx.settle()
+    expect(ctx.mailbox.map(({ to, message }) => [to, message.template])).toEqual([
+      [person.email, 'account-withdrawal-started'],
+    ])
+    const audit = await ctx.db.auditEvent.findFirstOrThrow({
+      where: { userId: person.userId, action: 'account.withdrawn' },
+    })
+    expect(audit).toMatchObject({ actor: 'service', actorId: service.id, requestedBy: 'Ticket «4711»' })
+    expect((await call(caller, 'getEmailStatus')).code).toBe('AUTH_001')
+    const ids = { withdrawalId: String(data.withdrawal_id) }
+    const progress = await call(caller, 'getWithdrawalStatus', { ids, token: String(data.status_token) })
+    expect(progress.code).toBe('accepted')
+    // It was the service that made the call, not this token.
+    expect((await call(caller, 'getWithdrawalStatus', { ids })).code).toBe('AUTH_001')
+  })
+
+  test('is refused where the person would be: pending transactions, a wrong confirmation, twice', async () => {
+    const person = await givenPerson()
+    await addTransaction(ctx, { userId: person.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
+    expect((await withdrawFor(person.externalId)).code).toBe('WITHDRAWAL_003')
+    expect((await withdrawFor(person.externalId, { confirmation: 'yes' })).code).toBe('WITHDRAWAL_001')
+    expect((await withdrawFor(person.externalId, { reason: 'other' })).code).toBe('REQUEST_001')
+    const [other, unknown] = [await givenPerson(), newId()]
+    expect((await withdrawFor(unknown)).code).toBe('USER_001')
+    const answers = await Promise.all(Array.from({ length: 10 }, () => withdrawFor(other.externalId)))
+    expect(tally(answers.map(({ code }) => code))).toEqual({ accepted: 1, WITHDRAWAL_002: 9 })
+  })
+
+  test.each([undefined, null, 7, '', 'x'.repeat(65), 'a\nb', 'a\u2028b', ['x']])(
+    'does not begin where requested_by is %j',
+    async (requested_by) => {
+      const person = await givenPerson()
+      const { code, details } = await withdrawFor(person.externalId, { requested_by })
+      expect([code, details.includes('requested_by')]).toEqual(['REQUEST_001', true])
+    },
+  )
+
+  test('the same Idempotency-Key gets the first answer again', async () => {
+    const person = await givenPerson()
+    const asking = {
+      ids: { externalId: encodeURIComponent(person.externalId) },
+      body: { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'x' },
+      headers: { 'Idempotency-Key': 'one' },
+    }
+    const first = await call(service, 'withdrawUser', asking)
+    const again = await call(service, 'withdrawUser', asking)
+    expect([again.status, again.text]).toEqual([202, first.text])
+    expect(again.headers.get('Location')).toBe(first.headers.get('Location'))
+  })
+})
+
+describe('after a withdrawal', () => {
+  test('the account is found by its external id until user_profile has run, and then nowhere', async () => {
+    const person = await givenPerson()
+    const { data } = await withdrawFor(person.externalId)
+    expect((await get(person.externalId)).data).toMatchObject({
+      user_id: person.userId,
+      withdrawal_id: data.withdrawal_id,
+    })
+    expect((await find(person.email)).code).toBe('USER_001')
+    ctx.clock.advance(6 * minute)
+    await runDueWork(ctx)
+    expect((await get(person.externalId)).code).toBe('USER_001')
+    expect((await withdrawFor(person.externalId)).code).toBe('USER_001')
+    expect(await tablesWith(ctx, person.externalId)).toEqual([])
+  })
+
+  test.each([
+    ['at once', 0],
+    ['once the account is erased', 6 * minute],
+    ['a day before the purge', 29 * day],
+  ])('its external id makes no new account unasked: %s', async (_when, waitMs) => {
+    const person = await givenPerson()
+    await withdrawFor(person.externalId)
+    ctx.clock.advance(waitMs)
+    await runDueWork(ctx)
+    const body = { email: person.email, name: 'Ada' }
+    const refused = await put(person.externalId, body)
+    expect([refused.status, refused.code]).toEqual([409, 'USER_002'])
+    expect((await put(person.externalId, { ...body, recreate: false })).code).toBe('USER_002')
+    const made = await put(person.externalId, { ...body, recreate: true })
+    expect([made.status, made.data.user_id === person.userId]).toEqual([201, false])
+    expect((await put(person.externalId, body)).status).toBe(200)
+    expect((await get(person.externalId)).data).toMatchObject({ user_id: made.data.user_id, withdrawal_id: null })
+  })
+
+  test('its external id is forgotten when the retention ends', async () => {
+    const person = await givenPerson()
+    const { data } = await withdrawFor(person.externalId)
+    for (const ms of [6 * minute, 2 * hour, 2 * day, 29 * day]) {
+      ctx.clock.advance(ms)
+      await runDueWork(ctx)
+    }
+    expect(await ctx.db.endedExternalId.count({ where: { withdrawalId: String(data.withdrawal_id) } })).toBe(0)
+    expect((await put(person.externalId, { email: person.email, name: 'Ada' })).status).toBe(201)
+  })
+
+  test('a PUT that waited for the withdrawal does not bring the person back', async () => {
+    const person = await givenPerson()
+    const answers = await Promise.all([
+      withdrawFor(person.externalId),
+      ...Array.from({ length: 10 }, (_, n) => put(person.externalId, { email: person.email, name: `Ada ${n}` })),
+    ])
+    expect(answers.filter(({ status }) => status >= 500)).toEqual([])
+    const outcomes = new Set(answers.slice(1).map(({ status, code }) => `${status} ${code}`))
+    expect([...outcomes].filter((outcome) => !['200 accepted', '409 USER_002'].includes(outcome))).toEqual([])
+    expect(await ctx.db.user.count({ where: { externalId: person.externalId, withdrawnAt: null } })).toBe(0)
+  })
+
+  test('a restored backup that brings the person back is replayed, and the external id is ended again', async () => {
+    const person = await givenPerson()
+    const { data } = await withdrawFor(person.externalId)
+    await ctx.settle()
+    const [entry] = (await ctx.ledger.read()).filter(({ withdrawalId }) => withdrawalId === data.withdrawal_id)
+    await ctx.db.outboxEvent.deleteMany({})
+    await ctx.db.withdrawal.delete({ where: { id: String(data.withdrawal_id) } })
+    await ctx.db.endedExternalId.deleteMany({ where: { userId: person.userId } })
+    await ctx.db.user.update({
+      where: { id: person.userId },
+      data: { withdrawnAt: null, emailKey: person.email },
+    })
+    ctx.ledger.read = async () => [entry as LedgerEntry]
+    await replayErasureLedger(ctx)
+    expect((await put(person.externalId, { email: newAddress(), name: 'Ada' })).code).toBe('USER_002')
+  })
+})
+
+describe('ending all sessions', () => {
+  test('ends every session and access token and cancels the pending change; the next sign-in and token work', async () => {
+    const caller = await givenCaller(ctx)
+    const externalId = newId()
+    await put(externalId, { user_id: caller.userId })
+    const second = await givenSession(ctx, caller.userId)
+    const pending = await givenChange(ctx, caller)
+    const { status, data } = await byService('endUserSessions', externalId)
+    expect([status, data]).toEqual([200, { user_id: caller.userId, sessions_ended: 2, tokens_ended: 1 }])
+    const tokens = [caller.token, ...[caller.sessionId, second].map((id) => createSessionToken(ctx, id).token)]
+    for (const token of tokens) expect((await call(caller, 'getEmailStatus', { token })).code).toBe('AUTH_001')
+    const { token } = await givenToken(ctx, caller.userId)
+    expect((await call(caller, 'getEmailStatus', { token })).data.pending_change).toMatchObject({ has_pending: false })
+    expect((await verify({ ...caller, token }, pending.id, pending.code)).code).toBe('EMAIL_006')
+    expect((await byService('endUserSessions', externalId)).data).toMatchObject({ sessions_ended: 0, tokens_ended: 1 })
+    expect((await byService('endUserSessions', newId())).code).toBe('USER_001')
+  })
+})
+
+describe('outside tokens and external ids in paths', () => {
+  interface Vouched {
+    subject: string
+    issuedAt?: Date | null
+  }
+  const outside = (subjectIs: 'user_id' | 'external_id', tokens: Record<string, Vouched>) => {
+    ctx.outsideIssuer = {
+      subjectIs,
+      verify: async (token) => {
+        const vouched = tokens[token]
+        if (!vouched) return null
+        const expiresAt = new Date(ctx.clock.now().getTime() + day)
+        const issuedAt = vouched.issuedAt === undefined ? ctx.clock.now() : vouched.issuedAt
+        const scopes: GrantableScope[] = ['email:manage', 'account:manage']
+        return { subject: vouched.subject, scopes, expiresAt, issuedAt, authenticatedAt: null, acr: null }
+      },
+    }
+  }
+  const status = (userId: string, token: string): Promise<Answer> =>
+    call({ userId, token }, 'getEmailStatus', { ids: { userId } })
+
+  test('with AUTH_SUBJECT=external_id the subject is the external id and nothing else', async () => {
+    const [person, other] = [await givenPerson(), await givenPerson()]
+    outside('external_id', {
+      'a.b.ext': { subject: person.externalId },
+      'a.b.usr': { subject: person.userId },
+      'a.b.unknown': { subject: newId() },
+    })
+    expect((await status(person.userId, 'a.b.ext')).data).toMatchObject({ current_email: person.email })
+    expect((await status(encodeURIComponent(`~${person.externalId}`), 'a.b.ext')).code).toBe('accepted')
+    expect((await status(other.userId, 'a.b.ext')).code).toBe('AUTH_002')
+    expect((await status(person.userId, 'a.b.usr')).code).toBe('AUTH_001')
+    expect((await status(person.userId, 'a.b.unknown')).code).toBe('AUTH_001')
+  })
+
+  test('without it the subject is our id and nothing else', async () => {
+    const person = await givenPerson()
+    outside('user_id', { 'a.b.ext': { subject: person.externalId }, 'a.b.usr': { subject: person.userId } })
+    expect((await status(person.userId, 'a.b.usr')).code).toBe('accepted')
+    expect((await status(encodeURIComponent(`~${person.externalId}`), 'a.b.usr')).code).toBe('accepted')
+    expect((await status(person.userId, 'a.b.ext')).code).toBe('AUTH_001')
+  })
+
+  test('a caller found by external id costs the same one statement', async () => {
+    const person = await givenPerson()
+    outside('external_id', { 'a.b.ext': { subject: person.externalId } })
+    const { sql } = ctx
+    const names: string[] = []
+    ctx.sql = (statement, values) => {
+      names.push(statement.name)
+      return sql(statement, values)
+    }
+    await status(encodeURIComponent(`~${person.externalId}`), 'a.b.ext')
+    expect(names).toHaveLength(1)
+  })
+
+  test('~ and an external id stand for the user in every path, and others’ and unknown ids are refused alike', async () => {
+    const [person, other] = [await givenPerson(), await givenPerson()]
+    const caller = await callerOf(person)
+    const own = encodeURIComponent(`~${person.externalId}`)
+    expect((await status(own, caller.token)).data).toMatchObject({ current_email: person.email })
+    const foreign = [
+      other.externalId,
+      newId(),
+      '',
+      person.userId,
+      `${person.externalId} `,
+      person.externalId.toUpperCase(),
+    ]
+    const texts = new Set<string>()
+    for (const externalId of foreign) {
+      const { code, text } = await status(encodeURIComponent(`~${externalId}`), caller.token)
+      expect([externalId, code]).toEqual([externalId, 'AUTH_002'])
+      texts.add(text)
+    }
+    // Without the mark it is no external id.
+    expect((await status(encodeURIComponent(person.externalId), caller.token)).code).toBe('AUTH_002')
+    texts.add((await status(other.userId, caller.token)).text)
+    expect(texts.size).toBe(1)
+    const nobody = await givenCaller(ctx)
+    expect((await status('~null', nobody.token)).code).toBe('AUTH_002')
+    expect((await status('~', nobody.token)).code).toBe('AUTH_002')
+  })
+
+  test('a withdrawal under ~ leads to its progress, which the path with the external id reads until the purge', async () => {
+    const person = await givenPerson()
+    const caller = await callerOf(person)
+    const own = encodeURIComponent(`~${person.externalId}`)
+    const { data, headers } = await withdraw({ ...caller, userId: own })
+    expect(headers.get('Location')).toBe(`/api/v1/users/${person.userId}/withdrawal/${data.withdrawal_id}`)
+    const ids = { withdrawalId: String(data.withdrawal_id) }
+    ctx.clock.advance(6 * minute)
+    await runDueWork(ctx)
+    for (const token of [caller.token, String(data.status_token)]) {
+      expect((await call({ userId: own, token }, 'getWithdrawalStatus', { ids })).code).toBe('accepted')
+      expect((await call({ userId: person.userId, token }, 'getWithdrawalStatus', { ids })).code).toBe('accepted')
+      expect((await call({ userId: '~other', token }, 'getWithdrawalStatus', { ids })).code).toBe('AUTH_001')
+    }
+    expect((await withdraw({ ...caller, userId: own })).code).toBe('WITHDRAWAL_002')
+  })
+
+  test('outside tokens of external ids end with the account, and are told so', async () => {
+    const person = await givenPerson()
+    outside('external_id', { 'a.b.one': { subject: person.externalId }, 'a.b.two': { subject: person.externalId } })
+    const by = (token: string) => ({ ...person, token, password: '', sessionId: '' })
+    const { data } = await withdraw(by('a.b.one'))
+    const ids = { withdrawalId: String(data.withdrawal_id) }
+    expect((await call(by('a.b.one'), 'getWithdrawalStatus', { ids })).code).toBe('accepted')
+    expect((await withdraw(by('a.b.two'))).code).toBe('WITHDRAWAL_002')
+    expect((await call(by('a.b.two'), 'getWithdrawalStatus', { ids })).code).toBe('AUTH_001')
+    const other = await givenPerson()
+    expect((await withdraw({ ...by('a.b.two'), userId: other.userId })).code).toBe('AUTH_001')
+  })
+
+  test.each(['user_id', 'external_id'] as const)(
+    'tokens issued before all sessions were ended are refused from then on (subject is the %s)',
+    async (subjectIs) => {
+      const person = await givenPerson()
+      const subject = subjectIs === 'user_id' ? person.userId : person.externalId
+      const tokens: Record<string, Vouched> = {
+        'a.b.old': { subject, issuedAt: ctx.clock.now() },
+        'a.b.silent': { subject, issuedAt: null },
+        'a.b.odd': { subject, issuedAt: new Date(Number.NaN) },
+      }
+      outside(subjectIs, tokens)
+      for (const token of Object.keys(tokens)) expect((await status(person.userId, token)).code).toBe('accepted')
+      ctx.clock.advance(1000)
+      await byService('endUserSessions', person.externalId)
+      tokens['a.b.same'] = { subject, issuedAt: ctx.clock.now() }
+      for (const token of ['a.b.old', 'a.b.silent', 'a.b.odd']) {
+        expect([token, (await status(person.userId, token)).code]).toEqual([token, 'AUTH_001'])
+      }
+      expect((await status(person.userId, 'a.b.same')).code).toBe('accepted')
+    },
+  )
+
+  test('a change that an outside token began is not opened once all access was ended meanwhile', async () => {
+    const person = await givenPerson()
+    const passwordHash = await ctx.passwords.hash('correct horse')
+    await ctx.db.user.update({ where: { id: person.userId }, data: { passwordHash } })
+    outside('user_id', { 'a.b.old': { subject: person.userId, issuedAt: ctx.clock.now() } })
+    ctx.clock.advance(1000)
+    const { send } = ctx.mail
+    ctx.mail.send = async (mail) => {
+      ctx.mail.send = send
+      await byService('endUserSessions', person.externalId)
+      return send(mail)
+    }
+    const caller = { ...person, password: 'correct horse', sessionId: '', token: 'a.b.old' }
+    expect((await change(caller, newAddress())).code).toBe('AUTH_001')
+    expect((await stateOf(person.userId)).changes).toBe(0)
+  })
+})

@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto'
+import pino from 'pino'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { createSessionToken } from '@/domain/access/authenticate'
+import { processState } from '@/server/process-state'
+import { call, change, givenToken, withdraw } from '@/testing/api'
+import { givenUser, type TestContext, testContext } from '@/testing/domain'
+import { givenProvider } from '@/testing/identity-provider'
+import { installContext } from '@/testing/process'
+
+processState.log = pino({ level: 'silent' })
+const minute = 60_000
+const CHALLENGE = 'Bearer error="insufficient_user_authentication", max_age=600'
+const FRESH = 'fresh_sign_in'
+
+let ctx: TestContext
+beforeEach(async () => {
+  ctx = await testContext()
+  installContext(ctx)
+  onTestFinished(() => ctx.settle())
+})
+
+/** Someone with an external id, with or without a password, and with one token of each kind. */
+async function givenPerson({ hasPassword = false } = {}) {
+  const user = await givenUser(ctx)
+  const externalId = randomBytes(6).toString('hex')
+  const data = hasPassword ? { externalId } : { externalId, passwordHash: null }
+  await ctx.db.user.update({ where: { id: user.userId }, data })
+  const { token } = await givenToken(ctx, user.userId)
+  return { ...user, token, session: createSessionToken(ctx, user.sessionId).token }
+}
+type Person = Awaited<ReturnType<typeof givenPerson>>
+
+const OUTSIDE = 'an.outside.token'
+
+/** An outside issuer that vouches for this person, and says this of their sign-in. */
+function givenOutsideToken({ userId }: Person, said: { auth_time?: Date; acr?: string } = {}) {
+  ctx.outsideIssuer = {
+    subjectIs: 'user_id',
+    verify: async () => ({
+      subject: userId,
+      issuedAt: ctx.clock.now(),
+      scopes: ['email:manage', 'account:manage'],
+      expiresAt: new Date(ctx.clock.now().getTime() + 60 * minute),
+      authenticatedAt: said.auth_time ?? null,
+      acr: said.acr ?? null,
+    }),
+  }
+}
+
+const newAddress = () => `new-${randomBytes(6).toString('hex')}@example.test`
+const changeBy = (person: Person, token: string, body: object) =>
+  call(person, 'changeEmail', { token, body: { new_email: newAddress(), ...body } })
+const outcome = async (answer: ReturnType<typeof call>) => {
+  const { status, code, headers } = await answer
+  return [status, code, headers.get('WWW-Authenticate')]
+}
+const ago = (ms: number) => new Date(ctx.clock.now().getTime() - ms)
+
+test('a person without a password changes the address with a fresh sign-in of the session', async () => {
+  const person = await givenPerson()
+  ctx.clock.advance(10 * minute)
+  const token = () => createSessionToken(ctx, person.sessionId).token
+  expect((await changeBy(person, token(), { reauthentication: FRESH })).code).toBe('accepted')
+  ctx.clock.advance(1)
+  expect(await outcome(changeBy(person, token(), { reauthentication: FRESH }))).toEqual([401, 'REAUTH_001', CHALLENGE])
+})
+
+test('a session whose sign-in nobody dated is never fresh', async () => {
+  const person = await givenPerson()
+  await ctx.db.session.update({ where: { id: person.sessionId }, data: { authenticatedAt: null } })
+  const body = { reauthentication: FRESH }
+  expect(await outcome(changeBy(person, person.session, body))).toEqual([401, 'REAUTH_001', CHALLENGE])
+  expect(await outcome(withdraw(person, { token: person.session }))).toEqual([401, 'REAUTH_001', CHALLENGE])
+  const asking = { token: person.session }
+  expect(await outcome(call(person, 'createAccessToken', asking))).toEqual([401, 'REAUTH_001', CHALLENGE])
+})
+
+test('an access token shows nobody’s presence for a change, and withdraws as before', async () => {
+  const person = await givenPerson()
+  const asked = changeBy(person, person.token, { reauthentication: FRESH })
+  expect(await outcome(asked)).toEqual([401, 'REAUTH_001', CHALLENGE])
+  expect((await withdraw(person)).code).toBe('accepted')
+})
+
+test('fresh_sign_in is refused for an account that has a password, alone and beside the right password', async () => {
+  const person = await givenPerson({ hasPassword: true })
+  for (const token of [person.session, person.token]) {
+    for (const body of [{}, { current_password: person.password }]) {
+      expect((await changeBy(person, token, { ...body, reauthentication: FRESH })).code).toBe('EMAIL_007')
+    }
+  }
+  expect(await ctx.db.emailChangeRequest.count({ where: { userId: person.userId } })).toBe(0)
+})
+
+test('an account without a password is refused with any password, with both proofs, and with neither', async () => {
+  const person = await givenPerson()
+  for (const current_password of [person.password, 'x', 'null', 'undefined']) {
+    expect((await changeBy(person, person.session, { current_password })).code).toBe('EMAIL_007')
+  }
+  const both = { current_password: 'x', reauthentication: FRESH }
+  expect((await changeBy(person, person.session, both)).code).toBe('EMAIL_007')
+  const neither = await call(person, 'changeEmail', { body: { new_email: newAddress() } })
+  expect([neither.code, neither.details]).toEqual(['REQUEST_001', 'current_password must be a string.'])
+  for (const reauthentication of [null, true, '', 'FRESH_SIGN_IN', 'fresh_sign_in ', ['fresh_sign_in']]) {
+    expect((await changeBy(person, person.session, { reauthentication })).code).toBe('REQUEST_001')
+  }
+  const nothing = await changeBy(person, person.session, { current_password: null, reauthentication: FRESH })
+  expect(nothing.code).toBe('REQUEST_001')
+})
+
+test('a sign-in that is too old spends no try of the password and no place of a change', async () => {
+  const person = await givenPerson()
+  for (let n = 0; n < 10; n++) {
+    expect((await changeBy(person, person.token, { reauthentication: FRESH })).code).toBe('REAUTH_001')
+  }
+  expect((await changeBy(person, person.session, { reauthentication: FRESH })).code).toBe('accepted')
+})
+
+test('a taken address is told to nobody whose sign-in is too old', async () => {
+  const [person, holder] = [await givenPerson(), await givenPerson()]
+  const body = { new_email: holder.email, reauthentication: FRESH }
+  expect((await call(person, 'changeEmail', { token: person.token, body })).code).toBe('REAUTH_001')
+  expect((await call(person, 'changeEmail', { token: person.session, body })).code).toBe('EMAIL_002')
+})
+
+test('an outside token shows freshness by auth_time, ten minutes for a change', async () => {
+  const person = await givenPerson()
+  const body = { reauthentication: FRESH }
+  const stale = [{}, { auth_time: ago(10 * minute + 1) }, { auth_time: ago(-minute - 1) }]
+  for (const said of stale) {
+    givenOutsideToken(person, said)
+    expect(await outcome(changeBy(person, OUTSIDE, body))).toEqual([401, 'REAUTH_001', CHALLENGE])
+  }
+  givenOutsideToken(person, { auth_time: ago(10 * minute) })
+  expect((await changeBy(person, OUTSIDE, body)).code).toBe('accepted')
+})
+
+test('an outside token withdraws whatever its auth_time, until AUTH_MAX_AGE asks for one', async () => {
+  const [free, person] = [await givenPerson({ hasPassword: true }), await givenPerson({ hasPassword: true })]
+  givenOutsideToken(free)
+  expect((await withdraw(free, { token: OUTSIDE })).code).toBe('accepted')
+  ctx.freshSignIn.maxOutsideAgeMs = 5 * minute
+  for (const said of [{}, { auth_time: ago(5 * minute + 1) }, { auth_time: ago(-minute - 1) }]) {
+    givenOutsideToken(person, said)
+    const challenge = 'Bearer error="insufficient_user_authentication", max_age=300'
+    expect(await outcome(withdraw(person, { token: OUTSIDE }))).toEqual([401, 'REAUTH_001', challenge])
+  }
+  // What the refusals have left: an access token still withdraws, and so does a fresh token.
+  givenOutsideToken(person, { auth_time: ago(5 * minute) })
+  expect((await withdraw(person, { token: 'another.outside.token' })).code).toBe('accepted')
+  expect((await withdraw(await givenPerson())).code).toBe('accepted')
+})
+
+test('the acr of an outside token is compared exactly, and the challenge names the required one', async () => {
+  const person = await givenPerson()
+  ctx.freshSignIn.requiredAcr = 'urn:acme:mfa'
+  const challenge = `${CHALLENGE}, acr_values="urn:acme:mfa"`
+  const auth_time = ctx.clock.now()
+  for (const acr of [undefined, 'URN:ACME:MFA', 'urn:acme:mfa ', 'urn:acme']) {
+    givenOutsideToken(person, { auth_time, ...(acr !== undefined && { acr }) })
+    const body = { reauthentication: FRESH }
+    expect(await outcome(changeBy(person, OUTSIDE, body))).toEqual([401, 'REAUTH_001', challenge])
+    expect(await outcome(withdraw(person, { token: OUTSIDE }))).toEqual([401, 'REAUTH_001', challenge])
+  }
+  givenOutsideToken(person, { auth_time, acr: 'urn:acme:mfa' })
+  expect((await changeBy(person, OUTSIDE, { reauthentication: FRESH })).code).toBe('accepted')
+})
+
+test('with an Idempotency-Key a refusal for an old sign-in is not kept: after a fresh one the same call passes', async () => {
+  const person = await givenPerson()
+  await ctx.db.session.update({ where: { id: person.sessionId }, data: { authenticatedAt: null } })
+  const asking = { token: person.session, headers: { 'Idempotency-Key': 'k1' } }
+  expect((await withdraw(person, asking)).code).toBe('REAUTH_001')
+  const authenticatedAt = ctx.clock.now()
+  await ctx.db.session.update({ where: { id: person.sessionId }, data: { authenticatedAt } })
+  expect((await withdraw(person, asking)).code).toBe('accepted')
+})
+
+test('nothing changes for a person with a password: the right one opens a change at any age of the sign-in', async () => {
+  const person = await givenPerson({ hasPassword: true })
+  ctx.clock.advance(60 * minute)
+  const token = createSessionToken(ctx, person.sessionId).token
+  expect((await change(person, newAddress(), { token })).code).toBe('accepted')
+})
+
+test('a page starts a re-authentication and its browser gets a cookie that no script can read', async () => {
+  const person = await givenPerson()
+  const provider = await givenProvider(ctx)
+  const body = { purpose: 'withdraw' }
+  const { code, data, headers } = await call(person, 'startReauthentication', { token: person.session, body })
+  expect([code, new URL(String(data.authorization_url)).origin]).toEqual(['accepted', provider.issuer])
+  expect(headers.get('Set-Cookie')).toMatch(
+    /^__Host-reauthentication=[\w-]{100,}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+  )
+  const verifier = new URL(String(data.authorization_url)).searchParams.get('nonce') as string
+  expect(headers.get('Set-Cookie')).not.toContain(verifier)
+})
+
+test('no other credential, scope, path or purpose starts a re-authentication', async () => {
+  const [person, stranger] = [await givenPerson(), await givenPerson()]
+  await givenProvider(ctx)
+  const start = async (asking: Parameters<typeof call>[2], whose = person) =>
+    (await call(whose, 'startReauthentication', { body: { purpose: 'token' }, ...asking })).code
+  expect(await start({ token: null })).toBe('AUTH_001')
+  expect(await start({ token: person.token })).toBe('AUTH_002')
+  givenOutsideToken(person, { auth_time: ctx.clock.now() })
+  expect(await start({ token: OUTSIDE })).toBe('AUTH_002')
+  expect(await start({ token: person.session, scope: 'email:manage' })).toBe('AUTH_002')
+  expect(await start({ token: person.session }, stranger)).toBe('AUTH_002')
+  for (const purpose of [undefined, null, '', 'export', 'Withdraw', ['withdraw']]) {
+    expect(await start({ token: person.session, body: { purpose } })).toBe('REQUEST_001')
+  }
+  const userId = { in: [person.userId, stranger.userId] }
+  expect(await ctx.db.reauthRequest.count({ where: { userId } })).toBe(0)
+})

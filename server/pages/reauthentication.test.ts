@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto'
+import pino from 'pino'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { createSessionToken } from '@/domain/access/authenticate'
+import { processState } from '@/server/process-state'
+import { call } from '@/testing/api'
+import { givenUser, type TestContext, testContext } from '@/testing/domain'
+import { givenProvider, type TestProvider } from '@/testing/identity-provider'
+import { installContext } from '@/testing/process'
+import { getEnv } from '../env'
+import { finishHere, isReauthentication } from './reauthentication'
+import { sessionCookie, sessionOf } from './session-cookie'
+
+processState.log = pino({ level: 'silent' })
+const externalId = () => randomBytes(6).toString('hex')
+
+let ctx: TestContext
+let provider: TestProvider
+beforeEach(async () => {
+  ctx = await testContext()
+  ctx.appUrl = getEnv().appUrl
+  installContext(ctx)
+  provider = await givenProvider(ctx)
+  onTestFinished(() => ctx.settle())
+})
+
+/** A browser that someone without a password is signed in with, and that a page has sent to the provider. */
+async function givenBrowser(purpose: string) {
+  const user = await givenUser(ctx)
+  const subject = externalId()
+  await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: subject, passwordHash: null } })
+  const token = createSessionToken(ctx, user.sessionId).token
+  const started = await call(user, 'startReauthentication', { token, body: { purpose } })
+  const cookies = [started.headers.get('Set-Cookie'), await sessionCookie(user)].map((each) => each?.split(';')[0])
+  return { ...user, subject, url: String(started.data.authorization_url), cookies: cookies.join('; ') }
+}
+type Browser = Awaited<ReturnType<typeof givenBrowser>>
+
+const comeBack = (query: URLSearchParams, cookies: string) =>
+  finishHere(new Request(`${ctx.appUrl}/api/auth/callback/oidc?${query}`, { headers: { Cookie: cookies } }))
+const locationOf = (response: Response) => response.headers.get('Location')?.replace(ctx.appUrl, '')
+const answerFor = ({ url, subject }: Browser) => provider.answer(url, subject)
+
+test.each([
+  ['change', '/settings/email'],
+  ['withdraw', '/settings/withdraw'],
+  ['token', '/settings/access-tokens'],
+])(
+  'after a confirmation for %s the browser is back on %s with the cookie of the new session',
+  async (purpose, page) => {
+    const browser = await givenBrowser(purpose)
+    const response = await comeBack(answerFor(browser), browser.cookies)
+    expect([response.status, locationOf(response)]).toEqual([303, page])
+    const [session = '', cleared] = response.headers.getSetCookie()
+    const sessionId = await sessionOf(new Headers({ Cookie: session.split(';')[0] ?? '' }))
+    expect(await ctx.db.session.findMany({ where: { userId: browser.userId, revokedAt: null } })).toMatchObject([
+      { id: sessionId, authenticatedFor: purpose },
+    ])
+    expect(sessionId).not.toBe(browser.sessionId)
+    expect(session).toMatch(/HttpOnly; SameSite=Lax/)
+    expect(cleared).toMatch(/^reauthentication=; Path=\/; Max-Age=0;/)
+  },
+)
+
+test('what ends a confirmation leads back with a word for the page, and leaves the session cookie as it is', async () => {
+  const ends: [string, (browser: Browser) => [URLSearchParams, string]][] = [
+    ['failed', (browser) => [answerFor(browser), '']],
+    ['other', ({ url, cookies }) => [provider.answer(url, externalId()), cookies]],
+    ['unasked', ({ url, subject, cookies }) => [provider.answer(url, subject, ({ auth_time: _, ...c }) => c), cookies]],
+    [
+      'declined',
+      ({ url, cookies }) => [
+        new URLSearchParams({ error: 'access_denied', state: new URL(url).searchParams.get('state') ?? '' }),
+        cookies,
+      ],
+    ],
+  ]
+  for (const [word, end] of ends) {
+    const browser = await givenBrowser('token')
+    const response = await comeBack(...end(browser))
+    expect([response.status, locationOf(response)]).toEqual([303, `/settings/access-tokens?unconfirmed=${word}`])
+    expect(response.headers.getSetCookie()).toHaveLength(1)
+    expect(await ctx.db.session.count({ where: { id: browser.sessionId, revokedAt: null } })).toBe(1)
+  }
+})
+
+test('a provider that is away ends in a sentence, not in an error', async () => {
+  const browser = await givenBrowser('withdraw')
+  provider.fails = 503
+  const response = await comeBack(answerFor(browser), browser.cookies)
+  expect([response.status, locationOf(response)]).toEqual([303, '/settings/withdraw?unconfirmed=away'])
+})
+
+test('a database that is away ends in a sentence, not in an error', async () => {
+  const browser = await givenBrowser('withdraw')
+  installContext({ ...ctx, sql: () => Promise.reject(new Error('canary')) })
+  const response = await comeBack(answerFor(browser), browser.cookies)
+  expect([response.status, locationOf(response)]).toEqual([303, '/settings/email?unconfirmed=away'])
+})
+
+test('only states of a re-authentication are taken away from next-auth', () => {
+  const isOurs = (query: string) => isReauthentication(new Request(`http://localhost/api/auth/callback/oidc${query}`))
+  expect(isOurs('?code=x&state=rea_abc')).toBe(true)
+  expect(isOurs('?code=x&state=abc&state=rea_abc')).toBe(true)
+  for (const query of ['', '?state=', '?code=rea_', '?state=xrea_abc']) expect(isOurs(query)).toBe(false)
+})
+
+test('neither subject, code nor cookie reaches the log', async () => {
+  const lines: unknown[] = []
+  const log = { info: (line: unknown) => lines.push(line), warn: (line: unknown) => lines.push(line), error: vi.fn() }
+  const before = processState.log
+  processState.log = log as never
+  onTestFinished(() => {
+    processState.log = before as never
+  })
+  const browser = await givenBrowser('token')
+  const answer = answerFor(browser)
+  await comeBack(answer, browser.cookies)
+  await comeBack(answer, browser.cookies)
+  const text = JSON.stringify(lines)
+  expect(text).toContain('reauthenticated')
+  expect(text).toContain('reauthentication_refused')
+  const secrets = [browser.subject, answer.get('code'), answer.get('state'), browser.email]
+  expect(secrets.filter((secret) => text.includes(String(secret)))).toEqual([])
+})

@@ -1,0 +1,76 @@
+import type { Purpose } from '@/contract/access'
+import { finishReauthentication, type Outcome, REAUTHENTICATION_COOKIE } from '@/domain/access/reauthenticate'
+import { systemContext } from '../context'
+import { getEnv } from '../env'
+import { clientIpOf } from '../http/client-ip'
+import { readCookie, toSetCookie } from '../http/cookies'
+import { isDatabaseAway } from '../http/database-away'
+import { describeError, log } from '../watch/log'
+import { sessionCookie, sessionOf } from './session-cookie'
+
+const PAGES: Record<Purpose, string> = {
+  change: '/settings/email',
+  withdraw: '/settings/withdraw',
+  token: '/settings/access-tokens',
+}
+
+const stateOf = (request: Request) => new URL(request.url).searchParams.getAll('state')
+
+/** Whether the provider answers a re-authentication, and not a sign-in, whose states next-auth makes up. */
+export const isReauthentication = (request: Request): boolean =>
+  stateOf(request).some((state) => state.startsWith('rea_'))
+
+/** The browser is back from the provider: with a new session where all was right, else with the old one and a sentence. */
+export async function finishHere(request: Request): Promise<Response> {
+  const { appUrl } = getEnv()
+  const { headers } = request
+  const ctx = systemContext()
+  try {
+    const outcome = await finishReauthentication(ctx, {
+      answer: new URL(request.url).searchParams,
+      cookie: readCookie(appUrl, headers, REAUTHENTICATION_COOKIE),
+      sessionId: await sessionOf(headers),
+      userAgent: headers.get('User-Agent') ?? '',
+      ip: clientIpOf(headers),
+    })
+    tell(outcome)
+    return await lead(outcome)
+  } catch (error) {
+    log().error({ event: isDatabaseAway(error) ? 'database_away' : 'unexpected_error', ...describeError(error) })
+    return redirect(`${PAGES.change}?unconfirmed=away`)
+  }
+}
+
+function tell(outcome: Outcome) {
+  const { userId } = outcome
+  if ('refusal' in outcome) log().warn({ event: 'reauthentication_refused', reason: outcome.refusal, userId })
+  else log().info({ event: 'reauthenticated', purpose: outcome.purpose, userId })
+}
+
+async function lead(outcome: Outcome): Promise<Response> {
+  const page = PAGES[outcome.purpose ?? 'change']
+  if ('refusal' in outcome) return redirect(`${page}?unconfirmed=${FOR_PAGES[outcome.refusal] ?? 'failed'}`)
+  const { sessionId, userId } = outcome
+  return redirect(page, await sessionCookie({ sessionId, userId: userId ?? '' }))
+}
+
+/** What a person can do something about; the rest is one sentence. */
+const FOR_PAGES: Partial<Record<string, string>> = {
+  declined: 'declined',
+  provider_away: 'away',
+  other_person: 'other',
+  not_asked: 'unasked',
+  too_weak: 'weak',
+}
+
+function redirect(path: string, ...cookies: string[]): Response {
+  const { appUrl } = getEnv()
+  const response = new Response(null, {
+    status: 303,
+    headers: { Location: `${appUrl}${path}`, 'Cache-Control': 'no-store' },
+  })
+  for (const cookie of [...cookies, toSetCookie(appUrl, REAUTHENTICATION_COOKIE, '', 0)]) {
+    response.headers.append('Set-Cookie', cookie)
+  }
+  return response
+}

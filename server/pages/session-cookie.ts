@@ -1,0 +1,30 @@
+import { decode, encode, type JWT, type JWTDecodeParams } from 'next-auth/jwt'
+import { SESSION_LIFETIME_MS } from '@/domain/limits/durations'
+import { getEnv } from '../env'
+import { readCookie, toSetCookie } from '../http/cookies'
+
+export const SESSION_COOKIE = 'next-auth.session-token'
+export const SESSION_SECONDS = SESSION_LIFETIME_MS / 1000
+
+/** With a rotated secret older cookies stay good until they end. */
+export async function decodeCookie(params: Pick<JWTDecodeParams, 'token' | 'salt'>): Promise<JWT | null> {
+  for (const secret of getEnv().authSecrets) {
+    const token = await decode({ ...params, secret }).catch(() => null)
+    if (token) return token
+  }
+  return null
+}
+
+/** The session that this browser's cookie names. */
+export async function sessionOf(headers: Headers): Promise<string | undefined> {
+  const token = readCookie(getEnv().appUrl, headers, SESSION_COOKIE)
+  return token ? (await decodeCookie({ token }))?.sid : undefined
+}
+
+/** The cookie that next-auth itself would set for this session. */
+export async function sessionCookie({ userId, sessionId }: { userId: string; sessionId: string }): Promise<string> {
+  const { appUrl, authSecrets } = getEnv()
+  const token = { sub: userId, sid: sessionId }
+  const value = await encode({ token, secret: authSecrets[0] as string, maxAge: SESSION_SECONDS })
+  return toSetCookie(appUrl, SESSION_COOKIE, value, SESSION_SECONDS)
+}

@@ -1,0 +1,99 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { onTestFinished } from 'vitest'
+import { createIdentityProvider } from '@/server/adapters/identity-provider'
+import type { TestContext } from './domain'
+
+type Claims = Record<string, unknown>
+
+export interface TestProvider {
+  issuer: string
+  /** What the person brings back who was sent to `url`; `forge` changes the claims of the ID token, the clock is the context's. */
+  answer(url: string, subject: string, forge?: (claims: Claims) => Claims): URLSearchParams
+  /** Runs before each ID token is handed over. */
+  beforeToken: () => Promise<unknown>
+  /** What the token endpoint answers instead. */
+  fails: number | null
+  close(): Promise<void>
+}
+
+export const CLIENT = { clientId: 'accounts', clientSecret: 'a secret: with +signs', scopes: 'openid', name: 'Acme' }
+export const REDIRECT_URI = 'https://accounts.test/api/auth/callback/oidc'
+
+/** An identity provider that says what it is told to say, which no well-behaved one does. The contexts are its clients. */
+export async function givenProvider(...contexts: TestContext[]): Promise<TestProvider> {
+  const { publicKey, privateKey } = await generateKeyPair('ES256')
+  const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256' }
+  const codes = new Map<string, { claims: Claims; challenge: string }>()
+  const now = () => Math.floor((contexts[0] as TestContext).clock.now().getTime() / 1000)
+
+  const redeem = async (request: IncomingMessage): Promise<[number, unknown]> => {
+    await provider.beforeToken()
+    if (provider.fails) return [provider.fails, { error: 'temporarily_unavailable' }]
+    const form = new URLSearchParams(await text(request))
+    const basic = Buffer.from(request.headers.authorization?.replace('Basic ', '') ?? '', 'base64').toString()
+    const secret = new URLSearchParams(`secret=${basic.split(':')[1]}`).get('secret')
+    const issued = codes.get(form.get('code') ?? '')
+    codes.delete(form.get('code') ?? '')
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url')
+    const isGood = secret === CLIENT.clientSecret && form.get('redirect_uri') === REDIRECT_URI
+    if (!isGood || issued?.challenge !== challenge) return [400, { error: 'invalid_grant' }]
+    const id_token = await new SignJWT(issued.claims).setProtectedHeader({ alg: 'ES256', kid: 'k1' }).sign(privateKey)
+    return [200, { access_token: 'unused', token_type: 'Bearer', id_token }]
+  }
+
+  const server = createServer(async (request, response) => {
+    const [status, body] =
+      request.url === '/token'
+        ? await redeem(request)
+        : request.url === '/jwks'
+          ? [200, { keys: [jwk] }]
+          : [
+              200,
+              {
+                issuer: provider.issuer,
+                authorization_endpoint: `${provider.issuer}/authorize`,
+                token_endpoint: `${provider.issuer}/token`,
+                jwks_uri: `${provider.issuer}/jwks`,
+              },
+            ]
+    response.writeHead(status as number, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  onTestFinished(close)
+  const provider: TestProvider = {
+    issuer: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answer(url, subject, forge = (claims) => claims) {
+      const asked = new URL(url).searchParams
+      const code = randomBytes(16).toString('base64url')
+      const claims = forge({
+        iss: provider.issuer,
+        aud: asked.get('client_id'),
+        sub: subject,
+        nonce: asked.get('nonce'),
+        iat: now(),
+        exp: now() + 300,
+        auth_time: now(),
+      })
+      codes.set(code, { claims, challenge: asked.get('code_challenge') ?? '' })
+      return new URLSearchParams({ code, state: asked.get('state') ?? '' })
+    },
+    beforeToken: async () => {},
+    fails: null,
+    close,
+  }
+  for (const ctx of contexts) {
+    ctx.identityProvider = createIdentityProvider({ ...CLIENT, issuer: provider.issuer }, REDIRECT_URI, ctx.clock)
+  }
+  return provider
+}

@@ -139,6 +139,8 @@ test('every column of bytes is resealed, or is a hash or a MAC that nothing can 
     'access_tokens.token_hash',
     'email_change_requests.code_mac',
     'ended_credentials.credential_hash',
+    'ended_external_ids.external_id_mac',
     'idempotency_keys.body_mac',
+    'service_tokens.token_hash',
   ])
 })

@@ -5,7 +5,7 @@ globalThis.__account = Object.defineProperty({}, 'context', {
   get: () => context,
   set(made) {
     context = made
-    if (process.env.BENCH_MAIL === 'stub') made.mail.send = async () => true
+    if (process.env.BENCH_MAIL === 'stub') made.mail.send = async () => 'accepted'
     const { verify } = made.passwords
     made.passwords.verify = async (hashed, password) => password === 'no hash' || verify(hashed, password)
   },

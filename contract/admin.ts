@@ -5,7 +5,7 @@ import { getEmailStatus } from './email'
 import { isoDateTime } from './fields'
 import { withdrawAccount, withdrawBody } from './withdrawal'
 
-export const MAX_EXTERNAL_ID_BYTES = 255
+const MAX_EXTERNAL_ID_BYTES = 255
 const MAX_NAME_LENGTH = 1000
 const MAX_REQUESTED_BY_LENGTH = 64
 const MAX_LOCALE_LENGTH = 35
@@ -13,13 +13,13 @@ const MAX_LOCALE_LENGTH = 35
 /** Control characters, written for use inside a character class of the API description. */
 const CONTROLS = String.raw`\u0000-\u001F\u007F-\u009F`
 
-/** Why this text cannot be an external id; null where it can. Import judges by the same rules. */
+/** What an external id must be and this text is not, as the end of a sentence; null where nothing is wrong. The import uses it too. */
 export function problemOfExternalId(text: string): string | null {
   const bytes = new TextEncoder().encode(text).length
-  if (bytes < 1 || bytes > MAX_EXTERNAL_ID_BYTES) return `An external id has 1 to ${MAX_EXTERNAL_ID_BYTES} bytes.`
-  if (!isStorable(text) || /\p{Cc}/u.test(text)) return 'An external id has no control characters.'
-  if (text === '.' || text === '..') return 'An external id is neither . nor .. .'
-  return text.startsWith('usr_') ? 'An external id does not begin with usr_.' : null
+  if (bytes < 1 || bytes > MAX_EXTERNAL_ID_BYTES) return `must have from 1 to ${MAX_EXTERNAL_ID_BYTES} bytes.`
+  if (!isStorable(text) || /\p{Cc}/u.test(text)) return 'must hold no control character.'
+  const isReserved = text === '.' || text === '..' || text.startsWith('usr_')
+  return isReserved ? 'must not be . or .. and must not begin with usr_.' : null
 }
 
 const EXTERNAL_ID = {
@@ -31,7 +31,7 @@ const newExternalId = z
   .string()
   .superRefine((text, refined) => {
     const problem = problemOfExternalId(text)
-    if (problem) refined.addIssue({ code: 'custom', message: `REQUEST_001: ${problem}` })
+    if (problem) refined.addIssue({ code: 'custom', message: `REQUEST_001: An external id ${problem}` })
   })
   .meta(EXTERNAL_ID)
 // Text that cannot be an external id is answered like an unknown one.

@@ -1,9 +1,9 @@
 import { type Address, MAX_ADDRESS_LENGTH, parseAddress } from '@/contract/address'
+import { problemOfExternalId } from '@/contract/admin'
 import { isStorable } from '@/contract/define'
 import { AppError, type ErrorCode } from '@/contract/errors'
 import { acceptPassword } from './password-formats'
 
-const MAX_EXTERNAL_ID_BYTES = 255
 const MAX_NAME_LENGTH = 16_384
 const MAX_LOCALE_LENGTH = 35
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
@@ -74,14 +74,8 @@ const refusal = (sentence: string) => new AppError('REQUEST_001', sentence)
 
 function takeExternalId(value: unknown): string {
   if (typeof value !== 'string') throw refusal('external_id must be text.')
-  const bytes = Buffer.byteLength(value)
-  if (bytes < 1 || bytes > MAX_EXTERNAL_ID_BYTES) {
-    throw refusal(`external_id must have from 1 to ${MAX_EXTERNAL_ID_BYTES} bytes.`)
-  }
-  if (/\p{Cc}/u.test(value) || !isStorable(value)) throw refusal('external_id must hold no control character.')
-  if (value === '.' || value === '..' || value.startsWith('usr_')) {
-    throw refusal('external_id must not be . or .. and must not begin with usr_.')
-  }
+  const problem = problemOfExternalId(value)
+  if (problem) throw refusal(`external_id ${problem}`)
   return value
 }
 

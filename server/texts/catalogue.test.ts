@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { LANGUAGES } from '@/contract/languages'
+import { compileCatalogue, flatten, parametersOf, SOURCES } from './catalogue'
+
+const english = new Map(flatten(SOURCES.en))
+
+test.for(LANGUAGES)('%s has every text, no other, and each takes the same values', (language) => {
+  const texts = new Map(flatten(SOURCES[language]))
+  expect([...texts.keys()].sort()).toEqual([...english.keys()].sort())
+  const different = [...texts].filter(
+    ([key, text]) => String(parametersOf(text)) !== String(parametersOf(english.get(key) ?? '')),
+  )
+  expect(different.map(([key]) => key)).toEqual([])
+})
+
+test('the areas of the texts, and the texts of an area, stand in alphabetical order', () => {
+  const areas = Object.entries(SOURCES.en)
+  expect(areas.map(([area]) => area)).toEqual(areas.map(([area]) => area).toSorted())
+  for (const [, texts] of areas) expect(Object.keys(texts)).toEqual(Object.keys(texts).toSorted())
+})
+
+test('a compiled text with a choice is made of plain objects, which alone go to a client component', () => {
+  const texts = { Blockers: { title: '{count, plural, one {one thing} other {# things}}' } }
+  const foreign: unknown[] = []
+  const look = (value: unknown) => {
+    if (typeof value !== 'object' || value === null) return
+    if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) foreign.push(value)
+    Object.values(value).forEach(look)
+  }
+  look(compileCatalogue('en', texts))
+  expect(foreign).toEqual([])
+})

@@ -1,0 +1,61 @@
+import compile from 'icu-minify/compile'
+import type { Language } from '@/contract/languages'
+import de from '@/messages/de.json'
+import en from '@/messages/en.json'
+import es from '@/messages/es.json'
+import fr from '@/messages/fr.json'
+import ja from '@/messages/ja.json'
+import ptBR from '@/messages/pt-BR.json'
+
+/** The English texts say which texts there are. */
+export type Catalogue = typeof en
+export type Area = keyof Catalogue
+
+export interface Texts {
+  [key: string]: string | Texts
+}
+
+/** As they stand in the files, in ICU MessageFormat. */
+export const SOURCES: Record<Language, Texts> = { en, de, fr, es, 'pt-BR': ptBR, ja }
+
+/** The texts of a language with the adopter's own in their place, compiled: neither pages nor mails need a parser then. */
+export const compileCatalogue = (language: Language, own: Texts = {}): Catalogue =>
+  compileAll(overlay(overlay(en, SOURCES[language]), own)) as Catalogue
+
+const isGroup = (value: string | Texts | undefined): value is Texts => typeof value === 'object'
+
+// The compiler's objects have no prototype, and React passes only plain ones to a client component.
+const compileAll = (texts: Texts): object =>
+  Object.fromEntries(
+    Object.entries(texts).map(([key, value]) => [
+      key,
+      isGroup(value) ? compileAll(value) : structuredClone(compile(value)),
+    ]),
+  )
+
+/** The texts of `over` in place of those of `under`. */
+export const overlay = (under: Texts, over: Texts): Texts =>
+  Object.fromEntries(
+    Object.entries(under).map(([key, value]) => {
+      const other = over[key]
+      if (isGroup(value)) return [key, isGroup(other) ? overlay(value, other) : value]
+      return [key, typeof other === 'string' ? other : value]
+    }),
+  )
+
+/** What a text takes: the names of its values and of its tags. */
+export const parametersOf = (text: string): string[] => [...new Set(namesIn(compile(text)))].sort()
+
+// A node is a text, a value `[name]`, a tag `[name, ...nodes]`, or a choice `[name, kind, branches]`, where the kind is a number.
+const namesIn = (nodes: unknown): string[] => (Array.isArray(nodes) ? nodes.flatMap(namesOf) : [])
+function namesOf(node: unknown): string[] {
+  if (!Array.isArray(node)) return []
+  const [name, kind, branches] = node
+  return [name, ...(typeof kind === 'number' ? Object.values(branches ?? {}).flatMap(namesIn) : namesIn(node.slice(1)))]
+}
+
+/** Every text by its path, such as `SignIn.title`. */
+export const flatten = (texts: Texts, prefix = ''): [path: string, text: string][] =>
+  Object.entries(texts).flatMap(([key, value]) =>
+    isGroup(value) ? flatten(value, `${prefix}${key}.`) : [[prefix + key, value] as [string, string]],
+  )

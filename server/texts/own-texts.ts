@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { isLanguage, LANGUAGES, type Language } from '@/contract/languages'
+import { SettingsError } from '../settings-error'
+import { flatten, parametersOf, SOURCES, type Texts } from './catalogue'
+
+/** The files of MESSAGES_DIR, such as de.json: each has the texts that the adopter wants in place of ours, and no others. */
+export function readOwnTexts(dir: string): Partial<Record<Language, Texts>> {
+  const names = readOrRefuse(() => readdirSync(dir), `MESSAGES_DIR must name a directory that can be read: ${dir}.`)
+  return Object.fromEntries(
+    names
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => {
+        const language = name.slice(0, -'.json'.length)
+        if (!isLanguage(language)) refuse(name, `it must be named after one of ${LANGUAGES.join(', ')}`)
+        const text = readOrRefuse(() => readFileSync(path.join(dir, name), 'utf8'), `${name} cannot be read.`)
+        return [language, checked(name, text)]
+      }),
+  )
+}
+
+const ENGLISH = new Map(flatten(SOURCES.en))
+
+function checked(name: string, json: string): Texts {
+  const texts = readOrRefuse(() => JSON.parse(json) as Texts, `MESSAGES_DIR: ${name} is not JSON.`)
+  if (typeof texts !== 'object' || texts === null || Array.isArray(texts)) refuse(name, 'it must be a JSON object')
+  for (const [key, text] of flatten(texts)) {
+    const english = ENGLISH.get(key)
+    if (english === undefined) refuse(name, `there is no text ${key}`)
+    if (typeof text !== 'string') refuse(name, `${key} must be a text`)
+    const known = new Set(parametersOf(english))
+    const used = readOrRefuse(() => parametersOf(text), `MESSAGES_DIR: ${name}: ${key} is not ICU MessageFormat.`)
+    const foreign = used.filter((parameter) => !known.has(parameter))
+    if (foreign.length > 0)
+      refuse(name, `${key} cannot use ${foreign.join(', ')}; it takes ${[...known].join(', ') || 'nothing'}`)
+  }
+  return texts
+}
+
+function readOrRefuse<Value>(read: () => Value, sentence: string): Value {
+  try {
+    return read()
+  } catch {
+    throw new SettingsError(sentence)
+  }
+}
+
+function refuse(name: string, why: string): never {
+  throw new SettingsError(`MESSAGES_DIR: ${name}: ${why}.`)
+}

@@ -1,0 +1,14 @@
+import type { Language } from '@/contract/languages'
+import { getEnv } from '../env'
+import { type Catalogue, compileCatalogue } from './catalogue'
+
+const compiled = new Map<Language, Catalogue>()
+
+/** Compiled at the first use of the language. */
+export function catalogueOf(language: Language): Catalogue {
+  const catalogue = compiled.get(language) ?? compileCatalogue(language, getEnv().ownTexts[language])
+  compiled.set(language, catalogue)
+  return catalogue
+}
+
+export type { Area, Catalogue } from './catalogue'

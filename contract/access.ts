@@ -1,24 +1,14 @@
 import { z } from 'zod'
-import { contract, GRANTABLE_SCOPES, isStorable, lengthOf } from './define'
-import { isoDateTime, userId } from './fields'
+import { contract, GRANTABLE_SCOPES } from './define'
+import { isoDateTime, lineName, userId } from './fields'
 
 const MAX_DAYS = 366
 const MAX_NAME_LENGTH = 100
 
-/** Control characters, written for use inside a character class of the API description. */
-const CONTROLS = String.raw`\u0000-\u001F\u007F-\u009F`
-
-export const tokenName = z
-  .string('REQUEST_001: name must be a string.')
-  .refine(isStorable, 'REQUEST_001: name contains characters that cannot be stored.')
-  .refine((text) => /\S/.test(text) && !/\p{Cc}/u.test(text), 'REQUEST_001: name must be text of one line.')
-  .refine((text) => lengthOf(text) <= MAX_NAME_LENGTH, `REQUEST_001: name has at most ${MAX_NAME_LENGTH} characters.`)
-  .meta({
-    description: `What the token is for; at most ${MAX_NAME_LENGTH} characters (Unicode code points)`,
-    minLength: 1,
-    maxLength: MAX_NAME_LENGTH,
-    pattern: `^[^${CONTROLS}]*[^\\s\\uFEFF${CONTROLS}][^${CONTROLS}]*$`,
-  })
+export const tokenName = lineName(
+  `What the token is for; at most ${MAX_NAME_LENGTH} characters (Unicode code points)`,
+  MAX_NAME_LENGTH,
+)
 const scopes = z
   .array(
     z.enum(GRANTABLE_SCOPES, `REQUEST_001: scopes may hold ${GRANTABLE_SCOPES.join(' and ')}.`),
@@ -31,21 +21,22 @@ const expiresInDays = z
   .int('REQUEST_001: expires_in_days must be a whole number.')
   .min(1, 'REQUEST_001: expires_in_days must be 1 or more.')
   .max(MAX_DAYS, `REQUEST_001: expires_in_days must be ${MAX_DAYS} or less.`)
-  .describe(`1 to ${MAX_DAYS}`)
+  .describe(`For how many days the token works, 1 to ${MAX_DAYS}`)
 
 const accessToken = z.object({
-  token_id: z.string(),
-  name: z.string(),
-  scopes: z.array(z.string()),
-  created_at: isoDateTime,
-  expires_at: isoDateTime,
-  last_used_at: isoDateTime.nullable().describe('To the minute'),
+  token_id: z.string().describe('The token, `tok_…`; it opens nothing'),
+  name: z.string().describe('What the token is for'),
+  scopes: z.array(z.string()).describe('What the token may do'),
+  created_at: isoDateTime.describe('When it was created'),
+  expires_at: isoDateTime.describe('When it stops working'),
+  last_used_at: isoDateTime.nullable().describe('To the minute; null while it was never used'),
 })
 const session = z.object({
-  session_id: z.string(),
+  session_id: z.string().describe('The session, `ses_…`'),
   current: z.boolean().describe('The session that asks'),
-  user_agent: z.string(),
-  created_at: isoDateTime,
+  user_agent: z.string().describe('What the browser said it is'),
+  ip_address: z.string().describe('Where it was signed in from'),
+  created_at: isoDateTime.describe('When it signed in'),
   last_seen_at: isoDateTime.describe('To the minute'),
 })
 
@@ -55,8 +46,14 @@ export type Purpose = (typeof PURPOSES)[number]
 
 const params = z.object({ userId })
 // Text that cannot be an id is answered like an unknown id. PostgreSQL could not even read a NUL.
-const accessId = z.string().regex(/^tok_[A-Za-z0-9_-]{22}$/, 'REQUEST_005')
-const sessionId = z.string().regex(/^ses_[A-Za-z0-9_-]{22}$/, 'REQUEST_005')
+const accessId = z
+  .string()
+  .regex(/^tok_[A-Za-z0-9_-]{22}$/, 'REQUEST_005')
+  .describe('The access token, `tok_…`')
+const sessionId = z
+  .string()
+  .regex(/^ses_[A-Za-z0-9_-]{22}$/, 'REQUEST_005')
+  .describe('The session, `ses_…`')
 const common = { scope: 'tokens:manage', forbidden: 'AUTH_002', limit: { bucket: 'read' } } as const
 const exampleToken = {
   token_id: 'tok_9sK2mVbQ4xYc7TnLr0ZdPw',
@@ -71,6 +68,7 @@ export const createAccessToken = contract({
   ...common,
   name: 'createAccessToken',
   summary: 'Create Access Token',
+  description: 'Creates a token with which a program calls the API for this person. The token is in this answer only.',
   method: 'POST',
   path: '/users/{userId}/access-tokens',
   params,
@@ -88,6 +86,7 @@ export const listAccessTokens = contract({
   ...common,
   name: 'listAccessTokens',
   summary: 'List Access Tokens',
+  description: 'Lists the access tokens of the person that still work, without the tokens themselves.',
   method: 'GET',
   path: '/users/{userId}/access-tokens',
   params,
@@ -100,10 +99,14 @@ export const revokeAccessToken = contract({
   ...common,
   name: 'revokeAccessToken',
   summary: 'Revoke Access Token',
+  description: 'Ends one access token immediately.',
   method: 'DELETE',
   path: '/users/{userId}/access-tokens/{accessId}',
   params: z.object({ userId, accessId }),
-  data: z.object({ token_id: z.string(), revoked: z.literal(true) }),
+  data: z.object({
+    token_id: z.string().describe('The access token, `tok_…`'),
+    revoked: z.literal(true).describe('It no longer works'),
+  }),
   message: 'The token no longer works.',
   errors: ['REQUEST_005', 'RATE_001'],
   example: { data: { token_id: exampleToken.token_id, revoked: true } },
@@ -113,6 +116,7 @@ export const listSessions = contract({
   ...common,
   name: 'listSessions',
   summary: 'List Sessions',
+  description: 'Lists the browsers in which the person is signed in.',
   method: 'GET',
   path: '/users/{userId}/sessions',
   params,
@@ -125,6 +129,7 @@ export const listSessions = contract({
           session_id: 'ses_4hTq8vXb1nKc6YzRw2LmPd',
           current: true,
           user_agent: 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
+          ip_address: '203.0.113.7',
           created_at: '2026-11-20T08:00:00.000Z',
           last_seen_at: '2026-11-20T09:00:00.000Z',
         },
@@ -137,10 +142,14 @@ export const endSession = contract({
   ...common,
   name: 'endSession',
   summary: 'End Session',
+  description: 'Signs one browser out immediately.',
   method: 'DELETE',
   path: '/users/{userId}/sessions/{sessionId}',
   params: z.object({ userId, sessionId }),
-  data: z.object({ session_id: z.string(), ended: z.literal(true) }),
+  data: z.object({
+    session_id: z.string().describe('The session, `ses_…`'),
+    ended: z.literal(true).describe('It is signed out'),
+  }),
   message: 'This browser is signed out.',
   errors: ['REQUEST_005', 'RATE_001'],
   example: { data: { session_id: 'ses_4hTq8vXb1nKc6YzRw2LmPd', ended: true } },
@@ -150,6 +159,7 @@ export const endOtherSessions = contract({
   ...common,
   name: 'endOtherSessions',
   summary: 'End Other Sessions',
+  description: 'Signs every other browser out and cancels a pending change of the address.',
   method: 'DELETE',
   path: '/users/{userId}/sessions',
   params,
@@ -162,6 +172,8 @@ export const endOtherSessions = contract({
 export const startReauthentication = contract({
   name: 'startReauthentication',
   summary: 'Start Re-authentication',
+  description:
+    'Starts a fresh sign-in at the identity provider, for a person without a password. The browser goes to the answered URL.',
   method: 'POST',
   path: '/users/{userId}/reauthentication',
   scope: 'account:manage',

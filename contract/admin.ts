@@ -2,16 +2,13 @@ import { z } from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract, isStorable, lengthOf } from './define'
 import { getEmailStatus } from './email'
-import { isoDateTime } from './fields'
+import { CONTROLS, isoDateTime, lineName } from './fields'
 import { withdrawAccount, withdrawBody } from './withdrawal'
 
 const MAX_EXTERNAL_ID_BYTES = 255
 const MAX_NAME_LENGTH = 1000
 const MAX_REQUESTED_BY_LENGTH = 64
 const MAX_LOCALE_LENGTH = 35
-
-/** Control characters, written for use inside a character class of the API description. */
-const CONTROLS = String.raw`\u0000-\u001F\u007F-\u009F`
 
 /** What an external id must be and this text is not, as the end of a sentence; null where nothing is wrong. The import uses it too. */
 export function problemOfExternalId(text: string): string | null {
@@ -35,7 +32,7 @@ const newExternalId = z
   })
   .meta(EXTERNAL_ID)
 // Text that cannot be an external id is answered like an unknown one.
-const externalId = z
+export const externalId = z
   .string()
   .refine((text) => problemOfExternalId(text) === null, 'USER_001')
   .meta(EXTERNAL_ID)
@@ -51,17 +48,7 @@ const address = z
     pattern: ADDRESS_PATTERN,
   })
 
-export const personName = z
-  .string('REQUEST_001: name must be a string.')
-  .refine(isStorable, 'REQUEST_001: name contains characters that cannot be stored.')
-  .refine((text) => /\S/.test(text) && !/\p{Cc}/u.test(text), 'REQUEST_001: name must be text of one line.')
-  .refine((text) => lengthOf(text) <= MAX_NAME_LENGTH, `REQUEST_001: name has at most ${MAX_NAME_LENGTH} characters.`)
-  .meta({
-    description: 'How messages address the person',
-    minLength: 1,
-    maxLength: MAX_NAME_LENGTH,
-    pattern: `^[^${CONTROLS}]*[^\\s\\uFEFF${CONTROLS}][^${CONTROLS}]*$`,
-  })
+export const personName = lineName('How messages address the person', MAX_NAME_LENGTH)
 
 /** In its canonical form, such as pt-BR; null for what is no language tag. */
 export function canonicalLocale(text: string): string | null {
@@ -106,16 +93,16 @@ const userId = z
   .describe('An existing account without external id, which gets this one')
 
 const account = z.object({
-  user_id: z.string(),
-  external_id: z.string().nullable(),
-  email: z.string(),
-  email_verified: z.boolean(),
-  name: z.string(),
-  locale: z.string().nullable(),
-  created_at: isoDateTime,
-  has_password: z.boolean(),
+  user_id: z.string().describe('The account, `usr_…`'),
+  external_id: z.string().nullable().describe('Your own id of the person'),
+  email: z.string().describe('The address of the account'),
+  email_verified: z.boolean().describe('Whether the address is verified'),
+  name: z.string().describe('How messages address the person'),
+  locale: z.string().nullable().describe('The language of the person, BCP 47'),
+  created_at: isoDateTime.describe('When the account was created'),
+  has_password: z.boolean().describe('Whether the person can sign in with a password'),
   pending_change: getEmailStatus.data.shape.pending_change,
-  frozen: z.boolean(),
+  frozen: z.boolean().describe('Whether an operator has to release it before anybody can sign in'),
   withdrawal_id: z.string().nullable().describe('Not null once the account is withdrawn'),
 })
 
@@ -147,6 +134,7 @@ export const putUser = contract({
   ...common,
   name: 'putUser',
   summary: 'Create or Update User',
+  description: 'Creates the account with this external id, or updates it. Sending the same body again changes nothing.',
   method: 'PUT',
   path: '/admin/users/{externalId}',
   scope: 'users:write',
@@ -174,6 +162,7 @@ export const getUser = contract({
   ...common,
   name: 'getUser',
   summary: 'Get User',
+  description: 'Shows one account by your own id of the person.',
   method: 'GET',
   path: '/admin/users/{externalId}',
   scope: 'users:read',
@@ -187,6 +176,7 @@ export const findUser = contract({
   ...common,
   name: 'findUser',
   summary: 'Find User by Address',
+  description: 'Shows the account that uses an address.',
   method: 'GET',
   path: '/admin/users',
   scope: 'users:read',
@@ -194,13 +184,14 @@ export const findUser = contract({
   query: z.object({ email: address }),
   data: account,
   errors: ['REQUEST_001', 'EMAIL_001', 'USER_001', 'RATE_001'],
-  example: { data: exampleAccount },
+  example: { query: { email: exampleAccount.email }, data: exampleAccount },
 })
 
 export const withdrawUser = contract({
   ...common,
   name: 'withdrawUser',
   summary: 'Withdraw on Behalf of a User',
+  description: 'Withdraws an account because the person asked you to; `requested_by` goes into the audit log.',
   method: 'POST',
   path: '/admin/users/{externalId}/withdraw',
   scope: 'withdrawals:start',
@@ -225,7 +216,7 @@ export const withdrawUser = contract({
         }),
     })
     .meta(withdrawBody.meta() ?? {}),
-  data: withdrawAccount.data.extend({ user_id: z.string() }),
+  data: withdrawAccount.data.extend({ user_id: z.string().describe('The account, `usr_…`') }),
   message: 'The account is being deleted. This cannot be undone.',
   status: 202,
   location: '/users/{user_id}/withdrawal/{withdrawal_id}',
@@ -240,12 +231,13 @@ export const endUserSessions = contract({
   ...common,
   name: 'endUserSessions',
   summary: 'End All Sessions of a User',
+  description: 'Ends every session and access token of a person, and cancels a pending change of the address.',
   method: 'DELETE',
   path: '/admin/users/{externalId}/sessions',
   scope: 'users:write',
   params: z.object({ externalId }),
   data: z.object({
-    user_id: z.string(),
+    user_id: z.string().describe('The account, `usr_…`'),
     sessions_ended: z.int().describe('Browsers that were signed in'),
     tokens_ended: z.int().describe('Access tokens that worked'),
   }),

@@ -17,7 +17,9 @@ interface TextSchema {
   format?: string
 }
 
-const document = JSON.parse(JSON.stringify(openApiDocument())) as { paths: Record<string, Record<string, Json>> }
+const document = JSON.parse(JSON.stringify(openApiDocument({ product: 'Acme' }))) as {
+  paths: Record<string, Record<string, Json>>
+}
 const schemaOf = (name: string): Json & { properties: Record<string, TextSchema> } => {
   const contract = operations.find((each) => each.name === name)
   const operation = document.paths[`/api/v1${contract?.path}`]?.[contract?.method.toLowerCase() ?? ''] as {

@@ -69,6 +69,14 @@ test('an unknown error code keeps its text, its message and its status', async (
   })
 })
 
+test('a refusal tells what holds a withdrawal back; any other tells of nothing', async () => {
+  const blockers = [{ code: 'unpaid_invoice', title: 'Invoice 4711', url: null, source: 'billing' }]
+  const refused = (error: object) => answering(Response.json({ success: false, error }, { status: 409 }))
+  const error = { code: 'WITHDRAWAL_003', message: 'Not allowed', details: '1 blocker.' }
+  await expect(refused({ ...error, blockers })).rejects.toMatchObject({ code: 'WITHDRAWAL_003', blockers })
+  await expect(refused(error)).rejects.toMatchObject({ code: 'WITHDRAWAL_003', blockers: [] })
+})
+
 test('a service client fills path and query, and sends the service token and the scope of the operation', async () => {
   const sent: [url: string, init: RequestInit | undefined][] = []
   const call = createServiceClient({

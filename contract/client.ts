@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import type { AdminContract, Answer, Body, Contract, Place, UserContract } from './define'
-import { ApiError, noAnswer } from './errors'
+import type { AdminContract, Answer, Body, Contract, LinkContract, Place, UserContract } from './define'
+import { ApiError, noAnswer, UNREADABLE } from './errors'
+import { blocker } from './fields'
 
 export interface ClientOptions {
   /** The origin of the service. The service's own pages leave it out. */
   baseUrl?: string
-  /** Called before each request, so that a short-lived token can be renewed. */
+  /** Called before each request, so that a short-lived token can be renewed. For some operations it is the token of a link in a mail. */
   accessToken: () => string | Promise<string>
   fetch?: typeof fetch
 }
@@ -16,7 +17,12 @@ export interface CallOptions {
 }
 
 const errorEnvelope = z.object({
-  error: z.object({ code: z.string().min(1), message: z.string().optional(), details: z.string() }),
+  error: z.object({
+    code: z.string().min(1),
+    message: z.string().optional(),
+    details: z.string(),
+    blockers: z.array(blocker).optional(),
+  }),
 })
 
 export interface ServiceClientOptions extends Omit<ClientOptions, 'accessToken'> {
@@ -25,7 +31,7 @@ export interface ServiceClientOptions extends Omit<ClientOptions, 'accessToken'>
 }
 
 /** Returns a typed call of any contract: `call(changeEmail, { userId }, { new_email, current_password })`. A refusal throws an ApiError. */
-export const createClient = (options: ClientOptions) => clientOf<UserContract>(options)
+export const createClient = (options: ClientOptions) => clientOf<UserContract | LinkContract>(options)
 
 /** The same for a service of yours, with a service token: `call(putUser, { externalId }, { email, name })`. */
 export const createServiceClient = ({ serviceToken, ...options }: ServiceClientOptions) =>
@@ -42,19 +48,21 @@ function clientOf<Kind extends Contract>(options: ClientOptions) {
     { idempotencyKey }: CallOptions = {},
   ): Promise<Answer<C>> {
     const path = pathOf(contract, params as Record<string, unknown>)
-    const headers: Record<string, string> = {
-      Authorization: `Bearer ${await options.accessToken()}`,
-      'X-Required-Scope': contract.scope,
-    }
+    const headers: Record<string, string> = {}
+    const isOpen = 'bearer' in contract && contract.bearer === 'none'
+    if (!isOpen) headers.Authorization = `Bearer ${await options.accessToken()}`
+    if (contract.scope) headers['X-Required-Scope'] = contract.scope
     if (contract.body) headers['Content-Type'] = 'application/json'
     if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey
     const init: RequestInit = { method: contract.method, headers, cache: 'no-store' }
     if (contract.body) init.body = JSON.stringify(body)
     const send = options.fetch ?? fetch
     const response = await send(`${options.baseUrl ?? ''}/api/v1${path}`, init).catch(() => undefined)
+    if (response?.ok && contract.file) return response as Answer<C>
     const json: unknown = await response?.json().catch(() => undefined)
     // A truncated answer counts as none, because the call may have had its effect.
-    if (!response || (response.ok && json === undefined)) throw noAnswer()
+    if (!response) throw noAnswer()
+    if (response.ok && json === undefined) throw noAnswer(UNREADABLE)
     if (!response.ok) throw toApiError(response, json)
     return readData(contract, (json as { data: unknown }).data)
   }
@@ -79,10 +87,11 @@ function pathOf({ path, query }: Contract, given: Record<string, unknown>): stri
   return asked.length > 0 ? `${filled}?${search}` : filled
 }
 
-function toApiError(response: Response, json: unknown): ApiError {
+export function toApiError(response: Response, json: unknown): ApiError {
   const envelope = errorEnvelope.safeParse(json).data?.error
   // A proxy may send a date instead of a number of seconds.
   const retryAfterSeconds = Number(response.headers.get('Retry-After')) || undefined
-  if (!envelope) return new ApiError('SERVER_002', noAnswer().details, response.status, retryAfterSeconds)
-  return new ApiError(envelope.code, envelope.details, response.status, retryAfterSeconds, envelope.message)
+  if (!envelope) return new ApiError('SERVER_002', UNREADABLE, response.status, retryAfterSeconds)
+  const { code, details, message, blockers } = envelope
+  return new ApiError(code, details, response.status, retryAfterSeconds, message, blockers)
 }

@@ -26,6 +26,8 @@ interface Operation {
   /** The operation's one name: the verb in `domain/`, the operationId in OpenAPI. */
   name: string
   summary: string
+  /** What it does, in sentences that end with a full stop. */
+  description: string
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   params: z.ZodObject
   /** The members of the query, each given once at most; an operation without it ignores the query. */
@@ -35,6 +37,8 @@ interface Operation {
   /** Parsed instead of `body` where the verb has to judge a field itself. */
   accepts?: z.ZodObject
   data: z.ZodObject
+  /** The media type of an answer that is a file. It is streamed, so that no Idempotency-Key can keep it; `data` is empty. */
+  file?: 'application/zip'
   /** Absent where the description shows a response without `message`. */
   message?: string
   status?: 202
@@ -43,24 +47,30 @@ interface Operation {
   /** A path whose placeholders are params and members of `data`; becomes the Location header. */
   location?: `/users/${string}`
   /** What a credential that a withdrawal has ended may still do here. Other operations do not know it. */
-  withdrawn?: 'refused' | 'reads'
+  withdrawn?: 'refused' | 'reads' | 'receipts'
   /** False where the description shows a response without `timestamp`. */
   timestamp?: false
   /**
    * The bucket in which every call takes a place, a row of `domain/limits/limits.ts`. The wrapper takes it before the verb runs, unless
    * the verb takes it in its own statement. An invalid call, which no verb sees, takes a place only with `countsMalformed`.
    */
-  limit?: { bucket: 'read' | 'verify' | 'withdraw' | 'service'; takenBy?: 'verb'; countsMalformed?: true }
+  limit?: {
+    bucket: 'read' | 'verify' | 'withdraw' | 'preview' | 'export' | 'service' | 'report'
+    takenBy?: 'verb'
+    countsMalformed?: true
+  }
   /** What the operation can answer beyond what every endpoint can. */
   errors: readonly ErrorCode[]
-  /** An example answer's `data` for the API page, with an example body. */
-  example: { body?: Record<string, unknown>; data: Record<string, unknown> }
+  /** Where it is less than what other bodies may have. */
+  maxBodyBytes?: number
+  /** An example answer's `data` for the API page, with an example body and query. */
+  example: { body?: Record<string, unknown>; query?: Record<string, string>; data: Record<string, unknown> }
 }
 
-/** Opened by the tokens of a user, for the paths of that user. */
+/** Opened by the tokens of a user, for the paths of that user, and by the status token of a withdrawal for the paths of that withdrawal. */
 export interface UserContract extends Operation {
   /** Below `/api/v1`. */
-  path: `/users/{userId}/${string}`
+  path: `/users/{userId}/${string}` | `/withdrawals/{withdrawalId}/${string}`
   scope: Scope
   /** Answers a missing scope, a wrong scope header and another user's path. */
   forbidden: Extract<ErrorCode, 'AUTH_002' | 'WITHDRAWAL_005'>
@@ -74,10 +84,34 @@ export interface AdminContract extends Operation {
   forbidden: 'AUTH_002'
 }
 
+/** Opened by the token that a deletion task carries, for that task alone. It has no scope. */
+export interface TaskContract extends Operation {
+  /** Below `/api/v1`. */
+  path: '/tasks/{taskId}'
+  scope: null
+  /** Answers an unknown task and any other token. */
+  forbidden: 'TASK_001'
+}
+
+/** Opened by no credential of an account, but by the token of a link in a mail, which the verb judges, or by anybody. */
+export interface LinkContract extends Operation {
+  /** Below `/api/v1`. */
+  path: `/${string}`
+  bearer: 'link_token' | 'none'
+  tag: 'Email' | 'Account'
+  scope?: undefined
+  forbidden?: undefined
+  /** The verb counts its calls. */
+  limit?: undefined
+}
+
 /** One operation of the API: the wrapper, the forms, the client and the OpenAPI document are all made from it. */
-export type Contract = UserContract | AdminContract
+export type Contract = UserContract | AdminContract | TaskContract | LinkContract
 
 export const isAdminContract = (contract: Contract): contract is AdminContract => contract.path.startsWith('/admin/')
+export const isLinkContract = (contract: Contract): contract is LinkContract => 'bearer' in contract
+
+export const isTaskContract = (contract: Contract): contract is TaskContract => contract.scope === null
 
 export const contract = <const C extends Contract>(definition: C): C => definition
 
@@ -102,8 +136,8 @@ type OpenWords<T> = T extends string
     : T extends object
       ? { [Key in keyof T]: OpenWords<T[Key]> }
       : T
-/** What a client receives. */
-export type Answer<C extends Contract> = OpenWords<z.output<C['data']>>
+/** What a client receives; a file as the unread response. */
+export type Answer<C extends Contract> = C extends { file: string } ? Response : OpenWords<z.output<C['data']>>
 /** What a client sends. */
 export type Body<C extends Contract> = C extends { body: infer B extends z.ZodType } ? z.input<B> : undefined
 

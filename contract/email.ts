@@ -1,8 +1,14 @@
 import { z } from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract, isStorable, lengthOf, STORABLE } from './define'
-import { isoDateTime, userId } from './fields'
-import { CHANGE_REQUEST_ID, DEFAULT_VERIFICATION_METHOD, VERIFICATION_CODE, VERIFICATION_METHODS } from './vocabulary'
+import { isoDateTime, newPassword, userId } from './fields'
+import {
+  CHANGE_REQUEST_ID,
+  CHANGE_STATES,
+  DEFAULT_VERIFICATION_METHOD,
+  VERIFICATION_CODE,
+  VERIFICATION_METHODS,
+} from './vocabulary'
 
 export type VerificationMethod = (typeof VERIFICATION_METHODS)[number]
 
@@ -80,16 +86,18 @@ export const changeEmail = contract({
   ...common,
   name: 'changeEmail',
   summary: 'Change Email Address',
+  description:
+    'Starts a change of the address and mails a code and a link to the new one; the current address stays in effect until one of them is used. A newer change replaces a pending one.',
   method: 'POST',
   path: '/users/{userId}/email/change',
   body: changeBody,
   data: z.object({
-    change_request_id: z.string(),
-    status: z.literal('pending_verification'),
-    new_email: z.string(),
-    verification_method: z.enum(VERIFICATION_METHODS),
-    verification_expires_at: isoDateTime,
-    current_email_retained: z.literal(true),
+    change_request_id: z.string().describe('The change request, `ecr_…`'),
+    status: z.literal('pending_verification').describe('The new address has to be verified first'),
+    new_email: z.string().describe('The address that the message went to'),
+    verification_method: z.enum(VERIFICATION_METHODS).describe('Which of the two comes first in the message'),
+    verification_expires_at: isoDateTime.describe('Until when code and link work'),
+    current_email_retained: z.literal(true).describe('The current address stays in effect until then'),
   }),
   message: 'We sent a message to the new address. Your current address stays in effect until you verify the new one.',
   errors: ['EMAIL_001', 'EMAIL_002', 'EMAIL_007', 'EMAIL_008', 'EMAIL_009', 'REAUTH_001'],
@@ -114,16 +122,18 @@ export const verifyEmail = contract({
   ...common,
   name: 'verifyEmail',
   summary: 'Verify Email Address',
+  description:
+    'Ends a pending change with the code from the message: the new address takes effect, both addresses are notified, and other sessions end.',
   method: 'POST',
   path: '/users/{userId}/email/verify',
   body: z.object({ change_request_id: changeRequestId, verification_code: verificationCode }),
   // The verb reports an expired or exhausted request before a wrong code, so it receives a malformed code as '' and judges it itself.
   accepts: z.object({ change_request_id: changeRequestId, verification_code: verificationCode.catch('') }),
   data: z.object({
-    email_verified: z.literal(true),
-    new_email: z.string(),
-    changed_at: isoDateTime,
-    notification_sent: z.boolean(),
+    email_verified: z.literal(true).describe('The address of the account is verified'),
+    new_email: z.string().describe('The address of the account from now on'),
+    changed_at: isoDateTime.describe('When it took effect'),
+    notification_sent: z.boolean().describe('Whether both addresses were notified already; if not, it is tried again'),
   }),
   message: 'Your email address has been changed.',
   limit: { bucket: 'verify', takenBy: 'verb', countsMalformed: true },
@@ -143,26 +153,46 @@ export const getEmailStatus = contract({
   ...common,
   name: 'getEmailStatus',
   summary: 'Check Email Status',
+  description: 'Shows the address of the account and the change that is pending, if there is one.',
   method: 'GET',
   path: '/users/{userId}/email/status',
+  query: z.object({
+    change_request_id: z
+      .string('REQUEST_001: change_request_id must be one id.')
+      .regex(CHANGE_REQUEST_ID, 'REQUEST_001: change_request_id must be the id of a change request.')
+      .optional()
+      .describe("One of the user's own change requests, to be told what became of it"),
+  }),
   data: z.object({
-    current_email: z.string(),
-    email_verified: z.boolean(),
-    verified_at: isoDateTime.nullable(),
-    pending_change: z.object({
-      has_pending: z.boolean(),
-      new_email: z.string().nullable(),
-      requested_at: isoDateTime.nullable(),
-      expires_at: isoDateTime.nullable(),
-      change_request_id: z.string().nullable(),
-      verification_method: z.enum(VERIFICATION_METHODS).nullable(),
-      attempts_remaining: z.int().nullable(),
-      resend_available_at: isoDateTime.nullable(),
-    }),
+    current_email: z.string().describe('The address of the account'),
+    email_verified: z.boolean().describe('Whether somebody who reads that mailbox has confirmed it'),
+    verified_at: isoDateTime.nullable().describe('When it was verified last'),
+    pending_change: z
+      .object({
+        has_pending: z.boolean().describe('Whether a change is pending; if not, every other member is null'),
+        new_email: z.string().nullable().describe('The address to change to'),
+        requested_at: isoDateTime.nullable().describe('When the change was started'),
+        expires_at: isoDateTime.nullable().describe('Until when code and link work'),
+        change_request_id: z.string().nullable().describe('The change request, `ecr_…`'),
+        verification_method: z.enum(VERIFICATION_METHODS).nullable().describe('Which comes first in the message'),
+        attempts_remaining: z.int().nullable().describe('How many more codes may be tried'),
+        resend_available_at: isoDateTime.nullable().describe('From when a new message can be sent'),
+      })
+      .describe('The change that waits for its verification'),
+    change_request: z
+      .object({
+        change_request_id: z.string().describe('The change request that was asked about'),
+        status: z.enum(CHANGE_STATES).describe('What became of it'),
+        new_email: z.string().describe('The address that it was to change to'),
+      })
+      .nullable()
+      .optional()
+      .describe('Only where it was asked for; null where this user has no such change request, or no longer'),
   }),
   limit: { bucket: 'read' },
-  errors: ['RATE_001'],
+  errors: ['REQUEST_001', 'RATE_001'],
   example: {
+    query: {},
     data: {
       current_email: 'ada@example.com',
       email_verified: true,
@@ -185,14 +215,15 @@ export const resendVerification = contract({
   ...common,
   name: 'resendVerification',
   summary: 'Resend Verification',
+  description: 'Sends a new code and a new link for the pending change; earlier ones stop working.',
   method: 'POST',
   path: '/users/{userId}/email/resend-verification',
   body: z.object({ change_request_id: changeRequestId, verification_method: method.optional() }),
   data: z.object({
-    verification_sent: z.literal(true),
-    method: z.enum(VERIFICATION_METHODS),
-    expires_at: isoDateTime,
-    resend_available_at: isoDateTime,
+    verification_sent: z.literal(true).describe('The mail server took the message'),
+    method: z.enum(VERIFICATION_METHODS).describe('Which of the two comes first in the message'),
+    expires_at: isoDateTime.describe('Until when the new code and link work'),
+    resend_available_at: isoDateTime.describe('From when the next message can be sent'),
   }),
   message: 'We sent a new message. Earlier codes and links no longer work.',
   errors: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'EMAIL_008', 'EMAIL_009'],
@@ -211,11 +242,81 @@ export const cancelEmailChange = contract({
   ...common,
   name: 'cancelEmailChange',
   summary: 'Cancel Email Change',
+  description: 'Cancels the pending change; its code and its link stop working.',
   method: 'DELETE',
   path: '/users/{userId}/email/change/{changeRequestId}',
   params: z.object({ userId, changeRequestId }),
-  data: z.object({ change_request_id: z.string(), status: z.literal('cancelled') }),
+  data: z.object({
+    change_request_id: z.string().describe('The change request, `ecr_…`'),
+    status: z.literal('cancelled').describe('Its code and link no longer work'),
+  }),
   message: 'The change has been cancelled. Your current address stays in effect.',
   errors: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006'],
   example: { data: { change_request_id: exampleId, status: 'cancelled' } },
+})
+
+const link = {
+  bearer: 'link_token',
+  tag: 'Email',
+  path: '/email-changes/{changeRequestId}/not-me',
+  // Text that cannot be an id is answered like an unknown one, by the same rules.
+  params: z.object({
+    changeRequestId: z.string().meta({ description: 'The change request, `ecr_…`', pattern: CHANGE_REQUEST_ID.source }),
+  }),
+} as const
+
+export const getNotMe = contract({
+  ...link,
+  name: 'getNotMe',
+  summary: 'Show a Change to Its Old Address',
+  description: 'Shows the owner of the old address which change its link can stop or undo. Reading changes nothing.',
+  method: 'GET',
+  data: z.object({
+    change_request_id: z.string().describe('The change request, `ecr_…`'),
+    status: z.enum(['pending_verification', 'verified']).describe('Whether the new address is in effect already'),
+    old_email: z.string().describe('The address that the link was sent to'),
+    new_email: z.string().describe('Masked'),
+    requested_at: isoDateTime.describe('When the change was started'),
+    changed_at: isoDateTime.nullable().describe('Null until the new address is verified'),
+    ip_address: z.string().describe('Of the request, or of its verification'),
+    has_password: z.boolean().describe('Whether a new password has to be set'),
+    works_until: isoDateTime.describe('Until when the link works'),
+  }),
+  errors: ['EMAIL_006', 'EMAIL_008', 'RATE_001'],
+  example: {
+    data: {
+      change_request_id: exampleId,
+      status: 'verified',
+      old_email: 'ada@example.com',
+      new_email: 'a••••@example.com',
+      requested_at: '2026-11-20T09:00:00.000Z',
+      changed_at: '2026-11-20T09:12:00.000Z',
+      ip_address: '203.0.113.7',
+      has_password: true,
+      works_until: '2026-11-27T09:12:00.000Z',
+    },
+  },
+})
+
+export const undoEmailChange = contract({
+  ...link,
+  name: 'undoEmailChange',
+  summary: 'Undo a Change from Its Old Address',
+  description:
+    'Stops a pending change, or undoes a verified one with all later ones; every session and access token ends.',
+  method: 'POST',
+  body: z.object({
+    new_password: newPassword.optional().describe('The password from now on; required where the account has one'),
+  }),
+  data: z.object({
+    change_request_id: z.string().describe('The change request, `ecr_…`'),
+    status: z.enum(['cancelled', 'reverted']).describe('`reverted` where the change had taken effect'),
+    email: z.string().describe('The address of the account from now on'),
+  }),
+  message: 'This was stopped, and everyone is signed out.',
+  errors: ['EMAIL_002', 'EMAIL_006', 'EMAIL_008', 'PASSWORD_001'],
+  example: {
+    body: { new_password: 'a new horse battery' },
+    data: { change_request_id: exampleId, status: 'reverted', email: 'ada@example.com' },
+  },
 })

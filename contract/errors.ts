@@ -1,4 +1,4 @@
-import { MAX_BODY_BYTES } from './vocabulary'
+import { MAX_BODY_BYTES, MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from './vocabulary'
 
 export const CONFIRMATION = 'DELETE_MY_ACCOUNT'
 
@@ -159,6 +159,30 @@ export const ERRORS = {
       'The account with this external id was withdrawn. Send "recreate": true only if the person has signed up anew.',
     field: undefined,
   },
+  TASK_001: {
+    status: 404,
+    message: 'No such task',
+    details: 'There is no deletion task with this id that this token reports on.',
+    field: undefined,
+  },
+  TASK_002: {
+    status: 409,
+    message: 'Task is over',
+    details: 'The task is completed or waived, and this contradicts it.',
+    field: undefined,
+  },
+  PASSWORD_001: {
+    status: 400,
+    message: 'Password not acceptable',
+    details: `new_password must have ${MIN_NEW_PASSWORD_LENGTH} to ${MAX_NEW_PASSWORD_LENGTH} characters, and differ from the current password.`,
+    field: 'new_password',
+  },
+  PASSWORD_002: {
+    status: 400,
+    message: 'Invalid password reset link',
+    details: 'The link was used, is too old, or is not complete. Ask for a new one.',
+    field: undefined,
+  },
   RATE_001: {
     status: 429,
     message: 'Too many requests',
@@ -187,7 +211,21 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
+/** What a frozen account's person and programs are told, with AUTH_001. */
+export const FROZEN = 'This account is frozen, so that nobody can use it. Write to support to have it released.'
+
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(ERRORS, text)
+
+/** What holds a withdrawal back. */
+export interface Blocker {
+  code: string
+  /** As people read it; the words of whoever holds it back. */
+  title: string
+  /** Where it can be settled: https. */
+  url: string | null
+  /** `account` for the account's own transactions, else the name of the service or the application. */
+  source: string
+}
 
 /** The only error that a verb throws on purpose. Any other error is a bug and is answered with SERVER_001. */
 export class AppError extends Error {
@@ -201,6 +239,8 @@ export class AppError extends Error {
     readonly details: string = ERRORS[code].details,
     /** Whole seconds until the same call can pass. The answer carries them as Retry-After. */
     readonly retryAfterSeconds?: number,
+    /** Of WITHDRAWAL_003. */
+    readonly blockers?: readonly Blocker[],
   ) {
     super(ERRORS[code].message)
     this.name = 'AppError'
@@ -216,14 +256,21 @@ export class ApiError extends Error {
     readonly status: number,
     readonly retryAfterSeconds?: number,
     message: string = isErrorCode(code) ? ERRORS[code].message : code,
+    /** Of WITHDRAWAL_003: what holds the withdrawal back. */
+    readonly blockers: readonly Blocker[] = [],
   ) {
     super(message)
     this.name = 'ApiError'
   }
 }
 
-export const noAnswer = () =>
-  new ApiError('SERVER_002', 'The service did not answer. Check your connection and try again.', 0)
+/** The call did not get through. */
+export const NO_CONNECTION = 'The service did not answer. Check your connection and try again.'
+/** Something answered, and not as the service does: a proxy, or the service in part. The call may have had its effect. */
+export const UNREADABLE = 'The answer of the service could not be read. Try again in a moment.'
+
+export const noAnswer = (details: typeof NO_CONNECTION | typeof UNREADABLE = NO_CONNECTION) =>
+  new ApiError('SERVER_002', details, 0)
 
 /** A zod message is `CODE` or `CODE: sentence`. Any other message is a broken rule that has no code of its own. */
 export function parseIssueMessage(message: string): { code: ErrorCode; details: string } {

@@ -2,8 +2,11 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Contract } from './define'
 import { ERRORS, type ErrorCode } from './errors'
+import { blocker } from './fields'
 import { openApiDocument } from './openapi'
 import { adminOperations, operations } from './operations'
+import { EVENT_TYPES } from './vocabulary'
+import { webhooks } from './webhooks'
 
 type Json = Record<string, unknown>
 
@@ -18,21 +21,39 @@ const operationSchema = z.object({
   tags: z.array(z.string()),
   security: z.unknown().optional(),
   parameters: z.array(
-    z.object({ name: z.string(), in: z.string(), required: z.boolean().optional(), schema: z.looseObject({}) }),
+    z.object({
+      name: z.string(),
+      in: z.string(),
+      required: z.boolean().optional(),
+      description: z.string().optional(),
+      schema: z.looseObject({}),
+    }),
   ),
   requestBody: z.object({ required: z.literal(true), content: z.object({ 'application/json': media }) }).optional(),
   responses: z.record(
     z.string(),
-    z.object({ description: z.string().min(1), headers, content: z.object({ 'application/json': media }) }),
+    z.object({
+      description: z.string().min(1),
+      headers,
+      // A file has none; the test below says which answers are files.
+      content: z.object({ 'application/json': media.default({ schema: {} }) }),
+    }),
   ),
 })
 const envelope = z.strictObject({
   success: z.literal(false),
-  error: z.strictObject({ code: z.string(), message: z.string(), details: z.string().min(1) }),
+  error: z.strictObject({
+    code: z.string(),
+    message: z.string(),
+    details: z.string().min(1),
+    blockers: z.array(blocker).min(1).optional(),
+  }),
   timestamp: z.iso.datetime({ precision: 3 }),
 })
 
-const document = JSON.parse(JSON.stringify(openApiDocument())) as Json & { paths: Record<string, Json> }
+const document = JSON.parse(JSON.stringify(openApiDocument({ product: 'Acme' }))) as Json & {
+  paths: Record<string, Json>
+}
 const described = operations.map((contract) => ({
   contract,
   operation: operationSchema.parse(document.paths[`/api/v1${contract.path}`]?.[contract.method.toLowerCase()]),
@@ -46,19 +67,43 @@ const named = ({ operation }: Described): string[] =>
 const OWN_ERRORS: Record<string, ErrorCode[]> = {
   changeEmail: ['EMAIL_001', 'EMAIL_002', 'EMAIL_007', 'EMAIL_008', 'EMAIL_009', 'REAUTH_001', 'AUTH_002'],
   verifyEmail: ['EMAIL_002', 'EMAIL_003', 'EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'RATE_001', 'AUTH_002'],
-  getEmailStatus: ['RATE_001', 'AUTH_002'],
+  getEmailStatus: ['REQUEST_001', 'RATE_001', 'AUTH_002'],
   resendVerification: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'EMAIL_008', 'EMAIL_009', 'AUTH_002'],
   cancelEmailChange: ['EMAIL_004', 'EMAIL_005', 'EMAIL_006', 'AUTH_002'],
   withdrawAccount: ['WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'WITHDRAWAL_005', 'REAUTH_001', 'RATE_001'],
+  previewWithdrawal: ['WITHDRAWAL_005', 'REQUEST_001', 'RATE_001'],
   getWithdrawalStatus: ['WITHDRAWAL_004', 'WITHDRAWAL_005', 'RATE_001'],
+  changePassword: ['PASSWORD_001', 'EMAIL_007', 'EMAIL_008', 'AUTH_002'],
+  requestPasswordReset: ['REQUEST_001', 'REQUEST_003', 'REQUEST_005', 'RATE_001'],
+  confirmPasswordReset: ['AUTH_001', 'REQUEST_001', 'REQUEST_003', 'REQUEST_005', 'PASSWORD_001', 'PASSWORD_002'],
+  exportData: ['REAUTH_001', 'RATE_001', 'AUTH_002'],
+  listReceipts: ['WITHDRAWAL_005', 'RATE_001'],
+  getNotMe: ['EMAIL_006', 'EMAIL_008', 'RATE_001'],
+  undoEmailChange: ['EMAIL_002', 'EMAIL_006', 'EMAIL_008', 'PASSWORD_001', 'REQUEST_001', 'REQUEST_003'],
   putUser: ['EMAIL_001', 'EMAIL_002', 'USER_001', 'USER_002', 'RATE_001', 'AUTH_002', 'REQUEST_001', 'REQUEST_003'],
   getUser: ['USER_001', 'RATE_001', 'AUTH_002'],
   findUser: ['EMAIL_001', 'REQUEST_001', 'USER_001', 'RATE_001', 'AUTH_002'],
   withdrawUser: ['USER_001', 'WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'RATE_001', 'AUTH_002'],
   endUserSessions: ['USER_001', 'RATE_001', 'AUTH_002'],
+  putBlocker: ['USER_001', 'RATE_001', 'AUTH_002', 'REQUEST_001', 'REQUEST_003'],
+  removeBlocker: ['USER_001', 'REQUEST_001', 'RATE_001', 'AUTH_002'],
+  listApps: ['RATE_001', 'AUTH_002'],
+  getApp: ['REQUEST_005', 'RATE_001', 'AUTH_002'],
+  setApp: ['REQUEST_001', 'REQUEST_003', 'REQUEST_005', 'RATE_001', 'AUTH_002'],
+  removeApp: ['REQUEST_001', 'REQUEST_005', 'TASK_002', 'RATE_001', 'AUTH_002'],
+  rotateAppSecret: ['REQUEST_005', 'RATE_001', 'AUTH_002'],
+  pingApp: ['REQUEST_001', 'REQUEST_005', 'RATE_001', 'AUTH_002'],
+  listEvents: ['REQUEST_001', 'RATE_001', 'AUTH_002'],
+  takeTasks: ['REQUEST_001', 'RATE_001', 'AUTH_002'],
+  waiveTask: ['TASK_001', 'TASK_002', 'RATE_001', 'AUTH_002'],
+  reportOnTask: ['TASK_001', 'TASK_002', 'RATE_001'],
 }
-const ANYWHERE: ErrorCode[] = ['AUTH_001', 'REQUEST_002', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
-const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_003', 'REQUEST_006', 'REQUEST_007']
+const ANYWHERE: ErrorCode[] = ['REQUEST_002', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
+const WITH_SCOPE: ErrorCode[] = ['AUTH_001']
+const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_003']
+const WITH_KEY: ErrorCode[] = ['REQUEST_006', 'REQUEST_007']
+/** An Idempotency-Key belongs to an account. */
+const takesKey = ({ method, scope, file }: Contract) => method === 'POST' && scope !== undefined && !file
 
 test('the operations of the description come first, each operation is described once, and nothing else is', () => {
   expect(operations.slice(0, 7).map(({ method, path }) => `${method} ${path}`)).toEqual([
@@ -80,7 +125,13 @@ test('the operations of the description come first, each operation is described 
 test.each(described.map((one) => [one.operation.operationId, one] as const))(
   '%s names every error code that it can answer, under its status, in an error envelope',
   (name, one) => {
-    const expected = [...(OWN_ERRORS[name] ?? []), ...ANYWHERE, ...(one.contract.method === 'POST' ? WITH_BODY : [])]
+    const { contract } = one
+    const byKind = [
+      ...(contract.scope ? WITH_SCOPE : []),
+      ...(contract.body ? WITH_BODY : []),
+      ...(takesKey(contract) ? WITH_KEY : []),
+    ]
+    const expected = [...(OWN_ERRORS[name] ?? []), ...ANYWHERE, ...byKind]
     expect(expected.filter((code) => !named(one).includes(code))).toEqual([])
     for (const [status, { content }] of Object.entries(one.operation.responses)) {
       for (const [code, { value }] of Object.entries(content['application/json'].examples ?? {})) {
@@ -91,8 +142,19 @@ test.each(described.map((one) => [one.operation.operationId, one] as const))(
   },
 )
 
+test('every answer is JSON, except that of an operation whose answer is a file', () => {
+  for (const { method, path, status = 200, file = 'application/json' } of operations) {
+    const item = document.paths[`/api/v1${path}`] as Record<string, { responses: Record<string, { content: object }> }>
+    const types = Object.entries(item[method.toLowerCase()]?.responses ?? {}).map(([code, { content }]) => [
+      code,
+      Object.keys(content).join(),
+    ])
+    expect(types.filter(([code, type]) => type !== (code === String(status) ? file : 'application/json'))).toEqual([])
+  }
+})
+
 test('no operation names a code of another one', () => {
-  const areas = /^(EMAIL|WITHDRAWAL|USER)_/
+  const areas = /^(EMAIL|WITHDRAWAL|USER|TASK|PASSWORD)_/
   for (const one of described) {
     const foreign = named(one).filter(
       (code) => areas.test(code) && !OWN_ERRORS[one.contract.name]?.includes(code as never),
@@ -101,9 +163,14 @@ test('no operation names a code of another one', () => {
   }
 })
 
+/** Their verbs count the calls, because no account makes them. */
+const COUNTED_BY_VERB = ['getNotMe', 'requestPasswordReset']
+
 test('RATE_001 is named where a general limit counts, and nowhere else', () => {
   const limited = described.filter((one) => named(one).includes('RATE_001')).map(({ contract }) => contract.name)
-  expect(limited).toEqual(operations.filter(({ limit }) => limit).map(({ name }) => name))
+  expect(limited).toEqual(
+    operations.filter(({ limit, name }) => limit || COUNTED_BY_VERB.includes(name)).map(({ name }) => name),
+  )
 })
 
 test('a limit in code points is described by the same maxLength', () => {
@@ -125,7 +192,9 @@ test('every $ref leads somewhere', () => {
   expect(found.filter((ref) => at(document, ref) === undefined)).toEqual([])
 })
 
-test.each(described.map((one) => [one.operation.operationId, one] as const))(
+const answeredAsJson = described.filter(({ contract }) => !contract.file)
+
+test.each(answeredAsJson.map((one) => [one.operation.operationId, one] as const))(
   'the examples of %s keep the rules of its contract',
   (_, { contract, operation }) => {
     const success = operation.responses[String(contract.status ?? 200)]?.content['application/json'].example
@@ -136,7 +205,7 @@ test.each(described.map((one) => [one.operation.operationId, one] as const))(
   },
 )
 
-test.each(described.map((one) => [one.operation.operationId, one] as const))(
+test.each(answeredAsJson.map((one) => [one.operation.operationId, one] as const))(
   'the JSON schemas of %s accept its own examples and refuse them with a member missing',
   (_, { contract, operation }) => {
     const answer = operation.responses[String(contract.status ?? 200)]?.content['application/json']
@@ -152,12 +221,13 @@ test.each(described.map((one) => [one.operation.operationId, one] as const))(
   },
 )
 
-test('every operation requires a token and its scope, and describes each placeholder of its path', () => {
+test('every operation of an account requires a token and its scope, and every operation describes each placeholder of its path', () => {
   expect(document.security).toEqual([{ accessToken: [] }])
   expect(at(document, '#/components/securitySchemes/accessToken')).toMatchObject({ type: 'http', scheme: 'bearer' })
   for (const { contract, operation } of described) {
     const scope = operation.parameters.find(({ name }) => name === 'X-Required-Scope')
-    expect(scope).toMatchObject({ in: 'header', required: true, schema: { const: contract.scope } })
+    if (contract.scope) expect(scope).toMatchObject({ in: 'header', required: true, schema: { const: contract.scope } })
+    else expect(scope).toBeUndefined()
     const placeholders = [...contract.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
     const inPath = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)
     expect(inPath).toEqual(placeholders)
@@ -200,6 +270,11 @@ test('an answer that can be replayed describes Idempotency-Replayed', () => {
     createAccessToken: ['200', '400'],
     withdrawUser: ['202', '400', '404', '409'],
     startReauthentication: ['200', '400', '404'],
+    rotateAppSecret: ['200', '404'],
+    pingApp: ['200', '400', '404'],
+    waiveTask: ['200', '400', '404', '409'],
+    reportOnTask: ['200', '400', '404', '409'],
+    changePassword: ['200', '400', '403'],
   })
 })
 
@@ -208,15 +283,23 @@ test('the answer that starts a withdrawal describes its Location', () => {
   expect(Object.keys(started?.operation.responses['202']?.headers ?? {})).toContain('Location')
 })
 
-test('the admin operations take a service token, and no other operation does', () => {
-  const taking = described
-    .filter(({ operation }) => operation.security)
-    .map(({ contract, operation }) => {
-      expect(operation.security).toEqual([{ serviceToken: [] }])
-      return contract.name
-    })
-  expect(taking).toEqual(adminOperations.map(({ name }) => name))
-  expect(at(document, '#/components/securitySchemes/serviceToken')).toMatchObject({ type: 'http', scheme: 'bearer' })
+test('the admin operations take a service token, a link and a task take their own, and no other operation does', () => {
+  const taking = Object.fromEntries(
+    described
+      .filter(({ operation }) => operation.security)
+      .map(({ contract, operation }) => [contract.name, operation.security]),
+  )
+  expect(taking).toEqual({
+    requestPasswordReset: [],
+    ...Object.fromEntries(
+      ['confirmPasswordReset', 'getNotMe', 'undoEmailChange'].map((name) => [name, [{ linkToken: [] }]]),
+    ),
+    reportOnTask: [{ taskToken: [] }],
+    ...Object.fromEntries(adminOperations.map(({ name }) => [name, [{ serviceToken: [] }]])),
+  })
+  for (const scheme of ['serviceToken', 'taskToken', 'linkToken']) {
+    expect(at(document, `#/components/securitySchemes/${scheme}`)).toMatchObject({ type: 'http', scheme: 'bearer' })
+  }
 })
 
 test('an operation that can create describes 201 beside 200, and a query is described as it is judged', () => {
@@ -226,12 +309,51 @@ test('an operation that can create describes 201 beside 200, and a query is desc
   expect(query).toMatchObject({ name: 'email', required: true, schema: { format: 'idn-email', maxLength: 254 } })
 })
 
-test('every POST describes the Idempotency-Key, and no other operation does', () => {
-  const takesKey = described
+test('every POST of an account describes the Idempotency-Key, and no other operation does', () => {
+  const taking = described
     .filter(({ operation }) => operation.parameters.some(({ name }) => name === 'Idempotency-Key'))
     .map(({ contract }) => contract.name)
-  expect(takesKey).toEqual(operations.filter(({ method }) => method === 'POST').map(({ name }) => name))
+  expect(taking).toEqual(operations.filter(takesKey).map(({ name }) => name))
 })
+
+test('every operation, parameter, field of a body and field of an answer has a sentence of its own', () => {
+  const sentences = operations.map(({ description }) => description)
+  expect(new Set(sentences).size).toBe(operations.length)
+  expect(
+    operations.filter(({ description, summary }) => !/\.$/.test(description) || description === `${summary}.`),
+  ).toEqual([])
+  const bare = described.flatMap(({ contract, operation }) => {
+    const answer = operation.responses[String(contract.status ?? 200)]?.content['application/json'].schema
+    return [
+      ...operation.parameters.filter((parameter) => !('description' in parameter)).map(({ name }) => name),
+      ...bareFields(operation.requestBody?.content['application/json'].schema),
+      ...bareFields(at(answer, 'properties/data')),
+    ].map((name) => `${contract.name}: ${name}`)
+  })
+  expect(bare).toEqual([])
+  expect(webhooks.flatMap(({ message }) => bareFields(z.toJSONSchema(message)))).toEqual([])
+})
+
+test('every message to an application is described, with examples that keep its rules', () => {
+  expect(webhooks.map(({ name }) => name)).toEqual([...EVENT_TYPES, 'account.withdrawal_check', 'ping'])
+  expect(Object.keys(document.webhooks as Json)).toEqual(webhooks.map(({ name }) => name))
+  for (const { message, examples } of webhooks) {
+    expect(Object.keys(examples).length).toBeGreaterThan(0)
+    for (const { value } of Object.values(examples)) expect(message.parse(value)).toEqual(value)
+  }
+})
+
+/** The fields without a description, at any depth. */
+function bareFields(schema: unknown, path = ''): string[] {
+  const { properties = {}, items, anyOf = [] } = (schema ?? {}) as { properties?: Json; items?: Json; anyOf?: Json[] }
+  const members = Object.entries(properties as Record<string, Json>).flatMap(([name, member]) => [
+    ...(member.description ? [] : [`${path}${name}`]),
+    ...bareFields(member, `${path}${name}.`),
+  ])
+  // Beside properties of its own, anyOf only narrows them.
+  const alternatives = Object.keys(properties).length > 0 ? [] : anyOf
+  return [...members, ...[items, ...alternatives].filter(Boolean).flatMap((one) => bareFields(one, path))]
+}
 
 test('every tag in use is described', () => {
   const tags = (document.tags as { name: string }[]).map(({ name }) => name)
@@ -248,7 +370,10 @@ function answerOf(contract: Contract): z.ZodType {
 }
 
 function at(root: unknown, ref: string): unknown {
-  const path = ref.replace(/^#\//, '').split('/')
+  const path = ref
+    .replace(/^#\//, '')
+    .split('/')
+    .map((key) => key.replaceAll('~1', '/'))
   return path.reduce<unknown>((value, key) => (value as Json | undefined)?.[key], root)
 }
 

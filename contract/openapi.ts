@@ -1,7 +1,9 @@
 import { z } from 'zod'
-import { type Contract, isAdminContract, type Scope } from './define'
-import { ERRORS, type ErrorCode } from './errors'
+import { type Contract, isAdminContract, isLinkContract, isTaskContract, type Scope } from './define'
+import { type Blocker, ERRORS, type ErrorCode } from './errors'
+import { blocker } from './fields'
 import { operations } from './operations'
+import { type Webhook, webhooks } from './webhooks'
 
 type Json = Record<string, unknown>
 
@@ -10,28 +12,55 @@ export interface OpenApiDocument extends Json {
   paths: Record<string, Json>
 }
 
-const ANY_ENDPOINT: ErrorCode[] = ['AUTH_001', 'REQUEST_002', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
+const ANY_ENDPOINT: ErrorCode[] = ['REQUEST_002', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
 const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_003']
 const WITH_KEY: ErrorCode[] = ['REQUEST_006', 'REQUEST_007']
 const PASSES_LATER: ErrorCode[] = ['EMAIL_008', 'EMAIL_009', 'RATE_001', 'REAUTH_001']
 
 /** Every code that an operation can answer with. */
-const errorsOf = ({ errors, forbidden, body, method }: Contract): ErrorCode[] => [
+const errorsOf = (contract: Contract): ErrorCode[] => [
   ...new Set([
-    ...errors,
-    forbidden,
-    ...(body ? WITH_BODY : []),
-    ...(method === 'POST' ? WITH_KEY : []),
+    ...contract.errors,
+    ...(contract.forbidden ? [contract.forbidden] : []),
+    ...(contract.body ? WITH_BODY : []),
+    ...(takesKey(contract) ? WITH_KEY : []),
+    ...(isLinkContract(contract) && contract.bearer === 'none' ? [] : ['AUTH_001' as const]),
     ...ANY_ENDPOINT,
   ]),
 ]
 
+/** An Idempotency-Key belongs to an account, which the token of a link is not known to have before the verb judges it. A file is not kept. */
+const takesKey = (contract: Contract) => contract.method === 'POST' && !isLinkContract(contract) && !contract.file
+
 /** The answers of the verb and of the body's rules are kept for an Idempotency-Key, unless a later call can pass. */
-const isReplayed = ({ method, errors }: Contract, code: ErrorCode) =>
-  method === 'POST' && [...errors, 'REQUEST_001'].includes(code) && !PASSES_LATER.includes(code)
+const isReplayed = (contract: Contract, code: ErrorCode) =>
+  takesKey(contract) && [...contract.errors, 'REQUEST_001'].includes(code) && !PASSES_LATER.includes(code)
 
 const TAGS: Record<Scope, string> = { 'email:manage': 'Email', 'account:manage': 'Account', 'tokens:manage': 'Access' }
-const tagOf = (contract: Contract) => (isAdminContract(contract) ? 'Users' : TAGS[contract.scope])
+export const tagOf = (contract: Contract) => {
+  if (isLinkContract(contract)) return contract.tag
+  if (isTaskContract(contract) || contract.path.startsWith('/admin/tasks')) return 'Tasks'
+  if (/^\/admin\/(apps|events)/.test(contract.path)) return 'Applications'
+  return isAdminContract(contract) ? 'Users' : TAGS[contract.scope]
+}
+/** The groups of operations, in the order in which they are described. */
+export const GROUPS = [
+  { name: 'Email', description: 'Address and verification' },
+  { name: 'Account', description: 'Withdrawal and its progress' },
+  { name: 'Access', description: 'Access tokens and sessions, from a browser session alone' },
+  { name: 'Users', description: 'Accounts, for your own services with a service token' },
+  {
+    name: 'Applications',
+    description: 'Who is told of changes and withdrawals, for your own services with a service token',
+  },
+  { name: 'Tasks', description: 'Deletion tasks of your own services' },
+] as const
+
+const securityOf = (contract: Contract) => {
+  if (isLinkContract(contract)) return { security: contract.bearer === 'none' ? [] : [{ linkToken: [] }] }
+  if (isTaskContract(contract)) return { security: [{ taskToken: [] }] }
+  return isAdminContract(contract) ? { security: [{ serviceToken: [] }] } : {}
+}
 
 const BOUNDS: Record<string, Json> = {
   string: { maxLength: 2000 },
@@ -74,6 +103,7 @@ const HEADERS = {
     const: 'true',
   }),
   Location: header('Where the progress is read.'),
+  'Content-Disposition': header('The name of the file.'),
 }
 const COMMON_HEADERS = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'Access-Control-Allow-Origin'] as const
 
@@ -82,7 +112,7 @@ const refs = (...more: (keyof typeof HEADERS)[]) =>
   Object.fromEntries([...COMMON_HEADERS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
 /** The OpenAPI 3.1 document, made from the contracts alone. */
-export function openApiDocument(): OpenApiDocument {
+export function openApiDocument({ product }: { product: string }): OpenApiDocument {
   const paths: Record<string, Json> = {}
   for (const contract of operations) {
     const path = `/api/v1${contract.path}`
@@ -91,25 +121,23 @@ export function openApiDocument(): OpenApiDocument {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'User Account Service',
+      title: product,
       version: '1.0.0',
       description: 'Change and verify an email address; withdraw an account and follow it to the end.',
       license: { name: 'MIT', identifier: 'MIT' },
-      contact: { name: 'User Account Service' },
+      contact: { name: product },
     },
     servers: [{ url: '/', description: 'This service, in production or local', 'x-internal': false }],
     security: [{ accessToken: [] }],
-    tags: [
-      { name: 'Email', description: 'Address and verification' },
-      { name: 'Account', description: 'Withdrawal and its progress' },
-      { name: 'Access', description: 'Access tokens and sessions, from a browser session alone' },
-      { name: 'Users', description: 'Accounts, for your own services with a service token' },
-    ],
+    tags: [...GROUPS, { name: 'Webhooks', description: 'What the service sends to connected applications' }],
     paths,
+    webhooks: Object.fromEntries(webhooks.map((webhook) => [webhook.name, { post: toWebhook(webhook) }])),
     components: {
       securitySchemes: {
         accessToken: { type: 'http', scheme: 'bearer', description: 'An access token, `uat_…`.' },
         serviceToken: { type: 'http', scheme: 'bearer', description: 'A service token, `svc_…`.' },
+        taskToken: { type: 'http', scheme: 'bearer', description: 'The token of one deletion task, `dtk_…`.' },
+        linkToken: { type: 'http', scheme: 'bearer', description: 'The token of a link in a mail.' },
       },
       headers: HEADERS,
       schemas: { Error: errorSchema() },
@@ -140,7 +168,7 @@ function toOperation(contract: Contract): Json {
     ([name, { description, ...schema }]) => ({
       name,
       in: 'query',
-      required: true,
+      required: !contract.query?.shape[name]?.safeParse(undefined).success,
       description,
       schema: bounded(schema),
     }),
@@ -162,10 +190,15 @@ function toOperation(contract: Contract): Json {
   return {
     operationId: contract.name,
     summary: contract.summary,
-    description: `${contract.summary}. Scope ${contract.scope}.`,
+    description: contract.scope ? `${contract.description} Scope ${contract.scope}.` : contract.description,
     tags: [tagOf(contract)],
-    ...(isAdminContract(contract) && { security: [{ serviceToken: [] }] }),
-    parameters: [...parameters, ...query, scope, ...(contract.method === 'POST' ? [idempotencyKey] : [])],
+    ...securityOf(contract),
+    parameters: [
+      ...parameters,
+      ...query,
+      ...(contract.scope ? [scope] : []),
+      ...(takesKey(contract) ? [idempotencyKey] : []),
+    ],
     ...(contract.body && {
       requestBody: {
         required: true,
@@ -180,7 +213,47 @@ function toOperation(contract: Contract): Json {
   }
 }
 
+const WEBHOOK_HEADERS = {
+  'webhook-id': 'Names the message; a repeated try has the same one, so that it can be recognised.',
+  'webhook-timestamp': 'When it was sent, in seconds since 1970; refuse what is older than five minutes.',
+  'webhook-signature': 'Standard Webhooks, scheme v1: HMAC-SHA-256 of id, timestamp and body with the signing secret.',
+}
+const WEBHOOK_ANSWERS = {
+  200: 'It is done.',
+  202: 'Accepted: a report follows. For a message with `data.task`; otherwise the same as 200.',
+  401: 'The signature does not fit. Like every answer that is not listed here, it has the message sent again.',
+  404: 'The application does not know the person; that counts as done.',
+  410: 'The application does not know the person any more; that counts as done.',
+}
+
+function toWebhook({ name, summary, description, message, examples }: Webhook): Json {
+  return {
+    operationId: name,
+    summary,
+    description,
+    tags: ['Webhooks'],
+    security: [],
+    parameters: Object.entries(WEBHOOK_HEADERS).map(([header, text]) => ({
+      name: header,
+      in: 'header',
+      required: true,
+      description: text,
+      schema: bounded({ type: 'string' }),
+    })),
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: toSchema(message, 'output'), examples } },
+    },
+    responses: Object.fromEntries(
+      Object.entries(WEBHOOK_ANSWERS).map(([status, text]) => [status, { description: text }]),
+    ),
+  }
+}
+
 function successResponse(contract: Contract): Json {
+  if (contract.file) {
+    return { description: contract.summary, headers: refs('Content-Disposition'), content: { [contract.file]: {} } }
+  }
   const properties: Json = { success: { type: 'boolean', const: true }, data: toSchema(contract.data, 'output') }
   const example: Json = { success: true, data: contract.example.data }
   if (contract.message) {
@@ -196,7 +269,7 @@ function successResponse(contract: Contract): Json {
     description: contract.message ?? contract.summary,
     headers: refs(
       ...(contract.location ? ['Location' as const] : []),
-      ...(contract.method === 'POST' ? ['Idempotency-Replayed' as const] : []),
+      ...(takesKey(contract) ? ['Idempotency-Replayed' as const] : []),
     ),
     content: { 'application/json': { schema, example } },
   }
@@ -221,7 +294,12 @@ function errorResponse(contract: Contract, status: number, codes: ErrorCode[]): 
     {
       value: {
         success: false,
-        error: { code, message: ERRORS[code].message, details: ERRORS[code].details },
+        error: {
+          code,
+          message: ERRORS[code].message,
+          details: ERRORS[code].details,
+          ...(code === 'WITHDRAWAL_003' && { blockers: EXAMPLE_BLOCKERS }),
+        },
         timestamp: '2026-11-20T09:00:00.000Z',
       },
     },
@@ -234,6 +312,16 @@ function errorResponse(contract: Contract, status: number, codes: ErrorCode[]): 
     },
   }
 }
+
+const EXAMPLE_BLOCKERS: Blocker[] = [
+  { code: 'pending_transactions', title: '1 pending transaction', url: null, source: 'account' },
+  {
+    code: 'unpaid_invoice',
+    title: 'Invoice 4711 is not paid',
+    url: 'https://billing.example.com/4711',
+    source: 'billing',
+  },
+]
 
 function errorSchema(): Json {
   return bounded({
@@ -248,6 +336,10 @@ function errorSchema(): Json {
           code: { type: 'string', enum: Object.keys(ERRORS) },
           message: { type: 'string' },
           details: { type: 'string' },
+          blockers: {
+            ...toSchema(z.array(blocker), 'output'),
+            description: 'Of WITHDRAWAL_003: what holds the withdrawal back',
+          },
         },
       },
       timestamp: { type: 'string', format: 'date-time' },

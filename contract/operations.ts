@@ -1,17 +1,39 @@
 import { endUserSessions, findUser, getUser, putUser, withdrawUser } from './admin'
-import type { AdminContract, Contract, UserContract } from './define'
+import { getApp, listApps, listEvents, pingApp, removeApp, rotateAppSecret, setApp } from './apps'
+import { putBlocker, removeBlocker } from './blockers'
+import type { AdminContract, Contract, LinkContract, TaskContract, UserContract } from './define'
+import { LINK_OPERATIONS } from './link-operations'
+import { reportOnTask, takeTasks, waiveTask } from './tasks'
 import { USER_OPERATIONS } from './user-operations'
 
 /** What service tokens open. */
-const ADMIN_OPERATIONS = { putUser, getUser, findUser, withdrawUser, endUserSessions } as const satisfies Record<
-  string,
-  AdminContract
->
+const ADMIN_OPERATIONS = {
+  putUser,
+  getUser,
+  findUser,
+  withdrawUser,
+  endUserSessions,
+  putBlocker,
+  removeBlocker,
+  listApps,
+  getApp,
+  setApp,
+  removeApp,
+  rotateAppSecret,
+  pingApp,
+  listEvents,
+  takeTasks,
+  waiveTask,
+} as const satisfies Record<string, AdminContract>
+
+/** What the token of a deletion task opens. */
+const TASK_OPERATIONS = { reportOnTask } as const satisfies Record<string, TaskContract>
 
 /** Every operation of the API under its name, in the order in which it is described. */
-export const OPERATIONS = { ...USER_OPERATIONS, ...ADMIN_OPERATIONS } as const
+export const OPERATIONS = { ...USER_OPERATIONS, ...LINK_OPERATIONS, ...ADMIN_OPERATIONS, ...TASK_OPERATIONS } as const
 export type OperationName = keyof typeof OPERATIONS
 
 export const userOperations: readonly (UserContract & { name: OperationName })[] = Object.values(USER_OPERATIONS)
+export const linkOperations: readonly (LinkContract & { name: OperationName })[] = Object.values(LINK_OPERATIONS)
 export const adminOperations: readonly (AdminContract & { name: OperationName })[] = Object.values(ADMIN_OPERATIONS)
 export const operations: readonly (Contract & { name: OperationName })[] = Object.values(OPERATIONS)

@@ -1,8 +1,25 @@
 /** What a program outside this project needs; built to `dist/client.mjs`, which imports zod alone and runs in Node and browsers. */
 export * from './access'
 export * from './admin'
+export * from './apps'
+export { putBlocker, removeBlocker } from './blockers'
 export { type ClientOptions, createClient, createServiceClient, type ServiceClientOptions } from './client'
 export * from './email'
 export { ApiError, CONFIRMATION, ERRORS, type ErrorCode } from './errors'
+export * from './export'
+export * from './password'
+export * from './receipt'
+export {
+  type AccountMessage,
+  createReceiver,
+  type DeletionTask,
+  type HeldBack,
+  isSigned,
+  type Outcome,
+  type ReceiverOptions,
+  reportTask,
+  type TaskReport,
+} from './receiver'
+export * from './tasks'
 export * from './vocabulary'
 export * from './withdrawal'

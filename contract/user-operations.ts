@@ -9,7 +9,10 @@ import {
 } from './access'
 import type { UserContract } from './define'
 import { cancelEmailChange, changeEmail, getEmailStatus, resendVerification, verifyEmail } from './email'
-import { getWithdrawalStatus, withdrawAccount } from './withdrawal'
+import { exportData } from './export'
+import { changePassword } from './password'
+import { listReceipts } from './receipt'
+import { getWithdrawalStatus, previewWithdrawal, withdrawAccount } from './withdrawal'
 
 /** What a user's tokens open. Apart from the rest, so that pages do not load the admin API. */
 export const USER_OPERATIONS = {
@@ -20,6 +23,9 @@ export const USER_OPERATIONS = {
   cancelEmailChange,
   withdrawAccount,
   getWithdrawalStatus,
+  previewWithdrawal,
+  listReceipts,
+  exportData,
   createAccessToken,
   listAccessTokens,
   revokeAccessToken,
@@ -27,4 +33,5 @@ export const USER_OPERATIONS = {
   endSession,
   endOtherSessions,
   startReauthentication,
+  changePassword,
 } as const satisfies Record<string, UserContract>

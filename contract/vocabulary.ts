@@ -1,9 +1,20 @@
 /** Words and bounds of the API that pages show as well. No zod in here, so that a page does not load the parser to show them. */
 
 export const VERIFICATION_METHODS = ['email_code', 'email_link'] as const
+/** What became of a change request. `expired` and `exhausted` follow from its end and its attempts. */
+export const CHANGE_STATES = [
+  'pending_verification',
+  'expired',
+  'exhausted',
+  'verified',
+  'superseded',
+  'cancelled',
+  'reverted',
+] as const
 export const DEFAULT_VERIFICATION_METHOD: (typeof VERIFICATION_METHODS)[number] = 'email_code'
 
 export const CHANGE_REQUEST_ID = /^ecr_[A-Za-z0-9_-]{22}$/
+export const RESET_TOKEN = /^prt_[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/
 export const VERIFICATION_CODE = /^[0-9]{6}$/
 
 export const REASONS = {
@@ -14,7 +25,85 @@ export const REASONS = {
   other: 'Another reason',
 } as const
 
+/** The public words for what a withdrawal deletes; table names stay inside. A word is never renamed. */
+export const CATEGORIES = [
+  'account',
+  'profile',
+  'preferences',
+  'sessions',
+  'access_tokens',
+  'sign_in_confirmations',
+  'email_changes',
+  'messages',
+  'limits',
+  'blockers',
+  'events',
+  'connections',
+  'shared_data',
+  'archived_copies',
+  'archive_keys',
+  'transactions',
+  'transaction_logs',
+  'security_incidents',
+  'legal_records',
+  'audit_logs',
+  'communication_logs',
+  'integration_logs',
+  'analytics',
+  'caches',
+  'repeated_calls',
+  'ended_credentials',
+  'ended_external_ids',
+] as const
+export type Category = (typeof CATEGORIES)[number]
+
+/** What a person can choose to keep. */
+export const CHOICES = ['analytics', 'audit_logs', 'transaction_history'] as const
+/** What asks for records to stay, under a pseudonym, until the purge: the law, or the person's own choice. */
+export const KEPT_FOR = ['law', ...CHOICES] as const
+export type KeptFor = (typeof KEPT_FOR)[number]
+
+/** What a receipt proves. */
+export const RECEIPT_KINDS = ['acceptance', 'completion', 'purge'] as const
+/** What an application answered. `gone`: it does not know the person. `open`: nothing yet. */
+export const RECEIPT_ANSWERS = ['erased', 'retained_part', 'gone', 'told', 'waived', 'open'] as const
+
+/** A preview counts no further, because counting takes time. */
+export const MAX_PREVIEWED = 10_000
+/** What applications can be told. A deletion step sends `account.withdrawn`, and the queue of events the others. */
+export const EVENT_TYPES = [
+  'account.email_change_requested',
+  'account.email_changed',
+  'account.email_reverted',
+  'account.password_changed',
+  'account.sessions_ended',
+  'account.withdrawal_started',
+  'account.withdrawn',
+  'account.withdrawal_completed',
+  'account.purged',
+] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** The step whose window an application's deletion belongs to. */
+export const APP_PHASES = ['third_party_integrations', 'user_profile', 'data_archives'] as const
+/** connected: it is told about the users that are connected to it. everyone: about every user. */
+export const AUDIENCES = ['connected', 'everyone'] as const
+/** at_once: a good answer ends a deletion task. later: it may be accepted and reported. */
+export const ACKNOWLEDGEMENTS = ['at_once', 'later'] as const
+/** What events carry beside ids, for applications that ask for it. */
+export const INCLUDES = ['addresses'] as const
+
 /** In code points. */
 export const MAX_FEEDBACK_LENGTH = 500
 
+/** In code points. */
+export const MIN_NEW_PASSWORD_LENGTH = 8
+export const MAX_NEW_PASSWORD_LENGTH = 256
+
 export const MAX_BODY_BYTES = 16 * 1024
+/** Of a report on a deletion task. */
+export const MAX_REPORT_BYTES = 4 * 1024
+
+/** Why nobody waits for an application's deletion task any more. */
+export const WAIVE_REASONS = ['gone', 'refused', 'unreachable', 'other'] as const
+export type WaiveReason = (typeof WAIVE_REASONS)[number]

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { contract, isStorable, lengthOf, STORABLE } from './define'
 import { CONFIRMATION } from './errors'
-import { isoDateTime, userId } from './fields'
-import { MAX_FEEDBACK_LENGTH, REASONS } from './vocabulary'
+import { blocker, isoDateTime, userId } from './fields'
+import { EXAMPLE_RECEIPT } from './receipt'
+import { CATEGORIES, CHOICES, KEPT_FOR, MAX_FEEDBACK_LENGTH, MAX_PREVIEWED, REASONS, WAIVE_REASONS } from './vocabulary'
 
 export type Reason = keyof typeof REASONS
-const REASON_CODES = Object.keys(REASONS) as [Reason, ...Reason[]]
+export const REASON_CODES = Object.keys(REASONS) as [Reason, ...Reason[]]
 
 export const STEPS = ['user_profile', 'session_revocation', 'third_party_integrations', 'data_archives'] as const
 export type Step = (typeof STEPS)[number]
@@ -13,7 +14,7 @@ export const STEP_STATUSES = ['pending', 'processing', 'completed'] as const
 export type StepStatus = (typeof STEP_STATUSES)[number]
 
 const keep = (what: string) =>
-  z.boolean(`REQUEST_001: data_retention.${what} must be true or false.`).optional().describe(`Keep ${what}`)
+  z.boolean(`REQUEST_001: data_retention.${what} must be true or false.`).optional().describe(`Whether to keep ${what}`)
 const feedback = z
   .string('REQUEST_001: feedback must be a string.')
   .refine(isStorable, 'REQUEST_001: feedback contains characters that cannot be stored.')
@@ -31,7 +32,10 @@ const withReasonOther = z.object({ reason: z.literal('other'), feedback: z.strin
 export const withdrawBody = z
   .object({
     confirmation: z.literal(CONFIRMATION, 'WITHDRAWAL_001').describe(`Exactly ${CONFIRMATION}`),
-    reason: z.enum(REASON_CODES, `REQUEST_001: reason must be one of ${REASON_CODES.join(', ')}.`).optional(),
+    reason: z
+      .enum(REASON_CODES, `REQUEST_001: reason must be one of ${REASON_CODES.join(', ')}.`)
+      .optional()
+      .describe('Why the person leaves'),
     feedback: feedback
       .optional()
       .describe(`At most ${MAX_FEEDBACK_LENGTH} characters (Unicode code points); required when reason is other`),
@@ -68,17 +72,55 @@ export const withdrawBody = z
   })
 
 const step = z.object({
-  step: z.enum(STEPS),
-  status: z.enum(STEP_STATUSES),
+  step: z.enum(STEPS).describe('The deletion step'),
+  status: z.enum(STEP_STATUSES).describe('How far it is'),
   completed_at: isoDateTime.optional().describe('Present when the step is completed'),
   estimated_completion: isoDateTime.optional().describe('Present while the step is processing or pending'),
 })
-const application = z.object({
-  name: z.string(),
-  status: z.enum(STEP_STATUSES),
-  completed_at: isoDateTime.optional(),
-  next_attempt_at: isoDateTime.optional(),
+const erased = z.object({
+  category: z.enum(CATEGORIES).describe('The kind of data'),
+  records: z.int().describe('How many records'),
 })
+const retained = erased.extend({
+  reason: z.enum(KEPT_FOR).describe('What asks for it to stay'),
+  until: isoDateTime.describe('When the retention purge deletes it'),
+})
+const countedStep = step.extend({
+  erased: z.array(erased).optional().describe('What a completed step deleted; absent where nobody counted it'),
+  retained: z.array(retained).optional().describe('What stays under a pseudonym; absent where nobody counted it'),
+})
+const application = z.object({
+  name: z.string().describe('As people read it'),
+  status: z.enum(STEP_STATUSES).describe('How far its deletion is'),
+  completed_at: isoDateTime.optional().describe('Present when it has deleted the user'),
+  next_attempt_at: isoDateTime.optional().describe('When it is asked again, or should have reported by'),
+  accepted_at: isoDateTime.optional().describe('Present once it has said that it will report later'),
+  progress: z
+    .object({
+      done: z.int().describe('How much is done'),
+      total: z.int().describe('Of how much'),
+    })
+    .optional()
+    .describe('As it reported last'),
+  retained: z
+    .array(
+      z.object({
+        category: z.string().describe('The kind of data'),
+        reason: z.string().describe('Why it stays'),
+        until: z.iso.date().optional().describe('The last day; absent where it said none'),
+      }),
+    )
+    .optional()
+    .describe('What it keeps, as it reported'),
+  waived: z
+    .object({ reason: z.enum(WAIVE_REASONS).describe('Why'), at: isoDateTime.describe('Since when') })
+    .optional()
+    .describe('Present where nobody waits for it any more; it may still have data'),
+})
+
+const dueBy = isoDateTime.describe(
+  'The end of the period of the law, one calendar month unless the operator says otherwise',
+)
 
 const common = { scope: 'account:manage', forbidden: 'WITHDRAWAL_005' } as const
 const exampleId = 'wd_4Qm9ZsX1cT7uYb2LhKpV0w'
@@ -88,22 +130,35 @@ const EXAMPLE_STEPS: Record<Step, Omit<z.output<typeof step>, 'step'>> = {
   third_party_integrations: { status: 'pending', estimated_completion: '2026-11-21T09:00:00.000Z' },
   data_archives: { status: 'pending', estimated_completion: '2026-11-27T09:00:00.000Z' },
 }
+const EXAMPLE_PLAN: Record<Step, { begins_at: string; estimated_completion: string }> = {
+  user_profile: { begins_at: '2026-11-20T09:05:00.000Z', estimated_completion: '2026-11-20T10:00:00.000Z' },
+  session_revocation: { begins_at: '2026-11-20T09:00:00.000Z', estimated_completion: '2026-11-20T09:05:00.000Z' },
+  third_party_integrations: {
+    begins_at: '2026-11-20T10:00:00.000Z',
+    estimated_completion: '2026-11-21T09:00:00.000Z',
+  },
+  data_archives: { begins_at: '2026-11-21T09:00:00.000Z', estimated_completion: '2026-11-27T09:00:00.000Z' },
+}
 const exampleSteps = STEPS.map((name) => ({ step: name, ...EXAMPLE_STEPS[name] }))
 
 export const withdrawAccount = contract({
   ...common,
   name: 'withdrawAccount',
   summary: 'Withdraw Account',
+  description:
+    'Withdraws the account for good: it is off immediately, and its data is deleted step by step. The status token in the answer reads the progress from then on.',
   method: 'POST',
   path: '/users/{userId}/withdraw',
   params: z.object({ userId }),
   body: withdrawBody,
   data: z.object({
-    withdrawal_id: z.string(),
-    status: z.enum(['processing', 'completed']),
-    scheduled_completion: isoDateTime,
-    data_retention_period: z.int().describe('Days'),
-    deletion_steps: z.array(step),
+    withdrawal_id: z.string().describe('The withdrawal, `wd_…`'),
+    status: z.enum(['processing', 'completed']).describe('`completed` once every step is'),
+    scheduled_completion: isoDateTime.describe('When the last step should be done'),
+    due_by: dueBy,
+    data_retention_period: z.int().describe('Days until what is kept is purged'),
+    deletion_steps: z.array(step).describe('Every deletion step'),
+    receipt: z.string().max(200_000).describe('The signed receipt of the acceptance, a JWS in compact form'),
     status_token: z.string().describe('Reads the progress after everything else has ended, until the retention purge'),
   }),
   message: 'Your account is being deleted. This cannot be undone.',
@@ -118,9 +173,93 @@ export const withdrawAccount = contract({
       withdrawal_id: exampleId,
       status: 'processing',
       scheduled_completion: '2026-11-27T09:00:00.000Z',
+      due_by: '2026-12-20T09:00:00.000Z',
       data_retention_period: 30,
       deletion_steps: exampleSteps,
+      receipt: EXAMPLE_RECEIPT,
       status_token: 'wst_k2Jr0m3bUuVn6cXeQyHf8zTgPa5dSw1LiO7vEqBxN4M',
+    },
+  },
+})
+
+const truth = (name: string, what: string) =>
+  z
+    .enum(['true', 'false'], `REQUEST_001: ${name} must be true or false.`)
+    .optional()
+    .describe(`${what}; without it: false`)
+const counted = z.object({
+  category: z.enum(CATEGORIES).describe('The kind of data'),
+  records: z.int().describe(`How many records; counts to ${MAX_PREVIEWED}`),
+  more: z.literal(true).optional().describe('Present where there are more than `records`'),
+})
+
+export const previewWithdrawal = contract({
+  ...common,
+  name: 'previewWithdrawal',
+  summary: 'Preview Withdrawal',
+  description: 'Counts what a withdrawal would delete and keep, and says what holds it back. It starts nothing.',
+  method: 'GET',
+  path: '/users/{userId}/withdraw/preview',
+  params: z.object({ userId }),
+  query: z.object({
+    analytics: truth('analytics', 'Whether analytics would be kept'),
+    audit_logs: truth('audit_logs', 'Whether audit logs would be kept'),
+    transaction_history: truth('transaction_history', 'Whether the transaction history would be kept'),
+    ask: truth('ask', 'Whether applications that may hold a withdrawal back are asked'),
+  }),
+  data: z.object({
+    allowed: z.boolean().describe('Whether nothing holds a withdrawal back now'),
+    blockers: z.array(blocker).describe('What holds it back; all pending transactions are one entry'),
+    deletion_steps: z
+      .array(
+        z.object({
+          step: z.enum(STEPS).describe('The deletion step'),
+          begins_at: isoDateTime.describe('When it would begin'),
+          estimated_completion: isoDateTime.describe('When it should be done'),
+        }),
+      )
+      .describe('When each step would run, if the withdrawal started now'),
+    erased: z
+      .array(counted.extend({ step: z.enum(STEPS).describe('The step that deletes it') }))
+      .describe('What would be deleted'),
+    retained: z
+      .array(
+        counted.extend({
+          reason: z.enum(KEPT_FOR).describe('What asks for it to stay'),
+          until: isoDateTime.describe('When the retention purge deletes it'),
+        }),
+      )
+      .describe('What would stay, under a pseudonym'),
+    applications: z
+      .array(
+        z.object({
+          name: z.string().describe('As people read it'),
+          acknowledges: z.enum(['at_once', 'later']).describe('Whether its answer ends its task, or a later report'),
+        }),
+      )
+      .describe('Who would be asked to delete the user'),
+    address_changed_at: isoDateTime
+      .nullable()
+      .describe('When the address was changed last; null for not in the last 30 days'),
+    counted_at: isoDateTime.describe('A preview is no promise: what comes later is not counted'),
+  }),
+  limit: { bucket: 'preview' },
+  errors: ['REQUEST_001', 'RATE_001'],
+  example: {
+    query: { audit_logs: 'true' },
+    data: {
+      allowed: true,
+      blockers: [],
+      deletion_steps: STEPS.map((name) => ({ step: name, ...EXAMPLE_PLAN[name] })),
+      erased: [
+        { category: 'profile', records: 1, step: 'user_profile' },
+        { category: 'sessions', records: 4, step: 'user_profile' },
+        { category: 'analytics', records: MAX_PREVIEWED, more: true, step: 'data_archives' },
+      ],
+      retained: [{ category: 'security_incidents', records: 2, reason: 'law', until: '2026-12-20T09:00:00.000Z' }],
+      applications: [{ name: 'Calendar', acknowledges: 'at_once' }],
+      address_changed_at: null,
+      counted_at: '2026-11-20T09:00:00.000Z',
     },
   },
 })
@@ -129,16 +268,25 @@ export const getWithdrawalStatus = contract({
   ...common,
   name: 'getWithdrawalStatus',
   summary: 'Check Withdrawal Status',
+  description:
+    'Shows how far each deletion step and each connected application is. The status token opens it too, when every other token has ended.',
   method: 'GET',
   path: '/users/{userId}/withdrawal/{withdrawalId}',
   params: z.object({ userId, withdrawalId: z.string().describe('The withdrawal, `wd_…`') }),
   data: z.object({
-    withdrawal_id: z.string(),
-    status: z.enum(['processing', 'completed']),
+    withdrawal_id: z.string().describe('The withdrawal, `wd_…`'),
+    status: z.enum(['processing', 'completed']).describe('`completed` once every step is'),
     completed_at: isoDateTime.optional().describe('Absent until completed'),
-    data_retention: z.object({ audit_logs: z.boolean(), retention_period: z.int().describe('Days') }),
-    scheduled_completion: isoDateTime,
-    deletion_steps: z.array(step),
+    data_retention: z
+      .object({
+        audit_logs: z.boolean().describe('Whether audit logs are kept'),
+        retention_period: z.int().describe('Days until what is kept is purged'),
+      })
+      .describe('What the person chose to keep'),
+    kept_by_choice: z.array(z.enum(CHOICES)).describe('What the person chose to keep'),
+    scheduled_completion: isoDateTime.describe('When the last step should be done'),
+    due_by: dueBy,
+    deletion_steps: z.array(countedStep).describe('Every deletion step, with what it counted'),
     applications: z.array(application).describe('How far each connected application is'),
   }),
   timestamp: false,
@@ -150,9 +298,21 @@ export const getWithdrawalStatus = contract({
       withdrawal_id: exampleId,
       status: 'processing',
       data_retention: { audit_logs: true, retention_period: 30 },
+      kept_by_choice: ['audit_logs'],
       scheduled_completion: '2026-11-27T09:00:00.000Z',
-      deletion_steps: exampleSteps,
-      applications: [{ name: 'Calendar', status: 'pending' }],
+      due_by: '2026-12-20T09:00:00.000Z',
+      deletion_steps: exampleSteps.map((one) =>
+        one.status === 'completed' ? { ...one, erased: [], retained: [] } : one,
+      ),
+      applications: [
+        {
+          name: 'Orders',
+          status: 'processing',
+          accepted_at: '2026-11-20T10:00:00.000Z',
+          next_attempt_at: '2026-11-21T10:00:00.000Z',
+          progress: { done: 3, total: 10 },
+        },
+      ],
     },
   },
 })

@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import { externalId } from './admin'
+import { contract, isStorable, lengthOf } from './define'
+import { blocker, isoDateTime } from './fields'
+
+const MAX_KEY_LENGTH = 255
+const MAX_CODE_LENGTH = 64
+const MAX_TITLE_LENGTH = 200
+const MAX_URL_LENGTH = 2000
+/** Of one application's answer. */
+const MAX_ASKED = 20
+
+const isLine = (text: string) => isStorable(text) && /\S/.test(text) && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)
+
+const code = z
+  .string('REQUEST_001: code must be a string.')
+  .regex(/^[!-~]{1,64}$/, `REQUEST_001: code has 1 to ${MAX_CODE_LENGTH} visible ASCII characters.`)
+  .describe('For programs, such as `unpaid_invoice`')
+const title = z
+  .string('REQUEST_001: title must be a string.')
+  .refine(isLine, 'REQUEST_001: title must be text of one line.')
+  .refine(
+    (text) => lengthOf(text) <= MAX_TITLE_LENGTH,
+    `REQUEST_001: title has at most ${MAX_TITLE_LENGTH} characters.`,
+  )
+  .meta({
+    description: 'As the person reads it',
+    minLength: 1,
+    maxLength: MAX_TITLE_LENGTH,
+    pattern: String.raw`^[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*[^\s\uFEFF\u0000-\u001F\u007F-\u009F][^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`,
+  })
+const url = z
+  .string('REQUEST_001: url must be a string or null.')
+  .max(MAX_URL_LENGTH, `REQUEST_001: url has at most ${MAX_URL_LENGTH} characters.`)
+  .nullable()
+  .optional()
+
+/** The URL in its canonical form; null where it is not https, or not of one of these hosts. */
+export function linkOf(text: string, hosts: readonly string[]): string | null {
+  const link = URL.canParse(text) ? new URL(text) : null
+  const isAllowed = link?.protocol === 'https:' && hosts.includes(link.host) && !link.username && !link.password
+  return isAllowed ? link.href : null
+}
+
+/** What an application answers when it is asked; nothing else is an answer. */
+export const checkAnswer = z.strictObject({
+  blockers: z.array(z.strictObject({ code, title, url })).max(MAX_ASKED),
+})
+
+const params = z.object({
+  externalId,
+  key: z
+    .string()
+    .refine(
+      (text) => isStorable(text) && lengthOf(text) <= MAX_KEY_LENGTH && !/^\.{0,2}$|\p{Cc}/u.test(text),
+      `REQUEST_001: key has 1 to ${MAX_KEY_LENGTH} characters and no control character.`,
+    )
+    .meta({
+      description: 'Your own name of the blocker, percent-encoded',
+      pattern: String.raw`^(?!\.{1,2}$)[^\u0000-\u001F\u007F-\u009F]+$`,
+      maxLength: MAX_KEY_LENGTH,
+    }),
+})
+const common = { forbidden: 'AUTH_002', limit: { bucket: 'service' }, scope: 'users:write' } as const
+const path = '/admin/users/{externalId}/blockers/{key}'
+const exampleUserId = 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a'
+const example = {
+  code: 'unpaid_invoice',
+  title: 'Invoice 4711 is not paid',
+  url: 'https://billing.example.com/4711',
+  expires_at: '2026-12-20T09:00:00.000Z',
+}
+
+export const putBlocker = contract({
+  ...common,
+  name: 'putBlocker',
+  summary: 'Hold a Withdrawal Back',
+  description:
+    'Holds every withdrawal of the account back until the blocker is removed or over. The same key replaces it.',
+  method: 'PUT',
+  path,
+  params,
+  body: z.object({
+    code,
+    title,
+    url: url.describe('Where the person settles it: https, and a host of the service token'),
+    expires_at: z.iso
+      .datetime({ offset: true, error: 'REQUEST_001: expires_at must be a time such as 2026-12-20T09:00:00Z.' })
+      .nullable()
+      .optional()
+      .describe('When it ends by itself; null or left out: never'),
+  }),
+  data: blocker.extend({
+    user_id: z.string().describe('The account'),
+    key: z.string().describe('Your own name of the blocker'),
+    expires_at: isoDateTime.nullable().describe('When it ends by itself; null: never'),
+  }),
+  message: 'The account cannot be withdrawn while this holds it back.',
+  errors: ['USER_001', 'RATE_001'],
+  example: { body: example, data: { user_id: exampleUserId, key: 'invoice-4711', ...example, source: 'billing' } },
+})
+
+export const removeBlocker = contract({
+  ...common,
+  name: 'removeBlocker',
+  summary: 'Stop Holding a Withdrawal Back',
+  description: 'Removes a blocker that this service has pushed.',
+  method: 'DELETE',
+  path,
+  params,
+  data: z.object({
+    user_id: z.string().describe('The account'),
+    key: z.string().describe('Your own name of the blocker'),
+    removed: z.boolean().describe('Whether there was one'),
+  }),
+  message: 'This does not hold the account back any more.',
+  errors: ['REQUEST_001', 'USER_001', 'RATE_001'],
+  example: { data: { user_id: exampleUserId, key: 'invoice-4711', removed: true } },
+})

@@ -1,0 +1,11 @@
+import type { LinkContract } from './define'
+import { getNotMe, undoEmailChange } from './email'
+import { confirmPasswordReset, requestPasswordReset } from './password'
+
+/** What nobody has to be signed in for. */
+export const LINK_OPERATIONS = {
+  getNotMe,
+  undoEmailChange,
+  requestPasswordReset,
+  confirmPasswordReset,
+} as const satisfies Record<string, LinkContract>

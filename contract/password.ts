@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
+import { contract } from './define'
+import { currentPassword } from './email'
+import { newPassword, userId } from './fields'
+
+export const changePassword = contract({
+  name: 'changePassword',
+  summary: 'Change Password',
+  description:
+    'Replaces the password; every other session and every access token ends, and a pending change of the address is cancelled.',
+  method: 'POST',
+  path: '/users/{userId}/password',
+  scope: 'account:manage',
+  forbidden: 'AUTH_002',
+  params: z.object({ userId }),
+  body: z.object({ current_password: currentPassword, new_password: newPassword }),
+  data: z.object({ password_changed: z.literal(true).describe('The new password is in effect') }),
+  message: 'Your password has been changed. Other browsers are signed out, and access tokens no longer work.',
+  errors: ['PASSWORD_001', 'EMAIL_007', 'EMAIL_008'],
+  example: {
+    body: { current_password: 'one that others know', new_password: 'staple carries a lantern' },
+    data: { password_changed: true },
+  },
+})
+
+const accountAddress = z
+  .string('REQUEST_001: email must be a string.')
+  .max(MAX_ADDRESS_LENGTH, 'REQUEST_001: email is too long.')
+  .refine(
+    (text) => parseAddress(text) !== null,
+    'REQUEST_001: email must be one plain address, such as ada@example.com.',
+  )
+  .meta({
+    description: `The address of the account; at most ${MAX_ADDRESS_LENGTH} characters`,
+    format: 'idn-email',
+    minLength: 'a@b.c'.length,
+    pattern: ADDRESS_PATTERN,
+  })
+
+export const requestPasswordReset = contract({
+  name: 'requestPasswordReset',
+  summary: 'Request Password Reset',
+  description:
+    'Mails a link that sets a new password to the account with this address. The answer is the same when there is no such account.',
+  method: 'POST',
+  path: '/password-resets',
+  bearer: 'none',
+  tag: 'Account',
+  params: z.object({}),
+  body: z.object({ email: accountAddress }),
+  data: z.object({ accepted: z.literal(true).describe('True whether there is such an account or not') }),
+  message: 'If an account has this address, we sent it a message.',
+  status: 202,
+  errors: ['REQUEST_005', 'RATE_001'],
+  example: { body: { email: 'ada@example.com' }, data: { accepted: true } },
+})
+
+export const confirmPasswordReset = contract({
+  name: 'confirmPasswordReset',
+  summary: 'Confirm Password Reset',
+  description: 'Sets a new password with the token of the mailed link; every session and access token ends.',
+  method: 'POST',
+  path: '/password-resets/confirm',
+  bearer: 'link_token',
+  tag: 'Account',
+  params: z.object({}),
+  body: z.object({ new_password: newPassword }),
+  // A link that does not work is reported before a password that does not fit, so the verb judges the password itself.
+  accepts: z.object({ new_password: newPassword.nullable().catch(null) }),
+  data: z.object({ password_changed: z.literal(true).describe('The new password is in effect') }),
+  message: 'Your password has been changed. Sign in with the new one.',
+  errors: ['REQUEST_005', 'PASSWORD_001', 'PASSWORD_002'],
+  example: { body: { new_password: 'staple carries a lantern' }, data: { password_changed: true } },
+})

@@ -1,0 +1,156 @@
+import { createHmac } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { type AccountMessage, createReceiver, type DeletionTask, type Outcome, reportTask } from './receiver'
+
+const [OLD, NEW] = ['whsec_b2xkIHNlY3JldA==', 'whsec_bmV3IHNlY3JldA==']
+const NOW = 1_795_000_000
+
+const task: DeletionTask = {
+  id: 'msg_1',
+  due_by: '2026-11-21T09:00:00.000Z',
+  report_to: 'https://accounts.test/api/v1/tasks/msg_1',
+  report_token: 'dtk_x',
+}
+const message = (data: object = {}) =>
+  JSON.stringify({ type: 'account.withdrawn', timestamp: 't', data: { subject: 'customer 42', task, ...data } })
+
+interface Sent {
+  id?: string
+  at?: number
+  body?: string
+  by?: string[]
+  /** Instead of the body that is signed. */
+  sent?: string
+}
+
+function signed({ id = 'msg_1', at = NOW, body = message(), by = [NEW], sent = body }: Sent = {}): Request {
+  const signatures = by.map((secret) => {
+    const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
+    return `v1,${createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')}`
+  })
+  const headers = { 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': signatures.join(' ') }
+  return new Request('https://shop.test/hook', { method: 'POST', headers, body: sent })
+}
+
+function givenReceiver(outcome: () => Promise<Outcome> | Outcome = () => 'done', secrets: string | string[] = NEW) {
+  const handled: AccountMessage[] = []
+  const receive = createReceiver({
+    secrets,
+    now: () => NOW * 1000,
+    handle: (message) => {
+      handled.push(message)
+      return outcome()
+    },
+  })
+  return { handled, statusOf: async (request: Request) => (await receive(request)).status }
+}
+
+test('a receiver takes what either secret has signed, with either signature of a rotation', async () => {
+  for (const secrets of [NEW, OLD, [OLD, NEW]]) {
+    const { statusOf } = givenReceiver(undefined, secrets)
+    expect(await statusOf(signed({ by: [NEW, OLD] }))).toBe(200)
+  }
+  const { statusOf } = givenReceiver(undefined, [OLD, NEW])
+  expect(await statusOf(signed({ id: 'msg_2', by: [OLD] }))).toBe(200)
+  expect(await statusOf(signed({ id: 'msg_3', by: [NEW] }))).toBe(200)
+})
+
+test('a receiver handles nothing that is unsigned, changed, or signed too long ago or ahead', async () => {
+  const { statusOf, handled } = givenReceiver()
+  const unsigned = new Request('https://shop.test/hook', { method: 'POST', body: message() })
+  const wrong = [
+    unsigned,
+    signed({ by: [OLD] }),
+    signed({ by: [] }),
+    signed({ sent: message({ subject: 'customer 43' }) }),
+    signed({ at: NOW - 301 }),
+    signed({ at: NOW + 301 }),
+    signed({ at: Number.NaN }),
+  ]
+  expect(await Promise.all(wrong.map(statusOf))).toEqual(wrong.map(() => 401))
+  expect(handled).toEqual([])
+  for (const at of [NOW - 300, NOW + 300]) expect(await statusOf(signed({ at, id: `msg_${at}` }))).toBe(200)
+})
+
+test('a repeated message is answered and not handled again, once it is done', async () => {
+  const outcomes: Outcome[] = ['later', 'done']
+  const { statusOf, handled } = givenReceiver(() => outcomes.shift() ?? 'done')
+  expect(await statusOf(signed())).toBe(202)
+  expect([await statusOf(signed()), await statusOf(signed()), await statusOf(signed())]).toEqual([200, 200, 200])
+  expect(handled).toHaveLength(2)
+})
+
+test('a message that comes while it is handled gets the same answer, and is handled once', async () => {
+  let answer = (_outcome: Outcome) => {}
+  const { statusOf, handled } = givenReceiver(() => new Promise<Outcome>((resolve) => (answer = resolve)))
+  let areAsked = 0
+  const ask = () => {
+    const request = signed()
+    const { text } = request
+    Object.assign(request, { text: () => text.call(request).finally(() => areAsked++) })
+    return statusOf(request)
+  }
+  const both = Promise.all([ask(), ask()])
+  await expect.poll(() => handled.length === 1 && areAsked === 2).toBe(true)
+  // Verifying takes a turn of the event loop or two.
+  for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => setImmediate(resolve))
+  answer('later')
+  expect(await both).toEqual([202, 202])
+  expect(handled).toHaveLength(1)
+})
+
+test('what the handler throws is answered with 500, so that the message comes again', async () => {
+  let fails = true
+  const { statusOf } = givenReceiver(() => {
+    if (fails) throw new Error('the database is away')
+    return 'done'
+  })
+  expect(await statusOf(signed())).toBe(500)
+  fails = false
+  expect(await statusOf(signed())).toBe(200)
+  expect(await statusOf(signed({ body: 'no json', id: 'msg_2' }))).toBe(500)
+})
+
+test('a report goes to its place with its token, and a refusal is an ApiError', async () => {
+  const asked: [unknown, RequestInit | undefined][] = []
+  const answering = (response: Response | Error) => async (input: unknown, init?: RequestInit) => {
+    asked.push([input, init])
+    if (response instanceof Error) throw response
+    return response
+  }
+  await reportTask(task, { status: 'processing', progress: { done: 3, total: 10 } }, answering(Response.json({})))
+  const [place, init] = asked[0] ?? []
+  expect(place).toBe(task.report_to)
+  expect(init).toMatchObject({ method: 'POST', headers: { Authorization: 'Bearer dtk_x' } })
+  expect(JSON.parse(String(init?.body))).toEqual({ status: 'processing', progress: { done: 3, total: 10 } })
+  const refusal = Response.json({ error: { code: 'TASK_002', details: 'over' } }, { status: 409 })
+  await expect(reportTask(task, { status: 'failed' }, answering(refusal))).rejects.toMatchObject({ code: 'TASK_002' })
+  const lost = reportTask(task, { status: 'failed' }, answering(new TypeError('fetch failed')))
+  await expect(lost).rejects.toMatchObject({ code: 'SERVER_002', status: 0 })
+})
+
+test('a receiver answers a check with what holds a withdrawal back, each time anew, and with no empty list where it cannot say', async () => {
+  const body = JSON.stringify({ type: 'account.withdrawal_check', timestamp: 't', data: { subject: 'customer 42' } })
+  const found = [[{ code: 'open_order', title: 'Order 7 is not paid' }], []]
+  const asked: string[] = []
+  const receive = createReceiver({
+    secrets: NEW,
+    now: () => NOW * 1000,
+    handle: () => 'done',
+    check: (subject) => {
+      asked.push(subject)
+      const blockers = found.shift()
+      if (!blockers) throw new Error('The database is away.')
+      return blockers
+    },
+  })
+  const answers = [await receive(signed({ body })), await receive(signed({ body }))]
+  expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual([
+    { blockers: [{ code: 'open_order', title: 'Order 7 is not paid' }] },
+    { blockers: [] },
+  ])
+  expect((await receive(signed({ body }))).status).toBe(500)
+  expect(asked).toEqual(['customer 42', 'customer 42', 'customer 42'])
+  expect((await receive(signed({ body, by: [OLD] }))).status).toBe(401)
+  expect(await givenReceiver().statusOf(signed({ body }))).toBe(501)
+})

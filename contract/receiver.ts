@@ -1,0 +1,137 @@
+import type { z } from 'zod'
+import { toApiError } from './client'
+import { noAnswer } from './errors'
+import type { reportOnTask } from './tasks'
+
+/** What a report says; see `POST /api/v1/tasks/{taskId}`. */
+export type TaskReport = z.input<typeof reportOnTask.body>
+
+/** Of a deletion task that may be reported on later. Keep it until the deletion is done. */
+export interface DeletionTask {
+  id: string
+  /** ISO 8601; when the deletion should be done. */
+  due_by: string
+  report_to: string
+  report_token: string
+}
+
+export interface AccountMessage {
+  /** Such as account.withdrawn; a newer service may send types that this code does not know. */
+  type: string
+  /** ISO 8601; when it happened. */
+  timestamp: string
+  data: Record<string, unknown> & {
+    /** By what you know the person. */
+    subject: string
+    withdrawal_id?: string
+    /** Rises with every change of the account. */
+    version?: number
+    task?: DeletionTask
+  }
+}
+
+/** `done` ends the task; `later` accepts it, and a report has to end it. */
+export type Outcome = 'done' | 'later'
+
+/** What holds a withdrawal back, as the person reads it. A `url` is https and of a host that is registered for the application. */
+export interface HeldBack {
+  code: string
+  title: string
+  url?: string | null
+}
+
+export interface ReceiverOptions {
+  /** The signing secret, `whsec_…`; after a rotation the old and the new one. */
+  secrets: string | readonly string[]
+  /** Does what the message asks for. What it throws is answered with 500, and the message comes again. */
+  handle(message: AccountMessage, id: string): Promise<Outcome> | Outcome
+  /** Says what holds the withdrawal of this person back now, where the application is registered with `checks`; changes nothing. */
+  check?(subject: string): Promise<HeldBack[]> | HeldBack[]
+  /** Remembers messages that are done, so that a repeated one is answered only; the last 10,000 in memory without it. */
+  done?: { has(id: string): Promise<boolean> | boolean; add(id: string): Promise<unknown> | unknown }
+  /** How far the clocks may be apart; five minutes without it. */
+  toleranceSeconds?: number
+  /** In milliseconds. */
+  now?: () => number
+}
+
+const MAX_REMEMBERED = 10_000
+
+/** Returns what answers the requests of the service: it verifies, leaves out what is done, and has the rest handled. */
+export function createReceiver(options: ReceiverOptions): (request: Request) => Promise<Response> {
+  const done = options.done ?? rememberLast(MAX_REMEMBERED)
+  const underWay = new Map<string, Promise<Outcome>>()
+  const handleOnce = (id: string, message: AccountMessage) => {
+    const running = underWay.get(id) ?? Promise.resolve(options.handle(message, id))
+    underWay.set(id, running)
+    return running.finally(() => underWay.delete(id))
+  }
+  return async (request) => {
+    const body = await request.text()
+    if (!(await isSigned(request.headers, body, options))) return new Response(null, { status: 401 })
+    const id = request.headers.get('webhook-id') as string
+    if (await done.has(id)) return new Response(null, { status: 200 })
+    try {
+      const message = JSON.parse(body) as AccountMessage
+      if (message.type === 'account.withdrawal_check') {
+        // Without an answer nobody is withdrawn: an empty list would say that nothing holds it back.
+        if (!options.check) return new Response(null, { status: 501 })
+        return Response.json({ blockers: await options.check(message.data.subject) })
+      }
+      const outcome = await handleOnce(id, message)
+      if (outcome === 'done') await done.add(id)
+      return new Response(null, { status: outcome === 'done' ? 200 : 202 })
+    } catch {
+      return new Response(null, { status: 500 })
+    }
+  }
+}
+
+/** Tells how far a deletion is. A refusal throws an ApiError; a report that got no answer can be sent again. */
+export async function reportTask(
+  task: Pick<DeletionTask, 'report_to' | 'report_token'>,
+  report: TaskReport,
+  send: typeof fetch = fetch,
+): Promise<void> {
+  const headers = { Authorization: `Bearer ${task.report_token}`, 'Content-Type': 'application/json' }
+  const init: RequestInit = { method: 'POST', headers, body: JSON.stringify(report), redirect: 'error' }
+  const response = await send(task.report_to, init).catch(() => undefined)
+  if (!response) throw noAnswer()
+  if (!response.ok) throw toApiError(response, await response.json().catch(() => undefined))
+}
+
+/** Whether one of the secrets has signed this body, by the scheme v1 of Standard Webhooks. */
+export async function isSigned(
+  headers: Headers,
+  body: string,
+  { secrets, toleranceSeconds = 300, now = Date.now }: Pick<ReceiverOptions, 'secrets' | 'toleranceSeconds' | 'now'>,
+): Promise<boolean> {
+  const [id, timestamp] = [headers.get('webhook-id'), headers.get('webhook-timestamp') ?? '']
+  const isInTime = /^\d{1,12}$/.test(timestamp) && Math.abs(now() / 1000 - Number(timestamp)) <= toleranceSeconds
+  if (!id || !isInTime) return false
+  const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`)
+  const signatures = (headers.get('webhook-signature') ?? '').split(' ').flatMap((one) => {
+    const [, text] = /^v1,([A-Za-z0-9+/]{43}=)$/.exec(one) ?? []
+    return text ? [toBytes(text)] : []
+  })
+  for (const secret of [secrets].flat()) {
+    const bytes = toBytes(secret.replace(/^whsec_/, ''))
+    const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
+    for (const signature of signatures) if (await crypto.subtle.verify('HMAC', key, signature, signed)) return true
+  }
+  return false
+}
+
+const toBytes = (base64: string) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+
+function rememberLast(count: number) {
+  const ids = new Set<string>()
+  return {
+    has: (id: string) => ids.has(id),
+    add: (id: string) => {
+      ids.add(id)
+      const [oldest] = ids
+      if (ids.size > count && oldest !== undefined) ids.delete(oldest)
+    },
+  }
+}

@@ -1,0 +1,185 @@
+import { z } from 'zod'
+import { contract } from './define'
+import { isoDateTime } from './fields'
+import { MAX_REPORT_BYTES, WAIVE_REASONS } from './vocabulary'
+import { STEPS } from './withdrawal'
+
+/** How far a deletion task is. */
+export const TASK_STATES = ['pending', 'calling', 'accepted', 'completed', 'waived'] as const
+export type TaskState = (typeof TASK_STATES)[number]
+
+const MAX_COUNT = 2_147_483_647
+const MAX_WORD_LENGTH = 64
+const MAX_RETAINED = 50
+const MAX_TASKS = 100
+const MAX_ID_LENGTH = 255
+/** Printable ASCII. */
+const WORD = `^[ -~]{1,${MAX_WORD_LENGTH}}$`
+
+const count = (name: string) =>
+  z
+    .int(`REQUEST_001: ${name} must be a whole number.`)
+    .min(0, `REQUEST_001: ${name} must not be negative.`)
+    .max(MAX_COUNT, `REQUEST_001: ${name} is at most ${MAX_COUNT}.`)
+const word = (name: string) =>
+  z
+    .string(`REQUEST_001: ${name} must be a string.`)
+    .regex(new RegExp(WORD), `REQUEST_001: ${name} has 1 to ${MAX_WORD_LENGTH} printable ASCII characters.`)
+const taskId = z.string().max(MAX_ID_LENGTH, 'TASK_001').describe('The task, `msg_…`')
+
+export const progress = z.object({ done: z.int(), total: z.int() })
+/** What an application keeps, by the categories and reasons that are registered for it. */
+export const retained = z.object({ category: z.string(), reason: z.string(), until: z.string().optional() })
+
+export const reportOnTask = contract({
+  name: 'reportOnTask',
+  summary: 'Report on a Deletion Task',
+  description: 'Says how far the deletion of one person is. The task brings the token for this call.',
+  method: 'POST',
+  path: '/tasks/{taskId}',
+  scope: null,
+  forbidden: 'TASK_001',
+  maxBodyBytes: MAX_REPORT_BYTES,
+  params: z.object({ taskId }),
+  body: z.object({
+    status: z
+      .enum(['processing', 'completed', 'failed'], 'REQUEST_001: status must be processing, completed or failed.')
+      .describe('`processing` also says that the task is still worked on; after `failed` it is asked for again'),
+    progress: z
+      .object(
+        {
+          done: count('progress.done').describe('How much is done'),
+          total: count('progress.total').describe('Of how much'),
+        },
+        'REQUEST_001: progress must be an object.',
+      )
+      .refine(({ done, total }) => done <= total, 'REQUEST_001: progress.done must not be above progress.total.')
+      .optional()
+      .describe('Must not go back within a try'),
+    records: count('records').optional().describe('How many records were erased'),
+    retained: z
+      .array(
+        z.object(
+          {
+            category: word('retained.category').describe(
+              'One of the categories that are registered for the application',
+            ),
+            reason: word('retained.reason').describe('One of the reasons that are registered for the application'),
+            until: z.iso
+              .date('REQUEST_001: retained.until must be a date such as 2036-12-31.')
+              .optional()
+              .describe('The last day'),
+          },
+          'REQUEST_001: retained must hold objects.',
+        ),
+        'REQUEST_001: retained must be a list.',
+      )
+      .max(MAX_RETAINED, `REQUEST_001: retained has at most ${MAX_RETAINED} members.`)
+      .optional()
+      .describe('What has to stay, and why'),
+    code: word('code').optional().describe('Your own code of a failure; operators alone read it'),
+  }),
+  data: z.object({
+    task_id: z.string().describe('The task, `msg_…`'),
+    status: z.enum(TASK_STATES).describe('How far it is now'),
+  }),
+  message: 'The report was noted.',
+  limit: { bucket: 'report', takenBy: 'verb' },
+  errors: ['TASK_001', 'TASK_002', 'RATE_001'],
+  example: {
+    body: { status: 'processing', progress: { done: 3, total: 10 } },
+    data: { task_id: 'msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk', status: 'accepted' },
+  },
+})
+
+const common = { forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
+
+export const takeTasks = contract({
+  ...common,
+  name: 'takeTasks',
+  summary: 'Take Due Deletion Tasks',
+  description: 'Takes due deletion tasks of an application that polls. They are its own for 60 seconds.',
+  method: 'GET',
+  path: '/admin/tasks',
+  scope: 'tasks:work',
+  params: z.object({}),
+  query: z.object({
+    app: z
+      .string('REQUEST_001: app must be the id of one application.')
+      .min(1, 'REQUEST_001: app must be the id of one application.')
+      .max(MAX_ID_LENGTH, 'REQUEST_001: app must be the id of one application.')
+      .describe('The application, `app_…`'),
+    limit: z
+      .string(`REQUEST_001: limit must be a whole number from 1 to ${MAX_TASKS}.`)
+      .regex(/^([1-9]\d?|100)$/, `REQUEST_001: limit must be a whole number from 1 to ${MAX_TASKS}.`)
+      .optional()
+      .describe(`How many at most, from 1 to ${MAX_TASKS}; 10 when left out`),
+  }),
+  data: z.object({
+    tasks: z
+      .array(
+        z.object({
+          id: z.string().describe('The task, `msg_…`'),
+          withdrawal_id: z.string().describe('The withdrawal, `wd_…`'),
+          subject: z.string().describe('By what the application knows the person'),
+          phase: z.enum(STEPS).describe('The deletion step that it belongs to'),
+          due_by: isoDateTime.describe('When the deletion should be done'),
+          report_to: z.string().describe('Where its reports go'),
+          report_token: z.string().describe('The token for them, `dtk_…`'),
+          attempt: z.int().describe('Counts the tries of this task'),
+        }),
+      )
+      .describe('Yours for 60 seconds; a report keeps them'),
+  }),
+  errors: ['REQUEST_001', 'RATE_001'],
+  example: {
+    query: { app: 'app_7Yb3nLhRpV0a5Tq8wZ1cXk', limit: '10' },
+    data: {
+      tasks: [
+        {
+          id: 'msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk',
+          withdrawal_id: 'wd_4Qm9ZsX1cT7uYb2LhKpV0w',
+          subject: 'customer-42',
+          phase: 'third_party_integrations',
+          due_by: '2026-11-21T09:00:00.000Z',
+          report_to: 'https://accounts.example.com/api/v1/tasks/msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk',
+          report_token: 'dtk_k2Jr0m3bUuVn6cXeQyHf8zTgPa5dSw1LiO7vEqBxN4M',
+          attempt: 1,
+        },
+      ],
+    },
+  },
+})
+
+export const waiveTask = contract({
+  ...common,
+  name: 'waiveTask',
+  summary: 'Waive a Deletion Task',
+  description: 'Has nobody wait for a deletion task any more; the withdrawal goes on without it.',
+  method: 'POST',
+  path: '/admin/tasks/{taskId}/waive',
+  scope: 'apps:manage',
+  params: z.object({ taskId }),
+  body: z.object({
+    reason: z
+      .enum(WAIVE_REASONS, `REQUEST_001: reason must be one of ${WAIVE_REASONS.join(', ')}.`)
+      .describe('Why nobody waits for the application any more; the person reads it'),
+  }),
+  data: z.object({
+    task_id: z.string().describe('The task, `msg_…`'),
+    status: z.enum(TASK_STATES).describe('How far it is now'),
+    waived: z
+      .object({ reason: z.string().describe('Why'), at: isoDateTime.describe('Since when') })
+      .describe('That nobody waits for it any more'),
+  }),
+  message: 'Nobody waits for this task any more.',
+  errors: ['TASK_001', 'TASK_002', 'RATE_001'],
+  example: {
+    body: { reason: 'gone' },
+    data: {
+      task_id: 'msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk',
+      status: 'waived',
+      waived: { reason: 'gone', at: '2026-11-25T09:00:00.000Z' },
+    },
+  },
+})

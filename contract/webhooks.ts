@@ -1,0 +1,160 @@
+import { z } from 'zod'
+import { isoDateTime } from './fields'
+import { EVENT_TYPES, type EventType } from './vocabulary'
+
+/** A message to a connected application, for the description of the API. */
+export interface Webhook {
+  name: EventType | 'account.withdrawal_check' | 'ping'
+  summary: string
+  description: string
+  message: z.ZodObject
+  examples: Record<string, { summary: string; value: Record<string, unknown> }>
+}
+
+const subject = z.string().describe('By what the application knows the person')
+const version = z.int().describe('Rises with every change of the account; ignore an older one than you have seen')
+const withdrawalId = z.string().describe('The withdrawal, `wd_…`')
+const account = { subject, version }
+const withdrawal = { ...account, withdrawal_id: withdrawalId }
+const change = {
+  ...account,
+  change_request_id: z.string().describe('The change request, `ecr_…`'),
+  old_email: z.string().optional().describe('For applications that include `addresses`'),
+  new_email: z.string().optional().describe('For applications that include `addresses`'),
+}
+const task = z
+  .object({
+    id: z.string().describe('The task, `msg_…`'),
+    due_by: isoDateTime.describe('When the deletion should be done'),
+    report_to: z.string().describe('Where its reports go'),
+    report_token: z.string().describe('The token for them, `dtk_…`'),
+  })
+  .optional()
+  .describe('For applications with `acknowledges: later`; a report ends the task after a 202')
+
+const EXAMPLE_ACCOUNT = { subject: 'customer-42', version: 7 }
+const EXAMPLE_CHANGE = { ...EXAMPLE_ACCOUNT, change_request_id: 'ecr_7Yc1fVn0Qk2mXh3rTzB8dA' }
+const EXAMPLE_WITHDRAWAL = { withdrawal_id: 'wd_4Qm9ZsX1cT7uYb2LhKpV0w' }
+
+const webhook = (
+  name: Webhook['name'],
+  summary: string,
+  description: string,
+  data: z.ZodRawShape,
+  examples: Record<string, [summary: string, data: object]>,
+): Webhook => ({
+  name,
+  summary,
+  description,
+  message: z.object({
+    type: z.literal(name).describe('What happened'),
+    timestamp: isoDateTime.describe('When it happened'),
+    data: z.object(data).describe('About whom, and what'),
+  }),
+  examples: Object.fromEntries(
+    Object.entries(examples).map(([key, [title, member]]) => [
+      key,
+      { summary: title, value: { type: name, timestamp: '2026-11-20T09:12:00.000Z', data: member } },
+    ]),
+  ),
+})
+const ofChange = (name: EventType, summary: string, description: string) =>
+  webhook(name, summary, description, change, {
+    ids: ['Without addresses', EXAMPLE_CHANGE],
+    addresses: [
+      'With addresses',
+      { ...EXAMPLE_CHANGE, old_email: 'ada@example.com', new_email: 'ada.new@example.com' },
+    ],
+  })
+const ofAccount = (name: EventType, summary: string, description: string) =>
+  webhook(name, summary, description, account, { event: ['The event', EXAMPLE_ACCOUNT] })
+const ofWithdrawal = (name: EventType, summary: string, description: string) =>
+  webhook(name, summary, description, withdrawal, {
+    event: ['The event', { ...EXAMPLE_ACCOUNT, ...EXAMPLE_WITHDRAWAL }],
+  })
+
+const BY_TYPE: Record<EventType, Webhook> = {
+  'account.withdrawn': webhook(
+    'account.withdrawn',
+    'Account Withdrawn',
+    'Asks the application to delete everything of this person. Every application gets it, and the withdrawal stays open until it is answered.',
+    { subject, withdrawal_id: withdrawalId, task },
+    {
+      answer: ['The answer ends it', { ...EXAMPLE_WITHDRAWAL, subject: 'customer-42' }],
+      task: [
+        'With a task that is reported on later',
+        {
+          ...EXAMPLE_WITHDRAWAL,
+          subject: 'customer-42',
+          task: {
+            id: 'msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk',
+            due_by: '2026-11-21T09:00:00.000Z',
+            report_to:
+              'https://accounts.example.com/api/v1/tasks/msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk',
+            report_token: 'dtk_k2Jr0m3bUuVn6cXeQyHf8zTgPa5dSw1LiO7vEqBxN4M',
+          },
+        },
+      ],
+    },
+  ),
+  'account.email_change_requested': ofChange(
+    'account.email_change_requested',
+    'Email Change Requested',
+    'Somebody has started a change of the address; nothing has changed yet.',
+  ),
+  'account.email_changed': ofChange(
+    'account.email_changed',
+    'Email Changed',
+    'The account has another address, which is verified.',
+  ),
+  'account.email_reverted': ofChange(
+    'account.email_reverted',
+    'Email Change Reverted',
+    'The owner of the old address has undone a change; the account has that address again.',
+  ),
+  'account.password_changed': ofAccount(
+    'account.password_changed',
+    'Password Changed',
+    'The account has another password, and other sessions have ended.',
+  ),
+  'account.sessions_ended': ofAccount(
+    'account.sessions_ended',
+    'Sessions Ended',
+    'Sessions of the person were ended; end your own as well.',
+  ),
+  'account.withdrawal_started': ofWithdrawal(
+    'account.withdrawal_started',
+    'Withdrawal Started',
+    'The account is off from now on; end its access. The request to delete follows as `account.withdrawn`.',
+  ),
+  'account.withdrawal_completed': ofWithdrawal(
+    'account.withdrawal_completed',
+    'Withdrawal Completed',
+    'Every deletion step is completed.',
+  ),
+  'account.purged': ofWithdrawal(
+    'account.purged',
+    'Account Purged',
+    'What was kept under a pseudonym is deleted too; this is the last message about the person.',
+  ),
+}
+
+export const webhooks: readonly Webhook[] = [
+  ...EVENT_TYPES.map((type) => BY_TYPE[type]),
+  webhook(
+    'account.withdrawal_check',
+    'Account Withdrawal Check',
+    'Asks whether anything holds a withdrawal back, before anything is written. Answer 200 with `{"blockers": [{"code", "title", "url"}]}` within three seconds, an empty list where you know of nothing.',
+    { subject },
+    { event: ['The question', { subject: EXAMPLE_ACCOUNT.subject }] },
+  ),
+  webhook(
+    'ping',
+    'Ping',
+    'An operator tries the endpoint. It is about nobody, and any 2xx will do.',
+    {},
+    {
+      event: ['The call', {}],
+    },
+  ),
+]

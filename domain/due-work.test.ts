@@ -72,7 +72,7 @@ test('an application that hangs holds up neither another withdrawal, nor the pur
 
 test('a ledger that cannot be written holds up nothing else in the house', async () => {
   const { ctx } = await givenApplications()
-  ctx.ledger.append = () => Promise.reject(new Error('no space left'))
+  ctx.ledger.put = () => Promise.reject(new Error('no space left'))
   await givenWithdrawal(ctx)
   const over = { key: 'over', hits: [], places: 1, windowMs: 1, granted: true, expiresAt: ctx.clock.now() }
   await ctx.db.rateLimit.create({ data: over })

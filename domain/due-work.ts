@@ -1,15 +1,17 @@
 import type { Step } from '@/contract/withdrawal'
+import { answerDueResetRequests } from './access/request-password-reset'
 import type { SystemContext } from './context'
 import type { DeletionCalls } from './process'
 import { cleanUp } from './queue/cleanup'
-import { beginDueDeliveries } from './queue/events'
+import { beginDueDeliveries } from './queue/deliveries'
 import { expireNotices, sendDueNotices } from './queue/notices'
 import { type EngineEventName, sendOutboxEvents } from './queue/outbox'
 import { isDueAndClaimable, type Placeholders, statement } from './sql'
 import { writeErasureLedger } from './withdrawal/erasure-ledger'
 import { purgeRetainedData } from './withdrawal/purge-retained-data'
+import { writeDueReceipts } from './withdrawal/receipts'
 import { claimDeletionStep } from './withdrawal/run-deletion-step'
-import { WAITING_STEPS } from './withdrawal/steps/deletion-steps'
+import { STEPS_AFTER_TASKS } from './withdrawal/steps/deletion-steps'
 import { tellSilentApps } from './withdrawal/watch-withdrawals'
 
 /** The engine's scheduled functions. An engine keeps its runs under these ids, and under the names of the jobs: both are frozen. */
@@ -58,6 +60,12 @@ export const DUE_WORK: readonly DueJob[] = [
     run: (ctx) => sendDueNotices(ctx),
   },
   {
+    name: 'answer-password-resets',
+    description: 'Answers the requests for a password reset that a process left behind.',
+    runBy: 'send-notices',
+    run: (ctx) => answerDueResetRequests(ctx),
+  },
+  {
     name: 'purge',
     description: 'Deletes what withdrawals retained, at the end of the retention.',
     runBy: 'purge-retained-data',
@@ -66,7 +74,8 @@ export const DUE_WORK: readonly DueJob[] = [
   },
   {
     name: 'keep-house',
-    description: 'Hands events to the engine, writes the erasure ledger, cleans up, and reports silent applications.',
+    description:
+      'Hands events to the engine, writes the erasure ledger and the receipts that wait for it, cleans up, and reports silent applications.',
     runBy: 'sweep',
     run: keepHouse,
   },
@@ -74,10 +83,15 @@ export const DUE_WORK: readonly DueJob[] = [
 
 /** The parts run side by side; one that fails holds up no other. */
 export async function keepHouse(ctx: SystemContext): Promise<void> {
-  const parts = [sendOutboxEvents, writeErasureLedger, expireNotices, cleanUp, tellSilentApps]
+  const parts = [sendOutboxEvents, writeLedgerAndReceipts, expireNotices, cleanUp, tellSilentApps]
   const results = await Promise.allSettled(parts.map((part) => part(ctx)))
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
   if (failures.length > 0) throw new AggregateError(failures, 'housekeeping failed')
+}
+
+async function writeLedgerAndReceipts(ctx: SystemContext): Promise<void> {
+  await writeErasureLedger(ctx)
+  await writeDueReceipts(ctx)
 }
 
 const ERASURES_AT_ONCE = 4
@@ -99,20 +113,26 @@ interface DueRow {
 const dueSteps = (v: Placeholders<Due>, condition: string) =>
   `SELECT s.withdrawal_id, s.step FROM deletion_steps s
    WHERE ${isDueAndClaimable(v, 's')} AND ${condition} ORDER BY s.due_at LIMIT ${v.maxRows}`
-const dueErasures = statement<Due, DueRow>('due-erasures', (v) => dueSteps(v, `s.step NOT IN (${WAITING_STEPS})`))
+// What an erasure has failed at must not keep applications from their tasks.
+const HAS_CALLS = `(s.step IN (${STEPS_AFTER_TASKS}) OR s.erased_at IS NOT NULL OR s.attempts > 0 AND EXISTS (
+     SELECT FROM app_notifications n WHERE n.withdrawal_id = s.withdrawal_id AND n.phase = s.step AND n.status <> 'completed'))`
+const dueErasures = statement<Due, DueRow>('due-erasures', (v) => dueSteps(v, `NOT ${HAS_CALLS}`))
 const dueCalls = statement<Due & { isFirst: boolean }, DueRow>('due-calls', (v) =>
-  dueSteps(v, `s.step IN (${WAITING_STEPS}) AND (s.attempts = 0) = ${v.isFirst}`),
+  dueSteps(v, `${HAS_CALLS} AND (s.attempts = 0) = ${v.isFirst}`),
 )
 
 /** Ends the due erasures, and begins the due calls to applications without waiting for them. */
 export async function runDueSteps(ctx: SystemContext, callsAtOnce = CALLS_AT_ONCE): Promise<void> {
   beginDueCalls(ctx, callsAtOnce)
-  await runDueErasures(ctx)
+  const isAnyLeft = await runDueErasures(ctx)
+  // A step that has erased may have tasks, which are due then.
+  if (isAnyLeft) beginDueCalls(ctx, callsAtOnce)
 }
 
-/** A step that fails sets its own next try; the others go on. */
-async function runDueErasures(ctx: SystemContext) {
+/** A step that fails sets its own next try; the others go on. Returns whether any is open still. */
+async function runDueErasures(ctx: SystemContext): Promise<boolean> {
   const failures: unknown[] = []
+  let isAnyLeft = false
   for (;;) {
     const due = await ctx.sql(dueErasures, { now: ctx.clock.now(), maxRows: BATCH })
     const left = [...due]
@@ -121,7 +141,7 @@ async function runDueErasures(ctx: SystemContext) {
       const run = await claimDeletionStep(ctx, { withdrawalId, step })
       if (!run) return
       isAnyOurs = true
-      if (await run()) isAnyPaused = true
+      if (await run('erasure')) isAnyPaused = true
     }
     const workers = Array.from({ length: ERASURES_AT_ONCE }, async () => {
       for (let next = left.shift(); next; next = left.shift()) {
@@ -129,10 +149,12 @@ async function runDueErasures(ctx: SystemContext) {
       }
     })
     await Promise.all(workers)
+    isAnyLeft ||= isAnyPaused
     // A paused step goes on at once, beside the steps that have become due. A batch that others have claimed is not read again.
     if (!isAnyOurs || (due.length < BATCH && !isAnyPaused)) break
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} deletion steps failed`)
+  return isAnyLeft
 }
 
 function beginDueCalls(ctx: SystemContext, atOnce: number) {
@@ -166,7 +188,7 @@ async function begin(
 ): Promise<boolean> {
   const run = await claimDeletionStep(ctx, { withdrawalId, step })
   if (!run) return false
-  const calls = run()
+  const calls = run('erasure and calls')
   const ended: Promise<unknown> = calls.catch(() => {}).then(() => taken.delete(ended))
   taken.add(ended)
   ctx.background(() => calls)

@@ -1,36 +1,61 @@
-import { AppError } from '@/contract/errors'
+import type { Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
-import { CALL_LEASE_MS } from '../limits/durations'
+import { CALL_LEASE_MS, MAX_CALL_BACK_OFF_MS, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
-import { EVENT_TYPES, type EventType } from '../queue/events'
-import { isClaimable, isOneOf, openAccount, type Placeholders, type Sql, statement } from '../sql'
-import { backOffMs, isTold, sendWebhook } from './webhook'
+import { isClaimable, isOneOf, type Placeholders, type Sql, statement } from '../sql'
+import { addCounts } from '../withdrawal/deletion-counts'
+import { type Acknowledges, reportPlaceOf } from './task-token'
+import { backOffMs, isTold, type SigningRow, sendWebhook, signingOf } from './webhook'
 
-interface NotificationRow {
+interface TaskRow extends SigningRow {
   id: string
-  subject: string
+  /** Null where it is sealed. */
+  subject: string | null
+  sealed_subject: Buffer | null
+  acknowledges: Acknowledges
+  acknowledge_within_s: number
   attempts: number
-  endpoint: string
-  sealed_secret: Buffer
+  phase: Step
   started_at: Date
+  due_by: Date
+}
+
+export interface TasksOfStep {
+  withdrawalId: string
+  /** The phase of the tasks. */
+  step: Step
 }
 
 /** Shared items that one statement deletes. */
 const BATCH = 5_000
 
-const claimDue = statement<{ withdrawalId: string; now: Date; leaseUntil: Date }, NotificationRow>(
+/** Whether a message is sent to the application: one that polls, or that is disabled, is waited for. */
+const isCalled = (app: string) => `${app}.endpoint IS NOT NULL AND ${app}.disabled_at IS NULL`
+
+/**
+ * A try begins: what was reported of the try before is over. An accepted task that is tried again was silent too long, and from now
+ * on the application counts as silent.
+ */
+export const beginsTry = (v: { now: string; leaseUntil: string }) =>
+  `status = 'processing', lease_until = ${v.leaseUntil}, attempts = n.attempts + 1,
+     first_tried_at = CASE WHEN n.accepted_at IS NULL THEN coalesce(n.first_tried_at, ${v.now}) ELSE ${v.now} END,
+     last_error = CASE WHEN n.accepted_at IS NULL THEN n.last_error ELSE 'no_report' END,
+     accepted_at = NULL, progress_done = NULL, progress_total = NULL, records = NULL, retained = NULL`
+
+const claimDue = statement<TasksOfStep & { now: Date; leaseUntil: Date }, TaskRow>(
   'claim-app-notifications',
-  (
-    v,
-  ) => `UPDATE app_notifications n SET status = 'processing', lease_until = ${v.leaseUntil}, attempts = n.attempts + 1,
-     first_tried_at = coalesce(n.first_tried_at, ${v.now})
-   FROM connected_apps a, withdrawals w
-   WHERE n.withdrawal_id = ${v.withdrawalId} AND a.id = n.app_id AND w.id = n.withdrawal_id AND ${isClaimable(v, 'n')}
-   RETURNING n.id, n.subject, n.attempts, a.endpoint, a.sealed_secret, w.started_at`,
+  (v) => `UPDATE app_notifications n SET ${beginsTry(v)}
+   FROM connected_apps a, withdrawals w, deletion_steps s
+   WHERE n.withdrawal_id = ${v.withdrawalId} AND n.phase = ${v.step} AND a.id = n.app_id AND ${isCalled('a')}
+     AND w.id = n.withdrawal_id AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase AND ${isClaimable(v, 'n')}
+   RETURNING n.id, n.subject, n.sealed_subject, n.acknowledges, a.acknowledge_within_s, n.attempts, n.phase, ${signingOf('a')},
+     w.started_at, s.estimated_completion AS due_by`,
 )
 
 interface Told {
   id: string
+  /** Null where it reported. */
+  status: number | null
   withdrawalId: string
   now: Date
   leaseUntil: Date
@@ -47,133 +72,128 @@ const deletedItems = (v: Placeholders<Told>) => `withdrawal AS (
      )} RETURNING 1
    )`
 
-// The last batch ends the notification and deletes the connection; the batches before renew the lease. An instance that has lost its
-// lease finds the notification completed.
+// The last batch ends the task and deletes the connection; the batches before renew the lease. An instance that has lost its lease
+// finds the task completed.
 const markTold = statement<Told, { is_over: boolean }>(
   'mark-app-told',
   (v) => `WITH ${deletedItems(v)}, told AS (
      UPDATE app_notifications n
-     SET status = 'completed', completed_at = ${v.now}, due_at = NULL, lease_until = NULL, subject = NULL, last_error = NULL
+     SET status = 'completed', completed_at = ${v.now}, due_at = NULL, lease_until = NULL, subject = NULL, sealed_subject = NULL,
+         last_error = NULL, last_status = ${v.status}
      FROM withdrawal w
      WHERE n.id = ${v.id} AND n.withdrawal_id = w.id AND n.status <> 'completed' AND (SELECT count(*) FROM items) < ${BATCH}
      RETURNING w.user_id, n.app_id
    ), connections AS (
-     DELETE FROM app_connections c USING told WHERE c.user_id = told.user_id AND c.app_id = told.app_id
+     DELETE FROM app_connections c USING told WHERE c.user_id = told.user_id AND c.app_id = told.app_id RETURNING 1
+   ), counts AS (
+     ${addCounts(v.withdrawalId, 'third_party_integrations', [
+       { category: 'shared_data', outcome: `'erased'`, records: '(SELECT count(*) FROM items)' },
+       { category: 'connections', outcome: `'erased'`, records: '(SELECT count(*) FROM connections)' },
+     ])}
    ), renewed AS (
      UPDATE app_notifications n SET lease_until = ${v.leaseUntil}
      WHERE n.id = ${v.id} AND n.status <> 'completed' AND (SELECT count(*) FROM items) >= ${BATCH}
    )
    SELECT count(*) < ${BATCH} AS is_over FROM items`,
 )
-const markFailed = statement<{ id: string; nextTryAt: Date; problem: string }>(
+// A report that came before the answer, and a later try, have ended this call: what it brings is out of date.
+const isThisCall = (v: { id: string; attempts: string }) =>
+  `id = ${v.id} AND attempts = ${v.attempts} AND lease_until IS NOT NULL AND status <> 'completed'`
+const markFailed = statement<{ id: string; attempts: number; nextTryAt: Date; problem: string }>(
   'mark-app-failed',
   (v) => `UPDATE app_notifications SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem}
-   WHERE id = ${v.id} AND status <> 'completed'`,
+   WHERE ${isThisCall(v)}`,
 )
-const readNextTry = statement<{ withdrawalId: string }, { at: Date | null; problem: string | null }>(
+const markAccepted = statement<{ id: string; attempts: number; now: Date; reportBy: Date }>(
+  'mark-task-accepted',
+  (
+    v,
+  ) => `UPDATE app_notifications SET accepted_at = ${v.now}, due_at = ${v.reportBy}, lease_until = NULL, last_error = NULL
+   WHERE ${isThisCall(v)}`,
+)
+// A task that nothing is sent for becomes due by what others do. They wake the step; the look from time to time is for what they forget.
+const readNextTry = statement<TasksOfStep & { lookAgainAt: Date }, { at: Date | null; problem: string | null }>(
   'next-app-notification',
-  (v) => `SELECT min(greatest(due_at, lease_until)) AS at, min(last_error) AS problem
-   FROM app_notifications WHERE withdrawal_id = ${v.withdrawalId} AND status <> 'completed'`,
+  (v) => `SELECT min(CASE WHEN ${isCalled('a')} THEN greatest(n.due_at, n.lease_until) ELSE ${v.lookAgainAt} END) AS at,
+     min(n.last_error) AS problem
+   FROM app_notifications n LEFT JOIN connected_apps a ON a.id = n.app_id
+   WHERE n.withdrawal_id = ${v.withdrawalId} AND n.phase = ${v.step} AND n.status <> 'completed'`,
 )
 
-/** Claims the due notifications of a withdrawal that no other instance holds; each has a lease of its own. */
-export function claimNotifications(ctx: SystemContext, withdrawalId: string): Promise<NotificationRow[]> {
+/** Claims the due tasks of a step that no other instance holds; each has a lease of its own. */
+export function claimTasks(ctx: SystemContext, { withdrawalId, step }: TasksOfStep): Promise<TaskRow[]> {
   const now = ctx.clock.now()
-  return ctx.sql(claimDue, { withdrawalId, now, leaseUntil: new Date(now.getTime() + CALL_LEASE_MS) })
+  return ctx.sql(claimDue, { withdrawalId, step, now, leaseUntil: new Date(now.getTime() + CALL_LEASE_MS) })
 }
 
-/** When the next notification is due, or its lease ends; null once all applications have been told. */
-export async function nextTry(sql: Sql, withdrawalId: string): Promise<{ at: Date; problem: string | null } | null> {
-  const [left] = await sql(readNextTry, { withdrawalId })
+/** When the next task of the step is due, or its lease ends; null once all of them are done. */
+export async function nextTry(
+  ctx: SystemContext,
+  sql: Sql,
+  { withdrawalId, step }: TasksOfStep,
+): Promise<{ at: Date; problem: string | null } | null> {
+  const lookAgainAt = new Date(ctx.clock.now().getTime() + MAX_CALL_BACK_OFF_MS * ctx.timeScale)
+  const [left] = await sql(readNextTry, { withdrawalId, step, lookAgainAt })
   return left?.at ? { at: left.at, problem: left.problem } : null
 }
 
 /** One attempt. */
-export async function notify(ctx: SystemContext, withdrawalId: string, notification: NotificationRow): Promise<void> {
-  const answer = await call(ctx, withdrawalId, notification)
+export async function callForTask(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<void> {
+  const { id, attempts, acknowledges } = task
+  const answer = await call(ctx, withdrawalId, task)
   const now = ctx.clock.now()
-  if (isTold(answer)) await noteTold(ctx, withdrawalId, notification.id)
-  else {
-    const nextTryAt = new Date(now.getTime() + backOffMs(ctx, notification.attempts, answer))
-    await ctx.sql(markFailed, { id: notification.id, nextTryAt, problem: answer.problem ?? `HTTP ${answer.status}` })
+  if (isDone(acknowledges, answer)) await endTask(ctx, withdrawalId, id, answer.status)
+  else if (acknowledges === 'later' && answer.status === 202) {
+    const reportBy = new Date(now.getTime() + task.acknowledge_within_s * second)
+    await ctx.sql(markAccepted, { id, attempts, now, reportBy })
+  } else {
+    const nextTryAt = new Date(now.getTime() + backOffMs(ctx, attempts, answer))
+    await ctx.sql(markFailed, { id, attempts, nextTryAt, problem: answer.problem ?? `HTTP ${answer.status}` })
   }
 }
 
-async function noteTold(ctx: SystemContext, withdrawalId: string, id: string) {
+/** An application that acknowledges later says with few statuses that it is done; any other may be a proxy's. */
+const isDone = (acknowledges: Acknowledges, answer: AppAnswer) =>
+  acknowledges === 'later' ? [200, 204, 404, 410].includes(answer.status) : isTold(answer)
+
+/**
+ * The application has done it: the task is completed, and what was shared with the application is deleted. `status` is that of its
+ * answer; null where it reported.
+ */
+export async function endTask(
+  ctx: SystemContext,
+  withdrawalId: string,
+  id: string,
+  status: number | null,
+): Promise<void> {
   for (let isOver = false; !isOver; ) {
     const now = ctx.clock.now()
     const leaseUntil = new Date(now.getTime() + CALL_LEASE_MS)
-    const [row] = await ctx.sql(markTold, { id, withdrawalId, now, leaseUntil })
+    const [row] = await ctx.sql(markTold, { id, withdrawalId, status, now, leaseUntil })
     isOver = row?.is_over !== false
   }
 }
 
-function call(ctx: SystemContext, withdrawalId: string, notification: NotificationRow): Promise<AppAnswer> {
+async function call(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<AppAnswer> {
+  const { id, acknowledges, phase } = task
+  const subject = subjectOf(ctx, task)
+  if (subject === null) return { status: 0, problem: 'no configured key opens its subject' }
   const body = JSON.stringify({
     type: 'account.withdrawn',
-    timestamp: notification.started_at.toISOString(),
-    data: { withdrawal_id: withdrawalId, subject: notification.subject },
+    timestamp: task.started_at.toISOString(),
+    data: {
+      withdrawal_id: withdrawalId,
+      subject,
+      ...(acknowledges === 'later' && {
+        task: { id, due_by: task.due_by.toISOString(), ...reportPlaceOf(ctx, id) },
+      }),
+    },
   })
-  const { id, endpoint, sealed_secret: sealedSecret } = notification
-  return sendWebhook(ctx, { id, endpoint, sealedSecret, body })
+  return sendWebhook(ctx, task, { id, body, about: { withdrawalId, step: phase, taskId: id } })
 }
 
-interface Register {
-  id: string
-  name: string
-  endpoint: string
-  sealedSecret: Buffer
-  now: Date
-  events: EventType[]
-}
-
-const insertApp = statement<Register>(
-  'register-app',
-  (v) => `INSERT INTO connected_apps (id, name, endpoint, sealed_secret, created_at, events)
-   VALUES (${v.id}, ${v.name}, ${v.endpoint}, ${v.sealedSecret}, ${v.now}, ${v.events})`,
-)
-
-/** Every application gets `account.withdrawn`, whatever `events` says. */
-export async function registerApp(
+/** By what the application knows the person; null where no key opens it. */
+export const subjectOf = (
   ctx: SystemContext,
-  { name, endpoint, secret, events = [] }: { name: string; endpoint: string; secret: string; events?: EventType[] },
-): Promise<string> {
-  const id = ctx.secrets.randomId('app_')
-  const wanted = EVENT_TYPES.filter((type) => type === 'account.withdrawn' || events.includes(type))
-  await ctx.sql(insertApp, {
-    id,
-    name,
-    endpoint,
-    sealedSecret: ctx.secrets.seal(secret),
-    now: ctx.clock.now(),
-    events: wanted,
-  })
-  return id
-}
-
-interface Connect {
-  id: string
-  userId: string
-  appId: string
-  subject: string
-  now: Date
-}
-
-const insertConnection = statement<Connect, { id: string }>(
-  'connect-app',
-  (v) => `WITH account AS (${openAccount(v.userId)})
-   INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
-   SELECT ${v.id}, account.id, a.id, ${v.subject}, ${v.now} FROM account, connected_apps a WHERE a.id = ${v.appId}
-   ON CONFLICT (user_id, app_id) DO UPDATE SET subject = excluded.subject
-   RETURNING id`,
-)
-
-export async function connectApp(
-  ctx: SystemContext,
-  input: { userId: string; appId: string; subject: string },
-): Promise<string> {
-  const id = ctx.secrets.randomId('con_')
-  const [row] = await ctx.sql(insertConnection, { ...input, id, now: ctx.clock.now() })
-  if (!row) throw new AppError('REQUEST_001', 'There is no active user, or no application, with this id.')
-  return row.id
-}
+  { subject, sealed_subject: sealed }: Pick<TaskRow, 'subject' | 'sealed_subject'>,
+): string | null => (sealed ? (ctx.secrets.open(sealed)?.toString() ?? null) : subject)

@@ -3,36 +3,65 @@ import type { SystemContext } from '../context'
 import { MAX_CALL_BACK_OFF_MS, MIN_CALL_BACK_OFF_MS, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
 
+/** Where an application is called, and what signs the call. */
+export interface SigningRow {
+  app_id: string
+  /** Null where the application polls. */
+  endpoint: string | null
+  sealed_secret: Buffer
+  sealed_previous_secret: Buffer | null
+  previous_secret_until: Date | null
+}
+
+/** The columns of `SigningRow`, of the application in `row`. */
+export const signingOf = (row: string) =>
+  `${row}.id AS app_id, ${row}.endpoint, ${row}.sealed_secret, ${row}.sealed_previous_secret, ${row}.previous_secret_until`
+
 export interface Webhook {
   /** Stable over all tries: the receiver's key for recognising a repetition. */
   id: string
-  endpoint: string
-  sealedSecret: Buffer
   body: string
+  /** Where set, the body of the answer is wanted, and all of it within so many milliseconds. */
+  bodyWithinMs?: number
+  /** What it is about, for the log. */
+  about?: Record<string, string>
 }
 
-/** One attempt, signed by the symmetric scheme v1 of Standard Webhooks. */
+/** One attempt, signed by the symmetric scheme v1 of Standard Webhooks; for a day after a rotation also with the secret before. */
 export async function sendWebhook(
   ctx: SystemContext,
-  { id, endpoint, sealedSecret, body }: Webhook,
+  app: SigningRow,
+  { id, body, about, ...wanted }: Webhook,
 ): Promise<AppAnswer> {
-  const secret = ctx.secrets.open(sealedSecret)
-  if (!secret) return { status: 0, problem: 'no configured key opens its signing secret' }
-  return ctx.callApp({ endpoint, headers: signedHeaders(id, ctx.clock.now(), body, secret.toString()), body })
+  const { endpoint, sealed_previous_secret: previous, previous_secret_until: until } = app
+  if (endpoint === null) return { status: 0, problem: 'the application has no endpoint' }
+  const now = ctx.clock.now()
+  const sealed = previous && until && until > now ? [app.sealed_secret, previous] : [app.sealed_secret]
+  const secrets = sealed.flatMap((secret) => ctx.secrets.open(secret)?.toString() ?? [])
+  if (secrets.length === 0) return { status: 0, problem: 'no configured key opens its signing secret' }
+  return ctx.callApp({
+    endpoint,
+    headers: signedHeaders(id, now, body, secrets),
+    body,
+    ...wanted,
+    about: { appId: app.app_id, ...about },
+  })
 }
 
 /** An application that no longer has the person counts as told. */
 export const isTold = ({ status }: AppAnswer) => (status >= 200 && status < 300) || status === 404 || status === 410
 
-function signedHeaders(id: string, at: Date, body: string, secret: string): Record<string, string> {
+function signedHeaders(id: string, at: Date, body: string, secrets: string[]): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / second))
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
+  })
   return {
     'Content-Type': 'application/json',
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${signature}`,
+    'webhook-signature': signatures.join(' '),
   }
 }
 

@@ -1,12 +1,18 @@
 import type { SystemContext } from '../context'
-import { day, ENDED_RETENTION_MS, SENT_EVENT_RETENTION_MS } from '../limits/durations'
+import {
+  ACCOUNT_NOTICE_RETENTION_MS,
+  day,
+  ENDED_RETENTION_MS,
+  RECEIPTS_KEPT_MS,
+  SENT_EVENT_RETENTION_MS,
+} from '../limits/durations'
 import { fenced, isOneOf, statement } from '../sql'
 
 const BATCH = 1000
 
 interface Cleanup {
   table: string
-  /** The column that tells the rows apart; `id` without it. */
+  /** What tells the rows apart; `id` without it. Where that takes several columns: `ctid`, the place of the row, which its lock holds. */
   key?: string
   /** Selects the rows that nobody needs any more, by an index. `before` is the time `afterMs` ago. */
   ended(before: string): string
@@ -34,13 +40,32 @@ export const CLEANUPS: readonly Cleanup[] = [
   },
   { table: 'sessions', ended: endedAccess, afterMs: ENDED_RETENTION_MS },
   { table: 'access_tokens', ended: endedAccess, afterMs: ENDED_RETENTION_MS },
+  { table: 'withdrawal_blockers', key: 'ctid', ended: (before) => `expires_at <= ${before} ORDER BY expires_at` },
+  // Its deliveries, which are the log of what was told, go with an event.
+  { table: 'events', ended: (before) => `occurred_at < ${before} ORDER BY occurred_at`, afterMs: ENDED_RETENTION_MS },
   { table: 'reauth_requests', ended: (before) => `started_at < ${before} ORDER BY started_at`, afterMs: day },
+  // The first receipt of a withdrawal takes the others with it: alone they would prove less than they say.
+  {
+    table: 'withdrawal_receipts',
+    key: 'withdrawal_id',
+    ended: (before) => `issued_at < ${before} ORDER BY issued_at`,
+    afterMs: RECEIPTS_KEPT_MS,
+  },
   // Notices go with their change. A notice that still waits for the mail server keeps its change, which holds the addresses.
   {
     table: 'email_change_requests',
     ended: (before) => `requested_at < ${before} AND expires_at < ${before} AND NOT EXISTS (${UNSENT_NOTICE})
            ORDER BY requested_at`,
     afterMs: ENDED_RETENTION_MS,
+  },
+  // Of the other notices each goes with its change or its withdrawal.
+  {
+    table: 'notices',
+    ended: (
+      before,
+    ) => `change_request_id IS NULL AND withdrawal_id IS NULL AND due_at IS NULL AND created_at < ${before}
+           ORDER BY created_at`,
+    afterMs: ACCOUNT_NOTICE_RETENTION_MS,
   },
   {
     table: 'audit_events',

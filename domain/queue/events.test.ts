@@ -1,7 +1,11 @@
-import { createHmac } from 'node:crypto'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
+import type { EventType } from '@/contract/vocabulary'
 import {
+  asNobody,
   asUser,
+  changeInput,
+  givenPendingChange,
+  givenSession,
   givenUser,
   outcomeOf,
   runDueWork,
@@ -10,347 +14,250 @@ import {
   tablesWith,
   testContext,
 } from '@/testing/domain'
-import { connectApp, registerApp } from '../applications/deliver'
-import { addTransaction } from '../applications/transactions'
-import type { AppAnswer, AppRequest } from '../ports'
-import { createProcess } from '../process'
-import { retryWithdrawal, showWithdrawal } from '../withdrawal/operate-withdrawal'
+import { changePassword } from '../access/change-password'
+import { confirmPasswordReset } from '../access/confirm-password-reset'
+import { endUserSessions } from '../access/end-user-sessions'
+import { putUser } from '../access/put-user'
+import { requestPasswordReset } from '../access/request-password-reset'
+import { endAllSessions, endOtherSessions } from '../access/sessions'
+import { setPassword } from '../access/user'
+import { connectApp } from '../applications/connect'
+import { registerApp } from '../applications/manage'
+import type { Actor, Context } from '../context'
+import { changeEmail } from '../email/change-email'
+import { verifyEmail } from '../email/verify-email'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
-import { beginDueDeliveries, type EventType } from './events'
 
-const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
-const STARTED: EventType = 'account.withdrawal_started'
+const [hour, day] = [3_600_000, 86_400_000]
+const ALL: EventType[] = [
+  'account.email_change_requested',
+  'account.email_changed',
+  'account.password_changed',
+  'account.sessions_ended',
+  'account.withdrawal_started',
+  'account.withdrawal_completed',
+  'account.purged',
+]
 
-interface Call extends AppRequest {
-  app: string
-  type: string
-  at: number
+interface Told {
+  id: string
+  type: EventType
+  data: { subject: string; version: number; [member: string]: unknown }
 }
 
-type Answering = (call: Call) => AppAnswer | Promise<AppAnswer>
-
-/** Applications by name, with what they were sent; `answering` says what they answer. */
-async function givenApplications(answering: Answering = () => ({ status: 204 })) {
+/** An application that hears everything, and what it was told; `status` is what it answers. */
+async function givenApplication(settings: { audience?: string; includes?: string[]; events?: EventType[] } = {}) {
   const ctx = await testContext()
-  const calls: Call[] = []
-  const state = { answering }
-  ctx.apps.answer = async (request) => {
-    const { type } = JSON.parse(request.body) as { type: string }
-    const call = { ...request, app: new URL(request.endpoint).host, type, at: ctx.clock.now().getTime() }
-    calls.push(call)
-    return state.answering(call)
+  await ctx.db.connectedApp.deleteMany({ where: { connections: { none: {} } } })
+  const { audience = 'everyone', includes = [], events = ALL } = settings
+  const told: Told[] = []
+  const state = { status: 204 }
+  const host = `shop-${ctx.secrets.randomId('').toLowerCase().replaceAll(/[-_]/g, '0')}.test`
+  ctx.apps.answer = async ({ endpoint, headers, body }) => {
+    if (new URL(endpoint).host !== host) return { status: 204 }
+    const { type, data } = JSON.parse(body) as Told
+    if (type !== 'account.withdrawn') told.push({ id: headers['webhook-id'] ?? '', type, data })
+    return { status: state.status }
   }
-  cleanUps.push(async () => {
-    state.answering = () => ({ status: 204 })
-    await ctx.settle()
-    await ctx.db.$executeRaw`DELETE FROM withdrawals`
-  })
-  const startedOf = (app: string) => calls.filter((call) => call.app === app && call.type === STARTED)
-  return { ctx, calls, state, startedOf }
+  const secret = 'whsec_c2VjcmV0'
+  const { appId } = await registerApp(ctx, { name: 'shop', endpoint: `https://${host}/hook`, secret, events })
+  await ctx.db.connectedApp.update({ where: { id: appId }, data: { audience, includes } })
+  return { ctx, appId, told, state }
 }
 
-const cleanUps: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0)) await cleanUp()
+const asService = (ctx: TestContext): Context => ({
+  ...ctx,
+  actor: { kind: 'service_token', id: 'svt_1', userId: '', externalId: null, scopes: [] } as unknown as Actor,
+  ip: '192.0.2.1',
+  buckets: [],
 })
 
-async function connect(ctx: TestContext, user: TestUser, app: string, events: EventType[] = [STARTED]) {
-  const secret = `whsec_${Buffer.from(`secret of ${app}`).toString('base64')}`
-  const appId = await registerApp(ctx, { name: app, endpoint: `https://${app}/hook`, secret, events })
-  await connectApp(ctx, { userId: user.userId, appId, subject: `${app} ${user.userId}` })
-  return appId
-}
-
-async function withdraw(ctx: TestContext, user: TestUser): Promise<string> {
+async function verifyChange(ctx: TestContext, user: TestUser, email: string) {
+  const { change_request_id, code } = await givenPendingChange(ctx, user, email)
   const caller = await asUser(ctx, user)
-  return (await withdrawAccount(caller, { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })).withdrawal_id
+  await verifyEmail(caller, { userId: user.userId, change_request_id, verification_code: code })
+  await ctx.settle()
+  return change_request_id
 }
 
-const deliveriesOf = (ctx: TestContext, withdrawalId: string) =>
-  ctx.db.eventDelivery.findMany({ where: { event: { withdrawalId } } })
-
-async function givenPerson(ctx: TestContext, ...apps: string[]) {
-  const user = await givenUser(ctx)
-  for (const app of apps) await connect(ctx, user, app)
-  return user
+async function withdraw(ctx: TestContext, user: TestUser) {
+  const caller = await asUser(ctx, user)
+  const { withdrawal_id } = await withdrawAccount(caller, {
+    userId: user.userId,
+    confirmation: 'DELETE_MY_ACCOUNT',
+  })
+  await ctx.settle()
+  return withdrawal_id
 }
 
-test('an application that wants it is told at the start, and all are told of the withdrawal an hour later', async () => {
-  const { ctx, calls } = await givenApplications()
-  const user = await givenPerson(ctx, 'calendar.test')
-  await connect(ctx, user, 'notes.test', [])
-  const { version } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
-  const withdrawalId = await withdraw(ctx, user)
-  await ctx.settle()
-  expect(calls.map(({ app, type, at }) => [app, type, at])).toEqual([
-    ['calendar.test', STARTED, Date.parse('2026-11-20T09:00:00.000Z')],
-  ])
-  const [call] = calls as [Call]
-  expect(JSON.parse(call.body)).toEqual({
-    type: STARTED,
-    timestamp: '2026-11-20T09:00:00.000Z',
-    data: { withdrawal_id: withdrawalId, subject: `calendar.test ${user.userId}`, version: expect.any(Number) },
-  })
-  expect(JSON.parse(call.body).data.version).toBeGreaterThan(version)
-  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = call.headers
-  expect(timestamp).toBe(String(Date.parse('2026-11-20T09:00:00.000Z') / second))
-  const mac = createHmac('sha256', 'secret of calendar.test').update(`${id}.${timestamp}.${call.body}`)
-  expect(signature).toBe(`v1,${mac.digest('base64')}`)
-
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
-  const later = calls.slice(1).map(({ app, type, headers }) => [app, type, headers['webhook-id'] === id])
-  expect(later.sort()).toEqual([
-    ['calendar.test', 'account.withdrawn', false],
-    ['notes.test', 'account.withdrawn', false],
-  ])
-})
-
-test('the event rises with the version of the account, which the withdrawal raises too', async () => {
-  const { ctx, calls } = await givenApplications()
-  const user = await givenPerson(ctx, 'shop.test')
-  await withdraw(ctx, user)
-  await ctx.settle()
-  const { version } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
-  expect(JSON.parse(calls[0]?.body ?? '').data.version).toBe(version)
-})
-
-test('a withdrawal that is refused tells nobody', async () => {
-  const { ctx, calls } = await givenApplications()
-  const user = await givenPerson(ctx, 'shop.test')
-  await addTransaction(ctx, { userId: user.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
-  expect(await outcomeOf(withdraw(ctx, user))).toBe('WITHDRAWAL_003')
-  await beginDueDeliveries(ctx)
-  await ctx.settle()
-  expect(calls).toEqual([])
-  expect(await ctx.db.event.count()).toBe(0)
-})
-
-test('one event is written a withdrawal, and one delivery for each application that wants it', async () => {
-  const { ctx } = await givenApplications()
-  const user = await givenPerson(ctx, 'one.test', 'two.test')
-  await connect(ctx, user, 'three.test', [])
-  await connect(ctx, await givenUser(ctx), 'of-somebody-else.test')
-  const withdrawalId = await withdraw(ctx, user)
-  const events = await ctx.db.event.findMany({ include: { deliveries: { include: { app: true } } } })
-  expect(events).toMatchObject([{ type: STARTED, withdrawalId, data: { withdrawal_id: withdrawalId } }])
-  expect(events[0]?.id).toMatch(/^evt_[\w-]{22}$/)
-  expect(events[0]?.deliveries.map(({ app }) => app.name).sort()).toEqual(['one.test', 'two.test'])
-})
-
-test('what fails is tried again from 5 s to a day, under one id with the same bytes, and is a dead letter after 7 days', async () => {
-  const { ctx, startedOf } = await givenApplications(() => ({ status: 503 }))
-  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
-  const start = ctx.clock.now().getTime()
-  await ctx.settle()
-  const waits: number[] = []
-  for (;;) {
-    const [delivery] = await deliveriesOf(ctx, withdrawalId)
-    if (!delivery?.dueAt) break
-    const waitMs = delivery.dueAt.getTime() - ctx.clock.now().getTime()
-    waits.push(waitMs)
-    // A moment earlier nothing is due.
-    ctx.clock.advance(waitMs - 1)
-    await beginDueDeliveries(ctx)
-    await ctx.settle()
-    expect(startedOf('shop.test')).toHaveLength(waits.length)
-    ctx.clock.advance(1)
-    await beginDueDeliveries(ctx)
-    await ctx.settle()
-    expect(startedOf('shop.test')).toHaveLength(waits.length + 1)
-  }
-  for (const [tries, waitMs] of waits.slice(0, -1).entries()) {
-    expect(waitMs).toBeGreaterThanOrEqual(Math.min(5 * second * 2 ** tries, day))
-    expect(waitMs).toBeLessThanOrEqual(Math.min(6.25 * second * 2 ** tries, day))
-  }
-  expect(ctx.clock.now().getTime()).toBe(start + 7 * day)
-  expect(new Set(startedOf('shop.test').map(({ headers, body }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
-  expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([
-    { status: 'dead', dueAt: null, deadAt: ctx.clock.now(), lastStatus: 503, lastError: 'HTTP 503' },
-  ])
-})
-
-test('the sweep tells what could not be told at the start', async () => {
-  const { ctx, state, startedOf } = await givenApplications(() => ({ status: 503 }))
-  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
-  await ctx.settle()
-  state.answering = () => ({ status: 204 })
-  ctx.clock.advance(10 * second)
-  await runDueWork(ctx)
-  expect(startedOf('shop.test')).toHaveLength(2)
-  expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([{ status: 'delivered', attempts: 2 }])
-})
-
-test('the operator sees a dead letter and has it tried again under its old id', async () => {
-  const { ctx, state, startedOf } = await givenApplications(() => ({ status: 0, problem: 'ECONNREFUSED' }))
-  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
-  await ctx.settle()
-  ctx.clock.advance(7 * day)
-  await beginDueDeliveries(ctx)
-  await ctx.settle()
-  const shown = async () => (await showWithdrawal(ctx, withdrawalId)) as { events: { deliveries: object[] }[] }
-  expect((await shown()).events).toMatchObject([
-    {
-      event_id: expect.stringMatching(/^evt_/),
-      type: STARTED,
-      deliveries: [
-        { status: 'dead', attempts: 2, last_status: 0, last_error: 'ECONNREFUSED', dead_at: expect.any(Date) },
-      ],
-    },
-  ])
-  state.answering = () => ({ status: 204 })
-  await retryWithdrawal(ctx, withdrawalId)
-  await beginDueDeliveries(ctx)
-  await ctx.settle()
-  expect(new Set(startedOf('shop.test').map(({ headers }) => headers['webhook-id'])).size).toBe(1)
-  expect((await shown()).events).toMatchObject([{ deliveries: [{ status: 'delivered', dead_at: null, attempts: 3 }] }])
-})
-
-test('the time scale shortens the seven days and the back-off', async () => {
-  const { ctx } = await givenApplications(() => ({ status: 500 }))
-  ctx.timeScale = 0.001
-  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
-  await ctx.settle()
-  const [first] = await deliveriesOf(ctx, withdrawalId)
-  expect((first?.dueAt?.getTime() ?? 0) - ctx.clock.now().getTime()).toBeLessThanOrEqual(7)
-  ctx.clock.advance(7 * day * 0.001)
-  await beginDueDeliveries(ctx)
-  await ctx.settle()
-  expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([{ status: 'dead' }])
-})
-
-test.each([200, 204, 404, 410])('an answer of %i ends the delivery and clears the subject', async (status) => {
-  const { ctx, calls } = await givenApplications(() => ({ status }))
-  const user = await givenPerson(ctx, 'shop.test')
-  const withdrawalId = await withdraw(ctx, user)
-  await ctx.settle()
-  expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([
-    { status: 'delivered', subject: null, dueAt: null, leaseUntil: null, lastStatus: status, attempts: 1 },
-  ])
-  ctx.clock.advance(minute)
-  await beginDueDeliveries(ctx)
-  await ctx.settle()
-  expect(calls).toHaveLength(1)
-})
-
-test('Retry-After is waited for, but not beyond the seventh day', async () => {
-  const { ctx } = await givenApplications(() => ({ status: 429, retryAfterMs: hour }))
-  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
-  const start = ctx.clock.now().getTime()
-  await ctx.settle()
-  const dueAt = async () => (await deliveriesOf(ctx, withdrawalId))[0]?.dueAt?.getTime()
-  expect(await dueAt()).toBe(start + hour)
-  ctx.clock.advance(7 * day - minute)
-  await beginDueDeliveries(ctx)
-  await ctx.settle()
-  expect(await dueAt()).toBe(start + 7 * day)
-})
-
-test('an application that hangs on many calls delays no other, and has ten at most', async () => {
-  const hanging: ((answer: AppAnswer) => void)[] = []
-  const { ctx, state, startedOf } = await givenApplications(({ app }) =>
-    app === 'hangs.test' ? new Promise((resolve) => hanging.push(resolve)) : { status: 204 },
-  )
-  const users = [await givenUser(ctx)]
-  const appId = await connect(ctx, users[0] as TestUser, 'hangs.test')
-  for (let count = 1; count < 25; count++) {
-    const user = await givenUser(ctx)
-    users.push(user)
-    await connectApp(ctx, { userId: user.userId, appId, subject: user.userId })
-  }
-  for (const user of users) await withdraw(ctx, user)
-  await vi.waitFor(() => expect(hanging).toHaveLength(10))
-  await withdraw(ctx, await givenPerson(ctx, 'quick.test'))
-  await vi.waitFor(() => expect(startedOf('quick.test')).toHaveLength(1))
-  await beginDueDeliveries(ctx)
-  expect(hanging).toHaveLength(10)
-  // A place that comes free is taken without a sweep.
-  hanging.shift()?.({ status: 204 })
-  await vi.waitFor(() => expect(startedOf('hangs.test')).toHaveLength(11))
-
-  state.answering = () => ({ status: 204 })
-  for (const answer of hanging.splice(0)) answer({ status: 204 })
-  await vi.waitFor(async () => expect(await ctx.db.eventDelivery.count({ where: { status: 'pending' } })).toBe(0))
-  expect(startedOf('hangs.test')).toHaveLength(25)
-})
-
-test('of many instances that look at once, one makes each call', async () => {
-  const { ctx, startedOf } = await givenApplications()
-  const background = ctx.background
-  ctx.background = () => {}
-  for (let count = 0; count < 5; count++) await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
-  ctx.background = background
-  expect(startedOf('shop.test')).toEqual([])
-  const instances = Array.from({ length: 4 }, () => ({ ...ctx, process: createProcess() }))
-  await Promise.all(instances.map((instance) => beginDueDeliveries(instance)))
-  await ctx.settle()
-  expect(startedOf('shop.test')).toHaveLength(5)
-})
-
-test('what a dead instance was telling is told by another after its lease, and its late failure changes nothing', async () => {
-  let answerLate = (_answer: AppAnswer) => {}
-  const { ctx, state, startedOf } = await givenApplications(
-    () =>
-      new Promise((resolve) => {
-        answerLate = resolve
-      }),
-  )
-  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
-  await vi.waitFor(() => expect(startedOf('shop.test')).toHaveLength(1))
-  state.answering = () => ({ status: 503 })
-  const other = { ...ctx, process: createProcess() }
-  ctx.clock.advance(20 * second - 1)
-  await beginDueDeliveries(other)
-  expect(startedOf('shop.test')).toHaveLength(1)
-  ctx.clock.advance(1)
-  await beginDueDeliveries(other)
-  await vi.waitFor(async () =>
-    expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([{ attempts: 2, leaseUntil: null }]),
-  )
-  const before = await deliveriesOf(ctx, withdrawalId)
-  answerLate({ status: 500 })
-  await ctx.settle()
-  expect(await deliveriesOf(ctx, withdrawalId)).toEqual(before)
-  expect(before).toMatchObject([{ status: 'pending', lastStatus: 503 }])
-})
-
-test('an application whose secret no key opens fails alone', async () => {
-  const { ctx, startedOf } = await givenApplications()
-  const user = await givenPerson(ctx, 'shop.test', 'sealed.test')
-  await ctx.db.connectedApp.updateMany({ where: { name: 'sealed.test' }, data: { sealedSecret: Buffer.from('other') } })
-  const withdrawalId = await withdraw(ctx, user)
-  await ctx.settle()
-  expect(startedOf('shop.test')).toHaveLength(1)
-  const states = (await deliveriesOf(ctx, withdrawalId)).map(({ status, lastError }) => [status, lastError])
-  expect(states.sort()).toEqual([
-    ['delivered', null],
-    ['pending', 'no configured key opens its signing secret'],
-  ])
-})
-
-test('a delivery that is still open names no user id, and the purge leaves nothing of it', async () => {
-  const { ctx } = await givenApplications(({ type }) => ({ status: type === STARTED ? 503 : 204 }))
-  const user = await givenUser(ctx)
-  const appId = await registerApp(ctx, {
-    name: 'shop',
-    endpoint: 'https://shop.test/hook',
-    secret: 'whsec_c2VjcmV0',
-    events: [STARTED],
-  })
-  await connectApp(ctx, { userId: user.userId, appId, subject: 'reader 7' })
-  const withdrawalId = await withdraw(ctx, user)
-  for (const ms of [hour, day, 6 * day]) {
+async function runToTheEnd(ctx: TestContext) {
+  for (const ms of [5 * 60_000, hour, day]) {
     ctx.clock.advance(ms)
     await runDueWork(ctx)
   }
-  expect(await tablesWith(ctx, 'reader 7')).toEqual(['event_deliveries'])
-  expect(await tablesWith(ctx, user.userId)).not.toContain('events')
+}
+
+test('a change is told when it is asked for and when it is verified, by the id of the change alone', async () => {
+  const { ctx, told } = await givenApplication()
+  const user = await givenUser(ctx)
+  const changeId = await verifyChange(ctx, user, `new-${user.email}`)
+  const data = { change_request_id: changeId, subject: user.userId }
+  expect(told).toMatchObject([
+    { type: 'account.email_change_requested', data },
+    { type: 'account.email_changed', data },
+  ])
+  expect(Object.keys(told[1]?.data ?? {}).sort()).toEqual(['change_request_id', 'subject', 'version'])
+  const { version } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
+  expect(told.map((event) => event.data.version)).toEqual([version - 1, version])
+})
+
+test('addresses go to those alone that asked for them, sealed at rest and gone once delivered', async () => {
+  const { ctx, told, state } = await givenApplication({ includes: ['addresses'] })
+  const user = await givenUser(ctx)
+  state.status = 503
+  const email = `secret-${user.email}`
+  await verifyChange(ctx, user, email)
+  // The letters of the change itself hold them, and the account.
+  expect(await tablesWith(ctx, email)).toEqual(['email_change_requests', 'users'])
+  expect(told.map(({ data }) => [data.old_email, data.new_email])).toEqual([
+    [user.email, email],
+    [user.email, email],
+  ])
+  expect(await ctx.db.eventDelivery.count({ where: { sealedData: { not: null } } })).toBe(2)
+  state.status = 204
+  ctx.clock.advance(10_000)
+  await runDueWork(ctx)
+  expect(await ctx.db.eventDelivery.count({ where: { sealedData: { not: null } } })).toBe(0)
+  expect(told).toHaveLength(4)
+  for (const event of told) expect(event).toEqual(told.find(({ id }) => id === event.id))
+})
+
+test('a change in the admin API tells the old and the new address as they were under the lock', async () => {
+  const { ctx, told } = await givenApplication({ includes: ['addresses'] })
+  const { userId, email } = await givenUser(ctx)
+  await putUser(asService(ctx), { externalId: `ext ${userId}`, user_id: userId, email: `moved-${email}` })
+  await ctx.settle()
+  expect(told).toMatchObject([
+    {
+      type: 'account.email_changed',
+      data: { subject: `ext ${userId}`, old_email: email, new_email: `moved-${email}` },
+    },
+  ])
+})
+
+test('the address that is told as replaced is the one under the lock, also where it was replaced meanwhile', async () => {
+  const { ctx, told } = await givenApplication({ includes: ['addresses'], events: ['account.email_change_requested'] })
+  const user = await givenUser(ctx)
+  const caller = await asUser(ctx, user)
+  await ctx.db.user.update({ where: { id: user.userId }, data: { email: user.email.toUpperCase() } })
+  await changeEmail(caller, changeInput(user, `new-${user.email}`))
+  await ctx.settle()
+  expect(told).toMatchObject([{ data: { old_email: user.email.toUpperCase(), new_email: `new-${user.email}` } }])
+})
+
+test('who ends sessions tells it: a person of the others, an operator and a service of all', async () => {
+  const { ctx, told } = await givenApplication({ events: ['account.sessions_ended'] })
+  const user = await givenUser(ctx)
+  await endOtherSessions(await asUser(ctx, user))
+  await ctx.settle()
+  // There was no other.
+  expect(told).toEqual([])
+  await givenSession(ctx, user.userId)
+  await endOtherSessions(await asUser(ctx, user))
+  await ctx.settle()
+  await endAllSessions(ctx, user.userId)
+  await ctx.settle()
+  await putUser(asService(ctx), { externalId: `ext ${user.userId}`, user_id: user.userId })
+  await endUserSessions(asService(ctx), { externalId: `ext ${user.userId}` })
+  await ctx.settle()
+  expect(told.map(({ data }) => data.subject)).toEqual([user.userId, user.userId, `ext ${user.userId}`])
+  const versions = told.map(({ data }) => data.version)
+  expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
+})
+
+test('a new password is told once, whether the person changes or resets it or the operator sets it', async () => {
+  const { ctx, told } = await givenApplication()
+  const user = await givenUser(ctx)
+  const { userId, password } = user
+  const refused = { userId, current_password: 'wrong', new_password: 'first new password' }
+  expect(await outcomeOf(changePassword(await asUser(ctx, user), refused))).toBe('EMAIL_007')
+  await changePassword(await asUser(ctx, user), { ...refused, current_password: password })
+  await ctx.settle()
+  await requestPasswordReset(asNobody(ctx, '', '192.0.2.1'), { email: user.email })
+  await ctx.settle()
+  const { message } = ctx.mailbox.find(({ message }) => message.template === 'password-reset') ?? {}
+  const link = message?.template === 'password-reset' ? message.link : ''
+  await confirmPasswordReset(asNobody(ctx, link.split('#token=')[1] ?? ''), { new_password: 'second new password' })
+  await ctx.settle()
+  await setPassword(ctx, { userId, password: 'third new password' })
+  await ctx.settle()
+  const { version } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
+  expect(told.map(({ type, data }) => ({ type, data }))).toEqual(
+    [version - 2, version - 1, version].map((version) => ({
+      type: 'account.password_changed',
+      data: { subject: userId, version },
+    })),
+  )
+})
+
+test('an application for connected users hears of them alone, by its own ids', async () => {
+  const { ctx, appId, told } = await givenApplication({ audience: 'connected' })
+  const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
+  await connectApp(ctx, { userId: user.userId, appId, subject: 'reader 7' })
+  await verifyChange(ctx, stranger, `new-${stranger.email}`)
+  await withdraw(ctx, stranger)
+  await verifyChange(ctx, user, `new-${user.email}`)
+  expect(told.map(({ data }) => data.subject)).toEqual(['reader 7', 'reader 7'])
+})
+
+test('where no application wants it, or only one that is disabled, no event is written', async () => {
+  const { ctx, appId } = await givenApplication()
+  await ctx.db.connectedApp.update({ where: { id: appId }, data: { disabledAt: ctx.clock.now() } })
+  const user = await givenUser(ctx)
+  await verifyChange(ctx, user, `new-${user.email}`)
+  const withdrawalId = await withdraw(ctx, user)
+  await runToTheEnd(ctx)
+  expect(await ctx.db.event.count({ where: { OR: [{ userId: user.userId }, { withdrawalId }] } })).toBe(0)
+})
+
+test('a withdrawal is told at its start, at its end and at the purge, each with a newer version', async () => {
+  const { ctx, told } = await givenApplication()
+  const user = await givenUser(ctx)
+  await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: `customer of ${user.userId}` } })
+  const withdrawalId = await withdraw(ctx, user)
+  await runToTheEnd(ctx)
   ctx.clock.advance(30 * day)
   await runDueWork(ctx)
-  expect(await tablesWith(ctx, 'reader 7')).toEqual([])
-  expect(await ctx.db.event.count({ where: { withdrawalId } })).toBe(0)
+  const data = { withdrawal_id: withdrawalId, subject: `customer of ${user.userId}` }
+  expect(told).toMatchObject([
+    { type: 'account.withdrawal_started', data },
+    { type: 'account.withdrawal_completed', data },
+    { type: 'account.purged', data },
+  ])
+  const versions = told.map((event) => event.data.version)
+  expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
+  expect(await tablesWith(ctx, user.userId)).toEqual([])
   expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })).toMatchObject({
-    completedAt: expect.any(Date),
-    purgedAt: expect.any(Date),
+    sealedSubjects: null,
   })
+})
+
+test('F37 what is still to be told outlives the account with its subject sealed, in the same bytes, and ends with the purge', async () => {
+  const { ctx, told, state } = await givenApplication({ includes: ['addresses'] })
+  const user = await givenUser(ctx)
+  state.status = 503
+  await verifyChange(ctx, user, `new-${user.email}`)
+  await withdraw(ctx, user)
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  expect(await tablesWith(ctx, user.userId)).not.toContain('event_deliveries')
+  expect(await ctx.db.event.count({ where: { userId: user.userId } })).toBe(0)
+  const untold = told.splice(0)
+  expect(untold.map(({ type }) => type)).toContain('account.email_changed')
+  state.status = 204
+  ctx.clock.advance(day)
+  await runDueWork(ctx)
+  for (const event of untold) expect(told).toContainEqual(event)
+  expect(await ctx.db.eventDelivery.count({ where: { status: { not: 'delivered' } } })).toBe(0)
+  expect(await tablesWith(ctx, `new-${user.email}`)).toEqual([])
 })

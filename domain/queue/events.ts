@@ -1,157 +1,237 @@
-import { backOffMs, isTold, sendWebhook } from '../applications/webhook'
+import type { EventType } from '@/contract/vocabulary'
 import type { SystemContext } from '../context'
-import { CALL_LEASE_MS, EVENT_RETRY_MS } from '../limits/durations'
-import type { DeliveryCalls } from '../process'
-import { isDueAndClaimable, isOneOf, type NoValues, statement } from '../sql'
-import { coalesced } from './coalesce'
+import { type Sql, statement } from '../sql'
 
-/** Per application and instance, so that an application that hangs holds up only its own deliveries. */
-const MAX_CALLS_PER_APP = 10
+/** An event of an account that stays open. */
+export type AccountEvent = Exclude<EventType, `account.withdraw${string}` | 'account.purged'>
+/** An event of a withdrawal, but for the message of the deletion step. */
+export type WithdrawalEvent = 'account.withdrawal_started' | 'account.withdrawal_completed' | 'account.purged'
 
-/** An application gets the events that it was registered with. A deletion step sends `account.withdrawn`, and the queue the others. */
-export const WITHDRAWAL_STARTED = 'account.withdrawal_started'
-export const EVENT_TYPES = ['account.withdrawn', WITHDRAWAL_STARTED] as const
-export type EventType = (typeof EVENT_TYPES)[number]
+/** What is sealed in a delivery: members of the message that are personal. */
+export interface PersonalData {
+  subject?: string
+  old_email?: string
+  new_email?: string
+}
 
-interface DeliveryRow {
+/** For the deliveries to those applications that asked for addresses. */
+export const sealAddresses = (ctx: SystemContext, of: { oldEmail: string; newEmail: string }): Buffer =>
+  seal(ctx, { old_email: of.oldEmail, new_email: of.newEmail })
+
+const seal = ({ secrets }: SystemContext, data: PersonalData) => secrets.seal(JSON.stringify(data))
+
+const insertEvent = (of: Record<'type' | 'id' | 'user' | 'withdrawal' | 'data' | 'version' | 'at' | 'from', string>) =>
+  `INSERT INTO events (id, type, user_id, withdrawal_id, data, version, occurred_at)
+   SELECT ${of.id}, ${of.type}, ${of.user}, ${of.withdrawal}, ${of.data}, ${of.version}, ${of.at}::timestamptz FROM ${of.from}`
+
+const insertDeliveries = (of: Record<'event' | 'app' | 'subject' | 'sealed' | 'at' | 'from', string>) =>
+  `INSERT INTO event_deliveries (id, event_id, app_id, subject, sealed_data, status, due_at, created_at)
+   SELECT 'dlv_' || substr(${of.event}, 5) || '_' || ${of.app}, ${of.event}, ${of.app}, ${of.subject}, ${of.sealed}, 'pending',
+          ${of.at}::timestamptz, ${of.at}::timestamptz
+   FROM ${of.from}`
+
+/** Of the application `a`. */
+export const CAN_BE_TOLD = 'a.disabled_at IS NULL AND a.endpoint IS NOT NULL'
+
+interface QueueEvent {
+  /** One row at most: `id`, `external_id` and `version` of the account, after the change. It may end with a condition. */
+  from: string
+  /** The account's id as a value: joined with the part, the planner would read all connections. */
+  user: string
   id: string
+  /** Members of the message, ids alone. */
+  data?: Record<string, string>
+  /** The value from `sealAddresses`. */
+  addresses?: string
+  at: string
+}
+
+/**
+ * The parts of a statement that write an event and one delivery for each application that wants it; nothing where none does. Call
+ * `beginDueDeliveries` after the commit.
+ */
+export function queueEvent(type: AccountEvent, of: QueueEvent): string {
+  const members = Object.entries(of.data ?? {}).map(([name, value]) => `'${name}', ${value}::text`)
+  return `event_receivers AS (
+     SELECT a.id AS app_id, account.version, 'addresses' = ANY(a.includes) AS has_addresses,
+            CASE a.audience WHEN 'everyone' THEN coalesce(account.external_id, account.id) ELSE c.subject END AS subject
+     FROM (SELECT id, external_id, version FROM ${of.from}) AS account
+     JOIN connected_apps a ON '${type}' = ANY(a.events) AND ${CAN_BE_TOLD}
+     LEFT JOIN app_connections c ON c.user_id = ${of.user} AND c.app_id = a.id AND c.disabled_at IS NULL
+     WHERE a.audience = 'everyone' OR c.id IS NOT NULL
+   ), written_event AS (
+     ${insertEvent({ type: `'${type}'`, id: of.id, user: of.user, withdrawal: 'NULL', data: `jsonb_build_object(${members})`, version: 'version', at: of.at, from: 'event_receivers LIMIT 1' })}
+   ), written_deliveries AS (
+     ${insertDeliveries({ event: of.id, app: 'app_id', subject: 'subject', sealed: of.addresses ? `CASE WHEN has_addresses THEN ${of.addresses}::bytea END` : 'NULL', at: of.at, from: 'event_receivers' })}
+   )`
+}
+
+interface ReceiverRow {
+  app_id: string
   subject: string
-  attempts: number
-  endpoint: string
-  sealed_secret: Buffer
-  type: EventType
-  data: Record<string, string>
-  version: number
-  occurred_at: Date
+  hears_start: boolean
+  hears_end: boolean
 }
 
-// LIMIT 1 stops at the first due delivery; EXISTS would read all open deliveries, and one application may have very many.
-const appsToTell = statement<{ now: Date }, { id: string }>(
-  'apps-with-due-deliveries',
-  (v) => `SELECT a.id FROM connected_apps a
-   CROSS JOIN LATERAL (
-     SELECT FROM event_deliveries d WHERE d.app_id = a.id AND ${isDueAndClaimable(v, 'd')} ORDER BY d.due_at LIMIT 1
-   ) due`,
-)
-
-interface Claim {
-  appId: string
-  now: Date
-  leaseUntil: Date
-  maxRows: number
+const WITHDRAWAL_EVENTS = {
+  start: `ARRAY['account.withdrawal_started']`,
+  end: `ARRAY['account.withdrawal_completed', 'account.purged']`,
 }
 
-const claim = statement<Claim, DeliveryRow>(
-  'claim-event-deliveries',
-  (v) => `UPDATE event_deliveries d SET lease_until = ${v.leaseUntil}, attempts = d.attempts + 1
-   FROM events e, connected_apps a
-   WHERE ${isOneOf(
-     'd.id',
-     `SELECT o.id FROM event_deliveries o WHERE o.app_id = ${v.appId} AND ${isDueAndClaimable(v, 'o')}
-       ORDER BY o.due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED`,
-   )}
-     AND e.id = d.event_id AND a.id = d.app_id
-   RETURNING d.id, d.subject, d.attempts, a.endpoint, a.sealed_secret, e.type, e.data, e.version, e.occurred_at`,
-)
-
-// The application's id of the person is cleared with the delivery. A good answer counts however late it comes.
-const markDelivered = statement<{ id: string; now: Date; status: number }>(
-  'mark-event-delivered',
+const receivers = statement<{ userId: string }, ReceiverRow>(
+  'withdrawal-event-receivers',
   (
     v,
-  ) => `UPDATE event_deliveries SET status = 'delivered', delivered_at = ${v.now}, last_status = ${v.status}, last_error = NULL,
-     subject = NULL, due_at = NULL, lease_until = NULL, dead_at = NULL
-   WHERE id = ${v.id} AND status <> 'delivered'`,
+  ) => `SELECT a.id AS app_id, a.events && ${WITHDRAWAL_EVENTS.start} AS hears_start, a.events && ${WITHDRAWAL_EVENTS.end} AS hears_end,
+     CASE a.audience WHEN 'everyone' THEN coalesce(u.external_id, u.id) ELSE c.subject END AS subject
+   FROM connected_apps a
+   JOIN users u ON u.id = ${v.userId}
+   LEFT JOIN app_connections c ON c.user_id = ${v.userId} AND c.app_id = a.id
+   WHERE (a.audience = 'everyone' OR c.id IS NOT NULL) AND ${CAN_BE_TOLD}
+     AND a.events && (${WITHDRAWAL_EVENTS.start} || ${WITHDRAWAL_EVENTS.end})`,
 )
 
-interface Failure {
-  id: string
-  attempts: number
-  status: number
-  problem: string
-  /** Null where the delivery becomes a dead letter. */
-  nextTryAt: Date | null
+interface Announce {
+  type: WithdrawalEvent
+  eventId: string
+  withdrawalId: string
+  version: number
   now: Date
+  appIds: string[]
+  sealed: Buffer[]
 }
 
-// Only of the sender's own attempt: after a lost lease another instance may hold the next attempt.
-const markFailed = statement<Failure>(
-  'mark-event-failed',
-  (v) => `UPDATE event_deliveries
-   SET status = CASE WHEN ${v.nextTryAt}::timestamptz IS NULL THEN 'dead' ELSE 'pending' END, due_at = ${v.nextTryAt},
-     dead_at = CASE WHEN ${v.nextTryAt}::timestamptz IS NULL THEN ${v.now}::timestamptz END, lease_until = NULL,
-     last_status = ${v.status}, last_error = ${v.problem}
-   WHERE id = ${v.id} AND attempts = ${v.attempts} AND status = 'pending'`,
+const announce = statement<Announce>(
+  'announce-withdrawal',
+  (v) => `WITH told AS (
+     SELECT a.id AS app_id, r.sealed FROM unnest(${v.appIds}::text[], ${v.sealed}::bytea[]) AS r (app_id, sealed)
+     JOIN connected_apps a ON a.id = r.app_id AND ${CAN_BE_TOLD} AND ${v.type}::text = ANY(a.events)
+   ), written_event AS (
+     ${insertEvent({ type: `${v.type}::text`, id: v.eventId, user: 'NULL', withdrawal: v.withdrawalId, data: `jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text)`, version: `${v.version}::int`, at: v.now, from: '(SELECT FROM told LIMIT 1) AS anybody' })}
+   )
+   ${insertDeliveries({ event: v.eventId, app: 'app_id', subject: 'NULL', sealed: 'sealed', at: v.now, from: 'told' })}`,
 )
 
-function lineOf({ process }: SystemContext, appId: string): DeliveryCalls {
-  const line = process.deliveryCalls.get(appId) ?? { calls: new Set<never>(), isWorkedOff: false, isAskedAgain: false }
-  process.deliveryCalls.set(appId, line)
-  return line
+/** What applications call a person by, and the version of the account when it was withdrawn. */
+interface Subjects {
+  version: number
+  subjects: [appId: string, subject: string][]
 }
 
-/** Begins every due delivery and waits for no call. Any number of instances may run it. */
-export const beginDueDeliveries = coalesced('begin-due-deliveries', async (ctx) => {
-  for (const { id } of await ctx.sql(appsToTell, { now: ctx.clock.now() })) {
-    const line = lineOf(ctx, id)
-    line.isAskedAgain = true
-    if (line.isWorkedOff) continue
-    line.isWorkedOff = true
-    ctx.background(() =>
-      workOff(ctx, id, line).finally(() => {
-        line.isWorkedOff = false
-      }),
-    )
-  }
-})
-
-async function workOff(ctx: SystemContext, appId: string, line: DeliveryCalls) {
-  const { calls } = line
-  for (let isFull = false; isFull || line.isAskedAgain; ) {
-    line.isAskedAgain = false
-    if (calls.size >= MAX_CALLS_PER_APP) await Promise.race(calls)
-    const maxRows = MAX_CALLS_PER_APP - calls.size
-    const now = ctx.clock.now()
-    const leaseUntil = new Date(now.getTime() + CALL_LEASE_MS)
-    const claimed = await ctx.sql(claim, { appId, now, leaseUntil, maxRows })
-    for (const delivery of claimed) {
-      const call = deliver(ctx, delivery)
-      const ended: Promise<unknown> = call.catch(() => {}).then(() => calls.delete(ended))
-      calls.add(ended)
-      ctx.background(() => call)
-    }
-    isFull = claimed.length === maxRows
-  }
+async function tell(
+  ctx: SystemContext,
+  sql: Sql,
+  type: WithdrawalEvent,
+  withdrawalId: string,
+  { version, subjects }: Subjects,
+  now: Date,
+): Promise<void> {
+  if (subjects.length === 0) return
+  await sql(announce, {
+    type,
+    eventId: ctx.secrets.randomId('evt_'),
+    withdrawalId,
+    version,
+    now,
+    appIds: subjects.map(([appId]) => appId),
+    sealed: subjects.map(([, subject]) => seal(ctx, { subject })),
+  })
 }
 
-/** One delivery attempt. */
-async function deliver(ctx: SystemContext, delivery: DeliveryRow): Promise<void> {
-  const { id, attempts, endpoint, sealed_secret: sealedSecret, occurred_at: occurredAt } = delivery
-  const answer = await sendWebhook(ctx, { id, endpoint, sealedSecret, body: bodyOf(delivery) })
-  const now = ctx.clock.now()
-  if (isTold(answer)) {
-    await ctx.sql(markDelivered, { id, now, status: answer.status })
-    return
-  }
-  const lastTryMs = occurredAt.getTime() + EVENT_RETRY_MS * ctx.timeScale
-  const nextTryMs = Math.min(now.getTime() + backOffMs(ctx, attempts, answer), lastTryMs)
-  const nextTryAt = now.getTime() < lastTryMs ? new Date(nextTryMs) : null
-  const problem = answer.problem ?? `HTTP ${answer.status}`
-  await ctx.sql(markFailed, { id, attempts, status: answer.status, problem, nextTryAt, now })
-}
-
-/** The same bytes in every attempt. */
-const bodyOf = ({ type, occurred_at, data, subject, version }: DeliveryRow): string =>
-  JSON.stringify({ type, timestamp: occurred_at.toISOString(), data: { ...data, subject, version } })
-
-const countDeliveries = statement<NoValues, { waiting: number; dead: number }>(
-  'watch-event-deliveries',
-  () => `SELECT (SELECT count(*)::int FROM event_deliveries WHERE due_at IS NOT NULL) AS waiting,
-          (SELECT count(*)::int FROM event_deliveries WHERE dead_at IS NOT NULL) AS dead`,
+const rememberSubjects = statement<{ withdrawalId: string; sealed: Buffer }>(
+  'remember-subjects',
+  (v) => `UPDATE withdrawals SET sealed_subjects = ${v.sealed} WHERE id = ${v.withdrawalId}`,
 )
 
-/** Dead letters count until the purge deletes them, or the operator retries them. */
-export async function watchDeliveries(ctx: SystemContext): Promise<{ waiting: number; dead: number }> {
-  const [row] = await ctx.sql(countDeliveries, {})
-  return row ?? { waiting: 0, dead: 0 }
+/** Tells of a start in the transaction that writes it, and keeps what telling of the end needs: later nothing else knows it. */
+export async function tellStart(
+  ctx: SystemContext,
+  sql: Sql,
+  { withdrawalId, userId, version, at }: { withdrawalId: string; userId: string; version: number; at: Date },
+): Promise<void> {
+  const rows = await sql(receivers, { userId })
+  const subjectsOf = (hears: (row: ReceiverRow) => boolean): Subjects['subjects'] =>
+    rows.filter(hears).map(({ app_id, subject }) => [app_id, subject])
+  const start = subjectsOf(({ hears_start }) => hears_start)
+  await tell(ctx, sql, 'account.withdrawal_started', withdrawalId, { version, subjects: start }, at)
+  const end: Subjects = { version, subjects: subjectsOf(({ hears_end }) => hears_end) }
+  if (end.subjects.length === 0) return
+  await sql(rememberSubjects, { withdrawalId, sealed: ctx.secrets.seal(JSON.stringify(end)) })
+}
+
+/** Each event of a withdrawal has a version of its own, which rises from the start to the purge. */
+const VERSIONS_AFTER_START = { 'account.withdrawal_completed': 1, 'account.purged': 2 } as const
+
+/** In the transaction of the end. `sealed` is what `tellStart` kept. */
+export async function tellEnd(
+  ctx: SystemContext,
+  sql: Sql,
+  type: keyof typeof VERSIONS_AFTER_START,
+  withdrawalId: string,
+  sealed: Buffer | null,
+): Promise<void> {
+  const opened = sealed && ctx.secrets.open(sealed)
+  if (!opened) return
+  const { version, subjects } = JSON.parse(opened.toString()) as Subjects
+  const ended = { version: version + VERSIONS_AFTER_START[type], subjects }
+  await tell(ctx, sql, type, withdrawalId, ended, ctx.clock.now())
+}
+
+interface OpenDelivery {
+  id: string
+  subject: string
+  sealed_data: Buffer | null
+}
+
+const BATCH = 500
+
+const openDeliveries = statement<{ userId: string; maxRows: number }, OpenDelivery>(
+  'open-deliveries-of-account',
+  (v) => `SELECT d.id, d.subject, d.sealed_data FROM events e JOIN event_deliveries d ON d.event_id = e.id
+   WHERE e.user_id = ${v.userId} AND d.status <> 'delivered' AND d.subject IS NOT NULL LIMIT ${v.maxRows}`,
+)
+// What was delivered meanwhile needs nothing any more.
+const sealSubjects = statement<{ ids: string[]; sealed: Buffer[] }>(
+  'seal-subjects-of-deliveries',
+  (
+    v,
+  ) => `UPDATE event_deliveries d SET subject = NULL, sealed_data = CASE WHEN d.status <> 'delivered' THEN s.sealed END
+   FROM unnest(${v.ids}::text[], ${v.sealed}::bytea[]) AS s (id, sealed) WHERE d.id = s.id`,
+)
+const keepEvents = statement<{ userId: string }>(
+  'keep-events-to-be-told',
+  (v) => `WITH kept AS (
+     UPDATE events e SET user_id = NULL, withdrawal_id = w.id FROM withdrawals w
+     WHERE e.user_id = ${v.userId} AND w.user_id = ${v.userId}
+       AND EXISTS (SELECT FROM event_deliveries d WHERE d.event_id = e.id AND d.status <> 'delivered')
+     RETURNING e.id
+   )
+   UPDATE event_deliveries d SET subject = NULL FROM kept WHERE d.event_id = kept.id AND d.status = 'delivered'`,
+)
+
+/**
+ * Before an account is erased: what is still to be told of it goes over to its withdrawal, with the subject sealed. Events that
+ * are told go with the account.
+ */
+export async function keepUntoldEvents(ctx: SystemContext, userId: string): Promise<void> {
+  for (let count = BATCH; count === BATCH; ) {
+    const rows = await ctx.sql(openDeliveries, { userId, maxRows: BATCH })
+    count = rows.length
+    const sealed = rows.map(({ subject, sealed_data }) => withSubject(ctx, subject, sealed_data))
+    if (count > 0) await ctx.sql(sealSubjects, { ids: rows.map(({ id }) => id), sealed })
+  }
+  await ctx.sql(keepEvents, { userId })
+}
+
+/** Addresses that no key opens stay as they are, so that nothing is told without them. */
+function withSubject(ctx: SystemContext, subject: string, sealed: Buffer | null): Buffer {
+  if (!sealed) return seal(ctx, { subject })
+  const data = openPersonalData(ctx, sealed)
+  return data ? seal(ctx, { ...data, subject }) : sealed
+}
+
+/** Null where no configured key opens it. */
+export function openPersonalData({ secrets }: SystemContext, sealed: Buffer): PersonalData | null {
+  const opened = secrets.open(sealed)
+  return opened && (JSON.parse(opened.toString()) as PersonalData)
 }

@@ -1,18 +1,30 @@
 import { maskAddress, parseAddress } from '@/contract/address'
+import { createResetToken, type ResetLink } from '../access/reset-token'
 import type { SystemContext } from '../context'
-import type { Message } from '../ports'
+import { notMeUrl } from '../email/not-me-token'
+import { STOP_CHANGE_MS } from '../limits/durations'
+import type { Message, NotMeLink, UndoOutcome } from '../ports'
 import { statement } from '../sql'
 import { retentionDays } from '../withdrawal/schedule'
 import { createStatusToken } from '../withdrawal/status-token'
 
 /** What a letter about an email change tells. */
 interface ChangeFacts {
+  changeId: string
   userName: string
   oldEmail: string
   newEmail: string
   /** Time and address of the request, or of its verification. */
   at: Date
   ipAddress: string
+}
+
+interface UndoFacts {
+  userName: string
+  oldEmail: string
+  newEmail: string
+  at: Date
+  outcome: UndoOutcome
 }
 
 interface WithdrawalFacts {
@@ -22,11 +34,41 @@ interface WithdrawalFacts {
   recipient: { to: string; name: string }
 }
 
+interface PasswordFacts {
+  /** The address that the account had then, which stands encrypted in the row: whoever took the account over may move it. */
+  to: string
+  userName: string
+  at: Date
+  ipAddress: string
+}
+
+interface ResetFacts extends ResetLink {
+  userName: string
+  email: string
+  hasPassword: boolean
+  ipAddress: string
+}
+
+interface ExportFacts {
+  /** Stands encrypted in the row, with all that the letter tells. */
+  to: string
+  userName: string
+  /** ISO 8601 */
+  at: string
+  ipAddress: string
+}
+
 /** Of each kind: what its letter tells, and whom a copy goes to. `sealed` is null in the row's `recipient`. */
 interface Kinds {
   email_change_requested: { facts: ChangeFacts; recipient: 'old' }
   email_changed: { facts: ChangeFacts; recipient: 'old' | 'new' }
+  email_reverted: { facts: UndoFacts; recipient: 'old' | 'new' }
   account_withdrawal_started: { facts: WithdrawalFacts; recipient: 'sealed' }
+  password_changed: { facts: PasswordFacts; recipient: 'sealed' }
+  password_reset: { facts: ResetFacts; recipient: 'sealed' }
+  data_exported: { facts: ExportFacts; recipient: 'sealed' }
+  /** To an address that a recent change replaced. */
+  account_withdrawal_told: { facts: WithdrawalFacts; recipient: 'sealed' }
 }
 
 export type NoticeKind = keyof Kinds
@@ -40,21 +82,26 @@ export interface Letter {
 
 /** A notice as a sender has claimed it. */
 export interface NoticeRow {
+  id: string
   user_id: string
   kind: NoticeKind
+  /** Of the account when the notice was written. */
+  locale: string | null
   recipient: string | null
   change_request_id: string | null
   withdrawal_id: string | null
   sealed: Buffer | null
+  created_at: Date
+  expires_at: Date | null
   attempts: number
 }
 
 interface KindOfNotice<Facts, Recipient extends string> {
-  /** The column of `notices` that refers to what the letter is about. */
-  foreignKey: 'change_request_id' | 'withdrawal_id'
+  /** The column of `notices` that refers to what the letter is about; null where `sealed` holds all of it. */
+  foreignKey: 'change_request_id' | 'withdrawal_id' | null
   /** The address that each copy goes to. */
   recipients: Record<Recipient, (facts: Facts) => string>
-  message(ctx: SystemContext, facts: Facts): Message
+  message(ctx: SystemContext, facts: Facts, recipient: Recipient): Message
   /** Reads the facts for a later attempt; null where the letter cannot be made any more. */
   read(ctx: SystemContext, notice: NoticeRow): Promise<Facts | null>
 }
@@ -64,12 +111,14 @@ export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf
   email_change_requested: {
     foreignKey: 'change_request_id',
     recipients: { old: ({ oldEmail }) => toDeliverable(oldEmail) },
-    message: (_ctx, { userName, newEmail, at, ipAddress }) => ({
+    message: (ctx, { changeId, userName, oldEmail, newEmail, at, ipAddress }) => ({
       template: 'email-change-requested',
       userName,
+      currentEmail: oldEmail,
       newEmailMasked: maskAddress(newEmail),
       requestedAt: at,
       ipAddress,
+      notMe: { url: notMeUrl(ctx, changeId), until: new Date(at.getTime() + STOP_CHANGE_MS) },
     }),
     read: (ctx, notice) => readChange(ctx, notice, ({ requested_at, request_ip }) => [requested_at, request_ip]),
   },
@@ -79,16 +128,33 @@ export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf
       old: ({ oldEmail }) => toDeliverable(oldEmail),
       new: ({ newEmail }) => toDeliverable(newEmail),
     },
-    message: (_ctx, { userName, oldEmail, newEmail, at, ipAddress }) => ({
+    message: (ctx, { changeId, userName, oldEmail, newEmail, at, ipAddress }, recipient) => ({
       template: 'email-changed',
       userName,
       oldEmail,
       newEmail,
       changedAt: at,
       ipAddress,
+      notMe: recipient === 'old' ? undoLink(ctx, changeId, at) : null,
     }),
     read: (ctx, notice) =>
       readChange(ctx, notice, ({ requested_at, closed_at, closed_ip }) => [closed_at ?? requested_at, closed_ip ?? '']),
+  },
+  email_reverted: {
+    foreignKey: 'change_request_id',
+    recipients: {
+      old: ({ oldEmail }) => toDeliverable(oldEmail),
+      new: ({ newEmail }) => toDeliverable(newEmail),
+    },
+    message: (_ctx, { userName, oldEmail, newEmail, at, outcome }, recipient) => ({
+      template: 'email-reverted',
+      to: recipient,
+      userName: recipient === 'old' ? userName : '',
+      email: recipient === 'old' ? oldEmail : newEmail,
+      revertedAt: at,
+      outcome,
+    }),
+    read: readUndo,
   },
   account_withdrawal_started: {
     foreignKey: 'withdrawal_id',
@@ -102,7 +168,68 @@ export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf
     }),
     read: readWithdrawal,
   },
+  password_changed: {
+    foreignKey: null,
+    recipients: { sealed: ({ to }) => toDeliverable(to) },
+    message: (_ctx, { userName, at, ipAddress }) => ({
+      template: 'password-changed',
+      userName,
+      changedAt: at,
+      ipAddress,
+    }),
+    async read(ctx, { sealed, created_at: at }) {
+      const opened = sealed && ctx.secrets.open(sealed)
+      return opened ? { ...(JSON.parse(opened.toString()) as Omit<PasswordFacts, 'at'>), at } : null
+    },
+  },
+  password_reset: {
+    foreignKey: null,
+    recipients: { sealed: ({ email }) => toDeliverable(email) },
+    message: (ctx, { userName, hasPassword, ipAddress, ...link }) =>
+      hasPassword
+        ? {
+            template: 'password-reset',
+            userName,
+            link: `${ctx.appUrl}/reset-password#token=${createResetToken(ctx, link)}`,
+            endsAt: link.endsAt,
+            ipAddress,
+          }
+        : { template: 'no-password-to-reset', userName, provider: ctx.identityProvider?.name ?? null, ipAddress },
+    read: readReset,
+  },
+  data_exported: {
+    foreignKey: null,
+    recipients: { sealed: ({ to }) => to },
+    message: (ctx, { userName, at, ipAddress }) => ({
+      template: 'data-exported',
+      userName,
+      exportedAt: new Date(at),
+      ipAddress,
+      settingsUrl: `${ctx.appUrl}/settings/sessions`,
+    }),
+    read: async (ctx, { sealed }) => {
+      const opened = sealed && ctx.secrets.open(sealed)
+      return opened ? (JSON.parse(opened.toString()) as ExportFacts) : null
+    },
+  },
+  account_withdrawal_told: {
+    foreignKey: 'withdrawal_id',
+    recipients: { sealed: ({ recipient }) => recipient.to },
+    message: (ctx, { scheduledCompletion, recipient }) => ({
+      template: 'account-withdrawal-told',
+      userName: recipient.name,
+      scheduledCompletion,
+      retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
+    }),
+    read: readWithdrawal,
+  },
 }
+
+/** Null where verified changes cannot be undone. */
+const undoLink = (ctx: SystemContext, changeId: string, changedAt: Date): NotMeLink | null =>
+  ctx.limits.undoWindowMs > 0
+    ? { url: notMeUrl(ctx, changeId), until: new Date(changedAt.getTime() + ctx.limits.undoWindowMs) }
+    : null
 
 export const letterOf = <Kind extends NoticeKind>(
   ctx: SystemContext,
@@ -111,7 +238,7 @@ export const letterOf = <Kind extends NoticeKind>(
   facts: FactsOf<Kind>,
 ): Letter => {
   const { recipients, message } = NOTICE_KINDS[kind]
-  return { to: recipients[recipient](facts), message: message(ctx, facts) }
+  return { to: recipients[recipient](facts), message: message(ctx, facts, recipient) }
 }
 
 /** The letter of a claimed notice, made as at the first attempt; null where it cannot be made any more. */
@@ -139,16 +266,19 @@ export const queueNotice = (
     from: string
     id: string
     user: string
+    /** Of the account: the row outlives it. */
+    locale: string
     recipient?: string
-    about: string
+    /** Where the kind has a foreign key. */
+    about?: string
     sealed?: string
     at: string
     leaseUntil: string
     expiresAt?: string
   },
 ) =>
-  `INSERT INTO notices (id, user_id, kind, recipient, ${NOTICE_KINDS[kind].foreignKey}, sealed, created_at, due_at, expires_at, attempts)
-   SELECT ${of.id}, ${of.user}, '${kind}', ${of.recipient ?? 'NULL'}, ${of.about}, ${of.sealed ?? 'NULL'}::bytea,
+  `INSERT INTO notices (id, user_id, kind, locale, recipient, ${NOTICE_KINDS[kind].foreignKey ?? 'change_request_id'}, sealed, created_at, due_at, expires_at, attempts)
+   SELECT ${of.id}, ${of.user}, '${kind}', ${of.locale}::text, ${of.recipient ?? 'NULL'}, ${of.about ?? 'NULL'}, ${of.sealed ?? 'NULL'}::bytea,
           ${of.at}::timestamptz, ${of.leaseUntil}::timestamptz, ${of.expiresAt ?? 'NULL'}::timestamptz, 1
    FROM ${of.from}`
 
@@ -157,17 +287,23 @@ export const toDeliverable = (email: string): string => parseAddress(email)?.del
 
 interface ChangeRow {
   name: string
+  frozen: boolean
+  status: string
   old_email: string
   new_email: string
   requested_at: Date
   request_ip: string
   closed_at: Date | null
   closed_ip: string | null
+  reverted_at: Date | null
 }
 
 const changeOfNotice = statement<{ changeId: string }, ChangeRow>(
   'change-of-notice',
-  (v) => `SELECT u.name, r.old_email, r.new_email, r.requested_at, r.request_ip, r.closed_at, r.closed_ip
+  (
+    v,
+  ) => `SELECT u.name, u.frozen_at IS NOT NULL AS frozen, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip,
+     r.closed_at, r.closed_ip, r.reverted_at
    FROM email_change_requests r JOIN users u ON u.id = r.user_id WHERE r.id = ${v.changeId}`,
 )
 
@@ -179,7 +315,21 @@ async function readChange(
   const [change] = changeId ? await ctx.sql(changeOfNotice, { changeId }) : []
   if (!change) return null
   const [at, ipAddress] = placeOf(change)
-  return { userName: change.name, oldEmail: change.old_email, newEmail: change.new_email, at, ipAddress }
+  const { name: userName, old_email: oldEmail, new_email: newEmail } = change
+  return { changeId: changeId as string, userName, oldEmail, newEmail, at, ipAddress }
+}
+
+async function readUndo(ctx: SystemContext, { change_request_id: changeId }: NoticeRow): Promise<UndoFacts | null> {
+  const [change] = changeId ? await ctx.sql(changeOfNotice, { changeId }) : []
+  if (!change) return null
+  const { name: userName, old_email: oldEmail, new_email: newEmail, frozen } = change
+  const at = change.reverted_at ?? change.closed_at ?? change.requested_at
+  return { userName, oldEmail, newEmail, at, outcome: outcomeOf(change.status, frozen) }
+}
+
+export const outcomeOf = (status: string, frozen: boolean): UndoOutcome => {
+  if (status !== 'reverted') return 'stopped'
+  return frozen ? 'taken' : 'restored'
 }
 
 const withdrawalOfNotice = statement<{ withdrawalId: string }, { scheduled_completion: Date }>(
@@ -196,4 +346,34 @@ async function readWithdrawal(
   if (!withdrawalId || !opened || !withdrawal) return null
   const recipient = JSON.parse(opened.toString()) as WithdrawalFacts['recipient']
   return { withdrawalId, scheduledCompletion: withdrawal.scheduled_completion, recipient }
+}
+
+/** What the row of a message that resets a password holds, encrypted. */
+export interface ResetRequest {
+  emailKey: string
+  ipAddress: string
+}
+
+interface ResetRow {
+  name: string
+  email: string
+  has_password: boolean
+  credential_version: number
+}
+
+const accountOfReset = statement<{ userId: string; emailKey: string }, ResetRow>(
+  'account-of-reset-notice',
+  (v) => `SELECT name, email, password_hash IS NOT NULL AS has_password, credential_version
+   FROM users WHERE id = ${v.userId} AND email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
+)
+
+async function readReset(ctx: SystemContext, notice: NoticeRow): Promise<ResetFacts | null> {
+  const { id: noticeId, user_id: userId, expires_at: endsAt, sealed } = notice
+  const opened = sealed && ctx.secrets.open(sealed)
+  if (!opened || !endsAt) return null
+  const { emailKey, ipAddress } = JSON.parse(opened.toString()) as ResetRequest
+  const [account] = await ctx.sql(accountOfReset, { userId, emailKey })
+  if (!account) return null
+  const { name: userName, email, has_password: hasPassword, credential_version: credentialVersion } = account
+  return { noticeId, userId, emailKey, credentialVersion, endsAt, userName, email, hasPassword, ipAddress }
 }

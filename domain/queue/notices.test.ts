@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import {
+  asNobody,
   asUser,
   changeInput,
   givenPendingChange,
@@ -10,10 +11,15 @@ import {
   testContext,
 } from '@/testing/domain'
 
+import { changePassword } from '../access/change-password'
+import { requestPasswordReset } from '../access/request-password-reset'
 import { changeEmail } from '../email/change-email'
+import { createNotMeToken } from '../email/not-me-token'
+import { undoEmailChange } from '../email/undo-email-change'
 import { verifyEmail } from '../email/verify-email'
 import type { MailOutcome } from '../ports'
 import { statement } from '../sql'
+import { exportData } from '../withdrawal/export-data'
 import { watchBacklog } from '../withdrawal/watch-withdrawals'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { NOTICE_KINDS, type NoticeKind } from './notice-kinds'
@@ -118,20 +124,40 @@ const CAUSES: Record<NoticeKind, (ctx: TestContext, user: TestUser) => Promise<u
     const { change_request_id, code } = await givenPendingChange(ctx, user)
     await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
   },
+  async email_reverted(ctx, user) {
+    await CAUSES.email_changed(ctx, user)
+    const change = await ctx.db.emailChangeRequest.findFirstOrThrow({ where: { userId: user.userId } })
+    const input = { changeRequestId: change.id, new_password: 'a new password' }
+    await undoEmailChange(asNobody(ctx, createNotMeToken(ctx, change.id)), input)
+  },
   account_withdrawal_started: async (ctx, user) =>
     withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' }),
+  password_changed: async (ctx, user) =>
+    changePassword(await asUser(ctx, user), {
+      userId: user.userId,
+      current_password: user.password,
+      new_password: 'a new password',
+    }),
+  password_reset: (ctx, user) => requestPasswordReset(asNobody(ctx), { email: user.email }),
+  data_exported: async (ctx, user) => exportData(await asUser(ctx, user), { userId: user.userId }),
+  async account_withdrawal_told(ctx, user) {
+    await CAUSES.email_changed(ctx, user)
+    await CAUSES.account_withdrawal_started(ctx, user)
+  },
 }
 
 test.each(Object.keys(CAUSES) as NoticeKind[])(
-  'every copy of the notice %s is the same letter at the first attempt and at a later one',
+  'every copy of the notice %s is the same letter, in the language of the account, at the first attempt and at a later one',
   async (kind) => {
     const ctx = await testContext()
     const user = await givenUser(ctx)
-    const letters: { id: string; to: string; message: unknown }[] = []
+    await ctx.db.user.update({ where: { id: user.userId }, data: { locale: 'ja' } })
+    const letters: { id: string; to: string; locale: string | null; message: unknown }[] = []
     const { send } = ctx.mail
     ctx.mail.send = async (mail) => {
       if (mail.message.template === 'verify-new-email') return send(mail)
-      letters.push({ id: mail.id, to: mail.to, message: mail.message })
+      const { userId: _, ...letter } = mail
+      letters.push(letter)
       return 'deferred'
     }
     await CAUSES[kind](ctx, user)
@@ -140,13 +166,20 @@ test.each(Object.keys(CAUSES) as NoticeKind[])(
     const ofKind = () => letters.filter(({ id }) => ids.includes(id)).toSorted((a, b) => (a.id < b.id ? -1 : 1))
     const first = ofKind()
     expect(first).toHaveLength(Object.keys(NOTICE_KINDS[kind].recipients).length)
+    expect(first.map(({ locale }) => locale)).toEqual(first.map(() => 'ja'))
     letters.splice(0)
+    // What is sent later is still the letter of then.
+    await ctx.db.user.updateMany({ where: { id: user.userId }, data: { locale: 'de' } })
     ctx.clock.advance(minute)
     await sendDueNotices(ctx)
     expect(ofKind()).toEqual(first)
     const { foreignKey } = NOTICE_KINDS[kind]
-    const rows = await ctx.db.$queryRawUnsafe(`SELECT ${foreignKey} FROM notices WHERE id = ANY($1)`, ids)
-    expect(rows).toEqual(ids.map(() => ({ [foreignKey]: expect.any(String) })))
+    const rows = await ctx.db.$queryRawUnsafe(
+      `SELECT num_nonnulls(change_request_id, withdrawal_id) AS keys, ${foreignKey ?? 'NULL'} IS NOT NULL AS own
+       FROM notices WHERE id = ANY($1)`,
+      ids,
+    )
+    expect(rows).toEqual(ids.map(() => ({ keys: foreignKey ? 1 : 0, own: foreignKey !== null })))
     await ctx.db.notice.deleteMany({ where: { userId: user.userId } })
   },
 )

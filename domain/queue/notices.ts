@@ -27,7 +27,7 @@ const claim = statement<Claim, NoticeRow>(
   'claim-notice',
   (v) => `UPDATE notices SET attempts = attempts + 1, due_at = ${v.leaseUntil}
    WHERE id = ${v.id} AND due_at <= ${v.now} AND (expires_at IS NULL OR expires_at > ${v.now})
-   RETURNING user_id, kind, recipient, change_request_id, withdrawal_id, sealed, attempts`,
+   RETURNING id, user_id, kind, locale, recipient, change_request_id, withdrawal_id, sealed, created_at, expires_at, attempts`,
 )
 const tryAgain = statement<{ id: string; nextTryAt: Date }>(
   'try-notice-again',
@@ -75,7 +75,7 @@ async function sendNotice(ctx: SystemContext, id: string): Promise<MailOutcome |
 async function trySending(ctx: SystemContext, id: string, notice: NoticeRow): Promise<MailOutcome> {
   if (!isKnownKind(notice.kind)) return 'deferred'
   const letter = await readLetter(ctx, notice)
-  if (letter) return ctx.mail.send({ ...letter, id, userId: notice.user_id })
+  if (letter) return ctx.mail.send({ ...letter, id, userId: notice.user_id, locale: notice.locale })
   // The key that opens a sealed notice may come back; what any other letter was about is gone for good.
   return notice.sealed ? 'deferred' : 'refused'
 }
@@ -89,7 +89,11 @@ export const leaseUntil = (now: Date): Date => new Date(now.getTime() + NOTICE_L
  */
 export function sendFirst<Kind extends NoticeKind>(
   ctx: SystemContext,
-  { kind, recipient, ...notice }: { id: string; userId: string; kind: Kind; recipient: RecipientOf<Kind> },
+  {
+    kind,
+    recipient,
+    ...notice
+  }: { id: string; userId: string; locale: string | null; kind: Kind; recipient: RecipientOf<Kind> },
   facts: FactsOf<Kind>,
 ): Promise<boolean> {
   const sending = ctx.mail.send({ ...letterOf(ctx, kind, recipient, facts), ...notice })

@@ -1,0 +1,83 @@
+import { checkAnswer, linkOf } from '@/contract/blockers'
+import { AppError, type Blocker } from '@/contract/errors'
+import type { SystemContext } from '../context'
+import { ALL_CHECKS_MS, CHECK_MS } from '../limits/durations'
+import { statement } from '../sql'
+import { type SigningRow, sendWebhook, signingOf } from './webhook'
+
+/** Whether an application is asked what holds the withdrawal of `user`, a value, back. */
+export const isAsked = (app: string, user: string) =>
+  `${app}.checks AND ${app}.disabled_at IS NULL AND (${app}.audience = 'everyone'
+     OR EXISTS (SELECT FROM app_connections c WHERE c.app_id = ${app}.id AND c.user_id = ${user}))`
+
+interface AskedRow extends SigningRow {
+  id: string
+  name: string
+  hosts: string[]
+  subject: string
+}
+
+const readAsked = statement<{ userId: string }, AskedRow>(
+  'applications-to-ask',
+  (v) => `SELECT a.id, a.name, a.hosts, ${signingOf('a')},
+     CASE a.audience WHEN 'everyone' THEN coalesce(u.external_id, u.id) ELSE c.subject END AS subject
+   FROM connected_apps a
+   JOIN users u ON u.id = ${v.userId}
+   LEFT JOIN app_connections c ON c.app_id = a.id AND c.user_id = u.id
+   WHERE ${isAsked('a', v.userId)}
+   ORDER BY a.name, a.id`,
+)
+
+const RETRY_AFTER_SECONDS = 5
+
+const cannotAsk = () =>
+  new AppError(
+    'SERVER_002',
+    'A connected application did not say whether it holds the withdrawal back. Try again shortly.',
+    RETRY_AFTER_SECONDS,
+  )
+
+/**
+ * Asks all applications that may hold the withdrawal of a person back. Nobody waits for a database connection meanwhile. Refuses where
+ * one of them gives no good answer: no answer never means that nothing holds it back.
+ */
+export async function askApplications(ctx: SystemContext, userId: string): Promise<Blocker[]> {
+  const apps = await ctx.sql(readAsked, { userId })
+  let deadline: NodeJS.Timeout | undefined
+  const tooLate = new Promise<never>((_, reject) => {
+    deadline = setTimeout(() => reject(cannotAsk()), ALL_CHECKS_MS)
+  })
+  const answers = Promise.all(apps.map((app) => ask(ctx, app)))
+  return Promise.race([answers, tooLate])
+    .then((blockers) => blockers.flat())
+    .finally(() => clearTimeout(deadline))
+}
+
+async function ask(ctx: SystemContext, app: AskedRow): Promise<Blocker[]> {
+  const body = JSON.stringify({
+    type: 'account.withdrawal_check',
+    timestamp: ctx.clock.now().toISOString(),
+    data: { subject: app.subject },
+  })
+  const answer = await sendWebhook(ctx, app, { id: ctx.secrets.randomId('chk_'), body, bodyWithinMs: CHECK_MS })
+  const found = answer.status === 200 ? checkAnswer.safeParse(parsed(answer.body)).data : undefined
+  if (!found) {
+    const problem = answer.problem ?? (answer.status === 200 ? 'not the answer of a check' : `HTTP ${answer.status}`)
+    ctx.warn('withdrawal_check_failed', { app: app.id, problem })
+    throw cannotAsk()
+  }
+  return found.blockers.map(({ code, title, url }) => ({
+    code,
+    title,
+    url: url == null ? null : linkOf(url, app.hosts),
+    source: app.name,
+  }))
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,221 @@
+import { createHmac } from 'node:crypto'
+import { expect, test, vi } from 'vitest'
+import { createEndpointRule } from '@/server/adapters/applications'
+import {
+  asUser,
+  givenPendingChange,
+  givenUser,
+  givenWithdrawal,
+  outcomeOf,
+  runDueWork,
+  type TestContext,
+  testContext,
+} from '@/testing/domain'
+import { verifyEmail } from '../email/verify-email'
+import type { AppRequest } from '../ports'
+import { listDeliveries, resendEvents } from '../queue/operate-deliveries'
+import { withdrawAccount } from '../withdrawal/withdraw-account'
+import { listApps, ping, registerApp, removeApp, rotateSecret, setApp, showApp } from './manage'
+
+const [hour, day] = [3_600_000, 86_400_000]
+const endpoint = 'https://shop.test/hook'
+
+/** An application that hears of every address change, and the requests that it got; `status` is what it answers. */
+async function givenShop() {
+  const ctx = await testContext()
+  await ctx.db.connectedApp.deleteMany({ where: { connections: { none: {} } } })
+  const requests: AppRequest[] = []
+  const state = { status: 204 }
+  ctx.apps.answer = async (request) => {
+    requests.push(request)
+    return { status: state.status }
+  }
+  const events = ['account.email_changed' as const]
+  const { appId, signingSecret } = await registerApp(ctx, { name: 'Shop', endpoint, events, audience: 'everyone' })
+  return { ctx, appId, signingSecret, requests, state }
+}
+
+async function changeAddress(ctx: TestContext) {
+  const user = await givenUser(ctx)
+  const { change_request_id, code } = await givenPendingChange(ctx, user, `new-${user.email}`)
+  await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
+  await ctx.settle()
+  return user
+}
+
+const signatureOf = ({ headers, body }: AppRequest, secret: string) => {
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+  return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
+}
+const signaturesOf = ({ headers }: AppRequest) => headers['webhook-signature']?.split(' ')
+
+test('after a rotation both secrets sign for a day, then the new one alone', async () => {
+  const { ctx, appId, signingSecret, requests } = await givenShop()
+  const { signing_secret: second, previous_secret_until: until } = await rotateSecret(ctx, appId)
+  expect(Date.parse(until) - ctx.clock.now().getTime()).toBe(day)
+  await changeAddress(ctx)
+  const [told] = requests as [AppRequest]
+  expect(signaturesOf(told)).toEqual([signatureOf(told, second), signatureOf(told, signingSecret)])
+  ctx.clock.advance(day)
+  await ping(ctx, appId)
+  const pinged = requests.at(-1) as AppRequest
+  expect(signaturesOf(pinged)).toEqual([signatureOf(pinged, second)])
+  expect(await showApp(ctx, appId)).toMatchObject({ previous_secret_until: null })
+})
+
+test('a ping is signed, tells nothing, and shows the answer', async () => {
+  const { ctx, appId, signingSecret, requests, state } = await givenShop()
+  state.status = 418
+  expect(await ping(ctx, appId)).toMatchObject({ app_id: appId, status: 418, problem: null })
+  const [request] = requests as [AppRequest]
+  expect(signaturesOf(request)).toEqual([signatureOf(request, signingSecret)])
+  expect(JSON.parse(request.body)).toEqual({ type: 'ping', timestamp: ctx.clock.now().toISOString(), data: {} })
+})
+
+test('a disabled application is told nothing; what waited for it is told once it is enabled', async () => {
+  const { ctx, appId, requests, state } = await givenShop()
+  state.status = 503
+  await changeAddress(ctx)
+  await setApp(ctx, { appId, disabled: true })
+  await changeAddress(ctx)
+  state.status = 204
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  expect(requests).toHaveLength(1)
+  await setApp(ctx, { appId, disabled: false })
+  await ctx.settle()
+  expect(requests).toHaveLength(2)
+  expect(requests[1]?.body).toBe(requests[0]?.body)
+})
+
+test('what is left out of a change stays, and settings that do not fit together are refused', async () => {
+  const { ctx, appId } = await givenShop()
+  ctx.problemOfEndpoint = createEndpointRule({ production: true, privateEndpoints: false })
+  await setApp(ctx, { appId, includes: ['addresses'], categories: ['invoices'] })
+  await setApp(ctx, { appId, name: 'Store' })
+  expect(await showApp(ctx, appId)).toMatchObject({
+    name: 'Store',
+    endpoint,
+    audience: 'everyone',
+    events: ['account.email_changed', 'account.withdrawn'],
+    includes: ['addresses'],
+    categories: ['invoices'],
+  })
+  expect(await outcomeOf(setApp(ctx, { appId, endpoint: 'http://shop.test/hook' }))).toBe('REQUEST_001')
+  expect(await outcomeOf(setApp(ctx, { appId, endpoint: 'https://ada:secret@shop.test/' }))).toBe('REQUEST_001')
+  expect(await outcomeOf(setApp(ctx, { appId, endpoint: 'https://10.0.0.1/' }))).toBe('REQUEST_001')
+  expect(await outcomeOf(setApp(ctx, { appId, endpoint: null }))).toBe('REQUEST_001')
+  expect(await outcomeOf(setApp(ctx, { appId: 'app_unknown', name: 'Store' }))).toBe('REQUEST_005')
+  expect(await showApp(ctx, appId)).toMatchObject({ endpoint })
+})
+
+test('an application with open tasks is not removed, unless they are waived for a reason', async () => {
+  const { ctx, appId } = await givenShop()
+  ctx.apps.answer = async () => ({ status: 503 })
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  expect(await showApp(ctx, appId)).toMatchObject({ open_tasks: 1 })
+  expect(await outcomeOf(removeApp(ctx, { appId }))).toBe('TASK_002')
+  expect(await showApp(ctx, appId)).toMatchObject({ disabled_at: null })
+  expect(await removeApp(ctx, { appId, reason: 'gone' })).toMatchObject({ removed: true, waived_tasks: 1 })
+  await ctx.settle()
+  expect(await outcomeOf(showApp(ctx, appId))).toBe('REQUEST_005')
+  expect(await ctx.db.appNotification.findMany({ where: { withdrawalId } })).toMatchObject([
+    { status: 'completed', waivedReason: 'gone' },
+  ])
+  const actions = await ctx.db.auditEvent.findMany({ where: { subjectId: appId }, orderBy: { at: 'asc' } })
+  expect(actions.map(({ action }) => action).sort()).toEqual(['app.changed', 'app.registered', 'app.removed'])
+})
+
+test('F38 a withdrawal that starts while an application is removed leaves no task that nobody works off', async () => {
+  const { ctx, appId } = await givenShop()
+  const user = await givenUser(ctx)
+  const caller = await asUser(ctx, user)
+  let removal: Promise<string> | undefined
+  const whileStarting: TestContext['transaction'] = (work) =>
+    ctx.transaction((sql) =>
+      work(async (statement, values) => {
+        const rows = await sql(statement, values)
+        if (statement.name === 'queue-withdrawal-messages') {
+          removal = outcomeOf(removeApp(ctx, { appId }))
+          await Promise.race([removal, vi.waitFor(() => expectRemovalToWait(ctx), { timeout: 10_000 })])
+        }
+        return rows
+      }),
+    )
+  await withdrawAccount(
+    { ...caller, transaction: whileStarting },
+    { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' },
+  )
+  expect(await removal).toBe('TASK_002')
+  expect(await showApp(ctx, appId)).toMatchObject({ open_tasks: 1 })
+})
+
+const expectRemovalToWait = async (ctx: TestContext) =>
+  expect(
+    await ctx.db
+      .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'LOCK TABLE%'`,
+  ).toHaveLength(1)
+
+test('dead letters and what was delivered can be sent again, under their old ids and in the same bytes', async () => {
+  const { ctx, appId, requests, state } = await givenShop()
+  const since = ctx.clock.now()
+  await changeAddress(ctx)
+  state.status = 500
+  await changeAddress(ctx)
+  for (let days = 0; days < 8; days++) {
+    ctx.clock.advance(day)
+    await runDueWork(ctx)
+  }
+  expect(await listApps(ctx)).toMatchObject({ apps: [{ deliveries: { waiting: 0, dead: 1 } }] })
+  const before = requests.splice(0)
+  state.status = 204
+  expect(await resendEvents(ctx, { appId, since })).toBe(2)
+  await ctx.settle()
+  expect(requests).toHaveLength(2)
+  const ofId = (id: string | undefined) => before.find(({ headers }) => headers['webhook-id'] === id)
+  for (const { headers, body } of requests) expect(body).toBe(ofId(headers['webhook-id'])?.body)
+  const { deliveries } = await listDeliveries(ctx, { appId })
+  expect(deliveries.map(({ status, last_status }) => [status, last_status])).toEqual([
+    ['delivered', 204],
+    ['delivered', 204],
+  ])
+  const [{ event_id: eventId } = { event_id: '' }] = deliveries
+  expect(await resendEvents(ctx, { eventId })).toBe(1)
+  expect(await outcomeOf(resendEvents(ctx, { eventId: 'evt_unknown' }))).toBe('REQUEST_005')
+})
+
+test('a dead letter that is sent again is tried for seven more days', async () => {
+  const { ctx, appId, state, requests } = await givenShop()
+  const since = ctx.clock.now()
+  state.status = 500
+  await changeAddress(ctx)
+  for (let days = 0; days < 8; days++) {
+    ctx.clock.advance(day)
+    await runDueWork(ctx)
+  }
+  await resendEvents(ctx, { appId, since })
+  await ctx.settle()
+  expect(await listDeliveries(ctx, { appId })).toMatchObject({ deliveries: [{ status: 'pending' }] })
+  state.status = 204
+  ctx.clock.advance(2 * day)
+  await runDueWork(ctx)
+  expect(await listDeliveries(ctx, { appId })).toMatchObject({ deliveries: [{ status: 'delivered' }] })
+  expect(new Set(requests.map(({ headers, body }) => headers['webhook-id'] + body)).size).toBe(1)
+})
+
+test('the log of deliveries holds answer and times for thirty days, and then nothing', async () => {
+  const { ctx, appId } = await givenShop()
+  await changeAddress(ctx)
+  expect(await listDeliveries(ctx, { appId })).toMatchObject({
+    deliveries: [{ status: 'delivered', attempts: 1, last_status: 204, took_ms: expect.any(Number) }],
+  })
+  ctx.clock.advance(30 * day)
+  await runDueWork(ctx)
+  expect((await listDeliveries(ctx, { appId })).deliveries).toHaveLength(1)
+  ctx.clock.advance(1)
+  await runDueWork(ctx)
+  expect((await listDeliveries(ctx, { appId })).deliveries).toEqual([])
+})

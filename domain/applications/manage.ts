@@ -1,0 +1,352 @@
+import { randomBytes } from 'node:crypto'
+import type * as contract from '@/contract/apps'
+import type { AppSettings } from '@/contract/apps'
+import type { Data, Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import { EVENT_TYPES, type EventType, type WaiveReason } from '@/contract/vocabulary'
+import type { ConnectedApp } from '@/prisma/generated/client'
+import type { Context, SystemContext } from '../context'
+import { SECRET_OVERLAP_MS } from '../limits/durations'
+import { beginDueDeliveries } from '../queue/deliveries'
+import { audit, isOneOf, type NoValues, type Sql, statement } from '../sql'
+import { openTasksOf, wakeStepsOf } from './open-tasks'
+import { waive } from './operate-tasks'
+import { type SigningRow, sendWebhook, signingOf } from './webhook'
+
+/** Who manages: the operator's command, an operator at the page, or a service. */
+export interface Manager {
+  kind: 'operator' | 'service'
+  id: string
+}
+
+export const OPERATOR_COMMAND: Manager = { kind: 'operator', id: 'operator-command' }
+
+const byService = (ctx: Context): Manager => ({ kind: 'service', id: ctx.actor.id })
+
+interface Audited {
+  auditId: string
+  by: string
+  actor: string
+  actorId: string | null
+  now: Date
+}
+
+/** No row of the audit refers to a user: it belongs to who manages. */
+const auditValues = ({ secrets, clock }: SystemContext, { kind, id }: Manager): Audited => ({
+  auditId: secrets.randomId('aud_'),
+  by: id,
+  actor: kind,
+  actorId: kind === 'service' ? id : null,
+  now: clock.now(),
+})
+
+type Values = Record<keyof Audited, string>
+const audited = (action: string, from: string, v: Values) =>
+  audit(action, { from, id: v.auditId, user: v.by, actor: v.actor, actorId: v.actorId, subject: 'id', at: v.now })
+
+const unknown = () => new AppError('REQUEST_005', 'There is no application with this id.')
+
+interface Settings {
+  name: string
+  endpoint: string | null
+  audience: string
+  acknowledges: string
+  acknowledgeWithinS: number
+  phase: string
+  events: EventType[]
+  includes: string[]
+  checks: boolean
+  hosts: string[]
+  categories: string[]
+  reasons: string[]
+  disabledAt: Date | null
+}
+
+interface WriteSettings extends Settings, Audited {
+  id: string
+}
+
+const COLUMNS: Record<keyof Settings, string> = {
+  name: 'name',
+  endpoint: 'endpoint',
+  audience: 'audience',
+  acknowledges: 'acknowledges',
+  acknowledgeWithinS: 'acknowledge_within_s',
+  phase: 'phase',
+  events: 'events',
+  includes: 'includes',
+  checks: 'checks',
+  hosts: 'hosts',
+  categories: 'categories',
+  reasons: 'reasons',
+  disabledAt: 'disabled_at',
+}
+const columns = Object.entries(COLUMNS) as [keyof Settings, string][]
+
+const insertApp = statement<WriteSettings & { sealedSecret: Buffer }>(
+  'register-app',
+  (v) => `WITH app AS (
+     INSERT INTO connected_apps (id, sealed_secret, created_at, ${columns.map(([, column]) => column)})
+     VALUES (${v.id}, ${v.sealedSecret}, ${v.now}, ${columns.map(([name]) => v[name])}) RETURNING id
+   )
+   ${audited('app.registered', 'app', v)}`,
+)
+const updateApp = statement<WriteSettings>(
+  'change-app',
+  (v) => `WITH app AS (
+     UPDATE connected_apps SET ${columns.map(([name, column]) => `${column} = ${v[name]}`)} WHERE id = ${v.id} RETURNING id
+   )
+   ${audited('app.changed', 'app', v)}`,
+)
+
+const DEFAULTS: Settings = {
+  name: '',
+  endpoint: null,
+  audience: 'connected',
+  acknowledges: 'at_once',
+  acknowledgeWithinS: 24 * 60 * 60,
+  phase: 'third_party_integrations',
+  events: [],
+  includes: [],
+  checks: false,
+  hosts: [],
+  categories: [],
+  reasons: [],
+  disabledAt: null,
+}
+
+export type AppChanges = Partial<AppSettings & { disabled: boolean }>
+
+/** The settings with what is given of the changes; throws where they do not fit together. */
+function changed(ctx: SystemContext, settings: Settings, changes: AppChanges): Settings {
+  const { acknowledge_within_seconds, disabled, events = settings.events, ...rest } = changes
+  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+  const wanted = {
+    ...settings,
+    ...given,
+    acknowledgeWithinS: acknowledge_within_seconds ?? settings.acknowledgeWithinS,
+    // In the order of the list, and each once. A deletion step tells every application of a withdrawal.
+    events: EVENT_TYPES.filter((type) => type === 'account.withdrawn' || events.includes(type)),
+    disabledAt:
+      disabled === undefined ? settings.disabledAt : disabled ? (settings.disabledAt ?? ctx.clock.now()) : null,
+  }
+  const problem = wanted.endpoint === null ? problemOfPolling(wanted) : ctx.problemOfEndpoint(wanted.endpoint)
+  if (problem) throw new AppError('REQUEST_001', problem)
+  return wanted
+}
+
+function problemOfPolling({ events, checks }: Settings): string | null {
+  if (checks) return 'An application without an endpoint cannot be asked: checks must be false.'
+  if (events.length > 1) return 'An application without an endpoint is told no events.'
+  return null
+}
+
+/** The secret is shown in this answer and never again. */
+export async function registerApp(
+  ctx: SystemContext,
+  wanted: AppChanges & { name: string; secret?: string },
+  by = OPERATOR_COMMAND,
+): Promise<{ appId: string; signingSecret: string }> {
+  const { secret: signingSecret = newSecret(), ...changes } = wanted
+  const appId = ctx.secrets.randomId('app_')
+  const settings = changed(ctx, DEFAULTS, changes)
+  const sealedSecret = ctx.secrets.seal(signingSecret)
+  await ctx.sql(insertApp, { ...settings, ...auditValues(ctx, by), id: appId, sealedSecret })
+  return { appId, signingSecret }
+}
+
+const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
+
+const lockApp = statement<{ id: string }, Record<string, unknown>>(
+  'lock-app',
+  (v) =>
+    `SELECT ${columns.map(([name, column]) => `${column} AS "${name}"`)} FROM connected_apps WHERE id = ${v.id} FOR UPDATE`,
+)
+
+/** Whether messages are sent to it: they are not while it is disabled, or where it polls. */
+const isCalled = ({ endpoint, disabledAt }: Settings) => endpoint !== null && disabledAt === null
+
+/** What is left out stays as it is. */
+export async function setApp(
+  ctx: SystemContext,
+  { appId, ...changes }: AppChanges & { appId: string },
+  by = OPERATOR_COMMAND,
+): Promise<Data<typeof contract.getApp>> {
+  const isCalledAgain = await ctx.transaction(async (sql) => {
+    const [app] = await sql(lockApp, { id: appId })
+    if (!app) throw unknown()
+    const before = app as unknown as Settings
+    const settings = changed(ctx, before, changes)
+    await sql(updateApp, { ...settings, ...auditValues(ctx, by), id: appId })
+    return isCalled(settings) && !isCalled(before)
+  })
+  // What waited for it while it was disabled, or for another endpoint.
+  ctx.background(() => beginDueDeliveries(ctx))
+  if (isCalledAgain) ctx.background(() => wakeStepsOf(ctx, appId))
+  return showApp(ctx, appId)
+}
+
+const rotate = statement<Audited & { id: string; sealedSecret: Buffer; until: Date }, { id: string }>(
+  'rotate-app-secret',
+  (v) => `WITH app AS (
+     UPDATE connected_apps
+     SET sealed_previous_secret = sealed_secret, previous_secret_until = ${v.until}, sealed_secret = ${v.sealedSecret}
+     WHERE id = ${v.id} RETURNING id
+   ), audited AS (
+     ${audited('app.secret_rotated', 'app', v)}
+   )
+   SELECT id FROM app`,
+)
+
+/** Two secrets sign for a day: the receiver takes the new one over meanwhile. */
+export async function rotateSecret(
+  ctx: SystemContext,
+  appId: string,
+  by = OPERATOR_COMMAND,
+): Promise<Data<typeof contract.rotateAppSecret>> {
+  const secret = newSecret()
+  const values = auditValues(ctx, by)
+  const until = new Date(values.now.getTime() + SECRET_OVERLAP_MS)
+  const rows = await ctx.sql(rotate, { ...values, id: appId, sealedSecret: ctx.secrets.seal(secret), until })
+  if (rows.length === 0) throw unknown()
+  return { app_id: appId, signing_secret: secret, previous_secret_until: until.toISOString() }
+}
+
+const readSigning = statement<{ id: string }, SigningRow>(
+  'app-signing',
+  (v) => `SELECT ${signingOf('a')} FROM connected_apps a WHERE a.id = ${v.id}`,
+)
+
+/** One signed message that tells nothing. Nobody waits for a database connection meanwhile. */
+export async function ping(ctx: SystemContext, appId: string): Promise<Data<typeof contract.pingApp>> {
+  const [app] = await ctx.sql(readSigning, { id: appId })
+  if (!app) throw unknown()
+  if (app.endpoint === null) throw new AppError('REQUEST_001', 'This application polls: it has no endpoint to call.')
+  const id = ctx.secrets.randomId('png_')
+  const body = JSON.stringify({ type: 'ping', timestamp: ctx.clock.now().toISOString(), data: {} })
+  const begun = performance.now()
+  const { status, problem = null } = await sendWebhook(ctx, app, { id, body })
+  return { app_id: appId, webhook_id: id, status, took_ms: Math.round(performance.now() - begun), problem }
+}
+
+const deleteConnections = statement<{ appId: string; maxRows: number }, { id: string }>(
+  'delete-connections-of-app',
+  (v) => `DELETE FROM app_connections
+   WHERE ${isOneOf('id', `SELECT id FROM app_connections WHERE app_id = ${v.appId} LIMIT ${v.maxRows}`)} RETURNING id`,
+)
+// Every withdrawal reads this table before it writes tasks: those that began have ended then, and later ones do not see the application.
+const waitForStarts = statement<NoValues>('lock-apps', () => 'LOCK TABLE connected_apps IN ACCESS EXCLUSIVE MODE')
+const deleteApp = statement<Audited & { id: string }, { id: string }>(
+  'remove-app',
+  (v) => `WITH app AS (
+     DELETE FROM connected_apps WHERE id = ${v.id} RETURNING id
+   ), audited AS (
+     ${audited('app.removed', 'app', v)}
+   )
+   SELECT id FROM app`,
+)
+
+const BATCH = 5_000
+
+/**
+ * Refused while deletion tasks are open, unless they are waived for a reason. What was not delivered to it goes with it. It is
+ * disabled first, and stays so where the removal does not succeed.
+ */
+export async function removeApp(
+  ctx: SystemContext,
+  { appId, reason }: { appId: string; reason?: WaiveReason | undefined },
+  by = OPERATOR_COMMAND,
+): Promise<Data<typeof contract.removeApp>> {
+  const refuseOpenTasks = async (sql: Sql) => {
+    if ((await openTasksOf(sql, appId, { maxRows: 1 })).length === 0) return
+    throw new AppError(
+      'TASK_002',
+      'The application has open deletion tasks. Wait for them, or waive them with a reason.',
+    )
+  }
+  if (!reason) await refuseOpenTasks(ctx.sql)
+  await setApp(ctx, { appId, disabled: true }, by)
+  let waived = 0
+  if (reason) {
+    for (let tasks = await openTasksOf(ctx.sql, appId); tasks.length > 0; tasks = await openTasksOf(ctx.sql, appId)) {
+      for (const { id: taskId } of tasks) await waive(ctx, { taskId, reason }, by)
+      waived += tasks.length
+    }
+  }
+  for (let count = BATCH; count === BATCH; ) {
+    count = (await ctx.sql(deleteConnections, { appId, maxRows: BATCH })).length
+  }
+  await ctx.transaction(async (sql) => {
+    await sql(waitForStarts, {})
+    await refuseOpenTasks(sql)
+    await sql(deleteConnections, { appId, maxRows: BATCH })
+    if ((await sql(deleteApp, { ...auditValues(ctx, by), id: appId })).length === 0) throw unknown()
+  })
+  return { app_id: appId, removed: true, waived_tasks: waived }
+}
+
+interface Counts {
+  app_id: string
+  waiting: number
+  dead: number
+  open_tasks: number
+}
+
+// By the partial indexes: the cost follows what is open.
+const countOpen = statement<{ appId: string | null }, Counts>(
+  'count-open-of-apps',
+  (v) => `SELECT a.id AS app_id,
+     (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.due_at IS NOT NULL) AS waiting,
+     (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.dead_at IS NOT NULL) AS dead,
+     (SELECT count(*)::int FROM app_notifications n WHERE n.app_id = a.id AND n.due_at IS NOT NULL) AS open_tasks
+   FROM connected_apps a WHERE ${v.appId}::text IS NULL OR a.id = ${v.appId}`,
+)
+
+type Shown = Data<typeof contract.getApp>
+
+const describeApp = (app: ConnectedApp, counts: Counts | undefined, now: Date): Shown => ({
+  app_id: app.id,
+  name: app.name,
+  endpoint: app.endpoint,
+  audience: app.audience as Shown['audience'],
+  acknowledges: app.acknowledges as Shown['acknowledges'],
+  acknowledge_within_seconds: app.acknowledgeWithinS,
+  phase: app.phase as Shown['phase'],
+  events: app.events as Shown['events'],
+  includes: app.includes as Shown['includes'],
+  checks: app.checks,
+  hosts: app.hosts,
+  categories: app.categories,
+  reasons: app.reasons,
+  created_at: app.createdAt.toISOString(),
+  disabled_at: app.disabledAt?.toISOString() ?? null,
+  previous_secret_until:
+    app.previousSecretUntil && app.previousSecretUntil > now ? app.previousSecretUntil.toISOString() : null,
+  deliveries: { waiting: counts?.waiting ?? 0, dead: counts?.dead ?? 0 },
+  open_tasks: counts?.open_tasks ?? 0,
+})
+
+export async function listApps(ctx: SystemContext): Promise<Data<typeof contract.listApps>> {
+  const [apps, counts] = await Promise.all([
+    ctx.db.connectedApp.findMany({ orderBy: [{ name: 'asc' }, { id: 'asc' }] }),
+    ctx.sql(countOpen, { appId: null }),
+  ])
+  const countsOf = new Map(counts.map((row) => [row.app_id, row]))
+  return { apps: apps.map((app) => describeApp(app, countsOf.get(app.id), ctx.clock.now())) }
+}
+
+export async function showApp(ctx: SystemContext, appId: string): Promise<Shown> {
+  const app = await ctx.db.connectedApp.findUnique({ where: { id: appId } })
+  if (!app) throw unknown()
+  const [counts] = await ctx.sql(countOpen, { appId })
+  return describeApp(app, counts, ctx.clock.now())
+}
+
+// By a service.
+export const getAppOf = (ctx: Context, { appId }: Input<typeof contract.getApp>) => showApp(ctx, appId)
+export const setAppOf = (ctx: Context, input: Input<typeof contract.setApp>) => setApp(ctx, input, byService(ctx))
+export const removeAppOf = (ctx: Context, { appId, waive: reason }: Input<typeof contract.removeApp>) =>
+  removeApp(ctx, { appId, reason }, byService(ctx))
+export const rotateAppSecret = (ctx: Context, { appId }: Input<typeof contract.rotateAppSecret>) =>
+  rotateSecret(ctx, appId, byService(ctx))
+export const pingApp = (ctx: Context, { appId }: Input<typeof contract.pingApp>) => ping(ctx, appId)

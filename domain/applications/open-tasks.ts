@@ -1,0 +1,75 @@
+import type { Step } from '@/contract/withdrawal'
+import type { SystemContext } from '../context'
+import { type Sql, statement } from '../sql'
+import { nextTry, type TasksOfStep } from './deliver'
+import { STATE_COLUMNS, type TaskColumns } from './task-states'
+
+export interface LockedTask extends TaskColumns {
+  withdrawal_id: string
+  phase: Step
+  attempts: number
+  progress_done: number | null
+  waived_reason: string | null
+  categories: string[]
+  reasons: string[]
+  acknowledge_within_s: number
+}
+
+// The withdrawal comes first, as everywhere: whoever ends a task, a step or the retention holds its lock.
+const lockWithdrawal = statement<{ id: string }>(
+  'lock-withdrawal-of-task',
+  (v) =>
+    `SELECT FROM withdrawals WHERE id = (SELECT withdrawal_id FROM app_notifications WHERE id = ${v.id}) FOR UPDATE`,
+)
+const readTask = statement<{ id: string }, LockedTask>(
+  'lock-task',
+  (v) => `SELECT n.withdrawal_id, n.phase, n.attempts, n.progress_done, n.waived_reason, ${STATE_COLUMNS('n')},
+     a.categories, a.reasons, a.acknowledge_within_s
+   FROM app_notifications n JOIN connected_apps a ON a.id = n.app_id WHERE n.id = ${v.id} FOR UPDATE OF n`,
+)
+
+/** Locks the withdrawal and then the task; null where there is no such task. */
+export async function lockTask(sql: Sql, id: string): Promise<LockedTask | null> {
+  await sql(lockWithdrawal, { id })
+  const [task] = await sql(readTask, { id })
+  return task ?? null
+}
+
+// A step that has not begun keeps its time.
+const bringForward = statement<TasksOfStep & { at: Date }>(
+  'bring-step-forward',
+  (v) => `UPDATE deletion_steps SET due_at = least(due_at, ${v.at})
+   WHERE withdrawal_id = ${v.withdrawalId} AND step = ${v.step} AND status <> 'completed' AND (attempts > 0 OR erased_at IS NOT NULL)`,
+)
+
+/** The step of a task that was changed runs in time: now where no task is left. Under the lock of the withdrawal. */
+export async function wakeStep(ctx: SystemContext, sql: Sql, tasks: TasksOfStep): Promise<void> {
+  const next = await nextTry(ctx, sql, tasks)
+  await sql(bringForward, { ...tasks, at: next?.at ?? ctx.clock.now() })
+}
+
+const openTasks = statement<{ appId: string; after: string; maxRows: number }, { id: string }>(
+  'open-tasks-of-app',
+  (v) => `SELECT id FROM app_notifications WHERE app_id = ${v.appId} AND due_at IS NOT NULL AND id > ${v.after}
+   ORDER BY id LIMIT ${v.maxRows}`,
+)
+
+const BATCH = 5_000
+
+/** By their ids, the first after `after`. */
+export const openTasksOf = (sql: Sql, appId: string, { after = '', maxRows = BATCH } = {}) =>
+  sql(openTasks, { appId, after, maxRows })
+
+/** The application can be called again: steps that waited for it run in time, and not only when they look again. */
+export async function wakeStepsOf(ctx: SystemContext, appId: string): Promise<void> {
+  let tasks = await openTasksOf(ctx.sql, appId)
+  for (; tasks.length > 0; tasks = await openTasksOf(ctx.sql, appId, { after: tasks.at(-1)?.id ?? '' })) {
+    for (const { id } of tasks) await ctx.transaction((sql) => wakeStepOf(ctx, sql, id))
+  }
+}
+
+async function wakeStepOf(ctx: SystemContext, sql: Sql, id: string): Promise<void> {
+  const task = await lockTask(sql, id)
+  if (task && task.status !== 'completed')
+    await wakeStep(ctx, sql, { withdrawalId: task.withdrawal_id, step: task.phase })
+}

@@ -1,0 +1,136 @@
+import type { Data, Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import type { waiveTask as waiveContract } from '@/contract/tasks'
+import type { WaiveReason } from '@/contract/vocabulary'
+import type { Context, SystemContext } from '../context'
+import { audit, statement } from '../sql'
+import { lockTask, wakeStep } from './open-tasks'
+import { taskStateOf } from './task-states'
+
+const MAX_LISTED = 1_000
+
+/** For the operator: how far tasks are, and no personal data. Of one withdrawal all of them, else those that are open, in due order. */
+export async function listTasks(
+  ctx: SystemContext,
+  { withdrawalId, appId }: { withdrawalId?: string | undefined; appId?: string | undefined },
+) {
+  const rows = await ctx.db.appNotification.findMany({
+    where: {
+      ...(withdrawalId === undefined ? { dueAt: { not: null } } : { withdrawalId }),
+      ...(appId !== undefined && { appId }),
+    },
+    orderBy: [{ dueAt: 'asc' }, { id: 'asc' }],
+    take: MAX_LISTED + 1,
+  })
+  const apps = await ctx.db.connectedApp.findMany({ select: { id: true, disabledAt: true } })
+  const disabled = new Set(apps.flatMap(({ id, disabledAt }) => (disabledAt ? [id] : [])))
+  const now = ctx.clock.now()
+  const tasks = rows.slice(0, MAX_LISTED).map((row) => ({
+    task_id: row.id,
+    withdrawal_id: row.withdrawalId,
+    app_id: row.appId,
+    name: row.appName,
+    phase: row.phase,
+    state: taskStateOf(
+      {
+        status: row.status,
+        accepted_at: row.acceptedAt,
+        due_at: row.dueAt,
+        lease_until: row.leaseUntil,
+        waived_at: row.waivedAt,
+      },
+      now,
+    ),
+    is_app_disabled: disabled.has(row.appId),
+    attempts: row.attempts,
+    due_at: row.dueAt,
+    accepted_at: row.acceptedAt,
+    progress: row.progressDone === null ? null : { done: row.progressDone, total: row.progressTotal },
+    last_error: row.lastError,
+    failure_code: row.failureCode,
+    completed_at: row.completedAt,
+    waived: row.waivedAt && { reason: row.waivedReason, at: row.waivedAt },
+  }))
+  return { tasks, is_cut: rows.length > MAX_LISTED }
+}
+
+interface Waive {
+  id: string
+  reason: WaiveReason
+  now: Date
+  auditId: string
+  by: string
+  actor: string
+  actorId: string | null
+}
+
+const markWaived = statement<Waive>(
+  'waive-task',
+  (v) => `WITH waived AS (
+     UPDATE app_notifications
+     SET status = 'completed', waived_at = ${v.now}, waived_reason = ${v.reason}, due_at = NULL, lease_until = NULL, subject = NULL,
+         sealed_subject = NULL
+     WHERE id = ${v.id} RETURNING id
+   )
+   ${audit('task.waived', { from: 'waived', id: v.auditId, user: v.by, actor: v.actor, actorId: v.actorId, subject: 'id', at: v.now })}`,
+)
+
+/** Who waives: the operator's command, an operator at the page, or a service. */
+type Waiver = { kind: 'operator'; id: string } | { kind: 'service'; id: string }
+
+const OPERATOR: Waiver = { kind: 'operator', id: 'operator-command' }
+
+/**
+ * Nobody waits for the task any more, and the application may still have its data: the person reads that, and why. Final. The next
+ * sweep ends the step where nothing else keeps it open.
+ * The audit row belongs to who waives, because no new row may refer to the user who is being erased.
+ */
+export async function waive(
+  ctx: SystemContext,
+  { taskId, reason }: { taskId: string; reason: WaiveReason },
+  waiver: Waiver = OPERATOR,
+): Promise<Data<typeof waiveContract>> {
+  const at = await ctx.transaction(async (sql) => {
+    const task = await lockTask(sql, taskId)
+    if (!task) throw new AppError('TASK_001')
+    if (task.waived_at && task.waived_reason === reason) return task.waived_at
+    if (task.status === 'completed') throw new AppError('TASK_002')
+    const now = ctx.clock.now()
+    const [auditId, actorId] = [ctx.secrets.randomId('aud_'), waiver.kind === 'service' ? waiver.id : null]
+    await sql(markWaived, { id: taskId, reason, now, auditId, by: waiver.id, actor: waiver.kind, actorId })
+    await wakeStep(ctx, sql, { withdrawalId: task.withdrawal_id, step: task.phase })
+    return now
+  })
+  return { task_id: taskId, status: 'waived', waived: { reason, at: at.toISOString() } }
+}
+
+/** By a service. */
+export const waiveTask = (ctx: Context, input: Input<typeof waiveContract>): Promise<Data<typeof waiveContract>> =>
+  waive(ctx, input, { kind: 'service', id: ctx.actor.id })
+
+interface Retry {
+  id: string
+  now: Date
+  auditId: string
+  by: string
+}
+
+const markDue = statement<Retry>(
+  'retry-task',
+  (v) => `WITH retried AS (
+     UPDATE app_notifications SET due_at = ${v.now}, accepted_at = NULL WHERE id = ${v.id} RETURNING id
+   )
+   ${audit('task.retried', { from: 'retried', id: v.auditId, user: v.by, actor: `'operator'`, subject: 'id', at: v.now })}`,
+)
+
+/** The next sweep asks the application, whatever it said before; a task whose phase has not begun keeps its time. */
+export async function retryTask(ctx: SystemContext, taskId: string, operatorId: string): Promise<void> {
+  await ctx.transaction(async (sql) => {
+    const task = await lockTask(sql, taskId)
+    if (!task) throw new AppError('TASK_001')
+    if (task.status === 'completed') throw new AppError('TASK_002')
+    if (task.attempts === 0) return
+    await sql(markDue, { id: taskId, now: ctx.clock.now(), auditId: ctx.secrets.randomId('aud_'), by: operatorId })
+    await wakeStep(ctx, sql, { withdrawalId: task.withdrawal_id, step: task.phase })
+  })
+}

@@ -1,0 +1,119 @@
+import type { Data, Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import type { reportOnTask as contract } from '@/contract/tasks'
+import type { Context, SystemContext } from '../context'
+import { takePlaces } from '../limits/buckets'
+import { second } from '../limits/durations'
+import { type Sql, statement } from '../sql'
+import { runDeletionStep } from '../withdrawal/run-deletion-step'
+import { endTask, type TasksOfStep } from './deliver'
+import { type LockedTask, lockTask, wakeStep } from './open-tasks'
+import { backOffMs } from './webhook'
+
+type Report = Input<typeof contract>
+
+interface Said {
+  id: string
+  now: Date
+  done: number | null
+  total: number | null
+  records: number | null
+  retained: string | null
+}
+
+const noteSaid = (v: { done: string; total: string; records: string; retained: string }) =>
+  `progress_done = coalesce(${v.done}::int, progress_done), progress_total = coalesce(${v.total}::int, progress_total),
+     records = coalesce(${v.records}::int, records), retained = coalesce(${v.retained}::jsonb, retained)`
+
+const noteProcessing = statement<Said & { reportBy: Date }>(
+  'note-task-processing',
+  (
+    v,
+  ) => `UPDATE app_notifications SET status = 'processing', accepted_at = coalesce(accepted_at, ${v.now}), due_at = ${v.reportBy},
+     lease_until = NULL, last_error = NULL, ${noteSaid(v)}
+   WHERE id = ${v.id}`,
+)
+const noteLast = statement<Said>(
+  'note-task-result',
+  (v) =>
+    `UPDATE app_notifications SET accepted_at = coalesce(accepted_at, ${v.now}), ${noteSaid(v)} WHERE id = ${v.id}`,
+)
+const noteFailed = statement<{ id: string; nextTryAt: Date; code: string | null }>(
+  'note-task-failed',
+  (
+    v,
+  ) => `UPDATE app_notifications SET status = 'processing', accepted_at = NULL, due_at = ${v.nextTryAt}, lease_until = NULL,
+     last_error = 'reported_failed', failure_code = ${v.code}, progress_done = NULL, progress_total = NULL, records = NULL, retained = NULL
+   WHERE id = ${v.id}`,
+)
+
+/** What an application says of its task: that it works on it, has done it or has failed. Any open task takes a report. */
+export async function reportOnTask(ctx: Context, report: Report): Promise<Data<typeof contract>> {
+  const { taskId } = report
+  const bucket = { ...ctx.limits.report, name: 'report' as const, key: `report:${taskId}`, userId: null }
+  await takePlaces(ctx, { take: [bucket], code: 'RATE_001' })
+  const { tasks, state } = await ctx.transaction((sql) => note(ctx, sql, report))
+  if (state === 'ending') {
+    await endTask(ctx, tasks.withdrawalId, taskId, null)
+    await ctx.transaction(async (sql) => {
+      await lockTask(sql, taskId)
+      await wakeStep(ctx, sql, tasks)
+    })
+    ctx.background(() => runDeletionStep(ctx, tasks))
+  }
+  return { task_id: taskId, status: state === 'ending' ? 'completed' : state }
+}
+
+interface Noted {
+  tasks: TasksOfStep
+  state: 'accepted' | 'pending' | 'completed' | 'ending'
+}
+
+async function note(ctx: SystemContext, sql: Sql, report: Report): Promise<Noted> {
+  const task = await lockTask(sql, report.taskId)
+  if (!task) throw new AppError('TASK_001')
+  const tasks = { withdrawalId: task.withdrawal_id, step: task.phase }
+  if (task.status === 'completed') {
+    if (task.waived_at || report.status !== 'completed') throw new AppError('TASK_002')
+    return { tasks, state: 'completed' }
+  }
+  refuseUnregistered(task, report)
+  const now = ctx.clock.now()
+  if (report.status === 'failed') {
+    const nextTryAt = new Date(now.getTime() + backOffMs(ctx, task.attempts, { status: 0 }))
+    await sql(noteFailed, { id: report.taskId, nextTryAt, code: report.code ?? null })
+    await wakeStep(ctx, sql, tasks)
+    return { tasks, state: 'pending' }
+  }
+  if (report.status === 'completed') {
+    await sql(noteLast, { ...said(report), now })
+    return { tasks, state: 'ending' }
+  }
+  const { done } = report.progress ?? {}
+  if (done !== undefined && done < (task.progress_done ?? 0)) {
+    throw new AppError('REQUEST_001', `progress.done must not go back: it was ${task.progress_done}.`)
+  }
+  const reportBy = new Date(now.getTime() + task.acknowledge_within_s * second)
+  await sql(noteProcessing, { ...said(report), now, reportBy })
+  return { tasks, state: 'accepted' }
+}
+
+const said = ({ taskId, progress, records, retained }: Report) => ({
+  id: taskId,
+  done: progress?.done ?? null,
+  total: progress?.total ?? null,
+  records: records ?? null,
+  retained: retained ? JSON.stringify(retained) : null,
+})
+
+/** The person reads categories and reasons, so that only words of the operator's lists pass. */
+function refuseUnregistered({ categories, reasons }: LockedTask, { retained = [] }: Report): void {
+  for (const [index, { category, reason }] of retained.entries()) {
+    const [what, registered] = categories.includes(category)
+      ? ['reason', reasons.includes(reason)]
+      : ['category', false]
+    if (!registered) {
+      throw new AppError('REQUEST_001', `retained.${index}.${what} is not registered for the application.`)
+    }
+  }
+}

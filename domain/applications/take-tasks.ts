@@ -1,0 +1,61 @@
+import type { Data, Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import type { takeTasks as contract } from '@/contract/tasks'
+import type { Step } from '@/contract/withdrawal'
+import type { Context } from '../context'
+import { TASK_LEASE_MS } from '../limits/durations'
+import { isClaimable, isOneOf, statement } from '../sql'
+import { beginsTry, subjectOf } from './deliver'
+import { IS_OPEN } from './task-states'
+import { reportPlaceOf } from './task-token'
+
+const DEFAULT_TASKS = 10
+
+interface Take {
+  appId: string
+  now: Date
+  leaseUntil: Date
+  maxRows: number
+}
+
+interface TakenRow {
+  id: string
+  withdrawal_id: string
+  subject: string | null
+  sealed_subject: Buffer | null
+  phase: Step
+  due_by: Date
+  attempts: number
+}
+
+const take = statement<Take, TakenRow>(
+  'take-tasks',
+  (v) => `UPDATE app_notifications n SET ${beginsTry(v)}
+   FROM connected_apps a, deletion_steps s
+   WHERE ${isOneOf(
+     'n.id',
+     `SELECT o.id FROM app_notifications o WHERE o.app_id = ${v.appId} AND ${IS_OPEN('o')} AND ${isClaimable(v, 'o')}
+       ORDER BY o.due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED`,
+   )}
+     AND a.id = n.app_id AND a.disabled_at IS NULL AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase
+   RETURNING n.id, n.withdrawal_id, n.subject, n.sealed_subject, n.phase, n.attempts, s.estimated_completion AS due_by`,
+)
+
+/** For an application that asks instead of being called: its due tasks, which nobody else gets for a minute. */
+export async function takeTasks(ctx: Context, { app, limit }: Input<typeof contract>): Promise<Data<typeof contract>> {
+  const isKnown = (await ctx.db.connectedApp.count({ where: { id: app } })) > 0
+  if (!isKnown) throw new AppError('REQUEST_001', 'There is no application with this id.')
+  const now = ctx.clock.now()
+  const leaseUntil = new Date(now.getTime() + TASK_LEASE_MS)
+  const rows = await ctx.sql(take, { appId: app, now, leaseUntil, maxRows: Number(limit ?? DEFAULT_TASKS) })
+  return {
+    tasks: rows.flatMap((row) => {
+      const subject = subjectOf(ctx, row)
+      if (subject === null) return []
+      const { id, withdrawal_id, phase, attempts: attempt } = row
+      return [
+        { id, withdrawal_id, subject, phase, due_by: row.due_by.toISOString(), ...reportPlaceOf(ctx, id), attempt },
+      ]
+    }),
+  }
+}

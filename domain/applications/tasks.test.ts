@@ -1,0 +1,545 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createSecrets } from '@/server/adapters/secrets'
+import { call, day, givenServiceToken, hour, minute } from '@/testing/api'
+import {
+  asUser,
+  givenParticipant,
+  givenUser,
+  givenWithdrawal,
+  lookalikesOf,
+  runDueWork,
+  type TestContext,
+  tablesWith,
+  tally,
+  testContext,
+} from '@/testing/domain'
+import { installContext } from '@/testing/process'
+import { createProcess } from '../process'
+import { runDeletionStep } from '../withdrawal/run-deletion-step'
+import { createStatusToken } from '../withdrawal/status-token'
+import { withdrawAccount } from '../withdrawal/withdraw-account'
+import { setApp } from './manage'
+import { listTasks, retryTask, waive } from './operate-tasks'
+import { reportPlaceOf } from './task-token'
+
+const second = 1_000
+let ctx: TestContext
+/** What was sent to applications, and what they answer by their name. */
+let sent: { name: string; id: string; data: Record<string, unknown> & { task?: Record<string, string> } }[]
+let answers: Record<string, () => number | Promise<number>>
+
+beforeEach(async () => {
+  ctx = await testContext()
+  installContext(ctx)
+  await ctx.db.$executeRaw`DELETE FROM withdrawals`
+  await ctx.db
+    .$executeRaw`DELETE FROM connected_apps a WHERE NOT EXISTS (SELECT FROM app_connections c WHERE c.app_id = a.id)`
+  sent = []
+  answers = {}
+  ctx.apps.answer = async ({ endpoint, body, headers }) => {
+    const name = new URL(endpoint).host.replace('.test', '')
+    sent.push({ name, id: headers['webhook-id'] ?? '', data: JSON.parse(body).data })
+    return { status: (await answers[name]?.()) ?? 204 }
+  }
+})
+afterEach(() => ctx.settle())
+
+const PHASES = ['user_profile', 'third_party_integrations', 'data_archives'] as const
+
+/** A withdrawal with one task, whose application answers with this status. */
+async function givenTask(status = 202, settings: Parameters<typeof givenParticipant>[2] = {}) {
+  const appId = await givenParticipant(ctx, 'shop', settings)
+  answers.shop = () => status
+  const user = await givenWithdrawal(ctx)
+  const { id } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId: user.withdrawalId } })
+  return { ...user, appId, id, token: reportPlaceOf(ctx, id).report_token }
+}
+type Task = Awaited<ReturnType<typeof givenTask>>
+
+async function givenAcceptedTask(settings: Parameters<typeof givenParticipant>[2] = {}) {
+  const task = await givenTask(202, settings)
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  expect(await stateOf(task)).toBe('accepted')
+  return task
+}
+
+const rowOf = ({ id }: Pick<Task, 'id'>) => ctx.db.appNotification.findUniqueOrThrow({ where: { id } })
+const stateOf = async ({ id, withdrawalId }: Task) =>
+  (await listTasks(ctx, { withdrawalId })).tasks.find(({ task_id }) => task_id === id)?.state
+const stepOf = ({ withdrawalId }: Task, step: string = 'third_party_integrations') =>
+  ctx.db.deletionStep.findUniqueOrThrow({ where: { withdrawalId_step: { withdrawalId, step } } })
+const report = ({ id, token }: Pick<Task, 'id' | 'token'>, body: object, more: object = {}) =>
+  call({ userId: '', token }, 'reportOnTask', { ids: { taskId: id }, body, ...more })
+const progressOf = async (task: Task) => {
+  const token = createStatusToken(ctx, task.withdrawalId)
+  const ids = { withdrawalId: task.withdrawalId }
+  const { data } = await call({ userId: task.userId, token }, 'getWithdrawalStatus', { ids })
+  return data.applications as Record<string, unknown>[]
+}
+
+test('an application for everyone is told about a person who is connected to nothing, by the external id, which lies sealed', async () => {
+  await givenParticipant(ctx, 'shop', { acknowledges: 'at_once' })
+  const [known, unknown] = [await givenUser(ctx), await givenUser(ctx)]
+  await ctx.db.user.update({ where: { id: known.userId }, data: { externalId: 'customer canary 42' } })
+  for (const user of [known, unknown]) {
+    await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
+  }
+  ctx.clock.advance(6 * minute)
+  await runDueWork(ctx)
+  expect(await tablesWith(ctx, 'customer canary 42')).toEqual([])
+  expect(sent).toEqual([])
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  expect(sent.map(({ data }) => data.subject).sort()).toEqual(['customer canary 42', unknown.userId])
+  expect(sent[0]?.data).not.toHaveProperty('task')
+  expect(await ctx.db.appNotification.count({ where: { NOT: { sealedSubject: null } } })).toBe(0)
+})
+
+test('an application for everyone that is connected too has one task', async () => {
+  const user = await givenUser(ctx)
+  const appId = await givenParticipant(ctx, 'shop')
+  await ctx.db.appConnection.create({
+    data: { id: `con_${appId}`, userId: user.userId, appId, subject: 'own', connectedAt: ctx.clock.now() },
+  })
+  await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  expect(sent.map(({ data }) => data.subject)).toEqual([user.userId])
+  expect(await ctx.db.appConnection.count({ where: { appId } })).toBe(0)
+})
+
+test.each(PHASES)(
+  'a task of the phase %s is asked for in its window, and keeps that step alone open',
+  async (phase) => {
+    const task = await givenTask(202, { phase })
+    const begins = { user_profile: 5 * minute, third_party_integrations: hour, data_archives: day }[phase]
+    ctx.clock.advance(begins - 1)
+    await runDueWork(ctx)
+    expect(sent).toEqual([])
+    ctx.clock.advance(1)
+    await runDueWork(ctx)
+    expect(sent.map(({ id }) => id)).toEqual([task.id])
+    ctx.clock.advance(day + minute - begins)
+    answers.shop = () => 202
+    await runDueWork(ctx)
+    const open = await ctx.db.deletionStep.findMany({
+      where: { withdrawalId: task.withdrawalId, NOT: { status: 'completed' } },
+    })
+    expect(open.map(({ step }) => step)).toEqual([phase])
+    // The step's own part waits for no task, but for the third parties' own.
+    if (phase !== 'third_party_integrations') expect(open[0]?.erasedAt).not.toBeNull()
+    expect(await ctx.db.user.count({ where: { id: task.userId } })).toBe(0)
+    expect((await report(task, { status: 'completed' })).data).toEqual({ task_id: task.id, status: 'completed' })
+    await ctx.settle()
+    expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: task.withdrawalId } })).toMatchObject({
+      completedAt: ctx.clock.now(),
+    })
+  },
+)
+
+test('an erasure that fails keeps no application from its task', async () => {
+  const task = await givenTask(204, { phase: 'data_archives' })
+  ctx.archived.clear()
+  ctx.archives.exists = async () => false
+  ctx.clock.advance(day)
+  for (let n = 0; n < 3; n++) {
+    await runDueWork(ctx).catch(() => {})
+    ctx.clock.advance(minute)
+  }
+  expect(sent.map(({ id }) => id)).toEqual([task.id])
+  expect(await stateOf(task)).toBe('completed')
+  expect((await stepOf(task, 'data_archives')).status).toBe('processing')
+})
+
+test('only an application that acknowledges later accepts with 202, and only few statuses end its task', async () => {
+  for (const [acknowledges, status, state] of [
+    ['at_once', 202, 'completed'],
+    ['at_once', 206, 'completed'],
+    ['later', 202, 'accepted'],
+    ['later', 200, 'completed'],
+    ['later', 204, 'completed'],
+    ['later', 404, 'completed'],
+    ['later', 410, 'completed'],
+    ['later', 201, 'pending'],
+    ['later', 302, 'pending'],
+    ['later', 500, 'pending'],
+    ['later', 0, 'pending'],
+  ] as const) {
+    await ctx.db
+      .$executeRaw`DELETE FROM connected_apps a WHERE NOT EXISTS (SELECT FROM app_connections c WHERE c.app_id = a.id)`
+    const task = await givenTask(status, { acknowledges })
+    ctx.clock.advance(hour)
+    await runDueWork(ctx)
+    expect([acknowledges, status, await stateOf(task)]).toEqual([acknowledges, status, state])
+  }
+})
+
+test('the message to an application that acknowledges later says by when, where and with which token to report', async () => {
+  const task = await givenAcceptedTask()
+  const { estimatedCompletion } = await stepOf(task)
+  expect(sent[0]).toEqual({
+    name: 'shop',
+    id: task.id,
+    data: {
+      withdrawal_id: task.withdrawalId,
+      subject: task.userId,
+      task: {
+        id: task.id,
+        due_by: estimatedCompletion.toISOString(),
+        report_to: `https://accounts.test/api/v1/tasks/${task.id}`,
+        report_token: expect.stringMatching(/^dtk_[\w-]{43}$/),
+      },
+    },
+  })
+  expect(await tablesWith(ctx, task.token.slice(4))).toEqual([])
+})
+
+test('the token of a task follows CODE_SECRET: the newest secret signs, and every configured one is accepted', async () => {
+  const task = await givenAcceptedTask()
+  ctx.secrets = createSecrets({
+    auth: ['auth-secret-for-tests'],
+    code: ['a-newer-code-secret', 'code-secret-for-tests'],
+  })
+  expect(reportPlaceOf(ctx, task.id).report_token).not.toBe(task.token)
+  expect((await report(task, { status: 'processing' })).code).toBe('accepted')
+  ctx.secrets = createSecrets({ auth: ['auth-secret-for-tests'], code: ['a-newer-code-secret'] })
+  expect((await report(task, { status: 'processing' })).code).toBe('TASK_001')
+})
+
+test('progress is shown as it was reported, keeps the task for the time-out from then on, and goes back in no try', async () => {
+  const task = await givenAcceptedTask({ acknowledge_within_seconds: 600 })
+  expect(await progressOf(task)).toEqual([
+    {
+      name: 'shop',
+      status: 'processing',
+      accepted_at: ctx.clock.now().toISOString(),
+      next_attempt_at: new Date(ctx.clock.now().getTime() + 600 * second).toISOString(),
+    },
+  ])
+  ctx.clock.advance(599 * second)
+  expect((await report(task, { status: 'processing', progress: { done: 3, total: 10 } })).code).toBe('accepted')
+  expect(await progressOf(task)).toMatchObject([{ progress: { done: 3, total: 10 } }])
+  const back = await report(task, { status: 'processing', progress: { done: 2, total: 10 } })
+  expect([back.code, back.details]).toEqual(['REQUEST_001', 'progress.done must not go back: it was 3.'])
+  expect((await report(task, { status: 'processing', progress: { done: 3, total: 12 } })).code).toBe('accepted')
+  ctx.clock.advance(600 * second - 1)
+  await runDueWork(ctx)
+  expect(sent).toHaveLength(1)
+  expect(await stateOf(task)).toBe('accepted')
+  // Not a millisecond later the same message is sent again, and its try begins at nothing.
+  ctx.clock.advance(1)
+  expect(await stateOf(task)).toBe('pending')
+  answers.shop = () => 503
+  await runDueWork(ctx)
+  expect(sent.map(({ id }) => id)).toEqual([task.id, task.id])
+  expect(sent[1]).toEqual(sent[0])
+  expect(await progressOf(task)).toEqual([{ name: 'shop', status: 'processing', next_attempt_at: expect.any(String) }])
+  expect((await report(task, { status: 'processing', progress: { done: 1, total: 10 } })).code).toBe('accepted')
+})
+
+test('a task that failed is asked for again with back-off, under the same id', async () => {
+  const task = await givenAcceptedTask()
+  expect((await report(task, { status: 'failed', code: 'lock timeout' })).data.status).toBe('pending')
+  expect(await rowOf(task)).toMatchObject({
+    failureCode: 'lock timeout',
+    acceptedAt: null,
+    lastError: 'reported_failed',
+  })
+  ctx.clock.advance(4 * second)
+  await runDueWork(ctx)
+  expect(sent).toHaveLength(1)
+  ctx.clock.advance(3 * second)
+  await runDueWork(ctx)
+  expect(sent.map(({ id }) => id)).toEqual([task.id, task.id])
+  expect(await stateOf(task)).toBe('accepted')
+})
+
+test('completed is final: said again it is accepted, contradicted it is refused, and its records stay', async () => {
+  const task = await givenAcceptedTask({ categories: ['invoices'], reasons: ['tax law'] })
+  const retained = [{ category: 'invoices', reason: 'tax law', until: '2036-12-31' }]
+  const last = { status: 'completed', records: 14, retained, progress: { done: 10, total: 10 } }
+  const codes = await Promise.all([report(task, last), report(task, last), report(task, last)])
+  expect(tally(codes.map(({ code }) => code))).toEqual({ accepted: 3 })
+  await ctx.settle()
+  expect((await report(task, { status: 'completed', records: 99 })).code).toBe('accepted')
+  for (const status of ['processing', 'failed']) expect((await report(task, { status })).code).toBe('TASK_002')
+  expect(await rowOf(task)).toMatchObject({ records: 14, retained, subject: null, sealedSubject: null, dueAt: null })
+  expect(await progressOf(task)).toMatchObject([{ status: 'completed', retained, progress: { done: 10, total: 10 } }])
+  expect((await stepOf(task)).status).toBe('completed')
+})
+
+test('F34 a report that comes before our own row says accepted counts, whatever it says, and the late 202 changes nothing', async () => {
+  for (const [status, state] of [
+    ['processing', 'accepted'],
+    ['completed', 'completed'],
+    ['failed', 'pending'],
+  ] as const) {
+    await ctx.db
+      .$executeRaw`DELETE FROM connected_apps a WHERE NOT EXISTS (SELECT FROM app_connections c WHERE c.app_id = a.id)`
+    const task = await givenTask()
+    answers.shop = async () => {
+      expect((await report(task, { status, progress: { done: 1, total: 2 } })).code).toBe('accepted')
+      return 202
+    }
+    ctx.clock.advance(hour)
+    await runDueWork(ctx)
+    expect([status, await stateOf(task)]).toEqual([status, state])
+    if (status === 'processing') expect(await rowOf(task)).toMatchObject({ progressDone: 1 })
+  }
+})
+
+test('F35 what an instance was asking when it died is asked for by another under the same id, and its late answer changes nothing', async () => {
+  const task = await givenTask()
+  let answer = (_status: number) => {}
+  answers.shop = () =>
+    new Promise<number>((resolve) => {
+      answer = resolve
+    })
+  ctx.clock.advance(hour)
+  const dying = runDeletionStep(ctx, { withdrawalId: task.withdrawalId, step: 'third_party_integrations' })
+  await expect.poll(() => sent.length).toBe(1)
+  expect(await stateOf(task)).toBe('calling')
+  const other: TestContext = { ...ctx, process: createProcess() }
+  answers.shop = () => 202
+  await runDueWork(other)
+  expect(sent).toHaveLength(1)
+  ctx.clock.advance(21 * second)
+  await runDueWork(other)
+  expect(sent.map(({ id }) => id)).toEqual([task.id, task.id])
+  const { dueAt, acceptedAt } = await rowOf(task)
+  ctx.clock.advance(second)
+  answer(503)
+  await dying
+  expect(await rowOf(task)).toMatchObject({ dueAt, acceptedAt, lastError: null })
+})
+
+test('L25 no token but its own reports on a task, and an unknown task is answered alike', async () => {
+  const task = await givenAcceptedTask()
+  const other = reportPlaceOf(ctx, 'msg_other').report_token
+  const service = await givenServiceToken(ctx)
+  const texts = new Set<string>()
+  const wrong = [other, service.token, 'dtk_x', createStatusToken(ctx, task.withdrawalId), ...lookalikesOf(task.token)]
+  for (const token of wrong) {
+    const { code, text, status } = await report({ ...task, token }, { status: 'completed' })
+    expect([token, status, code]).toEqual([token, 404, 'TASK_001'])
+    texts.add(text)
+  }
+  texts.add((await report({ id: 'msg_other', token: other }, { status: 'completed' })).text)
+  expect(texts.size).toBe(1)
+  for (const token of [null, 'Basic abc', 'Bearer ']) {
+    expect((await report(task, { status: 'completed' }, { token })).code).toBe('AUTH_001')
+  }
+  expect(await stateOf(task)).toBe('accepted')
+  for (const scope of [null, 'tasks:work', 'anything, else']) {
+    expect((await report(task, { status: 'processing' }, { scope })).code).toBe('accepted')
+  }
+  // Nor does the token open anything else.
+  expect((await call({ userId: task.userId, token: task.token }, 'getEmailStatus')).code).toBe('AUTH_001')
+  expect((await call({ userId: '', token: task.token }, 'takeTasks', { query: '?app=x' })).code).toBe('AUTH_001')
+})
+
+test.each([
+  ['no status', {}],
+  ['an unknown status', { status: 'done' }],
+  ['progress above the total', { status: 'processing', progress: { done: 3, total: 2 } }],
+  ['negative progress', { status: 'processing', progress: { done: -1, total: 2 } }],
+  ['half a progress', { status: 'processing', progress: { done: 1 } }],
+  ['progress as text', { status: 'processing', progress: '3 of 10' }],
+  ['fractions', { status: 'processing', progress: { done: 0.5, total: 2 } }],
+  ['more records than can be', { status: 'completed', records: 2 ** 31 }],
+  ['an unregistered category', { status: 'completed', retained: [{ category: 'call 0190', reason: 'tax law' }] }],
+  ['an unregistered reason', { status: 'completed', retained: [{ category: 'invoices', reason: '<b>pay</b>' }] }],
+  ['no reason', { status: 'completed', retained: [{ category: 'invoices' }] }],
+  [
+    'a time in place of a day',
+    { status: 'completed', retained: [{ category: 'invoices', reason: 'tax law', until: 'soon' }] },
+  ],
+  [
+    'a list that is too long',
+    { status: 'completed', retained: Array(51).fill({ category: 'invoices', reason: 'tax law' }) },
+  ],
+  ['a code of two lines', { status: 'failed', code: 'a\nb' }],
+  ['a code that is too long', { status: 'failed', code: 'x'.repeat(65) }],
+])('a report with %s is refused and changes nothing', async (_what, body) => {
+  const task = await givenAcceptedTask({ categories: ['invoices'], reasons: ['tax law'] })
+  const before = await rowOf(task)
+  ctx.clock.advance(second)
+  expect((await report(task, body)).code).toBe('REQUEST_001')
+  expect(await rowOf(task)).toEqual(before)
+})
+
+test('L25 a report of more than 4 KiB is refused before it is read, and 60 a minute pass for each task', async () => {
+  const task = await givenAcceptedTask()
+  const large = await report(task, { status: 'processing', more: 'x'.repeat(4 * 1024) })
+  expect([large.status, large.code, large.details]).toEqual([
+    413,
+    'REQUEST_002',
+    'The body may have 4096 bytes at most.',
+  ])
+  expect((await report(task, { status: 'processing', more: 'x'.repeat(4_000) })).code).toBe('accepted')
+  const codes = await Promise.all(Array.from({ length: 61 }, () => report(task, { status: 'processing' })))
+  expect(tally(codes.map(({ code }) => code))).toEqual({ accepted: 59, RATE_001: 2 })
+  const refused = codes.find(({ code }) => code === 'RATE_001')
+  ctx.clock.advance(Number(refused?.headers.get('Retry-After')) * second)
+  expect((await report(task, { status: 'processing' })).code).toBe('accepted')
+})
+
+test('an application that asks gets each due task once a minute, with what it has to know, and reports on it', async () => {
+  const task = await givenTask(202, { endpoint: null })
+  const service = await givenServiceToken(ctx, ['tasks:work'])
+  const take = async (query = '') => {
+    const { data, code } = await call(service, 'takeTasks', { query: `?app=${task.appId}${query}` })
+    expect(code).toBe('accepted')
+    return data.tasks as Record<string, unknown>[]
+  }
+  expect(await take()).toEqual([])
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  expect(sent).toEqual([])
+  const taken = await Promise.all([take(), take(), take('&limit=100')])
+  expect(taken.flat()).toEqual([
+    {
+      id: task.id,
+      withdrawal_id: task.withdrawalId,
+      subject: task.userId,
+      phase: 'third_party_integrations',
+      due_by: (await stepOf(task)).estimatedCompletion.toISOString(),
+      ...reportPlaceOf(ctx, task.id),
+      attempt: 1,
+    },
+  ])
+  ctx.clock.advance(minute - 1)
+  expect(await take()).toEqual([])
+  ctx.clock.advance(1)
+  expect(await take()).toMatchObject([{ attempt: 2 }])
+  expect((await report(task, { status: 'processing' })).code).toBe('accepted')
+  ctx.clock.advance(hour)
+  expect(await take()).toEqual([])
+  expect((await report(task, { status: 'completed' })).code).toBe('accepted')
+  await ctx.settle()
+  expect((await stepOf(task)).status).toBe('completed')
+  for (const query of [
+    '?app=app_none',
+    '',
+    `?app=${task.appId}&limit=0`,
+    `?app=${task.appId}&limit=101`,
+    '?app=a&app=b',
+  ]) {
+    expect([query, (await call(service, 'takeTasks', { query })).code]).toEqual([query, 'REQUEST_001'])
+  }
+})
+
+test('the open tasks of a disabled application wait, are visible, and are asked for once it is enabled', async () => {
+  const task = await givenTask(204, { disabled: true })
+  ctx.clock.advance(2 * day)
+  await runDueWork(ctx)
+  const service = await givenServiceToken(ctx)
+  expect((await call(service, 'takeTasks', { query: `?app=${task.appId}` })).data).toEqual({ tasks: [] })
+  expect(sent).toEqual([])
+  expect((await listTasks(ctx, { appId: task.appId })).tasks).toMatchObject([
+    { state: 'pending', is_app_disabled: true },
+  ])
+  expect((await stepOf(task)).status).toBe('processing')
+  await setApp(ctx, { appId: task.appId, disabled: false })
+  await ctx.settle()
+  await runDueWork(ctx)
+  expect(sent.map(({ id }) => id)).toEqual([task.id])
+  expect((await stepOf(task)).status).toBe('completed')
+})
+
+test('an application that gets an endpoint instead of polling is asked at the next sweep, and not when its steps look again', async () => {
+  const task = await givenTask(204, { endpoint: null })
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  expect((await stepOf(task)).dueAt?.getTime()).toBeGreaterThan(ctx.clock.now().getTime())
+  await setApp(ctx, { appId: task.appId, name: 'Shop' })
+  await ctx.settle()
+  await runDueWork(ctx)
+  expect(sent).toEqual([])
+  await setApp(ctx, { appId: task.appId, endpoint: 'https://shop.test/hook' })
+  await ctx.settle()
+  expect((await stepOf(task)).dueAt).toEqual(ctx.clock.now())
+  await runDueWork(ctx)
+  expect((await stepOf(task)).status).toBe('completed')
+})
+
+test('a step that has not begun keeps its time when its application is enabled', async () => {
+  const task = await givenTask(204, { disabled: true })
+  const { dueAt } = await stepOf(task)
+  await setApp(ctx, { appId: task.appId, disabled: false })
+  await ctx.settle()
+  expect((await stepOf(task)).dueAt).toEqual(dueAt)
+})
+
+test('a waived task is final, audited, ends its step and is shown with its reason', async () => {
+  const task = await givenTask(503)
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  const service = await givenServiceToken(ctx, ['apps:manage'])
+  const ids = { taskId: task.id }
+  const ask = (reason: string) => call(service, 'waiveTask', { ids, body: { reason } })
+  expect((await ask('tired')).code).toBe('REQUEST_001')
+  expect((await ask('gone')).data).toEqual({
+    task_id: task.id,
+    status: 'waived',
+    waived: { reason: 'gone', at: ctx.clock.now().toISOString() },
+  })
+  await runDueWork(ctx)
+  expect((await stepOf(task)).status).toBe('completed')
+  expect(await progressOf(task)).toEqual([
+    { name: 'shop', status: 'completed', waived: { reason: 'gone', at: ctx.clock.now().toISOString() } },
+  ])
+  expect((await ask('gone')).code).toBe('accepted')
+  expect((await ask('other')).code).toBe('TASK_002')
+  expect((await report(task, { status: 'completed' })).code).toBe('TASK_002')
+  expect(await ctx.db.auditEvent.findMany({ where: { subjectId: task.id } })).toMatchObject([
+    { action: 'task.waived', actor: 'service', actorId: service.id, userId: service.id },
+  ])
+  expect(await rowOf(task)).toMatchObject({ subject: null, sealedSubject: null })
+  await expect(waive(ctx, { taskId: 'msg_none', reason: 'gone' })).rejects.toMatchObject({ code: 'TASK_001' })
+})
+
+test('L24 two last reports, or a report and a waiver, that come together end the step at once', async () => {
+  const apps = ['one', 'two', 'three']
+  for (const name of apps) await givenParticipant(ctx, name)
+  for (const name of apps) answers[name] = () => 202
+  const user = await givenWithdrawal(ctx)
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  const tasks = await ctx.db.appNotification.findMany({ where: { withdrawalId: user.withdrawalId } })
+  const [first, ...rest] = tasks.map(({ id }) => ({ id, token: reportPlaceOf(ctx, id).report_token }))
+  await Promise.all([
+    waive(ctx, { taskId: first?.id ?? '', reason: 'unreachable' }),
+    ...rest.map((task) => report(task, { status: 'completed' })),
+  ])
+  await runDueWork(ctx)
+  expect((await stepOf({ withdrawalId: user.withdrawalId } as Task)).status).toBe('completed')
+})
+
+test('the operator has an accepted task asked for again, and a retry of the withdrawal leaves it alone', async () => {
+  const task = await givenAcceptedTask()
+  const { retryWithdrawal } = await import('../withdrawal/operate-withdrawal')
+  await retryWithdrawal(ctx, task.withdrawalId)
+  await runDueWork(ctx)
+  expect(sent).toHaveLength(1)
+  await retryTask(ctx, task.id, 'usr_operator')
+  await runDueWork(ctx)
+  expect(sent).toHaveLength(2)
+  expect(await ctx.db.auditEvent.count({ where: { action: 'task.retried', userId: 'usr_operator' } })).toBe(1)
+})
+
+test('a task that outlives the purge is still reported on, and its row goes with the report', async () => {
+  const task = await givenAcceptedTask({ phase: 'user_profile', acknowledge_within_seconds: 90 * 86_400 })
+  ctx.clock.advance(31 * day)
+  await runDueWork(ctx)
+  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: task.withdrawalId } })).toMatchObject({
+    purgedAt: expect.any(Date),
+    userId: null,
+    completedAt: null,
+  })
+  expect((await report(task, { status: 'completed' })).code).toBe('accepted')
+  await ctx.settle()
+  expect(await ctx.db.appNotification.count({ where: { id: task.id } })).toBe(0)
+  expect((await report(task, { status: 'completed' })).code).toBe('TASK_001')
+})

@@ -1,0 +1,239 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventType } from '@/contract/vocabulary'
+import { backOffMs, isTold, type SigningRow, sendWebhook, signingOf } from '../applications/webhook'
+import type { SystemContext } from '../context'
+import { CALL_LEASE_MS, EVENT_RETRY_MS } from '../limits/durations'
+import type { AppAnswer } from '../ports'
+import type { DeliveryCalls } from '../process'
+import { isDueAndClaimable, isOneOf, type NoValues, statement, UNWAITED } from '../sql'
+import { coalesced } from './coalesce'
+import { CAN_BE_TOLD, openPersonalData, type PersonalData } from './events'
+
+/** Per application and instance, so that an application that hangs holds up only its own deliveries. */
+const MAX_CALLS_PER_APP = 10
+/** Claimed at once for an application that answers at once. */
+const MAX_BATCH = 100
+const AT_ONCE_MS = 1_000
+/** A call that begins later than this could outlast its lease. */
+const LONGEST_WAIT_MS = CALL_LEASE_MS / 2
+
+interface DeliveryRow extends SigningRow {
+  id: string
+  /** Null where it is sealed. */
+  subject: string | null
+  sealed_data: Buffer | null
+  attempts: number
+  retry_until: Date | null
+  /** The account was open when it was claimed. */
+  is_open: boolean
+  event_id: string
+  type: EventType
+  data: Record<string, string>
+  version: number
+  occurred_at: Date
+}
+
+// LIMIT 1 stops at the first due delivery; EXISTS would read all open deliveries, and one application may have very many.
+const appsToTell = statement<{ now: Date }, { id: string }>(
+  'apps-with-due-deliveries',
+  (v) => `SELECT a.id FROM connected_apps a
+   CROSS JOIN LATERAL (
+     SELECT FROM event_deliveries d WHERE d.app_id = a.id AND ${isDueAndClaimable(v, 'd')} ORDER BY d.due_at LIMIT 1
+   ) due
+   WHERE ${CAN_BE_TOLD}`,
+)
+
+interface Claim {
+  appId: string
+  now: Date
+  leaseUntil: Date
+  maxRows: number
+}
+
+const claim = statement<Claim, DeliveryRow>(
+  'claim-event-deliveries',
+  (v) => `UPDATE event_deliveries d SET lease_until = ${v.leaseUntil}, attempts = d.attempts + 1
+   FROM events e, connected_apps a
+   WHERE ${isOneOf(
+     'd.id',
+     `SELECT o.id FROM event_deliveries o WHERE o.app_id = ${v.appId} AND ${isDueAndClaimable(v, 'o')}
+       ORDER BY o.due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED`,
+   )}
+     AND e.id = d.event_id AND a.id = d.app_id
+   RETURNING d.id, d.subject, d.sealed_data, d.attempts, d.retry_until, ${signingOf('a')}, e.user_id IS NOT NULL AS is_open,
+     e.id AS event_id, e.type, e.data, e.version, e.occurred_at, ${UNWAITED}`,
+)
+
+interface Outcome {
+  id: string
+  now: Date
+  status: number
+  tookMs: number
+}
+
+interface Delivered extends Outcome {
+  isOpen: boolean
+}
+
+interface MarkDelivered {
+  ids: string[]
+  times: Date[]
+  statuses: number[]
+  tookMs: number[]
+  areOpen: boolean[]
+}
+
+// What is personal is cleared with the delivery; while the account is open the subject stays, so that the operator can have the
+// same sent again. A good answer counts however late it comes. A mark that a crash loses is made again by the next try.
+const markDelivered = statement<MarkDelivered>(
+  'mark-events-delivered',
+  (
+    v,
+  ) => `UPDATE event_deliveries d SET status = 'delivered', delivered_at = o.at, tried_at = o.at, last_status = o.status,
+     took_ms = o.took_ms, last_error = NULL, subject = CASE WHEN o.is_open THEN d.subject END, sealed_data = NULL,
+     due_at = NULL, lease_until = NULL, dead_at = NULL
+   FROM unnest(${v.ids}::text[], ${v.times}::timestamptz[], ${v.statuses}::int[], ${v.tookMs}::int[], ${v.areOpen}::boolean[])
+     AS o (id, at, status, took_ms, is_open)
+   WHERE d.id = o.id AND d.status <> 'delivered' RETURNING ${UNWAITED}`,
+)
+
+interface Failure extends Outcome {
+  attempts: number
+  problem: string
+  /** Null where the delivery becomes a dead letter. */
+  nextTryAt: Date | null
+}
+
+// Only of the sender's own attempt: after a lost lease another instance may hold the next attempt.
+const markFailed = statement<Failure>(
+  'mark-event-failed',
+  (v) => `UPDATE event_deliveries
+   SET status = CASE WHEN ${v.nextTryAt}::timestamptz IS NULL THEN 'dead' ELSE 'pending' END, due_at = ${v.nextTryAt},
+     dead_at = CASE WHEN ${v.nextTryAt}::timestamptz IS NULL THEN ${v.now}::timestamptz END, lease_until = NULL,
+     tried_at = ${v.now}, last_status = ${v.status}, took_ms = ${v.tookMs}, last_error = ${v.problem}
+   WHERE id = ${v.id} AND attempts = ${v.attempts} AND status = 'pending'`,
+)
+
+function lineOf({ process }: SystemContext, appId: string): DeliveryCalls {
+  const line = process.deliveryCalls.get(appId) ?? { calls: new Set<never>(), isWorkedOff: false, isAskedAgain: false }
+  process.deliveryCalls.set(appId, line)
+  return line
+}
+
+/** Begins every due delivery and waits for no call. Any number of instances may run it. */
+export const beginDueDeliveries = coalesced('begin-due-deliveries', async (ctx) => {
+  for (const { id } of await ctx.sql(appsToTell, { now: ctx.clock.now() })) {
+    const line = lineOf(ctx, id)
+    line.isAskedAgain = true
+    if (line.isWorkedOff) continue
+    line.isWorkedOff = true
+    ctx.background(() =>
+      workOff(ctx, id, line).finally(() => {
+        line.isWorkedOff = false
+      }),
+    )
+  }
+})
+
+/**
+ * Claims as many deliveries as there are free places. An application that answers all of them at once gets larger batches, so that
+ * the claims do not hold it up.
+ */
+async function workOff(ctx: SystemContext, appId: string, line: DeliveryCalls) {
+  const { calls } = line
+  let batch = 0
+  for (let isFull = false; isFull || line.isAskedAgain; ) {
+    line.isAskedAgain = false
+    if (calls.size >= MAX_CALLS_PER_APP) await Promise.race(calls)
+    const maxRows = Math.max(batch, MAX_CALLS_PER_APP - calls.size)
+    const now = ctx.clock.now()
+    const leaseUntil = new Date(now.getTime() + CALL_LEASE_MS)
+    const claimed = await ctx.sql(claim, { appId, now, leaseUntil, maxRows })
+    isFull = claimed.length === maxRows
+    const begun = await beginCalls(ctx, claimed, calls)
+    const areQuick =
+      isFull && begun && (await Promise.race([begun.areAnswered, sleep(AT_ONCE_MS, false, { ref: false })]))
+    batch = areQuick ? Math.min(2 * maxRows, MAX_BATCH) : 0
+  }
+}
+
+/** Begins the calls as places come free; null where one has waited too long: then the rest is left to the end of the lease. */
+async function beginCalls(ctx: SystemContext, claimed: DeliveryRow[], calls: DeliveryCalls['calls']) {
+  const begun = performance.now()
+  const answers: Promise<unknown>[] = []
+  for (const delivery of claimed) {
+    if (calls.size >= MAX_CALLS_PER_APP) await Promise.race(calls)
+    if (performance.now() - begun > LONGEST_WAIT_MS) return null
+    const answer = call(ctx, delivery)
+    const ended: Promise<unknown> = answer.catch(() => {}).then(() => calls.delete(ended))
+    calls.add(ended)
+    answers.push(ended)
+    ctx.background(async () => noteAnswer(ctx, delivery, await answer))
+  }
+  return { areAnswered: Promise.all(answers).then(() => true) }
+}
+
+interface Answered {
+  answer: AppAnswer
+  tookMs: number
+}
+
+async function call(ctx: SystemContext, delivery: DeliveryRow): Promise<Answered> {
+  const begun = performance.now()
+  const body = bodyOf(ctx, delivery)
+  const answer =
+    body === null ? UNREADABLE : await sendWebhook(ctx, delivery, { id: delivery.id, body, about: aboutOf(delivery) })
+  return { answer, tookMs: Math.round(performance.now() - begun) }
+}
+
+async function noteAnswer(ctx: SystemContext, delivery: DeliveryRow, { answer, tookMs }: Answered): Promise<void> {
+  const { id, attempts, occurred_at: occurredAt, is_open: isOpen, retry_until: retryUntil } = delivery
+  const { status, problem = `HTTP ${status}` } = answer
+  const now = ctx.clock.now()
+  if (isTold(answer)) return noteDelivered(ctx, { id, now, status, tookMs, isOpen })
+  const lastTryMs = retryUntil?.getTime() ?? occurredAt.getTime() + EVENT_RETRY_MS * ctx.timeScale
+  const nextTryMs = Math.min(now.getTime() + backOffMs(ctx, attempts, answer), lastTryMs)
+  const nextTryAt = now.getTime() < lastTryMs ? new Date(nextTryMs) : null
+  await ctx.sql(markFailed, { id, now, status, tookMs, attempts, problem, nextTryAt })
+}
+
+/** The data of an event are ids; of what else it tells only its own. */
+const aboutOf = ({ event_id: eventId, type, data }: DeliveryRow) => ({
+  eventId,
+  type,
+  ...(data.withdrawal_id !== undefined && { withdrawalId: data.withdrawal_id }),
+})
+
+const noteDelivered = coalesced<Delivered>('note-deliveries', async (ctx, all) => {
+  await ctx.sql(markDelivered, {
+    ids: all.map(({ id }) => id),
+    times: all.map(({ now }) => now),
+    statuses: all.map(({ status }) => status),
+    tookMs: all.map(({ tookMs }) => tookMs),
+    areOpen: all.map(({ isOpen }) => isOpen),
+  })
+})
+
+const UNREADABLE: AppAnswer = { status: 0, problem: 'no configured key opens what it tells' }
+
+/** The same bytes in every attempt; null where it cannot be told. */
+function bodyOf(ctx: SystemContext, row: DeliveryRow): string | null {
+  const personal: PersonalData | null = row.sealed_data ? openPersonalData(ctx, row.sealed_data) : {}
+  if (!personal) return null
+  const { subject = row.subject, ...addresses } = personal
+  if (subject === null) return null
+  const data = { ...row.data, subject, version: row.version, ...addresses }
+  return JSON.stringify({ type: row.type, timestamp: row.occurred_at.toISOString(), data })
+}
+
+const countDeliveries = statement<NoValues, { waiting: number; dead: number }>(
+  'watch-event-deliveries',
+  () => `SELECT (SELECT count(*)::int FROM event_deliveries WHERE due_at IS NOT NULL) AS waiting,
+          (SELECT count(*)::int FROM event_deliveries WHERE dead_at IS NOT NULL) AS dead`,
+)
+
+/** Dead letters count until the purge deletes them, or the operator retries them. */
+export async function watchDeliveries(ctx: SystemContext): Promise<{ waiting: number; dead: number }> {
+  const [row] = await ctx.sql(countDeliveries, {})
+  return row ?? { waiting: 0, dead: 0 }
+}

@@ -1,0 +1,128 @@
+import type { listEvents as contract } from '@/contract/apps'
+import type { Data, Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import type { Context, SystemContext } from '../context'
+import { EVENT_RETRY_MS } from '../limits/durations'
+import { audit, isOneOf, type Placeholders, statement } from '../sql'
+import { beginDueDeliveries } from './deliveries'
+
+const DEFAULT_LISTED = 100
+
+type Listed = Data<typeof contract>['deliveries'][number]
+
+/** The newest first; of a delivery its state, times and answers, and nothing of what it tells. */
+export async function listDeliveries(
+  ctx: SystemContext,
+  of: { appId?: string | undefined; status?: string | undefined; limit?: number | undefined },
+): Promise<Data<typeof contract>> {
+  const rows = await ctx.db.eventDelivery.findMany({
+    where: { ...(of.appId !== undefined && { appId: of.appId }), ...whereStatus(of.status) },
+    include: { event: { select: { type: true } } },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: of.limit ?? DEFAULT_LISTED,
+  })
+  return {
+    deliveries: rows.map((row) => ({
+      webhook_id: row.id,
+      event_id: row.eventId,
+      type: row.event.type as Listed['type'],
+      app_id: row.appId,
+      status: row.status as Listed['status'],
+      attempts: row.attempts,
+      created_at: row.createdAt.toISOString(),
+      tried_at: row.triedAt?.toISOString() ?? null,
+      due_at: row.dueAt?.toISOString() ?? null,
+      last_status: row.lastStatus,
+      last_error: row.lastError,
+      took_ms: row.tookMs,
+      delivered_at: row.deliveredAt?.toISOString() ?? null,
+      dead_at: row.deadAt?.toISOString() ?? null,
+    })),
+  }
+}
+
+/** By the partial indexes where there is one. */
+function whereStatus(status: string | undefined) {
+  if (status === 'pending') return { dueAt: { not: null } }
+  if (status === 'dead') return { deadAt: { not: null } }
+  return status === undefined ? {} : { status }
+}
+
+/** By a service. */
+export const listEvents = (ctx: Context, { app, status, limit }: Input<typeof contract>) =>
+  listDeliveries(ctx, { appId: app, status, limit: limit === undefined ? undefined : Number(limit) })
+
+interface Resend {
+  eventId: string | null
+  appId: string | null
+  since: Date | null
+  now: Date
+  retryUntil: Date
+  maxRows: number
+}
+
+const BATCH = 5_000
+
+/** Not yet due, or ended. */
+const canBeResent = (v: Placeholders<Resend>) => `NOT (d.status = 'pending' AND d.due_at <= ${v.now})`
+const HAS_SUBJECT = '(d.subject IS NOT NULL OR d.sealed_data IS NOT NULL)'
+
+const resend = (name: string, matches: (v: Placeholders<Resend>) => string) =>
+  statement<Resend, { id: string }>(
+    name,
+    (v) => `UPDATE event_deliveries d
+     SET status = 'pending', due_at = ${v.now}, dead_at = NULL, delivered_at = NULL, retry_until = ${v.retryUntil}
+     WHERE ${isOneOf('d.id', `SELECT d.id FROM event_deliveries d WHERE ${matches(v)} AND ${HAS_SUBJECT} AND ${canBeResent(v)} LIMIT ${v.maxRows}`)}
+     RETURNING d.id`,
+  )
+const resendOfEvent = resend('resend-event', (v) => `d.event_id = ${v.eventId}`)
+const resendOfApp = resend('resend-events-of-app', (v) => `d.app_id = ${v.appId} AND d.created_at >= ${v.since}`)
+const resendDeadOfApp = resend('resend-dead-letters', (v) => `d.app_id = ${v.appId} AND d.dead_at IS NOT NULL`)
+
+interface Audit {
+  id: string
+  by: string
+  subject: string
+  now: Date
+}
+
+const auditResend = statement<Audit>('audit-resend', (v) =>
+  audit('events.resent', { id: v.id, user: v.by, actor: `'operator'`, subject: v.subject, at: v.now }),
+)
+
+export type Resent =
+  | { eventId: string }
+  | { appId: string; since: Date }
+  /** Its dead letters. */
+  | { appId: string; since?: undefined }
+
+/**
+ * By the operator: has deliveries made again now, under their old ids, whether they were delivered, given up or wait for their next
+ * try. Their bytes are the same, but addresses are gone once delivered. What has told of a withdrawal tells nothing again: its subject
+ * is gone with the first delivery.
+ */
+export async function resendEvents(ctx: SystemContext, which: Resent, by = 'operator-command'): Promise<number> {
+  const now = ctx.clock.now()
+  const eventId = 'eventId' in which ? which.eventId : null
+  const [appId, since] = 'appId' in which ? [which.appId, which.since ?? null] : [null, null]
+  await requireKnown(ctx, eventId, appId)
+  const one = eventId !== null ? resendOfEvent : since ? resendOfApp : resendDeadOfApp
+  const retryUntil = new Date(now.getTime() + EVENT_RETRY_MS * ctx.timeScale)
+  let count = 0
+  for (let rows = BATCH; rows === BATCH; count += rows) {
+    rows = (await ctx.sql(one, { eventId, appId, since, now, retryUntil, maxRows: BATCH })).length
+  }
+  const subject = eventId ?? appId ?? ''
+  await ctx.sql(auditResend, { id: ctx.secrets.randomId('aud_'), by, subject, now })
+  ctx.background(() => beginDueDeliveries(ctx))
+  return count
+}
+
+async function requireKnown(ctx: SystemContext, eventId: string | null, appId: string | null) {
+  if (eventId !== null && !(await ctx.db.event.count({ where: { id: eventId } }))) {
+    throw new AppError('REQUEST_005', 'There is no event with this id. Events are kept for thirty days.')
+  }
+  if (appId !== null && !(await ctx.db.connectedApp.count({ where: { id: appId } }))) {
+    throw new AppError('REQUEST_005', 'There is no application with this id.')
+  }
+}

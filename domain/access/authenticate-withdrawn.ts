@@ -33,6 +33,13 @@ const byId = statement<{ withdrawalId: string }, WithdrawalRow>(
   (v) => `SELECT id, user_id, purged_at IS NULL AS readable FROM withdrawals WHERE id = ${v.withdrawalId}`,
 )
 
+// Receipts outlive the purge; where they have ended, too, nothing is left to read.
+const withReceipts = statement<{ withdrawalId: string }, { user_id: string | null }>(
+  'withdrawal-with-receipts',
+  (v) => `SELECT user_id FROM withdrawals w WHERE id = ${v.withdrawalId}
+     AND (purged_at IS NULL OR EXISTS (SELECT FROM withdrawal_receipts r WHERE r.withdrawal_id = w.id))`,
+)
+
 /** The user ids that a path may mean; with an external id, those of accounts that were withdrawn. */
 const usersOf = async (ctx: SystemContext, given: string): Promise<string[]> =>
   given.startsWith('~') ? usersWithdrawnAs(ctx, given.slice(1)) : [given]
@@ -42,9 +49,17 @@ export async function authenticateWithdrawn(
   ctx: SystemContext,
   token: string,
   path: { userId?: string; withdrawalId?: string },
-  purpose: 'refused' | 'reads',
+  purpose: 'refused' | 'reads' | 'receipts',
 ): Promise<Actor | null> {
   const { userId: given = '', withdrawalId = '' } = path
+  if (purpose === 'receipts') {
+    if (!isStatusTokenOf(ctx, token, withdrawalId)) return null
+    const [withdrawal] = await ctx.sql(withReceipts, { withdrawalId })
+    const userId = withdrawal?.user_id ?? ''
+    return withdrawal
+      ? toActor('status_token', userId, given, { id: withdrawalId, madeTheCall: false }, ['account:manage'])
+      : null
+  }
   if (purpose === 'reads' && isStatusTokenOf(ctx, token, withdrawalId)) {
     const [withdrawal] = await ctx.sql(byId, { withdrawalId })
     const userId = withdrawal?.readable ? withdrawal.user_id : null
@@ -92,7 +107,7 @@ const toActor = (
   // By which the path has just found the user.
   externalId: given.startsWith('~') ? given.slice(1) : null,
   scopes,
-  user: { name: '', email: '', emailVerifiedAt: null },
+  user: { name: '', email: '', emailVerifiedAt: null, locale: null },
   pendingChange: null,
   withdrawal,
 })

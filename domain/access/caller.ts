@@ -1,6 +1,7 @@
 import type { Purpose } from '@/contract/access'
 import type { Scope, ServiceScope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
+import { AppError, FROZEN } from '@/contract/errors'
 import type { Actor, Credential, SystemContext } from '../context'
 import { LAST_USE_PRECISION_MS } from '../limits/durations'
 import { coalescedLookup } from '../queue/coalesce'
@@ -9,6 +10,8 @@ import { fenced, lookUpPending, statement, UNWAITED } from '../sql'
 interface CallerRow {
   id: string
   live: boolean
+  /** By the undoing of a change; nobody gets in until an operator releases the account. */
+  frozen: boolean
   scopes: Scope[]
   unmarked: boolean
   authenticated_at?: Date | null
@@ -19,6 +22,7 @@ interface CallerRow {
   name: string
   email: string
   email_verified_at: Date | null
+  locale: string | null
   change_id: string | null
   new_email: string
   method: VerificationMethod
@@ -79,7 +83,8 @@ const SOURCES = {
 
 // The user and the pending change come along, so that a read needs no second statement.
 const selectCaller = ({ tables, key, and, joinPending = JOIN_PENDING, columns }: Source, asked: string, at: string) =>
-  `SELECT ${columns(at)}, u.id AS user_id, u.external_id, u.name, u.email, u.email_verified_at,
+  `SELECT ${columns(at)}, u.id AS user_id, u.external_id, u.name, u.email, u.email_verified_at, u.locale,
+     u.frozen_at IS NOT NULL AND u.withdrawn_at IS NULL AS frozen,
      p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at
    FROM ${tables}
    ${joinPending}
@@ -107,12 +112,16 @@ const lookUps = {
   outside_token_of_external_id: lookUp('outside_token_of_external_id'),
 }
 
-/** Whose credential it is; null when it opens nothing: unknown, expired, revoked, or of a withdrawn account. */
+/**
+ * Whose credential it is; null when it opens nothing: unknown, expired, revoked, or of a withdrawn account. Throws AUTH_001 with a
+ * sentence where the account is frozen.
+ */
 export async function findCaller(ctx: SystemContext, credential: Credential): Promise<Actor | null> {
   if (credential.kind === 'service_token') return findService(ctx, credential)
   const byExternalId = credential.kind === 'outside_token' && ctx.outsideIssuer?.subjectIs === 'external_id'
   const find = lookUps[byExternalId ? 'outside_token_of_external_id' : credential.kind]
   const row = await find(ctx, credential.key)
+  if (row?.frozen) throw new AppError('AUTH_001', FROZEN)
   if (!row?.live || isOutdated(row, credential)) return null
   if (row.unmarked) noteUse(ctx, touchToken, row.id)
   return toActor(row, { ...credential, scopes: credential.scopes ?? row.scopes })
@@ -124,6 +133,8 @@ const isOutdated = ({ credentials_since: since }: CallerRow, { outsideToken }: C
 
 interface ServiceRow {
   id: string
+  name: string
+  hosts: string[]
   scopes: ServiceScope[]
   live: boolean
   unmarked: boolean
@@ -131,7 +142,7 @@ interface ServiceRow {
 
 const findServiceToken = statement<{ hash: Credential['key']; now: Date }, ServiceRow>(
   'find-service-token',
-  (v) => `SELECT id, scopes, revoked_at IS NULL AND expires_at > ${v.now} AS live,
+  (v) => `SELECT id, name, hosts, scopes, revoked_at IS NULL AND expires_at > ${v.now} AS live,
      coalesce(last_used_at < ${v.now} - interval '1 minute', true) AS unmarked
    FROM service_tokens WHERE token_hash = ${v.hash}`,
 )
@@ -147,7 +158,8 @@ async function findService(ctx: SystemContext, { kind, key }: Credential): Promi
     userId: '',
     externalId: null,
     scopes: row.scopes,
-    user: { name: '', email: '', emailVerifiedAt: null },
+    service: { name: row.name, hosts: row.hosts },
+    user: { name: '', email: '', emailVerifiedAt: null, locale: null },
     pendingChange: null,
   }
 }
@@ -160,7 +172,7 @@ const toActor = (row: CallerRow, { kind, scopes, outsideToken }: Credential & Pi
   scopes,
   authenticatedAt: row.authenticated_at,
   authenticatedFor: row.authenticated_for,
-  user: { name: row.name, email: row.email, emailVerifiedAt: row.email_verified_at },
+  user: { name: row.name, email: row.email, emailVerifiedAt: row.email_verified_at, locale: row.locale },
   pendingChange: row.change_id
     ? {
         id: row.change_id,

@@ -2,6 +2,8 @@ import type { endUserSessions as contract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context } from '../context'
+import { beginDueDeliveries } from '../queue/deliveries'
+import { queueEvent } from '../queue/events'
 import { audit, closePendingChange, endSessions, statement } from '../sql'
 import { lockAccountOfExternalId } from './put-user'
 
@@ -9,6 +11,7 @@ interface EndAll {
   userId: string
   now: Date
   auditId: string
+  eventId: string
   serviceTokenId: string
   ip: string
 }
@@ -17,8 +20,9 @@ interface EndAll {
 const endAllAccess = statement<EndAll, { sessions_ended: number; tokens_ended: number }>(
   'end-all-access',
   (v) => `WITH account AS (
-     UPDATE users SET credentials_since = ${v.now}, version = version + 1 WHERE id = ${v.userId} RETURNING id
-   ), ended_sessions AS (
+     UPDATE users SET credentials_since = ${v.now}, version = version + 1 WHERE id = ${v.userId}
+     RETURNING id, external_id, version
+   ), ${queueEvent('account.sessions_ended', { from: 'account', user: v.userId, id: v.eventId, at: v.now })}, ended_sessions AS (
      ${endSessions({ from: 'account', user: v.userId, at: v.now })} AND s.expires_at > ${v.now} RETURNING s.id
    ), ended_tokens AS (
      UPDATE access_tokens SET revoked_at = ${v.now}
@@ -35,7 +39,7 @@ export async function endUserSessions(
   ctx: Context,
   { externalId }: Input<typeof contract>,
 ): Promise<Data<typeof contract>> {
-  return ctx.transaction(async (sql) => {
+  const data = await ctx.transaction(async (sql) => {
     const account = await lockAccountOfExternalId(sql, externalId)
     if (!account) throw new AppError('USER_001')
     const [ended] = await sql(endAllAccess, {
@@ -43,9 +47,12 @@ export async function endUserSessions(
       // Under the lock: whoever signed in before this call had it is signed out.
       now: ctx.clock.now(),
       auditId: ctx.secrets.randomId('aud_'),
+      eventId: ctx.secrets.randomId('evt_'),
       serviceTokenId: ctx.actor.id,
       ip: ctx.ip,
     })
     return { user_id: account.id, sessions_ended: ended?.sessions_ended ?? 0, tokens_ended: ended?.tokens_ended ?? 0 }
   })
+  ctx.background(() => beginDueDeliveries(ctx))
+  return data
 }

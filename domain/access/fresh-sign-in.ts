@@ -1,11 +1,8 @@
 import type { Purpose } from '@/contract/access'
 import { AppError } from '@/contract/errors'
 import type { Actor, Context, SystemContext } from '../context'
-import { FRESH_SIGN_IN_MS } from '../limits/durations'
+import { FRESH_SIGN_IN_MS, MAX_AHEAD_MS } from '../limits/durations'
 import { statement } from '../sql'
-
-/** How far ahead of ours the clock of an issuer may be. */
-export const MAX_AHEAD_MS = 60_000
 
 /**
  * Refuses a caller who has not shown that the person was asked who they are a short while ago. Whoever finds a browser signed in

@@ -1,5 +1,5 @@
 import type { SystemContext } from '../context'
-import { audit, statement } from '../sql'
+import { audit, isOneOf, statement } from '../sql'
 import { withdrawnExternalIds } from './ended-external-ids'
 import { type ImportedLine, type Problem, readImportLine } from './import-line'
 import { SeenTexts } from './seen-texts'
@@ -87,6 +87,21 @@ const insertAccounts = statement<Insert, { id: string }>(
    SELECT id FROM account`,
 )
 
+// The unique index lets an insert pass only after the withdrawal of an earlier account with this external id has committed. This
+// statement follows the insert in its transaction, so it sees that withdrawal, which the look before the insert can miss.
+const takeBackWithdrawn = statement<{ ids: string[]; macs: Buffer[]; now: Date }, { id: string }>(
+  'take-back-imported',
+  (v) => `WITH withdrawn AS (
+     SELECT DISTINCT l.id FROM unnest(${v.ids}::text[], ${v.macs}::bytea[]) AS l (id, mac)
+     JOIN ended_external_ids e ON e.external_id_mac = l.mac AND e.expires_at > ${v.now}
+   ), account AS (
+     DELETE FROM users WHERE ${isOneOf('id', 'SELECT id FROM withdrawn')}
+   ), audited AS (
+     DELETE FROM audit_events WHERE ${isOneOf('user_id', 'SELECT id FROM withdrawn')}
+   )
+   SELECT id FROM withdrawn`,
+)
+
 /**
  * Takes lines in the order of the file, a batch after the other. Each batch is one transaction: a run that was killed is simply run
  * again, and finds what it has made as `unchanged`. Within one run two lines never share an external id or an address.
@@ -149,13 +164,13 @@ function noteRepeated(seen: ReturnType<typeof createSeen>, { line, externalId, a
   }
 }
 
+const WITHDRAWN: Problem = { code: 'USER_002', error: 'The account of this external_id was withdrawn.' }
+
 async function noteWithdrawn(ctx: SystemContext, lines: Line[]): Promise<void> {
   const externalIds = lines.flatMap(({ externalId }) => externalId ?? [])
   const withdrawn = await withdrawnExternalIds(ctx, externalIds)
   for (const { externalId, problems } of lines) {
-    if (externalId !== null && withdrawn.has(externalId)) {
-      problems.push({ code: 'USER_002', error: 'The account of this external_id was withdrawn.' })
-    }
+    if (externalId !== null && withdrawn.has(externalId)) problems.push(WITHDRAWN)
   }
 }
 
@@ -178,11 +193,12 @@ function noteHeld({ problems }: Line, { holder }: Found): void {
   if (holder) problems.push({ code: 'EMAIL_002', error: 'email is the address of another account.' })
 }
 
+/** The lines that became accounts; a line whose account was withdrawn since the look has its problem then. */
 async function insert(ctx: SystemContext, lines: Line[]): Promise<[Line, string][]> {
   if (lines.length === 0) return []
   const now = ctx.clock.now()
   const byId = new Map(lines.map((line) => [ctx.secrets.randomId('usr_'), line]))
-  const created = await ctx.sql(insertAccounts, {
+  const insertion = {
     ids: [...byId.keys()],
     externalIds: lines.map(({ externalId }) => externalId),
     names: lines.map(({ name }) => name),
@@ -194,8 +210,20 @@ async function insert(ctx: SystemContext, lines: Line[]): Promise<[Line, string]
     createdAts: lines.map(({ createdAt }) => createdAt ?? now),
     auditIds: lines.map(() => ctx.secrets.randomId('aud_')),
     now,
+  }
+  const [created, withdrawn] = await ctx.transaction(async (sql) => {
+    const created = await sql(insertAccounts, insertion)
+    const macs = created.flatMap(({ id }) => {
+      const { externalId } = byId.get(id) as Line
+      return externalId === null ? [] : ctx.secrets.macs('external-id', externalId).map((mac) => ({ id, mac }))
+    })
+    const ids = macs.map(({ id }) => id)
+    return [created, await sql(takeBackWithdrawn, { ids, macs: macs.map(({ mac }) => mac), now })]
   })
-  return created.map(({ id }) => [byId.get(id) as Line, id])
+  for (const { id } of withdrawn) byId.get(id)?.problems.push(WITHDRAWN)
+  return created
+    .map(({ id }): [Line, string] => [byId.get(id) as Line, id])
+    .filter(([line]) => line.problems.length === 0)
 }
 
 function refused(line: Line): ImportResult {

@@ -3,6 +3,8 @@ import { canonicalLocale, type putUser as contract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context } from '../context'
+import { beginDueDeliveries } from '../queue/deliveries'
+import { queueEvent, sealAddresses } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
 import { audit, closePendingChange, endSessions, isUniqueViolation, type Sql, statement } from '../sql'
@@ -47,8 +49,10 @@ export async function lockAccountOfExternalId(sql: Sql, externalId: string): Pro
 
 /** What is told after the commit. */
 interface Letters {
+  changeId: string
   noticeIds: { old: string; new: string }
   userId: string
+  locale: string | null
   userName: string
   oldEmail: string
   newEmail: string
@@ -68,7 +72,10 @@ export async function putUser(ctx: Context, input: Wanted): Promise<Data<typeof 
       return { data: { ...describeAccount(ctx, written), created: !account }, letters }
     }),
   )
-  if (letters) sendLetters(ctx, letters)
+  if (letters) {
+    sendLetters(ctx, letters)
+    ctx.background(() => beginDueDeliveries(ctx))
+  }
   return data
 }
 
@@ -200,11 +207,14 @@ const updateAccount = statement<Update, { id: string }>(
 
 interface Replace extends Omit<Update, 'verifiedAt' | 'verifiedAuditId'> {
   oldEmail: string
+  oldVerifiedAt: Date | null
   emailKey: string
   changeId: string
   oldNoticeId: string
   newNoticeId: string
   leaseUntil: Date
+  eventId: string
+  sealedAddresses: Buffer
 }
 
 // As a verification has it, with a change row that nobody had to verify. Locks are taken in the same order: account, address.
@@ -214,14 +224,23 @@ const replaceAddress = statement<Replace, { id: string }>(
      UPDATE users
      SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, email_key = ${v.emailKey},
          locale = ${v.locale}, email_verified_at = ${v.now}, version = version + 1
-     WHERE id = ${v.userId} AND address_is_free(${v.emailKey}, ${v.userId}) RETURNING id
-   ), cancelled AS (
+     WHERE id = ${v.userId} AND address_is_free(${v.emailKey}, ${v.userId})
+     RETURNING id, external_id, version
+   ), ${queueEvent('account.email_changed', {
+     from: 'account',
+     user: v.userId,
+     id: v.eventId,
+     data: { change_request_id: v.changeId },
+     addresses: v.sealedAddresses,
+     at: v.now,
+   })}, cancelled AS (
      ${closePendingChange('cancelled', { from: 'account', user: v.userId, at: v.now })}
    ), request AS (
      INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac,
-                                        requested_at, request_ip, sent_at, expires_at, closed_at, closed_ip)
+                                        requested_at, request_ip, sent_at, expires_at, closed_at, closed_ip, old_verified_at,
+                                        account_version)
      SELECT ${v.changeId}, id, 'verified', 'service', ${v.oldEmail}, ${v.email}, ${v.emailKey}, '', ${v.now}, ${v.ip}, ${v.now},
-            ${v.now}, ${v.now}, ${v.ip}
+            ${v.now}, ${v.now}, ${v.ip}, ${v.oldVerifiedAt}::timestamptz, version
      FROM account
      RETURNING id, user_id
    ), ended AS (
@@ -234,6 +253,7 @@ const replaceAddress = statement<Replace, { id: string }>(
        id: 'n.id',
        recipient: 'n.recipient',
        user: 'request.user_id',
+       locale: v.locale,
        about: 'request.id',
        at: v.now,
        leaseUntil: v.leaseUntil,
@@ -283,23 +303,27 @@ async function replace(
   wanted: Omit<Update, 'verifiedAt' | 'verifiedAuditId'>,
 ): Promise<Letters> {
   const noticeIds = { old: ctx.secrets.randomId('ntc_'), new: ctx.secrets.randomId('ntc_') }
+  const changeId = ctx.secrets.randomId('ecr_')
   const rows = await sql(replaceAddress, {
     ...wanted,
     oldEmail: account.email,
+    oldVerifiedAt: account.email_verified_at,
     emailKey: address.key,
-    changeId: ctx.secrets.randomId('ecr_'),
+    changeId,
     oldNoticeId: noticeIds.old,
     newNoticeId: noticeIds.new,
     leaseUntil: leaseUntil(wanted.now),
+    eventId: ctx.secrets.randomId('evt_'),
+    sealedAddresses: sealAddresses(ctx, { oldEmail: account.email, newEmail: address.typed }),
   })
   if (rows.length === 0) throw new AppError('EMAIL_002')
-  const { userId, name: userName, email: newEmail, now: at } = wanted
-  return { noticeIds, userId, userName, oldEmail: account.email, newEmail, at }
+  const { userId, locale, name: userName, email: newEmail, now: at } = wanted
+  return { noticeIds, changeId, userId, locale, userName, oldEmail: account.email, newEmail, at }
 }
 
-function sendLetters(ctx: Context, { noticeIds, userId, ...change }: Letters) {
+function sendLetters(ctx: Context, { noticeIds, userId, locale, ...change }: Letters) {
   const told = { ...change, ipAddress: ctx.ip }
   for (const recipient of ['old', 'new'] as const) {
-    sendFirst(ctx, { id: noticeIds[recipient], userId, kind: 'email_changed', recipient }, told)
+    sendFirst(ctx, { id: noticeIds[recipient], userId, locale, kind: 'email_changed', recipient }, told)
   }
 }

@@ -3,17 +3,14 @@ import type { Purpose } from '@/contract/access'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
+import { MAX_AHEAD_MS, MAX_BEHIND_MS, REAUTHENTICATION_LIFETIME_MS } from '../limits/durations'
 import type { ProviderRequest } from '../ports'
 import { audit, statement } from '../sql'
-import { MAX_AHEAD_MS } from './fresh-sign-in'
 import { startSession } from './sessions'
 import { lockActiveUser } from './user'
 
 export const REAUTHENTICATION_COOKIE = 'reauthentication'
 const REQUEST_ID = /^rea_[A-Za-z0-9_-]{22}$/
-const LIFETIME_MS = 10 * 60 * 1000
-/** How far the clock of the provider may be behind ours. */
-const MAX_BEHIND_MS = 30_000
 
 interface Insert {
   id: string
@@ -57,7 +54,7 @@ export async function startReauthentication(
     ip,
   })
   if (rows.length === 0) throw new AppError('REQUEST_005', 'The identity provider does not know this account.')
-  ctx.setCookie?.(REAUTHENTICATION_COOKIE, sealRequest(ctx, request), LIFETIME_MS / 1000)
+  ctx.setCookie?.(REAUTHENTICATION_COOKIE, sealRequest(ctx, request), REAUTHENTICATION_LIFETIME_MS / 1000)
   return { authorization_url: url }
 }
 
@@ -146,7 +143,7 @@ async function judge(
   const { identityProvider, freshSignIn, clock } = ctx
   const startedAt = row.started_at.getTime()
   if (!row.claimed) return { refusal: 'used' }
-  if (clock.now().getTime() - startedAt > LIFETIME_MS) return { refusal: 'late' }
+  if (clock.now().getTime() - startedAt > REAUTHENTICATION_LIFETIME_MS) return { refusal: 'late' }
   const request = openRequest(ctx, cookie)
   if (request?.state !== id || sessionId !== row.session_id) return { refusal: 'other_browser' }
   if (row.withdrawn_at || !identityProvider) return { refusal: 'ended' }

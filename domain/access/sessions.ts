@@ -4,6 +4,8 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
 import { LAST_USE_PRECISION_MS, SESSION_LIFETIME_MS } from '../limits/durations'
+import { beginDueDeliveries } from '../queue/deliveries'
+import { queueEvent } from '../queue/events'
 import { audit, closePendingChange, isOneOf, statement, UNWAITED } from '../sql'
 import { lockActiveUser } from './user'
 
@@ -27,6 +29,7 @@ const insertSession = statement<Insert, { id: string }>(
   'start-session',
   (v) => `WITH account AS (
      SELECT id FROM users WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL
+       AND frozen_at IS NULL
      FOR NO KEY UPDATE
    ), ended AS (
      UPDATE sessions s SET revoked_at = ${v.now} FROM account
@@ -44,7 +47,7 @@ const insertSession = statement<Insert, { id: string }>(
 )
 
 /**
- * Returns the session's id, or null when the account was withdrawn, or its password changed, since the credentials were checked.
+ * Returns the session's id, or null when the account was withdrawn or frozen, or its password changed, since the credentials were checked.
  * `authenticatedAt` is when the person was asked who they are.
  */
 export async function startSession(
@@ -91,6 +94,7 @@ export async function openSessionsOf(ctx: SystemContext, userId: string) {
   return sessions.map((session) => ({
     session_id: session.id,
     user_agent: session.userAgent,
+    ip_address: session.ip,
     created_at: session.createdAt.toISOString(),
     last_seen_at: session.lastSeenAt.toISOString(),
   }))
@@ -152,6 +156,7 @@ interface EndMany {
   except: string
   now: Date
   auditId: string
+  eventId: string
   actor: string
   ip: string | null
 }
@@ -164,7 +169,10 @@ const endMany = (name: string, action: string) =>
      UPDATE sessions SET revoked_at = ${v.now}
      WHERE user_id = ${v.userId} AND id <> ${v.except} AND revoked_at IS NULL AND expires_at > ${v.now}
      RETURNING id
-   ), cancelled AS (
+   ), account AS (
+     UPDATE users SET version = version + 1 WHERE id = ${v.userId} AND EXISTS (SELECT FROM ended)
+     RETURNING id, external_id, version
+   ), ${queueEvent('account.sessions_ended', { from: 'account', user: v.userId, id: v.eventId, at: v.now })}, cancelled AS (
      ${closePendingChange('cancelled', { user: v.userId, at: v.now })}
    ), audited AS (
      ${audit(action, { id: v.auditId, user: v.userId, actor: v.actor, ip: v.ip, at: v.now })}
@@ -176,22 +184,24 @@ const endAll = endMany('end-all-sessions', 'session.all_revoked')
 
 export async function endOtherSessions(ctx: Context): Promise<Data<typeof contract.endOtherSessions>> {
   const { userId, id: except, kind: actor } = ctx.actor
-  const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
+  const [now, auditId, eventId] = [ctx.clock.now(), ctx.secrets.randomId('aud_'), ctx.secrets.randomId('evt_')]
   const [row] = await ctx.transaction(async (sql) => {
     await sql(lockActiveUser, { userId })
-    return sql(endOthers, { userId, except, now, auditId, actor, ip: ctx.ip })
+    return sql(endOthers, { userId, except, now, auditId, eventId, actor, ip: ctx.ip })
   })
+  ctx.background(() => beginDueDeliveries(ctx))
   return { ended: row?.ended ?? 0 }
 }
 
 /** By the operator: signs the user out everywhere and cancels the pending change. Returns how many sessions ended. */
 export async function endAllSessions(ctx: SystemContext, userId: string): Promise<number> {
-  const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
+  const [now, auditId, eventId] = [ctx.clock.now(), ctx.secrets.randomId('aud_'), ctx.secrets.randomId('evt_')]
   const [row] = await ctx.transaction(async (sql) => {
     if ((await sql(lockActiveUser, { userId })).length === 0) {
       throw new AppError('REQUEST_001', 'There is no active user with this id.')
     }
-    return sql(endAll, { userId, except: '', now, auditId, actor: 'operator', ip: null })
+    return sql(endAll, { userId, except: '', now, auditId, eventId, actor: 'operator', ip: null })
   })
+  ctx.background(() => beginDueDeliveries(ctx))
   return row?.ended ?? 0
 }

@@ -1,11 +1,12 @@
 import { isIPv6 } from 'node:net'
 import { parseAddress } from '@/contract/address'
 import { isStorable } from '@/contract/define'
+import { AppError, FROZEN } from '@/contract/errors'
 import type { BucketState, SystemContext } from '../context'
 import { givePlacesBack, pseudonymousBucket, takePlaces } from '../limits/buckets'
+import { MAX_AHEAD_MS } from '../limits/durations'
 import { statement } from '../sql'
 import { renewForeignHash, signInFloorMs } from './foreign-hashes'
-import { MAX_AHEAD_MS } from './fresh-sign-in'
 import { signOut, startSession } from './sessions'
 
 interface UserRow {
@@ -14,16 +15,17 @@ interface UserRow {
   email: string
   password_hash: string | null
   credential_version: number
+  frozen: boolean
 }
 
 const byEmailKey = statement<{ emailKey: string }, UserRow>(
   'user-by-email',
-  (v) => `SELECT id, name, email, password_hash, credential_version FROM users
+  (v) => `SELECT id, name, email, password_hash, credential_version, frozen_at IS NOT NULL AS frozen FROM users
    WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
 )
 
 /**
- * Checks e-mail and password and starts a session; null when they do not match.
+ * Checks e-mail and password and starts a session; null when they do not match. Throws AUTH_001 where they do and the account is frozen.
  * Counted before hashing and for the pair of account and client, so that no stranger locks an owner out.
  * `replaces` is the session that the same browser held: nobody could reach it any more, so it ends.
  */
@@ -44,6 +46,7 @@ export async function signIn(
   })
   if (!user) return null
   await givePlacesBack(ctx, places)
+  if (user.frozen) throw new AppError('AUTH_001', FROZEN)
   const { id: userId, name, email, credential_version: credentialVersion } = user
   const { userAgent, ip } = input
   const authenticatedAt = ctx.clock.now()
@@ -65,18 +68,20 @@ interface ByProvider {
   replaces?: string
 }
 
-const byExternalId = statement<{ externalId: string }, { id: string; credential_version: number }>(
+const byExternalId = statement<{ externalId: string }, { id: string; credential_version: number; frozen: boolean }>(
   'user-by-external-id',
-  (v) => `SELECT id, credential_version FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL`,
+  (v) =>
+    `SELECT id, credential_version, frozen_at IS NOT NULL AS frozen FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL`,
 )
 
-/** Starts a session for the account that has this subject as its external id; null where there is none. */
+/** Starts a session for the account that has this subject as its external id; null where there is none. Throws AUTH_001 where it is frozen. */
 export async function signInWithProvider(
   ctx: SystemContext,
   { subject, authenticatedAt, acr, userAgent, ip, replaces }: ByProvider,
 ): Promise<{ sessionId: string; userId: string } | null> {
   const [user] = isStorable(subject) ? await ctx.sql(byExternalId, { externalId: subject }) : []
   if (!user) return null
+  if (user.frozen) throw new AppError('AUTH_001', FROZEN)
   const { requiredAcr } = ctx.freshSignIn
   const isAhead = authenticatedAt !== null && authenticatedAt.getTime() > ctx.clock.now().getTime() + MAX_AHEAD_MS
   const isStrong = requiredAcr === null || acr === requiredAcr

@@ -3,7 +3,9 @@ import { isStorable } from '@/contract/define'
 import { currentPassword } from '@/contract/email'
 import { AppError, parseIssueMessage } from '@/contract/errors'
 import type { SystemContext } from '../context'
-import { audit, closePendingChange, endSessions, isUniqueViolation, statement } from '../sql'
+import { beginDueDeliveries } from '../queue/deliveries'
+import { audit, isUniqueViolation, statement } from '../sql'
+import { replacePassword } from './replace-password'
 
 const MIN_PASSWORD_LENGTH = 8
 
@@ -74,24 +76,15 @@ interface UpdatePassword {
   passwordHash: string
   keepTokens: boolean
   now: Date
+  eventId: string
   auditId: string
 }
 
-// Open changes and access tokens end with the old password: whoever made them may not be who holds the account now.
 const updatePassword = statement<UpdatePassword, { id: string }>(
   'set-password',
-  (v) => `WITH account AS (
-     UPDATE users
-     SET password_hash = ${v.passwordHash}, credential_version = credential_version + 1, version = version + 1
-     WHERE id = ${v.userId} AND withdrawn_at IS NULL RETURNING id
-   ), ended AS (
-     ${endSessions({ from: 'account', user: v.userId, at: v.now })}
-   ), ended_tokens AS (
-     UPDATE access_tokens SET revoked_at = ${v.now}
-     FROM account WHERE user_id = ${v.userId} AND revoked_at IS NULL AND NOT ${v.keepTokens}::boolean
-   ), cancelled AS (
-     ${closePendingChange('cancelled', { from: 'account', user: v.userId, at: v.now })}
-   )
+  (
+    v,
+  ) => `WITH ${replacePassword({ userId: v.userId, passwordHash: v.passwordHash, now: v.now, eventId: v.eventId, keepTokens: v.keepTokens })}
    ${audit('password.changed', { from: 'account', id: v.auditId, user: 'id', actor: `'operator'`, at: v.now })}
    RETURNING id`,
 )
@@ -110,10 +103,17 @@ export async function setPassword(
   const passwordHash = await ctx.passwords.hash(password)
   const rows = await ctx.transaction(async (sql) => {
     await sql(lockActiveUser, { userId })
-    const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
-    return sql(updatePassword, { userId, passwordHash, keepTokens, now, auditId })
+    return sql(updatePassword, {
+      userId,
+      passwordHash,
+      keepTokens,
+      now: ctx.clock.now(),
+      eventId: ctx.secrets.randomId('evt_'),
+      auditId: ctx.secrets.randomId('aud_'),
+    })
   })
   if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
+  ctx.background(() => beginDueDeliveries(ctx))
 }
 
 function checkPassword(password: string): string {

@@ -4,6 +4,7 @@ import type { changeEmail as contract, VerificationMethod } from '@/contract/ema
 import { AppError } from '@/contract/errors'
 import { renewForeignHash } from '../access/foreign-hashes'
 import { requireFreshSignIn } from '../access/fresh-sign-in'
+import { refusalOfEnded } from '../access/live-caller'
 import type { Context } from '../context'
 import {
   type AskedPlaces,
@@ -22,6 +23,8 @@ import {
   takeValues,
   userBucket,
 } from '../limits/buckets'
+import { beginDueDeliveries } from '../queue/deliveries'
+import { queueEvent, sealAddresses } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
 import {
@@ -86,13 +89,20 @@ interface Open {
   takenAt: Date
   auditId: string
   noticeId: string
+  locale: string | null
   leaseUntil: Date
+  /** The address that is to be replaced, as the sealed addresses have it. */
+  oldEmail: string
+  eventId: string
+  sealedAddresses: Buffer
 }
 
 interface OpenedRow {
   /** The address that is to be replaced; null where nothing was opened. */
   old_email: string | null
   taken: boolean
+  /** The account's address, where the account is there. */
+  email: string | null
 }
 
 /**
@@ -113,7 +123,7 @@ const recheckedAccount = (v: Placeholders<Open>) => `locked AS (
    ), account AS (
      SELECT id, email, email_key FROM locked
      WHERE ((${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerIssuedAt}::timestamptz >= credentials_since)) OR EXISTS (SELECT FROM session) OR EXISTS (SELECT FROM token))
-       AND NOT EXISTS (SELECT FROM taken)
+       AND NOT EXISTS (SELECT FROM taken) AND email = ${v.oldEmail}
    )`
 
 const openRequest = statement<Open, OpenedRow>(
@@ -128,7 +138,17 @@ const openRequest = statement<Open, OpenedRow>(
             ${v.requestedAt}, ${v.ip}, ${v.sentAt}, ${v.expiresAt}, ${v.targetBucket}
      FROM account WHERE ${isDone('superseded')}
      RETURNING id, user_id, old_email
-   ), returned AS (
+   ), changed AS (
+     UPDATE users u SET version = u.version + 1 FROM request WHERE u.id = ${v.userId}
+     RETURNING u.id, u.external_id, u.version, u.email_key <> ${v.newEmailKey} AS is_other
+   ), ${queueEvent('account.email_change_requested', {
+     from: 'changed WHERE is_other',
+     user: v.userId,
+     id: v.eventId,
+     data: { change_request_id: v.changeId },
+     addresses: v.sealedAddresses,
+     at: v.sentAt,
+   })}, returned AS (
      ${returnPlacesPart(v)}
    ), audited AS (
      ${audit('email_change.requested', { from: 'request', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.sentAt })}
@@ -138,12 +158,13 @@ const openRequest = statement<Open, OpenedRow>(
        id: v.noticeId,
        recipient: `'old'`,
        user: 'user_id',
+       locale: v.locale,
        about: 'request.id',
        at: v.sentAt,
        leaseUntil: v.leaseUntil,
      })}
    )
-   SELECT (SELECT old_email FROM request), EXISTS (SELECT FROM taken) AS taken`,
+   SELECT (SELECT old_email FROM request), EXISTS (SELECT FROM taken) AS taken, (SELECT email FROM locked) AS email`,
 )
 
 export async function changeEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
@@ -214,7 +235,10 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       takenAt: guess.at,
       auditId: ctx.secrets.randomId('aud_'),
       noticeId,
+      locale: actor.user.locale,
       leaseUntil: leaseUntil(message.sentAt),
+      oldEmail: actor.user.email,
+      eventId: ctx.secrets.randomId('evt_'),
     }).catch((error) => {
       if (isUndone(error)) held = [guess, change]
       throw error
@@ -225,9 +249,11 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       throw await refusalOfEnded(ctx)
     }
     if (!isOwn) {
-      const notice = { id: noticeId, userId, kind: 'email_change_requested', recipient: 'old' } as const
+      ctx.background(() => beginDueDeliveries(ctx))
+      const { locale } = actor.user
+      const notice = { id: noticeId, userId, locale, kind: 'email_change_requested', recipient: 'old' } as const
       const told = { userName: actor.user.name, oldEmail: opened.old_email, newEmail: address.typed, ipAddress: ctx.ip }
-      sendFirst(ctx, notice, { ...told, at: requestedAt })
+      sendFirst(ctx, notice, { ...told, changeId: message.changeId, at: requestedAt })
     }
     return {
       change_request_id: message.changeId,
@@ -267,33 +293,19 @@ async function sendMessage(ctx: Context, address: Address, method: VerificationM
   return { changeId, method, codeMac: macOfCode(ctx, changeId, code), sentAt: ctx.clock.now() }
 }
 
-const liveCaller = (v: { callerId: string; callerKind: string; callerIssuedAt: string }) =>
-  `((${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerIssuedAt}::timestamptz >= credentials_since))
-    OR EXISTS (SELECT FROM sessions WHERE id = ${v.callerId} AND revoked_at IS NULL)
-    OR EXISTS (SELECT FROM access_tokens WHERE id = ${v.callerId} AND revoked_at IS NULL))`
-const findLiveAccount = statement<{
-  userId: string
-  callerId: string
-  callerKind: string
-  callerIssuedAt: Date | null
-}>('find-live-account', (v) => `SELECT FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL AND ${liveCaller(v)}`)
-
-/** Nothing was opened: the account or the caller ended, or the password was changed, while the message was on its way. */
-async function refusalOfEnded(ctx: Context): Promise<AppError> {
-  const { userId, id: callerId, kind: callerKind, outsideToken } = ctx.actor
-  const callerIssuedAt = outsideToken?.issuedAt ?? null
-  const [live] = await ctx.sql(findLiveAccount, { userId, callerId, callerKind, callerIssuedAt })
-  if (!live) return new AppError('AUTH_001')
-  return new AppError('EMAIL_007', 'The password was changed meanwhile. Enter the new one.')
-}
-
-/** A parallel change of the same user can win the one pending place between our snapshot and our row: then look again. */
-async function openOnce(ctx: Context, request: Open): Promise<OpenedRow> {
+/**
+ * Then look again: a parallel change of the same user can win the one pending place between our snapshot and our row, and the
+ * address that is to be replaced can be another than the one that we have sealed.
+ */
+async function openOnce(ctx: Context, request: Omit<Open, 'sealedAddresses'>): Promise<OpenedRow> {
+  let { oldEmail } = request
   for (let tries = 1; ; tries++) {
     try {
-      const [row] = await ctx.sql(openRequest, request)
+      const sealedAddresses = sealAddresses(ctx, { oldEmail, newEmail: request.newEmail })
+      const [row] = await ctx.sql(openRequest, { ...request, oldEmail, sealedAddresses })
       if (!row) throw new Error('open-email-change answers one row')
-      return row
+      if (row.old_email !== null || row.email === null || row.email === oldEmail) return row
+      oldEmail = row.email
     } catch (error) {
       if (tries === ctx.limits.change.places || !isUniqueViolation(error, 'email_change_requests_one_pending'))
         throw error

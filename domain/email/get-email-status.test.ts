@@ -4,6 +4,9 @@ import { getEmailStatus } from './get-email-status'
 
 const statusOf = async (ctx: TestContext, user: TestUser) => getEmailStatus(await asUser(ctx, user))
 
+const requestOf = async (ctx: TestContext, user: TestUser, change_request_id: string) =>
+  (await getEmailStatus(await asUser(ctx, user), { change_request_id })).change_request
+
 const nothingPending = {
   has_pending: false,
   new_email: null,
@@ -64,4 +67,30 @@ test('nor is one that has expired', async () => {
   await givenPendingChange(ctx, user)
   ctx.clock.advance(12 * 3_600_000)
   expect((await statusOf(ctx, user)).pending_change).toEqual(nothingPending)
+})
+
+test('whoever asks for an own change request is told what became of it', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { change_request_id: id } = await givenPendingChange(ctx, user)
+  const told = (status: string) => ({ change_request_id: id, status, new_email: `new-${user.email}` })
+  const set = (data: object) => ctx.db.emailChangeRequest.update({ where: { id }, data })
+  expect(await requestOf(ctx, user, id)).toEqual(told('pending_verification'))
+  await set({ attempts: 5 })
+  expect(await requestOf(ctx, user, id)).toEqual(told('exhausted'))
+  ctx.clock.advance(12 * 3_600_000)
+  expect(await requestOf(ctx, user, id)).toEqual(told('expired'))
+  for (const status of ['verified', 'superseded', 'cancelled']) {
+    await set({ status })
+    expect(await requestOf(ctx, user, id)).toEqual(told(status))
+  }
+})
+
+test('a change request of somebody else is told of as little as one that never was', async () => {
+  const ctx = await testContext()
+  const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
+  const { change_request_id: id } = await givenPendingChange(ctx, user)
+  expect(await requestOf(ctx, stranger, id)).toBeNull()
+  expect(await requestOf(ctx, stranger, `ecr_${'A'.repeat(22)}`)).toBeNull()
+  expect(await statusOf(ctx, user)).not.toHaveProperty('change_request')
 })

@@ -1,6 +1,8 @@
-import type { Data } from '@/contract/define'
+import type { Data, Input } from '@/contract/define'
 import type { getEmailStatus as contract } from '@/contract/email'
+import type { CHANGE_STATES } from '@/contract/vocabulary'
 import type { Context, PendingChange, SystemContext } from '../context'
+import { statement } from '../sql'
 import { isExhausted, isExpired, resendAvailableAt } from './pending-change'
 
 const NOTHING_PENDING = {
@@ -14,15 +16,44 @@ const NOTHING_PENDING = {
   resend_available_at: null,
 }
 
-/** Everything it tells came with the statement that checked the token. */
-export async function getEmailStatus(ctx: Context): Promise<Data<typeof contract>> {
+interface OwnRequest {
+  status: (typeof CHANGE_STATES)[number]
+  newEmail: string
+  attempts: number
+  expiresAt: Date
+}
+
+const ownRequest = statement<{ userId: string; changeId: string }, OwnRequest>(
+  'own-change-request',
+  (v) => `SELECT status, new_email AS "newEmail", attempts, expires_at AS "expiresAt"
+   FROM email_change_requests WHERE id = ${v.changeId} AND user_id = ${v.userId}`,
+)
+
+/** What it tells came with the statement that checked the token, unless an own change request is asked for. */
+export async function getEmailStatus(
+  ctx: Context,
+  { change_request_id: changeId }: Pick<Input<typeof contract>, 'change_request_id'> = {},
+): Promise<Data<typeof contract>> {
   const { user, pendingChange } = ctx.actor
   return {
     current_email: user.email,
     email_verified: user.emailVerifiedAt !== null,
     verified_at: user.emailVerifiedAt?.toISOString() ?? null,
     pending_change: describePendingChange(ctx, pendingChange),
+    ...(changeId && { change_request: await describeRequest(ctx, changeId) }),
   }
+}
+
+/** Null where this user has none with this id: somebody else's is told of as little as one that never was. */
+async function describeRequest(ctx: Context, changeId: string): Promise<Data<typeof contract>['change_request']> {
+  const [request] = await ctx.sql(ownRequest, { userId: ctx.actor.userId, changeId })
+  return request ? { change_request_id: changeId, status: stateOf(ctx, request), new_email: request.newEmail } : null
+}
+
+function stateOf(ctx: SystemContext, request: OwnRequest): OwnRequest['status'] {
+  if (request.status !== 'pending_verification') return request.status
+  if (isExpired(ctx, request)) return 'expired'
+  return isExhausted(ctx, request) ? 'exhausted' : request.status
 }
 
 /** One that has expired or is exhausted counts as none. */

@@ -38,6 +38,14 @@ const currentRequest = statement<{ userId: string }, PendingChange>(
    FROM email_change_requests WHERE user_id = ${v.userId} AND status = 'pending_verification'`,
 )
 
+/** The address that this change would verify; null where it is not pending. */
+export async function newAddressOf(ctx: Context, changeRequestId: string): Promise<string | null> {
+  const { pendingChange, userId } = ctx.actor
+  // A change that was opened after the caller was looked up.
+  const change = pendingChange?.id === changeRequestId ? pendingChange : (await ctx.sql(currentRequest, { userId }))[0]
+  return change?.id === changeRequestId ? change.newEmail : null
+}
+
 /** The same as it stands now: what came with the caller may be out of date. */
 export async function requireStillOpenChange(ctx: Context, changeRequestId: string): Promise<PendingChange> {
   const [change] = await ctx.sql(currentRequest, { userId: ctx.actor.userId })

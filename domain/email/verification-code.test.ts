@@ -30,9 +30,10 @@ test('the MAC of a code has a purpose of its own', async () => {
   expect(macs).not.toContain(macOfCode(ctx, 'ecr_one', '042137').toString('hex'))
 })
 
-test('the message goes to the new address and holds code and link, the current address only masked', async () => {
+test('the message goes to the new address in the language of the account and holds code and link, the current address only masked', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx, 'ada-of-the-message@example.test')
+  await ctx.db.user.update({ where: { id: user.userId }, data: { locale: 'de' } })
   const address = parseAddress('Ada.New@BÜCHER.test')
   if (!address) throw new Error('the address does not parse')
   const verification = {
@@ -48,6 +49,8 @@ test('the message goes to the new address and holds code and link, the current a
   expect(ctx.mailbox).toEqual([
     {
       to: 'Ada.New@xn--bcher-kva.test',
+      // The account's, whoever called.
+      locale: 'de',
       id: 'ecr_one-2',
       message: {
         template: 'verify-new-email',

@@ -30,6 +30,7 @@ export async function sendVerification(ctx: Context, verification: Verification)
     to: verification.address.deliverable,
     id: verification.messageId,
     userId: ctx.actor.userId,
+    locale: ctx.actor.user.locale,
     message: {
       template: 'verify-new-email',
       userName: ctx.actor.user.name,

@@ -298,6 +298,7 @@ test('what verifying changed is written down, with time, place and caller', asyn
     newEmail: pending.new_email,
     changedAt: at,
     ipAddress: '192.0.2.1',
+    notMe: null,
   })
 })
 

@@ -12,10 +12,12 @@ import {
   userBucket,
 } from '../limits/buckets'
 import { NOTICE_WAIT_MS } from '../limits/durations'
+import { beginDueDeliveries } from '../queue/deliveries'
+import { queueEvent, sealAddresses } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
 import { audit, endSessions, fenced, isUniqueViolation, type Placeholders, statement } from '../sql'
-import { requireStillOpenChange, STILL_PENDING } from './pending-change'
+import { newAddressOf, requireStillOpenChange, STILL_PENDING } from './pending-change'
 import { macsOfCode } from './verification-code'
 
 interface Judge extends TakeValues {
@@ -30,7 +32,11 @@ interface Judge extends TakeValues {
   auditId: string
   oldNoticeId: string
   newNoticeId: string
+  locale: string | null
   leaseUntil: Date
+  eventId: string
+  /** Null where nothing can be verified. */
+  sealedAddresses: Buffer | null
 }
 
 /** Without `attempts_made` where there was nothing to judge. */
@@ -48,9 +54,10 @@ const countAttempt = (v: Placeholders<Judge>) => {
   const isRight = `r.code_mac = ANY(${v.codeMacs}::bytea[])`
   return `UPDATE email_change_requests r
      SET attempts = r.attempts + 1,
-         (status, closed_at, closed_ip) = (
+         (status, closed_at, closed_ip, old_verified_at, account_version) = (
            SELECT CASE WHEN effect THEN 'verified' ELSE r.status END, CASE WHEN effect THEN ${v.now}::timestamptz END,
-                  CASE WHEN effect THEN ${v.ip} END
+                  CASE WHEN effect THEN ${v.ip} END, CASE WHEN effect THEN account.email_verified_at END,
+                  CASE WHEN effect THEN account.version + 1 END
            FROM (${fenced(`SELECT CASE WHEN ${isRight} THEN address_is_free(r.new_email_key, r.user_id) END`)}) AS takes (effect)
          )
      FROM account
@@ -65,7 +72,7 @@ const countAttempt = (v: Placeholders<Judge>) => {
 const judgeCode = statement<Judge, AttemptRow>(
   'judge-verification-code',
   (v) => `WITH places AS (${takePlacesPart(v)}), account AS (
-     SELECT u.id, u.email_key FROM places JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL
+     SELECT u.id, u.email_key, u.email_verified_at, u.version FROM places JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL
      WHERE places.granted FOR UPDATE OF u
    ), attempt AS (
      ${countAttempt(v)}
@@ -78,7 +85,15 @@ const judgeCode = statement<Judge, AttemptRow>(
      SET email = CASE WHEN verified.is_own THEN u.email ELSE verified.new_email END,
          email_key = verified.new_email_key, email_verified_at = ${v.now}, version = u.version + 1
      FROM verified WHERE u.id = verified.user_id
-   ), ended AS (
+     RETURNING u.id, u.external_id, u.version, verified.is_own
+   ), ${queueEvent('account.email_changed', {
+     from: 'changed WHERE NOT is_own',
+     user: v.userId,
+     id: v.eventId,
+     data: { change_request_id: v.changeId },
+     addresses: v.sealedAddresses,
+     at: v.now,
+   })}, ended AS (
      ${endSessions({ from: 'replaced', user: 'replaced.user_id', except: v.callerId, at: v.now })}
    ), audited AS (
      ${audit('email.changed', { from: 'replaced', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.now })}
@@ -90,6 +105,7 @@ const judgeCode = statement<Judge, AttemptRow>(
        id: 'n.id',
        recipient: 'n.recipient',
        user: 'replaced.user_id',
+       locale: v.locale,
        about: 'replaced.id',
        at: v.now,
        leaseUntil: v.leaseUntil,
@@ -106,6 +122,10 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   const { change_request_id: changeId, verification_code: code } = input
   const asked: AskedPlaces = { take: [userBucket(ctx, 'verify', actor.userId)], code: 'RATE_001' }
   const noticeIds = { old: ctx.secrets.randomId('ntc_'), new: ctx.secrets.randomId('ntc_') }
+  const eventId = ctx.secrets.randomId('evt_')
+  const newAddress = await newAddressOf(ctx, changeId)
+  const sealedAddresses =
+    newAddress === null ? null : sealAddresses(ctx, { oldEmail: actor.user.email, newEmail: newAddress })
   const judge = (codeMacs: Buffer[] | null) =>
     ctx.sql(judgeCode, {
       ...takeValues(asked, now),
@@ -119,7 +139,10 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
       auditId: ctx.secrets.randomId('aud_'),
       oldNoticeId: noticeIds.old,
       newNoticeId: noticeIds.new,
+      locale: actor.user.locale,
       leaseUntil: leaseUntil(now),
+      eventId,
+      sealedAddresses,
     })
   let isBeaten = false
   const rows = await judge(code ? macsOfCode(ctx, changeId, code) : null).catch((error) => {
@@ -143,8 +166,9 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   const { old_email: oldEmail, verified_email: newEmail } = attempt
   const verified = { email_verified: true, new_email: newEmail, changed_at: now.toISOString() } as const
   if (attempt.is_own) return { ...verified, notification_sent: false }
-  const change = { userName: actor.user.name, oldEmail, newEmail, at: now, ipAddress: ip }
-  const notice = { userId: actor.userId, kind: 'email_changed' } as const
+  ctx.background(() => beginDueDeliveries(ctx))
+  const change = { changeId, userName: actor.user.name, oldEmail, newEmail, at: now, ipAddress: ip }
+  const notice = { userId: actor.userId, locale: actor.user.locale, kind: 'email_changed' } as const
   const sending = (['old', 'new'] as const).map((recipient) =>
     sendFirst(ctx, { ...notice, id: noticeIds[recipient], recipient }, change),
   )

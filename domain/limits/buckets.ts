@@ -1,7 +1,6 @@
 import { AppError, type ErrorCode } from '@/contract/errors'
-import type { BucketState, Context, SystemContext } from '../context'
-import type { CountedCalls, Process } from '../process'
-import { fenced, type Placeholders, statement, UNWAITED } from '../sql'
+import type { BucketState, SystemContext } from '../context'
+import { fenced, type Placeholders, type Sql, statement, UNWAITED } from '../sql'
 import { type BucketName, LIMIT_ROWS, type Limit } from './limits'
 
 export interface Bucket extends Limit {
@@ -81,6 +80,7 @@ export const takePlacesPart = (v: Placeholders<TakeValues>) =>
   )
 
 const movePlaces = statement<TakeValues, PlaceRow>('take-places', (v) => `${takePlacesPart(v)}, ${UNWAITED}`)
+const movePlacesInside = statement<TakeValues, PlaceRow>('take-places-inside', takePlacesPart)
 
 /** Whether each bucket of `source`, which is `b (key, places, window_ms)`, has room. Only taking a place makes it certain. */
 export const lookAtPlacesOf = (v: { now: string }, source: string) =>
@@ -175,6 +175,17 @@ export async function takePlaces(
   return judgePlaces(ctx, asked, rows, now)
 }
 
+/** In the transaction that `sql` is of: a rollback gives the places back. */
+export async function takePlacesInside(
+  ctx: SystemContext & { buckets?: BucketState[] },
+  sql: Sql,
+  asked: AskedPlaces,
+): Promise<TakenPlaces> {
+  const now = ctx.clock.now()
+  const rows = await sql(movePlacesInside, takeValues(asked, now))
+  return judgePlaces({ ...ctx, sql }, asked, rows, now)
+}
+
 export async function givePlacesBack(
   ctx: SystemContext & { buckets?: BucketState[] },
   places: TakenPlaces,
@@ -210,36 +221,4 @@ export function noteBucket(ctx: { buckets?: BucketState[] }, state: BucketState)
   const index = ctx.buckets.findIndex(({ name }) => name === state.name)
   if (index >= 0) ctx.buckets[index] = state
   else ctx.buckets.push(state)
-}
-
-const MIN_CLEANUP_SIZE = 10_000
-
-/** Counted in this process alone, so that a read never costs a write, and a busy service never queues on one row. */
-function takeCountedPlace(ctx: Context, name: keyof Process['counted'], caller: string): void {
-  const { places, windowMs } = ctx.limits[name]
-  const calls = ctx.process.counted[name]
-  const now = ctx.clock.now().getTime()
-  let hits = calls.times.get(caller) ?? []
-  // The times are in order, so that those outside the window come first.
-  const live = hits.findIndex((hit) => hit > now - windowMs)
-  hits.splice(0, live < 0 ? hits.length : live)
-  const granted = hits.length < places
-  // `push` on an empty list reserves room for seventeen times, and most readers come once.
-  if (granted && hits.length > 0) hits.push(now)
-  else if (granted) hits = [now]
-  if (calls.times.size >= calls.cleanupSize) cleanUp(calls, now - windowMs)
-  calls.times.set(caller, hits)
-  const resetsAt = new Date((hits[0] ?? now) + windowMs)
-  noteBucket(ctx, { name, places, windowMs, remaining: places - hits.length, resetsAt })
-  if (!granted) throw new AppError('RATE_001', undefined, secondsUntil(resetsAt, new Date(now)))
-}
-
-export const takeReadPlace = (ctx: Context): void => takeCountedPlace(ctx, 'read', ctx.actor.userId)
-export const takeServicePlace = (ctx: Context): void => takeCountedPlace(ctx, 'service', ctx.actor.id)
-
-/** Removes the callers whose last call was before `before`. */
-function cleanUp(calls: CountedCalls, before: number) {
-  for (const [caller, hits] of calls.times) if ((hits.at(-1) ?? 0) <= before) calls.times.delete(caller)
-  // The next cleanup waits until the number of callers has doubled, because each one looks at all of them.
-  calls.cleanupSize = Math.max(MIN_CLEANUP_SIZE, 2 * calls.times.size)
 }

@@ -9,8 +9,16 @@ export const day = 24 * hour
 export const SESSION_LIFETIME_MS = 30 * day
 /** How recent a sign-in must be for a withdrawal or a new access token. */
 export const FRESH_SIGN_IN_MS = 10 * minute
+/** How far the clock of whoever states the time of a sign-in may be ahead of ours. */
+export const MAX_AHEAD_MS = minute
+/** How far the clock of the provider may be behind ours at a re-authentication. */
+export const MAX_BEHIND_MS = 30 * second
+/** How long the person may take at the provider for a re-authentication. */
+export const REAUTHENTICATION_LIFETIME_MS = 10 * minute
 /** How long a page's bearer token lives; its session may end it earlier. */
 export const PAGE_TOKEN_LIFETIME_MS = 10 * minute
+/** How long the link that resets a password works, from the request on. */
+export const PASSWORD_RESET_MS = 30 * minute
 /** How exact the last use of a session or an access token is: a busy one writes no oftener. */
 export const LAST_USE_PRECISION_MS = minute
 
@@ -19,6 +27,8 @@ export const IDEMPOTENCY_WINDOW_MS = day
 /** How long a first call may run; a repeated call takes the key over after that. */
 export const IDEMPOTENT_CALL_MS = minute
 
+/** How long sent notices that refer to nothing but their account are kept. */
+export const ACCOUNT_NOTICE_RETENTION_MS = 30 * day
 /** How long an answer waits for the first delivery attempt of its notices. */
 export const NOTICE_WAIT_MS = 5 * second
 /** How long a sender holds a notice; longer than a mail server may take. */
@@ -31,13 +41,20 @@ export const CONFIRMATION_LIFETIME_MS = day
 /** How long an instance holds engine events that it hands over. */
 export const OUTBOX_LEASE_MS = 30 * second
 
+/** How long one application may take to say what holds a withdrawal back, and all of them together. */
+export const CHECK_MS = 3 * second
+export const ALL_CHECKS_MS = 5 * second
 /** How long an instance holds a call to an application; longer than a call may take. */
 export const CALL_LEASE_MS = 20 * second
+/** How long tasks belong to an application that has asked for them. */
+export const TASK_LEASE_MS = minute
 /** The wait after the first failed call to an application, which doubles with each further one. */
 export const MIN_CALL_BACK_OFF_MS = 5 * second
 export const MAX_CALL_BACK_OFF_MS = day
 /** How long the delivery of an event is tried, from the event on; then it is a dead letter. */
 export const EVENT_RETRY_MS = 7 * day
+/** How long the secret before a rotation signs beside the new one. */
+export const SECRET_OVERLAP_MS = day
 /** How long calls to an application may fail until it counts as silent; the time scale multiplies it. */
 export const SILENT_APPLICATION_MS = day
 
@@ -52,12 +69,26 @@ export const MAX_STEP_BACK_OFF_MS = hour
 export const OVERDUE_GRACE_MS = 5 * minute
 export const MIN_OVERDUE_GRACE_MS = 5 * second
 
+/** How long before its due date an open withdrawal counts as due soon. */
+export const DUE_SOON_MS = 7 * day
+/** How long a link to the old address stops a change that was not verified, from the request on. */
+export const STOP_CHANGE_MS = 7 * day
+/** How long an address that a verified change replaced is told of a withdrawal. */
+export const REPLACED_ADDRESS_MS = 7 * day
+
 /** How long ended sessions, tokens and changes and the client addresses of audit rows are kept. */
 export const ENDED_RETENTION_MS = 30 * day
 /** How long engine events are kept after the engine has taken them over. */
 export const SENT_EVENT_RETENTION_MS = day
 /** How long a notice that was given up counts as failed. */
 export const FAILED_NOTICE_SHOWN_MS = 30 * day
+
+/** How long a new signing key is published before it signs: readers keep the key set for that long at most. */
+export const KEY_PUBLISHED_BEFORE_MS = day
+/** How old the signing keys may be that a process remembers; far shorter than the time before a new one signs. */
+export const SIGNING_KEYS_KEPT_MS = minute
+/** How long receipts are kept: 24 months, a leap day included. */
+export const RECEIPTS_KEPT_MS = 731 * day
 
 /** How often the in-process sweep runs, without an engine and beside one; the time scale multiplies both. */
 export const SWEEP_INTERVAL_MS = 15 * second

@@ -73,6 +73,24 @@ export const LIMIT_ROWS = {
     refusal: null,
     shown: 'refusals',
   },
+  /** Calls with the right token of a mailed link that undoes a change, for each change. */
+  notMe: {
+    places: 10,
+    windowMs: hour,
+    settings: ['EMAIL_NOT_ME_LIMIT', 'EMAIL_NOT_ME_WINDOW'],
+    code: 'EMAIL_008',
+    refusal: null,
+    shown: 'refusals',
+  },
+  /** Calls with a wrong one, for a client: an IPv4 address, or the 64 bits of an IPv6 network. */
+  notMeAddress: {
+    places: 100,
+    windowMs: 15 * minute,
+    settings: ['EMAIL_NOT_ME_ADDRESS_LIMIT', 'EMAIL_NOT_ME_ADDRESS_WINDOW'],
+    code: 'EMAIL_008',
+    refusal: null,
+    shown: 'refusals',
+  },
   verify: {
     places: 30,
     windowMs: hour,
@@ -87,6 +105,42 @@ export const LIMIT_ROWS = {
     settings: ['WITHDRAW_LIMIT', 'WITHDRAW_WINDOW'],
     code: 'RATE_001',
     refusal: 'The withdrawal was asked for too often in a short time. Nothing was changed.',
+    shown: 'always',
+  },
+  /** Previews of a withdrawal, which count rows. */
+  preview: {
+    places: 30,
+    windowMs: minute,
+    settings: ['PREVIEW_LIMIT', 'PREVIEW_WINDOW'],
+    code: 'RATE_001',
+    refusal: 'The preview was asked for too often in a short time.',
+    shown: 'always',
+  },
+  /** Messages that reset the password of an account. Nobody is told: that would tell whose address it is. */
+  passwordReset: {
+    places: 3,
+    windowMs: hour,
+    settings: ['PASSWORD_RESET_LIMIT', 'PASSWORD_RESET_WINDOW'],
+    code: 'RATE_001',
+    refusal: null,
+    shown: 'refusals',
+  },
+  /** Requests for such a message by a client: an IPv4 address, or the 64 bits of an IPv6 network. */
+  passwordResetAddress: {
+    places: 20,
+    windowMs: hour,
+    settings: ['PASSWORD_RESET_ADDRESS_LIMIT', 'PASSWORD_RESET_WINDOW'],
+    code: 'RATE_001',
+    refusal: null,
+    shown: 'always',
+  },
+  /** Exports of one's own data. */
+  export: {
+    places: 2,
+    windowMs: day,
+    settings: ['EXPORT_LIMIT', 'EXPORT_WINDOW'],
+    code: 'RATE_001',
+    refusal: 'The data was downloaded often enough for now.',
     shown: 'always',
   },
   /** Kept in the memory of each instance. */
@@ -105,6 +159,15 @@ export const LIMIT_ROWS = {
     settings: ['SERVICE_LIMIT', 'SERVICE_WINDOW'],
     code: 'RATE_001',
     refusal: null,
+    shown: 'always',
+  },
+  /** Reports on one deletion task. */
+  report: {
+    places: 60,
+    windowMs: minute,
+    settings: ['TASK_REPORT_LIMIT', 'TASK_REPORT_WINDOW'],
+    code: 'RATE_001',
+    refusal: 'This task was reported on too often in a short time. The report was not noted.',
     shown: 'always',
   },
   /** Wrong passwords for a pair of account and client. */
@@ -130,6 +193,13 @@ export const LIMIT_ROWS = {
 export type BucketName = keyof typeof LIMIT_ROWS
 export const BUCKET_NAMES = Object.keys(LIMIT_ROWS) as BucketName[]
 
+export interface SettingRow {
+  value: number
+  setting: string
+  /** The most that it may be; zero is allowed then. */
+  upTo?: number
+}
+
 /** Counts and durations that an installation may set, one row each. */
 export const SETTING_ROWS = {
   /** Judged codes of one change request. */
@@ -138,9 +208,11 @@ export const SETTING_ROWS = {
   /** The end of a change request, however often its message is sent again. */
   changeLifetimeMs: { value: day, setting: 'EMAIL_CHANGE_LIFETIME' },
   resendCooldownMs: { value: 5 * minute, setting: 'EMAIL_RESEND_COOLDOWN' },
+  /** How long the old address can undo a verified change; 0 is never. Rows of changes are kept for 30 days. */
+  undoWindowMs: { value: 7 * day, setting: 'EMAIL_UNDO_WINDOW', upTo: 30 * day },
   /** From the start of a withdrawal to the purge of what had to stay; the time scale multiplies it. */
   withdrawalRetentionMs: { value: 30 * day, setting: 'WITHDRAWAL_RETENTION' },
-} as const satisfies Record<string, { value: number; setting: string }>
+} as const satisfies Record<string, SettingRow>
 
 export type SettingName = keyof typeof SETTING_ROWS
 export const SETTING_NAMES = Object.keys(SETTING_ROWS) as SettingName[]

@@ -1,0 +1,13 @@
+import type { Language } from '@/contract/languages'
+import type { Context } from '../context'
+import { statement } from '../sql'
+
+const setLocale = statement<{ userId: string; locale: string }>(
+  'choose-language',
+  (v) => `UPDATE users SET locale = ${v.locale} WHERE id = ${v.userId} AND withdrawn_at IS NULL`,
+)
+
+/** From now on the person's pages and mails are in this language. */
+export async function chooseAccountLanguage(ctx: Context, language: Language): Promise<void> {
+  await ctx.sql(setLocale, { userId: ctx.actor.userId, locale: language })
+}

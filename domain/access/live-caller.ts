@@ -1,0 +1,34 @@
+import { AppError } from '@/contract/errors'
+import type { Actor, Context } from '../context'
+import { statement } from '../sql'
+
+export interface CallerValues {
+  callerId: string
+  callerKind: string
+  /** Of an outside token: it is refused where all access was ended since. */
+  callerIssuedAt: Date | null
+}
+
+export const callerValues = ({ id, kind, outsideToken }: Actor): CallerValues => ({
+  callerId: id,
+  callerKind: kind,
+  callerIssuedAt: outsideToken?.issuedAt ?? null,
+})
+
+/** As a condition on a row of `users`: the caller's credential has not ended since it was checked. */
+export const isCallerLive = (v: { callerId: string; callerKind: string; callerIssuedAt: string }) =>
+  `((${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerIssuedAt}::timestamptz >= credentials_since))
+    OR EXISTS (SELECT FROM sessions WHERE id = ${v.callerId} AND revoked_at IS NULL)
+    OR EXISTS (SELECT FROM access_tokens WHERE id = ${v.callerId} AND revoked_at IS NULL))`
+
+const findLiveAccount = statement<{ userId: string } & CallerValues>(
+  'find-live-account',
+  (v) => `SELECT FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL AND ${isCallerLive(v)}`,
+)
+
+/** Nothing was done: the account or the caller ended, or the password was changed, after it was proven. */
+export async function refusalOfEnded(ctx: Context): Promise<AppError> {
+  const [live] = await ctx.sql(findLiveAccount, { userId: ctx.actor.userId, ...callerValues(ctx.actor) })
+  if (!live) return new AppError('AUTH_001')
+  return new AppError('EMAIL_007', 'The password was changed meanwhile. Enter the new one.')
+}

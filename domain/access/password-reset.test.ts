@@ -1,0 +1,203 @@
+import { expect, test } from 'vitest'
+import { createSecrets } from '@/server/adapters/secrets'
+import {
+  asNobody,
+  authenticate,
+  givenPendingChange,
+  givenUser,
+  givenWithdrawal,
+  outcomeOf,
+  type TestContext,
+  type TestUser,
+  testContext,
+} from '@/testing/domain'
+import { sendDueNotices } from '../queue/notices'
+import { issueAccessToken } from './access-tokens'
+import { confirmPasswordReset } from './confirm-password-reset'
+import { answerDueResetRequests, requestPasswordReset } from './request-password-reset'
+import { signIn } from './sign-in'
+import { setPassword } from './user'
+
+const [minute, hour] = [60_000, 3_600_000]
+const NEW = 'a password of the owner alone'
+
+let clients = 0
+/** From a client of its own. */
+const ask = async (ctx: TestContext, email: string, ip = `client ${clients++}`) => {
+  const answer = await requestPasswordReset(asNobody(ctx, '', ip), { email })
+  await ctx.settle()
+  return answer
+}
+const lettersTo = (ctx: TestContext, email: string) =>
+  ctx.mailbox.filter(({ to }) => to === email).map(({ message }) => message)
+/** The token of the newest link that was mailed to this address. */
+function tokenSentTo(ctx: TestContext, email: string): string {
+  const link = lettersTo(ctx, email).findLast(({ template }) => template === 'password-reset')
+  if (link?.template !== 'password-reset') throw new Error(`no link to ${email}`)
+  return link.link.split('#token=')[1] ?? ''
+}
+const confirm = (ctx: TestContext, token: string, password: string | null = NEW) =>
+  outcomeOf(confirmPasswordReset(asNobody(ctx, token), { new_password: password }))
+const canSignIn = async (ctx: TestContext, { email }: TestUser, password: string) =>
+  (await signIn(ctx, { email, password, userAgent: 'test', ip: '192.0.2.1' })) !== null
+const leftover = (ctx: TestContext) => ctx.db.passwordResetRequest.count()
+
+async function givenLink() {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await ask(ctx, user.email)
+  return { ctx, user, token: tokenSentTo(ctx, user.email) }
+}
+
+test('B41 the mailed link sets a new password, which ends every session and token and cancels what is pending', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const wanted = { userId: user.userId, name: 'test', scopes: ['account:manage' as const], actor: 'operator' }
+  const { accessToken } = await issueAccessToken(ctx, { ...wanted, expiresInMs: hour })
+  const { change_request_id: id } = await givenPendingChange(ctx, user)
+  expect(await ask(ctx, user.email.toUpperCase())).toEqual({ accepted: true })
+  expect(await confirm(ctx, tokenSentTo(ctx, user.email))).toBe('accepted')
+  await ctx.settle()
+  expect(await canSignIn(ctx, user, user.password)).toBe(false)
+  expect(await ctx.db.session.count({ where: { userId: user.userId, revokedAt: null } })).toBe(0)
+  expect(await canSignIn(ctx, user, NEW)).toBe(true)
+  expect(await authenticate(ctx, accessToken)).toBeNull()
+  expect(await ctx.db.emailChangeRequest.findUnique({ where: { id } })).toMatchObject({ status: 'cancelled' })
+  expect(lettersTo(ctx, user.email).map(({ template }) => template)).toEqual([
+    'email-change-requested',
+    'password-reset',
+    'password-changed',
+  ])
+})
+
+test('B42 a reset link works once, for thirty minutes, for its own account and while its address stays', async () => {
+  const used = await givenLink()
+  expect(await confirm(used.ctx, used.token)).toBe('accepted')
+  expect(await confirm(used.ctx, used.token, `${NEW} 2`)).toBe('PASSWORD_002')
+
+  const late = await givenLink()
+  late.ctx.clock.advance(30 * minute - 1)
+  expect(await confirm(late.ctx, late.token, null)).toBe('PASSWORD_001')
+  late.ctx.clock.advance(1)
+  expect(await confirm(late.ctx, late.token)).toBe('PASSWORD_002')
+
+  const changed = await givenLink()
+  await setPassword(changed.ctx, { userId: changed.user.userId, password: 'set meanwhile' })
+  expect(await confirm(changed.ctx, changed.token)).toBe('PASSWORD_002')
+
+  const moved = await givenLink()
+  const email = `moved-${moved.user.email}`
+  await moved.ctx.db.user.update({ where: { id: moved.user.userId }, data: { email, emailKey: email } })
+  expect(await confirm(moved.ctx, moved.token)).toBe('PASSWORD_002')
+
+  const { ctx, user, token } = await givenLink()
+  const stranger = await givenUser(ctx)
+  await ask(ctx, stranger.email)
+  const others = tokenSentTo(ctx, stranger.email)
+  const [name = '', mac = ''] = token.split('.')
+  const [othersName = '', othersMac = ''] = others.split('.')
+  const wrong = [
+    '',
+    'prt_',
+    `${name}.`,
+    `${name}.${othersMac}`,
+    `${othersName}.${mac}`,
+    `${token}A`,
+    token.slice(0, -1),
+  ]
+  for (const one of wrong) expect([one, await confirm(ctx, one)]).toEqual([one, 'PASSWORD_002'])
+  expect(await canSignIn(ctx, user, user.password)).toBe(true)
+  expect(token).not.toContain(user.userId.slice(4))
+})
+
+test('of a hundred presses of one link at once a single one has an effect', async () => {
+  const { ctx, user, token } = await givenLink()
+  ctx.passwords = { ...ctx.passwords, hash: async (password) => `hash of ${password}`, verify: async () => false }
+  const outcomes = await Promise.all(Array.from({ length: 100 }, (_, n) => confirm(ctx, token, `${NEW} ${n}`)))
+  expect(outcomes.filter((outcome) => outcome === 'accepted')).toHaveLength(1)
+  expect(new Set(outcomes)).toEqual(new Set(['accepted', 'PASSWORD_002']))
+  expect(await ctx.db.user.findUnique({ where: { id: user.userId } })).toMatchObject({ credentialVersion: 1 })
+})
+
+test('a link still works after AUTH_SECRET has a newer secret in front, and no row holds it', async () => {
+  const { ctx, user, token } = await givenLink()
+  const rows = await ctx.db.$queryRaw<object[]>`SELECT n::text FROM notices n WHERE user_id = ${user.userId}`
+  expect(JSON.stringify(rows)).not.toContain(token.split('.')[1])
+  ctx.secrets = createSecrets({ auth: ['a newer secret', 'auth-secret-for-tests'], code: ['code-secret-for-tests'] })
+  expect(await confirm(ctx, token)).toBe('accepted')
+})
+
+test('the current password is refused as the new one, and the link still works', async () => {
+  const { ctx, user, token } = await givenLink()
+  expect(await confirm(ctx, token, user.password)).toBe('PASSWORD_001')
+  expect(await confirm(ctx, token)).toBe('accepted')
+})
+
+test('B43 a reset is answered alike for every address, and only the account itself hears of it, three times an hour', async () => {
+  const ctx = await testContext()
+  const [user, noPassword] = [await givenUser(ctx), await givenUser(ctx)]
+  await ctx.db.user.update({ where: { id: noPassword.userId }, data: { passwordHash: null } })
+  const { email: gone } = await givenWithdrawal(ctx)
+  ctx.mailbox.splice(0)
+  for (const email of [user.email, noPassword.email, gone, 'nobody@example.test']) {
+    for (let n = 0; n < 5; n++) expect(await ask(ctx, email)).toEqual({ accepted: true })
+  }
+  expect(ctx.mailbox.map(({ to, message }) => `${to} ${message.template}`)).toEqual([
+    ...Array(3).fill(`${user.email} password-reset`),
+    ...Array(3).fill(`${noPassword.email} no-password-to-reset`),
+  ])
+  expect(await leftover(ctx)).toBe(0)
+  ctx.clock.advance(hour)
+  await ask(ctx, user.email)
+  expect(lettersTo(ctx, user.email)).toHaveLength(4)
+})
+
+test('twenty requests an hour of a client are answered, the next is refused', async () => {
+  const ctx = await testContext()
+  for (let n = 0; n < 20; n++) await ask(ctx, `${n}@example.test`, '192.0.2.1')
+  expect(await outcomeOf(ask(ctx, '20@example.test', '192.0.2.1'))).toBe('RATE_001')
+  expect(await outcomeOf(ask(ctx, '20@example.test', '192.0.2.2'))).toBe('accepted')
+})
+
+test('B44 a request that its process left behind is answered by the sweep, once', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { background } = ctx
+  ctx.background = () => {}
+  await ask(ctx, user.email)
+  ctx.background = background
+  const [row] = await ctx.db.passwordResetRequest.findMany()
+  expect(JSON.stringify(row)).not.toContain(user.email)
+  await answerDueResetRequests(ctx)
+  expect(await leftover(ctx)).toBe(1)
+  ctx.clock.advance(minute)
+  await Promise.all([answerDueResetRequests(ctx), answerDueResetRequests(ctx)])
+  await ctx.settle()
+  expect(await leftover(ctx)).toBe(0)
+  expect(lettersTo(ctx, user.email)).toHaveLength(1)
+})
+
+test('a mail server that is away gets the link later, and none whose time is over', async () => {
+  const ctx = await testContext()
+  const [soon, late] = [await givenUser(ctx), await givenUser(ctx)]
+  ctx.mailServer.accepts = false
+  await ask(ctx, soon.email)
+  ctx.mailServer.accepts = true
+  ctx.clock.advance(2 * minute)
+  await sendDueNotices(ctx)
+  expect(await confirm(ctx, tokenSentTo(ctx, soon.email))).toBe('accepted')
+
+  ctx.mailServer.accepts = false
+  await ask(ctx, late.email)
+  ctx.mailServer.accepts = true
+  ctx.clock.advance(31 * minute)
+  await sendDueNotices(ctx)
+  expect(lettersTo(ctx, late.email)).toEqual([])
+})
+
+test('where nobody signs in with a password, there is nothing to reset', async () => {
+  const { ctx, token, user } = await givenLink()
+  ctx.passwordSignIn = false
+  expect(await outcomeOf(ask(ctx, user.email))).toBe('REQUEST_005')
+  expect(await confirm(ctx, token)).toBe('REQUEST_005')
+})

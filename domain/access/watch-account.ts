@@ -1,0 +1,72 @@
+import { parseAddress } from '@/contract/address'
+import type { SystemContext } from '../context'
+import { describePendingChange } from '../email/get-email-status'
+import { statement } from '../sql'
+import { usersWithdrawnAs } from './ended-external-ids'
+import { findAccount, findAccountByAddress, findAccountByExternalId, pendingChangeOf } from './find-user'
+
+const countSessions = statement<{ userId: string; now: Date; maxRows: number }, { count: number }>(
+  'count-open-sessions',
+  (v) => `SELECT count(*)::int FROM (
+     SELECT FROM sessions WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now} LIMIT ${v.maxRows}
+   ) open`,
+)
+const withdrawalOf = statement<{ userId: string }, { id: string }>(
+  'withdrawal-of-user',
+  (v) => `SELECT id FROM withdrawals WHERE user_id = ${v.userId}`,
+)
+const withdrawalById = statement<{ id: string }, { id: string }>(
+  'withdrawal-by-id',
+  (v) => `SELECT id FROM withdrawals WHERE id = ${v.id}`,
+)
+
+/** A count that is higher is shown as more than this. */
+export const MAX_SESSIONS_COUNTED = 1_000
+
+/** For the operator. Of a withdrawn person only the withdrawal; null where there is nobody with this id. */
+export async function watchAccount(ctx: SystemContext, userId: string) {
+  const [[withdrawal], account, [sessions]] = await Promise.all([
+    ctx.sql(withdrawalOf, { userId }),
+    findAccount(ctx, userId),
+    ctx.sql(countSessions, { userId, now: ctx.clock.now(), maxRows: MAX_SESSIONS_COUNTED + 1 }),
+  ])
+  if (withdrawal) return { userId, withdrawalId: withdrawal.id }
+  if (!account) return null
+  return {
+    userId,
+    withdrawalId: null,
+    externalId: account.external_id,
+    name: account.name,
+    email: account.email,
+    isVerified: account.email_verified_at !== null,
+    hasPassword: account.has_password,
+    isFrozen: account.frozen,
+    role: account.role,
+    locale: account.locale,
+    createdAt: account.created_at,
+    sessions: sessions?.count ?? 0,
+    pendingChange: describePendingChange(ctx, pendingChangeOf(account)),
+  }
+}
+
+export type Found = { kind: 'withdrawal' | 'user'; id: string }
+
+/**
+ * For the operator: what has this withdrawal id, user id, address or external id. An address finds an active account alone; by its ids a
+ * withdrawn account is found as its withdrawal, until the retention ends.
+ */
+export async function lookUp(ctx: SystemContext, text: string): Promise<Found | null> {
+  const [withdrawal] = await ctx.sql(withdrawalById, { id: text })
+  if (withdrawal) return { kind: 'withdrawal', id: withdrawal.id }
+  const account =
+    (await findAccount(ctx, text)) ?? (await findByAddress(ctx, text)) ?? (await findAccountByExternalId(ctx, text))
+  const userId = account?.id ?? (await usersWithdrawnAs(ctx, text))[0] ?? text
+  const [ended] = await ctx.sql(withdrawalOf, { userId })
+  if (ended) return { kind: 'withdrawal', id: ended.id }
+  return account && { kind: 'user', id: account.id }
+}
+
+async function findByAddress(ctx: SystemContext, text: string) {
+  const address = parseAddress(text)
+  return address && findAccountByAddress(ctx, address.key)
+}

@@ -1,0 +1,31 @@
+import { maskAddress } from '@/contract/address'
+import type { Data, Input } from '@/contract/define'
+import type { getNotMe as contract } from '@/contract/email'
+import type { LinkContext } from '../context'
+import { STOP_CHANGE_MS } from '../limits/durations'
+import { takeReadPlaceOf } from '../limits/reads'
+import { requireNotMeToken, requireUndoableChange } from './not-me'
+
+/** What the page of the link tells before its button is pressed. Reading it takes no place of the presses. */
+export async function getNotMe(
+  ctx: LinkContext,
+  { changeRequestId: changeId }: Input<typeof contract>,
+): Promise<Data<typeof contract>> {
+  await requireNotMeToken(ctx, changeId)
+  const change = await requireUndoableChange(ctx, changeId)
+  // After it, so that a link that is over is answered like a wrong one, without a word of limits.
+  takeReadPlaceOf(ctx, changeId)
+  const { status, closed_at: changedAt, requested_at: requestedAt } = change
+  const endsAt = changedAt ? changedAt.getTime() + ctx.limits.undoWindowMs : requestedAt.getTime() + STOP_CHANGE_MS
+  return {
+    change_request_id: changeId,
+    status,
+    old_email: change.old_email,
+    new_email: maskAddress(change.new_email),
+    requested_at: requestedAt.toISOString(),
+    changed_at: changedAt?.toISOString() ?? null,
+    ip_address: change.closed_ip ?? change.request_ip,
+    has_password: change.password_hash !== null,
+    works_until: new Date(endsAt).toISOString(),
+  }
+}

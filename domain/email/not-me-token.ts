@@ -1,0 +1,17 @@
+import type { SystemContext } from '../context'
+import { MAC_TEXT } from '../ports'
+
+const NOT_ME_TOKEN = new RegExp(`^nme_(${MAC_TEXT})$`)
+
+/** Derived from the id of the change with a key that is not in the database, and stored nowhere. */
+export const createNotMeToken = (ctx: SystemContext, changeRequestId: string): string =>
+  `nme_${ctx.secrets.mac('not-me', changeRequestId).toString('base64url')}`
+
+export function isNotMeTokenOf(ctx: SystemContext, token: string, changeRequestId: string): boolean {
+  const mac = NOT_ME_TOKEN.exec(token)?.[1]
+  return mac !== undefined && ctx.secrets.macMatches('not-me', changeRequestId, Buffer.from(mac, 'base64url'))
+}
+
+/** Goes to the old address alone. The token stands in the fragment, which no browser sends to a server. */
+export const notMeUrl = (ctx: SystemContext, changeRequestId: string): string =>
+  `${ctx.appUrl}/not-me#change=${changeRequestId}&token=${createNotMeToken(ctx, changeRequestId)}`

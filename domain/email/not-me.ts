@@ -1,0 +1,68 @@
+import { AppError } from '@/contract/errors'
+import { networkOf } from '../access/sign-in'
+import type { LinkContext, SystemContext } from '../context'
+import { pseudonymousBucket, takePlaces } from '../limits/buckets'
+import { STOP_CHANGE_MS } from '../limits/durations'
+import { statement } from '../sql'
+import { isNotMeTokenOf } from './not-me-token'
+
+/** One answer for every link that does not fit: broken, foreign, used or over. */
+export const wrongLink = () => new AppError('EMAIL_006', 'This link does not work, or no longer works.')
+
+/** Refuses every token but that of this change. Wrong ones are counted for their client, so that they take no place of the right one. */
+export async function requireNotMeToken(ctx: LinkContext, changeId: string): Promise<void> {
+  if (isNotMeTokenOf(ctx, ctx.linkToken, changeId)) return
+  await takePlaces(ctx, { take: [pseudonymousBucket(ctx, 'notMeAddress', networkOf(ctx.ip))], code: 'EMAIL_008' })
+  throw wrongLink()
+}
+
+export interface Window {
+  /** A change that was not verified can be stopped if it was requested after that. */
+  requestedAfter: Date
+  /** A verified one can be undone if it was verified after that. */
+  verifiedAfter: Date
+}
+
+export function windowAt({ limits }: SystemContext, now: Date): Window {
+  return {
+    requestedAfter: new Date(now.getTime() - STOP_CHANGE_MS),
+    verifiedAfter: new Date(now.getTime() - limits.undoWindowMs),
+  }
+}
+
+/** Whether the link to the old address of the change `r` has an effect. One that has expired is pending still. */
+export const isUndoable = (v: { requestedAfter: string; verifiedAfter: string }) =>
+  `((r.status = 'pending_verification' AND r.requested_at > ${v.requestedAfter})
+    OR (r.status = 'verified' AND r.closed_at > ${v.verifiedAfter}))`
+
+export interface UndoableChange {
+  user_id: string
+  name: string
+  locale: string | null
+  /** Of the account now. */
+  email: string
+  status: 'pending_verification' | 'verified'
+  old_email: string
+  new_email: string
+  requested_at: Date
+  request_ip: string
+  closed_at: Date | null
+  closed_ip: string | null
+  password_hash: string | null
+}
+
+const findChange = statement<Window & { changeId: string }, UndoableChange>(
+  'undoable-change',
+  (
+    v,
+  ) => `SELECT r.user_id, u.name, u.locale, u.email, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.closed_at, r.closed_ip,
+     u.password_hash
+   FROM email_change_requests r JOIN users u ON u.id = r.user_id
+   WHERE r.id = ${v.changeId} AND u.withdrawn_at IS NULL AND ${isUndoable(v)}`,
+)
+
+export async function requireUndoableChange(ctx: SystemContext, changeId: string): Promise<UndoableChange> {
+  const [change] = await ctx.sql(findChange, { changeId, ...windowAt(ctx, ctx.clock.now()) })
+  if (!change) throw wrongLink()
+  return change
+}

@@ -9,8 +9,8 @@ import type {
   ArchiveStore,
   Clock,
   EngineEvent,
-  ErasureLedger,
   IdentityProvider,
+  LedgerStore,
   Mail,
   OutsideIssuer,
   Passwords,
@@ -18,6 +18,7 @@ import type {
 } from './ports'
 import type { Process } from './process'
 import type { Sql } from './sql'
+import type { CalendarPeriod } from './withdrawal/due-date'
 
 /** What an outside issuer's token says of the person's last sign-in there; null where it does not say. */
 export interface ShownPresence {
@@ -48,8 +49,8 @@ export interface PendingChange {
 
 /** Who calls, with the user and the pending change as the statement that checked the token saw them. */
 export interface Actor {
-  kind: Credential['kind'] | 'status_token'
-  /** Of the row behind the credential; empty where there is none. */
+  kind: Credential['kind'] | 'status_token' | 'report_token'
+  /** Of the row behind the credential, the task of a report token among them; empty where there is none. */
   id: string
   /** Empty for a service token, which acts for no user. */
   userId: string
@@ -59,8 +60,10 @@ export interface Actor {
   authenticatedAt?: Date | null | undefined
   /** The only purpose that this session's sign-in serves; null or undefined where it serves all. */
   authenticatedFor?: Purpose | null | undefined
-  user: { name: string; email: string; emailVerifiedAt: Date | null }
+  user: { name: string; email: string; emailVerifiedAt: Date | null; locale: string | null }
   pendingChange: PendingChange | null
+  /** Set for a service token: the name that it acts under, and the hosts that URLs sent with it may name. */
+  service?: { name: string; hosts: readonly string[] }
   /** Set where a withdrawal ended the account: all that this credential still concerns. */
   withdrawal?: { id: string; madeTheCall: boolean }
   outsideToken?: Credential['outsideToken']
@@ -95,12 +98,16 @@ export interface SystemContext {
   mail: Mail
   /** Null where none is configured. */
   outsideIssuer: OutsideIssuer | null
+  /** Whether people may sign in with a password of ours. */
+  passwordSignIn: boolean
   /** Where people sign in without a password of ours; null where none is configured. */
   identityProvider: IdentityProvider | null
   freshSignIn: FreshSignInSettings
   /** Null where none is configured: no archive can be written then. */
   archives: ArchiveStore | null
-  ledger: ErasureLedger
+  ledger: LedgerStore
+  /** Why an application must not have this endpoint, as a sentence; null where it may. */
+  problemOfEndpoint(endpoint: string): string | null
   /** One request to a connected application; never throws. */
   callApp(request: AppRequest): Promise<AppAnswer>
   /** True when the engine took the events over. Null where none is configured: the timer works off the same rows untold. */
@@ -108,6 +115,8 @@ export interface SystemContext {
   limits: Limits
   /** Multiplies the windows of a withdrawal and the waits of jobs; 1 but for trials. */
   timeScale: number
+  /** From the start of a withdrawal to the day by which the law wants it done; the time scale does not change it. */
+  statutoryPeriod: CalendarPeriod
   appUrl: string
   /** The work as a span of a trace, where traces are collected; attributes are ids and codes. */
   traced<T>(name: string, attributes: Record<string, string>, work: () => Promise<T>): Promise<T>
@@ -115,6 +124,15 @@ export interface SystemContext {
   warn(event: string, facts: Record<string, string | number>): void
   /** Goes on after the answer; a failure is logged. */
   background(task: () => Promise<unknown>): void
+}
+
+/** Of a call that no credential of an account opens. */
+export interface LinkContext extends SystemContext {
+  ip: string
+  /** Buckets that this request looked at, for the answer's headers. */
+  buckets: BucketState[]
+  /** The bearer token as it was sent; '' where it cannot be one, or none is asked for. */
+  linkToken: string
 }
 
 export interface Context extends SystemContext {

@@ -10,9 +10,12 @@ export type MacPurpose =
   | 'verification-code'
   | 'session-token'
   | 'status-token'
+  | 'task-report'
+  | 'not-me'
   | 'pseudonym'
   | 'idempotency'
   | 'external-id'
+  | 'password-reset'
 
 /** A MAC as base64url, for patterns. Its last character holds four bits: with any character in its place one MAC had four texts. */
 export const MAC_TEXT = '[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]'
@@ -49,6 +52,15 @@ export interface Passwords {
   timeOf(hash: string): Promise<number>
 }
 
+export interface NotMeLink {
+  /** The fragment holds the token. */
+  url: string
+  until: Date
+}
+
+/** `stopped`: the change had not been verified. `taken`: another account has the old address, and this one is frozen. */
+export type UndoOutcome = 'stopped' | 'restored' | 'taken'
+
 export type Message =
   | {
       template: 'verify-new-email'
@@ -67,13 +79,55 @@ export type Message =
       newEmail: string
       changedAt: Date
       ipAddress: string
+      /** For the old address alone, and only where a change can be undone. */
+      notMe: NotMeLink | null
     }
   | {
       template: 'email-change-requested'
       userName: string
+      /** In full: the message goes there. */
+      currentEmail: string
       newEmailMasked: string
       requestedAt: Date
       ipAddress: string
+      notMe: NotMeLink
+    }
+  | {
+      template: 'email-reverted'
+      /** The new address is told neither name nor address of the owner. */
+      to: 'old' | 'new'
+      userName: string
+      /** The address that the message goes to. */
+      email: string
+      revertedAt: Date
+      outcome: UndoOutcome
+    }
+  | {
+      template: 'password-changed'
+      userName: string
+      changedAt: Date
+      ipAddress: string
+    }
+  | {
+      template: 'password-reset'
+      userName: string
+      link: string
+      endsAt: Date
+      ipAddress: string
+    }
+  | {
+      template: 'no-password-to-reset'
+      userName: string
+      /** Where the person signs in; null where nobody knows. */
+      provider: string | null
+      ipAddress: string
+    }
+  | {
+      template: 'data-exported'
+      userName: string
+      exportedAt: Date
+      ipAddress: string
+      settingsUrl: string
     }
   | {
       template: 'account-withdrawal-started'
@@ -82,13 +136,19 @@ export type Message =
       scheduledCompletion: Date
       retentionDays: number
     }
+  | {
+      template: 'account-withdrawal-told'
+      userName: string
+      scheduledCompletion: Date
+      retentionDays: number
+    }
 
 /** `refused`: the mail server will never take this message for this recipient. `deferred`: not now, for whatever reason. */
 export type MailOutcome = 'accepted' | 'deferred' | 'refused'
 
 export interface Mail {
-  /** One try. `id` is stable over repeated tries of the same message. */
-  send(mail: { to: string; id: string; userId: string; message: Message }): Promise<MailOutcome>
+  /** One try. `id` is stable over repeated tries of the same message; `locale` is the account's. */
+  send(mail: { to: string; id: string; userId: string; locale: string | null; message: Message }): Promise<MailOutcome>
   /** Removes what a local mailbox keeps of this user. */
   deleteMessages(userId: string): Promise<void>
 }
@@ -111,16 +171,30 @@ export interface LedgerEntry {
   keeps: { analytics: boolean; auditLogs: boolean; transactionHistory: boolean }
 }
 
-/** Kept outside the database and its backups, so that a restored backup cannot bring people back. */
-export interface ErasureLedger {
-  append(entries: LedgerEntry[]): Promise<void>
-  read(): Promise<LedgerEntry[]>
+/**
+ * Where the lines of the erasure ledger are kept: outside the database and its backups, so that a restored backup cannot bring people
+ * back.
+ */
+export interface LedgerStore {
+  /** An object that was put is on disk. */
+  put(name: string, content: string): Promise<void>
+  /** Null where there is no such object. */
+  get(name: string): Promise<string | null>
+  /** The names below the folder in their order, those after `after` alone. */
+  list(folder: string, after?: string): AsyncIterable<string>
+  delete(name: string): Promise<void>
+  /** The lines that releases before the chain wrote into the data directory. */
+  earlierLines(): AsyncIterable<string>
 }
 
 export interface AppRequest {
   endpoint: string
   headers: Record<string, string>
   body: string
+  /** Where set, the body of the answer is wanted, and all of it within so many milliseconds. */
+  bodyWithinMs?: number
+  /** What the log names where there is no answer: ids, and the step of a withdrawal. */
+  about: Record<string, string>
 }
 
 /** Status 0: no answer, for the reason that `problem` names. */
@@ -128,6 +202,8 @@ export interface AppAnswer {
   status: number
   problem?: string
   retryAfterMs?: number
+  /** Where it was wanted, and was read to its end. */
+  body?: string
 }
 
 export interface OutsideToken {

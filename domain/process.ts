@@ -1,3 +1,5 @@
+import type { KeyObject } from 'node:crypto'
+
 /** Work of one kind, which runs once at a time. */
 export interface Batch<Item> {
   waiting: Item[]
@@ -38,6 +40,13 @@ export interface CountedCalls {
   cleanupSize: number
 }
 
+/** A key of which this process knows the private part. */
+export interface SigningKey {
+  kid: string
+  signsFrom: Date
+  privateKey: KeyObject
+}
+
 /** What one process keeps in memory. All contexts of a process share it: the context of a request is a copy of the service's. */
 export interface Process {
   batches: Map<string, Batch<unknown>>
@@ -47,6 +56,8 @@ export interface Process {
   /** By the id of the application. */
   deliveryCalls: Map<string, DeliveryCalls>
   counted: Record<'read' | 'service', CountedCalls>
+  /** The keys that sign; read again once they are older than a minute. */
+  signing: { keys: readonly SigningKey[]; readAt: number }
   /** How long a sign-in takes at least: what the hashes in `measured` took. See domain/access/foreign-hashes.ts. */
   signInFloor: { ms: number; measured: string; readAt: number; reading?: Promise<void> | undefined }
 }
@@ -57,5 +68,6 @@ export const createProcess = (): Process => ({
   deletionCalls: [true, false].map((isFirst) => ({ isFirst, taken: new Set(), isFilling: false })),
   deliveryCalls: new Map(),
   counted: { read: { times: new Map(), cleanupSize: 0 }, service: { times: new Map(), cleanupSize: 0 } },
+  signing: { keys: [], readAt: Number.NEGATIVE_INFINITY },
   signInFloor: { ms: 0, measured: '', readAt: 0 },
 })

@@ -15,6 +15,17 @@ const configure = (ctx: TestContext, ...code: string[]) => {
   ctx.secrets = createSecrets({ auth: ['auth-secret-for-tests'], code })
 }
 
+/** A rotated secret, an event that is to be told, and what the end of the withdrawal needs. */
+async function givenSealedForApplications(ctx: TestContext, withdrawalId: string) {
+  const sealed = new Uint8Array(ctx.secrets.seal(JSON.stringify({ subject: 'reader 7' })))
+  const app = await ctx.db.connectedApp.findFirstOrThrow({ where: { sealedPreviousSecret: null } })
+  await ctx.db.connectedApp.update({ where: { id: app.id }, data: { sealedPreviousSecret: sealed } })
+  await ctx.db.withdrawal.update({ where: { id: withdrawalId }, data: { sealedSubjects: sealed } })
+  const delivery = { id: `dlv_${withdrawalId}`, appId: app.id, sealedData: sealed, status: 'dead' }
+  const event = { id: `evt_${withdrawalId}`, type: 'account.withdrawal_started', withdrawalId, data: {}, version: 1 }
+  await ctx.db.event.create({ data: { ...event, occurredAt: ctx.clock.now(), deliveries: { create: delivery } } })
+}
+
 /** A database with `count` rows of every kind, sealed with the old secret; the newer one is in front now. */
 async function givenRotation(count: number) {
   const ctx = await testContext()
@@ -25,16 +36,31 @@ async function givenRotation(count: number) {
     'idempotency_keys',
     'app_connections',
     'connected_apps',
+    'password_reset_requests',
+    'signing_keys',
   ]) {
     await ctx.db.$executeRawUnsafe(`DELETE FROM ${table}`)
   }
   ctx.mailServer.accepts = false
   for (let n = 0; n < count; n++) {
-    const { userId } = await givenWithdrawal(ctx, [`shop${n}`])
+    const { userId, withdrawalId } = await givenWithdrawal(ctx, [`shop${n}`])
+    await givenSealedForApplications(ctx, withdrawalId)
+    await ctx.db.appNotification.updateMany({
+      where: { withdrawalId },
+      data: { subject: null, sealedSubject: new Uint8Array(ctx.secrets.seal(`customer ${n}`)) },
+    })
     const call = await beginIdempotentCall(ctx, { key: `key ${n}`, userId, body: '{}' })
     await keepAnswer(ctx, ctx.sql, call as FirstCall, { status: 200, headers: {}, body: `answer ${n}` })
+    const at = ctx.clock.now()
+    const sealed = new Uint8Array(ctx.secrets.seal(`request ${n}`))
+    await ctx.db.passwordResetRequest.create({ data: { id: `prr_${n}`, sealed, requestedAt: at, dueAt: at } })
   }
   ctx.mailServer.accepts = true
+  // The first withdrawal made the first key.
+  const [key] = await ctx.db.signingKey.findMany()
+  for (let number = 2; key && number <= count; number++) {
+    await ctx.db.signingKey.create({ data: { ...key, number, kid: `key ${number}` } })
+  }
   configure(ctx, NEW, OLD)
   return ctx
 }
@@ -54,7 +80,13 @@ test('everything that is sealed moves to the newest secret, and works without th
   expect(await sendDueNotices(ctx)).toBe(5)
   const { id: withdrawalId } = await ctx.db.withdrawal.findFirstOrThrow()
   ctx.clock.advance(hour)
+  const told: string[] = []
+  ctx.apps.answer = async ({ body }) => {
+    told.push(JSON.parse(body).data.subject)
+    return { status: 204 }
+  }
   expect(await runDeletionStep(ctx, { withdrawalId, step: 'third_party_integrations' })).toBeNull()
+  expect(told).toEqual([expect.stringMatching(/^customer \d$/)])
   const { userId } = await ctx.db.archiveKey.findFirstOrThrow()
   const { sealedKey } = await ctx.db.archiveKey.findUniqueOrThrow({ where: { userId } })
   expect(ctx.secrets.open(sealedKey)).toHaveLength(32)
@@ -78,7 +110,7 @@ test('a run that is cut off in the middle keeps what it has moved, and the next 
   ctx.sql = sql
   const counts = Object.values(await resealSecrets(ctx))
   expect(counts.reduce((sum, { already_newest }) => sum + already_newest, 0)).toBe(6)
-  expect(counts.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(10)
+  expect(counts.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(4 * counts.length - 6)
 })
 
 test('what no configured secret opens is counted and left as it is', async () => {
@@ -94,7 +126,7 @@ test('what the service writes between the look and the update is not overwritten
   const written = ctx.secrets.seal('whsec_bmV3')
   const { sql } = ctx
   ctx.sql = async (statement, values) => {
-    if (statement.name === 'reseal-connected_apps') {
+    if (statement.name === 'reseal-application_secrets') {
       ctx.sql = sql
       await ctx.db.connectedApp.updateMany({ data: { sealedSecret: new Uint8Array(written) } })
       await ctx.db.archiveKey.deleteMany()
@@ -123,7 +155,9 @@ test('withdrawals, archives and calls go on while everything is resealed', async
   await ctx.settle()
   configure(ctx, NEW)
   const counts = await resealSecrets(ctx)
-  expect(Object.values(counts).map(({ resealed, unopenable }) => resealed + unopenable)).toEqual([0, 0, 0, 0])
+  expect(Object.values(counts).map(({ resealed, unopenable }) => resealed + unopenable)).toEqual(
+    Object.keys(SEALED).map(() => 0),
+  )
   expect(counts.application_secrets.already_newest).toBe(7)
   expect(counts.archive_keys.already_newest).toBe(7)
 })

@@ -10,8 +10,14 @@ interface Sealed {
 /** Every column whose content is sealed with CODE_SECRET. A column of bytes that is missing here fails a test. */
 export const SEALED = {
   application_secrets: { table: 'connected_apps', key: 'id', column: 'sealed_secret' },
+  previous_application_secrets: { table: 'connected_apps', key: 'id', column: 'sealed_previous_secret' },
+  event_data: { table: 'event_deliveries', key: 'id', column: 'sealed_data' },
+  withdrawal_subjects: { table: 'withdrawals', key: 'id', column: 'sealed_subjects' },
+  task_subjects: { table: 'app_notifications', key: 'id', column: 'sealed_subject' },
   archive_keys: { table: 'archive_keys', key: 'user_id', column: 'sealed_key' },
   withdrawal_confirmations: { table: 'notices', key: 'id', column: 'sealed' },
+  password_reset_requests: { table: 'password_reset_requests', key: 'id', column: 'sealed' },
+  signing_keys: { table: 'signing_keys', key: 'kid', column: 'sealed_private' },
   idempotency_answers: { table: 'idempotency_keys', key: 'key', column: 'answer' },
 } as const satisfies Record<string, Sealed>
 
@@ -36,17 +42,17 @@ const UPDATES_AT_ONCE = 8
 const statements = Object.entries(SEALED).map(([kind, { table, key, column }]) => ({
   kind: kind as SealedKind,
   readBatch: statement<{ after: string; maxRows: number }, SealedRow>(
-    `sealed-${table}`,
+    `sealed-${kind}`,
     (v) => `SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${key} > ${v.after} AND ${column} IS NOT NULL
      ORDER BY ${key} LIMIT ${v.maxRows}`,
   ),
   readOne: statement<{ key: string }, SealedRow>(
-    `sealed-one-of-${table}`,
+    `sealed-one-of-${kind}`,
     (v) => `SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${key} = ${v.key}`,
   ),
   // One row a statement, so that it never holds one row while it waits for the service to release another.
   replace: statement<{ key: string; sealed: Buffer; resealed: Buffer }, { key: string }>(
-    `reseal-${table}`,
+    `reseal-${kind}`,
     (v) => `UPDATE ${table} SET ${column} = ${v.resealed} WHERE ${key} = ${v.key} AND ${column} = ${v.sealed}
      RETURNING ${key} AS key`,
   ),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { STEPS } from '@/contract/withdrawal'
+import { createEndpointRule } from '@/server/adapters/applications'
 import { seedDemoUser } from '@/server/local/demo-account'
 import { asUser, givenPendingChange, givenSession, type TestContext, testContext } from '@/testing/domain'
 import { issueAccessToken } from '../access/access-tokens'
@@ -14,6 +15,7 @@ const EMPTIED_BY: Record<Moment, string[]> = {
   user_profile: [
     'access_tokens',
     'email_change_requests',
+    'events',
     'legal_records',
     'preferences',
     'profiles',
@@ -23,6 +25,7 @@ const EMPTIED_BY: Record<Moment, string[]> = {
     'sessions',
     'transaction_audit_logs',
     'users',
+    'withdrawal_blockers',
   ],
   third_party_integrations: ['app_connections', 'shared_items'],
   data_archives: [
@@ -56,6 +59,8 @@ async function filledTables(ctx: TestContext, userId: string): Promise<string[]>
 
 test('every table with data of a person is emptied by its own step, and by no other', async () => {
   const ctx = await testContext()
+  // The demo's application is on this machine.
+  ctx.problemOfEndpoint = createEndpointRule({ production: false, privateEndpoints: true })
   const demo = await seedDemoUser(ctx)
   const { id: userId, email } = await ctx.db.user.findUniqueOrThrow({ where: { emailKey: demo?.email ?? '' } })
   await ctx.db.user.update({ where: { id: userId }, data: { externalId: 'customer-42' } })
@@ -72,6 +77,21 @@ test('every table with data of a person is emptied by its own step, and by no ot
   }
   await ctx.db.idempotencyKey.create({ data: key })
   const startedAt = ctx.clock.now()
+  await ctx.db.withdrawalBlocker.create({
+    data: {
+      userId,
+      source: 'shop',
+      key: 'order_1',
+      code: 'open_order',
+      title: 'An order is open',
+      createdAt: ctx.clock.now(),
+      // Over, because it would hold the withdrawal back.
+      expiresAt: ctx.clock.now(),
+    },
+  })
+  await ctx.db.event.create({
+    data: { id: 'evt_1', type: 'account.email_changed', userId, data: {}, version: 1, occurredAt: ctx.clock.now() },
+  })
   await ctx.db.reauthRequest.create({
     data: { id: 'rea_1', sessionId: user.sessionId, userId, purpose: 'withdraw', startedAt },
   })
@@ -131,7 +151,9 @@ test('autovacuum sees to every table with data of a user after one deletion in t
   const tables = [
     ...new Set(DELETION_MAP.map(({ table }) => table)),
     'withdrawals',
+    'password_reset_requests',
     'app_notifications',
+    'event_deliveries',
     'retained_records',
   ]
   const cared = await ctx.db.$queryRaw<{ name: string }[]>`

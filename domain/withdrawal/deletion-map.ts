@@ -7,9 +7,24 @@ export type Moment = Step | 'purge'
 
 /** The window of an Idempotency-Key and the right to read one's own progress outlast the steps. */
 const PURGED: readonly Erasure[] = [
-  { table: 'idempotency_keys', category: 'repeated_calls', key: 'key' },
-  { table: 'ended_credentials', category: 'ended_credentials', key: 'credential_hash' },
-  { table: 'ended_external_ids', category: 'ended_external_ids', key: 'withdrawal_id' },
+  {
+    table: 'idempotency_keys',
+    category: 'repeated_calls',
+    key: 'key',
+    exported: { kind: 'never', because: 'sealed answers of the last day' },
+  },
+  {
+    table: 'ended_credentials',
+    category: 'ended_credentials',
+    key: 'credential_hash',
+    exported: { kind: 'never', because: 'hashes' },
+  },
+  {
+    table: 'ended_external_ids',
+    category: 'ended_external_ids',
+    key: 'withdrawal_id',
+    exported: { kind: 'never', because: 'hashes' },
+  },
 ]
 
 /** What the moment erases; empty for the step that the request itself completes. */
@@ -28,12 +43,19 @@ export const DELETION_MAP: readonly (Erasure & { when: Moment })[] = [...STEPS, 
 export const TABLES_WITHOUT_ERASURE: Record<string, string> = {
   connected_apps: 'the applications themselves',
   service_tokens: "tokens of the adopter's services, which act for no user",
+  password_reset_requests: 'an encrypted address; deleted as soon as it is looked up, which takes a minute at most',
+  withdrawal_receipts:
+    'signed statements about a withdrawal, which name nobody; the cleanup deletes them after 24 months',
+  signing_keys: 'keys of the service',
+  erasure_ledger: 'the end of the chain of the ledger',
+  erasure_ledger_batches: 'lines of the ledger under a pseudonym; deleted once the store has them',
   withdrawals: 'the purge clears feedback and, once no erasure is left, the user id; id, reason and times stay',
   deletion_steps: 'times and states of a withdrawal',
+  deletion_counts: 'numbers of a withdrawal: how many records of each category its steps deleted and kept',
   app_notifications:
     "the application's own id of the user is cleared once it knows; the purge deletes the rows of those that do",
-  events: 'withdrawal ids; the purge deletes them',
-  event_deliveries: "the application's own id of the user is cleared once it is delivered; the purge deletes the rows",
+  event_deliveries:
+    'what is still to be told holds its subject sealed once the account is erased; the rows go with their event, at the latest after thirty days',
   retained_records: 'what had to stay; the purge deletes it',
   outbox_events: 'withdrawal ids; deleted once the engine has them',
 }

@@ -1,8 +1,10 @@
+import type { KeptFor } from '@/contract/vocabulary'
 import { STEPS } from '@/contract/withdrawal'
 import { ERASURE_TIMEOUT_MS } from '../limits/durations'
 import { isOneOf, type Placeholders, type Sql, statement } from '../sql'
+import { addCounts } from './deletion-counts'
 import { erasuresOf, type Moment } from './deletion-map'
-import type { Erasure, KeptFor } from './steps/deletion-step'
+import type { Erasure } from './steps/deletion-step'
 
 export interface Erased {
   withdrawalId: string
@@ -47,28 +49,42 @@ export async function erase(sql: Sql, when: Moment, erased: Erased, maxRows: num
 
 /**
  * All tables of the moment at once: each part sees the rows as they were before, so their order does not matter. A row is deleted
- * by its key, also where somebody has changed it meanwhile. The account itself goes last, because other rows go with it.
+ * by its key, also where somebody has changed it meanwhile. The account itself goes last, because other rows go with it. The counts
+ * are written by the same statement, so that a run after a crash neither forgets a row nor counts one twice.
  */
 function eraseAt(when: Moment) {
   const erasures = erasuresOf(when)
-  const many = erasures.filter(({ table }) => table !== 'users')
+  const account = erasures.find(({ table }) => table === 'users')
+  const many = erasures.filter((erasure) => erasure !== account)
   return statement<EraseValues, { is_over: boolean }>(
     `erase-${when}`,
     (v) => {
-      const isOver = many
-        .map((_erasure, index) => `(SELECT count(*) FROM deleted_${index}) < ${v.maxRows}`)
-        .join(' AND ')
+      const isOver = `(SELECT ${many.map((_erasure, index) => `rows_${index} < ${v.maxRows}`).join(' AND ')} FROM counted)`
       const parts = many.flatMap((erasure, index) => {
         const deleted = `deleted_${index} AS (${deleteRows(v, erasure)})`
         return erasure.kept ? [deleted, `kept_${index} AS (${keepFacts(v, erasure, `deleted_${index}`)})`] : [deleted]
       })
-      if (many.length < erasures.length)
-        parts.push(`account AS (DELETE FROM users WHERE id = ${v.userId} AND ${isOver})`)
+      const counted = many.map((_erasure, index) => `(SELECT count(*) FROM deleted_${index}) AS rows_${index}`)
+      parts.push(`counted AS MATERIALIZED (SELECT ${counted.join(', ')})`)
+      const counts = many.map((erasure, index) => ({
+        category: erasure.category,
+        outcome: outcomeOf(v, erasure),
+        records: `(SELECT rows_${index} FROM counted)`,
+      }))
+      if (account) {
+        parts.push(`account AS (DELETE FROM users WHERE id = ${v.userId} AND ${isOver} RETURNING 1)`)
+        counts.push({ category: account.category, outcome: `'erased'`, records: '(SELECT count(*) FROM account)' })
+      }
+      parts.push(`counts AS (${addCounts(v.withdrawalId, when, counts)})`)
       return `WITH ${parts.join(', ')} SELECT ${isOver} AS is_over`
     },
     { timeoutMs: ERASURE_TIMEOUT_MS },
   )
 }
+
+/** Of kept rows only the facts stay; who has them kept counts them as retained alone. */
+const outcomeOf = (v: Placeholders<EraseValues>, { kept }: Erasure) =>
+  kept ? `CASE WHEN '${kept.for}' = ANY(${v.keeps}::text[]) THEN '${kept.for}' ELSE 'erased' END` : `'erased'`
 
 function deleteRows(v: Placeholders<EraseValues>, { table, key = 'id', where, kept, time = 'at' }: Erasure): string {
   const rows = `user_id = ${v.userId}${where ? ` AND ${where}` : ''}`

@@ -1,21 +1,78 @@
+import { createHash } from 'node:crypto'
 import type { SystemContext } from '../context'
 import type { LedgerEntry } from '../ports'
 import { coalesced } from '../queue/coalesce'
-import { statement, UNWAITED } from '../sql'
+import { type Sql, statement, UNWAITED } from '../sql'
+import { readSigningKeys, signJws } from './signing-keys'
+
+/** An entry in the chain. */
+export interface LedgerLine extends LedgerEntry {
+  /** 1, 2, 3 … */
+  seq: number
+  /** The hash of the line before; empty in the first. */
+  prev: string
+  /** Tells by which secret the pseudonym was made. */
+  key: string
+}
+
+/** Where the chain ends. */
+export interface LedgerHead {
+  origin: string
+  seq: number
+  hash: string
+  /** The first line of the newest batch. */
+  batch_seq: number
+  at: Date | null
+}
 
 const BATCH = 100
 
+const columns = 'origin, seq, hash, batch_seq, at'
+const readHead = statement<Record<string, never>, LedgerHead>(
+  'ledger-head',
+  () => `SELECT ${columns} FROM erasure_ledger`,
+)
+// All that write the chain wait here for each other.
+const lockHead = statement<Record<string, never>, LedgerHead>(
+  'lock-ledger-head',
+  () => `SELECT ${columns} FROM erasure_ledger FOR UPDATE`,
+)
+// What a running deletion step holds has its turn a little later.
 const unwritten = statement<{ maxRows: number }, UnwrittenRow>(
   'withdrawals-to-ledger',
   (v) => `SELECT id, user_id, started_at, keep_analytics, keep_audit_logs, keep_transaction_history
-   FROM withdrawals WHERE ledgered_at IS NULL AND user_id IS NOT NULL ORDER BY started_at LIMIT ${v.maxRows}`,
+   FROM withdrawals WHERE ledgered_at IS NULL AND user_id IS NOT NULL ORDER BY started_at LIMIT ${v.maxRows}
+   FOR UPDATE SKIP LOCKED`,
 )
-// Locks the rows in the order of their ids, so that two instances do not deadlock.
-const markWritten = statement<{ ids: string[]; now: Date }>(
-  'mark-ledgered',
-  (v) => `UPDATE withdrawals w SET ledgered_at = ${v.now}
-   FROM (SELECT id FROM withdrawals WHERE id = ANY(${v.ids}::text[]) ORDER BY id FOR UPDATE) AS locked
-   WHERE w.id = locked.id RETURNING ${UNWAITED}`,
+
+interface Batch {
+  ids: string[]
+  seqs: number[]
+  hashes: string[]
+  firstSeq: number
+  lastSeq: number
+  hash: string
+  lines: string
+  now: Date
+}
+
+const appendLines = statement<Batch>(
+  'append-to-ledger',
+  (v) => `WITH head AS (
+     UPDATE erasure_ledger SET seq = ${v.lastSeq}, hash = ${v.hash}, batch_seq = ${v.firstSeq}, at = ${v.now}
+   ), batch AS (
+     INSERT INTO erasure_ledger_batches (first_seq, lines) VALUES (${v.firstSeq}, ${v.lines})
+   )
+   UPDATE withdrawals w SET ledgered_at = ${v.now}, ledger_seq = line.seq, ledger_hash = line.hash
+   FROM unnest(${v.ids}::text[], ${v.seqs}::int[], ${v.hashes}::text[]) AS line (id, seq, hash) WHERE w.id = line.id`,
+)
+export const waitingBatches = statement<{ maxRows: number }, { first_seq: number; lines: string }>(
+  'ledger-batches',
+  (v) => `SELECT first_seq, lines FROM erasure_ledger_batches ORDER BY first_seq LIMIT ${v.maxRows}`,
+)
+const markStored = statement<{ firstSeq: number }>(
+  'mark-ledger-batch-stored',
+  (v) => `DELETE FROM erasure_ledger_batches WHERE first_seq = ${v.firstSeq} RETURNING ${UNWAITED}`,
 )
 
 interface UnwrittenRow {
@@ -28,18 +85,108 @@ interface UnwrittenRow {
 }
 
 /**
- * Coalesced, because parallel runs would write and lock the same rows. Two instances may write a withdrawal twice, which changes
- * nothing.
+ * The lines get their place in the chain in the database first, and go to the store after the commit. So the store is never ahead of its
+ * own database, and what a killed process did not store, the next run does. Coalesced, because parallel runs would wait for each other.
  */
 export const writeErasureLedger = coalesced('write-erasure-ledger', async (ctx) => {
-  for (let isFull = true; isFull; ) {
-    const rows = await ctx.sql(unwritten, { maxRows: BATCH })
-    isFull = rows.length === BATCH
-    if (rows.length === 0) return
-    await ctx.ledger.append(rows.map((row) => toEntry(ctx, row)))
-    await ctx.sql(markWritten, { ids: rows.map(({ id }) => id), now: ctx.clock.now() })
-  }
+  while ((await ctx.transaction((sql) => appendBatch(ctx, sql))) === BATCH);
+  await storeBatches(ctx)
 })
+
+/** How many lines it wrote. */
+async function appendBatch(ctx: SystemContext, sql: Sql): Promise<number> {
+  const head = await lockLedger(sql)
+  const rows = await sql(unwritten, { maxRows: BATCH })
+  if (rows.length === 0) return 0
+  const chain = chainOf(
+    head,
+    rows.map((row) => toEntry(ctx, row)),
+    keyIdsOf(ctx)[0] as string,
+  )
+  const last = chain.at(-1) as Chained
+  await sql(appendLines, {
+    ids: rows.map(({ id }) => id),
+    seqs: chain.map(({ seq }) => seq),
+    hashes: chain.map(({ hash }) => hash),
+    firstSeq: head.seq + 1,
+    lastSeq: last.seq,
+    hash: last.hash,
+    lines: chain.map(({ text }) => `${text}\n`).join(''),
+    now: ctx.clock.now(),
+  })
+  return rows.length
+}
+
+/** Holds up every other writer until the transaction ends. */
+export async function lockLedger(sql: Sql): Promise<LedgerHead> {
+  const [head] = await sql(lockHead, {})
+  return head as LedgerHead
+}
+
+export async function readLedgerHead(ctx: SystemContext): Promise<LedgerHead> {
+  const [head] = await ctx.sql(readHead, {})
+  return head as LedgerHead
+}
+
+interface Chained {
+  seq: number
+  text: string
+  hash: string
+}
+
+/** The entries as lines behind `head`. */
+export function chainOf(head: { seq: number; hash: string }, entries: LedgerEntry[], key: string): Chained[] {
+  let { seq, hash } = head
+  return entries.map((entry) => {
+    const line: LedgerLine = { seq: ++seq, prev: hash, key, ...entry }
+    const text = JSON.stringify(line)
+    hash = hashOfLine(text)
+    return { seq, text, hash }
+  })
+}
+
+export const hashOfLine = (text: string): string => createHash('sha256').update(text).digest('base64url')
+
+/** Several instances may store one batch: its name and its content are the same. */
+async function storeBatches(ctx: SystemContext): Promise<void> {
+  for (let isFull = true; isFull; ) {
+    const batches = await ctx.sql(waitingBatches, { maxRows: BATCH })
+    isFull = batches.length === BATCH
+    if (batches.length === 0) return
+    const { origin } = await readLedgerHead(ctx)
+    for (const { first_seq: firstSeq, lines } of batches) {
+      const name = batchName(origin, firstSeq)
+      const stored = await ctx.ledger.get(name)
+      // Never over other lines: then this database was restored, and the store knows of withdrawals that it does not.
+      if (stored !== null && stored !== lines) throw new LedgerAhead(firstSeq)
+      if (stored === null) await ctx.ledger.put(name, lines)
+      await ctx.sql(markStored, { firstSeq })
+    }
+    const end: LedgerEnd = { head: await signedLedgerHead(ctx), keys: await readSigningKeys(ctx) }
+    await ctx.ledger.put(endName(origin), JSON.stringify(end))
+  }
+}
+
+/** Beside the lines: it vouches for the last of them, and a restored database finds the keys here that were made after the backup. */
+export interface LedgerEnd {
+  head: string
+  keys: Awaited<ReturnType<typeof readSigningKeys>>
+}
+
+export class LedgerAhead extends Error {
+  readonly code = 'ledger_ahead'
+  constructor(seq: number) {
+    super(`the erasure ledger has other lines from line ${seq} on: the database is older than its ledger`)
+  }
+}
+
+export const folderOf = (origin: string) => `erasure-ledger/${origin}`
+export const batchName = (origin: string, firstSeq: number) =>
+  `${folderOf(origin)}/${String(firstSeq).padStart(12, '0')}.ndjson`
+export const firstSeqOf = (name: string) => Number(name.slice(name.lastIndexOf('/') + 1, -'.ndjson'.length))
+export const endName = (origin: string) => `erasure-ledger/${origin}-end.json`
+/** What `ledger trim` has dropped: the chain goes on from there. */
+export const beginningName = (origin: string) => `erasure-ledger/${origin}-beginning.json`
 
 const toEntry = (ctx: SystemContext, row: UnwrittenRow): LedgerEntry => ({
   withdrawalId: row.id,
@@ -55,3 +202,14 @@ const toEntry = (ctx: SystemContext, row: UnwrittenRow): LedgerEntry => ({
 /** The keyed hash that stands for the id of an erased user. */
 export const pseudonymOf = (ctx: SystemContext, userId: string): string =>
   ctx.secrets.mac('pseudonym', userId).toString('base64url')
+
+/** A short name of each secret that makes pseudonyms, the newest first. No user has this id. */
+export const keyIdsOf = (ctx: SystemContext): string[] =>
+  ctx.secrets.macs('pseudonym', 'the name of this key').map((mac) => mac.toString('base64url').slice(0, 12))
+
+/** The signed end of the chain: whoever keeps one sees later whether a line was dropped or changed. */
+export async function signedLedgerHead(ctx: SystemContext): Promise<string> {
+  const { seq, hash, at } = await readLedgerHead(ctx)
+  const claims = { iss: ctx.appUrl, lines: seq, hash, at: (at ?? ctx.clock.now()).toISOString() }
+  return signJws(ctx, 'erasure-log+jwt', claims)
+}

@@ -1,28 +1,59 @@
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
+import { CHOICES, type WaiveReason } from '@/contract/vocabulary'
 import { type getWithdrawalStatus as contract, STEPS, type Step, type StepStatus } from '@/contract/withdrawal'
 import type { Context } from '../context'
 import { statement } from '../sql'
+import { countsOf, type DeletionCount, describeCounts } from './deletion-counts'
+import { addPeriod } from './due-date'
 import { retentionDays } from './schedule'
+
+interface ApplicationRow {
+  name: string
+  status: StepStatus
+  completed_at: string | null
+  next_attempt_at: string | null
+  accepted_at: string | null
+  progress_done: number | null
+  progress_total: number | null
+  retained: { category: string; reason: string; until?: string }[] | null
+  waived_at: string | null
+  waived_reason: WaiveReason | null
+}
 
 interface StatusRow {
   completed_at: Date | null
+  keep_analytics: boolean
   keep_audit_logs: boolean
+  keep_transaction_history: boolean
   scheduled_completion: Date
-  steps: { step: Step; status: StepStatus; completed_at: string | null; estimated_completion: string }[]
-  applications:
-    | { name: string; status: StepStatus; completed_at: string | null; next_attempt_at: string | null }[]
-    | null
+  started_at: Date
+  purge_due_at: Date
+  due_by: Date | null
+  steps: {
+    step: Step
+    status: StepStatus
+    completed_at: string | null
+    estimated_completion: string
+    is_counted: boolean
+  }[]
+  counts: DeletionCount[] | null
+  applications: ApplicationRow[] | null
 }
 
 const read = statement<{ withdrawalId: string; userId: string }, StatusRow>(
   'withdrawal-status',
-  (v) => `SELECT w.completed_at, w.keep_audit_logs, w.scheduled_completion,
+  (
+    v,
+  ) => `SELECT w.completed_at, w.keep_analytics, w.keep_audit_logs, w.keep_transaction_history, w.scheduled_completion, w.started_at, w.purge_due_at, w.due_by,
      (SELECT json_agg(json_build_object('step', s.step, 'status', s.status, 'completed_at', s.completed_at,
-                                        'estimated_completion', s.estimated_completion))
+                                        'estimated_completion', s.estimated_completion, 'is_counted', s.is_counted))
       FROM deletion_steps s WHERE s.withdrawal_id = w.id) AS steps,
+     ${countsOf('w.id')} AS counts,
      (SELECT json_agg(json_build_object('name', n.app_name, 'status', n.status, 'completed_at', n.completed_at,
-                                        'next_attempt_at', n.due_at) ORDER BY n.app_name, n.id)
+                                        'next_attempt_at', n.due_at, 'accepted_at', n.accepted_at, 'progress_done', n.progress_done,
+                                        'progress_total', n.progress_total, 'retained', n.retained, 'waived_at', n.waived_at,
+                                        'waived_reason', n.waived_reason) ORDER BY n.app_name, n.id)
       FROM app_notifications n WHERE n.withdrawal_id = w.id) AS applications
    FROM withdrawals w WHERE w.id = ${v.withdrawalId} AND w.user_id = ${v.userId}`,
 )
@@ -40,20 +71,34 @@ export async function getWithdrawalStatus(ctx: Context, input: Input<typeof cont
       audit_logs: row.keep_audit_logs,
       retention_period: retentionDays(ctx.limits.withdrawalRetentionMs),
     },
+    kept_by_choice: CHOICES.filter((choice) => row[`keep_${choice}`]),
     scheduled_completion: row.scheduled_completion.toISOString(),
+    due_by: (row.due_by ?? addPeriod(row.started_at, ctx.statutoryPeriod)).toISOString(),
     deletion_steps: STEPS.flatMap((name) => row.steps.find(({ step }) => step === name) ?? []).map(
-      ({ step, status, completed_at, estimated_completion }) =>
+      ({ step, status, completed_at, estimated_completion, is_counted }) =>
         completed_at
-          ? { step, status, completed_at: iso(completed_at) }
+          ? { step, status, completed_at: iso(completed_at), ...(is_counted && countsOfStep(row, step)) }
           : { step, status, estimated_completion: iso(estimated_completion) },
     ),
-    applications: (row.applications ?? []).map(({ name, status, completed_at, next_attempt_at }) => ({
-      name,
-      status,
-      ...(completed_at && { completed_at: iso(completed_at) }),
-      ...(next_attempt_at && { next_attempt_at: iso(next_attempt_at) }),
-    })),
+    applications: (row.applications ?? []).map(describeApplication),
   }
 }
+
+const countsOfStep = ({ counts, purge_due_at }: StatusRow, step: Step) =>
+  describeCounts(
+    (counts ?? []).filter((count) => count.step === step),
+    purge_due_at.toISOString(),
+  )
+const describeApplication = (row: ApplicationRow) => ({
+  name: row.name,
+  status: row.status,
+  ...(row.completed_at && { completed_at: iso(row.completed_at) }),
+  ...(row.next_attempt_at && { next_attempt_at: iso(row.next_attempt_at) }),
+  ...(row.accepted_at && { accepted_at: iso(row.accepted_at) }),
+  ...(row.progress_done !== null &&
+    row.progress_total !== null && { progress: { done: row.progress_done, total: row.progress_total } }),
+  ...(row.retained?.length && { retained: row.retained }),
+  ...(row.waived_at && row.waived_reason && { waived: { reason: row.waived_reason, at: iso(row.waived_at) } }),
+})
 
 const iso = (text: string) => new Date(text).toISOString()

@@ -1,6 +1,8 @@
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
+import { EVENT_RETRY_MS } from '../limits/durations'
 import { audit, statement } from '../sql'
+import { type DeletionCount, describeCounts } from './deletion-counts'
 
 /** For the operator: states, times and errors of a withdrawal, and no personal data. */
 export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): Promise<object> {
@@ -8,6 +10,7 @@ export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): 
     where: { id: withdrawalId },
     include: {
       steps: { orderBy: { estimatedCompletion: 'asc' } },
+      counts: true,
       notifications: { orderBy: { appName: 'asc' } },
       events: { orderBy: { occurredAt: 'asc' }, include: { deliveries: { orderBy: { appId: 'asc' } } } },
     },
@@ -20,6 +23,7 @@ export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): 
     started_at: withdrawal.startedAt,
     scheduled_completion: withdrawal.scheduledCompletion,
     completed_at: withdrawal.completedAt,
+    due_by: withdrawal.dueBy,
     purge_due_at: withdrawal.purgeDueAt,
     purged_at: withdrawal.purgedAt,
     deletion_steps: withdrawal.steps.map((step) => ({
@@ -30,12 +34,22 @@ export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): 
       due_at: step.dueAt,
       attempts: step.attempts,
       last_error: step.lastError,
+      ...(step.completedAt &&
+        step.isCounted &&
+        describeCounts(
+          withdrawal.counts.filter((count) => count.step === step.step) as DeletionCount[],
+          withdrawal.purgeDueAt.toISOString(),
+        )),
     })),
     applications: withdrawal.notifications.map((notification) => ({
       app_id: notification.appId,
       name: notification.appName,
       webhook_id: notification.id,
+      phase: notification.phase,
       status: notification.status,
+      accepted_at: notification.acceptedAt,
+      waived_at: notification.waivedAt,
+      waived_reason: notification.waivedReason,
       completed_at: notification.completedAt,
       due_at: notification.dueAt,
       attempts: notification.attempts,
@@ -65,6 +79,7 @@ interface Retry {
   operatorId: string
   now: Date
   auditId: string
+  retryUntil: Date
 }
 
 // One statement, so that the retries and the audit row of the operator are written together.
@@ -75,13 +90,14 @@ const retry = statement<Retry, { steps: string[] }>(
    ), notifications AS (
      UPDATE app_notifications SET due_at = ${v.now}
      WHERE withdrawal_id = ${v.withdrawalId} AND status <> 'completed' AND attempts > 0
+       AND (accepted_at IS NULL OR due_at <= ${v.now})
    ), deliveries AS (
-     UPDATE event_deliveries d SET status = 'pending', due_at = ${v.now}, dead_at = NULL
+     UPDATE event_deliveries d SET status = 'pending', due_at = ${v.now}, dead_at = NULL, retry_until = ${v.retryUntil}
      FROM events e
      WHERE e.withdrawal_id = ${v.withdrawalId} AND d.event_id = e.id AND d.status <> 'delivered' AND d.attempts > 0
    ), steps AS (
      UPDATE deletion_steps SET due_at = ${v.now}
-     WHERE withdrawal_id = ${v.withdrawalId} AND status <> 'completed' AND attempts > 0
+     WHERE withdrawal_id = ${v.withdrawalId} AND status <> 'completed' AND (attempts > 0 OR erased_at IS NOT NULL)
      RETURNING step
    ), audited AS (
      ${audit('withdrawal.retried', { from: 'withdrawal', id: v.auditId, user: v.operatorId, actor: `'operator'`, subject: 'id', at: v.now })}
@@ -99,7 +115,8 @@ export async function retryWithdrawal(
   operatorId = 'operator-command',
 ): Promise<string[]> {
   const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
-  const [row] = await ctx.sql(retry, { withdrawalId, operatorId, now, auditId })
+  const retryUntil = new Date(now.getTime() + EVENT_RETRY_MS * ctx.timeScale)
+  const [row] = await ctx.sql(retry, { withdrawalId, operatorId, now, auditId, retryUntil })
   if (!row) throw new AppError('WITHDRAWAL_004')
   return row.steps
 }

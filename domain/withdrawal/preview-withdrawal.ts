@@ -1,44 +1,121 @@
-import { STEPS, type Step } from '@/contract/withdrawal'
-import type { SystemContext } from '../context'
-import { WITHDRAWAL_STARTED } from '../queue/events'
-import { retentionDays } from './schedule'
-import { DELETION_STEPS } from './steps/deletion-steps'
+import type { Data, Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import { CATEGORIES, type Category, CHOICES, type KeptFor, MAX_PREVIEWED } from '@/contract/vocabulary'
+import type { previewWithdrawal as contract, Step } from '@/contract/withdrawal'
+import { askApplications } from '../applications/ask'
+import type { Context } from '../context'
+import { type Placeholders, statement } from '../sql'
+import { findBlockers } from './blockers'
+import { DELETION_MAP } from './deletion-map'
+import { kindOf } from './run-deletion-step'
+import { planWithdrawal } from './schedule'
+import type { Erasure } from './steps/deletion-step'
 
-export interface WithdrawalPreview {
-  /** By name. One that is told at once ends its access itself; every one is asked to remove the user within a day. */
-  applications: { name: string; isToldAtOnce: boolean }[]
-  /** What has to be settled first. */
-  pendingTransactions: { id: string; description: string; createdAt: string }[]
-  retentionDays: number
-  /** The time by which each step should be done, counted from the start; 0 for what the request itself does. */
-  steps: { step: Step; withinMs: number }[]
+type Preview = Data<typeof contract>
+
+/** What the steps erase. The purge comes after them, and what it alone erases is written by the withdrawal or lasts a day. */
+const PREVIEWED = DELETION_MAP.flatMap((erasure) =>
+  erasure.when === 'purge' ? [] : [{ ...erasure, step: erasure.when }],
+)
+
+/** From the same entries as the erasure itself. Stops at one row above the cap, so that an index answers it in no time. */
+function countRows({ userId }: Placeholders<{ userId: string }>, { table, where, written }: Erasure): string {
+  const ofUser = `FROM ${table} WHERE ${table === 'users' ? 'id' : 'user_id'} = ${userId}`
+  const { rows = 0, unless, only } = written ?? {}
+  const counted = `(SELECT count(*) FROM (SELECT ${ofUser} ${where ? `AND ${where}` : ''} LIMIT ${MAX_PREVIEWED + 1}) AS counted)`
+  const added = unless ? `CASE WHEN EXISTS (SELECT ${ofUser} AND ${unless}) THEN 0 ELSE ${rows} END` : String(rows)
+  return `(${only ? '0' : counted} + ${added})::int`
 }
 
-/** What a withdrawal would meet now; for the page that offers it. */
-export async function previewWithdrawal(ctx: SystemContext, userId: string): Promise<WithdrawalPreview> {
-  const [connections, pending] = await Promise.all([
-    ctx.db.appConnection.findMany({ where: { userId }, select: { app: { select: { name: true, events: true } } } }),
-    ctx.db.transaction.findMany({ where: { userId, status: 'pending' }, orderBy: { createdAt: 'asc' } }),
+const countAll = statement<{ userId: string }, CountRow>(
+  'preview-withdrawal',
+  (v) => `SELECT ARRAY[${PREVIEWED.map((erasure) => countRows(v, erasure)).join(', ')}] AS records,
+     (SELECT json_agg(json_build_object('name', a.name, 'acknowledges', a.acknowledges) ORDER BY a.name, a.id)
+      FROM connected_apps a WHERE a.audience = 'everyone'
+        OR EXISTS (SELECT FROM app_connections c WHERE c.app_id = a.id AND c.user_id = ${v.userId})) AS applications,
+     (SELECT max(r.closed_at) FROM email_change_requests r
+      WHERE r.user_id = ${v.userId} AND r.status = 'verified' AND r.old_email <> r.new_email) AS address_changed_at`,
+)
+
+interface CountRow {
+  /** In the order of `PREVIEWED`. */
+  records: number[]
+  applications: Preview['applications'] | null
+  address_changed_at: Date | null
+}
+
+/** What a withdrawal that began now would do, by these choices. It changes nothing. */
+export async function previewWithdrawal(ctx: Context, input: Input<typeof contract>): Promise<Preview> {
+  const { userId } = ctx.actor
+  const now = ctx.clock.now()
+  const plan = planWithdrawal(now, {
+    timeScale: ctx.timeScale,
+    retentionMs: ctx.limits.withdrawalRetentionMs,
+    statutoryPeriod: ctx.statutoryPeriod,
+  })
+  const keeps = new Set<KeptFor>(['law'])
+  for (const choice of CHOICES) if (input[choice] === 'true') keeps.add(choice)
+  const [blockers, { records, applications, address_changed_at: changedAt }] = await Promise.all([
+    listBlockers(ctx, userId, input.ask === 'true'),
+    count(ctx, userId),
   ])
+  const until = plan.purgeDueAt.toISOString()
+  const counts: Count[] = PREVIEWED.map(({ step, category, kept }, index) => ({
+    step,
+    category,
+    reason: kept && keeps.has(kept.for) ? kept.for : null,
+    records: records[index] as number,
+  }))
+  const listed = summed(counts)
   return {
-    applications: connections
-      .map(({ app }) => ({ name: app.name, isToldAtOnce: app.events.includes(WITHDRAWAL_STARTED) }))
-      .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    pendingTransactions: pending.map(({ id, description, createdAt }) => ({
-      id,
-      description,
-      createdAt: createdAt.toISOString(),
+    allowed: blockers.length === 0,
+    blockers,
+    deletion_steps: plan.steps.map(({ step, dueAt, estimatedCompletion }) => ({
+      step,
+      begins_at: dueAt.toISOString(),
+      estimated_completion: estimatedCompletion.toISOString(),
     })),
-    retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
-    steps: STEPS.map((step) => {
-      const { firstStatus, window } = DELETION_STEPS[step]
-      return { step, withinMs: firstStatus === 'completed' ? 0 : window.estimateMs }
-    }),
+    erased: listed.flatMap(({ reason, ...entry }) => (reason ? [] : [entry])),
+    retained: listed.flatMap(({ reason, step: _, ...entry }) => (reason ? [{ ...entry, reason, until }] : [])),
+    applications: applications ?? [],
+    address_changed_at: changedAt?.toISOString() ?? null,
+    counted_at: now.toISOString(),
   }
 }
 
-/** Whose withdrawal this is, for the page that is opened with the withdrawal id alone; null for none, and after the purge. */
-export async function userOfWithdrawal(ctx: SystemContext, withdrawalId: string): Promise<string | null> {
-  const withdrawal = await ctx.db.withdrawal.findUnique({ where: { id: withdrawalId }, select: { userId: true } })
-  return withdrawal?.userId ?? null
+/** A preview that cannot be made is refused, whatever the cause: a number that is left out would look like nothing. */
+async function count(ctx: Context, userId: string): Promise<CountRow> {
+  const [row] = await ctx.sql(countAll, { userId }).catch((error) => {
+    ctx.warn('preview_failed', { problem: kindOf(error) })
+    throw new AppError('SERVER_002', 'What a withdrawal would delete could not be counted. Try again shortly.', 5)
+  })
+  return row as CountRow
+}
+
+/** What is known here; with `asks` also what applications say. */
+async function listBlockers(ctx: Context, userId: string, asks: boolean): Promise<Preview['blockers']> {
+  const found = await findBlockers(ctx, ctx.sql, userId)
+  return asks && found.asks ? [...found.blockers, ...(await askApplications(ctx, userId))] : found.blockers
+}
+
+interface Count {
+  step: Step
+  category: Category
+  /** What keeps the records; null where they are erased. */
+  reason: KeptFor | null
+  records: number
+  more?: true
+}
+
+/** One entry for each category of a step, without those that have nothing, in the order of `CATEGORIES`. */
+function summed(counts: readonly Count[]): Count[] {
+  const groups = Map.groupBy(counts, ({ step, category, reason }) => `${step} ${category} ${reason}`)
+  return [...groups.values()]
+    .map(([first, ...others]) => ({
+      ...(first as Count),
+      records: others.reduce((sum, { records }) => sum + records, (first as Count).records),
+    }))
+    .filter(({ records }) => records > 0)
+    .map((entry) => (entry.records > MAX_PREVIEWED ? { ...entry, records: MAX_PREVIEWED, more: true as const } : entry))
+    .sort((a, b) => CATEGORIES.indexOf(a.category) - CATEGORIES.indexOf(b.category))
 }

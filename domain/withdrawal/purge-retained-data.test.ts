@@ -34,7 +34,13 @@ test('F19 an application that never answers keeps what it is to be told, and not
   await runDueWork(ctx)
   expect(await tablesWith(ctx, userId)).toEqual([])
   expect(await tablesWith(ctx, email)).toEqual(['app_notifications'])
-  expect(await tablesWith(ctx, withdrawalId)).toEqual(['app_notifications', 'deletion_steps', 'withdrawals'])
+  expect(await tablesWith(ctx, withdrawalId)).toEqual([
+    'app_notifications',
+    'deletion_counts',
+    'deletion_steps',
+    'withdrawal_receipts',
+    'withdrawals',
+  ])
   expect(await rowOf(ctx, withdrawalId)).toMatchObject({
     completedAt: null,
     purgedAt: ctx.clock.now(),
@@ -59,7 +65,13 @@ test('F19 an application that never answers keeps what it is to be told, and not
   expect(told).toEqual([`${email} at stuck`])
   expect(await rowOf(ctx, withdrawalId)).toMatchObject({ completedAt: ctx.clock.now() })
   expect(await tablesWith(ctx, email)).toEqual([])
-  expect(await tablesWith(ctx, withdrawalId)).toEqual(['audit_events', 'deletion_steps', 'withdrawals'])
+  expect(await tablesWith(ctx, withdrawalId)).toEqual([
+    'audit_events',
+    'deletion_counts',
+    'deletion_steps',
+    'withdrawal_receipts',
+    'withdrawals',
+  ])
   expect((await watchWithdrawals(ctx)).withdrawals.processing).toBe(0)
 })
 
@@ -80,7 +92,12 @@ test('an erasure that is still open at thirty days keeps the user id until it ha
   await runDueWork(ctx)
   expect(ctx.archived.size).toBe(0)
   expect(await tablesWith(ctx, userId)).toEqual([])
-  expect(await tablesWith(ctx, withdrawalId)).toEqual(['deletion_steps', 'withdrawals'])
+  expect(await tablesWith(ctx, withdrawalId)).toEqual([
+    'deletion_counts',
+    'deletion_steps',
+    'withdrawal_receipts',
+    'withdrawals',
+  ])
   expect(await rowOf(ctx, withdrawalId)).toMatchObject({ userId: null, completedAt: ctx.clock.now() })
 })
 
@@ -101,5 +118,10 @@ test('a step that ends after the purge sets nothing aside, also where it was cla
   expect(purged).toBe(1)
   await runDueWork(ctx)
   expect(await tablesWith(ctx, userId)).toEqual([])
-  expect(await tablesWith(ctx, withdrawalId)).toEqual(['deletion_steps', 'withdrawals'])
+  expect(await tablesWith(ctx, withdrawalId)).toEqual([
+    'deletion_counts',
+    'deletion_steps',
+    'withdrawal_receipts',
+    'withdrawals',
+  ])
 })

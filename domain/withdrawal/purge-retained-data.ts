@@ -1,32 +1,55 @@
 import type { SystemContext } from '../context'
 import { ERASURE_TIMEOUT_MS } from '../limits/durations'
+import { beginDueDeliveries } from '../queue/deliveries'
+import { tellEnd } from '../queue/events'
 import { isOneOf, type Sql, statement } from '../sql'
+import { RAISE } from './deletion-counts'
+import { DELETION_MAP } from './deletion-map'
 import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
-import { WAITING_STEPS } from './steps/deletion-steps'
+import { writeReceipts } from './receipts'
+import { STEPS_AFTER_TASKS } from './steps/deletion-steps'
 
 const duePurges = statement<{ now: Date; maxRows: number }, { id: string }>(
   'purges-due',
   (v) => `SELECT id FROM withdrawals WHERE purged_at IS NULL AND purge_due_at <= ${v.now}
    ORDER BY purge_due_at LIMIT ${v.maxRows}`,
 )
-const lock = statement<{ withdrawalId: string }, { user_id: string; is_purged: boolean }>(
+interface LockedRow {
+  user_id: string
+  is_purged: boolean
+  sealed_subjects: Buffer | null
+}
+
+const lock = statement<{ withdrawalId: string }, LockedRow>(
   'lock-purge',
-  (v) => `SELECT user_id, purged_at IS NOT NULL AS is_purged, ${TIME_TO_ERASE}
+  (v) => `SELECT user_id, purged_at IS NOT NULL AS is_purged, sealed_subjects, ${TIME_TO_ERASE}
    FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE SKIP LOCKED`,
 )
+/** The table that a retained record comes from, and its category. */
+const CATEGORY_OF_SOURCE = DELETION_MAP.filter(({ kept }) => kept)
+  .map(({ table, category }) => `('${table}', '${category}')`)
+  .join(', ')
 const deleteRetained = statement<{ withdrawalId: string; maxRows: number }, { is_over: boolean }>(
   'purge-retained-records',
   (v) => `WITH deleted AS (
      DELETE FROM retained_records
      WHERE ${isOneOf('id', `SELECT id FROM retained_records WHERE withdrawal_id = ${v.withdrawalId} LIMIT ${v.maxRows}`)}
-     RETURNING 1
+     RETURNING source
+   ), counts AS (
+     INSERT INTO deletion_counts AS c (withdrawal_id, step, category, outcome, records)
+     SELECT ${v.withdrawalId}, 'purge', category, 'erased', count(*)
+     FROM deleted JOIN (VALUES ${CATEGORY_OF_SOURCE}) AS kept (source, category) USING (source)
+     GROUP BY category
+     ${RAISE}
    )
    SELECT count(*) < ${v.maxRows} AS is_over FROM deleted`,
   { timeoutMs: ERASURE_TIMEOUT_MS },
 )
 const markPurged = statement<{ withdrawalId: string; now: Date }>(
   'purge-withdrawal',
-  (v) => `UPDATE withdrawals SET feedback = NULL, purged_at = ${v.now} WHERE id = ${v.withdrawalId}`,
+  (v) =>
+    `UPDATE withdrawals SET feedback = NULL, sealed_subjects = NULL, purged_at = ${v.now}, receipt_due_at = ${v.now}
+     WHERE id = ${v.withdrawalId}`,
 )
 const deleteTold = statement<{ withdrawalId: string }>(
   'purge-app-notifications',
@@ -43,7 +66,8 @@ const clearUserId = statement<{ withdrawalId: string }>(
   (v) => `UPDATE withdrawals SET user_id = NULL
    WHERE id = ${v.withdrawalId} AND NOT EXISTS (
      SELECT FROM deletion_steps
-     WHERE withdrawal_id = ${v.withdrawalId} AND step NOT IN (${WAITING_STEPS}) AND status <> 'completed')`,
+     WHERE withdrawal_id = ${v.withdrawalId} AND step NOT IN (${STEPS_AFTER_TASKS}) AND status <> 'completed'
+       AND erased_at IS NULL)`,
 )
 
 /** Deletes what withdrawals retained, once their retention has ended, whether they are completed or not; returns how many. */
@@ -64,6 +88,7 @@ export async function purgeRetainedData(ctx: SystemContext, maxRows = 50): Promi
     // Another instance purges a batch of which nothing was ours.
     if (rows.length < maxRows || ended === 0) break
   }
+  if (purged > 0) ctx.background(() => beginDueDeliveries(ctx))
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} purges failed`)
   return purged
 }
@@ -91,7 +116,10 @@ async function purgeBatch(ctx: SystemContext, sql: Sql, withdrawalId: string, ro
   ]
   if (!areErased.every(Boolean)) return 'begun'
   await sql(deleteEvents, { withdrawalId })
+  await tellEnd(ctx, sql, 'account.purged', withdrawalId, row.sealed_subjects)
   await sql(markPurged, { withdrawalId, now: ctx.clock.now() })
+  // Before the purge clears which applications were told.
+  await writeReceipts(ctx, sql, withdrawalId)
   await clearPurged(sql, withdrawalId)
   return 'over'
 }

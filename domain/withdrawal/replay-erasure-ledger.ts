@@ -1,35 +1,98 @@
 import type { SystemContext } from '../context'
-import type { LedgerEntry } from '../ports'
 import { statement } from '../sql'
+import { adoptLedger } from './adopt-erasure-ledger'
+import { keyIdsOf, readLedgerHead, writeErasureLedger } from './erasure-ledger'
+import { isLedgerAhead } from './ledger-gate'
+import { type LedgerReading, newReading, type ReadLine, readLedger } from './read-erasure-ledger'
 import { withdrawAgain } from './withdraw-account'
 
 const BATCH = 1000
+/** Lines that are in memory at once; all users are looked at once for so many. */
+const LINES_AT_ONCE = 50_000
 
 const liveUsers = statement<{ after: string; maxRows: number }, { id: string }>(
   'users-after',
   (v) => `SELECT id FROM users WHERE id > ${v.after} AND withdrawn_at IS NULL ORDER BY id LIMIT ${v.maxRows}`,
 )
+export interface ReplayReport {
+  lines: number
+  /** The chain is whole, and every line of it is as it was written. */
+  verified: boolean
+  replayed: number
+  already_gone: number
+  /** Lines whose person nobody can find, because their secret is not in CODE_SECRET. */
+  unknown_keys: number
+  problems: string[]
+  /** Where the store keeps this report. */
+  evidence: string
+  /** Present where the operator has to act; the command fails then. */
+  error?: string
+}
 
-/** After the restore of a backup, before the service opens: withdraws again every account that the backup brought back. */
-export async function replayErasureLedger(ctx: SystemContext): Promise<{ replayed: number; already_gone: number }> {
-  const entries = await ctx.ledger.read()
-  const withdrawals = new Set(entries.map(({ withdrawalId }) => withdrawalId)).size
-  const byPseudonym = new Map(entries.map((entry) => [entry.pseudonym, entry]))
+/**
+ * After the restore of a backup, before the service opens: withdraws again every account that the backup brought back. Where all is well,
+ * the database takes over the end of the ledger, and the service opens.
+ */
+export async function replayErasureLedger(ctx: SystemContext, linesAtOnce = LINES_AT_ONCE): Promise<ReplayReport> {
+  if (!(await isLedgerAhead(ctx))) await writeErasureLedger(ctx)
+  const head = await readLedgerHead(ctx)
+  const reading = newReading()
+  const counts = { replayed: 0, unknown_keys: 0 }
+  const keyIds = new Set(keyIdsOf(ctx))
+  let lines: ReadLine[] = []
+  const replay = async () => {
+    counts.replayed += await replayLines(ctx, lines)
+    lines = []
+  }
+  for await (const line of readLedger(ctx, head, reading)) {
+    if (line.key !== undefined && !keyIds.has(line.key)) counts.unknown_keys++
+    else lines.push(line)
+    if (lines.length >= linesAtOnce) await replay()
+  }
+  await replay()
+  const verified = reading.problems.length === 0
+  const isGood = verified && counts.unknown_keys === 0
+  if (isGood) await adoptLedger(ctx, reading)
+  const at = ctx.clock.now().toISOString()
+  const report: ReplayReport = {
+    lines: reading.lines,
+    verified,
+    replayed: counts.replayed,
+    already_gone: reading.lines - counts.replayed - counts.unknown_keys,
+    unknown_keys: counts.unknown_keys,
+    problems: reading.problems,
+    evidence: `erasure-ledger/${head.origin}-replays/${at.replaceAll(':', '-')}.json`,
+    ...(!isGood && { error: wrongWith(counts.unknown_keys, reading) }),
+  }
+  const { seq, hash } = reading
+  await ctx.ledger.put(report.evidence, `${JSON.stringify({ at, ...report, seq, hash }, null, 2)}\n`)
+  return report
+}
+
+function wrongWith(unknownKeys: number, { problems }: LedgerReading): string {
+  const keys = `${unknownKeys} lines were written with a secret that is not in CODE_SECRET: nobody can be found by them.`
+  const chain = `The ledger is not whole: ${problems[0]}`
+  const what = [...(unknownKeys > 0 ? [keys] : []), ...(problems.length > 0 ? [chain] : [])].join(' ')
+  return `${what} Mend it and replay again, or set ACCEPT_OLD_DATABASE=1 to serve the database as it is.`
+}
+
+async function replayLines(ctx: SystemContext, lines: ReadLine[]): Promise<number> {
+  if (lines.length === 0) return 0
+  const byPseudonym = new Map(lines.map((line) => [line.pseudonym, line]))
   let replayed = 0
-  let after = ''
-  for (;;) {
+  for (let after = ''; ; ) {
     const users = await ctx.sql(liveUsers, { after, maxRows: BATCH })
     for (const { id } of users) {
-      const entry = entryOf(ctx, byPseudonym, id)
-      if (entry && (await withdrawAgain(ctx, id, entry))) replayed++
+      const line = lineOf(ctx, byPseudonym, id)
+      if (line && (await withdrawAgain(ctx, id, line))) replayed++
     }
-    if (users.length < BATCH) return { replayed, already_gone: withdrawals - replayed }
+    if (users.length < BATCH) return replayed
     after = users.at(-1)?.id ?? ''
   }
 }
 
 /** Any configured key may have made the pseudonym. */
-const entryOf = (ctx: SystemContext, byPseudonym: Map<string, LedgerEntry>, userId: string): LedgerEntry | undefined =>
+const lineOf = (ctx: SystemContext, byPseudonym: Map<string, ReadLine>, userId: string): ReadLine | undefined =>
   ctx.secrets
     .macs('pseudonym', userId)
     .map((mac) => byPseudonym.get(mac.toString('base64url')))

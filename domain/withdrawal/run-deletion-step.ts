@@ -1,13 +1,17 @@
+import type { KeptFor } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
-import { claimNotifications, nextTry, notify } from '../applications/deliver'
+import { callForTask, claimTasks, nextTry } from '../applications/deliver'
 import type { SystemContext } from '../context'
 import { MAX_STEP_BACK_OFF_MS, MIN_STEP_BACK_OFF_MS, STEP_LEASE_MS } from '../limits/durations'
+import { beginDueDeliveries } from '../queue/deliveries'
+import { tellEnd } from '../queue/events'
 import { isClaimable, type Placeholders, type Sql, statement } from '../sql'
 import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
 import { pseudonymOf } from './erasure-ledger'
 import { clearPurged } from './purge-retained-data'
-import type { DeletionStep, KeptFor } from './steps/deletion-step'
-import { DELETION_STEPS, waitsForApplications } from './steps/deletion-steps'
+import { writeReceipts } from './receipts'
+import type { DeletionStep } from './steps/deletion-step'
+import { DELETION_STEPS, erasesAfterTasks } from './steps/deletion-steps'
 
 /** An erasure that takes longer pauses, so that other steps have their turn, and goes on in the next run. */
 const MAX_RUN_MS = 5_000
@@ -24,7 +28,7 @@ const claim = statement<Claim, ClaimedRow>(
   (v) => `UPDATE deletion_steps s SET status = 'processing', lease_until = ${v.leaseUntil}, attempts = s.attempts + 1
    FROM withdrawals w
    WHERE s.withdrawal_id = ${v.withdrawalId} AND s.step = ${v.step} AND w.id = s.withdrawal_id AND ${isClaimable(v, 's')}
-   RETURNING w.user_id, w.keep_analytics, w.keep_audit_logs, w.keep_transaction_history, s.attempts`,
+   RETURNING w.user_id, w.keep_analytics, w.keep_audit_logs, w.keep_transaction_history, s.attempts, s.erased_at IS NOT NULL AS is_erased`,
 )
 // The lock comes first, so that the second of two steps, or calls, that end together sees the end of the other.
 const lockWithdrawal = statement<{ withdrawalId: string }, LockedRow>(
@@ -36,22 +40,34 @@ const lockWithdrawal = statement<{ withdrawalId: string }, LockedRow>(
 const isOpen = (v: Placeholders<DueStep>) =>
   `withdrawal_id = ${v.withdrawalId} AND step = ${v.step} AND status <> 'completed'`
 
-// A statement does not see its own writes, so that only the other steps are looked at.
-const complete = statement<DueStep & { now: Date }>(
+// A statement does not see its own writes, so that only the other steps are looked at. A run that has lost its lease changes nothing:
+// the receipts that it asks for are written. The withdrawal is locked, so that nothing comes between the two reads of its row.
+const complete = statement<DueStep & { now: Date }, { sealed_subjects: Buffer | null; is_first: boolean }>(
   'complete-deletion-step',
   (v) => `WITH step AS (
-     UPDATE deletion_steps SET status = 'completed', completed_at = ${v.now}, due_at = NULL, lease_until = NULL, last_error = NULL
+     UPDATE deletion_steps SET status = 'completed', completed_at = ${v.now}, due_at = NULL, lease_until = NULL, last_error = NULL,
+            is_counted = true
      WHERE ${isOpen(v)}
    )
-   UPDATE withdrawals SET completed_at = ${v.now}
-   WHERE id = ${v.withdrawalId} AND completed_at IS NULL AND NOT EXISTS (
+   UPDATE withdrawals w SET completed_at = coalesce(w.completed_at, ${v.now}), receipt_due_at = ${v.now}
+   FROM withdrawals before
+   WHERE w.id = ${v.withdrawalId} AND before.id = w.id AND NOT EXISTS (
      SELECT FROM deletion_steps WHERE withdrawal_id = ${v.withdrawalId} AND step <> ${v.step} AND status <> 'completed'
-   )`,
+   )
+   RETURNING w.sealed_subjects, before.completed_at IS NULL AS is_first`,
 )
 const release = statement<DueStep & { nextTryAt: Date; problem: string | null }>(
   'release-deletion-step',
   (v) =>
     `UPDATE deletion_steps SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem} WHERE ${isOpen(v)}`,
+)
+// Its own part is done, so that the tasks are its first tries again.
+const noteErased = statement<DueStep & { now: Date; nextTryAt: Date; problem: string | null }>(
+  'note-step-erased',
+  (
+    v,
+  ) => `UPDATE deletion_steps SET erased_at = ${v.now}, due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem}, attempts = 0
+   WHERE ${isOpen(v)}`,
 )
 const renew = statement<DueStep & { leaseUntil: Date }>(
   'renew-deletion-step',
@@ -71,6 +87,8 @@ interface ClaimedRow {
   keep_audit_logs: boolean
   keep_transaction_history: boolean
   attempts: number
+  /** Its own part is done, and it waits for tasks of applications. */
+  is_erased: boolean
 }
 
 interface LockedRow {
@@ -88,95 +106,139 @@ interface ClaimedStep extends DueStep {
 }
 
 /**
- * Runs one step if it is due and no other run holds it: claim, erase, complete. A run after a crash repeats it without harm.
- * Returns when the step is due again; null when it is completed, or was not ours to run.
+ * Runs one step if it is due and no other run holds it: claim, erase, ask applications, complete. A run after a crash repeats it
+ * without harm. Returns when the step is due again; null when it is completed, or was not ours to run.
  */
 export async function runDeletionStep(ctx: SystemContext, due: DueStep): Promise<Date | null> {
   const run = await claimDeletionStep(ctx, due)
-  return run ? run() : null
+  return run ? run('erasure and calls') : null
 }
 
+/** A run of a step; returns when the step is due again. */
+export type StepRun = (part: 'erasure' | 'erasure and calls') => Promise<Date | null>
+
 /** Claims the step and returns its run, which must begin at once. Null where the step is not due, or another run holds it. */
-export async function claimDeletionStep(
-  ctx: SystemContext,
-  { withdrawalId, step }: DueStep,
-): Promise<(() => Promise<Date | null>) | null> {
+export async function claimDeletionStep(ctx: SystemContext, { withdrawalId, step }: DueStep): Promise<StepRun | null> {
   const now = ctx.clock.now()
   const [row] = await ctx.sql(claim, { withdrawalId, step, now, leaseUntil: leaseUntil(now) })
   if (!row) return null
   const attributes = { step, withdrawal_id: withdrawalId }
-  return () => ctx.traced('deletion_step', attributes, () => runClaimed(ctx, { withdrawalId, step, row }))
+  return (part) =>
+    ctx.traced('deletion_step', attributes, () => runClaimed(ctx, { withdrawalId, step, row }, part !== 'erasure'))
 }
 
-async function runClaimed(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> {
+async function runClaimed(ctx: SystemContext, claimed: ClaimedStep, isToCall: boolean): Promise<Date | null> {
   const { withdrawalId, step, row } = claimed
   try {
-    if (waitsForApplications(step)) return await tellApplications(ctx, claimed)
-    // An older instance may have claimed a step that it does not know; `erase` refuses it.
-    const known: DeletionStep | undefined = DELETION_STEPS[step]
-    if (known && 'before' in known && row.user_id) await known.before?.(ctx, row.user_id)
-    return await settle(ctx, claimed)
+    if (row.is_erased || erasesAfterTasks(step)) return await callApplications(ctx, claimed)
+    const { next, isErased } = await eraseFirst(ctx, claimed).catch(async (error) => {
+      // What keeps the step from its own part keeps no application from its task.
+      if (isToCall) await callEach(ctx, claimed)
+      throw error
+    })
+    if (!isErased || !isToCall) return next
+    return await callApplications(ctx, { ...claimed, row: { ...row, is_erased: true } })
   } catch (error) {
     const nextTryAt = new Date(ctx.clock.now().getTime() + backOffMs(row.attempts) * ctx.timeScale)
+    ctx.warn('deletion_step_failed', { withdrawalId, step, problem: kindOf(error), attempts: row.attempts })
     await ctx.sql(release, { withdrawalId, step, nextTryAt, problem: kindOf(error) })
     // The engine stores and shows the error of a step, and a database error can quote a row.
     throw new Error(`${step} failed: ${kindOf(error)}`)
   }
 }
 
+async function eraseFirst(ctx: SystemContext, claimed: ClaimedStep): Promise<Settled> {
+  const { step, row } = claimed
+  // An older instance may have claimed a step that it does not know; `erase` refuses it.
+  const known: DeletionStep | undefined = DELETION_STEPS[step]
+  if (known && 'before' in known && row.user_id) await known.before?.(ctx, row.user_id)
+  return settle(ctx, claimed)
+}
+
 /**
- * One attempt for every due application, side by side. The step is released first: each call has a lease of its own, so that one that
- * hangs delays no other's next attempt.
+ * One attempt for every due task, side by side. The step is released first: each call has a lease of its own, so that one that hangs
+ * delays no other's next attempt.
  */
-async function tellApplications(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> {
-  const due = await claimNotifications(ctx, claimed.withdrawalId)
-  let nextTryAt = await settle(ctx, claimed)
-  const calls = due.map(async (notification) => {
-    await notify(ctx, claimed.withdrawalId, notification)
-    nextTryAt = await settle(ctx, claimed)
+const callApplications = (ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> =>
+  callEach(ctx, claimed, async () => (await settle(ctx, claimed)).next)
+
+async function callEach(
+  ctx: SystemContext,
+  { withdrawalId, step }: ClaimedStep,
+  settleStep: () => Promise<Date | null> = async () => null,
+): Promise<Date | null> {
+  const due = await claimTasks(ctx, { withdrawalId, step })
+  let nextTryAt = await settleStep()
+  const calls = due.map(async (task) => {
+    await callForTask(ctx, withdrawalId, task)
+    nextTryAt = await settleStep()
   })
   const failed = (await Promise.allSettled(calls)).find(({ status }) => status === 'rejected')
   if (failed) throw (failed as PromiseRejectedResult).reason
   return nextTryAt
 }
 
+interface Settled {
+  /** When the step is due again; null where it is completed. */
+  next: Date | null
+  /** Its own part is done, and applications keep it open. */
+  isErased: boolean
+}
+
 /**
  * Completes the step, or releases it until an application is due again, and returns that time. Erases in batches, each a transaction
  * that renews the lease, so that after a crash the next run does the rest.
  */
-async function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> {
+async function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Settled> {
   const begun = performance.now()
   for (let rows = FIRST_BATCH, at = begun; ; ) {
     const isLast = performance.now() - begun > MAX_RUN_MS
-    const { isOver, next } = await ctx.transaction((sql) => settleBatch(ctx, sql, claimed, rows, isLast))
-    if (isOver) return next
+    const settled = await ctx.transaction((sql) => settleBatch(ctx, sql, claimed, rows, isLast))
+    if (settled) {
+      if (!settled.next) ctx.background(() => beginDueDeliveries(ctx))
+      return settled
+    }
     const now = performance.now()
     rows = nextBatch(rows, now - at)
     at = now
   }
 }
 
-/** `next`: when the step is due again. */
-async function settleBatch(ctx: SystemContext, sql: Sql, claimed: ClaimedStep, rows: number, isLast: boolean) {
+/** Null where more is left to erase in this run. */
+async function settleBatch(
+  ctx: SystemContext,
+  sql: Sql,
+  claimed: ClaimedStep,
+  rows: number,
+  isLast: boolean,
+): Promise<Settled | null> {
   const { withdrawalId, step, row } = claimed
   const [withdrawal] = await sql(lockWithdrawal, { withdrawalId })
-  if (!withdrawal) return { isOver: true, next: null }
+  if (!withdrawal) return { next: null, isErased: false }
   const { user_id: userId, is_purged: isPurged } = withdrawal
-  const again = waitsForApplications(step) ? await nextTry(sql, withdrawalId) : null
-  if (again) await sql(release, { withdrawalId, step, nextTryAt: again.at, problem: again.problem })
-  else {
+  const now = ctx.clock.now()
+  const again = await nextTry(ctx, sql, { withdrawalId, step })
+  const isErasedNow = !row.is_erased && !(again && erasesAfterTasks(step))
+  if (isErasedNow && userId) {
     const keeps = isPurged ? new Set<KeptFor>() : keepsOf(row)
-    const erased = userId && { withdrawalId, userId, pseudonym: pseudonymOf(ctx, userId), keeps }
-    if (erased && !(await erase(sql, step, erased, rows))) {
-      const now = ctx.clock.now()
-      if (!isLast) await sql(renew, { withdrawalId, step, leaseUntil: leaseUntil(now) })
-      else await sql(pause, { withdrawalId, step, now })
-      return { isOver: isLast, next: isLast ? now : null }
+    const erased = { withdrawalId, userId, pseudonym: pseudonymOf(ctx, userId), keeps }
+    if (!(await erase(sql, step, erased, rows))) {
+      if (isLast) await sql(pause, { withdrawalId, step, now })
+      else await sql(renew, { withdrawalId, step, leaseUntil: leaseUntil(now) })
+      return isLast ? { next: now, isErased: false } : null
     }
-    await sql(complete, { withdrawalId, step, now: ctx.clock.now() })
   }
+  if (!again) {
+    const [ended] = await sql(complete, { withdrawalId, step, now })
+    if (ended) {
+      if (ended.is_first) await tellEnd(ctx, sql, 'account.withdrawal_completed', withdrawalId, ended.sealed_subjects)
+      await writeReceipts(ctx, sql, withdrawalId)
+    }
+  } else if (isErasedNow)
+    await sql(noteErased, { withdrawalId, step, now, nextTryAt: again.at, problem: again.problem })
+  else await sql(release, { withdrawalId, step, nextTryAt: again.at, problem: again.problem })
   if (isPurged) await clearPurged(sql, withdrawalId)
-  return { isOver: true, next: again?.at ?? null }
+  return { next: again?.at ?? null, isErased: again !== null && isErasedNow }
 }
 
 function keepsOf(row: ClaimedRow): ReadonlySet<KeptFor> {
@@ -192,7 +254,7 @@ function keepsOf(row: ClaimedRow): ReadonlySet<KeptFor> {
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? ` ${error.code}` : undefined)
 
 /** Never the message, which can hold an address. */
-const kindOf = (error: unknown): string =>
+export const kindOf = (error: unknown): string =>
   error instanceof Error ? error.name + (codeOf(error) ?? codeOf(error.cause) ?? '') : 'unknown'
 
 const backOffMs = (attempts: number) => Math.min(MIN_STEP_BACK_OFF_MS * 2 ** (attempts - 1), MAX_STEP_BACK_OFF_MS)

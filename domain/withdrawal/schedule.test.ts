@@ -4,10 +4,11 @@ import { planWithdrawal, retentionDays } from './schedule'
 
 const hour = 3_600_000
 const day = 24 * hour
+const statutoryPeriod = { months: 1, days: 0 }
 const start = new Date('2026-11-20T09:00:00.000Z')
 
 test('every step has the times that were promised, and the end and the purge too', () => {
-  expect(planWithdrawal(start, { timeScale: 1, retentionMs: 30 * day })).toEqual({
+  expect(planWithdrawal(start, { timeScale: 1, retentionMs: 30 * day, statutoryPeriod })).toEqual({
     steps: [
       {
         step: 'user_profile',
@@ -30,18 +31,19 @@ test('every step has the times that were promised, and the end and the purge too
         estimatedCompletion: new Date('2026-11-27T09:00:00.000Z'),
       },
     ],
-    notifyAt: new Date('2026-11-20T10:00:00.000Z'),
     scheduledCompletion: new Date('2026-11-27T09:00:00.000Z'),
+    dueBy: new Date('2026-12-20T09:00:00.000Z'),
     purgeDueAt: new Date('2026-12-20T09:00:00.000Z'),
   })
 })
 
-test('the time scale shortens all of it alike, to whole milliseconds', () => {
-  const plan = planWithdrawal(start, { timeScale: 0.000_01, retentionMs: 30 * day })
+test('the time scale shortens all of it alike, to whole milliseconds, but not the period of the law', () => {
+  const plan = planWithdrawal(start, { timeScale: 0.000_01, retentionMs: 30 * day, statutoryPeriod })
   const passed = (time: Date) => time.getTime() - start.getTime()
   expect(plan.steps.map(({ dueAt }) => passed(dueAt))).toEqual([3, 0, 36, 864])
   expect(plan.steps.map(({ estimatedCompletion }) => passed(estimatedCompletion))).toEqual([36, 3, 864, 6048])
   expect([passed(plan.scheduledCompletion), passed(plan.purgeDueAt)]).toEqual([6048, 25_920])
+  expect(plan.dueBy).toEqual(new Date('2026-12-20T09:00:00.000Z'))
 })
 
 test('the retention is told in whole days', () => {

@@ -1,5 +1,6 @@
 import { STEPS, type Step } from '@/contract/withdrawal'
 import { day } from '../limits/durations'
+import { addPeriod, type CalendarPeriod } from './due-date'
 import { DELETION_STEPS } from './steps/deletion-steps'
 
 export interface PlannedStep {
@@ -10,16 +11,22 @@ export interface PlannedStep {
 
 export interface WithdrawalPlan {
   steps: PlannedStep[]
-  /** When connected applications are told first. */
-  notifyAt: Date
   scheduledCompletion: Date
   purgeDueAt: Date
+  /** The time by which the law wants the erasure done. */
+  dueBy: Date
 }
 
-/** `timeScale` multiplies every window, the retention too. */
+interface PlanSettings {
+  timeScale: number
+  retentionMs: number
+  statutoryPeriod: CalendarPeriod
+}
+
+/** `timeScale` multiplies every window, the retention too, but not the period of the law. */
 export function planWithdrawal(
   startedAt: Date,
-  { timeScale, retentionMs }: { timeScale: number; retentionMs: number },
+  { timeScale, retentionMs, statutoryPeriod }: PlanSettings,
 ): WithdrawalPlan {
   const after = (ms: number) => new Date(startedAt.getTime() + Math.round(ms * timeScale))
   return {
@@ -28,9 +35,9 @@ export function planWithdrawal(
       dueAt: after(DELETION_STEPS[step].window.dueMs),
       estimatedCompletion: after(DELETION_STEPS[step].window.estimateMs),
     })),
-    notifyAt: after(DELETION_STEPS.third_party_integrations.window.dueMs),
     scheduledCompletion: after(Math.max(...STEPS.map((step) => DELETION_STEPS[step].window.estimateMs))),
     purgeDueAt: after(retentionMs),
+    dueBy: addPeriod(startedAt, statutoryPeriod),
   }
 }
 

@@ -1,14 +1,15 @@
-import { AppError } from '@/contract/errors'
+import { parseAddress } from '@/contract/address'
 import type { Step } from '@/contract/withdrawal'
 import { ALL_SCOPES } from '../access/authenticate'
 import { macOfExternalId } from '../access/ended-external-ids'
 import type { Actor, SystemContext } from '../context'
-import { CONFIRMATION_LIFETIME_MS } from '../limits/durations'
+import { CONFIRMATION_LIFETIME_MS, REPLACED_ADDRESS_MS } from '../limits/durations'
 import type { LedgerEntry } from '../ports'
-import { WITHDRAWAL_STARTED } from '../queue/events'
+import { tellStart } from '../queue/events'
 import { queueNotice, toDeliverable } from '../queue/notice-kinds'
 import type { EngineEventName } from '../queue/outbox'
 import { audit, closePendingChange, type Sql, statement } from '../sql'
+import { insertReceipt } from './receipts'
 import type { WithdrawalPlan } from './schedule'
 import { DELETION_STEPS } from './steps/deletion-steps'
 
@@ -20,8 +21,12 @@ export interface Withdrawal {
   feedback: string | null
   keeps: LedgerEntry['keeps']
   plan: WithdrawalPlan
+  /** The signed receipt of the acceptance. */
+  receipt: string
   /** Who asked, and from where; null for a replay of the ledger, which tells nobody and which nothing holds back. */
   caller: WithdrawalCaller | null
+  /** The addresses that are told beside the account's own. */
+  told: readonly Told[]
 }
 
 export interface WithdrawalCaller {
@@ -31,19 +36,34 @@ export interface WithdrawalCaller {
   requestedBy: string | null
   ip: string | null
   noticeId: string
-  /** Until then the message is the caller's to send. */
+  /** Until then the messages are the caller's to send. */
   noticeLeaseUntil: Date
+}
+
+/** Where a message goes, which stands sealed in its row. */
+export interface Recipient {
+  to: string
+  name: string
+}
+
+/** A message to an address that a recent change replaced. */
+export interface Told {
+  noticeId: string
+  recipient: Recipient
 }
 
 export interface Account {
   name: string
   email: string
+  locale: string | null
   external_id: string | null
+  version: number
 }
 
 const lockAccount = statement<{ userId: string }, Account>(
   'lock-account',
-  (v) => `SELECT name, email, external_id FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
+  (v) =>
+    `SELECT name, email, locale, external_id, version FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
 )
 
 /**
@@ -55,18 +75,6 @@ export async function lockForWithdrawal(sql: Sql, userId: string): Promise<Accou
   return account ?? null
 }
 
-const countPending = statement<{ userId: string }, { pending: number }>(
-  'count-pending-transactions',
-  (v) => `SELECT count(*)::int AS pending FROM transactions WHERE user_id = ${v.userId} AND status = 'pending'`,
-)
-
-export async function refusePendingTransactions(sql: Sql, userId: string): Promise<void> {
-  const [{ pending } = { pending: 0 }] = await sql(countPending, { userId })
-  if (pending === 0) return
-  const [what, it] = pending === 1 ? ['transaction', 'it'] : ['transactions', 'them']
-  throw new AppError('WITHDRAWAL_003', `${pending} pending ${what}. Settle or cancel ${it} first.`)
-}
-
 /** Writes everything that takes the account apart. `sql` is the transaction that holds the account's lock. */
 export async function startWithdrawal(
   ctx: SystemContext,
@@ -74,10 +82,35 @@ export async function startWithdrawal(
   account: Account,
   withdrawal: Withdrawal,
 ): Promise<void> {
-  await endAccess(ctx, sql, account, withdrawal)
-  await writePlan(sql, withdrawal)
-  await queueMessages(ctx, sql, account, withdrawal)
-  await recordStart(ctx, sql, withdrawal)
+  const { id: withdrawalId, userId, startedAt: at } = withdrawal
+  await Promise.all([
+    endAccess(ctx, sql, account, withdrawal),
+    writePlan(ctx, sql, withdrawal),
+    tellStart(ctx, sql, { withdrawalId, userId, version: account.version + 1, at }),
+    queueMessages(ctx, sql, account, withdrawal),
+  ])
+}
+
+const replacedAddresses = statement<{ userId: string; after: Date }, { old_email: string }>(
+  'replaced-addresses',
+  (v) => `SELECT old_email FROM email_change_requests
+   WHERE user_id = ${v.userId} AND status = 'verified' AND closed_at > ${v.after} ORDER BY closed_at`,
+)
+
+/** The addresses that recent changes replaced. Whoever took the address over could delete the account before its owner undoes that. */
+export async function findReplaced(sql: Sql, userId: string, startedAt: Date): Promise<string[]> {
+  const after = new Date(startedAt.getTime() - REPLACED_ADDRESS_MS)
+  return (await sql(replacedAddresses, { userId, after })).map(({ old_email }) => old_email)
+}
+
+/** One message for each replaced address, none for the account's own. */
+export function tellReplaced(ctx: SystemContext, { email, name }: Account, replaced: readonly string[]): Told[] {
+  const byKey = new Map(replaced.map((address) => [parseAddress(address)?.key, address]))
+  byKey.delete(parseAddress(email)?.key)
+  return [...byKey.values()].map((address) => ({
+    noticeId: ctx.secrets.randomId('ntc_'),
+    recipient: recipientOf({ email: address, name }),
+  }))
 }
 
 interface EndAccess {
@@ -158,33 +191,52 @@ interface Plan {
   keepTransactionHistory: boolean
   scheduledCompletion: Date
   purgeDueAt: Date
+  dueBy: Date
   steps: Step[]
   statuses: string[]
   estimates: Date[]
   /** Null where the request itself completes the step. */
   dueTimes: (Date | null)[]
+  legalId: string
+  auditId: string
+  actor: string
+  /** The service token that made the call. */
+  actorId: string | null
+  requestedBy: string | null
+  ip: string | null
+  receipt: string
 }
 
 const insertPlan = statement<Plan>(
   'plan-withdrawal',
   (v) => `WITH withdrawal AS (
      INSERT INTO withdrawals (id, user_id, reason, feedback, keep_analytics, keep_audit_logs, keep_transaction_history,
-                              started_at, scheduled_completion, purge_due_at)
+                              started_at, scheduled_completion, purge_due_at, due_by)
      VALUES (${v.withdrawalId}, ${v.userId}, ${v.reason}, ${v.feedback}, ${v.keepAnalytics}, ${v.keepAuditLogs},
-             ${v.keepTransactionHistory}, ${v.now}, ${v.scheduledCompletion}, ${v.purgeDueAt})
+             ${v.keepTransactionHistory}, ${v.now}, ${v.scheduledCompletion}, ${v.purgeDueAt}, ${v.dueBy})
+   ), steps AS (
+     INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, due_at, completed_at, is_counted)
+     SELECT ${v.withdrawalId}, s.step, s.status, s.estimate, s.due, CASE WHEN s.due IS NULL THEN ${v.now}::timestamptz END,
+            s.due IS NULL
+     FROM unnest(${v.steps}::text[], ${v.statuses}::text[], ${v.estimates}::timestamptz[], ${v.dueTimes}::timestamptz[])
+       AS s (step, status, estimate, due)
+   ), receipt AS (
+     ${insertReceipt({ withdrawal: v.withdrawalId, kind: "'acceptance'", receipt: v.receipt, at: v.now })}
+   ), legal AS (
+     INSERT INTO legal_records (id, user_id, kind, details, at)
+     VALUES (${v.legalId}, ${v.userId}, 'withdrawal_requested', ${v.withdrawalId}, ${v.now})
    )
-   INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, due_at, completed_at)
-   SELECT ${v.withdrawalId}, s.step, s.status, s.estimate, s.due, CASE WHEN s.due IS NULL THEN ${v.now}::timestamptz END
-   FROM unnest(${v.steps}::text[], ${v.statuses}::text[], ${v.estimates}::timestamptz[], ${v.dueTimes}::timestamptz[])
-     AS s (step, status, estimate, due)`,
+   ${audit('account.withdrawn', { id: v.auditId, user: v.userId, actor: v.actor, actorId: v.actorId, requestedBy: v.requestedBy, subject: v.withdrawalId, ip: v.ip, at: v.now })}`,
 )
 
-/** The withdrawal and its steps, each with the time at which it is due. */
+/** The withdrawal, its steps, each with the time at which it is due, and the record of who asked for it. */
 async function writePlan(
+  { secrets }: SystemContext,
   sql: Sql,
-  { id, userId, startedAt, reason, feedback, keeps, plan }: Withdrawal,
+  { id, userId, startedAt, reason, feedback, keeps, plan, caller, receipt }: Withdrawal,
 ): Promise<void> {
   await sql(insertPlan, {
+    receipt,
     withdrawalId: id,
     userId,
     now: startedAt,
@@ -195,120 +247,11 @@ async function writePlan(
     keepTransactionHistory: keeps.transactionHistory,
     scheduledCompletion: plan.scheduledCompletion,
     purgeDueAt: plan.purgeDueAt,
+    dueBy: plan.dueBy,
     steps: plan.steps.map(({ step }) => step),
     statuses: plan.steps.map(({ step }) => DELETION_STEPS[step].firstStatus),
     estimates: plan.steps.map(({ estimatedCompletion }) => estimatedCompletion),
     dueTimes: plan.steps.map(({ step, dueAt }) => (DELETION_STEPS[step].firstStatus === 'completed' ? null : dueAt)),
-  })
-}
-
-const ENGINE_EVENT: EngineEventName = 'account/withdrawal.started'
-
-interface Queue {
-  withdrawalId: string
-  userId: string
-  now: Date
-  notifyAt: Date
-  eventId: string
-  /** Null where nobody is to be told by mail. */
-  noticeId: string | null
-  /** Name and address, which are gone before the message may be sent. */
-  sealedRecipient: Buffer | null
-  noticeLeaseUntil: Date
-  noticeExpiresAt: Date
-  engineEventId: string
-  hasEngine: boolean
-}
-
-const queueAll = statement<Queue>(
-  'queue-withdrawal-messages',
-  (v) => `WITH connections AS (
-     UPDATE app_connections SET disabled_at = ${v.now} WHERE user_id = ${v.userId} RETURNING id, app_id, subject
-   ), notifications AS (
-     INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, subject, status, due_at)
-     SELECT 'msg_' || substr(${v.withdrawalId}, 4) || '_' || c.id, ${v.withdrawalId}, c.app_id, a.name, c.subject, 'pending',
-            ${v.notifyAt}::timestamptz
-     FROM connections c JOIN connected_apps a ON a.id = c.app_id
-   ), announced AS (
-     INSERT INTO events (id, type, withdrawal_id, data, version, occurred_at)
-     SELECT ${v.eventId}, '${WITHDRAWAL_STARTED}', ${v.withdrawalId}, jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text),
-            version, ${v.now}
-     FROM users WHERE id = ${v.userId}
-   ), deliveries AS (
-     INSERT INTO event_deliveries (id, event_id, app_id, subject, status, due_at)
-     SELECT 'dlv_' || substr(${v.eventId}, 5) || '_' || a.id, ${v.eventId}, a.id, c.subject, 'pending', ${v.now}
-     FROM connections c JOIN connected_apps a ON a.id = c.app_id WHERE '${WITHDRAWAL_STARTED}' = ANY(a.events)
-   ), confirmation AS (
-     ${queueNotice('account_withdrawal_started', {
-       from: `(VALUES (${v.noticeId}::text)) AS notice (id) WHERE notice.id IS NOT NULL`,
-       id: 'notice.id',
-       user: v.userId,
-       about: v.withdrawalId,
-       sealed: v.sealedRecipient,
-       at: v.now,
-       leaseUntil: v.noticeLeaseUntil,
-       expiresAt: v.noticeExpiresAt,
-     })}
-   )
-   INSERT INTO outbox_events (id, name, data, created_at, due_at)
-   SELECT ${v.engineEventId}, '${ENGINE_EVENT}', jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text),
-          ${v.now}, ${v.now}
-   WHERE ${v.hasEngine}`,
-)
-
-/** What is told, and to whom: applications, the person and the engine. */
-async function queueMessages(
-  ctx: SystemContext,
-  sql: Sql,
-  account: Account,
-  { id, userId, startedAt, plan, caller }: Withdrawal,
-): Promise<void> {
-  await sql(queueAll, {
-    withdrawalId: id,
-    userId,
-    now: startedAt,
-    notifyAt: plan.notifyAt,
-    eventId: ctx.secrets.randomId('evt_'),
-    noticeId: caller?.noticeId ?? null,
-    sealedRecipient: caller ? ctx.secrets.seal(JSON.stringify(recipientOf(account))) : null,
-    noticeLeaseUntil: caller?.noticeLeaseUntil ?? startedAt,
-    noticeExpiresAt: new Date(startedAt.getTime() + CONFIRMATION_LIFETIME_MS * ctx.timeScale),
-    engineEventId: `evt_${id}`,
-    hasEngine: ctx.emit !== null,
-  })
-}
-
-interface StartRecord {
-  withdrawalId: string
-  userId: string
-  now: Date
-  legalId: string
-  auditId: string
-  actor: string
-  /** The service token that made the call. */
-  actorId: string | null
-  requestedBy: string | null
-  ip: string | null
-}
-
-const insertRecords = statement<StartRecord>(
-  'record-withdrawal-start',
-  (v) => `WITH legal AS (
-     INSERT INTO legal_records (id, user_id, kind, details, at)
-     VALUES (${v.legalId}, ${v.userId}, 'withdrawal_requested', ${v.withdrawalId}, ${v.now})
-   )
-   ${audit('account.withdrawn', { id: v.auditId, user: v.userId, actor: v.actor, actorId: v.actorId, requestedBy: v.requestedBy, subject: v.withdrawalId, ip: v.ip, at: v.now })}`,
-)
-
-async function recordStart(
-  { secrets }: SystemContext,
-  sql: Sql,
-  { id, userId, startedAt, caller }: Withdrawal,
-): Promise<void> {
-  await sql(insertRecords, {
-    withdrawalId: id,
-    userId,
-    now: startedAt,
     legalId: secrets.randomId('lgl_'),
     auditId: secrets.randomId('aud_'),
     actor: nameOfCaller(caller),
@@ -325,4 +268,105 @@ function nameOfCaller(caller: Withdrawal['caller']): string {
   return caller.actor.kind === 'service_token' ? 'service' : caller.actor.kind
 }
 
-export const recipientOf = ({ email, name }: Account) => ({ to: toDeliverable(email), name })
+const ENGINE_EVENT: EngineEventName = 'account/withdrawal.started'
+
+interface Queue {
+  withdrawalId: string
+  userId: string
+  now: Date
+  /** What applications know the person by that are told about everyone. */
+  sealedSubject: Buffer
+  /** The steps with the times from which their applications are told. */
+  phases: Step[]
+  phaseBegins: Date[]
+  /** Null where nobody is to be told by mail. */
+  noticeId: string | null
+  locale: string | null
+  /** Name and address, which are gone before the message may be sent. */
+  sealedRecipient: Buffer | null
+  noticeLeaseUntil: Date
+  noticeExpiresAt: Date
+  /** Of the addresses that are told as well. */
+  toldIds: string[]
+  toldRecipients: Buffer[]
+  engineEventId: string
+  hasEngine: boolean
+}
+
+const queueAll = statement<Queue>(
+  'queue-withdrawal-messages',
+  (v) => `WITH connections AS (
+     UPDATE app_connections SET disabled_at = ${v.now} WHERE user_id = ${v.userId} RETURNING id, app_id, subject
+   ), notifications AS (
+     INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, subject, sealed_subject, phase, acknowledges, status, due_at)
+     SELECT 'msg_' || substr(${v.withdrawalId}, 4) || '_' || told.id, ${v.withdrawalId}, told.app_id, told.name, told.subject, told.sealed,
+            told.phase, told.acknowledges, 'pending', phases.due_at
+     FROM (
+       SELECT c.id, c.app_id, c.subject, NULL::bytea AS sealed, a.name, a.phase, a.acknowledges
+       FROM connections c JOIN connected_apps a ON a.id = c.app_id WHERE a.audience <> 'everyone'
+       UNION ALL
+       SELECT id, id, NULL, ${v.sealedSubject}, name, phase, acknowledges FROM connected_apps WHERE audience = 'everyone'
+     ) told
+     JOIN unnest(${v.phases}::text[], ${v.phaseBegins}::timestamptz[]) AS phases (phase, due_at) ON phases.phase = told.phase
+   ), confirmation AS (
+     ${queueNotice('account_withdrawal_started', {
+       from: `(VALUES (${v.noticeId}::text)) AS notice (id) WHERE notice.id IS NOT NULL`,
+       id: 'notice.id',
+       user: v.userId,
+       locale: v.locale,
+       about: v.withdrawalId,
+       sealed: v.sealedRecipient,
+       at: v.now,
+       leaseUntil: v.noticeLeaseUntil,
+       expiresAt: v.noticeExpiresAt,
+     })}
+   ), told AS (
+     ${queueNotice('account_withdrawal_told', {
+       from: `unnest(${v.toldIds}::text[], ${v.toldRecipients}::bytea[]) AS told (id, sealed)`,
+       id: 'told.id',
+       user: v.userId,
+       locale: v.locale,
+       about: v.withdrawalId,
+       sealed: 'told.sealed',
+       at: v.now,
+       leaseUntil: v.noticeLeaseUntil,
+       expiresAt: v.noticeExpiresAt,
+     })}
+   )
+   INSERT INTO outbox_events (id, name, data, created_at, due_at)
+   SELECT ${v.engineEventId}, '${ENGINE_EVENT}', jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text),
+          ${v.now}, ${v.now}
+   WHERE ${v.hasEngine}`,
+)
+
+/** What is told, and to whom: applications, the person and the engine. */
+async function queueMessages(
+  ctx: SystemContext,
+  sql: Sql,
+  account: Account,
+  { id, userId, startedAt, plan, caller, told }: Withdrawal,
+): Promise<void> {
+  const seal = (recipient: Recipient) => ctx.secrets.seal(JSON.stringify(recipient))
+  await sql(queueAll, {
+    withdrawalId: id,
+    userId,
+    now: startedAt,
+    sealedSubject: ctx.secrets.seal(account.external_id ?? userId),
+    phases: plan.steps.map(({ step }) => step),
+    phaseBegins: plan.steps.map(({ dueAt }) => dueAt),
+    noticeId: caller?.noticeId ?? null,
+    locale: account.locale,
+    sealedRecipient: caller ? seal(recipientOf(account)) : null,
+    noticeLeaseUntil: caller?.noticeLeaseUntil ?? startedAt,
+    noticeExpiresAt: new Date(startedAt.getTime() + CONFIRMATION_LIFETIME_MS * ctx.timeScale),
+    toldIds: told.map(({ noticeId }) => noticeId),
+    toldRecipients: told.map(({ recipient }) => seal(recipient)),
+    engineEventId: `evt_${id}`,
+    hasEngine: ctx.emit !== null,
+  })
+}
+
+export const recipientOf = ({ email, name }: Pick<Account, 'email' | 'name'>): Recipient => ({
+  to: toDeliverable(email),
+  name,
+})

@@ -9,7 +9,7 @@ import {
   testDatabase,
 } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
-import { connectApp } from '../applications/deliver'
+import { connectApp } from '../applications/connect'
 import { orderedValues, type Sql, type Statement } from '../sql'
 import { retryWithdrawal } from './operate-withdrawal'
 import { MAX_COUNTED, watchBacklog, watchWithdrawals } from './watch-withdrawals'
@@ -57,6 +57,43 @@ test('a step is due when its time has come, and overdue when nobody has run it f
       steps: [{ name: 'user_profile', isOverdue: true, attempts: 0, lastError: null }],
       applications: [],
     },
+  ])
+})
+
+test('an open withdrawal is due soon a week before its due date, and overdue from then on', async () => {
+  ctx.apps.answer = async () => ({ status: 503 })
+  const { withdrawalId } = await givenWithdrawal(ctx, ['calendar'])
+  const dueDates = async () => (await watchBacklog(ctx)).dueDates
+  const { startedAt, dueBy } = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })
+  expect([startedAt, dueBy]).toEqual([new Date('2026-11-20T09:00:00.000Z'), new Date('2026-12-20T09:00:00.000Z')])
+  ctx.clock.advance(23 * day - 1)
+  await runDueWork(ctx)
+  expect(await dueDates()).toEqual({ soon: 0, overdue: 0 })
+  ctx.clock.advance(1)
+  expect(await dueDates()).toEqual({ soon: 1, overdue: 0 })
+  ctx.clock.advance(7 * day)
+  expect(await dueDates()).toEqual({ soon: 0, overdue: 1 })
+  ctx.apps.answer = async () => ({ status: 204 })
+  await retryWithdrawal(ctx, withdrawalId)
+  await runDueWork(ctx)
+  expect(await dueDates()).toEqual({ soon: 0, overdue: 0 })
+})
+
+test('withdrawals that need attention are listed by due date, also those that an older release has started', async () => {
+  ctx.apps.answer = async () => ({ status: 503 })
+  const ids: string[] = []
+  for (let each = 0; each < 3; each++) ids.push((await givenWithdrawal(ctx, ['calendar'])).withdrawalId)
+  const [first, second, third] = ids as [string, string, string]
+  // The period of the law was another one then.
+  await ctx.db.withdrawal.update({ where: { id: first }, data: { dueBy: new Date('2027-01-04T09:00:00.000Z') } })
+  await ctx.db.withdrawal.update({ where: { id: second }, data: { dueBy: null } })
+  await ctx.db.withdrawal.update({ where: { id: third }, data: { dueBy: new Date('2026-12-01T09:00:00.000Z') } })
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  expect((await watchWithdrawals(ctx)).troubled.map(({ withdrawalId, dueBy }) => [withdrawalId, dueBy])).toEqual([
+    [third, new Date('2026-12-01T09:00:00.000Z')],
+    [second, new Date('2026-12-20T09:00:00.000Z')],
+    [first, new Date('2027-01-04T09:00:00.000Z')],
   ])
 })
 

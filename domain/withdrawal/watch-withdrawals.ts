@@ -1,15 +1,19 @@
 import { STEPS, type Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
 import {
+  DUE_SOON_MS,
   FAILED_NOTICE_SHOWN_MS,
   MIN_OVERDUE_GRACE_MS,
   OVERDUE_GRACE_MS,
   SILENT_APPLICATION_MS,
 } from '../limits/durations'
-import { watchDeliveries } from '../queue/events'
+import { watchDeliveries } from '../queue/deliveries'
 import { type Placeholders, statement } from '../sql'
+import { addPeriod } from './due-date'
 
 export interface Backlog {
+  /** Open withdrawals whose due date comes within a week, or has passed. */
+  dueDates: { soon: number; overdue: number }
   steps: { open: number; due: number; overdue: number; failing: number }
   /** Events that the engine has not taken over. */
   outbox: number
@@ -39,6 +43,7 @@ export interface Trouble {
 export interface TroubledWithdrawal {
   withdrawalId: string
   startedAt: Date
+  dueBy: Date
   steps: (Trouble & { isOverdue: boolean })[]
   applications: Trouble[]
 }
@@ -46,7 +51,7 @@ export interface TroubledWithdrawal {
 export interface WithdrawalWatch {
   withdrawals: WithdrawalCounts
   backlog: Backlog
-  /** Oldest first. */
+  /** By due date. */
   troubled: TroubledWithdrawal[]
   /** There are more than `troubled` shows. */
   isCut: boolean
@@ -65,15 +70,21 @@ interface Moments {
 const isOverdue = (v: Placeholders<Moments>) =>
   `(s.estimated_completion <= ${v.now} OR (s.due_at <= ${v.graceEnd} AND (s.lease_until IS NULL OR s.lease_until <= ${v.now})))`
 
+/** A task that was accepted waits for its report, and not for an answer. */
+const isSilent = (v: { now: string; silentSince: string }) =>
+  `due_at IS NOT NULL AND first_tried_at <= ${v.silentSince} AND (accepted_at IS NULL OR due_at <= ${v.now})`
+
 // Only unfinished rows have a due time, and the partial indexes hold no others.
-const readBacklog = statement<Moments & { failedSince: Date; silentSince: Date }, BacklogRow>(
+const readBacklog = statement<Moments & { failedSince: Date; silentSince: Date; soonUntil: Date }, BacklogRow>(
   'watch-backlog',
   (v) => `SELECT steps.*,
+     (SELECT count(*)::int FROM withdrawals WHERE completed_at IS NULL AND due_by > ${v.now} AND due_by <= ${v.soonUntil}) AS due_soon,
+     (SELECT count(*)::int FROM withdrawals WHERE completed_at IS NULL AND due_by <= ${v.now}) AS past_due,
      (SELECT count(*)::int FROM outbox_events WHERE due_at IS NOT NULL) AS outbox,
      (SELECT count(*)::int FROM notices WHERE due_at IS NOT NULL) AS waiting,
      (SELECT count(*)::int FROM notices WHERE failed_at IS NOT NULL AND failed_at > ${v.failedSince}) AS failed,
      (SELECT count(DISTINCT app_id)::int FROM app_notifications
-      WHERE due_at IS NOT NULL AND first_tried_at <= ${v.silentSince}) AS silent_apps
+      WHERE ${isSilent(v)}) AS silent_apps
    FROM (
      SELECT count(*)::int AS open,
             count(*) FILTER (WHERE s.due_at <= ${v.now})::int AS due,
@@ -98,10 +109,10 @@ const countWithdrawals = statement<{ max: number }, WithdrawalCounts>(
 )
 const readTrouble = statement<Moments & { maxRows: number }, StepRow>(
   'watch-troubled-steps',
-  (v) => `SELECT w.id, w.started_at, s.step, s.attempts, s.last_error, s.due_at, ${isOverdue(v)} AS is_overdue
+  (v) => `SELECT w.id, w.started_at, w.due_by, s.step, s.attempts, s.last_error, s.due_at, ${isOverdue(v)} AS is_overdue
    FROM deletion_steps s JOIN withdrawals w ON w.id = s.withdrawal_id
    WHERE s.due_at IS NOT NULL AND (s.last_error IS NOT NULL OR ${isOverdue(v)})
-   ORDER BY w.started_at, w.id, s.estimated_completion LIMIT ${v.maxRows}`,
+   ORDER BY coalesce(w.due_by, w.started_at + interval '1 month'), w.id, s.estimated_completion LIMIT ${v.maxRows}`,
 )
 const readFailingApps = statement<{ withdrawalIds: string[] }, AppRow>(
   'watch-failing-apps',
@@ -115,7 +126,7 @@ const markSilent = statement<{ now: Date; silentSince: Date }, { id: string; wai
   'mark-silent-apps',
   (v) => `WITH silent AS (
      SELECT app_id, count(*)::int AS waiting, min(first_tried_at) AS since FROM app_notifications
-     WHERE due_at IS NOT NULL AND first_tried_at <= ${v.silentSince} GROUP BY app_id
+     WHERE ${isSilent(v)} GROUP BY app_id
    ), heard AS (
      UPDATE connected_apps a SET silent_at = NULL
      WHERE a.silent_at IS NOT NULL AND NOT EXISTS (SELECT FROM silent WHERE app_id = a.id)
@@ -136,11 +147,14 @@ interface BacklogRow {
   waiting: number
   failed: number
   silent_apps: number
+  due_soon: number
+  past_due: number
 }
 
 interface StepRow {
   id: string
   started_at: Date
+  due_by: Date | null
   step: Step
   attempts: number
   last_error: string | null
@@ -162,11 +176,16 @@ export async function watchBacklog(ctx: SystemContext): Promise<Backlog> {
   const moments = momentsOf(ctx)
   const failedSince = new Date(moments.now.getTime() - FAILED_NOTICE_SHOWN_MS)
   const [[row], deliveries] = await Promise.all([
-    ctx.sql(readBacklog, { ...moments, failedSince, silentSince: silentSince(ctx, moments.now) }),
+    ctx.sql(readBacklog, {
+      ...moments,
+      failedSince,
+      silentSince: silentSince(ctx, moments.now),
+      soonUntil: new Date(moments.now.getTime() + DUE_SOON_MS),
+    }),
     watchDeliveries(ctx),
   ])
-  const { outbox, waiting, failed, silent_apps: silentApps, ...steps } = row as BacklogRow
-  return { steps, outbox, notices: { waiting, failed }, deliveries, silentApps }
+  const { outbox, waiting, failed, silent_apps: silentApps, due_soon: soon, past_due, ...steps } = row as BacklogRow
+  return { dueDates: { soon, overdue: past_due }, steps, outbox, notices: { waiting, failed }, deliveries, silentApps }
 }
 
 /**
@@ -197,6 +216,7 @@ export async function watchWithdrawals(ctx: SystemContext): Promise<WithdrawalWa
   const troubled = [...byWithdrawal].map(([withdrawalId, steps]) => ({
     withdrawalId,
     startedAt: (steps[0] as StepRow).started_at,
+    dueBy: dueByOf(ctx, steps[0] as StepRow),
     steps: steps.map((row) => ({ ...toTrouble(row.step, row.step, row), isOverdue: row.is_overdue })),
     applications: apps
       .filter((row) => row.withdrawal_id === withdrawalId)
@@ -204,6 +224,9 @@ export async function watchWithdrawals(ctx: SystemContext): Promise<WithdrawalWa
   }))
   return { withdrawals: withdrawals as WithdrawalCounts, backlog, troubled, isCut: rows.length === MAX_STEPS }
 }
+
+const dueByOf = ({ statutoryPeriod }: SystemContext, { started_at, due_by }: StepRow) =>
+  due_by ?? addPeriod(started_at, statutoryPeriod)
 
 function momentsOf({ clock, timeScale }: SystemContext): Moments {
   const now = clock.now()

@@ -169,7 +169,8 @@ test('what changed since the token was checked is looked at again: the confirmat
   await verifyEmail(caller, input)
   const started = await withdrawAccount(caller, { userId: user.userId, confirmation })
   await ctx.settle()
-  expect(ctx.mailbox.at(-1)).toMatchObject({ to: pending.new_email, message: { userName: 'Ada Lovelace' } })
+  const confirmed = ctx.mailbox.filter(({ message }) => message.template === 'account-withdrawal-started')
+  expect(confirmed).toMatchObject([{ to: pending.new_email, message: { userName: 'Ada Lovelace' } }])
   expect(await ctx.db.withdrawal.count({ where: { id: started.withdrawal_id } })).toBe(1)
   expect(await ctx.db.deletionStep.count({ where: { withdrawalId: started.withdrawal_id } })).toBe(4)
 })
@@ -342,6 +343,7 @@ test('the confirmation goes to the address at once, with a link that holds the s
   expect(ctx.mailbox.at(-1)).toEqual({
     id: expect.stringMatching(/^ntc_[A-Za-z0-9_-]{22}$/),
     to: user.email,
+    locale: null,
     message: {
       template: 'account-withdrawal-started',
       userName: 'Ada Lovelace',
@@ -601,7 +603,25 @@ test('nothing of the person is left where it must not be, and nothing at all aft
   expect(await tablesWith(ctx, mark)).toEqual([])
   expect(await tablesWith(ctx, user.userId)).toEqual([])
   expect(await tablesWith(ctx, kept[0]?.pseudonym as string)).toEqual([])
-  expect(await tablesWith(ctx, started.withdrawal_id)).toEqual(['deletion_steps', 'withdrawals'])
+  expect(await tablesWith(ctx, started.withdrawal_id)).toEqual([
+    'deletion_counts',
+    'deletion_steps',
+    'withdrawal_receipts',
+    'withdrawals',
+  ])
+})
+
+test('the status says what the person chose to keep, from the start', async () => {
+  const ctx = await testContext()
+  for (const [choices, kept] of [
+    [{}, []],
+    [{ transaction_history: true }, ['transaction_history']],
+    [{ audit_logs: true, analytics: true }, ['analytics', 'audit_logs']],
+  ] as const) {
+    const user = await givenUser(ctx)
+    const started = await withdraw(ctx, user, { data_retention: choices })
+    expect((await statusOf(ctx, user, started)).kept_by_choice).toEqual(kept)
+  }
 })
 
 test('what the person asks to keep stays thirty days under the pseudonym, without the person', async () => {

@@ -4,19 +4,24 @@ import { AppError } from '@/contract/errors'
 import type { withdrawAccount as contract } from '@/contract/withdrawal'
 import { findAccountByExternalId } from '../access/find-user'
 import { requireFreshSignIn } from '../access/fresh-sign-in'
+import { askApplications } from '../applications/ask'
 import type { Context, SystemContext } from '../context'
-import { takePlaces, userBucket } from '../limits/buckets'
+import { type AskedPlaces, givePlacesBack, type TakenPlaces, takePlacesInside, userBucket } from '../limits/buckets'
 import type { LedgerEntry } from '../ports'
-import { beginDueDeliveries } from '../queue/events'
+import { beginDueDeliveries } from '../queue/deliveries'
 import { leaseUntil, sendFirst } from '../queue/notices'
 import { sendOutboxEvents } from '../queue/outbox'
+import { statement } from '../sql'
+import { findBlockers, refusalOf } from './blockers'
 import { writeErasureLedger } from './erasure-ledger'
+import { acceptanceReceipt } from './receipts'
 import { type PlannedStep, planWithdrawal, retentionDays } from './schedule'
 import {
+  findReplaced,
   lockForWithdrawal,
   recipientOf,
-  refusePendingTransactions,
   startWithdrawal,
+  tellReplaced,
   type Withdrawal,
   type WithdrawalCaller,
 } from './start-withdrawal'
@@ -26,9 +31,8 @@ import { DELETION_STEPS } from './steps/deletion-steps'
 export async function withdrawAccount(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const { actor } = ctx
   if (!actor.withdrawal) requireFreshSignIn(ctx, 'withdraw')
-  await takePlaces(ctx, { take: [userBucket(ctx, 'withdraw', actor.userId)], code: 'RATE_001' })
-  if (actor.withdrawal) throw new AppError('WITHDRAWAL_002')
-  return withdraw(ctx, { ...input, userId: actor.userId }, { actor, ip: ctx.ip, requestedBy: null })
+  const places: AskedPlaces = { take: [userBucket(ctx, 'withdraw', actor.userId)], code: 'RATE_001' }
+  return withdraw(ctx, { ...input, userId: actor.userId }, { actor, ip: ctx.ip, requestedBy: null, places })
 }
 
 /** By a service on behalf of the person. */
@@ -48,45 +52,96 @@ export const withdrawByOperator = (ctx: SystemContext, asked: Asked): Promise<Da
 
 type Asked = Input<typeof contract>
 
+interface By extends Pick<WithdrawalCaller, 'actor' | 'ip' | 'requestedBy'> {
+  /** Of a limit that the call counts for. */
+  places?: AskedPlaces
+}
+
+type Caller = SystemContext & Partial<Pick<Context, 'keepAnswer' | 'buckets'>>
+
+/**
+ * Applications are asked between two tries, so that no lock and no connection waits for them: the first finds out that they have to be,
+ * and takes the call's place; the second finds whatever has changed meanwhile.
+ */
 async function withdraw<More extends object>(
-  ctx: SystemContext & Pick<Context, 'keepAnswer'>,
+  ctx: Caller,
   asked: Asked,
-  by: Pick<WithdrawalCaller, 'actor' | 'ip' | 'requestedBy'>,
+  { places, ...by }: By,
   more?: More,
 ): Promise<Data<typeof contract> & More> {
+  const first = await tryToWithdraw(ctx, asked, { ...by, places, hasAsked: false }, more)
+  if (first.data) return first.data
+  const blockers = await askApplications(ctx, asked.userId).catch(async (error) => {
+    if (first.taken) await givePlacesBack(ctx, first.taken)
+    throw error
+  })
+  if (blockers.length > 0) throw refusalOf({ pending: 0, blockers })
+  const { data } = await tryToWithdraw(ctx, asked, { ...by, hasAsked: true }, more)
+  return data as Data<typeof contract> & More
+}
+
+interface Try extends By {
+  /** Whether applications have said that nothing holds the withdrawal back. */
+  hasAsked: boolean
+}
+
+/** Without `data` nothing has begun: applications have to be asked first. */
+async function tryToWithdraw<More extends object>(
+  ctx: Caller,
+  asked: Asked,
+  { places, hasAsked, ...by }: Try,
+  more?: More,
+): Promise<{ data?: Data<typeof contract> & More; taken?: TakenPlaces | undefined }> {
   const withdrawal = toWithdrawal(ctx, asked)
   const { id, userId, plan, startedAt } = withdrawal
+  const receipt = await acceptanceReceipt(ctx, withdrawal)
   const noticeId = ctx.secrets.randomId('ntc_')
   const isSentHere = by.actor !== null
   const data = {
     withdrawal_id: id,
     status: 'processing' as const,
     scheduled_completion: plan.scheduledCompletion.toISOString(),
+    due_by: plan.dueBy.toISOString(),
     data_retention_period: retentionDays(ctx.limits.withdrawalRetentionMs),
     deletion_steps: plan.steps.map((step) => describeFirst(step, startedAt)),
+    receipt,
     status_token: createStatusToken(ctx, id),
     ...(more as More),
   }
   const caller = { ...by, noticeId, noticeLeaseUntil: isSentHere ? leaseUntil(startedAt) : startedAt }
-  const account = await ctx.transaction(async (sql) => {
-    const locked = await lockForWithdrawal(sql, userId)
-    if (!locked) throw new AppError('WITHDRAWAL_002')
-    await refusePendingTransactions(sql, userId)
-    await startWithdrawal(ctx, sql, locked, { ...withdrawal, caller })
+  const { account, told, refusal, taken } = await ctx.transaction(async (sql) => {
+    const [locked, found, replaced, taken] = await Promise.all([
+      lockForWithdrawal(sql, userId),
+      findBlockers(ctx, sql, userId),
+      findReplaced(sql, userId, startedAt),
+      places && takePlacesInside(ctx, sql, places),
+    ])
+    // Not thrown: the place that the call took is committed.
+    if (!locked) return { refusal: new AppError('WITHDRAWAL_002') }
+    if (found.blockers.length > 0) return { refusal: refusalOf(found) }
+    if (found.asks && !hasAsked) return { taken }
+    const told = tellReplaced(ctx, locked, replaced)
+    await startWithdrawal(ctx, sql, locked, { ...withdrawal, receipt, caller, told })
     await ctx.keepAnswer?.(sql, data)
-    return locked
+    return { account: locked, told }
   })
-  if (!isSentHere) return data
-  const notice = { id: noticeId, userId, kind: 'account_withdrawal_started', recipient: 'sealed' } as const
-  const told = { withdrawalId: id, scheduledCompletion: plan.scheduledCompletion, recipient: recipientOf(account) }
-  sendFirst(ctx, notice, told)
+  if (refusal) throw refusal
+  if (!account) return { taken }
+  if (!isSentHere) return { data }
+  const facts = { withdrawalId: id, scheduledCompletion: plan.scheduledCompletion }
+  const notice = { userId, locale: account.locale, recipient: 'sealed' } as const
+  const confirmation = { ...notice, id: noticeId, kind: 'account_withdrawal_started' } as const
+  sendFirst(ctx, confirmation, { ...facts, recipient: recipientOf(account) })
+  for (const { noticeId, recipient } of told) {
+    sendFirst(ctx, { ...notice, id: noticeId, kind: 'account_withdrawal_told' }, { ...facts, recipient })
+  }
   if (ctx.emit) ctx.background(() => sendOutboxEvents(ctx))
   ctx.background(() => writeErasureLedger(ctx))
   ctx.background(() => beginDueDeliveries(ctx))
-  return data
+  return { data }
 }
 
-function toWithdrawal(ctx: SystemContext, input: Asked): Withdrawal {
+function toWithdrawal(ctx: SystemContext, input: Asked): Omit<Withdrawal, 'receipt'> {
   const startedAt = ctx.clock.now()
   const keeps = input.data_retention ?? {}
   return {
@@ -102,15 +157,28 @@ function toWithdrawal(ctx: SystemContext, input: Asked): Withdrawal {
     },
     plan: planOf(ctx, startedAt),
     caller: null,
+    told: [],
   }
 }
 
+const markLedgered = statement<{ id: string; seq: number; hash: string; now: Date }>(
+  'mark-ledgered',
+  (v) =>
+    `UPDATE withdrawals SET ledgered_at = ${v.now}, ledger_seq = ${v.seq}, ledger_hash = ${v.hash} WHERE id = ${v.id}`,
+)
+
 /** After a restored backup brought a person back: the same withdrawal once more, its steps overdue. False if they are gone already. */
-export function withdrawAgain(ctx: SystemContext, userId: string, entry: LedgerEntry): Promise<boolean> {
+export async function withdrawAgain(
+  ctx: SystemContext,
+  userId: string,
+  { seq, hash, ...entry }: LedgerEntry & { seq?: number; hash?: string },
+): Promise<boolean> {
+  const startedAt = new Date(entry.startedAt)
+  const plan = planOf(ctx, startedAt)
+  const receipt = await acceptanceReceipt(ctx, { id: entry.withdrawalId, startedAt, plan })
   return ctx.transaction(async (sql) => {
     const account = await lockForWithdrawal(sql, userId)
     if (!account) return false
-    const startedAt = new Date(entry.startedAt)
     await startWithdrawal(ctx, sql, account, {
       id: entry.withdrawalId,
       userId,
@@ -118,15 +186,23 @@ export function withdrawAgain(ctx: SystemContext, userId: string, entry: LedgerE
       reason: null,
       feedback: null,
       keeps: entry.keeps,
-      plan: planOf(ctx, startedAt),
+      plan,
+      receipt,
       caller: null,
+      told: [],
     })
+    // It has its line already.
+    if (seq && hash) await sql(markLedgered, { id: entry.withdrawalId, seq, hash, now: ctx.clock.now() })
     return true
   })
 }
 
 const planOf = (ctx: SystemContext, startedAt: Date) =>
-  planWithdrawal(startedAt, { timeScale: ctx.timeScale, retentionMs: ctx.limits.withdrawalRetentionMs })
+  planWithdrawal(startedAt, {
+    timeScale: ctx.timeScale,
+    retentionMs: ctx.limits.withdrawalRetentionMs,
+    statutoryPeriod: ctx.statutoryPeriod,
+  })
 
 function describeFirst({ step, estimatedCompletion }: PlannedStep, now: Date) {
   const status = DELETION_STEPS[step].firstStatus

@@ -1,6 +1,6 @@
 import { deleteArchives } from '../../applications/archives'
 import { day } from '../../limits/durations'
-import type { DeletionStep } from './deletion-step'
+import { type DeletionStep, utc } from './deletion-step'
 
 /** Archive cleanup, 1–7 days: archived copies and their key, logs and caches. */
 export const dataArchives: DeletionStep = {
@@ -11,23 +11,76 @@ export const dataArchives: DeletionStep = {
     await ctx.mail.deleteMessages(userId)
   },
   erases: [
-    { table: 'archives', category: 'archived_copies' },
-    { table: 'archive_keys', category: 'archived_copies', key: 'user_id' },
-    { table: 'analytics_events', category: 'analytics', kept: { for: 'analytics', facts: ['name'] } },
-    { table: 'communication_logs', category: 'communication_logs', kept: { for: 'audit_logs', facts: ['channel'] } },
+    {
+      table: 'archives',
+      category: 'archived_copies',
+      // What a copy holds is in the other documents.
+      exported: { kind: 'observed', members: { bytes: 'bytes', created_at: utc('created_at') } },
+    },
+    {
+      table: 'archive_keys',
+      category: 'archive_keys',
+      key: 'user_id',
+      exported: { kind: 'never', because: 'a secret' },
+    },
+    {
+      table: 'analytics_events',
+      category: 'analytics',
+      kept: { for: 'analytics', facts: ['name'] },
+      exported: { isLarge: true, kind: 'observed', members: { name: 'name', properties: 'properties', at: utc('at') } },
+    },
+    {
+      table: 'communication_logs',
+      category: 'communication_logs',
+      kept: { for: 'audit_logs', facts: ['channel'] },
+      exported: {
+        isLarge: true,
+        kind: 'observed',
+        members: { channel: 'channel', recipient: 'recipient', subject: 'subject', at: utc('at') },
+      },
+    },
     {
       table: 'integration_logs',
       category: 'integration_logs',
       kept: { for: 'audit_logs', facts: ['app_id', 'action'] },
+      exported: { isLarge: true, kind: 'observed', members: { app_id: 'app_id', action: 'action', at: utc('at') } },
     },
-    { table: 'audit_events', category: 'audit_logs', kept: { for: 'audit_logs', facts: ['action', 'actor'] } },
+    {
+      table: 'audit_events',
+      category: 'audit_logs',
+      written: { rows: 1 },
+      kept: { for: 'audit_logs', facts: ['action', 'actor'] },
+      exported: { kind: 'observed', members: { action: 'action', actor: 'actor', at: utc('at') } },
+    },
     {
       table: 'transactions',
       category: 'transactions',
       time: 'created_at',
       kept: { for: 'transaction_history', facts: ['status', 'amount_cents'] },
+      exported: {
+        isLarge: true,
+        kind: 'provided',
+        members: {
+          id: 'id',
+          status: 'status',
+          description: 'description',
+          amount_cents: 'amount_cents',
+          created_at: utc('created_at'),
+        },
+      },
     },
-    { table: 'cache_entries', category: 'caches', key: 'key' },
-    { table: 'notices', category: 'messages' },
+    {
+      table: 'cache_entries',
+      category: 'caches',
+      key: 'key',
+      exported: { kind: 'never', because: 'copies that the adopter makes again from its own data' },
+    },
+    // Those of the withdrawal itself; the others went with the profile.
+    {
+      table: 'notices',
+      category: 'messages',
+      written: { rows: 1, only: true },
+      exported: { kind: 'never', because: 'they begin with the withdrawal, after which nobody exports' },
+    },
   ],
 }

@@ -14,10 +14,13 @@ export const DELETION_STEPS: Record<Step, DeletionStep> = {
 }
 
 /** False also for a step that only newer instances know. */
-export const waitsForApplications = (step: Step): boolean =>
-  Object.hasOwn(DELETION_STEPS, step) && 'waitsForApplications' in DELETION_STEPS[step]
+export const erasesAfterTasks = (step: Step): boolean =>
+  Object.hasOwn(DELETION_STEPS, step) && 'erasesAfterTasks' in DELETION_STEPS[step]
 
-/** The steps that wait for applications, as a list of SQL. */
-export const WAITING_STEPS = STEPS.filter(waitsForApplications)
+/** The steps whose own part waits for their tasks, as a list of SQL. */
+export const STEPS_AFTER_TASKS = STEPS.filter(erasesAfterTasks)
   .map((step) => `'${step}'`)
   .join(', ')
+
+/** The steps that applications can have tasks in: those that erase. */
+export const PHASES = STEPS.filter((step) => 'erases' in DELETION_STEPS[step])

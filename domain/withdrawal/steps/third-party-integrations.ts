@@ -1,14 +1,31 @@
 import { day, hour } from '../../limits/durations'
-import type { DeletionStep } from './deletion-step'
+import { type DeletionStep, utc } from './deletion-step'
+
+const applicationName = '(SELECT a.name FROM connected_apps a WHERE a.id = app_id)'
 
 /** Third-party integration, 1–24 hours: applications are told, and what is shared with them is deleted. */
 export const thirdPartyIntegrations: DeletionStep = {
   window: { dueMs: hour, estimateMs: day },
   firstStatus: 'pending',
-  waitsForApplications: true,
+  erasesAfterTasks: true,
   // The part of an application that has been told is gone by then.
   erases: [
-    { table: 'shared_items', category: 'shared_data' },
-    { table: 'app_connections', category: 'connections' },
+    {
+      table: 'shared_items',
+      category: 'shared_data',
+      exported: {
+        isLarge: true,
+        kind: 'provided',
+        members: { application: applicationName, content: 'content', shared_at: utc('shared_at') },
+      },
+    },
+    {
+      table: 'app_connections',
+      category: 'connections',
+      exported: {
+        kind: 'observed',
+        members: { application: applicationName, subject: 'subject', connected_at: utc('connected_at') },
+      },
+    },
   ],
 }

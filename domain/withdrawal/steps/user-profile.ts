@@ -1,26 +1,161 @@
 import { hour, minute } from '../../limits/durations'
-import type { DeletionStep } from './deletion-step'
+import { keepUntoldEvents } from '../../queue/events'
+import { type DeletionStep, utc } from './deletion-step'
 
 /** Data deletion, 5–60 minutes: profile, credentials and preferences. */
 export const userProfile: DeletionStep = {
   window: { dueMs: 5 * minute, estimateMs: hour },
   firstStatus: 'processing',
+  before: keepUntoldEvents,
   erases: [
-    { table: 'profiles', category: 'profile', key: 'user_id' },
-    { table: 'preferences', category: 'preferences', key: 'key' },
-    { table: 'sessions', category: 'sessions' },
-    { table: 'access_tokens', category: 'access_tokens' },
-    { table: 'reauth_requests', category: 'sign_in_confirmations' },
-    { table: 'notices', category: 'messages', where: 'withdrawal_id IS NULL' },
-    { table: 'email_change_requests', category: 'email_changes' },
-    { table: 'rate_limits', category: 'limits', key: 'key' },
+    {
+      table: 'profiles',
+      category: 'profile',
+      key: 'user_id',
+      exported: {
+        kind: 'provided',
+        members: { phone: 'phone', birth_date: 'birth_date', address: 'address', bio: 'bio' },
+        by: 'user_id',
+      },
+    },
+    {
+      table: 'preferences',
+      category: 'preferences',
+      key: 'key',
+      exported: { kind: 'provided', members: { key: 'key', value: 'value' }, by: 'key' },
+    },
+    {
+      table: 'sessions',
+      category: 'sessions',
+      exported: {
+        kind: 'observed',
+        members: {
+          user_agent: 'user_agent',
+          ip: 'ip',
+          created_at: utc('created_at'),
+          last_seen_at: utc('last_seen_at'),
+          expires_at: utc('expires_at'),
+          ended_at: utc('revoked_at'),
+        },
+      },
+    },
+    {
+      table: 'access_tokens',
+      category: 'access_tokens',
+      exported: {
+        kind: 'provided',
+        members: {
+          name: 'name',
+          scopes: 'scopes',
+          created_at: utc('created_at'),
+          expires_at: utc('expires_at'),
+          last_used_at: utc('last_used_at'),
+          revoked_at: utc('revoked_at'),
+        },
+      },
+    },
+    {
+      table: 'reauth_requests',
+      category: 'sign_in_confirmations',
+      exported: {
+        kind: 'observed',
+        members: { purpose: 'purpose', started_at: utc('started_at'), used_at: utc('used_at') },
+      },
+    },
+    {
+      table: 'notices',
+      category: 'messages',
+      where: 'withdrawal_id IS NULL',
+      exported: {
+        kind: 'observed',
+        members: { kind: 'kind', created_at: utc('created_at'), sent_at: utc('sent_at') },
+      },
+    },
+    {
+      table: 'email_change_requests',
+      category: 'email_changes',
+      exported: {
+        kind: 'provided',
+        members: {
+          status: 'status',
+          old_email: 'old_email',
+          new_email: 'new_email',
+          requested_at: utc('requested_at'),
+          closed_at: utc('closed_at'),
+        },
+      },
+    },
+    {
+      table: 'withdrawal_blockers',
+      category: 'blockers',
+      key: 'key',
+      time: 'created_at',
+      exported: {
+        kind: 'observed',
+        members: {
+          source: 'source',
+          code: 'code',
+          title: 'title',
+          url: 'url',
+          created_at: utc('created_at'),
+          expires_at: utc('expires_at'),
+        },
+        by: 'key',
+      },
+    },
+    {
+      table: 'events',
+      category: 'events',
+      time: 'occurred_at',
+      exported: { kind: 'observed', members: { type: 'type', occurred_at: utc('occurred_at') } },
+    },
+    {
+      table: 'rate_limits',
+      category: 'limits',
+      key: 'key',
+      written: { rows: 1, unless: `key = 'withdraw:' || user_id` },
+      exported: { kind: 'never', because: 'times of calls of the last day, which keep the service from being flooded' },
+    },
     {
       table: 'transaction_audit_logs',
       category: 'transaction_logs',
       kept: { for: 'law', facts: ['transaction_id', 'action'] },
+      // The actor and the address may be those of somebody else.
+      exported: {
+        isLarge: true,
+        kind: 'observed',
+        members: { transaction_id: 'transaction_id', action: 'action', at: utc('at') },
+      },
     },
-    { table: 'security_incidents', category: 'security_incidents', kept: { for: 'law', facts: ['kind'] } },
-    { table: 'legal_records', category: 'legal_records', kept: { for: 'law', facts: ['kind'] } },
-    { table: 'users', category: 'account' },
+    {
+      table: 'security_incidents',
+      category: 'security_incidents',
+      kept: { for: 'law', facts: ['kind'] },
+      // The address may be that of an attacker.
+      exported: { kind: 'observed', members: { kind: 'kind', description: 'description', at: utc('at') } },
+    },
+    {
+      table: 'legal_records',
+      category: 'legal_records',
+      written: { rows: 1 },
+      kept: { for: 'law', facts: ['kind'] },
+      exported: { kind: 'observed', members: { kind: 'kind', at: utc('at') } },
+    },
+    {
+      table: 'users',
+      category: 'account',
+      exported: {
+        kind: 'provided',
+        members: {
+          id: 'id',
+          name: 'name',
+          email: 'email',
+          email_verified_at: utc('email_verified_at'),
+          external_id: 'external_id',
+          locale: 'locale',
+          created_at: utc('created_at'),
+        },
+      },
+    },
   ],
 }

@@ -1,0 +1,34 @@
+import type { SystemContext } from '../context'
+import { statement } from '../sql'
+import { lockLedger, readLedgerHead } from './erasure-ledger'
+import { isBehind } from './ledger-gate'
+import { type LedgerReading, newReading, readLedger } from './read-erasure-ledger'
+import { restorePublicKeys } from './signing-keys'
+
+// Lines that never came into the store are written again, behind those that did.
+const forgetUnstored = statement(
+  'forget-unstored-lines',
+  () => `WITH unstored AS (DELETE FROM erasure_ledger_batches RETURNING first_seq)
+   UPDATE withdrawals SET ledgered_at = NULL, ledger_seq = NULL, ledger_hash = NULL
+   WHERE ledger_seq >= (SELECT min(first_seq) FROM unstored)`,
+)
+const setHead = statement<{ seq: number; hash: string; batchSeq: number; now: Date }>(
+  'adopt-ledger-head',
+  (v) => `UPDATE erasure_ledger SET seq = ${v.seq}, hash = ${v.hash}, batch_seq = ${v.batchSeq}, at = ${v.now}`,
+)
+
+/** The chain goes on from the end that the store has, where that is not the end that this database knows. */
+export const adoptLedger = (ctx: SystemContext, { seq, hash, batchSeq, keys }: LedgerReading): Promise<void> =>
+  ctx.transaction(async (sql) => {
+    if (!(await isBehind(ctx, await lockLedger(sql)))) return
+    await restorePublicKeys(sql, keys)
+    await sql(forgetUnstored, {})
+    await sql(setHead, { seq, hash, batchSeq, now: ctx.clock.now() })
+  })
+
+/** The operator's decision to serve a restored database without a replay. */
+export async function acceptOldDatabase(ctx: SystemContext): Promise<void> {
+  const reading = newReading()
+  for await (const _line of readLedger(ctx, await readLedgerHead(ctx), reading));
+  await adoptLedger(ctx, reading)
+}

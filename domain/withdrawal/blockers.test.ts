@@ -1,0 +1,382 @@
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createAppCaller } from '@/server/adapters/applications'
+import { type Asking, type Caller, call, day, givenCaller, givenServiceToken, hour, withdraw } from '@/testing/api'
+import { heldUp, outcomeOf, type TestContext, tally, testContext } from '@/testing/domain'
+import { installContext } from '@/testing/process'
+import { rawSql } from '@/testing/raw-sql'
+import { connectApp } from '../applications/connect'
+import { registerApp, setApp } from '../applications/manage'
+import { addTransaction, endTransaction } from '../applications/transactions'
+import type { AppAnswer, AppRequest } from '../ports'
+import { cleanUp } from '../queue/cleanup'
+import { withdrawAgain, withdrawByOperator } from './withdraw-account'
+
+const secret = 'whsec_c2VjcmV0'
+const confirmation = 'DELETE_MY_ACCOUNT' as const
+const invoice = { code: 'unpaid_invoice', title: 'Invoice 4711 is not paid', url: 'https://billing.test/4711' }
+const order = { code: 'open_order', title: 'An order is on its way', url: 'https://shop.test/orders/1' }
+
+let ctx: TestContext
+let service: { id: string; userId: string; token: string }
+let caller: Caller
+
+beforeEach(async () => {
+  ctx = await testContext()
+  await ctx.db.appConnection.deleteMany()
+  await ctx.db.connectedApp.deleteMany()
+  installContext(ctx)
+  service = await givenServiceToken(ctx, ['users:write', 'withdrawals:start'], day, {
+    name: 'billing',
+    hosts: ['billing.test'],
+  })
+  caller = await givenCaller(ctx)
+  await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId: externalIdOf(caller) } })
+})
+afterEach(() => ctx.settle())
+
+const externalIdOf = ({ userId }: Caller) => `customer of ${userId}`
+const byService = (operation: string, key: string, asking: Asking = {}) =>
+  call(service, operation, {
+    ...asking,
+    ids: { externalId: encodeURIComponent(externalIdOf(caller)), key: encodeURIComponent(key), ...asking.ids },
+  })
+const push = (body: object = invoice, key = 'invoice/4711') => byService('putBlocker', key, { body })
+const preview = (query = '') => call(caller, 'previewWithdrawal', { query })
+const pending = () =>
+  addTransaction(ctx, { userId: caller.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
+const begun = () => ctx.db.withdrawal.count({ where: { userId: caller.userId } })
+const placesTaken = async () =>
+  (await ctx.db.rateLimit.findUnique({ where: { key: `withdraw:${caller.userId}` } }))?.hits.length ?? 0
+
+describe('a pushed blocker', () => {
+  test('holds a withdrawal by the person, a service and the operator back until it is removed', async () => {
+    expect(await push()).toMatchObject({
+      status: 200,
+      data: { ...invoice, user_id: caller.userId, key: 'invoice/4711', source: 'billing', expires_at: null },
+    })
+    const blockers = [{ ...invoice, source: 'billing' }]
+    expect(await withdraw(caller)).toMatchObject({
+      status: 409,
+      code: 'WITHDRAWAL_003',
+      details: '1 blocker. Settle or cancel it first.',
+      blockers,
+    })
+    const bySupport = byService('withdrawUser', '', { body: { confirmation, requested_by: 'support' } })
+    expect(await bySupport).toMatchObject({ code: 'WITHDRAWAL_003', blockers })
+    expect(await outcomeOf(withdrawByOperator(ctx, { userId: caller.userId, confirmation }))).toBe('WITHDRAWAL_003')
+    expect(await begun()).toBe(0)
+    expect((await preview()).data).toMatchObject({ allowed: false, blockers })
+
+    expect(await byService('removeBlocker', 'invoice/4711')).toMatchObject({ status: 200, data: { removed: true } })
+    expect(await byService('removeBlocker', 'invoice/4711')).toMatchObject({ status: 200, data: { removed: false } })
+    expect((await preview()).data).toMatchObject({ allowed: true, blockers: [] })
+    expect((await withdraw(caller)).code).toBe('accepted')
+  })
+
+  test('does not hold the replay of the ledger back', async () => {
+    await push()
+    const entry = { withdrawalId: `wd_${'r'.repeat(22)}`, pseudonym: '', startedAt: ctx.clock.now().toISOString() }
+    const keeps = { analytics: false, auditLogs: false, transactionHistory: false }
+    expect(await withdrawAgain(ctx, caller.userId, { ...entry, keeps })).toBe(true)
+  })
+
+  test('is told beside the pending transactions, which are one entry', async () => {
+    await pending()
+    const last = await pending()
+    await push()
+    const own = { code: 'pending_transactions', title: '2 pending transactions', url: null, source: 'account' }
+    const blockers = [own, { ...invoice, source: 'billing' }]
+    const details = '2 pending transactions and 1 blocker. Settle or cancel them first.'
+    expect(await withdraw(caller)).toMatchObject({ code: 'WITHDRAWAL_003', details, blockers })
+    expect((await preview()).data.blockers).toEqual(blockers)
+    await byService('removeBlocker', 'invoice/4711')
+    await endTransaction(ctx, { id: last, status: 'cancelled' })
+    expect((await withdraw(caller)).details).toBe('1 pending transaction. Settle or cancel it first.')
+  })
+
+  test('of the same key and source is replaced; another source has keys of its own', async () => {
+    await push()
+    await push({ ...invoice, title: 'Invoice 4711 is late' })
+    const billing = service
+    service = await givenServiceToken(ctx, ['users:write'], day, { name: 'shop', hosts: ['shop.test'] })
+    await push(order)
+    const titles = (await withdraw(caller)).blockers?.map(({ title, source }) => `${source}: ${title}`)
+    expect(titles).toEqual(['billing: Invoice 4711 is late', 'shop: An order is on its way'])
+    await byService('removeBlocker', 'invoice/4711')
+    service = billing
+    await byService('removeBlocker', 'invoice/4711')
+    expect((await withdraw(caller)).code).toBe('accepted')
+  })
+
+  test('does not count any more once it has expired, and the cleanup deletes it', async () => {
+    await push({ ...invoice, expires_at: new Date(ctx.clock.now().getTime() + hour).toISOString() })
+    expect((await withdraw(caller)).code).toBe('WITHDRAWAL_003')
+    await cleanUp(ctx)
+    expect(await ctx.db.withdrawalBlocker.count({ where: { userId: caller.userId } })).toBe(1)
+    ctx.clock.advance(hour)
+    expect((await preview()).data).toMatchObject({ allowed: true, blockers: [] })
+    await cleanUp(ctx)
+    expect(await ctx.db.withdrawalBlocker.count({ where: { userId: caller.userId } })).toBe(0)
+    expect((await withdraw(caller)).code).toBe('accepted')
+  })
+
+  test.each([
+    [{ ...invoice, url: 'https://elsewhere.test/' }, 'url'],
+    [{ ...invoice, url: 'http://billing.test/' }, 'url'],
+    [{ ...invoice, url: 'https://billing.test:8443/' }, 'url'],
+    [{ ...invoice, url: 'https://billing.test@elsewhere.test/' }, 'url'],
+    [{ ...invoice, url: 'https://somebody@billing.test/' }, 'url'],
+    [{ ...invoice, url: 'javascript:alert(1)' }, 'url'],
+    [{ ...invoice, url: 1 }, 'url'],
+    [{ ...invoice, title: 'x'.repeat(201) }, 'title'],
+    [{ ...invoice, title: ' ' }, 'title'],
+    [{ ...invoice, title: 'two\nlines' }, 'title'],
+    [{ ...invoice, code: '' }, 'code'],
+    [{ ...invoice, code: 'x'.repeat(65) }, 'code'],
+    [{ ...invoice, expires_at: 'tomorrow' }, 'expires_at'],
+  ])('is refused as %j, and the answer names %s', async (body, field) => {
+    const answer = await push(body)
+    expect([answer.status, answer.code]).toEqual([400, 'REQUEST_001'])
+    expect(answer.details).toContain(field)
+    expect((await withdraw(caller)).code).toBe('accepted')
+  })
+
+  test('may have a title of 200 characters and no link', async () => {
+    const title = '😀'.repeat(200)
+    expect((await push({ code: 'a', title })).code).toBe('accepted')
+    expect((await withdraw(caller)).blockers).toEqual([{ code: 'a', title, url: null, source: 'billing' }])
+  })
+
+  test('is a matter of accounts that are not withdrawn', async () => {
+    for (const operation of ['putBlocker', 'removeBlocker']) {
+      const unknown = await byService(operation, 'a', {
+        ids: { externalId: 'nobody' },
+        body: { code: 'a', title: 'b' },
+      })
+      expect([operation, unknown.code]).toEqual([operation, 'USER_001'])
+    }
+    await withdraw(caller)
+    expect((await push()).code).toBe('USER_001')
+  })
+
+  test('B48 that is pushed while a withdrawal waits for the account holds it back', async () => {
+    const outcome = await heldUp(
+      ctx,
+      ['users', caller.userId],
+      () => withdraw(caller),
+      (sql) =>
+        rawSql(sql, `INSERT INTO withdrawal_blockers VALUES ($1, 'billing', 'a', 'a', 'b', NULL, now(), NULL)`, [
+          caller.userId,
+        ]),
+    )
+    expect(outcome.code).toBe('WITHDRAWAL_003')
+  })
+
+  test('B48 and a withdrawal of the same moment: either it holds the withdrawal back or it comes too late', async () => {
+    for (let round = 0; round < 10; round++) {
+      caller = await givenCaller(ctx)
+      await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId: externalIdOf(caller) } })
+      const [pushed, withdrawn] = await Promise.all([push(), withdraw(caller)])
+      expect(['accepted WITHDRAWAL_003', 'USER_001 accepted']).toContain(`${pushed.code} ${withdrawn.code}`)
+    }
+  })
+})
+
+describe('an application with checks', () => {
+  let asked: AppRequest[]
+  const holding = (...blockers: object[]): AppAnswer => ({ status: 200, body: JSON.stringify({ blockers }) })
+  const free = holding()
+
+  beforeEach(() => {
+    asked = []
+  })
+
+  /** Each name with what the application answers; the host of its links is `<name>.test`. */
+  async function givenChecks(answers: Record<string, AppAnswer | Promise<AppAnswer>>, more = {}) {
+    const appIds: Record<string, string> = {}
+    for (const name of Object.keys(answers)) {
+      const app = { name, endpoint: `https://${name}.test/hook`, secret, checks: true, hosts: [`${name}.test`] }
+      appIds[name] = (await registerApp(ctx, { ...app, audience: 'everyone', ...more })).appId
+    }
+    ctx.apps.answer = async (request) => {
+      if (JSON.parse(request.body).type !== 'account.withdrawal_check') return { status: 204 }
+      asked.push(request)
+      return answers[new URL(request.endpoint).hostname.replace('.test', '')] ?? { status: 500 }
+    }
+    return appIds
+  }
+
+  test('is asked with a signed message, and the withdrawal begins where it knows of nothing', async () => {
+    await givenChecks({ shop: free })
+    expect((await withdraw(caller)).code).toBe('accepted')
+    expect(asked).toHaveLength(1)
+    expect(JSON.parse(asked[0]?.body ?? '')).toEqual({
+      type: 'account.withdrawal_check',
+      timestamp: ctx.clock.now().toISOString(),
+      data: { subject: externalIdOf(caller) },
+    })
+    expect(asked[0]?.headers).toMatchObject({
+      'webhook-id': expect.stringMatching(/^chk_/),
+      'webhook-signature': expect.stringMatching(/^v1,/),
+    })
+    expect(await placesTaken()).toBe(1)
+  })
+
+  test('holds the withdrawal back with what it answers; a link to another host is left out', async () => {
+    const foreign = { ...order, url: 'https://elsewhere.test/' }
+    await givenChecks({ shop: holding(order, foreign, { code: 'a', title: 'b' }), bank: free })
+    const blockers = [
+      { ...order, source: 'shop' },
+      { ...order, url: null, source: 'shop' },
+      { code: 'a', title: 'b', url: null, source: 'shop' },
+    ]
+    expect(await withdraw(caller)).toMatchObject({ code: 'WITHDRAWAL_003', details: /^3 blockers\./, blockers })
+    expect([await begun(), await placesTaken()]).toEqual([0, 1])
+    expect((await preview()).data).toMatchObject({ allowed: true, blockers: [] })
+    expect((await preview('?ask=true')).data).toMatchObject({ allowed: false, blockers })
+  })
+
+  test('is asked by services and the operator too', async () => {
+    await givenChecks({ shop: holding(order) })
+    const bySupport = await byService('withdrawUser', '', { body: { confirmation, requested_by: 'support' } })
+    expect(bySupport).toMatchObject({ code: 'WITHDRAWAL_003', blockers: [{ source: 'shop' }] })
+    expect(await outcomeOf(withdrawByOperator(ctx, { userId: caller.userId, confirmation }))).toBe('WITHDRAWAL_003')
+    expect(asked).toHaveLength(2)
+  })
+
+  test('is not asked while it is disabled, where something else holds the withdrawal back, and about people of others', async () => {
+    const { shop = '' } = await givenChecks({ shop: holding(order) }, { audience: 'connected' })
+    const somebody = await givenCaller(ctx)
+    await connectApp(ctx, { userId: caller.userId, appId: shop, subject: 'id at the shop' })
+    expect((await withdraw(somebody)).code).toBe('accepted')
+    await push()
+    expect((await withdraw(caller)).blockers).toEqual([{ ...invoice, source: 'billing' }])
+    expect(asked).toEqual([])
+    await byService('removeBlocker', 'invoice/4711')
+    expect((await withdraw(caller)).code).toBe('WITHDRAWAL_003')
+    expect(asked.map(({ body }) => JSON.parse(body).data.subject)).toEqual(['id at the shop'])
+    await setApp(ctx, { appId: shop, disabled: true })
+    expect((await withdraw(caller)).code).toBe('accepted')
+    expect(asked).toHaveLength(1)
+  })
+
+  test('is waited for without a lock, a connection or a row of the withdrawal', async () => {
+    await givenChecks({ shop: free })
+    const { answer } = ctx.apps
+    let open: unknown[] = []
+    ctx.apps.answer = async (request) => {
+      // Fails at once where anybody holds the account.
+      await ctx.transaction((sql) => rawSql(sql, 'SELECT FROM users WHERE id = $1 FOR UPDATE NOWAIT', [caller.userId]))
+      open = await ctx.db
+        .$queryRaw`SELECT query FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`
+      expect(await begun()).toBe(0)
+      return answer(request)
+    }
+    expect((await withdraw(caller)).code).toBe('accepted')
+    expect(open).toEqual([])
+  })
+
+  test('sees no blocker that is pushed while it is asked; the withdrawal does', async () => {
+    await givenChecks({ shop: free })
+    const { answer } = ctx.apps
+    ctx.apps.answer = async (request) => {
+      await push()
+      return answer(request)
+    }
+    expect((await withdraw(caller)).blockers).toEqual([{ ...invoice, source: 'billing' }])
+    expect(await begun()).toBe(0)
+  })
+
+  test('of five withdrawals that wait for it at the same time one begins', async () => {
+    await givenChecks({ shop: free })
+    const answers = await Promise.all(Array.from({ length: 5 }, () => withdraw(caller)))
+    expect(tally(answers.map(({ code }) => code))).toEqual({ accepted: 1, WITHDRAWAL_002: 4 })
+    expect(await begun()).toBe(1)
+  })
+
+  test.each<[string, AppAnswer]>([
+    ['is away', { status: 0, problem: 'ECONNREFUSED' }],
+    ['fails', { status: 500, body: '{"blockers":[]}' }],
+    ['answers without a body', { status: 204 }],
+    ['knows nobody', { status: 404 }],
+    ['redirects', { status: 302 }],
+    ['sends no JSON', { status: 200, body: 'fine' }],
+    ['sends a body that is too large to be read', { status: 200 }],
+    ['sends another shape', { status: 200, body: '[]' }],
+    ['sends a member more', { status: 200, body: '{"blockers":[],"allowed":true}' }],
+    ['sends a member of a blocker more', holding({ ...order, level: 'low' })],
+    ['leaves a member out', holding({ title: 'b' })],
+    ['sends a title that is too long', holding({ ...order, title: 'x'.repeat(201) })],
+    ['sends a link that is too long', holding({ ...order, url: `https://shop.test/${'x'.repeat(2000)}` })],
+    ['names 21 blockers', holding(...Array(21).fill(order))],
+  ])('F39 that %s gives no permission: SERVER_002, which takes no place and keeps nothing', async (_what, answer) => {
+    const answers: Record<string, AppAnswer> = { bank: holding(invoice), shop: answer }
+    const { shop = '' } = await givenChecks(answers)
+    const headers = { 'Idempotency-Key': 'the-same' }
+    for (let n = 0; n < 6; n++) {
+      const refused = await withdraw(caller, { headers })
+      expect([refused.status, refused.code, refused.headers.get('Retry-After')]).toEqual([503, 'SERVER_002', '5'])
+      expect(refused.headers.get('Idempotency-Replayed')).toBeNull()
+    }
+    expect([await begun(), await placesTaken()]).toEqual([0, 0])
+    expect(ctx.warnings[0]).toMatchObject({ event: 'withdrawal_check_failed', app: shop })
+    expect((await preview('?ask=true')).code).toBe('SERVER_002')
+    expect((await preview()).code).toBe('accepted')
+    Object.assign(answers, { bank: free, shop: free })
+    expect(await withdraw(caller, { headers })).toMatchObject({ status: 202 })
+  })
+
+  test('may name twenty blockers', async () => {
+    await givenChecks({ shop: holding(...Array(20).fill(order)) })
+    expect((await withdraw(caller)).blockers).toHaveLength(20)
+  })
+
+  test('that a call beyond the limit is about is not asked', async () => {
+    await givenChecks({ shop: holding(order) })
+    for (let n = 0; n < 5; n++) expect((await withdraw(caller)).code).toBe('WITHDRAWAL_003')
+    expect((await withdraw(caller)).code).toBe('RATE_001')
+    expect(asked).toHaveLength(5)
+  })
+
+  test('F39 that never answers is waited for no longer than five seconds', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    await givenChecks({ shop: new Promise(() => {}), bank: free })
+    let ended: string | undefined
+    const withdrawing = withdraw(caller).then(({ code }) => {
+      ended = code
+    })
+    // Not a poll, which would advance the timers.
+    while (asked.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    expect(asked.map(({ bodyWithinMs }) => bodyWithinMs)).toEqual([3_000, 3_000])
+    await vi.advanceTimersByTimeAsync(4_999)
+    expect(ended).toBeUndefined()
+    await vi.advanceTimersByTimeAsync(1)
+    await withdrawing
+    expect([ended, await begun(), await placesTaken()]).toEqual(['SERVER_002', 0, 0])
+  })
+
+  test('is asked over the network', async () => {
+    const { shop = '' } = await givenChecks({ shop: free })
+    let answer: RequestListener = () => {}
+    const server = createServer((request, response) => {
+      request.resume()
+      answer(request, response)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close().closeAllConnections())
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    await ctx.db.connectedApp.update({ where: { id: shop }, data: { endpoint } })
+    ctx.callApp = createAppCaller(ctx.clock, { production: false, privateEndpoints: true })
+    answer = (_request, response) => response.writeHead(302, { Location: endpoint }).end('{"blockers":[]}')
+    expect((await withdraw(caller)).code).toBe('SERVER_002')
+    answer = (_request, response) => response.end(`{"blockers":[]}${' '.repeat(65_536)}`)
+    expect((await withdraw(caller)).code).toBe('SERVER_002')
+    answer = (_request, response) => response.end(JSON.stringify({ blockers: [order] }))
+    expect((await withdraw(caller)).blockers).toEqual([{ ...order, source: 'shop' }])
+    answer = (_request, response) => response.end('{"blockers":[]}')
+    expect((await withdraw(caller)).code).toBe('accepted')
+  })
+})

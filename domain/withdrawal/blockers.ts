@@ -1,0 +1,54 @@
+import { AppError, type Blocker } from '@/contract/errors'
+import { isAsked } from '../applications/ask'
+import type { SystemContext } from '../context'
+import { type Sql, statement } from '../sql'
+
+/** More of them are not told; one is enough to hold a withdrawal back. */
+const MAX_TOLD = 100
+
+interface Held {
+  pending: number
+  pushed: Blocker[]
+  /** Whether an application has to be asked as well. */
+  asks: boolean
+}
+
+const findHeld = statement<{ userId: string; now: Date }, Held>(
+  'find-blockers',
+  (v) => `SELECT
+     (SELECT count(*)::int FROM transactions WHERE user_id = ${v.userId} AND status = 'pending') AS pending,
+     (SELECT coalesce(json_agg(b), '[]') FROM (
+        SELECT code, title, url, source FROM withdrawal_blockers
+        WHERE user_id = ${v.userId} AND (expires_at IS NULL OR expires_at > ${v.now})
+        ORDER BY created_at, source, key LIMIT ${MAX_TOLD}
+      ) AS b) AS pushed,
+     EXISTS (SELECT FROM connected_apps a WHERE ${isAsked('a', v.userId)}) AS asks`,
+)
+
+export interface Found {
+  /** How many transactions are pending. */
+  pending: number
+  /** What holds the withdrawal back, in the order in which it is told; all pending transactions are one entry. */
+  blockers: Blocker[]
+}
+
+/** What is known here; `asks` says that applications have to be asked as well. */
+export async function findBlockers(ctx: SystemContext, sql: Sql, userId: string): Promise<Found & { asks: boolean }> {
+  const [held] = await sql(findHeld, { userId, now: ctx.clock.now() })
+  const { pending, pushed, asks } = held as Held
+  const own = { code: 'pending_transactions', title: describePending(pending), url: null, source: 'account' }
+  return { pending, blockers: pending > 0 ? [own, ...pushed] : pushed, asks }
+}
+
+const describePending = (pending: number) => `${pending} pending ${pending === 1 ? 'transaction' : 'transactions'}`
+
+/** The sentence says how many there are, the list which. */
+export function refusalOf({ pending, blockers }: Found): AppError {
+  const others = blockers.length - (pending > 0 ? 1 : 0)
+  const counted = [
+    ...(pending > 0 ? [describePending(pending)] : []),
+    ...(others > 0 ? [`${others} ${others === 1 ? 'blocker' : 'blockers'}`] : []),
+  ]
+  const it = pending + others === 1 ? 'it' : 'them'
+  return new AppError('WITHDRAWAL_003', `${counted.join(' and ')}. Settle or cancel ${it} first.`, undefined, blockers)
+}

@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest'
+import { CATEGORIES } from '@/contract/vocabulary'
+import type { Step } from '@/contract/withdrawal'
+import { givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import { authenticateWithdrawn } from '../access/authenticate-withdrawn'
+import { type DeletionCount, readDeletionCounts } from './deletion-counts'
+import { FIRST_BATCH } from './erase'
+import { getWithdrawalStatus } from './get-withdrawal-status'
+import { purgeRetainedData } from './purge-retained-data'
+import { runDeletionStep } from './run-deletion-step'
+import { createStatusToken } from './status-token'
+
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
+const MANY = 1.5 * FIRST_BATCH
+
+/** The counts of these categories as `category outcome records`. */
+async function countsOf(ctx: TestContext, withdrawalId: string, step: DeletionCount['step'], categories: string[]) {
+  const rows = await ctx.sql(readDeletionCounts, { withdrawalId })
+  return rows
+    .filter((row) => row.step === step && categories.includes(row.category))
+    .map(({ category, outcome, records }) => `${category} ${outcome} ${records}`)
+    .sort()
+}
+
+async function givenIncidents(ctx: TestContext, userId: string, many: number) {
+  await ctx.db.$executeRawUnsafe(
+    `INSERT INTO security_incidents SELECT 'sec_' || $1 || n, $1, 'new_device', 'from afar', '192.0.2.1', now()
+     FROM generate_series(1, ${many}) n`,
+    userId,
+  )
+  await ctx.db.$executeRawUnsafe(
+    `INSERT INTO preferences SELECT $1, 'key ' || n, 'value' FROM generate_series(1, ${many}) n`,
+    userId,
+  )
+}
+
+async function statusOf(ctx: TestContext, userId: string, withdrawalId: string) {
+  const path = { userId, withdrawalId }
+  const actor = await authenticateWithdrawn(ctx, createStatusToken(ctx, withdrawalId), path, 'reads')
+  if (!actor) throw new Error('the status token opens nothing')
+  return getWithdrawalStatus({ ...ctx, actor, ip: '', buckets: [] }, path)
+}
+
+test('a step counts what it deletes and what it keeps, over all of its batches', async () => {
+  const ctx = await testContext()
+  const { userId, withdrawalId } = await givenWithdrawal(ctx)
+  await givenIncidents(ctx, userId, MANY)
+  ctx.clock.advance(5 * minute)
+  await runDeletionStep(ctx, { withdrawalId, step: 'user_profile' })
+  expect(
+    await countsOf(ctx, withdrawalId, 'user_profile', ['account', 'preferences', 'sessions', 'security_incidents']),
+  ).toEqual(['account erased 1', `preferences erased ${MANY}`, `security_incidents law ${MANY}`, 'sessions erased 1'])
+})
+
+test('I14 a step that crashes between two batches, and runs again, counts every row once', async () => {
+  const ctx = await testContext()
+  const { userId, withdrawalId } = await givenWithdrawal(ctx)
+  await givenIncidents(ctx, userId, MANY)
+  ctx.clock.advance(5 * minute)
+  let transactions = 0
+  const crashing: TestContext = {
+    ...ctx,
+    // The second batch deletes and counts, and is rolled back.
+    transaction: (work) =>
+      ctx.transaction(async (sql) => {
+        const result = await work(sql)
+        if (++transactions === 2) throw new Error('killed')
+        return result
+      }),
+  }
+  const step = { withdrawalId, step: 'user_profile' as Step }
+  await expect(runDeletionStep(crashing, step)).rejects.toThrow('user_profile failed')
+  expect(await countsOf(ctx, withdrawalId, 'user_profile', ['account', 'preferences'])).toEqual([
+    `preferences erased ${FIRST_BATCH}`,
+  ])
+  ctx.clock.advance(minute)
+  await runDeletionStep(ctx, step)
+  expect(await countsOf(ctx, withdrawalId, 'user_profile', ['account', 'preferences', 'security_incidents'])).toEqual([
+    'account erased 1',
+    `preferences erased ${MANY}`,
+    `security_incidents law ${MANY}`,
+  ])
+})
+
+test('what an application shared counts in the step that told it, whichever statement deleted it', async () => {
+  const ctx = await testContext()
+  ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('stuck') ? 503 : 204 })
+  const { withdrawalId } = await givenWithdrawal(ctx, ['shop', 'stuck'])
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  const counted = () => countsOf(ctx, withdrawalId, 'third_party_integrations', ['connections', 'shared_data'])
+  expect(await counted()).toEqual(['connections erased 1', 'shared_data erased 1'])
+  ctx.clock.advance(30 * day)
+  await purgeRetainedData(ctx)
+  expect(await counted()).toEqual(['connections erased 2', 'shared_data erased 2'])
+})
+
+test('the purge counts the kept records that it deletes', async () => {
+  const ctx = await testContext()
+  const { userId, withdrawalId } = await givenWithdrawal(ctx)
+  await givenIncidents(ctx, userId, MANY)
+  ctx.clock.advance(day)
+  await runDueWork(ctx)
+  ctx.clock.advance(30 * day)
+  await purgeRetainedData(ctx)
+  expect(await countsOf(ctx, withdrawalId, 'purge', [...CATEGORIES])).toEqual([
+    'ended_credentials erased 1',
+    'legal_records erased 1',
+    `security_incidents erased ${MANY}`,
+  ])
+})
+
+test('the answer tells the counts of a completed step, and none of a step that an older release completed', async () => {
+  const ctx = await testContext()
+  const { userId, withdrawalId } = await givenWithdrawal(ctx)
+  await givenIncidents(ctx, userId, 2)
+  ctx.clock.advance(5 * minute)
+  await runDueWork(ctx)
+  const stepOf = async (name: Step) =>
+    (await statusOf(ctx, userId, withdrawalId)).deletion_steps.find(({ step }) => step === name)
+  const { purgeDueAt } = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })
+  const done = await stepOf('user_profile')
+  expect(done?.erased).toContainEqual({ category: 'preferences', records: 2 })
+  const until = purgeDueAt.toISOString()
+  expect(done?.retained).toEqual([
+    { category: 'security_incidents', records: 2, reason: 'law', until },
+    { category: 'legal_records', records: 1, reason: 'law', until },
+  ])
+  expect(await stepOf('session_revocation')).toMatchObject({ erased: [], retained: [] })
+  expect(await stepOf('data_archives')).not.toHaveProperty('erased')
+  await ctx.db.deletionStep.updateMany({ where: { withdrawalId }, data: { isCounted: false } })
+  expect(await stepOf('user_profile')).not.toHaveProperty('erased')
+})

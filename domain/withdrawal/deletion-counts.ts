@@ -1,0 +1,58 @@
+import { CATEGORIES, type Category, type KeptFor } from '@/contract/vocabulary'
+import { statement } from '../sql'
+import type { Moment } from './deletion-map'
+
+/** One row of `deletion_counts`. */
+export interface DeletionCount {
+  step: Moment
+  category: Category
+  /** `erased`, or what keeps the records until the purge. */
+  outcome: 'erased' | KeptFor
+  records: number
+}
+
+/** Numbers as text of a statement. */
+interface CountParts {
+  category: Category
+  outcome: string
+  records: string
+}
+
+/**
+ * Raises the counts of a step by what the parts of the same statement deleted; categories may repeat. The caller holds the lock of the
+ * withdrawal's row, so that two statements never raise a count in different orders.
+ */
+export const addCounts = (withdrawalId: string, step: Moment, counts: readonly CountParts[]) =>
+  `INSERT INTO deletion_counts AS c (withdrawal_id, step, category, outcome, records)
+   SELECT ${withdrawalId}, '${step}', category, outcome, sum(records)
+   FROM (VALUES ${counts.map(({ category, outcome, records }) => `('${category}', ${outcome}, ${records})`).join(', ')})
+     AS part (category, outcome, records)
+   GROUP BY category, outcome HAVING sum(records) > 0
+   ${RAISE}`
+
+/** Follows an INSERT INTO deletion_counts AS c. */
+export const RAISE = `ON CONFLICT (withdrawal_id, step, category, outcome)
+   DO UPDATE SET records = c.records + excluded.records`
+
+/** The counts of a withdrawal as one JSON array; null without any. */
+export const countsOf = (withdrawalId: string) =>
+  `(SELECT json_agg(json_build_object('step', c.step, 'category', c.category, 'outcome', c.outcome, 'records', c.records))
+    FROM deletion_counts c WHERE c.withdrawal_id = ${withdrawalId})`
+
+export const readDeletionCounts = statement<{ withdrawalId: string }, DeletionCount>(
+  'deletion-counts',
+  (v) => `SELECT step, category, outcome, records FROM deletion_counts WHERE withdrawal_id = ${v.withdrawalId}`,
+)
+
+/** As the API tells them, in the order of `CATEGORIES`. `until` is the end of the retention, ISO 8601. */
+export function describeCounts(counts: readonly DeletionCount[], until: string) {
+  const ordered = [...counts].sort((a, b) => CATEGORIES.indexOf(a.category) - CATEGORIES.indexOf(b.category))
+  return {
+    erased: ordered
+      .filter(({ outcome }) => outcome === 'erased')
+      .map(({ category, records }) => ({ category, records })),
+    retained: ordered.flatMap(({ category, outcome, records }) =>
+      outcome === 'erased' ? [] : [{ category, records, reason: outcome, until }],
+    ),
+  }
+}

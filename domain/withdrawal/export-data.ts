@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto'
+import type { Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import type { exportData as contract } from '@/contract/export'
+import { CATEGORIES, type Category } from '@/contract/vocabulary'
+import { requireFreshSignIn } from '../access/fresh-sign-in'
+import type { Context, SystemContext } from '../context'
+import type { Download, DownloadedDocument } from '../download'
+import { takePlaces, userBucket } from '../limits/buckets'
+import { queueNotice, toDeliverable } from '../queue/notice-kinds'
+import { leaseUntil, sendFirst } from '../queue/notices'
+import { audit, fenced, openAccount, type Statement, statement } from '../sql'
+import { DELETION_MAP } from './deletion-map'
+import type { Erasure, Exported } from './steps/deletion-step'
+
+/** Text of one batch: so much, and the last record that began before it, are in memory. */
+const BATCH_BYTES = 250_000
+const FIRST_BATCH = 50
+const MAX_BATCH = 2_000
+
+interface ReadValues {
+  userId: string
+  /** The key of the last record that was read. */
+  after: string
+  maxRows: number
+}
+
+interface ReadRow {
+  key: string
+  /** The record as JSON. */
+  record: string
+}
+
+type Given = Extract<Exported, { members: object }>
+type Readable = Statement<ReadValues, ReadRow>
+
+/** The records behind a key, in its order, as many as fit into a batch. */
+function readExported({ table, where }: Erasure, { members, by = 'id', isLarge }: Given): Readable {
+  const pairs = Object.entries(members).map(([name, column]) => `'${name}', ${column}`)
+  return statement(`read-exported-${table}`, (v) => {
+    const ofUser = `SELECT * FROM ${table} WHERE ${table === 'users' ? 'id' : 'user_id'} = ${v.userId} ${where ? `AND ${where}` : ''}`
+    // Without the fence the planner may read the primary key of all users instead of sorting the few rows of one.
+    return `SELECT key, record FROM (
+       SELECT key, record, sum(octet_length(record)) OVER (ORDER BY key) - octet_length(record) AS before FROM (
+         SELECT ${by} AS key, json_build_object(${pairs.join(', ')})::text AS record
+         FROM (${isLarge ? ofUser : fenced(ofUser)}) AS of_user WHERE ${by} > ${v.after}
+         ORDER BY ${by} LIMIT ${v.maxRows}
+       ) AS batch
+     ) AS measured WHERE before < ${BATCH_BYTES} ORDER BY key`
+  })
+}
+
+interface ExportedCategory {
+  category: Category
+  kind: Given['kind']
+  statements: Readable[]
+}
+
+/** Every category of which the export gives something, from the deletion map: what is erased is what was there. */
+export const EXPORTED: readonly ExportedCategory[] = CATEGORIES.flatMap((category) => {
+  const entries = DELETION_MAP.flatMap((erasure) =>
+    erasure.category === category && erasure.exported.kind !== 'never' ? [{ erasure, given: erasure.exported }] : [],
+  )
+  const kind = entries[0]?.given.kind
+  return kind ? [{ category, kind, statements: entries.map(({ erasure, given }) => readExported(erasure, given)) }] : []
+})
+
+interface ExportRecord {
+  userId: string
+  auditId: string
+  noticeId: string
+  locale: string | null
+  callerKind: string
+  ip: string
+  sealedFacts: Buffer
+  now: Date
+  leaseUntil: Date
+}
+
+const recordExport = statement<ExportRecord, { id: string }>(
+  'record-export',
+  (v) => `WITH account AS (
+     ${openAccount(v.userId)}
+   ), audited AS (
+     ${audit('data.exported', { from: 'account', id: v.auditId, user: 'account.id', actor: v.callerKind, ip: v.ip, at: v.now })}
+   ), notice AS (
+     ${queueNotice('data_exported', { from: 'account', id: v.noticeId, user: 'account.id', locale: v.locale, sealed: v.sealedFacts, at: v.now, leaseUntil: v.leaseUntil })}
+   )
+   SELECT id FROM account`,
+)
+
+/** All of one's own data as a file. The address is told, because an export is the best prize of a stolen session. */
+export async function exportData(ctx: Context, _input: Input<typeof contract>): Promise<Download> {
+  const { userId, kind, user } = ctx.actor
+  // Whoever may delete all of the data may take it along.
+  requireFreshSignIn(ctx, 'withdraw')
+  await takePlaces(ctx, { take: [userBucket(ctx, 'export', userId)], code: 'RATE_001' })
+  const now = ctx.clock.now()
+  const noticeId = ctx.secrets.randomId('ntc_')
+  const facts = { to: toDeliverable(user.email), userName: user.name, at: now.toISOString(), ipAddress: ctx.ip }
+  const [account] = await ctx.sql(recordExport, {
+    userId,
+    auditId: ctx.secrets.randomId('aud_'),
+    noticeId,
+    locale: user.locale,
+    callerKind: kind,
+    ip: ctx.ip,
+    sealedFacts: ctx.secrets.seal(JSON.stringify(facts)),
+    now,
+    leaseUntil: leaseUntil(now),
+  })
+  if (!account) throw new AppError('AUTH_001')
+  const notice = { id: noticeId, userId, locale: user.locale, kind: 'data_exported', recipient: 'sealed' } as const
+  sendFirst(ctx, notice, facts)
+  return { fileName: `account-data-${facts.at.slice(0, 10)}.zip`, documents: documentsOf(ctx, userId, now) }
+}
+
+interface ManifestEntry {
+  category: Category
+  file: string
+  kind: Given['kind']
+  records: number
+  sha256: string
+}
+
+/** One document for each category, and at the end the manifest, which knows them by then. */
+function documentsOf(ctx: SystemContext, userId: string, at: Date): DownloadedDocument[] {
+  const entries: ManifestEntry[] = []
+  const documents = EXPORTED.map(({ category, kind, statements }) => {
+    const name = `${category}.json`
+    return {
+      name,
+      at,
+      async *read() {
+        const hash = createHash('sha256')
+        let records = 0
+        for await (const { text, count } of textOf(ctx, userId, statements)) {
+          const bytes = Buffer.from(text)
+          hash.update(bytes)
+          records += count
+          yield bytes
+        }
+        entries.push({ category, file: name, kind, records, sha256: hash.digest('hex') })
+      },
+    }
+  })
+  const manifest = {
+    name: 'manifest.json',
+    at,
+    async *read() {
+      yield Buffer.from(`${JSON.stringify({ created_at: at.toISOString(), categories: entries }, null, 2)}\n`)
+    },
+  }
+  return [...documents, manifest]
+}
+
+/** A JSON array in pieces. */
+async function* textOf(ctx: SystemContext, userId: string, statements: readonly Readable[]) {
+  let opening = '[\n'
+  for (const statement of statements) {
+    for await (const records of batchesOf(ctx, userId, statement)) {
+      yield { text: opening + records.join(',\n'), count: records.length }
+      opening = ',\n'
+    }
+  }
+  yield { text: opening === '[\n' ? '[]\n' : '\n]\n', count: 0 }
+}
+
+async function* batchesOf(ctx: SystemContext, userId: string, statement: Readable): AsyncGenerator<string[]> {
+  for (let after = '', maxRows = FIRST_BATCH; ; ) {
+    const rows = await ctx.sql(statement, { userId, after, maxRows })
+    const last = rows.at(-1)
+    if (!last) return
+    yield rows.map(({ record }) => record)
+    after = last.key
+    // Rows that did not fit would be read in vain.
+    maxRows = Math.min(2 * rows.length, MAX_BATCH)
+  }
+}

@@ -1,0 +1,52 @@
+import type { Blocker } from '@/contract/errors'
+import { STEPS, type Step } from '@/contract/withdrawal'
+import type { SystemContext } from '../context'
+import { findBlockers } from './blockers'
+import { retentionDays } from './schedule'
+import { DELETION_STEPS } from './steps/deletion-steps'
+
+export interface WithdrawalOffer {
+  /** By name. One that is told at once ends its access itself; every one is asked to remove the user within a day. */
+  applications: { name: string; isToldAtOnce: boolean }[]
+  /** What has to be settled first. */
+  pendingTransactions: { id: string; description: string; createdAt: string }[]
+  /** What is known here of what holds the withdrawal back; applications are not asked. */
+  blockers: Blocker[]
+  retentionDays: number
+  /** The time by which each step should be done, counted from the start; 0 for what the request itself does. */
+  steps: { step: Step; withinMs: number }[]
+}
+
+/** For the page that offers a withdrawal; the numbers come from `preview-withdrawal.ts`. */
+export async function offerWithdrawal(ctx: SystemContext, userId: string): Promise<WithdrawalOffer> {
+  const [apps, pending, { blockers }] = await Promise.all([
+    ctx.db.connectedApp.findMany({
+      where: { OR: [{ audience: 'everyone' }, { connections: { some: { userId } } }] },
+      select: { name: true, events: true },
+    }),
+    ctx.db.transaction.findMany({ where: { userId, status: 'pending' }, orderBy: { createdAt: 'asc' } }),
+    findBlockers(ctx, ctx.sql, userId),
+  ])
+  return {
+    applications: apps
+      .map(({ name, events }) => ({ name, isToldAtOnce: events.includes('account.withdrawal_started') }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+    pendingTransactions: pending.map(({ id, description, createdAt }) => ({
+      id,
+      description,
+      createdAt: createdAt.toISOString(),
+    })),
+    blockers,
+    retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
+    steps: STEPS.map((step) => {
+      const { firstStatus, window } = DELETION_STEPS[step]
+      return { step, withinMs: firstStatus === 'completed' ? 0 : window.estimateMs }
+    }),
+  }
+}
+
+/** Whose withdrawal this is, for the page that is opened with the withdrawal id alone; null for none, and after the purge. */
+export async function userOfWithdrawal(ctx: SystemContext, withdrawalId: string): Promise<string | null> {
+  const withdrawal = await ctx.db.withdrawal.findUnique({ where: { id: withdrawalId }, select: { userId: true } })
+  return withdrawal?.userId ?? null
+}

@@ -1,0 +1,224 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto'
+import { promisify } from 'node:util'
+import { AppError } from '@/contract/errors'
+import type { SystemContext } from '../context'
+import { KEY_PUBLISHED_BEFORE_MS, SIGNING_KEYS_KEPT_MS } from '../limits/durations'
+import type { SigningKey } from '../process'
+import { type Sql, statement } from '../sql'
+
+interface KeyRow {
+  number: number
+  kid: string
+  public_key: string
+  sealed_private: Buffer | null
+  created_at: Date
+  signs_from: Date
+}
+
+const readKeys = statement<Record<string, never>, KeyRow>(
+  'signing-keys',
+  () => 'SELECT number, kid, public_key, sealed_private, created_at, signs_from FROM signing_keys ORDER BY number',
+)
+
+interface NewKey {
+  number: number
+  kid: string
+  publicKey: string
+  sealedPrivate: Buffer
+  now: Date
+  signsFrom: Date
+}
+
+// Of two that make the key of one number, the first wins.
+const insertKey = statement<NewKey, { number: number }>(
+  'insert-signing-key',
+  (v) => `INSERT INTO signing_keys (number, kid, public_key, sealed_private, created_at, signs_from)
+   VALUES (${v.number}, ${v.kid}, ${v.publicKey}, ${v.sealedPrivate}, ${v.now}, ${v.signsFrom})
+   ON CONFLICT (number) DO NOTHING RETURNING number`,
+)
+const forgetRetired = statement<{ signing: number }>(
+  'forget-retired-signing-keys',
+  (v) => `UPDATE signing_keys SET sealed_private = NULL WHERE number < ${v.signing} AND sealed_private IS NOT NULL`,
+)
+
+// A restored backup does not know the keys that were made after it; their private parts are lost, their signatures are not.
+const insertPublic = statement<{ keys: string }>(
+  'insert-public-keys',
+  (v) => `INSERT INTO signing_keys (number, kid, public_key, created_at, signs_from)
+   SELECT coalesce((SELECT max(number) FROM signing_keys), 0) + row_number() OVER (ORDER BY key.signs_from), key.*
+   FROM jsonb_to_recordset(${v.keys}::jsonb) AS key (kid text, public_key text, created_at timestamptz, signs_from timestamptz)
+   WHERE NOT EXISTS (SELECT FROM signing_keys known WHERE known.kid = key.kid)`,
+)
+
+export interface PublicKey {
+  kid: string
+  public_key: string
+  created_at: string
+  signs_from: string
+}
+
+/** The public parts of all keys. */
+export async function readSigningKeys(ctx: SystemContext): Promise<PublicKey[]> {
+  const rows = await ctx.sql(readKeys, {})
+  return rows.map(({ kid, public_key, created_at, signs_from }) => ({
+    kid,
+    public_key,
+    created_at: created_at.toISOString(),
+    signs_from: signs_from.toISOString(),
+  }))
+}
+
+export const restorePublicKeys = (sql: Sql, keys: PublicKey[]): Promise<unknown> =>
+  sql(insertPublic, { keys: JSON.stringify(keys) })
+
+/** The claims of a JWS of this type that one of the keys signed; else what is wrong with it. */
+export function verifyJws(
+  keys: PublicKey[],
+  typ: string,
+  jws: string,
+): { claims: Record<string, unknown> } | { wrong: 'unknown_key' | 'invalid' } {
+  const [header = '', payload = '', signature = ''] = jws.split('.')
+  try {
+    const { alg, typ: given, kid } = JSON.parse(Buffer.from(header, 'base64url').toString())
+    const key = keys.find((key) => key.kid === kid)
+    if (!key) return { wrong: 'unknown_key' }
+    const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key.public_key }, format: 'jwk' })
+    const isSigned = verify(null, Buffer.from(`${header}.${payload}`), publicKey, Buffer.from(signature, 'base64url'))
+    if (!isSigned || alg !== 'Ed25519' || given !== typ) return { wrong: 'invalid' }
+    return { claims: JSON.parse(Buffer.from(payload, 'base64url').toString()) }
+  } catch {
+    return { wrong: 'invalid' }
+  }
+}
+
+export interface PublishedKey {
+  kty: 'OKP'
+  crv: 'Ed25519'
+  x: string
+  kid: string
+  use: 'sig'
+  alg: 'Ed25519'
+}
+
+/** The key set that receipts are verified with. A key that signed once stays in it. */
+export async function publishedKeys(ctx: SystemContext): Promise<{ keys: PublishedKey[] }> {
+  const rows = await ctx.sql(readKeys, {})
+  return {
+    keys: rows.map(({ kid, public_key: x }) => ({ kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'Ed25519' })),
+  }
+}
+
+/** In a thread beside: the calls of others do not wait for the signature. */
+const signBeside = promisify<null, Buffer, KeyObject, Buffer>(sign)
+
+/** Signs the claims as a JWS in compact form. `sql` is the transaction that the caller is in, if any. */
+export async function signJws(ctx: SystemContext, typ: string, claims: object, sql: Sql = ctx.sql): Promise<string> {
+  const { kid, privateKey } = await signingKey(ctx, sql)
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const signed = `${part({ alg: 'Ed25519', typ, kid })}.${part(claims)}`
+  const signature = await signBeside(null, Buffer.from(signed), privateKey)
+  return `${signed}.${signature.toString('base64url')}`
+}
+
+/** Makes the first key at the first start, and a new one where no configured secret opens the key that should sign. */
+export const ensureSigningKey = (ctx: SystemContext): Promise<unknown> => signingKey(ctx, ctx.sql)
+
+async function signingKey(ctx: SystemContext, sql: Sql): Promise<SigningKey> {
+  const now = ctx.clock.now()
+  const { signing } = ctx.process
+  const isFresh = performance.now() - signing.readAt <= SIGNING_KEYS_KEPT_MS
+  const known = isFresh ? newestOf(signing.keys, now) : undefined
+  if (known) return known
+  const keep = (rows: KeyRow[]) => {
+    signing.keys = openKeys(ctx, rows)
+    signing.readAt = performance.now()
+    return newestOf(signing.keys, now)
+  }
+  const rows = await sql(readKeys, {})
+  const found = keep(rows)
+  if (found) return found
+  // The rows among which none signs give the number, so that two who find none make the same one.
+  await insert(ctx, sql, { number: (rows.at(-1)?.number ?? 0) + 1, signsFrom: now })
+  const made = keep(await sql(readKeys, {}))
+  if (!made) throw new Error('no key can sign')
+  return made
+}
+
+const newestOf = <Key extends { signsFrom: Date }>(keys: readonly Key[], now: Date): Key | undefined =>
+  keys.findLast(({ signsFrom }) => signsFrom <= now)
+
+const openKeys = (ctx: SystemContext, rows: KeyRow[]): SigningKey[] =>
+  rows.flatMap(({ kid, signs_from: signsFrom, sealed_private: sealed }) => {
+    const pkcs8 = sealed && ctx.secrets.open(sealed)
+    return pkcs8 ? { kid, signsFrom, privateKey: createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' }) } : []
+  })
+
+/** False where another made the key of this number. */
+async function insert(
+  ctx: SystemContext,
+  sql: Sql,
+  { number, signsFrom }: { number: number; signsFrom: Date },
+): Promise<boolean> {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const { x = '' } = publicKey.export({ format: 'jwk' })
+  const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' })
+  const made = await sql(insertKey, {
+    number,
+    kid: thumbprintOf(x),
+    publicKey: x,
+    sealedPrivate: ctx.secrets.seal(pkcs8),
+    now: ctx.clock.now(),
+    signsFrom,
+  })
+  return made.length > 0
+}
+
+/** RFC 7638: the hash of the required members in the order of their names. */
+const thumbprintOf = (x: string) =>
+  createHash('sha256')
+    .update(JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }))
+    .digest('base64url')
+
+type KeyState = 'waiting' | 'signing' | 'retired'
+
+export async function listSigningKeys(ctx: SystemContext) {
+  await ensureSigningKey(ctx)
+  const now = ctx.clock.now()
+  const rows = await ctx.sql(readKeys, {})
+  const signing = rows.findLast((row) => row.signs_from <= now && row.sealed_private)
+  const stateOf = (row: KeyRow): KeyState => {
+    if (row.signs_from > now) return 'waiting'
+    return row === signing ? 'signing' : 'retired'
+  }
+  return rows.map((row) => ({
+    kid: row.kid,
+    state: stateOf(row),
+    created_at: row.created_at.toISOString(),
+    signs_from: row.signs_from.toISOString(),
+  }))
+}
+
+/** Publishes a new key, which signs a day later: by then every reader of the key set has it. */
+export async function rotateSigningKey(ctx: SystemContext) {
+  await ensureSigningKey(ctx)
+  const now = ctx.clock.now()
+  const rows = await ctx.sql(readKeys, {})
+  const last = rows.at(-1) as KeyRow
+  const waits = (at: Date) =>
+    new AppError('REQUEST_001', `A new key is published already. It signs from ${at.toISOString()}.`)
+  if (last.signs_from > now) throw waits(last.signs_from)
+  const signsFrom = new Date(now.getTime() + KEY_PUBLISHED_BEFORE_MS)
+  if (!(await insert(ctx, ctx.sql, { number: last.number + 1, signsFrom }))) throw waits(signsFrom)
+  const signing = rows.findLast(({ sealed_private: sealed }) => sealed) as KeyRow
+  await ctx.sql(forgetRetired, { signing: signing.number })
+  ctx.process.signing.readAt = Number.NEGATIVE_INFINITY
+  return listSigningKeys(ctx)
+}

@@ -1,0 +1,134 @@
+import { beforeEach, expect, test } from 'vitest'
+import {
+  asUser,
+  givenParticipant,
+  givenPendingChange,
+  givenUser,
+  givenWithdrawal,
+  runDueWork,
+  type TestContext,
+  testContext,
+} from '@/testing/domain'
+import { createUser } from '../access/user'
+import { lookUp, watchAccount } from '../access/watch-account'
+import { waive } from '../applications/operate-tasks'
+import { listWithdrawals } from './list-withdrawals'
+import { retryWithdrawal } from './operate-withdrawal'
+import { watchWithdrawal } from './watch-withdrawal'
+import { withdrawAccount } from './withdraw-account'
+
+const hour = 3_600_000
+let ctx: TestContext
+beforeEach(async () => {
+  ctx = await testContext()
+  await ctx.db.$executeRaw`DELETE FROM withdrawals`
+})
+
+test('an operator sees what a withdrawal has done and what it waits for, and nothing of the person', async () => {
+  await givenParticipant(ctx, 'shop', { acknowledges: 'at_once', events: ['account.withdrawal_started'] })
+  ctx.apps.answer = async () => ({ status: 503 })
+  const { withdrawalId, userId, email } = await givenWithdrawal(ctx)
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  await retryWithdrawal(ctx, withdrawalId, 'usr_operator')
+  const { id: taskId } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })
+  await waive(ctx, { taskId, reason: 'gone' })
+  const seen = await watchWithdrawal(ctx, withdrawalId)
+  expect(seen).toMatchObject({
+    state: 'processing',
+    isPastDue: false,
+    dueBy: new Date('2026-12-20T09:00:00.000Z'),
+    tasks: [{ appName: 'shop', state: 'waived', attempts: 1, waived: { reason: 'gone' } }],
+    deliveries: [{ type: 'account.withdrawal_started', status: 'pending', lastError: 'HTTP 503' }],
+    notices: [{ kind: 'account_withdrawal_started', attempts: 1 }],
+    receipts: [{ kind: 'acceptance' }],
+    isCut: false,
+  })
+  expect(seen?.steps.map(({ step, status }) => [step, status])).toEqual([
+    ['session_revocation', 'completed'],
+    ['user_profile', 'completed'],
+    ['third_party_integrations', 'processing'],
+    ['data_archives', 'pending'],
+  ])
+  expect(seen?.steps[1]?.counts).toContainEqual({ category: 'account', outcome: 'erased', records: 1 })
+  // Some of it happens in one millisecond.
+  expect(seen?.audit.map(({ action }) => action).toSorted()).toEqual([
+    'account.withdrawn',
+    'task.waived',
+    'withdrawal.retried',
+  ])
+  for (const personal of [userId, email, 'Ada']) expect(JSON.stringify(seen)).not.toContain(personal)
+  expect(await watchWithdrawal(ctx, 'wd_none')).toBeNull()
+})
+
+test('the list of withdrawals begins with the one that is due first, and goes on page by page', async () => {
+  const users = await Promise.all(Array.from({ length: 52 }, () => createUserFast(ctx)))
+  for (const userId of users) {
+    ctx.clock.advance(1_000)
+    await insertWithdrawal(ctx, userId)
+  }
+  const first = await listWithdrawals(ctx, { state: 'processing' })
+  expect(first.withdrawals.map(({ withdrawalId }) => withdrawalId)).toEqual(users.slice(0, 50).map((id) => `wd_${id}`))
+  const second = await listWithdrawals(ctx, { state: 'processing', after: first.next ?? '' })
+  expect(second.withdrawals.map(({ withdrawalId }) => withdrawalId)).toEqual(users.slice(50).map((id) => `wd_${id}`))
+  expect(second.next).toBeNull()
+  expect((await listWithdrawals(ctx, { state: 'processing', after: "0' OR 1" })).withdrawals).toHaveLength(50)
+  expect((await listWithdrawals(ctx, { state: 'completed' })).withdrawals).toEqual([])
+  ctx.clock.advance(40 * 24 * hour)
+  expect((await listWithdrawals(ctx, { state: 'processing' })).withdrawals[0]).toMatchObject({ isPastDue: true })
+})
+
+const createUserFast = async ({ db, secrets, clock }: TestContext) => {
+  const id = secrets.randomId('usr_')
+  await db.user.create({ data: { id, name: 'Ada', email: `${id}@example.test`, createdAt: clock.now() } })
+  return id
+}
+const insertWithdrawal = ({ db, clock }: TestContext, userId: string) => {
+  const [now, later] = [clock.now(), new Date(clock.now().getTime() + 30 * 24 * hour)]
+  const keeps = { keepAnalytics: false, keepAuditLogs: false, keepTransactionHistory: false }
+  const times = { startedAt: now, scheduledCompletion: later, purgeDueAt: later, dueBy: later }
+  return db.withdrawal.create({ data: { id: `wd_${userId}`, userId, ...keeps, ...times } })
+}
+
+test('an account is found by its id, external id and address; a withdrawn one as its withdrawal, and by its address no more', async () => {
+  const user = await givenUser(ctx)
+  await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: 'customer 42' } })
+  const found = { kind: 'user', id: user.userId }
+  for (const text of [user.userId, 'customer 42', user.email, user.email.toUpperCase()]) {
+    expect([text, await lookUp(ctx, text)]).toEqual([text, found])
+  }
+  for (const text of ['', 'nobody@example.test', 'usr_none', 'wd_none', 'customer 4']) {
+    expect([text, await lookUp(ctx, text)]).toEqual([text, null])
+  }
+  await givenPendingChange(ctx, user)
+  expect(await watchAccount(ctx, user.userId)).toMatchObject({
+    email: user.email,
+    externalId: 'customer 42',
+    isFrozen: false,
+    sessions: 1,
+    withdrawalId: null,
+    pendingChange: { new_email: `new-${user.email}` },
+  })
+  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
+  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
+  for (const after of [0, 2 * hour]) {
+    ctx.clock.advance(after)
+    await runDueWork(ctx)
+    for (const text of [user.userId, 'customer 42', withdrawalId]) {
+      expect([text, await lookUp(ctx, text)]).toEqual([text, { kind: 'withdrawal', id: withdrawalId }])
+    }
+    expect(await lookUp(ctx, user.email)).toBeNull()
+    expect(await watchAccount(ctx, user.userId)).toEqual({ userId: user.userId, withdrawalId })
+  }
+  expect(await watchAccount(ctx, 'usr_none')).toBeNull()
+})
+
+test('the sessions of an account count while they are open', async () => {
+  const userId = await createUser(ctx, {
+    email: 'open@example.test',
+    password: 'correct horse battery',
+    name: 'Ada',
+    emailVerified: true,
+  })
+  expect(await watchAccount(ctx, userId)).toMatchObject({ sessions: 0, hasPassword: true })
+})

@@ -1,14 +1,29 @@
+import type { Instrumentation } from 'next'
+
 /** Starts what the server entry starts, where Next runs without it. */
 export async function register() {
   if (process.env.NEXT_RUNTIME !== 'nodejs') return
   const { isContextOpen } = await import('./server/context')
   if (isContextOpen()) return
-  const [{ openContext }, { startTimer }, { startTracing }] = await Promise.all([
+  const [{ openContext }, { getEnv }, { startTimer }, gate, { startTracing }] = await Promise.all([
     import('./server/open-context'),
+    import('./server/env'),
     import('./server/timer'),
+    import('./server/watch/ledger-gate'),
     import('./server/watch/tracing'),
   ])
-  await openContext()
+  const ctx = await openContext()
   await startTracing()
+  if (await gate.holdBackOldDatabase(ctx, getEnv())) {
+    process.stderr.write(`Not ready. ${gate.OLD_DATABASE}\n`)
+    await gate.untilReplayed(ctx)
+  }
   startTimer()
+}
+
+/** The digest is what the person reads on the page that failed. */
+export const onRequestError: Instrumentation.onRequestError = async (error, _request, { routePath }) => {
+  if (process.env.NEXT_RUNTIME !== 'nodejs') return
+  const { logPageError } = await import('./server/watch/page-error')
+  logPageError(error, routePath)
 }

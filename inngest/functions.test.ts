@@ -5,9 +5,9 @@ import { Inngest } from 'inngest'
 import { serve } from 'inngest/edge'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
-import { connectApp, registerApp } from '@/domain/applications/deliver'
+import { connectApp } from '@/domain/applications/connect'
+import { registerApp } from '@/domain/applications/manage'
 import { DUE_WORK, type ScheduledFunction } from '@/domain/due-work'
-import { WITHDRAWAL_STARTED } from '@/domain/queue/events'
 import { ENGINE_EVENTS } from '@/domain/queue/outbox'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
@@ -265,10 +265,10 @@ test('notices that the mail server refused are sent by the engine', async () => 
   })
 })
 
-/** By the ids under which an engine has kept them since the first release; the deliveries of events came later. */
+/** By the ids under which an engine has kept them since the first release; the deliveries of events and the resets of passwords came later. */
 const FROZEN_STEPS: Record<ScheduledFunction, string[]> = {
   sweep: ['run-due-steps', 'begin-due-deliveries', 'keep-house'],
-  'send-notices': ['send-due-notices'],
+  'send-notices': ['send-due-notices', 'answer-password-resets'],
   'purge-retained-data': ['purge'],
 }
 
@@ -291,11 +291,11 @@ test('each event of the engine wakes the work that the list of due work names', 
 
 test('the engine alone delivers an event to the applications that wait for it', async () => {
   const user = await givenUser(ctx)
-  const appId = await registerApp(ctx, {
+  const { appId } = await registerApp(ctx, {
     name: 'Shop',
     endpoint: 'https://shop.test/',
     secret: 'whsec_c2VjcmV0',
-    events: [WITHDRAWAL_STARTED],
+    events: ['account.withdrawal_started'],
   })
   await connectApp(ctx, { userId: user.userId, appId, subject: 'shop-1' })
   ctx.apps.answer = async () => ({ status: 503 })

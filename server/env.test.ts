@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Limits } from '@/domain/limits/limits'
-import { PRODUCTION_NEEDS, parseDuration, parseEnv, SETTING_VARIABLES, SettingsError } from './env'
+import { PRODUCTION_NEEDS, parseDuration, parseEnv, parsePeriod, SETTING_VARIABLES, SettingsError } from './env'
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'env-test-'))
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
@@ -17,6 +17,8 @@ const PRODUCTION = {
   APP_URL: 'https://accounts.example.com',
   INNGEST_EVENT_KEY: 'event-key',
   INNGEST_SIGNING_KEY: 'signing-key',
+  LEDGER_DIR: '/shared/ledger',
+  LEDGER_DIR_SHARED: '1',
 }
 
 const problemOf = (source: Record<string, string | undefined>): string => {
@@ -48,16 +50,24 @@ test('without any setting the limits are those of the contract', () => {
     taken: { places: 5, windowMs: hour },
     target: { places: 5, windowMs: day },
     targetMail: { places: 20, windowMs: day },
+    notMe: { places: 10, windowMs: hour },
+    notMeAddress: { places: 100, windowMs: 15 * minute },
     verify: { places: 30, windowMs: hour },
     withdraw: { places: 5, windowMs: hour },
+    preview: { places: 30, windowMs: minute },
+    export: { places: 2, windowMs: day },
+    passwordReset: { places: 3, windowMs: hour },
+    passwordResetAddress: { places: 20, windowMs: hour },
     read: { places: 300, windowMs: minute },
     service: { places: 600, windowMs: minute },
+    report: { places: 60, windowMs: minute },
     signIn: { places: 10, windowMs: 15 * minute },
     signInAddress: { places: 100, windowMs: 15 * minute },
     codeAttempts: 5,
     codeValidityMs: 12 * hour,
     changeLifetimeMs: day,
     resendCooldownMs: 5 * minute,
+    undoWindowMs: 7 * day,
     withdrawalRetentionMs: 30 * day,
   })
 })
@@ -72,6 +82,7 @@ test('without any setting the service is local: embedded database, local mailbox
     trustedProxyHops: 0,
     hstsIncludeSubDomains: true,
     withdrawalTimeScale: 1,
+    statutoryPeriod: { months: 1, days: 0 },
   })
 })
 
@@ -143,6 +154,9 @@ test.each([
   ['WITHDRAWAL_TIME_SCALE', 'Infinity'],
   ['WITHDRAWAL_TIME_SCALE', 'fast'],
   ['WITHDRAWAL_TIME_SCALE', '1001'],
+  ['STATUTORY_PERIOD', 'PT720H'],
+  ['STATUTORY_PERIOD', 'P0M'],
+  ['STATUTORY_PERIOD', 'one month'],
   ['LOG_LEVEL', 'loud'],
   ['INNGEST_BASE_URL', 'inngest:8288'],
   ['METRICS_TOKEN', 'short'],
@@ -254,6 +268,30 @@ test.each<[Record<string, string>, RegExp]>([
   expect(problemOf(source)).toMatch(sentence)
 })
 
+const NO_LEDGER = { LEDGER_DIR: '', LEDGER_DIR_SHARED: '' }
+
+test.each([
+  ['local mode: a directory in DATA_DIR', { DATA_DIR: '/d' }, '/d/ledger'],
+  ['local mode with a directory', { LEDGER_DIR: '/l' }, '/l'],
+  ['local mode with a bucket: the bucket', S3, undefined],
+  ['production with a shared directory', PRODUCTION, '/shared/ledger'],
+  ['production with a bucket: the bucket', { ...PRODUCTION, ...S3, ...NO_LEDGER }, undefined],
+  ['production with a bucket for archives and a shared directory', { ...PRODUCTION, ...S3 }, '/shared/ledger'],
+])('the erasure ledger in %s', (_mode, source, expected) => {
+  expect(parseEnv({ ...SECRETS, ...source }).ledgerDir).toBe(expected)
+})
+
+test.each<[Record<string, string>, RegExp]>([
+  [
+    { ...PRODUCTION, ...NO_LEDGER },
+    /^LEDGER_DIR or ARCHIVE_S3_ENDPOINT must be set when APP_ENV is production[^\n]+\.$/,
+  ],
+  [{ ...PRODUCTION, LEDGER_DIR_SHARED: '0' }, /^LEDGER_DIR must be on storage that all instances share [^\n]+\.$/],
+  [{ LEDGER_DIR_SHARED: '1' }, /^LEDGER_DIR_SHARED must not be set without LEDGER_DIR\.$/],
+])('a ledger that would end with its instance stops the start: %o', (source, sentence) => {
+  expect(problemOf(source)).toMatch(sentence)
+})
+
 test.each([
   ['production', PRODUCTION, false],
   ['production where it is said to be off', { ...PRODUCTION, ALLOW_PRIVATE_ENDPOINTS: '0' }, false],
@@ -342,6 +380,18 @@ test.each([
   'P1.5D',
 ])('"%s" is no duration', (text) => {
   expect(parseDuration(text)).toBeNull()
+})
+
+test.each([
+  ['P1M', { months: 1, days: 0 }],
+  ['P45D', { months: 0, days: 45 }],
+  ['P1Y2M3W4D', { months: 14, days: 25 }],
+])('the period %s is counted in months and days of the calendar', (text, period) => {
+  expect(parsePeriod(text)).toEqual(period)
+})
+
+test.each(['', '1M', 'P1.5M', '-P1M', 'P1MT1H', 'P1D1M'])('"%s" is no period of the calendar', (text) => {
+  expect(parsePeriod(text)).toBeNull()
 })
 
 test('AUTH_SUBJECT says what the subject of an outside token is, by default our id of the user', () => {
@@ -482,3 +532,11 @@ test.each(ROWS.filter(({ fallback }) => fallback))(
     }
   },
 )
+
+test('the window of an undoing may be zero, and is at most thirty days', () => {
+  expect(parseEnv({ ...SECRETS, EMAIL_UNDO_WINDOW: 'PT0S' }).limits.undoWindowMs).toBe(0)
+  expect(parseEnv({ ...SECRETS, EMAIL_UNDO_WINDOW: 'P30D' }).limits.undoWindowMs).toBe(30 * day)
+  for (const text of ['P31D', 'P1M', '0', '-P1D']) {
+    expect(() => parseEnv({ ...SECRETS, EMAIL_UNDO_WINDOW: text })).toThrow(/^EMAIL_UNDO_WINDOW must be PT0S or/)
+  }
+})

@@ -3,9 +3,24 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import path from 'node:path'
 import { z } from 'zod'
 import { parseAddress } from '@/contract/address'
+import { DEFAULT_LANGUAGE, isLanguage, LANGUAGES, type Language } from '@/contract/languages'
 import type { FreshSignInSettings } from '@/domain/context'
-import { BUCKET_NAMES, LIMIT_ROWS, type Limits, limitsFrom, SETTING_NAMES, SETTING_ROWS } from '@/domain/limits/limits'
+import { day } from '@/domain/limits/durations'
+import {
+  BUCKET_NAMES,
+  LIMIT_ROWS,
+  type Limits,
+  limitsFrom,
+  SETTING_NAMES,
+  SETTING_ROWS,
+  type SettingRow,
+} from '@/domain/limits/limits'
 import type { OutsideIssuer } from '@/domain/ports'
+import type { CalendarPeriod } from '@/domain/withdrawal/due-date'
+import { accentProblem, type Brand, readLogo } from './brand'
+import { SettingsError } from './settings-error'
+import type { Texts } from './texts/catalogue'
+import { readOwnTexts } from './texts/own-texts'
 
 export interface S3Settings {
   /** Such as https://s3.eu-central-1.amazonaws.com; the bucket stands in the path. */
@@ -46,10 +61,20 @@ export interface Env {
   archiveS3: S3Settings | undefined
   /** The directory for archives. Without it and `archiveS3` no archives are written. */
   archiveDir: string | undefined
+  /** The directory for the erasure ledger. Without it the ledger is kept in `archiveS3`. */
+  ledgerDir: string | undefined
+  /** Whether a database that is older than its ledger is served. */
+  acceptOldDatabase: boolean
   /** Undefined: messages are kept in `dataDir` and shown at /dev/mailbox. */
   smtpUrl: string | undefined
   mailFrom: string
   supportEmail: string
+  /** What the product that people know wears: pages, mails and the API description. */
+  brand: Brand
+  /** Where a person's own language, and what the browser asks for, are not known. */
+  defaultLanguage: Language
+  /** The adopter's own texts, in place of ours. */
+  ownTexts: Partial<Record<Language, Texts>>
   /** The first secret signs; all of them verify. */
   authSecrets: string[]
   codeSecrets: string[]
@@ -68,6 +93,7 @@ export interface Env {
   /** Whether Strict-Transport-Security includes the subdomains of APP_URL's host. */
   hstsIncludeSubDomains: boolean
   withdrawalTimeScale: number
+  statutoryPeriod: CalendarPeriod
   /** Whether an Inngest engine is configured. The in-process sweep runs with it and without it. */
   engine: boolean
   /** Where the engine answers; undefined: Inngest's cloud, a development server on this host, or none. */
@@ -80,8 +106,7 @@ export interface Env {
   limits: Limits
 }
 
-/** A setting is missing or wrong. The message has one sentence for each setting, for the operator. */
-export class SettingsError extends Error {}
+export { SettingsError }
 
 const DURATION = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
 
@@ -99,6 +124,21 @@ export function parseDuration(text: string): number | null {
   return Math.round(((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
 }
 
+const PERIOD = /^P(?:(\d{1,2})Y)?(?:(\d{1,3})M)?(?:(\d{1,3})W)?(?:(\d{1,4})D)?$/
+
+/** Months and days of an ISO 8601 period of years, months, weeks and days; null for anything else. */
+export function parsePeriod(text: string): CalendarPeriod | null {
+  const match = PERIOD.exec(text)
+  if (!match) return null
+  const [years, months, weeks, days] = match.slice(1).map((part) => Number(part ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+  ]
+  return { months: years * 12 + months, days: weeks * 7 + days }
+}
+
 const MAX_DURATION_MS = 3_650 * 24 * 60 * 60 * 1000
 const durationText = z.string().transform((text, ctx) => {
   const ms = parseDuration(text)
@@ -106,6 +146,19 @@ const durationText = z.string().transform((text, ctx) => {
   ctx.addIssue('must be an ISO 8601 duration such as PT15M, PT12H or P1D, of ten years at most')
   return z.NEVER
 })
+const periodText = z.string().transform((text, ctx) => {
+  const period = parsePeriod(text)
+  if (period && period.months + period.days > 0) return period
+  ctx.addIssue('must be an ISO 8601 period of the calendar such as P1M or P45D')
+  return z.NEVER
+})
+const durationUpTo = (maxMs: number) =>
+  z.string().transform((text, ctx) => {
+    const ms = parseDuration(text)
+    if (ms !== null && ms <= maxMs) return ms
+    ctx.addIssue(`must be PT0S or an ISO 8601 duration such as P7D, of ${maxMs / day} days at most`)
+    return z.NEVER
+  })
 const duration = (fallbackMs: number) => durationText.default(fallbackMs)
 const count = (fallback: number) =>
   z
@@ -138,8 +191,9 @@ const limitFields = Object.fromEntries(
 )
 const settingFields = Object.fromEntries(
   SETTING_NAMES.map((name) => {
-    const { value, setting } = SETTING_ROWS[name]
-    return [setting, name.endsWith('Ms') ? duration(value) : count(value)]
+    const row: SettingRow = SETTING_ROWS[name]
+    if (!name.endsWith('Ms')) return [row.setting, count(row.value)]
+    return [row.setting, row.upTo ? durationUpTo(row.upTo).default(row.value) : duration(row.value)]
   }),
 )
 
@@ -170,7 +224,32 @@ const schema = z.object({
       (text) => !/[\r\n]/.test(text) && text.includes('@'),
       'must be an address such as Accounts <no-reply@example.com>',
     )
-    .default('User Account Service <no-reply@localhost>'),
+    .optional(),
+  PRODUCT_NAME: z
+    .string()
+    .refine(
+      (text) => /\S/.test(text) && !/[\p{Cc}<>"]/u.test(text) && text.length <= 60,
+      'must be a name of 60 characters at most, without quotes and angle brackets',
+    )
+    .default('User Account Service'),
+  PRODUCT_URL: url(['https:', 'http:'], 'https://example.com').optional(),
+  SUPPORT_URL: url(['https:', 'http:'], 'https://example.com/support').optional(),
+  PRIVACY_URL: url(['https:', 'http:'], 'https://example.com/privacy').optional(),
+  TERMS_URL: url(['https:', 'http:'], 'https://example.com/terms').optional(),
+  LOGO_FILE: z.string().optional(),
+  ACCENT_COLOR: z
+    .string()
+    .regex(/^#[0-9a-f]{6}$/i, 'must be a colour such as #1f4fc4')
+    .superRefine((color, ctx) => {
+      const problem = accentProblem(color)
+      if (problem) ctx.addIssue(problem)
+    })
+    .optional(),
+  DEFAULT_LOCALE: z
+    .string()
+    .refine(isLanguage, `must be one of ${LANGUAGES.join(', ')}`)
+    .default(DEFAULT_LANGUAGE),
+  MESSAGES_DIR: z.string().optional(),
   SUPPORT_EMAIL: z
     .string()
     .refine((text) => parseAddress(text) !== null, 'must be one plain address')
@@ -230,8 +309,12 @@ const schema = z.object({
     )
     .transform(Number)
     .default(1),
+  STATUTORY_PERIOD: periodText.default({ months: 1, days: 0 }),
   ARCHIVE_DIR: z.string().optional(),
   ARCHIVE_DIR_SHARED: flag.optional(),
+  LEDGER_DIR: z.string().optional(),
+  LEDGER_DIR_SHARED: flag.optional(),
+  ACCEPT_OLD_DATABASE: flag.default(false),
   ARCHIVE_S3_ENDPOINT: url(['http:', 'https:'], 'https://s3.eu-central-1.amazonaws.com').optional(),
   ARCHIVE_S3_BUCKET: z.string().optional(),
   ARCHIVE_S3_REGION: z.string().default('us-east-1'),
@@ -308,8 +391,21 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     databaseConnections: settings.DATABASE_CONNECTIONS,
     archiveS3: toS3Settings(settings),
     archiveDir: toArchiveDir(settings),
+    ledgerDir: toLedgerDir(settings),
+    acceptOldDatabase: settings.ACCEPT_OLD_DATABASE,
     smtpUrl: settings.SMTP_URL,
-    mailFrom: settings.MAIL_FROM,
+    mailFrom: settings.MAIL_FROM ?? `${settings.PRODUCT_NAME} <no-reply@localhost>`,
+    brand: {
+      name: settings.PRODUCT_NAME,
+      url: settings.PRODUCT_URL,
+      supportUrl: settings.SUPPORT_URL,
+      privacyUrl: settings.PRIVACY_URL,
+      termsUrl: settings.TERMS_URL,
+      logo: settings.LOGO_FILE === undefined ? undefined : readLogo(settings.LOGO_FILE),
+      accentColor: settings.ACCENT_COLOR,
+    },
+    defaultLanguage: settings.DEFAULT_LOCALE,
+    ownTexts: settings.MESSAGES_DIR === undefined ? {} : readOwnTexts(settings.MESSAGES_DIR),
     supportEmail: settings.SUPPORT_EMAIL,
     authSecrets: settings.AUTH_SECRET ?? [keptSecret(settings.DATA_DIR, 'auth-secret')],
     codeSecrets: settings.CODE_SECRET ?? [keptSecret(settings.DATA_DIR, 'code-secret')],
@@ -325,6 +421,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     privateEndpoints: !production || settings.ALLOW_PRIVATE_ENDPOINTS === true,
     hstsIncludeSubDomains: settings.HSTS_INCLUDE_SUBDOMAINS,
     withdrawalTimeScale: settings.WITHDRAWAL_TIME_SCALE,
+    statutoryPeriod: settings.STATUTORY_PERIOD,
     engine: engineDev || engineKeys === 2,
     engineUrl: settings.INNGEST_BASE_URL,
     metricsToken: settings.METRICS_TOKEN,
@@ -373,6 +470,26 @@ function toArchiveDir(settings: z.output<typeof schema>): string | undefined {
   }
   if (ARCHIVE_DIR) return path.resolve(ARCHIVE_DIR)
   return APP_ENV === 'production' || ARCHIVE_S3_ENDPOINT ? undefined : path.resolve(DATA_DIR, 'archives')
+}
+
+/** In production the ledger must outlive the instance that writes it: else a restore would bring back whom it knew of. */
+function toLedgerDir(settings: z.output<typeof schema>): string | undefined {
+  const { APP_ENV, DATA_DIR, LEDGER_DIR, LEDGER_DIR_SHARED, ARCHIVE_S3_ENDPOINT } = settings
+  if (LEDGER_DIR_SHARED && !LEDGER_DIR) {
+    throw new SettingsError('LEDGER_DIR_SHARED must not be set without LEDGER_DIR.')
+  }
+  if (APP_ENV === 'production' && LEDGER_DIR && !LEDGER_DIR_SHARED) {
+    throw new SettingsError(
+      'LEDGER_DIR must be on storage that all instances share and that outlives them when APP_ENV is production: set LEDGER_DIR_SHARED=1 if it is, or set ARCHIVE_S3_ENDPOINT.',
+    )
+  }
+  if (APP_ENV === 'production' && !LEDGER_DIR && !ARCHIVE_S3_ENDPOINT) {
+    throw new SettingsError(
+      'LEDGER_DIR or ARCHIVE_S3_ENDPOINT must be set when APP_ENV is production: the erasure ledger must outlive an instance.',
+    )
+  }
+  if (LEDGER_DIR) return path.resolve(LEDGER_DIR)
+  return ARCHIVE_S3_ENDPOINT ? undefined : path.resolve(DATA_DIR, 'ledger')
 }
 
 function toIssuerSettings(settings: z.output<typeof schema>): IssuerSettings | undefined {

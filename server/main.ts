@@ -2,22 +2,27 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import module from 'node:module'
 import { getRequestListener } from '@hono/node-server'
 import { AppError } from '@/contract/errors'
+import { ensureSigningKey } from '@/domain/withdrawal/signing-keys'
 import { loadMessages } from './adapters/mailer'
 import { type Env, getEnv, setDatabaseUrl } from './env'
 import { api, badRequest } from './http/api'
 import { clientIp, warnWithoutTrustedProxy } from './http/client-ip'
 import { patiently } from './http/database-away'
-import { refuse as refuseCall } from './http/endpoint'
+import { refuse as refuseCall } from './http/exchange'
 import { FOREIGN_HOST, isLocalHost } from './http/local-host'
 import { METHODS } from './http/methods'
+import { isCutOff } from './http/pipelining'
 import { DEMO_PERSON, seedDemoPerson, seedDemoUser } from './local/demo-account'
 import { startEmbeddedPostgres } from './local/embedded-postgres'
+import { deleteForgotten } from './local/mailbox'
 import { migrateDeploy } from './migrate'
 import { openContext } from './open-context'
 import type { Pages } from './pages/serve-pages'
+import { processState } from './process-state'
 import { startTimer } from './timer'
 import { stopBeingReady } from './watch/health'
 import { ping } from './watch/health-checks'
+import { holdBackOldDatabase, OLD_DATABASE, untilReplayed } from './watch/ledger-gate'
 import { describeError, log } from './watch/log'
 import { startTracing, stopTracing } from './watch/tracing'
 
@@ -48,7 +53,9 @@ async function main() {
   const ctx = await openContext()
   closers.push(() => Promise.all([ctx.close(), stopTracing()]))
   await startTracing()
-  startTimer()
+  await ensureSigningKey(ctx)
+  const isHeldBack = await holdBackOldDatabase(ctx, env)
+  if (!isHeldBack) startTimer()
   if (env.demoProviderPort) {
     const provider = await import('./local/demo-provider').then(({ startDemoProvider }) => startDemoProvider(env))
     closers.push(() => provider.close())
@@ -67,22 +74,34 @@ async function main() {
     .then(() => patiently(() => ctx.sql(ping, {})))
     .then(() => import('./pages/serve-pages'))
     .then(({ preparePages }) => preparePages(env))
-  server.on('request', (_incoming, outgoing) => {
+  const serve = requestListener(pages, env)
+  server.on('request', (incoming, outgoing) => {
+    if (isCutOff(incoming, outgoing)) return
     if (stopping) outgoing.setHeader('Connection', 'close')
     answering.add(outgoing)
     outgoing.once('close', () => answering.delete(outgoing))
+    serve(incoming, outgoing)
   })
-  server.on('request', requestListener(pages, env))
   closers.push(() => close(server))
   const { close: closePages } = await pages
   closers.push(closePages)
+  if (isHeldBack) {
+    process.stderr.write(`Not ready. ${OLD_DATABASE}\n`)
+    await untilReplayed(ctx)
+    startTimer()
+  }
   const demo = env.production ? null : await patiently(() => seedDemoUser(ctx))
+  if (!env.smtpUrl) await deleteForgotten()
   if (env.demoProviderPort) await patiently(() => seedDemoPerson(ctx))
   await loadMessages()
   if (stopping) return
   announce(env, demo)
   module.flushCompileCache?.()
 }
+
+/** Which database was restored is the operator's business alone. */
+const NOT_SERVED = 'The service is being restored. Try again later.\n'
+const heldBack = () => new AppError('SERVER_002', NOT_SERVED.trim(), 60)
 
 function requestListener(pages: Promise<Pages>, { production }: Env): RequestListener {
   const handleApi = getRequestListener((request, { incoming }) => api(request, clientIp(incoming as IncomingMessage)), {
@@ -92,17 +111,23 @@ function requestListener(pages: Promise<Pages>, { production }: Env): RequestLis
     (request) => refuseCall(request, new AppError('REQUEST_001', FOREIGN_HOST)),
     { errorHandler: badRequest },
   )
+  const refuseOldDatabase = getRequestListener((request) => refuseCall(request, heldBack()), {
+    errorHandler: badRequest,
+  })
   return (incoming, outgoing) => {
     incoming.url = pathOf(incoming.url ?? '/')
     const isForeign = !production && !isLocalHost(incoming.headers.host)
+    const isHeldBack = processState.isLedgerAhead === true && !/^\/api\/(?:health|metrics)\b/.test(incoming.url)
     if (/^\/api\/v1(?:[/?]|$)/.test(incoming.url)) {
-      return isForeign ? refuseForeignCall(incoming, outgoing) : handleApi(incoming, outgoing)
+      if (isForeign) return refuseForeignCall(incoming, outgoing)
+      return isHeldBack ? refuseOldDatabase(incoming, outgoing) : handleApi(incoming, outgoing)
     }
     const refuse = (status: number, headers: Record<string, string> = {}, text?: string) => {
       incoming.resume()
       outgoing.writeHead(status, { 'Cache-Control': 'no-store', ...headers }).end(text)
     }
     if (isForeign) return refuse(421, { 'Content-Type': 'text/plain; charset=utf-8' }, `${FOREIGN_HOST}\n`)
+    if (isHeldBack) return refuse(503, { 'Content-Type': 'text/plain; charset=utf-8', 'Retry-After': '60' }, NOT_SERVED)
     const [path = '/'] = incoming.url.split('?')
     if (!isDecodable(path)) return refuse(400)
     // Pages allow GET and HEAD only, because Next would look for a server function behind any other method.
@@ -164,10 +189,15 @@ async function stop(code: number) {
   process.exit(code)
 }
 
+/** There are accounts, and none of them is the demo account. */
+const MAKE_AN_ACCOUNT =
+  "There is no demo account. To make an account: npm run account -- user create --email you@example.com --password 'correct horse battery' --name You --verified"
+
 function announce(env: Env, demo: { email: string; password: string } | null) {
   const lines = [
     `Ready on ${env.appUrl}`,
     demo && `Demo account: ${demo.email} / ${demo.password}`,
+    !env.production && !demo && MAKE_AN_ACCOUNT,
     env.demoProviderPort && `Demo account without a password: sign in with the demo provider, as ${DEMO_PERSON.name}`,
     env.smtpUrl ? `Mail goes to ${new URL(env.smtpUrl).host}` : `Mail is kept and shown at ${env.appUrl}/dev/mailbox`,
     `API description: ${env.appUrl}/docs/api`,

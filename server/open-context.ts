@@ -1,9 +1,9 @@
 import { createProcess } from '@/domain/process'
-import { createAppCaller } from './adapters/applications'
+import { createAppCaller, createEndpointRule } from './adapters/applications'
 import { createArchiveStore } from './adapters/archive-store'
 import { createClock } from './adapters/clock'
 import { openDatabase } from './adapters/database'
-import { createErasureLedger } from './adapters/erasure-ledger'
+import { createLedgerStore } from './adapters/erasure-ledger'
 import { createMailer } from './adapters/mailer'
 import { createPasswords } from './adapters/passwords'
 import { createSecrets } from './adapters/secrets'
@@ -40,14 +40,17 @@ export async function openContext(): Promise<ServiceContext> {
           clock,
         )
       : null,
+    passwordSignIn: env.passwordSignIn,
     freshSignIn: env.freshSignIn,
     archives: createArchiveStore(env),
-    ledger: createErasureLedger(env),
+    ledger: createLedgerStore(env),
+    problemOfEndpoint: createEndpointRule(env),
     callApp: createAppCaller(clock, env),
     // Without an engine the timer finds the same rows, so no event has to be sent.
     emit: env.engine ? (await import('./adapters/engine')).emit : null,
     limits: env.limits,
     timeScale: env.withdrawalTimeScale,
+    statutoryPeriod: env.statutoryPeriod,
     appUrl: env.appUrl,
     traced,
     warn: (event, facts) => log().warn({ event, ...facts }),

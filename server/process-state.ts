@@ -17,6 +17,8 @@ interface ProcessState {
   context?: ServiceContext
   /** The in-process sweep has been started. */
   isSweeping?: boolean
+  /** The database is older than its erasure ledger: nothing is served. */
+  isLedgerAhead?: boolean
   /** The process is shutting down. */
   isStopping?: boolean
   log?: Logger

@@ -20,6 +20,8 @@ function schedule(job: DueJob) {
 }
 
 async function tick(job: DueJob) {
-  await job.run(systemContext()).catch((error) => log().error({ event: 'due_work_failed', ...describeError(error) }))
+  await job
+    .run(systemContext())
+    .catch((error) => log().error({ event: 'due_work_failed', job: job.name, ...describeError(error) }))
   schedule(job)
 }

@@ -1,4 +1,5 @@
 import { type Contract, type GrantableScope, SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
+import type { Blocker } from '@/contract/errors'
 import { operations } from '@/contract/operations'
 import { issueAccessToken } from '@/domain/access/access-tokens'
 import { issueServiceToken } from '@/domain/access/service-tokens'
@@ -18,6 +19,9 @@ export const NOBODYS_IDS = {
   accessId: `tok_${'A'.repeat(22)}`,
   sessionId: `ses_${'A'.repeat(22)}`,
   externalId: 'nobody',
+  appId: `app_${'A'.repeat(22)}`,
+  taskId: `msg_${'A'.repeat(22)}`,
+  key: 'nothing',
 }
 
 export interface Caller extends TestUser {
@@ -48,6 +52,8 @@ export interface Answer {
   code: string
   data: Record<string, unknown>
   details: string
+  /** What holds a withdrawal back. */
+  blockers?: Blocker[]
   headers: Headers
   text: string
 }
@@ -58,7 +64,7 @@ export function request(
   asking: Asking = {},
 ): Promise<Response> {
   const { method, path, example, ...contract } = OPERATIONS[operation] as Contract
-  const { token = caller.token, scope = contract.scope, type = 'application/json', ip = '192.0.2.1' } = asking
+  const { token = caller.token, scope = contract.scope ?? null, type = 'application/json', ip = '192.0.2.1' } = asking
   const ids: Record<string, string> = { ...NOBODYS_IDS, userId: caller.userId, ...asking.ids }
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => ids[name] ?? '')
   const headers = new Headers(asking.headers)
@@ -76,9 +82,20 @@ export function request(
 
 export async function readAnswer(response: Response): Promise<Answer> {
   const text = await response.text()
+  if (response.headers.get('Content-Type') === 'application/zip') {
+    return { status: response.status, code: 'accepted', data: {}, details: '', headers: response.headers, text }
+  }
   const { success, data = {}, error } = JSON.parse(text)
   const { status, headers } = response
-  return { status, code: success ? 'accepted' : error.code, data, details: error?.details ?? '', headers, text }
+  return {
+    status,
+    code: success ? 'accepted' : error.code,
+    data,
+    details: error?.details ?? '',
+    blockers: error?.blockers,
+    headers,
+    text,
+  }
 }
 
 export const call = async (...asked: Parameters<typeof request>): Promise<Answer> => readAnswer(await request(...asked))
@@ -112,8 +129,9 @@ export async function givenServiceToken(
   ctx: TestContext,
   scopes: ServiceScope[] = Object.keys(SERVICE_SCOPES) as ServiceScope[],
   expiresInMs = 300 * day,
+  of: { name: string; hosts: string[] } = { name: 'test', hosts: [] },
 ) {
-  const { id, serviceToken } = await issueServiceToken(ctx, { name: 'test', scopes, hosts: [], expiresInMs })
+  const { id, serviceToken } = await issueServiceToken(ctx, { ...of, scopes, expiresInMs })
   return { id, userId: '', token: serviceToken }
 }
 

@@ -9,15 +9,18 @@ import { findCaller } from '@/domain/access/caller'
 import { startSession } from '@/domain/access/sessions'
 import { createUser } from '@/domain/access/user'
 import { writeArchive } from '@/domain/applications/archives'
-import { connectApp, registerApp } from '@/domain/applications/deliver'
-import type { Actor, Context, Credential, SystemContext } from '@/domain/context'
+import { connectApp } from '@/domain/applications/connect'
+import { type AppChanges, registerApp } from '@/domain/applications/manage'
+import type { Actor, Context, Credential, LinkContext, SystemContext } from '@/domain/context'
 import { DUE_WORK } from '@/domain/due-work'
 import { changeEmail } from '@/domain/email/change-email'
 import { LIMITS, type Limits } from '@/domain/limits/limits'
-import type { AppAnswer, AppRequest, ArchiveStore, EngineEvent, LedgerEntry, Message } from '@/domain/ports'
+import type { AppAnswer, AppRequest, ArchiveStore, EngineEvent, LedgerStore, Message } from '@/domain/ports'
 import { createProcess } from '@/domain/process'
 import type { Sql } from '@/domain/sql'
+import type { LedgerLine } from '@/domain/withdrawal/erasure-ledger'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
+import { createEndpointRule } from '@/server/adapters/applications'
 import { type Database, openDatabase } from '@/server/adapters/database'
 import { createPasswords } from '@/server/adapters/passwords'
 import { createSecrets } from '@/server/adapters/secrets'
@@ -26,6 +29,7 @@ import { rawSql } from './raw-sql'
 export interface Mailed {
   to: string
   id: string
+  locale: string | null
   message: Message
 }
 
@@ -37,6 +41,8 @@ export interface TestContext extends SystemContext {
   archives: ArchiveStore
   /** The objects in the archive store of this context. */
   archived: Map<string, Uint8Array>
+  /** The objects of the erasure ledger of this context. */
+  ledgered: Map<string, string>
   /** The answer of the connected applications. */
   apps: { answer(request: AppRequest): Promise<AppAnswer> }
   engine: { accepts: boolean; events: EngineEvent[] }
@@ -88,7 +94,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
   const mailbox: Mailed[] = []
   const mailServer = { accepts: true, refusesForGood: false }
   const archives = new Map<string, Uint8Array>()
-  const ledger: LedgerEntry[] = []
+  const ledgered = new Map<string, string>()
   const warnings: TestContext['warnings'] = []
   const engine = { accepts: true, events: [] as EngineEvent[] }
   const apps: TestContext['apps'] = { answer: async () => ({ status: 204 }) }
@@ -106,14 +112,15 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     secrets: createSecrets({ auth: ['auth-secret-for-tests'], code: ['code-secret-for-tests'] }),
     passwords,
     mail: {
-      async send({ to, id, message }) {
+      async send({ to, id, locale, message }) {
         if (!mailServer.accepts) return mailServer.refusesForGood ? 'refused' : 'deferred'
-        mailbox.push({ to, id, message })
+        mailbox.push({ to, id, locale, message })
         return 'accepted'
       },
       async deleteMessages() {},
     },
     outsideIssuer: null,
+    passwordSignIn: true,
     identityProvider: null,
     freshSignIn: { maxOutsideAgeMs: null, requiredAcr: null },
     archives: {
@@ -127,12 +134,9 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
       },
     },
     archived: archives,
-    ledger: {
-      async append(entries) {
-        ledger.push(...entries)
-      },
-      read: async () => ledger,
-    },
+    ledger: ledgerIn(ledgered),
+    ledgered,
+    problemOfEndpoint: createEndpointRule({ production: false, privateEndpoints: true }),
     callApp: (request) => apps.answer(request),
     apps,
     emit: async (events) => {
@@ -143,6 +147,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     warn: (event, facts) => void warnings.push({ event, ...facts }),
     warnings,
     timeScale: 1,
+    statutoryPeriod: { months: 1, days: 0 },
     limits: { ...LIMITS, ...limits },
     appUrl: 'https://accounts.test',
     traced: (_name, _attributes, work) => work(),
@@ -160,6 +165,28 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     },
   }
 }
+
+const ledgerIn = (objects: Map<string, string>): LedgerStore => ({
+  async put(name, content) {
+    objects.set(name, content)
+  },
+  get: async (name) => objects.get(name) ?? null,
+  async *list(folder, after = '') {
+    yield* [...objects.keys()].filter((name) => name.startsWith(`${folder}/`) && name > after).sort()
+  },
+  async delete(name) {
+    objects.delete(name)
+  },
+  async *earlierLines() {},
+})
+
+/** The lines of the erasure ledger of this context. */
+export const ledgerLines = ({ ledgered }: TestContext): LedgerLine[] =>
+  [...ledgered]
+    .filter(([name]) => name.endsWith('.ndjson'))
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([, lines]) => lines.trimEnd().split('\n'))
+    .map((line) => JSON.parse(line))
 
 const passwords = createPasswords()
 
@@ -187,6 +214,14 @@ export async function givenSession(
 /** The context of a request by this user, as the wrapper makes it. */
 export const asUser = (ctx: TestContext, user: TestUser): Promise<Context> =>
   asCaller(ctx, sessionCredential(user.sessionId))
+
+/** A call that no credential of an account opens. */
+export const asNobody = (ctx: TestContext, linkToken = '', ip = '192.0.2.1'): LinkContext => ({
+  ...ctx,
+  ip,
+  buckets: [],
+  linkToken,
+})
 
 /** The actor of this token; null when the token is not valid. */
 export async function authenticate(ctx: SystemContext, token: string): Promise<Actor | null> {
@@ -234,11 +269,24 @@ export function codeSentTo(ctx: TestContext, email: string): string {
 export async function givenConnectedApps(ctx: TestContext, { userId, email }: TestUser, names: string[]) {
   for (const name of names) {
     const app = { name, endpoint: `https://${name}.test/hook`, secret: 'whsec_c2VjcmV0' }
-    const appId = await registerApp(ctx, app)
+    const { appId } = await registerApp(ctx, app)
     await connectApp(ctx, { userId, appId, subject: `${email} at ${name}` })
     const item = { id: `shr_${appId}`, userId, appId, content: email, sharedAt: ctx.clock.now() }
     await ctx.db.sharedItem.create({ data: item })
   }
+}
+
+/** An application that is told about everyone, and reports later unless it is said otherwise. Other tests of the file are told to it too. */
+export async function givenParticipant(ctx: TestContext, name: string, settings: AppChanges = {}): Promise<string> {
+  const { appId } = await registerApp(ctx, {
+    name,
+    endpoint: `https://${name}.test/hook`,
+    secret: 'whsec_c2VjcmV0',
+    audience: 'everyone',
+    acknowledges: 'later',
+    ...settings,
+  })
+  return appId
 }
 
 /** A user who withdraws, with an archive, feedback that contains the address, and connected applications. */

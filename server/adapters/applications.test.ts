@@ -3,6 +3,8 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { processState } from '../process-state'
+import { createLog } from '../watch/log'
 import { createAppCaller } from './applications'
 
 const NOW = new Date('2026-11-20T09:00:00.000Z')
@@ -10,7 +12,8 @@ const clock = { now: () => NOW }
 const LOCAL = { production: false, privateEndpoints: true }
 const PRODUCTION = { production: true, privateEndpoints: false }
 const PRODUCTION_AT_HOME = { production: true, privateEndpoints: true }
-const message = { headers: { 'webhook-id': 'msg_1' }, body: '{}' }
+const about = { appId: 'app_1', withdrawalId: 'wd_1', step: 'third_party_integrations' }
+const message = { headers: { 'webhook-id': 'msg_1' }, body: '{}', about }
 
 // A test that waits for the deadline says itself how late it is.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
@@ -63,6 +66,49 @@ test('at most 64 KiB of an answer are read', async () => {
     status: 200,
   })
 })
+
+test('where the body is wanted it comes with the answer, whole or not at all', async () => {
+  const bodyOf = async (answer: RequestListener) => {
+    const { port } = await givenServer(answer)
+    const endpoint = `http://127.0.0.1:${port}/`
+    return createAppCaller(clock, LOCAL)({ ...message, endpoint, bodyWithinMs: 3_000 })
+  }
+  expect(await bodyOf((_request, response) => response.end('{"a":"ü"}'))).toEqual({ status: 200, body: '{"a":"ü"}' })
+  expect(await bodyOf((_request, response) => response.writeHead(204).end())).toEqual({ status: 204, body: '' })
+  const partly: RequestListener = (request, response) => {
+    response.writeHead(200, { 'Content-Length': 10 }).write('abc', () => request.socket.destroy())
+  }
+  expect(await bodyOf(partly)).toEqual({ status: 200 })
+  const size = (bytes: number) => bodyOf((_request, response) => response.end('x'.repeat(bytes)))
+  expect((await size(65_535)).body).toHaveLength(65_535)
+  for (const bytes of [65_536, 65_537, 1_000_000]) expect(await size(bytes)).toEqual({ status: 200 })
+})
+
+test.each([
+  ['before its status', () => {}, { status: 0, problem: 'timeout' }],
+  ['in its body', (_request, response) => void response.writeHead(200).write('{"blockers":'), { status: 200 }],
+] satisfies [string, RequestListener, object][])(
+  'a call that wants the body sooner ends sooner where it stalls %s',
+  async (_where, answer, expected) => {
+    const { server, port } = await givenServer(answer)
+    const asked = once(server, 'request')
+    const calling = createAppCaller(
+      clock,
+      LOCAL,
+    )({ ...message, endpoint: `http://127.0.0.1:${port}/`, bodyWithinMs: 3_000 })
+    await asked
+    let ended = false
+    void calling.then(() => {
+      ended = true
+    })
+    // What has been sent has come when the deadline ends the call.
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+    await vi.advanceTimersByTimeAsync(2_999)
+    expect(ended).toBe(false)
+    await vi.advanceTimersByTimeAsync(1)
+    expect(await calling).toEqual(expected)
+  },
+)
 
 test.each([
   ['120', 120_000],
@@ -223,4 +269,18 @@ test("an https call goes to the address that was looked up, with the endpoint's 
 test('a call to a name without an address returns the reason', async () => {
   const answer = await createAppCaller(clock, LOCAL, async () => [])({ ...message, endpoint: 'http://shop.example/' })
   expect(answer).toEqual({ status: 0, problem: 'ENOTFOUND' })
+})
+
+test('the log line of a call without an answer names the application and what the call is about, and no endpoint', async () => {
+  const lines: string[] = []
+  const own = processState.log
+  processState.log = createLog('warn', { write: (line) => void lines.push(line) })
+  onTestFinished(() => {
+    processState.log = own
+  })
+  await call((request) => request.socket.destroy())
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 'warn', event: 'connected_app_unreachable', ...about, code: 'ECONNRESET' },
+  ])
+  expect(lines.join()).not.toContain('account-events')
 })

@@ -20,7 +20,28 @@ type Resolve = (hostname: string) => Promise<Address[]>
 
 const resolveAll: Resolve = (hostname) => lookup(hostname, { all: true })
 
-/** Sends one POST. It takes at most ten seconds, follows no redirect and reads at most 64 KiB of the answer. */
+/** The same that a call refuses, as far as the URL alone shows it. */
+export const createEndpointRule =
+  ({
+    production,
+    privateEndpoints,
+  }: Pick<Env, 'production' | 'privateEndpoints'>): SystemContext['problemOfEndpoint'] =>
+  (endpoint) => {
+    const url = URL.canParse(endpoint) ? new URL(endpoint) : null
+    const protocols = production ? ['https:'] : ['https:', 'http:']
+    if (!url || !protocols.includes(url.protocol)) {
+      return `endpoint must be a URL that begins with ${protocols.join('// or ')}//.`
+    }
+    if (url.username || url.password) return 'endpoint must hold no user name or password: no such URL is called.'
+    const host = hostOf(url)
+    const isPrivate = isIP(host) ? !isPublicAddress(host) : /(^|[.])localhost$/.test(host)
+    return isPrivate && !privateEndpoints ? 'endpoint must have a public address.' : null
+  }
+
+/** Without the brackets of an IPv6 address. */
+const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
+
+/** Sends one POST. It takes at most ten seconds, or less where asked, follows no redirect and reads at most 64 KiB of the answer. */
 export const createAppCaller =
   (
     clock: Clock,
@@ -30,12 +51,12 @@ export const createAppCaller =
   async (request): Promise<AppAnswer> => {
     try {
       if (production && new URL(request.endpoint).protocol !== 'https:') throw problem('endpoint is not https')
-      const { status, retryAfter } = await post(request, privateEndpoints ? resolve : publicOnly(resolve))
+      const { status, retryAfter, body } = await post(request, privateEndpoints ? resolve : publicOnly(resolve))
       const retryAfterMs = parseRetryAfter(retryAfter, clock.now())
-      return { status, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+      return { status, ...(retryAfterMs !== undefined && { retryAfterMs }), ...(body !== undefined && { body }) }
     } catch (error) {
       const { kind, code } = describeError(error)
-      log().warn({ event: 'connected_app_unreachable', kind, code })
+      log().warn({ event: 'connected_app_unreachable', ...request.about, kind, code })
       return { status: 0, problem: code ?? kind }
     }
   }
@@ -54,14 +75,15 @@ const problem = (code: string) => Object.assign(new Error(code), { code })
 interface Answered {
   status: number
   retryAfter: string | undefined
+  body?: string
 }
 
 /** Connects only to addresses that `resolve` returned. The name is not looked up a second time, which could give others. */
-async function post({ endpoint, headers, body }: AppRequest, resolve: Resolve): Promise<Answered> {
+async function post({ endpoint, headers, body, bodyWithinMs }: AppRequest, resolve: Resolve): Promise<Answered> {
   const url = new URL(endpoint)
   if (url.username || url.password) throw problem('credentials_in_endpoint')
   // Node does not look up a host that is an IP address, so it is checked here.
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const host = hostOf(url)
   if (isIP(host)) await resolve(host)
   const settings = {
     method: 'POST',
@@ -72,7 +94,7 @@ async function post({ endpoint, headers, body }: AppRequest, resolve: Resolve): 
   }
   return new Promise((settle, reject) => {
     const request = (url.protocol === 'https:' ? https : http).request(url, settings)
-    const deadline = setTimeout(() => request.destroy(problem('timeout')), MAX_CALL_MS)
+    const deadline = setTimeout(() => request.destroy(problem('timeout')), bodyWithinMs ?? MAX_CALL_MS)
     let answered: Answered | undefined
     // Once the status is known, a failure while the body is read does not matter.
     const end = (error: Error) => (answered ? settle(answered) : reject(error))
@@ -84,10 +106,16 @@ async function post({ endpoint, headers, body }: AppRequest, resolve: Resolve): 
     request.on('response', (response) => {
       answered = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] }
       let bytes = 0
+      const parts: Buffer[] = []
       response.on('error', end)
       response.on('data', (part: Buffer) => {
         bytes += part.length
         if (bytes >= MAX_ANSWER_BYTES) request.destroy()
+        else if (bodyWithinMs !== undefined) parts.push(part)
+      })
+      response.on('end', () => {
+        if (answered && bodyWithinMs !== undefined && bytes < MAX_ANSWER_BYTES)
+          answered.body = Buffer.concat(parts).toString()
       })
     })
     request.end(body)

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { ArchiveStore } from '@/domain/ports'
-import { createArchiveStore } from './archive-store'
+import { createArchiveStore, inBucket, type ObjectStore } from './archive-store'
 
 test('a directory keeps one file for each archive, and deleting an archive twice is no error', async () => {
   const parent = await mkdtemp(path.join(tmpdir(), 'archives-'))
@@ -43,7 +43,22 @@ async function givenS3() {
     const status = answers.shift() ?? (signed.test(request.headers.authorization ?? '') && intact ? 200 : 403)
     if (status === 200 && request.method === 'PUT') objects.set(url, body)
     const { method } = request
-    const found = method === 'DELETE' ? objects.delete(url) : method !== 'HEAD' || objects.has(url)
+    const [place = '', query] = url.split('?')
+    if (status === 200 && method === 'GET' && query) {
+      const asked = new URLSearchParams(query)
+      const all = [...objects.keys()].map((key) => key.slice(place.length + 1)).sort()
+      const left = all.filter(
+        (key) => key.startsWith(asked.get('prefix') ?? '') && key > (asked.get('start-after') ?? ''),
+      )
+      // One key a page.
+      const isTruncated = `<IsTruncated>${left.length > 1}</IsTruncated>`
+      const keys = left.slice(0, 1).map((key) => `<Contents><Key>${key}</Key></Contents>`)
+      return void response.writeHead(place === '/copies' ? 200 : 404).end(isTruncated + keys)
+    }
+    const content = method === 'GET' && status === 200 ? objects.get(url) : undefined
+    if (content) return void response.writeHead(200).end(content)
+    const found =
+      method === 'DELETE' ? objects.delete(url) : !['HEAD', 'GET'].includes(method ?? '') || objects.has(url)
     response.writeHead(status === 200 && !found ? 404 : status).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -56,7 +71,12 @@ async function givenS3() {
     accessKeyId: 'key-id',
     secretAccessKey: 'secret',
   }
-  return { objects, answers, store: createArchiveStore({ archiveDir: undefined, archiveS3 }) as ArchiveStore }
+  return {
+    objects,
+    answers,
+    settings: archiveS3,
+    store: createArchiveStore({ archiveDir: undefined, archiveS3 }) as ArchiveStore,
+  }
 }
 
 test('requests to a bucket are signed', async () => {
@@ -75,4 +95,26 @@ test('a bucket that refuses a deletion or a look-up is an error, so that the ste
     answers.push(403)
     await expect(ask('arc_1.bin')).rejects.toMatchObject({ code: 'archive_store_403' })
   }
+})
+
+test('a bucket lists its objects page by page in their order, and reads them', async () => {
+  const { store } = await givenS3()
+  const bucket = store as ObjectStore
+  for (const name of ['log/2', 'log/1', 'log/3', 'other']) await bucket.put(name, Buffer.from(`lines of ${name}`))
+  const listed = async (after?: string) => {
+    const names: string[] = []
+    for await (const name of bucket.list('log/', after)) names.push(name)
+    return names
+  }
+  expect(await listed()).toEqual(['log/1', 'log/2', 'log/3'])
+  expect(await listed('log/1')).toEqual(['log/2', 'log/3'])
+  expect(String(await bucket.get('log/2'))).toBe('lines of log/2')
+  expect(await bucket.get('log/4')).toBeNull()
+})
+
+test('a bucket that is not there is no empty list', async () => {
+  const { settings } = await givenS3()
+  const bucket = inBucket({ ...settings, bucket: 'none' })
+  const names = bucket.list('log/')[Symbol.asyncIterator]()
+  await expect(names.next()).rejects.toMatchObject({ code: 'archive_store_404' })
 })

@@ -1,10 +1,17 @@
-import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import type { ArchiveStore } from '@/domain/ports'
 import type { Env, S3Settings } from '../env'
 
 const TIME_OUT_MS = 20_000
+
+/** What the archive store and the erasure ledger are made of. Keys may have slashes. */
+export interface ObjectStore extends ArchiveStore {
+  get(objectKey: string): Promise<Buffer | null>
+  /** The keys that begin with the prefix, a folder with its slash, in their order; those after `after` alone. */
+  list(prefix: string, after?: string): AsyncIterable<string>
+}
 
 export function createArchiveStore({
   archiveDir,
@@ -14,23 +21,32 @@ export function createArchiveStore({
   return archiveDir ? inDirectory(archiveDir) : null
 }
 
-/** Stores each archive as a file. */
-function inDirectory(directory: string): ArchiveStore {
+const unlessMissing =
+  <T>(otherwise: T) =>
+  (error: NodeJS.ErrnoException): T => {
+    if (error.code === 'ENOENT') return otherwise
+    throw error
+  }
+
+/** Stores each object as a file. */
+export function inDirectory(directory: string): ObjectStore {
   return {
     async put(objectKey, content) {
-      await mkdir(directory, { recursive: true })
       const file = path.join(directory, objectKey)
-      await writeFile(`${file}.part`, content, { mode: 0o600 })
+      await mkdir(path.dirname(file), { recursive: true })
+      await writeDurably(`${file}.part`, content)
       await rename(`${file}.part`, file)
+      await syncDirectory(path.dirname(file))
     },
-    exists: (objectKey) =>
-      access(path.join(directory, objectKey)).then(
-        () => true,
-        (error) => {
-          if (error.code === 'ENOENT') return false
-          throw error
-        },
-      ),
+    exists: (objectKey) => access(path.join(directory, objectKey)).then(() => true, unlessMissing(false)),
+    get: (objectKey) => readFile(path.join(directory, objectKey)).catch(unlessMissing(null)),
+    async *list(prefix, after = '') {
+      const names = await readdir(path.join(directory, prefix)).catch(unlessMissing<string[]>([]))
+      for (const name of names.sort()) {
+        const objectKey = `${prefix}${name}`
+        if (!name.endsWith('.part') && objectKey > after) yield objectKey
+      }
+    },
     async delete(objectKey) {
       const file = path.join(directory, objectKey)
       // A killed writer can leave the partial file.
@@ -39,25 +55,57 @@ function inDirectory(directory: string): ArchiveStore {
   }
 }
 
-/** Stores each archive as an object in an S3-compatible store. */
-function inBucket({ endpoint, bucket, ...credentials }: S3Settings): ArchiveStore {
+async function writeDurably(file: string, content: Uint8Array) {
+  const handle = await open(file, 'w', 0o600)
+  try {
+    await handle.writeFile(content)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Without it a crash of the machine can lose the new name. Windows opens no directories. */
+async function syncDirectory(directory: string) {
+  if (process.platform === 'win32') return
+  const handle = await open(directory)
+  await handle.sync().finally(() => handle.close())
+}
+
+/** Stores each object in an S3-compatible store. */
+export function inBucket({ endpoint, bucket, ...credentials }: S3Settings): ObjectStore {
   const client = new AwsClient({ ...credentials, service: 's3', retries: 2 })
-  /** False when the object does not exist. */
-  async function send(method: 'PUT' | 'HEAD' | 'DELETE', objectKey: string, content?: Uint8Array): Promise<boolean> {
-    const response = await client.fetch(`${endpoint.replace(/\/$/, '')}/${bucket}/${objectKey}`, {
+  const url = `${endpoint.replace(/\/$/, '')}/${bucket}`
+  /** Null when the object does not exist. */
+  async function send(method: 'GET' | 'PUT' | 'HEAD' | 'DELETE', place: string, content?: Uint8Array) {
+    const response = await client.fetch(`${url}${place}`, {
       method,
       body: content as BodyInit | undefined,
       signal: AbortSignal.timeout(TIME_OUT_MS),
     })
+    if (response.ok && method === 'GET') return Buffer.from(await response.arrayBuffer())
     await response.body?.cancel()
-    if (response.ok) return true
-    if (response.status === 404 && method !== 'PUT') return false
+    if (response.ok) return Buffer.alloc(0)
+    // Without its bucket a list must not look empty.
+    if (response.status === 404 && method !== 'PUT' && !place.startsWith('?')) return null
     const { status } = response
     throw Object.assign(new Error(`the archive store answered ${status}`), { code: `archive_store_${status}` })
   }
   return {
-    put: (objectKey, content) => send('PUT', objectKey, content).then(() => {}),
-    exists: (objectKey) => send('HEAD', objectKey),
-    delete: (objectKey) => send('DELETE', objectKey).then(() => {}),
+    put: (objectKey, content) => send('PUT', `/${objectKey}`, content).then(() => {}),
+    exists: async (objectKey) => (await send('HEAD', `/${objectKey}`)) !== null,
+    get: (objectKey) => send('GET', `/${objectKey}`),
+    async *list(prefix, after = '') {
+      for (let last = after, isCut = true; isCut; ) {
+        const query = new URLSearchParams({ 'list-type': '2', prefix, ...(last && { 'start-after': last }) })
+        const page = String(await send('GET', `?${query}`))
+        for (const [, key = ''] of page.matchAll(/<Key>([^<]+)<\/Key>/g)) {
+          last = key
+          yield key
+        }
+        isCut = /<IsTruncated>true</.test(page)
+      }
+    },
+    delete: (objectKey) => send('DELETE', `/${objectKey}`).then(() => {}),
   }
 }

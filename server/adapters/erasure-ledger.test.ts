@@ -1,22 +1,38 @@
-import { appendFile, mkdtemp, rm } from 'node:fs/promises'
+import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, test } from 'vitest'
-import { createErasureLedger } from './erasure-ledger'
+import { expect, onTestFinished, test } from 'vitest'
+import { createLedgerStore } from './erasure-ledger'
 
-test('a partial line that a full disk or a kill left behind damages no other line', async ({ onTestFinished }) => {
+async function givenStore() {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'ledger-'))
   onTestFinished(() => rm(dataDir, { recursive: true }))
-  const ledger = createErasureLedger({ dataDir })
-  const entry = (withdrawalId: string) => ({
-    withdrawalId,
-    pseudonym: 'p',
-    startedAt: '2026-11-20T09:00:00.000Z',
-    keeps: { analytics: false, auditLogs: false, transactionHistory: false },
-  })
-  expect(await ledger.read()).toEqual([])
-  await ledger.append([entry('wd_1')])
-  await appendFile(path.join(dataDir, 'erasure-ledger.ndjson'), JSON.stringify(entry('wd_2')).slice(0, 20))
-  await ledger.append([entry('wd_2'), entry('wd_3')])
-  expect((await ledger.read()).map(({ withdrawalId }) => withdrawalId)).toEqual(['wd_1', 'wd_2', 'wd_3'])
+  const ledgerDir = path.join(dataDir, 'ledger')
+  return { dataDir, ledgerDir, store: createLedgerStore({ dataDir, ledgerDir, archiveS3: undefined }) }
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const read: T[] = []
+  for await (const item of items) read.push(item)
+  return read
+}
+
+test('a directory keeps one file for each object, lists them in their order, and lists no partial file', async () => {
+  const { ledgerDir, store } = await givenStore()
+  expect(await all(store.list('log/a'))).toEqual([])
+  expect(await store.get('log/a/2')).toBeNull()
+  for (const name of ['log/a/2', 'log/a/1', 'log/a/3', 'log/b/1']) await store.put(name, `lines of ${name}`)
+  await writeFile(path.join(ledgerDir, 'log/a/4.part'), 'half a li')
+  expect(await all(store.list('log/a'))).toEqual(['log/a/1', 'log/a/2', 'log/a/3'])
+  expect(await all(store.list('log/a', 'log/a/1'))).toEqual(['log/a/2', 'log/a/3'])
+  expect(await store.get('log/a/2')).toBe('lines of log/a/2')
+  await store.delete('log/a/2')
+  expect((await readdir(path.join(ledgerDir, 'log/a'))).sort()).toEqual(['1', '3', '4.part'])
+})
+
+test('the lines of an earlier release are read one by one, and there need be none', async () => {
+  const { dataDir, store } = await givenStore()
+  expect(await all(store.earlierLines())).toEqual([])
+  await appendFile(path.join(dataDir, 'erasure-ledger.ndjson'), '{"withdrawalId":"wd_1"}\n{"withdr')
+  expect(await all(store.earlierLines())).toEqual(['{"withdrawalId":"wd_1"}', '{"withdr'])
 })

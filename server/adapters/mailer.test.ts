@@ -6,6 +6,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { parseAddress } from '@/contract/address'
 import type { Message } from '@/domain/ports'
 import { processState } from '@/server/process-state'
+import { getEnv } from '../env'
 import { metrics } from '../watch/metrics'
 import { createMailer } from './mailer'
 
@@ -25,6 +26,7 @@ interface Delivery {
 }
 
 const settings = {
+  ...getEnv(),
   mailFrom: 'User Account Service <no-reply@accounts.test>',
   supportEmail: 'support@accounts.test',
   appUrl: 'https://accounts.test',
@@ -96,6 +98,7 @@ const letter = (message: Message, to = 'ada@b.test') => ({
   to,
   id: 'ecr_7Yc1fVn0Qk2mXh3rTzB8dA',
   userId: 'usr_x',
+  locale: null,
   message,
 })
 
@@ -146,42 +149,65 @@ test('the verification message tells a short validity in minutes', async () => {
   expect(only(deliveries).mail.text).toContain('The code expires in 6 minutes, and so does the link.')
 })
 
-test('the notice of a change has its exact subject, and in both parts the name, both addresses, date, address and support', async () => {
-  const { mailer, deliveries } = await givenMailServer()
-  const message: Message = {
-    template: 'email-changed',
-    userName: 'Ada Lovelace',
-    oldEmail: 'old@b.test',
-    newEmail: 'new@b.test',
-    changedAt: new Date('2026-11-20T09:12:00.000Z'),
-    ipAddress: '192.0.2.77',
-  }
-  expect(await mailer.send(letter(message))).toBe('accepted')
-  const { mail } = only(deliveries)
-  expect(mail.subject).toBe('Email Address Changed')
-  for (const part of [mail.html ?? '', mail.text ?? '']) {
-    for (const fact of ['Ada Lovelace', 'old@b.test', 'new@b.test', '20 November 2026', '09:12', 'UTC', '192.0.2.77']) {
-      expect(part).toContain(fact)
-    }
-    expect(part).toContain('support@accounts.test')
-    expect(part).toMatch(/did not make this change/i)
-  }
-})
+const NOT_ME = {
+  url: 'https://accounts.test/not-me#change=ecr_7Yc1fVn0Qk2mXh3rTzB8dA&token=nme_x',
+  until: new Date('2026-11-27T09:12:00.000Z'),
+}
 
-test('the notice of a request links to the settings and contains neither code nor verification link', async () => {
+test.each([
+  ['with the link that undoes it', NOT_ME],
+  ['without it', null],
+])(
+  'the notice of a change %s has its exact subject, and in both parts the name, both addresses, date, address and support',
+  async (_what, notMe) => {
+    const { mailer, deliveries } = await givenMailServer()
+    const message: Message = {
+      template: 'email-changed',
+      userName: 'Ada Lovelace',
+      oldEmail: 'old@b.test',
+      newEmail: 'new@b.test',
+      changedAt: new Date('2026-11-20T09:12:00.000Z'),
+      ipAddress: '192.0.2.77',
+      notMe,
+    }
+    expect(await mailer.send(letter(message))).toBe('accepted')
+    const { mail } = only(deliveries)
+    expect(mail.subject).toBe('Email Address Changed')
+    for (const part of [mail.html ?? '', mail.text ?? '']) {
+      for (const fact of [
+        'Ada Lovelace',
+        'old@b.test',
+        'new@b.test',
+        '20 November 2026',
+        '09:12',
+        'UTC',
+        '192.0.2.77',
+      ]) {
+        expect(part).toContain(fact)
+      }
+      expect(part).toContain('support@accounts.test')
+      expect(part).toMatch(/did not make this change/i)
+      expect(part.includes('not-me')).toBe(notMe !== null)
+    }
+  },
+)
+
+test('the notice of a request links to the page that stops it and contains neither code nor verification link', async () => {
   const { mailer, deliveries } = await givenMailServer()
   const message: Message = {
     template: 'email-change-requested',
     userName: 'Ada Lovelace',
+    currentEmail: 'ada@b.test',
     newEmailMasked: 'n••••@b.test',
     requestedAt: new Date('2026-11-20T09:12:00.000Z'),
     ipAddress: '192.0.2.77',
+    notMe: NOT_ME,
   }
   expect(await mailer.send(letter(message))).toBe('accepted')
   const { mail } = only(deliveries)
   for (const part of [mail.html ?? '', mail.text ?? '']) {
     expect(part).toContain('n••••@b.test')
-    expect(part).toContain('https://accounts.test/settings/email')
+    expect(part.replaceAll('&amp;', '&')).toContain(NOT_ME.url)
     expect(part).not.toMatch(/verify-email|code=|\b\d{6}\b(?!;)/)
   }
 })

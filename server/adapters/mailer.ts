@@ -4,10 +4,11 @@ import type { Env } from '../env'
 import { deleteMessages, storeMessage } from '../local/mailbox'
 import { describeError, log } from '../watch/log'
 import { metrics } from '../watch/metrics'
+import type { MessageSettings } from './messages'
 import { createSemaphore } from './semaphore'
 import { isRefusalForGood } from './smtp-replies'
 
-type Settings = Pick<Env, 'smtpUrl' | 'mailFrom' | 'supportEmail' | 'appUrl'>
+type Settings = Pick<Env, 'smtpUrl' | 'mailFrom'> & MessageSettings
 type Deliver = (
   envelope: { to: string; id: string; userId: string },
   content: { subject: string; html: string; text: string },
@@ -25,10 +26,10 @@ export const loadMessages = () => import('./messages')
 export function createMailer(settings: Settings): Mail {
   const deliver = settings.smtpUrl ? overSmtp(settings.smtpUrl, settings) : toMailbox(settings)
   return {
-    async send({ to, id, userId, message }) {
+    async send({ to, id, userId, locale, message }) {
       const startedAt = performance.now()
       const { outcome, ...details } = await loadMessages()
-        .then(({ renderMessage }) => renderMessage(message, settings))
+        .then(({ renderMessage }) => renderMessage(message, locale, settings))
         .then((content) => deliver({ to, id, userId }, content))
         .then(
           () => ({ outcome: 'accepted' as const }),

@@ -1,18 +1,36 @@
 import fc from 'fast-check'
-import { type ComponentType, createElement, type ReactNode } from 'react'
+import type { ReactElement } from 'react'
 import { render, toPlainText } from 'react-email'
 import { expect, test, vi } from 'vitest'
+import { LANGUAGES, type Language } from '@/contract/languages'
 import type { Message } from '@/domain/ports'
-import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
-import EmailChangeRequested from '@/emails/email-change-requested'
-import EmailChanged from '@/emails/email-changed'
-import type { Filled, Slot } from '@/emails/slot'
-import VerifyNewEmail from '@/emails/verify-new-email'
-import { renderMessage, toContent } from './messages'
+import type { Slot } from '@/emails/slot'
+import { flatten, SOURCES, type Texts } from '../texts/catalogue'
+import { lookIn, type MessageSettings, renderMessage, toContent } from './messages'
 
 vi.mock('react-email', { spy: true })
 
-const settings = { supportEmail: 'support@accounts.test', appUrl: 'https://accounts.test' }
+const NO_LINKS = { url: undefined, supportUrl: undefined, privacyUrl: undefined, termsUrl: undefined }
+const settings: MessageSettings = {
+  supportEmail: 'support@accounts.test',
+  appUrl: 'https://accounts.test',
+  passwordSignIn: true,
+  defaultLanguage: 'en',
+  brand: { ...NO_LINKS, name: 'User Account Service', logo: undefined, accentColor: undefined },
+}
+const PICTURE = { type: 'image/png', bytes: Buffer.from('') }
+const acme: MessageSettings = {
+  ...settings,
+  supportEmail: 'help@acme.test',
+  brand: {
+    ...NO_LINKS,
+    name: 'Acme & Söhne',
+    supportUrl: 'https://acme.test/help',
+    logo: PICTURE,
+    accentColor: '#8a1538',
+  },
+}
+
 const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>> = {}): Message => ({
   template: 'email-changed',
   userName: 'Ada',
@@ -20,28 +38,34 @@ const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>
   newEmail: 'new@example.test',
   changedAt: new Date('2026-11-20T09:00:00Z'),
   ipAddress: '192.0.2.1',
+  notMe: null,
   ...values,
 })
 
 /** The template with the texts themselves, as no form is. */
-const filled = <Props>(template: (props: Props) => ReactNode, props: Filled<Props>) =>
-  createElement(template as ComponentType<object>, props as object)
+function filled(message: Message, language: Language = 'en', by = settings): ReactElement {
+  const { values, toElement } = toContent(message, language, by)
+  return toElement(lookIn(language, by), values)
+}
 
 test('a template whose rendering failed is rendered again for the next message', async () => {
   vi.mocked(render).mockRejectedValueOnce(new Error('once'))
-  await expect(renderMessage(changed(), settings)).rejects.toThrow('once')
-  expect((await renderMessage(changed(), settings)).text).toContain('Hello Ada')
+  await expect(renderMessage(changed(), null, settings)).rejects.toThrow('once')
+  expect((await renderMessage(changed(), null, settings)).text).toContain('Hello Ada')
 })
 
 test('each message contains its own values, however many are rendered concurrently', async () => {
   const names = Array.from({ length: 20 }, (_, n) => `Reader ${n}.`)
-  const all = await Promise.all(names.map((userName) => renderMessage(changed({ userName }), settings)))
+  const all = await Promise.all(names.map((userName) => renderMessage(changed({ userName }), null, settings)))
   for (const [n, { html, text }] of all.entries()) {
     for (const [other, name] of names.entries()) {
       expect([html.includes(name), text.includes(name)]).toEqual([other === n, other === n])
     }
   }
 })
+
+const ESCAPED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;' }
+const escaped = (value: string) => value.replaceAll(/[&<>"']/g, (character) => ESCAPED[character] ?? '')
 
 /** The library pads or cuts the preview by its length. */
 const withoutPreview = (html: string) => html.replace(/<div style="display:none.*?<\/div><\/div>/s, '')
@@ -86,108 +110,203 @@ test('a value is escaped as react-email escapes it, and never becomes markup', a
         ipAddress,
         oldEmail: 'old@example.test',
       }
-      const { html, text } = await renderMessage(changed(shown), settings)
-      const expected = { ...shown, changedAt: '20 November 2026 at 09:00 UTC', supportEmail: settings.supportEmail }
-      expect({ html: withoutPreview(html), text }).toEqual(await renderedByTheLibrary(filled(EmailChanged, expected)))
+      const { html, text } = await renderMessage(changed(shown), null, settings)
+      expect({ html: withoutPreview(html), text }).toEqual(await renderedByTheLibrary(filled(changed(shown))))
+      for (const value of Object.values(shown)) expect(html.split(escaped(value)).length).toBeGreaterThan(1)
       expect(html).not.toContain('<b>')
     }),
     { numRuns: 50 },
   )
 })
 
-test('the notice of a request and the confirmation of a withdrawal are written as the library would write them', async () => {
-  const values = { userName: "O'Hara <b>", newEmailMasked: 'a••••@example.test', ipAddress: '2001:db8::1' }
-  const at = new Date('2026-11-20T09:00:00Z')
-  const requested = await renderMessage({ template: 'email-change-requested', ...values, requestedAt: at }, settings)
-  const shown = { ...values, requestedAt: '20 November 2026 at 09:00 UTC', supportEmail: settings.supportEmail }
-  expect({ html: withoutPreview(requested.html), text: requested.text }).toEqual(
-    await renderedByTheLibrary(
-      filled(EmailChangeRequested, { ...shown, settingsUrl: 'https://accounts.test/settings/email' }),
-    ),
-  )
-  const progressUrl = 'https://accounts.test/withdrawal/wd_x#token=wst_x'
-  const started = await renderMessage(
-    {
-      template: 'account-withdrawal-started',
-      userName: values.userName,
-      progressUrl,
-      scheduledCompletion: at,
-      retentionDays: 30,
-    },
-    settings,
-  )
-  expect({ html: withoutPreview(started.html), text: started.text }).toEqual(
-    await renderedByTheLibrary(
-      filled(AccountWithdrawalStarted, {
-        userName: values.userName,
-        progressUrl,
-        scheduledCompletion: '20 November 2026 at 09:00 UTC',
-        retentionDays: '30',
-        supportEmail: settings.supportEmail,
-      }),
-    ),
-  )
-})
+const at = new Date('2026-11-20T09:12:00Z')
+const until = new Date('2026-11-27T09:12:00Z')
 
-test.each(['email_code', 'email_link'] as const)(
-  'a verification message with the %s first is the rendering of its template',
-  async (firstMethod) => {
-    const values = {
-      userName: 'Ada & "Co" <ada>',
-      currentEmail: 'a••••@example.test',
-      newEmail: 'new@example.test',
-      code: '042137',
-      link: 'https://accounts.test/verify-email#request=ecr_x&code=042137',
-      firstMethod,
+/** Every template once for each of its choices. `text` makes each of its texts from its name. */
+function everyMessage(text: (name: string) => string): Message[] {
+  const userName = text('userName')
+  const person = { userName, ipAddress: text('ipAddress') }
+  const verify = {
+    template: 'verify-new-email',
+    ...{ userName, currentEmail: text('currentEmail'), newEmail: text('newEmail') },
+    ...{ code: text('code'), link: text('link'), validMs: 90 * 60_000 },
+  } as const
+  const change = {
+    ...person,
+    template: 'email-changed',
+    oldEmail: text('oldEmail'),
+    newEmail: text('newEmail'),
+  } as const
+  const notMe = { url: text('notMeUrl'), until }
+  const noPassword = { ...person, template: 'no-password-to-reset' } as const
+  const withdrawal = { userName, scheduledCompletion: until, retentionDays: 30 }
+  const all: { [Name in Message['template']]: Extract<Message, { template: Name }>[] } = {
+    'verify-new-email': [
+      { ...verify, firstMethod: 'email_code' },
+      { ...verify, firstMethod: 'email_link' },
+      { ...verify, firstMethod: 'email_code', validMs: 0 },
+    ],
+    'email-changed': [
+      { ...change, changedAt: at, notMe: null },
+      { ...change, changedAt: at, notMe },
+    ],
+    'email-change-requested': [
+      {
+        ...person,
+        template: 'email-change-requested',
+        currentEmail: text('currentEmail'),
+        newEmailMasked: text('newEmailMasked'),
+        requestedAt: at,
+        notMe,
+      },
+    ],
+    'email-reverted': (['stopped', 'restored', 'taken'] as const).flatMap((outcome) =>
+      (['old', 'new'] as const).map((to) => ({
+        ...{ template: 'email-reverted' as const, userName, to, email: text('email'), revertedAt: at, outcome },
+      })),
+    ),
+    'password-changed': [{ ...person, template: 'password-changed', changedAt: at }],
+    'password-reset': [{ ...person, template: 'password-reset', link: text('link'), endsAt: at }],
+    'no-password-to-reset': [
+      { ...noPassword, provider: text('provider') },
+      { ...noPassword, provider: null },
+    ],
+    'data-exported': [{ ...person, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
+    'account-withdrawal-started': [
+      { ...withdrawal, template: 'account-withdrawal-started', progressUrl: text('progressUrl') },
+    ],
+    'account-withdrawal-told': [{ ...withdrawal, template: 'account-withdrawal-told' }],
+  }
+  return Object.values(all).flat()
+}
+
+const SAMPLES = everyMessage((name) =>
+  /link|url/i.test(name) ? `https://accounts.test/page#of=1&token=${name}` : `"${name}" & <co>`,
+)
+
+test.each(LANGUAGES)(
+  'every letter in %s is written as the library would write it, in its own language',
+  async (language) => {
+    const foreign = LANGUAGES.filter((other) => other !== language)
+    for (const by of [settings, acme]) {
+      for (const message of SAMPLES) {
+        const { subject, html, text } = await renderMessage(message, language, by)
+        expect({ html: withoutPreview(html), text }).toEqual(await renderedByTheLibrary(filled(message, language, by)))
+        expect(html).toMatch(new RegExp(`<html dir="ltr" lang="${language}"`))
+        for (const part of [subject, html, text]) {
+          // Neither the key of a missing text, nor an empty value, nor the mark of a value that nobody filled in.
+          expect(part).not.toMatch(/Mails\.|undefined|NaN|[\uE000\uE001]|<\/?(?:support|b|link)>/)
+        }
+        expect(text).not.toMatch(/[{}]/)
+        for (const other of foreign) {
+          const group = toContent(message, language, by).letter
+          const theirs = SOURCES[other] as { Mails: Record<string, Record<string, string>> }
+          expect(text).not.toContain(theirs.Mails[group]?.intro ?? theirs.Mails[group]?.reason)
+        }
+      }
     }
-    const { html, text } = await renderMessage(
-      { template: 'verify-new-email', ...values, validMs: 90 * 60_000 },
-      settings,
-    )
-    const element = filled(VerifyNewEmail, {
-      ...values,
-      validity: '1.5 hours',
-      supportEmail: settings.supportEmail,
-    })
-    expect({ html: withoutPreview(html), text }).toEqual(await renderedByTheLibrary(element))
-    // The plain text part has no button before the link.
-    expect([html.includes('Or open'), text.includes('Or open')]).toEqual([true, false])
-    expect([html.indexOf('id="code"') < html.indexOf('class="action"'), text.includes('1.5 hours')]).toEqual([
-      firstMethod === 'email_code',
-      true,
-    ])
   },
 )
 
-const at = new Date('2026-11-20T09:00:00Z')
-const names = { userName: '', newEmail: '', newEmailMasked: '', oldEmail: '', currentEmail: '', ipAddress: '' }
-const verify = { template: 'verify-new-email', ...names, code: '', link: '', validMs: 0 } as const
-/** Every template with empty texts, once for each of its choices. */
-const EMPTY: { [Name in Message['template']]: Extract<Message, { template: Name }>[] } = {
-  'verify-new-email': [
-    { ...verify, firstMethod: 'email_code' },
-    { ...verify, firstMethod: 'email_link' },
-  ],
-  'email-changed': [{ template: 'email-changed', ...names, changedAt: at }],
-  'email-change-requested': [{ template: 'email-change-requested', ...names, requestedAt: at }],
-  'account-withdrawal-started': [
-    {
-      template: 'account-withdrawal-started',
-      ...names,
-      progressUrl: '',
-      scheduledCompletion: at,
-      retentionDays: 0,
-    },
-  ],
-}
+test('every text of the mails stands in some letter', async () => {
+  const used = new Set<string>()
+  for (const passwordSignIn of [true, false]) {
+    for (const message of SAMPLES) {
+      const { subject, html } = await renderMessage(message, 'en', { ...settings, passwordSignIn })
+      const shown = plain(subject + html)
+      for (const [key, source] of flatten(SOURCES.en.Mails as Texts)) {
+        // The longest part without values and tags.
+        const [part = ''] = source.split(/[{<][^}>]*[}>]/).toSorted((one, other) => other.length - one.length)
+        if (shown.includes(plain(part))) used.add(key)
+      }
+    }
+  }
+  expect(flatten(SOURCES.en.Mails as Texts).filter(([key]) => !used.has(key))).toEqual([])
+})
+
+const plain = (html: string) => html.replaceAll(/<!-- -->|<[^>]*>/g, '').trim()
+
+test('numbers and times are written as the language has it, and the time names its zone', async () => {
+  const [verification] = SAMPLES
+  const [withdrawal] = SAMPLES.filter(({ template }) => template === 'account-withdrawal-started')
+  const facts = async (language: string) => {
+    const texts = await Promise.all(
+      [verification, withdrawal].map(
+        async (message) => (await renderMessage(message as Message, language, settings)).text,
+      ),
+    )
+    return texts.join(' ').replaceAll(/\s/g, ' ')
+  }
+  const expected = {
+    en: ['expires in 1.5 hours', '27 November 2026 at 09:12 UTC', '30 days'],
+    de: ['gelten noch 1,5 Stunden', '27. November 2026 um 09:12 UTC', '30 Tage'],
+    fr: ['dans 1,5 heure', '27 novembre 2026 à 09:12 UTC', '30 jours'],
+    es: ['en 1,5 horas', '27 de noviembre de 2026', ' 9:12 UTC', '30 días'],
+    'pt-BR': ['em 1,5 hora', '27 de novembro de 2026 às 09:12 UTC', '30 dias'],
+    ja: ['1.5 時間です', '2026年11月27日 9:12 UTC', '30 日'],
+  } satisfies Record<Language, string[]>
+  for (const [language, parts] of Object.entries(expected)) {
+    const text = await facts(language)
+    for (const part of parts) expect(text).toContain(part)
+  }
+})
+
+test.each([
+  ['de', 'de'],
+  ['de-AT', 'de'],
+  ['pt-PT', 'pt-BR'],
+  ['tlh', 'fr'],
+  [null, 'fr'],
+])('an account with the locale %s reads %s where DEFAULT_LOCALE is fr', async (locale, language) => {
+  const { subject, html } = await renderMessage(changed(), locale, { ...settings, defaultLanguage: 'fr' })
+  expect(html).toContain(`lang="${language}"`)
+  expect(subject).toBe(
+    (SOURCES[language as Language] as typeof SOURCES.en & { Mails: { emailChanged: { subject: string } } }).Mails
+      .emailChanged.subject,
+  )
+})
+
+test('the letters wear the dress of the product, and none says User Account Service then', async () => {
+  for (const language of LANGUAGES) {
+    for (const message of SAMPLES) {
+      const { subject, html, text } = await renderMessage(message, language, acme)
+      expect(subject + html + text).not.toMatch(/User Account Service|example\.com|support@/)
+      expect(html).toContain('Acme &amp; Söhne')
+      expect(html).toContain('src="https://accounts.test/brand/logo"')
+      expect(html).toMatch(/\.accent \{ color: #(?!9dbdff)[0-9a-f]{6} !important/)
+      expect(html).not.toMatch(/#1f4fc4|#9dbdff/)
+      if (text.includes('help@acme.test')) expect(text).toContain('https://acme.test/help')
+    }
+  }
+  const { html } = await renderMessage(changed(), 'en', settings)
+  expect(html).toContain('User Account Service')
+  expect(html).not.toMatch(/<img|brand\/logo/)
+})
+
+test('the list of messages shows the code beside the subject', async () => {
+  for (const language of LANGUAGES) {
+    const [message] = everyMessage((name) => (name === 'code' ? '042137' : name))
+    const { html } = await renderMessage(message as Message, language, settings)
+    expect(html).toMatch(/<div style="display:none[^>]*>042137/)
+  }
+})
+
+test('code or link stands first, as it was asked for', async () => {
+  const [codeFirst, linkFirst] = await Promise.all(
+    SAMPLES.slice(0, 2).map((message) => renderMessage(message, 'en', settings)),
+  )
+  const isCodeFirst = ({ html }: { html: string }) => html.indexOf('id="code"') < html.indexOf('class="action"')
+  expect([codeFirst, linkFirst].map((message) => message && isCodeFirst(message))).toEqual([true, false])
+  // The plain text part has no button before the link.
+  expect([codeFirst?.html.includes('Or open'), codeFirst?.text.includes('Or open')]).toEqual([true, false])
+})
 
 // React leaves out the marks between texts where a text is empty.
 const withoutMarks = (html: string) => withoutPreview(html).replaceAll('<!-- -->', '')
 
-test.each(Object.values(EMPTY).flat())('no part of $template depends on whether a text is empty', async (message) => {
-  const { html } = await renderMessage(message, { supportEmail: '', appUrl: '' })
-  const { values, toElement } = toContent(message, { supportEmail: '', appUrl: '' })
-  expect(withoutMarks(html)).toBe(withoutMarks(await render(toElement(values))))
+test.each(everyMessage(() => ''))('no part of $template depends on whether a text is empty', async (message) => {
+  const { html } = await renderMessage(message, null, settings)
+  expect(withoutMarks(html)).toBe(withoutMarks(await render(filled(message))))
 })
 
 test('a template that compares or measures a text does not compile', () => {

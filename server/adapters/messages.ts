@@ -1,13 +1,25 @@
 import { createElement, type ReactElement, type ReactNode } from 'react'
 import { render, toPlainText } from 'react-email'
+import { createTranslator } from 'use-intl/core'
+import { type Language, languageFor } from '@/contract/languages'
 import type { Message } from '@/domain/ports'
 import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
+import AccountWithdrawalTold from '@/emails/account-withdrawal-told'
+import DataExported from '@/emails/data-exported'
 import EmailChangeRequested from '@/emails/email-change-requested'
 import EmailChanged from '@/emails/email-changed'
+import EmailReverted from '@/emails/email-reverted'
+import type { Look } from '@/emails/layout'
+import type { LetterTexts } from '@/emails/letter-texts'
+import NoPasswordToReset from '@/emails/no-password-to-reset'
+import PasswordChanged from '@/emails/password-changed'
+import PasswordReset from '@/emails/password-reset'
 import type { Slot } from '@/emails/slot'
-import { validityInWords } from '@/emails/validity'
 import VerifyNewEmail from '@/emails/verify-new-email'
+import { accentInTheDark } from '../brand'
 import type { Env } from '../env'
+import { daysInWords, validityInWords } from '../texts/durations'
+import { type Catalogue, catalogueOf } from '../texts/texts'
 
 interface Rendered {
   subject: string
@@ -17,17 +29,27 @@ interface Rendered {
 
 /** Literal text at even indexes, the name of a value at odd ones. */
 interface Form {
+  subject: string
   html: string[]
   text: string[]
 }
 
-type Settings = Pick<Env, 'supportEmail' | 'appUrl'>
+export type MessageSettings = Pick<Env, 'supportEmail' | 'appUrl' | 'passwordSignIn' | 'brand' | 'defaultLanguage'>
+
+type Mails = Catalogue['Mails']
+/** `letter` has the texts that all of them share. */
+type Letter = Exclude<keyof Mails, 'letter'>
+/** What every template takes beside its own properties. */
+interface Given<Name extends Letter> {
+  look: Look
+  t: LetterTexts<Name>
+}
 
 /** The texts of a template's slots. */
 type Values<Props> = { [Name in keyof Props as Props[Name] extends Slot ? Name : never]: string }
 /** What a template may branch on. Each choice has a rendered form of its own, so free text and numbers are not allowed. */
 type Choices<Props> = {
-  [Name in keyof Props as Props[Name] extends Slot ? never : Name]: string extends Props[Name]
+  [Name in Exclude<keyof Props, 'look' | 't'> as Props[Name] extends Slot ? never : Name]: string extends Props[Name]
     ? never
     : number extends Props[Name]
       ? never
@@ -35,33 +57,67 @@ type Choices<Props> = {
 }
 
 interface Content {
-  subject: string
+  letter: Letter
   values: Record<string, string>
   choices: Record<string, unknown>
-  /** The template with these texts, or marks, in its slots. */
-  toElement(texts: Record<string, string>): ReactElement
+  /** The template in a language, with these texts, or marks, in its slots. */
+  toElement(look: Look, texts: Record<string, string>): ReactElement
 }
 
 const forms = new Map<string, Promise<Form>>()
 
-/** Renders each form once and then fills it in, because rendering costs more than everything else that a message needs. */
-export async function renderMessage(message: Message, settings: Settings): Promise<Rendered> {
-  const { subject, values, choices, toElement } = toContent(message, settings)
-  const key = `${message.template} ${JSON.stringify(choices)}`
+/**
+ * In the account's language. Renders each form once and then fills it in, because rendering costs more than everything else that a
+ * message needs.
+ */
+export async function renderMessage(
+  message: Message,
+  locale: string | null,
+  settings: MessageSettings,
+): Promise<Rendered> {
+  const language = languageFor(locale) ?? settings.defaultLanguage
+  const content = toContent(message, language, settings)
+  const { values, choices } = content
+  const look = lookIn(language, settings)
+  const key = JSON.stringify([message.template, choices, look])
   const form =
     forms.get(key) ??
-    renderForm(toElement(marksFor(values))).catch((error) => {
+    renderForm(content, language, look).catch((error) => {
       forms.delete(key)
       throw error
     })
   forms.set(key, form)
-  const { html, text } = await form
+  const { subject, html, text } = await form
   return { subject, html: fill(html, values, escapeHtml), text: fill(text, values, collapseSpace) }
 }
 
-async function renderForm(marked: ReactElement): Promise<Form> {
-  const html = await render(marked)
-  return { html: html.split(MARK), text: toPlainText(html).split(MARK) }
+async function renderForm({ letter, values, toElement }: Content, language: Language, look: Look): Promise<Form> {
+  const html = await render(toElement(look, marksFor(values)))
+  const subject = textsOf(language, letter)('subject')
+  return { subject, html: html.split(MARK), text: toPlainText(html).split(MARK) }
+}
+
+const textsOf = <Name extends keyof Mails>(language: Language, letter: Name) =>
+  createTranslator({
+    locale: language,
+    messages: catalogueOf(language),
+    namespace: `Mails.${letter}` as 'Mails',
+    timeZone: 'UTC',
+  }) as unknown as LetterTexts<Name>
+
+const OWN_ACCENT = { accentColor: '#1f4fc4', accentInTheDark: '#9dbdff' }
+
+export function lookIn(language: Language, { brand, appUrl, supportEmail }: MessageSettings): Look {
+  const { accentColor } = brand
+  return {
+    language,
+    product: brand.name,
+    logoUrl: brand.logo ? `${appUrl}/brand/logo` : null,
+    ...(accentColor ? { accentColor, accentInTheDark: accentInTheDark(accentColor) } : OWN_ACCENT),
+    supportEmail,
+    supportUrl: brand.supportUrl ?? null,
+    t: textsOf(language, 'letter'),
+  }
 }
 
 // Characters of the private use area, which no template contains. The values are not searched for marks.
@@ -77,59 +133,90 @@ const ESCAPED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;'
 const escapeHtml = (value: string) => value.replaceAll(/[&<>"']/g, (character) => ESCAPED[character] ?? '')
 const collapseSpace = (value: string) => value.replaceAll(/[ \t\r\n\f\u200B]+/g, ' ')
 
-export function toContent(message: Message, { supportEmail, appUrl }: Settings): Content {
+export function toContent(message: Message, language: Language, { appUrl, passwordSignIn }: MessageSettings): Content {
   const userName = displayName(message.userName)
+  const time = (date: Date) => utcIn(language, date)
+  const content = <Name extends Letter, Props extends Given<Name>>(
+    letter: Name,
+    template: (props: Props & Given<Name>) => ReactNode,
+    values: Values<Props>,
+    choices: Choices<Props>,
+  ): Content => ({
+    letter,
+    values,
+    choices,
+    // Only here does a text become a slot.
+    toElement: (look, texts) =>
+      createElement(template, { look, t: textsOf(language, letter), ...texts, ...choices } as unknown as Props),
+  })
   switch (message.template) {
     case 'verify-new-email': {
-      const { currentEmail, newEmail, code, link, validMs, firstMethod } = message
-      const validity = validityInWords(validMs)
-      return content(
-        VerifyNewEmail,
-        { userName, currentEmail, newEmail, code, link, validity, supportEmail },
-        { firstMethod },
-      )
+      const { currentEmail, newEmail, code, link, firstMethod } = message
+      const validity = validityInWords(language, message.validMs) ?? textsOf(language, 'letter')('lessThanAMinute')
+      const values = { userName, currentEmail, newEmail, code, link, validity }
+      return content('verifyNewEmail', VerifyNewEmail, values, { firstMethod })
     }
     case 'email-changed': {
-      const { oldEmail, newEmail, changedAt, ipAddress } = message
-      const values = { userName, oldEmail, newEmail, changedAt: formatUtc(changedAt), ipAddress, supportEmail }
-      return content(EmailChanged, values, {})
+      const { oldEmail, newEmail, ipAddress, notMe } = message
+      const link = { notMeUrl: notMe?.url ?? '', notMeUntil: notMe ? time(notMe.until) : '' }
+      const values = { userName, oldEmail, newEmail, changedAt: time(message.changedAt), ipAddress, ...link }
+      return content('emailChanged', EmailChanged, values, { canUndo: notMe !== null })
     }
     case 'email-change-requested': {
-      const { newEmailMasked, requestedAt, ipAddress } = message
-      const settingsUrl = `${appUrl}/settings/email`
+      const { currentEmail, newEmailMasked, ipAddress, notMe } = message
+      const link = { notMeUrl: notMe.url, notMeUntil: time(notMe.until) }
+      const requestedAt = time(message.requestedAt)
+      const values = { userName, currentEmail, newEmailMasked, requestedAt, ipAddress, ...link }
+      return content('emailChangeRequested', EmailChangeRequested, values, {})
+    }
+    case 'email-reverted': {
+      const { to, email, outcome } = message
+      const values = { userName, email, revertedAt: time(message.revertedAt) }
+      return content('emailReverted', EmailReverted, values, { to, outcome })
+    }
+    case 'password-changed': {
+      const { ipAddress } = message
+      const resetUrl = `${appUrl}/forgot-password`
+      const values = { userName, changedAt: time(message.changedAt), ipAddress, resetUrl }
+      return content('passwordChanged', PasswordChanged, values, { canReset: passwordSignIn })
+    }
+    case 'password-reset': {
+      const { link, ipAddress } = message
+      return content('passwordReset', PasswordReset, { userName, link, endsAt: time(message.endsAt), ipAddress }, {})
+    }
+    case 'no-password-to-reset': {
+      const { provider, ipAddress } = message
+      const values = { userName, provider: provider ?? '', signInUrl: `${appUrl}/sign-in`, ipAddress }
+      return content('noPasswordToReset', NoPasswordToReset, values, { hasProvider: provider !== null })
+    }
+    case 'data-exported': {
+      const { ipAddress, settingsUrl } = message
+      const values = { userName, exportedAt: time(message.exportedAt), ipAddress, settingsUrl }
+      return content('dataExported', DataExported, values, {})
+    }
+    case 'account-withdrawal-started': {
+      const { progressUrl, scheduledCompletion, retentionDays } = message
+      const [doneBy, retention] = [time(scheduledCompletion), daysInWords(language, retentionDays)]
       return content(
-        EmailChangeRequested,
-        { userName, newEmailMasked, requestedAt: formatUtc(requestedAt), ipAddress, settingsUrl, supportEmail },
+        'accountWithdrawalStarted',
+        AccountWithdrawalStarted,
+        { userName, progressUrl, doneBy, retention },
         {},
       )
     }
-    case 'account-withdrawal-started': {
-      const { progressUrl } = message
-      const scheduledCompletion = formatUtc(message.scheduledCompletion)
-      const retentionDays = String(message.retentionDays)
-      return content(
-        AccountWithdrawalStarted,
-        { userName, progressUrl, scheduledCompletion, retentionDays, supportEmail },
-        {},
-      )
+    case 'account-withdrawal-told': {
+      const { scheduledCompletion, retentionDays } = message
+      const [doneBy, retention] = [time(scheduledCompletion), daysInWords(language, retentionDays)]
+      return content('accountWithdrawalTold', AccountWithdrawalTold, { userName, doneBy, retention }, {})
     }
   }
 }
 
-const content = <Props extends object>(
-  template: ((props: Props) => ReactNode) & { subject: string },
-  values: Values<Props>,
-  choices: Choices<Props>,
-): Content => ({
-  subject: template.subject,
-  values,
-  choices,
-  // Only here does a text become a slot.
-  toElement: (texts) => createElement(template, { ...texts, ...choices } as unknown as Props),
-})
-
-const utc = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })
-const formatUtc = (date: Date) => `${utc.format(date)} UTC`
+/** Such as “20 November 2026 at 09:00 UTC”: whoever reads it may be anywhere. */
+function utcIn(language: Language, date: Date): string {
+  const tag = language === 'en' ? 'en-GB' : language
+  return `${new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`
+}
 
 /** Cuts a long name, so that it cannot push the message out of sight. */
 function displayName(name: string): string {

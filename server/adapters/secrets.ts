@@ -9,8 +9,11 @@ export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets
     pseudonym: keys.code,
     idempotency: keys.code,
     'external-id': keys.code,
+    'task-report': keys.code,
     'session-token': keys.auth,
     'status-token': keys.auth,
+    'password-reset': keys.auth,
+    'not-me': keys.auth,
   }
   const macWith = (key: string, purpose: MacPurpose, text: string) =>
     createHmac('sha256', key).update(`${purpose}\0${text}`).digest()

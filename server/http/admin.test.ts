@@ -8,7 +8,6 @@ import { createSessionToken } from '@/domain/access/authenticate'
 import { revokeServiceToken } from '@/domain/access/service-tokens'
 import { addTransaction } from '@/domain/applications/transactions'
 import type { Limits } from '@/domain/limits/limits'
-import type { LedgerEntry } from '@/domain/ports'
 import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
 import { processState } from '@/server/process-state'
 import {
@@ -26,7 +25,16 @@ import {
   verify,
   withdraw,
 } from '@/testing/api'
-import { givenSession, runDueWork, type TestContext, tablesWith, tally, testContext } from '@/testing/domain'
+import {
+  givenSession,
+  givenWithdrawal,
+  ledgerLines,
+  runDueWork,
+  type TestContext,
+  tablesWith,
+  tally,
+  testContext,
+} from '@/testing/domain'
 import { installContext } from '@/testing/process'
 
 const logged: string[] = []
@@ -71,6 +79,12 @@ async function givenPerson(more: object = {}): Promise<Person> {
   const { data, code } = await put(externalId, { email, name: 'Ada', email_verified: true, ...more })
   expect(code).toBe('accepted')
   return { externalId, userId: String(data.user_id), email }
+}
+
+/** A task that is open, of somebody else's withdrawal. */
+async function givenOpenTask() {
+  const { withdrawalId } = await givenWithdrawal(ctx, ['shop'])
+  return ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })
 }
 
 const callerOf = async ({ userId, email }: Person) => ({
@@ -135,7 +149,8 @@ describe('who may call', () => {
     async (name, { scope }) => {
       const person = await givenPerson()
       const before = await stateOf(person.userId)
-      const ids = { externalId: encodeURIComponent(person.externalId) }
+      const task = await givenOpenTask()
+      const ids = { externalId: encodeURIComponent(person.externalId), taskId: task.id, appId: task.appId }
       const came: Record<string, string> = {}
       const doors = await adminDoor(scope)
       for (const [kind, [token]] of Object.entries(doors)) {
@@ -154,10 +169,13 @@ describe('who may call', () => {
       }
       expect(await stateOf(person.userId)).toEqual(before)
       const alone = await givenServiceToken(ctx, [scope])
-      const query = `?email=${encodeURIComponent(person.email)}`
+      const queries: Record<string, string> = { takeTasks: `?app=${task.appId}`, removeApp: '?waive=gone' }
+      const query = queries[name] ?? `?email=${encodeURIComponent(person.email)}`
       const body = {
         putUser: { name: 'Ada L.' },
         withdrawUser: { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'x' },
+        setApp: { name: 'Shop' },
+        putBlocker: { code: 'a', title: 'b' },
       }[name as string]
       expect((await call(alone, name, { ids, query, ...(body && { body }) })).code).toBe('accepted')
     },
@@ -639,7 +657,7 @@ describe('after a withdrawal', () => {
     const person = await givenPerson()
     const { data } = await withdrawFor(person.externalId)
     await ctx.settle()
-    const [entry] = (await ctx.ledger.read()).filter(({ withdrawalId }) => withdrawalId === data.withdrawal_id)
+    expect(ledgerLines(ctx).map(({ withdrawalId }) => withdrawalId)).toContain(data.withdrawal_id)
     await ctx.db.outboxEvent.deleteMany({})
     await ctx.db.withdrawal.delete({ where: { id: String(data.withdrawal_id) } })
     await ctx.db.endedExternalId.deleteMany({ where: { userId: person.userId } })
@@ -647,7 +665,6 @@ describe('after a withdrawal', () => {
       where: { id: person.userId },
       data: { withdrawnAt: null, emailKey: person.email },
     })
-    ctx.ledger.read = async () => [entry as LedgerEntry]
     await replayErasureLedger(ctx)
     expect((await put(person.externalId, { email: newAddress(), name: 'Ada' })).code).toBe('USER_002')
   })

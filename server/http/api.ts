@@ -1,8 +1,20 @@
+import * as adminAppPing from '@/app/api/v1/admin/apps/[appId]/ping/route'
+import * as adminAppSecret from '@/app/api/v1/admin/apps/[appId]/rotate-secret/route'
+import * as adminApp from '@/app/api/v1/admin/apps/[appId]/route'
+import * as adminApps from '@/app/api/v1/admin/apps/route'
+import * as adminEvents from '@/app/api/v1/admin/events/route'
+import * as adminWaive from '@/app/api/v1/admin/tasks/[taskId]/waive/route'
+import * as adminTasks from '@/app/api/v1/admin/tasks/route'
+import * as adminBlocker from '@/app/api/v1/admin/users/[externalId]/blockers/[key]/route'
 import * as adminUser from '@/app/api/v1/admin/users/[externalId]/route'
 import * as adminSessions from '@/app/api/v1/admin/users/[externalId]/sessions/route'
 import * as adminWithdraw from '@/app/api/v1/admin/users/[externalId]/withdraw/route'
 import * as adminUsers from '@/app/api/v1/admin/users/route'
+import * as notMe from '@/app/api/v1/email-changes/[changeRequestId]/not-me/route'
 import * as openApi from '@/app/api/v1/openapi.json/route'
+import * as confirmReset from '@/app/api/v1/password-resets/confirm/route'
+import * as reset from '@/app/api/v1/password-resets/route'
+import * as task from '@/app/api/v1/tasks/[taskId]/route'
 import * as accessToken from '@/app/api/v1/users/[userId]/access-tokens/[accessId]/route'
 import * as accessTokens from '@/app/api/v1/users/[userId]/access-tokens/route'
 import * as cancel from '@/app/api/v1/users/[userId]/email/change/[changeRequestId]/route'
@@ -10,14 +22,19 @@ import * as change from '@/app/api/v1/users/[userId]/email/change/route'
 import * as resend from '@/app/api/v1/users/[userId]/email/resend-verification/route'
 import * as status from '@/app/api/v1/users/[userId]/email/status/route'
 import * as verify from '@/app/api/v1/users/[userId]/email/verify/route'
+import * as exported from '@/app/api/v1/users/[userId]/export/route'
+import * as password from '@/app/api/v1/users/[userId]/password/route'
 import * as reauthentication from '@/app/api/v1/users/[userId]/reauthentication/route'
 import * as session from '@/app/api/v1/users/[userId]/sessions/[sessionId]/route'
 import * as sessions from '@/app/api/v1/users/[userId]/sessions/route'
+import * as preview from '@/app/api/v1/users/[userId]/withdraw/preview/route'
 import * as withdraw from '@/app/api/v1/users/[userId]/withdraw/route'
 import * as withdrawal from '@/app/api/v1/users/[userId]/withdrawal/[withdrawalId]/route'
+import * as receipts from '@/app/api/v1/withdrawals/[withdrawalId]/receipts/route'
 import { AppError } from '@/contract/errors'
 import type { OperationName } from '@/contract/operations'
-import { allowed, type Endpoint, findEndpoint, refuse } from './endpoint'
+import { allowed, type Endpoint, findEndpoint } from './endpoint'
+import { refuse } from './exchange'
 
 /** The handler of each operation; an operation without its own handler does not compile. */
 const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { name: Name } } } } = {
@@ -28,6 +45,9 @@ const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { na
   cancelEmailChange: cancel.DELETE,
   withdrawAccount: withdraw.POST,
   getWithdrawalStatus: withdrawal.GET,
+  previewWithdrawal: preview.GET,
+  listReceipts: receipts.GET,
+  exportData: exported.POST,
   createAccessToken: accessTokens.POST,
   listAccessTokens: accessTokens.GET,
   revokeAccessToken: accessToken.DELETE,
@@ -35,11 +55,28 @@ const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { na
   endSession: session.DELETE,
   endOtherSessions: sessions.DELETE,
   startReauthentication: reauthentication.POST,
+  changePassword: password.POST,
+  requestPasswordReset: reset.POST,
+  confirmPasswordReset: confirmReset.POST,
+  getNotMe: notMe.GET,
+  undoEmailChange: notMe.POST,
   putUser: adminUser.PUT,
   getUser: adminUser.GET,
   findUser: adminUsers.GET,
   withdrawUser: adminWithdraw.POST,
   endUserSessions: adminSessions.DELETE,
+  putBlocker: adminBlocker.PUT,
+  removeBlocker: adminBlocker.DELETE,
+  listApps: adminApps.GET,
+  getApp: adminApp.GET,
+  setApp: adminApp.PUT,
+  removeApp: adminApp.DELETE,
+  rotateAppSecret: adminAppSecret.POST,
+  pingApp: adminAppPing.POST,
+  listEvents: adminEvents.GET,
+  takeTasks: adminTasks.GET,
+  waiveTask: adminWaive.POST,
+  reportOnTask: task.POST,
 }
 
 interface Path {

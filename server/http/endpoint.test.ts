@@ -4,7 +4,9 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { z } from 'zod'
 import type { GrantableScope as Scope } from '@/contract/define'
 import { ERRORS, type ErrorCode } from '@/contract/errors'
-import { operations as all } from '@/contract/operations'
+import { blocker } from '@/contract/fields'
+import { operations as all, userOperations } from '@/contract/operations'
+import { CATEGORIES, KEPT_FOR } from '@/contract/vocabulary'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { signOut } from '@/domain/access/sessions'
 import { createUser } from '@/domain/access/user'
@@ -83,6 +85,17 @@ const step = z.union([
   z.strictObject({ step: z.string(), status: z.literal('completed'), completed_at: time }),
   z.strictObject({ step: z.string(), status: z.enum(['processing', 'pending']), estimated_completion: time }),
 ])
+const count = z.strictObject({ category: z.enum(CATEGORIES), records: z.int() })
+const countedStep = z.union([
+  step,
+  z.strictObject({
+    step: z.string(),
+    status: z.literal('completed'),
+    completed_at: time,
+    erased: z.array(count),
+    retained: z.array(z.strictObject({ ...count.shape, reason: z.enum(KEPT_FOR), until: time })),
+  }),
+])
 const DATA: Record<string, z.ZodType> = {
   changeEmail: z.strictObject({
     change_request_id: z.string().regex(/^ecr_[\w-]{22,}$/),
@@ -115,8 +128,10 @@ const DATA: Record<string, z.ZodType> = {
     withdrawal_id: z.string().regex(/^wd_[\w-]{22,}$/),
     status: z.literal('processing'),
     scheduled_completion: time,
+    due_by: time,
     data_retention_period: z.literal(30),
     deletion_steps: z.array(step).length(4),
+    receipt: z.string().regex(/^[\w-]+\.[\w-]+\.[\w-]{86}$/),
     status_token: z.string().regex(/^wst_[\w-]{22,}$/),
   }),
   getWithdrawalStatus: z.strictObject({
@@ -124,8 +139,10 @@ const DATA: Record<string, z.ZodType> = {
     status: z.enum(['processing', 'completed']),
     completed_at: time.optional(),
     data_retention: z.strictObject({ audit_logs: z.boolean(), retention_period: z.literal(30) }),
+    kept_by_choice: z.array(z.enum(['analytics', 'audit_logs', 'transaction_history'])),
     scheduled_completion: time,
-    deletion_steps: z.array(step).length(4),
+    due_by: time,
+    deletion_steps: z.array(countedStep).length(4),
     applications: z.array(z.unknown()),
   }),
 }
@@ -133,7 +150,12 @@ const WITHOUT_MESSAGE = ['getEmailStatus', 'getWithdrawalStatus']
 const WITHOUT_TIMESTAMP = ['getWithdrawalStatus']
 const refusal = z.strictObject({
   success: z.literal(false),
-  error: z.strictObject({ code: z.string(), message: z.string().min(1), details: z.string().min(1) }),
+  error: z.strictObject({
+    code: z.string(),
+    message: z.string().min(1),
+    details: z.string().min(1),
+    blockers: z.array(z.strictObject(blocker.shape)).min(1).optional(),
+  }),
   timestamp: time,
 })
 
@@ -161,6 +183,7 @@ async function judge(response: Response, operation?: string): Promise<Answer> {
     return answer
   }
   const { error } = refusal.parse(json)
+  expect(error.blockers !== undefined).toBe(code === 'WITHDRAWAL_003')
   expect({ code, status, message: error.message }).toEqual({
     code,
     status: ERRORS[code as ErrorCode].status,
@@ -176,7 +199,7 @@ async function judge(response: Response, operation?: string): Promise<Answer> {
 // ---- asking ----
 
 /** Those of the description; what manages tokens and sessions has tests of its own. */
-const operations = all.filter(({ name }) => name in DATA)
+const operations = userOperations.filter(({ name }) => name in DATA)
 const POSTS = operations.filter((contract) => contract.method === 'POST').map(({ name }) => name)
 
 const send = (path: string, init: RequestInit & { duplex?: 'half' } = {}) =>
@@ -212,7 +235,7 @@ const comparable = ({ status, text, headers }: Answer) => {
 
 // ---- who may call ----
 
-test.each(all.map(({ name }) => name))(
+test.each(all.filter((contract) => contract.scope).map(({ name }) => name))(
   '%s answers every invalid credential with 401 and a challenge, and leaves no trace',
   async (name) => {
     const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
@@ -267,6 +290,27 @@ test.each(all.map(({ name }) => name))(
     expect(await tracesOf(caller.userId, stranger.userId)).toEqual(NO_TRACE)
   },
 )
+
+test('a refusal for want of permission names the header, the scope or the path that does not fit', async () => {
+  const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
+  const narrow = (await givenToken(ctx, caller.userId, ['account:manage'])).token
+  const refused = {
+    header: await ask('getEmailStatus', caller, { token: caller.token, scope: null }),
+    scope: await ask('getEmailStatus', caller, { token: narrow }),
+    session: await ask('listSessions', caller, { token: caller.token, scope: 'tokens:manage' }),
+    path: await ask('getEmailStatus', stranger, { token: caller.token }),
+    receipts: await ask('listReceipts', { userId: 'x' }, { token: caller.token }),
+    service: await ask('putUser', { userId: 'x' }, { token: caller.token }),
+  }
+  expect(Object.fromEntries(Object.entries(refused).map(([what, { details }]) => [what, details]))).toEqual({
+    header: 'Send the header X-Required-Scope: email:manage exactly once.',
+    scope: 'The token does not hold the scope email:manage.',
+    session: 'Only a browser session holds the scope tokens:manage; no access token can.',
+    path: 'The path names another user than the one of the token.',
+    receipts: 'This path opens with the status token of its withdrawal only.',
+    service: 'This path opens with a service token only.',
+  })
+})
 
 describe.each(operations.map((contract) => [contract.name, contract] as const))('%s', (name, contract) => {
   const insufficient = `Bearer error="insufficient_scope", scope="${contract.scope}"`
@@ -716,7 +760,7 @@ test('ids in a path are validated like ids in a body', async () => {
   expect((await asks(caller, 'cancelEmailChange', { ids: { changeRequestId: id } })).code).toBe('accepted')
 })
 
-test.each(all.filter(({ path }) => (path.match(/\{/g)?.length ?? 0) > 1).map(({ name }) => name))(
+test.each(userOperations.filter(({ path }) => (path.match(/\{/g)?.length ?? 0) > 1).map(({ name }) => name))(
   'any odd id in the path of %s is answered as not found',
   async (name) => {
     const caller = await givenCaller(ctx)
@@ -1412,12 +1456,7 @@ test.each([
 
 test('a fault in the middle of a withdrawal leaves the account as it was', async () => {
   const caller = await givenCaller(ctx)
-  for (const last of [
-    'end-account-access',
-    'plan-withdrawal',
-    'queue-withdrawal-messages',
-    'record-withdrawal-start',
-  ]) {
+  for (const last of ['end-account-access', 'plan-withdrawal', 'queue-withdrawal-messages']) {
     installContext({
       ...ctx,
       transaction: (work) =>

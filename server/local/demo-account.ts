@@ -1,26 +1,37 @@
 import { createUser } from '@/domain/access/user'
 import { writeArchive } from '@/domain/applications/archives'
-import { connectApp, registerApp } from '@/domain/applications/deliver'
+import { connectApp } from '@/domain/applications/connect'
+import { registerApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
 import type { SystemContext } from '@/domain/context'
-import { WITHDRAWAL_STARTED } from '@/domain/queue/events'
 import { statement } from '@/domain/sql'
 
 const DEMO = { email: 'demo@example.com', password: 'correct horse battery', name: 'Demo Person' }
 
 export const DEMO_PERSON = { externalId: 'demo-ida', name: 'Ida Demo', email: 'ida@example.com' }
 
-const readUse = statement<{ email: string }, { used: boolean; there: boolean }>(
+const CALENDAR = { name: 'Demo Calendar', endpoint: 'http://127.0.0.1:4711/account-events' }
+
+const readUse = statement<{ email: string; app: string; endpoint: string }, DemoState>(
   'demo_user',
-  (v) => `SELECT EXISTS (SELECT FROM users) OR EXISTS (SELECT FROM withdrawals) AS used,
-          EXISTS (SELECT FROM users WHERE email_key = ${v.email}) AS there`,
+  (v) => `SELECT EXISTS (SELECT FROM users WHERE withdrawn_at IS NULL) AS used,
+          EXISTS (SELECT FROM users WHERE email_key = ${v.email}) AS there,
+          (SELECT id FROM connected_apps WHERE name = ${v.app} AND endpoint = ${v.endpoint} LIMIT 1) AS app_id`,
 )
 
-/** Creates the demo account on the first local start. Returns its sign-in while the account exists. */
+interface DemoState {
+  used: boolean
+  there: boolean
+  /** The demo calendar, where an earlier start has registered it. */
+  app_id: string | null
+}
+
+/** Creates the demo account at a local start without any account: the first, or one after it was deleted. Returns its sign-in while it exists. */
 export async function seedDemoUser(ctx: SystemContext): Promise<{ email: string; password: string } | null> {
-  const [state] = await ctx.sql(readUse, { email: DEMO.email })
+  const [state] = await ctx.sql(readUse, { email: DEMO.email, app: CALENDAR.name, endpoint: CALENDAR.endpoint })
   if (state?.used) return state.there ? DEMO : null
-  await fillDemoUser(ctx, await createUser(ctx, { ...DEMO, emailVerified: true }))
+  const appId = state?.app_id ?? (await registerCalendar(ctx))
+  await fillDemoUser(ctx, await createUser(ctx, { ...DEMO, emailVerified: true }), appId)
   return DEMO
 }
 
@@ -45,8 +56,15 @@ export async function seedDemoPerson({ sql, clock, secrets }: SystemContext): Pr
   await sql(insertDemoPerson, { ...DEMO_PERSON, id: secrets.randomId('usr_'), now: clock.now() })
 }
 
+async function registerCalendar(ctx: SystemContext): Promise<string> {
+  // Nothing listens there until examples/connected-application.ts runs; until then the retries can be watched.
+  const secret = 'whsec_c2lnbnMtZm9yLXRoZS1kZW1vLWNhbGVuZGFy'
+  const { appId } = await registerApp(ctx, { ...CALENDAR, secret, events: ['account.withdrawal_started'] })
+  return appId
+}
+
 /** Adds rows to every table, so that a person can watch their deletion. */
-async function fillDemoUser(ctx: SystemContext, userId: string) {
+async function fillDemoUser(ctx: SystemContext, userId: string, appId: string) {
   const at = ctx.clock.now()
   const id = (prefix: string) => ctx.secrets.randomId(prefix)
   await ctx.db.profile.create({
@@ -57,13 +75,6 @@ async function fillDemoUser(ctx: SystemContext, userId: string) {
       { userId, key: 'language', value: 'en' },
       { userId, key: 'newsletter', value: 'weekly' },
     ],
-  })
-  const appId = await registerApp(ctx, {
-    name: 'Demo Calendar',
-    // Nothing listens here until examples/connected-application.ts runs; until then the retries can be watched.
-    endpoint: 'http://127.0.0.1:4711/account-events',
-    secret: 'whsec_c2lnbnMtZm9yLXRoZS1kZW1vLWNhbGVuZGFy',
-    events: [WITHDRAWAL_STARTED],
   })
   await connectApp(ctx, { userId, appId, subject: 'calendar-4711' })
   await ctx.db.sharedItem.create({ data: { id: id('shr_'), userId, appId, content: 'Availability', sharedAt: at } })

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 
 let dataDir: string
 beforeEach(() => {
@@ -52,13 +52,27 @@ test('the newest five hundred are kept', async () => {
 
 test('the messages of one user are deleted, and those of another stay', async () => {
   const { storeMessage, readMailbox, deleteMessages } = await givenMailbox()
-  await storeMessage(message(1, 'usr_a'))
-  await storeMessage(message(2, 'usr_b'))
-  await storeMessage(message(3, 'usr_a'))
+  const at = new Date(Date.now() - 11 * 60_000).toISOString()
+  await storeMessage({ ...message(1, 'usr_a'), at })
+  await storeMessage({ ...message(2, 'usr_b'), at })
+  await storeMessage({ ...message(3, 'usr_a'), at })
   await deleteMessages('usr_a')
   expect((await readMailbox())?.map(({ userId }) => userId)).toEqual(['usr_b'])
   await deleteMessages('usr_a')
   expect(readdirSync(path.join(dataDir, 'mailbox'))).toHaveLength(1)
+})
+
+test('a young message of a deleted user can be read for ten minutes, also where the process ends meanwhile', async () => {
+  const { storeMessage, readMailbox, deleteMessages } = await givenMailbox()
+  await storeMessage({ ...message(1), at: new Date().toISOString() })
+  await deleteMessages('usr_a')
+  const [kept] = (await readMailbox()) ?? []
+  expect(kept).toMatchObject({ userId: 'usr_a', subject: 'subject 1' })
+  vi.useFakeTimers({ now: Date.now() + 10 * 60_000 + 1, toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { deleteForgotten } = await givenMailbox()
+  await deleteForgotten()
+  expect(readdirSync(path.join(dataDir, 'mailbox'))).toEqual([])
 })
 
 test('only the owner can read the files, and no reader sees a partial file', async () => {

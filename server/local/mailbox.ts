@@ -16,6 +16,10 @@ export interface StoredMessage {
 }
 
 const KEPT = 500
+/** A message of a deleted account can be read for so long, however fast the deletion is in a trial. */
+const READABLE_MS = 10 * 60_000
+/** How the name of such a message ends. */
+const FORGOTTEN = '.forgotten.json'
 
 const directory = () => path.join(getEnv().dataDir, 'mailbox')
 
@@ -48,13 +52,29 @@ export async function readMailbox(): Promise<StoredMessage[] | null> {
 export async function deleteMessages(userId: string): Promise<void> {
   const messages = (await readMailbox()) ?? []
   const theirs = messages.filter((message) => message.userId === userId)
-  const files = theirs.map(({ id }) => `${id}.json`)
-  // A partial file of a killed writer may be this user's. Names begin with the time, so old ones are recognised.
-  const before = fileTime(new Date(Date.now() - 60_000).toISOString())
+  const inDirectory = (name: string) => path.join(directory(), name)
+  await Promise.all(
+    theirs.map(({ id }) => rename(inDirectory(`${id}.json`), inDirectory(id + FORGOTTEN)).catch(() => {})),
+  )
+  // A partial file of a killed writer may be this user's.
+  const before = timeBefore(60_000)
   const names = await readdir(directory()).catch(() => [])
   const parts = names.filter((name) => name.endsWith('.part') && name < before)
-  await Promise.all([...files, ...parts].map((name) => rm(path.join(directory(), name), { force: true })))
+  await Promise.all(parts.map((name) => rm(inDirectory(name), { force: true })))
+  await deleteForgotten()
+  if (theirs.length > 0) setTimeout(deleteForgotten, READABLE_MS).unref()
 }
+
+/** Those that could be read long enough, also of a process that ended before. */
+export async function deleteForgotten(): Promise<void> {
+  const before = timeBefore(READABLE_MS)
+  const names = await readdir(directory()).catch(() => [])
+  const old = names.filter((name) => name.endsWith(FORGOTTEN) && name < before)
+  await Promise.all(old.map((name) => rm(path.join(directory(), name), { force: true })))
+}
+
+/** Names begin with the time, so they are compared with it. */
+const timeBefore = (ms: number) => fileTime(new Date(Date.now() - ms).toISOString())
 
 const fileTime = (iso: string) => iso.replaceAll(/[:.]/g, '-')
 

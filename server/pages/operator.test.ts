@@ -1,11 +1,28 @@
 import pino from 'pino'
 import { beforeEach, expect, test, vi } from 'vitest'
+import { listFrozenAccounts } from '@/domain/access/frozen-accounts'
 import { setRole } from '@/domain/access/operators'
+import { showApp } from '@/domain/applications/manage'
 import { processState } from '@/server/process-state'
-import { givenUser, givenWithdrawal, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import {
+  givenParticipant,
+  givenUser,
+  givenWithdrawal,
+  runDueWork,
+  type TestContext,
+  type TestUser,
+  testContext,
+} from '@/testing/domain'
 import { installContext } from '@/testing/process'
 import { getEnv } from '../env'
-import { retryAsOperator } from './operator'
+import {
+  lookUpAsOperator,
+  manageAsOperator,
+  releaseAsOperator,
+  retryAsOperator,
+  retryTaskAsOperator,
+  waiveTaskAsOperator,
+} from './operator'
 
 const signedIn = vi.hoisted(() => ({ sessionId: '' }))
 // The cookie can only be read inside Next; what it names is checked here as ever.
@@ -66,4 +83,120 @@ test('a request from anywhere but a page of this service is refused, whatever th
     expect({ headers, status: await retry(headers) }).toEqual({ headers, status: 403 })
   }
   expect(await audited()).toBe(0)
+})
+
+test('an operator releases a frozen account once, which is recorded, and nobody else can', async () => {
+  const { userId } = await givenUser(ctx)
+  await ctx.db.user.update({ where: { id: userId }, data: { frozenAt: ctx.clock.now() } })
+  const release = async (headers: Record<string, string> = SAME_ORIGIN) => {
+    const request = new Request(`http://localhost/admin/users/${userId}/unfreeze`, { method: 'POST', headers })
+    return (await releaseAsOperator(request, { params: Promise.resolve({ userId }) })).status
+  }
+  expect(await listFrozenAccounts(ctx)).toContainEqual({ userId, frozenAt: ctx.clock.now() })
+  expect(await release({ 'Sec-Fetch-Site': 'cross-site' })).toBe(403)
+  signedIn.sessionId = (await givenUser(ctx)).sessionId
+  expect(await release()).toBe(404)
+  signedIn.sessionId = operator.sessionId
+  expect([await release(), await release()]).toEqual([200, 400])
+  expect(await listFrozenAccounts(ctx)).not.toContainEqual({ userId, frozenAt: ctx.clock.now() })
+  expect(await ctx.db.auditEvent.count({ where: { userId, action: 'account.unfrozen', actor: 'operator' } })).toBe(1)
+})
+
+test("an operator's waiver of a task names a reason, is recorded, and comes from a page of this service", async () => {
+  const { withdrawalId } = await givenWithdrawal(ctx, ['shop'])
+  const { id } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })
+  const ask = async (what: string, headers: Record<string, string> = SAME_ORIGIN, taskId = id) => {
+    const request = new Request(`http://localhost/admin/tasks/${taskId}/${what}`, { method: 'POST', headers })
+    const work = what === 'retry' ? retryTaskAsOperator : waiveTaskAsOperator
+    return (await work(request, { params: Promise.resolve({ taskId }) })).status
+  }
+  expect(await ask('waive?reason=gone', { 'Sec-Fetch-Site': 'cross-site' })).toBe(403)
+  expect(await ask('waive?reason=tired')).toBe(400)
+  expect(await ask('waive?reason=gone', SAME_ORIGIN, 'msg_none')).toBe(404)
+  expect(await ask('retry')).toBe(200)
+  expect(await ask('waive?reason=gone')).toBe(200)
+  expect(await ask('waive?reason=other')).toBe(409)
+  expect(await ask('retry')).toBe(409)
+  expect(
+    await ctx.db.auditEvent.count({ where: { userId: operator.userId, action: 'task.waived', subjectId: id } }),
+  ).toBe(1)
+  signedIn.sessionId = (await givenUser(ctx)).sessionId
+  expect(await ask('waive?reason=gone')).toBe(404)
+})
+
+const managing =
+  (appId: string) =>
+  async (action: string, headers: Record<string, string> = SAME_ORIGIN) => {
+    const request = new Request(`http://localhost/admin/apps/${appId}/${action}`, { method: 'POST', headers })
+    const answer = await manageAsOperator(request, { params: Promise.resolve({ appId, action }) })
+    return [answer.status, await answer.json()]
+  }
+
+test('an operator pings, rotates, disables and enables an application at its page, which is recorded', async () => {
+  const appId = await givenParticipant(ctx, 'shop')
+  const press = managing(appId)
+  ctx.apps.answer = async () => ({ status: 418 })
+  expect(await press('ping')).toEqual([200, expect.objectContaining({ app_id: appId, status: 418, problem: null })])
+  const [status, rotated] = await press('rotate-secret')
+  expect([status, rotated.signing_secret]).toEqual([200, expect.stringMatching(/^whsec_/)])
+  expect((await showApp(ctx, appId)).previous_secret_until).toBe(rotated.previous_secret_until)
+  expect(await press('disable')).toEqual([200, expect.objectContaining({ disabled_at: ctx.clock.now().toISOString() })])
+  expect(await press('enable')).toEqual([200, expect.objectContaining({ disabled_at: null })])
+  const audited = await ctx.db.auditEvent.findMany({ where: { subjectId: appId, userId: operator.userId } })
+  expect(audited.map(({ action, actor }) => [action, actor]).sort()).toEqual([
+    ['app.changed', 'operator'],
+    ['app.changed', 'operator'],
+    ['app.secret_rotated', 'operator'],
+  ])
+})
+
+test('an operator sends the dead letters of an application again, and the page says how many', async () => {
+  const appId = await givenParticipant(ctx, 'shop', { events: ['account.withdrawal_started'] })
+  ctx.apps.answer = async () => ({ status: 503 })
+  await givenWithdrawal(ctx)
+  for (let days = 0; days < 8; days++) {
+    ctx.clock.advance(24 * 3_600_000)
+    await runDueWork(ctx)
+  }
+  expect(await showApp(ctx, appId)).toMatchObject({ deliveries: { waiting: 0, dead: 1 } })
+  ctx.apps.answer = async () => ({ status: 204 })
+  expect(await managing(appId)('resend')).toEqual([200, { resent: 1 }])
+  await ctx.settle()
+  expect(await showApp(ctx, appId)).toMatchObject({ deliveries: { waiting: 0, dead: 0 } })
+  expect(await ctx.db.auditEvent.count({ where: { action: 'events.resent', userId: operator.userId } })).toBe(1)
+  expect(await managing(appId)('resend')).toEqual([200, { resent: 0 }])
+})
+
+test('nobody but an operator at the page manages an application, and no other action is known', async () => {
+  const appId = await givenParticipant(ctx, 'shop')
+  const press = managing(appId)
+  for (const action of ['ping', 'rotate-secret', 'disable', 'enable', 'resend']) {
+    expect(await press(action, { 'Sec-Fetch-Site': 'cross-site' })).toEqual([403, expect.anything()])
+    expect(await managing('app_none')(action)).toEqual([404, { error: 'There is no application with this id.' }])
+  }
+  for (const action of ['remove', 'toString', '']) expect((await press(action))[0]).toBe(404)
+  signedIn.sessionId = (await givenUser(ctx)).sessionId
+  expect((await press('disable'))[0]).toBe(404)
+  expect(await showApp(ctx, appId)).toMatchObject({ disabled_at: null, previous_secret_until: null })
+})
+
+test('an operator finds a person by an address, and a withdrawn one by ids alone', async () => {
+  const find = async (text: unknown, headers: Record<string, string> = SAME_ORIGIN) => {
+    const body = JSON.stringify({ text })
+    const answer = await lookUpAsOperator(
+      new Request('http://localhost/admin/search', { method: 'POST', headers, body }),
+    )
+    return [answer.status, (await answer.json()).path]
+  }
+  const { userId, email } = await givenUser(ctx)
+  expect(await find(` ${email} `)).toEqual([200, `/admin/users/${userId}`])
+  expect(await find(withdrawalId)).toEqual([200, `/admin/withdrawals/${withdrawalId}`])
+  const gone = await givenWithdrawal(ctx)
+  expect(await find(gone.userId)).toEqual([200, `/admin/withdrawals/${gone.withdrawalId}`])
+  expect((await find(gone.email))[0]).toBe(404)
+  expect((await find(7))[0]).toBe(400)
+  expect((await find('x'.repeat(321)))[0]).toBe(400)
+  expect((await find(email, { 'Sec-Fetch-Site': 'cross-site' }))[0]).toBe(403)
+  signedIn.sessionId = (await givenUser(ctx)).sessionId
+  expect((await find(email))[0]).toBe(404)
 })

@@ -1,10 +1,17 @@
 import { cache } from 'react'
-import { AppError } from '@/contract/errors'
+import { AppError, ERRORS } from '@/contract/errors'
+import { WAIVE_REASONS } from '@/contract/vocabulary'
+import { unfreezeUser } from '@/domain/access/frozen-accounts'
 import { isOperator } from '@/domain/access/operators'
+import { lookUp } from '@/domain/access/watch-account'
+import { type Manager, ping, rotateSecret, setApp } from '@/domain/applications/manage'
+import { retryTask, waive } from '@/domain/applications/operate-tasks'
+import type { Context } from '@/domain/context'
+import { resendEvents } from '@/domain/queue/operate-deliveries'
 import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
-import { getEnv } from '../env'
 import { answer } from '../http/answer'
 import { log } from '../watch/log'
+import { isSameOrigin } from './same-origin'
 import { pageContext } from './session'
 
 /** Whether the signed-in person is an operator. Cached for each page. */
@@ -17,32 +24,99 @@ export const isOperatorHere = cache(async (): Promise<boolean> => {
   return admitted
 })
 
-/** The operator's Retry. Only the cookie authenticates it, so the request must come from a page of this service. */
-export async function retryAsOperator(
+/** A button of /admin. Only the cookie authenticates it, so the request must come from a page of this service. */
+async function asOperator(
   request: Request,
-  { params }: { params: Promise<{ withdrawalId: string }> },
+  press: (ctx: Context, userId: string) => Promise<object>,
 ): Promise<Response> {
   const ctx = await pageContext()
   if (!ctx) return answer(401, { error: 'Sign in again.' })
   if (!(await isOperatorHere())) return answer(404, { error: 'Not found.' })
   const { userId } = ctx.actor
-  const { withdrawalId } = await params
   if (!isSameOrigin(request)) {
     log().warn({ event: 'cross_site_refused', area: 'admin', userId })
     return answer(403, { error: 'Only from the page itself.' })
   }
   try {
-    const steps = await retryWithdrawal(ctx, withdrawalId, userId)
-    log().info({ event: 'withdrawal_retried', withdrawalId, userId, steps })
-    return answer(200, { retried_steps: steps })
+    return answer(200, await press(ctx, userId))
   } catch (error) {
-    if (error instanceof AppError && error.code === 'WITHDRAWAL_004') return answer(404, { error: 'Not found.' })
+    if (error instanceof AppError) return answer(ERRORS[error.code].status, { error: error.details })
     throw error
   }
 }
 
-/** Browsers send Sec-Fetch-Site; older ones at least send Origin. */
-function isSameOrigin({ headers }: Request): boolean {
-  const site = headers.get('Sec-Fetch-Site')
-  return site ? site === 'same-origin' : headers.get('Origin') === getEnv().appUrl
+type Place<Id extends string> = { params: Promise<Record<Id, string>> }
+
+export async function retryAsOperator(request: Request, { params }: Place<'withdrawalId'>): Promise<Response> {
+  const { withdrawalId } = await params
+  return asOperator(request, async (ctx, userId) => {
+    const steps = await retryWithdrawal(ctx, withdrawalId, userId)
+    log().info({ event: 'withdrawal_retried', withdrawalId, userId, steps })
+    return { retried_steps: steps }
+  })
+}
+
+export async function retryTaskAsOperator(request: Request, { params }: Place<'taskId'>): Promise<Response> {
+  const { taskId } = await params
+  return asOperator(request, async (ctx, userId) => {
+    await retryTask(ctx, taskId, userId)
+    log().info({ event: 'task_retried', taskId, userId })
+    return { task_id: taskId }
+  })
+}
+
+/** The reason stands in the query. */
+export async function waiveTaskAsOperator(request: Request, { params }: Place<'taskId'>): Promise<Response> {
+  const { taskId } = await params
+  return asOperator(request, async (ctx, userId) => {
+    const reason = WAIVE_REASONS.find((reason) => reason === new URL(request.url).searchParams.get('reason'))
+    if (!reason) throw new AppError('REQUEST_001', `reason must be one of ${WAIVE_REASONS.join(', ')}.`)
+    const waived = await waive(ctx, { taskId, reason }, { kind: 'operator', id: userId })
+    log().info({ event: 'task_waived', taskId, userId, reason })
+    return waived
+  })
+}
+
+export async function releaseAsOperator(request: Request, { params }: Place<'userId'>): Promise<Response> {
+  const { userId: frozenUserId } = await params
+  return asOperator(request, async (ctx, userId) => {
+    await unfreezeUser(ctx, { userId: frozenUserId })
+    log().info({ event: 'account_unfrozen', frozenUserId, userId })
+    return { user_id: frozenUserId, frozen: false }
+  })
+}
+
+const MAX_LOOKED_UP = 320
+const PAGES = { withdrawal: '/admin/withdrawals', user: '/admin/users' } as const
+
+/** The text stands in the body, because an address must not stand in a URL. */
+export async function lookUpAsOperator(request: Request): Promise<Response> {
+  return asOperator(request, async (ctx, userId) => {
+    const { text } = await request.json().catch(() => ({}))
+    if (typeof text !== 'string' || text.length > MAX_LOOKED_UP) throw new AppError('REQUEST_001')
+    const found = await lookUp(ctx, text.trim())
+    log().info({ event: 'operator_looked_up', found: found?.id ?? null, userId })
+    if (!found) throw new AppError('REQUEST_005', 'No withdrawal and no account has this id or address.')
+    return { path: `${PAGES[found.kind]}/${encodeURIComponent(found.id)}` }
+  })
+}
+
+/** What an operator can do with an application at its page. */
+const APP_ACTIONS: Record<string, (ctx: Context, appId: string, by: Manager) => Promise<object>> = {
+  ping,
+  'rotate-secret': rotateSecret,
+  disable: (ctx, appId, by) => setApp(ctx, { appId, disabled: true }, by),
+  enable: (ctx, appId, by) => setApp(ctx, { appId, disabled: false }, by),
+  resend: async (ctx, appId, { id }) => ({ resent: await resendEvents(ctx, { appId }, id) }),
+}
+
+export async function manageAsOperator(request: Request, { params }: Place<'appId' | 'action'>): Promise<Response> {
+  const { appId, action } = await params
+  return asOperator(request, async (ctx, userId) => {
+    const act = Object.hasOwn(APP_ACTIONS, action) ? APP_ACTIONS[action] : undefined
+    if (!act) throw new AppError('REQUEST_005')
+    const done = await act(ctx, appId, { kind: 'operator', id: userId })
+    log().info({ event: 'application_managed', action, appId, userId })
+    return done
+  })
 }

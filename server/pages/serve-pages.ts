@@ -5,20 +5,24 @@ import { clientIp, markClientIp } from '../http/client-ip'
 import { inRequest, requestIdOf } from '../watch/log'
 import { hardenPage } from './page-headers'
 import { cleanPageRequest } from './page-requests'
+import { createStaticFiles } from './static-files'
 
 export type Pages = Awaited<ReturnType<typeof preparePages>>
 
 /** Starts Next in this process, and hardens and cleans each request before Next sees it. */
 export async function preparePages(env: Env) {
-  const pages = next({ dev: false, port: env.port, hostname: 'localhost' })
+  // Quiet: what it would print in lines without order is logged by onRequestError of instrumentation.ts.
+  const pages = next({ dev: false, port: env.port, hostname: 'localhost', quiet: true })
   await pages.prepare()
   const handle = pages.getRequestHandler()
+  const serveStaticFile = createStaticFiles()
   return {
     close: () => pages.close(),
-    serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    async serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
       markClientIp(incoming, clientIp(incoming))
       cleanPageRequest(incoming)
       hardenPage(incoming, outgoing, env)
+      if (serveStaticFile(incoming, outgoing)) return
       const requestId = requestIdOf(incoming.headers['x-request-id'])
       outgoing.setHeader('X-Request-Id', requestId)
       return inRequest(requestId, () => handle(incoming, outgoing))

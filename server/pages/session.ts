@@ -3,6 +3,7 @@ import { cache } from 'react'
 import type { Answer } from '@/contract/define'
 import type { getEmailStatus as contract } from '@/contract/email'
 import { authenticateSession } from '@/domain/access/authenticate'
+import { isOperator } from '@/domain/access/operators'
 import { touchSession } from '@/domain/access/sessions'
 import type { Context } from '@/domain/context'
 import { getEmailStatus } from '@/domain/email/get-email-status'
@@ -14,6 +15,7 @@ export interface PageSession {
   sessionId: string
   name: string
   emailStatus: Answer<typeof contract>
+  isOperator: boolean
 }
 
 /** The context of the signed-in person, read from the database once for each page. Null when signed out, revoked or withdrawn. */
@@ -27,12 +29,18 @@ export const pageContext = cache(async (): Promise<Context | null> => {
 })
 
 /** The parts of the session that the header of a page shows. */
-export const accountOf = ({ name, emailStatus }: PageSession) => ({ name, email: emailStatus.current_email })
+export const accountOf = ({ name, emailStatus, isOperator }: PageSession) => ({
+  name,
+  email: emailStatus.current_email,
+  isOperator,
+})
 
 /** The facts about the signed-in person that every page shows. */
 export const currentSession = cache(async (): Promise<PageSession | null> => {
   const ctx = await pageContext()
   if (!ctx) return null
   const { actor } = ctx
-  return { userId: actor.userId, sessionId: actor.id, name: actor.user.name, emailStatus: await getEmailStatus(ctx) }
+  const { userId, id: sessionId, user } = actor
+  const [emailStatus, isOperatorToo] = await Promise.all([getEmailStatus(ctx), isOperator(ctx, userId)])
+  return { userId, sessionId, name: user.name, emailStatus, isOperator: isOperatorToo }
 })

@@ -62,11 +62,11 @@ test('repeated unsigned calls write one line at once and one with their number, 
   for (let rounds = 0; rounds < 5; rounds++) {
     for (const each of calls) expect((await call(each)).status).toBe(401)
   }
-  expect(said()).toEqual([[40, 'engine_call_refused', undefined]])
+  expect(said()).toEqual([['warn', 'engine_call_refused', undefined]])
   vi.advanceTimersByTime(10_000)
   expect(said()).toEqual([
-    [40, 'engine_call_refused', undefined],
-    [40, 'engine_call_refused', 19],
+    ['warn', 'engine_call_refused', undefined],
+    ['warn', 'engine_call_refused', 19],
   ])
   expect(Object.keys(lines[0] ?? {}).sort()).toEqual(['event', 'kind', 'level', 'time'])
   expect(JSON.stringify(lines)).not.toMatch(/example|signature| at /i)
@@ -81,9 +81,9 @@ test('the level and error kind of an SDK message are logged, and none of its tex
   engineLog.info({ step: SECRET }, 'Inngest step error')
   engineLog.debug('below the level of the log')
   expect(lines.map(({ time: _, ...rest }) => rest)).toEqual([
-    { level: 50, event: 'engine_sdk', kind: 'TypeError', code: 'E_CODE' },
-    { level: 40, event: 'engine_sdk' },
-    { level: 30, event: 'engine_step_failed' },
+    { level: 'error', event: 'engine_sdk', kind: 'TypeError', code: 'E_CODE' },
+    { level: 'warn', event: 'engine_sdk' },
+    { level: 'info', event: 'engine_step_failed' },
   ])
   expect(consoleCalls()).toEqual([])
 })

@@ -1,11 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import pino from 'pino'
 import { beforeEach, expect, test } from 'vitest'
+import { createStatusToken } from '@/domain/withdrawal/status-token'
 import { processState } from '@/server/process-state'
-import { change, givenCaller } from '@/testing/api'
-import { testContext } from '@/testing/domain'
+import { call, change, givenCaller } from '@/testing/api'
+import { givenWithdrawal, testContext } from '@/testing/domain'
 import { installContext } from '@/testing/process'
 import { createLog, describeError, inRequest, log, outsideRequest, requestIdOf } from './log'
+import { logPageError } from './page-error'
 
 const lines: Record<string, unknown>[] = []
 processState.log = createLog('debug', { write: (line) => void lines.push(JSON.parse(line)) })
@@ -36,9 +38,9 @@ test("log lines of a request carry its id, also after its answer, and no other r
   expect(eventsOf()).toEqual(['alone'])
 })
 
-test('a log line has level, time and the given facts, and nothing about the machine', () => {
+test('a log line has its level as a word, time and the given facts, and nothing about the machine', () => {
   log().info({ event: 'seen' })
-  expect(lines).toEqual([{ level: 30, time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), event: 'seen' }])
+  expect(lines).toEqual([{ level: 'info', time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/), event: 'seen' }])
 })
 
 test('nothing is logged below the configured level', () => {
@@ -122,4 +124,41 @@ test('an error without a stack, and a thrown value that is no error, are describ
   expect(describeError(flat)).toEqual({ kind: 'Error', code: undefined, at: undefined })
   expect(describeError('ada@example.test')).toEqual({ kind: 'string' })
   expect(describeError({ code: 'ada@example.test' })).toEqual({ kind: 'object' })
+})
+
+test('a page that fails is one line with its request and the digest that the person reads, and no message', () => {
+  const error = Object.assign(new Error('no ada@example.test'), { digest: '1234', code: 'E_CODE' })
+  inRequest('first', () => logPageError(error, '/settings/email'))
+  expect(lines).toEqual([
+    {
+      level: 'error',
+      time: expect.any(String),
+      requestId: 'first',
+      event: 'unexpected_error',
+      page: '/settings/email',
+      digest: '1234',
+      kind: 'Error',
+      code: 'E_CODE',
+      at: expect.any(String),
+    },
+  ])
+  logPageError(Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }), '/settings/email')
+  expect(lines[1]).toMatchObject({ event: 'database_away', code: 'ECONNREFUSED' })
+})
+
+test('the looks of an open page are logged below info; a look that fails, and a client with a token, are not', async () => {
+  const ctx = await testContext()
+  installContext(ctx)
+  const { userId, withdrawalId } = await givenWithdrawal(ctx)
+  const look = async (token: string) => {
+    lines.length = 0
+    await call({ userId, token }, 'getWithdrawalStatus', { ids: { withdrawalId } })
+    return lines.filter(({ event }) => event === 'request').map(({ level }) => level)
+  }
+  expect(await look(createStatusToken(ctx, withdrawalId))).toEqual(['debug'])
+  expect(await look('none')).toEqual(['info'])
+  const caller = await givenCaller(ctx)
+  lines.length = 0
+  await call(caller, 'getEmailStatus')
+  expect(lines).toMatchObject([{ event: 'request', level: 'info', status: 200 }])
 })

@@ -13,7 +13,16 @@ export function log(): Logger {
 }
 
 export function createLog(level: string, destination: DestinationStream = standardOutput(tellLost)): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, mixin: nameRequest }, destination)
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (name) => ({ level: name }) },
+      mixin: nameRequest,
+    },
+    destination,
+  )
 }
 
 const tellLost = (lines: number) => log().warn({ event: 'log_lines_lost', lines })

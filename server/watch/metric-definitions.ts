@@ -37,6 +37,12 @@ export function createMetrics() {
       labelNames: ['state'],
       registers,
     }),
+    dueDates: new Gauge({
+      name: 'account_withdrawals_due',
+      help: 'Open withdrawals by state of their due date: soon (within seven days) or overdue.',
+      labelNames: ['state'],
+      registers,
+    }),
     outbox: new Gauge({
       name: 'account_outbox_events',
       help: 'Events that the engine has not taken over.',

@@ -1,8 +1,10 @@
 import pino from 'pino'
 import { beforeEach, expect, test, vi } from 'vitest'
+import { signIn } from '@/domain/access/sign-in'
 import { processState } from '@/server/process-state'
 import { call, givenCaller } from '@/testing/api'
 import { givenUser, givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import foreignPasswords from '@/testing/foreign-passwords.json'
 import { installContext } from '@/testing/process'
 import { currentHealth } from './health'
 import { metricsPage } from './metrics-page'
@@ -85,6 +87,20 @@ test('silent applications are counted', async () => {
   expect(await read()).not.toContain(withdrawalId)
 })
 
+test('account_foreign_hashes_left falls when a person whose password was imported signs in', async () => {
+  const imported = foreignPasswords.find(({ made_by }) => made_by === 'bcryptjs')
+  const people = [await givenUser(ctx), await givenUser(ctx), await givenUser(ctx)]
+  expect(figure(await read(), 'account_foreign_hashes_left')).toBe(0)
+  for (const { userId } of people.slice(0, 2)) {
+    await ctx.db.user.update({ where: { id: userId }, data: { passwordHash: imported?.given.value } })
+  }
+  expect(figure(await read(), 'account_foreign_hashes_left')).toBe(2)
+  const [{ email = '' } = {}] = people
+  await signIn(ctx, { email, password: imported?.password ?? '', userAgent: 'test', ip: '192.0.2.1' })
+  await ctx.settle()
+  expect(figure(await read(), 'account_foreign_hashes_left')).toBe(1)
+})
+
 test('the backlog is read for each request, and left out when it cannot be read', async () => {
   const { userId } = await givenUser(ctx)
   const at = ctx.clock.now()
@@ -93,7 +109,9 @@ test('the backlog is read for each request, and left out when it cannot be read'
   expect(figure(await read(), 'account_notices{state="waiting"}')).toBe(1)
   installContext({ ...ctx, sql: () => Promise.reject(new Error('away')) })
   const text = await read()
-  expect(text).not.toMatch(/^account_(notices|deletion_steps|outbox_events|event_deliveries|silent_applications)[ {]/m)
+  expect(text).not.toMatch(
+    /^account_(notices|deletion_steps|outbox_events|event_deliveries|silent_applications|foreign_hashes_left)[ {]/m,
+  )
   expect(text).toContain('account_password_hashes{state="running"} 0')
 })
 

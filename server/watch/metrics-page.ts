@@ -27,7 +27,7 @@ export async function metricsPage(request: Request): Promise<Response> {
 }
 
 async function readGauges() {
-  const { passwords, foreignHashes, steps, outbox, notices, deliveries, silentApps, degraded } = metrics()
+  const { passwords, foreignHashes, dueDates, steps, outbox, notices, deliveries, silentApps, degraded } = metrics()
   const ctx = systemContext()
   const { running, waiting } = ctx.passwords.load()
   passwords.set({ state: 'running' }, running)
@@ -36,6 +36,7 @@ async function readGauges() {
   for (const part of ['mail', 'engine'] as const) degraded.set({ part }, health.degraded.includes(part) ? 1 : 0)
   // A gauge that cannot be read is left out, because its old value would look like a current one.
   steps.reset()
+  dueDates.reset()
   notices.reset()
   deliveries.reset()
   outbox.remove()
@@ -44,6 +45,7 @@ async function readGauges() {
   try {
     const backlog = await watchBacklog(ctx)
     for (const [state, count] of Object.entries(backlog.steps)) steps.set({ state }, count)
+    for (const [state, count] of Object.entries(backlog.dueDates)) dueDates.set({ state }, count)
     for (const [state, count] of Object.entries(backlog.notices)) notices.set({ state }, count)
     for (const [state, count] of Object.entries(backlog.deliveries)) deliveries.set({ state }, count)
     outbox.set(backlog.outbox)

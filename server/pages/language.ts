@@ -1,0 +1,36 @@
+import { cookies, headers } from 'next/headers'
+import { cache } from 'react'
+import { createTranslator } from 'use-intl/core'
+import { acceptedLanguage, isLanguage, type Language, languageFor } from '@/contract/languages'
+import { getEnv } from '../env'
+import { type Area, type Catalogue, catalogueOf } from '../texts/texts'
+import { pageContext } from './session'
+
+export const LANGUAGE_COOKIE = 'language'
+
+/** The person's own, else what this browser chose, else what it asks for, else DEFAULT_LOCALE. */
+export const pageLanguage = cache(async (): Promise<Language> => {
+  const ctx = await pageContext()
+  const own = languageFor(ctx?.actor.user.locale)
+  if (own) return own
+  const chosen = (await cookies()).get(LANGUAGE_COOKIE)?.value
+  if (isLanguage(chosen)) return chosen
+  return acceptedLanguage((await headers()).get('accept-language')) ?? getEnv().defaultLanguage
+})
+
+/** The texts of one area, for a server component. */
+export async function pageTexts<Name extends Area>(area: Name) {
+  const locale = await pageLanguage()
+  return createTranslator({ locale, messages: catalogueOf(locale), namespace: area, timeZone: 'UTC' })
+}
+
+/** The texts that go to the browser for client components. */
+export async function textsOf<Name extends Area>(areas: readonly Name[]): Promise<Pick<Catalogue, Name>> {
+  const catalogue = catalogueOf(await pageLanguage())
+  return Object.fromEntries(areas.map((area) => [area, catalogue[area]])) as Pick<Catalogue, Name>
+}
+
+/** The nonce that this page's inline styles need. */
+export async function pageNonce(): Promise<string> {
+  return /'nonce-([^']+)'/.exec((await headers()).get('content-security-policy') ?? '')?.[1] ?? ''
+}

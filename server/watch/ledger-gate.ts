@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SystemContext } from '@/domain/context'
+import { acceptOldDatabase } from '@/domain/withdrawal/adopt-erasure-ledger'
+import { isLedgerAhead } from '@/domain/withdrawal/ledger-gate'
+import type { Env } from '../env'
+import { processState } from '../process-state'
+import { describeError, log } from './log'
+
+const PAUSE_MS = 2_000
+
+export const OLD_DATABASE =
+  'The database is older than its erasure ledger: a backup was restored, and people who have left may be back in it. Run "npm run -s account -- ledger replay" first.'
+
+/** Whether the service may not serve its database yet. A ledger that cannot be read may hold anything, so that the start waits for it. */
+export async function holdBackOldDatabase(
+  ctx: SystemContext,
+  { acceptOldDatabase: isAccepted }: Pick<Env, 'acceptOldDatabase'>,
+): Promise<boolean> {
+  processState.isLedgerAhead = await asksForReplay(ctx)
+  if (!processState.isLedgerAhead || !isAccepted) return processState.isLedgerAhead
+  await acceptOldDatabase(ctx)
+  log().warn({ event: 'old_database_accepted' })
+  processState.isLedgerAhead = false
+  return false
+}
+
+/** Returns once a replay, which another process runs, has brought the database up to its ledger. */
+export async function untilReplayed(ctx: SystemContext): Promise<void> {
+  while (await asksForReplay(ctx)) await sleep(PAUSE_MS, undefined, { ref: false })
+  processState.isLedgerAhead = false
+}
+
+const asksForReplay = (ctx: SystemContext): Promise<boolean> =>
+  isLedgerAhead(ctx).catch((error) => {
+    log().error({ event: 'ledger_not_read', ...describeError(error) })
+    return true
+  })

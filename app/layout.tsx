@@ -2,7 +2,12 @@ import './globals.css'
 import type { Metadata, Viewport } from 'next'
 import localFont from 'next/font/local'
 import type { ReactNode } from 'react'
+import { BrandProvider } from '@/components/brand'
 import { SkipLink } from '@/components/skip-link'
+import { PageTexts } from '@/components/texts'
+import { accentInTheDark } from '@/server/brand'
+import { getEnv } from '@/server/env'
+import { pageLanguage, pageNonce, pageTexts, textsOf } from '@/server/pages/language'
 import { Providers } from './providers'
 
 // The package's own exports would preload the whole font. Most pages need only the Latin letters, less than half of the bytes.
@@ -26,10 +31,14 @@ const geistMono = localFont({
   preload: false,
 })
 
-export const metadata: Metadata = {
-  title: { default: 'User Account Service', template: '%s · User Account Service' },
-  description: 'Change and verify your email address safely; delete your account and watch it happen.',
-  robots: { index: false },
+export async function generateMetadata(): Promise<Metadata> {
+  const { brand } = getEnv()
+  const t = await pageTexts('Landing')
+  return {
+    title: { default: brand.name, template: `%s · ${brand.name}` },
+    description: t('description'),
+    robots: { index: false },
+  }
 }
 
 export const viewport: Viewport = {
@@ -43,13 +52,32 @@ export const viewport: Viewport = {
 // A prerendered page could not carry the nonce of its request.
 export const dynamic = 'force-dynamic'
 
-export default function RootLayout({ children }: { children: ReactNode }) {
+export default async function RootLayout({ children }: { children: ReactNode }) {
+  const { brand } = getEnv()
+  const { name, supportUrl, privacyUrl, termsUrl, accentColor } = brand
+  const language = await pageLanguage()
   return (
-    <html lang="en" className={`${geistLatin.variable} ${geistSans.variable} ${geistMono.variable}`}>
+    <html lang={language} className={`${geistLatin.variable} ${geistSans.variable} ${geistMono.variable}`}>
       <body className="flex min-h-dvh flex-col font-sans">
-        <SkipLink />
-        <Providers>{children}</Providers>
+        {accentColor && <AccentStyle color={accentColor} nonce={await pageNonce()} />}
+        <PageTexts language={language} texts={await textsOf(['Common', 'Errors', 'Failure'])}>
+          <BrandProvider brand={{ name, hasLogo: brand.logo !== undefined, supportUrl, privacyUrl, termsUrl }}>
+            <SkipLink />
+            <Providers>{children}</Providers>
+          </BrandProvider>
+        </PageTexts>
       </body>
     </html>
+  )
+}
+
+/** In place of the accent of globals.css. */
+function AccentStyle({ color, nonce }: { color: string; nonce: string }) {
+  const dark = accentInTheDark(color)
+  const soft = (accent: string, share: string) => `color-mix(in oklab, ${accent} ${share}, var(--surface))`
+  return (
+    <style nonce={nonce}>
+      {`:root{--accent:${color};--accent-soft:${soft(color, '8%')}}@media (prefers-color-scheme:dark){:root{--accent:${dark};--accent-soft:${soft(dark, '18%')}}}`}
+    </style>
   )
 }

@@ -2,27 +2,30 @@ import type { Metadata } from 'next'
 import Link from 'next/link'
 import { CenteredPage } from '@/components/page'
 import { buttonStyle } from '@/components/ui/button-style'
+import { pageTexts } from '@/server/pages/language'
 import { accountOf, currentSession } from '@/server/pages/session'
 
-export const metadata: Metadata = { title: 'Page not found' }
+export async function generateMetadata(): Promise<Metadata> {
+  const t = await pageTexts('Failure')
+  return { title: t('tabTitle') }
+}
 
 export default async function NotFound() {
   // The page is not found without the database too.
   const session = await currentSession().catch(() => null)
+  const t = await pageTexts('Failure')
   const account = session && accountOf(session)
   return (
     <CenteredPage account={account}>
       <p className="font-mono text-ink-muted text-sm">404</p>
-      <h1 className="mt-2 font-semibold text-3xl leading-9 tracking-[-0.03em]">This page does not exist</h1>
-      <p className="mt-3 text-ink-muted">
-        The address may be mistyped, or the page has moved. Your account is not affected.
-      </p>
+      <h1 className="mt-2 font-semibold text-3xl leading-9 tracking-[-0.03em]">{t('notFoundTitle')}</h1>
+      <p className="mt-3 text-ink-muted">{t('notFoundHint')}</p>
       <div className="mt-8 flex flex-col gap-3 sm:flex-row">
         <Link href="/settings/email" className={buttonStyle()}>
-          Open settings
+          {t('toSettings')}
         </Link>
         <Link href="/" className={buttonStyle({ variant: 'secondary' })}>
-          Go to the start page
+          {t('toStart')}
         </Link>
       </div>
     </CenteredPage>

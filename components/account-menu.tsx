@@ -1,17 +1,25 @@
 'use client'
 
 import { useMutation } from '@tanstack/react-query'
-import { ChevronDown, LogOut, Settings2 } from 'lucide-react'
+import { ChevronDown, Gauge, LogOut, Settings2 } from 'lucide-react'
 import Link from 'next/link'
 import { useId, useState } from 'react'
+import { useTranslations } from 'use-intl/react'
 import { signOutHere } from './sign-out'
 import { useHydrated } from './ui/use-hydrated'
 
 const item =
   'flex h-11 w-full items-center gap-2.5 rounded-lg px-2.5 hover:bg-sunken focus-visible:-outline-offset-2 sm:h-10 [&>svg]:size-4 [&>svg]:text-ink-muted'
 
+interface AccountMenuProps {
+  name: string
+  email: string
+  isOperator: boolean
+}
+
 /** The browser's own popover. Escape or a press beside it closes it, and the focus returns to the button. */
-export function AccountMenu({ name, email }: { name: string; email: string }) {
+export function AccountMenu({ name, email, isOperator }: AccountMenuProps) {
+  const t = useTranslations('Common')
   const hydrated = useHydrated()
   const id = useId()
   const [open, setOpen] = useState(false)
@@ -32,7 +40,7 @@ export function AccountMenu({ name, email }: { name: string; email: string }) {
           {Array.from(name.trim())[0] ?? '?'}
         </span>
         <span className="hidden max-w-40 truncate font-medium sm:block">{name}</span>
-        <span className="sr-only">Account menu</span>
+        <span className="sr-only">{t('accountMenu')}</span>
         <ChevronDown className="size-4 shrink-0 text-ink-muted" aria-hidden />
       </button>
       <div
@@ -59,19 +67,28 @@ export function AccountMenu({ name, email }: { name: string; email: string }) {
               className={item}
               onClick={(event) => event.currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()}
             >
-              <Settings2 aria-hidden /> Settings
+              <Settings2 aria-hidden /> {t('settings')}
             </Link>
+            {isOperator && (
+              <Link
+                href="/admin"
+                className={item}
+                onClick={(event) => event.currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()}
+              >
+                <Gauge aria-hidden /> Operations
+              </Link>
+            )}
             <button
               type="button"
               className={item}
               aria-busy={leave.isPending || undefined}
               onClick={() => !leave.isPending && leave.mutate()}
             >
-              <LogOut aria-hidden /> Sign out
+              <LogOut aria-hidden /> {t('signOut')}
             </button>
             {leave.isError && (
               <p role="alert" className="px-2.5 py-2 text-danger text-sm leading-5">
-                You are still signed in. Try again.
+                {t('stillSignedIn')}
               </p>
             )}
           </>

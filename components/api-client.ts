@@ -3,7 +3,8 @@
 import { z } from 'zod'
 import { type ClientOptions, createClient } from '@/contract/client'
 import type { Answer, Body, Place } from '@/contract/define'
-import { ApiError, noAnswer } from '@/contract/errors'
+import { ApiError, noAnswer, UNREADABLE } from '@/contract/errors'
+import { LINK_OPERATIONS } from '@/contract/link-operations'
 import { USER_OPERATIONS } from '@/contract/user-operations'
 import { fetchOnServerClock, serverNow } from './ui/server-clock'
 
@@ -24,7 +25,8 @@ async function askForSession(): Promise<SignedIn> {
   // Not next-auth's getSession(): it answers null for a lost connection too, and then nobody has to sign in again.
   const response = await fetchOnServerClock('/api/auth/session', { cache: 'no-store' }).catch(() => undefined)
   const answer: unknown = await response?.json().catch(() => undefined)
-  if (!response?.ok || answer === undefined) throw noAnswer()
+  if (!response) throw noAnswer()
+  if (!response.ok || answer === undefined) throw noAnswer(UNREADABLE)
   const parsed = signedIn.safeParse(answer)
   if (parsed.success) return parsed.data
   const { pathname, search, hash } = window.location
@@ -46,16 +48,28 @@ async function sessionToken(): Promise<string> {
   return session.accessToken
 }
 
-type Operations = typeof USER_OPERATIONS
+const OPERATIONS = { ...USER_OPERATIONS, ...LINK_OPERATIONS }
+type Operations = typeof OPERATIONS
 
-/** Calls an operation with the given token. */
+/** Calls an operation with the given token, which may be that of a mailed link. */
 export const callWith = <Name extends keyof Operations>(
   accessToken: ClientOptions['accessToken'],
   name: Name,
   params: Place<Operations[Name]>,
   body?: Body<Operations[Name]>,
 ): Promise<Answer<Operations[Name]>> =>
-  createClient({ accessToken, fetch: fetchOnServerClock })(USER_OPERATIONS[name], params, body)
+  createClient({ accessToken, fetch: fetchOnServerClock })(OPERATIONS[name], params, body)
+
+type LinkOperations = typeof LINK_OPERATIONS
+
+/** Calls an operation with the token of a mailed link; nobody has to be signed in. */
+export const callWithLink = <Name extends keyof LinkOperations>(
+  linkToken: string,
+  name: Name,
+  params: Place<LinkOperations[Name]>,
+  body?: Body<LinkOperations[Name]>,
+): Promise<Answer<LinkOperations[Name]>> =>
+  createClient({ accessToken: () => linkToken, fetch: fetchOnServerClock })(LINK_OPERATIONS[name], params, body)
 
 /** Calls an operation as the person signed in here. A token that was refused is renewed once. */
 export async function call<Name extends keyof Operations>(

@@ -1,6 +1,6 @@
 'use client'
 
-import { ApiError, ERRORS, isErrorCode, noAnswer } from '@/contract/errors'
+import { ApiError, ERRORS, isErrorCode, noAnswer, UNREADABLE } from '@/contract/errors'
 
 // Not next-auth's own client, because it leaves the page when the service or a proxy fails.
 
@@ -11,14 +11,14 @@ export async function signInHere(email: string, password: string): Promise<void>
   const [code = '', seconds] = error?.split(':') ?? []
   if (isErrorCode(code))
     throw new ApiError(code, ERRORS[code].details, ERRORS[code].status, Number(seconds) || undefined)
-  if (error !== null) throw noAnswer()
+  if (error !== null) throw noAnswer(UNREADABLE)
 }
 
 /** Where this browser goes to sign in at the identity provider. */
 export async function providerSignInUrl(): Promise<string> {
   const url = await post('signin/oidc', {})
   // It leads back here where the provider cannot be asked.
-  if (url.origin === window.location.origin) throw noAnswer()
+  if (url.origin === window.location.origin) throw noAnswer(UNREADABLE)
   return url.href
 }
 
@@ -32,16 +32,17 @@ async function post(action: string, fields: Record<string, string>): Promise<URL
   const { csrfToken } = await read('csrf')
   const body = new URLSearchParams({ ...fields, csrfToken: String(csrfToken), json: 'true' })
   const { url } = await read(action, { method: 'POST', body })
-  if (!URL.canParse(String(url))) throw noAnswer()
+  if (!URL.canParse(String(url))) throw noAnswer(UNREADABLE)
   const answer = new URL(String(url))
   // next-auth refused the call unread, because the cookie of the CSRF token is missing.
-  if (answer.searchParams.has('csrf')) throw noAnswer()
+  if (answer.searchParams.has('csrf')) throw noAnswer(UNREADABLE)
   return answer
 }
 
 async function read(path: string, init?: RequestInit): Promise<Record<string, unknown>> {
   const response = await fetch(`/api/auth/${path}`, { cache: 'no-store', ...init }).catch(() => undefined)
-  const answer: unknown = await response?.json().catch(() => undefined)
-  if (typeof answer !== 'object' || answer === null) throw noAnswer()
+  if (!response) throw noAnswer()
+  const answer: unknown = await response.json().catch(() => undefined)
+  if (typeof answer !== 'object' || answer === null) throw noAnswer(UNREADABLE)
   return answer as Record<string, unknown>
 }

@@ -3,7 +3,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { errorText } from './error-text'
+import { useErrorTexts } from './error-texts'
 import { Button } from './ui/button'
 import { Dialog } from './ui/dialog'
 import { ErrorAlert } from './ui/error-alert'
@@ -16,6 +16,8 @@ interface ConfirmedButtonProps extends Pick<ComponentProps<typeof Button>, 'vari
   consequence: ReactNode
   keep: string
   confirm: string
+  /** `primary` where nothing is lost for good. */
+  confirmVariant?: 'danger' | 'primary'
   act: () => Promise<unknown>
   /** Called when the dialog is closed, so that an announcement can take the focus. */
   onDone?: () => unknown
@@ -33,10 +35,12 @@ export function ConfirmedButton({
   consequence,
   keep,
   confirm,
+  confirmVariant = 'danger',
   act,
   onDone,
   onRefused,
 }: ConfirmedButtonProps) {
+  const { errorText } = useErrorTexts()
   const [asking, setAsking] = useState(false)
   const close = () => flushSync(() => setAsking(false))
   const action = useMutation({
@@ -81,7 +85,7 @@ export function ConfirmedButton({
         <Button variant="secondary" disabled={action.isPending} onClick={() => setAsking(false)}>
           {keep}
         </Button>
-        <Button variant="danger" pending={action.isPending} onClick={() => action.mutate()}>
+        <Button variant={confirmVariant} pending={action.isPending} onClick={() => action.mutate()}>
           {confirm}
         </Button>
       </Dialog>

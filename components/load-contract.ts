@@ -21,6 +21,9 @@ type Rules = typeof import('./form-rules')
 /** Calls an operation as the person signed in here: `call('changeEmail', { userId }, body)`. */
 export const call: Calls['call'] = async (name, params, body) => (await loadCalls()).call(name, params, body)
 
+/** The same with the token of a mailed link, or with none. */
+export const callWithLink: Calls['callWith'] = async (...asked) => (await loadCalls()).callWith(...asked)
+
 /** A form's rules. If they cannot be loaded, every value passes, and the call that follows reports the fault. */
 export const rulesOf =
   <Values extends FieldValues>(pick: (rules: Rules) => Resolver<Values>): Resolver<Values> =>

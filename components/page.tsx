@@ -17,12 +17,12 @@ export function Page({ children, ...header }: ComponentProps<typeof SiteHeader> 
 
 /** A page of one column. */
 export const ColumnPage = ({
-  className,
+  className = 'max-w-5xl',
   children,
   ...header
 }: ComponentProps<typeof Page> & { className?: string }) => (
   <Page {...header}>
-    <Main className={cn('mx-auto w-full max-w-5xl flex-1 px-4 py-8 sm:px-6 lg:py-12', className)}>{children}</Main>
+    <Main className={cn('mx-auto w-full flex-1 px-4 py-8 sm:px-6 lg:py-12', className)}>{children}</Main>
   </Page>
 )
 

@@ -1,12 +1,31 @@
-import Link from 'next/link'
+'use client'
+
+import { useTranslations } from 'use-intl/react'
+import { useBrand } from './brand'
+import { LanguageControl } from './language-control'
+
+const link = 'inline-flex min-h-11 items-center hover:text-ink hover:underline'
 
 export function SiteFooter() {
+  const { name, supportUrl, privacyUrl, termsUrl } = useBrand()
+  const t = useTranslations('Common')
+  const links = [
+    [supportUrl, t('support')],
+    [privacyUrl, t('privacy')],
+    [termsUrl, t('terms')],
+  ].filter(([href]) => href)
   return (
-    <footer className="mx-auto flex w-full max-w-5xl flex-wrap items-center gap-x-6 px-4 py-6 text-ink-muted text-sm sm:px-6">
-      <span>User Account Service</span>
-      <Link href="/docs/api" className="inline-flex min-h-11 items-center hover:text-ink hover:underline">
-        API documentation
-      </Link>
+    <footer className="print:hidden mx-auto flex w-full max-w-5xl flex-wrap items-center gap-x-6 px-4 py-6 text-ink-muted text-sm sm:px-6">
+      <span>{name}</span>
+      {links.map(([href, label]) => (
+        <a key={href} href={href} className={link}>
+          {label}
+        </a>
+      ))}
+      <a href="/docs/api" className={link}>
+        {t('apiDocumentation')}
+      </a>
+      <LanguageControl className="ml-auto" />
     </footer>
   )
 }

@@ -4,14 +4,14 @@ import { AccountMenu } from './account-menu'
 import { Brand } from './brand'
 
 interface SiteHeaderProps {
-  account: { name: string; email: string } | null
+  account: { name: string; email: string; isOperator: boolean } | null
   /** Shown on the right where there is no account. */
   link?: { href: Route; label: string }
 }
 
 export function SiteHeader({ account, link }: SiteHeaderProps) {
   return (
-    <header className="border-line border-b bg-surface">
+    <header className="print:hidden border-line border-b bg-surface">
       <div className="mx-auto flex h-16 max-w-5xl items-center justify-between gap-4 px-4 sm:px-6">
         <Brand />
         {account && <AccountMenu {...account} />}

@@ -1,6 +1,9 @@
 'use client'
 
+import { useTranslations } from 'use-intl/react'
+
 export function SkipLink() {
+  const t = useTranslations('Common')
   return (
     // Not a link to #content, because it would replace the fragment that the verification page needs.
     <button
@@ -8,7 +11,7 @@ export function SkipLink() {
       onClick={() => document.getElementById('content')?.focus()}
       className="sr-only z-20 rounded-lg bg-action px-4 py-3 font-medium text-on-action focus:not-sr-only focus:absolute focus:top-3 focus:left-3"
     >
-      Skip to the content
+      {t('skipToContent')}
     </button>
   )
 }

@@ -1,58 +1,38 @@
-import { Facts, Layout, Paragraph, SupportLink, TextLink } from './layout'
-import type { Filled, Slot } from './slot'
+import { Facts, Layout, LinkPanel, type Look, marks, Paragraph } from './layout'
+import type { LetterTexts } from './letter-texts'
+import type { Slot } from './slot'
 
 interface Props {
+  look: Look
+  t: LetterTexts<'accountWithdrawalStarted'>
   userName: Slot
   /** The fragment holds the status token. */
   progressUrl: Slot
   /** Such as “20 November 2026 at 09:00 UTC”. */
-  scheduledCompletion: Slot
-  retentionDays: Slot
-  supportEmail: Slot
+  doneBy: Slot
+  /** Such as “30 days”. */
+  retention: Slot
 }
 
-export default function AccountWithdrawalStarted({
-  userName,
-  progressUrl,
-  scheduledCompletion,
-  retentionDays,
-  supportEmail,
-}: Props) {
+export default function AccountWithdrawalStarted({ look, t, userName, progressUrl, doneBy, retention }: Props) {
   return (
     <Layout
-      preview="Follow the deletion to its end."
-      title="Your account is being deleted"
-      reason="You get this message because the deletion of your account was asked for. The address is deleted with it."
-      footnote={
-        <>
-          If you did not ask for this, write to <SupportLink address={supportEmail} /> at once.
-        </>
-      }
+      look={look}
+      preview={t('preview', { doneBy })}
+      title={t('title')}
+      reason={t('reason')}
+      footnote={t.rich('footnote', marks(look))}
     >
-      <Paragraph>Hello {userName},</Paragraph>
-      <Paragraph>
-        You asked us to delete your account. You are signed out everywhere, and your data is being removed step by step.
-        This cannot be undone.
-      </Paragraph>
+      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+      <Paragraph>{t('intro')}</Paragraph>
       <Facts
         facts={[
-          ['Done by', scheduledCompletion],
-          ['Kept for the law', `${retentionDays} days, without your name or address`],
+          [t('doneBy'), doneBy],
+          [t('kept'), t('keptFor', { retention })],
         ]}
       />
-      <Paragraph>
-        Follow the progress here; no sign-in is needed, so keep this link to yourself:{' '}
-        <TextLink href={progressUrl}>{progressUrl}</TextLink>
-      </Paragraph>
+      <Paragraph>{t('follow')}</Paragraph>
+      <LinkPanel look={look} href={progressUrl} label={t('button')} />
     </Layout>
   )
 }
-
-AccountWithdrawalStarted.subject = 'Account Withdrawal Started'
-AccountWithdrawalStarted.PreviewProps = {
-  userName: 'Ada Lovelace',
-  progressUrl: 'https://account.example.com/withdrawal/wd_4Qm9ZsX1cT7uYb2LhKpV0w#token=wst_example',
-  scheduledCompletion: '27 November 2026 at 09:00 UTC',
-  retentionDays: '30',
-  supportEmail: 'support@example.com',
-} satisfies Filled<Props>

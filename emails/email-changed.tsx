@@ -1,48 +1,74 @@
-import { Facts, Layout, Paragraph, SupportLink } from './layout'
-import type { Filled, Slot } from './slot'
+import { Facts, Layout, LinkPanel, type Look, marks, Paragraph } from './layout'
+import type { LetterTexts } from './letter-texts'
+import type { Slot } from './slot'
 
 interface Props {
+  look: Look
+  t: LetterTexts<'emailChanged'>
   userName: Slot
   oldEmail: Slot
   newEmail: Slot
   /** Such as “20 November 2026 at 09:00 UTC”. */
   changedAt: Slot
   ipAddress: Slot
-  supportEmail: Slot
+  /** Whether the letter carries the link that undoes the change: to the old address alone. */
+  canUndo: boolean
+  /** The fragment holds the token. Empty without `canUndo`. */
+  notMeUrl: Slot
+  notMeUntil: Slot
 }
 
-export default function EmailChanged({ userName, oldEmail, newEmail, changedAt, ipAddress, supportEmail }: Props) {
+export default function EmailChanged({
+  look,
+  t,
+  userName,
+  oldEmail,
+  newEmail,
+  changedAt,
+  ipAddress,
+  canUndo,
+  notMeUrl,
+  notMeUntil,
+}: Props) {
+  const facts = (
+    <Facts
+      facts={[
+        [t('oldAddress'), oldEmail],
+        [t('newAddress'), newEmail],
+        [look.t('date'), changedAt],
+        [look.t('ipAddress'), ipAddress],
+      ]}
+    />
+  )
+  if (canUndo) {
+    return (
+      <Layout
+        look={look}
+        preview={t('previewOld', { until: notMeUntil })}
+        title={t('title')}
+        reason={t('reasonOld')}
+        footnote={t('footnoteOld')}
+      >
+        <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+        <Paragraph>{t.rich('introOld', { ...marks(look), until: notMeUntil })}</Paragraph>
+        <LinkPanel look={look} href={notMeUrl} label={t('button')} />
+        {facts}
+        <Paragraph>{t.rich('notYouOld', marks(look))}</Paragraph>
+      </Layout>
+    )
+  }
   return (
     <Layout
-      preview={`Your account now uses ${newEmail}. If this was not you, contact support.`}
-      title="Your email address was changed"
-      reason="We send this to the old and the new address, so that no change goes unseen."
-      footnote="If it was you, there is nothing to do."
+      look={look}
+      preview={t('preview', { newEmail })}
+      title={t('title')}
+      reason={t('reason')}
+      footnote={t('footnote')}
     >
-      <Paragraph>Hello {userName},</Paragraph>
-      <Paragraph>The email address of your account was changed. Sign in with the new one from now on.</Paragraph>
-      <Facts
-        facts={[
-          ['Old address', oldEmail],
-          ['New address', newEmail],
-          ['Date', changedAt],
-          ['IP address', ipAddress],
-        ]}
-      />
-      <Paragraph>
-        <strong>If you did not make this change</strong>, contact support at once at{' '}
-        <SupportLink address={supportEmail} />.
-      </Paragraph>
+      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+      <Paragraph>{t('intro')}</Paragraph>
+      {facts}
+      <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
     </Layout>
   )
 }
-
-EmailChanged.subject = 'Email Address Changed'
-EmailChanged.PreviewProps = {
-  userName: 'Ada Lovelace',
-  oldEmail: 'ada@example.com',
-  newEmail: 'ada.new@example.com',
-  changedAt: '20 November 2026 at 09:12 UTC',
-  ipAddress: '203.0.113.7',
-  supportEmail: 'support@example.com',
-} satisfies Filled<Props>

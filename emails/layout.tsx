@@ -1,9 +1,10 @@
 import type { CSSProperties, ReactNode } from 'react'
-import { Body, Container, Head, Heading, Hr, Html, Link, Preview, Section, Text } from 'react-email'
+import { Body, Container, Head, Heading, Hr, Html, Img, Link, Preview, Section, Text } from 'react-email'
+import type { LetterTexts } from './letter-texts'
 import type { Slot } from './slot'
 
 // For clients that have a dark scheme. The others show the inline colours.
-const darkStyles = `
+const darkStyles = (accent: string) => `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {
   .canvas, .canvas > table > tbody > tr > td { background-color: #14161b !important; }
@@ -13,7 +14,7 @@ const darkStyles = `
   .line { border-color: #30343d !important; }
   .panel { background-color: #262a33 !important; border-color: #3b404b !important; }
   .action { background-color: #eceef2 !important; color: #1b1d24 !important; }
-  .accent { color: #9dbdff !important; }
+  .accent { color: ${accent} !important; }
 }`
 
 const sans = "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
@@ -21,23 +22,60 @@ const breakAnywhere = { overflowWrap: 'anywhere', wordBreak: 'break-word' } as c
 const text = { ...breakAnywhere, fontSize: '16px', lineHeight: '25px', margin: '0 0 18px', color: '#1b1d24' }
 const small = { ...text, fontSize: '14px', lineHeight: '22px', color: '#5c616c' }
 
+/** What every letter to readers of one language has in common. */
+export interface Look {
+  language: string
+  /** The name that people know the product by. */
+  product: string
+  logoUrl: string | null
+  accentColor: string
+  accentInTheDark: string
+  supportEmail: string
+  supportUrl: string | null
+  t: LetterTexts<'letter'>
+}
+
+/** What any text of a letter may contain: bold words, and where the support is. */
+export const marks = (look: Look) => ({
+  supportEmail: look.supportEmail,
+  b: (words: ReactNode) => <strong>{words}</strong>,
+  support: (address: ReactNode) => (
+    <>
+      <TextLink look={look} href={`mailto:${look.supportEmail}`}>
+        {address}
+      </TextLink>
+      {look.supportUrl !== null && (
+        <>
+          {' '}
+          (
+          <TextLink look={look} href={look.supportUrl}>
+            {look.supportUrl}
+          </TextLink>
+          )
+        </>
+      )}
+    </>
+  ),
+})
+
 interface LayoutProps {
+  look: Look
   preview: string
   title: string
   children: ReactNode
   /** Fine print at the end of the card. */
   footnote: ReactNode
   /** Why the reader got this message. */
-  reason: string
+  reason: ReactNode
 }
 
-export function Layout({ preview, title, children, footnote, reason }: LayoutProps) {
+export function Layout({ look, preview, title, children, footnote, reason }: LayoutProps) {
   return (
-    <Html lang="en">
+    <Html lang={look.language} dir="ltr">
       <Head>
         <meta name="color-scheme" content="light dark" />
         <meta name="supported-color-schemes" content="light dark" />
-        <style>{darkStyles}</style>
+        <style>{darkStyles(look.accentInTheDark)}</style>
       </Head>
       <Body
         className="canvas"
@@ -49,7 +87,21 @@ export function Layout({ preview, title, children, footnote, reason }: LayoutPro
             className="ink"
             style={{ ...text, fontSize: '15px', fontWeight: 600, margin: '0 0 16px', padding: '0 4px' }}
           >
-            User Account Service
+            {look.logoUrl !== null && (
+              <Img
+                src={look.logoUrl}
+                alt=""
+                height="28"
+                style={{
+                  display: 'inline-block',
+                  height: '28px',
+                  maxWidth: '112px',
+                  verticalAlign: 'middle',
+                  marginRight: '10px',
+                }}
+              />
+            )}
+            <span style={{ verticalAlign: 'middle' }}>{look.product}</span>
           </Text>
           <Section
             className="card"
@@ -106,19 +158,17 @@ function FinePrint({ children }: { children: ReactNode }) {
   )
 }
 
-export function TextLink({ href, children }: { href: string | Slot; children: ReactNode }) {
+export function TextLink({ look, href, children }: { look: Look; href: string | Slot; children: ReactNode }) {
   return (
     <Link
       href={String(href)}
       className="accent"
-      style={{ ...breakAnywhere, color: '#1f4fc4', textDecoration: 'underline' }}
+      style={{ ...breakAnywhere, color: look.accentColor, textDecoration: 'underline' }}
     >
       {children}
     </Link>
   )
 }
-
-export const SupportLink = ({ address }: { address: Slot }) => <TextLink href={`mailto:${address}`}>{address}</TextLink>
 
 function Panel({ children, style }: { children: ReactNode; style: CSSProperties }) {
   return (
@@ -132,12 +182,12 @@ function Panel({ children, style }: { children: ReactNode; style: CSSProperties 
 }
 
 /** The code stands alone in its element, so that a double click selects it and nothing else. */
-export function CodePanel({ code }: { code: Slot }) {
+export function CodePanel({ look, code }: { look: Look; code: Slot }) {
   return (
     <Panel style={{ margin: '0 0 18px', padding: '16px 20px 18px', textAlign: 'center' }}>
       <Text style={{ margin: 0 }}>
         <span className="muted" style={{ ...small, display: 'block', margin: 0 }}>
-          Verification code:
+          {look.t('code')}
         </span>{' '}
         <span
           id="code"
@@ -162,7 +212,7 @@ export function CodePanel({ code }: { code: Slot }) {
 }
 
 /** A button, and the same address as text for readers who cannot or do not want to press it. */
-export function LinkPanel({ href, label }: { href: Slot; label: string }) {
+export function LinkPanel({ look, href, label }: { look: Look; href: Slot; label: string }) {
   return (
     <>
       <Section data-skip-in-text="true" style={{ margin: '0 0 14px' }}>
@@ -185,14 +235,17 @@ export function LinkPanel({ href, label }: { href: Slot; label: string }) {
         </Link>
       </Section>
       <FinePrint>
-        <span data-skip-in-text="true">Or open this link: </span>
-        <TextLink href={href}>{href}</TextLink>
+        <span data-skip-in-text="true">{look.t('openLink')} </span>
+        <TextLink look={look} href={href}>
+          {href}
+        </TextLink>
       </FinePrint>
     </>
   )
 }
 
 interface FactsProps {
+  /** The label with its colon, as the language writes it. */
   facts: readonly (readonly [label: string, value: ReactNode])[]
 }
 
@@ -202,7 +255,7 @@ export function Facts({ facts }: FactsProps) {
       {facts.map(([label, value]) => (
         <Text key={label} style={{ ...text, margin: '0 0 12px' }}>
           <span className="muted" style={{ ...small, display: 'block', margin: 0 }}>
-            {label}:
+            {label}
           </span>{' '}
           <span className="ink" style={{ ...breakAnywhere, color: '#1b1d24', fontWeight: 500 }}>
             {value}

@@ -7,6 +7,3 @@ declare const slot: unique symbol
 export interface Slot extends Iterable<string> {
   readonly [slot]: true
 }
-
-/** The properties of a template with the texts in place of their slots. */
-export type Filled<Props> = { [Name in keyof Props]: Props[Name] extends Slot ? string : Props[Name] }

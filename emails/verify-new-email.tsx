@@ -1,7 +1,10 @@
-import { CodePanel, Layout, LinkPanel, Paragraph, SupportLink } from './layout'
-import type { Filled, Slot } from './slot'
+import { CodePanel, Layout, LinkPanel, type Look, marks, Paragraph } from './layout'
+import type { LetterTexts } from './letter-texts'
+import type { Slot } from './slot'
 
 interface Props {
+  look: Look
+  t: LetterTexts<'verifyNewEmail'>
   userName: Slot
   /** Masked, because the reader may not be the owner of the account. */
   currentEmail: Slot
@@ -11,10 +14,11 @@ interface Props {
   /** Such as “12 hours”. */
   validity: Slot
   firstMethod: 'email_code' | 'email_link'
-  supportEmail: Slot
 }
 
 export default function VerifyNewEmail({
+  look,
+  t,
   userName,
   currentEmail,
   newEmail,
@@ -22,46 +26,22 @@ export default function VerifyNewEmail({
   link,
   validity,
   firstMethod,
-  supportEmail,
 }: Props) {
-  const codePanel = <CodePanel key="code" code={code} />
-  const linkPanel = <LinkPanel key="link" href={link} label="Verify my new address" />
+  const codePanel = <CodePanel key="code" look={look} code={code} />
+  const linkPanel = <LinkPanel key="link" look={look} href={link} label={t('button')} />
   return (
     <Layout
-      preview={`Confirm ${newEmail} for the account of ${userName}.`}
-      title="Verify your new email address"
-      reason={`You get this message because ${newEmail} was given as the new address of an account.`}
-      footnote={
-        <>
-          Did you not ask for this? Then ignore this message: without the code and the password of that account nothing
-          changes. Give the code to nobody; we never ask for it. Questions: <SupportLink address={supportEmail} />
-        </>
-      }
+      look={look}
+      preview={t('preview', { code, newEmail, userName })}
+      title={t('title')}
+      reason={t('reason', { newEmail })}
+      footnote={t.rich('footnote', marks(look))}
     >
-      <Paragraph>Hello {userName},</Paragraph>
-      <Paragraph>
-        You asked to change the email address of your account ({currentEmail}) to {newEmail}.{' '}
-        {firstMethod === 'email_code'
-          ? 'Enter this code on the settings page, or use the link below it:'
-          : 'Open this link, or enter the code below it on the settings page:'}
-      </Paragraph>
+      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+      <Paragraph>{t('intro', { currentEmail, newEmail })}</Paragraph>
+      <Paragraph>{t(firstMethod === 'email_code' ? 'codeFirst' : 'linkFirst')}</Paragraph>
       {firstMethod === 'email_code' ? [codePanel, linkPanel] : [linkPanel, codePanel]}
-      <Paragraph>
-        The code expires in {validity}, and so does the link. Until you use one of them, your current address stays in
-        effect.
-      </Paragraph>
+      <Paragraph>{t('expires', { validity })}</Paragraph>
     </Layout>
   )
 }
-
-VerifyNewEmail.subject = 'Verify Your New Email Address'
-VerifyNewEmail.PreviewProps = {
-  userName: 'Ada Lovelace',
-  currentEmail: 'a••••@example.com',
-  newEmail: 'ada.new@example.com',
-  code: '042137',
-  link: 'https://account.example.com/verify-email#request=ecr_7Yc1fVn0Qk2mXh3rTzB8dA&code=042137',
-  validity: '12 hours',
-  firstMethod: 'email_code',
-  supportEmail: 'support@example.com',
-} satisfies Filled<Props>

@@ -1,36 +1,34 @@
-import type { Metadata } from 'next'
-import { notFound, redirect } from 'next/navigation'
+import { AdminPage } from '@/components/admin/admin-page'
 import { Figures } from '@/components/admin/figures'
-import { RefreshEvery } from '@/components/admin/refresh-every'
+import { FrozenAccounts } from '@/components/admin/frozen-accounts'
+import { OpenTasks } from '@/components/admin/open-tasks'
 import { TroubledWithdrawals } from '@/components/admin/troubled-withdrawals'
-import { ColumnPage } from '@/components/page'
-import { PageHeading } from '@/components/page-heading'
+import { listFrozenAccounts } from '@/domain/access/frozen-accounts'
+import { watchTasks } from '@/domain/applications/watch-tasks'
 import { MAX_COUNTED, watchWithdrawals } from '@/domain/withdrawal/watch-withdrawals'
-import { isOperatorHere } from '@/server/pages/operator'
-import { pageContext } from '@/server/pages/session'
+import { drawnFor, operatorContext, titleForOperators } from './for-operators'
 
-/** The title, too, tells everybody but operators that the page does not exist. */
-export const generateMetadata = async (): Promise<Metadata> => ({
-  title: (await isOperatorHere()) ? 'Operations' : 'Page not found',
-})
+export const generateMetadata = titleForOperators('Operations')
 
 export default async function OperationsPage() {
-  const ctx = await pageContext()
-  if (!ctx) redirect('/sign-in?next=/admin')
-  if (!(await isOperatorHere())) notFound()
-  const { withdrawals, backlog, troubled, isCut } = await watchWithdrawals(ctx)
-  const { name, email } = ctx.actor.user
+  const ctx = await operatorContext('/admin')
+  const [watched, frozen, tasks] = await Promise.all([watchWithdrawals(ctx), listFrozenAccounts(ctx), watchTasks(ctx)])
+  const { withdrawals, backlog, troubled, isCut } = watched
+  const { account, renderedAt } = drawnFor(ctx)
   return (
-    <ColumnPage account={{ name, email }}>
-      <PageHeading
-        title="Operations"
-        description="How far withdrawals are, and what does not get done. Refreshes every few seconds."
-      />
-      <RefreshEvery seconds={5} />
+    <AdminPage
+      account={account}
+      section="/admin"
+      title="Operations"
+      description="How far withdrawals are, and what fails or waits. Refreshes every few seconds."
+      refreshes
+    >
       <div className="space-y-6">
         <Figures withdrawals={withdrawals} backlog={backlog} maxCounted={MAX_COUNTED} />
-        <TroubledWithdrawals withdrawals={troubled} isCut={isCut} renderedAt={ctx.clock.now().toISOString()} />
+        <FrozenAccounts accounts={frozen} renderedAt={renderedAt} />
+        <TroubledWithdrawals withdrawals={troubled} isCut={isCut} renderedAt={renderedAt} />
+        <OpenTasks {...tasks} renderedAt={renderedAt} />
       </div>
-    </ColumnPage>
+    </AdminPage>
   )
 }

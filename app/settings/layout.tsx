@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react'
 import { Main } from '@/components/main'
 import { Page } from '@/components/page'
+import { Texts } from '@/components/texts'
+import { textsOf } from '@/server/pages/language'
 import { accountOf, currentSession } from '@/server/pages/session'
 import { SettingsNav } from './settings-nav'
 
@@ -12,7 +14,9 @@ export default async function SettingsLayout({ children }: { children: ReactNode
     <Page account={accountOf(session)}>
       <div className="mx-auto grid w-full max-w-5xl flex-1 content-start gap-x-12 gap-y-6 px-4 py-6 sm:px-6 lg:grid-cols-[11rem_minmax(0,40rem)] lg:py-12">
         <SettingsNav />
-        <Main className="min-w-0">{children}</Main>
+        <Main className="min-w-0">
+          <Texts texts={await textsOf(['Identity'])}>{children}</Texts>
+        </Main>
       </div>
     </Page>
   )

@@ -1,9 +1,10 @@
-import { KeyRound, Mail, MonitorSmartphone, UserX } from 'lucide-react'
+import { KeyRound, LockKeyhole, type LucideIcon, Mail, MonitorSmartphone, UserX } from 'lucide-react'
 
-/** The settings navigation, in its order. */
+/** The settings navigation, in its order. A phone shows the short label where there is one. */
 export const sections = [
-  { href: '/settings/email', label: 'Email', icon: Mail },
-  { href: '/settings/sessions', label: 'Sessions', icon: MonitorSmartphone },
-  { href: '/settings/access-tokens', label: 'Access tokens', icon: KeyRound },
-  { href: '/settings/withdraw', label: 'Withdraw', icon: UserX },
-] as const
+  { href: '/settings/email', name: 'email', icon: Mail },
+  { href: '/settings/password', name: 'password', icon: LockKeyhole },
+  { href: '/settings/sessions', name: 'sessions', icon: MonitorSmartphone },
+  { href: '/settings/access-tokens', name: 'accessTokens', short: 'accessTokensShort', icon: KeyRound },
+  { href: '/settings/withdraw', name: 'deleteAccount', short: 'deleteAccountShort', icon: UserX },
+] as const satisfies { href: string; name: string; short?: string; icon: LucideIcon }[]

@@ -2,25 +2,31 @@
 
 import Link, { useLinkStatus } from 'next/link'
 import { usePathname } from 'next/navigation'
+import { useTranslations } from 'use-intl/react'
 import { sections } from './sections'
 
 export function SettingsNav() {
+  const t = useTranslations('Common')
   const pathname = usePathname()
   return (
     <nav
-      aria-label="Settings"
+      aria-label={t('settings')}
       className="-mx-4 overflow-x-auto px-4 py-1 sm:-mx-6 sm:px-6 lg:mx-0 lg:overflow-visible lg:px-0"
     >
       <ul className="flex gap-1 max-[22rem]:gap-0 max-sm:justify-between lg:flex-col">
-        {sections.map(({ href, label, icon: Icon }) => (
+        {sections.map(({ href, name, icon: Icon, ...section }) => (
           <li key={href}>
             <Link
               href={href}
               aria-current={pathname === href ? 'page' : undefined}
-              className="relative flex h-11 items-center gap-2.5 whitespace-nowrap rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-sunken aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:px-2 max-sm:text-sm max-[22rem]:px-1.5 max-[22rem]:text-[0.8125rem] lg:h-10"
+              className="relative flex h-11 items-center gap-2.5 whitespace-nowrap rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-sunken aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:px-2 max-sm:text-sm max-[22rem]:px-1 max-[22rem]:text-[0.8125rem] lg:h-10"
             >
               <Icon className="size-4 max-sm:hidden" aria-hidden />
-              {label}
+              {'short' in section ? (
+                <ShortOnPhones label={t(`sections.${name}`)} short={t(`sections.${section.short}`)} />
+              ) : (
+                t(`sections.${name}`)
+              )}
               <Pending />
             </Link>
           </li>
@@ -29,6 +35,15 @@ export function SettingsNav() {
     </nav>
   )
 }
+
+const ShortOnPhones = ({ label, short }: { label: string; short: string }) => (
+  <>
+    <span className="max-sm:sr-only">{label}</span>
+    <span className="sm:hidden" aria-hidden>
+      {short}
+    </span>
+  </>
+)
 
 /** Shows on a slow network that the section is loading. */
 function Pending() {

@@ -1,15 +1,19 @@
 import type { Metadata } from 'next'
+import Link from 'next/link'
 import { redirect } from 'next/navigation'
 import { nextPath } from '@/components/next-path'
 import { CenteredPage } from '@/components/page'
+import { Texts } from '@/components/texts'
 import { Alert } from '@/components/ui/alert'
 import { Card } from '@/components/ui/card'
+import { textLink } from '@/components/ui/text-link'
 import { getEnv } from '@/server/env'
+import { pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession } from '@/server/pages/session'
 import { ProviderSignIn } from './provider-sign-in'
 import { SignInForm } from './sign-in-form'
 
-export const metadata: Metadata = { title: 'Sign in' }
+export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Common'))('signIn') })
 
 interface Props {
   searchParams: Promise<Record<string, string | string[] | undefined>>
@@ -17,44 +21,52 @@ interface Props {
 
 export default async function SignInPage({ searchParams }: Props) {
   const { next, ended, error } = await searchParams
-  const { passwordSignIn, identityProvider } = getEnv()
+  const { brand, passwordSignIn, identityProvider } = getEnv()
   // The browser keeps the fragment over a redirect.
   if (await currentSession()) redirect(nextPath(next))
+  const t = await pageTexts('SignIn')
+  const common = await pageTexts('Common')
   return (
     <CenteredPage account={null}>
-      {ended && (
-        <Alert title="Your session has ended" className="mb-6">
-          <p>Sign in again to go on where you were.</p>
-          <p>If your email address was changed just now, sign in with the new one.</p>
-        </Alert>
-      )}
-      {error !== undefined && identityProvider && <SignInRefused error={error} provider={identityProvider.name} />}
-      <Card className="p-6 sm:p-8">
-        <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">Sign in</h1>
-        <p className="mt-1 text-ink-muted">to your User Account Service account</p>
-        {identityProvider && <ProviderSignIn next={nextPath(next)} provider={identityProvider.name} />}
-        {identityProvider && passwordSignIn && (
-          <p className="mt-6 flex items-center gap-3 text-ink-muted text-sm before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
-            or with a password
-          </p>
+      <Texts texts={await textsOf(['SignIn'])}>
+        {ended && (
+          <Alert title={t('endedTitle')} className="mb-6">
+            <p>{t('endedText')}</p>
+            <p>{t('endedChanged')}</p>
+          </Alert>
         )}
-        {passwordSignIn && <SignInForm next={nextPath(next)} />}
-      </Card>
+        {error !== undefined && identityProvider && <SignInRefused error={error} provider={identityProvider.name} />}
+        <Card className="p-6 sm:p-8">
+          <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">{common('signIn')}</h1>
+          <p className="mt-1 text-ink-muted">{t('subtitle', { product: brand.name })}</p>
+          {nextPath(next) === '/verify-email' && <Alert title={t('linkHint')} className="mt-5" />}
+          {identityProvider && <ProviderSignIn next={nextPath(next)} provider={identityProvider.name} />}
+          {identityProvider && passwordSignIn && (
+            <p className="mt-6 flex items-center gap-3 text-ink-muted text-sm before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+              {t('orPassword')}
+            </p>
+          )}
+          {passwordSignIn && <SignInForm next={nextPath(next)} />}
+          {passwordSignIn && (
+            <p className="mt-5 text-sm">
+              <Link href="/forgot-password" className={textLink}>
+                {t('forgot')}
+              </Link>
+            </p>
+          )}
+        </Card>
+      </Texts>
     </CenteredPage>
   )
 }
 
-const sentences: Record<string, string> = {
-  NoAccount:
-    'You are signed in there, but no account of this service belongs to you. Ask our support, or choose another account there.',
-  Unavailable: 'A part of the service is away. Try again in a moment.',
-}
+const REFUSALS = ['Frozen', 'NoAccount', 'Unavailable'] as const
 
-function SignInRefused({ error, provider }: { error: string | string[]; provider: string }) {
-  const sentence = typeof error === 'string' && Object.hasOwn(sentences, error) ? sentences[error] : undefined
+async function SignInRefused({ error, provider }: { error: string | string[]; provider: string }) {
+  const t = await pageTexts('SignIn')
   return (
-    <Alert tone="danger" role="alert" title={`Signing in with ${provider} did not work`} className="mb-6">
-      <p>{sentence ?? 'It was cancelled, took too long, or could not be checked. Try again.'}</p>
+    <Alert tone="danger" role="alert" title={t('refusedTitle', { provider })} className="mb-6">
+      <p>{t(`refused.${REFUSALS.find((name) => name === error) ?? 'other'}`)}</p>
     </Alert>
   )
 }

@@ -1,12 +1,14 @@
 'use client'
 
 import { useMutation } from '@tanstack/react-query'
+import { useTranslations } from 'use-intl/react'
 import { providerSignInUrl } from '@/components/auth-calls'
 import { keepReturnPath } from '@/components/return-path'
 import { Alert } from '@/components/ui/alert'
 import { Button } from '@/components/ui/button'
 
 export function ProviderSignIn({ next, provider }: { next: string; provider: string }) {
+  const t = useTranslations('SignIn')
   const leave = useMutation({
     mutationFn: providerSignInUrl,
     onSuccess: (url) => {
@@ -16,16 +18,14 @@ export function ProviderSignIn({ next, provider }: { next: string; provider: str
   })
   return (
     <div className="mt-6 space-y-4">
-      {leave.isError && (
-        <Alert tone="danger" role="alert" title={`We cannot reach ${provider} now. Try again in a moment.`} />
-      )}
+      {leave.isError && <Alert tone="danger" role="alert" title={t('providerUnreachable', { provider })} />}
       <Button
         variant="secondary"
         className="w-full"
         pending={leave.isPending || leave.isSuccess}
         onClick={() => leave.mutate()}
       >
-        Sign in with {provider}
+        {t('providerButton', { provider })}
       </Button>
     </div>
   )

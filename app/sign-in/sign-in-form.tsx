@@ -2,7 +2,9 @@
 
 import { useState } from 'react'
 import { useForm } from 'react-hook-form'
+import { useLocale, useTranslations } from 'use-intl/react'
 import { signInHere } from '@/components/auth-calls'
+import { useErrorTexts } from '@/components/error-texts'
 import { Button } from '@/components/ui/button'
 import { inWords } from '@/components/ui/duration'
 import { ErrorAlert } from '@/components/ui/error-alert'
@@ -10,6 +12,10 @@ import { PasswordField, TextField } from '@/components/ui/field'
 import { ApiError } from '@/contract/errors'
 
 export function SignInForm({ next }: { next: string }) {
+  const t = useTranslations('SignIn')
+  const common = useTranslations('Common')
+  const language = useLocale()
+  const { errorText } = useErrorTexts()
   const form = useForm<{ email: string; password: string }>()
   const { errors } = form.formState
   const [leaving, setLeaving] = useState(false)
@@ -26,11 +32,20 @@ export function SignInForm({ next }: { next: string }) {
     }
   })
 
+  function refusal(error: unknown): string {
+    if (isWrong(error)) return t('wrong')
+    // Email and password are right.
+    if (error instanceof ApiError && error.code === 'AUTH_001') return t('refused.Frozen')
+    if (error instanceof ApiError && error.code === 'RATE_001')
+      return t('tooMany', { time: inWords(error.retryAfterSeconds ?? 0, language) })
+    return errorText(error)
+  }
+
   return (
     <form method="post" noValidate onSubmit={submit} className="mt-6 space-y-5">
       <ErrorAlert>{errors.root?.message}</ErrorAlert>
       <TextField
-        label="Email"
+        label={t('email')}
         inputMode="email"
         autoComplete="username"
         autoCapitalize="none"
@@ -38,31 +53,24 @@ export function SignInForm({ next }: { next: string }) {
         spellCheck={false}
         error={errors.email?.message}
         {...form.register('email', {
-          required: 'Enter the email address of your account.',
+          required: t('emailMissing'),
           setValueAs: (text: string) => text.trim(),
         })}
       />
       <PasswordField
-        label="Password"
+        label={t('password')}
         autoComplete="current-password"
         error={errors.password?.message}
-        {...form.register('password', { required: 'Enter your password.' })}
+        {...form.register('password', { required: t('passwordMissing') })}
       />
       <noscript className="block">
-        <p className="text-ink-muted text-sm">Signing in needs JavaScript. Switch it on and reload this page.</p>
+        <p className="text-ink-muted text-sm">{t('noScript')}</p>
       </noscript>
       <Button type="submit" pending={form.formState.isSubmitting || leaving} className="w-full">
-        Sign in
+        {common('signIn')}
       </Button>
     </form>
   )
 }
 
 const isWrong = (error: unknown) => error instanceof ApiError && error.code === 'EMAIL_007'
-
-function refusal(error: unknown): string {
-  if (isWrong(error)) return 'Email or password is wrong. Check both and try again.'
-  if (error instanceof ApiError && error.code === 'RATE_001')
-    return `Too many tries. You can try again in ${inWords(error.retryAfterSeconds ?? 0)}.`
-  return 'We could not sign you in. Check your connection and try again in a moment.'
-}

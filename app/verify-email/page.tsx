@@ -1,20 +1,27 @@
 import type { Metadata } from 'next'
 import { VerifyEmail } from '@/components/email/verify-email'
 import { CenteredPage } from '@/components/page'
+import { Texts } from '@/components/texts'
 import { systemContext } from '@/server/context'
+import { pageTexts, textsOf } from '@/server/pages/language'
 import { accountOf, currentSession } from '@/server/pages/session'
 
-export const metadata: Metadata = { title: 'Verify your new address', referrer: 'no-referrer' }
+export const generateMetadata = async (): Promise<Metadata> => ({
+  title: (await pageTexts('VerifyEmail'))('tab'),
+  referrer: 'no-referrer',
+})
 
 export default async function VerifyEmailPage() {
   const session = await currentSession()
   const account = session && accountOf(session)
   return (
     <CenteredPage account={account}>
-      <VerifyEmail
-        reader={session && { userId: session.userId, name: session.name, initialStatus: session.emailStatus }}
-        renderedAt={systemContext().clock.now().toISOString()}
-      />
+      <Texts texts={await textsOf(['VerifyEmail'])}>
+        <VerifyEmail
+          reader={session && { userId: session.userId, name: session.name, initialStatus: session.emailStatus }}
+          renderedAt={systemContext().clock.now().toISOString()}
+        />
+      </Texts>
     </CenteredPage>
   )
 }

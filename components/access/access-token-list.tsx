@@ -1,13 +1,15 @@
 'use client'
 
 import { KeyRound } from 'lucide-react'
+import { useTranslations } from 'use-intl/react'
 import { ConfirmedButton } from '../confirmed-button'
 import { call } from '../load-contract'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { Fact } from '../ui/facts'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
-import { type AccessToken, scopeText } from './access-tokens'
+import type { AccessToken } from './access-tokens'
+import { ScopeName } from './scope-name'
 import { unlessGone } from './unless-gone'
 
 interface AccessTokenListProps {
@@ -18,12 +20,10 @@ interface AccessTokenListProps {
 }
 
 export function AccessTokenList({ userId, tokens, renderedAt, onRevoked }: AccessTokenListProps) {
+  const t = useTranslations('AccessTokens')
   return (
     <Card>
-      <CardHeader
-        title="Your tokens"
-        description={tokens.length > 0 && 'These work now. Revoke what you no longer use.'}
-      />
+      <CardHeader title={t('listTitle')} description={tokens.length > 0 && t('listHint')} />
       <CardBody>
         {tokens.length > 0 ? (
           <ul className="divide-y divide-line">
@@ -53,6 +53,7 @@ interface TokenRowProps {
 }
 
 function TokenRow({ userId, token, renderedAt, onRevoked }: TokenRowProps) {
+  const t = useTranslations('AccessTokens')
   const { token_id: accessId, name, scopes, created_at, expires_at, last_used_at } = token
   return (
     <li className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3 py-5 first:pt-0 last:pb-0 sm:flex-nowrap">
@@ -60,37 +61,39 @@ function TokenRow({ userId, token, renderedAt, onRevoked }: TokenRowProps) {
         <p className="wrap-anywhere font-medium">{name}</p>
         <ul className="text-ink-muted">
           {scopes.map((scope) => (
-            <li key={scope}>{scopeText(scope)}</li>
+            <li key={scope}>
+              <ScopeName scope={scope} />
+            </li>
           ))}
         </ul>
         <dl id={`${accessId}-dates`} className="flex flex-wrap gap-x-6 gap-y-0.5 text-sm">
-          <Fact label="Created">
+          <Fact label={t('created')}>
             <LocalTime dateTime={created_at} format="date" />
           </Fact>
-          <Fact label="Expires">
+          <Fact label={t('expires')}>
             <RelativeTime dateTime={expires_at} renderedAt={renderedAt} />
           </Fact>
-          <Fact label="Last used">
-            {last_used_at ? <RelativeTime dateTime={last_used_at} renderedAt={renderedAt} /> : 'never'}
+          <Fact label={t('lastUsed')}>
+            {last_used_at ? <RelativeTime dateTime={last_used_at} renderedAt={renderedAt} /> : t('never')}
           </Fact>
         </dl>
       </div>
       <ConfirmedButton
         label={
-          <span>
-            Revoke<span className="sr-only"> {name}</span>
-          </span>
+          <span>{t.rich('revoke', { token: name, name: (text) => <span className="sr-only">{text}</span> })}</span>
         }
         describedBy={`${accessId}-dates`}
-        question="Revoke this token?"
+        question={t('revokeQuestion')}
         consequence={
           <p>
-            A program that uses <span className="font-medium text-ink">{name}</span> is refused at once. This cannot be
-            undone.
+            {t.rich('revokeConsequence', {
+              token: name,
+              name: (text) => <span className="font-medium text-ink">{text}</span>,
+            })}
           </p>
         }
-        keep="Keep it"
-        confirm="Yes, revoke it"
+        keep={t('keep')}
+        confirm={t('revokeConfirm')}
         act={() => call('revokeAccessToken', { userId, accessId }).catch(unlessGone)}
         onDone={onRevoked}
       />
@@ -99,12 +102,13 @@ function TokenRow({ userId, token, renderedAt, onRevoked }: TokenRowProps) {
 }
 
 function NoTokens() {
+  const t = useTranslations('AccessTokens')
   return (
     <div className="flex items-center gap-4">
       <span className="grid size-10 shrink-0 place-items-center rounded-full bg-sunken" aria-hidden>
         <KeyRound className="size-4.5 text-ink-muted" />
       </span>
-      <p className="text-ink-muted">No token yet, so no program can act in your name.</p>
+      <p className="text-ink-muted">{t('none')}</p>
     </div>
   )
 }

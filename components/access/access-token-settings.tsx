@@ -2,6 +2,7 @@
 
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useTranslations } from 'use-intl/react'
 import { LiveRegion } from '../ui/announcement'
 import { AccessTokenList } from './access-token-list'
 import { type AccessToken, accessTokensKey, type NewAccessToken, useAccessTokens } from './access-tokens'
@@ -27,6 +28,7 @@ export function AccessTokenSettings({
   initialTokens,
   renderedAt,
 }: AccessTokenSettingsProps) {
+  const t = useTranslations('AccessTokens')
   const queryClient = useQueryClient()
   const tokens = useAccessTokens(userId, initialTokens, renderedAt)
   // The token is kept in this page's memory only, until it is dismissed or the page is left.
@@ -38,7 +40,7 @@ export function AccessTokenSettings({
   return (
     <div className="space-y-6">
       <LiveRegion>{outcome && <OutcomeAlert key={outcome.id} outcome={outcome} />}</LiveRegion>
-      {created ? (
+      {created && (
         <NewToken
           userId={userId}
           baseUrl={baseUrl}
@@ -48,7 +50,22 @@ export function AccessTokenSettings({
             setDismissals(dismissals + 1)
           }}
         />
-      ) : (
+      )}
+      <AccessTokenList
+        userId={userId}
+        tokens={tokens}
+        renderedAt={renderedAt}
+        onRevoked={async ({ token_id, name }) => {
+          if (token_id === created?.token_id) setCreated(null)
+          setOutcome({
+            id: token_id,
+            title: t('revoked', { token: name }),
+            text: t('revokedText'),
+          })
+          await refresh()
+        }}
+      />
+      {!created && (
         <CreateTokenForm
           userId={userId}
           email={email}
@@ -61,20 +78,6 @@ export function AccessTokenSettings({
           onSettled={refresh}
         />
       )}
-      <AccessTokenList
-        userId={userId}
-        tokens={tokens}
-        renderedAt={renderedAt}
-        onRevoked={async ({ token_id, name }) => {
-          if (token_id === created?.token_id) setCreated(null)
-          setOutcome({
-            id: token_id,
-            title: `“${name}” no longer works`,
-            text: 'A program that still uses it is refused from now on.',
-          })
-          await refresh()
-        }}
-      />
     </div>
   )
 }

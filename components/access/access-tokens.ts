@@ -1,7 +1,7 @@
 'use client'
 
 import type { createAccessToken, listAccessTokens } from '@/contract/access'
-import { type Answer, SCOPES } from '@/contract/define'
+import type { Answer } from '@/contract/define'
 import { call } from '../load-contract'
 import { useRenderedQuery } from '../use-rendered-query'
 
@@ -17,7 +17,3 @@ export const useAccessTokens = (userId: string, initialData: AccessToken[], rend
     initialData,
     renderedAt,
   })
-
-const inWords: Record<string, string> = SCOPES
-
-export const scopeText = (scope: string) => inWords[scope] ?? scope

@@ -2,9 +2,10 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { BadgeCheck } from 'lucide-react'
+import { useTranslations } from 'use-intl/react'
 import type { Purpose } from '@/contract/access'
 import { keepDraft } from '../draft'
-import { errorText } from '../error-text'
+import { useErrorTexts } from '../error-texts'
 import { call } from '../load-contract'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
@@ -36,27 +37,27 @@ interface ConfirmIdentityProps {
 export const needsPassword = ({ hasPassword, confirmedUntil }: WaysToConfirm) => hasPassword && !confirmedUntil
 
 /** What to say to a form that is sent before anything was shown; undefined where it can be sent. */
-export function missingProof({ hasPassword, provider, confirmedUntil }: WaysToConfirm): string | undefined {
+export function useMissingProof({ hasPassword, provider, confirmedUntil }: WaysToConfirm): string | undefined {
+  const t = useTranslations('Identity')
   if (hasPassword || confirmedUntil) return undefined
-  return provider ? `First confirm with ${provider} that it is you.` : 'We cannot confirm that it is you.'
+  return provider ? t('firstConfirm', { provider }) : t('cannot')
 }
 
 /** The password, or the identity provider, or whichever of both the person chooses. */
 export function ConfirmIdentity({ userId, email, purpose, ways, hint, values, password }: ConfirmIdentityProps) {
+  const t = useTranslations('Identity')
   const { hasPassword, provider, confirmedUntil } = ways
   if (confirmedUntil)
     return (
       <p className="flex items-start gap-2.5">
         <BadgeCheck className="mt-0.5 size-5 shrink-0 text-success" aria-hidden />
-        <span>
-          You have confirmed that it is you. This holds until <LocalTime dateTime={confirmedUntil} format="time" />.
-        </span>
+        <span>{t.rich('confirmedUntil', { time: () => <LocalTime dateTime={confirmedUntil} format="time" /> })}</span>
       </p>
     )
   if (!hasPassword && !provider)
     return (
-      <Alert tone="warning" title="We cannot confirm that it is you">
-        <p>Your account has no password, and no identity provider that we know can confirm you. Ask our support.</p>
+      <Alert tone="warning" title={t('cannotTitle')}>
+        <p>{t('cannotText')}</p>
       </Alert>
     )
   return (
@@ -81,6 +82,8 @@ interface ConfirmWithProviderProps extends Pick<ConfirmIdentityProps, 'userId' |
 }
 
 function ConfirmWithProvider({ userId, purpose, provider, hint, values }: ConfirmWithProviderProps) {
+  const t = useTranslations('Identity')
+  const { errorText } = useErrorTexts()
   const leave = useMutation({
     mutationFn: () => call('startReauthentication', { userId }, { purpose }),
     // The address would let this browser alone go on, but no cache has to keep it.
@@ -92,18 +95,20 @@ function ConfirmWithProvider({ userId, purpose, provider, hint, values }: Confir
   })
   return (
     <div className="space-y-2">
-      <p className={hint ? 'font-medium' : 'text-ink-muted text-sm leading-5'}>
-        {hint ? 'Show that it is you' : 'Or without the password:'}
-      </p>
+      <p className={hint ? 'font-medium' : 'text-ink-muted text-sm leading-5'}>{t(hint ? 'show' : 'orWithout')}</p>
       <Button
         variant="secondary"
         className="w-full sm:w-auto"
         pending={leave.isPending || leave.isSuccess}
         onClick={() => leave.mutate()}
       >
-        Confirm with {provider}
+        {t('confirmWith', { provider })}
       </Button>
-      {hint && <p className="text-ink-muted text-sm leading-5">{hint} You come back to this page.</p>}
+      {hint && (
+        <p className="text-ink-muted text-sm leading-5">
+          {hint} {t('comeBack')}
+        </p>
+      )}
       {leave.isError && <Alert tone="danger" role="alert" title={errorText(leave.error)} />}
     </div>
   )

@@ -3,20 +3,22 @@
 import { useMutation } from '@tanstack/react-query'
 import Link from 'next/link'
 import { useRouter } from 'next/navigation'
-import { useForm } from 'react-hook-form'
+import { useForm, useWatch } from 'react-hook-form'
+import { useTranslations } from 'use-intl/react'
 import { GRANTABLE_SCOPES } from '@/contract/define'
-import { fieldText } from '../error-text'
+import { isTooOld, useErrorTexts } from '../error-texts'
 import { FormCard } from '../form-card'
 import { call, rulesOf } from '../load-contract'
-import { isTooOld, showError } from '../show-error'
 import { signInAgain } from '../sign-in-again'
+import { Alert } from '../ui/alert'
 import { CheckboxField, FieldError, RadioField, TextField } from '../ui/field'
 import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { useDraft } from '../use-draft'
-import { type NewAccessToken, scopeText } from './access-tokens'
-import { ConfirmIdentity, missingProof, needsPassword, type WaysToConfirm } from './confirm-identity'
+import type { NewAccessToken } from './access-tokens'
+import { ConfirmIdentity, needsPassword, useMissingProof, type WaysToConfirm } from './confirm-identity'
 import type { TokenValues } from './create-token-rules'
+import { DELETING_SCOPE, ScopeHint, ScopeName } from './scope-name'
 import { LIFETIME_DAYS } from './token-lifetimes'
 
 interface CreateTokenFormProps {
@@ -33,9 +35,13 @@ const resolvers = {
   password: rulesOf<TokenValues>((rules) => rules.createTokenRules.password),
   none: rulesOf<TokenValues>((rules) => rules.createTokenRules.none),
 }
-const lifetimes = LIFETIME_DAYS.map((value) => ({ value, label: `${value} days` }))
+/** From here on the form says that it is long. */
+const LONG_DAYS = 365
 
 export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, onSettled }: CreateTokenFormProps) {
+  const t = useTranslations('AccessTokens')
+  const { fieldText, showError } = useErrorTexts()
+  const missing = useMissingProof(ways)
   const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus)
   const router = useRouter()
   const asksPassword = needsPassword(ways)
@@ -43,6 +49,8 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
   const form = useForm<TokenValues>({ resolver, shouldFocusError: false })
   useDraft('token', userId, form)
   const { errors } = form.formState
+  const scopes = useWatch({ control: form.control, name: 'scopes' })
+  const days = useWatch({ control: form.control, name: 'expires_in_days' })
   const create = useMutation({
     mutationFn: async ({ name, scopes, expires_in_days, current_password }: TokenValues) => {
       if (asksPassword) await signInAgain(userId, current_password ?? '')
@@ -71,52 +79,56 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
 
   return (
     <FormCard
-      title="New token"
+      title={t('newTitle')}
       headingRef={heading}
-      description={
-        <>
-          Give it no more than it needs. How programs use it is in the{' '}
+      description={t.rich('newHint', {
+        link: (text) => (
           <Link href="/docs/api" className={textLink}>
-            API documentation
+            {text}
           </Link>
-          .
-        </>
-      }
+        ),
+      })}
       bodyClassName="space-y-6"
       error={errors.root?.message}
-      submit="Create token"
+      submit={t('create')}
       pending={create.isPending}
       onSubmit={form.handleSubmit((values) => {
-        const missing = missingProof(ways)
         if (missing) return form.setError('root', { type: 'answer', message: missing })
         create.mutate(values)
       }, focusFirst)}
     >
       <TextField
-        label="Name"
-        hint="What it is for, such as “Nightly export”."
+        label={t('name')}
+        hint={t('nameHint')}
         autoComplete="off"
         error={fieldText(errors.name)}
         {...form.register('name', { setValueAs: (text: string) => text.trim() })}
       />
       <fieldset className="min-w-0 space-y-1.5" aria-describedby={errors.scopes && 'scopes-error'}>
-        <legend className="mb-2.5 font-medium">What it may do</legend>
+        <legend className="mb-2.5 font-medium">{t('permissions')}</legend>
         <div className="space-y-3.5">
           {GRANTABLE_SCOPES.map((scope) => (
             <CheckboxField
               key={scope}
-              label={scopeText(scope)}
-              hint={<code className="font-mono text-[0.8125rem]">{scope}</code>}
+              label={<ScopeName scope={scope} />}
+              hint={<ScopeHint scope={scope} />}
               {...form.register(`scopes.${scope}`, { deps: 'scopes' })}
             />
           ))}
         </div>
+        <div aria-live="polite" className="empty:hidden">
+          {scopes?.[DELETING_SCOPE] && (
+            <Alert tone="danger" title={t('danger')} className="mt-3">
+              <p>{t('dangerText')}</p>
+            </Alert>
+          )}
+        </div>
         <FieldError id="scopes-error">{fieldText(errors.scopes)}</FieldError>
       </fieldset>
       <RadioField
-        legend="Works for"
-        hint="Then it expires by itself. You can revoke it earlier."
-        options={lifetimes}
+        legend={t('lifetime')}
+        hint={Number(days) >= LONG_DAYS ? t('lifetimeLong') : t('lifetimeHint')}
+        options={LIFETIME_DAYS.map((value) => ({ value, label: t('lifetimeDays', { days: Number(value) }) }))}
         defaultValue="30"
         error={fieldText(errors.expires_in_days)}
         {...form.register('expires_in_days')}
@@ -126,7 +138,7 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
         email={email}
         purpose="token"
         ways={ways}
-        hint="So that nobody else can make one in your name."
+        hint={t('identityHint')}
         values={form.getValues}
         password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
       />

@@ -26,17 +26,18 @@ const nameIn = (userAgent: string, names: readonly (readonly [string, RegExp])[]
   names.find(([, pattern]) => pattern.test(userAgent))?.[0]
 
 export interface Device {
-  /** “Firefox on Linux” */
-  name: string
+  /** “Firefox”, and “Linux”; undefined where they are not known. */
+  browser: string | undefined
+  system: string | undefined
   isHandheld: boolean
 }
 
 /** The device that a user agent claims to be. It helps people recognise their own browsers; nothing may depend on it. */
 export function deviceOf(userAgent: string): Device {
   const system = nameIn(userAgent, systems)
-  const browser = nameIn(userAgent, browsers) ?? 'Unknown browser'
   return {
-    name: system ? `${browser} on ${system}` : browser,
+    browser: nameIn(userAgent, browsers),
+    system,
     isHandheld: system !== undefined && handheld.includes(system),
   }
 }

@@ -1,5 +1,6 @@
 'use client'
 
+import { useTranslations } from 'use-intl/react'
 import { CodeBlock } from '../docs/code-block'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
@@ -17,42 +18,43 @@ interface NewTokenProps {
 }
 
 export function NewToken({ userId, baseUrl, token, onDismiss }: NewTokenProps) {
+  const t = useTranslations('AccessTokens')
   const heading = useFocusOnMount<HTMLHeadingElement>(true)
   return (
     <Card className="fade-in animate-in duration-200">
       <CardHeader
-        title={`“${token.name}” is ready`}
+        title={t('ready', { token: token.name })}
         headingRef={heading}
-        description={
-          <>
-            It works until <LocalTime dateTime={token.expires_at} format="date" />.
-          </>
-        }
+        description={t.rich('worksUntil', {
+          date: () => <LocalTime dateTime={token.expires_at} format="date" />,
+        })}
       />
       <CardBody className="space-y-5">
-        <Alert tone="warning" title="Copy the token now: it is not shown again">
-          <p>Keep it as safe as a password. If you lose it, revoke it and create another.</p>
+        <Alert tone="warning" title={t('copyNow')}>
+          <p>{t('copyNowText')}</p>
         </Alert>
-        <CodeBlock title="Access token" label="the access token" code={token.access_token} />
+        <CodeBlock title={t('token')} label={t('tokenLabel')} code={token.access_token} />
         <div className="space-y-2.5">
           <CodeBlock
-            title="For a shell"
-            label="the settings for a shell"
+            title={t('shell')}
+            label={t('shellLabel')}
             code={[`BASE=${baseUrl}`, `USER_ID=${userId}`, `TOKEN=${token.access_token}`].join('\n')}
           />
           <p className="text-ink-muted text-sm">
-            With these lines set, the examples of the{' '}
-            <a href="/docs/api" target="_blank" rel="noreferrer" className={textLink}>
-              API documentation
-              <span className="sr-only"> (opens in a new tab)</span>
-            </a>{' '}
-            work as pasted.
+            {t.rich('shellHint', {
+              link: (text) => (
+                <a href="/docs/api" target="_blank" rel="noreferrer" className={textLink}>
+                  {text}
+                </a>
+              ),
+              sr: (text) => <span className="sr-only">{text}</span>,
+            })}
           </p>
         </div>
       </CardBody>
       <CardFooter className="justify-end">
         <Button variant="secondary" className="w-full sm:w-auto" onClick={onDismiss}>
-          Done, I have copied it
+          {t('done')}
         </Button>
       </CardFooter>
     </Card>

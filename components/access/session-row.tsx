@@ -1,6 +1,7 @@
 'use client'
 
 import { Monitor, Smartphone } from 'lucide-react'
+import { useTranslations } from 'use-intl/react'
 import { ConfirmedButton } from '../confirmed-button'
 import { call } from '../load-contract'
 import { signOutHere } from '../sign-out'
@@ -8,6 +9,7 @@ import { Badge } from '../ui/badge'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { deviceOf } from './device'
+import { useDeviceName } from './device-name'
 import type { Session } from './sessions'
 import { unlessGone } from './unless-gone'
 
@@ -19,15 +21,13 @@ interface SessionRowProps {
 }
 
 export function SessionRow({ userId, session, renderedAt, onEnded }: SessionRowProps) {
-  const { session_id: sessionId, current, user_agent, created_at, last_seen_at } = session
-  const { name, isHandheld } = deviceOf(user_agent)
+  const t = useTranslations('Sessions')
+  const name = useDeviceName()(session.user_agent)
+  const { session_id: sessionId, current, user_agent, created_at, last_seen_at, ip_address } = session
+  const { browser, isHandheld } = deviceOf(user_agent)
   const Icon = isHandheld ? Smartphone : Monitor
   const button = {
-    label: (
-      <span>
-        Sign out<span className="sr-only"> {name}</span>
-      </span>
-    ),
+    label: <span>{t.rich('signOut', { device: name, name: (text) => <span className="sr-only">{text}</span> })}</span>,
     describedBy: `${sessionId}-times`,
     className: 'max-sm:col-start-2 max-sm:justify-self-start',
   }
@@ -39,46 +39,46 @@ export function SessionRow({ userId, session, renderedAt, onEnded }: SessionRowP
       >
         <Icon className="size-4.5" />
       </span>
-      <div>
+      <div className="min-w-0">
         <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
           <span className="font-medium">{name}</span>
-          {current && <Badge tone="accent">This browser</Badge>}
+          {current && <Badge tone="accent">{t('thisBrowser')}</Badge>}
         </p>
-        <p id={`${sessionId}-times`} className="text-ink-muted text-sm">
-          {current ? (
-            'Active now'
-          ) : (
-            <>
-              Last seen <RelativeTime dateTime={last_seen_at} renderedAt={renderedAt} />
-            </>
-          )}
-          ,{' '}
-          <span className="inline-block">
-            signed in since <LocalTime dateTime={created_at} />
-          </span>
-        </p>
+        {!browser && user_agent && (
+          <p className="wrap-anywhere font-mono text-ink-muted text-xs leading-5">{user_agent}</p>
+        )}
+        <div id={`${sessionId}-times`} className="text-ink-muted text-sm">
+          <p>
+            {current
+              ? t('activeNow')
+              : t.rich('lastActive', {
+                  time: () => <RelativeTime dateTime={last_seen_at} renderedAt={renderedAt} />,
+                })}
+          </p>
+          <p>
+            {t.rich(isAddress(ip_address) ? 'signedInFrom' : 'signedIn', {
+              date: () => <LocalTime dateTime={created_at} format="date" />,
+              ip: () => <span className="wrap-anywhere tabular-nums">{ip_address}</span>,
+            })}
+          </p>
+        </div>
       </div>
       {current ? (
         <ConfirmedButton
           {...button}
-          question="Sign out of this browser?"
-          consequence={<p>You need your password to come back.</p>}
-          keep="Stay signed in"
-          confirm="Yes, sign out"
+          question={t('hereQuestion')}
+          consequence={<p>{t('hereConsequence')}</p>}
+          keep={t('hereKeep')}
+          confirm={t('hereConfirm')}
           act={() => signOutHere('/sign-in')}
         />
       ) : (
         <ConfirmedButton
           {...button}
-          question={`Sign out ${name}?`}
-          consequence={
-            <p>
-              It was signed in on <LocalTime dateTime={created_at} /> and is signed out at once. Whoever uses it needs
-              your password to come back.
-            </p>
-          }
-          keep="Keep it"
-          confirm="Yes, sign it out"
+          question={t('question', { name })}
+          consequence={<p>{t('consequence')}</p>}
+          keep={t('keep')}
+          confirm={t('confirm')}
           act={() => call('endSession', { userId, sessionId }).catch(unlessGone)}
           onDone={onEnded}
         />
@@ -86,3 +86,6 @@ export function SessionRow({ userId, session, renderedAt, onEnded }: SessionRowP
     </li>
   )
 }
+
+/** Not the word that stands for an address that the service did not see. */
+const isAddress = (ip: string) => /[.:]/.test(ip)

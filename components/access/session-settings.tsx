@@ -3,13 +3,14 @@
 import { useQueryClient } from '@tanstack/react-query'
 import Link from 'next/link'
 import { useState } from 'react'
+import { useTranslations } from 'use-intl/react'
 import { ConfirmedButton } from '../confirmed-button'
 import { type EmailStatus, emailStatusKey, pendingOf, useEmailStatus } from '../email/email-status'
 import { call } from '../load-contract'
 import { LiveRegion } from '../ui/announcement'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { textLink } from '../ui/text-link'
-import { deviceOf } from './device'
+import { useDeviceName } from './device-name'
 import { type Outcome, OutcomeAlert } from './outcome'
 import { SessionRow } from './session-row'
 import { type Session, sessionsKey, useSessions } from './sessions'
@@ -22,6 +23,8 @@ interface SessionSettingsProps {
 }
 
 export function SessionSettings({ userId, initialSessions, initialStatus, renderedAt }: SessionSettingsProps) {
+  const t = useTranslations('Sessions')
+  const nameOf = useDeviceName()
   const queryClient = useQueryClient()
   const sessions = useSessions(userId, initialSessions, renderedAt)
   const pending = pendingOf(useEmailStatus(userId, initialStatus, renderedAt))
@@ -37,8 +40,8 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
       <LiveRegion>{outcome && <OutcomeAlert key={outcome.id} outcome={outcome} />}</LiveRegion>
       <Card>
         <CardHeader
-          title="Signed in"
-          description={others.length ? `Here and in ${counted(others.length)}.` : 'Here, and nowhere else.'}
+          title={t('listTitle')}
+          description={others.length ? t('alsoElsewhere', { others: others.length }) : t('onlyHere')}
         />
         <CardBody>
           <ul className="divide-y divide-line">
@@ -51,8 +54,8 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
                 onEnded={() => {
                   setOutcome({
                     id: session.session_id,
-                    title: `${deviceOf(session.user_agent).name} is signed out`,
-                    text: 'Whoever uses it needs your password to come back.',
+                    title: t('ended', { name: nameOf(session.user_agent) }),
+                    text: t('endedText'),
                   })
                   return refresh()
                 }}
@@ -63,40 +66,36 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
         {others.length > 0 && (
           <CardFooter>
             <p className="text-ink-muted text-sm">
-              <Link href="/settings/access-tokens" className={textLink}>
-                Access tokens
-              </Link>{' '}
-              keep working until you revoke them.
+              {t.rich('tokensStay', {
+                link: (text) => (
+                  <Link href="/settings/access-tokens" className={textLink}>
+                    {text}
+                  </Link>
+                ),
+              })}
             </p>
             <ConfirmedButton
-              label="Sign out everywhere else"
+              label={t('others')}
               className="w-full sm:w-auto"
-              question="Sign out everywhere else?"
+              question={t('othersQuestion')}
               consequence={
                 <p>
-                  This browser stays signed in; {counted(others.length)} {others.length === 1 ? 'is' : 'are'} signed out
-                  at once.{' '}
-                  {pending ? (
-                    <>
-                      Your pending email change to <span className="font-medium text-ink">{pending.newEmail}</span> is
-                      cancelled too
-                    </>
-                  ) : (
-                    'A pending email change is cancelled too'
-                  )}
-                  , as it may have been started there.
+                  {t('othersConsequence', { others: others.length })}{' '}
+                  {pending &&
+                    t.rich('othersChange', {
+                      newEmail: pending.newEmail,
+                      email: (text) => <span className="font-medium text-ink">{text}</span>,
+                    })}
                 </p>
               }
-              keep="Keep them signed in"
-              confirm="Yes, sign them out"
+              keep={t('othersKeep')}
+              confirm={t('othersConfirm')}
               act={() => call('endOtherSessions', { userId })}
               onDone={() => {
                 setOutcome({
                   id: 'others',
-                  title: 'You are signed out everywhere else',
-                  text: pending
-                    ? `The change to ${pending.newEmail} was cancelled.`
-                    : 'Whoever was signed in there needs your password to come back.',
+                  title: t('othersEnded'),
+                  text: pending ? t('othersEndedChange', { newEmail: pending.newEmail }) : t('othersEndedText'),
                 })
                 return refresh()
               }}
@@ -107,5 +106,3 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
     </div>
   )
 }
-
-const counted = (others: number) => (others === 1 ? 'one other browser' : `${others} other browsers`)

@@ -4,6 +4,7 @@ import { cn } from '../ui/class-names'
 interface FiguresProps {
   withdrawals: { processing: number; completed: number; purged: number }
   backlog: {
+    dueDates: { soon: number; overdue: number }
     steps: { due: number; overdue: number; failing: number }
     outbox: number
     notices: { waiting: number; failed: number }
@@ -15,13 +16,15 @@ interface FiguresProps {
 }
 
 export function Figures({ withdrawals, backlog, maxCounted }: FiguresProps) {
-  const { steps, outbox, notices, deliveries, silentApps } = backlog
+  const { dueDates, steps, outbox, notices, deliveries, silentApps } = backlog
   return (
     <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
       <Group title="Withdrawals">
         <Figure label="Processing" count={withdrawals.processing} max={maxCounted} />
         <Figure label="Completed" count={withdrawals.completed} max={maxCounted} />
         <Figure label="Purged" count={withdrawals.purged} max={maxCounted} />
+        <Figure label="Due within a week" count={dueDates.soon} />
+        <Figure label="Past their due date" count={dueDates.overdue} alarming />
       </Group>
       <Group title="Deletion steps">
         <Figure label="Due now" count={steps.due} />

@@ -4,41 +4,57 @@ import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
 import { Button } from '../ui/button'
 import { FieldError } from '../ui/field'
+import { press } from './press'
 
-interface RetryButtonProps {
-  withdrawalId: string
-  /** The attempts so far. One more shows that the retry has run. */
+interface RetryProps {
+  /** Where it is asked for. */
+  path: string
+  /** What is tried again, as screen readers say it. */
+  of: string
+  /** The attempts so far. Another number shows that the retry has run. */
   attempts: number
+  lastError: string | null
+  /** There is something to retry. */
+  isOpen?: boolean
+  /** What is said once nothing is left to retry. */
+  done?: string
+  onAsked?: () => void
 }
 
-/** Makes the failed steps and deliveries due now, so that the next sweep tries them. */
-export function RetryButton({ withdrawalId, attempts }: RetryButtonProps) {
+/** Makes what has failed due now, so that the next sweep tries it, and tells what came of it once the page knows. */
+export function Retry({ path, of, attempts, lastError, isOpen = true, done = 'it is done', onAsked }: RetryProps) {
   const router = useRouter()
   const retry = useMutation({
     mutationFn: async () => {
-      await askToRetry(withdrawalId)
+      await press(path)
       return attempts
     },
-    onSuccess: () => router.refresh(),
+    onSuccess: () => {
+      onAsked?.()
+      router.refresh()
+    },
   })
+  const outcome = () => {
+    if (retry.data === undefined) return null
+    if (!isOpen) return `Tried again: ${done}.`
+    if (retry.data === attempts) return 'Will be tried within a minute.'
+    return lastError ? `Tried again: it failed, ${lastError}.` : 'Tried again: nothing fails any more.'
+  }
   return (
-    <div className="flex w-full flex-col gap-1.5 sm:w-auto sm:items-end">
-      <Button variant="secondary" size="small" pending={retry.isPending} onClick={() => retry.mutate()}>
-        <span>
-          Retry<span className="sr-only"> {withdrawalId}</span>
-        </span>
-      </Button>
-      <p className="text-ink-muted text-sm empty:sr-only" role="status">
-        {retry.data === attempts && 'Will be tried within a minute.'}
+    <>
+      {isOpen && (
+        <Button variant="secondary" size="small" pending={retry.isPending} onClick={() => retry.mutate()}>
+          <span>
+            Retry<span className="sr-only"> {of}</span>
+          </span>
+        </Button>
+      )}
+      <p className="order-last w-full text-ink-muted text-sm empty:sr-only sm:text-right" role="status">
+        {outcome()}
       </p>
-      <FieldError id={`${withdrawalId}-retry-error`}>{retry.error?.message}</FieldError>
-    </div>
+      <div className="order-last empty:sr-only">
+        <FieldError id={`${path}-error`}>{retry.error?.message}</FieldError>
+      </div>
+    </>
   )
-}
-
-async function askToRetry(withdrawalId: string) {
-  const path = `/admin/withdrawals/${encodeURIComponent(withdrawalId)}/retry`
-  const response = await fetch(path, { method: 'POST' }).catch(() => null)
-  if (response?.status === 401) window.location.assign('/sign-in?ended=1&next=/admin')
-  if (!response?.ok) throw new Error('It could not be asked for. Reload the page and try again.')
 }

@@ -1,5 +1,6 @@
 'use client'
 
+import { useTranslations } from 'use-intl/react'
 import { ConfirmedButton } from '../confirmed-button'
 import { call } from '../load-contract'
 import type { Pending } from './email-status'
@@ -7,25 +8,29 @@ import type { Pending } from './email-status'
 interface CancelChangeProps {
   userId: string
   pending: Pending
+  isOwn: boolean
   onCancelled: () => unknown
   onRefused: (error: unknown) => unknown
 }
 
-export function CancelChange({ userId, pending, onCancelled, onRefused }: CancelChangeProps) {
+export function CancelChange({ userId, pending, isOwn, onCancelled, onRefused }: CancelChangeProps) {
+  const t = useTranslations('EmailSettings')
   return (
     <ConfirmedButton
-      label="Cancel change"
-      variant="quiet-danger"
+      label={t(isOwn ? 'ownCancel' : 'cancel')}
+      variant="quiet"
       className="w-full sm:-mr-3 sm:w-auto"
-      question="Cancel this change?"
+      question={t(isOwn ? 'ownCancelQuestion' : 'cancelQuestion')}
       consequence={
         <p>
-          The code and the link sent to <span className="font-medium text-ink">{pending.newEmail}</span> stop working.
-          Your current address stays as it is.
+          {t.rich('cancelConsequence', {
+            address: () => <span className="font-medium text-ink">{pending.newEmail}</span>,
+          })}
         </p>
       }
-      keep="Keep it"
-      confirm="Yes, cancel the change"
+      keep={t(isOwn ? 'ownCancelKeep' : 'cancelKeep')}
+      confirm={t(isOwn ? 'ownCancelConfirm' : 'cancelConfirm')}
+      confirmVariant="primary"
       act={() => call('cancelEmailChange', { userId, changeRequestId: pending.changeRequestId })}
       onDone={onCancelled}
       onRefused={onRefused}

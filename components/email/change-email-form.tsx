@@ -2,26 +2,29 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
+import { useTranslations } from 'use-intl/react'
 import type { Body } from '@/contract/define'
 import type { changeEmail } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD, VERIFICATION_METHODS } from '@/contract/vocabulary'
-import { ConfirmIdentity, missingProof, type WaysToConfirm } from '../access/confirm-identity'
-import { fieldText } from '../error-text'
+import { ConfirmIdentity, useMissingProof, type WaysToConfirm } from '../access/confirm-identity'
+import { isTooOld, useErrorTexts } from '../error-texts'
 import { FormCard } from '../form-card'
 import { call, rulesOf } from '../load-contract'
-import { isTooOld, showError } from '../show-error'
+import { Disclosure } from '../ui/disclosure'
 import { RadioField, TextField } from '../ui/field'
 import { useDraft } from '../use-draft'
-import { emailStatusKey, METHOD_TEXTS } from './email-status'
+import { emailStatusKey } from './email-status'
 
 interface ChangeEmailFormProps {
   userId: string
   currentEmail: string
   ways: WaysToConfirm
-  /** The address of the pending change, which a new change supersedes. */
-  pendingEmail: string | undefined
+  /** Says how long the old address can undo a change; null where it cannot. */
+  undoneWithin: string | null
+  /** Folds the form away, because a new change supersedes the pending one. */
+  isPending: boolean
   /** The address of a change that has expired or ended, offered again. */
   suggestion: string | undefined
   onSent: () => void
@@ -30,30 +33,36 @@ interface ChangeEmailFormProps {
 type Values = Body<typeof changeEmail>
 const resolver = rulesOf<Values>((rules) => rules.changeEmailRules)
 
-const methods = VERIFICATION_METHODS.map((value) => ({
-  value,
-  label: METHOD_TEXTS[value].label,
-  description: METHOD_TEXTS[value].description,
-}))
+const METHOD_TEXTS = { email_code: 'codeMethod', email_link: 'linkMethod' } as const
+
+/** Where there is a password, the service takes nothing else for a change. */
+export const waysToChange = (ways: WaysToConfirm): WaysToConfirm =>
+  ways.hasPassword ? { hasPassword: true, provider: null, confirmedUntil: null } : ways
 
 export function ChangeEmailForm({
   userId,
   currentEmail,
   ways,
-  pendingEmail,
+  undoneWithin,
+  isPending,
   suggestion,
   onSent,
 }: ChangeEmailFormProps) {
+  const t = useTranslations('EmailSettings')
+  const missing = useMissingProof(ways)
+  const { fieldText, showError } = useErrorTexts()
   const router = useRouter()
   const queryClient = useQueryClient()
   // Without default values, what was typed before React took over stays in the fields.
   const form = useForm<Values>({ resolver })
   useDraft('change', userId, form)
   const { errors } = form.formState
+  const [unfolded, setUnfolded] = useState(false)
   const change = useMutation({
     mutationFn: (body: Values) => call('changeEmail', { userId }, body),
     onSuccess: async () => {
       onSent()
+      setUnfolded(false)
       // Not reset(), because it unchecks the radio buttons.
       form.setValue('new_email', '')
       if (ways.hasPassword) form.setValue('current_password', '')
@@ -70,52 +79,58 @@ export function ChangeEmailForm({
   }, [suggestion, form])
 
   return (
-    <FormCard
-      title={pendingEmail ? 'Use a different address' : 'Change address'}
-      description={
-        pendingEmail
-          ? 'A new change takes the place of the pending one, whose code and link stop working.'
-          : 'We send a message to the new address. Nothing changes until you confirm it from there.'
-      }
-      bodyClassName="space-y-5"
-      error={errors.root?.message}
-      submit="Send verification"
-      pending={form.formState.isSubmitting || change.isPending}
-      onSubmit={form.handleSubmit((body) => {
-        const missing = missingProof(ways)
-        if (missing) return form.setError('root', { type: 'answer', message: missing })
-        change.mutate(body)
-      })}
+    // Always in the document, so that what was typed stays when it is folded.
+    <Disclosure
+      summary={t('differentTitle')}
+      summaryHidden={!isPending}
+      open={!isPending || unfolded}
+      onToggle={(event) => isPending && setUnfolded(event.currentTarget.open)}
     >
-      <TextField
-        label="New email"
-        inputMode="email"
-        autoComplete="email"
-        autoCapitalize="none"
-        autoCorrect="off"
-        spellCheck={false}
-        error={fieldText(errors.new_email)}
-        {...form.register('new_email', { setValueAs: (text: string) => text.trim() })}
-      />
-      {!ways.hasPassword && <input type="hidden" value="fresh_sign_in" {...form.register('reauthentication')} />}
-      <ConfirmIdentity
-        userId={userId}
-        email={currentEmail}
-        purpose="change"
-        // Where there is a password, the service takes nothing else for a change.
-        ways={ways.hasPassword ? { hasPassword: true, provider: null, confirmedUntil: null } : ways}
-        hint="So that nobody else can move your account to their address."
-        values={form.getValues}
-        password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
-      />
-      <RadioField
-        legend="Confirm with"
-        hint="Every message carries both; your choice comes first."
-        options={methods}
-        defaultValue={DEFAULT_VERIFICATION_METHOD}
-        error={fieldText(errors.verification_method)}
-        {...form.register('verification_method')}
-      />
-    </FormCard>
+      <FormCard
+        title={t('changeTitle')}
+        description={t(isPending ? 'differentText' : 'changeText')}
+        note={undoneWithin}
+        bodyClassName="space-y-5"
+        error={errors.root?.message}
+        submit={t('submit')}
+        pending={form.formState.isSubmitting || change.isPending}
+        onSubmit={form.handleSubmit((body) => {
+          if (missing) return form.setError('root', { type: 'answer', message: missing })
+          change.mutate(body)
+        })}
+      >
+        <TextField
+          label={t('newEmail')}
+          inputMode="email"
+          autoComplete="email"
+          autoCapitalize="none"
+          autoCorrect="off"
+          spellCheck={false}
+          error={fieldText(errors.new_email)}
+          {...form.register('new_email', { setValueAs: (text: string) => text.trim() })}
+        />
+        {!ways.hasPassword && <input type="hidden" value="fresh_sign_in" {...form.register('reauthentication')} />}
+        <ConfirmIdentity
+          userId={userId}
+          email={currentEmail}
+          purpose="change"
+          ways={waysToChange(ways)}
+          hint={t('proofHint')}
+          values={form.getValues}
+          password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
+        />
+        <RadioField
+          legend={t('method')}
+          options={VERIFICATION_METHODS.map((value) => ({
+            value,
+            label: t(METHOD_TEXTS[value]),
+            description: t(`${METHOD_TEXTS[value]}Text`),
+          }))}
+          defaultValue={DEFAULT_VERIFICATION_METHOD}
+          error={fieldText(errors.verification_method)}
+          {...form.register('verification_method')}
+        />
+      </FormCard>
+    </Disclosure>
   )
 }

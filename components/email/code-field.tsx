@@ -1,40 +1,55 @@
 'use client'
 
-import { type ComponentProps, type ReactNode, useId } from 'react'
+import { type ComponentProps, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react'
 import { cn } from '../ui/class-names'
 import { FieldError } from '../ui/field'
 
-const CELLS = ['1', '2', '3', '4', '5', '6']
+const LENGTH = 6
+const CELLS = Array.from({ length: LENGTH }, (_, index) => index)
 
-const digitsOf = (text: string) => text.replace(/[^0-9]/g, '').slice(0, CELLS.length)
+const digitsOf = (text: string) => text.replace(/[^0-9]/g, '').slice(0, LENGTH)
 
 interface CodeFieldProps extends ComponentProps<'input'> {
   label: string
-  hint: string
+  hint: ReactNode
   error?: string
+  /** Called when the sixth digit is there. */
+  onComplete: () => void
   /** The button beside the cells, or below them on a phone. */
   action: ReactNode
 }
 
 /** One text input over six drawn cells. A pasted text may hold spaces, dashes or the words around the code. */
-export function CodeField({ label, hint, error, action, ...rest }: CodeFieldProps) {
+export function CodeField({ label, hint, error, onComplete, action, onChange, ...rest }: CodeFieldProps) {
   const id = useId()
+  const field = useRef<HTMLDivElement>(null)
+  const [{ start, end }, setSelection] = useState({ start: 0, end: 0 })
+  // After every render too, because the browser reports no selection that moved when the form set another value.
+  const readSelection = () => {
+    const { selectionStart, selectionEnd } = field.current?.querySelector('input') ?? {}
+    const [from, to] = [selectionStart ?? 0, selectionEnd ?? 0]
+    setSelection((before) => (before.start === from && before.end === to ? before : { start: from, end: to }))
+  }
+  useLayoutEffect(readSelection)
+  const isMarked = (cell: number) =>
+    start === end ? cell === Math.min(start, LENGTH - 1) : cell >= start && cell < end
   return (
     <div className="grid gap-x-4 gap-y-2 sm:grid-cols-[auto_minmax(0,1fr)]">
       <label htmlFor={id} className="font-medium sm:col-span-2">
         {label}
       </label>
-      <div className="code-cells group">
+      <div ref={field} className="code-cells group">
         <div className="flex w-full gap-(--gap)" aria-hidden>
           {CELLS.map((cell) => (
             <span
               key={cell}
               className={cn(
                 'w-(--cell) shrink-0 rounded-lg border bg-surface transition-colors',
-                'group-focus-within:ring-1',
-                error
-                  ? 'border-danger group-focus-within:ring-danger'
-                  : 'border-line-control group-focus-within:border-accent group-focus-within:ring-accent group-hover:border-ink-muted',
+                error ? 'border-danger' : 'border-line-control group-hover:border-ink-muted',
+                isMarked(cell) &&
+                  (error
+                    ? 'group-focus-within:ring-2 group-focus-within:ring-danger'
+                    : 'group-focus-within:border-accent group-focus-within:ring-2 group-focus-within:ring-accent'),
               )}
             />
           ))}
@@ -50,16 +65,21 @@ export function CodeField({ label, hint, error, action, ...rest }: CodeFieldProp
           aria-invalid={error ? true : undefined}
           aria-describedby={error ? `${id}-hint ${id}-error` : `${id}-hint`}
           {...rest}
+          onSelect={readSelection}
           onInput={(event) => {
             const digits = digitsOf(event.currentTarget.value)
             if (digits !== event.currentTarget.value) event.currentTarget.value = digits
           }}
+          onChange={(event) => {
+            onChange?.(event)
+            if (event.currentTarget.value.length === LENGTH) onComplete()
+          }}
         />
       </div>
       <div className="space-y-1.5 sm:col-span-2">
-        <p id={`${id}-hint`} className="text-ink-muted text-sm leading-5">
+        <div id={`${id}-hint`} className="text-ink-muted text-sm leading-5">
           {hint}
-        </p>
+        </div>
         <FieldError id={`${id}-error`}>{error}</FieldError>
       </div>
       <div className="sm:col-start-2 sm:row-start-2">{action}</div>

@@ -2,26 +2,30 @@
 
 import { BadgeCheck, CircleDashed } from 'lucide-react'
 import { useRouter } from 'next/navigation'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
+import { useTranslations } from 'use-intl/react'
 import type { WaysToConfirm } from '../access/confirm-identity'
-import { errorText } from '../error-text'
+import { useErrorTexts } from '../error-texts'
 import { LiveRegion } from '../ui/announcement'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { ChangeEmailForm } from './change-email-form'
-import { type EmailStatus, pendingOf, useEmailStatus } from './email-status'
+import { type EmailStatus, isSameAddress, pendingOf, useEmailStatus } from './email-status'
 import { type Notice, NoticeAlert, noticeBetween } from './notice'
 import { PendingChange } from './pending-change'
+import { VerifyOwnAddress } from './verify-own-address'
 
 interface EmailSettingsProps {
   userId: string
   ways: WaysToConfirm
+  undoneWithin: string | null
   initialStatus: EmailStatus
   renderedAt: string
 }
 
-export function EmailSettings({ userId, ways, initialStatus, renderedAt }: EmailSettingsProps) {
+export function EmailSettings({ userId, ways, undoneWithin, initialStatus, renderedAt }: EmailSettingsProps) {
+  const { errorText } = useErrorTexts()
   const router = useRouter()
   const status = useEmailStatus(userId, initialStatus, renderedAt)
   const [known, setKnown] = useState(status)
@@ -39,28 +43,38 @@ export function EmailSettings({ userId, ways, initialStatus, renderedAt }: Email
 
   const pending = pendingOf(status)
   const shown = pending && pending.changeRequestId !== notice?.changeRequestId ? pending : null
-  const canTryAgain = notice && ['expired', 'ended'].includes(notice.outcome)
+  const isOwn = shown !== null && isSameAddress(shown.newEmail, status.current_email)
+  const canTryAgain = notice && !notice.isOwn && ['expired', 'ended'].includes(notice.outcome)
+  const onSent = () => {
+    setJustSent(true)
+    setNotice(null)
+  }
 
   return (
     <div className="space-y-6">
       <LiveRegion>
         {notice && <NoticeAlert key={`${notice.changeRequestId} ${notice.byPress}`} notice={notice} />}
       </LiveRegion>
-      <CurrentAddress status={status} />
+      <CurrentAddress status={status}>
+        {!status.email_verified && !isOwn && (
+          <VerifyOwnAddress userId={userId} email={status.current_email} ways={ways} onSent={onSent} />
+        )}
+      </CurrentAddress>
       {shown && (
         <PendingChange
           key={shown.changeRequestId}
           userId={userId}
           pending={shown}
+          isOwn={isOwn}
           renderedAt={renderedAt}
           takesFocus={justSent}
           onVerified={(answer) => {
             setNotice({
-              outcome: 'changed',
+              outcome: isOwn ? 'verified' : 'changed',
               byPress: true,
+              isOwn,
               changeRequestId: shown.changeRequestId,
               newEmail: answer.new_email,
-              oldEmail: status.current_email,
               notified: answer.notification_sent,
             })
             router.refresh()
@@ -69,12 +83,13 @@ export function EmailSettings({ userId, ways, initialStatus, renderedAt }: Email
             setNotice({
               outcome: 'cancelled',
               byPress: true,
+              isOwn,
               changeRequestId: shown.changeRequestId,
               newEmail: shown.newEmail,
             })
           }
           onEnded={(error) => {
-            const about = { byPress: true, changeRequestId: shown.changeRequestId, newEmail: shown.newEmail }
+            const about = { byPress: true, isOwn, changeRequestId: shown.changeRequestId, newEmail: shown.newEmail }
             setNotice(
               error.code === 'EMAIL_006'
                 ? { ...about, outcome: 'replaced' }
@@ -87,45 +102,44 @@ export function EmailSettings({ userId, ways, initialStatus, renderedAt }: Email
         userId={userId}
         currentEmail={status.current_email}
         ways={ways}
-        pendingEmail={shown?.newEmail}
+        undoneWithin={undoneWithin}
+        isPending={shown !== null}
         suggestion={canTryAgain ? notice.newEmail : undefined}
-        onSent={() => {
-          setJustSent(true)
-          setNotice(null)
-        }}
+        onSent={onSent}
       />
     </div>
   )
 }
 
-function CurrentAddress({ status }: { status: EmailStatus }) {
+function CurrentAddress({ status, children }: { status: EmailStatus; children: ReactNode }) {
+  const t = useTranslations('EmailSettings')
+  const { verified_at: verifiedAt } = status
   return (
     <Card>
       <CardHeader
-        title="Current address"
+        title={t('currentTitle')}
         aside={
           status.email_verified ? (
             <Badge tone="success">
-              <BadgeCheck aria-hidden /> Verified
+              <BadgeCheck aria-hidden /> {t('verified')}
             </Badge>
           ) : (
             <Badge tone="warning">
-              <CircleDashed aria-hidden /> Not verified
+              <CircleDashed aria-hidden /> {t('notVerified')}
             </Badge>
           )
         }
       />
-      <CardBody className="space-y-1 pt-3">
-        <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">{status.current_email}</p>
-        <p className="text-ink-muted">
-          {status.verified_at ? (
-            <>
-              Verified since <LocalTime dateTime={status.verified_at} format="date" />
-            </>
-          ) : (
-            'You can sign in with it, but no message sent there was ever confirmed.'
-          )}
-        </p>
+      <CardBody className="space-y-4 pt-3">
+        <div className="space-y-1">
+          <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">{status.current_email}</p>
+          <p className="text-ink-muted">
+            {verifiedAt
+              ? t.rich('verifiedSince', { date: () => <LocalTime dateTime={verifiedAt} format="date" /> })
+              : t('unverifiedText')}
+          </p>
+        </div>
+        {children}
       </CardBody>
     </Card>
   )

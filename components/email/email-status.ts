@@ -17,43 +17,30 @@ export interface Pending {
   resendAvailableAt: string
 }
 
-interface MethodTexts {
-  label: string
-  description: string
-  /** What to do while a change is pending. */
-  pending: string
-  /** The choice for the next message. */
-  first: string
-}
-
-export const METHOD_TEXTS: Record<VerificationMethod, MethodTexts> = {
-  email_code: {
-    label: 'Code',
-    description: 'Type six digits on this page',
-    pending: 'We sent a message to this address. Enter the code from it, or open its link.',
-    first: 'Code first',
-  },
-  email_link: {
-    label: 'Link',
-    description: 'Open it and press one button',
-    pending: 'We sent a message to this address. Open its link, or enter its code here.',
-    first: 'Link first',
-  },
-}
-
 export const emailStatusKey = (userId: string) => ['email-status', userId] as const
 
-/** The status that the server rendered. While a change is pending it is also read every 15 seconds. */
-export const useEmailStatus = (userId: string, initialData: EmailStatus, renderedAt: string): EmailStatus =>
+/**
+ * The status that the server rendered. While a change is pending it is also read every 15 seconds. With `changeRequestId` it also tells
+ * what became of that change, once it was read.
+ */
+export const useEmailStatus = (
+  userId: string,
+  initialData: EmailStatus,
+  renderedAt: string,
+  changeRequestId?: string,
+): EmailStatus =>
   useRenderedQuery({
-    queryKey: emailStatusKey(userId),
-    read: () => call('getEmailStatus', { userId }),
+    queryKey: changeRequestId ? [...emailStatusKey(userId), changeRequestId] : emailStatusKey(userId),
+    read: () => call('getEmailStatus', { userId, change_request_id: changeRequestId }),
     initialData,
     renderedAt,
-    // The rendered status is fresh enough, unless a countdown needs the service's clock.
-    staleTime: (query) => (query.state.data?.pending_change.has_pending ? 0 : 10_000),
+    // The rendered status is fresh enough, unless a countdown needs the service's clock or the change that is asked for is another.
+    staleTime: (query) => (query.state.data?.pending_change.has_pending || changeRequestId ? 0 : 10_000),
     refetchInterval: (query) => (query.state.data?.pending_change.has_pending ? 15_000 : false),
   })
+
+/** Whether two addresses, as typed, are one. */
+export const isSameAddress = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
 export function pendingOf({ pending_change: pending }: EmailStatus): Pending | null {
   if (!pending.has_pending || !pending.change_request_id || !pending.new_email || !pending.expires_at) return null

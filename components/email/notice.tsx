@@ -1,13 +1,20 @@
 'use client'
 
+import { useTranslations } from 'use-intl/react'
 import { Alert } from '../ui/alert'
 import { Announcement } from '../ui/announcement'
 import { serverNow } from '../ui/server-clock'
-import { type EmailStatus, pendingOf } from './email-status'
+import { type EmailStatus, isSameAddress, pendingOf } from './email-status'
 
 /** The end of a change request. The page shows it until the next change is sent. */
-export type Notice = { changeRequestId: string; newEmail: string; byPress: boolean } & (
-  | { outcome: 'changed'; oldEmail: string; notified: boolean }
+export type Notice = {
+  changeRequestId: string
+  newEmail: string
+  byPress: boolean
+  /** Not a change: the account's own address was to be verified. */
+  isOwn: boolean
+} & (
+  | { outcome: 'changed' | 'verified'; notified: boolean }
   | { outcome: 'cancelled' | 'expired' | 'gone' | 'replaced' }
   | { outcome: 'ended'; text: string }
 )
@@ -16,15 +23,11 @@ export type Notice = { changeRequestId: string; newEmail: string; byPress: boole
 export function noticeBetween(before: EmailStatus, after: EmailStatus): Notice | null {
   const was = pendingOf(before)
   if (!was || pendingOf(after)?.changeRequestId === was.changeRequestId) return null
-  const about = { changeRequestId: was.changeRequestId, newEmail: was.newEmail, byPress: false }
+  const isOwn = isSameAddress(was.newEmail, before.current_email)
+  const about = { changeRequestId: was.changeRequestId, newEmail: was.newEmail, byPress: false, isOwn }
   if (after.current_email !== before.current_email)
-    return {
-      ...about,
-      outcome: 'changed',
-      newEmail: after.current_email,
-      oldEmail: before.current_email,
-      notified: true,
-    }
+    return { ...about, outcome: 'changed', newEmail: after.current_email, notified: true }
+  if (isOwn && after.email_verified) return { ...about, outcome: 'verified', notified: false }
   if (pendingOf(after)) return null
   return { ...about, outcome: Date.parse(was.expiresAt) <= serverNow() + 1000 ? 'expired' : 'gone' }
 }
@@ -36,45 +39,49 @@ export const NoticeAlert = ({ notice }: { notice: Notice }) => (
 )
 
 function NoticeText({ notice }: { notice: Notice }) {
+  const t = useTranslations('EmailSettings')
+  const { newEmail: email, isOwn } = notice
   switch (notice.outcome) {
     case 'changed':
       return (
-        <Alert tone="success" title={`Your email address is now ${notice.newEmail}`}>
-          <p>
-            Sign in with it from now on.{' '}
-            {notice.notified ? 'Your old address was told' : 'Your old address will be told'}, and other browsers were
-            signed out.
-          </p>
+        <Alert tone="success" title={t('changedTitle', { email })}>
+          <p>{t(notice.notified ? 'changedText' : 'changedTextSoon')}</p>
+        </Alert>
+      )
+    case 'verified':
+      return (
+        <Alert tone="success" title={t('verifiedNotice')}>
+          <p>{t('verifiedNoticeText', { email })}</p>
         </Alert>
       )
     case 'cancelled':
       return (
-        <Alert tone="info" title="The change was cancelled">
-          <p>Your current address stays. The code and link sent to {notice.newEmail} no longer work.</p>
+        <Alert tone="info" title={t(isOwn ? 'ownCancelledTitle' : 'cancelledTitle')}>
+          <p>{t('cancelledText', { email })}</p>
         </Alert>
       )
     case 'expired':
       return (
-        <Alert tone="warning" title={`The message to ${notice.newEmail} has expired`}>
-          <p>Your current address stays. To try again, send a new verification below.</p>
+        <Alert tone="warning" title={t('expiredTitle', { email })}>
+          <p>{t('expiredText')}</p>
         </Alert>
       )
     case 'gone':
       return (
-        <Alert tone="info" title={`The change to ${notice.newEmail} is no longer pending`}>
-          <p>It was ended in another place, or its attempts are used up. To change your address, start again below.</p>
+        <Alert tone="info" title={t('goneTitle', { email })}>
+          <p>{t('goneText')}</p>
         </Alert>
       )
     case 'replaced':
       return (
-        <Alert tone="warning" title="This change was replaced or cancelled">
-          <p>The code and link sent to {notice.newEmail} no longer work.</p>
+        <Alert tone="warning" title={t('replacedTitle')}>
+          <p>{t('replacedText', { email })}</p>
         </Alert>
       )
     case 'ended':
       return (
         <Alert tone="warning" title={notice.text}>
-          <p>Your current address stays. We kept {notice.newEmail} in the form below.</p>
+          <p>{isOwn ? t('expiredText') : t('endedText', { email })}</p>
         </Alert>
       )
   }

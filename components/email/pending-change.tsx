@@ -1,31 +1,32 @@
 'use client'
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useForm } from 'react-hook-form'
+import { useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
 import { ApiError, ERRORS } from '@/contract/errors'
-import { fieldText } from '../error-text'
+import { useErrorTexts } from '../error-texts'
 import { call, preloadContract, rulesOf } from '../load-contract'
-import { showError } from '../show-error'
 import { Alert } from '../ui/alert'
 import { LiveRegion } from '../ui/announcement'
-import { Badge } from '../ui/badge'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
-import { Countdown } from '../ui/countdown'
+import { useTimeLeft } from '../ui/countdown'
+import { Disclosure } from '../ui/disclosure'
 import { ErrorAlert } from '../ui/error-alert'
-import { Fact } from '../ui/facts'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 import { CancelChange } from './cancel-change'
 import { CodeField } from './code-field'
-import { emailStatusKey, METHOD_TEXTS, type Pending } from './email-status'
+import { emailStatusKey, type Pending } from './email-status'
 import { ResendMessage } from './resend-message'
 
 interface PendingChangeProps {
   userId: string
   pending: Pending
+  /** The account's own address is to be verified. */
+  isOwn: boolean
   renderedAt: string
   /** True when it appears after a press. */
   takesFocus: boolean
@@ -36,6 +37,8 @@ interface PendingChangeProps {
 }
 
 const resolver = rulesOf((rules) => rules.codeRules)
+/** So few attempts are left only after mistakes. */
+const FEW_ATTEMPTS = 2
 
 /** A refusal that ends the request: one that says so, or the wrong code that used the last attempt. */
 function endOf(error: unknown, attemptsRemaining: number): ApiError | null {
@@ -51,23 +54,40 @@ const showWhole = (element: HTMLElement | null) => element?.scrollIntoView({ blo
 export function PendingChange({
   userId,
   pending,
+  isOwn,
   renderedAt,
   takesFocus,
   onVerified,
   onCancelled,
   onEnded,
 }: PendingChangeProps) {
+  const t = useTranslations('EmailSettings')
+  const { fieldText, showError } = useErrorTexts()
   const queryClient = useQueryClient()
-  const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus)
+  const isLink = pending.method === 'email_link'
+  const heading = useFocusOnMount<HTMLHeadingElement>(takesFocus && isLink)
   const [sentAgain, setSentAgain] = useState(false)
-  const form = useForm({ resolver })
+  /** The status that tells the attempts left may be older than the refusal. */
+  const [leftAtMost, setLeftAtMost] = useState(pending.attemptsRemaining)
+  const form = useForm({ resolver, reValidateMode: 'onSubmit' })
   const { errors } = form.formState
   const refresh = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
+  const focusCode = () => form.setFocus('verification_code')
+
+  const takesCode = useRef(takesFocus && !isLink)
+  useEffect(() => {
+    if (takesCode.current) form.setFocus('verification_code')
+  }, [form])
 
   const refused = (error: unknown) => {
     const end = endOf(error, pending.attemptsRemaining)
     if (end) onEnded(end)
-    else showError(form, error)
+    else if (error instanceof ApiError && error.code === 'EMAIL_003') {
+      setLeftAtMost(pending.attemptsRemaining - 1)
+      form.setValue('verification_code', '')
+      form.setError('verification_code', { type: 'wrong', message: error.code })
+      focusCode()
+    } else showError(form, error)
     return refresh()
   }
   const verify = useMutation({
@@ -80,55 +100,71 @@ export function PendingChange({
     },
     onError: refused,
   })
+  const submit = form.handleSubmit((body) => {
+    if (!verify.isPending) verify.mutate(body)
+  })
 
-  const { attemptsRemaining } = pending
+  const left = Math.min(pending.attemptsRemaining, leftAtMost)
+  const isWrong = errors.verification_code?.type === 'wrong'
+  const code = form.register('verification_code', { onChange: () => form.clearErrors() })
+  const codeField = (
+    <CodeField
+      label={t('codeLabel')}
+      hint={
+        <>
+          <p>{t('codeHint')}</p>
+          {!isWrong && left <= FEW_ATTEMPTS && (
+            <p className="font-medium text-danger">{t('attemptsLeft', { count: left })}</p>
+          )}
+        </>
+      }
+      error={isWrong ? t('wrongCode', { left }) : fieldText(errors.verification_code)}
+      onComplete={() => void submit()}
+      action={
+        <Button type="submit" pending={verify.isPending} className="h-13! w-full px-6! sm:w-auto">
+          {t('verify')}
+        </Button>
+      }
+      {...code}
+    />
+  )
+
   return (
     <Card>
-      <form
-        method="post"
-        noValidate
-        onFocus={preloadContract}
-        onSubmit={form.handleSubmit((body) => verify.mutate(body))}
-      >
-        <CardHeader title="Pending change" headingRef={heading} aside={<Badge tone="warning">Waiting for you</Badge>} />
-        <CardBody className="space-y-5 pt-3">
+      <form method="post" noValidate onFocus={preloadContract} onSubmit={submit}>
+        <CardHeader
+          title={t(isOwn ? 'ownTitle' : 'pendingTitle')}
+          headingRef={heading}
+          aside={<TimeLeft until={pending.expiresAt} renderedAt={renderedAt} />}
+        />
+        <CardBody className="flex flex-col gap-5 pt-3">
           <div className="space-y-1.5">
             <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">{pending.newEmail}</p>
-            <p className="text-ink-muted">{METHOD_TEXTS[pending.method].pending}</p>
+            <p className="text-ink-muted">{t(isLink ? 'linkSent' : 'codeSent')}</p>
           </div>
-          <CodeField
-            label="Verification code"
-            hint="6 digits. Paste works too."
-            error={fieldText(errors.verification_code)}
-            action={
-              <Button type="submit" pending={verify.isPending} className="h-13 w-full px-6 sm:h-13 sm:w-auto">
-                Verify
-              </Button>
-            }
-            {...form.register('verification_code')}
-          />
+          {isLink ? (
+            <Disclosure
+              summary={t('enterCode')}
+              onToggle={(event) => event.currentTarget.open && focusCode()}
+              className="space-y-3"
+            >
+              {codeField}
+            </Disclosure>
+          ) : (
+            codeField
+          )}
           <ErrorAlert ref={showWhole}>{errors.root?.message}</ErrorAlert>
           <LiveRegion>
             {sentAgain && (
-              <Alert tone="success" title="A new message is on its way">
-                <p>Use the code or link from it. Earlier ones no longer work.</p>
+              <Alert tone="success" title={t('sentAgainTitle')}>
+                <p>{t('sentAgainText')}</p>
               </Alert>
             )}
           </LiveRegion>
-          <dl className="flex flex-wrap gap-x-8 gap-y-2 text-sm">
-            <Fact label="Time left" className="font-medium">
-              <Countdown until={pending.expiresAt} renderedAt={renderedAt} />
-            </Fact>
-            <Fact label="Attempts left" className={attemptsRemaining <= 2 ? 'font-medium text-danger' : 'font-medium'}>
-              {attemptsRemaining}
-            </Fact>
-          </dl>
         </CardBody>
       </form>
       <CardFooter>
-        <p className="w-full text-ink-muted text-sm">
-          Nothing arrived? Look in the spam folder, or have a new message sent.
-        </p>
+        <p className="w-full text-ink-muted text-sm">{t('notReceived')}</p>
         <ResendMessage
           userId={userId}
           pending={pending}
@@ -140,6 +176,7 @@ export function PendingChange({
           }}
           onSent={() => {
             setSentAgain(true)
+            focusCode()
             return refresh()
           }}
           onError={refused}
@@ -147,6 +184,7 @@ export function PendingChange({
         <CancelChange
           userId={userId}
           pending={pending}
+          isOwn={isOwn}
           onCancelled={() => {
             onCancelled()
             return refresh()
@@ -155,5 +193,14 @@ export function PendingChange({
         />
       </CardFooter>
     </Card>
+  )
+}
+
+function TimeLeft({ until, renderedAt }: { until: string; renderedAt: string }) {
+  const t = useTranslations('EmailSettings')
+  return (
+    <time dateTime={until} className="text-ink-muted text-sm tabular-nums leading-6">
+      {t('timeLeft', { time: useTimeLeft({ until, renderedAt }) })}
+    </time>
   )
 }

@@ -4,21 +4,30 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ArrowDown, CircleCheck, Link2Off, LogIn, MailCheck } from 'lucide-react'
 import Link from 'next/link'
 import { useRouter } from 'next/navigation'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
+import { useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
 import { ApiError } from '@/contract/errors'
-import { errorText } from '../error-text'
+import { useErrorTexts } from '../error-texts'
+import { isSpent } from '../link-secret'
 import { call } from '../load-contract'
 import { signOutHere } from '../sign-out'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
-import { Countdown } from '../ui/countdown'
+import { useTimeLeft } from '../ui/countdown'
 import { ErrorAlert } from '../ui/error-alert'
 import { serverNow, useServerTime } from '../ui/server-clock'
 import { StatusCard } from '../ui/status-card'
-import { type EmailStatus, emailStatusKey, type Pending, pendingOf, useEmailStatus } from './email-status'
-import { clearLinkSecret, fragmentOf, isSpent, type LinkSecret, useLinkSecret } from './link-secret'
+import {
+  type EmailStatus,
+  emailStatusKey,
+  isSameAddress,
+  type Pending,
+  pendingOf,
+  useEmailStatus,
+} from './email-status'
+import { clearLinkSecret, fragmentOf, type LinkSecret, useLinkSecret } from './link-secret'
 
 interface Reader {
   userId: string
@@ -34,12 +43,20 @@ interface VerifyEmailProps {
 const signInPath = '/sign-in?next=/verify-email'
 const wide = 'w-full'
 
+const strong = (text: string) => () => <span className="wrap-anywhere font-medium text-ink">{text}</span>
+
+interface Done {
+  answer: Answer<typeof verifyEmail>
+  /** The account's own address was verified; it did not change. */
+  isOwn: boolean
+}
+
 export function VerifyEmail({ reader, renderedAt }: VerifyEmailProps) {
   const secret = useLinkSecret()
-  const [done, setDone] = useState<Answer<typeof verifyEmail> | null>(null)
-  if (done) return <Changed answer={done} />
+  const [done, setDone] = useState<Done | null>(null)
+  if (done) return <Finished {...done} />
   if (secret === undefined) return <Reading />
-  if (secret === null) return isSpent() ? <Spent /> : <NoSecret />
+  if (secret === null) return isSpent() ? <Ended how="spent" /> : <NoSecret />
   if (!reader) return <SignInFirst secret={secret} />
   return <Redeem secret={secret} reader={reader} renderedAt={renderedAt} onDone={setDone} />
 }
@@ -48,32 +65,39 @@ interface RedeemProps {
   secret: LinkSecret
   reader: Reader
   renderedAt: string
-  onDone: (answer: Answer<typeof verifyEmail>) => void
+  onDone: (done: Done) => void
 }
 
 function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
-  const status = useEmailStatus(reader.userId, reader.initialStatus, renderedAt)
+  const id = secret.change_request_id
+  const status = useEmailStatus(reader.userId, reader.initialStatus, renderedAt, id)
   const pending = pendingOf(status)
-  const isHere = pending?.changeRequestId === secret.change_request_id
   const [expiresAt, setExpiresAt] = useState<string>()
   const [isReplaced, setReplaced] = useState(false)
+  const isHere = pending?.changeRequestId === id
 
   // The status no longer names a change that has expired.
   if (isHere && pending.expiresAt !== expiresAt) setExpiresAt(pending.expiresAt)
-  if (isReplaced) return <Replaced />
-  if (!isHere && expiresAt && Date.parse(expiresAt) <= serverNow() + 1000) return <Expired />
-  if (!isHere) return <NotThisAccount secret={secret} status={status} />
-  return (
-    <Confirm
-      secret={secret}
-      reader={reader}
-      pending={pending}
-      currentEmail={status.current_email}
-      renderedAt={renderedAt}
-      onDone={onDone}
-      onReplaced={() => setReplaced(true)}
-    />
-  )
+  if (isReplaced) return <Ended how="replaced" announce />
+  if (isHere)
+    return (
+      <Confirm
+        secret={secret}
+        reader={reader}
+        pending={pending}
+        currentEmail={status.current_email}
+        renderedAt={renderedAt}
+        onDone={onDone}
+        onReplaced={() => setReplaced(true)}
+      />
+    )
+  if (expiresAt && Date.parse(expiresAt) <= serverNow() + 1000) return <Ended how="expired" announce />
+  const { change_request: request } = status
+  if (request === null) return <OtherAccount secret={secret} email={status.current_email} />
+  const end = ENDS.find((name) => name === request?.status)
+  // Not read yet, or the change was opened since the status was read.
+  if (!end) return <Reading isChecking />
+  return end === 'verified' ? <AlreadyVerified email={request?.new_email ?? ''} /> : <Ended how={end} />
 }
 
 interface ConfirmProps extends RedeemProps {
@@ -84,14 +108,17 @@ interface ConfirmProps extends RedeemProps {
 }
 
 function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone, onReplaced }: ConfirmProps) {
+  const t = useTranslations('VerifyEmail')
+  const { errorText } = useErrorTexts()
   const router = useRouter()
   const queryClient = useQueryClient()
   const refresh = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(reader.userId) })
+  const isOwn = isSameAddress(pending.newEmail, currentEmail)
   const verify = useMutation({
     mutationFn: () => call('verifyEmail', { userId: reader.userId }, secret),
     onSuccess: (answer) => {
       clearLinkSecret()
-      onDone(answer)
+      onDone({ answer, isOwn })
       router.refresh()
       return refresh()
     },
@@ -101,61 +128,69 @@ function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone, on
     },
   })
   const isOver = useServerTime(renderedAt) >= Date.parse(pending.expiresAt)
+  const time = useTimeLeft({ until: pending.expiresAt, renderedAt })
 
   return (
     <StatusCard
       heading="h1"
       icon={MailCheck}
-      title="Verify your new address"
-      text={
-        <>
-          This moves the account of <span className="wrap-anywhere font-medium text-ink">{reader.name}</span> to a new
-          email address.
-        </>
-      }
+      title={t(isOwn ? 'confirmTitleOwn' : 'confirmTitle')}
+      text={t.rich(isOwn ? 'confirmOwnText' : 'confirmText', { name: strong(reader.name) })}
     >
       <dl className="rounded-xl border border-line">
         <div className="px-4 py-3">
-          <dt className="text-ink-muted text-sm">Current address</dt>
+          <dt className="text-ink-muted text-sm">{t('current')}</dt>
           <dd className="wrap-anywhere">{currentEmail}</dd>
         </div>
-        <div className="relative border-line border-t px-4 py-3">
-          <dt className="text-ink-muted text-sm">New address</dt>
-          <dd className="wrap-anywhere font-medium">{pending.newEmail}</dd>
-          <span
-            className="absolute -top-3 right-4 grid size-6 place-items-center rounded-full border border-line bg-surface"
-            aria-hidden
-          >
-            <ArrowDown className="size-3.5 text-ink-muted" />
-          </span>
-        </div>
+        {!isOwn && (
+          <div className="relative border-line border-t px-4 py-3">
+            <dt className="text-ink-muted text-sm">{t('new')}</dt>
+            <dd className="wrap-anywhere font-medium">{pending.newEmail}</dd>
+            <span
+              className="absolute -top-3 right-4 grid size-6 place-items-center rounded-full border border-line bg-surface"
+              aria-hidden
+            >
+              <ArrowDown className="size-3.5 text-ink-muted" />
+            </span>
+          </div>
+        )}
       </dl>
       <ErrorAlert>{verify.error ? errorText(verify.error) : undefined}</ErrorAlert>
       <Button className={wide} disabled={isOver} pending={verify.isPending} onClick={() => verify.mutate()}>
-        Verify my new address
+        {t(isOwn ? 'confirmOwn' : 'confirm')}
       </Button>
-      <p className="text-ink-muted text-sm">
-        The link works for another <Countdown until={pending.expiresAt} renderedAt={renderedAt} />. Not yours? Close
-        this page: nothing changes until you press the button.
-      </p>
+      <p className="text-ink-muted text-sm tabular-nums">{t('linkTime', { time })}</p>
     </StatusCard>
   )
 }
 
-function Changed({ answer }: { answer: Answer<typeof verifyEmail> }) {
+function Finished({ answer, isOwn }: Done) {
+  const t = useTranslations('VerifyEmail')
+  const address = strong(answer.new_email)
+  const changed = answer.notification_sent ? 'changedText' : 'changedTextSoon'
   return (
     <StatusCard
       heading="h1"
       icon={CircleCheck}
       tone="success"
       announce
-      title="Your email address has been changed"
-      text={
-        <>
-          It is now <span className="wrap-anywhere font-medium text-ink">{answer.new_email}</span>. Sign in with it from
-          now on. Your old address {answer.notification_sent ? 'was' : 'will be'} told about the change.
-        </>
-      }
+      title={t(isOwn ? 'verifiedOwnTitle' : 'changedTitle')}
+      text={t.rich(isOwn ? 'verifiedOwnText' : changed, { address })}
+    >
+      <ToSettings />
+    </StatusCard>
+  )
+}
+
+function AlreadyVerified({ email }: { email: string }) {
+  const t = useTranslations('VerifyEmail')
+  return (
+    <StatusCard
+      heading="h1"
+      icon={CircleCheck}
+      tone="success"
+      title={t('verifiedTitle')}
+      text={t.rich('verifiedText', { address: strong(email) })}
     >
       <ToSettings />
     </StatusCard>
@@ -163,85 +198,61 @@ function Changed({ answer }: { answer: Answer<typeof verifyEmail> }) {
 }
 
 function SignInFirst({ secret }: { secret: LinkSecret }) {
+  const t = useTranslations('VerifyEmail')
   return (
     <StatusCard
       heading="h1"
       icon={LogIn}
-      title="Sign in to verify your address"
-      text="Only the owner of the account can confirm its new address. Sign in, and we bring you back to this link."
+      title={t('signInTitle')}
+      text={t.rich('signInText', { strong: (text) => <strong className="font-medium text-ink">{text}</strong> })}
     >
       <Button className={wide} onClick={() => window.location.assign(signInPath + fragmentOf(secret))}>
-        Sign in to continue
+        {t('signIn')}
       </Button>
-      <p className="text-ink-muted text-sm">
-        Did you not ask for this? Close this page: nothing changes, and the link expires by itself.
-      </p>
+      <p className="text-ink-muted text-sm">{t('signInNote')}</p>
     </StatusCard>
   )
 }
 
-function Replaced() {
+/** The ends of one's own change request that the status can tell. */
+const ENDS = ['verified', 'expired', 'exhausted', 'superseded', 'cancelled', 'reverted'] as const
+
+interface EndedProps {
+  how: Exclude<(typeof ENDS)[number], 'verified'> | 'replaced' | 'spent'
+  /** It has ended while the page was open. */
+  announce?: boolean
+}
+
+function Ended({ how, announce = false }: EndedProps) {
+  const t = useTranslations('VerifyEmail')
   return (
     <StatusCard
       heading="h1"
-      icon={Link2Off}
-      tone="warning"
-      announce
-      title="This link was replaced by a newer message"
-      text="Open the link in the newest one, or enter its 6-digit code in the settings."
+      icon={how === 'spent' ? CircleCheck : Link2Off}
+      tone={how === 'spent' ? 'accent' : 'warning'}
+      announce={announce}
+      title={t(`${how}Title`)}
+      text={t(`${how}Text`)}
     >
-      <ToSettings>Enter the code in settings</ToSettings>
+      <ToSettings>{how === 'replaced' && t('enterCode')}</ToSettings>
     </StatusCard>
   )
 }
 
-function Expired() {
-  return (
-    <StatusCard
-      heading="h1"
-      icon={Link2Off}
-      tone="warning"
-      announce
-      title="This link has expired"
-      text="Your current address stays. To try again, start a new change in the settings."
-    >
-      <ToSettings />
-    </StatusCard>
-  )
-}
-
-function Spent() {
-  return (
-    <StatusCard
-      heading="h1"
-      icon={CircleCheck}
-      title="This link has been used"
-      text="It has done its work: your address was changed. The settings show the one that you sign in with."
-    >
-      <ToSettings />
-    </StatusCard>
-  )
-}
-
-function NotThisAccount({ secret, status }: { secret: LinkSecret; status: EmailStatus }) {
+function OtherAccount({ secret, email }: { secret: LinkSecret; email: string }) {
+  const t = useTranslations('VerifyEmail')
+  const { errorText } = useErrorTexts()
   const leave = useMutation({ mutationFn: () => signOutHere(signInPath + fragmentOf(secret)) })
   return (
     <StatusCard
       heading="h1"
       icon={Link2Off}
       tone="warning"
-      title="This link does not work here"
-      text={
-        <>
-          It is for another account than the one signed in (
-          <span className="wrap-anywhere font-medium text-ink">{status.current_email}</span>), or it is no longer valid:
-          used, expired, cancelled, or replaced by a newer change.
-        </>
-      }
+      title={t('otherTitle')}
+      text={t.rich('otherText', { address: strong(email) })}
     >
-      <ToSettings>See what is pending in settings</ToSettings>
-      <Button variant="secondary" className={wide} pending={leave.isPending} onClick={() => leave.mutate()}>
-        Sign in to another account
+      <Button className={wide} pending={leave.isPending} onClick={() => leave.mutate()}>
+        {t('otherAccount')}
       </Button>
       <ErrorAlert>{leave.error ? errorText(leave.error) : undefined}</ErrorAlert>
     </StatusCard>
@@ -249,34 +260,34 @@ function NotThisAccount({ secret, status }: { secret: LinkSecret; status: EmailS
 }
 
 function NoSecret() {
+  const t = useTranslations('VerifyEmail')
   return (
-    <StatusCard
-      heading="h1"
-      icon={Link2Off}
-      tone="warning"
-      title="This link is not complete"
-      text="The part after the # is missing or damaged. Open the link from the message once more, or copy it whole into the address bar. The 6-digit code of the same message works in the settings."
-    >
-      <ToSettings>Enter the code in settings</ToSettings>
+    <StatusCard heading="h1" icon={Link2Off} tone="warning" title={t('incompleteTitle')} text={t('incompleteText')}>
+      <ToSettings>{t('enterCode')}</ToSettings>
     </StatusCard>
   )
 }
 
-function Reading() {
+function Reading({ isChecking = false }: { isChecking?: boolean }) {
+  const t = useTranslations('VerifyEmail')
   return (
-    <StatusCard heading="h1" icon={MailCheck} title="Verify your new address" text="Reading the link…">
-      <noscript>
-        <p>
-          This page needs JavaScript to read the link. Without it, enter the 6-digit code of the same message with the
-          API.
-        </p>
-      </noscript>
+    <StatusCard heading="h1" icon={MailCheck} title={t('tab')} text={t(isChecking ? 'checking' : 'reading')}>
+      {isChecking ? (
+        <ToSettings />
+      ) : (
+        <noscript>
+          <p>{t('noScript')}</p>
+        </noscript>
+      )}
     </StatusCard>
   )
 }
 
-const ToSettings = ({ children = 'Go to settings' }: { children?: string }) => (
-  <Link href="/settings/email" className={buttonStyle({ className: wide })}>
-    {children}
-  </Link>
-)
+function ToSettings({ children }: { children?: ReactNode }) {
+  const t = useTranslations('VerifyEmail')
+  return (
+    <Link href="/settings/email" className={buttonStyle({ className: wide })}>
+      {children || t('toSettings')}
+    </Link>
+  )
+}

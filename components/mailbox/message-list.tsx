@@ -22,13 +22,11 @@ export function MessageList({ messages, openedId, isChosen }: MessageListProps) 
               aria-current={message.id === openedId ? 'true' : undefined}
               className="block px-4 py-3 -outline-offset-2 hover:bg-sunken/60 aria-[current]:bg-accent-soft"
             >
-              <span className="flex items-baseline justify-between gap-3">
-                <span className="truncate font-medium">{message.subject}</span>
-                <span className="shrink-0 text-ink-muted text-xs tabular-nums">
-                  <LocalTime dateTime={message.at} format="time" />
-                </span>
-              </span>
+              <span className="block truncate font-medium">{message.subject}</span>
               <span className="block truncate text-ink-muted text-sm">{message.to}</span>
+              <span className="block text-ink-muted text-xs tabular-nums">
+                <LocalTime dateTime={message.at} />
+              </span>
             </Link>
           </li>
         ))}

@@ -1,6 +1,7 @@
 import { ArrowLeft } from 'lucide-react'
 import Link from 'next/link'
 import { LocalTime } from '../ui/local-time'
+import { MessageFrame } from './message-frame'
 
 interface MessageViewProps {
   message: { at: string; to: string; from: string; subject: string; html: string; text: string }
@@ -32,13 +33,7 @@ export function MessageView({ message, isChosen }: MessageViewProps) {
           </dd>
         </dl>
       </header>
-      <iframe
-        title="Message"
-        // No scripts, no forms and no origin. A link may open a window of its own.
-        sandbox="allow-popups allow-popups-to-escape-sandbox"
-        srcDoc={message.html}
-        className="block h-[46rem] w-full border-0"
-      />
+      <MessageFrame html={message.html} />
       <details className="border-line border-t">
         <summary className="min-h-11 px-5 py-3 font-medium text-sm -outline-offset-2 hover:bg-sunken sm:px-6">
           Plain text part

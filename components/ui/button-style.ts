@@ -11,7 +11,7 @@ export const buttonStyle = cva(
         secondary:
           'border-line bg-surface text-ink shadow-rest hover:bg-sunken data-[inactive]:bg-sunken data-[inactive]:text-ink-muted data-[inactive]:shadow-none',
         danger:
-          'border-transparent bg-danger text-surface shadow-rest hover:bg-danger-hover data-[inactive]:bg-sunken data-[inactive]:text-ink-muted',
+          'border-transparent bg-danger-action text-on-danger shadow-rest hover:bg-danger-hover data-[inactive]:bg-sunken data-[inactive]:text-ink-muted',
         quiet: 'border-transparent bg-transparent text-ink hover:bg-sunken data-[inactive]:text-ink-muted',
         'quiet-danger': 'border-transparent bg-transparent text-danger hover:bg-danger-soft',
       },

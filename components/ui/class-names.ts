@@ -1,4 +1,2 @@
-import { type ClassValue, clsx } from 'clsx'
-import { twMerge } from 'tailwind-merge'
-
-export const cn = (...classes: ClassValue[]) => twMerge(clsx(classes))
+/** Classes of the caller come beside those of the component. Where both set the same, the caller's needs an exclamation mark. */
+export { clsx as cn } from 'clsx'

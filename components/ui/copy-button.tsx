@@ -1,16 +1,20 @@
 'use client'
 
 import { Check, Copy } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { type ComponentProps, useEffect, useState } from 'react'
+import { useTranslations } from 'use-intl/react'
 import { Button } from './button'
 
-interface CopyButtonProps {
+interface CopyButtonProps extends Pick<ComponentProps<typeof Button>, 'variant'> {
   text: string
   /** Names the copied text for screen readers: “Copy the curl example”. */
-  label: string
+  label?: string
+  /** In place of “Copy”. */
+  children?: string
 }
 
-export function CopyButton({ text, label }: CopyButtonProps) {
+export function CopyButton({ text, label, variant = 'quiet', children }: CopyButtonProps) {
+  const t = useTranslations('Common')
   const [copied, setCopied] = useState(false)
 
   useEffect(() => {
@@ -21,9 +25,9 @@ export function CopyButton({ text, label }: CopyButtonProps) {
 
   return (
     <Button
-      variant="quiet"
+      variant={variant}
       size="small"
-      className="text-ink-muted hover:text-ink"
+      className={variant === 'quiet' ? 'text-ink-muted! hover:text-ink!' : undefined}
       onClick={async () => {
         await navigator.clipboard.writeText(text)
         setCopied(true)
@@ -31,8 +35,8 @@ export function CopyButton({ text, label }: CopyButtonProps) {
     >
       {copied ? <Check className="size-4 text-success" aria-hidden /> : <Copy className="size-4" aria-hidden />}
       <span aria-live="polite">
-        {copied ? 'Copied' : 'Copy'}
-        {!copied && <span className="sr-only"> {label}</span>}
+        {copied ? t('copied') : (children ?? t('copy'))}
+        {!copied && label && <span className="sr-only"> {label}</span>}
       </span>
     </Button>
   )

@@ -1,5 +1,6 @@
 'use client'
 
+import { useLocale } from 'use-intl/react'
 import { inWords } from './duration'
 import { useServerTime } from './server-clock'
 
@@ -9,12 +10,18 @@ interface CountdownProps {
   renderedAt: string
 }
 
+/** The time left in words, updated live. */
+export function useTimeLeft({ until, renderedAt }: CountdownProps): string {
+  const language = useLocale()
+  return inWords((Date.parse(until) - useServerTime(renderedAt)) / 1000, language)
+}
+
 /** The time left, updated live. Screen readers do not announce each change. */
 export function Countdown({ until, renderedAt }: CountdownProps) {
-  const seconds = (Date.parse(until) - useServerTime(renderedAt)) / 1000
+  const timeLeft = useTimeLeft({ until, renderedAt })
   return (
     <time dateTime={until} className="tabular-nums">
-      {inWords(seconds)}
+      {timeLeft}
     </time>
   )
 }

@@ -1,6 +1,7 @@
 'use client'
 
 import { type ComponentProps, type ReactNode, type RefCallback, useId, useLayoutEffect, useRef, useState } from 'react'
+import { useTranslations } from 'use-intl/react'
 import { cn } from './class-names'
 import { useHydrated } from './use-hydrated'
 
@@ -46,14 +47,14 @@ export function FieldError({ id, children }: { id: string; children: string | un
 }
 
 export function TextField({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'input'>) {
-  const { ids, aria } = useDescription({ hint, error })
+  const { ids, aria } = useDescription({ hint: error ? undefined : hint, error })
   return (
     <div className={cn('space-y-1.5', className)}>
       <label htmlFor={ids.control} className="block font-medium">
         {label}
       </label>
       <input id={ids.control} className={cn(control, 'h-11 sm:h-10')} {...aria} {...rest} />
-      {hint && <Hint id={ids.hint}>{hint}</Hint>}
+      {hint && !error && <Hint id={ids.hint}>{hint}</Hint>}
       <FieldError id={ids.error}>{error}</FieldError>
     </div>
   )
@@ -64,17 +65,19 @@ export function CurrentPasswordField({
   email,
   ...rest
 }: { email: string } & Omit<ComponentProps<typeof PasswordField>, 'label'>) {
+  const t = useTranslations('Identity')
   return (
     <>
       {/* Tells a password manager whose password it is. */}
       <input type="text" autoComplete="username" value={email} readOnly hidden />
-      <PasswordField label="Current password" autoComplete="current-password" {...rest} />
+      <PasswordField label={t('currentPassword')} autoComplete="current-password" {...rest} />
     </>
   )
 }
 
 export function PasswordField({ label, hint, error, className, ...rest }: FieldProps & ComponentProps<'input'>) {
-  const { ids, aria } = useDescription({ hint, error })
+  const { ids, aria } = useDescription({ hint: error ? undefined : hint, error })
+  const t = useTranslations('Common')
   const [shown, setShown] = useState(false)
   const hydrated = useHydrated()
   return (
@@ -99,25 +102,27 @@ export function PasswordField({ label, hint, error, className, ...rest }: FieldP
           onClick={() => setShown(!shown)}
           className="absolute inset-y-1 right-1 rounded-md px-3 font-medium text-ink-muted text-sm hover:bg-sunken hover:text-ink"
         >
-          {shown ? 'Hide' : 'Show'}
-          <span className="sr-only"> password</span>
+          {t.rich(shown ? 'hidePassword' : 'showPassword', {
+            what: (text) => <span className="sr-only">{text}</span>,
+          })}
         </button>
       </div>
-      {hint && <Hint id={ids.hint}>{hint}</Hint>}
+      {hint && !error && <Hint id={ids.hint}>{hint}</Hint>}
       <FieldError id={ids.error}>{error}</FieldError>
     </div>
   )
 }
 
 interface TextAreaFieldProps extends FieldProps, ComponentProps<'textarea'> {
-  /** In code points, as the service counts. Longer texts are not cut but refused. */
-  maxCharacters: number
+  /** In code points, as the service counts. Longer texts are not cut but refused. Without it nothing is counted. */
+  maxCharacters?: number
 }
 
 export function TextAreaField({ label, hint, error, maxCharacters, className, onInput, ...rest }: TextAreaFieldProps) {
   const { ids, aria } = useDescription({ hint, error })
   const [length, setLength] = useState(() => Array.from(String(rest.defaultValue ?? rest.value ?? '')).length)
-  const left = maxCharacters - length
+  const t = useTranslations('Common')
+  const left = (maxCharacters ?? Number.POSITIVE_INFINITY) - length
   return (
     <div className={cn('space-y-1.5', className)}>
       <label htmlFor={ids.control} className="block font-medium">
@@ -139,21 +144,26 @@ export function TextAreaField({ label, hint, error, maxCharacters, className, on
           {hint && <Hint id={ids.hint}>{hint}</Hint>}
           <FieldError id={ids.error}>{error}</FieldError>
         </div>
-        <p
-          className={cn('shrink-0 text-sm tabular-nums leading-5', left < 0 ? 'text-danger' : 'text-ink-muted')}
-          aria-hidden
-        >
-          {length} / {maxCharacters}
-        </p>
+        {maxCharacters && (
+          <p
+            className={cn('shrink-0 text-sm tabular-nums leading-5', left < 0 ? 'text-danger' : 'text-ink-muted')}
+            aria-hidden
+          >
+            {length} / {maxCharacters}
+          </p>
+        )}
       </div>
       <p className="sr-only" aria-live="polite">
-        {left < 0 ? `${-left} characters too many` : left <= 20 ? `${left} characters left` : ''}
+        {left < 0 && t('charactersTooMany', { count: -left })}
+        {left >= 0 && left <= 20 && t('charactersLeft', { count: left })}
       </p>
     </div>
   )
 }
 
-interface CheckboxFieldProps extends FieldProps, ComponentProps<'input'> {}
+interface CheckboxFieldProps extends Described, ComponentProps<'input'> {
+  label: ReactNode
+}
 
 export function CheckboxField({ label, hint, error, className, ...rest }: CheckboxFieldProps) {
   const { ids, aria } = useDescription({ hint, error })
@@ -179,13 +189,12 @@ interface RadioFieldProps extends Described, Omit<ComponentProps<'input'>, 'defa
   defaultValue?: string
   /** Given with onChange where the caller keeps the choice. */
   value?: string
-  /** `segments`: short labels side by side, for a choice that cannot be wrong; only screen readers read the legend. `list`: one below the other. */
+  /** `cards`: side by side where there is room. `list`: one below the other. */
   appearance?: keyof typeof radioGroup
 }
 
 const radioGroup = {
   cards: 'grid gap-2.5 sm:auto-cols-fr sm:grid-flow-col',
-  segments: 'inline-flex h-11 rounded-lg bg-sunken p-1 sm:h-9',
   list: 'grid',
 }
 
@@ -205,7 +214,7 @@ export function RadioField({
   const group = useRegisteredRadios(ref)
   return (
     <fieldset ref={group} className={cn('min-w-0 space-y-1.5', className)} aria-describedby={aria['aria-describedby']}>
-      <legend className={cn('mb-1.5 font-medium', appearance === 'segments' && 'sr-only')}>{legend}</legend>
+      <legend className="mb-1.5 font-medium">{legend}</legend>
       <div className={radioGroup[appearance]}>
         {options.map((option) => (
           <label
@@ -216,8 +225,6 @@ export function RadioField({
                 'items-start gap-3 rounded-lg border border-line px-3.5 py-3 transition-colors hover:border-line-control has-checked:border-accent has-checked:bg-accent-soft/50 has-focus-visible:outline-offset-2',
               appearance === 'list' &&
                 'min-h-11 items-start gap-3 rounded-lg py-2.5 has-focus-visible:outline-offset-0 sm:min-h-9 sm:py-1.5',
-              appearance === 'segments' &&
-                'items-center rounded-md px-3 text-ink-muted text-sm hover:text-ink has-checked:bg-surface has-checked:font-medium has-checked:text-ink has-checked:shadow-rest dark:has-checked:bg-line',
             )}
           >
             <input
@@ -225,9 +232,7 @@ export function RadioField({
               value={option.value}
               checked={value === undefined ? undefined : option.value === value}
               defaultChecked={value === undefined ? option.value === defaultValue : undefined}
-              className={
-                appearance === 'segments' ? 'sr-only' : 'mt-1 size-4 shrink-0 accent-accent focus-visible:outline-none'
-              }
+              className="mt-1 size-4 shrink-0 accent-accent focus-visible:outline-none"
               {...rest}
             />
             <span className="min-w-0">
@@ -240,7 +245,7 @@ export function RadioField({
         ))}
       </div>
       {hint && <Hint id={ids.hint}>{hint}</Hint>}
-      {appearance !== 'segments' && <FieldError id={ids.error}>{error}</FieldError>}
+      <FieldError id={ids.error}>{error}</FieldError>
     </fieldset>
   )
 }

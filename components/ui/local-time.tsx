@@ -1,10 +1,11 @@
 'use client'
 
+import { useLocale } from 'use-intl/react'
 import { useHydrated } from './use-hydrated'
 
 const formats = {
   date: { dateStyle: 'long' },
-  'date-time': { dateStyle: 'medium', timeStyle: 'short' },
+  'date-time': { dateStyle: 'long', timeStyle: 'short' },
   time: { timeStyle: 'short' },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>
 
@@ -13,17 +14,17 @@ interface LocalTimeProps {
   format?: keyof typeof formats
 }
 
-/** An instant in the viewer's time zone and format. The server does not know them, so the first render shows UTC. */
+/** An instant in the reader's language and time zone, and the exact time in its title. The server does not know the zone: it shows UTC. */
 export function LocalTime({ dateTime, format = 'date-time' }: LocalTimeProps) {
+  const language = useLocale()
   const hydrated = useHydrated()
   const instant = new Date(dateTime)
   const timeZone = hydrated ? undefined : 'UTC'
-  // A date alone stays English, because its month is a word of the English sentence around it.
-  const locale = hydrated && format !== 'date' ? undefined : 'en-GB'
-  const text = new Intl.DateTimeFormat(locale, { ...formats[format], timeZone }).format(instant)
+  const say = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(language, { ...options, timeZone }).format(instant)
   return (
-    <time dateTime={dateTime} className="whitespace-nowrap">
-      {text}
+    <time dateTime={dateTime} title={say({ dateStyle: 'full', timeStyle: 'long' })} className="whitespace-nowrap">
+      {say(formats[format])}
       {!hydrated && format !== 'date' && ' UTC'}
     </time>
   )

@@ -1,5 +1,6 @@
 'use client'
 
+import { useLocale } from 'use-intl/react'
 import { useServerTime } from './server-clock'
 
 const units = [
@@ -13,14 +14,16 @@ interface RelativeTimeProps {
   renderedAt: string
 }
 
-/** Such as “just now”, “5 minutes ago” or “in 3 days”. */
+/** Such as “now”, “5 minutes ago” or “in 3 days”. */
 export function RelativeTime({ dateTime, renderedAt }: RelativeTimeProps) {
+  const language = useLocale()
   const seconds = (Date.parse(dateTime) - useServerTime(renderedAt)) / 1000
-  return <time dateTime={dateTime}>{distance(seconds)}</time>
+  return <time dateTime={dateTime}>{distance(seconds, language)}</time>
 }
 
-function distance(seconds: number): string {
+function distance(seconds: number, language: string): string {
   const [unit, size] = units.find(([, length]) => Math.abs(seconds) >= length) ?? []
-  if (!unit || !size) return 'just now'
-  return new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(Math.round(seconds / size), unit)
+  const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+  // Such as “now”.
+  return unit && size ? format.format(Math.round(seconds / size), unit) : format.format(0, 'second')
 }

@@ -1,5 +1,8 @@
+'use client'
+
 import { Check } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { useTranslations } from 'use-intl/react'
 import type { StepStatus } from '@/contract/withdrawal'
 import { cn } from './class-names'
 
@@ -10,12 +13,13 @@ export interface Step {
   state: StepStatus
   /** The time of completion, actual or expected: a `<LocalTime>` or a sentence around one. */
   time?: ReactNode
+  /** What came of it. */
+  outcome?: ReactNode
 }
-
-const stateText: Record<StepStatus, string> = { pending: 'Waiting', processing: 'In progress', completed: 'Done' }
 
 /** A vertical list of steps. Each shows its state as a mark and in words. */
 export function Steps({ steps, label }: { steps: readonly Step[]; label: string }) {
+  const t = useTranslations('Common')
   return (
     <ol aria-label={label}>
       {steps.map((step) => (
@@ -41,11 +45,12 @@ export function Steps({ steps, label }: { steps: readonly Step[]; label: string 
                   step.state === 'pending' && 'text-ink-muted',
                 )}
               >
-                {stateText[step.state]}
+                {t(`steps.${step.state}`)}
               </p>
             </div>
             {step.description && <p className="mt-0.5 text-ink-muted text-sm">{step.description}</p>}
             {step.time && <p className="mt-0.5 text-ink-muted text-sm tabular-nums">{step.time}</p>}
+            {step.outcome && <div className="mt-1.5 space-y-0.5 text-sm tabular-nums">{step.outcome}</div>}
           </div>
         </li>
       ))}

@@ -1,36 +1,41 @@
 'use client'
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { ArrowLeft } from 'lucide-react'
 import { useRouter } from 'next/navigation'
-import { useState } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useForm, useWatch } from 'react-hook-form'
+import { useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
 import { ApiError, CONFIRMATION } from '@/contract/errors'
-import { MAX_FEEDBACK_LENGTH, REASONS } from '@/contract/vocabulary'
-import type { withdrawAccount } from '@/contract/withdrawal'
-import { ConfirmIdentity, missingProof, needsPassword, type WaysToConfirm } from '../access/confirm-identity'
+import { CHOICES, MAX_FEEDBACK_LENGTH, REASONS } from '@/contract/vocabulary'
+import type { Reason, withdrawAccount } from '@/contract/withdrawal'
+import { ConfirmIdentity, needsPassword, useMissingProof, type WaysToConfirm } from '../access/confirm-identity'
 import { endSessionHere } from '../auth-calls'
-import { fieldText } from '../error-text'
+import { isTooOld, useErrorTexts } from '../error-texts'
 import { FormCard } from '../form-card'
 import { call, rulesOf } from '../load-contract'
-import { isTooOld, showError } from '../show-error'
 import { signInAgain } from '../sign-in-again'
 import { Button } from '../ui/button'
 import { Dialog } from '../ui/dialog'
 import { CheckboxField, RadioField, TextAreaField, TextField } from '../ui/field'
 import { useDraft } from '../use-draft'
-import { type PendingTransaction, PendingTransactions } from './pending-transactions'
+import { Blockers, type HeldBack, UnknownBlockers } from './blockers'
 import type { WithdrawValues } from './withdraw-rules'
 
 interface WithdrawAccountFormProps {
   userId: string
   email: string
   ways: WaysToConfirm
-  pendingTransactions: readonly PendingTransaction[]
+  held: HeldBack
   retentionDays: number
   /** “7 days”: the time in which all steps should be done. */
   deletedWithin: string
+  headingRef: RefObject<HTMLHeadingElement | null>
+  /** What was typed before the person went to the identity provider is back. */
+  onDraft: () => void
+  onBack: () => void
 }
 
 const resolvers = {
@@ -38,33 +43,47 @@ const resolvers = {
   none: rulesOf<WithdrawValues>((rules) => rules.withdrawRules.none),
 }
 
-const reasons = [
-  { value: '', label: 'I would rather not say' },
-  ...Object.entries(REASONS).map(([value, label]) => ({ value, label })),
-]
+const reasons = Object.keys(REASONS) as Reason[]
 
 export function WithdrawAccountForm({
   userId,
   email,
   ways,
-  pendingTransactions,
+  held,
   retentionDays,
   deletedWithin,
+  headingRef,
+  onDraft,
+  onBack,
 }: WithdrawAccountFormProps) {
+  const t = useTranslations('DeleteAccount')
+  const { fieldText, showError } = useErrorTexts()
+  const missing = useMissingProof(ways)
   const router = useRouter()
   const queryClient = useQueryClient()
   // Without default values, what was typed before React took over stays in the fields.
   const asksPassword = needsPassword(ways)
   const form = useForm<WithdrawValues>({ resolver: asksPassword ? resolvers.password : resolvers.none })
   const isFilled = useDraft('withdraw', userId, form)
+  const opened = useRef(onDraft)
+  useEffect(() => {
+    if (isFilled) opened.current()
+  }, [isFilled])
   const { errors } = form.formState
   const isOther = useWatch({ control: form.control, name: 'reason' }) === 'other'
   const [asking, setAsking] = useState(false)
-  const withdraw = useMutation({
-    mutationFn: async ({ current_password, ...body }: WithdrawValues) => {
+  // A wrong password is told here, in the form. The dialog comes when nothing is left to get wrong.
+  const confirm = useMutation({
+    mutationFn: async ({ current_password }: WithdrawValues) => {
       if (asksPassword) await signInAgain(userId, current_password ?? '')
-      return call('withdrawAccount', { userId }, body).catch(explainLostAnswer)
     },
+    // The password would stay in memory.
+    gcTime: 0,
+    onSuccess: () => setAsking(true),
+    onError: (error) => showError(form, error),
+  })
+  const withdraw = useMutation({
+    mutationFn: ({ current_password: _, ...body }: WithdrawValues) => call('withdrawAccount', { userId }, body),
     onSuccess: async (answer) => {
       queryClient.clear()
       await leaveFor(answer)
@@ -72,38 +91,43 @@ export function WithdrawAccountForm({
     onError: (error) => {
       // Closed first, because the dialog gives the focus back before the field with the fault takes it.
       flushSync(() => setAsking(false))
-      showError(form, error)
+      if (isLost(error)) form.setError('root', { type: 'answer', message: t('lostAnswer') })
+      else if (isTooOld(error) && asksPassword) {
+        form.setError('current_password', { type: 'answer', message: t('confirmAgain') })
+        form.setFocus('current_password', { shouldSelect: true })
+      } else showError(form, error)
+      if (isHeldBack(error)) held.show(error)
       if (isHeldBack(error) || isTooOld(error)) router.refresh()
     },
   })
+  const phrase = t('phrase')
   const leaving = withdraw.isPending || withdraw.isSuccess
 
-  if (pendingTransactions.length > 0)
-    return <PendingTransactions transactions={pendingTransactions} takesFocus={isHeldBack(withdraw.error)} />
+  if (held.blockers.length > 0) return <Blockers held={held} takesFocus={isHeldBack(withdraw.error)} />
 
   return (
-    <div>
+    <div className="space-y-6">
+      <UnknownBlockers held={held} />
       <FormCard
-        title="Delete this account"
-        description={
-          <>
-            The account of <span className="wrap-anywhere font-medium text-ink">{email}</span>
-          </>
-        }
+        title={t('formTitle')}
+        headingRef={headingRef}
         bodyClassName="space-y-7"
         error={errors.root?.message}
-        note="Nothing happens yet: we ask once more."
-        submit="Continue"
-        onSubmit={form.handleSubmit(() => {
-          const missing = missingProof(ways)
+        note={t('note')}
+        submit={t('continue')}
+        pending={form.formState.isSubmitting || confirm.isPending}
+        onSubmit={form.handleSubmit((values) => {
           if (missing) return form.setError('root', { type: 'answer', message: missing })
-          setAsking(true)
+          confirm.mutate(values)
         })}
       >
         <RadioField
-          legend="Why are you leaving?"
+          legend={t('reason')}
           appearance="list"
-          options={reasons}
+          options={[
+            { value: '', label: t('reasons.none') },
+            ...reasons.map((value) => ({ value, label: t(`reasons.${value}`) })),
+          ]}
           defaultValue=""
           error={fieldText(errors.reason)}
           {...form.register('reason', { deps: 'feedback' })}
@@ -111,8 +135,8 @@ export function WithdrawAccountForm({
         <TextAreaField
           // Its counter begins with what is there when it is made.
           key={String(isFilled)}
-          label="Feedback"
-          hint={isOther ? 'Tell us your reason in a few words.' : 'Optional. What could we have done better?'}
+          label={t('feedback')}
+          hint={t(isOther ? 'feedbackNeeded' : 'feedbackHint')}
           maxCharacters={MAX_FEEDBACK_LENGTH}
           defaultValue={form.getValues('feedback')}
           aria-required={isOther}
@@ -120,70 +144,65 @@ export function WithdrawAccountForm({
           {...form.register('feedback')}
         />
         <fieldset className="min-w-0 space-y-4" aria-describedby="keep-hint">
-          <legend className="font-medium">What should be kept?</legend>
+          <legend className="font-medium">{t('keep', { days: retentionDays })}</legend>
           <p id="keep-hint" className="-mt-2.5 text-ink-muted text-sm leading-5">
-            Nothing of this needs to stay. What you check is kept under a pseudonym for {retentionDays} days, then
-            deleted; what you leave unchecked is deleted within {deletedWithin}.
+            {t('keepHint')}
           </p>
-          <CheckboxField
-            label="Analytics data"
-            hint="Which functions were used, and when."
-            {...form.register('data_retention.analytics')}
-          />
-          <CheckboxField
-            label="Audit logs"
-            hint="What was done in the account, and that messages and calls to applications were made; not their content."
-            {...form.register('data_retention.audit_logs')}
-          />
-          <CheckboxField
-            label="Transaction history"
-            hint="Time, amount and state of each transaction."
-            {...form.register('data_retention.transaction_history')}
-          />
+          {CHOICES.map((choice) => (
+            <CheckboxField
+              key={choice}
+              label={t(`choices.${choice}`)}
+              hint={t(`choices.${choice}Why`)}
+              {...form.register(`data_retention.${choice}`)}
+            />
+          ))}
         </fieldset>
         <div className="space-y-5 border-line border-t pt-6">
           <TextField
-            label="Confirmation"
-            hint={
-              <>
-                Type <code className="font-medium font-mono text-ink">{CONFIRMATION}</code> to show that you mean it.
-              </>
-            }
+            label={t('phraseLabel', { phrase })}
             autoComplete="off"
-            autoCapitalize="characters"
+            autoCapitalize="none"
             autoCorrect="off"
             spellCheck={false}
             error={fieldText(errors.confirmation)}
-            {...form.register('confirmation')}
+            {...form.register('confirmation', {
+              setValueAs: (typed: string) => (isSame(typed, phrase) ? CONFIRMATION : typed),
+            })}
           />
           <ConfirmIdentity
             userId={userId}
             email={email}
             purpose="withdraw"
             ways={ways}
-            hint="So that nobody else can delete your account."
+            hint={t('identityHint')}
             values={form.getValues}
             password={{ error: fieldText(errors.current_password), ...form.register('current_password') }}
           />
         </div>
       </FormCard>
+      <Button variant="quiet" className="mt-4 w-full sm:w-auto" onClick={onBack}>
+        <ArrowLeft className="size-4" aria-hidden /> {t('back')}
+      </Button>
       <Dialog
         open={asking}
         busy={leaving}
         onClose={() => setAsking(false)}
-        title="Delete my account for good?"
+        title={t('question')}
         description={
           <p>
-            The account of <span className="font-medium text-ink">{email}</span> is switched off now. Its data is
-            deleted within {deletedWithin}, except for what this page says is kept. There is no way back.
+            {t.rich('consequence', {
+              address: email,
+              time: deletedWithin,
+              email: (text) => <span className="font-medium text-ink">{text}</span>,
+            })}
           </p>
         }
       >
         <Button variant="secondary" disabled={leaving} onClick={() => setAsking(false)}>
-          Keep my account
+          {t('keepAccount')}
         </Button>
         <Button variant="danger" pending={leaving} onClick={form.handleSubmit((values) => withdraw.mutate(values))}>
-          Yes, delete my account
+          {t('confirm')}
         </Button>
       </Dialog>
     </div>
@@ -192,12 +211,12 @@ export function WithdrawAccountForm({
 
 const isHeldBack = (error: unknown) => error instanceof ApiError && error.code === 'WITHDRAWAL_003'
 
-function explainLostAnswer(error: unknown): never {
-  if (!(error instanceof ApiError) || error.status !== 0) throw error
-  const details =
-    'The answer got lost, so the deletion may have begun; then a message with a link to its progress is on its way to you. If none comes, try again.'
-  throw new ApiError('SERVER_002', details, 0)
-}
+/** Nobody knows then whether the deletion has begun. */
+const isLost = (error: unknown) => error instanceof ApiError && error.status === 0
+
+/** Phones write the first letter in capitals. */
+const isSame = (typed: string, phrase: string) =>
+  typed.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase() === phrase.normalize('NFKC').toLowerCase()
 
 const SIGN_OUT_MS = 2_000
 

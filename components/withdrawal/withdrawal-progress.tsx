@@ -2,36 +2,52 @@
 
 import { Archive, CircleCheck, Hourglass, Link2Off, LoaderCircle } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
+import { useLocale, useTranslations } from 'use-intl/react'
+import { CHOICES, WAIVE_REASONS, type WaiveReason } from '@/contract/vocabulary'
 import type { StepStatus } from '@/contract/withdrawal'
 import { Alert } from '../ui/alert'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { cn } from '../ui/class-names'
+import { CopyButton } from '../ui/copy-button'
 import { LocalTime } from '../ui/local-time'
+import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
 import { StatusCard } from '../ui/status-card'
 import { Steps } from '../ui/steps'
+import { textLink } from '../ui/text-link'
+import { useCategoryTexts } from './category-texts'
+import { SaveReceipts } from './save-receipts'
 import { useStatusToken } from './status-token'
-import { inOrder, textsOf } from './step-texts'
+import { inOrder, isKnown } from './step-texts'
 import { isRefusal, useWithdrawalStatus, type WithdrawalStatus } from './withdrawal-status'
 
 interface WithdrawalProgressProps {
   userId: string
   withdrawalId: string
+  supportEmail: string
   renderedAt: string
 }
 
 export function WithdrawalProgress(props: WithdrawalProgressProps) {
   const token = useStatusToken()
   if (token === undefined) return <Reading />
-  if (token === null) return <NoToken />
+  if (token === null) return <BadLink name="incomplete" supportEmail={props.supportEmail} />
   return <Progress key={token} token={token} {...props} />
 }
 
-function Progress({ userId, withdrawalId, token, renderedAt }: WithdrawalProgressProps & { token: string }) {
+function Progress({
+  userId,
+  withdrawalId,
+  token,
+  supportEmail,
+  renderedAt,
+}: WithdrawalProgressProps & { token: string }) {
+  const t = useTranslations('Deletion')
   const { data: status, error } = useWithdrawalStatus({ userId, withdrawalId, token })
   const news = useNews(status)
-  if (!status && isRefusal(error)) return <NotThisLink />
+  const steps = useSteps(status, renderedAt)
+  if (!status && isRefusal(error)) return <BadLink name="wrong" supportEmail={supportEmail} />
   if (!status) return error ? <NoAnswer /> : <Reading />
   const isCompleted = status.status === 'completed'
   const keptUntil = retentionEndOf(status)
@@ -42,37 +58,57 @@ function Progress({ userId, withdrawalId, token, renderedAt }: WithdrawalProgres
       </p>
       {isCompleted ? <Deleted status={status} /> : <BeingDeleted status={status} renderedAt={renderedAt} />}
       {!isCompleted && error && (
-        <Alert tone="warning" role="status" title="This may not be the latest">
-          <p>
-            {isRefusal(error)
-              ? 'This link no longer opens the progress.'
-              : 'The service did not answer the last time. The deletion goes on, and this page keeps asking.'}
-          </p>
+        <Alert tone="warning" role="status" title={t('staleTitle')}>
+          <p>{t(isRefusal(error) ? 'staleLink' : 'staleText')}</p>
         </Alert>
       )}
       <Card>
-        <CardHeader title="Step by step" />
+        <CardHeader title={t('stepsTitle')} />
         <CardBody>
-          <Steps label="Steps of the deletion" steps={describeSteps(status, renderedAt)} />
+          <Steps label={t('stepsTitle')} steps={steps} />
         </CardBody>
       </Card>
       <Applications applications={status.applications} renderedAt={renderedAt} />
       <Kept status={status} until={keptUntil} />
-      <p className="px-1 text-ink-muted text-sm">
-        You can come back to this page with the link in the message that we sent to you
-        {keptUntil && (
-          <>
-            , until <LocalTime dateTime={keptUntil} format="date" />
-          </>
-        )}
-        . No sign-in is needed, so keep the link to yourself.
-      </p>
+      {isCompleted && <SaveReceipts withdrawalId={withdrawalId} token={token} />}
+      <div className="space-y-3 px-1 text-ink-muted text-sm">
+        {keptUntil && <p>{t.rich('comeBack', { date: () => <LocalTime dateTime={keptUntil} format="date" /> })}</p>}
+        <CopyButton text={window.location.href} variant="secondary">
+          {t('copyLink')}
+        </CopyButton>
+        <p>
+          {t.rich('id', {
+            deletion: withdrawalId,
+            id: (text) => <span className="wrap-anywhere select-all font-mono text-ink">{text}</span>,
+          })}
+        </p>
+        <Support name="support" address={supportEmail} />
+      </div>
     </div>
+  )
+}
+
+function Support({ name, address }: { name: 'support' | 'supportPlain'; address: string }) {
+  const t = useTranslations('Deletion')
+  return (
+    <p className="text-ink-muted text-sm">
+      {t.rich(name, {
+        address,
+        link: (text) => (
+          <a href={`mailto:${address}`} className={textLink}>
+            {text}
+          </a>
+        ),
+      })}
+    </p>
   )
 }
 
 /** What has been completed since the last answer, for screen readers. */
 function useNews(status: WithdrawalStatus | undefined): string {
+  const t = useTranslations('Deletion')
+  const language = useLocale()
+  const titleOf = useStepTitle()
   const [known, setKnown] = useState(status)
   const [news, setNews] = useState('')
   if (status !== known) {
@@ -80,77 +116,116 @@ function useNews(status: WithdrawalStatus | undefined): string {
     if (known && status) setNews(newsBetween(known, status) || news)
   }
   return news
-}
 
-function newsBetween(before: WithdrawalStatus, after: WithdrawalStatus): string {
-  if (after.status === 'completed') return 'Your account was deleted. All steps are done.'
-  const open = new Set(openSteps(before).map(({ step }) => step))
-  const done = after.deletion_steps.filter(({ step, status }) => status === 'completed' && open.has(step))
-  const titles = inOrder(done).map(({ step }) => textsOf(step).title)
-  return titles.length ? `Done: ${titles.join(', ')}. ${countText(after)}.` : ''
+  function newsBetween(before: WithdrawalStatus, after: WithdrawalStatus): string {
+    if (after.status === 'completed') return t('newsDeleted')
+    const open = new Set(openSteps(before).map(({ step }) => step))
+    const done = after.deletion_steps.filter(({ step, status }) => status === 'completed' && open.has(step))
+    const titles = inOrder(done).map(({ step }) => titleOf(step))
+    const steps = new Intl.ListFormat(language).format(titles)
+    return titles.length ? t('newsDone', { steps, count: t('count', countOf(after)) }) : ''
+  }
 }
 
 const openSteps = ({ deletion_steps }: WithdrawalStatus) =>
   deletion_steps.filter(({ status }) => status !== 'completed')
 
-function countText(status: WithdrawalStatus): string {
+function countOf(status: WithdrawalStatus) {
   const all = status.deletion_steps.length
-  return `${all - openSteps(status).length} of ${all} steps done`
+  return { done: all - openSteps(status).length, all }
 }
 
-function describeSteps({ deletion_steps }: WithdrawalStatus, renderedAt: string) {
-  return inOrder(deletion_steps).map(({ step, status, completed_at, estimated_completion }) => {
-    const time = completed_at ? (
-      <>
-        Completed <LocalTime dateTime={completed_at} />
-      </>
-    ) : (
-      estimated_completion && <Expected by={estimated_completion} renderedAt={renderedAt} />
-    )
-    return { id: step, ...textsOf(step), state: stateOf(status), time }
+function useStepTitle() {
+  const t = useTranslations('Deletion')
+  return (step: string) => (isKnown(step) ? t(`steps.${step}.title`) : step.replaceAll('_', ' '))
+}
+
+/** Those that are done come first, so that the line down to the open ones has no gap. */
+const doneFirst = ({ deletion_steps }: WithdrawalStatus) =>
+  inOrder(deletion_steps).toSorted((a, b) => Number(b.status === 'completed') - Number(a.status === 'completed'))
+
+function useSteps(status: WithdrawalStatus | undefined, renderedAt: string) {
+  const t = useTranslations('Deletion')
+  const titleOf = useStepTitle()
+  if (!status) return []
+  return doneFirst(status).map((each) => {
+    const { step, completed_at, estimated_completion } = each
+    const time = completed_at
+      ? t.rich('completedAt', { date: () => <LocalTime dateTime={completed_at} /> })
+      : estimated_completion && <Expected by={estimated_completion} renderedAt={renderedAt} />
+    return {
+      id: step,
+      title: titleOf(step),
+      description: isKnown(step) && t(`steps.${step}.${completed_at ? 'done' : 'text'}`),
+      state: stateOf(each.status),
+      time,
+      outcome: hasCounts(each) && <Outcome step={each} />,
+    }
   })
+}
+
+const hasCounts = ({ erased = [], retained = [] }: WithdrawalStatus['deletion_steps'][number]) =>
+  erased.length + retained.length > 0
+
+function Outcome({ step: { erased = [], retained = [] } }: { step: WithdrawalStatus['deletion_steps'][number] }) {
+  const t = useTranslations('Deletion')
+  const { countsText, reasonText } = useCategoryTexts()
+  const reasons = [...new Set(retained.map(({ reason }) => reasonText(reason)))]
+  return (
+    <>
+      {erased.length > 0 && <p>{t('erased', { what: countsText(erased) })}</p>}
+      {reasons.map((why) => {
+        const kept = retained.filter(({ reason }) => reasonText(reason) === why)
+        return (
+          <p key={why}>
+            {t.rich('kept', {
+              what: countsText(kept),
+              why,
+              date: () => <LocalTime dateTime={kept[0]?.until ?? ''} format="date" />,
+            })}
+          </p>
+        )
+      })}
+    </>
+  )
 }
 
 /** A status that this page does not know yet counts as in progress. */
 const stateOf = (status: string): StepStatus => (status === 'completed' || status === 'pending' ? status : 'processing')
 
 function Expected({ by, renderedAt }: { by: string; renderedAt: string }) {
+  const t = useTranslations('Deletion')
   const isLate = useServerTime(renderedAt) > Date.parse(by)
-  return (
-    <>
-      {isLate ? 'Was expected by' : 'Expected by'} <LocalTime dateTime={by} />
-      {isLate && '; we keep on until it is done'}
-    </>
-  )
+  return t.rich(isLate ? 'lateStep' : 'expectedBy', { date: () => <LocalTime dateTime={by} /> })
 }
 
 function BeingDeleted({ status, renderedAt }: { status: WithdrawalStatus; renderedAt: string }) {
+  const t = useTranslations('Deletion')
   const isLate = useServerTime(renderedAt) > Date.parse(status.scheduled_completion)
   return (
     <StatusCard
       icon={Hourglass}
-      title="Your account is being deleted"
+      title={t('progressTitle')}
       text={
-        isLate ? (
-          'Most of it is done. What is left takes longer than planned, and we keep on until it is done. There is nothing left for you to do.'
-        ) : (
-          <>
-            Nobody can sign in any more, and your data is removed step by step. All of it should be done by{' '}
-            <LocalTime dateTime={status.scheduled_completion} format="date" />. There is nothing left for you to do.
-          </>
-        )
+        isLate
+          ? t('lateText')
+          : t.rich('progressText', { date: () => <LocalTime dateTime={status.scheduled_completion} format="date" /> })
       }
     >
       <Meter status={status} />
+      <p className="mt-2 text-ink-muted text-sm">
+        {t.rich('dueBy', { date: () => <LocalTime dateTime={status.due_by} format="date" /> })}
+      </p>
     </StatusCard>
   )
 }
 
 function Meter({ status }: { status: WithdrawalStatus }) {
+  const t = useTranslations('Deletion')
   return (
     <div className="space-y-2">
       <div className="flex gap-1.5" aria-hidden>
-        {inOrder(status.deletion_steps).map(({ step, status }) => {
+        {doneFirst(status).map(({ step, status }) => {
           const state = stateOf(status)
           return (
             <span
@@ -165,28 +240,19 @@ function Meter({ status }: { status: WithdrawalStatus }) {
           )
         })}
       </div>
-      <p className="text-ink-muted text-sm">{countText(status)}</p>
+      <p className="text-ink-muted text-sm">{t('count', countOf(status))}</p>
     </div>
   )
 }
 
 function Deleted({ status }: { status: WithdrawalStatus }) {
+  const t = useTranslations('Deletion')
   return (
     <StatusCard
       icon={CircleCheck}
       tone="success"
-      title={
-        <>
-          Your account was deleted
-          {status.completed_at && (
-            <>
-              {' '}
-              on <LocalTime dateTime={status.completed_at} format="date" />
-            </>
-          )}
-        </>
-      }
-      text="Every step is done, and nothing is left for you to do. You can close this page."
+      title={t.rich('deletedTitle', { date: () => <LocalTime dateTime={status.completed_at ?? ''} format="date" /> })}
+      text={t('deletedText')}
     />
   )
 }
@@ -194,12 +260,10 @@ function Deleted({ status }: { status: WithdrawalStatus }) {
 type Application = WithdrawalStatus['applications'][number]
 
 function Applications({ applications, renderedAt }: { applications: Application[]; renderedAt: string }) {
+  const t = useTranslations('Deletion')
   return (
     <Card>
-      <CardHeader
-        title="Applications"
-        description={applications.length ? undefined : 'No application was connected to the account.'}
-      />
+      <CardHeader title={t('apps.title')} description={applications.length ? undefined : t('apps.none')} />
       {applications.length > 0 && (
         <CardBody className="pt-3">
           <ul className="divide-y divide-line">
@@ -208,11 +272,12 @@ function Applications({ applications, renderedAt }: { applications: Application[
               <li key={`${application.name} ${index}`} className="space-y-0.5 py-3 last:pb-0">
                 <div className="flex items-start justify-between gap-4">
                   <p className="wrap-anywhere min-w-0 font-medium">{application.name}</p>
-                  <ApplicationState status={application.status} />
+                  <ApplicationState application={application} />
                 </div>
                 <p className="text-ink-muted text-sm tabular-nums">
                   <ApplicationTime application={application} renderedAt={renderedAt} />
                 </p>
+                <KeptThere retained={application.retained ?? []} />
               </li>
             ))}
           </ul>
@@ -222,62 +287,83 @@ function Applications({ applications, renderedAt }: { applications: Application[
   )
 }
 
-const applicationStates = {
-  pending: { tone: 'neutral', text: 'Waiting' },
-  processing: { tone: 'accent', text: 'In progress' },
-  completed: { tone: 'success', text: 'Confirmed' },
-} as const
+const tones = { pending: 'neutral', processing: 'accent', completed: 'success' } as const
 
-function ApplicationState({ status }: { status: Application['status'] }) {
-  const { tone, text } = applicationStates[stateOf(status)]
-  return <Badge tone={tone}>{text}</Badge>
+function ApplicationState({ application: { status, waived } }: { application: Application }) {
+  const t = useTranslations('Deletion')
+  if (waived) return <Badge tone="warning">{t('apps.notConfirmed')}</Badge>
+  const state = stateOf(status)
+  return <Badge tone={tones[state]}>{state === 'completed' ? t('apps.confirmed') : t(`states.${state}`)}</Badge>
 }
 
+const isReason = (reason: string): reason is WaiveReason => (WAIVE_REASONS as readonly string[]).includes(reason)
+
 function ApplicationTime({ application, renderedAt }: { application: Application; renderedAt: string }) {
-  const { status, completed_at, next_attempt_at } = application
+  const t = useTranslations('Deletion')
   const now = useServerTime(renderedAt)
-  if (completed_at)
+  const { status, completed_at, next_attempt_at, accepted_at, progress, waived } = application
+  if (waived)
     return (
       <>
-        Confirmed <LocalTime dateTime={completed_at} />
+        {t(`apps.waived.${isReason(waived.reason) ? waived.reason : 'other'}`)}{' '}
+        {t.rich('apps.waivedAt', { date: () => <LocalTime dateTime={waived.at} /> })}
       </>
     )
-  if (!next_attempt_at || Date.parse(next_attempt_at) <= now) return 'Is being asked to remove you now.'
+  if (completed_at) return t.rich('apps.confirmedAt', { date: () => <LocalTime dateTime={completed_at} /> })
+  const isDue = !next_attempt_at || Date.parse(next_attempt_at) <= now
+  if (accepted_at)
+    return (
+      <>
+        {progress ? t('apps.progress', progress) : t('apps.deleting')}{' '}
+        {isDue ? t('apps.silent') : t.rich('apps.began', { date: () => <LocalTime dateTime={accepted_at} /> })}
+      </>
+    )
+  if (isDue) return t('apps.now')
+  if (status === 'pending') return t.rich('apps.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })
+  return t.rich('apps.again', {
+    time: () => <RelativeTime dateTime={next_attempt_at} renderedAt={renderedAt} />,
+  })
+}
+
+/** What the application said that it keeps, in words that were registered for it. */
+function KeptThere({ retained }: { retained: NonNullable<Application['retained']> }) {
+  const t = useTranslations('Deletion')
+  if (retained.length === 0) return null
   return (
-    <>
-      {status === 'pending' ? 'Will be asked to remove you' : 'Has not confirmed yet. Next attempt'}{' '}
-      <LocalTime dateTime={next_attempt_at} />
-    </>
+    <ul className="text-ink-muted text-sm">
+      {retained.map(({ category, reason, until }) => (
+        <li key={`${category} ${reason} ${until}`} className="wrap-anywhere">
+          {until
+            ? t.rich('apps.keepsUntil', {
+                category,
+                reason,
+                date: () => <LocalTime dateTime={`${until}T12:00:00.000Z`} format="date" />,
+              })
+            : t('apps.keeps', { category, reason })}
+        </li>
+      ))}
+    </ul>
   )
 }
 
 function Kept({ status, until }: { status: WithdrawalStatus; until: string | null }) {
-  const { audit_logs: keepsAuditLogs, retention_period: days } = status.data_retention
-  const end = until ? (
-    <>
-      until <LocalTime dateTime={until} format="date" />
-    </>
-  ) : (
-    `for ${days} days`
+  const t = useTranslations('Deletion')
+  const { retention_period: days } = status.data_retention
+  const row = (what: string, why: string) => (
+    <KeptRow key={what} what={what}>
+      {until ? t.rich('keptUntil', { why, date: () => <LocalTime dateTime={until} format="date" /> }) : why}
+    </KeptRow>
   )
   return (
     <Card>
-      <CardHeader
-        title={`What is kept for ${days} days`}
-        description="The logs stay under a pseudonym, without name, address or IP address; then all of it is deleted too."
-      />
+      <CardHeader title={t('keptTitle', { days })} description={t('keptText')} />
       <CardBody>
         <dl className="divide-y divide-line">
-          <KeptRow what="Transaction audit logs, security incident logs, legal compliance data">
-            Kept {end}, as for every account
-          </KeptRow>
-          <KeptRow what="The record of this deletion: account number, feedback, fingerprints of ended sessions and tokens">
-            Kept {end}, so that you can follow it here
-          </KeptRow>
-          <KeptRow what="Audit logs">
-            {keepsAuditLogs ? <>Kept {end}, as you asked</> : 'Not kept: deleted with the last step'}
-          </KeptRow>
-          <KeptRow what="Analytics data, transaction history">Kept as long only if you asked for it</KeptRow>
+          {row(t('keptItems.law'), t('reasons.law'))}
+          {row(t('keptItems.record'), t('keptItems.recordWhy'))}
+          {CHOICES.filter((choice) => status.kept_by_choice.includes(choice)).map((choice) =>
+            row(t(`keptItems.${choice}`), t('reasons.choice')),
+          )}
         </dl>
       </CardBody>
     </Card>
@@ -302,52 +388,45 @@ function retentionEndOf({ deletion_steps, data_retention }: WithdrawalStatus): s
 }
 
 function Reading() {
+  const t = useTranslations('Deletion')
   return (
-    <StatusCard icon={LoaderCircle} title="Reading how far it is…" text="This takes a moment.">
+    <StatusCard icon={LoaderCircle} title={t('reading')} text={t('readingText')}>
       <noscript>
-        <p>This page needs JavaScript, because the link carries a secret that only the browser reads.</p>
+        <p>{t('noScript')}</p>
       </noscript>
     </StatusCard>
   )
 }
 
-function NoToken() {
+function BadLink({ name, supportEmail }: { name: 'incomplete' | 'wrong'; supportEmail: string }) {
+  const t = useTranslations('Deletion')
   return (
-    <StatusCard
-      icon={Link2Off}
-      tone="warning"
-      title="This link is not complete"
-      text="The part after the # is missing or damaged. Open the link in the message that confirmed the withdrawal, or copy it whole into the address bar."
-    />
+    <StatusCard icon={Link2Off} tone="warning" title={t(`${name}Title`)} text={t(`${name}Text`)}>
+      <Support name="supportPlain" address={supportEmail} />
+    </StatusCard>
   )
 }
 
-function NotThisLink() {
-  return (
-    <StatusCard
-      icon={Link2Off}
-      tone="warning"
-      title="This link does not open the progress"
-      text="It was changed on its way, or it belongs to another withdrawal. Open the link in the message that confirmed the withdrawal, or copy it whole into the address bar."
-    />
-  )
+interface NotFoundProps {
+  /** For so long a deletion can be read. */
+  days: number
+  supportEmail: string
 }
 
-export function NothingToRead() {
+export function DeletionNotFound({ days, supportEmail }: NotFoundProps) {
+  const t = useTranslations('Deletion')
   return (
-    <StatusCard
-      icon={Archive}
-      tone="neutral"
-      title="There is nothing to read here"
-      text="Either the address is mistyped, or the time in which the progress can be read is over, as it is some weeks after the start."
-    />
+    <StatusCard icon={Archive} tone="neutral" title={t('notFoundTitle')} text={t('notFoundText', { days })}>
+      <Support name="supportPlain" address={supportEmail} />
+    </StatusCard>
   )
 }
 
 function NoAnswer() {
+  const t = useTranslations('Deletion')
   return (
-    <Alert tone="danger" role="alert" title="The progress could not be read">
-      <p>Check your connection. The deletion goes on meanwhile, and this page keeps asking.</p>
+    <Alert tone="danger" role="alert" title={t('unreadTitle')}>
+      <p>{t('unreadText')}</p>
     </Alert>
   )
 }

@@ -2,6 +2,7 @@ import type { Metadata } from 'next'
 import { notFound } from 'next/navigation'
 import { MessageList } from '@/components/mailbox/message-list'
 import { MessageView } from '@/components/mailbox/message-view'
+import { Refresh } from '@/components/mailbox/refresh'
 import { ColumnPage } from '@/components/page'
 import { PageHeading } from '@/components/page-heading'
 import { readMailbox } from '@/server/local/mailbox'
@@ -20,9 +21,10 @@ export default async function MailboxPage({ searchParams }: Props) {
   const opened = chosen ?? messages[0]
   return (
     <ColumnPage account={null} link={{ href: '/settings/email', label: 'Settings' }}>
+      <Refresh />
       <PageHeading
         title="Local mailbox"
-        description="Without a mail server, every message that would have been sent is kept and shown here, the newest first."
+        description="Without a mail server, every message that would have been sent is kept and shown here, the newest first. New ones appear by themselves; those of a deleted account go after ten minutes."
       />
       {opened ? (
         <div className="grid items-start gap-6 lg:grid-cols-[20rem_minmax(0,1fr)]">
@@ -31,7 +33,7 @@ export default async function MailboxPage({ searchParams }: Props) {
         </div>
       ) : (
         <p className="rounded-2xl border border-line border-dashed px-6 py-16 text-center text-ink-muted">
-          No message yet. Start a change of address in the settings, then reload this page.
+          No message yet. Start a change of address in the settings, and it appears here.
         </p>
       )}
     </ColumnPage>

@@ -1,65 +1,157 @@
-import { z } from 'zod'
 import { CodeBlock } from '@/components/docs/code-block'
-import { Code, Described, type Row, Rows } from '@/components/docs/rows'
+import { Code, Described, Rows } from '@/components/docs/rows'
 import { Badge } from '@/components/ui/badge'
-import type { Contract } from '@/contract/define'
-import { curlExample } from './curl'
+import { type Contract, isAdminContract, isLinkContract, isTaskContract } from '@/contract/define'
 import { ErrorRows } from './error-rows'
+import { METHOD_TONES } from './method-tones'
+import { isForBrowsers, LANGUAGES, type Language, sampleOf, VARIABLES, variablesOf } from './samples'
+import { SchemaRows } from './schema-rows'
 
-interface JsonField {
-  type?: string
-  description?: string
-  properties?: Record<string, JsonField>
-  required?: string[]
-  enum?: string[]
-  default?: string
-  pattern?: string
-  minLength?: number
-  maxLength?: number
+/** The reader chooses the language once, for the page; without a script too. */
+const SHOWN_WITH: Record<Language, string> = {
+  curl: 'hidden group-has-[#language-curl:checked]/docs:block',
+  typescript: 'hidden group-has-[#language-typescript:checked]/docs:block',
+  python: 'hidden group-has-[#language-python:checked]/docs:block',
 }
 
-const methodTone = { GET: 'accent', POST: 'success', PUT: 'warning', DELETE: 'danger' } as const
-
 export function Operation({ contract }: { contract: Contract }) {
-  const { name, summary, method, path, scope, message, body } = contract
+  const { name, summary, description, method, path, body, query } = contract
+  const errors = [...new Set([...contract.errors, ...(contract.forbidden ? [contract.forbidden] : [])])]
+  const params = Object.keys(contract.params.shape).length > 0
   return (
-    <section aria-labelledby={name} className="border-line border-t pt-10">
-      <h2 id={name} className="scroll-mt-6 font-semibold text-xl leading-7 tracking-[-0.02em]">
+    <section id={name} aria-labelledby={`${name}-title`} className="scroll-mt-16 border-line border-t pt-10">
+      <h3 id={`${name}-title`} className="font-semibold text-lg leading-7 tracking-[-0.02em]">
         {summary}
-      </h2>
+      </h3>
       <p className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-2">
-        <Badge tone={methodTone[method]} className="font-mono">
+        <Badge tone={METHOD_TONES[method]} className="font-mono">
           {method}
         </Badge>
         <code className="wrap-anywhere font-mono text-[0.8125rem]">/api/v1{path}</code>
       </p>
-      <p className="mt-3 text-ink-muted">
-        Scope header <Code>X-Required-Scope: {scope}</Code>
-        {message && <>. Answers “{message}”</>}
+      <p className="mt-3">
+        <Described text={description} />
+      </p>
+      <p className="mt-2 text-ink-muted">
+        <Opener contract={contract} />
       </p>
 
+      {params && (
+        <Part title="Path">
+          <SchemaRows schema={contract.params} io="input" />
+        </Part>
+      )}
+      {query && (
+        <Part title="Query">
+          <SchemaRows schema={query} io="input" />
+        </Part>
+      )}
       {body && (
-        <>
-          <h3 className="mt-8 mb-3 font-semibold">Fields</h3>
-          <Rows rows={fieldRows(z.toJSONSchema(body, { io: 'input' }) as JsonField)} />
-        </>
+        <Part title="Body">
+          <SchemaRows schema={body} io="input" />
+        </Part>
       )}
 
-      <h3 className="mt-8 mb-3 font-semibold">Example</h3>
-      <div className="space-y-3">
-        <CodeBlock title="Request" label={`the request of ${summary}`} code={curlExample(contract)} />
-        <CodeBlock
-          title={`Answer ${contract.status ?? 200}`}
-          label={`the answer of ${summary}`}
-          code={JSON.stringify(exampleAnswer(contract), null, 2)}
-        />
-      </div>
+      <Part title="Example">
+        <Examples contract={contract} />
+      </Part>
 
-      <h3 className="mt-8 mb-3 font-semibold">Errors</h3>
-      <ErrorRows codes={[...new Set([...contract.errors, contract.forbidden])]} />
+      {contract.file ? (
+        <Part title={`Response ${contract.status ?? 200}`}>
+          <p className="text-ink-muted">
+            The file itself, <Code>{contract.file}</Code>.
+          </p>
+        </Part>
+      ) : (
+        <Part title={`Response ${contract.status ?? 200}${contract.isCreated ? ' or 201' : ''}`}>
+          <Folded title="Members of data">
+            <SchemaRows schema={contract.data} io="output" />
+          </Folded>
+          <CodeBlock
+            title="Example"
+            label={`the response of ${summary}`}
+            code={JSON.stringify(exampleAnswer(contract), null, 2)}
+          />
+        </Part>
+      )}
+
+      <Part title="Errors">
+        <Folded title={errors.join(', ')}>
+          <ErrorRows codes={errors} />
+        </Folded>
+      </Part>
     </section>
   )
 }
+
+function Opener({ contract }: { contract: Contract }) {
+  const { scope } = contract
+  if (isTaskContract(contract)) return 'The token of the task opens it. It needs no scope header.'
+  if (isLinkContract(contract)) {
+    return contract.bearer === 'none'
+      ? 'It needs no token and no scope header.'
+      : 'The token of the mailed link opens it. It needs no scope header.'
+  }
+  const opener = isAdminContract(contract)
+    ? 'A service token'
+    : isForBrowsers(contract)
+      ? 'A browser session'
+      : 'A token'
+  return (
+    <>
+      {opener} with the scope <Code>{scope}</Code> opens it. Send <Code>X-Required-Scope: {scope}</Code>.
+    </>
+  )
+}
+
+function Examples({ contract }: { contract: Contract }) {
+  if (isForBrowsers(contract)) {
+    return (
+      <p className="text-ink-muted">
+        Only the pages call this, in the session of a signed-in browser: no access token can make this call.
+      </p>
+    )
+  }
+  return (
+    <>
+      <Rows
+        rows={variablesOf(contract).map((variable) => ({
+          key: variable,
+          name: variable,
+          text: <Described text={`${VARIABLES[variable]}.`} />,
+        }))}
+      />
+      {Object.entries(LANGUAGES).map(([language, title]) => (
+        <div
+          key={language}
+          className={SHOWN_WITH[language as Language]}
+          data-operation={contract.name}
+          data-language={language}
+        >
+          <CodeBlock
+            title={title}
+            label={`the request of ${contract.summary} in ${title}`}
+            code={sampleOf(contract, language as Language)}
+          />
+        </div>
+      ))}
+    </>
+  )
+}
+
+export const Part = ({ title, children }: { title: string; children: React.ReactNode }) => (
+  <div className="mt-8 space-y-3">
+    <h4 className="font-semibold">{title}</h4>
+    {children}
+  </div>
+)
+
+const Folded = ({ title, children }: { title: string; children: React.ReactNode }) => (
+  <details>
+    <summary className="wrap-anywhere cursor-pointer py-2 text-ink-muted">{title}</summary>
+    {children}
+  </details>
+)
 
 function exampleAnswer({ example, message, timestamp }: Contract) {
   return {
@@ -68,42 +160,4 @@ function exampleAnswer({ example, message, timestamp }: Contract) {
     ...(message && { message }),
     ...(timestamp !== false && { timestamp: '2026-11-20T09:00:00.000Z' }),
   }
-}
-
-function fieldRows(schema: JsonField, prefix = ''): Row[] {
-  const { properties = {}, required = [] } = schema
-  return Object.entries(properties).flatMap(([name, field]) => [
-    {
-      key: prefix + name,
-      name: prefix + name,
-      note: `${field.type ?? 'string'}, ${required.includes(name) ? 'required' : 'optional'}`,
-      text: (
-        <Described
-          text={[field.description, ...rulesOf(field)].filter(Boolean).join('. ').concat('.').replace('..', '.')}
-        />
-      ),
-    },
-    ...fieldRows(field, `${prefix}${name}.`),
-  ])
-}
-
-/** A longer pattern is for machines, which read it in the OpenAPI document. */
-const MAX_SHOWN_PATTERN = 40
-
-/** The rules that the description does not name already. */
-function rulesOf({
-  description = '',
-  enum: choices,
-  default: preset,
-  pattern,
-  minLength,
-  maxLength,
-}: JsonField): string[] {
-  const rules: string[] = []
-  if (choices) rules.push(`One of ${choices.map((choice) => `\`${choice}\``).join(', ')}`)
-  if (preset !== undefined) rules.push(`Default \`${preset}\``)
-  if (pattern && pattern.length <= MAX_SHOWN_PATTERN) rules.push(`Pattern \`${pattern}\``)
-  if (maxLength !== undefined && !description.includes(String(maxLength)))
-    rules.push(minLength === undefined ? `At most ${maxLength} characters` : `${minLength} to ${maxLength} characters`)
-  return rules
 }

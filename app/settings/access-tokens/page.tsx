@@ -3,12 +3,17 @@ import { redirect } from 'next/navigation'
 import { AccessTokenSettings } from '@/components/access/access-token-settings'
 import { Unconfirmed } from '@/components/access/unconfirmed'
 import { PageHeading } from '@/components/page-heading'
+import { Texts } from '@/components/texts'
 import { listAccessTokens } from '@/domain/access/access-tokens'
 import { waysToConfirm } from '@/domain/access/fresh-sign-in'
 import { getEnv } from '@/server/env'
+import { pageTexts, textsOf } from '@/server/pages/language'
 import { pageContext } from '@/server/pages/session'
 
-export const metadata: Metadata = { title: 'Access tokens' }
+export async function generateMetadata(): Promise<Metadata> {
+  const t = await pageTexts('AccessTokens')
+  return { title: t('title') }
+}
 
 interface Props {
   searchParams: Promise<Record<string, string | string[] | undefined>>
@@ -17,15 +22,13 @@ interface Props {
 export default async function AccessTokensPage({ searchParams }: Props) {
   const ctx = await pageContext()
   if (!ctx) redirect('/sign-in?next=/settings/access-tokens')
+  const t = await pageTexts('AccessTokens')
   const ways = await waysToConfirm(ctx, 'token')
   const { unconfirmed } = await searchParams
   const { access_tokens } = await listAccessTokens(ctx)
   return (
-    <>
-      <PageHeading
-        title="Access tokens"
-        description="With a token a program can do in your name what these pages do, without your password."
-      />
+    <Texts texts={await textsOf(['AccessTokens', 'Identity'])}>
+      <PageHeading title={t('title')} description={t('description')} />
       <Unconfirmed reason={unconfirmed} provider={ways.provider} />
       <AccessTokenSettings
         userId={ctx.actor.userId}
@@ -35,6 +38,6 @@ export default async function AccessTokensPage({ searchParams }: Props) {
         initialTokens={access_tokens}
         renderedAt={ctx.clock.now().toISOString()}
       />
-    </>
+    </Texts>
   )
 }

@@ -3,10 +3,13 @@ import { redirect } from 'next/navigation'
 import { Unconfirmed } from '@/components/access/unconfirmed'
 import { EmailSettings } from '@/components/email/email-settings'
 import { PageHeading } from '@/components/page-heading'
+import { Texts } from '@/components/texts'
+import { inWords } from '@/components/ui/duration'
 import { waysToConfirm } from '@/domain/access/fresh-sign-in'
+import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession, pageContext } from '@/server/pages/session'
 
-export const metadata: Metadata = { title: 'Email address' }
+export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('EmailSettings'))('title') })
 
 interface Props {
   searchParams: Promise<Record<string, string | string[] | undefined>>
@@ -15,21 +18,26 @@ interface Props {
 export default async function EmailSettingsPage({ searchParams }: Props) {
   const [ctx, session] = await Promise.all([pageContext(), currentSession()])
   if (!ctx || !session) redirect('/sign-in?next=/settings/email')
+  const t = await pageTexts('EmailSettings')
   const ways = await waysToConfirm(ctx, 'change')
   const { unconfirmed } = await searchParams
+  const { undoWindowMs } = ctx.limits
+  const undone = await pageTexts('NotMe')
+  const undoneWithin =
+    undoWindowMs > 0 ? undone('undoneWithin', { time: inWords(undoWindowMs / 1000, await pageLanguage()) }) : null
   return (
     <>
-      <PageHeading
-        title="Email address"
-        description={`${ways.hasPassword ? 'You sign in with this address, and we' : 'We'} write to you there.`}
-      />
+      <PageHeading title={t('title')} description={t(ways.hasPassword ? 'signsIn' : 'writes')} />
       <Unconfirmed reason={unconfirmed} provider={ways.provider} />
-      <EmailSettings
-        userId={session.userId}
-        ways={ways}
-        initialStatus={session.emailStatus}
-        renderedAt={ctx.clock.now().toISOString()}
-      />
+      <Texts texts={await textsOf(['EmailSettings'])}>
+        <EmailSettings
+          userId={session.userId}
+          ways={ways}
+          undoneWithin={undoneWithin}
+          initialStatus={session.emailStatus}
+          renderedAt={ctx.clock.now().toISOString()}
+        />
+      </Texts>
     </>
   )
 }

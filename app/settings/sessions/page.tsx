@@ -2,27 +2,30 @@ import type { Metadata } from 'next'
 import { redirect } from 'next/navigation'
 import { SessionSettings } from '@/components/access/session-settings'
 import { PageHeading } from '@/components/page-heading'
+import { Texts } from '@/components/texts'
 import { listSessions } from '@/domain/access/sessions'
+import { pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession, pageContext } from '@/server/pages/session'
 
-export const metadata: Metadata = { title: 'Sessions' }
+export async function generateMetadata(): Promise<Metadata> {
+  const t = await pageTexts('Sessions')
+  return { title: t('title') }
+}
 
 export default async function SessionsPage() {
   const [ctx, session] = await Promise.all([pageContext(), currentSession()])
   if (!ctx || !session) redirect('/sign-in?next=/settings/sessions')
+  const t = await pageTexts('Sessions')
   const { sessions } = await listSessions(ctx)
   return (
-    <>
-      <PageHeading
-        title="Sessions"
-        description="Where you are signed in. Sign out what you do not recognise or no longer use."
-      />
+    <Texts texts={await textsOf(['Sessions'])}>
+      <PageHeading title={t('title')} description={t('description')} />
       <SessionSettings
         userId={session.userId}
         initialSessions={sessions}
         initialStatus={session.emailStatus}
         renderedAt={ctx.clock.now().toISOString()}
       />
-    </>
+    </Texts>
   )
 }

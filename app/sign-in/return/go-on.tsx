@@ -2,10 +2,13 @@
 
 import Link from 'next/link'
 import { useEffect, useRef } from 'react'
+import { useTranslations } from 'use-intl/react'
 import { nextPath } from '@/components/next-path'
 import { takeReturnPath } from '@/components/return-path'
 
 export function GoOn() {
+  const t = useTranslations('SignIn')
+  const common = useTranslations('Common')
   const isLeaving = useRef(false)
   useEffect(() => {
     if (isLeaving.current) return
@@ -15,10 +18,10 @@ export function GoOn() {
   }, [])
   return (
     <>
-      <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">You are signed in</h1>
+      <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">{t('returnTitle')}</h1>
       <p className="mt-1 text-ink-muted">
         <Link href="/settings/email" className="font-medium text-accent underline underline-offset-3">
-          Open settings
+          {common('openSettings')}
         </Link>
       </p>
     </>

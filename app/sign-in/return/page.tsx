@@ -1,14 +1,18 @@
 import type { Metadata } from 'next'
 import { CenteredPage } from '@/components/page'
+import { Texts } from '@/components/texts'
+import { pageTexts, textsOf } from '@/server/pages/language'
 import { GoOn } from './go-on'
 
-export const metadata: Metadata = { title: 'Signed in' }
+export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('SignIn'))('returnTab') })
 
 /** The identity provider has sent the browser back; only the browser knows where the person was going. */
-export default function ReturnPage() {
+export default async function ReturnPage() {
   return (
     <CenteredPage account={null}>
-      <GoOn />
+      <Texts texts={await textsOf(['SignIn'])}>
+        <GoOn />
+      </Texts>
     </CenteredPage>
   )
 }

@@ -1,13 +1,17 @@
 import type { Metadata } from 'next'
 import { ColumnPage } from '@/components/page'
 import { PageHeading } from '@/components/page-heading'
-import { NothingToRead, WithdrawalProgress } from '@/components/withdrawal/withdrawal-progress'
-import { userOfWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
+import { Texts } from '@/components/texts'
+import { DeletionNotFound, WithdrawalProgress } from '@/components/withdrawal/withdrawal-progress'
+import { userOfWithdrawal } from '@/domain/withdrawal/offer-withdrawal'
+import { retentionDays } from '@/domain/withdrawal/schedule'
 import { systemContext } from '@/server/context'
+import { getEnv } from '@/server/env'
+import { pageTexts, textsOf } from '@/server/pages/language'
 
-export const metadata: Metadata = {
-  title: 'Account withdrawal',
-  referrer: 'no-referrer',
+export async function generateMetadata(): Promise<Metadata> {
+  const t = await pageTexts('Deletion')
+  return { title: t('title'), referrer: 'no-referrer' }
 }
 
 interface Props {
@@ -17,19 +21,25 @@ interface Props {
 /** Needs no session: the browser reads the progress with the token in the link's fragment, which is never sent here. */
 export default async function WithdrawalPage({ params }: Props) {
   const { withdrawalId } = await params
-  const userId = /^wd_[\w-]+$/.test(withdrawalId) ? await userOfWithdrawal(systemContext(), withdrawalId) : null
+  const t = await pageTexts('Deletion')
+  const ctx = systemContext()
+  const { supportEmail } = getEnv()
+  const userId = /^wd_[\w-]+$/.test(withdrawalId) ? await userOfWithdrawal(ctx, withdrawalId) : null
   return (
     <ColumnPage account={null} className="max-w-2xl">
-      <PageHeading title="Account withdrawal" description="How an account and its data are deleted, step by step." />
-      {userId ? (
-        <WithdrawalProgress
-          userId={userId}
-          withdrawalId={withdrawalId}
-          renderedAt={systemContext().clock.now().toISOString()}
-        />
-      ) : (
-        <NothingToRead />
-      )}
+      <PageHeading title={t('title')} description={t('description')} />
+      <Texts texts={await textsOf(['Deletion'])}>
+        {userId ? (
+          <WithdrawalProgress
+            userId={userId}
+            withdrawalId={withdrawalId}
+            supportEmail={supportEmail}
+            renderedAt={ctx.clock.now().toISOString()}
+          />
+        ) : (
+          <DeletionNotFound days={retentionDays(ctx.limits.withdrawalRetentionMs)} supportEmail={supportEmail} />
+        )}
+      </Texts>
     </ColumnPage>
   )
 }

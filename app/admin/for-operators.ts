@@ -1,0 +1,24 @@
+import type { Metadata } from 'next'
+import { notFound, redirect } from 'next/navigation'
+import type { Context } from '@/domain/context'
+import { isOperatorHere } from '@/server/pages/operator'
+import { pageContext } from '@/server/pages/session'
+
+/** The title, too, tells everybody but operators that the page does not exist. */
+export const titleForOperators = (title: string) => async (): Promise<Metadata> => ({
+  title: (await isOperatorHere()) ? title : 'Page not found',
+})
+
+/** The context of the operator who is signed in; for everybody else the page does not exist. */
+export async function operatorContext(path: string): Promise<Context> {
+  const ctx = await pageContext()
+  if (!ctx) redirect(`/sign-in?next=${path}`)
+  if (!(await isOperatorHere())) notFound()
+  return ctx
+}
+
+/** What the pages are drawn with. */
+export const drawnFor = ({ actor, clock }: Context) => ({
+  account: { name: actor.user.name, email: actor.user.email },
+  renderedAt: clock.now().toISOString(),
+})

@@ -1,0 +1,23 @@
+import { notFound } from 'next/navigation'
+import { AccountDetail } from '@/components/admin/account-detail'
+import { AdminPage } from '@/components/admin/admin-page'
+import { MAX_SESSIONS_COUNTED, watchAccount } from '@/domain/access/watch-account'
+import { drawnFor, operatorContext, titleForOperators } from '../../for-operators'
+
+export const generateMetadata = titleForOperators('Account')
+
+export default async function AccountPage({ params }: { params: Promise<{ userId: string }> }) {
+  const ctx = await operatorContext('/admin')
+  const found = await watchAccount(ctx, (await params).userId)
+  if (!found) notFound()
+  return (
+    <AdminPage
+      account={drawnFor(ctx).account}
+      section={null}
+      title="Account"
+      description="What the service knows about one person's account."
+    >
+      <AccountDetail account={found} maxSessions={MAX_SESSIONS_COUNTED} />
+    </AdminPage>
+  )
+}

@@ -1,0 +1,26 @@
+import { notFound } from 'next/navigation'
+import { AdminPage } from '@/components/admin/admin-page'
+import { WithdrawalDetail } from '@/components/admin/withdrawal-detail'
+import { watchWithdrawal } from '@/domain/withdrawal/watch-withdrawal'
+import { drawnFor, operatorContext, titleForOperators } from '../../for-operators'
+
+export const generateMetadata = titleForOperators('Withdrawal')
+
+export default async function WithdrawalPage({ params }: { params: Promise<{ withdrawalId: string }> }) {
+  const ctx = await operatorContext('/admin/withdrawals')
+  const withdrawal = await watchWithdrawal(ctx, (await params).withdrawalId)
+  if (!withdrawal) notFound()
+  const { account, renderedAt } = drawnFor(ctx)
+  return (
+    <AdminPage
+      account={account}
+      section="/admin/withdrawals"
+      isFirst={false}
+      title="Withdrawal"
+      description="What it has deleted, and what it waits for. Refreshes every few seconds."
+      refreshes
+    >
+      <WithdrawalDetail withdrawal={withdrawal} renderedAt={renderedAt} />
+    </AdminPage>
+  )
+}

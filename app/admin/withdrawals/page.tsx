@@ -1,0 +1,26 @@
+import { AdminPage } from '@/components/admin/admin-page'
+import { WithdrawalList } from '@/components/admin/withdrawal-list'
+import { listWithdrawals, WITHDRAWAL_STATES } from '@/domain/withdrawal/list-withdrawals'
+import { drawnFor, operatorContext, titleForOperators } from '../for-operators'
+
+export const generateMetadata = titleForOperators('Withdrawals')
+
+type Query = Promise<Record<string, string | string[] | undefined>>
+
+export default async function WithdrawalsPage({ searchParams }: { searchParams: Query }) {
+  const ctx = await operatorContext('/admin/withdrawals')
+  const { state: wanted, after } = await searchParams
+  const state = WITHDRAWAL_STATES.find((state) => state === wanted) ?? 'processing'
+  const page = await listWithdrawals(ctx, { state, after: typeof after === 'string' ? after : undefined })
+  const { account, renderedAt } = drawnFor(ctx)
+  return (
+    <AdminPage
+      account={account}
+      section="/admin/withdrawals"
+      title="Withdrawals"
+      description="Those that are due first come first, the ones that have ended with the newest."
+    >
+      <WithdrawalList {...page} state={state} renderedAt={renderedAt} />
+    </AdminPage>
+  )
+}

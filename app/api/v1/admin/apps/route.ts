@@ -1,0 +1,5 @@
+import * as contract from '@/contract/apps'
+import { listApps } from '@/domain/applications/manage'
+import { endpoint, route } from '@/server/http/endpoint'
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.listApps, listApps))

@@ -1,0 +1,3 @@
+import { serveLogo } from '@/server/pages/logo'
+
+export const GET = serveLogo

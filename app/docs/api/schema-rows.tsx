@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { Described, type Row, Rows } from '@/components/docs/rows'
+
+interface JsonField {
+  type?: string | string[]
+  description?: string
+  properties?: Record<string, JsonField>
+  items?: JsonField
+  anyOf?: JsonField[]
+  required?: string[]
+  enum?: string[]
+  const?: unknown
+  default?: string
+  pattern?: string
+  minLength?: number
+  maxLength?: number
+}
+
+/** The members of a body, an answer or a message, at any depth. */
+export const SchemaRows = ({ schema, io }: { schema: z.ZodType; io: 'input' | 'output' }) => (
+  <Rows rows={fieldRows(z.toJSONSchema(schema, { io }) as JsonField, { isInput: io === 'input' })} />
+)
+
+function fieldRows(
+  schema: JsonField,
+  { isInput, of, prefix = '' }: { isInput: boolean; of?: string; prefix?: string },
+): Row[] {
+  const { properties = {}, required = [] } = schema
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const key = prefix + name
+    const presence = required.includes(name) ? (isInput ? 'required' : '') : 'optional'
+    const inner = field.items?.properties ? field.items : field
+    return [
+      {
+        key: `${of ?? ''}${key}`,
+        name: key,
+        note: [typeOf(field), presence].filter(Boolean).join(', '),
+        text: <Described text={sentenceOf(field)} />,
+      },
+      ...fieldRows(inner, { isInput, prefix: `${key}${inner === field ? '.' : '[].'}` }),
+    ]
+  })
+}
+
+function typeOf({ type, anyOf, items, const: fixed, enum: choices }: JsonField): string {
+  if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ')
+  if (type === 'array') return items ? `list of ${typeOf(items)}` : 'list'
+  if (type === undefined) return typeof (fixed ?? choices?.[0] ?? '')
+  return [type].flat().join(' or ')
+}
+
+const sentenceOf = (field: JsonField) =>
+  [field.description, ...rulesOf(field)].filter(Boolean).join('. ').concat('.').replace('..', '.')
+
+/** A longer pattern, or one that only excludes characters, is for machines, which read it in the OpenAPI document. */
+const isForPeople = (pattern: string) => pattern.length <= 40 && !pattern.startsWith('^[^')
+
+/** The rules that the description does not name already. */
+function rulesOf(field: JsonField): string[] {
+  const { description = '', default: preset, pattern, minLength, maxLength, const: fixed } = field
+  const choices = field.enum ?? field.anyOf?.find((one) => one.enum)?.enum ?? field.items?.enum
+  const rules: string[] = []
+  if (choices) rules.push(`One of ${choices.map((choice) => `\`${choice}\``).join(', ')}`)
+  if (fixed !== undefined && !description.includes(String(fixed))) rules.push(`Always \`${fixed}\``)
+  if (preset !== undefined) rules.push(`Default \`${preset}\``)
+  if (pattern && isForPeople(pattern)) rules.push(`Pattern \`${pattern}\``)
+  if (maxLength !== undefined && maxLength <= 10_000 && !description.includes(String(maxLength)))
+    rules.push(minLength === undefined ? `At most ${maxLength} characters` : `${minLength} to ${maxLength} characters`)
+  return rules
+}

@@ -1,0 +1,24 @@
+import type { Metadata } from 'next'
+import { notFound } from 'next/navigation'
+import { CenteredPage } from '@/components/page'
+import { ForgotPassword } from '@/components/password/forgot-password'
+import { Texts } from '@/components/texts'
+import { getEnv } from '@/server/env'
+import { pageTexts, textsOf } from '@/server/pages/language'
+import { accountOf, currentSession } from '@/server/pages/session'
+
+export const generateMetadata = async (): Promise<Metadata> => ({
+  title: (await pageTexts('Passwords'))('forgotTab'),
+})
+
+export default async function ForgotPasswordPage() {
+  if (!getEnv().passwordSignIn) notFound()
+  const session = await currentSession()
+  return (
+    <CenteredPage account={session && accountOf(session)}>
+      <Texts texts={await textsOf(['Passwords'])}>
+        <ForgotPassword />
+      </Texts>
+    </CenteredPage>
+  )
+}

@@ -1,0 +1,22 @@
+import type { Metadata } from 'next'
+import { NotMe } from '@/components/email/not-me'
+import { CenteredPage } from '@/components/page'
+import { Texts } from '@/components/texts'
+import { getEnv } from '@/server/env'
+import { pageTexts, textsOf } from '@/server/pages/language'
+
+export async function generateMetadata(): Promise<Metadata> {
+  const t = await pageTexts('NotMe')
+  return { title: t('tabTitle'), referrer: 'no-referrer' }
+}
+
+/** Needs no session: the browser reads the change with the token in the link's fragment, which is never sent here. */
+export default async function NotMePage() {
+  return (
+    <CenteredPage account={null}>
+      <Texts texts={await textsOf(['NotMe'])}>
+        <NotMe supportEmail={getEnv().supportEmail} />
+      </Texts>
+    </CenteredPage>
+  )
+}

@@ -1,0 +1,28 @@
+import type { Metadata } from 'next'
+import { ColumnPage } from '@/components/page'
+import { PageHeading } from '@/components/page-heading'
+import { ReceiptReader } from '@/components/receipt/receipt-reader'
+import { Texts } from '@/components/texts'
+import { publishedKeys } from '@/domain/withdrawal/signing-keys'
+import { systemContext } from '@/server/context'
+import { pageTexts, textsOf } from '@/server/pages/language'
+
+export async function generateMetadata(): Promise<Metadata> {
+  const t = await pageTexts('Receipts')
+  return { title: t('title'), referrer: 'no-referrer' }
+}
+
+export const dynamic = 'force-dynamic'
+
+export default async function ReceiptPage() {
+  const t = await pageTexts('Receipts')
+  const { keys } = await publishedKeys(systemContext())
+  return (
+    <ColumnPage account={null} className="max-w-3xl">
+      <PageHeading title={t('title')} description={t('description')} />
+      <Texts texts={await textsOf(['Deletion', 'Receipts'])}>
+        <ReceiptReader keys={keys.map(({ kid, x }) => ({ kid, x }))} />
+      </Texts>
+    </ColumnPage>
+  )
+}

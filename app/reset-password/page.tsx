@@ -1,0 +1,25 @@
+import type { Metadata } from 'next'
+import { notFound } from 'next/navigation'
+import { CenteredPage } from '@/components/page'
+import { ResetPassword } from '@/components/password/reset-password'
+import { Texts } from '@/components/texts'
+import { getEnv } from '@/server/env'
+import { pageTexts, textsOf } from '@/server/pages/language'
+import { accountOf, currentSession } from '@/server/pages/session'
+
+export const generateMetadata = async (): Promise<Metadata> => ({
+  title: (await pageTexts('Passwords'))('chooseTitle'),
+  referrer: 'no-referrer',
+})
+
+export default async function ResetPasswordPage() {
+  if (!getEnv().passwordSignIn) notFound()
+  const session = await currentSession()
+  return (
+    <CenteredPage account={session && accountOf(session)}>
+      <Texts texts={await textsOf(['Passwords'])}>
+        <ResetPassword />
+      </Texts>
+    </CenteredPage>
+  )
+}

@@ -1,0 +1,49 @@
+import type { Metadata } from 'next'
+import { redirect } from 'next/navigation'
+import { PageHeading } from '@/components/page-heading'
+import { ChangePasswordForm } from '@/components/password/change-password-form'
+import { Texts } from '@/components/texts'
+import { Alert } from '@/components/ui/alert'
+import { listAccessTokens } from '@/domain/access/access-tokens'
+import { waysToConfirm } from '@/domain/access/fresh-sign-in'
+import { listSessions } from '@/domain/access/sessions'
+import { pageTexts, textsOf } from '@/server/pages/language'
+import { pageContext } from '@/server/pages/session'
+
+export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Passwords'))('title') })
+
+export default async function PasswordPage() {
+  const ctx = await pageContext()
+  if (!ctx) redirect('/sign-in?next=/settings/password')
+  const { hasPassword, provider } = await waysToConfirm(ctx, 'change')
+  if (!hasPassword) return <NoPassword provider={provider} />
+  const t = await pageTexts('Passwords')
+  const [{ sessions }, { access_tokens: tokens }] = await Promise.all([listSessions(ctx), listAccessTokens(ctx)])
+  const { user, userId, pendingChange } = ctx.actor
+  const browsers = sessions.filter(({ current }) => !current).length
+  const ends = [
+    browsers > 0 && t('endsBrowsers', { count: browsers }),
+    tokens.length > 0 && t('endsTokens', { count: tokens.length }),
+    pendingChange && t('endsChange'),
+  ].filter((part) => typeof part === 'string')
+  return (
+    <>
+      <PageHeading title={t('title')} description={t('description')} />
+      <Texts texts={await textsOf(['Passwords'])}>
+        <ChangePasswordForm userId={userId} email={user.email} ends={ends} canReset={ctx.passwordSignIn} />
+      </Texts>
+    </>
+  )
+}
+
+async function NoPassword({ provider }: { provider: string | null }) {
+  const t = await pageTexts('Passwords')
+  return (
+    <>
+      <PageHeading title={t('title')} description={t('none.description')} />
+      <Alert title={provider ? t('none.providerTitle', { provider }) : t('none.title')}>
+        <p>{provider ? t('none.providerText', { provider }) : t('none.text')}</p>
+      </Alert>
+    </>
+  )
+}

@@ -1,0 +1,60 @@
+import Link from 'next/link'
+import type { ReactNode } from 'react'
+import { ColumnPage } from '../page'
+import { PageHeading } from '../page-heading'
+import { LookUp } from './look-up'
+import { RefreshEvery } from './refresh-every'
+
+const SECTIONS = [
+  { href: '/admin', label: 'Overview' },
+  { href: '/admin/withdrawals', label: 'Withdrawals' },
+  { href: '/admin/apps', label: 'Applications' },
+] as const
+
+interface AdminPageProps {
+  account: { name: string; email: string }
+  /** The section that the page belongs to, and null for a person's page. */
+  section: (typeof SECTIONS)[number]['href'] | null
+  /** The page is the section's first one. */
+  isFirst?: boolean
+  title: string
+  description: string
+  /** It is read again every few seconds. */
+  refreshes?: boolean
+  children: ReactNode
+}
+
+/** A page of /admin: its navigation, the search, and what the page shows. */
+export const AdminPage = ({
+  account,
+  section,
+  isFirst = true,
+  title,
+  description,
+  refreshes = false,
+  children,
+}: AdminPageProps) => (
+  <ColumnPage account={{ ...account, isOperator: true }}>
+    <div className="mb-8 grid gap-x-10 gap-y-4 md:grid-cols-[1fr_24rem] md:items-start">
+      <nav aria-label="Operations" className="-mx-3 md:pt-6">
+        <ul className="flex gap-1">
+          {SECTIONS.map(({ href, label }) => (
+            <li key={href}>
+              <Link
+                href={href}
+                aria-current={href === section ? (isFirst ? 'page' : 'true') : undefined}
+                className="flex h-11 items-center rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current]:bg-sunken aria-[current]:font-medium aria-[current]:text-ink"
+              >
+                {label}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <LookUp />
+    </div>
+    <PageHeading title={title} description={description} />
+    {refreshes && <RefreshEvery seconds={5} />}
+    {children}
+  </ColumnPage>
+)

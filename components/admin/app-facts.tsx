@@ -1,0 +1,31 @@
+import { Card, CardBody, CardHeader } from '../ui/card'
+import type { App } from './app-list'
+import { FactGrid } from './fact-grid'
+import { stepName } from './words'
+
+const AUDIENCES = { connected: 'Users that are connected to it', everyone: 'Every user' }
+const ACKNOWLEDGEMENTS = { at_once: 'With its answer', later: 'Later, by a report' }
+
+export function AppFacts({ app }: { app: App }) {
+  const facts: Record<string, string> = {
+    Id: app.app_id,
+    'Told about': AUDIENCES[app.audience],
+    'Ends a deletion task': ACKNOWLEDGEMENTS[app.acknowledges],
+    'Deletion step': stepName(app.phase),
+    Events: app.events.join(', '),
+    'Addresses in events': app.includes.includes('addresses') ? 'Yes' : 'No',
+    'Asked before a withdrawal': app.checks ? 'Yes' : 'No',
+    'Events waiting': app.deliveries.waiting.toLocaleString('en'),
+    'Dead letters': app.deliveries.dead.toLocaleString('en'),
+    'Open deletion tasks': app.open_tasks.toLocaleString('en'),
+  }
+  if (app.previous_secret_until) facts['The secret before signs until'] = app.previous_secret_until
+  return (
+    <Card>
+      <CardHeader title="Settings" description={app.disabled_at ? 'It is disabled, and told nothing.' : undefined} />
+      <CardBody>
+        <FactGrid facts={facts} />
+      </CardBody>
+    </Card>
+  )
+}

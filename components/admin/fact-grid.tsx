@@ -1,0 +1,16 @@
+import type { ReactNode } from 'react'
+
+/** What is null is left out. */
+export const FactGrid = ({ facts }: { facts: Record<string, ReactNode> }) => (
+  <dl className="grid gap-x-6 gap-y-2 sm:grid-cols-[14rem_1fr]">
+    {Object.entries(facts).map(
+      ([label, value]) =>
+        value !== null && (
+          <div key={label} className="contents">
+            <dt className="text-ink-muted">{label}</dt>
+            <dd className="wrap-anywhere mb-2 sm:mb-0">{value}</dd>
+          </div>
+        ),
+    )}
+  </dl>
+)

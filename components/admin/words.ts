@@ -1,0 +1,31 @@
+import type { Step } from '@/contract/withdrawal'
+
+const STEP_NAMES: Record<Step, string> = {
+  session_revocation: 'Access',
+  user_profile: 'Profile and sign-in data',
+  third_party_integrations: 'Connected applications',
+  data_archives: 'Archive copies, logs and caches',
+}
+
+/** A step that this page does not know yet, as in a rolling upgrade, has its own word. */
+export const stepName = (step: string): string =>
+  Object.hasOwn(STEP_NAMES, step) ? STEP_NAMES[step as Step] : inWords(step)
+
+/** “Email changed” of `email_changed` and of `email.changed` */
+export function inWords(name: string): string {
+  const text = name.replaceAll(/[_.]/g, ' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+export const count = (number: number, noun: string) =>
+  `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`
+
+export const WITHDRAWAL_WORDS = { processing: 'Processing', completed: 'Completed', purged: 'Purged' } as const
+export const WITHDRAWAL_TONES = { processing: 'accent', completed: 'success', purged: 'neutral' } as const
+export const TASK_TONES = {
+  pending: 'warning',
+  calling: 'accent',
+  accepted: 'accent',
+  completed: 'success',
+  waived: 'neutral',
+} as const

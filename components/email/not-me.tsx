@@ -1,0 +1,276 @@
+'use client'
+
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { CircleCheck, Link2Off, Lock, ShieldAlert, WifiOff } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { useTranslations } from 'use-intl/react'
+import type { Answer } from '@/contract/define'
+import type { getNotMe, undoEmailChange } from '@/contract/email'
+import { ApiError } from '@/contract/errors'
+import { MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from '@/contract/vocabulary'
+import { useErrorTexts } from '../error-texts'
+import { loadCalls, preloadContract, rulesOf } from '../load-contract'
+import { Button } from '../ui/button'
+import { buttonStyle } from '../ui/button-style'
+import { ErrorAlert } from '../ui/error-alert'
+import { CheckboxField, PasswordField } from '../ui/field'
+import { LocalTime } from '../ui/local-time'
+import { StatusCard } from '../ui/status-card'
+import { textLink } from '../ui/text-link'
+import { clearNotMeLink, type NotMeLink, useNotMeLink } from './not-me-link'
+import type { NotMeValues } from './rules'
+
+interface NotMeProps {
+  supportEmail: string
+}
+
+type Change = Answer<typeof getNotMe>
+type Undone = Answer<typeof undoEmailChange>
+
+const wide = 'w-full'
+
+/** What the link of a message to the old address opens. Nothing is changed before the form is sent. */
+export function NotMe({ supportEmail }: NotMeProps) {
+  const link = useNotMeLink()
+  if (link === undefined) return <Reading />
+  if (link === null) return <Incomplete supportEmail={supportEmail} />
+  return <OpenedLink key={link.token} link={link} supportEmail={supportEmail} />
+}
+
+function OpenedLink({ link, supportEmail }: NotMeProps & { link: NotMeLink }) {
+  const [end, setEnd] = useState<Undone | 'frozen' | 'dead'>()
+  const { changeRequestId, token } = link
+  const change = useQuery({
+    queryKey: ['not-me', changeRequestId, token],
+    queryFn: async () => (await loadCalls()).callWithLink(token, 'getNotMe', { changeRequestId }),
+    retry: false,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    enabled: end === undefined,
+  })
+  if (end === 'frozen') return <Frozen supportEmail={supportEmail} />
+  if (end === 'dead' || isDead(change.error)) return <Dead supportEmail={supportEmail} />
+  if (end) return <Done undone={end} hadPassword={change.data?.has_password ?? true} />
+  if (change.data) return <Form change={change.data} link={link} onEnd={setEnd} />
+  if (change.error) return <Unread error={change.error} pending={change.isFetching} onRetry={() => change.refetch()} />
+  return <Reading />
+}
+
+const isDead = (error: unknown) => error instanceof ApiError && ['EMAIL_006', 'AUTH_001'].includes(error.code)
+
+interface FormProps {
+  change: Change
+  link: NotMeLink
+  onEnd: (end: Undone | 'frozen' | 'dead') => void
+}
+
+const rules = {
+  password: rulesOf<NotMeValues>((all) => all.notMeRules.password),
+  none: rulesOf<NotMeValues>((all) => all.notMeRules.none),
+}
+
+function Form({ change, link, onEnd }: FormProps) {
+  const t = useTranslations('NotMe')
+  const { fieldText, showError } = useErrorTexts()
+  const isVerified = change.status === 'verified'
+  const form = useForm<NotMeValues>({ resolver: rules[change.has_password ? 'password' : 'none'] })
+  const { errors } = form.formState
+  const undo = useMutation({
+    mutationFn: async ({ new_password }: NotMeValues) => {
+      const { changeRequestId, token } = link
+      const body = change.has_password ? { new_password } : {}
+      return (await loadCalls()).callWithLink(token, 'undoEmailChange', { changeRequestId }, body)
+    },
+    onSuccess: (answer) => {
+      clearNotMeLink()
+      onEnd(answer)
+    },
+    onError: (error) => {
+      if (error instanceof ApiError && error.code === 'EMAIL_002') {
+        clearNotMeLink()
+        return onEnd('frozen')
+      }
+      if (isDead(error)) return onEnd('dead')
+      showError(form, error)
+    },
+  })
+  return (
+    <StatusCard
+      heading="h1"
+      icon={ShieldAlert}
+      tone="warning"
+      title={t(isVerified ? 'undoTitle' : 'stopTitle')}
+      text={t(isVerified ? 'undoText' : 'stopText')}
+    >
+      <dl className="divide-y divide-line rounded-xl border border-line">
+        <Fact label={t(isVerified ? 'oldAddress' : 'currentAddress')}>{change.old_email}</Fact>
+        <Fact label={t('newAddress')}>{change.new_email}</Fact>
+        <Fact label={t(isVerified ? 'changed' : 'requested')}>
+          <LocalTime dateTime={change.changed_at ?? change.requested_at} />
+        </Fact>
+        <Fact label={t('ipAddress')}>{change.ip_address}</Fact>
+      </dl>
+      <div>
+        <h2 className="font-medium">{t('effects')}</h2>
+        <ul className="mt-1.5 list-disc space-y-1 pl-5 text-ink-muted">
+          <li>
+            {t.rich(isVerified ? 'undoEffect' : 'stopEffect', {
+              address: change.old_email,
+              email: (text) => <span className="wrap-anywhere text-ink">{text}</span>,
+            })}
+          </li>
+          <li>{t('signedOutEffect')}</li>
+          {change.has_password && <li>{t('passwordEffect')}</li>}
+        </ul>
+      </div>
+      <form
+        method="post"
+        noValidate
+        className="space-y-5"
+        onFocus={preloadContract}
+        onSubmit={form.handleSubmit((values) => undo.mutateAsync(values).catch(() => {}))}
+      >
+        {change.has_password ? (
+          <>
+            {/* Tells a password manager whose password it is. */}
+            <input type="text" autoComplete="username" value={change.old_email} readOnly hidden />
+            <PasswordField
+              label={t('newPassword')}
+              autoComplete="new-password"
+              hint={t('newPasswordHint', { min: MIN_NEW_PASSWORD_LENGTH, max: MAX_NEW_PASSWORD_LENGTH })}
+              error={fieldText(errors.new_password)}
+              {...form.register('new_password')}
+            />
+            <PasswordField
+              label={t('repeated')}
+              autoComplete="new-password"
+              error={fieldText(errors.repeated)}
+              {...form.register('repeated')}
+            />
+          </>
+        ) : (
+          <CheckboxField label={t('sure')} error={fieldText(errors.sure)} {...form.register('sure')} />
+        )}
+        <ErrorAlert>{errors.root?.message}</ErrorAlert>
+        <Button type="submit" className={wide} pending={form.formState.isSubmitting}>
+          {t(isVerified ? 'undo' : 'stop')}
+        </Button>
+      </form>
+      <p className="text-ink-muted text-sm">
+        {t.rich('worksUntil', { date: () => <LocalTime dateTime={change.works_until} /> })}
+      </p>
+    </StatusCard>
+  )
+}
+
+const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
+  <div className="px-4 py-2.5">
+    <dt className="text-ink-muted text-sm">{label}</dt>
+    <dd className="wrap-anywhere">{children}</dd>
+  </div>
+)
+
+function Done({ undone, hadPassword }: { undone: Undone; hadPassword: boolean }) {
+  const t = useTranslations('NotMe')
+  const common = useTranslations('Common')
+  const isReverted = undone.status === 'reverted'
+  return (
+    <StatusCard
+      heading="h1"
+      icon={CircleCheck}
+      tone="success"
+      announce
+      title={t(isReverted ? 'undone' : 'stopped')}
+      text={
+        <>
+          {t.rich('addressNow', {
+            address: undone.email,
+            email: (text) => <span className="wrap-anywhere font-medium text-ink">{text}</span>,
+          })}{' '}
+          {t(hadPassword ? 'signInWithNew' : 'signInAgain')}
+        </>
+      }
+    >
+      <a href="/sign-in" className={buttonStyle({ className: wide })}>
+        {common('signIn')}
+      </a>
+      <p className="text-ink-muted text-sm">{t('lookThrough')}</p>
+    </StatusCard>
+  )
+}
+
+function Frozen({ supportEmail }: { supportEmail: string }) {
+  const t = useTranslations('NotMe')
+  return (
+    <StatusCard heading="h1" icon={Lock} tone="warning" announce title={t('frozenTitle')} text={t('frozenText')}>
+      <Support text="frozenSupport" address={supportEmail} />
+    </StatusCard>
+  )
+}
+
+function Dead({ supportEmail }: { supportEmail: string }) {
+  const t = useTranslations('NotMe')
+  const common = useTranslations('Common')
+  return (
+    <StatusCard heading="h1" icon={Link2Off} tone="warning" announce title={t('deadTitle')} text={t('deadText')}>
+      <a href="/sign-in" className={buttonStyle({ className: wide })}>
+        {common('signIn')}
+      </a>
+      <Support text="deadSupport" address={supportEmail} />
+    </StatusCard>
+  )
+}
+
+function Incomplete({ supportEmail }: { supportEmail: string }) {
+  const t = useTranslations('NotMe')
+  return (
+    <StatusCard heading="h1" icon={Link2Off} tone="warning" title={t('incompleteTitle')} text={t('incompleteText')}>
+      <Support text="incompleteSupport" address={supportEmail} />
+    </StatusCard>
+  )
+}
+
+function Unread({ error, pending, onRetry }: { error: Error; pending: boolean; onRetry: () => void }) {
+  const t = useTranslations('NotMe')
+  const { errorText } = useErrorTexts()
+  return (
+    <StatusCard heading="h1" icon={WifiOff} tone="warning" title={t('unreadTitle')} text={errorText(error)}>
+      <Button className={wide} pending={pending} onClick={onRetry}>
+        {t('tryAgain')}
+      </Button>
+    </StatusCard>
+  )
+}
+
+function Reading() {
+  const t = useTranslations('NotMe')
+  return (
+    <StatusCard heading="h1" icon={ShieldAlert} title={t('tabTitle')} text={t('reading')}>
+      <noscript>
+        <p>{t('noScript')}</p>
+      </noscript>
+    </StatusCard>
+  )
+}
+
+interface SupportProps {
+  text: 'frozenSupport' | 'deadSupport' | 'incompleteSupport'
+  address: string
+}
+
+function Support({ text, address }: SupportProps) {
+  const t = useTranslations('NotMe')
+  return (
+    <p className="text-ink-muted text-sm">
+      {t.rich(text, {
+        address,
+        link: (shown) => (
+          <a href={`mailto:${address}`} className={textLink}>
+            {shown}
+          </a>
+        ),
+      })}
+    </p>
+  )
+}

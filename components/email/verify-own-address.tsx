@@ -1,0 +1,102 @@
+'use client'
+
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from 'next/navigation'
+import { useEffect, useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { useTranslations } from 'use-intl/react'
+import { ConfirmIdentity, useMissingProof, type WaysToConfirm } from '../access/confirm-identity'
+import { isTooOld, useErrorTexts } from '../error-texts'
+import { call, preloadContract } from '../load-contract'
+import { Button } from '../ui/button'
+import { ErrorAlert } from '../ui/error-alert'
+import { waysToChange } from './change-email-form'
+import { emailStatusKey } from './email-status'
+
+interface VerifyOwnAddressProps {
+  userId: string
+  email: string
+  ways: WaysToConfirm
+  onSent: () => void
+}
+
+/** One button that sends a code to the address that the account has already. What the service asks for first unfolds at the press. */
+export function VerifyOwnAddress({ userId, email, ways, onSent }: VerifyOwnAddressProps) {
+  const t = useTranslations('EmailSettings')
+  const missing = useMissingProof(ways)
+  const { errorText, fieldText, showError } = useErrorTexts()
+  const router = useRouter()
+  const queryClient = useQueryClient()
+  const form = useForm<{ current_password: string }>()
+  const { errors } = form.formState
+  const [isAsking, setAsking] = useState(false)
+  const needsProof = ways.hasPassword || missing !== undefined
+  const send = useMutation({
+    mutationFn: (password?: string) =>
+      call(
+        'changeEmail',
+        { userId },
+        {
+          new_email: email,
+          ...(ways.hasPassword ? { current_password: password } : { reauthentication: 'fresh_sign_in' }),
+        },
+      ),
+    onSuccess: async () => {
+      onSent()
+      await queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
+    },
+    onError: (error) => {
+      showError(form, error)
+      if (isTooOld(error)) router.refresh()
+    },
+  })
+
+  useEffect(() => {
+    if (isAsking && ways.hasPassword) form.setFocus('current_password')
+  }, [isAsking, ways.hasPassword, form])
+
+  if (!isAsking)
+    return (
+      <div className="space-y-4">
+        <Button
+          variant="secondary"
+          className="w-full sm:w-auto"
+          pending={send.isPending}
+          onFocus={preloadContract}
+          onClick={() => (needsProof ? setAsking(true) : send.mutate(undefined))}
+        >
+          {t('verifyOwn')}
+        </Button>
+        <ErrorAlert>{send.error ? errorText(send.error) : undefined}</ErrorAlert>
+      </div>
+    )
+  return (
+    <form
+      method="post"
+      noValidate
+      onFocus={preloadContract}
+      className="space-y-4"
+      onSubmit={form.handleSubmit(({ current_password }) => {
+        if (missing) return form.setError('root', { type: 'answer', message: missing })
+        send.mutate(current_password)
+      })}
+    >
+      <ConfirmIdentity
+        userId={userId}
+        email={email}
+        purpose="change"
+        ways={waysToChange(ways)}
+        hint={t('verifyOwnHint')}
+        values={() => ({})}
+        password={{
+          error: fieldText(errors.current_password),
+          ...form.register('current_password', { required: 'REQUEST_001: current_password must not be empty.' }),
+        }}
+      />
+      <ErrorAlert>{errors.root?.message}</ErrorAlert>
+      <Button type="submit" className="w-full sm:w-auto" pending={form.formState.isSubmitting || send.isPending}>
+        {t('submit')}
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,95 @@
+'use client'
+
+import { useMutation } from '@tanstack/react-query'
+import { useRouter } from 'next/navigation'
+import { useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { useLocale, useTranslations } from 'use-intl/react'
+import type { Body } from '@/contract/define'
+import type { changePassword } from '@/contract/password'
+import { useErrorTexts } from '../error-texts'
+import { FormCard } from '../form-card'
+import { call, rulesOf } from '../load-contract'
+import { Alert } from '../ui/alert'
+import { Announcement, LiveRegion } from '../ui/announcement'
+import { CurrentPasswordField } from '../ui/field'
+import { textLink } from '../ui/text-link'
+import { NewPasswordFields } from './new-password-fields'
+
+interface ChangePasswordFormProps {
+  userId: string
+  email: string
+  /** What a new password ends: `2 other browsers`, `1 access token`. */
+  ends: string[]
+  canReset: boolean
+}
+
+type Values = Body<typeof changePassword> & { repeated: string }
+const resolver = rulesOf<Values>((rules) => rules.changePasswordRules)
+
+export function ChangePasswordForm({ userId, email, ends, canReset }: ChangePasswordFormProps) {
+  const t = useTranslations('Passwords')
+  const language = useLocale()
+  const { fieldText, showError } = useErrorTexts()
+  const router = useRouter()
+  const form = useForm<Values>({ resolver })
+  const { errors } = form.formState
+  const [changes, setChanges] = useState(0)
+  const change = useMutation({
+    mutationFn: ({ current_password, new_password }: Values) =>
+      call('changePassword', { userId }, { current_password, new_password }),
+    // No cache may keep the passwords.
+    gcTime: 0,
+    onSuccess: () => {
+      form.reset()
+      setChanges((before) => before + 1)
+      router.refresh()
+    },
+    onError: (error) => showError(form, error),
+  })
+
+  return (
+    <div className="space-y-6">
+      <LiveRegion>
+        {changes > 0 && (
+          <Announcement key={changes} takesFocus>
+            <Alert tone="success" title={t('changedTitle')}>
+              <p>{t('changedText', { email })}</p>
+            </Alert>
+          </Announcement>
+        )}
+      </LiveRegion>
+      <FormCard
+        title={t('change')}
+        description={
+          ends.length > 0 ? t('ends', { what: new Intl.ListFormat(language).format(ends) }) : t('endsNothing')
+        }
+        bodyClassName="space-y-5"
+        error={errors.root?.message}
+        note={
+          canReset &&
+          t.rich('forgotten', {
+            link: (text) => (
+              <a href="/forgot-password" className={textLink}>
+                {text}
+              </a>
+            ),
+          })
+        }
+        submit={t('change')}
+        pending={form.formState.isSubmitting || change.isPending}
+        onSubmit={form.handleSubmit((values) => change.mutate(values))}
+      >
+        <CurrentPasswordField
+          email={email}
+          error={fieldText(errors.current_password)}
+          {...form.register('current_password')}
+        />
+        <NewPasswordFields
+          password={{ error: fieldText(errors.new_password), ...form.register('new_password') }}
+          repeated={{ error: fieldText(errors.repeated), ...form.register('repeated') }}
+        />
+      </FormCard>
+    </div>
+  )
+}

@@ -1,0 +1,90 @@
+'use client'
+
+import { useMutation } from '@tanstack/react-query'
+import { MailCheck } from 'lucide-react'
+import Link from 'next/link'
+import { useForm } from 'react-hook-form'
+import { useTranslations } from 'use-intl/react'
+import type { Body } from '@/contract/define'
+import type { requestPasswordReset } from '@/contract/password'
+import { useErrorTexts } from '../error-texts'
+import { callWithLink, preloadContract, rulesOf } from '../load-contract'
+import { Button } from '../ui/button'
+import { buttonStyle } from '../ui/button-style'
+import { Card } from '../ui/card'
+import { ErrorAlert } from '../ui/error-alert'
+import { TextField } from '../ui/field'
+import { StatusCard } from '../ui/status-card'
+import { textLink } from '../ui/text-link'
+
+type Values = Body<typeof requestPasswordReset>
+const resolver = rulesOf<Values>((rules) => rules.forgotPasswordRules)
+
+export function ForgotPassword() {
+  const t = useTranslations('Passwords')
+  const { fieldText, showError } = useErrorTexts()
+  const form = useForm<Values>({ resolver })
+  const { errors } = form.formState
+  const ask = useMutation({
+    mutationFn: (body: Values) => callWithLink(() => '', 'requestPasswordReset', {}, body),
+    onError: (error) => showError(form, error),
+  })
+
+  if (ask.isSuccess)
+    return (
+      <StatusCard
+        heading="h1"
+        icon={MailCheck}
+        announce
+        title={t('sentTitle')}
+        text={t.rich('sentText', {
+          address: () => <span className="wrap-anywhere font-medium text-ink">{ask.variables.email}</span>,
+        })}
+      >
+        <Link href="/sign-in" className={buttonStyle({ className: 'w-full' })}>
+          {t('backToSignIn')}
+        </Link>
+        <p className="text-ink-muted text-sm">{t('sentHint')}</p>
+        <Button variant="secondary" className="w-full" onClick={() => ask.reset()}>
+          {t('otherAddress')}
+        </Button>
+      </StatusCard>
+    )
+
+  return (
+    <Card className="p-6 sm:p-8">
+      <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">{t('forgotTitle')}</h1>
+      <p className="mt-1 text-ink-muted">{t('forgotText')}</p>
+      <form
+        method="post"
+        noValidate
+        onFocus={preloadContract}
+        onSubmit={form.handleSubmit((body) => ask.mutate(body))}
+        className="mt-6 space-y-5"
+      >
+        <ErrorAlert>{errors.root?.message}</ErrorAlert>
+        <TextField
+          label={t('email')}
+          inputMode="email"
+          autoComplete="username"
+          autoCapitalize="none"
+          autoCorrect="off"
+          spellCheck={false}
+          error={fieldText(errors.email)}
+          {...form.register('email', { setValueAs: (text: string) => text.trim() })}
+        />
+        <noscript className="block">
+          <p className="text-ink-muted text-sm">{t('noScript')}</p>
+        </noscript>
+        <Button type="submit" pending={form.formState.isSubmitting || ask.isPending} className="w-full">
+          {t('sendLink')}
+        </Button>
+        <p className="text-sm">
+          <Link href="/sign-in" className={textLink}>
+            {t('backToSignIn')}
+          </Link>
+        </p>
+      </form>
+    </Card>
+  )
+}

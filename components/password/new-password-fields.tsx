@@ -1,0 +1,24 @@
+'use client'
+
+import type { ComponentProps } from 'react'
+import { useTranslations } from 'use-intl/react'
+import { MIN_NEW_PASSWORD_LENGTH } from '@/contract/vocabulary'
+import { PasswordField } from '../ui/field'
+
+type Registered = Omit<ComponentProps<typeof PasswordField>, 'label'>
+
+/** The new password, twice, so that nobody is locked out by a slip of the finger. */
+export function NewPasswordFields({ password, repeated }: { password: Registered; repeated: Registered }) {
+  const t = useTranslations('Passwords')
+  return (
+    <>
+      <PasswordField
+        label={t('newPassword')}
+        autoComplete="new-password"
+        hint={t('newPasswordHint', { count: MIN_NEW_PASSWORD_LENGTH })}
+        {...password}
+      />
+      <PasswordField label={t('newPasswordAgain')} autoComplete="new-password" {...repeated} />
+    </>
+  )
+}

@@ -1,0 +1,152 @@
+'use client'
+
+import { useMutation } from '@tanstack/react-query'
+import { CircleCheck, KeyRound, Link2Off } from 'lucide-react'
+import Link from 'next/link'
+import { useRouter } from 'next/navigation'
+import { useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { useTranslations } from 'use-intl/react'
+import type { Body } from '@/contract/define'
+import { ApiError } from '@/contract/errors'
+import type { confirmPasswordReset } from '@/contract/password'
+import { RESET_TOKEN } from '@/contract/vocabulary'
+import { useErrorTexts } from '../error-texts'
+import { isSpent, secretOfLink } from '../link-secret'
+import { callWithLink, preloadContract, rulesOf } from '../load-contract'
+import { Button } from '../ui/button'
+import { buttonStyle } from '../ui/button-style'
+import { Card } from '../ui/card'
+import { ErrorAlert } from '../ui/error-alert'
+import { StatusCard } from '../ui/status-card'
+import { NewPasswordFields } from './new-password-fields'
+
+const { useSecret, clear } = secretOfLink<string>((fields) => {
+  const token = fields.get('token') ?? ''
+  return RESET_TOKEN.test(token) ? token : null
+})
+
+type End = 'changed' | 'refused'
+
+export function ResetPassword() {
+  const token = useSecret()
+  const [end, setEnd] = useState<End>()
+  if (end === 'changed' || (token === null && isSpent())) return <Changed announce={end === 'changed'} />
+  if (end === 'refused') return <NoLongerWorks />
+  if (token === undefined) return <Reading />
+  if (token === null) return <NotComplete />
+  return <ChoosePassword token={token} onEnd={setEnd} />
+}
+
+type Values = Body<typeof confirmPasswordReset> & { repeated: string }
+const resolver = rulesOf<Values>((rules) => rules.resetPasswordRules)
+
+function ChoosePassword({ token, onEnd }: { token: string; onEnd: (end: End) => void }) {
+  const t = useTranslations('Passwords')
+  const { fieldText, showError } = useErrorTexts()
+  const router = useRouter()
+  const form = useForm<Values>({ resolver })
+  const { errors } = form.formState
+  const confirm = useMutation({
+    mutationFn: ({ new_password }: Values) => callWithLink(() => token, 'confirmPasswordReset', {}, { new_password }),
+    // No cache may keep the password.
+    gcTime: 0,
+    onSuccess: () => {
+      clear()
+      onEnd('changed')
+      router.refresh()
+    },
+    onError: (error) => {
+      if (error instanceof ApiError && error.code === 'PASSWORD_002') onEnd('refused')
+      else showError(form, error)
+    },
+  })
+
+  return (
+    <Card className="p-6 sm:p-8">
+      <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">{t('chooseTitle')}</h1>
+      <p className="mt-1 text-ink-muted">{t('chooseText')}</p>
+      <form
+        method="post"
+        noValidate
+        onFocus={preloadContract}
+        onSubmit={form.handleSubmit((values) => confirm.mutate(values))}
+        className="mt-6 space-y-5"
+      >
+        <NewPasswordFields
+          password={{ error: fieldText(errors.new_password), ...form.register('new_password') }}
+          repeated={{ error: fieldText(errors.repeated), ...form.register('repeated') }}
+        />
+        <ErrorAlert>{errors.root?.message}</ErrorAlert>
+        <Button type="submit" pending={form.formState.isSubmitting || confirm.isPending} className="w-full">
+          {t('setNew')}
+        </Button>
+        <p className="text-ink-muted text-sm">{t('resetNote')}</p>
+      </form>
+    </Card>
+  )
+}
+
+function Changed({ announce }: { announce: boolean }) {
+  const t = useTranslations('Passwords')
+  const common = useTranslations('Common')
+  return (
+    <StatusCard
+      heading="h1"
+      icon={CircleCheck}
+      tone="success"
+      announce={announce}
+      title={t('changedTitle')}
+      text={t('resetChangedText')}
+    >
+      <Link href="/sign-in" className={buttonStyle({ className: 'w-full' })}>
+        {common('signIn')}
+      </Link>
+    </StatusCard>
+  )
+}
+
+function NoLongerWorks() {
+  const t = useTranslations('Passwords')
+  return (
+    <StatusCard
+      heading="h1"
+      icon={Link2Off}
+      tone="warning"
+      announce
+      title={t('noLongerTitle')}
+      text={t('noLongerText')}
+    >
+      <AskAgain />
+    </StatusCard>
+  )
+}
+
+function NotComplete() {
+  const t = useTranslations('Passwords')
+  return (
+    <StatusCard heading="h1" icon={Link2Off} tone="warning" title={t('incompleteTitle')} text={t('incompleteText')}>
+      <AskAgain />
+    </StatusCard>
+  )
+}
+
+function Reading() {
+  const t = useTranslations('Passwords')
+  return (
+    <StatusCard heading="h1" icon={KeyRound} title={t('chooseTitle')} text={t('reading')}>
+      <noscript>
+        <p>{t('noScript')}</p>
+      </noscript>
+    </StatusCard>
+  )
+}
+
+function AskAgain() {
+  const t = useTranslations('Passwords')
+  return (
+    <Link href="/forgot-password" className={buttonStyle({ className: 'w-full' })}>
+      {t('askAgain')}
+    </Link>
+  )
+}

@@ -1,0 +1,175 @@
+'use client'
+
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRouter } from 'next/navigation'
+import { useEffect, useState } from 'react'
+import { useTranslations } from 'use-intl/react'
+import { ApiError, type Blocker } from '@/contract/errors'
+import { call } from '../load-contract'
+import { Alert } from '../ui/alert'
+import { LiveRegion } from '../ui/announcement'
+import { Button } from '../ui/button'
+import { Card, CardBody, CardFooter } from '../ui/card'
+import { LocalTime } from '../ui/local-time'
+import { textLink } from '../ui/text-link'
+import { useFocusOnMount } from '../ui/use-focus-on-mount'
+
+const LOOK_AGAIN_MS = 20_000
+
+export interface PendingTransaction {
+  id: string
+  description: string
+  createdAt: string
+}
+
+interface Known {
+  /** What the server knew without asking applications. */
+  blockers: readonly Blocker[]
+  pendingTransactions: readonly PendingTransaction[]
+}
+
+export interface HeldBack extends Known {
+  /** Whether the last look gave no answer. */
+  isUnknown: boolean
+  isLooking: boolean
+  look(): Promise<unknown>
+  /** Shows what a refusal told. */
+  show(error: unknown): void
+}
+
+/** What holds the deletion back. Applications are asked too, at once and again while the page waits for something. */
+export function useBlockers(userId: string, known: Known): HeldBack {
+  const router = useRouter()
+  const queryClient = useQueryClient()
+  const queryKey = ['withdrawal-blockers', userId]
+  const { data, isError, isFetching, refetch } = useQuery<readonly Blocker[]>({
+    queryKey,
+    queryFn: async () => (await call('previewWithdrawal', { userId, ask: 'true' })).blockers,
+    initialData: known.blockers,
+    initialDataUpdatedAt: 0,
+    retry: false,
+    refetchOnWindowFocus: 'always',
+    refetchInterval: ({ state }) => (state.data?.length || state.status === 'error' ? LOOK_AGAIN_MS : false),
+  })
+  // The server renders the transactions themselves.
+  const pending = data.find(isPending)?.title
+  const rendered = known.blockers.find(isPending)?.title
+  useEffect(() => {
+    if (pending !== rendered) router.refresh()
+  }, [pending, rendered, router])
+  return {
+    blockers: data,
+    pendingTransactions: pending ? known.pendingTransactions : [],
+    isUnknown: isError,
+    isLooking: isFetching,
+    look: () => refetch(),
+    show(error) {
+      if (error instanceof ApiError && error.blockers.length > 0) queryClient.setQueryData(queryKey, error.blockers)
+    },
+  }
+}
+
+const isPending = ({ source, code }: Blocker) => source === 'account' && code === 'pending_transactions'
+
+interface BlockersProps {
+  held: HeldBack
+  /** True when it appears after a press. */
+  takesFocus: boolean
+}
+
+/** In place of the form while something holds the deletion back. */
+export function Blockers({ held, takesFocus }: BlockersProps) {
+  const t = useTranslations('Blockers')
+  const words = useFocusOnMount<HTMLDivElement>(takesFocus)
+  const { blockers, pendingTransactions } = held
+  // All pending transactions are one blocker; they are listed one by one where the page has them.
+  const listed = pendingTransactions.length > 0 ? blockers.filter((blocker) => !isPending(blocker)) : blockers
+  return (
+    <Card aria-labelledby="blockers">
+      <CardBody className="space-y-5 sm:pt-6">
+        <div ref={words} tabIndex={-1} className="scroll-mt-6 rounded-xl outline-none">
+          <Alert
+            tone="warning"
+            title={<span id="blockers">{t('title', { count: listed.length + pendingTransactions.length })}</span>}
+          >
+            <p>{t('hint')}</p>
+          </Alert>
+        </div>
+        <ul className="divide-y divide-line">
+          {pendingTransactions.map(({ id, description, createdAt }) => (
+            <li key={id} className="flex flex-wrap items-baseline justify-between gap-x-6 py-3 first:pt-0 last:pb-0">
+              <div className="min-w-0">
+                <p className="wrap-anywhere font-medium">{description}</p>
+                <p className="wrap-anywhere text-ink-muted text-sm leading-5">
+                  {t('pending')} <span className="font-mono text-xs">{id}</span>
+                </p>
+              </div>
+              <p className="text-ink-muted text-sm">
+                <LocalTime dateTime={createdAt} />
+              </p>
+            </li>
+          ))}
+          {listed.map(({ code, title, url, source }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a source may say the same twice
+            <li key={`${source} ${code} ${index}`} className="py-3 first:pt-0 last:pb-0">
+              <p className="wrap-anywhere font-medium">
+                <bdi>{title}</bdi>
+              </p>
+              {source !== 'account' && (
+                <p className="wrap-anywhere text-ink-muted text-sm leading-5">
+                  <bdi>{source}</bdi>
+                </p>
+              )}
+              {url && (
+                <a href={url} target="_blank" rel="noopener noreferrer" className={`${textLink} wrap-anywhere`}>
+                  {t('settle', { host: new URL(url).host })}
+                </a>
+              )}
+            </li>
+          ))}
+        </ul>
+      </CardBody>
+      <LookAgain held={held} />
+    </Card>
+  )
+}
+
+function LookAgain({ held: { isLooking, isUnknown, look } }: Pick<BlockersProps, 'held'>) {
+  const t = useTranslations('Blockers')
+  const [hasLooked, setHasLooked] = useState(false)
+  return (
+    <CardFooter>
+      <p className="text-ink-muted text-sm" role="status">
+        {!isLooking && (isUnknown ? t('unknownStill') : hasLooked && t('still'))}
+      </p>
+      <Button
+        variant="secondary"
+        className="w-full sm:w-auto"
+        pending={isLooking && hasLooked}
+        onClick={() => {
+          setHasLooked(true)
+          void look()
+        }}
+      >
+        {t('again')}
+      </Button>
+    </CardFooter>
+  )
+}
+
+/** Beside the form: nothing is known to hold the deletion back, but not everybody could be asked. */
+export const UnknownBlockers = ({ held }: Pick<BlockersProps, 'held'>) => {
+  const t = useTranslations('Blockers')
+  return (
+    <LiveRegion>
+      {held.isUnknown && (
+        <Alert tone="warning" className="mb-6" title={t('unknownTitle')}>
+          <p>{t('unknown')}</p>
+          <Button type="button" variant="secondary" pending={held.isLooking} onClick={() => void held.look()}>
+            {t('again')}
+          </Button>
+        </Alert>
+      )}
+    </LiveRegion>
+  )
+}

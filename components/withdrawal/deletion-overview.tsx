@@ -1,0 +1,119 @@
+'use client'
+
+import { useQuery } from '@tanstack/react-query'
+import { TriangleAlert } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useLocale, useTranslations } from 'use-intl/react'
+import { call } from '../load-contract'
+import { Button } from '../ui/button'
+import { Card, CardBody } from '../ui/card'
+import { LocalTime } from '../ui/local-time'
+import { mergedByCategory, useCategoryTexts } from './category-texts'
+import { Rows, WhatHappens } from './what-happens'
+
+interface DeletionOverviewProps {
+  userId: string
+  email: string
+  applications: readonly { name: string; isToldAtOnce: boolean }[]
+  /** “7 days”: the time in which all steps should be done. */
+  deletedWithin: string
+  details: Parameters<typeof WhatHappens>[0]
+  /** The buttons. */
+  children: ReactNode
+}
+
+/** What deleting the account means, in short: what goes, what stays, and who is notified, in numbers of this minute. */
+export function DeletionOverview({
+  userId,
+  email,
+  applications,
+  deletedWithin,
+  details,
+  children,
+}: DeletionOverviewProps) {
+  const t = useTranslations('DeleteAccount')
+  const language = useLocale()
+  const { countsText } = useCategoryTexts()
+  const preview = useQuery({
+    queryKey: ['withdrawal-preview', userId],
+    queryFn: () => call('previewWithdrawal', { userId }),
+    staleTime: 60_000,
+    retry: false,
+  })
+  const listed = (items: readonly string[]) => new Intl.ListFormat(language, { type: 'conjunction' }).format(items)
+  const namesOf = (atOnce: boolean) => [
+    ...new Set(applications.filter(({ isToldAtOnce }) => isToldAtOnce === atOnce).map(({ name }) => name)),
+  ]
+  const [now, later] = [namesOf(true), namesOf(false)]
+  const kept = preview.data?.retained ?? []
+  const staying = [...kept.map((count) => countsText([count])), t('staysRecordListed')]
+  return (
+    <Card className="border-danger/45">
+      <div className="flex gap-3 rounded-t-2xl bg-danger-soft px-5 py-4 sm:px-6">
+        <TriangleAlert className="mt-0.5 size-5 shrink-0 text-danger" aria-hidden />
+        <div className="min-w-0">
+          <h2 className="font-semibold">{t('dangerTitle')}</h2>
+          <p className="wrap-anywhere text-ink-muted">
+            {t.rich('dangerText', {
+              address: email,
+              time: deletedWithin,
+              email: (text) => <span className="font-medium text-ink">{text}</span>,
+            })}
+          </p>
+        </div>
+      </div>
+      <CardBody>
+        <Rows
+          rows={[
+            [
+              t('goes'),
+              <div key="goes" aria-live="polite" className="tabular-nums">
+                {preview.data ? (
+                  countsText(mergedByCategory(preview.data.erased))
+                ) : preview.isError ? (
+                  <div className="flex flex-wrap items-center justify-between gap-3">
+                    <p>{t('notCounted')}</p>
+                    <Button
+                      variant="secondary"
+                      size="small"
+                      pending={preview.isFetching}
+                      onClick={() => preview.refetch()}
+                    >
+                      {t('countAgain')}
+                    </Button>
+                  </div>
+                ) : (
+                  t('counting')
+                )}
+              </div>,
+            ],
+            [
+              t('stays', { days: details.retentionDays }),
+              <span key="stays" className="tabular-nums">
+                {t.rich('staysText', {
+                  what: capitalised(listed(staying), language),
+                  date: () => <LocalTime dateTime={details.keptUntil} format="date" />,
+                })}
+              </span>,
+            ],
+            [
+              t('notify'),
+              <div key="notify">
+                <p>{t('notifyYou')}</p>
+                {now.length > 0 && <p>{t('notifyNow', { apps: listed(now) })}</p>}
+                {later.length > 0 && <p>{t('notifyDay', { apps: listed(later) })}</p>}
+                {applications.length === 0 && <p>{t('notifyNone')}</p>}
+              </div>,
+            ],
+          ]}
+        />
+      </CardBody>
+      <WhatHappens {...details} />
+      <div className="flex flex-col gap-3 border-line border-t px-5 py-4 sm:flex-row-reverse sm:justify-start sm:px-6">
+        {children}
+      </div>
+    </Card>
+  )
+}
+
+const capitalised = (text: string, language: string) => text.charAt(0).toLocaleUpperCase(language) + text.slice(1)

@@ -1,0 +1,99 @@
+'use client'
+
+import { useMutation } from '@tanstack/react-query'
+import { useRouter } from 'next/navigation'
+import { useForm } from 'react-hook-form'
+import { useTranslations } from 'use-intl/react'
+import { noAnswer } from '@/contract/errors'
+import { ConfirmIdentity, needsPassword, useMissingProof, type WaysToConfirm } from '../access/confirm-identity'
+import { isTooOld, useErrorTexts } from '../error-texts'
+import { FormCard } from '../form-card'
+import { call } from '../load-contract'
+import { signInAgain } from '../sign-in-again'
+import { Alert } from '../ui/alert'
+import { useFocusOnMount } from '../ui/use-focus-on-mount'
+
+interface ExportDataFormProps {
+  userId: string
+  email: string
+  ways: WaysToConfirm
+}
+
+interface Values {
+  current_password: string
+}
+
+export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
+  const t = useTranslations('DeleteAccount')
+  const { fieldText, showError } = useErrorTexts()
+  const missing = useMissingProof(ways)
+  const router = useRouter()
+  const heading = useFocusOnMount<HTMLHeadingElement>(true)
+  const asksPassword = needsPassword(ways)
+  const form = useForm<Values>({ defaultValues: { current_password: '' } })
+  const { errors } = form.formState
+  const download = useMutation({
+    mutationFn: async ({ current_password }: Values) => {
+      if (asksPassword) await signInAgain(userId, current_password)
+      const response = await call('exportData', { userId })
+      // A download that breaks off is no file.
+      const content = await response.blob().catch(() => {
+        throw noAnswer()
+      })
+      save(content, nameOf(response))
+    },
+    // The file would stay in memory.
+    gcTime: 0,
+    onSuccess: () => form.reset(),
+    onError: (error) => {
+      showError(form, error)
+      if (isTooOld(error)) router.refresh()
+    },
+  })
+  if (download.isSuccess)
+    return (
+      <Alert tone="success" role="status" title={t('exportDone')}>
+        <p>{t('exportDoneText')}</p>
+      </Alert>
+    )
+  return (
+    <FormCard
+      title={t('exportTitle')}
+      headingRef={heading}
+      description={t('exportText')}
+      bodyClassName="space-y-5"
+      error={errors.root?.message}
+      note={t('exportNote')}
+      submit={t('exportSubmit')}
+      pending={download.isPending}
+      onSubmit={form.handleSubmit((values) => {
+        if (missing) return form.setError('root', { type: 'answer', message: missing })
+        download.mutate(values)
+      })}
+    >
+      <ConfirmIdentity
+        userId={userId}
+        email={email}
+        purpose="withdraw"
+        ways={ways}
+        hint={t('exportHint')}
+        values={() => ({})}
+        password={{
+          error: fieldText(errors.current_password),
+          ...form.register('current_password', { required: asksPassword && 'Enter your current password.' }),
+        }}
+      />
+    </FormCard>
+  )
+}
+
+const nameOf = ({ headers }: Response) =>
+  /filename="([\w.-]+)"/.exec(headers.get('Content-Disposition') ?? '')?.[1] ?? 'account-data.zip'
+
+function save(content: Blob, name: string) {
+  const url = URL.createObjectURL(content)
+  const link = Object.assign(document.createElement('a'), { href: url, download: name })
+  link.click()
+  // The browser has begun to copy the content by then.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}

@@ -1,0 +1,58 @@
+'use client'
+
+import { Download } from 'lucide-react'
+import { useState } from 'react'
+import { useTranslations } from 'use-intl/react'
+import { useErrorTexts } from '../error-texts'
+import { loadCalls } from '../load-contract'
+import { Button } from '../ui/button'
+import { Card, CardBody, CardHeader } from '../ui/card'
+import { ErrorAlert } from '../ui/error-alert'
+import { textLink } from '../ui/text-link'
+
+/** Offers the signed receipts as one file, a line each. */
+export function SaveReceipts({ withdrawalId, token }: { withdrawalId: string; token: string }) {
+  const t = useTranslations('Deletion')
+  const { errorText } = useErrorTexts()
+  const [error, setError] = useState<string>()
+  const [pending, setPending] = useState(false)
+  const save = async () => {
+    setPending(true)
+    setError(undefined)
+    try {
+      const { callWith } = await loadCalls()
+      const { receipts } = await callWith(() => token, 'listReceipts', { withdrawalId })
+      saveAs(`${withdrawalId}-receipts.txt`, receipts.map(({ receipt }) => `${receipt}\n`).join(''))
+    } catch (error) {
+      setError(errorText(error))
+    } finally {
+      setPending(false)
+    }
+  }
+  return (
+    <Card>
+      <CardHeader title={t('receiptTitle')} description={t('receiptText')} />
+      <CardBody className="space-y-4">
+        <ErrorAlert>{error}</ErrorAlert>
+        <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
+          <Button variant="secondary" pending={pending} onClick={save}>
+            <Download className="size-4" aria-hidden /> {t('receiptSave')}
+          </Button>
+          {/* Opened apart, so that the link of this page stays open. */}
+          <a href="/receipt" target="_blank" rel="noreferrer" className={textLink}>
+            {t('receiptCheck')}
+          </a>
+        </div>
+        <p className="text-ink-muted text-sm">{t('receiptHint')}</p>
+      </CardBody>
+    </Card>
+  )
+}
+
+function saveAs(name: string, text: string) {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
+}

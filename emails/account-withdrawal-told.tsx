@@ -1,0 +1,29 @@
+import { Facts, Layout, type Look, marks, Paragraph } from './layout'
+import type { LetterTexts } from './letter-texts'
+import type { Slot } from './slot'
+
+interface Props {
+  look: Look
+  t: LetterTexts<'accountWithdrawalTold'>
+  userName: Slot
+  /** Such as “20 November 2026 at 09:00 UTC”. */
+  doneBy: Slot
+  /** Such as “30 days”. */
+  retention: Slot
+}
+
+export default function AccountWithdrawalTold({ look, t, userName, doneBy, retention }: Props) {
+  return (
+    <Layout look={look} preview={t('preview')} title={t('title')} reason={t('reason')} footnote={t('footnote')}>
+      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+      <Paragraph>{t('intro')}</Paragraph>
+      <Facts
+        facts={[
+          [t('doneBy'), doneBy],
+          [t('kept'), t('keptFor', { retention })],
+        ]}
+      />
+      <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
+    </Layout>
+  )
+}

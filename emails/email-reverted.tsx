@@ -1,0 +1,72 @@
+import { Facts, Layout, type Look, marks, Paragraph } from './layout'
+import type { LetterTexts } from './letter-texts'
+import type { Slot } from './slot'
+
+interface Props {
+  look: Look
+  t: LetterTexts<'emailReverted'>
+  to: 'old' | 'new'
+  /** `stopped`: nothing had been changed. `taken`: another account has the old address. */
+  outcome: 'stopped' | 'restored' | 'taken'
+  userName: Slot
+  email: Slot
+  /** Such as “20 November 2026 at 09:00 UTC”. */
+  revertedAt: Slot
+}
+
+export default function EmailReverted({ to, ...letter }: Props) {
+  return to === 'old' ? <ToOldAddress {...letter} /> : <ToNewAddress {...letter} />
+}
+
+type Letter = Omit<Props, 'to'>
+
+const OLD_ADDRESS = {
+  stopped: { preview: 'previewStopped', title: 'titleStopped', intro: 'introStopped' },
+  restored: { preview: 'previewRestored', title: 'titleRestored', intro: 'introRestored' },
+  taken: { preview: 'previewTaken', title: 'titleTaken', intro: 'introTaken' },
+} as const
+
+function ToOldAddress({ look, t, outcome, userName, email, revertedAt }: Letter) {
+  const { preview, title, intro } = OLD_ADDRESS[outcome]
+  return (
+    <Layout
+      look={look}
+      preview={t(preview)}
+      title={t(title)}
+      reason={t('reason')}
+      footnote={t.rich('footnoteOld', marks(look))}
+    >
+      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
+      <Paragraph>{t.rich(intro, marks(look))}</Paragraph>
+      <Where look={look} email={email} revertedAt={revertedAt} />
+      <Paragraph>{t('signedOut')}</Paragraph>
+    </Layout>
+  )
+}
+
+/** Whoever reads it may be a stranger to the account. */
+function ToNewAddress({ look, t, outcome, email, revertedAt }: Letter) {
+  const isStopped = outcome === 'stopped'
+  return (
+    <Layout
+      look={look}
+      preview={t('previewNew')}
+      title={t(isStopped ? 'titleNewStopped' : 'titleNew')}
+      reason={t('reason')}
+      footnote={t.rich('footnoteNew', marks(look))}
+    >
+      <Paragraph>{look.t('greetingNobody')}</Paragraph>
+      <Paragraph>{t(isStopped ? 'introNewStopped' : 'introNewChanged')}</Paragraph>
+      <Where look={look} email={email} revertedAt={revertedAt} />
+    </Layout>
+  )
+}
+
+const Where = ({ look, email, revertedAt }: Pick<Letter, 'look' | 'email' | 'revertedAt'>) => (
+  <Facts
+    facts={[
+      [look.t('address'), email],
+      [look.t('date'), revertedAt],
+    ]}
+  />
+)

@@ -1,5 +1,7 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliCompress } from 'node:zlib'
 import { withLock } from '../server/local/process-lock.mjs'
 import { ensureInstalled, fail, isBuilt, note, root, sourceHash, tool, underProjectNode } from './ensure.mjs'
 
@@ -27,10 +29,11 @@ await withLock(
     if (part === 'build') {
       const env = { NODE_ENV: 'production' }
       await must('next build', tool('next', ['build'], { quiet: true, env }))
+      await compressStaticFiles()
       await bundleProgram('server/main.ts', 'server')
       await bundle('contract/sdk.ts', { platform: 'neutral', packages: 'external', outfile: 'dist/client.mjs' })
     }
-    await bundleProgram('scripts/account-main.ts', 'account')
+    await bundleProgram('scripts/account/main.ts', 'account')
     await bundle('server/adapters/password-worker.ts', {
       platform: 'node',
       packages: 'external',
@@ -76,12 +79,23 @@ async function bundle(from, options) {
       tsconfig: 'tsconfig.json',
       jsx: 'automatic',
       sourcemap: true,
+      alias: { 'use-intl/format-message': 'use-intl/format-message/format-only' },
       logLevel: 'warning',
       ...options,
     })
   } catch {
     fail(`Bundling ${from} failed.`)
   }
+}
+
+/** `server/pages/static-files.ts` serves them. */
+async function compressStaticFiles() {
+  const compress = promisify(brotliCompress)
+  const dir = join(root, '.next/static')
+  const names = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(js|css)$/.test(name))
+  await Promise.all(
+    names.map(async (name) => writeFileSync(join(dir, `${name}.br`), await compress(readFileSync(join(dir, name))))),
+  )
 }
 
 async function must(name, exit) {

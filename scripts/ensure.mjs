@@ -20,21 +20,14 @@ const TOOLS = {
 /** The sources of each bundle. Their hash in dist/ tells whether the bundle is up to date. */
 const SOURCES = {
   build: [
-    ...['app', 'components', 'contract', 'domain', 'emails', 'inngest', 'server'],
-    ...[
-      'prisma/schema.prisma',
-      'scripts/account-main.ts',
-      'scripts/account.ts',
-      'scripts/import-users.ts',
-      'scripts/build.mjs',
-    ],
+    ...['app', 'components', 'contract', 'domain', 'emails', 'inngest', 'messages', 'server'],
+    ...['prisma/schema.prisma', 'scripts/account', 'scripts/build.mjs'],
     ...['instrumentation.ts', 'instrumentation-client.ts', 'next.config.mjs', 'postcss.config.mjs'],
     ...['tsconfig.json', 'package-lock.json'],
   ],
   account: [
-    ...['contract', 'domain', 'emails', 'inngest', 'server', 'prisma/schema.prisma', 'tsconfig.json'],
-    ...['scripts/account-main.ts', 'scripts/account.ts', 'scripts/import-users.ts'],
-    ...['scripts/build.mjs', 'package-lock.json'],
+    ...['contract', 'domain', 'emails', 'inngest', 'messages', 'server', 'prisma/schema.prisma', 'tsconfig.json'],
+    ...['scripts/account', 'scripts/build.mjs', 'package-lock.json'],
   ],
 }
 const OUTPUTS = {

@@ -20,9 +20,16 @@ await build({
   format: 'esm',
 })
 const { openApiDocument } = await import(bundle)
-writeFileSync(join(directory, 'openapi.json'), JSON.stringify(openApiDocument(), null, 2))
+writeFileSync(join(directory, 'openapi.json'), JSON.stringify(openApiDocument({ product: 'Accounts' }), null, 2))
 writeFileSync(join(directory, 'package.json'), '{ "private": true }')
-writeFileSync(join(directory, '.spectral.yaml'), 'extends: ["@stoplight/spectral-owasp-ruleset", "spectral:oas"]\n')
+// Whoever has forgotten the password has nothing to show.
+const RULES = `extends: ["@stoplight/spectral-owasp-ruleset", "spectral:oas"]
+overrides:
+  - files: ["openapi.json#/paths/~1api~1v1~1password-resets"]
+    rules:
+      owasp:api2:2023-write-restricted: off
+`
+writeFileSync(join(directory, '.spectral.yaml'), RULES)
 
 const inDirectory = { cwd: directory }
 const install = ['install', '--no-save', '--no-package-lock', '--loglevel=error', REDOCLY, ...SPECTRAL]

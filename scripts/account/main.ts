@@ -1,19 +1,33 @@
 import { createInterface } from 'node:readline'
+import { buffer } from 'node:stream/consumers'
 import type { SystemContext } from '@/domain/context'
 import { getEnv, setDatabaseUrl } from '@/server/env'
 import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
 import { openContext } from '@/server/open-context'
-import { type Answer, execute, helpFor, readStandardInput, sentenceOf, splitWords } from './account.ts'
+import { type Answer, parseCall, UsageError } from './command.ts'
+import { COMMANDS } from './commands.ts'
+import { execute, sentenceOf, splitWords } from './execute.ts'
+import { helpFor } from './help.ts'
+import { showAnswer } from './show.ts'
 
 const print = (...values: object[]) =>
   process.stdout.write(values.map((value) => `${JSON.stringify(value)}\n`).join(''))
 
+async function readStandardInput(): Promise<string> {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await buffer(process.stdin))
+  } catch {
+    throw new UsageError('Standard input is not UTF-8.')
+  }
+}
+
 /** False where a line of many tells an error. */
-async function printAnswer(answer: Answer): Promise<boolean> {
+async function printAnswer(answer: Answer, json: boolean): Promise<boolean> {
   if (!(Symbol.asyncIterator in answer)) {
-    print(answer)
-    return true
+    if (json) print(answer)
+    else process.stdout.write(showAnswer(answer))
+    return !('error' in answer)
   }
   let allGood = true
   for await (const values of answer) {
@@ -38,19 +52,21 @@ async function runBatch(ctx: SystemContext): Promise<boolean> {
 }
 
 async function main(args: string[]): Promise<boolean> {
-  const help = helpFor(args)
+  const help = helpFor(COMMANDS, args)
   if (help) {
     process.stdout.write(help)
     return true
   }
+  // Before the database is opened, so that a wrong command is refused at once.
+  const call = args[0] === 'batch' ? null : parseCall(COMMANDS, args, { inBatch: false })
   const env = getEnv()
   const database = env.databaseUrl ? undefined : await startEmbeddedPostgres({ dataDir: env.dataDir })
   if (database) setDatabaseUrl(database.url)
   await migrateDeploy(getEnv().databaseUrl as string)
   const ctx = await openContext()
   try {
-    if (args[0] === 'batch') return await runBatch(ctx)
-    return await printAnswer(await execute(ctx, args, readStandardInput))
+    if (!call) return await runBatch(ctx)
+    return await printAnswer(await call.run(ctx, readStandardInput), call.json || !process.stdout.isTTY)
   } finally {
     await ctx.close()
     await database?.stop()

@@ -6,10 +6,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { OWN_PASSWORD_PREFIX } from '@/domain/access/password-formats'
 import { SeenTexts } from '@/domain/access/seen-texts'
 import { signIn } from '@/domain/access/sign-in'
+import type { Sql } from '@/domain/sql'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { asUser, givenUser, type TestContext, testContext } from '@/testing/domain'
 import foreignPasswords from '@/testing/foreign-passwords.json'
-import { execute, sentenceOf } from './account.ts'
+import { execute, sentenceOf } from './execute.ts'
 import { importUsers, linesOf } from './import-users.ts'
 
 type Result = Record<string, unknown>
@@ -287,6 +288,81 @@ test('the external id of a withdrawn account is refused, line by line, until its
   ])
   ctx.clock.advance(ctx.limits.withdrawalRetentionMs + 1)
   expect((await importFile(ctx, file)).map(({ result }) => result)).toEqual(['created', 'unchanged'])
+})
+
+/** An import of one line that does something once, just before it runs the statement of this name. */
+async function importWith(
+  ctx: TestContext,
+  line: { external_id: string },
+  name: string,
+  meanwhile: () => Promise<unknown>,
+) {
+  const countImported = () => ctx.db.auditEvent.count({ where: { action: 'user.imported' } })
+  const before = await countImported()
+  let isDone = false
+  const watch =
+    (sql: Sql): Sql =>
+    async (statement, values) => {
+      if (statement.name === name && !isDone) {
+        isDone = true
+        await meanwhile()
+      }
+      return sql(statement, values)
+    }
+  const watched = {
+    ...ctx,
+    sql: watch(ctx.sql),
+    transaction: <T>(work: (sql: Sql) => Promise<T>) => ctx.transaction((sql) => work(watch(sql))),
+  }
+  const [result] = await importFile(watched, await toFile([line]))
+  expect(isDone).toBe(true)
+  const accounts = await ctx.db.user.count({ where: { externalId: line.external_id, withdrawnAt: null } })
+  return { result, accounts, audited: (await countImported()) - before }
+}
+
+const REFUSED = { result: { result: 'refused', code: 'USER_002' }, accounts: 0, audited: 0 }
+
+async function givenWithdrawalOf(ctx: TestContext, line: { external_id: string }) {
+  const user = await givenUser(ctx)
+  const caller = await asUser(ctx, user)
+  return async (transaction = ctx.transaction) => {
+    await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: line.external_id } })
+    const asked = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT', reason: 'other' } as const
+    await withdrawAccount({ ...caller, transaction }, asked)
+  }
+}
+
+test.each(['find-imported', 'import-users'])(
+  'an account that is withdrawn just before an import runs the statement %s is not made again',
+  async (name) => {
+    const ctx = await testContext()
+    const line = given()
+    const withdraw = await givenWithdrawalOf(ctx, line)
+    expect(await importWith(ctx, line, name, () => withdraw())).toMatchObject(REFUSED)
+  },
+)
+
+test('an account whose withdrawal commits while the insert of an import waits for it is not made again', async () => {
+  const ctx = await testContext()
+  const line = given()
+  const withdraw = await givenWithdrawalOf(ctx, line)
+  let withdrawal: Promise<void> | undefined
+  const begin = () =>
+    new Promise<void>((hasBegun) => {
+      withdrawal = withdraw((work) =>
+        ctx.transaction(async (sql) => {
+          const data = await work(sql)
+          hasBegun()
+          const waiting = () =>
+            ctx.db
+              .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+          await expect.poll(waiting).toHaveLength(1)
+          return data
+        }),
+      )
+    })
+  expect(await importWith(ctx, line, 'import-users', begin)).toMatchObject(REFUSED)
+  await withdrawal
 })
 
 test('an account that a service made again on purpose is found by an import', async () => {

@@ -10,7 +10,7 @@ import {
   type TestContext,
   testContext,
 } from '@/testing/domain'
-import { execute, helpFor, sentenceOf, splitWords } from './account.ts'
+import { execute, sentenceOf, splitWords } from './execute.ts'
 
 type Answer = Record<string, string>
 
@@ -90,7 +90,9 @@ test('an input that is no password is refused with a sentence', async () => {
   expect(await refusal(ctx, line, 'two lines\nof text\n')).toBe('Standard input must hold one line, the password.')
   expect(await refusal(ctx, line, '\n')).toBe('Standard input holds no password.')
   expect(await refusal(ctx, line, 'with a \0 byte')).toBe('The password contains characters that cannot be stored.')
-  expect(await refusal(ctx, `${line} --password 'correct horse'`)).toBe('Give either --password or --password-stdin.')
+  expect(await refusal(ctx, `${line} --password 'correct horse'`)).toBe(
+    'Give exactly one of --password, --password-stdin.',
+  )
   const inBatch = execute(ctx, splitWords(line), null)
   await expect(inBatch).rejects.toThrow('--password-stdin does not work in a batch')
 })
@@ -196,7 +198,6 @@ test.each([
   ['session end --user usr_none', 'There is no active user with this id.'],
   ['transaction settle', 'transaction settle takes exactly one id.'],
   ['transaction settle txn_none', 'There is no transaction with this id.'],
-  ['user', 'Unknown command.'],
 ])('%s is refused with a sentence', async (line, sentence) => {
   expect(await refusal(await testContext(), line)).toContain(sentence)
 })
@@ -240,17 +241,6 @@ test('when commands end the same transaction concurrently, exactly one has an ef
     })
     expect(audited.map(({ action }) => action).sort()).toEqual(['transaction.added', `transaction.${status}`].sort())
   }
-})
-
-test('the help lists every command, and the help of a noun lists its commands', () => {
-  expect(helpFor(['user', 'show', 'usr_1'])).toBeNull()
-  const all = helpFor(['--help']) ?? ''
-  for (const name of ['user set-password', 'token revoke', 'session end', 'transaction settle', 'batch']) {
-    expect(all).toContain(`  ${name}`)
-  }
-  const ofToken = helpFor(['token', '--help']) ?? ''
-  expect(ofToken).toContain('token list --user usr_…')
-  expect(ofToken).not.toContain('user create')
 })
 
 test('a service token is created with its scopes and hosts, shown once, listed and revoked', async () => {

@@ -1,0 +1,165 @@
+import { type AppSettings, appSettings } from '@/contract/apps'
+import { parseIssueMessage } from '@/contract/errors'
+import { ACKNOWLEDGEMENTS, APP_PHASES, AUDIENCES, EVENT_TYPES, WAIVE_REASONS } from '@/contract/vocabulary'
+import { connectApp } from '@/domain/applications/connect'
+import { listApps, ping, registerApp, removeApp, rotateSecret, setApp, showApp } from '@/domain/applications/manage'
+import { command, UsageError } from './command.ts'
+import { toEndpoint, toHost, toSeconds } from './values.ts'
+
+const id = { value: 'app_…', positional: true, required: true, means: 'The application.' } as const
+
+const settings = {
+  audience: { value: 'WHO', choices: AUDIENCES, means: 'Whether it is told about connected users or about everyone.' },
+  acknowledges: { value: 'WHEN', choices: ACKNOWLEDGEMENTS, means: 'Whether it may accept a task and report later.' },
+  'acknowledge-within': { value: 'PT24H', read: toSeconds, means: 'How long an accepted task may stay unreported.' },
+  phase: { value: 'STEP', choices: APP_PHASES, means: 'The deletion step whose window its task belongs to.' },
+  event: { value: 'TYPE', multiple: true, choices: EVENT_TYPES, means: 'A type of events that it wants.' },
+  include: {
+    value: 'WHAT',
+    multiple: true,
+    choices: ['addresses', 'nothing'],
+    means: 'What events carry beside ids.',
+  },
+  checks: { means: 'It is asked before a withdrawal starts.' },
+  poll: { means: 'It asks for its tasks and has no endpoint.' },
+  host: { value: 'HOST', multiple: true, read: toHost, means: 'A host that links of its blockers may name.' },
+  category: { value: 'WORD', multiple: true, means: 'What its reports may name as kept.' },
+  reason: { value: 'WORD', multiple: true, means: 'Why it may keep that.' },
+} as const
+
+interface Given {
+  name?: string | undefined
+  endpoint?: string | undefined
+  audience?: AppSettings['audience'] | undefined
+  acknowledges?: AppSettings['acknowledges'] | undefined
+  'acknowledge-within'?: number | undefined
+  phase?: AppSettings['phase'] | undefined
+  event: AppSettings['events']
+  include: string[]
+  checks: boolean
+  poll: boolean
+  host: string[]
+  category: string[]
+  reason: string[]
+}
+
+/** What is given, by the names and the rules of the API. */
+function toSettings(given: Given): Partial<AppSettings> {
+  if (given.poll && given.endpoint !== undefined) throw new UsageError('Give --endpoint or --poll, not both.')
+  const some = <T>(list: T[]) => (list.length > 0 ? list : undefined)
+  const parsed = appSettings.partial().safeParse({
+    name: given.name,
+    endpoint: given.poll ? null : given.endpoint,
+    audience: given.audience,
+    acknowledges: given.acknowledges,
+    acknowledge_within_seconds: given['acknowledge-within'],
+    phase: given.phase,
+    events: some(given.event),
+    includes: some(given.include)?.filter((what) => what !== 'nothing'),
+    checks: given.checks || undefined,
+    hosts: some(given.host),
+    categories: some(given.category),
+    reasons: some(given.reason),
+  })
+  if (!parsed.success) throw new UsageError(parseIssueMessage(parsed.error.issues[0]?.message ?? '').details)
+  return parsed.data
+}
+
+export const appCommands = [
+  command({
+    noun: 'app',
+    verb: 'list',
+    summary: 'Lists the applications, with what waits for them.',
+    options: {},
+    run: (ctx) => listApps(ctx),
+  }),
+  command({
+    noun: 'app',
+    verb: 'show',
+    summary: 'Shows an application.',
+    options: { id },
+    run: (ctx, { id }) => showApp(ctx, id),
+  }),
+  command({
+    noun: 'app',
+    verb: 'register',
+    summary: 'Registers an application and shows its signing secret this once.',
+    options: {
+      name: { value: 'NAME', required: true, means: 'The name, as people read it.' },
+      endpoint: { value: 'URL', read: toEndpoint, means: 'Where its messages go.' },
+      ...settings,
+    },
+    oneOf: ['endpoint', 'poll'],
+    async run(ctx, given) {
+      const { name = given.name, ...rest } = toSettings(given)
+      const { appId, signingSecret } = await registerApp(ctx, { name, ...rest })
+      return { app_id: appId, signing_secret: signingSecret }
+    },
+  }),
+  command({
+    noun: 'app',
+    verb: 'set',
+    summary: 'Changes an application; what is not given stays as it is.',
+    options: {
+      id,
+      name: { value: 'NAME', means: 'The name, as people read it.' },
+      endpoint: { value: 'URL', read: toEndpoint, means: 'Where its messages go.' },
+      ...settings,
+      'no-checks': { means: 'It is not asked any more before a withdrawal starts.' },
+    },
+    async run(ctx, { id: appId, 'no-checks': noChecks, ...given }) {
+      return setApp(ctx, { appId, ...toSettings(given), ...(noChecks && { checks: false }) })
+    },
+  }),
+  command({
+    noun: 'app',
+    verb: 'rotate-secret',
+    summary: 'Makes a new signing secret and shows it this once; the one before signs beside it for a day.',
+    options: { id },
+    run: (ctx, { id }) => rotateSecret(ctx, id),
+  }),
+  command({
+    noun: 'app',
+    verb: 'ping',
+    summary: 'Calls an application with a signed message that tells nothing, and shows its answer.',
+    options: { id },
+    run: (ctx, { id }) => ping(ctx, id),
+  }),
+  command({
+    noun: 'app',
+    verb: 'disable',
+    summary: 'Stops telling an application anything; what is open waits.',
+    options: { id },
+    run: (ctx, { id: appId }) => setApp(ctx, { appId, disabled: true }),
+  }),
+  command({
+    noun: 'app',
+    verb: 'enable',
+    summary: 'Goes on telling an application that was disabled.',
+    options: { id },
+    run: (ctx, { id: appId }) => setApp(ctx, { appId, disabled: false }),
+  }),
+  command({
+    noun: 'app',
+    verb: 'remove',
+    summary: 'Removes an application; refused while deletion tasks are open, unless they are waived.',
+    options: {
+      id,
+      waive: { value: 'REASON', choices: WAIVE_REASONS, means: 'Why nobody waits for its open tasks any more.' },
+    },
+    run: (ctx, { id: appId, waive: reason }) => removeApp(ctx, { appId, reason }),
+  }),
+  command({
+    noun: 'app',
+    verb: 'connect',
+    summary: 'Connects a user to an application.',
+    options: {
+      user: { value: 'usr_…', required: true, means: 'The account.' },
+      app: { value: 'app_…', required: true, means: 'The application.' },
+      subject: { value: 'ID', required: true, means: "The application's own id of the user." },
+    },
+    async run(ctx, { user: userId, app: appId, subject }) {
+      return { connection_id: await connectApp(ctx, { userId, appId, subject }) }
+    },
+  }),
+]

@@ -1,0 +1,22 @@
+import { acceptLostArchives, writeArchive } from '@/domain/applications/archives'
+import { command } from './command.ts'
+
+export const archiveCommands = [
+  command({
+    noun: 'archive',
+    verb: 'write',
+    summary: "Writes an encrypted copy of the user's data into the archive store.",
+    options: { user: { value: 'usr_…', required: true, means: 'The account.' } },
+    run: async (ctx, { user }) => ({ archive_id: await writeArchive(ctx, user) }),
+  }),
+  command({
+    noun: 'archive',
+    verb: 'accept-loss',
+    summary: 'Removes archives that are not in the store any more from the list, so that their step can end.',
+    options: { withdrawal: { value: 'wd_…', required: true, means: 'The withdrawal that waits for them.' } },
+    run: async (ctx, { withdrawal }) => ({
+      withdrawal_id: withdrawal,
+      lost_archives: await acceptLostArchives(ctx, withdrawal),
+    }),
+  }),
+]

@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest'
+import { nameOf, parseCall } from './command.ts'
+import { COMMANDS } from './commands.ts'
+import { sentenceOf, splitWords } from './execute.ts'
+import { helpFor } from './help.ts'
+import { showAnswer } from './show.ts'
+
+const refusal = (line: string, inBatch = false): string => {
+  try {
+    parseCall(COMMANDS, splitWords(line), { inBatch })
+    return 'accepted'
+  } catch (error) {
+    return sentenceOf(error)
+  }
+}
+
+const help = (line: string) => helpFor(COMMANDS, splitWords(line)) ?? ''
+
+test('the table has each command once', () => {
+  const names = COMMANDS.map(nameOf)
+  expect(names).toEqual([...new Set(names)])
+})
+
+test.each([
+  ['', 'The command is missing; --help lists all of them.'],
+  ['usr create', 'Unknown command usr. Did you mean user?'],
+  ['sevice-token list', 'Unknown command sevice-token. Did you mean service-token?'],
+  ['x', 'Unknown command x. --help lists all of them.'],
+  ['constructor', 'Unknown command constructor. --help lists all of them.'],
+  ['transaction', 'transaction needs one of add, settle, cancel after it.'],
+  ['transaction --user usr_1', 'transaction needs one of add, settle, cancel after it.'],
+  ['user craete', 'user has no command craete. Did you mean create?'],
+  ['session toString', 'session has no command toString. It has list, end.'],
+  ['user create --emial a@b.test', 'user create has no option --emial. Did you mean --email?'],
+  ['user create --pass x', 'user create has no option --pass. Did you mean --password?'],
+  ['user create --passwrod=secret', 'user create has no option --passwrod. Did you mean --password?'],
+  ['user create --constructor x', 'user create has no option --constructor. --help lists all of them.'],
+  ['user create -e', 'user create has no option -e. --help lists all of them.'],
+  ['user create --password correct horse', 'user create takes no value without an option; quote a value with spaces.'],
+  ['user create --email', '--email needs a value.'],
+  ['user create --email --name Ada', '--email needs a value; write --email=VALUE for one that begins with a hyphen.'],
+  ['user create --email a@b.test --email c@d.test', '--email is given more than once.'],
+  ['user create --verified=yes', '--verified takes no value.'],
+  ["user create --email '' --name Ada --password x", '--email is missing.'],
+  ['user create --email a@b.test --name Ada', 'Give exactly one of --password, --password-stdin.'],
+  ['user export', '--all is missing.'],
+  ['user set-role --user usr_1 --role admin', '--role must be operator or none.'],
+  ['token create --user usr_1 --scope x', '--scope must be one or more of email:manage, account:manage.'],
+  ['app register --name x --endpoint ftp://a.test/', '--endpoint must be a URL that begins with https:// or http://.'],
+  ['withdrawal show', 'withdrawal show takes exactly one id.'],
+  ['withdrawal show --id wd_1', 'withdrawal show has no option --id. --help lists all of them.'],
+])('%j is refused with a sentence', (line, sentence) => {
+  expect(refusal(line)).toBe(sentence)
+})
+
+test.each([
+  'user create --email a@b.test --name Ada --password=-secret',
+  'user create --name=Ada --email a@b.test --password-stdin --json',
+  'withdrawal show -- -wd_1',
+  'token create --user usr_1 --scope email:manage --scope email:manage',
+])('%s is accepted', (line) => {
+  expect(refusal(line)).toBe('accepted')
+})
+
+test('a command that prints many lines is refused in a batch', () => {
+  expect(refusal('user export --all')).toBe('accepted')
+  expect(refusal('user export --all', true)).toBe('user export does not work in a batch: it prints many lines.')
+})
+
+test('the help of all commands lists each with its sentence', () => {
+  for (const line of ['--help', 'help', '-h']) {
+    for (const command of COMMANDS) expect(help(line)).toContain(command.summary)
+    expect(help(line)).toContain('  batch ')
+  }
+  expect(helpFor(COMMANDS, ['user', 'show', 'usr_1'])).toBeNull()
+})
+
+test('the help of a noun lists its commands with their options, and no other', () => {
+  const ofToken = help('token --help')
+  expect(ofToken).toContain('account -- token list --user usr_…\n  Lists the access tokens')
+  expect(ofToken).toContain('token revoke (tok_… | --user usr_…)')
+  expect(ofToken).toContain('token create --user usr_… --scope SCOPE … [--expires-in P30D] [--name NAME]')
+  expect(ofToken).not.toContain('user create')
+  expect(help('help token')).toBe(ofToken)
+})
+
+test('the help of a command explains every option', () => {
+  for (const { noun, verb, summary, options } of COMMANDS) {
+    const shown = help(`${noun} ${verb} --help`)
+    expect(shown).toContain(summary)
+    for (const [name, { means, value, positional }] of Object.entries(options)) {
+      expect(shown).toContain(positional ? value : `--${name}`)
+      expect(shown).toContain(means)
+    }
+  }
+  expect(help('user create --email a@b.test --help')).toBe(help('user create --help'))
+  expect(help('token create --help')).toContain('One of email:manage, account:manage. It can be repeated.')
+})
+
+test('the help of an unknown command asks what was meant', () => {
+  expect(() => help('usr --help')).toThrow('Did you mean user?')
+  expect(() => help('user creat --help')).toThrow('Did you mean create?')
+})
+
+test('a terminal gets aligned lines and a table for a list', () => {
+  const answer = {
+    user_id: 'usr_1',
+    pending_change: { has_pending: false, new_email: null },
+    sessions: [
+      { session_id: 'ses_1', name: 'x\u001b[31m' },
+      { session_id: 'ses_22', name: null, scopes: ['a', 'b'] },
+    ],
+    tokens: [],
+  }
+  expect(showAnswer(answer)).toBe(`user_id                     usr_1
+pending_change.has_pending  false
+pending_change.new_email    -
+tokens                      -
+
+sessions:
+session_id  name    scopes
+ses_1       x�[31m  -
+ses_22      -       a, b
+`)
+})

@@ -1,0 +1,204 @@
+import { isStorable } from '@/contract/define'
+import type { SystemContext } from '@/domain/context'
+
+/** The operator's command is wrong; the message says how. */
+export class UsageError extends Error {}
+
+/** Reads standard input to its end; null in a batch, where it holds the commands. */
+export type ReadInput = (() => Promise<string>) | null
+
+/** One object; or many, which come in parts and are printed a line each. */
+export type Answer = object | AsyncIterable<object[]>
+
+export interface Option {
+  /** What it means, as one sentence for the help. */
+  means: string
+  /** What stands for the value in the help; an option without it is a flag. */
+  value?: string
+  required?: true
+  /** It can be given more than once. */
+  multiple?: true
+  /** The value follows the command without an option's name. */
+  positional?: true
+  choices?: readonly string[]
+  /** The value if it is not given. */
+  otherwise?: string
+  /** Turns the text into a value, or throws a UsageError. */
+  read?(text: string): unknown
+}
+
+type Options = Record<string, Option>
+type ValueOf<O extends Option> = O extends { read(text: string): infer Value }
+  ? Value
+  : O extends { choices: readonly (infer Choice)[] }
+    ? Choice
+    : string
+type Given<O extends Option> = O extends { multiple: true }
+  ? ValueOf<O>[]
+  : O extends { value: string }
+    ? O extends { required: true } | { otherwise: string }
+      ? ValueOf<O>
+      : ValueOf<O> | undefined
+    : boolean
+
+interface Entry<O extends Options> {
+  noun: string
+  verb: string
+  /** What it does, as one sentence for the help. */
+  summary: string
+  options: O
+  /** Exactly one of these options must be given. */
+  oneOf?: readonly (keyof O & string)[]
+  /** It prints many lines, which a batch cannot. */
+  printsMany?: true
+  run(ctx: SystemContext, given: { [Name in keyof O]: Given<O[Name]> }, readInput: ReadInput): Promise<Answer>
+}
+
+export type Command = Entry<Options>
+
+/** An entry of the table of commands; `run` gets the options with the types that follow from their entries. */
+export const command = <const O extends Options>(entry: Entry<O>): Command => entry as unknown as Command
+
+export const nameOf = ({ noun, verb }: Command): string => `${noun} ${verb}`
+
+/** The option as a sentence names it. */
+const labelOf = (name: string, { positional }: Option): string => (positional ? `an ${name}` : `--${name}`)
+
+/** What every command takes. */
+export const COMMON: Options = { json: { means: 'Prints JSON on a terminal too.' } }
+
+export interface Call {
+  /** Whether JSON was asked for. */
+  json: boolean
+  run(ctx: SystemContext, readInput: ReadInput): Promise<Answer>
+}
+
+/** Reads the words of a call by the table; throws a UsageError that says what is wrong. */
+export function parseCall(commands: Command[], args: string[], { inBatch }: { inBatch: boolean }): Call {
+  const command = findCommand(commands, args)
+  if (command.printsMany && inBatch) {
+    throw new UsageError(`${nameOf(command)} does not work in a batch: it prints many lines.`)
+  }
+  const { json, ...texts } = readWords(command, args.slice(2))
+  const given = readValues(command, texts) as Parameters<Command['run']>[1]
+  return { json: json !== undefined, run: (ctx, readInput) => command.run(ctx, given, readInput) }
+}
+
+export function findCommand(commands: Command[], [noun = '', verb = '']: string[]): Command {
+  if (noun === '') throw new UsageError('The command is missing; --help lists all of them.')
+  const ofNoun = commandsOf(commands, noun)
+  const verbs = ofNoun.map((command) => command.verb)
+  if (verb === '' || verb.startsWith('-')) throw new UsageError(`${noun} needs one of ${verbs.join(', ')} after it.`)
+  const found = ofNoun.find((command) => command.verb === verb)
+  if (found) return found
+  throw new UsageError(`${noun} has no command ${verb}.${suggest(verb, verbs) ?? ` It has ${verbs.join(', ')}.`}`)
+}
+
+export function commandsOf(commands: Command[], noun: string): Command[] {
+  const found = commands.filter((command) => command.noun === noun)
+  if (found.length > 0) return found
+  const nouns = [...new Set(commands.map((command) => command.noun)), 'batch', 'help']
+  throw new UsageError(`Unknown command ${noun}.${suggest(noun, nouns) ?? ' --help lists all of them.'}`)
+}
+
+/** The texts of each option that is given, in their order. */
+function readWords(command: Command, words: string[]): Record<string, string[]> {
+  const options: Options = { ...command.options, ...COMMON }
+  const name = nameOf(command)
+  const positional = Object.keys(options).find((option) => options[option]?.positional)
+  const texts: Record<string, string[]> = {}
+  let areOptionsOver = false
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] as string
+    if (word === '--' && !areOptionsOver) {
+      areOptionsOver = true
+      continue
+    }
+    if (areOptionsOver || !/^-./.test(word)) {
+      // Without the word, which may be half of a password.
+      if (!positional) throw new UsageError(`${name} takes no value without an option; quote a value with spaces.`)
+      if (texts[positional]) throw new UsageError(`${name} takes exactly one ${positional}.`)
+      texts[positional] = [word]
+      continue
+    }
+    const [, option = '', inline] = /^--([^=]*)(?:=(.*))?$/s.exec(word) ?? []
+    const entry = Object.hasOwn(options, option) ? options[option] : undefined
+    if (!entry || entry.positional) {
+      const known = Object.keys(options).flatMap((known) => (options[known]?.positional ? [] : `--${known}`))
+      const wrong = word.split('=')[0] as string
+      throw new UsageError(`${name} has no option ${wrong}.${suggest(wrong, known) ?? ' --help lists all of them.'}`)
+    }
+    if (texts[option] && !entry.multiple) throw new UsageError(`--${option} is given more than once.`)
+    if (!entry.value && inline !== undefined) throw new UsageError(`--${option} takes no value.`)
+    const text = entry.value ? (inline ?? words[++at]) : ''
+    if (text === undefined) throw new UsageError(`--${option} needs a value.`)
+    if (entry.value && inline === undefined && /^-./.test(text)) {
+      throw new UsageError(`--${option} needs a value; write --${option}=VALUE for one that begins with a hyphen.`)
+    }
+    texts[option] = [...(texts[option] ?? []), text]
+  }
+  return texts
+}
+
+function readValues(command: Command, texts: Record<string, string[]>): Record<string, unknown> {
+  const { options, oneOf } = command
+  for (const [name, values] of Object.entries(texts)) {
+    if (isStorable(values.join(''))) continue
+    throw new UsageError(
+      `${options[name]?.positional ? 'The id' : `--${name}`} contains characters that cannot be stored.`,
+    )
+  }
+  const isGiven = (name: string) => texts[name] !== undefined && (!options[name]?.value || texts[name][0] !== '')
+  if (oneOf && oneOf.filter(isGiven).length !== 1) {
+    throw new UsageError(
+      `Give exactly one of ${oneOf.map((name) => labelOf(name, options[name] as Option)).join(', ')}.`,
+    )
+  }
+  return Object.fromEntries(
+    Object.entries(options).map(([name, option]) => {
+      if (option.required && !isGiven(name)) throw new UsageError(`${missing(command, name, option)}.`)
+      if (!option.value) return [name, isGiven(name)]
+      const given = texts[name] ?? (option.otherwise === undefined ? [] : [option.otherwise])
+      const values = given.map((text) => readValue(name, option, text))
+      return [name, option.multiple ? [...new Set(values)] : values[0]]
+    }),
+  )
+}
+
+function missing(command: Command, name: string, option: Option): string {
+  if (option.positional) return `${nameOf(command)} takes exactly one ${name}`
+  return option.choices ? choiceSentence(name, option) : `--${name} is missing`
+}
+
+function readValue(name: string, option: Option, text: string): unknown {
+  if (option.choices && !option.choices.includes(text)) throw new UsageError(`${choiceSentence(name, option)}.`)
+  return option.read ? option.read(text) : text
+}
+
+function choiceSentence(name: string, { choices = [], multiple }: Option): string {
+  if (choices.length === 2 && !multiple) return `--${name} must be ${choices.join(' or ')}`
+  return `--${name} must be ${multiple ? 'one or more' : 'one'} of ${choices.join(', ')}`
+}
+
+/** The question whether the nearest of the known words was meant; null if none is near. */
+function suggest(word: string, known: string[]): string | null {
+  const near = known
+    .map((candidate) => ({ candidate, edits: candidate.startsWith(word) ? 1 : editsBetween(word, candidate) }))
+    .filter(({ candidate, edits }) => edits <= Math.ceil(candidate.replace(/^--/, '').length / 3))
+    .sort((a, b) => a.edits - b.edits)[0]
+  return near ? ` Did you mean ${near.candidate}?` : null
+}
+
+/** How many letters must be added, removed or replaced. */
+function editsBetween(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const letter of from) {
+    const above = row as [number, ...number[]]
+    row = [above[0] + 1]
+    for (const [index, other] of [...to].entries()) {
+      const [diagonal = 0, up = 0] = above.slice(index)
+      row.push(Math.min(diagonal + (letter === other ? 0 : 1), up + 1, (row[index] ?? 0) + 1))
+    }
+  }
+  return row.at(-1) ?? 0
+}

@@ -1,0 +1,26 @@
+import { appCommands } from './app.ts'
+import { archiveCommands } from './archive.ts'
+import type { Command } from './command.ts'
+import { eventCommands } from './event.ts'
+import { sessionCommands } from './session.ts'
+import { taskCommands } from './task.ts'
+import { serviceTokenCommands, tokenCommands } from './token.ts'
+import { transactionCommands } from './transaction.ts'
+import { upkeepCommands } from './upkeep.ts'
+import { userCommands } from './user.ts'
+import { withdrawalCommands } from './withdrawal.ts'
+
+/** Every command, in the order of the help. */
+export const COMMANDS: Command[] = [
+  ...userCommands,
+  ...tokenCommands,
+  ...serviceTokenCommands,
+  ...sessionCommands,
+  ...withdrawalCommands,
+  ...taskCommands,
+  ...transactionCommands,
+  ...appCommands,
+  ...eventCommands,
+  ...archiveCommands,
+  ...upkeepCommands,
+]

@@ -1,0 +1,48 @@
+import { AppError } from '@/contract/errors'
+import type { SystemContext } from '@/domain/context'
+import { type Answer, parseCall, type ReadInput, UsageError } from './command.ts'
+import { COMMANDS } from './commands.ts'
+
+/** Runs one command; what it answers is printed. Without `readInput` it is one of a batch. */
+export async function execute(ctx: SystemContext, args: string[], readInput: ReadInput): Promise<Answer> {
+  return parseCall(COMMANDS, args, { inBatch: readInput === null }).run(ctx, readInput)
+}
+
+/** Splits a line into words with the shell's quoting: single quotes, double quotes, backslash. */
+export function splitWords(line: string): string[] {
+  const words: string[] = []
+  let word: string | undefined
+  for (let at = 0; at < line.length; at++) {
+    const char = line[at] as string
+    if (char === "'") {
+      const end = line.indexOf("'", at + 1)
+      if (end < 0) throw new UsageError('A single quote is not closed.')
+      word = (word ?? '') + line.slice(at + 1, end)
+      at = end
+    } else if (char === '"') {
+      word ??= ''
+      for (at++; line[at] !== '"'; at++) {
+        if (at >= line.length) throw new UsageError('A double quote is not closed.')
+        if (line[at] === '\\' && /["\\$`]/.test(line[at + 1] ?? '')) at++
+        word += line[at]
+      }
+    } else if (char === '\\') {
+      word = (word ?? '') + (line[++at] ?? '')
+    } else if (/\s/.test(char)) {
+      if (word !== undefined) words.push(word)
+      word = undefined
+    } else word = (word ?? '') + char
+  }
+  return word === undefined ? words : [...words, word]
+}
+
+export function sentenceOf(error: unknown): string {
+  if (error instanceof UsageError) return error.message
+  if (error instanceof AppError) {
+    const { message, details, blockers = [] } = error
+    return [`${message}: ${details}`, ...blockers.map(({ source, title }) => `${source}: ${title}`)].join('\n')
+  }
+  if (!(error instanceof Error)) return String(error)
+  const isUnreachable = 'syscall' in error && error.syscall === 'connect'
+  return isUnreachable ? `The database cannot be reached: ${error.message}.` : error.message
+}

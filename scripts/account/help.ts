@@ -1,0 +1,86 @@
+import { COMMON, type Command, commandsOf, findCommand, nameOf, type Option } from './command.ts'
+
+const BATCH = {
+  name: 'batch',
+  summary: 'Reads one command a line from standard input, quoted as in a shell, and prints one line of JSON for each.',
+}
+
+/** The help that `--help` or `-h` among the words, or `help` before them, asks for; else null. */
+export function helpFor(commands: Command[], args: string[]): string | null {
+  const isWord = (word: string) => word !== '--help' && word !== '-h'
+  const words = args.filter(isWord)
+  if (words.length === args.length && words[0] !== 'help') return null
+  const [noun = '', verb = ''] = words[0] === 'help' ? words.slice(1) : words
+  if (noun === '') return helpForAll(commands)
+  if (noun === BATCH.name) return paragraphs([`npm run -s account -- ${BATCH.name}`], [BATCH.summary])
+  if (verb === '' || verb.startsWith('-')) return helpForNoun(commandsOf(commands, noun))
+  return helpForCommand(findCommand(commands, [noun, verb]))
+}
+
+function helpForAll(commands: Command[]): string {
+  const nouns = [...new Set(commands.map((command) => command.noun))]
+  const rows = commands.map((command) => [nameOf(command), command.summary])
+  const width = Math.max(...rows.map(([name = '']) => name.length))
+  return paragraphs(
+    [
+      'npm run -s account -- COMMAND [options]',
+      'npm run -s account -- COMMAND --help explains the options of a command.',
+    ],
+    ...nouns.map((noun) =>
+      aligned(
+        rows.filter((_, index) => commands[index]?.noun === noun),
+        width,
+      ),
+    ),
+    aligned([[BATCH.name, BATCH.summary]], width),
+    [
+      'A command prints a table on a terminal; elsewhere, and with --json, it prints one JSON object.',
+      'A command that is refused prints one sentence, and its exit code is not 0.',
+    ],
+  )
+}
+
+const helpForNoun = (commands: Command[]): string =>
+  paragraphs(...commands.map((command) => [usageOf(command), `  ${command.summary}`]))
+
+function helpForCommand(command: Command): string {
+  const options = Object.entries({ ...command.options, ...COMMON }).map(([name, option]) => [
+    withValue(name, option),
+    [option.means, ...remarksOn(option)].join(' '),
+  ])
+  return paragraphs([usageOf(command)], [command.summary], aligned(options))
+}
+
+function remarksOn({ choices, otherwise, multiple }: Option): string[] {
+  return [
+    ...(choices ? [`One of ${choices.join(', ')}.`] : []),
+    ...(multiple ? ['It can be repeated.'] : []),
+    ...(otherwise === undefined ? [] : [`If it is missing: ${otherwise}.`]),
+  ]
+}
+
+function usageOf(command: Command): string {
+  const { options, oneOf = [] } = command
+  const alternatives = oneOf.map((name) => withValue(name, options[name] as Option)).join(' | ')
+  const parts = Object.entries(options).flatMap(([name, option]) => {
+    if (oneOf.includes(name)) return name === oneOf[0] ? `(${alternatives})` : []
+    const text = withValue(name, option)
+    const shown = option.multiple ? `${text} …` : text
+    return option.required ? shown : `[${shown}]`
+  })
+  return ['npm run -s account --', nameOf(command), ...parts].join(' ')
+}
+
+function withValue(name: string, { value, positional }: Option): string {
+  if (positional) return value ?? name
+  return value ? `--${name} ${value}` : `--${name}`
+}
+
+const aligned = (rows: string[][], width = Math.max(0, ...rows.map(([left = '']) => left.length))): string[] =>
+  rows.map(([left = '', right]) => `  ${left.padEnd(width)}  ${right}`)
+
+const paragraphs = (...parts: string[][]): string =>
+  `${parts
+    .filter((part) => part.length > 0)
+    .map((part) => part.join('\n'))
+    .join('\n\n')}\n`

@@ -1,0 +1,26 @@
+import { WAIVE_REASONS } from '@/contract/vocabulary'
+import { listTasks, waive } from '@/domain/applications/operate-tasks'
+import { command } from './command.ts'
+
+export const taskCommands = [
+  command({
+    noun: 'task',
+    verb: 'list',
+    summary: 'Lists the open deletion tasks, or all of one withdrawal.',
+    options: {
+      withdrawal: { value: 'wd_…', means: 'The withdrawal.' },
+      app: { value: 'app_…', means: 'The application.' },
+    },
+    run: (ctx, { withdrawal: withdrawalId, app: appId }) => listTasks(ctx, { withdrawalId, appId }),
+  }),
+  command({
+    noun: 'task',
+    verb: 'waive',
+    summary: 'Has nobody wait for a deletion task any more; the person reads why. This is final.',
+    options: {
+      id: { value: 'msg_…', positional: true, required: true, means: 'The task.' },
+      reason: { value: 'REASON', required: true, choices: WAIVE_REASONS, means: 'Why nobody waits.' },
+    },
+    run: (ctx, { id: taskId, reason }) => waive(ctx, { taskId, reason }),
+  }),
+]

@@ -1,0 +1,42 @@
+import { addTransaction, endTransaction } from '@/domain/applications/transactions'
+import { command } from './command.ts'
+import { toCents } from './values.ts'
+
+const id = { value: 'txn_…', positional: true, required: true, means: 'The transaction.' } as const
+
+export const transactionCommands = [
+  command({
+    noun: 'transaction',
+    verb: 'add',
+    summary: 'Records a transaction; a pending one holds a withdrawal back.',
+    options: {
+      user: { value: 'usr_…', required: true, means: 'The account.' },
+      status: { value: 'STATUS', required: true, choices: ['pending', 'settled'], means: 'Its status.' },
+      description: { value: 'TEXT', otherwise: 'Added by the operator', means: 'What it is about.' },
+      'amount-cents': { value: 'N', otherwise: '0', read: toCents, means: 'The amount in cents.' },
+    },
+    async run(ctx, { user: userId, status, description, 'amount-cents': amountCents }) {
+      return { transaction_id: await addTransaction(ctx, { userId, status, description, amountCents, ip: '' }) }
+    },
+  }),
+  command({
+    noun: 'transaction',
+    verb: 'settle',
+    summary: 'Ends a pending transaction as settled.',
+    options: { id },
+    async run(ctx, { id }) {
+      await endTransaction(ctx, { id, status: 'settled' })
+      return { transaction_id: id, status: 'settled' }
+    },
+  }),
+  command({
+    noun: 'transaction',
+    verb: 'cancel',
+    summary: 'Ends a pending transaction as cancelled.',
+    options: { id },
+    async run(ctx, { id }) {
+      await endTransaction(ctx, { id, status: 'cancelled' })
+      return { transaction_id: id, status: 'cancelled' }
+    },
+  }),
+]

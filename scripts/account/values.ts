@@ -1,0 +1,66 @@
+import { tokenName } from '@/contract/access'
+import { parseIssueMessage } from '@/contract/errors'
+import type { SystemContext } from '@/domain/context'
+import { getEnv, parseDuration } from '@/server/env'
+import { UsageError } from './command.ts'
+
+const MAX_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000
+
+/** Plain http is allowed only for trials on one machine. */
+export function toEndpoint(endpoint: string): string {
+  const protocols = getEnv().production ? ['https:'] : ['https:', 'http:']
+  if (!URL.canParse(endpoint) || !protocols.includes(new URL(endpoint).protocol)) {
+    throw new UsageError(`--endpoint must be a URL that begins with ${protocols.join('// or ')}//.`)
+  }
+  const { username, password } = new URL(endpoint)
+  if (username || password)
+    throw new UsageError('--endpoint must hold no user name or password: no such URL is called.')
+  return endpoint
+}
+
+/** In the form in which a URL has it. */
+export function toHost(host: string): string {
+  const url = URL.canParse(`https://${host}/`) ? new URL(`https://${host}/`) : null
+  if (!url || url.href !== `https://${url.host}/`) {
+    throw new UsageError('--host must be a host such as billing.example.com, without a scheme or a path.')
+  }
+  return url.host
+}
+
+export function toLifetimeMs(duration: string): number {
+  const lifetimeMs = parseDuration(duration)
+  if (!lifetimeMs || lifetimeMs > MAX_TOKEN_MS) {
+    throw new UsageError('--expires-in must be an ISO 8601 duration such as P30D or PT1H, of a hundred years at most.')
+  }
+  return lifetimeMs
+}
+
+export function toSeconds(duration: string): number {
+  const ms = parseDuration(duration)
+  if (!ms) throw new UsageError('--acknowledge-within must be an ISO 8601 duration such as PT24H.')
+  return ms / 1000
+}
+
+export function toTime(text: string): Date {
+  const time = new Date(text)
+  if (!/^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(text) || Number.isNaN(time.getTime())) {
+    throw new UsageError('The time must be written like 2026-11-20 or 2026-11-20T09:00:00Z.')
+  }
+  return time
+}
+
+export function toTokenName(text: string): string {
+  const name = tokenName.safeParse(text)
+  if (!name.success) throw new UsageError(`--${parseIssueMessage(name.error.issues[0]?.message ?? '').details}`)
+  return name.data
+}
+
+export function toCents(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError('--amount-cents must be a whole number.')
+  return Number(text)
+}
+
+export async function checkActiveUser(ctx: SystemContext, id: string): Promise<void> {
+  const isActive = (await ctx.db.user.count({ where: { id, withdrawnAt: null } })) > 0
+  if (!isActive) throw new UsageError('There is no active user with this id.')
+}

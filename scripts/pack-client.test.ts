@@ -1,0 +1,94 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { build } from 'esbuild'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const root = path.resolve(import.meta.dirname, '..')
+let project: string
+
+/** Installs from files alone: zod is packed from our own packages, so that no registry is needed. */
+beforeAll(() => {
+  project = mkdtempSync(path.join(tmpdir(), 'client-'))
+  const run = (...command: string[]) =>
+    execFileSync(command[0] as string, command.slice(1), { cwd: project, stdio: 'pipe' })
+  run(process.execPath, path.join(root, 'scripts/pack-client.mjs'), project)
+  run('npm', 'pack', path.join(root, 'node_modules/zod'), '--ignore-scripts')
+  writeFileSync(path.join(project, 'package.json'), '{ "name": "fresh", "private": true, "type": "module" }')
+  const files = ['user-account-service-1.0.0.tgz', `zod-${zodVersion()}.tgz`].map((file) => `./${file}`)
+  run('npm', 'install', '--offline', '--no-audit', '--no-fund', ...files)
+}, 120_000)
+afterAll(() => rmSync(project, { recursive: true, force: true }))
+
+const zodVersion = () =>
+  execFileSync(process.execPath, ['-p', 'require("zod/package.json").version'], { cwd: root, encoding: 'utf8' }).trim()
+
+const PROGRAM = `
+import { ApiError, createClient, getEmailStatus, createReceiver } from 'user-account-service/client'
+const call = createClient({ baseUrl: process.env.SERVICE ?? '', accessToken: () => 'uat_example' })
+try {
+  const { current_email } = await call(getEmailStatus, { userId: 'usr_example' })
+  const email: string = current_email
+  process.stdout.write(email)
+} catch (error) {
+  if (!(error instanceof ApiError)) throw error
+  process.stdout.write(error.code + ' ' + typeof createReceiver)
+}
+`
+
+test('the packed client installs into a fresh project and calls the service under Node', async () => {
+  const seen: unknown[] = []
+  const server = createServer((request, response) => {
+    seen.push(request.method, request.url, request.headers.authorization, request.headers['x-required-scope'])
+    response.writeHead(403, { 'Content-Type': 'application/json' })
+    response.end(JSON.stringify({ success: false, error: { code: 'AUTH_002', message: 'm', details: 'd' } }))
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  try {
+    writeFileSync(path.join(project, 'program.mjs'), PROGRAM.replace(': string', ''))
+    const SERVICE = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const child = spawn(process.execPath, ['program.mjs'], { cwd: project, env: { ...process.env, SERVICE } })
+    let printed = ''
+    child.stdout.on('data', (chunk) => {
+      printed += chunk
+    })
+    await new Promise((ended) => child.once('close', ended))
+    expect(printed).toBe('AUTH_002 function')
+    expect(seen).toEqual(['GET', '/api/v1/users/usr_example/email/status', 'Bearer uat_example', 'email:manage'])
+  } finally {
+    server.close()
+  }
+})
+
+const check = (program: string, ...options: string[]) => {
+  writeFileSync(path.join(project, 'program.ts'), program)
+  const compiler = path.join(root, 'node_modules/typescript/bin/tsc')
+  const types = ['--types', 'node', '--typeRoots', path.join(root, 'node_modules/@types')]
+  try {
+    execFileSync(process.execPath, [compiler, '--noEmit', '--strict', ...types, ...options, 'program.ts'], {
+      cwd: project,
+      encoding: 'utf8',
+    })
+    return ''
+  } catch (error) {
+    return (error as { stdout: string }).stdout
+  }
+}
+
+test.each([
+  ['Node', ['--module', 'nodenext', '--target', 'es2024']],
+  ['a bundler', ['--module', 'esnext', '--moduleResolution', 'bundler', '--target', 'es2024', '--lib', 'ES2024,DOM']],
+])('the packed client has its types for %s, and they refuse a wrong call', { timeout: 120_000 }, (_, options) => {
+  expect(check(PROGRAM, ...options)).toBe('')
+  expect(check(PROGRAM.replace(": 'usr_example'", ': 7'), ...options)).toContain("'number' is not assignable")
+})
+
+test('the packed client bundles for browsers', async () => {
+  const entry = path.join(project, 'program.mjs')
+  writeFileSync(entry, "export * from 'user-account-service/client'")
+  const { errors, warnings } = await build({ entryPoints: [entry], bundle: true, platform: 'browser', write: false })
+  expect([...errors, ...warnings]).toEqual([])
+})

@@ -2,8 +2,9 @@ import { rm } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import type { SystemContext } from '@/domain/context'
+import type { Context, SystemContext } from '@/domain/context'
 import { runDueSteps } from '@/domain/due-work'
+import { previewWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
 import { purgeRetainedData } from '@/domain/withdrawal/purge-retained-data'
 import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
@@ -11,7 +12,7 @@ import { openContext } from '@/server/open-context'
 
 /**
  * `npm run bench:erase [-- rows]`, on a fresh database: one person with so many rows (a million without a number), of which every
- * second has to stay under the pseudonym, is erased and purged, and somebody with little whose step comes due in the middle.
+ * second has to stay under the pseudonym, is previewed, erased and purged, and somebody with little whose step comes due in the middle.
  */
 const DATA_DIR = path.resolve('.data/bench-erase')
 const ROWS = Number(process.argv[2] ?? 1_000_000)
@@ -65,6 +66,7 @@ async function main() {
   }
   await db.query('ANALYZE')
   await due('big', 'user_profile')
+  await measurePreview()
   await measured('The profile of somebody with much', each, () => runDueSteps(ctx))
   await due('big', 'data_archives')
   // Somebody else comes due when the big erasure is under way.
@@ -88,6 +90,19 @@ async function main() {
             (SELECT count(*)::int FROM deletion_steps WHERE withdrawal_id = 'wd_big' AND status <> 'completed') AS open`,
   )
   print('Left', { ...rows[0], peakMemoryMiB: Math.round(process.resourceUsage().maxRSS / 1024) })
+}
+
+async function measurePreview() {
+  const person = { ...ctx, actor: { userId: 'usr_big' } } as Context
+  const times: number[] = []
+  for (let n = 0; n < 50; n++) {
+    const begun = performance.now()
+    await previewWithdrawal(person, { userId: 'usr_big' })
+    times.push(performance.now() - begun)
+  }
+  times.sort((a, b) => a - b)
+  const [median, slowest] = [times[25], times[49]].map((ms) => Number(ms?.toFixed(1)))
+  print('The preview of somebody with much', { medianMs: median, slowestMs: slowest })
 }
 
 async function givenPerson(name: string) {

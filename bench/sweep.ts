@@ -36,6 +36,7 @@ const LOOKS = [
   'claim-outbox-events',
   'expire-notices',
   'withdrawals-to-ledger',
+  'due-receipts',
   ...CLEANUPS.map(({ table }) => cleanupName(table)),
 ]
 

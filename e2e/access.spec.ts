@@ -4,7 +4,7 @@ import { expect, expectAccessible, expectSignInPage, requestChange, signIn, test
 async function createToken(page: Page, user: User, name: string): Promise<string> {
   await page.goto('/settings/access-tokens')
   await page.getByLabel('Name').fill(name)
-  await page.getByLabel('Read and change the email address').check()
+  await page.getByLabel('Read and change your email address').check()
   await page.getByLabel('7 days', { exact: true }).check()
   await page.getByLabel('Current password').fill(user.password)
   await page.getByRole('button', { name: 'Create token' }).click()
@@ -29,7 +29,7 @@ test('a token is created, shown once, works, and is refused once revoked', async
 
   const status = await readStatus(page, user, token)
   expect((await status.json()).data.current_email).toBe(user.email)
-  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.getByRole('button', { name: 'Done', exact: true }).click()
   await expect(page.getByRole('heading', { name: 'New token' })).toBeFocused()
   await expect(page.getByText(token)).toBeHidden()
   expect(await page.content()).not.toContain(token)
@@ -38,7 +38,7 @@ test('a token is created, shown once, works, and is refused once revoked', async
       await page.reload()
       return row.textContent()
     })
-    .toMatch(/Last used\s*just now/)
+    .toMatch(/Last used\s*now/)
   expect(await page.content()).not.toContain(token)
 
   await page.getByRole('button', { name: 'Revoke Nightly export' }).click()
@@ -47,7 +47,7 @@ test('a token is created, shown once, works, and is refused once revoked', async
   await page.getByRole('button', { name: 'Revoke Nightly export' }).click()
   await page.getByRole('button', { name: 'Yes, revoke it' }).click()
   await expect(page.locator(':focus')).toContainText('“Nightly export” no longer works')
-  await expect(page.getByText('No token yet')).toBeVisible()
+  await expect(page.getByText('No tokens yet')).toBeVisible()
   expect((await readStatus(page, user, token)).status()).toBe(401)
 })
 
@@ -63,17 +63,18 @@ test('a token that was not copied is gone with a reload, and kept in no storage'
 test('the form reports a missing name or scope at its field', async ({ page, signedInUser }) => {
   await page.goto('/settings/access-tokens')
   await page.getByRole('button', { name: 'Create token' }).click()
-  await expect(page.getByText('Say in a few words what the token is for.')).toBeVisible()
-  await expect(page.getByText('Choose at least one.')).toBeVisible()
+  await expect(page.getByText('Give the token a name.')).toBeVisible()
+  await expect(page.getByText('Choose at least one permission.')).toBeVisible()
   await expect(page.getByLabel('Name')).toBeFocused()
   await expectAccessible(page)
-  await page.getByLabel('Withdraw the account').check()
-  await expect(page.getByText('Choose at least one.')).toBeHidden()
-  await page.getByLabel('Withdraw the account').uncheck()
+  await page.getByLabel('Delete this account').check()
+  await expect(page.getByText('can delete your account for good')).toBeVisible()
+  await expect(page.getByText('Choose at least one permission.')).toBeHidden()
+  await page.getByLabel('Delete this account').uncheck()
   await page.getByLabel('Name').fill(`Of ${signedInUser.id}`)
   await page.getByLabel('Current password').fill(signedInUser.password)
   await page.getByRole('button', { name: 'Create token' }).click()
-  await expect(page.getByText('Choose at least one.')).toBeVisible()
+  await expect(page.getByText('Choose at least one permission.')).toBeVisible()
   await expect(page.getByLabel('Read and change')).toBeFocused()
 })
 
@@ -85,7 +86,7 @@ test('revoking a token that was revoked elsewhere is reported as done', async ({
   for (const one of [page, elsewhere]) {
     await one.getByRole('button', { name: 'Yes, revoke it' }).click()
     await expect(one.getByText('no longer works')).toBeVisible()
-    await expect(one.getByText('No token yet')).toBeVisible()
+    await expect(one.getByText('No tokens yet')).toBeVisible()
   }
 })
 
@@ -93,11 +94,13 @@ test('another browser is signed out at its next call', async ({ page, browser, s
   const elsewhere = await (await browser.newContext({ userAgent: FIREFOX })).newPage()
   await signIn(elsewhere, user)
   await page.goto('/settings/sessions')
-  await expect(page.getByRole('listitem').filter({ hasText: 'This browser' })).toContainText('Chrome on ')
+  await expect(page.getByRole('listitem').filter({ hasText: 'This browser' })).toContainText(
+    /Chrome on .*from IP address 127\.0\.0\.1/s,
+  )
   await page.getByRole('button', { name: 'Sign out Firefox on Windows' }).click()
   await page.getByRole('button', { name: 'Yes, sign it out' }).click()
   await expect(page.locator(':focus')).toContainText('Firefox on Windows is signed out')
-  await expect(page.getByText('Here, and nowhere else.')).toBeVisible()
+  await expect(page.getByText('Only in this browser.')).toBeVisible()
 
   await elsewhere.getByLabel('New email').fill(`new-${user.email}`)
   await elsewhere.getByLabel('Current password').fill(user.password)
@@ -115,8 +118,8 @@ test('“Sign out everywhere else” cancels a pending change', async ({ page, b
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
   await expect(page.getByRole('dialog')).toContainText(`change to new-${user.email} is cancelled too`)
   await page.getByRole('button', { name: 'Yes, sign them out' }).click()
-  await expect(page.getByText('You are signed out everywhere else')).toBeVisible()
-  await expect(page.getByText('Here, and nowhere else.')).toBeVisible()
+  await expect(page.getByText('You’re signed out everywhere else')).toBeVisible()
+  await expect(page.getByText('Only in this browser.')).toBeVisible()
   await page.getByRole('link', { name: 'Email' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
@@ -157,7 +160,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       }
       await signIn(page, user)
       await page.goto('/settings/access-tokens')
-      await expect(page.getByText('No token yet')).toBeVisible()
+      await expect(page.getByText('No tokens yet')).toBeVisible()
       await check()
       await createToken(page, user, 'A name with a verylongwordthatfitsonnotelephoneandhasnoplacetobreakatall')
       await check()

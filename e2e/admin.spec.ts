@@ -13,7 +13,7 @@ test('the admin page does not exist for anyone but operators', async ({ page, op
   const answer = await page.goto(at('/admin'))
   expect(answer?.status()).toBe(404)
   await expect(page).toHaveTitle(/^Page not found/)
-  await expect(page.getByRole('heading', { name: 'This page does not exist' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'This page doesn’t exist' })).toBeVisible()
   const retry = await page.request.post(at('/admin/withdrawals/wd_x/retry'), {
     headers: { 'Sec-Fetch-Site': 'same-origin' },
   })
@@ -27,7 +27,7 @@ test('the admin page does not exist for anyone but operators', async ({ page, op
     role: 'none',
   })
   await page.reload()
-  await expect(page.getByRole('heading', { name: 'This page does not exist' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'This page doesn’t exist' })).toBeVisible()
   await expect(operator.run('user', 'set-role', '--user', user.id, '--role', 'king')).rejects.toThrow('--role must be')
   await expect(operator.run('user', 'set-role', '--user', 'usr_x', '--role', 'operator')).rejects.toThrow('no active')
 })
@@ -60,7 +60,7 @@ test('an operator sees an application that does not answer, and can retry it', a
   const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: withdrawalId }) })
   // The page refreshes itself.
   await expect(row.getByText(name)).toBeVisible({ timeout: 30_000 })
-  await expect(row.getByText('third_party_integrations')).toBeVisible()
+  await expect(row.getByText('Connected applications')).toBeVisible()
   await expect(row.getByText('1 attempt, last error HTTP 503, next try in 1 hour').first()).toBeVisible()
   for (const personal of [leaver.id, leaver.email, leaver.name, 'subject-4711']) {
     await expect(page.locator('main')).not.toContainText(personal)

@@ -35,7 +35,7 @@ test('the example program changes an address, and lets a wrong code be typed aga
   user,
   inbox,
 }) => {
-  const env = { BASE_URL: SERVICE_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
+  const env = { BASE: SERVICE_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
   const newEmail = `new-${user.email}`
   const { child, output, ended } = run('change-email.ts', [newEmail, user.password], env)
   const code = codeIn(await inbox.latest(newEmail, 'Verify Your New Email Address'))
@@ -47,7 +47,7 @@ test('the example program changes an address, and lets a wrong code be typed aga
 })
 
 test('the example program says why it was refused', async ({ operator, user }) => {
-  const env = { BASE_URL: SERVICE_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
+  const env = { BASE: SERVICE_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
   const { output, ended } = run('change-email.ts', [`new-${user.email}`, 'wrong'], env)
   expect(await ended).toBe(1)
   expect(output.err).toContain('EMAIL_007 Password verification failed')
@@ -69,7 +69,7 @@ test('the example application ends the access of a withdrawn user, then deletes 
   const now = Math.floor(Date.now() / 1000)
   const headers = { 'webhook-id': 'msg_forged', 'webhook-timestamp': String(now), 'webhook-signature': 'v1,AAAA' }
   expect((await fetch(endpoint, { method: 'POST', headers, body })).status).toBe(401)
-  const env = { BASE_URL: IMPATIENT_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
+  const env = { BASE: IMPATIENT_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
   expect(await run('withdraw.ts', [], env).ended).toBe(0)
   await expect
     .poll(() => application.output.out.split('\n').slice(1))
@@ -77,7 +77,7 @@ test('the example application ends the access of a withdrawn user, then deletes 
 })
 
 test('the example program withdraws an account and follows it to the end', async ({ operator, user }) => {
-  const env = { BASE_URL: IMPATIENT_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
+  const env = { BASE: IMPATIENT_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
   const { output, ended } = run('withdraw.ts', [], env)
   expect(await ended).toBe(0)
   const [last, ...steps] = output.out.trimEnd().split('\n').reverse()
@@ -85,3 +85,17 @@ test('the example program withdraws an account and follows it to the end', async
   // Steps that end between two reads are printed in the order of the answer.
   expect(steps.sort()).toEqual(STEPS.map((step) => `${step} completed`).sort())
 })
+
+for (const [example, needs] of [
+  ['change-email.ts', 'NEW_EMAIL PASSWORD'],
+  ['withdraw.ts', 'USER_ID=usr_'],
+  ['verify-receipt.ts', 'receipts.txt'],
+] as const) {
+  test(`the example program ${example} says how it is used when it is called without what it needs`, async () => {
+    const { output, ended } = run(example, [], {})
+    expect(await ended).toBe(2)
+    expect(output.err).toMatch(/^Usage: /)
+    expect(output.err).toContain(`npx node examples/${example}`)
+    expect(output.err).toContain(needs)
+  })
+}

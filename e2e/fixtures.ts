@@ -34,6 +34,10 @@ interface Fixtures {
   inbox: Inbox
 }
 
+/** A text that does not exist or cannot be formatted, another first picture than the server's, and what the policy of the page refuses. */
+const PAGE_FAULT =
+  /MISSING_|INVALID_|FORMATTING_ERROR|ENVIRONMENT_FALLBACK|Minified React error|hydrat|Content Security Policy/i
+
 export const test = base.extend<Fixtures, { operator: Operator }>({
   operator: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a function uses from this pattern
@@ -44,6 +48,14 @@ export const test = base.extend<Fixtures, { operator: Operator }>({
     },
     { scope: 'worker' },
   ],
+  context: async ({ context }, use) => {
+    const faults: string[] = []
+    const note = (text: string) => PAGE_FAULT.test(text) && faults.push(text)
+    context.on('console', (message) => message.type() === 'error' && note(message.text()))
+    context.on('weberror', (error) => note(error.error().message))
+    await use(context)
+    expect(faults, 'faults in the console').toEqual([])
+  },
   user: async ({ operator }, use) => use(await createUser(operator)),
   signedInUser: async ({ page, user }, use) => {
     await signIn(page, user)
@@ -53,7 +65,7 @@ export const test = base.extend<Fixtures, { operator: Operator }>({
   inbox: async ({}, use) => use(inbox),
 })
 
-export async function createUser(operator: Operator): Promise<User> {
+export async function createUser(operator: Operator, { verified = true } = {}): Promise<User> {
   const name = 'Ada Lovelace'
   const password = `pw ${randomBytes(6).toString('hex')}`
   const email = `ada-${randomBytes(6).toString('hex')}@example.test`
@@ -66,7 +78,7 @@ export async function createUser(operator: Operator): Promise<User> {
     password,
     '--name',
     name,
-    '--verified',
+    ...(verified ? ['--verified'] : []),
   )
   return { id, email, password, name }
 }
@@ -134,16 +146,25 @@ export async function expectAccessible(page: Page): Promise<void> {
 const settled = (page: Page): Promise<void> =>
   page.evaluate(async () => {
     const endless = (animation: Animation) => animation.effect?.getComputedTiming().iterations === Infinity
-    const running = document.getAnimations().filter((animation) => !endless(animation))
+    // What is folded away is not rendered, and its animation never ends.
+    const isShown = ({ effect }: Animation) => effect instanceof KeyframeEffect && effect.target?.checkVisibility()
+    const running = document.getAnimations().filter((animation) => !endless(animation) && isShown(animation))
     await Promise.all(running.map((animation) => animation.finished.catch(() => {})))
   })
 
 export async function requestChange(page: Page, user: User, newEmail: string): Promise<void> {
+  const folded = page.getByText('Use a different address')
+  await expect(page.getByRole('button', { name: 'Account menu' })).toBeEnabled()
+  // While a change is pending, the form is folded away.
+  if ((await folded.isVisible()) && !(await page.getByLabel('New email').isVisible())) await folded.click()
   await page.getByLabel('New email').fill(newEmail)
   await page.getByLabel('Current password').fill(user.password)
   await page.getByRole('button', { name: 'Send verification' }).click()
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeVisible()
   await expect(page.getByText(newEmail).first()).toBeVisible()
 }
+
+/** The sixth digit submits. */
+export const enterCode = (page: Page, code: string): Promise<void> => page.getByLabel('Verification code').fill(code)
 
 export { expect }

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { expect, expectAccessible, expectSignInPage, linkIn, requestChange, test, type User } from './fixtures'
 
-const NO_ANSWER = 'The service did not answer'
+const NO_ANSWER = 'We couldn’t reach the service'
 
 async function fillSignIn(page: Page, user: User) {
   await page.getByLabel('Email').fill(user.email)
@@ -31,12 +31,14 @@ test('a withdrawal that is submitted offline is refused and does not start when 
   signedInUser: user,
 }) => {
   await page.goto('/settings/withdraw')
-  await page.getByLabel('Confirmation').fill('DELETE_MY_ACCOUNT')
+  await page.getByRole('button', { name: 'Delete account…' }).click()
+  await page.getByLabel('to confirm').fill('delete my account')
   await page.getByLabel('Current password').fill(user.password)
   await page.getByRole('button', { name: 'Continue' }).click()
+  await expect(page.getByRole('dialog')).toBeVisible()
   await context.setOffline(true)
   await page.getByRole('button', { name: 'Yes, delete my account' }).click()
-  await expect(page.getByRole('alert').filter({ hasText: NO_ANSWER })).toBeVisible()
+  await expect(page.getByRole('alert').filter({ hasText: 'the deletion may have started' })).toBeVisible()
   await expect(page.getByRole('dialog')).toBeHidden()
   const writes = writesOf(page)
   await context.setOffline(false)
@@ -75,9 +77,8 @@ test('a code that is submitted offline is refused, visibly on a small phone', as
 }) => {
   await page.setViewportSize({ width: 390, height: 664 })
   await requestChange(page, user, `new-${user.email}`)
-  await page.getByLabel('Verification code').fill('000000')
   await context.setOffline(true)
-  await page.getByRole('button', { name: 'Verify' }).click()
+  await page.getByLabel('Verification code').fill('000000')
   await expect(page.getByRole('alert').filter({ hasText: NO_ANSWER })).toBeInViewport({ ratio: 1 })
   await context.setOffline(false)
 })
@@ -104,16 +105,16 @@ test('a cancellation that is submitted offline is refused on the page and can be
 test('“Try again” loads a page again that could not be shown', async ({ page, signedInUser: _ }) => {
   const script = '**/_next/static/chunks/*.js'
   await page.route(script, (route) => route.abort())
-  await page.getByRole('link', { name: 'Withdraw' }).click()
-  await expect(page.getByRole('heading', { name: 'This page could not be shown' })).toBeVisible()
+  await page.getByRole('link', { name: 'Delete account' }).click()
+  await expect(page.getByRole('heading', { name: 'We couldn’t show this page' })).toBeVisible()
   await page.unroute(script)
   await page.getByRole('button', { name: 'Try again' }).click()
-  await expect(page.getByRole('heading', { level: 1, name: 'Withdraw account' })).toBeVisible()
+  await expect(page.getByRole('heading', { level: 1, name: 'Delete account' })).toBeVisible()
 })
 
-for (const [what, status] of [
-  ['a proxy that fails', 502],
-  ['a network that is away', 0],
+for (const [what, status, said] of [
+  ['a proxy that fails', 502, 'Something went wrong on our side'],
+  ['a network that is away', 0, 'Check your connection'],
 ] as const) {
   test(`the sign-in page survives ${what} and keeps the secret of its link`, async ({
     page,
@@ -134,7 +135,7 @@ for (const [what, status] of [
       status ? route.fulfill({ status, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }) : route.abort(),
     )
     await fillSignIn(elsewhere, signedInUser)
-    await expect(elsewhere.getByRole('alert').filter({ hasText: 'Check your connection' })).toBeVisible()
+    await expect(elsewhere.getByRole('alert').filter({ hasText: said })).toBeVisible()
     expect(elsewhere.url()).toBe(address)
     await expectAccessible(elsewhere)
     await elsewhere.unroute(auth)
@@ -162,7 +163,7 @@ test('a sign-out that fails says that the session is still open', async ({ page,
   await page.getByRole('button', { name: 'Account menu' }).click()
   const signOut = page.getByRole('button', { name: 'Sign out' })
   await signOut.click()
-  await expect(page.getByRole('alert').filter({ hasText: 'You are still signed in. Try again.' })).toBeVisible()
+  await expect(page.getByRole('alert').filter({ hasText: 'You’re still signed in. Try again.' })).toBeVisible()
   await expect(page.getByText(signedInUser.email).first()).toBeVisible()
   await expectAccessible(page)
   await page.unroute(auth)

@@ -29,7 +29,7 @@ test('an endpoint that cannot be called is not registered', async ({ operator })
 test('an unknown event type and a short password are refused with a sentence', async ({ operator, user }) => {
   const app = ['app', 'register', '--name', 'Shop', '--endpoint', 'https://app.test/hook']
   await expect(operator.run(...app, '--event', 'account.renamed')).rejects.toThrow(
-    '--event must be one of account.withdrawn, account.withdrawal_started.',
+    '--event must be one or more of account.email_change_requested,',
   )
   const types = ['--event', 'account.withdrawn', '--event', 'account.withdrawal_started']
   expect(await operator.run(...app, ...types)).toHaveProperty('signing_secret')

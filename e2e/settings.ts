@@ -8,3 +8,11 @@ export const DATA_DIR = path.resolve('.data/e2e')
 /** With the demo provider, which listens on the next port. */
 export const DEMO_URL = 'http://localhost:4312'
 export const DEMO_PROVIDER_URL = 'http://localhost:4313'
+/** What the examples of docs/adopting.md start, with the demo provider on the next port. */
+export const ADOPTING_URL = 'http://localhost:4314'
+export const ISSUER_PORT = '4316'
+/** What README.md starts. */
+export const README_URL = 'http://localhost:4317'
+/** `npm run demo`: the service, and the shop beside it. */
+export const SHOP_SERVICE_URL = 'http://localhost:4320'
+export const SHOP_URL = 'http://localhost:4321'

@@ -5,8 +5,13 @@ import { IMPATIENT_URL } from './settings'
 /** The seven days pass in twelve seconds on this instance. */
 const at = (path: string) => `${IMPATIENT_URL}${path}`
 
-async function fillForm(page: Page, user: User, confirmation = 'DELETE_MY_ACCOUNT') {
-  await page.getByLabel('Confirmation').fill(confirmation)
+async function openForm(page: Page) {
+  await page.getByRole('button', { name: 'Delete account…' }).click()
+  await expect(page.getByRole('heading', { name: 'Before you go' })).toBeFocused()
+}
+
+async function fillForm(page: Page, user: User, confirmation = 'delete my account') {
+  await page.getByLabel('to confirm').fill(confirmation)
   await page.getByLabel('Current password').fill(user.password)
   await page.getByRole('button', { name: 'Continue' }).click()
 }
@@ -29,16 +34,17 @@ test('a user withdraws, is signed out everywhere, and watches it to the end with
   )
 
   await page.goto(at('/settings/withdraw'))
+  await expect(page.getByText(/1 account/).first()).toBeVisible()
   await expectAccessible(page)
-  await page.getByLabel('I am concerned about my privacy').check()
-  await page.getByLabel('Analytics data').check()
+  await openForm(page)
+  await page.getByLabel('I’m concerned about my privacy').check()
+  await page.getByLabel('Usage statistics').check()
   await fillForm(page, user)
   await expectAccessible(page)
-  // Read early, because the last step deletes it from the local mailbox within seconds.
   const mailed = inbox.latest(user.email, 'Account Withdrawal Started')
   await page.getByRole('button', { name: 'Yes, delete my account' }).click()
   await page.waitForURL(/\/withdrawal\/wd_.*#token=wst_/)
-  await expect(page.getByRole('heading', { level: 1, name: 'Account withdrawal' })).toBeVisible()
+  await expect(page.getByRole('heading', { level: 1, name: 'Account deletion' })).toBeVisible()
   const progress = page.url()
   const mail = await mailed
   expect(new URL(linkIn(mail, '/withdrawal/')).hash).toBe(new URL(progress).hash)
@@ -88,7 +94,7 @@ test('a second progress link in the same tab shows nothing of the first', async 
   await page.goto(progress)
   await expect(steps).toBeVisible()
   await page.goto(`${progress}x`)
-  await expect(page.getByRole('heading', { name: 'This link does not open the progress' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'This link doesn’t open this deletion' })).toBeVisible()
   await expect(steps).toBeHidden()
   await page.goto(progress)
   await expect(steps).toBeVisible()
@@ -97,31 +103,36 @@ test('a second progress link in the same tab shows nothing of the first', async 
 test('the confirmation must be typed exactly, and the reason “other” needs feedback', async ({ page, user }) => {
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))
+  await openForm(page)
   await page.getByLabel('Another reason').check()
   await fillForm(page, user, 'delete_my_account')
-  await expect(page.getByLabel('Confirmation')).toHaveAttribute('aria-invalid', 'true')
+  await expect(page.getByLabel('to confirm')).toHaveAttribute('aria-invalid', 'true')
   await expect(page.getByLabel('Feedback')).toHaveAttribute('aria-invalid', 'true')
   await expectAccessible(page)
   await page.getByLabel('Feedback').fill('It was fine.')
-  await fillForm(page, user)
+  await fillForm(page, user, 'DELETE_MY_ACCOUNT')
   await page.getByRole('button', { name: 'Keep my account' }).click()
   await page.goto(at('/settings/email'))
   await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
 })
 
-test('a wrong password stops the withdrawal at its last step, and the account stays', async ({ page, user }) => {
+test('a wrong password is told in the form, before the last dialog, and the account stays', async ({ page, user }) => {
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))
+  await openForm(page)
   await fillForm(page, { ...user, password: 'not the password' })
-  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
   await expect(page.getByLabel('Current password')).toHaveAttribute('aria-invalid', 'true')
+  await expect(page.getByRole('dialog')).toBeHidden()
   await page.goto(at('/settings/email'))
   await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
 })
 
-test('pending transactions block the withdrawal, and the page says so', async ({ page, operator }) => {
+test('pending transactions hold the withdrawal back, and the page says so until they are settled', async ({
+  page,
+  operator,
+}) => {
   const user = await createUser(operator)
-  await operator.run(
+  const { transaction_id = '' } = await operator.run(
     'transaction',
     'add',
     '--user',
@@ -134,10 +145,15 @@ test('pending transactions block the withdrawal, and the page says so', async ({
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))
   await expect(page.getByText('Refund of an order')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Delete account…' })).toBeHidden()
   await expect(page.getByRole('button', { name: 'Continue' })).toBeHidden()
   await page.getByRole('button', { name: 'Check again' }).click()
-  await expect(page.getByRole('status').filter({ hasText: 'Still pending, checked just now.' })).toBeVisible()
+  await expect(page.getByRole('status').filter({ hasText: 'Checked just now. Nothing has changed yet.' })).toBeVisible()
   await expectAccessible(page)
+  await operator.run('transaction', 'settle', transaction_id)
+  // The page looks again by itself; this is only sooner.
+  await page.getByRole('button', { name: 'Check again' }).click()
+  await expect(page.getByRole('button', { name: 'Delete account…' })).toBeVisible()
 })
 
 test('an application that does not answer keeps the withdrawal open, and the page shows which', async ({
@@ -159,9 +175,9 @@ test('an application that does not answer keeps the withdrawal open, and the pag
   await operator.run('app', 'connect', '--user', user.id, '--app', quickId, '--subject', 'notes-1')
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))
-  const told = (title: string) => page.getByRole('heading', { name: title }).locator('xpath=following-sibling::ul')
-  await expect(told('Told at once')).toHaveText('Quick Notes')
-  await expect(told('Told within a day')).toHaveText('Silent Calendar')
+  await expect(page.getByText('Immediately: Quick Notes')).toBeVisible()
+  await expect(page.getByText('Within a day: Silent Calendar')).toBeVisible()
+  await openForm(page)
   await fillForm(page, user)
   await page.getByRole('button', { name: 'Yes, delete my account' }).click()
   await page.waitForURL(/\/withdrawal\/wd_/)

@@ -23,14 +23,14 @@ async function signIn(page: Page, at = '/sign-in') {
 async function confirm(page: Page) {
   await page.getByRole('button', { name: `Confirm with ${PROVIDER}` }).click()
   await choose(page, /Ida Demo/)
-  await expect(page.getByText('You have confirmed that it is you.')).toBeVisible()
+  await expect(page.getByText('You’ve confirmed that it’s you.')).toBeVisible()
 }
 
 test('somebody whom the provider knows and this service does not is told so', async ({ page }) => {
   await page.goto('/sign-in')
   await page.getByRole('button', { name: `Sign in with ${PROVIDER}` }).click()
   await choose(page, /Sam Stranger/)
-  await expect(page.getByRole('alert').filter({ hasText: 'no account of this service belongs to you' })).toBeVisible()
+  await expect(page.getByRole('alert').filter({ hasText: 'it isn’t linked to an account here' })).toBeVisible()
   await expectAccessible(page)
 })
 
@@ -77,24 +77,24 @@ test('without a password a person changes the address, makes a token, and withdr
   await expect(page.getByLabel('New email')).toHaveValue(newEmail)
   await page.getByRole('button', { name: 'Send verification' }).click()
   await page.getByLabel('Verification code').fill(codeIn(await inbox.latest(newEmail, 'Verify Your New Email Address')))
-  await page.getByRole('button', { name: 'Verify' }).click()
   await expect(page.getByText(newEmail).first()).toBeVisible()
 
   // A confirmation for the one purpose serves no other.
   await page.goto('/settings/access-tokens')
   await page.getByLabel('Name').fill('Nightly export')
-  await page.getByLabel('Read and change the email address').check()
+  await page.getByLabel('Read and change your email address').check()
   await confirm(page)
   await expect(page.getByLabel('Name')).toHaveValue('Nightly export')
   await page.getByRole('button', { name: 'Create token' }).click()
   await expect(page.getByText(/uat_[\w-]{43}/).first()).toBeVisible()
 
   await page.goto('/settings/withdraw')
+  await page.getByRole('button', { name: 'Delete account…' }).click()
   await page.getByLabel('Another reason').check()
   await page.getByLabel('Feedback').fill('It was only a demo.')
   await confirm(page)
   await expect(page.getByLabel('Feedback')).toHaveValue('It was only a demo.')
-  await page.getByLabel('Confirmation').fill('DELETE_MY_ACCOUNT')
+  await page.getByLabel('to confirm').fill('delete my account')
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByRole('button', { name: 'Yes, delete my account' }).click()
   await expect(page).toHaveURL(/\/withdrawal\/wd_/)
@@ -118,6 +118,7 @@ async function forgetFreshness(page: Page) {
   }, session)
   await page.goto(url)
   await choose(page, /Ida Demo/)
-  await expect(page.getByRole('heading', { level: 1, name: 'Withdraw account' })).toBeVisible()
-  await expect(page.getByText('You have confirmed that it is you.')).toBeVisible()
+  await expect(page.getByRole('heading', { level: 1, name: 'Delete account' })).toBeVisible()
+  await page.getByRole('button', { name: 'Delete account…' }).click()
+  await expect(page.getByText('You’ve confirmed that it’s you.')).toBeVisible()
 }

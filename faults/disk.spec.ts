@@ -67,39 +67,38 @@ test('F20 a full data directory refuses mail and lets withdrawals go on, and the
   const first = await givenPerson(world, instance)
   const second = await givenPerson(world, instance)
   const changing = await givenPlainPerson(world)
-  const ledger = path.join(world.dataDir, 'erasure-ledger.ndjson')
+  const [{ origin = '' } = {}] = await world.query<{ origin: string }>('SELECT origin FROM erasure_ledger')
+  const batch = (seq: number) =>
+    path.join(world.dataDir, 'ledger/erasure-ledger', origin, `${String(seq).padStart(12, '0')}.ndjson`)
   const one = await withdraw(instance, first)
-  const size = await until('the ledger has its first line', async () => (await stat(ledger)).size)
+  const size = await until('the ledger has its first line', async () => (await stat(batch(1))).size)
 
   // Room for half a line.
-  limitFiles(instance.pid, size + 20)
+  limitFiles(instance.pid, size - 20)
   const refused = await changeEmail(instance, changing)
   expect([refused.status, refused.body.error.code]).toEqual([503, 'EMAIL_009'])
   expect(await placesOf(world, [changing.newEmail])).toEqual([])
   const two = await withdraw(instance, second)
   expect(two.status).toBe(202)
-  await until('half a line was written', async () => (await stat(ledger)).size === size + 20)
+  await until('half a line was written', async () => (await stat(`${batch(2)}.part`)).size === size - 20)
   await until('the archive step of the first is done', async () => {
     const rows = await world.query('SELECT FROM withdrawals WHERE id = $1 AND completed_at IS NOT NULL', [
       one.body.data.withdrawal_id,
     ])
     return rows.length === 1
   })
-  expect(await world.query('SELECT id FROM withdrawals WHERE ledgered_at IS NULL')).toEqual([
-    { id: two.body.data.withdrawal_id },
-  ])
+  expect(await world.query('SELECT first_seq FROM erasure_ledger_batches')).toEqual([{ first_seq: 2 }])
 
   limitFiles(instance.pid, null)
   expect((await changeEmail(instance, changing)).status).toBe(200)
   await until(
     'the ledger has caught up',
-    async () => (await world.query('SELECT FROM withdrawals WHERE ledgered_at IS NULL')).length === 0,
+    async () => (await world.query('SELECT FROM erasure_ledger_batches')).length === 0,
   )
-  const whole = (await readFile(ledger, 'utf8'))
-    .split('\n')
-    .flatMap((line) => /^\{"withdrawalId":"(wd_[\w-]+)".*\}$/.exec(line)?.[1] ?? [])
+  const texts = await Promise.all([1, 2].map((seq) => readFile(batch(seq), 'utf8')))
+  const whole = texts.map((text) => JSON.parse(text).withdrawalId)
   expect(whole).toEqual([one.body.data.withdrawal_id, two.body.data.withdrawal_id])
-  expect(await world.operator.run('ledger', 'replay')).toEqual({ replayed: 0, already_gone: 2 })
+  expect(await world.operator.run('ledger', 'replay')).toMatchObject({ verified: true, replayed: 0, already_gone: 2 })
   for (const [person, { body }] of [
     [first, one],
     [second, two],

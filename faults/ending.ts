@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'vitest'
+import { STEPS } from '@/contract/withdrawal'
+import { DELETION_STEPS } from '@/domain/withdrawal/steps/deletion-steps'
 import type { Person } from './person'
 import { until } from './until'
 import { isMarked, type World } from './world'
@@ -25,7 +27,9 @@ export async function expectFullEnd(world: World, { person, withdrawalId, within
     [withdrawalId],
   )
   expect(notes).toEqual(
-    ['data_archives', 'third_party_integrations', 'user_profile'].map((step) => ({ step, what: 'completed' })),
+    STEPS.filter((step) => DELETION_STEPS[step].firstStatus !== 'completed')
+      .toSorted()
+      .map((step) => ({ step, what: 'completed' })),
   )
   for (const application of world.applications) {
     const calls = application.of(withdrawalId)

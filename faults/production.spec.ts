@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { createServer, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { chromium } from '@playwright/test'
 import { expect, type TestContext, test } from 'vitest'
 import { findBrowser } from '@/scripts/browser.mjs'
@@ -109,12 +110,14 @@ const asker =
 async function givenServer(
   context: TestContext,
   { key, cert }: Certificate,
-  handle: (method: string, path: string, body: Buffer, headers: Answer['headers']) => number,
+  handle: (method: string, path: string, body: Buffer, headers: Answer['headers']) => number | Buffer,
 ): Promise<string> {
   const server = createServer({ key, cert }, async (incoming, outgoing) => {
     const chunks: Buffer[] = []
     for await (const chunk of incoming) chunks.push(chunk)
-    outgoing.writeHead(handle(incoming.method ?? '', incoming.url ?? '', Buffer.concat(chunks), incoming.headers)).end()
+    const answer = handle(incoming.method ?? '', incoming.url ?? '', Buffer.concat(chunks), incoming.headers)
+    if (typeof answer === 'number') outgoing.writeHead(answer).end()
+    else outgoing.writeHead(200).end(answer)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   context.onTestFinished(() => {
@@ -128,8 +131,19 @@ async function givenServer(
 async function givenBucket(context: TestContext, certificate: Certificate): Promise<Record<string, string>> {
   const objects = new Map<string, Buffer>()
   const endpoint = await givenServer(context, certificate, (method, path, body) => {
+    const [place = '', query] = path.split('?')
+    if (query) {
+      const asked = new URLSearchParams(query)
+      const [prefix, after] = ['prefix', 'start-after'].map((name) => `${place}/${asked.get(name) ?? ''}`) as [
+        string,
+        string,
+      ]
+      const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort()
+      return Buffer.from(keys.map((key) => `<Key>${key.slice(place.length + 1)}</Key>`).join(''))
+    }
     if (method === 'PUT') objects.set(path, body)
     else if (!objects.has(path)) return 404
+    if (method === 'GET') return objects.get(path) as Buffer
     else if (method === 'DELETE') objects.delete(path)
     return method === 'DELETE' ? 204 : 200
   })
@@ -258,7 +272,12 @@ test.for(['at once', 'STARTTLS'] as const)(
 )
 
 test('a mail server with an untrusted certificate receives neither the password nor a message', async (context) => {
-  const { world, instance, mail } = await givenProduction(context, 'at once', { NODE_EXTRA_CA_CERTS: '' })
+  const { world, instance, mail } = await givenProduction(context, 'at once', {
+    NODE_EXTRA_CA_CERTS: '',
+    // The bucket of the tests is untrusted as well, and a start waits for its ledger.
+    LEDGER_DIR: join(FAULTS_DIR, `ledger-${secret()}`),
+    LEDGER_DIR_SHARED: '1',
+  })
   const person = await givenPlainPerson(world)
   const { status, body } = await changeEmail(instance, person)
   expect([status, body.error.code]).toEqual([503, 'EMAIL_009'])

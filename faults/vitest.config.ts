@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     environment: 'node',
     // Every `npm test` runs what needs neither an own PostgreSQL nor long waits.
-    include: [process.env.SHORT ? 'faults/{production,start,kill,events,mail}.spec.ts' : 'faults/*.spec.ts'],
+    include: [process.env.SHORT ? 'faults/{production,start,kill,events,mail,import}.spec.ts' : 'faults/*.spec.ts'],
     globalSetup: './faults/global.ts',
     pool: 'forks',
     // The tests wait most of the time: for leases, back-offs and servers that are away.

@@ -16,7 +16,7 @@ export const KEYS = {
   CODE_SECRET: 'code-secret-of-the-fault-tests',
 }
 
-const SETTINGS = {
+export const WORLD_SETTINGS = {
   ...KEYS,
   // The last step is due after 4 s, the seven days are over after 30 s.
   WITHDRAWAL_TIME_SCALE: '0.00005',
@@ -59,7 +59,7 @@ export async function givenWorld(
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 2, connectionTimeoutMillis: 20_000 })
   pool.on('error', () => {})
   const mail = await MailServer.start()
-  const common = { ...SETTINGS, DATA_DIR: dataDir, DATABASE_URL: databaseUrl, SMTP_URL: mail.url, ...settings }
+  const common = { ...WORLD_SETTINGS, DATA_DIR: dataDir, DATABASE_URL: databaseUrl, SMTP_URL: mail.url, ...settings }
   const world: World = {
     databaseUrl,
     dataDir,

@@ -15,10 +15,12 @@ import.meta.glob(['../domain/**/*.ts', '!**/*.test.ts'], { eager: true })
 /** The statements whose commit may be lost with a crash of the database (docs/decisions/0009). */
 const UNWAITED_STATEMENTS = [
   'begin-email-change',
+  'claim-event-deliveries',
   'claim-resend',
   'give-places-back',
+  'mark-events-delivered',
   'mark-events-sent',
-  'mark-ledgered',
+  'mark-ledger-batch-stored',
   'mark-notice-sent',
   'mark-notices-sent',
   'take-places',
@@ -31,6 +33,7 @@ const UNWAITED_STATEMENTS = [
 const UNWAITED_WRITES = [
   'access_tokens.last_used_at',
   'email_change_requests.sent_at',
+  'erasure_ledger_batches DELETE',
   'notices.due_at',
   'notices.sealed',
   'notices.sent_at',
@@ -39,7 +42,6 @@ const UNWAITED_WRITES = [
   'rate_limits',
   'service_tokens.last_used_at',
   'sessions.last_seen_at',
-  'withdrawals.ledgered_at',
 ]
 
 /** A deferred trigger runs at the commit and sees what the transaction has set for it. Of an update it notes what differs. */

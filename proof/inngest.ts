@@ -1,6 +1,8 @@
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, type TestContext, test } from 'vitest'
 import { planWithdrawal } from '@/domain/withdrawal/schedule'
+import { answer } from '@/faults/application'
 import type { Instance } from '@/faults/instance'
 import { givenPlainPerson, withdraw } from '@/faults/person'
 import { until } from '@/faults/until'
@@ -90,7 +92,7 @@ async function lateness({ world, timeScale }: Site, ids: string[]): Promise<numb
   )
   expect(rows).toHaveLength(3 * ids.length)
   const late = rows.map(({ step, started_at: startedAt, completed_at: completedAt }) => {
-    const { steps } = planWithdrawal(startedAt, { timeScale, retentionMs: 0 })
+    const { steps } = planWithdrawal(startedAt, { timeScale, retentionMs: 0, statutoryPeriod: { months: 1, days: 0 } })
     return completedAt.getTime() - (steps.find((planned) => planned.step === step)?.dueAt.getTime() ?? 0)
   })
   return late.sort((a, b) => a - b)
@@ -117,6 +119,43 @@ test.for(['dev', 'signed'] as const)(
     await expectInTime(site)
   },
 )
+
+test('an application that accepts its task and reports later ends the step that the engine began', async (context) => {
+  const site = await givenSite(context, { mode: 'signed', timeScale: SLOW, settings: NO_SWEEP })
+  const { world, instance } = site
+  const reports: Promise<number>[] = []
+  const shop = await world.givenApplication('shop', (_call, response, request) => {
+    answer(response, 202)
+    const id = String(request.headers['webhook-id'])
+    const { body } = shop.received.findLast((received) => received.id === id) ?? { body: '{}' }
+    const { report_to: path, report_token: token } = JSON.parse(body).data.task
+    reports.push(report(new URL(new URL(path, instance.url).pathname, instance.url), token))
+  })
+  const how = ['--audience', 'everyone', '--acknowledges', 'later']
+  await world.operator.run('app', 'register', '--name', 'shop', '--endpoint', shop.url, ...how)
+  const ids = await withdrawPeople(site)
+  await untilCompleted(site, ids)
+  expect(await Promise.all(reports)).toEqual(ids.map(() => 200))
+  const tasks = await world.query<{ status: string; records: number }>(
+    'SELECT status, records, attempts FROM app_notifications WHERE withdrawal_id = ANY($1)',
+    [ids],
+  )
+  expect(tasks).toEqual(ids.map(() => ({ status: 'completed', records: 3, attempts: 1 })))
+})
+
+/** As an application that has worked for a while; the status of the last answer. */
+async function report(url: URL, token: string): Promise<number> {
+  const tell = (body: object) =>
+    fetch(url, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  await sleep(500)
+  await tell({ status: 'processing', progress: { done: 1, total: 3 } })
+  await sleep(500)
+  return (await tell({ status: 'completed', records: 3 })).status
+}
 
 const redis = await startRedis()
 afterAll(() => redis?.stop())

@@ -1,5 +1,6 @@
 import { parseAddress } from '@/contract/address'
 import { ERRORS } from '@/contract/errors'
+import type { Message } from '@/domain/ports'
 
 /**
  * Notes what the tables themselves forget: every change request and every change of an address with its time,
@@ -72,7 +73,7 @@ export interface SentMail {
   to: string
   /** The message's own, stable over repeated tries. */
   id: string
-  template: 'verify-new-email' | 'email-change-requested' | 'email-changed' | 'account-withdrawal-started'
+  template: Message['template']
   /** Of a verification message. */
   code?: string
   at: Date

@@ -4,6 +4,7 @@ import { createUser } from '@/domain/access/user'
 import { sendDueNotices } from '@/domain/queue/notices'
 import { renderMessage } from '@/server/adapters/messages'
 import { createSecrets } from '@/server/adapters/secrets'
+import { getEnv } from '@/server/env'
 import { api } from '@/server/http/api'
 import { authOptions } from '@/server/pages/sign-in'
 import { call, change, day, givenCaller, givenChange, hour, minute, resend, verify, withdraw } from '@/testing/api'
@@ -79,7 +80,13 @@ test('B12 a comma list of addresses reaches nobody', async () => {
   expect((await resend(caller, data.change_request_id)).code).toBe('SERVER_001')
   const message = { template: VERIFY, userName: 'Ada', currentEmail: '', newEmail: '', code: '1', link: '' } as const
   for (const to of lists) {
-    await mailer.send({ to, id: 'x', userId: 'x', message: { ...message, validMs: 0, firstMethod: 'email_code' } })
+    await mailer.send({
+      to,
+      id: 'x',
+      userId: 'x',
+      locale: null,
+      message: { ...message, validMs: 0, firstMethod: 'email_code' },
+    })
   }
   expect(recipients.filter((recipient) => recipient === VICTIM)).toEqual([])
 })
@@ -127,7 +134,13 @@ test('B14 nested, quoted and grouped addresses are refused quickly, and none rea
   // The library itself is asked too, for the day when a check before it goes missing.
   const message = { template: VERIFY, userName: 'Ada', currentEmail: '', newEmail: '', code: '1', link: '' } as const
   for (const to of meantForAnother) {
-    await mailer.send({ to, id: 'x', userId: 'x', message: { ...message, validMs: 0, firstMethod: 'email_code' } })
+    await mailer.send({
+      to,
+      id: 'x',
+      userId: 'x',
+      locale: null,
+      message: { ...message, validMs: 0, firstMethod: 'email_code' },
+    })
   }
   expect(recipients.filter((recipient) => recipient === VICTIM)).toEqual([])
 })
@@ -285,7 +298,7 @@ test('B19 a caller cannot choose the host of a link', async () => {
   expect(headers.get('Access-Control-Allow-Origin')).toBe(ctx.appUrl)
   expect(ctx.mailbox).toHaveLength(4)
   for (const { message } of ctx.mailbox) {
-    const rendered = JSON.stringify(await renderMessage(message, { ...ctx, supportEmail: 'support@accounts.test' }))
+    const rendered = JSON.stringify(await renderMessage(message, null, getEnv()))
     expect(rendered).not.toContain('evil.test')
     expect(rendered).toContain(`${ctx.appUrl}/`)
   }
@@ -348,7 +361,7 @@ test('B26 a code proves a mailbox only to the account that asked for it, and its
   const [mailed] = mailsTo(ctx, shared, VERIFY)
   if (!mailed) throw new Error('no message')
   await ctx.db.user.update({ where: { id: attacker.userId }, data: { name: 'Somebody else' } })
-  const { text, html } = await renderMessage(mailed.message, { ...ctx, supportEmail: 'support@accounts.test' })
+  const { text, html } = await renderMessage(mailed.message, null, getEnv())
   for (const part of [text, html]) {
     expect(part).toContain('Ada Lovelace')
     expect(part).toContain('m••••@evil.test')

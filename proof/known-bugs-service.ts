@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest'
 import { OWN_PASSWORD_PREFIX } from '@/domain/access/password-formats'
 import type { Limits } from '@/domain/limits/limits'
 import { createMailer } from '@/server/adapters/mailer'
+import { getEnv } from '@/server/env'
 import { processState } from '@/server/process-state'
 import { type Caller, day } from '@/testing/api'
 import { runDueWork, type TestContext, type TestUser, testContext } from '@/testing/domain'
@@ -116,6 +117,7 @@ export async function givenMailServer(ctx: Service) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())))
   const mailer = createMailer({
+    ...getEnv(),
     smtpUrl: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
     mailFrom: 'Accounts <no-reply@accounts.test>',
     supportEmail: 'support@accounts.test',

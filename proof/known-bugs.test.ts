@@ -6,8 +6,10 @@ import { createSessionToken } from '@/domain/access/authenticate'
 import { signOut } from '@/domain/access/sessions'
 import { signIn } from '@/domain/access/sign-in'
 import { setPassword } from '@/domain/access/user'
+import { reportPlaceOf } from '@/domain/applications/task-token'
 import { addTransaction } from '@/domain/applications/transactions'
 import type { BucketState } from '@/domain/context'
+import { createNotMeToken } from '@/domain/email/not-me-token'
 import { BUCKET_NAMES, type BucketName, LIMIT_ROWS, LIMITS } from '@/domain/limits/limits'
 import { openDatabase } from '@/server/adapters/database'
 import { clientIp } from '@/server/http/client-ip'
@@ -133,7 +135,7 @@ test('B4 every way to check a secret stops at the same limit, whatever the crede
   const secretsAsked = userOperations.filter(({ body }) =>
     Object.keys(body?.shape ?? {}).some((field) => /password|code|secret|token/.test(field)),
   )
-  expect(secretsAsked.map(({ name }) => name)).toEqual(['changeEmail', 'verifyEmail'])
+  expect(secretsAsked.map(({ name }) => name)).toEqual(['changeEmail', 'verifyEmail', 'changePassword'])
 
   const ctx = await givenService()
   const caller = await givenCaller(ctx)
@@ -154,8 +156,10 @@ test('B4 every way to check a secret stops at the same limit, whatever the crede
   const refusals: string[] = []
   for (const token of [...roads, ...roads]) {
     refusals.push((await change({ ...caller, password: 'wrong' }, 'x@example.test', { token })).code)
+    const body = { current_password: 'wrong', new_password: 'a new password' }
+    refusals.push((await call(caller, 'changePassword', { token, body })).code)
   }
-  expect(tally(refusals)).toEqual({ EMAIL_007: 5, EMAIL_008: 5 })
+  expect(tally(refusals)).toEqual({ EMAIL_007: 5, EMAIL_008: 15 })
 })
 
 test('B5 a withdrawal that is requested and swept many times at once happens once', async () => {
@@ -318,6 +322,15 @@ const ROADS: Record<BucketName, { road: Road; widen?: BucketName[] }> = {
     widen: ['target'],
     road: async (ctx, { email }) => told(change(await givenCaller(ctx), `target-${email}`)),
   },
+  notMe: {
+    road: async (ctx, caller) => {
+      const changeRequestId = 'ecr_none'
+      return told(
+        call(caller, 'undoEmailChange', { ids: { changeRequestId }, token: createNotMeToken(ctx, changeRequestId) }),
+      )
+    },
+  },
+  notMeAddress: { road: (_, caller) => told(call(caller, 'undoEmailChange')) },
   verify: { road: (_, caller) => told(verify(caller, 'ecr_none', '000000')) },
   withdraw: {
     road: async (ctx, caller) => {
@@ -326,12 +339,38 @@ const ROADS: Record<BucketName, { road: Road; widen?: BucketName[] }> = {
       return told(withdraw(caller))
     },
   },
+  preview: { road: (_, caller) => told(call(caller, 'previewWithdrawal')) },
+  export: { road: (_, caller) => told(call(caller, 'exportData')) },
   read: { road: (_, caller) => told(call(caller, 'getEmailStatus')) },
   service: {
     road: async (ctx) => {
       const token = tokensOfServices.get(ctx) ?? (await givenServiceToken(ctx))
       tokensOfServices.set(ctx, token)
       return told(call(token, 'getUser'))
+    },
+  },
+  passwordReset: {
+    // Nobody is told, so that what tells is the message that does not come.
+    road: async (ctx, { email, userId }, n) => {
+      const ip = `198.51.100.${n}`
+      await call({ userId }, 'requestPasswordReset', { body: { email }, ip })
+      await ctx.settle()
+      const isSent = mailsTo(ctx, email, 'password-reset').length > n
+      return {
+        code: isSent ? 'accepted' : 'RATE_001',
+        details: ERRORS.RATE_001.details,
+        shown: isSent ? '' : '"passwordReset"',
+      }
+    },
+  },
+  passwordResetAddress: {
+    road: (_, { userId }, n) =>
+      told(call({ userId }, 'requestPasswordReset', { body: { email: `${n}@example.test` } })),
+  },
+  report: {
+    road: (ctx) => {
+      const { report_token: token } = reportPlaceOf(ctx, 'msg_none')
+      return told(call({ userId: '', token }, 'reportOnTask', { ids: { taskId: 'msg_none' } }))
     },
   },
   signIn: { road: (ctx, { email }) => toldAtSignIn(ctx, email, '198.51.100.1') },
@@ -415,7 +454,7 @@ test('B36 only the right code of the new mailbox writes the new address', async 
   await stays('resend')
   const { token } = createSessionToken(ctx, caller.sessionId)
   for (const { name } of operations) {
-    if (name !== 'withdrawAccount') await call(caller, name, { token })
+    if (name !== 'withdrawAccount' && name !== 'changePassword') await call(caller, name, { token })
     await stays(name)
   }
   await pass(ctx, hour)

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { issueAccessTokenIn } from '@/domain/access/access-tokens'
 import { endOtherSessions, endSession } from '@/domain/access/sessions'
 import { setPassword } from '@/domain/access/user'
-import { connectApp, registerApp } from '@/domain/applications/deliver'
+import { connectApp } from '@/domain/applications/connect'
+import { registerApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
 import { changeEmail } from '@/domain/email/change-email'
 import { verifyEmail } from '@/domain/email/verify-email'
@@ -156,7 +157,7 @@ describe('F28 a withdrawal that waits for the account sees what was written mean
   test('a connected application', async () => {
     const { ctx, user, outcome } = await withdrawDuring(async (ctx, { userId }, sql) => {
       const app = { name: 'Late', endpoint: 'https://late.example.test/', secret: 'whsec_bGF0ZQ==' }
-      const appId = await registerApp({ ...ctx, sql }, app)
+      const { appId } = await registerApp({ ...ctx, sql }, app)
       await connectApp({ ...ctx, sql }, { userId, appId, subject: 'late' })
     })
     expect(outcome).toBe('accepted')

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { STEPS } from '@/contract/withdrawal'
 import '@/server/local/demo-account'
 import '@/server/adapters/clock'
 import '@/server/watch/health'
@@ -18,6 +19,8 @@ interface PlanNode {
   'Relation Name'?: string
   'Index Name'?: string
   'Index Cond'?: string
+  'Actual Rows': number
+  'Rows Removed by Filter'?: number
   Plans?: PlanNode[]
 }
 
@@ -46,7 +49,9 @@ const HISTORY = [
    SELECT 'wd_' || n, false, false, false, now(), now(), now(), now(), now(), now() ${EACH}`,
   `INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, completed_at)
    SELECT 'wd_' || n, step, 'completed', now(), now()
-   ${EACH}, unnest(ARRAY['session_revocation', 'user_profile', 'third_party_integrations', 'data_archives']) step`,
+   ${EACH}, unnest(ARRAY['${STEPS.join("', '")}']) step`,
+  `INSERT INTO withdrawal_receipts (withdrawal_id, kind, receipt, issued_at)
+   SELECT 'wd_' || n, kind, '', now() ${EACH}, unnest(ARRAY['acceptance', 'completion', 'purge']) kind`,
   `INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, status)
    SELECT 'msg_' || n, 'wd_' || n, 'app_' || 1 + n % 500, 'App', 'completed' ${EACH}`,
   `INSERT INTO events (id, type, withdrawal_id, data, version, occurred_at)
@@ -57,42 +62,72 @@ const HISTORY = [
   `INSERT INTO shared_items (id, user_id, app_id, content, shared_at) SELECT 'shi_' || n, 'usr_' || n, 'app_1', '', now() ${EACH}`,
   `INSERT INTO reauth_requests (id, session_id, user_id, purpose, started_at, used_at)
    SELECT 'rea_' || n, 'ses_' || n, 'usr_' || n, 'change', now(), now() ${EACH}`,
+  `INSERT INTO ended_external_ids SELECT 'wd_' || n, 'usr_' || n, sha256(n::text::bytea), now() ${EACH}`,
   'ANALYZE',
 ]
 
 /**
  * What looks for all that is open, or over, reads an index of nothing else. Whoever counts withdrawals stops at a limit,
  * whoever asks for a demo account at the first row, and a restored backup is read to its end, a thousand people at a time; so is
- * what is sealed when it is resealed. The applications themselves are few.
+ * what is sealed when it is resealed. Signing keys are few, and so are the one row of the ledger and its lines that wait for the store. So are
+ * applications, which are not listed.
  */
 const READ_WHOLE = {
-  'apps-with-due-deliveries': 'connected_apps_pkey',
+  'adopt-ledger-head': 'erasure_ledger',
+  'append-to-ledger': 'erasure_ledger',
   'claim-outbox-events': 'outbox_events_due',
   'count-foreign-hashes': 'users_foreign_hashes',
+  'count-open-of-apps': 'event_deliveries_dead',
+  'count-open-tasks': 'app_notifications_of_app, sorted',
   'count-withdrawals': 'deletion_steps_due withdrawals_completed withdrawals_purged, sorted',
-  demo_user: 'users_pkey withdrawals_user_id_key',
+  demo_user: 'users_external_id_active',
   'due-calls': 'deletion_steps_due',
   'due-erasures': 'deletion_steps_due',
   'due-notices': 'notices_due',
+  'due-password-reset-requests': 'password_reset_requests_due_at_idx',
+  'due-receipts': 'withdrawals_receipts_due',
   'expire-notices': 'notices_due',
   'export-users': 'users_pkey',
   'forget-access-tokens': 'access_tokens_ended',
   'forget-audit-events': 'audit_events_with_ip',
   'forget-email-change-requests': 'email_change_requests_requested_at_idx',
+  'forget-events': 'events_occurred',
   'forget-idempotency-keys': 'idempotency_keys_expires_at_idx',
+  'forget-notices': 'notices_of_accounts',
   'forget-outbox-events': 'outbox_events_sent',
   'forget-rate-limits': 'rate_limits_expires_at_idx',
   'forget-reauth-requests': 'reauth_requests_started_at_idx',
+  'forget-retired-signing-keys': 'signing_keys_pkey',
   'forget-sessions': 'sessions_ended',
+  'forget-unstored-lines': 'erasure_ledger_batches withdrawals',
+  // By the place of the row, which is no key.
+  'forget-withdrawal-blockers': 'withdrawal_blockers_expires_at_idx withdrawal_blockers',
+  'forget-withdrawal-receipts': 'withdrawal_receipts_issued_at_idx',
+  'frozen-accounts': 'users_frozen',
+  'insert-public-keys': 'signing_keys_pkey signing_keys_kid_key, sorted',
+  'ledger-batches': 'erasure_ledger_batches_pkey',
+  'ledger-head': 'erasure_ledger',
+  'list-completed-withdrawals': 'withdrawals_completed, sorted',
+  'list-processing-withdrawals': 'withdrawals_due_by, sorted',
+  'list-purged-withdrawals': 'withdrawals_purged, sorted',
   'list-foreign-kinds': 'users_foreign_hashes',
-  'mark-silent-apps': 'app_notifications_tried connected_apps_pkey, sorted',
+  'lock-ledger-head': 'erasure_ledger',
+  'mark-silent-apps': 'app_notifications_tried, sorted',
   'purges-due': 'withdrawals_to_purge',
+  'resend-dead-letters': 'event_deliveries_dead',
   'sealed-archive_keys': 'archive_keys_pkey',
-  'sealed-connected_apps': 'connected_apps_pkey',
-  'sealed-idempotency_keys': 'idempotency_keys_pkey',
-  'sealed-notices': 'notices_pkey',
+  'sealed-event_data': 'event_deliveries_pkey',
+  'sealed-idempotency_answers': 'idempotency_keys_pkey',
+  'sealed-password_reset_requests': 'password_reset_requests_pkey',
+  'sealed-signing_keys': 'signing_keys_kid_key',
+  'sealed-task_subjects': 'app_notifications_pkey',
+  'sealed-withdrawal_confirmations': 'notices_pkey',
+  'sealed-withdrawal_subjects': 'withdrawals_pkey',
+  'signing-keys': 'signing_keys_pkey',
+  'unfreeze-account': 'users_frozen',
   'users-after': 'users_pkey',
-  'watch-backlog': 'outbox_events_due notices_due notices_failed app_notifications_tried deletion_steps_due, sorted',
+  'watch-backlog':
+    'withdrawals_due_by withdrawals_due_by outbox_events_due notices_due notices_failed app_notifications_tried deletion_steps_due, sorted',
   'watch-event-deliveries': 'event_deliveries_due event_deliveries_dead',
   'watch-troubled-steps': 'deletion_steps_due, sorted',
   'withdrawals-to-ledger': 'withdrawals_to_ledger',
@@ -108,13 +143,50 @@ test('every statement finds its rows by an index, even with a plan from a time w
 
   const wholly: Record<string, string> = {}
   for (const [name, text] of STATEMENT_TEXTS) {
+    // It reads nothing, and has no plan.
+    if (text.startsWith('LOCK TABLE')) continue
     const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`)
     const nodes = nodesOf(rows[0]['QUERY PLAN'][0].Plan)
-    const read = nodes.filter(isWhole).map((node) => node['Index Name'] ?? node['Relation Name'])
+    const read = nodes
+      .filter(isWhole)
+      .map((node) => node['Index Name'] ?? node['Relation Name'] ?? '')
+      .filter((table) => !table.startsWith('connected_apps'))
     const isSorted = nodes.some((node) => node['Node Type'] === 'Sort')
     if (read.length > 0) wholly[name] = read.join(' ') + (isSorted ? ', sorted' : '')
   }
   expect(wholly).toEqual(READ_WHOLE)
+})
+
+test('L26 a sweep reads no row of 10,000 tasks that were accepted and are not reported on', async () => {
+  const { url } = await testDatabase()
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  onTestFinished(() => client.end())
+  await openSession(client)
+  const each = 'FROM generate_series(1, 10000) n'
+  const silent = [
+    `INSERT INTO withdrawals (id, keep_analytics, keep_audit_logs, keep_transaction_history, started_at, scheduled_completion, purge_due_at)
+     SELECT 'wd_silent_' || n, false, false, false, now(), now(), now() + interval '30 days' ${each}`,
+    `INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, due_at, attempts)
+     SELECT 'wd_silent_' || n, 'third_party_integrations', 'processing', now(), now() + interval '1 hour', 1 ${each}`,
+    `INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, status, acknowledges, accepted_at, due_at, attempts)
+     SELECT 'msg_silent_' || n, 'wd_silent_' || n, 'app_silent', 'App', 'processing', 'later', now(), now() + interval '1 hour', 1 ${each}`,
+    'ANALYZE',
+  ]
+  for (const text of silent) await client.query(text)
+  const asked: [string, unknown[]][] = [
+    ['due-erasures', [new Date(), 100]],
+    ['due-calls', [new Date(), true, 100]],
+    ['due-calls', [new Date(), false, 100]],
+    ['take-tasks', [new Date(Date.now() + 60_000), new Date(), 'app_silent', 100]],
+  ]
+  for (const [name, values] of asked) {
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${STATEMENT_TEXTS.get(name)}`, values)
+    const read = nodesOf(rows[0]['QUERY PLAN'][0].Plan).map(
+      (node) => node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0),
+    )
+    expect([name, Math.max(...read)]).toEqual([name, 0])
+  }
 })
 
 const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)]

@@ -51,7 +51,7 @@ const FORBIDDEN: Record<string, { pattern: RegExp; example: string }> = {
     example: ` "/${'home'}/ada/project"`,
   },
   'the address of a registry in the lock file': {
-    pattern: /"resolved": "https?:/,
+    pattern: /"resolved": "(?:http|https):/,
     example: `"resolved": "${'https'}://registry.example/a.tgz"`,
   },
 }

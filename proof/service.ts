@@ -6,7 +6,8 @@ import { issueAccessToken } from '@/domain/access/access-tokens'
 import { createSessionToken, sha256 } from '@/domain/access/authenticate'
 import { signIn } from '@/domain/access/sign-in'
 import { createUser, setPassword } from '@/domain/access/user'
-import { connectApp, registerApp } from '@/domain/applications/deliver'
+import { connectApp } from '@/domain/applications/connect'
+import { registerApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
 import { macsOfCode } from '@/domain/email/verification-code'
 import { pseudonymousBucket } from '@/domain/limits/buckets'
@@ -86,6 +87,8 @@ export class Service {
        WHERE table_schema IN ('public', 'proof') AND table_name NOT LIKE '\\_%'`,
     )
     await query(`TRUNCATE ${tables.map(({ name }) => name).join(', ')}`)
+    // The store of the ledger is new, too.
+    await query(`INSERT INTO erasure_ledger (origin) VALUES ('${mark}')`)
     const addresses = Array.from({ length: users + 2 }, (_, n) => `a${n}-${mark}@example.test`)
     const service = new Service(await testContext(), query, addresses)
     service.equip()
@@ -138,7 +141,7 @@ export class Service {
 
   private async populate(users: number): Promise<State> {
     const { ctx } = this
-    const appId = await registerApp(ctx, { name: 'shop', endpoint: 'https://shop.test', secret: 'whsec_c2VjcmV0' })
+    const { appId } = await registerApp(ctx, { name: 'shop', endpoint: 'https://shop.test', secret: 'whsec_c2VjcmV0' })
     const accounts: Account[] = []
     for (let user = 0; user < users; user++) {
       const email = this.addresses[user] as string

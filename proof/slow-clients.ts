@@ -141,3 +141,27 @@ test(`L19 ${CLIENTS} clients that do not read their answers delay nobody else an
   await until('their sockets are given back', () => openFiles(instance) < CLIENTS)
   expect((await emailStatus(instance, { ...reader })).status).toBe(200)
 })
+
+test(`L19 ${CLIENTS} clients that send 200 requests at once and read no answer are cut off and use bounded memory`, async (context) => {
+  const { world, instance, person } = await givenRange(context)
+  const memory = memoryOf(instance)
+  const { hostname, port } = new URL(instance.url)
+  const asked = headOf(person, 'GET', 'email/status', '\r\n').repeat(200)
+  const sockets = Array.from({ length: CLIENTS }, () => {
+    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(asked))
+    socket.on('error', () => {})
+    return socket.pause()
+  })
+  context.onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  const [reader] = (await givenPeople(world, 1)) as [Person]
+  let most = memory
+  for (let count = 0; count < 200; count++) {
+    expect((await emailStatus(instance, { ...reader })).status).toBe(200)
+    most = Math.max(most, memoryOf(instance))
+  }
+  process.stdout.write(`  memory ${Math.round(memory)} → ${Math.round(most)} MiB\n`)
+  expect(most).toBeLessThan(memory + 384)
+  await until('their sockets are given back', () => openFiles(instance) < CLIENTS)
+})

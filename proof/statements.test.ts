@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ensureSigningKey } from '@/domain/withdrawal/signing-keys'
 import {
   type Answer,
   type Caller,
@@ -49,17 +50,40 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
     ['find-callers', 'judge-verification-code'],
   ],
   [
+    'a preview',
+    async (_ctx, caller) => () => call(caller, 'previewWithdrawal'),
+    ['find-callers', 'take-places', 'find-blockers', 'preview-withdrawal'],
+  ],
+  [
+    'a change of the password',
+    async (_ctx, caller) => () =>
+      call(caller, 'changePassword', {
+        body: { current_password: caller.password, new_password: 'a new password' },
+      }),
+    ['find-callers', 'take-places', 'find-password', 'give-places-back', 'lock-proven-account', 'change-password'],
+  ],
+  [
+    'a request for a password reset',
+    async (_ctx, caller) => () => call(caller, 'requestPasswordReset', { body: { email: caller.email } }),
+    ['take-places', 'request-password-reset', 'account-to-reset'],
+  ],
+  [
     'a withdrawal',
-    async (_ctx, caller) => () => withdraw(caller),
+    async (ctx, caller) => {
+      // Made at the start, and remembered.
+      await ensureSigningKey(ctx)
+      return () => withdraw(caller)
+    },
     [
       'find-callers',
-      'take-places',
       'lock-account',
-      'count-pending-transactions',
+      'find-blockers',
+      'replaced-addresses',
+      'take-places-inside',
       'end-account-access',
       'plan-withdrawal',
+      'withdrawal-event-receivers',
       'queue-withdrawal-messages',
-      'record-withdrawal-start',
     ],
   ],
 ]

@@ -15,6 +15,7 @@ const SETTINGS = {
   EMAIL_PASSWORD_LIMIT: HIGH,
   EMAIL_PASSWORD_DAY_LIMIT: HIGH,
   READ_LIMIT: HIGH,
+  PASSWORD_RESET_ADDRESS_LIMIT: HIGH,
 }
 
 /**
@@ -139,6 +140,39 @@ test(
       () => signIn(next(people)),
       () => signIn(next(gone)),
     )
+  },
+)
+
+test(
+  'L13 a request for a password reset takes as long for an unknown address, a withdrawn account and one without a password as for any other',
+  OPTIONS,
+  async (context) => {
+    const world = await givenWorld(context, SETTINGS)
+    const instance = await world.start()
+    const people = await givenPeople(world, SAMPLES + 100)
+    const [gone, noPassword] = [await givenPeople(world, SAMPLES + 100), await givenPeople(world, SAMPLES + 100)]
+    const ids = (of: Person[]) => of.map(({ id }) => id)
+    await world.query(`UPDATE users SET withdrawn_at = now(), email_key = NULL WHERE id = ANY($1)`, [ids(gone)])
+    await world.query(`UPDATE users SET password_hash = NULL WHERE id = ANY($1)`, [ids(noPassword)])
+    let turn = 0
+    const ask = async (email: string) => {
+      const response = await fetch(`${instance.url}/api/v1/password-resets`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ email }),
+      })
+      expect(response.status).toBe(202)
+      await response.text()
+    }
+    const known = () => ask(people[turn++ % people.length]?.email ?? '')
+    const others = {
+      unknown: () => `old-x${Math.random().toString(16).slice(2, 17).padEnd(15, '0')}x@example.test`,
+      withdrawn: () => gone[turn++ % gone.length]?.email ?? '',
+      'without a password': () => noPassword[turn++ % noPassword.length]?.email ?? '',
+    }
+    for (const [what, other] of Object.entries(others)) {
+      await expectAlike(`password reset, known and ${what}`, known, () => ask(other()))
+    }
   },
 )
 

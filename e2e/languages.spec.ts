@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import type { Page } from '@playwright/test'
+import { codeIn, expect, expectAccessible, test, type User } from './fixtures'
+
+/** The texts of a language, as the pages and mails have them. */
+const textsOf = (language: string) =>
+  JSON.parse(readFileSync(`messages/${language}.json`, 'utf8')) as typeof import('@/messages/en.json')
+
+const de = textsOf('de')
+const en = textsOf('en')
+
+async function signInInGerman(page: Page, user: User) {
+  await page.goto('/sign-in')
+  await page.getByLabel(de.SignIn.email).fill(user.email)
+  await page.getByLabel(de.SignIn.password, { exact: true }).fill(user.password)
+  await page.getByRole('button', { name: de.Common.signIn }).click()
+  await expect(page.getByRole('heading', { level: 1, name: de.EmailSettings.title })).toBeVisible()
+}
+
+async function requestInGerman(page: Page, user: User, newEmail: string) {
+  await page.getByLabel(de.EmailSettings.newEmail).fill(newEmail)
+  await page.getByLabel(de.Identity.currentPassword).fill(user.password)
+  await page.getByRole('button', { name: de.EmailSettings.submit }).click()
+  await expect(page.getByRole('heading', { name: de.EmailSettings.pendingTitle })).toBeVisible()
+}
+
+test.describe('with a browser that asks for German', () => {
+  test.use({ locale: 'de-DE' })
+
+  test('somebody signs in and changes their address in German, and mail keeps the language of the account', async ({
+    page,
+    user,
+    inbox,
+  }) => {
+    const newEmail = `neu-${user.email}`
+    await signInInGerman(page, user)
+    await expect(page.locator('html')).toHaveAttribute('lang', 'de')
+    await requestInGerman(page, user, newEmail)
+    // The account has no language of its own, and a mail never has the caller's.
+    const mail = await inbox.latest(newEmail, en.Mails.verifyNewEmail.subject)
+    await page.getByLabel(de.EmailSettings.codeLabel).fill(codeIn(mail))
+    await expect(page.getByText(de.EmailSettings.changedTitle.replace('{email}', newEmail))).toBeVisible()
+    await expectAccessible(page)
+  })
+
+  test('a date inside a sentence is in the language of the sentence', async ({ page, user }) => {
+    await signInInGerman(page, user)
+    await page.goto('/settings/withdraw')
+    await page.getByText(de.DeleteAccount.whyTitle).click()
+    await expect(page.getByText(/all das am \d{1,2}\. [A-Z][a-zä]+ \d{4} gelöscht/)).toBeVisible()
+    await page.goto('/settings/sessions')
+    await expect(page.getByText(/Angemeldet am \d{1,2}\. [A-Z][a-zä]+ \d{4}/)).toBeVisible()
+  })
+})
+
+test('the language control changes the language of pages and mails, and a sign-out keeps it', async ({
+  page,
+  signedInUser: user,
+  inbox,
+}) => {
+  await page.getByLabel(en.Common.language).selectOption('de')
+  await expect(page.getByRole('heading', { level: 1, name: de.EmailSettings.title })).toBeVisible()
+  await requestInGerman(page, user, `neu-${user.email}`)
+  await inbox.latest(`neu-${user.email}`, de.Mails.verifyNewEmail.subject)
+  await inbox.latest(user.email, de.Mails.emailChangeRequested.subject)
+
+  await page.getByRole('button', { name: de.Common.accountMenu }).click()
+  await page.getByRole('button', { name: de.Common.signOut }).click()
+  await expect(page.getByRole('heading', { level: 1, name: de.Common.signIn })).toBeVisible()
+  await page.reload()
+  await expect(page.locator('html')).toHaveAttribute('lang', 'de')
+  await signInInGerman(page, user)
+})
+
+for (const language of ['de', 'ja']) {
+  test(`on the smallest phone no page in ${language} scrolls sideways or cuts the text of a button`, async ({
+    page,
+    signedInUser: _,
+  }) => {
+    await page.setViewportSize({ width: 320, height: 640 })
+    await page.getByLabel(en.Common.language).selectOption(language)
+    await expect(page.locator('html')).toHaveAttribute('lang', language)
+    for (const path of [
+      ...['/', '/forgot-password', '/receipt'],
+      ...['email', 'password', 'sessions', 'access-tokens', 'withdraw'].map((section) => `/settings/${section}`),
+    ]) {
+      await page.goto(path)
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+      await expectAccessible(page)
+      const wide = await page.evaluate(() =>
+        [document.documentElement, ...document.querySelectorAll('button:not(.sr-only)')]
+          .filter((element) => element.scrollWidth > element.clientWidth)
+          .map((element) => element.outerHTML.slice(0, 200)),
+      )
+      expect(wide, path).toEqual([])
+    }
+  })
+}

@@ -1,0 +1,126 @@
+import type { Browser, Page } from '@playwright/test'
+import {
+  codeIn,
+  enterCode,
+  expect,
+  expectAccessible,
+  linkIn,
+  type Mail,
+  requestChange,
+  signIn,
+  test,
+  type User,
+} from './fixtures'
+
+const CHANGED = 'Email Address Changed'
+const REQUESTED = 'Email Change Requested'
+const MINE = 'a new password of mine'
+
+const newPage = async (browser: Browser): Promise<Page> => (await browser.newContext()).newPage()
+
+/** The thief, who knows the password, moves the account to another mailbox. */
+async function steal(thief: Page, user: User, inbox: { latest(to: string, subject: string): Promise<Mail> }) {
+  const stolen = `thief-${user.email}`
+  await signIn(thief, user)
+  await expect(thief.getByText('a link in the old mailbox can undo the change')).toBeVisible()
+  await requestChange(thief, user, stolen)
+  const mail = await inbox.latest(stolen, 'Verify Your New Email Address')
+  await enterCode(thief, codeIn(mail))
+  await expect(thief.getByText(stolen).first()).toBeVisible()
+  return stolen
+}
+
+test('B46 the owner takes a stolen account back with the old mailbox alone, by keyboard and on a phone', async ({
+  browser,
+  user,
+  inbox,
+}) => {
+  const [thief, owner] = [await newPage(browser), await newPage(browser)]
+  await owner.setViewportSize({ width: 390, height: 844 })
+  const stolen = await steal(thief, user, inbox)
+  const mail = await inbox.latest(user.email, CHANGED)
+  expect((await inbox.latest(stolen, CHANGED)).text).not.toContain('not-me')
+  await owner.goto(linkIn(mail, '/not-me'))
+  await expect(owner.getByRole('heading', { level: 1, name: 'Wasn’t you? Undo the change' })).toBeVisible()
+  await expect(owner.getByText(user.email).first()).toBeVisible()
+  await expectAccessible(owner)
+
+  await owner.getByLabel('New password', { exact: true }).focus()
+  await owner.keyboard.type(MINE)
+  await owner.getByLabel('New password again').focus()
+  await owner.keyboard.type('something else')
+  await owner.keyboard.press('Enter')
+  await expect(owner.getByText('The two passwords don’t match')).toBeVisible()
+  await owner.getByLabel('New password again').fill(MINE)
+  await owner.keyboard.press('Enter')
+  await expect(owner.getByRole('status').filter({ hasText: 'The change is undone' })).toBeFocused()
+  expect(owner.url()).not.toContain('nme_')
+  await expectAccessible(owner)
+
+  await thief.goto('/settings/email')
+  await expect(thief.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible()
+  for (const email of [stolen, user.email]) {
+    await thief.getByLabel('Email').fill(email)
+    await thief.getByLabel('Password').fill(user.password)
+    await thief.getByRole('button', { name: 'Sign in' }).click()
+    await expect(thief.getByText('Incorrect email or password')).toBeVisible()
+  }
+  await owner.getByRole('link', { name: 'Sign in' }).last().click()
+  await signIn(owner, { ...user, password: MINE })
+  await expect(owner.getByText(user.email).first()).toBeVisible()
+  for (const address of [user.email, stolen]) await inbox.latest(address, 'Email change reverted')
+
+  await owner.goto(linkIn(mail, '/not-me'))
+  await expect(owner.getByRole('heading', { level: 1, name: 'This link no longer works' })).toBeVisible()
+})
+
+test('B11 a scanner that opens the link to the old address and presses every button undoes nothing', async ({
+  browser,
+  request,
+  page,
+  signedInUser: user,
+  inbox,
+}) => {
+  await requestChange(page, user, `new-${user.email}`)
+  const link = linkIn(await inbox.latest(user.email, REQUESTED), '/not-me')
+  for (let n = 0; n < 20; n++) {
+    const method = n % 2 ? 'HEAD' : 'GET'
+    await request.fetch(link, { method, headers: { 'User-Agent': `scanner/${n}`, Purpose: 'prefetch' } })
+  }
+  const scanner = await newPage(browser)
+  const posted: string[] = []
+  scanner.on('request', (sent) => sent.method() !== 'GET' && posted.push(sent.url()))
+  const heading = scanner.getByRole('heading', { level: 1, name: 'Wasn’t you? Stop the change' })
+  await scanner.goto(link)
+  await expect(heading).toBeVisible()
+  for (let pressed = 0; pressed < (await scanner.getByRole('button').count()); pressed++) {
+    await scanner.getByRole('button').nth(pressed).click({ force: true })
+    await scanner.goto('about:blank')
+    await scanner.goto(link)
+    await expect(heading).toBeVisible()
+  }
+  expect(posted.filter((url) => url.includes('/api/v1/'))).toEqual([])
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeVisible()
+
+  // The owner stops it, for whom the link still works.
+  await scanner.getByLabel('New password', { exact: true }).fill(MINE)
+  await scanner.getByLabel('New password again').fill(MINE)
+  await scanner.getByRole('button', { name: 'Stop the change' }).click()
+  await expect(scanner.getByRole('heading', { level: 1, name: 'The change is stopped' })).toBeVisible()
+  await page.reload()
+  await expect(page.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible()
+})
+
+test('the page says so where the link is broken, foreign or not complete', async ({ page }) => {
+  for (const [fragment, title] of [
+    ['', 'This link isn’t complete'],
+    ['#change=ecr_x&token=nme_x', 'This link isn’t complete'],
+    [`#change=ecr_${'A'.repeat(22)}&token=nme_${'A'.repeat(43)}`, 'This link no longer works'],
+  ] as const) {
+    await page.goto('about:blank')
+    await page.goto(`/not-me${fragment}`)
+    await expect(page.getByRole('heading', { level: 1, name: title })).toBeVisible()
+    await expectAccessible(page)
+  }
+})

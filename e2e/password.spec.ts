@@ -1,0 +1,101 @@
+import { expect, expectAccessible, expectSignInPage, linkIn, signIn, test, type User } from './fixtures'
+
+const NEW = 'a new password of my own'
+const RESET = 'Set a New Password'
+const CHANGED = 'Password Changed'
+
+const withPassword = (user: User, password: string): User => ({ ...user, password })
+
+test('a user changes their password, other browsers are signed out, and the address is told', async ({
+  page,
+  browser,
+  signedInUser,
+  inbox,
+}) => {
+  const other = await browser.newPage()
+  await signIn(other, signedInUser)
+  await page.getByRole('link', { name: 'Password' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Password' })).toBeVisible()
+  await page.reload()
+  await expect(page.getByText('This ends 1 other browser. This browser stays signed in.')).toBeVisible()
+
+  const fill = async (current: string, wanted: string, again: string) => {
+    await page.getByLabel('Current password').fill(current)
+    await page.getByLabel('New password', { exact: true }).fill(wanted)
+    await page.getByLabel('New password again').fill(again)
+    await page.getByRole('button', { name: 'Change password' }).click()
+  }
+  await fill(signedInUser.password, 'short', 'short')
+  await expect(page.getByLabel('New password', { exact: true })).toHaveAccessibleDescription(/8 to 256 characters/)
+  await fill(signedInUser.password, NEW, 'something else')
+  await expect(page.getByLabel('New password again')).toHaveAccessibleDescription(/don’t match/)
+  await fill('not the password', NEW, NEW)
+  await expect(page.getByLabel('Current password')).toHaveAccessibleDescription(/Incorrect password/)
+  await expectAccessible(page)
+  await fill(signedInUser.password, NEW, NEW)
+  await expect(page.getByText('Your password has been changed')).toBeVisible()
+  await expect(page.getByLabel('Current password')).toHaveValue('')
+  await expectAccessible(page)
+
+  const mail = await inbox.latest(signedInUser.email, CHANGED)
+  expect(linkIn(mail, '/forgot-password')).toMatch(/\/forgot-password$/)
+  await other.reload()
+  await expectSignInPage(other)
+  await signIn(other, withPassword(signedInUser, NEW))
+  await other.close()
+})
+
+test('a forgotten password is set anew from the mail, by the press of the button and not before', async ({
+  page,
+  user,
+  inbox,
+  request,
+}) => {
+  await page.goto('/sign-in')
+  await page.getByRole('link', { name: 'Forgot password?' }).click()
+  await expect(page.getByRole('heading', { name: 'Forgot your password?' })).toBeVisible()
+  await page.getByLabel('Email').fill(user.email)
+  await page.getByRole('button', { name: 'Send the link' }).click()
+  await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
+  await expectAccessible(page)
+
+  const link = linkIn(await inbox.latest(user.email, RESET), '/reset-password')
+  // What a scanner does: it asks for the link, and runs the scripts of its page.
+  for (const method of ['GET', 'HEAD', 'OPTIONS']) await request.fetch(link, { method })
+  await page.goto(link)
+  await expect(page.getByRole('heading', { name: 'Choose a new password' })).toBeVisible()
+  await page.reload()
+  await page.getByLabel('New password', { exact: true }).fill(NEW)
+  await page.getByLabel('New password again').fill(NEW)
+  await page.getByRole('button', { name: 'Set new password' }).click()
+  await expect(page.getByRole('heading', { name: 'Your password has been changed' })).toBeVisible()
+  await expectAccessible(page)
+  expect(page.url()).not.toContain('prt_')
+  await inbox.latest(user.email, CHANGED)
+  await signIn(page, withPassword(user, NEW))
+
+  const again = await page.context().newPage()
+  await again.goto(link)
+  await again.getByLabel('New password', { exact: true }).fill(`${NEW} 2`)
+  await again.getByLabel('New password again').fill(`${NEW} 2`)
+  await again.getByRole('button', { name: 'Set new password' }).click()
+  await expect(again.getByRole('heading', { name: 'This link no longer works' })).toBeVisible()
+  await expectAccessible(again)
+  await again.getByRole('link', { name: 'Ask for a new link' }).click()
+  await expect(again.getByRole('heading', { name: 'Forgot your password?' })).toBeVisible()
+})
+
+test('whoever asks for an address without an account sees the same page, and no mail is sent', async ({
+  page,
+  inbox,
+}) => {
+  const address = `nobody-${Date.now()}@example.test`
+  await page.goto('/forgot-password')
+  await page.getByLabel('Email').fill('nobody')
+  await page.getByRole('button', { name: 'Send the link' }).click()
+  await expect(page.getByLabel('Email')).toHaveAccessibleDescription(/Enter one email address/)
+  await page.getByLabel('Email').fill(address)
+  await page.getByRole('button', { name: 'Send the link' }).click()
+  await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
+  expect(await inbox.all(address)).toEqual([])
+})

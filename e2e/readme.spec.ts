@@ -1,0 +1,44 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { expect, test } from '@playwright/test'
+import { blocksBelow, Shell } from './page-commands'
+import { README_URL } from './settings'
+
+const DATA_DIR = path.resolve('.data/e2e-readme')
+const shell = new Shell(README_URL, DATA_DIR)
+
+const here = (commands: string) =>
+  commands.replaceAll('http://localhost:3000', README_URL).replaceAll('.data/mailbox', `${DATA_DIR}/mailbox`)
+
+test('README.md: what a new user pastes changes an address and deletes an account, also the second time', async () => {
+  test.setTimeout(240_000)
+  await rm(DATA_DIR, { recursive: true, force: true })
+  await mkdir(DATA_DIR, { recursive: true })
+  const [start = ''] = await blocksBelow('README.md')
+  const [person = '', change = '', withdraw = '', progress = ''] = (await blocksBelow('README.md', 'Try it')).map(here)
+  // Curl prints one line for each answer.
+  const lastLine = (printed: string) => JSON.parse(printed.trim().split('\n').at(-1) as string)
+
+  await shell.withService(start, async () => {
+    const changed = lastLine(await shell.outputOf(person + change))
+    expect(changed).toMatchObject({ success: true, data: { new_email: expect.stringMatching(/^new-ada-/) } })
+
+    const ids = 'echo "$USER_ID $WITHDRAWAL_ID $STATUS_TOKEN"'
+    const printed = await shell.outputOf([person, change, withdraw, progress, ids].join('\n'))
+    const [first = '', ...more] = printed.trim().split('\n').reverse()
+    expect(JSON.parse(more[0] as string)).toMatchObject({ success: true, data: { status: expect.any(String) } })
+    const [userId, withdrawalId, token] = first.split(' ')
+    const known = `BASE=${README_URL} USER_ID=${userId} WITHDRAWAL_ID=${withdrawalId} STATUS_TOKEN=${token}\n`
+    const status = async () => lastLine(await shell.outputOf(known + progress)).data.status
+    await expect.poll(status, { timeout: 120_000, intervals: [2000] }).toBe('completed')
+  })
+})
+
+test('README.md links to pages that are there, and docs/map.md names folders that are there', async () => {
+  const readme = await readFile('README.md', 'utf8')
+  for (const [, target = ''] of readme.matchAll(/\]\(((?!https?:|#)[^)#]+)/g)) await readFile(target).catch(isFolder)
+  const map = await readFile('docs/map.md', 'utf8')
+  for (const [, folder = ''] of map.matchAll(/^(\w+)\//gm)) expect(await readdir(folder)).not.toEqual([])
+})
+
+const isFolder = (error: NodeJS.ErrnoException) => expect(error.code).toBe('EISDIR')

@@ -1,0 +1,193 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
+import { isForBrowsers, LANGUAGES, type Language } from '@/app/docs/api/samples'
+import { SERVICE_SCOPES } from '@/contract/define'
+import { type OperationName, operations } from '@/contract/operations'
+import { codeIn, createUser, expect, linkIn, test } from './fixtures'
+import type { Operator } from './operator'
+import { IMPATIENT_URL, SERVICE_URL } from './settings'
+
+/** Runs what a reader of the page pastes, with the variables that the page names. */
+class Reader {
+  readonly variables: Record<string, string> = { BASE: SERVICE_URL }
+  readonly pasted = new Set<string>()
+
+  constructor(
+    private readonly language: Language,
+    private readonly samples: Map<string, string>,
+    /** Inside this repository, so that the client is found by its name. */
+    private readonly directory: string,
+  ) {}
+
+  async paste(name: OperationName | 'repeated'): Promise<string> {
+    const sample = this.samples.get(`${name} ${this.language}`)
+    if (!sample) throw new Error(`The page has no example of ${name} in ${this.language}`)
+    this.pasted.add(name)
+    const [command, ...words] = {
+      curl: ['bash', '-euo', 'pipefail', '-c', sample],
+      typescript: [process.execPath, '--input-type=module', '-e', sample],
+      python: ['python3', '-c', sample],
+    }[this.language] as [string, ...string[]]
+    const env = { ...process.env, ...this.variables, FORCE_COLOR: '0' }
+    const child = spawn(command, words, { cwd: this.directory, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const ended = new Promise((resolve) => child.once('close', resolve))
+    const [printed, complaints] = await Promise.all([text(child.stdout), text(child.stderr)])
+    expect(await ended, `${name}: ${complaints}`).toBe(0)
+    expect(printed).not.toMatch(/["']?success["']?: ?false/i)
+    return printed
+  }
+}
+
+/** A member of what was printed, in the notation of any of the languages. */
+const memberOf = (printed: string, name: string) =>
+  new RegExp(`(?<!\\w)["']?${name}["']?:\\s*["']([^"']+)["']`).exec(printed)?.[1] ?? `no ${name} in ${printed}`
+
+const scopes = (...names: string[]) => names.flatMap((name) => ['--scope', name])
+const tokenOf = async (operator: Operator, user: string) =>
+  (await operator.run('token', 'create', '--user', user, ...scopes('email:manage', 'account:manage'))).access_token ??
+  ''
+const secretIn = (link: string) => new URLSearchParams(new URL(link).hash.slice(1)).get('token') ?? 'no token'
+
+for (const language of Object.keys(LANGUAGES) as Language[]) {
+  test(`every example of /docs/api in ${LANGUAGES[language]} runs as pasted`, async ({ page, operator, inbox }) => {
+    test.setTimeout(240_000)
+    const directory = path.resolve('.data/e2e-reference', language)
+    await mkdir(directory, { recursive: true })
+    await page.goto('/docs/api')
+    const blocks = await page.locator('[data-operation]').evaluateAll((elements) =>
+      elements.map((element) => {
+        const { operation, language } = (element as HTMLElement).dataset
+        return [`${operation} ${language}`, element.querySelector('pre')?.textContent ?? ''] as const
+      }),
+    )
+    const reader = new Reader(language, new Map(blocks), directory)
+    const { variables } = reader
+
+    await test.step('the address and the password', async () => {
+      const user = await createUser(operator)
+      const base = { USER_ID: user.id, EMAIL: user.email, PASSWORD: user.password, NEW_PASSWORD: `a ${user.password}` }
+      Object.assign(variables, base, { TOKEN: await tokenOf(operator, user.id) })
+
+      const startChange = async (to: string) => {
+        variables.NEW_EMAIL = to
+        variables.CHANGE_REQUEST_ID = memberOf(await reader.paste('changeEmail'), 'change_request_id')
+      }
+      await startChange(`first-${user.email}`)
+      // This instance has a message sent again after three seconds.
+      variables.BASE = IMPATIENT_URL
+      const resendAt = Date.parse(memberOf(await reader.paste('getEmailStatus'), 'resend_available_at'))
+      await expect.poll(() => Date.now()).toBeGreaterThan(resendAt)
+      await reader.paste('resendVerification')
+      variables.BASE = SERVICE_URL
+      await startChange(`second-${user.email}`)
+      await reader.paste('cancelEmailChange')
+      const newEmail = `third-${user.email}`
+      await startChange(newEmail)
+      variables.CODE = codeIn(await inbox.latest(newEmail, 'Verify Your New Email Address'))
+      await reader.paste('verifyEmail')
+
+      variables.LINK_TOKEN = secretIn(linkIn(await inbox.latest(user.email, 'Email Address Changed'), '/not-me'))
+      await reader.paste('getNotMe')
+      await reader.paste('undoEmailChange')
+
+      variables.TOKEN = await tokenOf(operator, user.id)
+      Object.assign(variables, { PASSWORD: variables.NEW_PASSWORD, NEW_PASSWORD: `b ${user.password}` })
+      await reader.paste('changePassword')
+
+      await reader.paste('requestPasswordReset')
+      variables.LINK_TOKEN = secretIn(linkIn(await inbox.latest(user.email, 'Set a New Password'), '/reset-password'))
+      variables.NEW_PASSWORD = `c ${user.password}`
+      await reader.paste('confirmPasswordReset')
+    })
+
+    await test.step('the withdrawal', async () => {
+      const user = await createUser(operator)
+      const TOKEN = await tokenOf(operator, user.id)
+      Object.assign(variables, { USER_ID: user.id, TOKEN, PASSWORD: user.password, NEW_EMAIL: `new-${user.email}` })
+      if (language === 'curl') {
+        await reader.paste('repeated')
+        expect((await inbox.all(variables.NEW_EMAIL as string)).length).toBe(1)
+      }
+      await reader.paste('previewWithdrawal')
+      await reader.paste('exportData')
+      expect((await readFile(path.join(directory, 'export.zip'))).subarray(0, 2).toString()).toBe('PK')
+      const started = await reader.paste('withdrawAccount')
+      variables.WITHDRAWAL_ID = memberOf(started, 'withdrawal_id')
+      variables.STATUS_TOKEN = memberOf(started, 'status_token')
+      await reader.paste('getWithdrawalStatus')
+      await reader.paste('listReceipts')
+    })
+
+    await test.step('the calls of own services', async () => {
+      // A deletion task is due within a second here.
+      variables.BASE = IMPATIENT_URL
+      const every = scopes(...Object.keys(SERVICE_SCOPES))
+      const named = ['--name', 'reference', '--host', 'billing.example.com']
+      const { service_token = '' } = await operator.run('service-token', 'create', ...named, ...every)
+      variables.SERVICE_TOKEN = service_token
+      variables.EXTERNAL_ID = `customer-${randomUUID()}`
+      variables.EMAIL = `${variables.EXTERNAL_ID}@example.test`
+      const userId = memberOf(await reader.paste('putUser'), 'user_id')
+      await reader.paste('getUser')
+      await reader.paste('findUser')
+      await reader.paste('endUserSessions')
+      variables.BLOCKER_KEY = 'invoice-4711'
+      await reader.paste('putBlocker')
+      await reader.paste('removeBlocker')
+
+      const polling = ['--name', 'Ledger', '--poll', '--acknowledges', 'later']
+      const { app_id = '' } = await operator.run('app', 'register', ...polling)
+      await operator.run('app', 'connect', '--user', userId, '--app', app_id, '--subject', 'reader-7')
+      await reader.paste('withdrawUser')
+      variables.APP_ID = app_id
+      let taken = ''
+      const take = async () => {
+        taken = await reader.paste('takeTasks')
+        return taken
+      }
+      await expect.poll(take).toContain('report_token')
+      variables.TASK_ID = memberOf(taken, 'id')
+      variables.REPORT_TOKEN = memberOf(taken, 'report_token')
+      await reader.paste('reportOnTask')
+      await reader.paste('waiveTask')
+
+      const shop = ['--name', 'Shop', '--endpoint', 'http://127.0.0.1:9/hooks']
+      variables.APP_ID = (await operator.run('app', 'register', ...shop)).app_id ?? ''
+      for (const name of ['listApps', 'getApp', 'setApp', 'rotateAppSecret', 'pingApp', 'listEvents'] as const) {
+        await reader.paste(name)
+      }
+      await reader.paste('removeApp')
+    })
+
+    const wanted = operations.filter((one) => !isForBrowsers(one)).map(({ name }) => name)
+    expect(wanted.filter((name) => !reader.pasted.has(name))).toEqual([])
+  })
+}
+
+test('the API reference is searched, says where the reader is, and shows one language', async ({ page }) => {
+  await page.goto('/docs/api')
+  const contents = page.getByRole('navigation', { name: 'On this page' })
+  await contents.getByRole('searchbox').fill('verification_code')
+  await expect(contents.getByRole('link')).toHaveText(['POSTVerify Email Address'])
+  await contents.getByRole('link').click()
+  await expect(contents.getByRole('link')).toHaveAttribute('aria-current', 'location')
+
+  const section = page.getByRole('region', { name: 'Verify Email Address' })
+  await expect(section.getByText('curl -sS')).toBeVisible()
+  await page.getByRole('radio', { name: 'Python' }).check()
+  await expect(section.getByText('curl -sS')).toBeHidden()
+  await expect(section.getByText('from urllib.request')).toBeVisible()
+})
+
+test('the API reference folds its contents on a phone', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto('/docs/api')
+  await page.getByText('Contents', { exact: true }).click()
+  await page.getByRole('link', { name: 'Withdraw Account', exact: false }).first().click()
+  await expect(page.getByRole('heading', { name: 'Withdraw Account' })).toBeInViewport()
+  await expect(page.getByRole('searchbox')).toBeHidden()
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+})

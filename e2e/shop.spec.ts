@@ -1,0 +1,123 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { readFile, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { expect, test } from '@playwright/test'
+import { expectAccessible } from './fixtures'
+import { SHOP_SERVICE_URL, SHOP_URL } from './settings'
+
+const DATA_DIR = path.resolve('.data/e2e-shop')
+const PASSWORD = 'correct horse battery'
+
+test.describe.configure({ mode: 'serial' })
+
+let demo: ChildProcessWithoutNullStreams
+let printed = ''
+
+test.beforeAll(async () => {
+  await rm(DATA_DIR, { recursive: true, force: true })
+  demo = spawn('npm', ['run', 'demo'], {
+    // A group of its own, as a terminal has.
+    detached: true,
+    env: {
+      ...process.env,
+      DATA_DIR,
+      PORT: new URL(SHOP_SERVICE_URL).port,
+      SHOP_PORT: new URL(SHOP_URL).port,
+      // The day passes in nine seconds, and ten orders in five.
+      WITHDRAWAL_TIME_SCALE: '0.0001',
+      SHOP_PACE_MS: '500',
+    },
+  })
+  for (const output of [demo.stdout, demo.stderr]) {
+    output.setEncoding('utf8').on('data', (chunk: string) => {
+      printed += chunk
+    })
+  }
+  await expect.poll(() => printed, { timeout: 60_000 }).toContain('Ctrl-C ends both')
+})
+
+test.afterAll(async () => {
+  const ended = new Promise((resolve) => demo.once('close', resolve))
+  process.kill(-(demo.pid as number), 'SIGINT')
+  await ended
+  for (const url of [SHOP_SERVICE_URL, SHOP_URL]) await expect(fetch(url)).rejects.toThrow('fetch failed')
+})
+
+const shopProcesses = () => [...printed.matchAll(/The shop runs as process (\d+)/g)].map(([, pid]) => Number(pid))
+
+const shopSettings = async () => JSON.parse(await readFile(path.join(DATA_DIR, 'shop.json'), 'utf8'))
+
+/** As the service signs it; returns the status of the answer. */
+async function tellShop(message: object): Promise<number> {
+  const { signing_secret } = await shopSettings()
+  const [id, at, body] = ['dlv_by_hand', Math.floor(Date.now() / 1000), JSON.stringify(message)]
+  const key = Buffer.from(signing_secret.replace('whsec_', ''), 'base64')
+  const signature = `v1,${createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')}`
+  const headers = { 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': signature }
+  return (await fetch(`${SHOP_URL}/account-messages`, { method: 'POST', headers, body })).status
+}
+
+test('the demo: the shop follows a change of address, and an older event changes nothing', async ({
+  page,
+  request,
+}) => {
+  const noor = page.getByRole('region', { name: 'Noor' })
+  await expect(async () => {
+    await page.goto(SHOP_URL)
+    await expect(noor).toContainText('noor@example.com')
+  }).toPass()
+  const { service_token } = await shopSettings()
+  const account = `${SHOP_SERVICE_URL}/api/v1/admin/users/customer-8`
+  const allowed = (scope: string) => ({ Authorization: `Bearer ${service_token}`, 'X-Required-Scope': scope })
+  const isThere = async () => (await request.get(account, { headers: allowed('users:read') })).ok()
+  await expect.poll(isThere).toBe(true)
+  const changed = { email: 'noor.new@example.com', email_verified: true, name: 'Noor' }
+  expect((await request.put(account, { headers: allowed('users:write'), data: changed })).status()).toBe(200)
+  await expect(noor).toContainText('noor.new@example.com')
+  const data = { subject: 'customer-8', version: 0, new_email: 'noor.older@example.com' }
+  expect(await tellShop({ type: 'account.email_changed', timestamp: new Date().toISOString(), data })).toBe(200)
+  await page.reload()
+  await expect(noor).toContainText('noor.new@example.com')
+})
+
+test('the demo: an open order holds a withdrawal back, and a shop that is killed in its deletion goes on to the end', async ({
+  page,
+  context,
+}) => {
+  const shop = await context.newPage()
+  await expect(async () => {
+    await shop.goto(SHOP_URL)
+    await expect(shop.getByRole('region', { name: 'Mia' })).toContainText('mia@example.com')
+  }).toPass()
+  await expectAccessible(shop)
+
+  await page.goto(`${SHOP_SERVICE_URL}/settings/withdraw`)
+  await page.getByLabel('Email').fill('mia@example.com')
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await expect(page.getByText('Order 10 (Stool) is not paid.')).toBeVisible()
+  await shop.getByRole('button', { name: 'Pay order 10' }).click()
+  await page.getByRole('button', { name: 'Check again' }).click()
+
+  await page.getByRole('button', { name: 'Delete account…' }).click()
+  await page.getByLabel(/to confirm/).fill('DELETE_MY_ACCOUNT')
+  await page.getByLabel('Current password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
+  const participant = page.getByRole('listitem').filter({ hasText: 'Corner Shop' })
+  await expect(shop.getByText('signed out of the shop')).toBeVisible()
+
+  await expect(shop.getByText(/\b[2-8] of 10 orders deleted/)).toBeVisible()
+  const [first = 0] = shopProcesses()
+  process.kill(first, 'SIGKILL')
+  await expect(participant).toContainText(/\b[2-9] of 10\b/)
+  await expect.poll(shopProcesses).toHaveLength(2)
+
+  await expect(participant).toContainText(/Keeps invoices until .*: tax law/, { timeout: 30_000 })
+  await expect(page.getByRole('heading', { name: /^Your account was deleted/ })).toBeVisible({ timeout: 30_000 })
+  const deletions = shop.getByRole('region', { name: 'Deletions' })
+  await expect(deletions).toContainText('10 of 10 orders deleted, reported as done')
+  await expect(deletions).toContainText('10 invoices kept until')
+  await expect(shop.getByRole('region', { name: 'Mia' })).toHaveCount(0)
+})

@@ -1,0 +1,269 @@
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createSessionToken } from '@/domain/access/authenticate'
+import { signIn } from '@/domain/access/sign-in'
+import { createUser, setPassword } from '@/domain/access/user'
+import { type Asking, call, day, givenCaller, givenToken, hour, minute } from '@/testing/api'
+import { codeSentTo } from '@/testing/domain'
+import { emailOf, givenService, mailsTo, type Service } from './known-bugs-service'
+
+// Two actors: an owner who has nothing but the old mailbox, and a thief who has password, session and new mailboxes.
+
+const PARAMETERS: fc.Parameters<[Move[]]> = {
+  numRuns: Number(process.env.PROOF_RUNS ?? 40),
+  ...(process.env.PROOF_SEED && { seed: Number(process.env.PROOF_SEED) }),
+  endOnFailure: !process.env.PROOF_SHRINK,
+}
+const WIDE = { places: 1000, windowMs: hour }
+const LIMITS = {
+  change: WIDE,
+  verify: WIDE,
+  target: WIDE,
+  targetMail: WIDE,
+  withdraw: WIDE,
+  notMe: WIDE,
+  notMeAddress: WIDE,
+}
+
+type Move =
+  | { do: 'change' | 'verify' | 'resend' | 'cancel' | 'set password' | 'make a token' | 'sign in' | 'withdraw' }
+  /** One of the links in the mailboxes of this actor. */
+  | { do: 'press'; by: 'thief' | 'owner'; which: number }
+  /** The thief, or anybody, signs up with an address that the account had. */
+  | { do: 'occupy'; which: number }
+  /** The thief learns the password once more. */
+  | { do: 'steal the password' }
+  | { do: 'wait'; ms: number }
+
+interface Link {
+  id: string
+  token: string
+}
+
+class Story {
+  private readonly mailboxes: string[] = []
+  private readonly tokens: string[] = []
+  private readonly occupied = new Set<string>()
+  private made = 0
+  private password: string
+  private thiefKnows: string | null
+  private pending: { id: string; to: string } | null = null
+  /** The first change that the owner did not make, since the account was last theirs. */
+  private theft: { id: string; at: number } | null = null
+  /** Who has to be told of the withdrawal at the old address, and by what. */
+  private toldBy: string | null | undefined
+
+  private constructor(
+    private readonly ctx: Service,
+    private readonly userId: string,
+    readonly owned: string,
+    password: string,
+  ) {
+    this.password = password
+    this.thiefKnows = password
+  }
+
+  static async begin() {
+    const ctx = await givenService(LIMITS)
+    const { userId, email, password, token } = await givenCaller(ctx)
+    const story = new Story(ctx, userId, email, password)
+    story.tokens.push(token)
+    return story
+  }
+
+  async play(moves: Move[]) {
+    for (const move of moves) {
+      this.ctx.clock.advance(minute)
+      await this.make(move)
+      await this.ctx.settle()
+    }
+  }
+
+  private async make(move: Move): Promise<void> {
+    switch (move.do) {
+      case 'wait':
+        return this.ctx.clock.advance(move.ms)
+      case 'change': {
+        const to = `thief-${randomBytes(6).toString('hex')}@example.test`
+        const body = { new_email: to, current_password: this.thiefKnows ?? 'unknown' }
+        const { code, data } = await this.asThief('changeEmail', { body })
+        if (code !== 'accepted') return
+        this.mailboxes.push(to)
+        this.pending = { id: String(data.change_request_id), to }
+        return
+      }
+      case 'verify': {
+        if (!this.pending) return
+        const { id, to } = this.pending
+        const from = await emailOf(this.ctx, this.caller)
+        const body = { change_request_id: id, verification_code: codeSentTo(this.ctx, to) }
+        const { code } = await this.asThief('verifyEmail', { body })
+        if (code === 'accepted' && from === this.owned) this.theft = { id, at: this.ctx.clock.now().getTime() }
+        return
+      }
+      case 'resend':
+        this.ctx.clock.advance(5 * minute)
+        await this.asThief('resendVerification', { body: { change_request_id: this.pending?.id } })
+        return
+      case 'cancel':
+        await this.asThief('cancelEmailChange', { ids: { changeRequestId: this.pending?.id ?? 'none' } })
+        return
+      case 'set password': {
+        // By whatever road: it takes the present one.
+        if (this.thiefKnows !== this.password || !(await this.holds(this.tokens))) return
+        this.thiefKnows = `password ${++this.made} of the thief`
+        this.password = this.thiefKnows
+        await setPassword(this.ctx, { userId: this.userId, password: this.password, keepTokens: true })
+        return
+      }
+      case 'make a token':
+        if (await this.holds(this.tokens)) this.tokens.push((await givenToken(this.ctx, this.userId)).token)
+        return
+      case 'sign in':
+        return this.thiefSignsIn()
+      case 'withdraw': {
+        const address = await emailOf(this.ctx, this.caller)
+        const { status } = await this.asThief('withdrawAccount', { body: { confirmation: 'DELETE_MY_ACCOUNT' } })
+        if (status !== 202) return
+        const isRecent = this.theft && this.ctx.clock.now().getTime() - this.theft.at < 7 * day
+        this.toldBy = isRecent ? 'account-withdrawal-told' : null
+        if (address === this.owned) this.toldBy = 'account-withdrawal-started'
+        return
+      }
+      case 'press': {
+        const boxes = move.by === 'owner' ? [this.owned] : this.mailboxes
+        const links = boxes.flatMap((box) => this.linksTo(box))
+        const link = links[move.which % Math.max(1, links.length)]
+        if (link) await this.press(link, move.by)
+        return
+      }
+      case 'occupy': {
+        const freed = [this.owned, ...this.mailboxes][move.which % (1 + this.mailboxes.length)] as string
+        const made = createUser(this.ctx, { email: freed, password: 'a stranger', name: 'Grace', emailVerified: true })
+        await made.then(
+          () => this.occupied.add(freed),
+          () => {},
+        )
+        return
+      }
+      case 'steal the password':
+        this.thiefKnows = this.password
+    }
+  }
+
+  private get caller() {
+    return { userId: this.userId, email: this.owned, password: '', sessionId: '', token: '' }
+  }
+
+  /** With the newest credential that works. */
+  private async asThief(operation: string, asking: Asking) {
+    const token = await this.working(this.tokens)
+    return call({ userId: this.userId, token: token ?? this.tokens.at(-1) ?? '' }, operation, asking)
+  }
+
+  private async working(tokens: string[]): Promise<string | undefined> {
+    for (const token of tokens.toReversed()) {
+      if ((await call({ userId: this.userId, token }, 'getEmailStatus')).code === 'accepted') return token
+    }
+    return undefined
+  }
+  private readonly holds = async (tokens: string[]) => (await this.working(tokens)) !== undefined
+
+  private async thiefSignsIn() {
+    const email = await emailOf(this.ctx, this.caller)
+    const input = { email, password: this.thiefKnows ?? 'unknown', userAgent: '', ip: '192.0.2.9' }
+    const signedIn = await signIn(this.ctx, input).catch(() => null)
+    if (signedIn) this.tokens.push(createSessionToken(this.ctx, signedIn.sessionId).token)
+  }
+
+  private linksTo(address: string): Link[] {
+    return mailsTo(this.ctx, address).flatMap(({ message }) => {
+      if (!('notMe' in message) || !message.notMe) return []
+      const fragment = new URLSearchParams(new URL(message.notMe.url).hash.slice(1))
+      return [{ id: fragment.get('change') ?? '', token: fragment.get('token') ?? '' }]
+    })
+  }
+
+  private async press({ id, token }: Link, by: 'thief' | 'owner') {
+    const password = `password ${++this.made} of the ${by}`
+    const asking = { ids: { changeRequestId: id }, body: { new_password: password } }
+    const { code } = await call({ userId: '', token }, 'undoEmailChange', asking)
+    if (code !== 'accepted' && code !== 'EMAIL_002') return code
+    this.password = password
+    this.thiefKnows = by === 'thief' ? password : null
+    if ((await emailOf(this.ctx, this.caller)) === this.owned) this.theft = null
+    // The link has done what it can where the address could not come back.
+    if (id === this.theft?.id) this.theft = null
+    return code
+  }
+
+  /** Whoever held the address before the first change that they did not make gets the account back within seven days of that change. */
+  async holdsInTheEnd() {
+    await this.ctx.settle()
+    const now = this.ctx.clock.now().getTime()
+    if (this.toldBy !== undefined) {
+      const told = mailsTo(this.ctx, this.owned).map(({ message }) => message.template)
+      if (this.toldBy) expect(told).toContain(this.toldBy)
+      return
+    }
+    if (!this.theft || now - this.theft.at >= 7 * day) return
+    const { id } = this.theft
+    const link = this.linksTo(this.owned).find((one) => one.id === id) as Link
+    const code = await this.press(link, 'owner')
+    const everyLink = [this.owned, ...this.mailboxes].flatMap((box) => this.linksTo(box))
+    if (this.occupied.has(this.owned)) {
+      expect(code).toBe('EMAIL_002')
+      expect((await this.ctx.db.user.findUniqueOrThrow({ where: { id: this.userId } })).frozenAt).not.toBeNull()
+    } else {
+      expect(code).toBe('accepted')
+      expect(await this.enters()).toBe(true)
+    }
+    expect(await this.holds(this.tokens)).toBe(false)
+    // None of the thief's links takes it away again.
+    for (const { id: changeRequestId, token } of everyLink) {
+      if (changeRequestId === id || this.linksTo(this.owned).some((own) => own.id === changeRequestId)) continue
+      const asking = { ids: { changeRequestId }, body: { new_password: 'the last password of the thief' } }
+      expect((await call({ userId: '', token }, 'undoEmailChange', asking)).code).toBe('EMAIL_006')
+    }
+    expect(await this.enters()).toBe(!this.occupied.has(this.owned))
+  }
+
+  private async enters() {
+    const input = { email: this.owned, password: this.password, userAgent: '', ip: '192.0.2.1' }
+    const signedIn = await signIn(this.ctx, input).catch(() => null)
+    return signedIn?.userId === this.userId
+  }
+}
+
+const which = fc.nat({ max: 5 })
+const only = (...moves: Exclude<Move['do'], 'press' | 'occupy' | 'wait'>[]) =>
+  fc.constantFrom(...moves).map((move) => ({ do: move }) as Move)
+const move: fc.Arbitrary<Move> = fc.oneof(
+  { weight: 8, arbitrary: only('change') },
+  { weight: 10, arbitrary: only('verify') },
+  { weight: 6, arbitrary: only('resend', 'cancel', 'set password', 'make a token', 'sign in') },
+  { weight: 3, arbitrary: only('steal the password') },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('press' as const), by: fc.constant('thief' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('press' as const), by: fc.constant('owner' as const), which }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('occupy' as const), which }) },
+  { weight: 1, arbitrary: only('withdraw') },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      ms: fc.constantFrom(hour, day, 3 * day, 7 * day - minute, 7 * day),
+    }),
+  },
+)
+
+test('B45 B46 B47 whoever held the address before a theft gets the account back within seven days, whatever the thief does', {
+  timeout: 600_000,
+}, async () => {
+  const story = fc.asyncProperty(fc.array(move, { minLength: 4, maxLength: 24, size: 'max' }), async (moves) => {
+    const played = await Story.begin()
+    await played.play(moves)
+    await played.holdsInTheEnd()
+  })
+  await fc.assert(story, PARAMETERS)
+})

@@ -1,0 +1,439 @@
+import { describe, expect, test } from 'vitest'
+import { FROZEN } from '@/contract/errors'
+import { createSessionToken } from '@/domain/access/authenticate'
+import { unfreezeUser } from '@/domain/access/frozen-accounts'
+import { signIn } from '@/domain/access/sign-in'
+import { createUser } from '@/domain/access/user'
+import { createNotMeToken } from '@/domain/email/not-me-token'
+import { undoEmailChange } from '@/domain/email/undo-email-change'
+import { createProcess } from '@/domain/process'
+import { sendDueNotices } from '@/domain/queue/notices'
+import { openDatabase } from '@/server/adapters/database'
+import { createSecrets } from '@/server/adapters/secrets'
+import {
+  type Answer,
+  type Asking,
+  type Caller,
+  call,
+  change,
+  day,
+  givenCaller,
+  givenChange,
+  givenServiceToken,
+  givenToken,
+  hour,
+  minute,
+  verify,
+  withdraw,
+} from '@/testing/api'
+import { asNobody, givenSession, lookalikesOf, outcomeOf, tally, testDatabase } from '@/testing/domain'
+import {
+  acceptOutsideToken,
+  emailOf,
+  givenService,
+  mailsTo,
+  OUTSIDE_TOKEN,
+  type Service,
+  times,
+} from './known-bugs-service'
+
+const MINE = 'a new password of mine'
+
+/** The link in the newest message to this address. */
+function linkTo(ctx: Service, address: string): { id: string; token: string } {
+  const message = ctx.mailbox.findLast(({ to, message }) => to === address && 'notMe' in message)?.message
+  const url = message && 'notMe' in message ? message.notMe?.url : undefined
+  const fragment = new URLSearchParams(new URL(url ?? 'about:blank').hash.slice(1))
+  return { id: fragment.get('change') ?? '', token: fragment.get('token') ?? '' }
+}
+
+const ask =
+  (operation: 'getNotMe' | 'undoEmailChange') =>
+  (link: { id: string; token: string }, asking: Asking = {}) =>
+    call({ userId: '', token: link.token }, operation, { ids: { changeRequestId: link.id }, ...asking })
+const press = (link: { id: string; token: string }, asking: Asking = {}) =>
+  ask('undoEmailChange')(link, { body: { new_password: MINE }, ...asking })
+const read = ask('getNotMe')
+
+/** The address is changed and verified; the link of the message to the old one. */
+async function givenTheft(ctx: Service, caller: Caller, to = `thief-${caller.email}`) {
+  const old = await emailOf(ctx, caller)
+  const { id, code } = await givenChange(ctx, caller, to)
+  expect((await verify(caller, id, code)).code).toBe('accepted')
+  await ctx.settle()
+  ctx.clock.advance(minute)
+  const link = linkTo(ctx, old)
+  expect(link.id).toBe(id)
+  return { id, link, to }
+}
+
+const statusOf = async (ctx: Service, id: string) =>
+  (await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })).status
+const enters = async (ctx: Service, email: string, password: string) =>
+  (await signIn(ctx, { email, password, userAgent: '', ip: '192.0.2.1' })) !== null
+
+/** Without what differs between two answers of one kind. */
+const bare = ({ status, text, headers }: Answer) => ({
+  status,
+  text: text.replace(/"timestamp":"[^"]*"/, ''),
+  headers: [...headers.keys()].filter((name) => name !== 'x-request-id'),
+})
+
+describe('the link to the old address', () => {
+  test('B46 undoes a verified change: the address comes back, all access ends, and only the new password works', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const session = await givenSession(ctx, caller.userId)
+    const verifiedAt = (await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })).emailVerifiedAt
+    ctx.clock.advance(minute)
+    const { id, link, to } = await givenTheft(ctx, caller)
+    const extra = await givenToken(ctx, caller.userId)
+    expect((await read(link)).data).toMatchObject({ status: 'verified', old_email: caller.email, has_password: true })
+    expect((await press(link)).data).toEqual({ change_request_id: id, status: 'reverted', email: caller.email })
+    const user = await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })
+    expect(user).toMatchObject({ email: caller.email, emailVerifiedAt: verifiedAt, frozenAt: null })
+    for (const token of [caller.token, extra.token, createSessionToken(ctx, session).token]) {
+      expect((await call(caller, 'getEmailStatus', { token })).code).toBe('AUTH_001')
+    }
+    expect(await enters(ctx, caller.email, caller.password)).toBe(false)
+    expect(await enters(ctx, to, MINE)).toBe(false)
+    expect(await enters(ctx, caller.email, MINE)).toBe(true)
+    const actions = await ctx.db.auditEvent.findMany({ where: { userId: caller.userId, actor: 'mailed_link' } })
+    expect(actions).toMatchObject([{ action: 'email.reverted', subjectId: id, ip: '192.0.2.1' }])
+  })
+
+  test('B46 stops a change that is not verified, expired ones too, for seven days from the request', async () => {
+    const ctx = await givenService()
+    for (const [ms, code] of [
+      [0, 'accepted'],
+      [7 * day - 1, 'accepted'],
+      [7 * day, 'EMAIL_006'],
+    ] as const) {
+      const caller = await givenCaller(ctx)
+      const { id } = await givenChange(ctx, caller)
+      const link = linkTo(ctx, caller.email)
+      ctx.clock.advance(ms)
+      expect((await press(link)).code).toBe(code)
+      expect(await statusOf(ctx, id)).toBe(code === 'accepted' ? 'cancelled' : 'pending_verification')
+      expect(await enters(ctx, caller.email, MINE)).toBe(code === 'accepted')
+    }
+  })
+
+  test('works for exactly the window of the setting, and a setting of zero sends none with a verified change', async () => {
+    for (const [ms, code] of [
+      [2 * day - 1, 'accepted'],
+      [2 * day, 'EMAIL_006'],
+    ] as const) {
+      const ctx = await givenService({ undoWindowMs: 2 * day })
+      const caller = await givenCaller(ctx)
+      const { link } = await givenTheft(ctx, caller)
+      ctx.clock.advance(ms - minute)
+      expect([ms, (await read(link)).code]).toEqual([ms, code])
+      expect([ms, (await press(link)).code]).toEqual([ms, code])
+    }
+    const ctx = await givenService({ undoWindowMs: 0 })
+    const caller = await givenCaller(ctx)
+    const { id, code } = await givenChange(ctx, caller)
+    const link = linkTo(ctx, caller.email)
+    await verify(caller, id, code)
+    await ctx.settle()
+    expect(mailsTo(ctx, caller.email, 'email-changed')[0]?.message).toMatchObject({ notMe: null })
+    expect((await press(link)).code).toBe('EMAIL_006')
+  })
+
+  test('B45 undoes every later change with it, and the links that went to the undone addresses are dead', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const first = await givenTheft(ctx, caller, `b-${caller.email}`)
+    const second = await givenTheft(ctx, caller, `c-${caller.email}`)
+    const third = await givenChange(ctx, caller, `d-${caller.email}`)
+    const pending = linkTo(ctx, second.to)
+    expect((await press(first.link)).code).toBe('accepted')
+    expect(await emailOf(ctx, caller)).toBe(caller.email)
+    expect(await Promise.all([first.id, second.id, third.id].map((id) => statusOf(ctx, id)))).toEqual([
+      'reverted',
+      'reverted',
+      'cancelled',
+    ])
+    for (const link of [first.link, second.link, pending]) expect((await press(link)).code).toBe('EMAIL_006')
+    expect(await emailOf(ctx, caller)).toBe(caller.email)
+    expect(await enters(ctx, caller.email, MINE)).toBe(true)
+    const told = ctx.mailbox.filter(({ message }) => message.template === 'email-reverted')
+    expect(told.map(({ to }) => to).toSorted()).toEqual([caller.email, first.to, second.to].toSorted())
+    expect(JSON.stringify(told.filter(({ to }) => to !== caller.email))).not.toMatch(
+      new RegExp(`Ada|192\\.0\\.2|"${caller.email}"|not-me`),
+    )
+  })
+
+  test('B45 an older link still works after a newer one was used, also where both changes came in one millisecond', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const { advance } = ctx.clock
+    ctx.clock.advance = () => {}
+    const first = await givenTheft(ctx, caller, `b-${caller.email}`)
+    const second = await givenTheft(ctx, caller, `c-${caller.email}`)
+    ctx.clock.advance = advance
+    expect((await press(second.link)).data).toMatchObject({ status: 'reverted', email: first.to })
+    expect((await press(second.link, { body: { new_password: 'another password' } })).code).toBe('EMAIL_006')
+    expect((await press(first.link, { body: { new_password: 'a third password' } })).code).toBe('accepted')
+    expect(await emailOf(ctx, caller)).toBe(caller.email)
+  })
+
+  test('B47 freezes the account where the old address was taken meanwhile, and all else happens', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const { id, link, to } = await givenTheft(ctx, caller)
+    await createUser(ctx, { email: caller.email, password: MINE, name: 'Grace', emailVerified: true })
+    const answer = await press(link)
+    expect([answer.status, answer.code]).toEqual([409, 'EMAIL_002'])
+    await ctx.settle()
+    expect(await statusOf(ctx, id)).toBe('reverted')
+    expect(await emailOf(ctx, caller)).toBe(to)
+    const signingIn = (password: string) => signIn(ctx, { email: to, password, userAgent: '', ip: '192.0.2.1' })
+    await expect(signingIn(MINE)).rejects.toMatchObject({ code: 'AUTH_001', details: FROZEN })
+    expect(await signingIn(caller.password)).toBeNull()
+    ctx.clock.advance(minute)
+    acceptOutsideToken(ctx, caller)
+    for (const token of [caller.token, OUTSIDE_TOKEN]) {
+      expect(await call(caller, 'getEmailStatus', { token })).toMatchObject({ code: 'AUTH_001', details: FROZEN })
+    }
+    expect(mailsTo(ctx, caller.email, 'email-reverted')[0]?.message).toMatchObject({ outcome: 'taken' })
+    await unfreezeUser(ctx, { userId: caller.userId })
+    expect(await signingIn(MINE)).not.toBeNull()
+    await expect(outcomeOf(unfreezeUser(ctx, { userId: caller.userId }))).resolves.toBe('REQUEST_001')
+  })
+
+  test('B47 an older link releases what the freezing by a newer one holds', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const first = await givenTheft(ctx, caller, `b-${caller.email}`)
+    const second = await givenTheft(ctx, caller, `c-${caller.email}`)
+    await createUser(ctx, { email: first.to, password: MINE, name: 'Mallory', emailVerified: true })
+    expect((await press(second.link)).code).toBe('EMAIL_002')
+    expect((await press(first.link, { body: { new_password: 'a third password' } })).code).toBe('accepted')
+    expect(await enters(ctx, caller.email, 'a third password')).toBe(true)
+  })
+
+  test('an account that is frozen is shown to the services, which may withdraw it', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const service = await givenServiceToken(ctx)
+    const externalId = `ext-${caller.userId}`
+    await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId } })
+    const { link } = await givenTheft(ctx, caller)
+    expect((await call(service, 'getUser', { ids: { externalId } })).data).toMatchObject({ frozen: false })
+    await createUser(ctx, { email: caller.email, password: MINE, name: 'Grace', emailVerified: true })
+    await press(link)
+    expect((await call(service, 'getUser', { ids: { externalId } })).data).toMatchObject({ frozen: true })
+    const body = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
+    expect((await call(service, 'withdrawUser', { ids: { externalId }, body })).status).toBe(202)
+  })
+
+  test('a change by a service gives the old address its link too', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const service = await givenServiceToken(ctx)
+    const externalId = `ext-${caller.userId}`
+    await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId } })
+    const email = `by-service-${caller.email}`
+    expect((await call(service, 'putUser', { ids: { externalId }, body: { email } })).code).toBe('accepted')
+    await ctx.settle()
+    expect(mailsTo(ctx, email, 'email-changed')[0]?.message).toMatchObject({ notMe: null })
+    expect((await press(linkTo(ctx, caller.email))).code).toBe('accepted')
+    expect(await emailOf(ctx, caller)).toBe(caller.email)
+  })
+
+  test('an account without a password gets none, and is given back all the same', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const { link } = await givenTheft(ctx, caller)
+    await ctx.db.user.update({ where: { id: caller.userId }, data: { passwordHash: null } })
+    expect((await read(link)).data).toMatchObject({ has_password: false })
+    expect(await press(link)).toMatchObject({ code: 'PASSWORD_001' })
+    expect((await press(link, { body: {} })).code).toBe('accepted')
+    expect((await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })).passwordHash).toBeNull()
+  })
+
+  test('a withdrawn account is given back to nobody, and the replaced address was told of the withdrawal without a link', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const first = await givenTheft(ctx, caller, `b-${caller.email}`)
+    await givenTheft(ctx, caller, `c-${caller.email}`)
+    expect((await withdraw(caller)).status).toBe(202)
+    await ctx.settle()
+    for (const address of [caller.email, first.to]) {
+      const told = mailsTo(ctx, address, 'account-withdrawal-told')
+      expect(told).toHaveLength(1)
+      expect(JSON.stringify(told)).not.toMatch(/wst_|wd_|token=/)
+    }
+    expect(mailsTo(ctx, `c-${caller.email}`, 'account-withdrawal-started')).toHaveLength(1)
+    expect((await press(first.link)).code).toBe('EMAIL_006')
+    expect((await read(first.link)).code).toBe('EMAIL_006')
+  })
+
+  test('a withdrawal is told to no address whose change was undone, or is older than seven days', async () => {
+    const ctx = await givenService()
+    const undone = await givenCaller(ctx)
+    const { link, to } = await givenTheft(ctx, undone)
+    await press(link)
+    const { token } = await givenToken(ctx, undone.userId)
+    await withdraw({ ...undone, token })
+    const old = await givenCaller(ctx)
+    await givenTheft(ctx, old)
+    ctx.clock.advance(7 * day)
+    await withdraw(old)
+    await ctx.settle()
+    for (const address of [to, old.email]) expect(mailsTo(ctx, address, 'account-withdrawal-told')).toEqual([])
+  })
+
+  test('no message about an undoing is lost', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const { link, to } = await givenTheft(ctx, caller)
+    ctx.mailServer.accepts = false
+    expect((await press(link)).code).toBe('accepted')
+    await ctx.settle()
+    ctx.mailServer.accepts = true
+    ctx.clock.advance(hour)
+    await sendDueNotices(ctx)
+    for (const address of [caller.email, to]) expect(mailsTo(ctx, address, 'email-reverted')).toHaveLength(1)
+  })
+})
+
+describe('what does not fit', () => {
+  test('B45 every wrong link gets one answer, which tells nothing, and reading is answered alike', async () => {
+    const ctx = await givenService({ notMeAddress: { places: 1000, windowMs: hour } })
+    const caller = await givenCaller(ctx)
+    const other = await givenTheft(ctx, await givenCaller(ctx))
+    const { link } = await givenTheft(ctx, caller)
+    const used = await givenTheft(ctx, await givenCaller(ctx))
+    await press(used.link)
+    const unknown = `ecr_${'A'.repeat(22)}`
+    const wrong = [
+      ...lookalikesOf(link.token).map((token) => ({ id: link.id, token })),
+      { id: link.id, token: other.link.token },
+      { id: other.link.id, token: link.token },
+      { id: link.id, token: caller.token },
+      { id: link.id, token: 'junk' },
+      { id: 'junk', token: link.token },
+      { id: unknown, token: createNotMeToken(ctx, unknown) },
+      used.link,
+    ]
+    for (const send of [press, read]) {
+      const answers = await Promise.all(wrong.map((one) => send(one)))
+      expect(new Set(answers.map((answer) => JSON.stringify(bare(answer))))).toEqual(
+        new Set([JSON.stringify(bare(answers[0] as Answer))]),
+      )
+      expect(answers[0]).toMatchObject({ status: 404, code: 'EMAIL_006' })
+      for (const token of [null, 'Basic abc']) {
+        expect(await send(link, { token })).toMatchObject({ status: 401, code: 'AUTH_001' })
+      }
+    }
+    expect(await emailOf(ctx, caller)).toBe(`thief-${caller.email}`)
+    // No scope is asked for, and naming one changes nothing.
+    expect((await press(link, { scope: 'tokens:manage' })).code).toBe('accepted')
+  })
+
+  test('a thief who knows the id of the change cannot lock the owner out, not from the same client either', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const { link } = await givenTheft(ctx, caller)
+    const wrong = { id: link.id, token: `nme_${'A'.repeat(43)}` }
+    const ip = '198.51.100.77'
+    const guesses = await Promise.all(times(150, () => press(wrong, { ip })))
+    expect(tally(guesses.map(({ code }) => code))).toEqual({ EMAIL_006: 100, EMAIL_008: 50 })
+    expect((await read(wrong, { ip })).code).toBe('EMAIL_008')
+    expect((await read(link, { ip })).code).toBe('accepted')
+    expect((await press(link, { ip })).code).toBe('accepted')
+  })
+
+  test('a password that does not fit is refused, and counts in no limit', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const { link } = await givenTheft(ctx, caller)
+    const bodies = [{}, { new_password: 'short' }, { new_password: 'x'.repeat(257) }, { new_password: caller.password }]
+    for (const body of times(12, (n) => bodies[n % 4])) {
+      expect(await press(link, { body })).toMatchObject({ status: 400, code: 'PASSWORD_001' })
+    }
+    expect((await press(link)).code).toBe('accepted')
+  })
+
+  test('a link survives a rotation of the keys inside its window, and dies with its key', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const { link } = await givenTheft(ctx, caller)
+    const keys = (auth: string[]) => createSecrets({ auth, code: ['code-secret-for-tests'] })
+    ctx.secrets = keys(['a newer secret'])
+    expect((await press(link, { ip: '198.51.100.78' })).code).toBe('EMAIL_006')
+    ctx.secrets = keys(['a newer secret', 'auth-secret-for-tests'])
+    expect((await press(link)).code).toBe('accepted')
+  })
+})
+
+describe('at the same time', () => {
+  test('L23 of 200 presses at once one has an effect', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const { id, link } = await givenTheft(ctx, caller)
+    const passwords = times(200, (n) => `password number ${n}`)
+    const answers = await Promise.all(passwords.map((new_password) => press(link, { body: { new_password } })))
+    expect(tally(answers.map(({ code }) => code))).toEqual({ accepted: 1, EMAIL_006: 9, EMAIL_008: 190 })
+    const winner = passwords[answers.findIndex(({ code }) => code === 'accepted')] ?? ''
+    expect(await enters(ctx, caller.email, winner)).toBe(true)
+    await ctx.settle()
+    expect(await ctx.db.notice.count({ where: { changeRequestId: id, kind: 'email_reverted' } })).toBe(2)
+    expect(await ctx.db.auditEvent.count({ where: { subjectId: id, action: 'email.reverted' } })).toBe(1)
+  })
+
+  test('L23 of presses on two instances one has an effect', async () => {
+    const ctx = await givenService({ notMe: { places: 1000, windowMs: hour } })
+    const other = openDatabase((await testDatabase()).url)
+    try {
+      const instances = [ctx, { ...ctx, sql: other.sql, transaction: other.transaction, process: createProcess() }]
+      for (let round = 0; round < 5; round++) {
+        const caller = await givenCaller(ctx)
+        const { link } = await givenTheft(ctx, caller)
+        const presses = times(40, (n) => {
+          const input = { changeRequestId: link.id, new_password: `password number ${n}` }
+          return outcomeOf(undoEmailChange(asNobody(instances[n % 2] as Service, link.token), input))
+        })
+        expect(tally(await Promise.all(presses))).toEqual({ accepted: 1, EMAIL_006: 39 })
+        expect(await emailOf(ctx, caller)).toBe(caller.email)
+      }
+    } finally {
+      await ctx.settle()
+      await other.close()
+    }
+  })
+
+  test("L23 a press beside the verification, cancellation or withdrawal of the thief's next step ends as one after the other", async () => {
+    const ctx = await givenService()
+    const ends: string[] = []
+    for (let round = 0; round < 30; round++) {
+      const caller = await givenCaller(ctx)
+      const { link } = await givenTheft(ctx, caller, `b-${caller.email}`)
+      const next = await givenChange(ctx, caller, `c-${caller.email}`)
+      const moves = [
+        () => verify(caller, next.id, next.code),
+        () => call(caller, 'cancelEmailChange', { ids: { changeRequestId: next.id } }),
+        () => withdraw(caller),
+        () => change(caller, `d-${caller.email}`),
+      ]
+      const move = moves[round % moves.length] as () => Promise<Answer>
+      const shots = [() => press(link), move]
+      const [one, two] = await Promise.all((round % 8 < 4 ? shots : shots.toReversed()).map((shoot) => shoot()))
+      const pressed = (round % 8 < 4 ? one : two) as Answer
+      const moved = (round % 8 < 4 ? two : one) as Answer
+      ends.push(`${pressed.code} ${moved.code}`)
+      const user = await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })
+      // A withdrawal does not look again whether its credential has ended, so that it may come second.
+      const isFirst = pressed.code === 'accepted'
+      if (!user.withdrawnAt) expect(isFirst).toBe(true)
+      expect(user.email).toBe(isFirst ? caller.email : `b-${caller.email}`)
+      const where = { userId: caller.userId, status: { in: ['pending_verification' as const, 'verified' as const] } }
+      const open = await ctx.db.emailChangeRequest.count({ where })
+      expect(open).toBe(isFirst ? 0 : 1)
+    }
+    expect(new Set(ends).size).toBeGreaterThan(2)
+  })
+})

@@ -1,10 +1,16 @@
 import { createInterface } from 'node:readline/promises'
 import { ApiError, changeEmail, createClient, verifyEmail } from 'user-account-service/client'
 
-// BASE_URL=… USER_ID=usr_… TOKEN=uat_… node examples/change-email.ts NEW_EMAIL PASSWORD
-const { BASE_URL = 'http://localhost:3000', USER_ID: userId = '', TOKEN = '' } = process.env
-const [new_email = '', current_password = ''] = process.argv.slice(2)
-const call = createClient({ baseUrl: BASE_URL, accessToken: () => TOKEN })
+// Changes an address, and lets a wrong code be typed again.
+const { BASE = 'http://localhost:3000', USER_ID: userId, TOKEN } = process.env
+const [new_email, current_password] = process.argv.slice(2)
+if (!userId || !TOKEN || !new_email || !current_password) {
+  process.stderr.write(
+    'Usage: BASE=http://localhost:3000 USER_ID=usr_… TOKEN=uat_… npx node examples/change-email.ts NEW_EMAIL PASSWORD\n',
+  )
+  process.exit(2)
+}
+const call = createClient({ baseUrl: BASE, accessToken: () => TOKEN })
 const terminal = createInterface({ input: process.stdin, output: process.stderr })
 const answers = terminal[Symbol.asyncIterator]()
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { text } from 'node:stream/consumers'
 
 // A connected application that handles a withdrawal. Without settings it plays the application of the demo account.
-// PORT=… SIGNING_SECRET=whsec_… node examples/connected-application.ts
+// PORT=… SIGNING_SECRET=whsec_… npx node examples/connected-application.ts
 const { PORT = '4711', SIGNING_SECRET = 'whsec_c2lnbnMtZm9yLXRoZS1kZW1vLWNhbGVuZGFy' } = process.env
 const key = Buffer.from(SIGNING_SECRET.replace(/^whsec_/, ''), 'base64')
 const MAX_CLOCK_SKEW_SECONDS = 5 * 60
@@ -28,5 +28,9 @@ const server = createServer(async (request, response) => {
   if (type === 'account.withdrawal_started') process.stdout.write(`Ended the access of ${data.subject}\n`)
   if (type === 'account.withdrawn') process.stdout.write(`Forgot ${data.subject}\n`)
   response.writeHead(204).end()
+})
+server.on('error', (error) => {
+  process.stderr.write(`It cannot listen on port ${PORT}: ${error.message}. Set PORT to another.\n`)
+  process.exitCode = 1
 })
 server.listen(Number(PORT), '127.0.0.1', () => process.stdout.write(`Listening on http://127.0.0.1:${PORT}\n`))

@@ -1,9 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import { ApiError, createClient, getWithdrawalStatus, withdrawAccount } from 'user-account-service/client'
 
-// BASE_URL=… USER_ID=usr_… TOKEN=uat_… node examples/withdraw.ts
-const { BASE_URL = 'http://localhost:3000', USER_ID: userId = '', TOKEN = '' } = process.env
-const client = (token: string) => createClient({ baseUrl: BASE_URL, accessToken: () => token })
+// Withdraws an account and prints each step until the end.
+const { BASE = 'http://localhost:3000', USER_ID: userId, TOKEN } = process.env
+if (!userId || !TOKEN) {
+  process.stderr.write('Usage: BASE=http://localhost:3000 USER_ID=usr_… TOKEN=uat_… npx node examples/withdraw.ts\n')
+  process.exit(2)
+}
+const client = (token: string) => createClient({ baseUrl: BASE, accessToken: () => token })
 
 try {
   const started = await client(TOKEN)(withdrawAccount, { userId }, { confirmation: 'DELETE_MY_ACCOUNT' })

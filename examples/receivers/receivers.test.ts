@@ -1,0 +1,114 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { freePort } from '@/server/local/embedded-postgres'
+
+const [OLD, NEW] = ['whsec_b2xkIHNlY3JldA==', 'whsec_bmV3IHNlY3JldA==']
+const directory = mkdtempSync(join(tmpdir(), 'receivers-'))
+const compiled = join(directory, 'receiver')
+afterAll(() => rmSync(directory, { recursive: true }))
+
+const RECEIVERS = [
+  { language: 'Python', version: ['python3', '--version'], command: ['python3', 'examples/receivers/receiver.py'] },
+  {
+    language: 'Go',
+    version: ['go', 'version'],
+    build: ['go', 'build', '-o', compiled, 'examples/receivers/receiver.go'],
+    command: [compiled],
+  },
+].filter(({ version: [program = '', ...args] }) => spawnSync(program, args).status === 0)
+
+interface Sent {
+  id: string
+  by?: string[]
+  at?: number
+  type?: string
+}
+
+describe.each(RECEIVERS)('the receiver in $language', ({ build, command }) => {
+  const reports: { bearer: string | undefined; said: object }[] = []
+  let service: Server
+  let receiver: ChildProcess
+  let endpoint: string
+  let reportTo: string
+  let isAway = false
+  let missed = 0
+
+  beforeAll(async () => {
+    service = createServer(async (request, response) => {
+      const said = (await json(request)) as object
+      if (isAway) missed++
+      else reports.push({ bearer: request.headers.authorization, said })
+      response.writeHead(isAway ? 503 : 200).end()
+    }).listen(0, '127.0.0.1')
+    await once(service, 'listening')
+    reportTo = `http://127.0.0.1:${(service.address() as AddressInfo).port}/api/v1/tasks/msg_1`
+    const PORT = String(await freePort())
+    endpoint = `http://127.0.0.1:${PORT}/account-messages`
+    if (build) execFileSync(build[0] as string, build.slice(1))
+    const env = { ...process.env, PORT, SIGNING_SECRET: `${OLD} ${NEW}` }
+    receiver = spawn(command[0] as string, command.slice(1), { env, stdio: 'ignore' })
+    await vi.waitFor(() => fetch(endpoint, { method: 'POST' }), { timeout: 20_000, interval: 50 })
+  }, 120_000)
+
+  afterAll(async () => {
+    receiver.kill()
+    service.close()
+    await once(receiver, 'exit')
+  })
+
+  async function send({ id, by = [NEW], at = Math.floor(Date.now() / 1000), type = 'account.withdrawn' }: Sent) {
+    const task = { id, due_by: '2026-11-21T09:00:00.000Z', report_to: reportTo, report_token: `dtk_${id}` }
+    const body = JSON.stringify({ type, timestamp: 't', data: { subject: 'customer 42', task } })
+    const signatures = by.map((secret) => {
+      const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
+      return `v1,${createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')}`
+    })
+    const headers = { 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': signatures.join(' ') }
+    return (await fetch(endpoint, { method: 'POST', headers, body })).status
+  }
+  const reportsOn = (id: string) =>
+    reports.filter(({ bearer }) => bearer === `Bearer dtk_${id}`).map(({ said }) => said)
+
+  test('accepts a deletion task, reports its progress and its end, and does it once', async () => {
+    expect(await send({ id: 'msg_1' })).toBe(202)
+    await vi.waitUntil(async () => (await send({ id: 'msg_1' })) === 200, { timeout: 10_000 })
+    expect(reportsOn('msg_1')).toEqual([
+      { status: 'processing', progress: { done: 1, total: 3 } },
+      { status: 'processing', progress: { done: 2, total: 3 } },
+      { status: 'processing', progress: { done: 3, total: 3 } },
+      { status: 'completed', records: 3 },
+    ])
+  })
+
+  test('takes the signature of either secret, and refuses what is unsigned, old, or signed by another', async () => {
+    for (const [index, by] of [[OLD], [NEW], ['whsec_b3RoZXI=', NEW]].entries())
+      expect(await send({ id: `msg_by_${index}`, by })).toBe(202)
+    const now = Math.floor(Date.now() / 1000)
+    const refused = [
+      { id: 'msg_refused', by: [] },
+      { id: 'msg_refused', by: ['whsec_b3RoZXI='] },
+      { id: 'msg_refused', at: now - 400 },
+      { id: 'msg_refused', at: now + 400 },
+    ]
+    expect(await Promise.all(refused.map(send))).toEqual(refused.map(() => 401))
+    expect(reportsOn('msg_refused')).toEqual([])
+  })
+
+  test('answers an event that it does not know, and begins a deletion anew whose reports were missed', async () => {
+    expect(await send({ id: 'dlv_1', type: 'account.invented' })).toBe(200)
+    isAway = true
+    expect(await send({ id: 'msg_2' })).toBe(202)
+    await vi.waitUntil(() => missed > 0, { timeout: 10_000 })
+    isAway = false
+    await vi.waitUntil(async () => (await send({ id: 'msg_2' })) === 200, { timeout: 10_000 })
+    expect(reportsOn('msg_2').at(-1)).toEqual({ status: 'completed', records: 3 })
+  })
+})

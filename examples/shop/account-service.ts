@@ -1,0 +1,63 @@
+import {
+  type AccountMessage,
+  createReceiver,
+  createServiceClient,
+  getUser,
+  type Outcome,
+  putUser,
+} from 'user-account-service/client'
+import { query } from './database.ts'
+import { acceptDeletion } from './deletions.ts'
+
+const { BASE_URL = 'http://localhost:3000', SERVICE_TOKEN = '', SIGNING_SECRET = '' } = process.env
+const call = createServiceClient({ baseUrl: BASE_URL, serviceToken: SERVICE_TOKEN })
+
+/** Creates the accounts of people whom the service does not know yet. The call may be repeated: it changes nothing then. */
+export async function pushUsers(): Promise<void> {
+  const users = await query<Record<'id' | 'name' | 'email' | 'password_hash', string>>(
+    `SELECT id, name, email, password_hash FROM users WHERE pushed_at IS NULL`,
+  )
+  for (const { id, name, email, password_hash } of users) {
+    const password = { format: 'pbkdf2-sha256-django', value: password_hash }
+    await call(putUser, { externalId: id }, { name, email, email_verified: true, password })
+    await query(`UPDATE users SET pushed_at = now() WHERE id = $1`, [id])
+  }
+}
+
+/** What the service posts to the shop. */
+export const receive = createReceiver({
+  secrets: SIGNING_SECRET.split(' '),
+  handle,
+  check: openOrdersOf,
+  done: {
+    has: async (id) => (await query(`SELECT FROM messages WHERE id = $1`, [id])).length > 0,
+    add: (id) => query(`INSERT INTO messages VALUES ($1) ON CONFLICT DO NOTHING`, [id]),
+  },
+})
+
+async function handle({ type, data }: AccountMessage): Promise<Outcome> {
+  if (type === 'account.email_changed' || type === 'account.email_reverted') await followAddress(data)
+  if (type === 'account.withdrawal_started') await endAccess(data.subject)
+  if (type !== 'account.withdrawn' || !data.task) return 'done'
+  await endAccess(data.subject)
+  return acceptDeletion(data.subject, data.task)
+}
+
+/** Events may arrive in any order: an older version than the one that is known changes nothing. */
+async function followAddress({ subject, version, new_email }: AccountMessage['data']) {
+  const [isNews] = await query(`SELECT FROM users WHERE id = $1 AND account_version < $2`, [subject, version])
+  if (!isNews) return
+  // A message that the operator sends again carries no address.
+  const email = new_email ?? (await call(getUser, { externalId: subject })).email
+  const sql = `UPDATE users SET email = $2, account_version = $3 WHERE id = $1 AND account_version < $3`
+  await query(sql, [subject, email, version])
+}
+
+const endAccess = (subject: string) =>
+  query(`UPDATE users SET access_ended_at = coalesce(access_ended_at, now()) WHERE id = $1`, [subject])
+
+async function openOrdersOf(subject: string) {
+  const sql = `SELECT id, title FROM orders WHERE user_id = $1 AND paid_at IS NULL ORDER BY id LIMIT 20`
+  const orders = await query<{ id: number; title: string }>(sql, [subject])
+  return orders.map(({ id, title }) => ({ code: 'open_order', title: `Order ${id} (${title}) is not paid.` }))
+}

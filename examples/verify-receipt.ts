@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { compactVerify, createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader } from 'jose'
+
+// Verifies receipts, offline too with a key set that was saved before.
+const { BASE = 'http://localhost:3000', JWKS } = process.env
+const [file] = process.argv.slice(2)
+const missing = [file, JWKS].find((name) => name && !existsSync(name))
+if (!file || missing) {
+  process.stderr.write(missing ? `There is no file ${missing}.\n` : '')
+  process.stderr.write('Usage: BASE=http://localhost:3000 npx node examples/verify-receipt.ts receipts.txt\n')
+  process.stderr.write('       JWKS=jwks.json npx node examples/verify-receipt.ts receipts.txt\n')
+  process.exit(2)
+}
+const keys = JWKS
+  ? createLocalJWKSet(JSON.parse(readFileSync(JWKS, 'utf8')))
+  : createRemoteJWKSet(new URL('/.well-known/jwks.json', BASE))
+
+let before: string | undefined
+for (const receipt of readFileSync(file, 'utf8').split(/\s+/).filter(Boolean)) {
+  try {
+    const { payload, protectedHeader } = await compactVerify(receipt, keys, { algorithms: ['Ed25519', 'EdDSA'] })
+    if (protectedHeader.typ !== 'withdrawal-receipt+jwt') throw new Error('It is signed, and no receipt.')
+    const { kind, sub, previous, withdrawal } = JSON.parse(new TextDecoder().decode(payload))
+    const follows = previous === undefined || previous === before ? '' : ' (the receipt before it is not here)'
+    process.stdout.write(`genuine: ${kind} of ${sub}, begun ${withdrawal.started_at}${follows}\n`)
+    before = createHash('sha256').update(receipt).digest('base64url')
+  } catch (error) {
+    const isUnknown = error instanceof Error && 'code' in error && error.code === 'ERR_JWKS_NO_MATCHING_KEY'
+    const why = isUnknown ? `unknown key ${decodeProtectedHeader(receipt).kid}` : `not genuine: ${String(error)}`
+    process.stdout.write(`${why}\n`)
+    process.exitCode = 1
+  }
+}

@@ -3,12 +3,9 @@ import { AppError } from '@/contract/errors'
 import type { changePassword as contract } from '@/contract/password'
 import type { Context } from '../context'
 import { givePlacesBack, takePlaces, userBucket } from '../limits/buckets'
-import { beginDueDeliveries } from '../queue/deliveries'
-import { queueNotice } from '../queue/notice-kinds'
-import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, statement } from '../sql'
+import { statement } from '../sql'
 import { type CallerValues, callerValues, isCallerLive, refusalOfEnded } from './live-caller'
-import { replacePassword } from './replace-password'
+import { type NewPassword, replaceAndNotify, replaceProvenPassword } from './replace-password'
 
 interface Password {
   password_hash: string | null
@@ -20,42 +17,8 @@ const findPassword = statement<{ userId: string }, Password>(
   (v) => `SELECT password_hash, credential_version FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL`,
 )
 
-interface LockedAccount {
-  name: string
-  email: string
-  locale: string | null
-}
-
-/** Only while the password is the one that was proven. */
-export const lockProvenAccount = statement<{ userId: string; credentialVersion: number }, LockedAccount>(
-  'lock-proven-account',
-  (v) => `SELECT name, email, locale FROM users
-   WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL FOR UPDATE`,
-)
-
-interface Replace extends CallerValues {
-  userId: string
-  passwordHash: string
-  now: Date
-  eventId: string
-  auditId: string
-  ip: string
-  noticeId: string
-  locale: string | null
-  sealed: Buffer
-  leaseUntil: Date
-}
-
-const replaceOwnPassword = statement<Replace, { id: string }>(
-  'change-password',
-  (
-    v,
-  ) => `WITH ${replacePassword({ userId: v.userId, passwordHash: v.passwordHash, now: v.now, eventId: v.eventId, where: isCallerLive(v), except: v.callerId })},
-   notice AS (
-     ${queueNotice('password_changed', { from: 'account', id: v.noticeId, user: 'id', locale: v.locale, sealed: v.sealed, at: v.now, leaseUntil: v.leaseUntil })}
-   )
-   ${audit('password.changed', { from: 'account', id: v.auditId, user: 'id', actor: v.callerKind, ip: v.ip, at: v.now })}
-   RETURNING id`,
+const replaceOwnPassword = statement<NewPassword & CallerValues, { id: string }>('change-password', (v) =>
+  replaceAndNotify(v, { action: 'password.changed', actor: v.callerKind, where: isCallerLive(v), except: v.callerId }),
 )
 
 /** Ends every other session and every access token, and cancels the pending change. */
@@ -78,34 +41,15 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
     throw new AppError('PASSWORD_001', 'new_password is the current password. Choose another one.')
   const passwordHash = await ctx.passwords.hash(wanted)
 
-  const noticeId = ctx.secrets.randomId('ntc_')
   const data = { password_changed: true } as const
-  const told = await ctx.transaction(async (sql) => {
-    const [account] = await sql(lockProvenAccount, { userId, credentialVersion: proven.credential_version })
-    if (!account) return null
-    const now = ctx.clock.now()
-    const facts = { to: account.email, userName: account.name, ipAddress: ip }
-    const rows = await sql(replaceOwnPassword, {
-      ...callerValues(actor),
-      userId,
-      passwordHash,
-      now,
-      eventId: ctx.secrets.randomId('evt_'),
-      auditId: ctx.secrets.randomId('aud_'),
-      ip,
-      noticeId,
-      locale: account.locale,
-      sealed: ctx.secrets.seal(JSON.stringify(facts)),
-      leaseUntil: leaseUntil(now),
-    })
-    if (rows.length === 0) return null
-    await ctx.keepAnswer?.(sql, data)
-    return { facts: { ...facts, at: now }, locale: account.locale }
-  })
-  if (!told) throw await refusalOfEnded(ctx)
-  ctx.background(() => beginDueDeliveries(ctx))
-  const { facts, locale } = told
-  sendFirst(ctx, { id: noticeId, userId, locale, kind: 'password_changed', recipient: 'sealed' }, facts)
+  const isReplaced = await replaceProvenPassword(
+    ctx,
+    { userId, credentialVersion: proven.credential_version, ip, passwordHash },
+    replaceOwnPassword,
+    callerValues(actor),
+    async (sql) => ctx.keepAnswer?.(sql, data),
+  )
+  if (!isReplaced) throw await refusalOfEnded(ctx)
   return data
 }
 

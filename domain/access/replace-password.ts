@@ -1,7 +1,10 @@
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
+import { beginDueDeliveries } from '../queue/deliveries'
 import { type AccountEvent, queueEvent } from '../queue/events'
-import { closePendingChange, endSessions } from '../sql'
+import { queueNotice } from '../queue/notice-kinds'
+import { leaseUntil, sendFirst } from '../queue/notices'
+import { audit, closePendingChange, endSessions, type Placeholders, type Sql, type Statement, statement } from '../sql'
 
 interface Replacement {
   /** Each member is a value of the statement. */
@@ -62,4 +65,91 @@ export async function hashNewPassword(
     throw new AppError('PASSWORD_001', 'new_password is the current password. Choose another one.')
   }
   return ctx.passwords.hash(password)
+}
+
+/** What `replaceProvenPassword` gives its statement. */
+export interface NewPassword {
+  userId: string
+  passwordHash: string
+  now: Date
+  eventId: string
+  auditId: string
+  ip: string
+  noticeId: string
+  locale: string | null
+  sealed: Buffer
+  leaseUntil: Date
+}
+
+/** A whole statement: the password is replaced, its owner is told and the audit row is written, or nothing happens. */
+export const replaceAndNotify = (
+  v: Placeholders<NewPassword>,
+  { action, actor, ...replacement }: { action: string; actor: string; where: string; except?: string },
+) => `WITH ${replacePassword({ userId: v.userId, passwordHash: v.passwordHash, now: v.now, eventId: v.eventId, ...replacement })},
+   notice AS (
+     ${queueNotice('password_changed', { from: 'account', id: v.noticeId, user: 'id', locale: v.locale, sealed: v.sealed, at: v.now, leaseUntil: v.leaseUntil })}
+   )
+   ${audit(action, { from: 'account', id: v.auditId, user: 'id', actor, ip: v.ip, at: v.now })}
+   RETURNING id`
+
+interface LockedAccount {
+  name: string
+  email: string
+  locale: string | null
+}
+
+const lockProvenAccount = statement<{ userId: string; credentialVersion: number }, LockedAccount>(
+  'lock-proven-account',
+  (v) => `SELECT name, email, locale FROM users
+   WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL FOR UPDATE`,
+)
+
+interface Proven {
+  userId: string
+  /** Of the password that was proven: nothing happens once it is another one. */
+  credentialVersion: number
+  ip: string
+  passwordHash: string
+}
+
+/**
+ * Runs the statement behind the account's lock and sends the notice of it. False where the password is no longer the one that was
+ * proven, or the statement found nothing to replace.
+ */
+export async function replaceProvenPassword<More extends object>(
+  ctx: SystemContext,
+  { userId, credentialVersion, ip, passwordHash }: Proven,
+  replace: Statement<NewPassword & More, { id: string }>,
+  more: More,
+  keepAnswer?: (sql: Sql) => Promise<void>,
+): Promise<boolean> {
+  const noticeId = ctx.secrets.randomId('ntc_')
+  const replaced = await ctx.transaction(async (sql) => {
+    const [account] = await sql(lockProvenAccount, { userId, credentialVersion })
+    if (!account) return null
+    const { name: userName, email: to, locale } = account
+    const now = ctx.clock.now()
+    const facts = { to, userName, ipAddress: ip }
+    const rows = await sql(replace, {
+      ...more,
+      userId,
+      passwordHash,
+      now,
+      eventId: ctx.secrets.randomId('evt_'),
+      auditId: ctx.secrets.randomId('aud_'),
+      ip,
+      noticeId,
+      locale,
+      sealed: ctx.secrets.seal(JSON.stringify(facts)),
+      leaseUntil: leaseUntil(now),
+    })
+    if (rows.length === 0) return null
+    await keepAnswer?.(sql)
+    return { facts: { ...facts, at: now }, locale }
+  })
+  if (!replaced) return false
+  ctx.background(() => beginDueDeliveries(ctx))
+  const { facts, locale } = replaced
+  sendFirst(ctx, { id: noticeId, userId, locale, kind: 'password_changed', recipient: 'sealed' }, facts)
+  return true
 }

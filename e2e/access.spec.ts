@@ -136,48 +136,49 @@ test('ending the session of this browser signs out here', async ({ page, signedI
   await expectSignInPage(page)
 })
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  for (const width of [1280, 390]) {
-    test(`pages and dialogs have no accessibility fault (${colorScheme}, ${width} px)`, async ({
-      browser,
-      baseURL,
-      user,
-    }) => {
-      test.slow()
-      const context = await browser.newContext({ colorScheme, viewport: { width, height: 844 }, baseURL })
-      const page = await context.newPage()
-      const faults: string[] = []
-      page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
-      const check = async () => {
-        await expectAccessible(page)
-        const root = () => document.documentElement.scrollWidth - document.documentElement.clientWidth
-        expect(await page.evaluate(root)).toBeLessThanOrEqual(0)
-      }
-      const checkDialog = async (opener: string, keep: string) => {
-        await page.getByRole('button', { name: opener }).first().click()
-        await check()
-        await page.getByRole('button', { name: keep }).click()
-      }
-      await signIn(page, user)
-      await page.goto('/settings/access-tokens')
-      await expect(page.getByText('No tokens yet')).toBeVisible()
+for (const [colorScheme, width] of [
+  ['dark', 1280],
+  ['light', 390],
+] as const) {
+  test(`pages and dialogs have no accessibility fault (${colorScheme}, ${width} px)`, async ({
+    browser,
+    baseURL,
+    user,
+  }) => {
+    test.slow()
+    const context = await browser.newContext({ colorScheme, viewport: { width, height: 844 }, baseURL })
+    const page = await context.newPage()
+    const faults: string[] = []
+    page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
+    const check = async () => {
+      await expectAccessible(page)
+      const root = () => document.documentElement.scrollWidth - document.documentElement.clientWidth
+      expect(await page.evaluate(root)).toBeLessThanOrEqual(0)
+    }
+    const checkDialog = async (opener: string, keep: string) => {
+      await page.getByRole('button', { name: opener }).first().click()
       await check()
-      await createToken(page, user, 'A name with a verylongwordthatfitsonnotelephoneandhasnoplacetobreakatall')
-      await check()
-      await checkDialog('Revoke', 'Keep it')
+      await page.getByRole('button', { name: keep }).click()
+    }
+    await signIn(page, user)
+    await page.goto('/settings/access-tokens')
+    await expect(page.getByText('No tokens yet')).toBeVisible()
+    await check()
+    await createToken(page, user, 'A name with a verylongwordthatfitsonnotelephoneandhasnoplacetobreakatall')
+    await check()
+    await checkDialog('Revoke', 'Keep it')
 
-      const elsewhere = await (await browser.newContext({ baseURL, userAgent: FIREFOX })).newPage()
-      await signIn(elsewhere, user)
-      await page.goto('/settings/sessions')
-      await expect(page.getByText('Firefox on Windows').first()).toBeVisible()
-      await check()
-      await checkDialog('Sign out Chrome', 'Stay signed in')
-      await checkDialog('Sign out Firefox', 'Keep it')
-      await checkDialog('Sign out everywhere else', 'Keep them signed in')
-      expect(faults).toEqual([])
-      await context.close()
-    })
-  }
+    const elsewhere = await (await browser.newContext({ baseURL, userAgent: FIREFOX })).newPage()
+    await signIn(elsewhere, user)
+    await page.goto('/settings/sessions')
+    await expect(page.getByText('Firefox on Windows').first()).toBeVisible()
+    await check()
+    await checkDialog('Sign out Chrome', 'Stay signed in')
+    await checkDialog('Sign out Firefox', 'Keep it')
+    await checkDialog('Sign out everywhere else', 'Keep them signed in')
+    expect(faults).toEqual([])
+    await context.close()
+  })
 }
 
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0'

@@ -9,7 +9,7 @@ import { type Answered, type Fault, Service } from './service'
 
 /** A failure prints its seed; PROOF_SEED plays it again, and PROOF_SHRINK looks for a shorter way there. */
 const PARAMETERS: fc.Parameters<[Iterable<Command>]> = {
-  numRuns: Number(process.env.PROOF_RUNS ?? 16),
+  numRuns: Number(process.env.PROOF_RUNS ?? 10),
   ...(process.env.PROOF_SEED && { seed: Number(process.env.PROOF_SEED) }),
   endOnFailure: !process.env.PROOF_SHRINK,
 }

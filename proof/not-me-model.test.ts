@@ -11,7 +11,7 @@ import { emailOf, givenService, mailsTo, type Service } from './known-bugs-servi
 // Two actors: an owner who has nothing but the old mailbox, and a thief who has password, session and new mailboxes.
 
 const PARAMETERS: fc.Parameters<[Move[]]> = {
-  numRuns: Number(process.env.PROOF_RUNS ?? 40),
+  numRuns: Number(process.env.PROOF_RUNS ?? 30),
   ...(process.env.PROOF_SEED && { seed: Number(process.env.PROOF_SEED) }),
   endOnFailure: !process.env.PROOF_SHRINK,
 }

@@ -21,12 +21,19 @@ process.env.TZ ??= 'UTC'
 const asked = process.argv.slice(2)
 const unknown = asked.find((name) => !(name in STAGES))
 if (unknown) fail(`There is no part "${unknown}"; the parts are ${Object.keys(STAGES).join(', ')}.`)
+const begun = Date.now()
 for (const [name, [title, stage]] of Object.entries(STAGES)) {
   if (asked.length && name !== 'generate' && !asked.includes(name)) continue
   process.stdout.write(`\n== ${title} ==\n`)
+  const stageBegun = Date.now()
   if ((await stage()) !== 0) fail(`\nFailed: ${title} (npm test -- ${name}).`)
+  process.stdout.write(`${title}: ${secondsSince(stageBegun)} s\n`)
 }
-process.stdout.write('\nAll passed.\n')
+process.stdout.write(`\nAll passed in ${secondsSince(begun)} s.\n`)
+
+function secondsSince(begun) {
+  return Math.round((Date.now() - begun) / 1000)
+}
 
 /** The script exits with 77 when no engine is available, after it printed why. */
 async function engineTests() {

@@ -45,9 +45,10 @@ test.each(oneOfEach)(
     expect(await isOwn(ctx, user.userId)).toBe(false)
     expect(await signInAs(ctx, user)).toMatchObject({ userId: user.userId })
     await ctx.settle()
-    expect(await isOwn(ctx, user.userId)).toBe(true)
-    expect(await signInAs(ctx, user)).toMatchObject({ userId: user.userId })
-    expect(await signInAs(ctx, { ...user, password: 'another password' })).toBeNull()
+    const { passwordHash } = await rowOf(ctx, user.userId)
+    expect(passwordHash).toContain(OWN_PASSWORD_PREFIX)
+    expect(await ctx.passwords.verify(passwordHash ?? '', user.password)).toBe(true)
+    expect(await ctx.passwords.verify(passwordHash ?? '', 'another password')).toBe(false)
   },
 )
 

@@ -140,7 +140,7 @@ test('I15 a deletion task goes through its states as the table says, whatever ha
     }
   }
   await fc.assert(fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 12 }), run), {
-    numRuns: 60,
+    numRuns: 30,
     endOnFailure: true,
   })
 })

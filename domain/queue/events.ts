@@ -153,10 +153,11 @@ export async function tellStart(
   const subjectsOf = (hears: (row: ReceiverRow) => boolean): Subjects['subjects'] =>
     rows.filter(hears).map(({ app_id, subject }) => [app_id, subject])
   const start = subjectsOf(({ hears_start }) => hears_start)
-  await tell(ctx, sql, 'account.withdrawal_started', withdrawalId, { version, subjects: start }, at)
   const end: Subjects = { version, subjects: subjectsOf(({ hears_end }) => hears_end) }
-  if (end.subjects.length === 0) return
-  await sql(rememberSubjects, { withdrawalId, sealed: ctx.secrets.seal(JSON.stringify(end)) })
+  await Promise.all([
+    tell(ctx, sql, 'account.withdrawal_started', withdrawalId, { version, subjects: start }, at),
+    end.subjects.length > 0 && sql(rememberSubjects, { withdrawalId, sealed: ctx.secrets.seal(JSON.stringify(end)) }),
+  ])
 }
 
 /** Each event of a withdrawal has a version of its own, which rises from the start to the purge. */

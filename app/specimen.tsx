@@ -1,16 +1,18 @@
 import { ArrowDown, Check } from 'lucide-react'
 import { Badge } from '@/components/ui/badge'
+import { pageTexts } from '@/server/pages/language'
 
 const DIGITS = ['0', '4', '2', '1', '3', '7']
 
 /** A picture of a change, drawn with the parts of the real page. Screen readers skip it, because the text says the same. */
-export function Specimen() {
+export async function Specimen() {
+  const t = await pageTexts('Landing')
   return (
     <div aria-hidden className="relative hidden select-none lg:block">
       <div className="rounded-2xl border border-line bg-surface px-5 py-4 shadow-rest">
         <div className="flex items-center justify-between">
           <span className="text-ink-muted">ada@example.com</span>
-          <Badge>Current</Badge>
+          <Badge>{t('specimenCurrent')}</Badge>
         </div>
       </div>
       <div className="relative mx-auto h-10 w-px bg-line">
@@ -22,7 +24,7 @@ export function Specimen() {
         <div className="flex items-center justify-between">
           <span className="font-medium">ada.new@example.com</span>
           <Badge tone="success">
-            <Check /> Confirmed
+            <Check /> {t('specimenConfirmed')}
           </Badge>
         </div>
         <div className="mt-5 flex justify-between">

@@ -17,7 +17,7 @@ export default async function ResetPasswordPage() {
   const session = await currentSession()
   return (
     <CenteredPage account={session && accountOf(session)}>
-      <Texts texts={await textsOf(['Passwords'])}>
+      <Texts texts={await textsOf(['NewPassword', 'Passwords'])}>
         <ResetPassword />
       </Texts>
     </CenteredPage>

@@ -8,13 +8,13 @@ import { useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
 import type { getNotMe, undoEmailChange } from '@/contract/email'
 import { ApiError } from '@/contract/errors'
-import { MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from '@/contract/vocabulary'
 import { useErrorTexts } from '../error-texts'
 import { loadCalls, preloadContract, rulesOf } from '../load-contract'
+import { NewPasswordFields } from '../password/new-password-fields'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { ErrorAlert } from '../ui/error-alert'
-import { CheckboxField, PasswordField } from '../ui/field'
+import { CheckboxField } from '../ui/field'
 import { LocalTime } from '../ui/local-time'
 import { StatusCard } from '../ui/status-card'
 import { textLink } from '../ui/text-link'
@@ -135,18 +135,9 @@ function Form({ change, link, onEnd }: FormProps) {
           <>
             {/* Tells a password manager whose password it is. */}
             <input type="text" autoComplete="username" value={change.old_email} readOnly hidden />
-            <PasswordField
-              label={t('newPassword')}
-              autoComplete="new-password"
-              hint={t('newPasswordHint', { min: MIN_NEW_PASSWORD_LENGTH, max: MAX_NEW_PASSWORD_LENGTH })}
-              error={fieldText(errors.new_password)}
-              {...form.register('new_password')}
-            />
-            <PasswordField
-              label={t('repeated')}
-              autoComplete="new-password"
-              error={fieldText(errors.repeated)}
-              {...form.register('repeated')}
+            <NewPasswordFields
+              password={{ error: fieldText(errors.new_password), ...form.register('new_password') }}
+              repeated={{ error: fieldText(errors.repeated), ...form.register('repeated') }}
             />
           </>
         ) : (

@@ -9,16 +9,16 @@ type Registered = Omit<ComponentProps<typeof PasswordField>, 'label'>
 
 /** The new password, twice, so that nobody is locked out by a slip of the finger. */
 export function NewPasswordFields({ password, repeated }: { password: Registered; repeated: Registered }) {
-  const t = useTranslations('Passwords')
+  const t = useTranslations('NewPassword')
   return (
     <>
       <PasswordField
-        label={t('newPassword')}
+        label={t('label')}
         autoComplete="new-password"
-        hint={t('newPasswordHint', { count: MIN_NEW_PASSWORD_LENGTH })}
+        hint={t('hint', { count: MIN_NEW_PASSWORD_LENGTH })}
         {...password}
       />
-      <PasswordField label={t('newPasswordAgain')} autoComplete="new-password" {...repeated} />
+      <PasswordField label={t('again')} autoComplete="new-password" {...repeated} />
     </>
   )
 }

@@ -29,7 +29,7 @@ export default async function PasswordPage() {
   return (
     <>
       <PageHeading title={t('title')} description={t('description')} />
-      <Texts texts={await textsOf(['Passwords'])}>
+      <Texts texts={await textsOf(['NewPassword', 'Passwords'])}>
         <ChangePasswordForm userId={userId} email={user.email} ends={ends} canReset={ctx.passwordSignIn} />
       </Texts>
     </>

@@ -1,7 +1,5 @@
-import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventType } from '@/contract/vocabulary'
 import { sessionCredential } from '@/domain/access/authenticate'
@@ -13,32 +11,18 @@ import type { Context, SystemContext } from '@/domain/context'
 import { changeEmail } from '@/domain/email/change-email'
 import { verifyEmail } from '@/domain/email/verify-email'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
-import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
-import { migrateDeploy } from '@/server/migrate'
-import { openContext } from '@/server/open-context'
+import { openFreshContext } from './fresh-context'
 
 /**
  * `npm run bench:apps [-- rounds]`, on a fresh database: what applications cost the calls of people. Rounds with and without them
  * alternate in one run, and the ratio of their medians is printed. Mail and the password check are stubs, because beside them the rest
  * would be hard to see.
  */
-const DATA_DIR = path.resolve('.data/bench-apps')
 const ROUNDS = Number(process.argv[2] ?? 12)
 const CALLS = 25
 const PASSWORD = 'correct horse battery'
 
-await rm(DATA_DIR, { recursive: true, force: true })
-const postgres = await startEmbeddedPostgres({ dataDir: path.join(DATA_DIR, 'database') })
-await migrateDeploy(postgres.url)
-Object.assign(process.env, {
-  DATA_DIR,
-  DATABASE_URL: postgres.url,
-  AUTH_SECRET: 'auth-secret-of-the-bench',
-  CODE_SECRET: 'code-secret-of-the-bench',
-  EMAIL_CHANGE_LIMIT: '1000',
-  LOG_LEVEL: 'error',
-})
-const opened = await openContext()
+const { ctx: opened, close } = await openFreshContext('apps', { EMAIL_CHANGE_LIMIT: '1000' })
 const codes = new Map<string, string>()
 const ctx: SystemContext = {
   ...opened,
@@ -63,8 +47,9 @@ try {
 } finally {
   receiver.closeAllConnections()
   receiver.close()
-  await opened.close()
-  await postgres.stop()
+  // What the calls began in the background.
+  await sleep(500)
+  await close()
 }
 process.exit(0)
 

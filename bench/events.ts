@@ -1,37 +1,22 @@
-import { rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createUser } from '@/domain/access/user'
 import { registerApp, setApp } from '@/domain/applications/manage'
 import { beginDueDeliveries } from '@/domain/queue/deliveries'
 import { type NoValues, statement } from '@/domain/sql'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
-import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
-import { migrateDeploy } from '@/server/migrate'
-import { openContext } from '@/server/open-context'
+import { openFreshContext } from './fresh-context'
 
 /**
  * `npm run bench:events [-- events]`, on a fresh database: so many events (10,000 without a number) wait for one fast receiver and are
  * delivered. Then 100 accounts are withdrawn while 20 applications want to know, of which one hangs.
  */
-const DATA_DIR = path.resolve('.data/bench-events')
 const EVENTS = Number(process.argv[2] ?? 10_000)
 const APPLICATIONS = 20
 const WITHDRAWALS = 100
 
-await rm(DATA_DIR, { recursive: true, force: true })
-const postgres = await startEmbeddedPostgres({ dataDir: path.join(DATA_DIR, 'database') })
-await migrateDeploy(postgres.url)
-Object.assign(process.env, {
-  DATA_DIR,
-  DATABASE_URL: postgres.url,
-  AUTH_SECRET: 'auth-secret-of-the-bench',
-  CODE_SECRET: 'code-secret-of-the-bench',
-  LOG_LEVEL: 'error',
-})
-const ctx = await openContext()
+const { ctx, close } = await openFreshContext('events')
 let onMessage: (body: string) => void = () => {}
 const receiver = createServer(async (request, response) => {
   const body = await textOf(request)
@@ -48,8 +33,7 @@ try {
   receiver.closeAllConnections()
   await sleep(500)
   receiver.close()
-  await ctx.close()
-  await postgres.stop()
+  await close()
 }
 process.exit(0)
 

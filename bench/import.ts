@@ -1,19 +1,15 @@
 import { createWriteStream } from 'node:fs'
-import { mkdir, open, rm } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { importUsers } from '@/scripts/account/import-users'
-import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
-import { migrateDeploy } from '@/server/migrate'
-import { openContext } from '@/server/open-context'
+import { openFreshContext } from './fresh-context'
 
 /**
  * `npm run bench:import [-- lines]`, on a fresh database: a file of so many accounts (a million without a number) is checked, imported
  * and imported again. Half of the passwords are bcrypt's, the others of the other formats and none.
  */
-const DATA_DIR = path.resolve('.data/bench-import')
-const FILE = path.join(DATA_DIR, 'users.ndjson')
 const LINES = Number(process.argv[2] ?? 1_000_000)
 
 const PASSWORDS = [
@@ -25,26 +21,15 @@ const PASSWORDS = [
   undefined,
 ]
 
-await rm(DATA_DIR, { recursive: true, force: true })
-await mkdir(DATA_DIR, { recursive: true })
+const { ctx, dataDir, close } = await openFreshContext('import', { LOG_LEVEL: 'warn' })
+const FILE = path.join(dataDir, 'users.ndjson')
 await pipeline(Readable.from(lines()), createWriteStream(FILE))
-const postgres = await startEmbeddedPostgres({ dataDir: path.join(DATA_DIR, 'database') })
-await migrateDeploy(postgres.url)
-Object.assign(process.env, {
-  DATA_DIR,
-  DATABASE_URL: postgres.url,
-  AUTH_SECRET: 'auth-secret-of-the-bench',
-  CODE_SECRET: 'code-secret-of-the-bench',
-  LOG_LEVEL: 'warn',
-})
-const ctx = await openContext()
 try {
   await measured('Checked', true)
   await measured('Imported', false)
   await measured('Imported again', false)
 } finally {
-  await ctx.close()
-  await postgres.stop()
+  await close()
 }
 process.exit(0)
 

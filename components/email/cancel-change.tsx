@@ -19,7 +19,7 @@ export function CancelChange({ userId, pending, isOwn, onCancelled, onRefused }:
     <ConfirmedButton
       label={t(isOwn ? 'ownCancel' : 'cancel')}
       variant="quiet"
-      className="w-full sm:-mr-3 sm:w-auto"
+      className="w-full sm:-me-3 sm:w-auto"
       question={t(isOwn ? 'ownCancelQuestion' : 'cancelQuestion')}
       consequence={
         <p>

@@ -113,7 +113,7 @@ function Form({ change, link, onEnd }: FormProps) {
       </dl>
       <div>
         <h2 className="font-medium">{t('effects')}</h2>
-        <ul className="mt-1.5 list-disc space-y-1 pl-5 text-ink-muted">
+        <ul className="mt-1.5 list-disc space-y-1 ps-5 text-ink-muted">
           <li>
             {t.rich(isVerified ? 'undoEffect' : 'stopEffect', {
               address: change.old_email,

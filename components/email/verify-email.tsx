@@ -147,7 +147,7 @@ function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone, on
             <dt className="text-ink-muted text-sm">{t('new')}</dt>
             <dd className="wrap-anywhere font-medium">{pending.newEmail}</dd>
             <span
-              className="absolute -top-3 right-4 grid size-6 place-items-center rounded-full border border-line bg-surface"
+              className="absolute -top-3 end-4 grid size-6 place-items-center rounded-full border border-line bg-surface"
               aria-hidden
             >
               <ArrowDown className="size-3.5 text-ink-muted" />

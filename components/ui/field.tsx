@@ -91,7 +91,7 @@ export function PasswordField({ label, hint, error, className, ...rest }: FieldP
           type={shown ? 'text' : 'password'}
           autoCapitalize="none"
           spellCheck={false}
-          className={cn(control, 'h-11 pr-18 sm:h-10')}
+          className={cn(control, 'h-11 pe-18 sm:h-10')}
           {...aria}
           {...rest}
         />
@@ -100,7 +100,7 @@ export function PasswordField({ label, hint, error, className, ...rest }: FieldP
           disabled={!hydrated}
           aria-controls={ids.control}
           onClick={() => setShown(!shown)}
-          className="absolute inset-y-1 right-1 rounded-md px-3 font-medium text-ink-muted text-sm hover:bg-sunken hover:text-ink"
+          className="absolute inset-y-1 end-1 rounded-md px-3 font-medium text-ink-muted text-sm hover:bg-sunken hover:text-ink"
         >
           {t.rich(shown ? 'hidePassword' : 'showPassword', {
             what: (text) => <span className="sr-only">{text}</span>,

@@ -25,7 +25,7 @@ export function Specimen() {
             <Check /> Confirmed
           </Badge>
         </div>
-        <div className="mt-5 flex justify-between">
+        <div dir="ltr" className="mt-5 flex justify-between">
           {DIGITS.map((digit) => (
             <span
               key={digit}

@@ -14,7 +14,9 @@ export function CodeBlock({ title, label, code }: CodeBlockProps) {
         <p className="font-medium text-ink-muted text-sm">{title}</p>
         <CopyButton text={code} label={label} />
       </div>
-      <pre className="wrap-anywhere whitespace-pre-wrap px-4 py-3.5 font-mono text-[0.8125rem] leading-6">{code}</pre>
+      <pre dir="ltr" className="wrap-anywhere whitespace-pre-wrap px-4 py-3.5 font-mono text-[0.8125rem] leading-6">
+        {code}
+      </pre>
     </div>
   )
 }

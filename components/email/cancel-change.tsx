@@ -24,7 +24,7 @@ export function CancelChange({ userId, pending, isOwn, onCancelled, onRefused }:
       consequence={
         <p>
           {t.rich('cancelConsequence', {
-            address: () => <span className="font-medium text-ink">{pending.newEmail}</span>,
+            address: () => <bdi className="font-medium text-ink">{pending.newEmail}</bdi>,
           })}
         </p>
       }

@@ -117,7 +117,7 @@ function Form({ change, link, onEnd }: FormProps) {
           <li>
             {t.rich(isVerified ? 'undoEffect' : 'stopEffect', {
               address: change.old_email,
-              email: (text) => <span className="wrap-anywhere text-ink">{text}</span>,
+              email: (text) => <bdi className="wrap-anywhere text-ink">{text}</bdi>,
             })}
           </li>
           <li>{t('signedOutEffect')}</li>
@@ -167,7 +167,9 @@ function Form({ change, link, onEnd }: FormProps) {
 const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
   <div className="px-4 py-2.5">
     <dt className="text-ink-muted text-sm">{label}</dt>
-    <dd className="wrap-anywhere">{children}</dd>
+    <dd className="wrap-anywhere">
+      <bdi>{children}</bdi>
+    </dd>
   </div>
 )
 
@@ -186,7 +188,7 @@ function Done({ undone, hadPassword }: { undone: Undone; hadPassword: boolean })
         <>
           {t.rich('addressNow', {
             address: undone.email,
-            email: (text) => <span className="wrap-anywhere font-medium text-ink">{text}</span>,
+            email: (text) => <bdi className="wrap-anywhere font-medium text-ink">{text}</bdi>,
           })}{' '}
           {t(hadPassword ? 'signInWithNew' : 'signInAgain')}
         </>

@@ -53,7 +53,7 @@ export function TextField({ label, hint, error, className, ...rest }: FieldProps
       <label htmlFor={ids.control} className="block font-medium">
         {label}
       </label>
-      <input id={ids.control} className={cn(control, 'h-11 sm:h-10')} {...aria} {...rest} />
+      <input id={ids.control} dir="auto" className={cn(control, 'h-11 sm:h-10')} {...aria} {...rest} />
       {hint && !error && <Hint id={ids.hint}>{hint}</Hint>}
       <FieldError id={ids.error}>{error}</FieldError>
     </div>
@@ -130,6 +130,7 @@ export function TextAreaField({ label, hint, error, maxCharacters, className, on
       </label>
       <textarea
         id={ids.control}
+        dir="auto"
         rows={4}
         className={cn(control, 'field-sizing-content max-h-80 min-h-28 py-2.5 leading-6')}
         {...aria}

@@ -57,7 +57,7 @@ export function DeletionOverview({
             {t.rich('dangerText', {
               address: email,
               time: deletedWithin,
-              email: (text) => <span className="font-medium text-ink">{text}</span>,
+              email: (text) => <bdi className="font-medium text-ink">{text}</bdi>,
             })}
           </p>
         </div>

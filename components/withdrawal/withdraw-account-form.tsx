@@ -193,7 +193,7 @@ export function WithdrawAccountForm({
             {t.rich('consequence', {
               address: email,
               time: deletedWithin,
-              email: (text) => <span className="font-medium text-ink">{text}</span>,
+              email: (text) => <bdi className="font-medium text-ink">{text}</bdi>,
             })}
           </p>
         }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { defineConfig, devices } from '@playwright/test'
 import { DATA_DIR, DEMO_URL, IMPATIENT_URL, SERVICE_URL } from './e2e/settings'
+import { writePseudoTexts } from './e2e/texts'
 
 const executablePath =
   process.env.CHROMIUM_PATH ??
@@ -8,7 +9,7 @@ const executablePath =
 
 /**
  * Three instances of the production build on one database and one mailbox: the second has windows of seconds, the third an identity
- * provider.
+ * provider, and pseudo texts in place of a language.
  */
 const instance = (url: string, settings: Record<string, string>) => ({
   command: 'node scripts/start.mjs',
@@ -42,6 +43,6 @@ export default defineConfig({
       EMAIL_RESEND_COOLDOWN: 'PT3S',
       WITHDRAWAL_TIME_SCALE: '0.00002',
     }),
-    instance(DEMO_URL, { DEMO_OIDC: '1' }),
+    instance(DEMO_URL, { DEMO_OIDC: '1', MESSAGES_DIR: writePseudoTexts() }),
   ],
 })

@@ -19,7 +19,11 @@ export default function ErrorPage({ error }: ErrorPageProps) {
       {error.digest && (
         <p className="mt-3 text-ink-muted text-sm">
           {t.rich('quote', {
-            code: () => <code className="select-all font-mono text-ink">{error.digest}</code>,
+            code: () => (
+              <code dir="ltr" className="select-all font-mono text-ink">
+                {error.digest}
+              </code>
+            ),
           })}
         </p>
       )}

@@ -20,7 +20,7 @@ export default async function NotFound() {
       <p className="font-mono text-ink-muted text-sm">404</p>
       <h1 className="mt-2 font-semibold text-3xl leading-9 tracking-[-0.03em]">{t('notFoundTitle')}</h1>
       <p className="mt-3 text-ink-muted">{t('notFoundHint')}</p>
-      <div className="mt-8 flex flex-col gap-3 sm:flex-row">
+      <div className="mt-8 flex flex-col gap-3 sm:flex-row sm:flex-wrap">
         <Link href="/settings/email" className={buttonStyle()}>
           {t('toSettings')}
         </Link>

@@ -28,11 +28,15 @@ export default async function LandingPage() {
               {t('title')}
             </h1>
             <p className="mt-6 max-w-xl text-ink-muted text-lg leading-7">{t('lead')}</p>
-            <div className="mt-9 flex flex-col gap-3 sm:flex-row">
-              <Link href={account ? '/settings/email' : '/sign-in'} className={buttonStyle({ className: 'sm:h-11' })}>
-                {common(account ? 'openSettings' : 'signIn')} <ArrowRight className="size-4" aria-hidden />
+            <div className="mt-9 flex flex-col gap-3 sm:flex-row sm:flex-wrap">
+              <Link
+                href={account ? '/settings/email' : '/sign-in'}
+                className={buttonStyle({ className: 'sm:min-h-11' })}
+              >
+                {common(account ? 'openSettings' : 'signIn')}{' '}
+                <ArrowRight className="size-4 rtl:rotate-180" aria-hidden />
               </Link>
-              <Link href="/docs/api" className={buttonStyle({ variant: 'secondary', className: 'sm:h-11' })}>
+              <Link href="/docs/api" className={buttonStyle({ variant: 'secondary', className: 'sm:min-h-11' })}>
                 {common('apiDocumentation')}
               </Link>
             </div>

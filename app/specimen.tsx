@@ -27,7 +27,7 @@ export async function Specimen() {
             <Check /> {t('specimenConfirmed')}
           </Badge>
         </div>
-        <div className="mt-5 flex justify-between">
+        <div dir="ltr" className="mt-5 flex justify-between">
           {DIGITS.map((digit) => (
             <span
               key={digit}

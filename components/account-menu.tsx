@@ -30,7 +30,7 @@ export function AccountMenu({ name, email, isOperator }: AccountMenuProps) {
         type="button"
         disabled={!hydrated}
         popoverTarget={id}
-        className="flex h-11 min-w-0 items-center gap-2 rounded-full py-1 pr-2.5 pl-1.5 text-sm hover:bg-sunken aria-expanded:bg-sunken"
+        className="flex h-11 min-w-0 items-center gap-2 rounded-full py-1 ps-1.5 pe-2.5 text-sm hover:bg-sunken aria-expanded:bg-sunken"
         aria-expanded={open}
       >
         <span
@@ -53,7 +53,7 @@ export function AccountMenu({ name, email, isOperator }: AccountMenuProps) {
         }}
         // Not in onBeforeToggle, because the focused item must still exist when the browser moves the focus back.
         onToggle={(event) => event.newState === 'closed' && setOpen(false)}
-        className="fade-in zoom-in-95 absolute inset-auto top-15 [position-anchor:auto] right-4 m-0 w-68 origin-top-right rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift duration-100 open:animate-in supports-[top:anchor(bottom)]:top-[calc(anchor(bottom)+0.5rem)] supports-[top:anchor(bottom)]:right-[anchor(right)]"
+        className="fade-in zoom-in-95 absolute inset-auto top-15 [position-anchor:auto] end-4 m-0 w-68 origin-top-right rounded-xl border border-line bg-surface p-1.5 text-ink shadow-lift duration-100 open:animate-in supports-[top:anchor(bottom)]:top-[calc(anchor(bottom)+0.5rem)] supports-[top:anchor(bottom)]:end-[anchor(end)] rtl:origin-top-left"
       >
         {open && (
           <>

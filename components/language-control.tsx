@@ -31,7 +31,7 @@ export function LanguageControl({ className }: { className?: string }) {
         defaultValue={language}
         disabled={!hydrated}
         onChange={(event) => choose(event.currentTarget.value)}
-        className="min-h-11 rounded-lg bg-transparent pr-1 hover:text-ink sm:min-h-9"
+        className="min-h-11 rounded-lg bg-transparent pe-1 hover:text-ink sm:min-h-9"
       >
         {Object.entries(LANGUAGE_NAMES).map(([value, name]) => (
           <option key={value} value={value} lang={value} className="bg-surface text-ink">

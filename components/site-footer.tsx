@@ -25,7 +25,7 @@ export function SiteFooter() {
       <a href="/docs/api" className={link}>
         {t('apiDocumentation')}
       </a>
-      <LanguageControl className="ml-auto" />
+      <LanguageControl className="ms-auto" />
     </footer>
   )
 }

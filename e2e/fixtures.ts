@@ -6,6 +6,7 @@ import AxeBuilder from '@axe-core/playwright'
 import { test as base, expect, type Page } from '@playwright/test'
 import { Operator } from './operator'
 import { DATA_DIR, SERVICE_URL } from './settings'
+import { textsOf } from './texts'
 
 export interface User {
   id: string
@@ -33,6 +34,8 @@ interface Fixtures {
   signedInUser: User
   inbox: Inbox
 }
+
+const en = textsOf('en')
 
 /** A text that does not exist or cannot be formatted, another first picture than the server's, and what the policy of the page refuses. */
 const PAGE_FAULT =
@@ -83,12 +86,12 @@ export async function createUser(operator: Operator, { verified = true } = {}): 
   return { id, email, password, name }
 }
 
-export async function signIn(page: Page, user: User, at = '/sign-in'): Promise<void> {
+export async function signIn(page: Page, user: User, at = '/sign-in', texts = en): Promise<void> {
   await page.goto(at)
-  await page.getByLabel('Email').fill(user.email)
-  await page.getByLabel('Password').fill(user.password)
-  await page.getByRole('button', { name: 'Sign in' }).click()
-  await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
+  await page.getByLabel(texts.SignIn.email).fill(user.email)
+  await page.getByLabel(texts.SignIn.password, { exact: true }).fill(user.password)
+  await page.getByRole('button', { name: texts.Common.signIn, exact: true }).click()
+  await expect(page.getByRole('heading', { level: 1, name: texts.EmailSettings.title })).toBeVisible()
 }
 
 /** Waits for the sign-in page by its heading, because the settings have a password field too. */

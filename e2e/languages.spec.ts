@@ -1,21 +1,11 @@
-import { readFileSync } from 'node:fs'
 import type { Page } from '@playwright/test'
-import { codeIn, expect, expectAccessible, test, type User } from './fixtures'
-
-/** The texts of a language, as the pages and mails have them. */
-const textsOf = (language: string) =>
-  JSON.parse(readFileSync(`messages/${language}.json`, 'utf8')) as typeof import('@/messages/en.json')
+import { codeIn, expect, expectAccessible, signIn, test, type User } from './fixtures'
+import { textsOf } from './texts'
 
 const de = textsOf('de')
 const en = textsOf('en')
 
-async function signInInGerman(page: Page, user: User) {
-  await page.goto('/sign-in')
-  await page.getByLabel(de.SignIn.email).fill(user.email)
-  await page.getByLabel(de.SignIn.password, { exact: true }).fill(user.password)
-  await page.getByRole('button', { name: de.Common.signIn }).click()
-  await expect(page.getByRole('heading', { level: 1, name: de.EmailSettings.title })).toBeVisible()
-}
+const signInInGerman = (page: Page, user: User) => signIn(page, user, '/sign-in', de)
 
 async function requestInGerman(page: Page, user: User, newEmail: string) {
   await page.getByLabel(de.EmailSettings.newEmail).fill(newEmail)

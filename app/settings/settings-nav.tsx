@@ -19,9 +19,9 @@ export function SettingsNav() {
             <Link
               href={href}
               aria-current={pathname === href ? 'page' : undefined}
-              className="relative flex h-11 items-center gap-2.5 whitespace-nowrap rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-sunken aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:px-2 max-sm:text-sm max-[22rem]:px-1 max-[22rem]:text-[0.8125rem] lg:h-10"
+              className="relative flex min-h-11 items-center gap-2.5 rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-sunken aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:px-2 max-sm:text-sm max-[22rem]:px-1 max-[22rem]:text-[0.8125rem] max-lg:whitespace-nowrap lg:min-h-10 lg:py-1.5"
             >
-              <Icon className="size-4 max-sm:hidden" aria-hidden />
+              <Icon className="size-4 shrink-0 max-sm:hidden" aria-hidden />
               {'short' in section ? (
                 <ShortOnPhones label={t(`sections.${name}`)} short={t(`sections.${section.short}`)} />
               ) : (

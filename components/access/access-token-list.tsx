@@ -88,7 +88,7 @@ function TokenRow({ userId, token, renderedAt, onRevoked }: TokenRowProps) {
           <p>
             {t.rich('revokeConsequence', {
               token: name,
-              name: (text) => <span className="font-medium text-ink">{text}</span>,
+              name: (text) => <bdi className="font-medium text-ink">{text}</bdi>,
             })}
           </p>
         }

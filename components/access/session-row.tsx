@@ -45,7 +45,9 @@ export function SessionRow({ userId, session, renderedAt, onEnded }: SessionRowP
           {current && <Badge tone="accent">{t('thisBrowser')}</Badge>}
         </p>
         {!browser && user_agent && (
-          <p className="wrap-anywhere font-mono text-ink-muted text-xs leading-5">{user_agent}</p>
+          <p className="wrap-anywhere font-mono text-ink-muted text-xs leading-5">
+            <bdi>{user_agent}</bdi>
+          </p>
         )}
         <div id={`${sessionId}-times`} className="text-ink-muted text-sm">
           <p>
@@ -58,7 +60,7 @@ export function SessionRow({ userId, session, renderedAt, onEnded }: SessionRowP
           <p>
             {t.rich(isAddress(ip_address) ? 'signedInFrom' : 'signedIn', {
               date: () => <LocalTime dateTime={created_at} format="date" />,
-              ip: () => <span className="wrap-anywhere tabular-nums">{ip_address}</span>,
+              ip: () => <bdi className="wrap-anywhere tabular-nums">{ip_address}</bdi>,
             })}
           </p>
         </div>

@@ -84,7 +84,7 @@ export function SessionSettings({ userId, initialSessions, initialStatus, render
                   {pending &&
                     t.rich('othersChange', {
                       newEmail: pending.newEmail,
-                      email: (text) => <span className="font-medium text-ink">{text}</span>,
+                      email: (text) => <bdi className="font-medium text-ink">{text}</bdi>,
                     })}
                 </p>
               }

@@ -49,7 +49,7 @@ export function Retry({ path, of, attempts, lastError, isOpen = true, done = 'it
           </span>
         </Button>
       )}
-      <p className="order-last w-full text-ink-muted text-sm empty:sr-only sm:text-right" role="status">
+      <p className="order-last w-full text-ink-muted text-sm empty:sr-only sm:text-end" role="status">
         {outcome()}
       </p>
       <div className="order-last empty:sr-only">

@@ -122,7 +122,7 @@ function TroubledWithdrawal({ withdrawal, renderedAt, onAsked }: TroubledWithdra
           />
         )}
       </div>
-      <ul className="space-y-3 border-line border-l-2 pl-4">
+      <ul className="space-y-3 border-line border-s-2 ps-4">
         {steps.map(({ isOverdue, ...step }) => (
           <TroubleRow
             key={step.id}

@@ -68,7 +68,7 @@ export function Contents({ groups }: { groups: readonly ContentsGroup[] }) {
         <summary className="cursor-pointer py-3 font-medium">Contents</summary>
         <div className="max-h-[60vh] overflow-y-auto pb-3">{content}</div>
       </details>
-      <div ref={list} className="sticky top-0 max-h-screen overflow-y-auto py-8 pr-2 max-lg:hidden">
+      <div ref={list} className="sticky top-0 max-h-screen overflow-y-auto py-8 pe-2 max-lg:hidden">
         {content}
       </div>
     </nav>

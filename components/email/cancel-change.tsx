@@ -19,12 +19,12 @@ export function CancelChange({ userId, pending, isOwn, onCancelled, onRefused }:
     <ConfirmedButton
       label={t(isOwn ? 'ownCancel' : 'cancel')}
       variant="quiet"
-      className="w-full sm:-mr-3 sm:w-auto"
+      className="w-full sm:-me-3 sm:w-auto"
       question={t(isOwn ? 'ownCancelQuestion' : 'cancelQuestion')}
       consequence={
         <p>
           {t.rich('cancelConsequence', {
-            address: () => <span className="font-medium text-ink">{pending.newEmail}</span>,
+            address: () => <bdi className="font-medium text-ink">{pending.newEmail}</bdi>,
           })}
         </p>
       }

@@ -38,7 +38,7 @@ export function CodeField({ label, hint, error, onComplete, action, onChange, ..
       <label htmlFor={id} className="font-medium sm:col-span-2">
         {label}
       </label>
-      <div ref={field} className="code-cells group">
+      <div ref={field} dir="ltr" className="code-cells group">
         <div className="flex w-full gap-(--gap)" aria-hidden>
           {CELLS.map((cell) => (
             <span

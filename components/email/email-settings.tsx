@@ -132,7 +132,9 @@ function CurrentAddress({ status, children }: { status: EmailStatus; children: R
       />
       <CardBody className="space-y-4 pt-3">
         <div className="space-y-1">
-          <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">{status.current_email}</p>
+          <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">
+            <bdi>{status.current_email}</bdi>
+          </p>
           <p className="text-ink-muted">
             {verifiedAt
               ? t.rich('verifiedSince', { date: () => <LocalTime dateTime={verifiedAt} format="date" /> })

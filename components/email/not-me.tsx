@@ -113,11 +113,11 @@ function Form({ change, link, onEnd }: FormProps) {
       </dl>
       <div>
         <h2 className="font-medium">{t('effects')}</h2>
-        <ul className="mt-1.5 list-disc space-y-1 pl-5 text-ink-muted">
+        <ul className="mt-1.5 list-disc space-y-1 ps-5 text-ink-muted">
           <li>
             {t.rich(isVerified ? 'undoEffect' : 'stopEffect', {
               address: change.old_email,
-              email: (text) => <span className="wrap-anywhere text-ink">{text}</span>,
+              email: (text) => <bdi className="wrap-anywhere text-ink">{text}</bdi>,
             })}
           </li>
           <li>{t('signedOutEffect')}</li>
@@ -158,7 +158,9 @@ function Form({ change, link, onEnd }: FormProps) {
 const Fact = ({ label, children }: { label: string; children: ReactNode }) => (
   <div className="px-4 py-2.5">
     <dt className="text-ink-muted text-sm">{label}</dt>
-    <dd className="wrap-anywhere">{children}</dd>
+    <dd className="wrap-anywhere">
+      <bdi>{children}</bdi>
+    </dd>
   </div>
 )
 
@@ -177,7 +179,7 @@ function Done({ undone, hadPassword }: { undone: Undone; hadPassword: boolean })
         <>
           {t.rich('addressNow', {
             address: undone.email,
-            email: (text) => <span className="wrap-anywhere font-medium text-ink">{text}</span>,
+            email: (text) => <bdi className="wrap-anywhere font-medium text-ink">{text}</bdi>,
           })}{' '}
           {t(hadPassword ? 'signInWithNew' : 'signInAgain')}
         </>

@@ -139,7 +139,9 @@ export function PendingChange({
         />
         <CardBody className="flex flex-col gap-5 pt-3">
           <div className="space-y-1.5">
-            <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">{pending.newEmail}</p>
+            <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">
+              <bdi>{pending.newEmail}</bdi>
+            </p>
             <p className="text-ink-muted">{t(isLink ? 'linkSent' : 'codeSent')}</p>
           </div>
           {isLink ? (

@@ -43,7 +43,7 @@ interface VerifyEmailProps {
 const signInPath = '/sign-in?next=/verify-email'
 const wide = 'w-full'
 
-const strong = (text: string) => () => <span className="wrap-anywhere font-medium text-ink">{text}</span>
+const strong = (text: string) => () => <bdi className="wrap-anywhere font-medium text-ink">{text}</bdi>
 
 interface Done {
   answer: Answer<typeof verifyEmail>
@@ -140,14 +140,18 @@ function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone, on
       <dl className="rounded-xl border border-line">
         <div className="px-4 py-3">
           <dt className="text-ink-muted text-sm">{t('current')}</dt>
-          <dd className="wrap-anywhere">{currentEmail}</dd>
+          <dd className="wrap-anywhere">
+            <bdi>{currentEmail}</bdi>
+          </dd>
         </div>
         {!isOwn && (
           <div className="relative border-line border-t px-4 py-3">
             <dt className="text-ink-muted text-sm">{t('new')}</dt>
-            <dd className="wrap-anywhere font-medium">{pending.newEmail}</dd>
+            <dd className="wrap-anywhere font-medium">
+              <bdi>{pending.newEmail}</bdi>
+            </dd>
             <span
-              className="absolute -top-3 right-4 grid size-6 place-items-center rounded-full border border-line bg-surface"
+              className="absolute -top-3 end-4 grid size-6 place-items-center rounded-full border border-line bg-surface"
               aria-hidden
             >
               <ArrowDown className="size-3.5 text-ink-muted" />

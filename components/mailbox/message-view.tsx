@@ -18,7 +18,7 @@ export function MessageView({ message, isChosen }: MessageViewProps) {
         href="/dev/mailbox"
         className="flex min-h-11 items-center gap-2 border-line border-b px-5 font-medium text-sm -outline-offset-2 hover:bg-sunken lg:hidden"
       >
-        <ArrowLeft className="size-4" aria-hidden /> All messages
+        <ArrowLeft className="size-4 rtl:rotate-180" aria-hidden /> All messages
       </Link>
       <header className="space-y-3 border-line border-b px-5 py-5 sm:px-6">
         <h2 className="font-semibold text-lg leading-7 tracking-[-0.01em]">{message.subject}</h2>

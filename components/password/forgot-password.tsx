@@ -38,7 +38,7 @@ export function ForgotPassword() {
         announce
         title={t('sentTitle')}
         text={t.rich('sentText', {
-          address: () => <span className="wrap-anywhere font-medium text-ink">{ask.variables.email}</span>,
+          address: () => <bdi className="wrap-anywhere font-medium text-ink">{ask.variables.email}</bdi>,
         })}
       >
         <Link href="/sign-in" className={buttonStyle({ className: 'w-full' })}>

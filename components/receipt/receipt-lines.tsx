@@ -33,13 +33,13 @@ export function ReceiptLines({ receipt: { claims, kid, hash, follows } }: { rece
       />
       <CardBody>
         <dl className="divide-y divide-line">
-          <Line name={t('signedBy')}>{claims.iss}</Line>
+          <IdLine name={t('signedBy')} id={claims.iss} />
           {claims.iat && (
             <Line name={t('signedAt')}>
               <LocalTime dateTime={new Date(claims.iat * 1000).toISOString()} />
             </Line>
           )}
-          <Line name={t('id')}>{claims.sub}</Line>
+          <IdLine name={t('id')} id={claims.sub} />
           <TimeLine name={t('startedAt')} at={withdrawal?.started_at} />
           <TimeLine name={t('completedAt')} at={withdrawal?.completed_at} />
           <TimeLine name={t('dueBy')} at={withdrawal?.due_by} />
@@ -66,10 +66,10 @@ export function ReceiptLines({ receipt: { claims, kid, hash, follows } }: { rece
               </ul>
             </Line>
           )}
-          {log && <Line name={t('log')}>{t('logLine', { seq: log.seq, hash: log.hash })}</Line>}
-          <Line name={t('previous')}>{t(`previous${FOLLOWS[follows]}`, { hash: claims.previous ?? '' })}</Line>
-          <Line name={t('hash')}>{hash}</Line>
-          <Line name={t('key')}>{kid}</Line>
+          {log && <Line name={t('log')}>{t.rich('logLine', { seq: log.seq, hash: log.hash, id })}</Line>}
+          <Line name={t('previous')}>{t.rich(`previous${FOLLOWS[follows]}`, { hash: claims.previous ?? '', id })}</Line>
+          <IdLine name={t('hash')} id={hash} />
+          <IdLine name={t('key')} id={kid} />
         </dl>
       </CardBody>
     </Card>
@@ -117,6 +117,10 @@ const TimeLine = ({ name, at }: { name: string; at: string | undefined }) =>
       <LocalTime dateTime={at} />
     </Line>
   )
+
+const id = (text: ReactNode) => <bdi>{text}</bdi>
+
+const IdLine = ({ name, id: shown }: { name: string; id: string | undefined }) => <Line name={name}>{id(shown)}</Line>
 
 const Line = ({ name, children }: { name: string; children: ReactNode }) => (
   <div className="grid gap-x-6 gap-y-0.5 py-2.5 sm:grid-cols-[14rem_1fr]">

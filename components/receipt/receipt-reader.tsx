@@ -73,7 +73,7 @@ function FindingCard({ finding }: { finding: Finding }) {
     case 'unknown_key':
       return (
         <Alert tone="warning" title={t('unknownKeyTitle')}>
-          <p>{t.rich('unknownKeyText', { kid: finding.kid, code: (text) => <code>{text}</code> })}</p>
+          <p>{t.rich('unknownKeyText', { kid: finding.kid, code: (text) => <code dir="ltr">{text}</code> })}</p>
         </Alert>
       )
     case 'changed':

@@ -2,7 +2,7 @@ import { cva } from 'class-variance-authority'
 
 /** Links that look like buttons use it too. */
 export const buttonStyle = cva(
-  'inline-flex shrink-0 select-none items-center justify-center gap-2 whitespace-nowrap rounded-lg border font-medium text-[0.9375rem] leading-none transition-colors duration-150 aria-busy:cursor-progress data-[inactive]:cursor-not-allowed',
+  'inline-flex max-w-full shrink-0 select-none items-center justify-center gap-2 rounded-lg border py-1.5 text-center font-medium text-[0.9375rem] leading-tight transition-colors duration-150 aria-busy:cursor-progress data-[inactive]:cursor-not-allowed',
   {
     variants: {
       variant: {
@@ -16,8 +16,8 @@ export const buttonStyle = cva(
         'quiet-danger': 'border-transparent bg-transparent text-danger hover:bg-danger-soft',
       },
       size: {
-        medium: 'h-11 px-4 sm:h-10',
-        small: 'h-11 px-3 text-sm sm:h-9',
+        medium: 'min-h-11 px-4 sm:min-h-10',
+        small: 'min-h-11 px-3 text-sm sm:min-h-9',
       },
     },
     defaultVariants: { variant: 'primary', size: 'medium' },

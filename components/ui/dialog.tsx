@@ -47,7 +47,7 @@ export function Dialog({ open, busy = false, onClose, title, description, childr
         <div id={`${id}-description`} className="wrap-anywhere mt-2 text-ink-muted">
           {description}
         </div>
-        <div className="mt-6 flex flex-col gap-2.5 sm:flex-row sm:justify-end">{children}</div>
+        <div className="mt-6 flex flex-col gap-2.5 sm:flex-row sm:flex-wrap sm:justify-end">{children}</div>
       </div>
     </dialog>
   )

@@ -18,7 +18,10 @@ export function Disclosure({
         hidden={summaryHidden}
         className="inline-flex min-h-11 cursor-pointer list-none items-center gap-1.5 rounded-lg font-medium text-accent [&::-webkit-details-marker]:hidden [&[hidden]]:hidden"
       >
-        <ChevronRight className="size-4 shrink-0 transition-transform group-open/disclosure:rotate-90" aria-hidden />
+        <ChevronRight
+          className="size-4 shrink-0 transition-transform group-open/disclosure:rotate-90 rtl:group-not-open/disclosure:rotate-180"
+          aria-hidden
+        />
         {summary}
       </summary>
       {children}

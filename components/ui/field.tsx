@@ -53,7 +53,7 @@ export function TextField({ label, hint, error, className, ...rest }: FieldProps
       <label htmlFor={ids.control} className="block font-medium">
         {label}
       </label>
-      <input id={ids.control} className={cn(control, 'h-11 sm:h-10')} {...aria} {...rest} />
+      <input id={ids.control} dir="auto" className={cn(control, 'h-11 sm:h-10')} {...aria} {...rest} />
       {hint && !error && <Hint id={ids.hint}>{hint}</Hint>}
       <FieldError id={ids.error}>{error}</FieldError>
     </div>
@@ -91,7 +91,7 @@ export function PasswordField({ label, hint, error, className, ...rest }: FieldP
           type={shown ? 'text' : 'password'}
           autoCapitalize="none"
           spellCheck={false}
-          className={cn(control, 'h-11 pr-18 sm:h-10')}
+          className={cn(control, 'h-11 pe-18 sm:h-10')}
           {...aria}
           {...rest}
         />
@@ -100,7 +100,7 @@ export function PasswordField({ label, hint, error, className, ...rest }: FieldP
           disabled={!hydrated}
           aria-controls={ids.control}
           onClick={() => setShown(!shown)}
-          className="absolute inset-y-1 right-1 rounded-md px-3 font-medium text-ink-muted text-sm hover:bg-sunken hover:text-ink"
+          className="absolute inset-y-1 end-1 rounded-md px-3 font-medium text-ink-muted text-sm hover:bg-sunken hover:text-ink"
         >
           {t.rich(shown ? 'hidePassword' : 'showPassword', {
             what: (text) => <span className="sr-only">{text}</span>,
@@ -130,6 +130,7 @@ export function TextAreaField({ label, hint, error, maxCharacters, className, on
       </label>
       <textarea
         id={ids.control}
+        dir="auto"
         rows={4}
         className={cn(control, 'field-sizing-content max-h-80 min-h-28 py-2.5 leading-6')}
         {...aria}

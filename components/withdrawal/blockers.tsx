@@ -101,7 +101,7 @@ export function Blockers({ held, takesFocus }: BlockersProps) {
               <div className="min-w-0">
                 <p className="wrap-anywhere font-medium">{description}</p>
                 <p className="wrap-anywhere text-ink-muted text-sm leading-5">
-                  {t('pending')} <span className="font-mono text-xs">{id}</span>
+                  {t('pending')} <bdi className="font-mono text-xs">{id}</bdi>
                 </p>
               </div>
               <p className="text-ink-muted text-sm">

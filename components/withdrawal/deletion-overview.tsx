@@ -57,7 +57,7 @@ export function DeletionOverview({
             {t.rich('dangerText', {
               address: email,
               time: deletedWithin,
-              email: (text) => <span className="font-medium text-ink">{text}</span>,
+              email: (text) => <bdi className="font-medium text-ink">{text}</bdi>,
             })}
           </p>
         </div>
@@ -109,7 +109,7 @@ export function DeletionOverview({
         />
       </CardBody>
       <WhatHappens {...details} />
-      <div className="flex flex-col gap-3 border-line border-t px-5 py-4 sm:flex-row-reverse sm:justify-start sm:px-6">
+      <div className="flex flex-col gap-3 border-line border-t px-5 py-4 sm:flex-row-reverse sm:flex-wrap sm:justify-start sm:px-6">
         {children}
       </div>
     </Card>

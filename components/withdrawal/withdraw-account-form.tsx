@@ -181,7 +181,7 @@ export function WithdrawAccountForm({
         </div>
       </FormCard>
       <Button variant="quiet" className="mt-4 w-full sm:w-auto" onClick={onBack}>
-        <ArrowLeft className="size-4" aria-hidden /> {t('back')}
+        <ArrowLeft className="size-4 rtl:rotate-180" aria-hidden /> {t('back')}
       </Button>
       <Dialog
         open={asking}
@@ -193,7 +193,7 @@ export function WithdrawAccountForm({
             {t.rich('consequence', {
               address: email,
               time: deletedWithin,
-              email: (text) => <span className="font-medium text-ink">{text}</span>,
+              email: (text) => <bdi className="font-medium text-ink">{text}</bdi>,
             })}
           </p>
         }

@@ -79,7 +79,7 @@ function Progress({
         <p>
           {t.rich('id', {
             deletion: withdrawalId,
-            id: (text) => <span className="wrap-anywhere select-all font-mono text-ink">{text}</span>,
+            id: (text) => <bdi className="wrap-anywhere select-all font-mono text-ink">{text}</bdi>,
           })}
         </p>
         <Support name="support" address={supportEmail} />

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { LANGUAGES } from '@/contract/languages'
+import { FRAME, pseudoTexts } from '@/e2e/texts'
 import { compileCatalogue, flatten, parametersOf, SOURCES } from './catalogue'
 
 const english = new Map(flatten(SOURCES.en))
@@ -11,6 +12,21 @@ test.for(LANGUAGES)('%s has every text, no other, and each takes the same values
     ([key, text]) => String(parametersOf(text)) !== String(parametersOf(english.get(key) ?? '')),
   )
   expect(different.map(([key]) => key)).toEqual([])
+})
+
+test('a pseudo text takes the same values as the English one, and its words are at least 40 % longer', () => {
+  // Without digits, which stay as they are, and the marks, which take no room.
+  const wordsOf = (text: string) =>
+    text
+      .split(FRAME)
+      .filter((_, index) => index % 2 === 0)
+      .join('')
+      .replace(/[\d.\p{Cf}]/gu, '')
+  for (const [key, text] of flatten(pseudoTexts)) {
+    const original = english.get(key) ?? ''
+    expect(parametersOf(text), key).toEqual(parametersOf(original))
+    expect(wordsOf(text).length, key).toBeGreaterThanOrEqual(wordsOf(original).length * 1.4)
+  }
 })
 
 test('the areas of the texts, and the texts of an area, stand in alphabetical order', () => {

@@ -134,7 +134,7 @@ export default function ApiDocumentationPage() {
                 library.
               </p>
               <fieldset className="flex flex-wrap items-center gap-x-5 gap-y-2">
-                <legend className="float-left mr-5 font-medium">Examples in</legend>
+                <legend className="float-start me-5 font-medium">Examples in</legend>
                 {Object.entries(LANGUAGES).map(([language, title]) => (
                   <label key={language} className="flex items-center gap-2 py-1">
                     <input

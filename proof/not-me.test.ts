@@ -229,6 +229,28 @@ describe('the link to the old address', () => {
     expect((await call(service, 'withdrawUser', { ids: { externalId }, body })).status).toBe(202)
   })
 
+  test('B47 a frozen account that a service gives another address leaves no link in the mailbox that it was taken to', async () => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const service = await givenServiceToken(ctx)
+    const externalId = `ext-${caller.userId}`
+    await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId } })
+    const { link, to } = await givenTheft(ctx, caller)
+    await createUser(ctx, { email: caller.email, password: MINE, name: 'Grace', emailVerified: true })
+    await press(link)
+    await ctx.settle()
+    ctx.mailServer.accepts = false
+    const email = `owner-${caller.email}`
+    expect((await call(service, 'putUser', { ids: { externalId }, body: { email } })).code).toBe('accepted')
+    await ctx.settle()
+    ctx.mailServer.accepts = true
+    await unfreezeUser(ctx, { userId: caller.userId })
+    ctx.clock.advance(hour)
+    await sendDueNotices(ctx)
+    expect(mailsTo(ctx, to, 'email-changed').at(-1)?.message).toMatchObject({ newEmail: email, notMe: null })
+    expect(await enters(ctx, email, MINE)).toBe(true)
+  })
+
   test('a change by a service gives the old address its link too', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)

@@ -235,6 +235,13 @@ export async function asCaller(ctx: TestContext, credential: Credential): Promis
   return { ...ctx, actor, ip: '192.0.2.1', buckets: [] }
 }
 
+export const asService = (ctx: TestContext): Context => ({
+  ...ctx,
+  actor: { kind: 'service_token', id: 'svt_1', userId: '', externalId: null, scopes: [] } as unknown as Actor,
+  ip: '192.0.2.1',
+  buckets: [],
+})
+
 export interface PendingTestChange extends Data<typeof changeContract> {
   code: string
 }

@@ -14,6 +14,7 @@ import {
 import { sendDueNotices } from '../queue/notices'
 import { issueAccessToken } from './access-tokens'
 import { confirmPasswordReset } from './confirm-password-reset'
+import { unfreezeUser } from './frozen-accounts'
 import { answerDueResetRequests, requestPasswordReset } from './request-password-reset'
 import { signIn } from './sign-in'
 import { setPassword } from './user'
@@ -150,6 +151,28 @@ test('B43 a reset is answered alike for every address, and only the account itse
   ctx.clock.advance(hour)
   await ask(ctx, user.email)
   expect(lettersTo(ctx, user.email)).toHaveLength(4)
+})
+
+test('B47 nobody resets the password of a frozen account, with an earlier link neither, until an operator releases it', async () => {
+  const { ctx, user, token } = await givenLink()
+  ctx.mailServer.accepts = false
+  await ask(ctx, user.email)
+  ctx.mailServer.accepts = true
+  const where = { id: user.userId }
+  await ctx.db.user.update({ where, data: { frozenAt: ctx.clock.now() } })
+  ctx.mailbox.splice(0)
+  ctx.clock.advance(2 * minute)
+  await sendDueNotices(ctx)
+  expect(await ask(ctx, user.email)).toEqual({ accepted: true })
+  expect(ctx.mailbox).toEqual([])
+  expect(await leftover(ctx)).toBe(0)
+  expect(await confirm(ctx, token)).toBe('PASSWORD_002')
+  expect(await ctx.db.user.findUnique({ where })).toMatchObject({ credentialVersion: 0 })
+
+  await unfreezeUser(ctx, user)
+  expect(await canSignIn(ctx, user, user.password)).toBe(true)
+  await ask(ctx, user.email)
+  expect(await confirm(ctx, tokenSentTo(ctx, user.email))).toBe('accepted')
 })
 
 test('twenty requests an hour of a client are answered, the next is refused', async () => {

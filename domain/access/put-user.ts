@@ -24,9 +24,10 @@ interface Account {
   email_key: string
   email_verified_at: Date | null
   locale: string | null
+  frozen: boolean
 }
 
-const ACCOUNT = 'id, external_id, name, email, email_key, email_verified_at, locale'
+const ACCOUNT = 'id, external_id, name, email, email_key, email_verified_at, locale, frozen_at IS NOT NULL AS frozen'
 
 // One of 65,536 locks: which one it is tells nobody the external id. It is taken before all others.
 const lockExternalId = statement<{ externalId: string }>(
@@ -50,7 +51,9 @@ export async function lockAccountOfExternalId(sql: Sql, externalId: string): Pro
 /** What is told after the commit. */
 interface Letters {
   changeId: string
-  noticeIds: { old: string; new: string }
+  noticeIds: Record<'old' | 'new', string>
+  /** As whom the notices call the old address. */
+  oldRecipient: 'old' | 'taken'
   userId: string
   locale: string | null
   userName: string
@@ -212,6 +215,7 @@ interface Replace extends Omit<Update, 'verifiedAt' | 'verifiedAuditId'> {
   changeId: string
   oldNoticeId: string
   newNoticeId: string
+  oldRecipient: Letters['oldRecipient']
   leaseUntil: Date
   eventId: string
   sealedAddresses: Buffer
@@ -249,7 +253,7 @@ const replaceAddress = statement<Replace, { id: string }>(
      ${audit('email.changed', { from: 'request', id: v.auditId, user: 'user_id', actor: `'service'`, actorId: v.serviceTokenId, subject: 'id', ip: v.ip, at: v.now })}
    ), notices AS (
      ${queueNotice('email_changed', {
-       from: `request, (VALUES (${v.oldNoticeId}, 'old'), (${v.newNoticeId}, 'new')) AS n (id, recipient)`,
+       from: `request, (VALUES (${v.oldNoticeId}, ${v.oldRecipient}), (${v.newNoticeId}, 'new')) AS n (id, recipient)`,
        id: 'n.id',
        recipient: 'n.recipient',
        user: 'request.user_id',
@@ -304,6 +308,7 @@ async function replace(
 ): Promise<Letters> {
   const noticeIds = { old: ctx.secrets.randomId('ntc_'), new: ctx.secrets.randomId('ntc_') }
   const changeId = ctx.secrets.randomId('ecr_')
+  const oldRecipient = account.frozen ? 'taken' : 'old'
   const rows = await sql(replaceAddress, {
     ...wanted,
     oldEmail: account.email,
@@ -312,18 +317,19 @@ async function replace(
     changeId,
     oldNoticeId: noticeIds.old,
     newNoticeId: noticeIds.new,
+    oldRecipient,
     leaseUntil: leaseUntil(wanted.now),
     eventId: ctx.secrets.randomId('evt_'),
     sealedAddresses: sealAddresses(ctx, { oldEmail: account.email, newEmail: address.typed }),
   })
   if (rows.length === 0) throw new AppError('EMAIL_002')
   const { userId, locale, name: userName, email: newEmail, now: at } = wanted
-  return { noticeIds, changeId, userId, locale, userName, oldEmail: account.email, newEmail, at }
+  return { noticeIds, oldRecipient, changeId, userId, locale, userName, oldEmail: account.email, newEmail, at }
 }
 
-function sendLetters(ctx: Context, { noticeIds, userId, locale, ...change }: Letters) {
+function sendLetters(ctx: Context, { noticeIds, oldRecipient, userId, locale, ...change }: Letters) {
   const told = { ...change, ipAddress: ctx.ip }
-  for (const recipient of ['old', 'new'] as const) {
-    sendFirst(ctx, { id: noticeIds[recipient], userId, locale, kind: 'email_changed', recipient }, told)
-  }
+  const kind = 'email_changed'
+  sendFirst(ctx, { id: noticeIds.old, userId, locale, kind, recipient: oldRecipient }, told)
+  sendFirst(ctx, { id: noticeIds.new, userId, locale, kind, recipient: 'new' }, told)
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { EventType } from '@/contract/vocabulary'
 import {
   asNobody,
+  asService,
   asUser,
   changeInput,
   givenPendingChange,
@@ -23,7 +24,6 @@ import { endAllSessions, endOtherSessions } from '../access/sessions'
 import { setPassword } from '../access/user'
 import { connectApp } from '../applications/connect'
 import { registerApp } from '../applications/manage'
-import type { Actor, Context } from '../context'
 import { changeEmail } from '../email/change-email'
 import { verifyEmail } from '../email/verify-email'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
@@ -64,13 +64,6 @@ async function givenApplication(settings: { audience?: string; includes?: string
   await ctx.db.connectedApp.update({ where: { id: appId }, data: { audience, includes } })
   return { ctx, appId, told, state }
 }
-
-const asService = (ctx: TestContext): Context => ({
-  ...ctx,
-  actor: { kind: 'service_token', id: 'svt_1', userId: '', externalId: null, scopes: [] } as unknown as Actor,
-  ip: '192.0.2.1',
-  buckets: [],
-})
 
 async function verifyChange(ctx: TestContext, user: TestUser, email: string) {
   const { change_request_id, code } = await givenPendingChange(ctx, user, email)

@@ -61,7 +61,8 @@ interface ExportFacts {
 /** Of each kind: what its letter tells, and whom a copy goes to. `sealed` is null in the row's `recipient`. */
 interface Kinds {
   email_change_requested: { facts: ChangeFacts; recipient: 'old' }
-  email_changed: { facts: ChangeFacts; recipient: 'old' | 'new' }
+  /** `taken` is the address that a frozen account leaves: it gets no link, which would give the account back to whoever took it. */
+  email_changed: { facts: ChangeFacts; recipient: 'old' | 'taken' | 'new' }
   email_reverted: { facts: UndoFacts; recipient: 'old' | 'new' }
   account_withdrawal_started: { facts: WithdrawalFacts; recipient: 'sealed' }
   password_changed: { facts: PasswordFacts; recipient: 'sealed' }
@@ -126,6 +127,7 @@ export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf
     foreignKey: 'change_request_id',
     recipients: {
       old: ({ oldEmail }) => toDeliverable(oldEmail),
+      taken: ({ oldEmail }) => toDeliverable(oldEmail),
       new: ({ newEmail }) => toDeliverable(newEmail),
     },
     message: (ctx, { changeId, userName, oldEmail, newEmail, at, ipAddress }, recipient) => ({
@@ -364,7 +366,7 @@ interface ResetRow {
 const accountOfReset = statement<{ userId: string; emailKey: string }, ResetRow>(
   'account-of-reset-notice',
   (v) => `SELECT name, email, password_hash IS NOT NULL AS has_password, credential_version
-   FROM users WHERE id = ${v.userId} AND email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
+   FROM users WHERE id = ${v.userId} AND email_key = ${v.emailKey} AND withdrawn_at IS NULL AND frozen_at IS NULL`,
 )
 
 async function readReset(ctx: SystemContext, notice: NoticeRow): Promise<ResetFacts | null> {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   asNobody,
+  asService,
   asUser,
   changeInput,
   givenPendingChange,
@@ -12,6 +13,7 @@ import {
 } from '@/testing/domain'
 
 import { changePassword } from '../access/change-password'
+import { putUser } from '../access/put-user'
 import { requestPasswordReset } from '../access/request-password-reset'
 import { changeEmail } from '../email/change-email'
 import { createNotMeToken } from '../email/not-me-token'
@@ -117,15 +119,22 @@ test('a refusal that comes after another try was accepted changes nothing', asyn
   expect(await noticesOf(ctx, user.userId)).toMatchObject([{ sentAt: ctx.clock.now(), failedAt: null }])
 })
 
-/** Does what brings a notice of this kind. */
+async function verifyChange(ctx: TestContext, user: TestUser) {
+  const { change_request_id, code } = await givenPendingChange(ctx, user)
+  await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
+}
+
+/** Does what brings a notice of this kind, to each of its recipients. */
 const CAUSES: Record<NoticeKind, (ctx: TestContext, user: TestUser) => Promise<unknown>> = {
   email_change_requested: (ctx, user) => givenPendingChange(ctx, user),
   async email_changed(ctx, user) {
-    const { change_request_id, code } = await givenPendingChange(ctx, user)
-    await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
+    await verifyChange(ctx, user)
+    await ctx.db.user.update({ where: { id: user.userId }, data: { frozenAt: ctx.clock.now() } })
+    const named = { externalId: `ext ${user.userId}`, user_id: user.userId }
+    await putUser(asService(ctx), { ...named, email: `owner-${user.email}` })
   },
   async email_reverted(ctx, user) {
-    await CAUSES.email_changed(ctx, user)
+    await verifyChange(ctx, user)
     const change = await ctx.db.emailChangeRequest.findFirstOrThrow({ where: { userId: user.userId } })
     const input = { changeRequestId: change.id, new_password: 'a new password' }
     await undoEmailChange(asNobody(ctx, createNotMeToken(ctx, change.id)), input)
@@ -141,7 +150,7 @@ const CAUSES: Record<NoticeKind, (ctx: TestContext, user: TestUser) => Promise<u
   password_reset: (ctx, user) => requestPasswordReset(asNobody(ctx), { email: user.email }),
   data_exported: async (ctx, user) => exportData(await asUser(ctx, user), { userId: user.userId }),
   async account_withdrawal_told(ctx, user) {
-    await CAUSES.email_changed(ctx, user)
+    await verifyChange(ctx, user)
     await CAUSES.account_withdrawal_started(ctx, user)
   },
 }
@@ -162,10 +171,13 @@ test.each(Object.keys(CAUSES) as NoticeKind[])(
     }
     await CAUSES[kind](ctx, user)
     await ctx.settle()
-    const ids = (await ctx.db.notice.findMany({ where: { userId: user.userId, kind } })).map(({ id }) => id)
+    const written = await ctx.db.notice.findMany({ where: { userId: user.userId, kind } })
+    const ids = written.map(({ id }) => id)
+    const recipients = new Set(written.map(({ recipient }) => recipient ?? 'sealed'))
+    expect(recipients).toEqual(new Set(Object.keys(NOTICE_KINDS[kind].recipients)))
     const ofKind = () => letters.filter(({ id }) => ids.includes(id)).toSorted((a, b) => (a.id < b.id ? -1 : 1))
     const first = ofKind()
-    expect(first).toHaveLength(Object.keys(NOTICE_KINDS[kind].recipients).length)
+    expect(first).toHaveLength(ids.length)
     expect(first.map(({ locale }) => locale)).toEqual(first.map(() => 'ja'))
     letters.splice(0)
     // What is sent later is still the letter of then.

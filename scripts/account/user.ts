@@ -89,7 +89,8 @@ export const userCommands = [
   command({
     noun: 'user',
     verb: 'unfreeze',
-    summary: 'Lets the person of a frozen account in again; make sure first whose account it is.',
+    summary:
+      'Lets the person of a frozen account in again; make sure first whose account it is, and that it has an address of theirs.',
     options: { user: { value: 'usr_…', required: true, means: 'The account.' } },
     async run(ctx, { user: userId }) {
       await unfreezeUser(ctx, { userId })

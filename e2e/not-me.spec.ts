@@ -11,6 +11,7 @@ import {
   test,
   type User,
 } from './fixtures'
+import { DEMO_URL } from './settings'
 
 const CHANGED = 'Email Address Changed'
 const REQUESTED = 'Email Change Requested'
@@ -72,6 +73,46 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
 
   await owner.goto(linkIn(mail, '/not-me'))
   await expect(owner.getByRole('heading', { level: 1, name: 'This link no longer works' })).toBeVisible()
+})
+
+test('B46 somebody who signs in at the identity provider takes the account back without a password', async ({
+  browser,
+  operator,
+  request,
+  inbox,
+}) => {
+  const { service_token } = await operator.run('service-token', 'create', '--name', 'shop', '--scope', 'users:write')
+  const externalId = `customer-${Date.now()}`
+  const [email, stolen] = [`${externalId}@example.test`, `thief-${externalId}@example.test`]
+  for (const address of [email, stolen]) {
+    const answer = await request.put(`${DEMO_URL}/api/v1/admin/users/${externalId}`, {
+      headers: { Authorization: `Bearer ${service_token}`, 'X-Required-Scope': 'users:write' },
+      data: { email: address, name: 'Ida Lovelace', email_verified: true },
+    })
+    expect(answer.ok()).toBe(true)
+  }
+  const owner = await newPage(browser)
+  await owner.setViewportSize({ width: 390, height: 844 })
+  await owner.goto(linkIn(await inbox.latest(email, CHANGED), '/not-me'))
+  await expect(owner.getByRole('heading', { level: 1, name: 'Wasn’t you? Undo the change' })).toBeVisible()
+  await expect(owner.getByLabel(/password/i)).toHaveCount(0)
+  await expectAccessible(owner)
+
+  const press = owner.getByRole('button', { name: 'Undo the change' })
+  await press.click()
+  const isSure = owner.getByRole('checkbox')
+  await expect(isSure).toBeFocused()
+  await expect(isSure).toHaveAccessibleDescription(/\S/)
+  await expectAccessible(owner)
+  await owner.keyboard.press('Space')
+  await press.click()
+  const done = owner.getByRole('status').filter({ hasText: 'The change is undone' })
+  await expect(done).toBeFocused()
+  await expect(done).toContainText(email)
+  await expect(owner.getByText(/password/i)).toHaveCount(0)
+  await expectAccessible(owner)
+  await owner.getByRole('link', { name: 'Sign in' }).last().click()
+  await expect(owner.getByRole('button', { name: 'Sign in with the demo provider' })).toBeVisible()
 })
 
 test('B11 a scanner that opens the link to the old address and presses every button undoes nothing', async ({

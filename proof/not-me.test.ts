@@ -26,7 +26,7 @@ import {
   verify,
   withdraw,
 } from '@/testing/api'
-import { asNobody, givenSession, lookalikesOf, outcomeOf, tally, testDatabase } from '@/testing/domain'
+import { asNobody, givenSession, heldUp, lookalikesOf, outcomeOf, tally, testDatabase } from '@/testing/domain'
 import {
   acceptOutsideToken,
   emailOf,
@@ -425,6 +425,29 @@ describe('at the same time', () => {
     } finally {
       await ctx.settle()
       await other.close()
+    }
+  })
+
+  test('L23 a press that waits past the end of its window has no effect', async () => {
+    const ctx = await givenService()
+    for (const [ms, code] of [
+      [day - 1, 'accepted'],
+      [day, 'EMAIL_006'],
+    ] as const) {
+      const caller = await givenCaller(ctx)
+      const { id, link, to } = await givenTheft(ctx, caller)
+      // It was a minute ago, and the window is of seven days.
+      ctx.clock.advance(6 * day - minute)
+      const held = () =>
+        heldUp(
+          ctx,
+          ['users', caller.userId],
+          () => press(link),
+          async () => ctx.clock.advance(ms),
+        )
+      expect((await held()).code).toBe(code)
+      expect(await statusOf(ctx, id)).toBe(code === 'accepted' ? 'reverted' : 'verified')
+      expect(await emailOf(ctx, caller)).toBe(code === 'accepted' ? caller.email : to)
     }
   })
 

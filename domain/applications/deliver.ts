@@ -174,10 +174,15 @@ export async function endTask(
   }
 }
 
+const FORGOTTEN = 'the purge has deleted whom it is about; waive the task'
+
 async function call(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<AppAnswer> {
   const { id, acknowledges, phase } = task
   const subject = subjectOf(ctx, task)
-  if (subject === null) return { status: 0, problem: 'no configured key opens its subject' }
+  if (subject === null) {
+    const isForgotten = task.subject === null && task.sealed_subject === null
+    return { status: 0, problem: isForgotten ? FORGOTTEN : 'no configured key opens its subject' }
+  }
   const body = JSON.stringify({
     type: 'account.withdrawn',
     timestamp: task.started_at.toISOString(),
@@ -192,7 +197,7 @@ async function call(ctx: SystemContext, withdrawalId: string, task: TaskRow): Pr
   return sendWebhook(ctx, task, { id, body, about: { withdrawalId, step: phase, taskId: id } })
 }
 
-/** By what the application knows the person; null where no key opens it. */
+/** By what the application knows the person; null where no key opens it, or the purge has deleted it. */
 export const subjectOf = (
   ctx: SystemContext,
   { subject, sealed_subject: sealed }: Pick<TaskRow, 'subject' | 'sealed_subject'>,

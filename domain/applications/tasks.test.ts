@@ -543,3 +543,26 @@ test('a task that outlives the purge is still reported on, and its row goes with
   expect(await ctx.db.appNotification.count({ where: { id: task.id } })).toBe(0)
   expect((await report(task, { status: 'completed' })).code).toBe('TASK_001')
 })
+
+test('the purge deletes the id of the account from a task that is still open, which then says so until it is waived', async () => {
+  await givenParticipant(ctx, 'shop')
+  answers.shop = () => 503
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  ctx.clock.advance(31 * day)
+  await runDueWork(ctx)
+  const [task] = await ctx.db.appNotification.findMany({ where: { withdrawalId } })
+  expect(task).toMatchObject({ subject: null, sealedSubject: null, completedAt: null })
+  const calls = sent.length
+  ctx.clock.advance(day)
+  await runDueWork(ctx)
+  expect(sent).toHaveLength(calls)
+  const where = { id: task?.id ?? '' }
+  expect(await ctx.db.appNotification.findUnique({ where })).toMatchObject({
+    lastError: 'the purge has deleted whom it is about; waive the task',
+  })
+  await waive(ctx, { taskId: where.id, reason: 'unreachable' })
+  await runDueWork(ctx)
+  expect(await ctx.db.withdrawal.findUnique({ where: { id: withdrawalId } })).toMatchObject({
+    completedAt: ctx.clock.now(),
+  })
+})

@@ -55,6 +55,12 @@ const deleteTold = statement<{ withdrawalId: string }>(
   'purge-app-notifications',
   (v) => `DELETE FROM app_notifications WHERE withdrawal_id = ${v.withdrawalId} AND status = 'completed'`,
 )
+// Contract section 10: the id of the account outlives the purge nowhere. An application's own id of the person stays, so that it can still be told.
+const forgetSubjects = statement<{ withdrawalId: string }>(
+  'purge-subjects',
+  (v) =>
+    `UPDATE app_notifications SET sealed_subject = NULL WHERE withdrawal_id = ${v.withdrawalId} AND sealed_subject IS NOT NULL`,
+)
 // Their deliveries, which hold the applications' ids of the person, go with them.
 const deleteEvents = statement<{ withdrawalId: string }>(
   'purge-events',
@@ -116,6 +122,7 @@ async function purgeBatch(ctx: SystemContext, sql: Sql, withdrawalId: string, ro
   ]
   if (!areErased.every(Boolean)) return 'begun'
   await sql(deleteEvents, { withdrawalId })
+  await sql(forgetSubjects, { withdrawalId })
   await tellEnd(ctx, sql, 'account.purged', withdrawalId, row.sealed_subjects)
   await sql(markPurged, { withdrawalId, now: ctx.clock.now() })
   // Before the purge clears which applications were told.

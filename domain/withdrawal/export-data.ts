@@ -25,14 +25,17 @@ interface ReadValues {
   maxRows: number
 }
 
-interface ReadRow {
-  key: string
-  /** The record as JSON. */
-  record: string
+/** One text and not a row for each record: rows stay in memory until the old generation is collected, which is seldom. */
+interface ReadBatch {
+  /** The key of the last record; null where none is left. */
+  last: string | null
+  /** Each as JSON, with commas between them. */
+  records: string
+  count: number
 }
 
 type Given = Extract<Exported, { members: object }>
-type Readable = Statement<ReadValues, ReadRow>
+type Readable = Statement<ReadValues, ReadBatch>
 
 /** The records behind a key, in its order, as many as fit into a batch. */
 function readExported({ table, where }: Erasure, { members, by = 'id', isLarge }: Given): Readable {
@@ -40,13 +43,13 @@ function readExported({ table, where }: Erasure, { members, by = 'id', isLarge }
   return statement(`read-exported-${table}`, (v) => {
     const ofUser = `SELECT * FROM ${table} WHERE ${table === 'users' ? 'id' : 'user_id'} = ${v.userId} ${where ? `AND ${where}` : ''}`
     // Without the fence the planner may read the primary key of all users instead of sorting the few rows of one.
-    return `SELECT key, record FROM (
+    return `SELECT max(key) AS last, string_agg(record, E',\\n' ORDER BY key) AS records, count(*)::int AS count FROM (
        SELECT key, record, sum(octet_length(record)) OVER (ORDER BY key) - octet_length(record) AS before FROM (
          SELECT ${by} AS key, json_build_object(${pairs.join(', ')})::text AS record
          FROM (${isLarge ? ofUser : fenced(ofUser)}) AS of_user WHERE ${by} > ${v.after}
          ORDER BY ${by} LIMIT ${v.maxRows}
        ) AS batch
-     ) AS measured WHERE before < ${BATCH_BYTES} ORDER BY key`
+     ) AS measured WHERE before < ${BATCH_BYTES}`
   })
 }
 
@@ -158,22 +161,21 @@ function documentsOf(ctx: SystemContext, userId: string, at: Date): DownloadedDo
 async function* textOf(ctx: SystemContext, userId: string, statements: readonly Readable[]) {
   let opening = '[\n'
   for (const statement of statements) {
-    for await (const records of batchesOf(ctx, userId, statement)) {
-      yield { text: opening + records.join(',\n'), count: records.length }
+    for await (const { records, count } of batchesOf(ctx, userId, statement)) {
+      yield { text: opening + records, count }
       opening = ',\n'
     }
   }
   yield { text: opening === '[\n' ? '[]\n' : '\n]\n', count: 0 }
 }
 
-async function* batchesOf(ctx: SystemContext, userId: string, statement: Readable): AsyncGenerator<string[]> {
+async function* batchesOf(ctx: SystemContext, userId: string, statement: Readable): AsyncGenerator<ReadBatch> {
   for (let after = '', maxRows = FIRST_BATCH; ; ) {
-    const rows = await ctx.sql(statement, { userId, after, maxRows })
-    const last = rows.at(-1)
-    if (!last) return
-    yield rows.map(({ record }) => record)
-    after = last.key
+    const [batch] = await ctx.sql(statement, { userId, after, maxRows })
+    if (!batch?.last) return
+    yield batch
+    after = batch.last
     // Rows that did not fit would be read in vain.
-    maxRows = Math.min(2 * rows.length, MAX_BATCH)
+    maxRows = Math.min(2 * batch.count, MAX_BATCH)
   }
 }

@@ -77,7 +77,7 @@ function AccentStyle({ color, nonce }: { color: string; nonce: string }) {
   const soft = (accent: string, share: string) => `color-mix(in oklab, ${accent} ${share}, var(--surface))`
   return (
     <style nonce={nonce}>
-      {`:root{--accent:${color};--accent-soft:${soft(color, '8%')}}@media (prefers-color-scheme:dark){:root{--accent:${dark};--accent-soft:${soft(dark, '18%')}}}`}
+      {`:root{--accent:${color};--accent-soft:${soft(color, '8%')}}@media screen and (prefers-color-scheme:dark){:root{--accent:${dark};--accent-soft:${soft(dark, '18%')}}}`}
     </style>
   )
 }

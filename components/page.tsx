@@ -22,7 +22,7 @@ export const ColumnPage = ({
   ...header
 }: ComponentProps<typeof Page> & { className?: string }) => (
   <Page {...header}>
-    <Main className={cn('mx-auto w-full flex-1 px-4 py-8 sm:px-6 lg:py-12', className)}>{children}</Main>
+    <Main className={cn('mx-auto w-full flex-1 px-4 py-8 sm:px-6 lg:py-12 print:p-0', className)}>{children}</Main>
   </Page>
 )
 

@@ -100,6 +100,32 @@ test('a second progress link in the same tab shows nothing of the first', async 
   await expect(steps).toBeVisible()
 })
 
+test('a receipt prints as plain lines on light paper, without the controls of its page', async ({
+  page,
+  operator,
+  request,
+  user,
+}) => {
+  const { access_token } = await operator.run('token', 'create', '--user', user.id, '--scope', 'account:manage')
+  const answer = await request.post(`/api/v1/users/${user.id}/withdraw`, {
+    headers: { Authorization: `Bearer ${access_token}`, 'X-Required-Scope': 'account:manage' },
+    data: { confirmation: 'DELETE_MY_ACCOUNT' },
+  })
+  const { withdrawal_id, receipt } = (await answer.json()).data
+  await page.goto('/receipt')
+  await page.getByRole('textbox').fill(receipt)
+  await expect(page.getByText('Genuine')).toBeVisible()
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  await expect(page.getByText(withdrawal_id)).toBeVisible()
+  for (const role of ['banner', 'contentinfo', 'textbox', 'button'] as const) {
+    await expect(page.getByRole(role)).toHaveCount(0)
+  }
+  const ink = () => page.evaluate(() => getComputedStyle(document.body).color)
+  const inDark = await ink()
+  await page.emulateMedia({ media: 'print', colorScheme: 'light' })
+  expect(await ink()).toBe(inDark)
+})
+
 test('the confirmation must be typed exactly, and the reason “other” needs feedback', async ({ page, user }) => {
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))

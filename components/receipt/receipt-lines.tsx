@@ -21,7 +21,7 @@ export function ReceiptLines({ receipt: { claims, kid, hash, follows } }: { rece
   const kind = isKind(claims.kind ?? '') ? (claims.kind as (typeof RECEIPT_KINDS)[number]) : 'unknown'
   const { withdrawal, log } = claims
   return (
-    <Card className="break-inside-avoid">
+    <Card className="break-inside-avoid print:shadow-none">
       <CardHeader
         title={t(`kinds.${kind}.title`)}
         description={t(`kinds.${kind}.text`)}
@@ -36,7 +36,7 @@ export function ReceiptLines({ receipt: { claims, kid, hash, follows } }: { rece
           <IdLine name={t('signedBy')} id={claims.iss} />
           {claims.iat && (
             <Line name={t('signedAt')}>
-              <LocalTime dateTime={new Date(claims.iat * 1000).toISOString()} />
+              <LocalTime dateTime={new Date(claims.iat * 1000).toISOString()} format="exact" />
             </Line>
           )}
           <IdLine name={t('id')} id={claims.sub} />
@@ -58,7 +58,7 @@ export function ReceiptLines({ receipt: { claims, kid, hash, follows } }: { rece
                     {at && (
                       <>
                         {' '}
-                        (<LocalTime dateTime={at} />)
+                        (<LocalTime dateTime={at} format="exact" />)
                       </>
                     )}
                   </li>
@@ -114,7 +114,7 @@ const FOLLOWS = { first: 'None', shown: 'Shown', not_shown: 'NotShown' } as cons
 const TimeLine = ({ name, at }: { name: string; at: string | undefined }) =>
   at && (
     <Line name={name}>
-      <LocalTime dateTime={at} />
+      <LocalTime dateTime={at} format="exact" />
     </Line>
   )
 
@@ -123,7 +123,7 @@ const id = (text: ReactNode) => <bdi>{text}</bdi>
 const IdLine = ({ name, id: shown }: { name: string; id: string | undefined }) => <Line name={name}>{id(shown)}</Line>
 
 const Line = ({ name, children }: { name: string; children: ReactNode }) => (
-  <div className="grid gap-x-6 gap-y-0.5 py-2.5 sm:grid-cols-[14rem_1fr]">
+  <div className="grid break-inside-avoid gap-x-6 gap-y-0.5 py-2.5 sm:grid-cols-[14rem_1fr] print:py-1.5">
     <dt className="text-ink-muted">{name}</dt>
     <dd className="wrap-anywhere min-w-0">{children}</dd>
   </div>

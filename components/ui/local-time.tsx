@@ -7,6 +7,8 @@ const formats = {
   date: { dateStyle: 'long' },
   'date-time': { dateStyle: 'long', timeStyle: 'short' },
   time: { timeStyle: 'short' },
+  /** With the time zone, for what is printed. It is long, so that it may take two lines. */
+  exact: { dateStyle: 'long', timeStyle: 'long' },
 } as const satisfies Record<string, Intl.DateTimeFormatOptions>
 
 interface LocalTimeProps {
@@ -23,9 +25,13 @@ export function LocalTime({ dateTime, format = 'date-time' }: LocalTimeProps) {
   const say = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(language, { ...options, timeZone }).format(instant)
   return (
-    <time dateTime={dateTime} title={say({ dateStyle: 'full', timeStyle: 'long' })} className="whitespace-nowrap">
+    <time
+      dateTime={dateTime}
+      title={say({ dateStyle: 'full', timeStyle: 'long' })}
+      className={format === 'exact' ? undefined : 'whitespace-nowrap'}
+    >
       {say(formats[format])}
-      {!hydrated && format !== 'date' && ' UTC'}
+      {!hydrated && format !== 'date' && format !== 'exact' && ' UTC'}
     </time>
   )
 }

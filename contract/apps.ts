@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { contract } from './define'
+import { contract, isStorable, STORABLE } from './define'
 import { isoDateTime, lineName } from './fields'
 import { ACKNOWLEDGEMENTS, APP_PHASES, AUDIENCES, EVENT_TYPES, INCLUDES, WAIVE_REASONS } from './vocabulary'
 
@@ -79,7 +79,11 @@ const app = appSettings.extend({
   open_tasks: z.int().describe('Deletion tasks that it has not finished'),
 })
 
-const appId = z.string().max(MAX_ID_LENGTH, 'REQUEST_005').describe('The application, `app_…`')
+const appId = z
+  .string()
+  .max(MAX_ID_LENGTH, 'REQUEST_005')
+  .refine(isStorable, 'REQUEST_005')
+  .meta({ description: 'The application, `app_…`', pattern: STORABLE })
 const common = { scope: 'apps:manage', forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
 const exampleApp = {
   app_id: 'app_7Yb3nLhRpV0a5Tq8wZ1cXk',
@@ -264,7 +268,7 @@ export const listEvents = contract({
       )
       .describe('The newest first; kept for thirty days'),
   }),
-  errors: ['REQUEST_001', 'RATE_001'],
+  errors: ['REQUEST_001', 'REQUEST_005', 'RATE_001'],
   example: {
     query: { status: 'dead', limit: '10' },
     data: {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { contract } from './define'
+import { contract, isStorable, STORABLE } from './define'
 import { isoDateTime } from './fields'
 import { MAX_REPORT_BYTES, WAIVE_REASONS } from './vocabulary'
 import { STEPS } from './withdrawal'
@@ -25,7 +25,11 @@ const word = (name: string) =>
   z
     .string(`REQUEST_001: ${name} must be a string.`)
     .regex(new RegExp(WORD), `REQUEST_001: ${name} has 1 to ${MAX_WORD_LENGTH} printable ASCII characters.`)
-const taskId = z.string().max(MAX_ID_LENGTH, 'TASK_001').describe('The task, `msg_…`')
+const taskId = z
+  .string()
+  .max(MAX_ID_LENGTH, 'TASK_001')
+  .refine(isStorable, 'TASK_001')
+  .meta({ description: 'The task, `msg_…`', pattern: STORABLE })
 
 export const progress = z.object({ done: z.int(), total: z.int() })
 /** What an application keeps, by the categories and reasons that are registered for it. */
@@ -108,7 +112,8 @@ export const takeTasks = contract({
       .string('REQUEST_001: app must be the id of one application.')
       .min(1, 'REQUEST_001: app must be the id of one application.')
       .max(MAX_ID_LENGTH, 'REQUEST_001: app must be the id of one application.')
-      .describe('The application, `app_…`'),
+      .refine(isStorable, 'REQUEST_001: app must be the id of one application.')
+      .meta({ description: 'The application, `app_…`', pattern: STORABLE }),
     limit: z
       .string(`REQUEST_001: limit must be a whole number from 1 to ${MAX_TASKS}.`)
       .regex(/^([1-9]\d?|100)$/, `REQUEST_001: limit must be a whole number from 1 to ${MAX_TASKS}.`)

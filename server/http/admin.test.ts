@@ -144,6 +144,16 @@ describe('who may call', () => {
     }
   }
 
+  test('a path or a query that names what no database can hold is refused as unknown', async () => {
+    const ids = { appId: '%00', taskId: '%00', externalId: '%00', key: 'k' }
+    for (const { name, example } of adminOperations) {
+      const asked = { ids, query: '?app=%00&email=%00', ...(example.body && { body: example.body }) }
+      expect([name, (await call(service, name, asked)).status]).not.toEqual([name, 500])
+    }
+    expect((await call(service, 'getApp', { ids })).code).toBe('REQUEST_005')
+    expect((await call(service, 'listEvents', { query: '?app=%00' })).code).toBe('REQUEST_005')
+  })
+
   test.each(adminOperations.map((contract) => [contract.name, contract] as const))(
     '%s is opened by a service token with its scope, and by no other token',
     async (name, { scope }) => {

@@ -421,6 +421,7 @@ test('an application that asks gets each due task once a minute, with what it ha
   expect((await stepOf(task)).status).toBe('completed')
   for (const query of [
     '?app=app_none',
+    '?app=%00',
     '',
     `?app=${task.appId}&limit=0`,
     `?app=${task.appId}&limit=101`,

@@ -47,8 +47,6 @@ try {
 } finally {
   receiver.closeAllConnections()
   receiver.close()
-  // What the calls began in the background.
-  await sleep(500)
   await close()
 }
 process.exit(0)

@@ -1,5 +1,3 @@
-import { rm } from 'node:fs/promises'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Context, SystemContext } from '@/domain/context'
@@ -8,9 +6,7 @@ import type { Sql } from '@/domain/sql'
 import { RAISE } from '@/domain/withdrawal/deletion-counts'
 import { previewWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
 import { purgeRetainedData } from '@/domain/withdrawal/purge-retained-data'
-import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
-import { migrateDeploy } from '@/server/migrate'
-import { openContext } from '@/server/open-context'
+import { openFreshContext } from './fresh-context'
 import { median } from './start-up'
 
 /**
@@ -18,23 +14,12 @@ import { median } from './start-up'
  * second has to stay under the pseudonym, is previewed, erased and purged, and somebody with little whose step comes due in the middle.
  * `-- rows counting` erases such people by turns with and without the counts of what was deleted instead.
  */
-const DATA_DIR = path.resolve('.data/bench-erase')
 const ROWS = Number(process.argv[2] ?? 1_000_000)
 const COUNTING_ROUNDS = 5
 
-await rm(DATA_DIR, { recursive: true, force: true })
-const postgres = await startEmbeddedPostgres({ dataDir: DATA_DIR })
-await migrateDeploy(postgres.url)
-const db = new pg.Client({ connectionString: postgres.url })
+const { ctx: context, databaseUrl, close } = await openFreshContext('erase', { LOG_LEVEL: 'warn' })
+const db = new pg.Client({ connectionString: databaseUrl })
 await db.connect()
-Object.assign(process.env, {
-  DATA_DIR,
-  DATABASE_URL: postgres.url,
-  AUTH_SECRET: 'auth-secret-of-the-bench',
-  CODE_SECRET: 'code-secret-of-the-bench',
-  LOG_LEVEL: 'warn',
-})
-const context = await openContext()
 let longestMs = 0
 let transactions = 0
 const ctx: SystemContext = {
@@ -52,9 +37,8 @@ try {
   if (process.argv[3] === 'counting') await compareCounting()
   else await main()
 } finally {
-  await context.close()
   await db.end()
-  await postgres.stop()
+  await close()
 }
 process.exit(0)
 

@@ -31,7 +31,6 @@ try {
   await measureStarts()
 } finally {
   receiver.closeAllConnections()
-  await sleep(500)
   receiver.close()
   await close()
 }

@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
 import { openContext } from '@/server/open-context'
@@ -21,6 +22,8 @@ export async function openFreshContext(name: string, settings: Record<string, st
   })
   const ctx = await openContext()
   const close = async () => {
+    // What the calls began in the background.
+    await sleep(500)
     await ctx.close()
     await postgres.stop()
   }

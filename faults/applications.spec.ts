@@ -89,7 +89,9 @@ test('F19 withdrawals whose application hangs delay nobody else, and their purge
   const instance = await world.start()
   const hanging = await world.givenApplication('hanging', () => {})
   const stuck = await givenPerson(world, instance)
-  const [{ id: app = '' } = {}] = await world.query<{ id: string }>('SELECT id FROM connected_apps')
+  const [{ id: app = '' } = {}] = await world.query<{ id: string }>(
+    `SELECT id FROM connected_apps WHERE name = 'hanging'`,
+  )
   const many = []
   for (let count = 0; count < 24; count++) many.push(await givenPlainPerson(world, app))
   const person = await givenPlainPerson(world)

@@ -2,7 +2,10 @@
 
 import { useSyncExternalStore } from 'react'
 
-const SPENT = '#done'
+const MARKS = { spent: '#done', replaced: '#replaced' }
+
+/** How a link ended that was pressed on this page. */
+export type LinkEnd = keyof typeof MARKS
 
 // The page shows the state of the link that it was opened with, so another link has to load it from the server. The fragment of a
 // jump inside the page has no fields.
@@ -32,13 +35,13 @@ export function secretOfLink<Secret>(parse: (fields: URLSearchParams) => Secret 
   return {
     /** Undefined until the browser has read it, null where there is none. */
     useSecret: (): Secret | null | undefined => useSyncExternalStore(subscribe, read, () => undefined),
-    /** Removes the secret from the address bar and the history, and marks the link as used. */
-    clear() {
+    /** Removes the secret from the address bar and the history, and leaves a mark of how the link ended. */
+    clear(end: LinkEnd = 'spent') {
       secret = null
-      window.history.replaceState(null, '', window.location.pathname + SPENT)
+      window.history.replaceState(null, '', window.location.pathname + MARKS[end])
     },
   }
 }
 
-/** True when the page was reloaded, or reached again, after its link was used. */
-export const isSpent = () => window.location.hash === SPENT
+/** Whether the page was reloaded, or reached again, after its link had ended so. */
+export const hasEnded = (end: LinkEnd) => window.location.hash === MARKS[end]

@@ -122,6 +122,8 @@ test('a link that is opened in the tab of a dead link is read again', async ({ p
   await expect(page.getByRole('link', { name: 'Enter the code in settings' })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Verify my new address' })).toBeHidden()
   await expectAccessible(page)
+  await page.reload()
+  await expect(refusal).toBeVisible()
   await page.goto(link)
   await expect(refusal).toBeHidden()
   await page.getByRole('button', { name: 'Verify my new address' }).click()

@@ -10,7 +10,7 @@ import type { Answer } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
 import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../error-texts'
-import { isSpent } from '../link-secret'
+import { hasEnded } from '../link-secret'
 import { call } from '../load-contract'
 import { signOutHere } from '../sign-out'
 import { Button } from '../ui/button'
@@ -53,10 +53,14 @@ interface Done {
 
 export function VerifyEmail({ reader, renderedAt }: VerifyEmailProps) {
   const secret = useLinkSecret()
-  const [done, setDone] = useState<Done | null>(null)
+  const [done, setDone] = useState<Done | 'replaced' | null>(null)
+  if (done === 'replaced') return <Ended how="replaced" announce />
   if (done) return <Finished {...done} />
   if (secret === undefined) return <Reading />
-  if (secret === null) return isSpent() ? <Ended how="spent" /> : <NoSecret />
+  if (secret === null) {
+    const how = (['spent', 'replaced'] as const).find(hasEnded)
+    return how ? <Ended how={how} /> : <NoSecret />
+  }
   if (!reader) return <SignInFirst secret={secret} />
   return <Redeem secret={secret} reader={reader} renderedAt={renderedAt} onDone={setDone} />
 }
@@ -65,7 +69,8 @@ interface RedeemProps {
   secret: LinkSecret
   reader: Reader
   renderedAt: string
-  onDone: (done: Done) => void
+  /** `replaced`: a newer message has replaced this link, so another press would only use up one of its attempts. */
+  onDone: (done: Done | 'replaced') => void
 }
 
 function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
@@ -73,12 +78,10 @@ function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
   const status = useEmailStatus(reader.userId, reader.initialStatus, renderedAt, id)
   const pending = pendingOf(status)
   const [expiresAt, setExpiresAt] = useState<string>()
-  const [isReplaced, setReplaced] = useState(false)
   const isHere = pending?.changeRequestId === id
 
   // The status no longer names a change that has expired.
   if (isHere && pending.expiresAt !== expiresAt) setExpiresAt(pending.expiresAt)
-  if (isReplaced) return <Ended how="replaced" announce />
   if (isHere)
     return (
       <Confirm
@@ -88,7 +91,6 @@ function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
         currentEmail={status.current_email}
         renderedAt={renderedAt}
         onDone={onDone}
-        onReplaced={() => setReplaced(true)}
       />
     )
   if (expiresAt && Date.parse(expiresAt) <= serverNow() + 1000) return <Ended how="expired" announce />
@@ -103,11 +105,9 @@ function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
 interface ConfirmProps extends RedeemProps {
   pending: Pending
   currentEmail: string
-  /** A newer message has replaced this link, so another press would only use up one of its attempts. */
-  onReplaced: () => void
 }
 
-function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone, onReplaced }: ConfirmProps) {
+function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone }: ConfirmProps) {
   const t = useTranslations('VerifyEmail')
   const { errorText } = useErrorTexts()
   const router = useRouter()
@@ -123,7 +123,10 @@ function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone, on
       return refresh()
     },
     onError: (error) => {
-      if (error instanceof ApiError && error.code === 'EMAIL_003') onReplaced()
+      if (error instanceof ApiError && error.code === 'EMAIL_003') {
+        clearLinkSecret('replaced')
+        onDone('replaced')
+      }
       return refresh()
     },
   })

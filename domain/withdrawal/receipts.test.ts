@@ -378,8 +378,10 @@ test('a new key is published a day before it signs, and old receipts are verifie
   await compactVerify(acceptance?.receipt ?? '', createLocalJWKSet(await publishedKeys(ctx)))
 })
 
-test('two instances that start at once agree on one first key', async () => {
+test('instances that start at once agree on one first key, also where their clocks differ', async () => {
   const contexts = await Promise.all(Array.from({ length: 4 }, () => testContext()))
+  // The first one makes the key.
+  contexts[0]?.clock.advance(1_000)
   await contexts[0]?.db.signingKey.deleteMany()
   const lists = await Promise.all(contexts.map((ctx) => listSigningKeys(ctx)))
   expect(new Set(lists.map((keys) => JSON.stringify(keys.map(({ kid }) => kid))))).toHaveLength(1)

@@ -155,10 +155,16 @@ async function signingKey(ctx: SystemContext, sql: Sql): Promise<SigningKey> {
 const newestOf = <Key extends { signsFrom: Date }>(keys: readonly Key[], now: Date): Key | undefined =>
   keys.findLast(({ signsFrom }) => signsFrom <= now)
 
+/** A key that was made to sign at once does so also where the clock of another instance is behind. */
+const beginOf = ({ created_at, signs_from }: KeyRow): Date => (signs_from > created_at ? signs_from : new Date(0))
+
 const openKeys = (ctx: SystemContext, rows: KeyRow[]): SigningKey[] =>
-  rows.flatMap(({ kid, signs_from: signsFrom, sealed_private: sealed }) => {
-    const pkcs8 = sealed && ctx.secrets.open(sealed)
-    return pkcs8 ? { kid, signsFrom, privateKey: createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' }) } : []
+  rows.flatMap((row) => {
+    const pkcs8 = row.sealed_private && ctx.secrets.open(row.sealed_private)
+    const { kid } = row
+    return pkcs8
+      ? { kid, signsFrom: beginOf(row), privateKey: createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' }) }
+      : []
   })
 
 /** False where another made the key of this number. */
@@ -193,9 +199,9 @@ export async function listSigningKeys(ctx: SystemContext) {
   await ensureSigningKey(ctx)
   const now = ctx.clock.now()
   const rows = await ctx.sql(readKeys, {})
-  const signing = rows.findLast((row) => row.signs_from <= now && row.sealed_private)
+  const signing = rows.findLast((row) => beginOf(row) <= now && row.sealed_private)
   const stateOf = (row: KeyRow): KeyState => {
-    if (row.signs_from > now) return 'waiting'
+    if (beginOf(row) > now) return 'waiting'
     return row === signing ? 'signing' : 'retired'
   }
   return rows.map((row) => ({

@@ -17,8 +17,8 @@ export default defineConfig({
     server: { deps: { inline: ['use-intl'] } },
     globalSetup: './vitest.global.ts',
     pool: 'forks',
-    // At least two workers, because a worker waits for commits half of the time.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // At least three workers, because a worker waits for commits half of the time.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -43,5 +43,6 @@ export function secretOfLink<Secret>(parse: (fields: URLSearchParams) => Secret 
   }
 }
 
-/** Whether the page was reloaded, or reached again, after its link had ended so. */
-export const hasEnded = (end: LinkEnd) => window.location.hash === MARKS[end]
+/** How the link had ended when the page was reloaded, or reached again. */
+export const endOfLink = (): LinkEnd | undefined =>
+  (Object.keys(MARKS) as LinkEnd[]).find((end) => window.location.hash === MARKS[end])

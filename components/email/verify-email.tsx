@@ -10,7 +10,7 @@ import type { Answer } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
 import { ApiError } from '@/contract/errors'
 import { useErrorTexts } from '../error-texts'
-import { hasEnded } from '../link-secret'
+import { endOfLink } from '../link-secret'
 import { call } from '../load-contract'
 import { signOutHere } from '../sign-out'
 import { Button } from '../ui/button'
@@ -58,7 +58,7 @@ export function VerifyEmail({ reader, renderedAt }: VerifyEmailProps) {
   if (done) return <Finished {...done} />
   if (secret === undefined) return <Reading />
   if (secret === null) {
-    const how = (['spent', 'replaced'] as const).find(hasEnded)
+    const how = endOfLink()
     return how ? <Ended how={how} /> : <NoSecret />
   }
   if (!reader) return <SignInFirst secret={secret} />

@@ -12,7 +12,7 @@ import { ApiError } from '@/contract/errors'
 import type { confirmPasswordReset } from '@/contract/password'
 import { RESET_TOKEN } from '@/contract/vocabulary'
 import { useErrorTexts } from '../error-texts'
-import { hasEnded, secretOfLink } from '../link-secret'
+import { endOfLink, secretOfLink } from '../link-secret'
 import { callWithLink, preloadContract, rulesOf } from '../load-contract'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
@@ -31,7 +31,7 @@ type End = 'changed' | 'refused'
 export function ResetPassword() {
   const token = useSecret()
   const [end, setEnd] = useState<End>()
-  if (end === 'changed' || (token === null && hasEnded('spent'))) return <Changed announce={end === 'changed'} />
+  if (end === 'changed' || (token === null && endOfLink() === 'spent')) return <Changed announce={end === 'changed'} />
   if (end === 'refused') return <NoLongerWorks />
   if (token === undefined) return <Reading />
   if (token === null) return <NotComplete />

@@ -114,7 +114,7 @@ async function purgeBatch(ctx: SystemContext, sql: Sql, withdrawalId: string, ro
   const [row] = await sql(lock, { withdrawalId })
   if (!row || row.is_purged) return 'not_ours'
   const erased = { withdrawalId, userId: row.user_id, pseudonym: '', keeps: new Set<never>() }
-  // An application that was not told yet is told later: its notification holds all that the call needs.
+  // An application that knows the person by an id of its own is told later: its notification holds all that the call needs.
   const areErased = [
     await erase(sql, 'third_party_integrations', erased, rows),
     await erase(sql, 'purge', erased, rows),

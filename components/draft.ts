@@ -10,6 +10,14 @@ export function keepDraft(name: string, userId: string, values: Record<string, u
   }
 }
 
+export function hasDraft(name: string, userId: string): boolean {
+  try {
+    return sessionStorage.getItem(keyOf(name, userId)) !== null
+  } catch {
+    return false
+  }
+}
+
 /** What was kept; it is given once. */
 export function takeDraft(name: string, userId: string): Record<string, unknown> {
   try {

@@ -1,15 +1,15 @@
 'use client'
 
-import { useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useTranslations } from 'use-intl/react'
 import type { Blocker } from '@/contract/errors'
 import type { WaysToConfirm } from '../access/confirm-identity'
+import { hasDraft } from '../draft'
 import { Button } from '../ui/button'
-import { type PendingTransaction, useBlockers } from './blockers'
+import { Blockers, type PendingTransaction, useBlockers } from './blockers'
 import { DeletionOverview } from './deletion-overview'
 import { ExportDataForm } from './export-data-form'
-import type { WhatHappens } from './what-happens'
 import { WithdrawAccountForm } from './withdraw-account-form'
 
 interface DeleteAccountProps {
@@ -20,7 +20,9 @@ interface DeleteAccountProps {
   pendingTransactions: readonly PendingTransaction[]
   applications: readonly { name: string; isToldAtOnce: boolean }[]
   deletedWithin: string
-  details: Parameters<typeof WhatHappens>[0]
+  retentionDays: number
+  keptUntil: string
+  details: ReactNode
 }
 
 /** Two screens: what a deletion means, and the form that asks for it. What holds a deletion back stands before both. */
@@ -28,6 +30,7 @@ export function DeleteAccount({
   applications,
   blockers,
   details,
+  keptUntil,
   pendingTransactions,
   ...account
 }: DeleteAccountProps) {
@@ -39,24 +42,33 @@ export function DeleteAccount({
   const heading = useRef<HTMLHeadingElement>(null)
   const held = useBlockers(userId, { blockers, pendingTransactions })
   const isBlocked = held.blockers.length > 0
+  // Made on demand, because a phone takes long to bring a form to life that most visits never open.
+  const [isOpened, setOpened] = useState(false)
+  const show = (next: typeof screen) => {
+    setScreen(next)
+    if (next === 'form') setOpened(true)
+  }
+  // What was typed before the person went to the identity provider is back.
+  useEffect(() => {
+    if (!hasDraft('withdraw', userId)) return
+    setScreen('form')
+    setOpened(true)
+  }, [userId])
   const goTo = (next: typeof screen) => {
-    flushSync(() => setScreen(next))
+    flushSync(() => show(next))
     const target = next === 'form' ? heading : begin
     target.current?.focus()
   }
   return (
     <div className="space-y-6">
-      {/* Not taken away, so that what was typed stays when the person looks at the first screen again. */}
-      <div hidden={screen === 'overview' && !isBlocked}>
-        <WithdrawAccountForm
-          {...account}
-          headingRef={heading}
-          held={held}
-          retentionDays={details.retentionDays}
-          onDraft={() => setScreen('form')}
-          onBack={() => goTo('overview')}
-        />
-      </div>
+      {isOpened ? (
+        // Not taken away again, so that what was typed stays when the person looks at the first screen.
+        <div hidden={screen === 'overview' && !isBlocked}>
+          <WithdrawAccountForm {...account} headingRef={heading} held={held} onBack={() => goTo('overview')} />
+        </div>
+      ) : (
+        isBlocked && <Blockers held={held} takesFocus={false} />
+      )}
       {(screen === 'overview' || isBlocked) && (
         <>
           <DeletionOverview
@@ -64,6 +76,8 @@ export function DeleteAccount({
             email={email}
             applications={applications}
             deletedWithin={account.deletedWithin}
+            retentionDays={account.retentionDays}
+            keptUntil={keptUntil}
             details={details}
           >
             {!isBlocked && (

@@ -8,8 +8,8 @@ import { call } from '../load-contract'
 import { Button } from '../ui/button'
 import { Card, CardBody } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
+import { Rows } from '../ui/rows'
 import { mergedByCategory, useCategoryTexts } from './category-texts'
-import { Rows, WhatHappens } from './what-happens'
 
 interface DeletionOverviewProps {
   userId: string
@@ -17,7 +17,11 @@ interface DeletionOverviewProps {
   applications: readonly { name: string; isToldAtOnce: boolean }[]
   /** “7 days”: the time in which all steps should be done. */
   deletedWithin: string
-  details: Parameters<typeof WhatHappens>[0]
+  retentionDays: number
+  /** When what stays would be deleted. */
+  keptUntil: string
+  /** The same in full, folded. */
+  details: ReactNode
   /** The buttons. */
   children: ReactNode
 }
@@ -28,6 +32,8 @@ export function DeletionOverview({
   email,
   applications,
   deletedWithin,
+  retentionDays,
+  keptUntil,
   details,
   children,
 }: DeletionOverviewProps) {
@@ -88,11 +94,11 @@ export function DeletionOverview({
               </div>,
             ],
             [
-              t('stays', { days: details.retentionDays }),
+              t('stays', { days: retentionDays }),
               <span key="stays" className="tabular-nums">
                 {t.rich('staysText', {
                   what: capitalised(listed(staying), language),
-                  date: () => <LocalTime dateTime={details.keptUntil} format="date" />,
+                  date: () => <LocalTime dateTime={keptUntil} format="date" />,
                 })}
               </span>,
             ],
@@ -108,7 +114,7 @@ export function DeletionOverview({
           ]}
         />
       </CardBody>
-      <WhatHappens {...details} />
+      {details}
       <div className="flex flex-col gap-3 border-line border-t px-5 py-4 sm:flex-row-reverse sm:flex-wrap sm:justify-start sm:px-6">
         {children}
       </div>

@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ArrowLeft } from 'lucide-react'
 import { useRouter } from 'next/navigation'
-import { type RefObject, useEffect, useRef, useState } from 'react'
+import { type RefObject, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useForm, useWatch } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
@@ -33,8 +33,6 @@ interface WithdrawAccountFormProps {
   /** “7 days”: the time in which all steps should be done. */
   deletedWithin: string
   headingRef: RefObject<HTMLHeadingElement | null>
-  /** What was typed before the person went to the identity provider is back. */
-  onDraft: () => void
   onBack: () => void
 }
 
@@ -53,7 +51,6 @@ export function WithdrawAccountForm({
   retentionDays,
   deletedWithin,
   headingRef,
-  onDraft,
   onBack,
 }: WithdrawAccountFormProps) {
   const t = useTranslations('DeleteAccount')
@@ -65,10 +62,6 @@ export function WithdrawAccountForm({
   const asksPassword = needsPassword(ways)
   const form = useForm<WithdrawValues>({ resolver: asksPassword ? resolvers.password : resolvers.none })
   const isFilled = useDraft('withdraw', userId, form)
-  const opened = useRef(onDraft)
-  useEffect(() => {
-    if (isFilled) opened.current()
-  }, [isFilled])
   const { errors } = form.formState
   const isOther = useWatch({ control: form.control, name: 'reason' }) === 'other'
   const [asking, setAsking] = useState(false)

@@ -9,6 +9,7 @@ import { waysToConfirm } from '@/domain/access/fresh-sign-in'
 import { offerWithdrawal } from '@/domain/withdrawal/offer-withdrawal'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession, pageContext } from '@/server/pages/session'
+import { WhatHappens } from './what-happens'
 
 export async function generateMetadata(): Promise<Metadata> {
   const t = await pageTexts('DeleteAccount')
@@ -43,7 +44,9 @@ export default async function WithdrawAccountPage({ searchParams }: Props) {
         pendingTransactions={pendingTransactions}
         applications={applications}
         deletedWithin={inWords(longestMs / 1000, await pageLanguage())}
-        details={{ steps, retentionDays, keptUntil }}
+        retentionDays={retentionDays}
+        keptUntil={keptUntil}
+        details={<WhatHappens steps={steps} retentionDays={retentionDays} keptUntil={keptUntil} />}
       />
     </Texts>
   )

@@ -1,12 +1,11 @@
-'use client'
-
 import { ChevronRight } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { useLocale, useTranslations } from 'use-intl/react'
+import { inWords } from '@/components/ui/duration'
+import { LocalTime } from '@/components/ui/local-time'
+import { Rows } from '@/components/ui/rows'
+import { inOrder } from '@/components/withdrawal/step-texts'
 import type { Step } from '@/contract/withdrawal'
-import { inWords } from '../ui/duration'
-import { LocalTime } from '../ui/local-time'
-import { inOrder } from './step-texts'
+import { pageLanguage, pageTexts } from '@/server/pages/language'
 
 interface WhatHappensProps {
   /** The time by which each step should be done, counted from the start; 0 for what the request itself does. */
@@ -17,10 +16,10 @@ interface WhatHappensProps {
 }
 
 /** What the first screen of the deletion says in short, in full and folded. */
-export function WhatHappens({ steps, retentionDays: days, keptUntil }: WhatHappensProps) {
-  const t = useTranslations('DeleteAccount')
-  const deletion = useTranslations('Deletion')
-  const language = useLocale()
+export async function WhatHappens({ steps, retentionDays: days, keptUntil }: WhatHappensProps) {
+  const t = await pageTexts('DeleteAccount')
+  const deletion = await pageTexts('Deletion')
+  const language = await pageLanguage()
   return (
     <div className="divide-y divide-line border-line border-t">
       <Folded title={t('whenTitle')}>
@@ -60,16 +59,3 @@ const Folded = ({ title, children }: { title: string; children: ReactNode }) => 
     <div className="pt-1 pb-5">{children}</div>
   </details>
 )
-
-export function Rows({ rows }: { rows: readonly (readonly [term: string, text: ReactNode])[] }) {
-  return (
-    <dl className="divide-y divide-line sm:grid sm:grid-cols-[minmax(8rem,max-content)_1fr]">
-      {rows.map(([term, text]) => (
-        <div key={term} className="gap-x-8 py-3 first:pt-0 last:pb-0 sm:col-span-2 sm:grid sm:grid-cols-subgrid">
-          <dt className="font-medium">{term}</dt>
-          <dd className="wrap-anywhere text-ink-muted">{text}</dd>
-        </div>
-      ))}
-    </dl>
-  )
-}

@@ -10,12 +10,12 @@ const shell = new Shell(README_URL, DATA_DIR)
 const here = (commands: string) =>
   commands.replaceAll('http://localhost:3000', README_URL).replaceAll('.data/mailbox', `${DATA_DIR}/mailbox`)
 
-test('README.md: what a new user pastes changes an address and deletes an account, also the second time', async () => {
+test('docs/try.md: what a new user pastes changes an address and deletes an account, also the second time', async () => {
   test.setTimeout(240_000)
   await rm(DATA_DIR, { recursive: true, force: true })
   await mkdir(DATA_DIR, { recursive: true })
-  const [start = ''] = await blocksBelow('README.md')
-  const [person = '', change = '', withdraw = '', progress = ''] = (await blocksBelow('README.md', 'Try it')).map(here)
+  const [start = ''] = await blocksBelow('docs/try.md')
+  const [person = '', change = '', withdraw = '', progress = ''] = (await blocksBelow('docs/try.md', 'Both flows')).map(here)
   // Curl prints one line for each answer.
   const lastLine = (printed: string) => JSON.parse(printed.trim().split('\n').at(-1) as string)
 

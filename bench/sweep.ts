@@ -5,6 +5,8 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { SMTPServer } from 'smtp-server'
+import { APP_PHASES } from '@/contract/vocabulary'
+import { STEPS } from '@/contract/withdrawal'
 import type { SystemContext } from '@/domain/context'
 import { DUE_WORK, runDueSteps } from '@/domain/due-work'
 import { CLEANUPS, cleanupName } from '@/domain/queue/cleanup'
@@ -139,7 +141,7 @@ async function seedHistory() {
     `INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, attempts, completed_at)
      SELECT 'wd_old' || n, step, 'completed', ${started}, 1, ${started}
      FROM generate_series(1, $1::int) n,
-          unnest(ARRAY['user_profile', 'session_revocation', 'third_party_integrations', 'data_archives']) step`,
+          unnest(ARRAY['${STEPS.join("', '")}']) step`,
     [FINISHED],
   )
   const inTheLastMonth = `now() - interval '1 second' * (29 * 86400 - n * 10)`
@@ -194,7 +196,7 @@ async function seedPeople(prefix: string, count: number) {
   for (let n = 1; n <= count; n++) await writeFile(path.join(DATA_DIR, 'archives', `${prefix}${n}.bin`), 'x')
 }
 
-/** Of each withdrawal one step is due, of all three kinds in turn; of the rest of the work a thousand rows each. */
+/** Of each withdrawal one step is due, of all kinds in turn; of the rest of the work a thousand rows each. */
 async function seedDue(prefix: string) {
   await db.query(
     `INSERT INTO withdrawals (id, user_id, keep_analytics, keep_audit_logs, keep_transaction_history, started_at,
@@ -204,10 +206,10 @@ async function seedDue(prefix: string) {
   )
   await db.query(
     `INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, due_at)
-     SELECT 'wd_${prefix}' || n, steps[1 + (n + other) % 3], 'pending', now(),
+     SELECT 'wd_${prefix}' || n, steps[1 + (n + other) % ${APP_PHASES.length}], 'pending', now(),
             now() + CASE WHEN other = 0 THEN interval '-1 minute' ELSE interval '1 day' END
-     FROM generate_series(1, ${DUE}) n, generate_series(0, 2) other,
-          (SELECT ARRAY['user_profile', 'third_party_integrations', 'data_archives'] AS steps) s`,
+     FROM generate_series(1, ${DUE}) n, generate_series(0, ${APP_PHASES.length - 1}) other,
+          (SELECT ARRAY['${APP_PHASES.join("', '")}'] AS steps) s`,
   )
   await db.query(
     `INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, subject, status, due_at)

@@ -1,5 +1,6 @@
 import { parseAddress } from '@/contract/address'
 import { ERRORS } from '@/contract/errors'
+import { STEPS } from '@/contract/withdrawal'
 import type { Message } from '@/domain/ports'
 
 /**
@@ -49,8 +50,8 @@ export const OBSERVER = `
       IF OLD.completed_at IS DISTINCT FROM NEW.completed_at AND OLD.completed_at IS NOT NULL THEN
         INSERT INTO proof.faults VALUES ('withdrawal ' || NEW.id || ' ended twice');
       END IF;
-      IF NEW.completed_at IS NOT NULL AND (SELECT count(*) FROM deletion_steps WHERE withdrawal_id = NEW.id AND status = 'completed') <> 4 THEN
-        INSERT INTO proof.faults VALUES ('withdrawal ' || NEW.id || ' ended before its four steps');
+      IF NEW.completed_at IS NOT NULL AND (SELECT count(*) FROM deletion_steps WHERE withdrawal_id = NEW.id AND status = 'completed') <> ${STEPS.length} THEN
+        INSERT INTO proof.faults VALUES ('withdrawal ' || NEW.id || ' ended before its steps');
       END IF;
     END IF;
     RETURN NULL;
@@ -180,10 +181,10 @@ const CHECKS: Record<string, (evidence: Evidence) => Promise<string[]>> = {
     const rows = await query<{ what: string }>('SELECT what FROM proof.faults')
     return rows.map(({ what }) => what)
   },
-  'I7 completed only with four steps': async ({ query }) => {
+  'I7 completed only with all steps': async ({ query }) => {
     const rows = await query<{ id: string }>(
       `SELECT w.id FROM withdrawals w JOIN deletion_steps s ON s.withdrawal_id = w.id
-       GROUP BY w.id HAVING (w.completed_at IS NOT NULL) <> (count(*) FILTER (WHERE s.status = 'completed') = 4)`,
+       GROUP BY w.id HAVING (w.completed_at IS NOT NULL) <> (count(*) FILTER (WHERE s.status = 'completed') = ${STEPS.length})`,
     )
     return rows.map(({ id }) => `${id} is not as its steps are`)
   },

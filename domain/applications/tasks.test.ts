@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { APP_PHASES } from '@/contract/vocabulary'
 import { createSecrets } from '@/server/adapters/secrets'
 import { call, day, givenServiceToken, hour, minute } from '@/testing/api'
 import {
@@ -43,8 +44,6 @@ beforeEach(async () => {
   }
 })
 afterEach(() => ctx.settle())
-
-const PHASES = ['user_profile', 'third_party_integrations', 'data_archives'] as const
 
 /** A withdrawal with one task, whose application answers with this status. */
 async function givenTask(status = 202, settings: Parameters<typeof givenParticipant>[2] = {}) {
@@ -109,7 +108,7 @@ test('an application for everyone that is connected too has one task', async () 
   expect(await ctx.db.appConnection.count({ where: { appId } })).toBe(0)
 })
 
-test.each(PHASES)(
+test.each(APP_PHASES)(
   'a task of the phase %s is asked for in its window, and keeps that step alone open',
   async (phase) => {
     const task = await givenTask(202, { phase })

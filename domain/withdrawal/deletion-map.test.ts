@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { APP_PHASES } from '@/contract/vocabulary'
 import { STEPS } from '@/contract/withdrawal'
 import { createEndpointRule } from '@/server/adapters/applications'
 import { seedDemoUser } from '@/server/local/demo-account'
@@ -44,6 +45,13 @@ const EMPTIED_BY: Record<Moment, string[]> = {
 
 test('every step but session_revocation erases something', () => {
   expect(STEPS.filter((step) => erasuresOf(step).length === 0)).toEqual(['session_revocation'])
+})
+
+test('applications can have tasks in exactly the steps that erase', () => {
+  const erasing = STEPS.filter((step) => erasuresOf(step).length > 0)
+  expect(APP_PHASES.toSorted(), 'Write the erasing steps in APP_PHASES of contract/vocabulary.ts.').toEqual(
+    erasing.toSorted(),
+  )
 })
 
 /** The tables of the map that hold a row of the person. */

@@ -21,6 +21,3 @@ export const erasesAfterTasks = (step: Step): boolean =>
 export const STEPS_AFTER_TASKS = STEPS.filter(erasesAfterTasks)
   .map((step) => `'${step}'`)
   .join(', ')
-
-/** The steps that applications can have tasks in: those that erase. */
-export const PHASES = STEPS.filter((step) => 'erases' in DELETION_STEPS[step])

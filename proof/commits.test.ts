@@ -94,7 +94,10 @@ test('exactly the statements that decision 0009 names commit without waiting for
   const unwaited = [...STATEMENT_TEXTS]
     .filter(([, text]) => text.includes(`'synchronous_commit', 'off'`))
     .map(([name]) => name)
-  expect([...new Set(unwaited.map((name) => name.replace(/-by-.*/, '')))].sort()).toEqual(UNWAITED_STATEMENTS)
+  expect(
+    [...new Set(unwaited.map((name) => name.replace(/-by-.*/, '')))].sort(),
+    'If a crash may lose what the statement writes, name it in decision 0009 and in UNWAITED_STATEMENTS. If not, its commit must wait.',
+  ).toEqual(UNWAITED_STATEMENTS)
 })
 
 test('a verification waits for the disk with everything that it changes', async () => {
@@ -154,7 +157,10 @@ test('a commit that does not wait writes limits, claims and marks only, whatever
 
   const writes = await writesOf(ctx)
   const unwaited = sorted(writes, false).map((what) => what.replace(/^rate_limits.*/, 'rate_limits'))
-  expect([...new Set(unwaited)].filter((what) => !UNWAITED_WRITES.includes(what))).toEqual([])
+  expect(
+    [...new Set(unwaited)].filter((what) => !UNWAITED_WRITES.includes(what)),
+    'If a crash may lose these writes, say so in decision 0009 and add them to UNWAITED_WRITES. If not, their commit must wait.',
+  ).toEqual([])
   // Places are among them, or nothing was looked at.
   expect(unwaited).toContain('rate_limits')
   expect(sorted(writes, true)).toEqual(

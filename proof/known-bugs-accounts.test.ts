@@ -329,7 +329,10 @@ test('B32 the erasure removes every kind of credential, and none signs in afterw
       DELETION_MAP.find((entry) => entry.table === table)?.when,
     ]),
   )
-  expect(Object.fromEntries([...where].sort())).toEqual({
+  expect(
+    Object.fromEntries([...where].sort()),
+    'Add a new column that holds a credential here, with the step that erases it. If it holds none, add it with a comment that says why it may stay.',
+  ).toEqual({
     'access_tokens.token_hash': 'user_profile',
     // The applications' own.
     'connected_apps.sealed_secret': undefined,

@@ -112,6 +112,6 @@ test.each(operations)(
       transaction: ((work) => transaction((inside) => work(noting(inside)))) satisfies Service['transaction'],
     })
     expect((await run()).code).toBe('accepted')
-    expect(names).toEqual(asked)
+    expect(names, 'If a call is meant to send these statements, list them at its row of `operations`.').toEqual(asked)
   },
 )

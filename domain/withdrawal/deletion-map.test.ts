@@ -108,7 +108,9 @@ test('every table with data of a person is emptied by its own step, and by no ot
   await ctx.settle()
 
   let before = await filledTables(ctx, userId)
-  expect(before).toEqual([...new Set(DELETION_MAP.map(({ table }) => table))].sort())
+  expect(before, 'This test must give the person a row in each new table of a deletion step.').toEqual(
+    [...new Set(DELETION_MAP.map(({ table }) => table))].sort(),
+  )
   const emptied: Partial<Record<Moment, string[]>> = {}
   const note = async (moment: Moment) => {
     const after = await filledTables(ctx, userId)
@@ -123,7 +125,7 @@ test('every table with data of a person is emptied by its own step, and by no ot
   ctx.clock.advance(30 * day)
   await purgeRetainedData(ctx)
   await note('purge')
-  expect(emptied).toEqual(EMPTIED_BY)
+  expect(emptied, 'Write what each step empties in EMPTIED_BY of this file.').toEqual(EMPTIED_BY)
 })
 
 test('every table stands in the deletion map, or is named as holding no data of a user', async () => {
@@ -132,7 +134,10 @@ test('every table stands in the deletion map, or is named as holding no data of 
     SELECT table_name AS name FROM information_schema.tables
     WHERE table_schema = 'public' AND table_name <> '_prisma_migrations'`
   const known = new Set([...DELETION_MAP.map(({ table }) => table), ...Object.keys(TABLES_WITHOUT_ERASURE)])
-  expect(tables.map(({ name }) => name).filter((name) => !known.has(name))).toEqual([])
+  expect(
+    tables.map(({ name }) => name).filter((name) => !known.has(name)),
+    'Add the table to the deletion step that erases it, or, if it holds no data of a user, to TABLES_WITHOUT_ERASURE.',
+  ).toEqual([])
 })
 
 test('no table with a user id is excused from the map, but for the withdrawal itself', async () => {
@@ -141,7 +146,9 @@ test('no table with a user id is excused from the map, but for the withdrawal it
     SELECT table_name AS name FROM information_schema.columns
     WHERE table_schema = 'public' AND column_name = 'user_id'`
   const excused = tables.map(({ name }) => name).filter((name) => name in TABLES_WITHOUT_ERASURE)
-  expect(excused).toEqual(['withdrawals'])
+  expect(excused, 'A table with a user id belongs in a deletion step, not in TABLES_WITHOUT_ERASURE.').toEqual([
+    'withdrawals',
+  ])
 })
 
 test('no column that can hold an address, a name or an IP is kept', () => {
@@ -167,5 +174,8 @@ test('autovacuum sees to every table with data of a user after one deletion in t
   const cared = await ctx.db.$queryRaw<{ name: string }[]>`
     SELECT relname AS name FROM pg_class
     WHERE reloptions @> ARRAY['autovacuum_vacuum_threshold=0', 'autovacuum_vacuum_scale_factor=0.0001']`
-  expect(cared.map(({ name }) => name).sort()).toEqual(tables.sort())
+  expect(
+    cared.map(({ name }) => name).sort(),
+    'Give a new table with data of a user the autovacuum settings of the other tables in its migration. If it stands in no deletion step, add it to `tables` here as well.',
+  ).toEqual(tables.sort())
 })

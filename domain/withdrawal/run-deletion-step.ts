@@ -1,4 +1,4 @@
-import type { KeptFor } from '@/contract/vocabulary'
+import { KEPT_FOR, type KeptFor } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
 import { callForTask, claimTasks, nextTry } from '../applications/deliver'
 import type { SystemContext } from '../context'
@@ -242,13 +242,13 @@ async function settleBatch(
 }
 
 function keepsOf(row: ClaimedRow): ReadonlySet<KeptFor> {
-  const choices: [KeptFor, boolean][] = [
-    ['law', true],
-    ['analytics', row.keep_analytics],
-    ['audit_logs', row.keep_audit_logs],
-    ['transaction_history', row.keep_transaction_history],
-  ]
-  return new Set(choices.filter(([, isKept]) => isKept).map(([name]) => name))
+  const isKept: Record<KeptFor, boolean> = {
+    law: true,
+    analytics: row.keep_analytics,
+    audit_logs: row.keep_audit_logs,
+    transaction_history: row.keep_transaction_history,
+  }
+  return new Set(KEPT_FOR.filter((reason) => isKept[reason]))
 }
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? ` ${error.code}` : undefined)

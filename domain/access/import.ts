@@ -1,5 +1,5 @@
 import type { SystemContext } from '../context'
-import { audit, isOneOf, statement } from '../sql'
+import { audit, fenced, isOneOf, statement } from '../sql'
 import { withdrawnExternalIds } from './ended-external-ids'
 import { type ImportedLine, type Problem, readImportLine } from './import-line'
 import { SeenTexts } from './seen-texts'
@@ -48,7 +48,7 @@ const findAccounts = statement<{ externalIds: (string | null)[]; emailKeys: (str
   (v) => `SELECT l.place::int AS place, h.id AS holder, h.external_id AS holder_external_id,
           (SELECT id FROM users WHERE external_id = l.external_id AND withdrawn_at IS NULL) AS owner
    FROM unnest(${v.externalIds}::text[], ${v.emailKeys}::text[]) WITH ORDINALITY AS l (external_id, email_key, place)
-   LEFT JOIN LATERAL (SELECT id, external_id FROM users WHERE email_key = l.email_key OFFSET 0) h ON true`,
+   LEFT JOIN LATERAL (${fenced('SELECT id, external_id FROM users WHERE email_key = l.email_key')}) h ON true`,
 )
 
 interface Insert {
@@ -70,11 +70,11 @@ interface Insert {
 const insertAccounts = statement<Insert, { id: string }>(
   'import-users',
   (v) => `WITH line AS (
-     SELECT * FROM unnest(${v.ids}::text[], ${v.externalIds}::text[], ${v.names}::text[], ${v.emails}::text[], ${v.emailKeys}::text[],
+     ${fenced(`SELECT * FROM unnest(${v.ids}::text[], ${v.externalIds}::text[], ${v.names}::text[], ${v.emails}::text[], ${v.emailKeys}::text[],
                           ${v.verified}::boolean[], ${v.passwordHashes}::text[], ${v.locales}::text[], ${v.createdAts}::timestamptz[],
                           ${v.auditIds}::text[])
        AS l (id, external_id, name, email, email_key, verified, password_hash, locale, created_at, audit_id)
-     ORDER BY hashtext(l.email_key) & 65535 OFFSET 0
+     ORDER BY hashtext(l.email_key) & 65535`)}
    ), account AS (
      INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, created_at)
      SELECT id, external_id, name, email, email_key, CASE WHEN verified THEN ${v.now}::timestamptz END, password_hash, locale, created_at

@@ -4,7 +4,7 @@ import type { changeEmail as contract, VerificationMethod } from '@/contract/ema
 import { AppError } from '@/contract/errors'
 import { renewForeignHash } from '../access/foreign-hashes'
 import { requireFreshSignIn } from '../access/fresh-sign-in'
-import { refusalOfEnded } from '../access/live-caller'
+import { type CallerValues, callerValues, isOutsideTokenLive, refusalOfEnded } from '../access/live-caller'
 import type { Context } from '../context'
 import {
   type AskedPlaces,
@@ -66,15 +66,11 @@ const beginChange = statement<Begin, BegunRow>(
    LEFT JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
 )
 
-interface Open {
+interface Open extends CallerValues {
   changeId: string
   userId: string
   /** Of the password that was right. */
   credentialVersion: number
-  callerId: string
-  callerKind: string
-  /** Of an outside token: it is refused where all access was ended since. */
-  callerIssuedAt: Date | null
   method: VerificationMethod
   newEmail: string
   newEmailKey: string
@@ -122,7 +118,7 @@ const recheckedAccount = (v: Placeholders<Open>) => `locked AS (
      SELECT t.id FROM locked JOIN access_tokens t ON t.id = ${v.callerId} AND t.revoked_at IS NULL FOR SHARE OF t
    ), account AS (
      SELECT id, email, email_key FROM locked
-     WHERE ((${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerIssuedAt}::timestamptz >= credentials_since)) OR EXISTS (SELECT FROM session) OR EXISTS (SELECT FROM token))
+     WHERE (${isOutsideTokenLive(v)} OR EXISTS (SELECT FROM session) OR EXISTS (SELECT FROM token))
        AND NOT EXISTS (SELECT FROM taken) AND email = ${v.oldEmail}
    )`
 
@@ -222,9 +218,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       ...message,
       userId,
       credentialVersion: begun.credential_version,
-      callerId: actor.id,
-      callerKind: actor.kind,
-      callerIssuedAt: actor.outsideToken?.issuedAt ?? null,
+      ...callerValues(actor),
       newEmail: address.typed,
       newEmailKey: address.key,
       targetBucket: messages.key,

@@ -2,6 +2,7 @@ import { checkAnswer, linkOf } from '@/contract/blockers'
 import { AppError, type Blocker } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { ALL_CHECKS_MS, CHECK_MS } from '../limits/durations'
+import { subjectOf } from '../queue/events'
 import { statement } from '../sql'
 import { type SigningRow, sendWebhook, signingOf } from './webhook'
 
@@ -20,7 +21,7 @@ interface AskedRow extends SigningRow {
 const readAsked = statement<{ userId: string }, AskedRow>(
   'applications-to-ask',
   (v) => `SELECT a.id, a.name, a.hosts, ${signingOf('a')},
-     CASE a.audience WHEN 'everyone' THEN coalesce(u.external_id, u.id) ELSE c.subject END AS subject
+     ${subjectOf('u')} AS subject
    FROM connected_apps a
    JOIN users u ON u.id = ${v.userId}
    LEFT JOIN app_connections c ON c.app_id = a.id AND c.user_id = u.id

@@ -33,6 +33,10 @@ const insertDeliveries = (of: Record<'event' | 'app' | 'subject' | 'sealed' | 'a
 /** Of the application `a`. */
 export const CAN_BE_TOLD = 'a.disabled_at IS NULL AND a.endpoint IS NOT NULL'
 
+/** What the application `a` calls the account by: its own id in the connection `c`, or, where it is told about everyone, the adopter's. */
+export const subjectOf = (account: string) =>
+  `CASE a.audience WHEN 'everyone' THEN coalesce(${account}.external_id, ${account}.id) ELSE c.subject END`
+
 interface QueueEvent {
   /** One row at most: `id`, `external_id` and `version` of the account, after the change. It may end with a condition. */
   from: string
@@ -54,7 +58,7 @@ export function queueEvent(type: AccountEvent, of: QueueEvent): string {
   const members = Object.entries(of.data ?? {}).map(([name, value]) => `'${name}', ${value}::text`)
   return `event_receivers AS (
      SELECT a.id AS app_id, account.version, 'addresses' = ANY(a.includes) AS has_addresses,
-            CASE a.audience WHEN 'everyone' THEN coalesce(account.external_id, account.id) ELSE c.subject END AS subject
+            ${subjectOf('account')} AS subject
      FROM (SELECT id, external_id, version FROM ${of.from}) AS account
      JOIN connected_apps a ON '${type}' = ANY(a.events) AND ${CAN_BE_TOLD}
      LEFT JOIN app_connections c ON c.user_id = ${of.user} AND c.app_id = a.id AND c.disabled_at IS NULL
@@ -83,7 +87,7 @@ const receivers = statement<{ userId: string }, ReceiverRow>(
   (
     v,
   ) => `SELECT a.id AS app_id, a.events && ${WITHDRAWAL_EVENTS.start} AS hears_start, a.events && ${WITHDRAWAL_EVENTS.end} AS hears_end,
-     CASE a.audience WHEN 'everyone' THEN coalesce(u.external_id, u.id) ELSE c.subject END AS subject
+     ${subjectOf('u')} AS subject
    FROM connected_apps a
    JOIN users u ON u.id = ${v.userId}
    LEFT JOIN app_connections c ON c.user_id = ${v.userId} AND c.app_id = a.id

@@ -109,10 +109,21 @@ export const audit = (
    ${fromPart(of.from)}`
 }
 
+/**
+ * In the SET of a row of `users`, for every change that applications may be told of: an application ignores an event whose version is
+ * older than one that it has seen.
+ */
+export const RAISE_VERSION = 'version = version + 1'
+
 /** Ends the browser sessions of `user`, all but the one in `except`. */
 export const endSessions = (of: { from?: string; user: string; except?: string; at: string }) =>
   `UPDATE sessions s SET revoked_at = ${of.at}
    ${fromPart(of.from)} WHERE s.user_id = ${of.user} AND s.revoked_at IS NULL ${of.except ? `AND s.id <> ${of.except}` : ''}`
+
+/** Ends the access tokens of `user`. */
+export const endTokens = (of: { from?: string; user: string; at: string }) =>
+  `UPDATE access_tokens t SET revoked_at = ${of.at}
+   ${fromPart(of.from)} WHERE t.user_id = ${of.user} AND t.revoked_at IS NULL`
 
 /** Closes the pending change of `user`, a value: joined with a part, the planner would read all changes that are pending. */
 export const closePendingChange = (

@@ -3,7 +3,7 @@ import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
 import { day } from '../limits/durations'
-import { audit, type Sql, statement } from '../sql'
+import { audit, endTokens, type Sql, statement } from '../sql'
 import { sha256 } from './authenticate'
 import { requireFreshSignIn } from './fresh-sign-in'
 import { lockActiveUser } from './user'
@@ -187,9 +187,7 @@ export async function revokeTokenOf(ctx: SystemContext, tokenId: string): Promis
 const revokeAll = statement<{ userId: string; now: Date; auditId: string }, { revoked: number }>(
   'revoke-all-access-tokens',
   (v) => `WITH ended AS (
-     UPDATE access_tokens SET revoked_at = ${v.now}
-     WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now}
-     RETURNING id
+     ${endTokens({ user: v.userId, at: v.now })} AND t.expires_at > ${v.now} RETURNING t.id
    ), audited AS (
      ${audit('access_token.all_revoked', { id: v.auditId, user: v.userId, actor: `'operator'`, at: v.now })}
    )

@@ -4,7 +4,7 @@ import { AppError } from '@/contract/errors'
 import type { Context } from '../context'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent } from '../queue/events'
-import { audit, closePendingChange, endSessions, statement } from '../sql'
+import { audit, closePendingChange, endSessions, endTokens, RAISE_VERSION, statement } from '../sql'
 import { lockAccountOfExternalId } from './put-user'
 
 interface EndAll {
@@ -20,13 +20,12 @@ interface EndAll {
 const endAllAccess = statement<EndAll, { sessions_ended: number; tokens_ended: number }>(
   'end-all-access',
   (v) => `WITH account AS (
-     UPDATE users SET credentials_since = ${v.now}, version = version + 1 WHERE id = ${v.userId}
+     UPDATE users SET credentials_since = ${v.now}, ${RAISE_VERSION} WHERE id = ${v.userId}
      RETURNING id, external_id, version
    ), ${queueEvent('account.sessions_ended', { from: 'account', user: v.userId, id: v.eventId, at: v.now })}, ended_sessions AS (
      ${endSessions({ from: 'account', user: v.userId, at: v.now })} AND s.expires_at > ${v.now} RETURNING s.id
    ), ended_tokens AS (
-     UPDATE access_tokens SET revoked_at = ${v.now}
-     FROM account WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now} RETURNING access_tokens.id
+     ${endTokens({ from: 'account', user: v.userId, at: v.now })} AND t.expires_at > ${v.now} RETURNING t.id
    ), cancelled AS (
      ${closePendingChange('cancelled', { from: 'account', user: v.userId, at: v.now })}
    ), audited AS (

@@ -1,6 +1,6 @@
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
-import { audit, statement } from '../sql'
+import { audit, RAISE_VERSION, statement } from '../sql'
 
 export interface FrozenAccount {
   userId: string
@@ -24,7 +24,7 @@ export async function listFrozenAccounts(ctx: SystemContext): Promise<FrozenAcco
 const unfreeze = statement<{ userId: string; now: Date; auditId: string }, { id: string }>(
   'unfreeze-account',
   (v) => `WITH account AS (
-     UPDATE users SET frozen_at = NULL, version = version + 1
+     UPDATE users SET frozen_at = NULL, ${RAISE_VERSION}
      WHERE id = ${v.userId} AND frozen_at IS NOT NULL AND withdrawn_at IS NULL RETURNING id
    )
    ${audit('account.unfrozen', { from: 'account', id: v.auditId, user: 'id', actor: `'operator'`, at: v.now })}

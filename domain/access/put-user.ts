@@ -7,7 +7,7 @@ import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent, sealAddresses } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, closePendingChange, endSessions, isUniqueViolation, type Sql, statement } from '../sql'
+import { audit, closePendingChange, endSessions, isUniqueViolation, RAISE_VERSION, type Sql, statement } from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
 import { describeAccount, findAccount } from './find-user'
 import { acceptPassword } from './password-formats'
@@ -199,7 +199,7 @@ const updateAccount = statement<Update, { id: string }>(
   (v) => `WITH account AS (
      UPDATE users
      SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, locale = ${v.locale},
-         email_verified_at = coalesce(email_verified_at, ${v.verifiedAt}::timestamptz), version = version + 1
+         email_verified_at = coalesce(email_verified_at, ${v.verifiedAt}::timestamptz), ${RAISE_VERSION}
      WHERE id = ${v.userId} RETURNING id
    ), audited_own AS (
      ${audit('email.verified', { from: `account WHERE ${v.verifiedAt}::timestamptz IS NOT NULL`, id: v.verifiedAuditId, user: 'id', actor: `'service'`, actorId: v.serviceTokenId, ip: v.ip, at: v.now })}
@@ -227,7 +227,7 @@ const replaceAddress = statement<Replace, { id: string }>(
   (v) => `WITH account AS (
      UPDATE users
      SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, email_key = ${v.emailKey},
-         locale = ${v.locale}, email_verified_at = ${v.now}, version = version + 1
+         locale = ${v.locale}, email_verified_at = ${v.now}, ${RAISE_VERSION}
      WHERE id = ${v.userId} AND address_is_free(${v.emailKey}, ${v.userId})
      RETURNING id, external_id, version
    ), ${queueEvent('account.email_changed', {

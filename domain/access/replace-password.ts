@@ -4,7 +4,17 @@ import { beginDueDeliveries } from '../queue/deliveries'
 import { type AccountEvent, queueEvent } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, closePendingChange, endSessions, type Placeholders, type Sql, type Statement, statement } from '../sql'
+import {
+  audit,
+  closePendingChange,
+  endSessions,
+  endTokens,
+  type Placeholders,
+  RAISE_VERSION,
+  type Sql,
+  type Statement,
+  statement,
+} from '../sql'
 
 interface Replacement {
   /** Each member is a value of the statement. */
@@ -44,14 +54,13 @@ export const replacePassword = ({
 }: Replacement) =>
   `account AS (
      UPDATE users
-     SET password_hash = ${passwordHash}, credential_version = credential_version + 1, version = version + 1${set ? `, ${set}` : ''}
+     SET password_hash = ${passwordHash}, credential_version = credential_version + 1, ${RAISE_VERSION}${set ? `, ${set}` : ''}
      WHERE id = ${userId} AND withdrawn_at IS NULL ${where ? `AND ${where}` : ''}
      RETURNING id, external_id, version
    ), ${queueEvent(event?.type ?? 'account.password_changed', { ...event, from: 'account', user: userId, id: eventId, at: now })}, ended_sessions AS (
      ${endSessions({ from: 'account', user: userId, at: now, ...(except && { except }) })}
    ), ended_tokens AS (
-     UPDATE access_tokens SET revoked_at = ${now}
-     FROM account WHERE user_id = ${userId} AND revoked_at IS NULL ${keepTokens ? `AND NOT ${keepTokens}::boolean` : ''}
+     ${endTokens({ from: 'account', user: userId, at: now })} ${keepTokens ? `AND NOT ${keepTokens}::boolean` : ''}
    ), cancelled AS (
      ${closePendingChange('cancelled', { from: 'account', user: userId, at: now })}
    )`

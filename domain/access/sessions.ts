@@ -6,7 +6,7 @@ import type { Context, SystemContext } from '../context'
 import { LAST_USE_PRECISION_MS, SESSION_LIFETIME_MS } from '../limits/durations'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent } from '../queue/events'
-import { audit, closePendingChange, isOneOf, statement, UNWAITED } from '../sql'
+import { audit, closePendingChange, endSessions, isOneOf, RAISE_VERSION, statement, UNWAITED } from '../sql'
 import { lockActiveUser } from './user'
 
 /** One more ends the one that was seen longest ago: right passwords are not counted, and what lists or ends sessions reads all. */
@@ -166,11 +166,9 @@ const endMany = (name: string, action: string) =>
   statement<EndMany, { ended: number }>(
     name,
     (v) => `WITH ended AS (
-     UPDATE sessions SET revoked_at = ${v.now}
-     WHERE user_id = ${v.userId} AND id <> ${v.except} AND revoked_at IS NULL AND expires_at > ${v.now}
-     RETURNING id
+     ${endSessions({ user: v.userId, except: v.except, at: v.now })} AND s.expires_at > ${v.now} RETURNING s.id
    ), account AS (
-     UPDATE users SET version = version + 1 WHERE id = ${v.userId} AND EXISTS (SELECT FROM ended)
+     UPDATE users SET ${RAISE_VERSION} WHERE id = ${v.userId} AND EXISTS (SELECT FROM ended)
      RETURNING id, external_id, version
    ), ${queueEvent('account.sessions_ended', { from: 'account', user: v.userId, id: v.eventId, at: v.now })}, cancelled AS (
      ${closePendingChange('cancelled', { user: v.userId, at: v.now })}

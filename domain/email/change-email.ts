@@ -34,6 +34,7 @@ import {
   isUndone,
   isUniqueViolation,
   type Placeholders,
+  RAISE_VERSION,
   statement,
   UNWAITED,
 } from '../sql'
@@ -135,7 +136,7 @@ const openRequest = statement<Open, OpenedRow>(
      FROM account WHERE ${isDone('superseded')}
      RETURNING id, user_id, old_email
    ), changed AS (
-     UPDATE users u SET version = u.version + 1 FROM request WHERE u.id = ${v.userId}
+     UPDATE users u SET ${RAISE_VERSION} FROM request WHERE u.id = ${v.userId}
      RETURNING u.id, u.external_id, u.version, u.email_key <> ${v.newEmailKey} AS is_other
    ), ${queueEvent('account.email_change_requested', {
      from: 'changed WHERE is_other',

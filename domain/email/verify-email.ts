@@ -16,7 +16,7 @@ import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent, sealAddresses } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, endSessions, fenced, isUniqueViolation, type Placeholders, statement } from '../sql'
+import { audit, endSessions, fenced, isUniqueViolation, type Placeholders, RAISE_VERSION, statement } from '../sql'
 import { newAddressOf, requireStillOpenChange, STILL_PENDING } from './pending-change'
 import { macsOfCode } from './verification-code'
 
@@ -83,7 +83,7 @@ const judgeCode = statement<Judge, AttemptRow>(
    ), changed AS (
      UPDATE users u
      SET email = CASE WHEN verified.is_own THEN u.email ELSE verified.new_email END,
-         email_key = verified.new_email_key, email_verified_at = ${v.now}, version = u.version + 1
+         email_key = verified.new_email_key, email_verified_at = ${v.now}, ${RAISE_VERSION}
      FROM verified WHERE u.id = verified.user_id
      RETURNING u.id, u.external_id, u.version, verified.is_own
    ), ${queueEvent('account.email_changed', {

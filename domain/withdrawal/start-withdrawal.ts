@@ -8,7 +8,7 @@ import type { LedgerEntry } from '../ports'
 import { tellStart } from '../queue/events'
 import { queueNotice, toDeliverable } from '../queue/notice-kinds'
 import type { EngineEventName } from '../queue/outbox'
-import { audit, closePendingChange, type Sql, statement } from '../sql'
+import { audit, closePendingChange, endSessions, endTokens, RAISE_VERSION, type Sql, statement } from '../sql'
 import { insertReceipt } from './receipts'
 import type { WithdrawalPlan } from './schedule'
 import { DELETION_STEPS } from './steps/deletion-steps'
@@ -132,15 +132,13 @@ interface EndAccess {
 const endAccountAccess = statement<EndAccess>(
   'end-account-access',
   (v) => `WITH withdrawn AS (
-     UPDATE users SET withdrawn_at = ${v.now}, email_key = NULL, version = version + 1 WHERE id = ${v.userId}
+     UPDATE users SET withdrawn_at = ${v.now}, email_key = NULL, ${RAISE_VERSION} WHERE id = ${v.userId}
    ), ended_tokens AS (
-     UPDATE access_tokens SET revoked_at = ${v.now}
-     WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now}
-     RETURNING token_hash AS hash, scopes, id, expires_at
+     ${endTokens({ user: v.userId, at: v.now })} AND t.expires_at > ${v.now}
+     RETURNING t.token_hash AS hash, t.scopes, t.id, t.expires_at
    ), ended_sessions AS (
-     UPDATE sessions SET revoked_at = ${v.now}
-     WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now}
-     RETURNING sha256(convert_to(id, 'UTF8')) AS hash, ${v.sessionScopes}::text[] AS scopes, id, expires_at
+     ${endSessions({ user: v.userId, at: v.now })} AND s.expires_at > ${v.now}
+     RETURNING sha256(convert_to(s.id, 'UTF8')) AS hash, ${v.sessionScopes}::text[] AS scopes, s.id, s.expires_at
    ), remembered AS (
      INSERT INTO ended_credentials (credential_hash, withdrawal_id, user_id, scopes, made_the_call, expires_at)
      SELECT hash, ${v.withdrawalId}, ${v.userId}, scopes, id = ${v.callerId}, expires_at FROM ended_tokens

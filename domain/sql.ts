@@ -87,6 +87,9 @@ export const isDueAndClaimable = (v: { now: string }, row: string) =>
 
 const fromPart = (part: string | undefined) => (part ? `FROM ${part}` : '')
 
+/** Stands for the user in the audit rows of what an operator does by the command. */
+export const OPERATOR_COMMAND_ID = 'operator-command'
+
 /** The audit row of what the part `from` did, or of the statement itself; every member is a column of the part, or a value. */
 export const audit = (
   action: string,

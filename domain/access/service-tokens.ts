@@ -1,7 +1,7 @@
 import type { ServiceScope } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
-import { audit, statement } from '../sql'
+import { audit, OPERATOR_COMMAND_ID, statement } from '../sql'
 import { sha256 } from './authenticate'
 
 interface Insert {
@@ -23,7 +23,7 @@ const insertToken = statement<Insert>(
      VALUES (${v.id}, ${v.name}, ${v.tokenHash}, ${v.scopes}, ${v.hosts}, ${v.now}, ${v.expiresAt})
      RETURNING id
    )
-   ${audit('service_token.created', { from: 'token', id: v.auditId, user: `'operator-command'`, actor: `'operator'`, subject: 'id', at: v.now })}`,
+   ${audit('service_token.created', { from: 'token', id: v.auditId, user: `'${OPERATOR_COMMAND_ID}'`, actor: `'operator'`, subject: 'id', at: v.now })}`,
 )
 
 interface Wanted {
@@ -70,7 +70,7 @@ const revoke = statement<{ id: string; now: Date; auditId: string }, { subject_i
   (v) => `WITH token AS (
      UPDATE service_tokens SET revoked_at = ${v.now} WHERE id = ${v.id} AND revoked_at IS NULL RETURNING id
    )
-   ${audit('service_token.revoked', { from: 'token', id: v.auditId, user: `'operator-command'`, actor: `'operator'`, subject: 'id', at: v.now })}
+   ${audit('service_token.revoked', { from: 'token', id: v.auditId, user: `'${OPERATOR_COMMAND_ID}'`, actor: `'operator'`, subject: 'id', at: v.now })}
    RETURNING subject_id`,
 )
 

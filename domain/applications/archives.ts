@@ -4,7 +4,7 @@ import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { encrypt } from '../encryption'
 import type { ArchiveStore } from '../ports'
-import { audit, openAccount, statement } from '../sql'
+import { audit, OPERATOR_COMMAND_ID, openAccount, statement } from '../sql'
 
 const keyOf = statement<{ userId: string }, { sealed_key: Buffer }>(
   'archive-key',
@@ -145,7 +145,7 @@ const failure = (code: string) => Object.assign(new Error(code), { code })
 export async function acceptLostArchives(
   ctx: SystemContext,
   withdrawalId: string,
-  operatorId = 'operator-command',
+  operatorId = OPERATOR_COMMAND_ID,
 ): Promise<number> {
   const [withdrawal] = await ctx.sql(withdrawnUser, { withdrawalId })
   if (!withdrawal) throw new AppError('WITHDRAWAL_004')

@@ -8,7 +8,7 @@ import type { ConnectedApp } from '@/prisma/generated/client'
 import type { Context, SystemContext } from '../context'
 import { SECRET_OVERLAP_MS } from '../limits/durations'
 import { beginDueDeliveries } from '../queue/deliveries'
-import { audit, isOneOf, type NoValues, type Sql, statement } from '../sql'
+import { audit, isOneOf, type NoValues, OPERATOR_COMMAND_ID, type Sql, statement } from '../sql'
 import { openTasksOf, wakeStepsOf } from './open-tasks'
 import { waive } from './operate-tasks'
 import { type SigningRow, sendWebhook, signingOf } from './webhook'
@@ -19,7 +19,7 @@ export interface Manager {
   id: string
 }
 
-export const OPERATOR_COMMAND: Manager = { kind: 'operator', id: 'operator-command' }
+export const OPERATOR_COMMAND: Manager = { kind: 'operator', id: OPERATOR_COMMAND_ID }
 
 const byService = (ctx: Context): Manager => ({ kind: 'service', id: ctx.actor.id })
 

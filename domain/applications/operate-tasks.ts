@@ -3,7 +3,7 @@ import { AppError } from '@/contract/errors'
 import type { waiveTask as waiveContract } from '@/contract/tasks'
 import type { WaiveReason } from '@/contract/vocabulary'
 import type { Context, SystemContext } from '../context'
-import { audit, statement } from '../sql'
+import { audit, OPERATOR_COMMAND_ID, statement } from '../sql'
 import { lockTask, wakeStep } from './open-tasks'
 import { taskStateOf } from './task-states'
 
@@ -78,7 +78,7 @@ const markWaived = statement<Waive>(
 /** Who waives: the operator's command, an operator at the page, or a service. */
 type Waiver = { kind: 'operator'; id: string } | { kind: 'service'; id: string }
 
-const OPERATOR: Waiver = { kind: 'operator', id: 'operator-command' }
+const OPERATOR: Waiver = { kind: 'operator', id: OPERATOR_COMMAND_ID }
 
 /**
  * Nobody waits for the task any more, and the application may still have its data: the person reads that, and why. Final. The next

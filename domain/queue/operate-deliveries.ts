@@ -3,7 +3,7 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
 import { EVENT_RETRY_MS } from '../limits/durations'
-import { audit, isOneOf, type Placeholders, statement } from '../sql'
+import { audit, isOneOf, OPERATOR_COMMAND_ID, type Placeholders, statement } from '../sql'
 import { beginDueDeliveries } from './deliveries'
 
 const DEFAULT_LISTED = 100
@@ -101,7 +101,7 @@ export type Resent =
  * try. Their bytes are the same, but addresses are gone once delivered. What has told of a withdrawal tells nothing again: its subject
  * is gone with the first delivery.
  */
-export async function resendEvents(ctx: SystemContext, which: Resent, by = 'operator-command'): Promise<number> {
+export async function resendEvents(ctx: SystemContext, which: Resent, by = OPERATOR_COMMAND_ID): Promise<number> {
   const now = ctx.clock.now()
   const eventId = 'eventId' in which ? which.eventId : null
   const [appId, since] = 'appId' in which ? [which.appId, which.since ?? null] : [null, null]

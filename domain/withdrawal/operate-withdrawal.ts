@@ -1,7 +1,7 @@
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { EVENT_RETRY_MS } from '../limits/durations'
-import { audit, statement } from '../sql'
+import { audit, OPERATOR_COMMAND_ID, statement } from '../sql'
 import { type DeletionCount, describeCounts } from './deletion-counts'
 
 /** For the operator: states, times and errors of a withdrawal, and no personal data. */
@@ -112,7 +112,7 @@ const retry = statement<Retry, { steps: string[] }>(
 export async function retryWithdrawal(
   ctx: SystemContext,
   withdrawalId: string,
-  operatorId = 'operator-command',
+  operatorId = OPERATOR_COMMAND_ID,
 ): Promise<string[]> {
   const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
   const retryUntil = new Date(now.getTime() + EVENT_RETRY_MS * ctx.timeScale)

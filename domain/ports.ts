@@ -25,8 +25,12 @@ export interface Secrets {
   randomId(prefix: string): string
   /** 256 random bits, URL-safe. */
   randomToken(): string
+  /** 256 random bits. */
+  randomKey(): Buffer
   /** Six digits, uniform over 000000–999999. */
   randomCode(): string
+  /** Uniform, from 0 to below 1. */
+  randomFraction(): number
   /** With the newest key. */
   mac(purpose: MacPurpose, text: string): Buffer
   /** With every key that is still configured, the newest first. */

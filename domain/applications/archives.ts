@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
@@ -94,7 +93,7 @@ export async function writeArchive(ctx: SystemContext, userId: string): Promise<
   const [found] = await ctx.sql(collect, { userId })
   if (!found) throw new AppError('REQUEST_001', 'There is no active user with this id.')
   const now = ctx.clock.now()
-  await ctx.sql(insertKey, { userId, sealedKey: ctx.secrets.seal(randomBytes(32)), now })
+  await ctx.sql(insertKey, { userId, sealedKey: ctx.secrets.seal(ctx.secrets.randomKey()), now })
   const [row] = await ctx.sql(keyOf, { userId })
   const key = row && ctx.secrets.open(row.sealed_key)
   if (!key) throw new Error('no configured key opens the archive key of a user')

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type * as contract from '@/contract/apps'
 import type { AppSettings } from '@/contract/apps'
 import type { Data, Input } from '@/contract/define'
@@ -147,7 +146,7 @@ export async function registerApp(
   wanted: AppChanges & { name: string; secret?: string },
   by = OPERATOR_COMMAND,
 ): Promise<{ appId: string; signingSecret: string }> {
-  const { secret: signingSecret = newSecret(), ...changes } = wanted
+  const { secret: signingSecret = newSecret(ctx), ...changes } = wanted
   const appId = ctx.secrets.randomId('app_')
   const settings = changed(ctx, DEFAULTS, changes)
   const sealedSecret = ctx.secrets.seal(signingSecret)
@@ -155,7 +154,7 @@ export async function registerApp(
   return { appId, signingSecret }
 }
 
-const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
+const newSecret = ({ secrets }: SystemContext) => `whsec_${secrets.randomKey().toString('base64')}`
 
 const lockApp = statement<{ id: string }, Record<string, unknown>>(
   'lock-app',
@@ -204,7 +203,7 @@ export async function rotateSecret(
   appId: string,
   by = OPERATOR_COMMAND,
 ): Promise<Data<typeof contract.rotateAppSecret>> {
-  const secret = newSecret()
+  const secret = newSecret(ctx)
   const values = auditValues(ctx, by)
   const until = new Date(values.now.getTime() + SECRET_OVERLAP_MS)
   const rows = await ctx.sql(rotate, { ...values, id: appId, sealedSecret: ctx.secrets.seal(secret), until })

@@ -69,6 +69,6 @@ function signedHeaders(id: string, at: Date, body: string, secrets: string[]): R
 export function backOffMs(ctx: SystemContext, attempts: number, { retryAfterMs }: AppAnswer): number {
   const shortest = MIN_CALL_BACK_OFF_MS * ctx.timeScale
   if (retryAfterMs !== undefined) return Math.min(Math.max(retryAfterMs, shortest), MAX_CALL_BACK_OFF_MS)
-  const doubled = shortest * 2 ** Math.min(attempts - 1, 20) * (1 + Math.random() / 4)
+  const doubled = shortest * 2 ** Math.min(attempts - 1, 20) * (1 + ctx.secrets.randomFraction() / 4)
   return Math.min(doubled, MAX_CALL_BACK_OFF_MS * ctx.timeScale)
 }

@@ -49,6 +49,20 @@ test('ids carry 128 random bits and tokens 256, URL-safe and without repetition'
   expect(new Set(tokens).size).toBe(tokens.length)
 })
 
+test('keys are 32 bytes without repetition, and fractions are uniform from 0 to below 1', () => {
+  const secrets = createSecrets(keys)
+  const made = Array.from({ length: 1_000 }, () => secrets.randomKey())
+  expect(made.filter(({ length }) => length !== 32)).toEqual([])
+  expect(new Set(made.map((key) => key.toString('hex'))).size).toBe(made.length)
+  const counts = Array.from({ length: 10 }, () => 0)
+  for (let n = 0; n < SAMPLES; n++) {
+    const tenth = Math.floor(secrets.randomFraction() * 10)
+    counts[tenth] = (counts[tenth] ?? 0) + 1
+  }
+  expect(counts).toHaveLength(10)
+  expect(chiSquared(counts)).toBeLessThan(GENEROUS_BOUND)
+})
+
 test('a MAC matches its own purpose and text only', () => {
   const secrets = createSecrets(keys)
   const macs = PURPOSES.map((purpose) => secrets.mac(purpose, 'text').toString('hex'))

@@ -21,7 +21,9 @@ export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets
   return {
     randomId: (prefix) => prefix + randomBytes(16).toString('base64url'),
     randomToken: () => randomBytes(32).toString('base64url'),
+    randomKey: () => randomBytes(32),
     randomCode: () => String(randomInt(1_000_000)).padStart(6, '0'),
+    randomFraction: () => randomInt(2 ** 32) / 2 ** 32,
     mac: (purpose, text) => macWith(keysFor[purpose][0] as string, purpose, text),
     macs: (purpose, text) => keysFor[purpose].map((key) => macWith(key, purpose, text)),
     macMatches: (purpose, text, mac) =>

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { LANGUAGES } from '@/contract/languages'
+import { startReauthentication } from '@/contract/access'
+import { ERRORS } from '@/contract/errors'
+import { LANGUAGES, type Language } from '@/contract/languages'
+import { FRESH_SIGN_IN_MS, minute, PASSWORD_RESET_MS, REAUTHENTICATION_LIFETIME_MS } from '@/domain/limits/durations'
 import { FRAME, pseudoTexts } from '@/e2e/texts'
 import { compileCatalogue, flatten, parametersOf, SOURCES } from './catalogue'
 
@@ -12,6 +15,36 @@ test.for(LANGUAGES)('%s has every text, no other, and each takes the same values
     ([key, text]) => String(parametersOf(text)) !== String(parametersOf(english.get(key) ?? '')),
   )
   expect(different.map(([key]) => key)).toEqual([])
+})
+
+const TEN_MINUTES: Record<Language, RegExp> = {
+  en: /ten minutes/,
+  de: /zehn Minuten/,
+  fr: /dix minutes/,
+  es: /diez minutos/,
+  'pt-BR': /dez minutos/,
+  ja: /10 ?分/,
+}
+
+test.for(LANGUAGES)(
+  '%s states how fresh a sign-in must be and how long a link for a new password works',
+  (language) => {
+    expect(FRESH_SIGN_IN_MS, 'The texts below say ten minutes.').toBe(10 * minute)
+    const texts = new Map(flatten(SOURCES[language]))
+    for (const key of ['DeleteAccount.confirmAgain', 'Errors.codes.REAUTH_001']) {
+      expect(texts.get(key), key).toMatch(TEN_MINUTES[language])
+    }
+    const format = new Intl.NumberFormat(language, { style: 'unit', unit: 'minute', unitDisplay: 'long' })
+    for (const key of ['Passwords.noLongerText', 'Passwords.sentText']) {
+      expect(texts.get(key), key).toContain(format.format(PASSWORD_RESET_MS / minute))
+    }
+  },
+)
+
+test('the answers of the API say within which time a person must sign in again', () => {
+  expect([FRESH_SIGN_IN_MS, REAUTHENTICATION_LIFETIME_MS]).toEqual([10 * minute, 10 * minute])
+  expect(ERRORS.REAUTH_001.details).toContain('within ten minutes')
+  expect(startReauthentication.message).toContain('within ten minutes')
 })
 
 test('a pseudo text takes the same values as the English one, and its words are at least 40 % longer', () => {

@@ -16,7 +16,7 @@ import {
   type SettingRow,
 } from '@/domain/limits/limits'
 import type { OutsideIssuer } from '@/domain/ports'
-import type { CalendarPeriod } from '@/domain/withdrawal/due-date'
+import { type CalendarPeriod, DEFAULT_STATUTORY_PERIOD } from '@/domain/withdrawal/due-date'
 import { accentProblem, type Brand, readLogo } from './brand'
 import { SettingsError } from './settings-error'
 import type { Texts } from './texts/catalogue'
@@ -309,7 +309,7 @@ const schema = z.object({
     )
     .transform(Number)
     .default(1),
-  STATUTORY_PERIOD: periodText.default({ months: 1, days: 0 }),
+  STATUTORY_PERIOD: periodText.default(DEFAULT_STATUTORY_PERIOD),
   ARCHIVE_DIR: z.string().optional(),
   ARCHIVE_DIR_SHARED: flag.optional(),
   LEDGER_DIR: z.string().optional(),

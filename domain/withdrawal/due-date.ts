@@ -4,6 +4,9 @@ export interface CalendarPeriod {
   days: number
 }
 
+/** Where STATUTORY_PERIOD does not say otherwise. */
+export const DEFAULT_STATUTORY_PERIOD: CalendarPeriod = { months: 1, days: 0 }
+
 /** The same day and time so many months and days later; the last day of a month that is too short. In UTC. */
 export function addPeriod(start: Date, { months, days }: CalendarPeriod): Date {
   const day = start.getUTCDate()

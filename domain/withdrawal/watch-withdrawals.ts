@@ -9,7 +9,7 @@ import {
 } from '../limits/durations'
 import { watchDeliveries } from '../queue/deliveries'
 import { type Placeholders, statement } from '../sql'
-import { addPeriod } from './due-date'
+import { addPeriod, DEFAULT_STATUTORY_PERIOD } from './due-date'
 
 export interface Backlog {
   /** Open withdrawals whose due date comes within a week, or has passed. */
@@ -107,12 +107,13 @@ const countWithdrawals = statement<{ max: number }, WithdrawalCounts>(
              SELECT FROM withdrawals WHERE purged_at IS NOT NULL AND completed_at IS NOT NULL LIMIT ${v.max}
            ) over) AS purged`,
 )
+const DEFAULT_PERIOD = `interval '${DEFAULT_STATUTORY_PERIOD.months} months ${DEFAULT_STATUTORY_PERIOD.days} days'`
 const readTrouble = statement<Moments & { maxRows: number }, StepRow>(
   'watch-troubled-steps',
   (v) => `SELECT w.id, w.started_at, w.due_by, s.step, s.attempts, s.last_error, s.due_at, ${isOverdue(v)} AS is_overdue
    FROM deletion_steps s JOIN withdrawals w ON w.id = s.withdrawal_id
    WHERE s.due_at IS NOT NULL AND (s.last_error IS NOT NULL OR ${isOverdue(v)})
-   ORDER BY coalesce(w.due_by, w.started_at + interval '1 month'), w.id, s.estimated_completion LIMIT ${v.maxRows}`,
+   ORDER BY coalesce(w.due_by, w.started_at + ${DEFAULT_PERIOD}), w.id, s.estimated_completion LIMIT ${v.maxRows}`,
 )
 const readFailingApps = statement<{ withdrawalIds: string[] }, AppRow>(
   'watch-failing-apps',

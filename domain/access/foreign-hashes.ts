@@ -1,10 +1,9 @@
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
+import { MAX_FLOOR_AGE_MS } from '../limits/durations'
 import { audit, type NoValues, statement } from '../sql'
 import { costliestSamples, OWN_PASSWORD_PREFIX } from './password-formats'
 
-/** So long a hash that was imported through another process may tell, by the time of a sign-in, that its account exists. */
-const MAX_FLOOR_AGE_MS = 10_000
 const MEASUREMENTS = 3
 /** On an idle machine a check hardly ever takes that much longer than the slowest of the measurements. */
 const FLOOR_FACTOR = 1.5

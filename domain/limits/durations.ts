@@ -3,7 +3,8 @@ export const minute = 60 * second
 export const hour = 60 * minute
 export const day = 24 * hour
 
-// Every duration that no setting changes. Rate limits and settings stand in limits.ts, the windows of a deletion step in its module.
+// Every duration that no setting changes and that a person, another system or another duration depends on. Rate limits and settings
+// stand in limits.ts, the windows of a deletion step in its module, and what only tunes the batches of one loop beside that loop.
 
 /** How long a browser session lives, whether it is used or not. */
 export const SESSION_LIFETIME_MS = 30 * day
@@ -22,6 +23,9 @@ export const PASSWORD_RESET_MS = 30 * minute
 /** How exact the last use of a session or an access token is: a busy one writes no oftener. */
 export const LAST_USE_PRECISION_MS = minute
 
+/** So long a hash that was imported through another process may tell, by the time of a sign-in, that its account exists. */
+export const MAX_FLOOR_AGE_MS = 10 * second
+
 /** How long the first answer of an Idempotency-Key is kept. */
 export const IDEMPOTENCY_WINDOW_MS = day
 /** How long a first call may run; a repeated call takes the key over after that. */
@@ -31,8 +35,10 @@ export const IDEMPOTENT_CALL_MS = minute
 export const ACCOUNT_NOTICE_RETENTION_MS = 30 * day
 /** How long an answer waits for the first delivery attempt of its notices. */
 export const NOTICE_WAIT_MS = 5 * second
-/** How long a sender holds a notice; longer than a mail server may take. */
-export const NOTICE_LEASE_MS = 20 * second
+/** How long the mail server may take for one message, however it stalls. */
+export const MAX_MAIL_MS = 10 * second
+/** How long a sender holds a notice. */
+export const NOTICE_LEASE_MS = 2 * MAX_MAIL_MS
 /** The wait after each attempt to send a notice; the last one repeats until the attempts are used. */
 export const NOTICE_BACK_OFF_MS = [minute, 5 * minute, 15 * minute, hour, 6 * hour, day] as const
 /** How long the confirmation of a withdrawal may wait for the mail server; the time scale multiplies it. */
@@ -44,8 +50,10 @@ export const OUTBOX_LEASE_MS = 30 * second
 /** How long one application may take to say what holds a withdrawal back, and all of them together. */
 export const CHECK_MS = 3 * second
 export const ALL_CHECKS_MS = 5 * second
-/** How long an instance holds a call to an application; longer than a call may take. */
-export const CALL_LEASE_MS = 20 * second
+/** How long an application may take to answer any other call. */
+export const MAX_CALL_MS = 10 * second
+/** How long an instance holds a call to an application. */
+export const CALL_LEASE_MS = 2 * MAX_CALL_MS
 /** How long tasks belong to an application that has asked for them. */
 export const TASK_LEASE_MS = minute
 /** The wait after the first failed call to an application, which doubles with each further one. */
@@ -62,6 +70,8 @@ export const SILENT_APPLICATION_MS = day
 export const STEP_LEASE_MS = 30 * second
 /** How long one erasing statement may take; shorter than the lease of its step. */
 export const ERASURE_TIMEOUT_MS = 25 * second
+/** An erasure that takes longer pauses, so that other steps have their turn, and goes on in the next run. */
+export const MAX_ERASURE_RUN_MS = 5 * second
 /** The wait after the first failed run of a deletion step, which doubles with each further one. */
 export const MIN_STEP_BACK_OFF_MS = 5 * second
 export const MAX_STEP_BACK_OFF_MS = hour
@@ -89,6 +99,9 @@ export const KEY_PUBLISHED_BEFORE_MS = day
 export const SIGNING_KEYS_KEPT_MS = minute
 /** How long receipts are kept: 24 months, a leap day included. */
 export const RECEIPTS_KEPT_MS = 731 * day
+
+/** A withdrawal is committed and in every later backup long before this. */
+export const BACKUP_MARGIN_MS = day
 
 /** How often the in-process sweep runs, without an engine and beside one; the time scale multiplies both. */
 export const SWEEP_INTERVAL_MS = 15 * second

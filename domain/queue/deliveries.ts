@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventType } from '@/contract/vocabulary'
 import { backOffMs, isTold, type SigningRow, sendWebhook, signingOf } from '../applications/webhook'
 import type { SystemContext } from '../context'
-import { CALL_LEASE_MS, EVENT_RETRY_MS } from '../limits/durations'
+import { CALL_LEASE_MS, EVENT_RETRY_MS, MAX_CALL_MS } from '../limits/durations'
 import type { AppAnswer } from '../ports'
 import type { DeliveryCalls } from '../process'
 import { isDueAndClaimable, isOneOf, type NoValues, statement, UNWAITED } from '../sql'
@@ -15,7 +15,7 @@ const MAX_CALLS_PER_APP = 10
 const MAX_BATCH = 100
 const AT_ONCE_MS = 1_000
 /** A call that begins later than this could outlast its lease. */
-const LONGEST_WAIT_MS = CALL_LEASE_MS / 2
+const LONGEST_WAIT_MS = CALL_LEASE_MS - MAX_CALL_MS
 
 interface DeliveryRow extends SigningRow {
   id: string

@@ -2,7 +2,7 @@ import { KEPT_FOR, type KeptFor } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
 import { callForTask, claimTasks, nextTry } from '../applications/deliver'
 import type { SystemContext } from '../context'
-import { MAX_STEP_BACK_OFF_MS, MIN_STEP_BACK_OFF_MS, STEP_LEASE_MS } from '../limits/durations'
+import { MAX_ERASURE_RUN_MS, MAX_STEP_BACK_OFF_MS, MIN_STEP_BACK_OFF_MS, STEP_LEASE_MS } from '../limits/durations'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { tellEnd } from '../queue/events'
 import { isClaimable, type Placeholders, type Sql, statement } from '../sql'
@@ -12,9 +12,6 @@ import { clearPurged } from './purge-retained-data'
 import { writeReceipts } from './receipts'
 import type { DeletionStep } from './steps/deletion-step'
 import { DELETION_STEPS, erasesAfterTasks } from './steps/deletion-steps'
-
-/** An erasure that takes longer pauses, so that other steps have their turn, and goes on in the next run. */
-const MAX_RUN_MS = 5_000
 
 interface Claim extends DueStep {
   now: Date
@@ -192,7 +189,7 @@ interface Settled {
 async function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Settled> {
   const begun = performance.now()
   for (let rows = FIRST_BATCH, at = begun; ; ) {
-    const isLast = performance.now() - begun > MAX_RUN_MS
+    const isLast = performance.now() - begun > MAX_ERASURE_RUN_MS
     const settled = await ctx.transaction((sql) => settleBatch(ctx, sql, claimed, rows, isLast))
     if (settled) {
       if (!settled.next) ctx.background(() => beginDueDeliveries(ctx))

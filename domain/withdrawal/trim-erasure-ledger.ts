@@ -1,9 +1,6 @@
 import type { SystemContext } from '../context'
-import { day } from '../limits/durations'
+import { BACKUP_MARGIN_MS } from '../limits/durations'
 import { beginningName, folderOf, hashOfLine, type LedgerLine, readLedgerHead } from './erasure-ledger'
-
-/** A withdrawal is committed and in every later backup long before this. */
-const MARGIN_MS = day
 
 /**
  * Drops the lines of withdrawals that every backup from `before` on holds itself: no restore needs them. The newest batch stays, because
@@ -11,7 +8,7 @@ const MARGIN_MS = day
  */
 export async function trimErasureLedger(ctx: SystemContext, before: Date): Promise<{ dropped: number }> {
   const { origin } = await readLedgerHead(ctx)
-  const end = before.getTime() - MARGIN_MS
+  const end = before.getTime() - BACKUP_MARGIN_MS
   let dropped = 0
   let last: { name: string; lines: LedgerLine[]; hash: string } | undefined
   for await (const name of ctx.ledger.list(folderOf(origin))) {

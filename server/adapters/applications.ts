@@ -3,12 +3,12 @@ import http from 'node:http'
 import https from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { SystemContext } from '@/domain/context'
+import { MAX_CALL_MS } from '@/domain/limits/durations'
 import type { AppAnswer, AppRequest, Clock } from '@/domain/ports'
 import type { Env } from '../env'
 import { describeError, log } from '../watch/log'
 import { isPublicAddress } from './public-address'
 
-const MAX_CALL_MS = 10_000
 const MAX_ANSWER_BYTES = 64 * 1024
 
 interface Address {

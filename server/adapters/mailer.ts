@@ -1,4 +1,5 @@
 import type { createTransport, SendMailOptions, Transporter } from 'nodemailer'
+import { MAX_MAIL_MS } from '@/domain/limits/durations'
 import type { Mail } from '@/domain/ports'
 import type { Env } from '../env'
 import { deleteMessages, storeMessage } from '../local/mailbox'
@@ -14,9 +15,7 @@ type Deliver = (
   content: { subject: string; html: string; text: string },
 ) => Promise<void>
 
-/** How long a request waits at most for the mail server, however it stalls. */
-const MAX_WAIT_MS = 10_000
-/** The rest of MAX_WAIT_MS is left for sending, because a message that is aborted midway may go out although it counts as deferred. */
+/** The rest of MAX_MAIL_MS is left for sending, because a message that is aborted midway may go out although it counts as deferred. */
 const MAX_QUEUE_MS = 5_000
 const MAX_CONNECTIONS = 10
 
@@ -59,7 +58,7 @@ function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
   const host = new URL(appUrl).hostname
   const connections = createSemaphore(MAX_CONNECTIONS, MAX_QUEUE_MS)
   return async ({ to, id }, content) => {
-    const deadline = performance.now() + MAX_WAIT_MS
+    const deadline = performance.now() + MAX_MAIL_MS
     opened ??= openTransport(url).catch((error) => {
       opened = undefined
       throw error

@@ -10,7 +10,7 @@ import { beginDueDeliveries } from '../queue/deliveries'
 import { sealAddresses } from '../queue/events'
 import { outcomeOf, queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, isUniqueViolation, statement } from '../sql'
+import { audit, isUniqueViolation, type Placeholders, statement } from '../sql'
 import {
   isUndoable,
   requireNotMeToken,
@@ -53,46 +53,56 @@ interface ToldRow {
   frozen: boolean
 }
 
-// The account is locked. The change is locked as well, because a cancellation takes no other lock.
-const undo = statement<Undo, ToldRow>(
-  'undo-email-change',
-  (v) => `WITH change AS (
+type Values = Placeholders<Undo>
+
+/**
+ * The change, locked because a cancellation takes no other lock. Where it was verified, `address` tells whether its old address is free
+ * to be restored.
+ */
+const lockedChange = (v: Values) => `change AS (
      SELECT r.id, r.status, r.new_email, r.new_email_key, r.closed_at, r.old_verified_at, r.account_version
      FROM email_change_requests r WHERE r.id = ${v.changeId} AND r.user_id = ${v.userId} AND ${isUndoable(v)} FOR UPDATE
    ), verified AS (
      SELECT * FROM change WHERE status = 'verified'
    ), address AS MATERIALIZED (
      SELECT CASE WHEN ${v.isBeaten}::boolean THEN false ELSE address_is_free(${v.oldEmailKey}, ${v.userId}) END AS is_free FROM verified
-   ), ${replacePassword({
-     userId: v.userId,
-     passwordHash: `CASE WHEN password_hash IS NOT NULL THEN ${v.passwordHash} END`,
-     now: v.now,
-     eventId: v.eventId,
-     event: {
-       type: 'account.email_reverted',
-       data: { change_request_id: v.changeId },
-       // The sealed ones are of the address that was read before the lock.
-       addresses: `CASE WHEN (SELECT is_free FROM address) AND (SELECT email FROM users WHERE id = ${v.userId}) = ${v.currentEmail} THEN ${v.sealedAddresses}::bytea END`,
-     },
-     where: 'EXISTS (SELECT FROM change)',
-     set: `credentials_since = ${v.now},
-         email = CASE WHEN (SELECT is_free FROM address) THEN ${v.oldEmail} ELSE email END,
-         email_key = CASE WHEN (SELECT is_free FROM address) THEN ${v.oldEmailKey} ELSE email_key END,
-         email_verified_at = CASE WHEN (SELECT is_free FROM address) THEN (SELECT old_verified_at FROM verified) ELSE email_verified_at END,
+   )`
+
+const IS_FREE = '(SELECT is_free FROM address)'
+
+/** The account gets a new password, and its old address back; where another account has the address, it is frozen. */
+const restoredAccount = (v: Values) =>
+  replacePassword({
+    userId: v.userId,
+    passwordHash: `CASE WHEN password_hash IS NOT NULL THEN ${v.passwordHash} END`,
+    now: v.now,
+    eventId: v.eventId,
+    event: {
+      type: 'account.email_reverted',
+      data: { change_request_id: v.changeId },
+      // The sealed ones are of the address that was read before the lock.
+      addresses: `CASE WHEN ${IS_FREE} AND (SELECT email FROM users WHERE id = ${v.userId}) = ${v.currentEmail} THEN ${v.sealedAddresses}::bytea END`,
+    },
+    where: 'EXISTS (SELECT FROM change)',
+    set: `credentials_since = ${v.now},
+         email = CASE WHEN ${IS_FREE} THEN ${v.oldEmail} ELSE email END,
+         email_key = CASE WHEN ${IS_FREE} THEN ${v.oldEmailKey} ELSE email_key END,
+         email_verified_at = CASE WHEN ${IS_FREE} THEN (SELECT old_verified_at FROM verified) ELSE email_verified_at END,
          -- An older link that brings its address back releases what a newer one had frozen.
          frozen_at = CASE WHEN (SELECT NOT is_free FROM address) THEN ${v.now} WHEN EXISTS (SELECT FROM verified) THEN NULL ELSE frozen_at END`,
-   })}, reverted AS (
+  })
+
+/** The change and all later ones. */
+const revertedChanges = (v: Values) => `reverted AS (
      UPDATE email_change_requests r SET status = 'reverted', reverted_at = ${v.now}
      FROM verified
      WHERE r.user_id = ${v.userId} AND r.status = 'verified'
        AND (r.id = verified.id OR coalesce(r.account_version > verified.account_version, r.closed_at > verified.closed_at))
      RETURNING r.id, r.new_email, r.new_email_key, r.closed_at
-   ), outcome AS (
-     SELECT change.id AS change_id, change.new_email, change.new_email_key,
-       CASE WHEN change.status = 'verified' THEN 'reverted' ELSE 'cancelled' END AS status,
-       coalesce((SELECT NOT is_free FROM address), false) AS frozen
-     FROM change JOIN account ON true
-   ), told AS (
+   )`
+
+/** The notices: one for the old address, and one for each other address that the undone changes brought, about its latest change. */
+const toldAddresses = (v: Values) => `told AS (
      SELECT ${v.noticeId}::text AS notice_id, 'old' AS recipient, change_id, new_email FROM outcome
      UNION ALL
      SELECT ${v.noticeId} || '_' || row_number() OVER (ORDER BY id), 'new', id, new_email FROM (
@@ -112,12 +122,33 @@ const undo = statement<Undo, ToldRow>(
        at: v.now,
        leaseUntil: v.leaseUntil,
      })}
-   ), audited AS (
-     ${audit('email.reverted', { from: `outcome WHERE status = 'reverted'`, id: v.auditId, user: v.userId, actor: `'mailed_link'`, subject: 'change_id', ip: v.ip, at: v.now })}
+   )`
+
+const auditedAs = (v: Values, action: string, when: string, id = v.auditId) =>
+  audit(action, {
+    from: `outcome WHERE ${when}`,
+    id,
+    user: v.userId,
+    actor: `'mailed_link'`,
+    subject: 'change_id',
+    ip: v.ip,
+    at: v.now,
+  })
+
+// Runs under the account's lock.
+const undo = statement<Undo, ToldRow>(
+  'undo-email-change',
+  (v) => `WITH ${lockedChange(v)}, ${restoredAccount(v)}, ${revertedChanges(v)}, outcome AS (
+     SELECT change.id AS change_id, change.new_email, change.new_email_key,
+       CASE WHEN change.status = 'verified' THEN 'reverted' ELSE 'cancelled' END AS status,
+       coalesce((SELECT NOT is_free FROM address), false) AS frozen
+     FROM change JOIN account ON true
+   ), ${toldAddresses(v)}, audited AS (
+     ${auditedAs(v, 'email.reverted', `status = 'reverted'`)}
    ), audited_stop AS (
-     ${audit('email_change.cancelled', { from: `outcome WHERE status = 'cancelled'`, id: v.auditId, user: v.userId, actor: `'mailed_link'`, subject: 'change_id', ip: v.ip, at: v.now })}
+     ${auditedAs(v, 'email_change.cancelled', `status = 'cancelled'`)}
    ), audited_freeze AS (
-     ${audit('account.frozen', { from: 'outcome WHERE frozen', id: v.freezeAuditId, user: v.userId, actor: `'mailed_link'`, subject: 'change_id', ip: v.ip, at: v.now })}
+     ${auditedAs(v, 'account.frozen', 'frozen', v.freezeAuditId)}
    )
    SELECT told.notice_id, told.recipient, told.new_email, outcome.status, outcome.frozen FROM told, outcome`,
 )

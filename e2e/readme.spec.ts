@@ -15,7 +15,9 @@ test('docs/try.md: what a new user pastes changes an address and deletes an acco
   await rm(DATA_DIR, { recursive: true, force: true })
   await mkdir(DATA_DIR, { recursive: true })
   const [start = ''] = await blocksBelow('docs/try.md')
-  const [person = '', change = '', withdraw = '', progress = ''] = (await blocksBelow('docs/try.md', 'Both flows')).map(here)
+  const [person = '', change = '', withdraw = '', progress = ''] = (await blocksBelow('docs/try.md', 'Both flows')).map(
+    here,
+  )
   // Curl prints one line for each answer.
   const lastLine = (printed: string) => JSON.parse(printed.trim().split('\n').at(-1) as string)
 

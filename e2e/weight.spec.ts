@@ -4,7 +4,10 @@ import { expect, test } from './fixtures'
 /** Compressed, as sent on a first visit before the first interaction. */
 const MAX_SCRIPT_KB = 170
 
-test('a first visit to the settings gets no more script than its budget', async ({ page, signedInUser: _ }) => {
+test('a first visit to the settings gets no more script than its budget, and one font', async ({
+  page,
+  signedInUser: _,
+}) => {
   const visit = await (
     await page
       .context()
@@ -13,8 +16,10 @@ test('a first visit to the settings gets no more script than its budget', async 
   )?.newPage()
   if (!visit) throw new Error('no browser')
   const scripts: Request[] = []
+  const fonts: string[] = []
   visit.on('requestfinished', (request) => {
     if (request.resourceType() === 'script') scripts.push(request)
+    if (request.resourceType() === 'font') fonts.push(request.url())
   })
   await visit.goto(`${new URL(page.url()).origin}/settings/email`, { waitUntil: 'networkidle' })
   const sizes = await Promise.all(scripts.map((request) => request.sizes()))
@@ -23,4 +28,5 @@ test('a first visit to the settings gets no more script than its budget', async 
   process.stdout.write(`first visit to /settings/email: ${kilobytes} KB of script\n`)
   expect(kilobytes).toBeGreaterThan(50)
   expect(kilobytes).toBeLessThanOrEqual(MAX_SCRIPT_KB)
+  expect(fonts).toEqual([expect.stringContaining('geist_latin')])
 })

@@ -126,6 +126,19 @@ test('a receipt prints as plain lines on light paper, without the controls of it
   expect(await ink()).toBe(inDark)
 })
 
+test('on a phone, neither screen of the deletion is longer than three screens of 844 pixels', async ({
+  page,
+  signedInUser: _,
+}) => {
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto('/settings/withdraw')
+  await expect(page.getByText(/1 account/).first()).toBeVisible()
+  const heightOf = () => page.evaluate(() => document.documentElement.scrollHeight)
+  expect(await heightOf()).toBeLessThanOrEqual(3 * 844)
+  await openForm(page)
+  expect(await heightOf()).toBeLessThanOrEqual(3 * 844)
+})
+
 test('the confirmation must be typed exactly, and the reason “other” needs feedback', async ({ page, user }) => {
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))

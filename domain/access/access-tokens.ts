@@ -54,11 +54,11 @@ interface Issued {
   expiresAt: Date
 }
 
-/** The token is shown in this answer and never again. */
+/** Only this answer shows the token. */
 export const issueAccessToken = (ctx: SystemContext, input: Wanted): Promise<Issued> =>
   ctx.transaction((sql) => issueAccessTokenIn(ctx, sql, input))
 
-/** `sql` is a transaction's, which holds the account's lock to its end. */
+/** `sql` must be a transaction, because it locks the account until it ends. */
 export async function issueAccessTokenIn(ctx: SystemContext, sql: Sql, input: Wanted): Promise<Issued> {
   const [account] = await sql(lockActiveUser, { userId: input.userId })
   if (!account) throw new AppError('REQUEST_001', 'There is no active user with this id.')
@@ -146,7 +146,7 @@ export async function liveTokensOf(ctx: SystemContext, userId: string) {
 
 interface Revoke {
   id: string
-  /** Whose token it has to be; null for the operator, who may revoke any. */
+  /** The token's user; null lets the operator revoke a token of any user. */
   userId: string | null
   now: Date
   auditId: string
@@ -176,7 +176,7 @@ export async function revokeAccessToken(
   return { token_id: input.accessId, revoked: true }
 }
 
-/** By the operator. */
+/** The operator revokes a token of any user. */
 export async function revokeTokenOf(ctx: SystemContext, tokenId: string): Promise<{ userId: string }> {
   const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
   const [row] = await ctx.sql(revoke, { id: tokenId, userId: null, now, auditId, actor: 'operator', ip: null })
@@ -194,7 +194,7 @@ const revokeAll = statement<{ userId: string; now: Date; auditId: string }, { re
    SELECT count(*)::int AS revoked FROM ended`,
 )
 
-/** By the operator. Returns how many tokens ended. */
+/** The operator revokes all tokens of a user. Returns how many ended. */
 export async function revokeAllTokens(ctx: SystemContext, userId: string): Promise<number> {
   const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
   const [row] = await ctx.transaction(async (sql) => {

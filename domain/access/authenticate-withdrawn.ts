@@ -33,18 +33,18 @@ const byId = statement<{ withdrawalId: string }, WithdrawalRow>(
   (v) => `SELECT id, user_id, purged_at IS NULL AS readable FROM withdrawals WHERE id = ${v.withdrawalId}`,
 )
 
-// Receipts outlive the purge; where they have ended, too, nothing is left to read.
+// Receipts outlive the purge. When they are deleted too, nothing is left to read.
 const withReceipts = statement<{ withdrawalId: string }, { user_id: string | null }>(
   'withdrawal-with-receipts',
   (v) => `SELECT user_id FROM withdrawals w WHERE id = ${v.withdrawalId}
      AND (purged_at IS NULL OR EXISTS (SELECT FROM withdrawal_receipts r WHERE r.withdrawal_id = w.id))`,
 )
 
-/** The user ids that a path may mean; with an external id, those of accounts that were withdrawn. */
+/** The user ids that a path may mean. An external id means the accounts that had it and were withdrawn. */
 const usersOf = async (ctx: SystemContext, given: string): Promise<string[]> =>
   given.startsWith('~') ? usersWithdrawnAs(ctx, given.slice(1)) : [given]
 
-/** Asked where `findCaller` knows nothing: what a withdrawal left of this credential, for this path. */
+/** Runs when `findCaller` finds nobody. Returns what a withdrawal lets this credential still do on this path. */
 export async function authenticateWithdrawn(
   ctx: SystemContext,
   token: string,
@@ -72,7 +72,7 @@ export async function authenticateWithdrawn(
   const { kind, scopes } = credential
   const [row] = await ctx.sql(byCredential, { hash: hashOfCredential(credential), now: ctx.clock.now() })
   if (!row && purpose === 'refused' && kind === 'outside_token') {
-    // The others of an outside issuer were never seen, and ended all the same.
+    // Other tokens of the outside issuer were never stored, but the withdrawal ended them too.
     const userId = scopes?.includes('account:manage')
       ? await withdrawnSubject(ctx, String(credential.key), given)
       : null
@@ -87,7 +87,7 @@ export async function authenticateWithdrawn(
   return toActor('access_token', row.user_id, given, withdrawal, row.scopes)
 }
 
-/** The user of this path, if the subject of an outside token means the same one. */
+/** The user of this path, if the token's subject is the same user. */
 async function withdrawnSubject(ctx: SystemContext, subject: string, given: string): Promise<string | null> {
   const isExternal = ctx.outsideIssuer?.subjectIs === 'external_id'
   const subjects = isExternal ? await usersWithdrawnAs(ctx, subject) : [subject]
@@ -104,7 +104,7 @@ const toActor = (
   kind,
   id: '',
   userId,
-  // By which the path has just found the user.
+  // The external id by which the path has just named the user.
   externalId: given.startsWith('~') ? given.slice(1) : null,
   scopes,
   user: { name: '', email: '', emailVerifiedAt: null, locale: null },

@@ -15,7 +15,7 @@ const SESSION_TOKEN = new RegExp(`^pst_(ses_[A-Za-z0-9_-]{22})\\.(\\d{1,12})\\.(
 const OUTSIDE_TOKEN = /^(?!pst_)[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 export const ALL_SCOPES = Object.keys(SCOPES) as Scope[]
 
-/** What a token is looked up by; null for what cannot be one. */
+/** The key that finds the token's row; null for a text that cannot be a token. */
 export async function readCredential(ctx: SystemContext, token: string): Promise<Credential | null> {
   if (ACCESS_TOKEN.test(token)) return { kind: 'access_token', key: sha256(token), scopes: null }
   if (SERVICE_TOKEN.test(token)) return { kind: 'service_token', key: sha256(token), scopes: null }
@@ -36,7 +36,7 @@ export const sessionCredential = (sessionId: string): Credential => ({
   scopes: ALL_SCOPES,
 })
 
-/** The session that a genuine, unexpired session token names. */
+/** The session of a session token, if the token is genuine and has not expired. */
 function sessionOf(ctx: SystemContext, token: string): string | null {
   const [, sessionId = '', expires = '', mac = ''] = SESSION_TOKEN.exec(token) ?? []
   if (!sessionId || Number(expires) * 1000 <= ctx.clock.now().getTime()) return null
@@ -44,11 +44,11 @@ function sessionOf(ctx: SystemContext, token: string): string | null {
   return genuine ? sessionId : null
 }
 
-/** What a withdrawal remembers a credential by. */
+/** The hash by which a withdrawal stores a credential that it ended. */
 export const hashOfCredential = ({ key, outsideToken }: Credential): Buffer =>
   outsideToken?.hash ?? (typeof key === 'string' ? sha256(key) : key)
 
-/** For the pages: the session that the signed cookie names. That of a frozen account opens nothing. */
+/** For the pages: the actor of the session in the signed cookie; null if the session has ended or the account is frozen. */
 export const authenticateSession = async (ctx: SystemContext, sessionId: string): Promise<Actor | null> => {
   try {
     return await findCaller(ctx, sessionCredential(sessionId))

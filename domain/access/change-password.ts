@@ -26,13 +26,13 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
   const { actor, ip } = ctx
   const { userId } = actor
   const { current_password: current, new_password: wanted } = input
-  // The buckets of the email change: whoever guesses has five guesses, wherever they are tried.
+  // The same buckets as in an email change, so that the two calls share five guesses.
   const guess = await takePlaces(ctx, {
     take: [userBucket(ctx, 'password', userId), userBucket(ctx, 'passwordDay', userId)],
     code: 'EMAIL_008',
   })
   const proven = await prove(ctx, userId, current).catch(async (error) => {
-    // Not looked at, and so not wrong.
+    // Any other error means that the password was not checked, so this was no guess.
     if (!(error instanceof AppError && error.code === 'EMAIL_007')) await givePlacesBack(ctx, guess).catch(() => {})
     throw error
   })

@@ -16,7 +16,7 @@ interface EndAll {
   ip: string
 }
 
-// Outside tokens have no row to end: what was issued before `credentials_since` is refused.
+// Outside tokens have no row. Those that were issued before `credentials_since` are refused.
 const endAllAccess = statement<EndAll, { sessions_ended: number; tokens_ended: number }>(
   'end-all-access',
   (v) => `WITH account AS (
@@ -43,7 +43,7 @@ export async function endUserSessions(
     if (!account) throw new AppError('USER_001')
     const [ended] = await sql(endAllAccess, {
       userId: account.id,
-      // Under the lock: whoever signed in before this call had it is signed out.
+      // Read the clock under the lock, so that a session started while this call waited ends too.
       now: ctx.clock.now(),
       auditId: ctx.secrets.randomId('aud_'),
       eventId: ctx.secrets.randomId('evt_'),

@@ -7,11 +7,11 @@ const findEnded = statement<{ macs: Buffer[]; now: Date }, { user_id: string }>(
    WHERE external_id_mac = ANY(${v.macs}::bytea[]) AND expires_at > ${v.now} ORDER BY expires_at DESC`,
 )
 
-/** What a withdrawal remembers an external id by. */
+/** A withdrawal stores this MAC in place of the external id. */
 export const macOfExternalId = (ctx: SystemContext, externalId: string): Buffer =>
   ctx.secrets.mac('external-id', externalId)
 
-/** The accounts that had this external id and were withdrawn, the newest first; none once the retention has ended. */
+/** The withdrawn accounts that had this external id, newest first; none after the retention. */
 export async function usersWithdrawnAs(
   ctx: SystemContext,
   externalId: string,
@@ -33,8 +33,8 @@ const findActiveAmong = statement<{ externalIds: string[] }, { external_id: stri
 )
 
 /**
- * Those of these external ids whose account was withdrawn, where no service has made a new one on purpose: until the retention has ended
- * an import makes no account for them.
+ * Those of these external ids whose account was withdrawn and that no service has used again. An import creates no account for them
+ * until the retention ends.
  */
 export async function withdrawnExternalIds(ctx: SystemContext, externalIds: string[]): Promise<Set<string>> {
   const byMac = new Map(

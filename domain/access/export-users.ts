@@ -23,7 +23,7 @@ const nextUsers = statement<{ after: string; batch: number }, Row>(
    FROM users WHERE id > ${v.after} AND withdrawn_at IS NULL ORDER BY id LIMIT ${v.batch}`,
 )
 
-/** Every account that is not withdrawn, a batch at a time, as an import reads it. */
+/** Every account that is not withdrawn, in batches and in the format of an import. */
 export async function* exportUsers(ctx: SystemContext): AsyncGenerator<object[]> {
   for (let after = ''; ; ) {
     const rows = await ctx.sql(nextUsers, { after, batch: BATCH })

@@ -45,7 +45,7 @@ const byExternalId = statement<{ externalId: string }, AccountRow>('account-by-e
   selectAccount(`u.external_id = ${v.externalId} AND u.withdrawn_at IS NULL`),
 )
 
-/** Also a withdrawn account, until `user_profile` has run. */
+/** Finds a withdrawn account too, until `user_profile` has run. */
 export async function findAccount(
   ctx: SystemContext,
   userId: string,
@@ -61,7 +61,7 @@ export async function findAccountByAddress(ctx: SystemContext, emailKey: string)
   return account ?? null
 }
 
-/** The active account with this external id; else the one that was withdrawn last, until `user_profile` has run. */
+/** The active account with this external id; without one, the last withdrawn one, until `user_profile` has run. */
 export async function findAccountByExternalId(ctx: SystemContext, externalId: string): Promise<AccountRow | null> {
   const [active] = await ctx.sql(byExternalId, { externalId })
   if (active) return active

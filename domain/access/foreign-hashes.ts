@@ -5,17 +5,17 @@ import { audit, type NoValues, statement } from '../sql'
 import { costliestSamples, OWN_PASSWORD_PREFIX } from './password-formats'
 
 const MEASUREMENTS = 3
-/** On an idle machine a check hardly ever takes that much longer than the slowest of the measurements. */
+/** On an idle machine a check rarely takes that much longer than the slowest measurement. */
 const FLOOR_FACTOR = 1.5
 
-// As the index users_foreign_hashes has them.
+// Written as in the index users_foreign_hashes.
 const IS_FOREIGN = `password_hash NOT LIKE '${OWN_PASSWORD_PREFIX}%'`
 const KIND = `CASE WHEN password_hash LIKE '$2%' THEN left(password_hash, 6) ELSE regexp_replace(password_hash, '[$][^$]*[$][^$]*$', '') END`
 
 const firstKind = (after?: string) =>
   `SELECT ${KIND} AS kind FROM users WHERE ${IS_FOREIGN} ${after ? `AND ${KIND} > ${after}` : ''} ORDER BY ${KIND} LIMIT 1`
 
-// From one kind to the next by the index: however many hashes there are, it looks at one of each.
+// Jumps from kind to kind by the index, so it reads one hash of each, however many there are.
 export const listForeignKinds = statement<NoValues, { kind: string }>(
   'list-foreign-kinds',
   () => `WITH RECURSIVE kinds AS (
@@ -31,15 +31,15 @@ const countForeign = statement<NoValues, { hashes: number }>(
   () => `SELECT count(*)::int AS hashes FROM users WHERE ${IS_FOREIGN}`,
 )
 
-/** Accounts whose password is still stored in the form in which it came from elsewhere. */
+/** Accounts whose password hash is still in the form in which it was imported. */
 export async function countForeignHashes(ctx: SystemContext): Promise<number> {
   const [row] = await ctx.sql(countForeign, {})
   return row?.hashes ?? 0
 }
 
 /**
- * Milliseconds that a password check of the sign-in lasts at least, whatever is known of the account: what the slowest scheme among
- * the stored hashes takes on this machine. 0 where all hashes are our own. See decision 0010.
+ * The minimum time of a password check at the sign-in, in milliseconds, so that the time does not reveal an account: the slowest
+ * scheme among the stored hashes takes that long on this machine. 0 if all hashes are our own. See decision 0010.
  */
 export async function signInFloorMs(ctx: SystemContext): Promise<number> {
   const { signInFloor } = ctx.process
@@ -71,7 +71,7 @@ async function timeOf(ctx: SystemContext, sample: string): Promise<number> {
     return await ctx.passwords.timeOf(sample)
   } catch (error) {
     if (error instanceof AppError) throw error
-    // Of no scheme that is known: nobody signs in with it, and everybody else still does.
+    // The scheme is unknown. Nobody can sign in with such a hash, but everybody else still can.
     return 0
   }
 }
@@ -86,8 +86,8 @@ const renewHash = statement<{ userId: string; from: string; to: string; now: Dat
 )
 
 /**
- * After the right password: stores it in our own form, in the background. It stays the same password, so that no session ends and no
- * change is cancelled. Where it was changed meanwhile nothing happens.
+ * Runs after a correct password and stores it in our own form, in the background. The password stays the same, so no session ends
+ * and no change is cancelled. If it was changed meanwhile, nothing happens.
  */
 export function renewForeignHash(
   ctx: SystemContext,
@@ -100,7 +100,7 @@ export function renewForeignHash(
       const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
       await ctx.sql(renewHash, { userId, from: passwordHash, to, now, auditId })
     } catch (error) {
-      // Too many wait to be hashed: the next sign-in renews it.
+      // The queue of passwords to hash is full; the next sign-in renews the hash.
       if (!(error instanceof AppError)) throw error
     }
   })

@@ -5,8 +5,8 @@ import { FRESH_SIGN_IN_MS, MAX_AHEAD_MS } from '../limits/durations'
 import { statement } from '../sql'
 
 /**
- * Refuses a caller who has not shown that the person was asked who they are a short while ago. Whoever finds a browser signed in
- * stops here before what cannot be undone, or what outlives the session.
+ * Refuses a caller who has not signed in recently. It guards what cannot be undone and what outlives the session, because somebody
+ * else may have found the browser signed in.
  */
 export function requireFreshSignIn(ctx: Context, purpose: Purpose): void {
   const { kind } = ctx.actor
@@ -16,7 +16,8 @@ export function requireFreshSignIn(ctx: Context, purpose: Purpose): void {
   if (kind === 'outside_token' && !isOutsideTokenFresh(ctx, purpose)) {
     throw new AppError('REAUTH_001', 'Get a token of a sign-in that is as fresh, and as strong, as the challenge says.')
   }
-  // A withdrawal with an access token needs no fresh sign-in. Whoever made the token may not be there, so it shows none either.
+  // A withdrawal with an access token needs no fresh sign-in. For a change the token does not count as one, because its owner may
+  // not be there.
   if (kind === 'access_token' && purpose === 'change') {
     throw new AppError('REAUTH_001', 'An access token does not show that the person is there. Use the pages for this.')
   }
@@ -52,12 +53,12 @@ const findWays = statement<{ userId: string }, { has_password: boolean; has_exte
    FROM users WHERE id = ${v.userId}`,
 )
 
-/** For a page: how the person of this session can show that it is still them. */
+/** For a page: the ways in which the person of this session can confirm who they are. */
 export async function waysToConfirm(ctx: Context, purpose: Purpose) {
   const { authenticatedAt, authenticatedFor } = ctx.actor
   const [ways] = await ctx.sql(findWays, { userId: ctx.actor.userId })
   const hasPassword = ways?.has_password ?? false
-  // Who has a password types it, unless the provider was asked for this very purpose.
+  // A person with a password types it, unless the provider has just confirmed them for this purpose.
   const isConfirmed = isSessionFresh(ctx, purpose) && (authenticatedFor === purpose || !hasPassword)
   return {
     hasPassword,

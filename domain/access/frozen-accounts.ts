@@ -15,7 +15,7 @@ const frozenAccounts = statement<{ maxRows: number }, { id: string; frozen_at: D
    ORDER BY frozen_at LIMIT ${v.maxRows}`,
 )
 
-/** For the operator, the one that waits longest first: ids and times, no personal data. */
+/** For the operator, longest frozen first: ids and times, no personal data. */
 export async function listFrozenAccounts(ctx: SystemContext): Promise<FrozenAccount[]> {
   const rows = await ctx.sql(frozenAccounts, { maxRows: MAX_SHOWN })
   return rows.map(({ id, frozen_at }) => ({ userId: id, frozenAt: frozen_at }))
@@ -31,7 +31,7 @@ const unfreeze = statement<{ userId: string; now: Date; auditId: string }, { id:
    RETURNING id`,
 )
 
-/** By the operator, who has made sure whose account it is: whoever has its address and its password gets in again. */
+/** The operator has checked who owns the account, because anybody with its address and password can then sign in again. */
 export async function unfreezeUser(ctx: SystemContext, { userId }: { userId: string }): Promise<void> {
   const rows = await ctx.sql(unfreeze, { userId, now: ctx.clock.now(), auditId: ctx.secrets.randomId('aud_') })
   if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no frozen account with this id.')

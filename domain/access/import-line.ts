@@ -14,7 +14,7 @@ export interface Problem {
   error: string
 }
 
-/** One line of an import; a member that does not hold what it should is null and has its problem. */
+/** One line of an import. A member with a wrong value is null and has a problem. */
 export interface ImportedLine {
   externalId: string | null
   address: Address | null
@@ -26,13 +26,13 @@ export interface ImportedLine {
   problems: Problem[]
 }
 
-/** Every problem that the line has by itself. */
+/** Reads a line and collects every problem that it has by itself. */
 export function readImportLine(text: string, now: Date): ImportedLine {
   const problems: Problem[] = []
   const given = parseObject(text)
   if (typeof given === 'string') problems.push({ code: 'REQUEST_001', error: given })
   const members = typeof given === 'string' ? {} : given
-  /** What a missing member, or one that is null, stands for is `missing`. */
+  /** For a member that is absent or null: `missing` is its value or, as a string, its problem. */
   const read = <T>(name: string, missing: T | string, take: (value: unknown) => T): T | null => {
     const value = members[name]
     if (typeof given === 'string') return null
@@ -58,7 +58,7 @@ export function readImportLine(text: string, now: Date): ImportedLine {
   }
 }
 
-/** A sentence where it is no object. */
+/** The object, or the problem as a sentence. */
 function parseObject(text: string): Record<string, unknown> | string {
   let value: unknown
   try {
@@ -86,7 +86,7 @@ function takeAddress(value: unknown): Address {
   return address
 }
 
-/** The rule that an address which is not acceptable breaks. */
+/** The rule that a refused address breaks. */
 function ruleOf(text: string): string {
   const at = text.indexOf('@')
   const [local, domain] = [text.slice(0, at), text.slice(at + 1)]

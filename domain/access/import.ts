@@ -4,12 +4,12 @@ import { withdrawnExternalIds } from './ended-external-ids'
 import { type ImportedLine, type Problem, readImportLine } from './import-line'
 import { SeenTexts } from './seen-texts'
 
-/** Lines that one transaction takes: as many addresses are locked until it ends. */
+/** Lines in one transaction, which locks that many addresses until it ends. */
 export const IMPORT_BATCH = 1000
-/** An account that came between the look and the insert is found by the next look. */
+/** The next try finds an account that was created between the look-up and the insert. */
 const MAX_TRIES = 3
 
-/** A line as it was read; `problem` where it cannot be read. */
+/** A line as it was read; `problem` is set if it cannot be read. */
 export interface GivenLine {
   line: number
   text: string
@@ -65,8 +65,8 @@ interface Insert {
   now: Date
 }
 
-// The addresses are locked in the order of their locks, so that two imports at once never wait for each other. A row that somebody
-// else has written meanwhile is left out in silence: a refused one would be quoted in the database's log.
+// The addresses are locked in the order of their locks, so that concurrent imports cannot deadlock. A row that another writer has
+// stored meanwhile is skipped, because the database's log would quote a refused one.
 const insertAccounts = statement<Insert, { id: string }>(
   'import-users',
   (v) => `WITH line AS (
@@ -87,8 +87,8 @@ const insertAccounts = statement<Insert, { id: string }>(
    SELECT id FROM account`,
 )
 
-// The unique index lets an insert pass only after the withdrawal of an earlier account with this external id has committed. This
-// statement follows the insert in its transaction, so it sees that withdrawal, which the look before the insert can miss.
+// Runs after the insert, in its transaction. The unique index lets the insert pass only after the withdrawal of an earlier account
+// with this external id has committed. So this statement sees that withdrawal, which the look-up before the insert can miss.
 const takeBackWithdrawn = statement<{ ids: string[]; macs: Buffer[]; now: Date }, { id: string }>(
   'take-back-imported',
   (v) => `WITH withdrawn AS (
@@ -103,8 +103,8 @@ const takeBackWithdrawn = statement<{ ids: string[]; macs: Buffer[]; now: Date }
 )
 
 /**
- * Takes lines in the order of the file, a batch after the other. Each batch is one transaction: a run that was killed is simply run
- * again, and finds what it has made as `unchanged`. Within one run two lines never share an external id or an address.
+ * Imports lines in the order of the file. Each batch is one transaction, so a killed run can be started again: it finds the
+ * accounts that it had created as `unchanged`. Two lines of one run never share an external id or an address.
  */
 export function startImport(ctx: SystemContext): { take(lines: GivenLine[]): Promise<ImportResult[]> } {
   const seen = createSeen()
@@ -130,7 +130,7 @@ export function startImport(ctx: SystemContext): { take(lines: GivenLine[]): Pro
   }
 }
 
-/** Every problem that an import would meet; nothing is written. */
+/** Finds every problem that an import would have, and writes nothing. */
 export function startImportCheck(ctx: SystemContext): { take(lines: GivenLine[]): Promise<ImportProblem[]> } {
   const seen = createSeen()
   return {
@@ -183,7 +183,7 @@ async function lookUp(ctx: SystemContext, lines: Line[]): Promise<[Line, Found][
   return found.map((row) => [lines[row.place - 1] as Line, row])
 }
 
-/** Whom an earlier run made of this line: known by the external id, or where there is none by the address. */
+/** The account that an earlier run created from this line, found by the external id or, without one, by the address. */
 function existingOf({ externalId }: Line, { owner, holder, holder_external_id }: Found): string | null {
   if (externalId !== null) return owner
   return holder_external_id === null ? holder : null
@@ -193,7 +193,7 @@ function noteHeld({ problems }: Line, { holder }: Found): void {
   if (holder) problems.push({ code: 'EMAIL_002', error: 'email is the address of another account.' })
 }
 
-/** The lines that became accounts; a line whose account was withdrawn since the look has its problem then. */
+/** The lines that became accounts. If an account was withdrawn since the look-up, its line gets a problem. */
 async function insert(ctx: SystemContext, lines: Line[]): Promise<[Line, string][]> {
   if (lines.length === 0) return []
   const now = ctx.clock.now()

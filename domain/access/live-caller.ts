@@ -5,7 +5,7 @@ import { statement } from '../sql'
 export interface CallerValues {
   callerId: string
   callerKind: string
-  /** Of an outside token: it is refused where all access was ended since. */
+  /** When the outside token was issued; it is refused if all access was ended since. */
   callerIssuedAt: Date | null
 }
 
@@ -30,7 +30,7 @@ const findLiveAccount = statement<{ userId: string } & CallerValues>(
   (v) => `SELECT FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL AND ${isCallerLive(v)}`,
 )
 
-/** Nothing was done: the account or the caller ended, or the password was changed, after it was proven. */
+/** The refusal for a write that changed nothing because account, credential or password ended after the check. */
 export async function refusalOfEnded(ctx: Context): Promise<AppError> {
   const [live] = await ctx.sql(findLiveAccount, { userId: ctx.actor.userId, ...callerValues(ctx.actor) })
   if (!live) return new AppError('AUTH_001')

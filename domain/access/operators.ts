@@ -13,7 +13,7 @@ const updateRole = statement<{ userId: string; role: Role; now: Date; auditId: s
    RETURNING id`,
 )
 
-/** Null takes the role away, from sessions that are open too. */
+/** Null takes the role away, from open sessions too. */
 export async function setRole(ctx: SystemContext, input: { userId: string; role: Role }): Promise<void> {
   const rows = await ctx.sql(updateRole, { ...input, now: ctx.clock.now(), auditId: ctx.secrets.randomId('aud_') })
   if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')

@@ -1,7 +1,7 @@
 import { isStorable } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 
-/** What every hash of our own begins with, costs included; whatever else is stored came from elsewhere. */
+/** Every hash of our own begins with this, costs included; any other stored hash was imported. */
 export const OWN_PASSWORD_PREFIX = '$argon2id$v=19$m=12288,t=3,p=1$'
 
 const MAX_MEMORY_BYTES = 256 * 1024 * 1024
@@ -17,13 +17,13 @@ const MAX_DIGEST_BYTES = 128
 const MAX_SALT_BYTES = 255
 const MAX_SECRET_BYTES = 1024
 
-/** A password hash as an adopter hands it over: `format`, and the members of that format. */
+/** An imported password hash: `format`, and the members of that format. */
 export type ForeignPassword = { format: string } & Record<string, unknown>
 
 interface Format {
   /** The stored form. */
   accept(given: Members): string
-  /** The given form of what is stored; null where it was stored by another format. */
+  /** The imported form of a stored hash; null if another format stored it. */
   show(stored: string): Omit<ForeignPassword, 'format'> | null
 }
 
@@ -31,7 +31,7 @@ const BETTER_AUTH = '$scrypt-better-auth$ln=14,r=16,p=1$'
 const FIREBASE = '$firebase-scrypt$'
 const KEYCLOAK = '$keycloak-'
 
-/** As it is where the scheme's own string says everything, else tagged: a stored hash tells how to check it. See decision 0010. */
+/** A hash is stored as given if its string names its scheme and parameters; otherwise a tag is put in front. See decision 0010. */
 const FORMATS: Record<string, Format> = {
   argon2id: { accept: (given) => acceptArgon2(given, 'argon2id'), show: asItIs('$argon2id$') },
   argon2i: { accept: (given) => acceptArgon2(given, 'argon2i'), show: asItIs('$argon2i$') },
@@ -108,8 +108,8 @@ const FORMATS: Record<string, Format> = {
 }
 
 /**
- * The form in which a password hash from elsewhere is stored. REQUEST_001 where its format is unknown, its shape is wrong or its
- * check would cost too much; the sentence names the member.
+ * The form in which an imported password hash is stored. Throws REQUEST_001 with a sentence that names the member if the format is
+ * unknown, the shape is wrong or a check would cost too much.
  */
 export function acceptPassword(input: unknown): string {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
@@ -125,7 +125,7 @@ export function acceptPassword(input: unknown): string {
   return known.accept(new Members(input as ForeignPassword))
 }
 
-/** What `acceptPassword` takes to store this very hash. */
+/** The input from which `acceptPassword` makes this stored hash. */
 export function showPassword(stored: string): ForeignPassword {
   for (const [format, { show }] of Object.entries(FORMATS)) {
     const members = show(stored)
@@ -134,7 +134,7 @@ export function showPassword(stored: string): ForeignPassword {
   throw new Error('a stored password has no known format')
 }
 
-/** Of each scheme among these kinds (stored forms without salt and hash) the one that takes longest to check, as a hash of nobody. */
+/** For each scheme among these kinds (stored forms without salt and hash), a hash of the kind that takes longest to check. */
 export function costliestSamples(kinds: string[]): string[] {
   const bySchemes = Map.groupBy(kinds, (kind) => /^\$2|^\$?[^$]*/.exec(kind)?.[0])
   return [...bySchemes.values()].map((same) =>
@@ -142,7 +142,7 @@ export function costliestSamples(kinds: string[]): string[] {
   )
 }
 
-/** To be compared within one scheme. */
+/** Comparable only within one scheme. */
 function costOf(kind: string): number {
   const [, memory, passes] = /m=(\d+),t=(\d+)/.exec(kind) ?? []
   if (memory) return Number(memory) * Number(passes)
@@ -151,7 +151,7 @@ function costOf(kind: string): number {
   return Number(/\$(\d+)$/.exec(kind)?.[1])
 }
 
-/** Its salt and hash are of no password. */
+/** A hash of this kind that belongs to no password. */
 function sampleOf(kind: string): string {
   if (kind.startsWith('$2')) return `${kind}$${'.'.repeat(53)}`
   if (kind.startsWith('$scrypt-better-auth$')) return `${kind}$${'0'.repeat(32)}$${'0'.repeat(128)}`
@@ -191,7 +191,7 @@ function acceptBcrypt(given: Members): string {
   return `$2${version === 'a' ? 'a' : 'b'}$${cost}$${withoutSpareBits(salt, 4)}${withoutSpareBits(digest, 2)}`
 }
 
-/** Some libraries leave chance in the bits of the last character that stand for nothing; others then take the text for no hash. */
+/** Some libraries put random bits into the unused bits of the last character; others then refuse the hash. */
 function withoutSpareBits(text: string, bits: number): string {
   const last = BCRYPT_ALPHABET.indexOf(text.at(-1) ?? '')
   return text.slice(0, -1) + BCRYPT_ALPHABET[(last >> bits) << bits]
@@ -228,18 +228,18 @@ function checkSize(what: string, bytes: number, min: number, max: number): void 
 
 const checkDigest = (base64: string) => checkSize('hash', bytesOf(base64), MIN_DIGEST_BYTES, MAX_DIGEST_BYTES)
 
-/** Base64, also with `.` for `+`; a length that no encoding has counts as no bytes. */
+/** Base64 in which `.` may stand for `+`. Returns 0 for a length that no encoding has. */
 function bytesOf(base64: string): number {
   const length = base64.replace(/=+$/, '').length
   return length % 4 === 1 ? 0 : Math.floor((length * 3) / 4)
 }
 
-/** The one text of these bytes, without padding. */
+/** The canonical text of these bytes, without padding. */
 const canonical = (base64: string) => Buffer.from(base64, 'base64').toString('base64').replace(/=+$/, '')
 
 const refusal = (sentence: string) => new AppError('REQUEST_001', sentence)
 
-/** The members that a format asks for. */
+/** Reads the members that a format needs. */
 class Members {
   readonly #given: ForeignPassword
 
@@ -261,7 +261,7 @@ class Members {
     return value as number
   }
 
-  /** In the standard or the URL-safe alphabet; the same bytes always give the same text. */
+  /** Accepts the standard and the URL-safe alphabet; the same bytes always give the same text. */
   base64(name: string, min: number, max: number): string {
     const [text] = this.match(name, /^[A-Za-z0-9+/_-]*={0,2}$/, 'base64')
     if (text !== '' && bytesOf(text) === 0) throw refusal(`password.${name} is not base64.`)

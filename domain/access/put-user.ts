@@ -29,7 +29,7 @@ interface Account {
 
 const ACCOUNT = 'id, external_id, name, email, email_key, email_verified_at, locale, frozen_at IS NOT NULL AS frozen'
 
-// One of 65,536 locks: which one it is tells nobody the external id. It is taken before all others.
+// One of 65,536 locks, so that the number of the lock does not reveal the external id. It is taken before all other locks.
 const lockExternalId = statement<{ externalId: string }>(
   'lock-external-id',
   (v) => `SELECT pg_advisory_xact_lock(20261124, hashtext(${v.externalId}) & 65535)`,
@@ -48,11 +48,11 @@ export async function lockAccountOfExternalId(sql: Sql, externalId: string): Pro
   return account
 }
 
-/** What is told after the commit. */
+/** What the notices need that are sent after the commit. */
 interface Letters {
   changeId: string
   noticeIds: Record<'old' | 'new', string>
-  /** As whom the notices call the old address. */
+  /** The recipient that the notices use for the old address. */
   oldRecipient: 'old' | 'taken'
   userId: string
   locale: string | null
@@ -82,7 +82,7 @@ export async function putUser(ctx: Context, input: Wanted): Promise<Data<typeof 
   return data
 }
 
-/** Whoever writes accounts without taking the lock of their external id can be first, or wait for us while we wait for them. */
+/** Retries unique violations and deadlocks, because other writers do not take the external-id lock. */
 async function writeOnce<T>(write: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -97,7 +97,7 @@ async function writeOnce<T>(write: () => Promise<T>): Promise<T> {
 
 const isDeadlock = (error: unknown) => error instanceof Error && 'code' in error && error.code === '40P01'
 
-/** The account that the call means; undefined where there is none yet, and one may be made. */
+/** The account to update; undefined if there is none yet and one may be created. */
 async function findToUpdate(ctx: Context, sql: Sql, input: Wanted): Promise<Account | undefined> {
   const { externalId, user_id: userId, recreate = false } = input
   const account = await lockAccountOfExternalId(sql, externalId)
@@ -175,7 +175,7 @@ function addressOf(email: string): Address {
   return address
 }
 
-/** Undefined where it stays as it is. */
+/** Undefined if the locale does not change. */
 const localeOf = ({ locale }: Wanted): string | null | undefined =>
   typeof locale === 'string' ? canonicalLocale(locale) : locale
 
@@ -185,7 +185,7 @@ interface Update {
   name: string
   email: string
   locale: string | null
-  /** Null where the address stays verified or unverified as it is. */
+  /** Null if the address stays verified or unverified as it is. */
   verifiedAt: Date | null
   now: Date
   auditId: string
@@ -221,7 +221,7 @@ interface Replace extends Omit<Update, 'verifiedAt' | 'verifiedAuditId'> {
   sealedAddresses: Buffer
 }
 
-// As a verification has it, with a change row that nobody had to verify. Locks are taken in the same order: account, address.
+// As a verification does it, but with a change row that nobody had to verify. Lock order is the same: account, address.
 const replaceAddress = statement<Replace, { id: string }>(
   'replace-address-of-account',
   (v) => `WITH account AS (
@@ -266,7 +266,7 @@ const replaceAddress = statement<Replace, { id: string }>(
    SELECT id FROM account`,
 )
 
-/** `account` is locked. Where nothing differs, nothing is written. */
+/** `account` must be locked. Writes nothing if nothing differs. */
 async function update(ctx: Context, sql: Sql, account: Account, input: Wanted): Promise<Letters | null> {
   const address = input.email === undefined ? undefined : addressOf(input.email)
   const isOther = address !== undefined && address.key !== account.email_key

@@ -34,7 +34,7 @@ const insertRequest = statement<Insert, { subject_id: string }>(
    RETURNING subject_id`,
 )
 
-/** Asks the identity provider who sits at this browser. Only the browser that gets the cookie can bring the answer back. */
+/** Sends the person to the identity provider. Only the browser that gets the cookie can bring the answer back. */
 export async function startReauthentication(
   ctx: Context,
   { purpose }: Input<typeof contract.startReauthentication>,
@@ -61,7 +61,7 @@ export async function startReauthentication(
 const sealRequest = ({ secrets }: SystemContext, request: ProviderRequest) =>
   secrets.seal(JSON.stringify({ reauthentication: request })).toString('base64url')
 
-/** What the cookie of this browser binds it to; null for anything that this service has not sealed as such. */
+/** The request that this browser's cookie holds; null if this service has not sealed the cookie for it. */
 function openRequest({ secrets }: SystemContext, cookie: string | undefined): ProviderRequest | null {
   const opened = cookie && secrets.open(Buffer.from(cookie, 'base64url'))
   if (!opened) return null
@@ -79,7 +79,7 @@ interface RequestRow {
   claimed: boolean
 }
 
-// Used up before anything else is judged: of two answers to one request, on whatever instances, one gets the row.
+// Uses the request up before anything else is checked, so that only one of two answers to it gets the row.
 const claimRequest = statement<{ id: string; now: Date }, RequestRow>(
   'claim-reauthentication',
   (v) => `WITH claimed AS (
@@ -119,7 +119,7 @@ interface Answered {
   ip: string
 }
 
-/** The provider's answer: all of it has to be right, else nothing comes of it and the audit says so. */
+/** Handles the provider's answer. If any part of it is wrong, nothing changes, and the audit says so. */
 export async function finishReauthentication(ctx: SystemContext, input: Answered): Promise<Outcome> {
   const id = input.answer.get('state') ?? ''
   const [row] = REQUEST_ID.test(id) ? await ctx.sql(claimRequest, { id, now: ctx.clock.now() }) : []
@@ -157,7 +157,7 @@ async function judge(
   if (row.external_id === null || claims.subject !== row.external_id) return { refusal: 'other_person' }
   const { authenticatedAt, acr } = claims
   const asked = authenticatedAt?.getTime() ?? Number.NEGATIVE_INFINITY
-  // Compared with the start: the age as `max_age=0` has it would refuse every answer that takes a second.
+  // Compared with the start of the request: a maximum age of zero would refuse every answer that takes a second.
   const isFresh = asked >= startedAt - MAX_BEHIND_MS && asked <= clock.now().getTime() + MAX_AHEAD_MS
   if (!authenticatedAt || !isFresh) return { refusal: 'not_asked' }
   if (freshSignIn.requiredAcr !== null && acr !== freshSignIn.requiredAcr) return { refusal: 'too_weak' }
@@ -187,7 +187,7 @@ const completeRequest = statement<Complete>(
    ${audit('reauthentication.completed', { id: v.auditId, user: v.userId, actor: `'session'`, subject: v.requestId, ip: v.ip, at: v.now })}`,
 )
 
-/** Null where the old session, or the account, ended while the person was at the provider. */
+/** Null if the old session or the account ended while the person was at the provider. */
 const replaceSession = (
   ctx: SystemContext,
   { session_id, user_id: userId, credential_version: credentialVersion, purpose }: RequestRow,

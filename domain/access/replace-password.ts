@@ -23,23 +23,22 @@ interface Replacement {
   now: string
   /** The id of the event. */
   eventId: string
-  /** What is told to applications in place of `account.password_changed`. */
+  /** Replaces the event `account.password_changed`. */
   event?: { type: AccountEvent; data: Record<string, string>; addresses: string }
-  /** What has to be true of the row of `users` as well. */
+  /** A further condition on the row of `users`. */
   where?: string
-  /** What is set in the same row, such as `credentials_since = …`. */
+  /** A further assignment in the same row, such as `credentials_since = …`. */
   set?: string
-  /** The session that stays. */
+  /** The session that does not end. */
   except?: string
-  /** True where the access tokens stay. */
+  /** True if the access tokens do not end. */
   keepTokens?: string
 }
 
 /**
- * Named parts of a statement that replace a password, with all that a new password means: `account` is the row of `users`, empty where
- * nothing was replaced. Whoever opened a session or a change, or made an access token, may not be who holds the account now. Run it
- * in a transaction after the account's lock: it then sees what was opened while the lock was waited for. Call `beginDueDeliveries` after the
- * commit.
+ * Parts of a statement that replace a password; `account` is the row of `users`, empty if nothing was replaced. Ends sessions,
+ * tokens and the pending change, because an attacker may have created them. Run it after locking the account, so that it sees those
+ * of concurrent calls. Call `beginDueDeliveries` after the commit.
  */
 export const replacePassword = ({
   userId,
@@ -65,7 +64,7 @@ export const replacePassword = ({
      ${closePendingChange('cancelled', { from: 'account', user: userId, at: now })}
    )`
 
-/** The hash of a new password. PASSWORD_001 where it is the password that the account has now. */
+/** The hash of a new password. Throws PASSWORD_001 if it is the account's current password. */
 export async function hashNewPassword(
   ctx: SystemContext,
   { current, password }: { current: string | null; password: string },
@@ -76,7 +75,7 @@ export async function hashNewPassword(
   return ctx.passwords.hash(password)
 }
 
-/** What `replaceProvenPassword` gives its statement. */
+/** The values that `replaceProvenPassword` gives its statement. */
 export interface NewPassword {
   userId: string
   passwordHash: string
@@ -90,7 +89,7 @@ export interface NewPassword {
   leaseUntil: Date
 }
 
-/** A whole statement: the password is replaced, its owner is told and the audit row is written, or nothing happens. */
+/** A whole statement: replaces the password, queues the notice and writes the audit row, or does nothing. */
 export const replaceAndNotify = (
   v: Placeholders<NewPassword>,
   { action, actor, ...replacement }: { action: string; actor: string; where: string; except?: string },
@@ -115,15 +114,15 @@ const lockProvenAccount = statement<{ userId: string; credentialVersion: number 
 
 interface Proven {
   userId: string
-  /** Of the password that was proven: nothing happens once it is another one. */
+  /** The version of the password that was proven; nothing happens if it has changed. */
   credentialVersion: number
   ip: string
   passwordHash: string
 }
 
 /**
- * Runs the statement behind the account's lock and sends the notice of it. False where the password is no longer the one that was
- * proven, or the statement found nothing to replace.
+ * Locks the account, runs the statement and sends its notice. False if the password is no longer the proven one, or the statement
+ * found nothing to replace.
  */
 export async function replaceProvenPassword<More extends object>(
   ctx: SystemContext,

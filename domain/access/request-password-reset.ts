@@ -31,7 +31,7 @@ const insertRequest = statement<Insert>(
     `INSERT INTO password_reset_requests (id, sealed, requested_at, due_at) VALUES (${v.id}, ${v.sealed}, ${v.now}, ${v.dueAt})`,
 )
 
-/** The answer is the same, and comes at the same time, whatever account has the address: it is looked up afterwards. */
+/** The answer and its time are the same for every address, because the account is looked up after the answer. */
 export async function requestPasswordReset(
   ctx: LinkContext,
   { email }: Input<typeof contract>,
@@ -49,14 +49,14 @@ export async function requestPasswordReset(
     id: request.id,
     sealed: ctx.secrets.seal(JSON.stringify(asked)),
     now,
-    // Until then it is this call's; should the process die, the sweep answers it.
+    // Until then this call works it off; if the process dies, the sweep does.
     dueAt: new Date(now.getTime() + NOTICE_LEASE_MS),
   })
   ctx.background(() => answerRequest(ctx, request, asked))
   return { accepted: true }
 }
 
-/** Where nobody signs in with a password, there is nothing to reset. */
+/** Refuses where nobody signs in with a password. */
 export function requirePasswordSignIn(ctx: SystemContext): void {
   if (!ctx.passwordSignIn) throw new AppError('REQUEST_005', 'This service has no passwords.')
 }
@@ -70,7 +70,7 @@ interface FoundAccount {
   credential_version: number
 }
 
-// Of a frozen account nobody gets a link: whoever took the account over may read the mailbox of its address.
+// A frozen account gets no link, because whoever took it over may read the mailbox of its address.
 const findAccount = statement<{ emailKey: string }, FoundAccount>(
   'account-to-reset',
   (v) => `SELECT id, name, email, locale, password_hash IS NOT NULL AS has_password, credential_version FROM users
@@ -94,7 +94,7 @@ interface Queue extends TakeValues {
   ip: string
 }
 
-// Whoever deletes the row queues the message, so that one request never brings two. Locks: request, bucket, account.
+// Only the call that deletes the row queues the message, so one request never brings two. Lock order: request, bucket, account.
 const queueReset = statement<Queue, PlaceRow & { queued: boolean }>(
   'queue-password-reset',
   (v) => `WITH request AS (
@@ -168,7 +168,7 @@ const dueRequests = statement<{ now: Date; maxRows: number }, RequestRow & { sea
 
 const BATCH = 100
 
-/** Answers what a process that died has left. */
+/** Answers the requests that a process left when it died. */
 export async function answerDueResetRequests(ctx: SystemContext): Promise<void> {
   for (let due = BATCH; due === BATCH; ) {
     const rows = await ctx.sql(dueRequests, { now: ctx.clock.now(), maxRows: BATCH })

@@ -3,14 +3,14 @@ import { MAC_TEXT } from '../ports'
 
 const RESET_TOKEN = new RegExp(`^prt_([A-Za-z0-9_-]{22})\\.(${MAC_TEXT})$`)
 
-/** What the link of a message that resets a password is good for. */
+/** The facts that a reset link is bound to. */
 export interface ResetLink {
-  /** Of the message. It leads to the account, and tells nothing of it. */
+  /** The id of the message. It leads to the account but reveals nothing about it. */
   noticeId: string
   userId: string
   /** The link works only while the account has the address that it was sent to. */
   emailKey: string
-  /** Rises with every change of the password, so that a link works once. */
+  /** Rises with every new password, so that a link works once. */
   credentialVersion: number
   endsAt: Date
 }
@@ -18,7 +18,7 @@ export interface ResetLink {
 const textOf = ({ noticeId, userId, emailKey, credentialVersion, endsAt }: ResetLink) =>
   [noticeId, userId, emailKey, credentialVersion, endsAt.getTime()].join('\n')
 
-/** Derived from the account as it is, and stored nowhere. */
+/** The token is derived from the account and stored nowhere. */
 export const createResetToken = (ctx: SystemContext, link: ResetLink): string =>
   `prt_${link.noticeId.slice('ntc_'.length)}.${ctx.secrets.mac('password-reset', textOf(link)).toString('base64url')}`
 

@@ -3,12 +3,15 @@ import { hash } from 'node:crypto'
 const WORDS_A_SLOT = 3
 const FIRST_SLOTS = 1 << 12
 
-/** Which line first had a text. A line costs 24 to 48 bytes, however long its text is: of a text it keeps 64 bits of its hash. */
+/**
+ * Finds the first line that had a text. A line costs 24 to 48 bytes, however long its text is, because only 64 bits of the text's
+ * hash are kept.
+ */
 export class SeenTexts {
   #words = new Uint32Array(FIRST_SLOTS * WORDS_A_SLOT)
   #count = 0
 
-  /** The line that had it first, which is `line` itself where none had; lines count from 1. */
+  /** The first line with this text, or `line` itself if no line had it. Lines count from 1. */
   firstLineOf(text: string, line: number): number {
     const digest = hash('sha256', text, 'buffer')
     if ((this.#count + 1) * 2 > this.#words.length / WORDS_A_SLOT) this.#grow()

@@ -15,7 +15,7 @@ interface Insert {
   auditId: string
 }
 
-// The audit row is the operator's: a service token belongs to no user.
+// The audit row is the operator's, because a service token belongs to no user.
 const insertToken = statement<Insert>(
   'create-service-token',
   (v) => `WITH token AS (
@@ -34,7 +34,7 @@ interface Wanted {
   expiresInMs: number
 }
 
-/** By the operator. The token is shown in this answer and never again. */
+/** The operator creates a service token. Only this answer shows it. */
 export async function issueServiceToken(
   ctx: SystemContext,
   { expiresInMs, ...wanted }: Wanted,
@@ -48,7 +48,7 @@ export async function issueServiceToken(
   return { id, serviceToken, expiresAt }
 }
 
-/** Those that work, newest first. */
+/** The tokens that have not ended, newest first. */
 export async function listServiceTokens(ctx: SystemContext) {
   const tokens = await ctx.db.serviceToken.findMany({
     where: { revokedAt: null, expiresAt: { gt: ctx.clock.now() } },

@@ -9,13 +9,16 @@ import { queueEvent } from '../queue/events'
 import { audit, closePendingChange, endSessions, isOneOf, RAISE_VERSION, statement, UNWAITED } from '../sql'
 import { lockActiveUser } from './user'
 
-/** One more ends the one that was seen longest ago: right passwords are not counted, and what lists or ends sessions reads all. */
+/**
+ * Per user. A further sign-in ends the session that was seen longest ago. The limit is needed because sign-ins with the right
+ * password are not limited, and listing or ending sessions reads all of them.
+ */
 const MAX_SESSIONS = 100
 
 interface Insert {
   id: string
   userId: string
-  /** Whoever signs in with a password that is changed meanwhile stays outside. */
+  /** No session starts if the password was changed after it was checked. */
   credentialVersion: number
   userAgent: string
   ip: string
@@ -47,13 +50,13 @@ const insertSession = statement<Insert, { id: string }>(
 )
 
 /**
- * Returns the session's id, or null when the account was withdrawn or frozen, or its password changed, since the credentials were checked.
- * `authenticatedAt` is when the person was asked who they are.
+ * Returns the session's id; null if the account was withdrawn or frozen, or its password changed, since the check.
+ * `authenticatedAt` is when the person last signed in or confirmed who they are.
  */
 export async function startSession(
   ctx: Pick<SystemContext, 'clock' | 'secrets' | 'sql'>,
   input: Pick<Insert, 'userId' | 'credentialVersion' | 'authenticatedAt' | 'userAgent' | 'ip'> & {
-    /** The only purpose that the sign-in serves; without it all. */
+    /** The only purpose that the sign-in serves; without it, all. */
     authenticatedFor?: Purpose
   },
 ): Promise<string | null> {
@@ -102,7 +105,7 @@ export async function openSessionsOf(ctx: SystemContext, userId: string) {
 
 interface EndOne {
   id: string
-  /** Whose session it has to be; null for whoever may end any. */
+  /** The session's user; null ends a session of any user. */
   userId: string | null
   now: Date
   auditId: string
@@ -120,7 +123,7 @@ const endOne = statement<EndOne, { user_id: string }>(
    RETURNING user_id`,
 )
 
-/** The user whose session ended; undefined where it had ended already. */
+/** The user whose session ended; undefined if it had already ended. */
 async function endSessionRow(
   { sql, clock, secrets }: SystemContext,
   of: Pick<EndOne, 'id' | 'userId' | 'actor'>,
@@ -129,7 +132,7 @@ async function endSessionRow(
   return row?.user_id
 }
 
-/** Signing out; a session that has ended already stays as it is. */
+/** Does nothing if the session has already ended. */
 export async function signOut(ctx: SystemContext, sessionId: string): Promise<void> {
   await endSessionRow(ctx, { id: sessionId, userId: null, actor: 'session' })
 }
@@ -143,7 +146,7 @@ export async function endSession(
   return { session_id: input.sessionId, ended: true }
 }
 
-/** By the operator. */
+/** The operator ends a session of any user. */
 export async function endSessionOf(ctx: SystemContext, sessionId: string): Promise<{ userId: string }> {
   const userId = await endSessionRow(ctx, { id: sessionId, userId: null, actor: 'operator' })
   if (!userId) throw new AppError('REQUEST_001', 'There is no session with this id that is still signed in.')
@@ -152,7 +155,7 @@ export async function endSessionOf(ctx: SystemContext, sessionId: string): Promi
 
 interface EndMany {
   userId: string
-  /** The session that stays. */
+  /** The session that does not end. */
   except: string
   now: Date
   auditId: string
@@ -161,7 +164,7 @@ interface EndMany {
   ip: string | null
 }
 
-// Whoever had signed in elsewhere may have started the change that is pending.
+// Also cancels the pending change, because another session may have started it.
 const endMany = (name: string, action: string) =>
   statement<EndMany, { ended: number }>(
     name,
@@ -191,7 +194,7 @@ export async function endOtherSessions(ctx: Context): Promise<Data<typeof contra
   return { ended: row?.ended ?? 0 }
 }
 
-/** By the operator: signs the user out everywhere and cancels the pending change. Returns how many sessions ended. */
+/** The operator signs the user out everywhere and cancels the pending change. Returns how many sessions ended. */
 export async function endAllSessions(ctx: SystemContext, userId: string): Promise<number> {
   const [now, auditId, eventId] = [ctx.clock.now(), ctx.secrets.randomId('aud_'), ctx.secrets.randomId('evt_')]
   const [row] = await ctx.transaction(async (sql) => {

@@ -11,7 +11,7 @@ import {
 
 type Wanted = { userId: string } | { email: string } | { externalId: string }
 
-/** For the operator. A withdrawn account is found by its ids until `user_profile` has run, and by its address no more. */
+/** For the operator. Finds a withdrawn account by its ids until `user_profile` has run, but not by its address. */
 export async function showUser(ctx: SystemContext, by: Wanted): Promise<object> {
   const account = await findWanted(ctx, by)
   const { user_id, email, email_verified, ...others } = describeAccount(ctx, account)

@@ -25,9 +25,9 @@ const byEmailKey = statement<{ emailKey: string }, UserRow>(
 )
 
 /**
- * Checks e-mail and password and starts a session; null when they do not match. Throws AUTH_001 where they do and the account is frozen.
- * Counted before hashing and for the pair of account and client, so that no stranger locks an owner out.
- * `replaces` is the session that the same browser held: nobody could reach it any more, so it ends.
+ * Checks e-mail and password and starts a session; null if they do not match. Throws AUTH_001 if they match and the account is
+ * frozen. The attempt is counted before hashing and for the pair of account and client, so that a stranger cannot lock an owner
+ * out. `replaces` is the session that this browser held. It ends, because nobody could reach it any more.
  */
 export async function signIn(
   ctx: SystemContext & { buckets?: BucketState[] },
@@ -40,7 +40,7 @@ export async function signIn(
     code: 'RATE_001',
   })
   const user = await whoseIs(ctx, { key, password: input.password }).catch(async (error) => {
-    // Not looked at, and so not wrong.
+    // The password was not checked, so the attempt does not count.
     await givePlacesBack(ctx, places).catch(() => {})
     throw error
   })
@@ -58,9 +58,9 @@ export async function signIn(
 }
 
 interface ByProvider {
-  /** The provider's `sub`, compared with the external id; an address decides nothing here. */
+  /** The provider's `sub`. It is compared with the external id; the address is not used. */
   subject: string
-  /** The claim `auth_time` of the ID token; null where it has none. */
+  /** The claim `auth_time` of the ID token; null if it is missing. */
   authenticatedAt: Date | null
   acr: string | null
   userAgent: string
@@ -74,7 +74,7 @@ const byExternalId = statement<{ externalId: string }, { id: string; credential_
     `SELECT id, credential_version, frozen_at IS NOT NULL AS frozen FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL`,
 )
 
-/** Starts a session for the account that has this subject as its external id; null where there is none. Throws AUTH_001 where it is frozen. */
+/** Starts a session for the account whose external id is this subject; null without one. Throws AUTH_001 if it is frozen. */
 export async function signInWithProvider(
   ctx: SystemContext,
   { subject, authenticatedAt, acr, userAgent, ip, replaces }: ByProvider,
@@ -88,7 +88,7 @@ export async function signInWithProvider(
   const sessionId = await startSession(ctx, {
     userId: user.id,
     credentialVersion: user.credential_version,
-    // Without it the session never counts as fresh, and the person is asked again before what needs that.
+    // Without it the session never counts as fresh, so the person must sign in again where that is needed.
     authenticatedAt: isAhead || !isStrong ? null : authenticatedAt,
     userAgent,
     ip,
@@ -98,7 +98,7 @@ export async function signInWithProvider(
   return { sessionId, userId: user.id }
 }
 
-/** Null when nobody has both; what nobody has takes as long. */
+/** Null when no account has this address and password; an unknown address takes as long as a known one. */
 async function whoseIs(
   ctx: SystemContext,
   { key, password }: { key: string; password: string },
@@ -109,7 +109,7 @@ async function whoseIs(
   return fits && user ? user : null
 }
 
-/** Who has one IPv6 address has the other 2⁶⁴ of its network as well. */
+/** A client with one IPv6 address can use all 2⁶⁴ addresses of its network. */
 export function networkOf(ip: string): string {
   if (!isIPv6(ip)) return ip
   const [head = '', tail] = ip.split('::')

@@ -32,7 +32,7 @@ const insertUser = statement<Insert, { id: string }>(
    RETURNING id`,
 )
 
-/** For the operator and the demo seed: sign-up belongs to the product that adopts the service. */
+/** For the operator and the demo seed, because sign-up belongs to the adopter's product. */
 export async function createUser(
   ctx: SystemContext,
   input: { email: string; password: string; name: string; emailVerified: boolean },
@@ -54,7 +54,7 @@ export async function createUser(
     auditId: ctx.secrets.randomId('aud_'),
   }
   const rows = await ctx.sql(insertUser, values).catch((error) => {
-    // By somebody who wrote the address without asking for it first.
+    // Another writer stored the address without `address_is_free`.
     if (isUniqueViolation(error, 'users_email_key_key')) return []
     throw error
   })
@@ -63,8 +63,8 @@ export async function createUser(
 }
 
 /**
- * Taken in a statement of its own before what ends sessions or open changes: the next statement then sees a change
- * that was opened while this one waited for the row.
+ * Lock the account in a statement of its own before one that ends sessions or closes changes. That next statement then sees a
+ * change that was opened while this one waited for the row.
  */
 export const lockActiveUser = statement<{ userId: string }, { id: string }>(
   'lock-active-user',
@@ -89,7 +89,7 @@ const updatePassword = statement<UpdatePassword, { id: string }>(
    RETURNING id`,
 )
 
-/** Ends every session, and every access token unless `keepTokens`; cancels the pending change. */
+/** Ends every session, and every access token unless `keepTokens` is set; cancels the pending change. */
 export async function setPassword(
   ctx: SystemContext,
   input: { userId: string; password: string; keepTokens?: boolean },

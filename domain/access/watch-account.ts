@@ -23,7 +23,7 @@ const withdrawalById = statement<{ id: string }, { id: string }>(
 /** A count that is higher is shown as more than this. */
 export const MAX_SESSIONS_COUNTED = 1_000
 
-/** For the operator. Of a withdrawn person only the withdrawal; null where there is nobody with this id. */
+/** For the operator. A withdrawn account shows only its withdrawal; null if nobody has this id. */
 export async function watchAccount(ctx: SystemContext, userId: string) {
   const [[withdrawal], account, [sessions]] = await Promise.all([
     ctx.sql(withdrawalOf, { userId }),
@@ -52,8 +52,8 @@ export async function watchAccount(ctx: SystemContext, userId: string) {
 export type Found = { kind: 'withdrawal' | 'user'; id: string }
 
 /**
- * For the operator: what has this withdrawal id, user id, address or external id. An address finds an active account alone; by its ids a
- * withdrawn account is found as its withdrawal, until the retention ends.
+ * For the operator: finds a withdrawal id, user id, address or external id. An address finds only an active account. Its ids find a
+ * withdrawn account too, as its withdrawal, until the retention ends.
  */
 export async function lookUp(ctx: SystemContext, text: string): Promise<Found | null> {
   const [withdrawal] = await ctx.sql(withdrawalById, { id: text })

@@ -85,7 +85,7 @@ interface ArchiveRow {
   removing_at: Date | null
 }
 
-/** A compressed copy of the user's data in the archive store, readable with the user's own key alone. */
+/** Stores a compressed copy of the user's data, encrypted with the user's own key. */
 export async function writeArchive(ctx: SystemContext, userId: string): Promise<string> {
   if (!ctx.archives) {
     throw new AppError('REQUEST_001', 'No archive store is configured: set ARCHIVE_S3_ENDPOINT or ARCHIVE_DIR.')
@@ -106,7 +106,7 @@ export async function writeArchive(ctx: SystemContext, userId: string): Promise<
   await ctx.archives.put(objectKey, content)
   const [stored] = await ctx.sql(markStored, { id, now: ctx.clock.now() })
   if (stored) return id
-  // While the object was written, the account was withdrawn and its rows were erased.
+  // The account was withdrawn and its rows were erased while the object was written.
   await ctx.archives.delete(objectKey)
   throw new AppError('REQUEST_001', 'There is no active user with this id.')
 }
@@ -127,7 +127,7 @@ export async function deleteArchives(ctx: SystemContext, userId: string): Promis
   if (lost.length > 0) throw failure('archive_missing')
 }
 
-/** The archives that were stored, that no run has begun to delete, and that the store does not have. */
+/** The stored archives that no run has begun to delete and that the store does not have. */
 async function findLost(store: ArchiveStore, rows: ArchiveRow[]): Promise<ArchiveRow[]> {
   const isLost = await Promise.all(
     rows.map(async (row) => row.stored_at && !row.removing_at && !(await store.exists(row.object_key))),
@@ -138,7 +138,7 @@ async function findLost(store: ArchiveStore, rows: ArchiveRow[]): Promise<Archiv
 const failure = (code: string) => Object.assign(new Error(code), { code })
 
 /**
- * For an operator who knows that the missing archives of a withdrawal are gone for good: their step no longer waits for them. Without
+ * For an operator who knows that the missing archives of a withdrawal are lost for good: the step no longer waits for them. Without
  * a store all archives count as missing. Returns how many there were.
  */
 export async function acceptLostArchives(

@@ -6,7 +6,7 @@ import { subjectOf } from '../queue/events'
 import { statement } from '../sql'
 import { type SigningRow, sendWebhook, signingOf } from './webhook'
 
-/** Whether an application is asked what holds the withdrawal of `user`, a value, back. */
+/** Whether the application is asked for blockers of `user`, a value. */
 export const isAsked = (app: string, user: string) =>
   `${app}.checks AND ${app}.disabled_at IS NULL AND (${app}.audience = 'everyone'
      OR EXISTS (SELECT FROM app_connections c WHERE c.app_id = ${app}.id AND c.user_id = ${user}))`
@@ -39,8 +39,8 @@ const cannotAsk = () =>
   )
 
 /**
- * Asks all applications that may hold the withdrawal of a person back. Nobody waits for a database connection meanwhile. Refuses where
- * one of them gives no good answer: no answer never means that nothing holds it back.
+ * Asks all applications that may hold a person's withdrawal back. No database connection is held meanwhile. Refuses if one of them
+ * gives no good answer, because no answer does not mean that nothing holds it back.
  */
 export async function askApplications(ctx: SystemContext, userId: string): Promise<Blocker[]> {
   const apps = await ctx.sql(readAsked, { userId })

@@ -9,7 +9,7 @@ import { backOffMs, isTold, type SigningRow, sendWebhook, signingOf } from './we
 
 interface TaskRow extends SigningRow {
   id: string
-  /** Null where it is sealed. */
+  /** Null if it is sealed. */
   subject: string | null
   sealed_subject: Buffer | null
   acknowledges: Acknowledges
@@ -29,12 +29,12 @@ export interface TasksOfStep {
 /** Shared items that one statement deletes. */
 const BATCH = 5_000
 
-/** Whether a message is sent to the application: one that polls, or that is disabled, is waited for. */
+/** Whether messages are sent to the application. One that polls, or is disabled, gets none. */
 const isCalled = (app: string) => `${app}.endpoint IS NOT NULL AND ${app}.disabled_at IS NULL`
 
 /**
- * A try begins: what was reported of the try before is over. An accepted task that is tried again was silent too long, and from now
- * on the application counts as silent.
+ * Begins a try and clears the report of the last one. If an accepted task is tried again, its report is late, so the application
+ * counts as silent from now on.
  */
 export const beginsTry = (v: { now: string; leaseUntil: string }) =>
   `status = 'processing', lease_until = ${v.leaseUntil}, attempts = n.attempts + 1,
@@ -54,14 +54,14 @@ const claimDue = statement<TasksOfStep & { now: Date; leaseUntil: Date }, TaskRo
 
 interface Told {
   id: string
-  /** Null where it reported. */
+  /** Null if the application reported. */
   status: number | null
   withdrawalId: string
   now: Date
   leaseUntil: Date
 }
 
-/** Locks the withdrawal, as the end of a step and the purge do, and deletes a batch of what was shared with the application. */
+/** Locks the withdrawal, as the end of a step and the purge do. Deletes a batch of the items shared with the application. */
 const deletedItems = (v: Placeholders<Told>) => `withdrawal AS (
      SELECT id, user_id FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE
    ), items AS (
@@ -72,8 +72,8 @@ const deletedItems = (v: Placeholders<Told>) => `withdrawal AS (
      )} RETURNING 1
    )`
 
-// The last batch ends the task and deletes the connection; the batches before renew the lease. An instance that has lost its lease
-// finds the task completed.
+// The last batch ends the task and deletes the connection; the batches before it renew the lease. An instance that has lost its
+// lease finds the task completed.
 const markTold = statement<Told, { is_over: boolean }>(
   'mark-app-told',
   (v) => `WITH ${deletedItems(v)}, told AS (
@@ -96,7 +96,7 @@ const markTold = statement<Told, { is_over: boolean }>(
    )
    SELECT count(*) < ${BATCH} AS is_over FROM items`,
 )
-// A report that came before the answer, and a later try, have ended this call: what it brings is out of date.
+// A report or a later try ends this call, so that its answer no longer counts.
 const isThisCall = (v: { id: string; attempts: string }) =>
   `id = ${v.id} AND attempts = ${v.attempts} AND lease_until IS NOT NULL AND status <> 'completed'`
 const markFailed = statement<{ id: string; attempts: number; nextTryAt: Date; problem: string }>(
@@ -111,7 +111,7 @@ const markAccepted = statement<{ id: string; attempts: number; now: Date; report
   ) => `UPDATE app_notifications SET accepted_at = ${v.now}, due_at = ${v.reportBy}, lease_until = NULL, last_error = NULL
    WHERE ${isThisCall(v)}`,
 )
-// A task that nothing is sent for becomes due by what others do. They wake the step; the look from time to time is for what they forget.
+// Tasks of polling or disabled applications become due through other calls. The periodic check covers a missed wake-up.
 const readNextTry = statement<TasksOfStep & { lookAgainAt: Date }, { at: Date | null; problem: string | null }>(
   'next-app-notification',
   (v) => `SELECT min(CASE WHEN ${isCalled('a')} THEN greatest(n.due_at, n.lease_until) ELSE ${v.lookAgainAt} END) AS at,
@@ -126,7 +126,7 @@ export function claimTasks(ctx: SystemContext, { withdrawalId, step }: TasksOfSt
   return ctx.sql(claimDue, { withdrawalId, step, now, leaseUntil: new Date(now.getTime() + CALL_LEASE_MS) })
 }
 
-/** When the next task of the step is due, or its lease ends; null once all of them are done. */
+/** When the next task of the step is due or its lease ends; null if all are done. */
 export async function nextTry(
   ctx: SystemContext,
   sql: Sql,
@@ -137,7 +137,7 @@ export async function nextTry(
   return left?.at ? { at: left.at, problem: left.problem } : null
 }
 
-/** One attempt. */
+/** Makes one attempt. */
 export async function callForTask(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<void> {
   const { id, attempts, acknowledges } = task
   const answer = await call(ctx, withdrawalId, task)
@@ -152,14 +152,11 @@ export async function callForTask(ctx: SystemContext, withdrawalId: string, task
   }
 }
 
-/** An application that acknowledges later says with few statuses that it is done; any other may be a proxy's. */
+/** If an application acknowledges later, only these statuses mean that it is done; another may come from a proxy. */
 const isDone = (acknowledges: Acknowledges, answer: AppAnswer) =>
   acknowledges === 'later' ? [200, 204, 404, 410].includes(answer.status) : isTold(answer)
 
-/**
- * The application has done it: the task is completed, and what was shared with the application is deleted. `status` is that of its
- * answer; null where it reported.
- */
+/** Completes the task and deletes what was shared with the application. `status` is the status of its answer; null if it reported. */
 export async function endTask(
   ctx: SystemContext,
   withdrawalId: string,
@@ -197,7 +194,7 @@ async function call(ctx: SystemContext, withdrawalId: string, task: TaskRow): Pr
   return sendWebhook(ctx, task, { id, body, about: { withdrawalId, step: phase, taskId: id } })
 }
 
-/** By what the application knows the person; null where no key opens it, or the purge has deleted it. */
+/** The id by which the application knows the person; null if no key opens it or the purge has deleted it. */
 export const subjectOf = (
   ctx: SystemContext,
   { subject, sealed_subject: sealed }: Pick<TaskRow, 'subject' | 'sealed_subject'>,

@@ -12,7 +12,7 @@ import { openTasksOf, wakeStepsOf } from './open-tasks'
 import { waive } from './operate-tasks'
 import { type SigningRow, sendWebhook, signingOf } from './webhook'
 
-/** Who manages: the operator's command, an operator at the page, or a service. */
+/** The operator's command, an operator at the page, or a service. */
 export interface Manager {
   kind: 'operator' | 'service'
   id: string
@@ -30,7 +30,7 @@ interface Audited {
   now: Date
 }
 
-/** No row of the audit refers to a user: it belongs to who manages. */
+/** The audit rows belong to the manager; none of them refers to a user. */
 const auditValues = ({ secrets, clock }: SystemContext, { kind, id }: Manager): Audited => ({
   auditId: secrets.randomId('aud_'),
   by: id,
@@ -116,7 +116,7 @@ const DEFAULTS: Settings = {
 
 export type AppChanges = Partial<AppSettings & { disabled: boolean }>
 
-/** The settings with what is given of the changes; throws where they do not fit together. */
+/** Applies the given changes; throws if the settings then contradict each other. */
 function changed(ctx: SystemContext, settings: Settings, changes: AppChanges): Settings {
   const { acknowledge_within_seconds, disabled, events = settings.events, ...rest } = changes
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
@@ -124,7 +124,7 @@ function changed(ctx: SystemContext, settings: Settings, changes: AppChanges): S
     ...settings,
     ...given,
     acknowledgeWithinS: acknowledge_within_seconds ?? settings.acknowledgeWithinS,
-    // In the order of the list, and each once. A deletion step tells every application of a withdrawal.
+    // In the order of the list, and each once. Every application gets `account.withdrawn`, which a deletion step sends.
     events: EVENT_TYPES.filter((type) => type === 'account.withdrawn' || events.includes(type)),
     disabledAt:
       disabled === undefined ? settings.disabledAt : disabled ? (settings.disabledAt ?? ctx.clock.now()) : null,
@@ -140,7 +140,7 @@ function problemOfPolling({ events, checks }: Settings): string | null {
   return null
 }
 
-/** The secret is shown in this answer and never again. */
+/** Only this answer shows the secret. */
 export async function registerApp(
   ctx: SystemContext,
   wanted: AppChanges & { name: string; secret?: string },
@@ -162,10 +162,10 @@ const lockApp = statement<{ id: string }, Record<string, unknown>>(
     `SELECT ${columns.map(([name, column]) => `${column} AS "${name}"`)} FROM connected_apps WHERE id = ${v.id} FOR UPDATE`,
 )
 
-/** Whether messages are sent to it: they are not while it is disabled, or where it polls. */
+/** Whether messages are sent to it. One that polls, or is disabled, gets none. */
 const isCalled = ({ endpoint, disabledAt }: Settings) => endpoint !== null && disabledAt === null
 
-/** What is left out stays as it is. */
+/** A setting that is left out does not change. */
 export async function setApp(
   ctx: SystemContext,
   { appId, ...changes }: AppChanges & { appId: string },
@@ -179,7 +179,7 @@ export async function setApp(
     await sql(updateApp, { ...settings, ...auditValues(ctx, by), id: appId })
     return isCalled(settings) && !isCalled(before)
   })
-  // What waited for it while it was disabled, or for another endpoint.
+  // Delivers what waited while the application was disabled or had another endpoint.
   ctx.background(() => beginDueDeliveries(ctx))
   if (isCalledAgain) ctx.background(() => wakeStepsOf(ctx, appId))
   return showApp(ctx, appId)
@@ -197,7 +197,7 @@ const rotate = statement<Audited & { id: string; sealedSecret: Buffer; until: Da
    SELECT id FROM app`,
 )
 
-/** Two secrets sign for a day: the receiver takes the new one over meanwhile. */
+/** Two secrets sign for a day, so that the receiver can change over meanwhile. */
 export async function rotateSecret(
   ctx: SystemContext,
   appId: string,
@@ -216,7 +216,7 @@ const readSigning = statement<{ id: string }, SigningRow>(
   (v) => `SELECT ${signingOf('a')} FROM connected_apps a WHERE a.id = ${v.id}`,
 )
 
-/** One signed message that tells nothing. Nobody waits for a database connection meanwhile. */
+/** Sends one signed message that says nothing. No database connection is held meanwhile. */
 export async function ping(ctx: SystemContext, appId: string): Promise<Data<typeof contract.pingApp>> {
   const [app] = await ctx.sql(readSigning, { id: appId })
   if (!app) throw unknown()
@@ -233,7 +233,8 @@ const deleteConnections = statement<{ appId: string; maxRows: number }, { id: st
   (v) => `DELETE FROM app_connections
    WHERE ${isOneOf('id', `SELECT id FROM app_connections WHERE app_id = ${v.appId} LIMIT ${v.maxRows}`)} RETURNING id`,
 )
-// Every withdrawal reads this table before it writes tasks: those that began have ended then, and later ones do not see the application.
+// Every withdrawal reads this table before it writes tasks. The lock waits for those that have begun; later ones do not see the
+// application.
 const waitForStarts = statement<NoValues>('lock-apps', () => 'LOCK TABLE connected_apps IN ACCESS EXCLUSIVE MODE')
 const deleteApp = statement<Audited & { id: string }, { id: string }>(
   'remove-app',
@@ -248,8 +249,8 @@ const deleteApp = statement<Audited & { id: string }, { id: string }>(
 const BATCH = 5_000
 
 /**
- * Refused while deletion tasks are open, unless they are waived for a reason. What was not delivered to it goes with it. It is
- * disabled first, and stays so where the removal does not succeed.
+ * Refused while deletion tasks are open, unless a reason waives them. What was not delivered to the application is deleted. It is
+ * disabled first, and stays disabled if the removal fails.
  */
 export async function removeApp(
   ctx: SystemContext,
@@ -291,7 +292,7 @@ interface Counts {
   open_tasks: number
 }
 
-// By the partial indexes: the cost follows what is open.
+// Reads the partial indexes, so that the cost follows the open rows.
 const countOpen = statement<{ appId: string | null }, Counts>(
   'count-open-of-apps',
   (v) => `SELECT a.id AS app_id,
@@ -341,7 +342,7 @@ export async function showApp(ctx: SystemContext, appId: string): Promise<Shown>
   return describeApp(app, counts, ctx.clock.now())
 }
 
-// By a service.
+// For services.
 export const getAppOf = (ctx: Context, { appId }: Input<typeof contract.getApp>) => showApp(ctx, appId)
 export const setAppOf = (ctx: Context, input: Input<typeof contract.setApp>) => setApp(ctx, input, byService(ctx))
 export const removeAppOf = (ctx: Context, { appId, waive: reason }: Input<typeof contract.removeApp>) =>

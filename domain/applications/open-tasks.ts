@@ -15,7 +15,7 @@ export interface LockedTask extends TaskColumns {
   acknowledge_within_s: number
 }
 
-// The withdrawal comes first, as everywhere: whoever ends a task, a step or the retention holds its lock.
+// The withdrawal is locked first, as by everything that ends a task, a step or the retention.
 const lockWithdrawal = statement<{ id: string }>(
   'lock-withdrawal-of-task',
   (v) =>
@@ -28,7 +28,7 @@ const readTask = statement<{ id: string }, LockedTask>(
    FROM app_notifications n JOIN connected_apps a ON a.id = n.app_id WHERE n.id = ${v.id} FOR UPDATE OF n`,
 )
 
-/** Locks the withdrawal and then the task; null where there is no such task. */
+/** Locks the withdrawal and then the task; null if there is no such task. */
 export async function lockTask(sql: Sql, id: string): Promise<LockedTask | null> {
   await sql(lockWithdrawal, { id })
   const [task] = await sql(readTask, { id })
@@ -42,7 +42,7 @@ const bringForward = statement<TasksOfStep & { at: Date }>(
    WHERE withdrawal_id = ${v.withdrawalId} AND step = ${v.step} AND status <> 'completed' AND (attempts > 0 OR erased_at IS NOT NULL)`,
 )
 
-/** The step of a task that was changed runs in time: now where no task is left. Under the lock of the withdrawal. */
+/** Makes the step of a changed task due with its next task, or now if no task is left. The caller holds the withdrawal's lock. */
 export async function wakeStep(ctx: SystemContext, sql: Sql, tasks: TasksOfStep): Promise<void> {
   const next = await nextTry(ctx, sql, tasks)
   await sql(bringForward, { ...tasks, at: next?.at ?? ctx.clock.now() })
@@ -56,11 +56,11 @@ const openTasks = statement<{ appId: string; after: string; maxRows: number }, {
 
 const BATCH = 5_000
 
-/** By their ids, the first after `after`. */
+/** In the order of their ids, those after `after`. */
 export const openTasksOf = (sql: Sql, appId: string, { after = '', maxRows = BATCH } = {}) =>
   sql(openTasks, { appId, after, maxRows })
 
-/** The application can be called again: steps that waited for it run in time, and not only when they look again. */
+/** Makes the waiting steps due now instead of at their next periodic check. */
 export async function wakeStepsOf(ctx: SystemContext, appId: string): Promise<void> {
   let tasks = await openTasksOf(ctx.sql, appId)
   for (; tasks.length > 0; tasks = await openTasksOf(ctx.sql, appId, { after: tasks.at(-1)?.id ?? '' })) {

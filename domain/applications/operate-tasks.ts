@@ -9,7 +9,7 @@ import { taskStateOf } from './task-states'
 
 const MAX_LISTED = 1_000
 
-/** For the operator: how far tasks are, and no personal data. Of one withdrawal all of them, else those that are open, in due order. */
+/** For the operator: states of tasks, no personal data. All tasks of one withdrawal, or the open tasks of all in due order. */
 export async function listTasks(
   ctx: SystemContext,
   { withdrawalId, appId }: { withdrawalId?: string | undefined; appId?: string | undefined },
@@ -75,15 +75,15 @@ const markWaived = statement<Waive>(
    ${audit('task.waived', { from: 'waived', id: v.auditId, user: v.by, actor: v.actor, actorId: v.actorId, subject: 'id', at: v.now })}`,
 )
 
-/** Who waives: the operator's command, an operator at the page, or a service. */
+/** The operator's command, an operator at the page, or a service. */
 type Waiver = { kind: 'operator'; id: string } | { kind: 'service'; id: string }
 
 const OPERATOR: Waiver = { kind: 'operator', id: OPERATOR_COMMAND_ID }
 
 /**
  * Nobody waits for the task any more, and the application may still have its data: the person reads that, and why. Final. The next
- * sweep ends the step where nothing else keeps it open.
- * The audit row belongs to who waives, because no new row may refer to the user who is being erased.
+ * sweep ends the step if nothing else keeps it open. The audit row belongs to the waiver, because no new row may refer to the user
+ * who is being erased.
  */
 export async function waive(
   ctx: SystemContext,
@@ -104,7 +104,7 @@ export async function waive(
   return { task_id: taskId, status: 'waived', waived: { reason, at: at.toISOString() } }
 }
 
-/** By a service. */
+/** For services. */
 export const waiveTask = (ctx: Context, input: Input<typeof waiveContract>): Promise<Data<typeof waiveContract>> =>
   waive(ctx, input, { kind: 'service', id: ctx.actor.id })
 
@@ -123,7 +123,7 @@ const markDue = statement<Retry>(
    ${audit('task.retried', { from: 'retried', id: v.auditId, user: v.by, actor: `'operator'`, subject: 'id', at: v.now })}`,
 )
 
-/** The next sweep asks the application, whatever it said before; a task whose phase has not begun keeps its time. */
+/** Makes the task due now, whatever the application has reported. A task whose phase has not begun keeps its time. */
 export async function retryTask(ctx: SystemContext, taskId: string, operatorId: string): Promise<void> {
   await ctx.transaction(async (sql) => {
     const task = await lockTask(sql, taskId)

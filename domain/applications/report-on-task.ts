@@ -47,7 +47,7 @@ const noteFailed = statement<{ id: string; nextTryAt: Date; code: string | null 
    WHERE id = ${v.id}`,
 )
 
-/** What an application says of its task: that it works on it, has done it or has failed. Any open task takes a report. */
+/** Stores what an application reports on its task. Any open task takes a report. */
 export async function reportOnTask(ctx: Context, report: Report): Promise<Data<typeof contract>> {
   const { taskId } = report
   const bucket = { ...ctx.limits.report, name: 'report' as const, key: `report:${taskId}`, userId: null }
@@ -106,7 +106,7 @@ const said = ({ taskId, progress, records, retained }: Report) => ({
   retained: retained ? JSON.stringify(retained) : null,
 })
 
-/** The person reads categories and reasons, so that only words of the operator's lists pass. */
+/** Accepts only categories and reasons from the operator's lists, because the person reads them. */
 function refuseUnregistered({ categories, reasons }: LockedTask, { retained = [] }: Report): void {
   for (const [index, { category, reason }] of retained.entries()) {
     const [what, registered] = categories.includes(category)

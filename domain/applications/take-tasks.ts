@@ -41,7 +41,7 @@ const take = statement<Take, TakenRow>(
    RETURNING n.id, n.withdrawal_id, n.subject, n.sealed_subject, n.phase, n.attempts, s.estimated_completion AS due_by`,
 )
 
-/** For an application that asks instead of being called: its due tasks, which nobody else gets for a minute. */
+/** For an application that polls: its due tasks, which nobody else gets for a minute. */
 export async function takeTasks(ctx: Context, { app, limit }: Input<typeof contract>): Promise<Data<typeof contract>> {
   const isKnown = (await ctx.db.connectedApp.count({ where: { id: app } })) > 0
   if (!isKnown) throw new AppError('REQUEST_001', 'There is no application with this id.')

@@ -1,6 +1,6 @@
 import type { TaskState } from '@/contract/tasks'
 
-/** The columns of a deletion task that tell how far it is. */
+/** The columns from which the state of a deletion task is derived. */
 export interface TaskColumns {
   status: string
   accepted_at: Date | null
@@ -13,10 +13,10 @@ export interface TaskColumns {
 export const STATE_COLUMNS = (n: string) =>
   ['status', 'accepted_at', 'due_at', 'lease_until', 'waived_at'].map((column) => `${n}.${column}`).join(', ')
 
-/** Not done. For statements that look for tasks of an application: the condition of the partial index. */
+/** Not completed. Statements that look for tasks of an application need this condition for the partial index. */
 export const IS_OPEN = (n: string) => `${n}.status IN ('pending', 'processing')`
 
-/** A lease that is over and a report that did not come leave a task pending: it is asked for again. */
+/** If a lease has ended or a report is late, the task is pending again. */
 export function taskStateOf(
   { status, accepted_at, due_at, lease_until, waived_at }: TaskColumns,
   now: Date,

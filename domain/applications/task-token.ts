@@ -2,12 +2,12 @@ import { AppError } from '@/contract/errors'
 import type { Actor, SystemContext } from '../context'
 import { MAC_TEXT } from '../ports'
 
-/** Whether a good answer ends a task, or a report may do so later. */
+/** Whether a good answer always ends a task, or the application may accept it and report later. */
 export type Acknowledges = 'at_once' | 'later'
 
 const REPORT_TOKEN = new RegExp(`^dtk_(${MAC_TEXT})$`)
 
-/** Where the reports of a task go, and the token for it: derived from the id of the task, and stored nowhere. */
+/** The URL for reports on a task, and the token for it, which is derived from the task's id and stored nowhere. */
 export const reportPlaceOf = (ctx: SystemContext, taskId: string) => ({
   report_to: `${ctx.appUrl}/api/v1/tasks/${taskId}`,
   report_token: `dtk_${ctx.secrets.mac('task-report', taskId).toString('base64url')}`,
@@ -18,7 +18,7 @@ export function isReportTokenOf(ctx: SystemContext, token: string, taskId: strin
   return mac !== undefined && ctx.secrets.macMatches('task-report', taskId, Buffer.from(mac, 'base64url'))
 }
 
-/** Whoever shows the token of the task in the path acts for that task; unknown tasks and all other tokens are answered alike. */
+/** A task's token acts for that task. An unknown task and a wrong token get the same answer. */
 export function authenticateReport(ctx: SystemContext, authorization: string, taskId: string): Actor {
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
   if (token === undefined) throw new AppError('AUTH_001')

@@ -27,7 +27,7 @@ const insert = statement<Insert>(
 
 export type TransactionStatus = 'pending' | 'settled'
 
-/** Transactions belong to the product that adopts the service; a pending one holds a withdrawal back. */
+/** The adopter's product writes transactions; a pending one holds a withdrawal back. */
 export async function addTransaction(
   ctx: SystemContext,
   input: { userId: string; status: TransactionStatus; description: string; amountCents: number; ip: string },
@@ -56,7 +56,7 @@ const endPending = statement<{ id: string; status: string; now: Date; logId: str
    RETURNING transaction_id`,
 )
 
-/** Of several calls for one transaction the first has an effect; the others are refused. */
+/** Of several calls for one transaction, only the first has an effect; the others are refused. */
 export async function endTransaction(
   ctx: SystemContext,
   { id, status }: { id: string; status: 'settled' | 'cancelled' },

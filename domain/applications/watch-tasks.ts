@@ -10,7 +10,7 @@ export interface OpenTask {
   phase: string
   state: TaskState
   isAppDisabled: boolean
-  /** It asks for its tasks, and nothing is sent to it. */
+  /** Nothing is sent to the application, because it polls. */
   polls: boolean
   startedAt: Date
   acceptedAt: Date | null
@@ -23,9 +23,9 @@ export interface OpenTask {
 
 export interface TaskWatch {
   counts: { state: TaskState; count: number }[]
-  /** Those that were asked for, or should have been, the oldest withdrawal first. */
+  /** Open tasks that were tried or are due, those of the oldest withdrawal first. */
   open: OpenTask[]
-  /** There are more than `open` shows. */
+  /** There are more open tasks than `open` has. */
   isCut: boolean
 }
 

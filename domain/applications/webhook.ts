@@ -3,10 +3,10 @@ import type { SystemContext } from '../context'
 import { MAX_CALL_BACK_OFF_MS, MIN_CALL_BACK_OFF_MS, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
 
-/** Where an application is called, and what signs the call. */
+/** The application's endpoint, and the secrets that sign a call. */
 export interface SigningRow {
   app_id: string
-  /** Null where the application polls. */
+  /** Null if the application polls. */
   endpoint: string | null
   sealed_secret: Buffer
   sealed_previous_secret: Buffer | null
@@ -18,16 +18,16 @@ export const signingOf = (row: string) =>
   `${row}.id AS app_id, ${row}.endpoint, ${row}.sealed_secret, ${row}.sealed_previous_secret, ${row}.previous_secret_until`
 
 export interface Webhook {
-  /** Stable over all tries: the receiver's key for recognising a repetition. */
+  /** The same in all tries, so that the receiver can recognise a repetition. */
   id: string
   body: string
-  /** Where set, the body of the answer is wanted, and all of it within so many milliseconds. */
+  /** If set, the body of the answer is read, within so many milliseconds. */
   bodyWithinMs?: number
-  /** What it is about, for the log. */
+  /** For the log: what the call is about. */
   about?: Record<string, string>
 }
 
-/** One attempt, signed by the symmetric scheme v1 of Standard Webhooks; for a day after a rotation also with the secret before. */
+/** Makes one attempt, signed by the symmetric scheme v1 of Standard Webhooks. For a day after a rotation the old secret signs too. */
 export async function sendWebhook(
   ctx: SystemContext,
   app: SigningRow,
@@ -65,7 +65,10 @@ function signedHeaders(id: string, at: Date, body: string, secrets: string[]): R
   }
 }
 
-/** Doubles up to the maximum, plus up to a quarter at random. A `Retry-After` of the application comes first, within the same bounds. */
+/**
+ * Doubles up to the maximum and adds up to a quarter at random. A `Retry-After` of the application replaces it, within the same
+ * bounds.
+ */
 export function backOffMs(ctx: SystemContext, attempts: number, { retryAfterMs }: AppAnswer): number {
   const shortest = MIN_CALL_BACK_OFF_MS * ctx.timeScale
   if (retryAfterMs !== undefined) return Math.min(Math.max(retryAfterMs, shortest), MAX_CALL_BACK_OFF_MS)

@@ -41,7 +41,7 @@ import {
 import { codeExpiresAt } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
 
-/** An account holds the address; an own address that is not verified yet is not taken. */
+/** An account holds the address. The user's own address counts only if it is verified. */
 const isTaken = (v: { newEmailKey: string; userId: string }) =>
   `EXISTS (SELECT FROM users h WHERE h.email_key = ${v.newEmailKey} AND NOT (h.id = ${v.userId} AND h.email_verified_at IS NULL))`
 
@@ -51,14 +51,14 @@ interface Begin extends TakeValues, LookValues {
 }
 
 interface BegunRow extends PlaceRow {
-  /** Null where the account ended meanwhile. */
+  /** Null if the account ended meanwhile. */
   user_id: string | null
   password_hash: string | null
   credential_version: number
   taken: boolean
 }
 
-// The limits and what they guard in one look. The hash is compared, and the answer given, only if all of them have room.
+// Reads the limits and what they guard in one statement. The hash is compared only if all limits have room.
 const beginChange = statement<Begin, BegunRow>(
   'begin-email-change',
   (v) => `WITH taken AS (${takePlacesPart(v)}), looked AS (${lookAtPlacesPart(v)})
@@ -70,7 +70,7 @@ const beginChange = statement<Begin, BegunRow>(
 interface Open extends CallerValues {
   changeId: string
   userId: string
-  /** Of the password that was right. */
+  /** The version of the password that was right. */
   credentialVersion: number
   method: VerificationMethod
   newEmail: string
@@ -81,30 +81,30 @@ interface Open extends CallerValues {
   ip: string
   sentAt: Date
   expiresAt: Date
-  /** The places of the password, which come free because it was right. */
+  /** The places of the password limit, which are given back because the password was right. */
   keys: string[]
   takenAt: Date
   auditId: string
   noticeId: string
   locale: string | null
   leaseUntil: Date
-  /** The address that is to be replaced, as the sealed addresses have it. */
+  /** The address to be replaced, as in the sealed addresses. */
   oldEmail: string
   eventId: string
   sealedAddresses: Buffer
 }
 
 interface OpenedRow {
-  /** The address that is to be replaced; null where nothing was opened. */
+  /** The address to be replaced; null if no change was opened. */
   old_email: string | null
   taken: boolean
-  /** The account's address, where the account is there. */
+  /** The account's address; null if the account is gone. */
   email: string | null
 }
 
 /**
- * The account, re-checked under its lock: password, caller and address may have changed while the message was on its way. The
- * caller's row is locked after the account's, as those who end it do.
+ * Checks the account again under its lock, because password, caller and address may have changed while the message was sent. The
+ * caller's row is locked after the account's, as by every statement that ends the caller.
  */
 const recheckedAccount = (v: Placeholders<Open>) => `locked AS (
      SELECT id, email, email_key, email_verified_at, credentials_since FROM users
@@ -174,7 +174,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
   const quota = [bucket('change'), pseudonymousBucket(ctx, 'target', address.key), messages]
   const isOwn = parseAddress(actor.user.email)?.key === address.key
 
-  // Counted before hashing: however many guesses arrive at once, five are hashed.
+  // Counted before hashing, so that only five of any number of concurrent guesses are hashed.
   const asked: AskedPlaces = {
     take: [bucket('password'), bucket('passwordDay')],
     look: [...quota, bucket('taken')],
@@ -195,7 +195,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     await takePlaces(ctx, { take: [bucket('taken')], code: 'EMAIL_008' })
     throw new AppError('EMAIL_002', isOwn ? 'This is already your address.' : undefined)
   }
-  /** Places that are given back when the call ends in a refusal. */
+  /** Places that are given back if the call ends in a refusal. */
   let held: TakenPlaces[] = [guess]
   try {
     if (!(await isProven(ctx, begun.password_hash, input))) {
@@ -209,11 +209,11 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     held.push(places)
     const requestedAt = ctx.clock.now()
     const message = await sendMessage(ctx, address, input.verification_method)
-    // The mailbox has its message now, whatever becomes of the request.
+    // The message was delivered, so its place stays taken.
     const change = { ...places, buckets: places.buckets.filter(({ name }) => name === 'change') }
     const expiresAt = codeExpiresAt(ctx, message.sentAt, requestedAt)
     const noticeId = ctx.secrets.randomId('ntc_')
-    // Should the answer be lost, it is not known whether the request was opened: then its place stays taken.
+    // If the database's answer is lost, the change may have been opened, so its place stays taken.
     held = []
     const opened = await openOnce(ctx, {
       ...message,
@@ -269,7 +269,7 @@ function refusedProof(hash: string | null, { reauthentication }: Input<typeof co
   return reauthentication && 'This account has a password. Send current_password alone.'
 }
 
-/** By the password, or, where the account has none, by a fresh sign-in; throws REAUTH_001 where that is too old. */
+/** Checks the password or, for an account without one, a fresh sign-in; throws REAUTH_001 if that is too old. */
 async function isProven(ctx: Context, hash: string | null, input: Input<typeof contract>): Promise<boolean> {
   const { current_password: password, reauthentication } = input
   if (reauthentication === undefined) return ctx.passwords.verify(hash ?? undefined, password ?? '')
@@ -278,7 +278,7 @@ async function isProven(ctx: Context, hash: string | null, input: Input<typeof c
   return true
 }
 
-/** The message is sent before the request is written: a mail server that refuses leaves nothing behind. See decision 0004. */
+/** The message is sent before the request is written, so that a refusal of the mail server leaves nothing behind. See decision 0004. */
 async function sendMessage(ctx: Context, address: Address, method: VerificationMethod) {
   const changeId = ctx.secrets.randomId('ecr_')
   const code = ctx.secrets.randomCode()
@@ -288,10 +288,7 @@ async function sendMessage(ctx: Context, address: Address, method: VerificationM
   return { changeId, method, codeMac: macOfCode(ctx, changeId, code), sentAt: ctx.clock.now() }
 }
 
-/**
- * Then look again: a parallel change of the same user can win the one pending place between our snapshot and our row, and the
- * address that is to be replaced can be another than the one that we have sealed.
- */
+/** Retries: a parallel change may hold the pending row, or the old address may differ from the sealed one. */
 async function openOnce(ctx: Context, request: Omit<Open, 'sealedAddresses'>): Promise<OpenedRow> {
   let { oldEmail } = request
   for (let tries = 1; ; tries++) {

@@ -29,7 +29,7 @@ const ownRequest = statement<{ userId: string; changeId: string }, OwnRequest>(
    FROM email_change_requests WHERE id = ${v.changeId} AND user_id = ${v.userId}`,
 )
 
-/** What it tells came with the statement that checked the token, unless an own change request is asked for. */
+/** The data came with the statement that checked the token; only a change request by its id is read here. */
 export async function getEmailStatus(
   ctx: Context,
   { change_request_id: changeId }: Pick<Input<typeof contract>, 'change_request_id'> = {},
@@ -44,7 +44,7 @@ export async function getEmailStatus(
   }
 }
 
-/** Null where this user has none with this id: somebody else's is told of as little as one that never was. */
+/** Null if this user has no change with this id. Another user's change looks like an unknown one. */
 async function describeRequest(ctx: Context, changeId: string): Promise<Data<typeof contract>['change_request']> {
   const [request] = await ctx.sql(ownRequest, { userId: ctx.actor.userId, changeId })
   return request ? { change_request_id: changeId, status: stateOf(ctx, request), new_email: request.newEmail } : null
@@ -56,7 +56,7 @@ function stateOf(ctx: SystemContext, request: OwnRequest): OwnRequest['status'] 
   return isExhausted(ctx, request) ? 'exhausted' : request.status
 }
 
-/** One that has expired or is exhausted counts as none. */
+/** An expired or exhausted change counts as none. */
 export function describePendingChange(
   ctx: SystemContext,
   change: PendingChange | null,

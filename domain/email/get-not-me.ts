@@ -6,14 +6,14 @@ import { STOP_CHANGE_MS } from '../limits/durations'
 import { takeReadPlaceOf } from '../limits/reads'
 import { requireNotMeToken, requireUndoableChange } from './not-me'
 
-/** What the page of the link tells before its button is pressed. Reading it takes no place of the presses. */
+/** What the link's page shows before its button is pressed. Reading it takes no place in the limit of presses. */
 export async function getNotMe(
   ctx: LinkContext,
   { changeRequestId: changeId }: Input<typeof contract>,
 ): Promise<Data<typeof contract>> {
   await requireNotMeToken(ctx, changeId)
   const change = await requireUndoableChange(ctx, changeId)
-  // After it, so that a link that is over is answered like a wrong one, without a word of limits.
+  // After the check, so that a link that no longer works is answered like a wrong one, without limit headers.
   takeReadPlaceOf(ctx, changeId)
   const { status, closed_at: changedAt, requested_at: requestedAt } = change
   const endsAt = changedAt ? changedAt.getTime() + ctx.limits.undoWindowMs : requestedAt.getTime() + STOP_CHANGE_MS

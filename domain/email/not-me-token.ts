@@ -3,7 +3,7 @@ import { MAC_TEXT } from '../ports'
 
 const NOT_ME_TOKEN = new RegExp(`^nme_(${MAC_TEXT})$`)
 
-/** Derived from the id of the change with a key that is not in the database, and stored nowhere. */
+/** Derived from the change's id with a key that is not in the database; stored nowhere. */
 export const createNotMeToken = (ctx: SystemContext, changeRequestId: string): string =>
   `nme_${ctx.secrets.mac('not-me', changeRequestId).toString('base64url')}`
 
@@ -12,6 +12,6 @@ export function isNotMeTokenOf(ctx: SystemContext, token: string, changeRequestI
   return mac !== undefined && ctx.secrets.macMatches('not-me', changeRequestId, Buffer.from(mac, 'base64url'))
 }
 
-/** Goes to the old address alone. The token stands in the fragment, which no browser sends to a server. */
+/** Sent only to the old address. The token is in the fragment, which no browser sends to a server. */
 export const notMeUrl = (ctx: SystemContext, changeRequestId: string): string =>
   `${ctx.appUrl}/not-me#change=${changeRequestId}&token=${createNotMeToken(ctx, changeRequestId)}`

@@ -6,10 +6,10 @@ import { STOP_CHANGE_MS } from '../limits/durations'
 import { statement } from '../sql'
 import { isNotMeTokenOf } from './not-me-token'
 
-/** One answer for every link that does not fit: broken, foreign, used or over. */
+/** One answer for every link that does not work: malformed, of another change, used or expired. */
 export const wrongLink = () => new AppError('EMAIL_006', 'This link does not work, or no longer works.')
 
-/** Refuses every token but that of this change. Wrong ones are counted for their client, so that they take no place of the right one. */
+/** Refuses every token but that of this change. Wrong ones count for their client, so that they take no place of the right one. */
 export async function requireNotMeToken(ctx: LinkContext, changeId: string): Promise<void> {
   if (isNotMeTokenOf(ctx, ctx.linkToken, changeId)) return
   await takePlaces(ctx, { take: [pseudonymousBucket(ctx, 'notMeAddress', networkOf(ctx.ip))], code: 'EMAIL_008' })
@@ -17,9 +17,9 @@ export async function requireNotMeToken(ctx: LinkContext, changeId: string): Pro
 }
 
 export interface Window {
-  /** A change that was not verified can be stopped if it was requested after that. */
+  /** A change that was not verified can be stopped if it was requested after this. */
   requestedAfter: Date
-  /** A verified one can be undone if it was verified after that. */
+  /** A verified change can be undone if it was verified after this. */
   verifiedAfter: Date
 }
 
@@ -30,7 +30,7 @@ export function windowAt({ limits }: SystemContext, now: Date): Window {
   }
 }
 
-/** Whether the link to the old address of the change `r` has an effect. One that has expired is pending still. */
+/** Whether the link to the old address of the change `r` still works. An expired change still has the status of a pending one. */
 export const isUndoable = (v: { requestedAfter: string; verifiedAfter: string }) =>
   `((r.status = 'pending_verification' AND r.requested_at > ${v.requestedAfter})
     OR (r.status = 'verified' AND r.closed_at > ${v.verifiedAfter}))`
@@ -39,7 +39,7 @@ export interface UndoableChange {
   user_id: string
   name: string
   locale: string | null
-  /** Of the account now. */
+  /** The account's current address. */
   email: string
   status: 'pending_verification' | 'verified'
   old_email: string

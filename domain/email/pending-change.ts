@@ -11,11 +11,11 @@ export const isExpired = (ctx: SystemContext, change: { expiresAt: Date }): bool
 export const resendAvailableAt = (ctx: SystemContext, change: { sentAt: Date }): Date =>
   new Date(change.sentAt.getTime() + ctx.limits.resendCooldownMs)
 
-/** A code lives from its message, a request from its start: whichever ends first. */
+/** A code expires with its message or with its request, whichever is first. */
 export const codeExpiresAt = (ctx: SystemContext, sentAt: Date, requestedAt: Date): Date =>
   new Date(Math.min(sentAt.getTime() + ctx.limits.codeValidityMs, requestedAt.getTime() + ctx.limits.changeLifetimeMs))
 
-/** The pending change with this id, if it can still be verified. One order of refusals for verify, resend and cancel. */
+/** The pending change with this id, if it can still be verified. Verify, resend and cancel share this order of refusals. */
 export function requireOpenChange(
   ctx: Context,
   changeRequestId: string,
@@ -27,7 +27,10 @@ export function requireOpenChange(
   return change
 }
 
-/** Where a change request `r` is found by its id: the planner underestimates the partial index on pending rows. */
+/**
+ * For a change request `r` that is found by its id. Compares as text, because the planner underestimates the partial index on
+ * pending rows.
+ */
 export const STILL_PENDING = equalsAsText('r.status', 'pending_verification')
 
 const currentRequest = statement<{ userId: string }, PendingChange>(
@@ -38,15 +41,15 @@ const currentRequest = statement<{ userId: string }, PendingChange>(
    FROM email_change_requests WHERE user_id = ${v.userId} AND status = 'pending_verification'`,
 )
 
-/** The address that this change would verify; null where it is not pending. */
+/** The address that this change would verify; null if the change is not pending. */
 export async function newAddressOf(ctx: Context, changeRequestId: string): Promise<string | null> {
   const { pendingChange, userId } = ctx.actor
-  // A change that was opened after the caller was looked up.
+  // The change may have been opened after the caller was looked up.
   const change = pendingChange?.id === changeRequestId ? pendingChange : (await ctx.sql(currentRequest, { userId }))[0]
   return change?.id === changeRequestId ? change.newEmail : null
 }
 
-/** The same as it stands now: what came with the caller may be out of date. */
+/** Reads the change again, because what came with the caller may be out of date. */
 export async function requireStillOpenChange(ctx: Context, changeRequestId: string): Promise<PendingChange> {
   const [change] = await ctx.sql(currentRequest, { userId: ctx.actor.userId })
   return requireOpenChange(ctx, changeRequestId, change ?? null)

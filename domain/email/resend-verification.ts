@@ -24,7 +24,7 @@ import {
 } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
 
-/** The bucket of the messages that went to the address of the change request `r`. */
+/** The bucket of the messages to the address of the change request `r`. */
 const BUCKET_KEY = `coalesce(r.target_bucket, 'targetMail:' || r.id)`
 
 interface Claim {
@@ -32,18 +32,18 @@ interface Claim {
   userId: string
   now: Date
   maxAttempts: number
-  /** The last message must not be younger. */
+  /** The last message must not be newer than this. */
   sentBefore: Date
   places: number
   windowMs: number
 }
 
-/** Without `key` where nothing may be sent. */
+/** `key` is missing if nothing may be sent. */
 interface ClaimRow extends PlaceRow {
   claimed: string | null
 }
 
-// Moving `sent_at` claims the cooldown: of parallel calls one finds the time that it has read.
+// Moving `sent_at` claims the resend: of parallel calls, only one finds the time that it has read.
 const claim = statement<Claim, ClaimRow>(
   'claim-resend',
   (v) => `WITH open AS (
@@ -156,7 +156,7 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
       resend_available_at: resendAvailableAt(ctx, { sentAt: now }).toISOString(),
     }
   } catch (error) {
-    // The mailbox has its message now, whatever becomes of the code: the place and the wait stay.
+    // The message was delivered, so its place stays taken.
     if (accepted) throw error
     await givePlacesBack(ctx, places)
     await ctx.sql(unclaim, { changeId: change.id, claimedAt: now, sentAt: change.sentAt })
@@ -164,7 +164,7 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
   }
 }
 
-/** Tells the wait after which there is room for another message to the address as well. */
+/** The wait also covers the limit of messages to the address. */
 async function tooEarly(ctx: Context, change: Pick<PendingChange, 'id' | 'sentAt'>): Promise<AppError> {
   noteWait(ctx, change)
   const now = ctx.clock.now()

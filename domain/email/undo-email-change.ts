@@ -29,7 +29,7 @@ interface Undo extends Window {
   userId: string
   oldEmail: string
   oldEmailKey: string
-  /** Somebody took the address without asking for it first. */
+  /** Another writer stored the address without `address_is_free`. */
   isBeaten: boolean
   passwordHash: string | null
   now: Date
@@ -44,7 +44,7 @@ interface Undo extends Window {
   sealedAddresses: Buffer
 }
 
-/** One for each address that is told; none where the change cannot be undone any more. */
+/** One row for each address that gets a notice; none if the change can no longer be undone. */
 interface ToldRow {
   notice_id: string
   recipient: 'old' | 'new'
@@ -154,8 +154,8 @@ const undo = statement<Undo, ToldRow>(
 )
 
 /**
- * By whoever reads the mailbox of the address that a change replaces: takes the account back from whoever asked for the change. Older
- * beats newer: all later changes are undone with it, and with them the links that went to their old addresses.
+ * Called by whoever reads the mailbox of the replaced address: takes the account back from whoever asked for the change. Undoes all
+ * later changes too, and with them the links that went to their old addresses.
  */
 export async function undoEmailChange(
   ctx: LinkContext,
@@ -173,7 +173,7 @@ export async function undoEmailChange(
   }
 }
 
-/** Null where the account has no password, and gets none. */
+/** Null if the account has no password and gets none. */
 async function hashRequired(
   ctx: LinkContext,
   { password_hash: current }: UndoableChange,
@@ -199,7 +199,7 @@ async function undoOnce(
   const told = await ctx
     .transaction(async (sql) => {
       if ((await sql(lockActiveUser, { userId })).length === 0) return []
-      // Under the lock: whoever signed in before this call had it is signed out.
+      // Read the clock under the lock, so that a session started while this call waited ends too.
       at = ctx.clock.now()
       return sql(undo, {
         changeId,

@@ -8,14 +8,14 @@ const macText = (changeRequestId: string, code: string) => `${changeRequestId}:$
 export const macOfCode = (ctx: SystemContext, changeRequestId: string, code: string): Buffer =>
   ctx.secrets.mac('verification-code', macText(changeRequestId, code))
 
-/** With each key that may have made it, the newest first. */
+/** One MAC for each key that may have made it, newest first. */
 export const macsOfCode = (ctx: SystemContext, changeRequestId: string, code: string): Buffer[] =>
   ctx.secrets.macs('verification-code', macText(changeRequestId, code))
 
 interface Verification {
   /** The change request. */
   id: string
-  /** Stable over repeated tries of one message, and another for each message of a request. */
+  /** The same in all tries of one message, and different for each message of a request. */
   messageId: string
   address: Address
   code: string
@@ -24,7 +24,7 @@ interface Verification {
   validMs: number
 }
 
-/** To the new address; true when the mail server took it over. */
+/** Sends to the new address; true when the mail server accepted the message. */
 export async function sendVerification(ctx: Context, verification: Verification): Promise<boolean> {
   const outcome = await ctx.mail.send({
     to: verification.address.deliverable,
@@ -45,6 +45,6 @@ export async function sendVerification(ctx: Context, verification: Verification)
   return outcome === 'accepted'
 }
 
-/** The secret stands in the fragment, which no browser sends to a server. */
+/** The secret is in the fragment, which no browser sends to a server. */
 const verificationLink = (ctx: SystemContext, changeRequestId: string, code: string): string =>
   `${ctx.appUrl}/verify-email#request=${changeRequestId}&code=${code}`

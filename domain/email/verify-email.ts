@@ -23,7 +23,7 @@ import { macsOfCode } from './verification-code'
 interface Judge extends TakeValues {
   userId: string
   changeId: string
-  /** What the right code may look like; null for text that cannot be a code and is no attempt. */
+  /** The MACs that the right code may have; null for a text that cannot be a code and is no attempt. */
   codeMacs: Buffer[] | null
   maxAttempts: number
   ip: string
@@ -35,11 +35,11 @@ interface Judge extends TakeValues {
   locale: string | null
   leaseUntil: Date
   eventId: string
-  /** Null where nothing can be verified. */
+  /** Null if nothing can be verified. */
   sealedAddresses: Buffer | null
 }
 
-/** Without `attempts_made` where there was nothing to judge. */
+/** `attempts_made` is null if no attempt was judged. */
 interface AttemptRow extends PlaceRow {
   attempts_made: number | null
   outcome: string
@@ -67,8 +67,8 @@ const countAttempt = (v: Placeholders<Judge>) => {
                r.new_email_key = account.email_key AS is_own`
 }
 
-// The attempt is counted whatever the code; the right one takes effect where nobody has the address. Locks are taken in the order
-// bucket, account, change request, address.
+// Counts the attempt whatever the code is; the right code takes effect if nobody has the address. Lock order: bucket, account,
+// change request, address.
 const judgeCode = statement<Judge, AttemptRow>(
   'judge-verification-code',
   (v) => `WITH places AS (${takePlacesPart(v)}), account AS (
@@ -147,9 +147,9 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   let isBeaten = false
   const rows = await judge(code ? macsOfCode(ctx, changeId, code) : null).catch((error) => {
     if (!isUniqueViolation(error, 'users_email_key_key')) throw error
-    // By somebody who wrote the address without asking for it first.
+    // Another writer stored the address without `address_is_free`.
     isBeaten = true
-    // The attempt counts all the same, and no code fits it.
+    // The attempt still counts, and no code matches.
     return judge([])
   })
   await judgePlaces(ctx, asked, rows, now)
@@ -181,5 +181,5 @@ const attemptsLeft = (left: number) =>
     ? 'The code is wrong. No attempts are left; start a new change.'
     : `The code is wrong. ${left} ${left === 1 ? 'attempt' : 'attempts'} left.`
 
-/** False when the time is over; the work itself goes on. */
+/** False when the time has passed; the work itself goes on. */
 const afterMs = (ms: number) => new Promise<false>((resolve) => setTimeout(resolve, ms, false).unref())

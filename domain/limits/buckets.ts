@@ -26,7 +26,7 @@ export const pseudonymousBucket = (ctx: SystemContext, name: BucketName, text: s
 
 const isShown = ({ name }: Bucket) => LIMIT_ROWS[name].shown === 'always'
 
-/** Places taken by one call; hand them to `givePlacesBack` when the call turns out not to count. */
+/** Places that one call took. Return them with `givePlacesBack` if the call turns out not to count. */
 export interface TakenPlaces {
   buckets: Bucket[]
   at: Date
@@ -56,7 +56,7 @@ export interface LookValues {
 
 /**
  * Takes a place in each bucket of `source`, which is `b (key, user_id, places, window_ms)`. One row per bucket and one upsert make
- * the count exact: parallel calls queue on the row, and each sees the times that the one before it left.
+ * the count exact, because parallel calls queue on the row and each sees the result of the one before.
  */
 export const takePlacesOf = (v: { now: string }, source: string) =>
   `INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
@@ -82,7 +82,7 @@ export const takePlacesPart = (v: Placeholders<TakeValues>) =>
 const movePlaces = statement<TakeValues, PlaceRow>('take-places', (v) => `${takePlacesPart(v)}, ${UNWAITED}`)
 const movePlacesInside = statement<TakeValues, PlaceRow>('take-places-inside', takePlacesPart)
 
-/** Whether each bucket of `source`, which is `b (key, places, window_ms)`, has room. Only taking a place makes it certain. */
+/** Whether each bucket of `source`, which is `b (key, places, window_ms)`, has room. Takes no place. */
 export const lookAtPlacesOf = (v: { now: string }, source: string) =>
   `SELECT b.key, l.live AS hits, cardinality(l.live) < b.places AS granted
    FROM ${source}
@@ -95,7 +95,7 @@ export const lookAtPlacesPart = (v: Placeholders<LookValues>) =>
     `unnest(${v.lookKeys}::text[], ${v.lookPlaces}::int[], ${v.lookWindows}::bigint[]) AS b (key, places, window_ms)`,
   )
 
-/** Gives places back, in the order of their keys: two calls that lock the same rows in different orders would wait for each other. */
+/** Gives places back in the order of their keys, because two calls that lock the same rows in different orders would deadlock. */
 export const returnPlacesPart = (v: { keys: string; takenAt: string }) =>
   `UPDATE rate_limits r
    SET hits = hits[:array_position(hits, ${v.takenAt}::timestamptz) - 1] || hits[array_position(hits, ${v.takenAt}::timestamptz) + 1:]
@@ -117,7 +117,7 @@ export interface PlaceRow {
   granted: boolean
 }
 
-/** A place in each bucket of `take`, and a look at those of `look`: all or none, else a refusal with `code`. */
+/** Takes a place in each bucket of `take` and looks at those of `look`: all or none, otherwise a refusal with `code`. */
 export interface AskedPlaces {
   take: Bucket[]
   look?: Bucket[]
@@ -139,7 +139,7 @@ export const lookValues = ({ look = [] }: AskedPlaces, now: Date): LookValues =>
   lookWindows: look.map(({ windowMs }) => windowMs),
 })
 
-/** Checks what the statement returned, and refuses with the time after which all buckets have room. */
+/** Checks what the statement returned. A refusal carries the time after which all buckets have room. */
 export async function judgePlaces(
   ctx: SystemContext & { buckets?: BucketState[] },
   { take, look = [], code }: AskedPlaces,
@@ -175,7 +175,7 @@ export async function takePlaces(
   return judgePlaces(ctx, asked, rows, now)
 }
 
-/** In the transaction that `sql` is of: a rollback gives the places back. */
+/** Takes the places in the transaction of `sql`, so that a rollback gives them back. */
 export async function takePlacesInside(
   ctx: SystemContext & { buckets?: BucketState[] },
   sql: Sql,
@@ -199,13 +199,13 @@ export async function givePlacesBack(
   }
 }
 
-/** Whole seconds, never fewer than one: waiting exactly that long makes the next call pass. */
+/** Whole seconds, at least one. After exactly that wait the next call passes. */
 export const secondsUntil = (time: Date | number, now: Date): number =>
   Math.max(1, Math.ceil((Number(time) - now.getTime()) / 1000))
 
 export function bucketState(bucket: Bucket, hits: Date[], now: Date): BucketState {
   const { name, places, windowMs } = bucket
-  // With a full bucket the place that comes free first is the oldest that still counts.
+  // A full bucket frees its oldest place first.
   const oldest = hits[Math.max(0, hits.length - places)]
   return {
     name,

@@ -10,7 +10,7 @@ export const day = 24 * hour
 export const SESSION_LIFETIME_MS = 30 * day
 /** How recent a sign-in must be for a withdrawal or a new access token. */
 export const FRESH_SIGN_IN_MS = 10 * minute
-/** How far the clock of whoever states the time of a sign-in may be ahead of ours. */
+/** How far ahead of ours the clock may be that states the time of a sign-in. */
 export const MAX_AHEAD_MS = minute
 /** How far the clock of the provider may be behind ours at a re-authentication. */
 export const MAX_BEHIND_MS = 30 * second
@@ -83,7 +83,7 @@ export const MIN_OVERDUE_GRACE_MS = 5 * second
 export const DUE_SOON_MS = 7 * day
 /** How long a link to the old address stops a change that was not verified, from the request on. */
 export const STOP_CHANGE_MS = 7 * day
-/** How long an address that a verified change replaced is told of a withdrawal. */
+/** How long an address that a verified change replaced also gets the notice of a withdrawal. */
 export const REPLACED_ADDRESS_MS = 7 * day
 
 /** How long ended sessions, tokens and changes and the client addresses of audit rows are kept. */

@@ -10,11 +10,11 @@ export interface Limit {
 interface LimitRow extends Limit {
   /** The environment variables that override places and window. */
   settings: readonly [places: string, window: string]
-  /** What a call without a place is answered with. */
+  /** The error code of a call that finds no place. */
   code: Extract<ErrorCode, 'EMAIL_008' | 'RATE_001'>
-  /** Which limit it was; null where saying so would tell something of an address. */
+  /** Names the limit; null if that would reveal something about an address. */
   refusal: string | null
-  /** `always`: the headers of every answer show how full it is. `refusals`: only the answer that it refuses shows it. */
+  /** `always`: the headers of every answer show how full it is. `refusals`: only those of its own refusals do. */
   shown: 'always' | 'refusals'
 }
 
@@ -82,7 +82,7 @@ export const LIMIT_ROWS = {
     refusal: null,
     shown: 'refusals',
   },
-  /** Calls with a wrong one, for a client: an IPv4 address, or the 64 bits of an IPv6 network. */
+  /** Calls with a wrong token of such a link, for each client: an IPv4 address, or the 64 bits of an IPv6 network. */
   notMeAddress: {
     places: 100,
     windowMs: 15 * minute,
@@ -116,7 +116,7 @@ export const LIMIT_ROWS = {
     refusal: 'The preview was asked for too often in a short time.',
     shown: 'always',
   },
-  /** Messages that reset the password of an account. Nobody is told: that would tell whose address it is. */
+  /** Messages that reset the password of an account. There is no refusal, because it would reveal whose address it is. */
   passwordReset: {
     places: 3,
     windowMs: hour,
@@ -196,7 +196,7 @@ export const BUCKET_NAMES = Object.keys(LIMIT_ROWS) as BucketName[]
 export interface SettingRow {
   value: number
   setting: string
-  /** The most that it may be; zero is allowed then. */
+  /** The maximum; zero is then allowed too. */
   upTo?: number
 }
 
@@ -205,7 +205,7 @@ export const SETTING_ROWS = {
   /** Judged codes of one change request. */
   codeAttempts: { value: 5, setting: 'EMAIL_CODE_ATTEMPTS' },
   codeValidityMs: { value: 12 * hour, setting: 'EMAIL_CODE_VALIDITY' },
-  /** The end of a change request, however often its message is sent again. */
+  /** The maximum age of a change request, however often its message is resent. */
   changeLifetimeMs: { value: day, setting: 'EMAIL_CHANGE_LIFETIME' },
   resendCooldownMs: { value: 5 * minute, setting: 'EMAIL_RESEND_COOLDOWN' },
   /** How long the old address can undo a verified change; 0 is never. Rows of changes are kept for 30 days. */
@@ -219,7 +219,7 @@ export const SETTING_NAMES = Object.keys(SETTING_ROWS) as SettingName[]
 
 export type Limits = Record<BucketName, Limit> & Record<SettingName, number>
 
-/** The limits with what `placesOf`, `windowOf` and `settingOf` say for each row. */
+/** The limits, with the values that `placesOf`, `windowOf` and `settingOf` give for each row. */
 export const limitsFrom = (
   placesOf: (row: LimitRow) => number,
   windowOf: (row: LimitRow) => number,

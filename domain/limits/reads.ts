@@ -6,17 +6,17 @@ import { noteBucket, secondsUntil } from './buckets'
 const MIN_CLEANUP_SIZE = 10_000
 type CountingContext = SystemContext & { buckets: BucketState[] }
 
-/** Counted in this process alone, so that a read never costs a write, and a busy service never queues on one row. */
+/** Counted in this process only, so that a read never costs a write and a busy service never queues on one row. */
 function takeCountedPlace(ctx: CountingContext, name: keyof Process['counted'], caller: string): void {
   const { places, windowMs } = ctx.limits[name]
   const calls = ctx.process.counted[name]
   const now = ctx.clock.now().getTime()
   let hits = calls.times.get(caller) ?? []
-  // The times are in order, so that those outside the window come first.
+  // The times are in order, so those outside the window come first.
   const live = hits.findIndex((hit) => hit > now - windowMs)
   hits.splice(0, live < 0 ? hits.length : live)
   const granted = hits.length < places
-  // `push` on an empty list reserves room for seventeen times, and most readers come once.
+  // `push` on an empty array reserves room for 17 times, and most callers read once.
   if (granted && hits.length > 0) hits.push(now)
   else if (granted) hits = [now]
   if (calls.times.size >= calls.cleanupSize) cleanUp(calls, now - windowMs)
@@ -26,10 +26,10 @@ function takeCountedPlace(ctx: CountingContext, name: keyof Process['counted'], 
   if (!granted) throw new AppError('RATE_001', undefined, secondsUntil(resetsAt, new Date(now)))
 }
 
-/** After the purge a withdrawal has no user any more. */
+/** A purged withdrawal no longer has a user. */
 export const takeReadPlace = (ctx: Context): void =>
   takeCountedPlace(ctx, 'read', ctx.actor.userId || (ctx.actor.withdrawal?.id ?? ''))
-/** For a read by nobody who is signed in. */
+/** For a read without a signed-in caller. */
 export const takeReadPlaceOf = (ctx: CountingContext, caller: string): void => takeCountedPlace(ctx, 'read', caller)
 export const takeServicePlace = (ctx: Context): void => takeCountedPlace(ctx, 'service', ctx.actor.id)
 

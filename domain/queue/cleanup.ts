@@ -12,24 +12,24 @@ const BATCH = 1000
 
 interface Cleanup {
   table: string
-  /** What tells the rows apart; `id` without it. Where that takes several columns: `ctid`, the place of the row, which its lock holds. */
+  /** The column that identifies a row; `id` by default. `ctid` where that takes several columns: the row's lock keeps it valid. */
   key?: string
-  /** Selects the rows that nobody needs any more, by an index. `before` is the time `afterMs` ago. */
+  /** Selects the ended rows by an index. `before` is the time `afterMs` ago. */
   ended(before: string): string
   afterMs?: number
-  /** The column that is cleared, where the row itself stays. */
+  /** Clears this column and keeps the row. */
   clears?: string
 }
 
-/** Revoked or expired, whichever came first. */
+/** The earlier of the two times. */
 const ENDED_AT = 'least(revoked_at, expires_at)'
 const endedAccess = (before: string) => `${ENDED_AT} < ${before} ORDER BY ${ENDED_AT}`
 
-/** Each notice is looked up by its change; a join would read all notices. */
+/** Looks each notice up by its change, because a join would read all notices. */
 const UNSENT_NOTICE = fenced(`SELECT FROM notices n
      WHERE n.change_request_id = email_change_requests.id AND n.sent_at IS NULL AND n.failed_at IS NULL`)
 
-/** What ended in the lifetime of an account; the owner may still want to see the last month. */
+/** Rows of a living account that have ended. The owner may still want to see the last month. */
 export const CLEANUPS: readonly Cleanup[] = [
   { table: 'rate_limits', key: 'key', ended: (before) => `expires_at < ${before} ORDER BY expires_at` },
   { table: 'idempotency_keys', key: 'key', ended: (before) => `expires_at <= ${before} ORDER BY expires_at` },
@@ -41,24 +41,24 @@ export const CLEANUPS: readonly Cleanup[] = [
   { table: 'sessions', ended: endedAccess, afterMs: ENDED_RETENTION_MS },
   { table: 'access_tokens', ended: endedAccess, afterMs: ENDED_RETENTION_MS },
   { table: 'withdrawal_blockers', key: 'ctid', ended: (before) => `expires_at <= ${before} ORDER BY expires_at` },
-  // Its deliveries, which are the log of what was told, go with an event.
+  // An event's deliveries, the log of what was sent, are deleted with it.
   { table: 'events', ended: (before) => `occurred_at < ${before} ORDER BY occurred_at`, afterMs: ENDED_RETENTION_MS },
   { table: 'reauth_requests', ended: (before) => `started_at < ${before} ORDER BY started_at`, afterMs: day },
-  // The first receipt of a withdrawal takes the others with it: alone they would prove less than they say.
+  // The oldest receipt of a withdrawal is deleted with the others, because one alone would prove less than it says.
   {
     table: 'withdrawal_receipts',
     key: 'withdrawal_id',
     ended: (before) => `issued_at < ${before} ORDER BY issued_at`,
     afterMs: RECEIPTS_KEPT_MS,
   },
-  // Notices go with their change. A notice that still waits for the mail server keeps its change, which holds the addresses.
+  // Notices are deleted with their change. An unsent notice keeps its change, which holds the addresses.
   {
     table: 'email_change_requests',
     ended: (before) => `requested_at < ${before} AND expires_at < ${before} AND NOT EXISTS (${UNSENT_NOTICE})
            ORDER BY requested_at`,
     afterMs: ENDED_RETENTION_MS,
   },
-  // Of the other notices each goes with its change or its withdrawal.
+  // Other notices are deleted with their change or their withdrawal.
   {
     table: 'notices',
     ended: (
@@ -89,7 +89,7 @@ const cleanUpBatch = ({ table, key = 'id', ended, clears }: Cleanup) =>
   )
 const batches = CLEANUPS.map((cleanup) => ({ deleteBatch: cleanUpBatch(cleanup), afterMs: cleanup.afterMs ?? 0 }))
 
-/** Deletes all that has ended, in small statements, so that no call waits long for a row. */
+/** Deletes all rows that have ended, in small statements, so that no call waits long for a row. */
 export async function cleanUp(ctx: SystemContext): Promise<void> {
   const failures: unknown[] = []
   for (const batch of batches) await cleanUpAll(ctx, batch).catch((error) => failures.push(error))

@@ -4,12 +4,12 @@ import type { Batch, SharedLookUp } from '../process'
 
 // To coalesce: calls that come close together share one run, or one statement.
 
-/** How long a run gathers calls before it begins. No answer waits for a coalesced run, and it costs as much for one item as for many. */
+/** How long a run gathers calls before it begins. It delays no answer, and a run costs as much for many items as for one. */
 const GATHERING_MS = 20
 
 /**
- * `work` with one run at a time in a process, known there by its name. Calls that come while a run is under way, or within the
- * gathering time, share the next run. It takes the items of all of them and sees what they have committed.
+ * Runs `work` once at a time in a process, under its name. Calls that come during a run, or within the gathering time, share the
+ * next run. It takes the items of all of them and sees what they have committed.
  */
 export function coalesced<Item = never>(
   name: string,
@@ -34,17 +34,17 @@ export function coalesced<Item = never>(
 
 type Ask<Question, Answer> = (ctx: SystemContext, questions: Question[]) => Promise<Answer[]>
 
-/** While so many statements are under way, further questions wait and share the next one. */
+/** While so many statements are active, further questions wait and share the next one. */
 const MAX_UNDER_WAY = 2
-// A statement that takes longer than this no longer counts, so that a silent connection holds up only the calls that share it. The
+// A statement that takes longer than this no longer counts, so that a silent connection delays only the calls that share it. The
 // limit follows the last response time, so that a slow database does not get ever more statements at once.
 const MIN_PATIENCE_MS = 100
 const PATIENCE_FACTOR = 4
 
 /**
- * One statement for all questions that come in the same turn of the event loop, or while earlier statements are under way. Each
- * answer comes from a statement that began after its question. `ask` answers in the order of the questions; it must be read-only,
- * because it may run twice.
+ * One statement answers all questions that come in the same turn of the event loop, or while earlier statements are active. Each
+ * answer comes from a statement that began after its question. `ask` must answer in the order of the questions, and it must be
+ * read-only, because it may run twice.
  */
 export function coalescedLookup<Question, Answer>(
   name: string,
@@ -81,7 +81,7 @@ async function askNext<Question, Answer>(
   try {
     const questions = asked.map(({ question }) => question)
     const answers = await ask(ctx, questions).catch((error) => {
-      // A quick failure is a connection that was cut; the calls that share the statement need not fail for it.
+      // A quick failure means a broken connection; the calls that share the statement need not fail with it.
       if (isQuick) return ask(ctx, questions)
       throw error
     })

@@ -11,7 +11,7 @@ import { CAN_BE_TOLD, openPersonalData, type PersonalData } from './events'
 
 /** Per application and instance, so that an application that hangs holds up only its own deliveries. */
 const MAX_CALLS_PER_APP = 10
-/** Claimed at once for an application that answers at once. */
+/** The maximum for an application that answers at once. */
 const MAX_BATCH = 100
 const AT_ONCE_MS = 1_000
 /** A call that begins later than this could outlast its lease. */
@@ -19,12 +19,12 @@ const LONGEST_WAIT_MS = CALL_LEASE_MS - MAX_CALL_MS
 
 interface DeliveryRow extends SigningRow {
   id: string
-  /** Null where it is sealed. */
+  /** Null if it is sealed. */
   subject: string | null
   sealed_data: Buffer | null
   attempts: number
   retry_until: Date | null
-  /** The account was open when it was claimed. */
+  /** The account was active when the delivery was claimed. */
   is_open: boolean
   event_id: string
   type: EventType
@@ -83,8 +83,8 @@ interface MarkDelivered {
   areOpen: boolean[]
 }
 
-// What is personal is cleared with the delivery; while the account is open the subject stays, so that the operator can have the
-// same sent again. A good answer counts however late it comes. A mark that a crash loses is made again by the next try.
+// Clears personal data on delivery. The subject stays while the account is active, so that the operator can resend. A good answer
+// counts however late it comes. If a crash loses a mark, the next try sets it again.
 const markDelivered = statement<MarkDelivered>(
   'mark-events-delivered',
   (
@@ -100,11 +100,11 @@ const markDelivered = statement<MarkDelivered>(
 interface Failure extends Outcome {
   attempts: number
   problem: string
-  /** Null where the delivery becomes a dead letter. */
+  /** Null if the delivery becomes a dead letter. */
   nextTryAt: Date | null
 }
 
-// Only of the sender's own attempt: after a lost lease another instance may hold the next attempt.
+// Marks only the sender's own attempt: after a lost lease another instance may hold the next one.
 const markFailed = statement<Failure>(
   'mark-event-failed',
   (v) => `UPDATE event_deliveries
@@ -120,7 +120,7 @@ function lineOf({ process }: SystemContext, appId: string): DeliveryCalls {
   return line
 }
 
-/** Begins every due delivery and waits for no call. Any number of instances may run it. */
+/** Starts every due delivery and waits for no call. Any number of instances may run it. */
 export const beginDueDeliveries = coalesced('begin-due-deliveries', async (ctx) => {
   for (const { id } of await ctx.sql(appsToTell, { now: ctx.clock.now() })) {
     const line = lineOf(ctx, id)
@@ -136,8 +136,8 @@ export const beginDueDeliveries = coalesced('begin-due-deliveries', async (ctx) 
 })
 
 /**
- * Claims as many deliveries as there are free places. An application that answers all of them at once gets larger batches, so that
- * the claims do not hold it up.
+ * Claims as many deliveries as there are free places. If an application answers all of them at once, it gets larger batches, so
+ * that claiming does not slow it down.
  */
 async function workOff(ctx: SystemContext, appId: string, line: DeliveryCalls) {
   const { calls } = line
@@ -157,7 +157,7 @@ async function workOff(ctx: SystemContext, appId: string, line: DeliveryCalls) {
   }
 }
 
-/** Begins the calls as places come free; null where one has waited too long: then the rest is left to the end of the lease. */
+/** Starts the calls as places come free; null if one has waited too long. The rest then stays until the lease ends. */
 async function beginCalls(ctx: SystemContext, claimed: DeliveryRow[], calls: DeliveryCalls['calls']) {
   const begun = performance.now()
   const answers: Promise<unknown>[] = []
@@ -197,7 +197,7 @@ async function noteAnswer(ctx: SystemContext, delivery: DeliveryRow, { answer, t
   await ctx.sql(markFailed, { id, now, status, tookMs, attempts, problem, nextTryAt })
 }
 
-/** The data of an event are ids; of what else it tells only its own. */
+/** For the log: only those members of an event that are ids of its own. */
 const aboutOf = ({ event_id: eventId, type, data }: DeliveryRow) => ({
   eventId,
   type,
@@ -216,7 +216,7 @@ const noteDelivered = coalesced<Delivered>('note-deliveries', async (ctx, all) =
 
 const UNREADABLE: AppAnswer = { status: 0, problem: 'no configured key opens what it tells' }
 
-/** The same bytes in every attempt; null where it cannot be told. */
+/** The body, which has the same bytes in every attempt; null if no key opens it, or the subject is gone. */
 function bodyOf(ctx: SystemContext, row: DeliveryRow): string | null {
   const personal: PersonalData | null = row.sealed_data ? openPersonalData(ctx, row.sealed_data) : {}
   if (!personal) return null

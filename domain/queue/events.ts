@@ -4,17 +4,17 @@ import { type Sql, statement } from '../sql'
 
 /** An event of an account that stays open. */
 export type AccountEvent = Exclude<EventType, `account.withdraw${string}` | 'account.purged'>
-/** An event of a withdrawal, but for the message of the deletion step. */
+/** An event of a withdrawal, except the message of the deletion step. */
 export type WithdrawalEvent = 'account.withdrawal_started' | 'account.withdrawal_completed' | 'account.purged'
 
-/** What is sealed in a delivery: members of the message that are personal. */
+/** The personal members of a message, which are sealed in its delivery. */
 export interface PersonalData {
   subject?: string
   old_email?: string
   new_email?: string
 }
 
-/** For the deliveries to those applications that asked for addresses. */
+/** For the applications that asked for addresses. */
 export const sealAddresses = (ctx: SystemContext, of: { oldEmail: string; newEmail: string }): Buffer =>
   seal(ctx, { old_email: of.oldEmail, new_email: of.newEmail })
 
@@ -30,7 +30,7 @@ const insertDeliveries = (of: Record<'event' | 'app' | 'subject' | 'sealed' | 'a
           ${of.at}::timestamptz, ${of.at}::timestamptz
    FROM ${of.from}`
 
-/** Of the application `a`. */
+/** A condition on the application `a`. */
 export const CAN_BE_TOLD = 'a.disabled_at IS NULL AND a.endpoint IS NOT NULL'
 
 /** What the application `a` calls the account by: its own id in the connection `c`, or, where it is told about everyone, the adopter's. */
@@ -38,20 +38,20 @@ export const subjectOf = (account: string) =>
   `CASE a.audience WHEN 'everyone' THEN coalesce(${account}.external_id, ${account}.id) ELSE c.subject END`
 
 interface QueueEvent {
-  /** One row at most: `id`, `external_id` and `version` of the account, after the change. It may end with a condition. */
+  /** A part with at most one row: `id`, `external_id` and `version` of the account, after the change. It may end with a condition. */
   from: string
-  /** The account's id as a value: joined with the part, the planner would read all connections. */
+  /** The account's id as a value. If it were joined with the part, the planner would read all connections. */
   user: string
   id: string
-  /** Members of the message, ids alone. */
+  /** Members of the message; ids only. */
   data?: Record<string, string>
-  /** The value from `sealAddresses`. */
+  /** The result of `sealAddresses`. */
   addresses?: string
   at: string
 }
 
 /**
- * The parts of a statement that write an event and one delivery for each application that wants it; nothing where none does. Call
+ * Parts of a statement that write an event, and one delivery for each application that wants it; nothing if none does. Call
  * `beginDueDeliveries` after the commit.
  */
 export function queueEvent(type: AccountEvent, of: QueueEvent): string {
@@ -116,7 +116,7 @@ const announce = statement<Announce>(
    ${insertDeliveries({ event: v.eventId, app: 'app_id', subject: 'NULL', sealed: 'sealed', at: v.now, from: 'told' })}`,
 )
 
-/** What applications call a person by, and the version of the account when it was withdrawn. */
+/** The ids by which applications know a person, and the version of the account when it was withdrawn. */
 interface Subjects {
   version: number
   subjects: [appId: string, subject: string][]
@@ -147,7 +147,7 @@ const rememberSubjects = statement<{ withdrawalId: string; sealed: Buffer }>(
   (v) => `UPDATE withdrawals SET sealed_subjects = ${v.sealed} WHERE id = ${v.withdrawalId}`,
 )
 
-/** Tells of a start in the transaction that writes it, and keeps what telling of the end needs: later nothing else knows it. */
+/** Queues the event of the start in its transaction. Stores what the event of the end needs, because nothing else knows it later. */
 export async function tellStart(
   ctx: SystemContext,
   sql: Sql,
@@ -167,7 +167,7 @@ export async function tellStart(
 /** Each event of a withdrawal has a version of its own, which rises from the start to the purge. */
 const VERSIONS_AFTER_START = { 'account.withdrawal_completed': 1, 'account.purged': 2 } as const
 
-/** In the transaction of the end. `sealed` is what `tellStart` kept. */
+/** Runs in the transaction of the end. `sealed` is what `tellStart` stored. */
 export async function tellEnd(
   ctx: SystemContext,
   sql: Sql,
@@ -195,7 +195,7 @@ const openDeliveries = statement<{ userId: string; maxRows: number }, OpenDelive
   (v) => `SELECT d.id, d.subject, d.sealed_data FROM events e JOIN event_deliveries d ON d.event_id = e.id
    WHERE e.user_id = ${v.userId} AND d.status <> 'delivered' AND d.subject IS NOT NULL LIMIT ${v.maxRows}`,
 )
-// What was delivered meanwhile needs nothing any more.
+// A delivery that was made meanwhile needs no subject.
 const sealSubjects = statement<{ ids: string[]; sealed: Buffer[] }>(
   'seal-subjects-of-deliveries',
   (
@@ -215,8 +215,8 @@ const keepEvents = statement<{ userId: string }>(
 )
 
 /**
- * Before an account is erased: what is still to be told of it goes over to its withdrawal, with the subject sealed. Events that
- * are told go with the account.
+ * Before an account is erased, its undelivered events move to its withdrawal, with the subject sealed. Delivered events are deleted
+ * with the account.
  */
 export async function keepUntoldEvents(ctx: SystemContext, userId: string): Promise<void> {
   for (let count = BATCH; count === BATCH; ) {
@@ -228,14 +228,14 @@ export async function keepUntoldEvents(ctx: SystemContext, userId: string): Prom
   await ctx.sql(keepEvents, { userId })
 }
 
-/** Addresses that no key opens stay as they are, so that nothing is told without them. */
+/** Addresses that no key opens stay unchanged, so that the event is not sent without them. */
 function withSubject(ctx: SystemContext, subject: string, sealed: Buffer | null): Buffer {
   if (!sealed) return seal(ctx, { subject })
   const data = openPersonalData(ctx, sealed)
   return data ? seal(ctx, { ...data, subject }) : sealed
 }
 
-/** Null where no configured key opens it. */
+/** Null if no configured key opens it. */
 export function openPersonalData({ secrets }: SystemContext, sealed: Buffer): PersonalData | null {
   const opened = secrets.open(sealed)
   return opened && (JSON.parse(opened.toString()) as PersonalData)

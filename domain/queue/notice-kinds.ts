@@ -8,7 +8,7 @@ import { statement } from '../sql'
 import { retentionDays } from '../withdrawal/schedule'
 import { createStatusToken } from '../withdrawal/status-token'
 
-/** What a letter about an email change tells. */
+/** The content of a letter about an email change. */
 interface ChangeFacts {
   changeId: string
   userName: string
@@ -30,12 +30,12 @@ interface UndoFacts {
 interface WithdrawalFacts {
   withdrawalId: string
   scheduledCompletion: Date
-  /** Stands encrypted in the row, because the account is being erased. */
+  /** Encrypted in the row, because the account is being erased. */
   recipient: { to: string; name: string }
 }
 
 interface PasswordFacts {
-  /** The address that the account had then, which stands encrypted in the row: whoever took the account over may move it. */
+  /** The account's address at that time, encrypted in the row, because whoever took the account over may change it. */
   to: string
   userName: string
   at: Date
@@ -50,7 +50,7 @@ interface ResetFacts extends ResetLink {
 }
 
 interface ExportFacts {
-  /** Stands encrypted in the row, with all that the letter tells. */
+  /** Encrypted in the row, with the rest of the letter. */
   to: string
   userName: string
   /** ISO 8601 */
@@ -58,10 +58,13 @@ interface ExportFacts {
   ipAddress: string
 }
 
-/** Of each kind: what its letter tells, and whom a copy goes to. `sealed` is null in the row's `recipient`. */
+/** For each kind: the content of its letter, and who gets a copy. The row's `recipient` is null for `sealed`. */
 interface Kinds {
   email_change_requested: { facts: ChangeFacts; recipient: 'old' }
-  /** `taken` is the address that a frozen account leaves: it gets no link, which would give the account back to whoever took it. */
+  /**
+   * `taken` is the address that a frozen account leaves. It gets no link, because the link would give the account back to whoever
+   * took it.
+   */
   email_changed: { facts: ChangeFacts; recipient: 'old' | 'taken' | 'new' }
   email_reverted: { facts: UndoFacts; recipient: 'old' | 'new' }
   account_withdrawal_started: { facts: WithdrawalFacts; recipient: 'sealed' }
@@ -81,12 +84,12 @@ export interface Letter {
   message: Message
 }
 
-/** A notice as a sender has claimed it. */
+/** A notice that a sender has claimed. */
 export interface NoticeRow {
   id: string
   user_id: string
   kind: NoticeKind
-  /** Of the account when the notice was written. */
+  /** The account's locale when the notice was written. */
   locale: string | null
   recipient: string | null
   change_request_id: string | null
@@ -98,16 +101,16 @@ export interface NoticeRow {
 }
 
 interface KindOfNotice<Facts, Recipient extends string> {
-  /** The column of `notices` that refers to what the letter is about; null where `sealed` holds all of it. */
+  /** The column of `notices` that refers to the letter's subject; null if `sealed` holds all of it. */
   foreignKey: 'change_request_id' | 'withdrawal_id' | null
-  /** The address that each copy goes to. */
+  /** The address of each copy. */
   recipients: Record<Recipient, (facts: Facts) => string>
   message(ctx: SystemContext, facts: Facts, recipient: Recipient): Message
-  /** Reads the facts for a later attempt; null where the letter cannot be made any more. */
+  /** Reads the facts for a later attempt; null if the letter can no longer be made. */
   read(ctx: SystemContext, notice: NoticeRow): Promise<Facts | null>
 }
 
-/** Every kind of notice, one row each. The first attempt and all later ones make the letter from it. */
+/** Every kind of notice, one row each. The first attempt and all later ones make the letter from this row. */
 export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf<Kind>, RecipientOf<Kind>> } = {
   email_change_requested: {
     foreignKey: 'change_request_id',
@@ -227,7 +230,7 @@ export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf
   },
 }
 
-/** Null where verified changes cannot be undone. */
+/** Null if verified changes cannot be undone. */
 const undoLink = (ctx: SystemContext, changeId: string, changedAt: Date): NotMeLink | null =>
   ctx.limits.undoWindowMs > 0
     ? { url: notMeUrl(ctx, changeId), until: new Date(changedAt.getTime() + ctx.limits.undoWindowMs) }
@@ -243,7 +246,7 @@ export const letterOf = <Kind extends NoticeKind>(
   return { to: recipients[recipient](facts), message: message(ctx, facts, recipient) }
 }
 
-/** The letter of a claimed notice, made as at the first attempt; null where it cannot be made any more. */
+/** The letter of a claimed notice, the same as at the first attempt; null if it can no longer be made. */
 export async function readLetter<Kind extends NoticeKind>(
   ctx: SystemContext,
   notice: NoticeRow & { kind: Kind },
@@ -259,8 +262,8 @@ export async function readLetter<Kind extends NoticeKind>(
 export const isKnownKind = (kind: string): kind is NoticeKind => Object.hasOwn(NOTICE_KINDS, kind)
 
 /**
- * Queues a notice whose first attempt is the request's own, which holds the lease until `leaseUntil`. Every member is a value, or a
- * column of the part `from`. `about` is what the foreign key of the kind refers to.
+ * Queues a notice. Its first attempt belongs to the request, which holds the lease until `leaseUntil`. Every member is a value, or
+ * a column of the part `from`. `about` is the value of the kind's foreign key.
  */
 export const queueNotice = (
   kind: NoticeKind,
@@ -268,10 +271,10 @@ export const queueNotice = (
     from: string
     id: string
     user: string
-    /** Of the account: the row outlives it. */
+    /** The account's locale, because the row outlives the account. */
     locale: string
     recipient?: string
-    /** Where the kind has a foreign key. */
+    /** Only if the kind has a foreign key. */
     about?: string
     sealed?: string
     at: string
@@ -284,7 +287,7 @@ export const queueNotice = (
           ${of.at}::timestamptz, ${of.leaseUntil}::timestamptz, ${of.expiresAt ?? 'NULL'}::timestamptz, 1
    FROM ${of.from}`
 
-/** As the mail server wants it, of an address that was accepted once. */
+/** The form for the mail server of an address that was accepted once. */
 export const toDeliverable = (email: string): string => parseAddress(email)?.deliverable ?? email
 
 interface ChangeRow {
@@ -350,7 +353,7 @@ async function readWithdrawal(
   return { withdrawalId, scheduledCompletion: withdrawal.scheduled_completion, recipient }
 }
 
-/** What the row of a message that resets a password holds, encrypted. */
+/** The encrypted content of the row of a message that resets a password. */
 export interface ResetRequest {
   emailKey: string
   ipAddress: string

@@ -62,7 +62,7 @@ const dueNotices = statement<{ now: Date; maxRows: number }, { id: string }>(
   (v) => `SELECT id FROM notices WHERE due_at IS NOT NULL AND due_at <= ${v.now} ORDER BY due_at LIMIT ${v.maxRows}`,
 )
 
-/** One attempt for one notice. Null where the notice is not due, or another sender has claimed it. */
+/** Makes one attempt. Null if the notice is not due, or another sender has claimed it. */
 async function sendNotice(ctx: SystemContext, id: string): Promise<MailOutcome | null> {
   const now = ctx.clock.now()
   const [notice] = await ctx.sql(claim, { id, now, leaseUntil: leaseUntil(now) })
@@ -76,11 +76,11 @@ async function trySending(ctx: SystemContext, id: string, notice: NoticeRow): Pr
   if (!isKnownKind(notice.kind)) return 'deferred'
   const letter = await readLetter(ctx, notice)
   if (letter) return ctx.mail.send({ ...letter, id, userId: notice.user_id, locale: notice.locale })
-  // The key that opens a sealed notice may come back; what any other letter was about is gone for good.
+  // Retry a sealed notice, because its key may be restored; give up any other whose subject was deleted.
   return notice.sealed ? 'deferred' : 'refused'
 }
 
-/** A claimed notice is its sender's until then. */
+/** End of the sender's lease. */
 export const leaseUntil = (now: Date): Date => new Date(now.getTime() + NOTICE_LEASE_MS)
 
 /**
@@ -124,18 +124,18 @@ async function noteAttempt(
 const backOffMs = (ctx: SystemContext, attempts: number) =>
   (NOTICE_BACK_OFF_MS[Math.min(attempts, NOTICE_BACK_OFF_MS.length) - 1] ?? minute) * ctx.timeScale
 
-/** Sends the due notices, oldest first; returns how many the mail server took. */
+/** Sends the due notices, oldest first; returns how many the mail server accepted. */
 export async function sendDueNotices(ctx: SystemContext, maxRows = 50): Promise<number> {
   for (let sent = 0; ; ) {
     const due = await ctx.sql(dueNotices, { now: ctx.clock.now(), maxRows })
     const results = await Promise.all(due.map(({ id }) => sendNotice(ctx, id)))
     sent += results.filter((outcome) => outcome === 'accepted').length
-    // A batch that was deferred as a whole, or that another instance has claimed, ends the run.
+    // Stop if the whole batch was deferred, or another instance has claimed it.
     if (due.length < maxRows || results.every((outcome) => outcome === null || outcome === 'deferred')) return sent
   }
 }
 
-/** Gives expired notices up, and destroys what they hold encrypted. */
+/** Gives up expired notices, and deletes their encrypted content. */
 export async function expireNotices(ctx: SystemContext): Promise<void> {
   await ctx.sql(expire, { now: ctx.clock.now() })
 }

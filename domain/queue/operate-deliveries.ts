@@ -10,7 +10,7 @@ const DEFAULT_LISTED = 100
 
 type Listed = Data<typeof contract>['deliveries'][number]
 
-/** The newest first; of a delivery its state, times and answers, and nothing of what it tells. */
+/** Newest first. Shows state, times and answers of a delivery, but not its content. */
 export async function listDeliveries(
   ctx: SystemContext,
   of: { appId?: string | undefined; status?: string | undefined; limit?: number | undefined },
@@ -41,14 +41,14 @@ export async function listDeliveries(
   }
 }
 
-/** By the partial indexes where there is one. */
+/** Uses the partial index, if there is one. */
 function whereStatus(status: string | undefined) {
   if (status === 'pending') return { dueAt: { not: null } }
   if (status === 'dead') return { deadAt: { not: null } }
   return status === undefined ? {} : { status }
 }
 
-/** By a service. */
+/** For services. */
 export const listEvents = (ctx: Context, { app, status, limit }: Input<typeof contract>) =>
   listDeliveries(ctx, { appId: app, status, limit: limit === undefined ? undefined : Number(limit) })
 
@@ -63,7 +63,7 @@ interface Resend {
 
 const BATCH = 5_000
 
-/** Not yet due, or ended. */
+/** Not due now, or ended. */
 const canBeResent = (v: Placeholders<Resend>) => `NOT (d.status = 'pending' AND d.due_at <= ${v.now})`
 const HAS_SUBJECT = '(d.subject IS NOT NULL OR d.sealed_data IS NOT NULL)'
 
@@ -93,13 +93,13 @@ const auditResend = statement<Audit>('audit-resend', (v) =>
 export type Resent =
   | { eventId: string }
   | { appId: string; since: Date }
-  /** Its dead letters. */
+  /** Only its dead letters. */
   | { appId: string; since?: undefined }
 
 /**
- * By the operator: has deliveries made again now, under their old ids, whether they were delivered, given up or wait for their next
- * try. Their bytes are the same, but addresses are gone once delivered. What has told of a withdrawal tells nothing again: its subject
- * is gone with the first delivery.
+ * The operator resends deliveries now, under their old ids, whether they were delivered, given up or wait for their next try. The
+ * bytes are the same, but addresses are deleted once delivered. An event of a withdrawal is not resent, because its subject was
+ * deleted with the first delivery.
  */
 export async function resendEvents(ctx: SystemContext, which: Resent, by = OPERATOR_COMMAND_ID): Promise<number> {
   const now = ctx.clock.now()

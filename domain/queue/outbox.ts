@@ -3,7 +3,7 @@ import type { EngineEvent } from '../ports'
 import { statement, UNWAITED } from '../sql'
 import { coalesced } from './coalesce'
 
-/** The events that an engine gets; what each wakes stands in due-work.ts. */
+/** The events that an engine gets; due-work.ts says what each of them wakes. */
 export const ENGINE_EVENTS = ['account/withdrawal.started'] as const
 export type EngineEventName = (typeof ENGINE_EVENTS)[number]
 

@@ -5,7 +5,7 @@ import { isBehind } from './ledger-gate'
 import { type LedgerReading, newReading, readLedger } from './read-erasure-ledger'
 import { restorePublicKeys } from './signing-keys'
 
-// Lines that never came into the store are written again, behind those that did.
+// Lines that are not in the store are written again, after those that are.
 const forgetUnstored = statement(
   'forget-unstored-lines',
   () => `WITH unstored AS (DELETE FROM erasure_ledger_batches RETURNING first_seq)
@@ -17,7 +17,7 @@ const setHead = statement<{ seq: number; hash: string; batchSeq: number; now: Da
   (v) => `UPDATE erasure_ledger SET seq = ${v.seq}, hash = ${v.hash}, batch_seq = ${v.batchSeq}, at = ${v.now}`,
 )
 
-/** The chain goes on from the end that the store has, where that is not the end that this database knows. */
+/** Continues the chain from the end in the store, if this database knows another end. */
 export const adoptLedger = (ctx: SystemContext, { seq, hash, batchSeq, keys }: LedgerReading): Promise<void> =>
   ctx.transaction(async (sql) => {
     if (!(await isBehind(ctx, await lockLedger(sql)))) return

@@ -3,13 +3,13 @@ import { isAsked } from '../applications/ask'
 import type { SystemContext } from '../context'
 import { type Sql, statement } from '../sql'
 
-/** More of them are not told; one is enough to hold a withdrawal back. */
+/** One is enough to hold a withdrawal back, so further ones are not listed. */
 const MAX_TOLD = 100
 
 interface Held {
   pending: number
   pushed: Blocker[]
-  /** Whether an application has to be asked as well. */
+  /** Whether applications must be asked as well. */
   asks: boolean
 }
 
@@ -28,11 +28,11 @@ const findHeld = statement<{ userId: string; now: Date }, Held>(
 export interface Found {
   /** How many transactions are pending. */
   pending: number
-  /** What holds the withdrawal back, in the order in which it is told; all pending transactions are one entry. */
+  /** What holds the withdrawal back, in the order of the answer; all pending transactions are one entry. */
   blockers: Blocker[]
 }
 
-/** What is known here; `asks` says that applications have to be asked as well. */
+/** The blockers that this database knows; `asks` says that applications must be asked as well. */
 export async function findBlockers(ctx: SystemContext, sql: Sql, userId: string): Promise<Found & { asks: boolean }> {
   const [held] = await sql(findHeld, { userId, now: ctx.clock.now() })
   const { pending, pushed, asks } = held as Held
@@ -42,7 +42,7 @@ export async function findBlockers(ctx: SystemContext, sql: Sql, userId: string)
 
 const describePending = (pending: number) => `${pending} pending ${pending === 1 ? 'transaction' : 'transactions'}`
 
-/** The sentence says how many there are, the list which. */
+/** The sentence gives their number, the list names them. */
 export function refusalOf({ pending, blockers }: Found): AppError {
   const others = blockers.length - (pending > 0 ? 1 : 0)
   const counted = [

@@ -11,7 +11,7 @@ export interface DeletionCount {
   records: number
 }
 
-/** Numbers as text of a statement. */
+/** SQL text of each value. */
 interface CountParts {
   category: Category
   outcome: string
@@ -19,8 +19,8 @@ interface CountParts {
 }
 
 /**
- * Raises the counts of a step by what the parts of the same statement deleted; categories may repeat. The caller holds the lock of the
- * withdrawal's row, so that two statements never raise a count in different orders.
+ * Adds what the parts of the same statement deleted to a step's counts; categories may repeat. The caller holds the lock of the
+ * withdrawal's row, so that two statements never change counts in different orders.
  */
 export const addCounts = (withdrawalId: string, step: Moment, counts: readonly CountParts[]) =>
   `INSERT INTO deletion_counts AS c (withdrawal_id, step, category, outcome, records)
@@ -44,7 +44,7 @@ export const readDeletionCounts = statement<{ withdrawalId: string }, DeletionCo
   (v) => `SELECT step, category, outcome, records FROM deletion_counts WHERE withdrawal_id = ${v.withdrawalId}`,
 )
 
-/** As the API tells them, in the order of `CATEGORIES`. `until` is the end of the retention, ISO 8601. */
+/** The counts as the API shows them, in the order of `CATEGORIES`. `until` is the end of the retention, ISO 8601. */
 export function describeCounts(counts: readonly DeletionCount[], until: string) {
   const ordered = [...counts].sort((a, b) => CATEGORIES.indexOf(a.category) - CATEGORIES.indexOf(b.category))
   return {

@@ -5,7 +5,7 @@ import { DELETION_STEPS } from './steps/deletion-steps'
 /** A step that erases, or the purge, which ends the retention. */
 export type Moment = Step | 'purge'
 
-/** The window of an Idempotency-Key and the right to read one's own progress outlast the steps. */
+/** The Idempotency-Key and the right to read one's own progress must outlast the steps. */
 const PURGED: readonly Erasure[] = [
   {
     table: 'idempotency_keys',
@@ -27,7 +27,7 @@ const PURGED: readonly Erasure[] = [
   },
 ]
 
-/** What the moment erases; empty for the step that the request itself completes. */
+/** The entries of the moment; empty for the step that the request itself completes. */
 export function erasuresOf(moment: Moment): readonly Erasure[] {
   if (moment === 'purge') return PURGED
   const step = DELETION_STEPS[moment]

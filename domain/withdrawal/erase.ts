@@ -10,19 +10,19 @@ export interface Erased {
   withdrawalId: string
   userId: string
   pseudonym: string
-  /** What has to stay; nothing once the retention is over. */
+  /** What must be kept; empty once the retention has ended. */
   keeps: ReadonlySet<KeptFor>
 }
 
-/** As a column of a statement: the later statements of its transaction may take that long. */
+/** A column that gives the later statements of its transaction this much time. */
 export const TIME_TO_ERASE = `set_config('statement_timeout', '${ERASURE_TIMEOUT_MS}', true)`
 
-/** The rows of each table that one transaction deletes. Most people have fewer altogether. */
+/** The rows of each table in one transaction. Most people have fewer in all. */
 export const FIRST_BATCH = 5_000
 const MAX_BATCH = 40_000
 const LONG_BATCH_MS = 2_000
 
-/** Rows of the next batch, by the time that the last one took: a person may have ten million rows. */
+/** Adapts the next batch to the time that the last one took, because a person may have ten million rows. */
 export const nextBatch = (rows: number, tookMs: number): number =>
   tookMs > LONG_BATCH_MS ? Math.max(rows / 2, FIRST_BATCH) : Math.min(rows * 2, MAX_BATCH)
 
@@ -31,12 +31,12 @@ interface EraseValues {
   withdrawalId: string
   pseudonym: string
   keeps: KeptFor[]
-  /** The most rows of one table that the statement deletes. */
+  /** The maximum of rows of one table that the statement deletes. */
   maxRows: number
 }
 
 /**
- * Deletes what the map names for this moment, at most `maxRows` rows of each table, after setting aside what has to stay. True when
+ * Deletes what the map names for this moment, at most `maxRows` rows of each table. Copies what must be kept first. True when
  * nothing is left; running it again then finds nothing.
  */
 export async function erase(sql: Sql, when: Moment, erased: Erased, maxRows: number): Promise<boolean> {
@@ -48,9 +48,9 @@ export async function erase(sql: Sql, when: Moment, erased: Erased, maxRows: num
 }
 
 /**
- * All tables of the moment at once: each part sees the rows as they were before, so their order does not matter. A row is deleted
- * by its key, also where somebody has changed it meanwhile. The account itself goes last, because other rows go with it. The counts
- * are written by the same statement, so that a run after a crash neither forgets a row nor counts one twice.
+ * Handles all tables of the moment at once: each part sees the rows as they were before, so their order does not matter. A row is
+ * deleted by its key, even if it was changed meanwhile. The account is deleted last, because other rows are deleted with it. The
+ * same statement writes the counts, so that a run after a crash neither misses a row nor counts one twice.
  */
 function eraseAt(when: Moment) {
   const erasures = erasuresOf(when)
@@ -82,14 +82,14 @@ function eraseAt(when: Moment) {
   )
 }
 
-/** Of kept rows only the facts stay; who has them kept counts them as retained alone. */
+/** A kept row loses all but its facts, but it counts as retained and not as erased. */
 const outcomeOf = (v: Placeholders<EraseValues>, { kept }: Erasure) =>
   kept ? `CASE WHEN '${kept.for}' = ANY(${v.keeps}::text[]) THEN '${kept.for}' ELSE 'erased' END` : `'erased'`
 
 function deleteRows(v: Placeholders<EraseValues>, { table, key = 'id', where, kept, time = 'at' }: Erasure): string {
   const rows = `user_id = ${v.userId}${where ? ` AND ${where}` : ''}`
   const keys = `SELECT ${key} FROM ${table} WHERE ${rows} LIMIT ${v.maxRows}`
-  // A key may be unique for its user alone.
+  // The key may be unique only within its user.
   return `DELETE FROM ${table} WHERE user_id = ${v.userId} AND ${isOneOf(key, keys)}
      RETURNING ${kept ? ['id', ...kept.facts, time].join(', ') : '1'}`
 }

@@ -11,7 +11,7 @@ export interface LedgerLine extends LedgerEntry {
   seq: number
   /** The hash of the line before; empty in the first. */
   prev: string
-  /** Tells by which secret the pseudonym was made. */
+  /** Names the secret that made the pseudonym. */
   key: string
 }
 
@@ -32,12 +32,12 @@ const readHead = statement<Record<string, never>, LedgerHead>(
   'ledger-head',
   () => `SELECT ${columns} FROM erasure_ledger`,
 )
-// All that write the chain wait here for each other.
+// All writers of the chain wait for this lock.
 const lockHead = statement<Record<string, never>, LedgerHead>(
   'lock-ledger-head',
   () => `SELECT ${columns} FROM erasure_ledger FOR UPDATE`,
 )
-// What a running deletion step holds has its turn a little later.
+// Skips withdrawals locked by a running step; the next run takes them.
 const unwritten = statement<{ maxRows: number }, UnwrittenRow>(
   'withdrawals-to-ledger',
   (v) => `SELECT id, user_id, started_at, keep_analytics, keep_audit_logs, keep_transaction_history
@@ -85,15 +85,16 @@ interface UnwrittenRow {
 }
 
 /**
- * The lines get their place in the chain in the database first, and go to the store after the commit. So the store is never ahead of its
- * own database, and what a killed process did not store, the next run does. Coalesced, because parallel runs would wait for each other.
+ * The lines get their place in the chain in the database first, and go to the store after the commit. So the store is never ahead
+ * of its own database, and the next run stores what a killed process did not. Coalesced, because parallel runs would wait for each
+ * other.
  */
 export const writeErasureLedger = coalesced('write-erasure-ledger', async (ctx) => {
   while ((await ctx.transaction((sql) => appendBatch(ctx, sql))) === BATCH);
   await storeBatches(ctx)
 })
 
-/** How many lines it wrote. */
+/** Returns how many lines it wrote. */
 async function appendBatch(ctx: SystemContext, sql: Sql): Promise<number> {
   const head = await lockLedger(sql)
   const rows = await sql(unwritten, { maxRows: BATCH })
@@ -117,7 +118,7 @@ async function appendBatch(ctx: SystemContext, sql: Sql): Promise<number> {
   return rows.length
 }
 
-/** Holds up every other writer until the transaction ends. */
+/** Makes every other writer wait until the transaction ends. */
 export async function lockLedger(sql: Sql): Promise<LedgerHead> {
   const [head] = await sql(lockHead, {})
   return head as LedgerHead
@@ -147,7 +148,7 @@ export function chainOf(head: { seq: number; hash: string }, entries: LedgerEntr
 
 export const hashOfLine = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
-/** Several instances may store one batch: its name and its content are the same. */
+/** Several instances may store one batch, because its name and its content are the same. */
 async function storeBatches(ctx: SystemContext): Promise<void> {
   for (let isFull = true; isFull; ) {
     const batches = await ctx.sql(waitingBatches, { maxRows: BATCH })
@@ -157,7 +158,8 @@ async function storeBatches(ctx: SystemContext): Promise<void> {
     for (const { first_seq: firstSeq, lines } of batches) {
       const name = batchName(origin, firstSeq)
       const stored = await ctx.ledger.get(name)
-      // Never over other lines: then this database was restored, and the store knows of withdrawals that it does not.
+      // Never overwrite other lines: they show that this database was restored, and that the store knows withdrawals that it does
+      // not.
       if (stored !== null && stored !== lines) throw new LedgerAhead(firstSeq)
       if (stored === null) await ctx.ledger.put(name, lines)
       await ctx.sql(markStored, { firstSeq })
@@ -167,7 +169,10 @@ async function storeBatches(ctx: SystemContext): Promise<void> {
   }
 }
 
-/** Beside the lines: it vouches for the last of them, and a restored database finds the keys here that were made after the backup. */
+/**
+ * Stored beside the lines. It vouches for the last line, and a restored database finds here the keys that were made after the
+ * backup.
+ */
 export interface LedgerEnd {
   head: string
   keys: Awaited<ReturnType<typeof readSigningKeys>>
@@ -185,7 +190,7 @@ export const batchName = (origin: string, firstSeq: number) =>
   `${folderOf(origin)}/${String(firstSeq).padStart(12, '0')}.ndjson`
 export const firstSeqOf = (name: string) => Number(name.slice(name.lastIndexOf('/') + 1, -'.ndjson'.length))
 export const endName = (origin: string) => `erasure-ledger/${origin}-end.json`
-/** What `ledger trim` has dropped: the chain goes on from there. */
+/** Holds what `ledger trim` has dropped: the chain continues from there. */
 export const beginningName = (origin: string) => `erasure-ledger/${origin}-beginning.json`
 
 const toEntry = (ctx: SystemContext, row: UnwrittenRow): LedgerEntry => ({
@@ -199,15 +204,15 @@ const toEntry = (ctx: SystemContext, row: UnwrittenRow): LedgerEntry => ({
   },
 })
 
-/** The keyed hash that stands for the id of an erased user. */
+/** The keyed hash that replaces the id of an erased user. */
 export const pseudonymOf = (ctx: SystemContext, userId: string): string =>
   ctx.secrets.mac('pseudonym', userId).toString('base64url')
 
-/** A short name of each secret that makes pseudonyms, the newest first. No user has this id. */
+/** A short name of each secret that makes pseudonyms, newest first. No user has this id. */
 export const keyIdsOf = (ctx: SystemContext): string[] =>
   ctx.secrets.macs('pseudonym', 'the name of this key').map((mac) => mac.toString('base64url').slice(0, 12))
 
-/** The signed end of the chain: whoever keeps one sees later whether a line was dropped or changed. */
+/** The signed end of the chain. Comparing it with a later chain shows whether a line was dropped or changed. */
 export async function signedLedgerHead(ctx: SystemContext): Promise<string> {
   const { seq, hash, at } = await readLedgerHead(ctx)
   const claims = { iss: ctx.appUrl, lines: seq, hash, at: (at ?? ctx.clock.now()).toISOString() }

@@ -13,7 +13,7 @@ import { audit, fenced, openAccount, type Statement, statement } from '../sql'
 import { DELETION_MAP } from './deletion-map'
 import type { Erasure, Exported } from './steps/deletion-step'
 
-/** Text of one batch: so much, and the last record that began before it, are in memory. */
+/** The text of one batch. Memory holds this much, and the record that exceeds it. */
 const BATCH_BYTES = 250_000
 const FIRST_BATCH = 50
 const MAX_BATCH = 2_000
@@ -25,9 +25,9 @@ interface ReadValues {
   maxRows: number
 }
 
-/** One text and not a row for each record: rows stay in memory until the old generation is collected, which is seldom. */
+/** One text instead of a row for each record, because rows stay in memory until the old generation is collected, which is rare. */
 interface ReadBatch {
-  /** The key of the last record; null where none is left. */
+  /** The key of the last record; null if none is left. */
   last: string | null
   /** Each as JSON, with commas between them. */
   records: string
@@ -37,7 +37,7 @@ interface ReadBatch {
 type Given = Extract<Exported, { members: object }>
 type Readable = Statement<ReadValues, ReadBatch>
 
-/** The records behind a key, in its order, as many as fit into a batch. */
+/** The records after a key, in the order of the key, as many as fit into a batch. */
 function readExported({ table, where }: Erasure, { members, by = 'id', isLarge }: Given): Readable {
   const pairs = Object.entries(members).map(([name, column]) => `'${name}', ${column}`)
   return statement(`read-exported-${table}`, (v) => {
@@ -59,7 +59,7 @@ interface ExportedCategory {
   statements: Readable[]
 }
 
-/** Every category of which the export gives something, from the deletion map: what is erased is what was there. */
+/** Every category that is part of the export. It comes from the deletion map, so the export has what an erasure deletes. */
 export const EXPORTED: readonly ExportedCategory[] = CATEGORIES.flatMap((category) => {
   const entries = DELETION_MAP.flatMap((erasure) =>
     erasure.category === category && erasure.exported.kind !== 'never' ? [{ erasure, given: erasure.exported }] : [],
@@ -92,10 +92,10 @@ const recordExport = statement<ExportRecord, { id: string }>(
    SELECT id FROM account`,
 )
 
-/** All of one's own data as a file. The address is told, because an export is the best prize of a stolen session. */
+/** All of one's own data as a file. The address gets a notice, because an export is what a stolen session is worth most for. */
 export async function exportData(ctx: Context, _input: Input<typeof contract>): Promise<Download> {
   const { userId, kind, user } = ctx.actor
-  // Whoever may delete all of the data may take it along.
+  // A session needs the same fresh sign-in as for a withdrawal.
   requireFreshSignIn(ctx, 'withdraw')
   await takePlaces(ctx, { take: [userBucket(ctx, 'export', userId)], code: 'RATE_001' })
   const now = ctx.clock.now()
@@ -126,7 +126,7 @@ interface ManifestEntry {
   sha256: string
 }
 
-/** One document for each category, and at the end the manifest, which knows them by then. */
+/** One document for each category; the manifest comes last, because it lists them. */
 function documentsOf(ctx: SystemContext, userId: string, at: Date): DownloadedDocument[] {
   const entries: ManifestEntry[] = []
   const documents = EXPORTED.map(({ category, kind, statements }) => {
@@ -175,7 +175,7 @@ async function* batchesOf(ctx: SystemContext, userId: string, statement: Readabl
     if (!batch?.last) return
     yield batch
     after = batch.last
-    // Rows that did not fit would be read in vain.
+    // Reading rows that do not fit would be a waste.
     maxRows = Math.min(2 * batch.count, MAX_BATCH)
   }
 }

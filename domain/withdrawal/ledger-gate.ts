@@ -2,8 +2,9 @@ import type { SystemContext } from '../context'
 import { batchName, folderOf, hashOfLine, type LedgerHead, readLedgerHead } from './erasure-ledger'
 
 /**
- * Whether the store has lines that this database does not know: then the database was restored from a backup, and people who have left
- * may be back in it. A database writes its own lines into the store after its commit, so that no other database is behind its ledger.
+ * Whether the store has lines that this database does not know. Then the database was restored from a backup, and people who have
+ * left may be back in it. No other database is behind its ledger, because a database writes its own lines into the store after its
+ * commit.
  */
 export const isLedgerAhead = async (ctx: SystemContext): Promise<boolean> => isBehind(ctx, await readLedgerHead(ctx))
 

@@ -1,14 +1,17 @@
 import type { SystemContext } from '../context'
 import { type Placeholders, statement } from '../sql'
 
-/** purged: nothing of the person is kept any more. A withdrawal whose applications are not done is processing all the same. */
+/**
+ * purged: nothing of the person is kept any more. A withdrawal whose applications are not done stays processing, even after its
+ * purge.
+ */
 export const WITHDRAWAL_STATES = ['processing', 'completed', 'purged'] as const
 export type WithdrawalState = (typeof WITHDRAWAL_STATES)[number]
 
 export interface ListedWithdrawal {
   withdrawalId: string
   startedAt: Date
-  /** Null where an older release has started it. */
+  /** Null if an older release started it. */
   dueBy: Date | null
   completedAt: Date | null
   purgedAt: Date | null
@@ -18,7 +21,7 @@ export interface ListedWithdrawal {
 }
 
 interface List {
-  /** The place of the last one before: null for the first page. */
+  /** The last row of the page before; null for the first page. */
   afterTime: Date | null
   afterId: string | null
   maxRows: number
@@ -35,7 +38,7 @@ interface Row {
   open_tasks: number
 }
 
-/** One page, read from the partial index of the state; a page follows the place of the last row of the page before. */
+/** One page, read by the partial index of the state. It begins after the last row of the page before. */
 const list = (state: WithdrawalState, where: string, time: string, order: 'ASC' | 'DESC') =>
   statement<List, Row>(
     `list-${state}-withdrawals`,
@@ -55,7 +58,7 @@ const isAfter = (v: Placeholders<List>, time: string, order: 'ASC' | 'DESC') => 
 }
 
 const LISTS = {
-  // What is due first comes first. One that an older release has started has no due date; it is found by its id.
+  // In the order of the due dates. A withdrawal that an older release started has none; it is found by its id.
   processing: list('processing', 'completed_at IS NULL AND due_by IS NOT NULL', 'due_by', 'ASC'),
   completed: list('completed', 'completed_at IS NOT NULL AND purged_at IS NULL', 'completed_at', 'DESC'),
   purged: list('purged', 'purged_at IS NOT NULL AND completed_at IS NOT NULL', 'purged_at', 'DESC'),

@@ -6,14 +6,14 @@ import { retentionDays } from './schedule'
 import { DELETION_STEPS } from './steps/deletion-steps'
 
 export interface WithdrawalOffer {
-  /** By name. One that is told at once ends its access itself; every one is asked to remove the user within a day. */
+  /** Sorted by name. One that is told at once ends its access itself; every one is asked to remove the user within a day. */
   applications: { name: string; isToldAtOnce: boolean }[]
-  /** What has to be settled first. */
+  /** What the person must settle first. */
   pendingTransactions: { id: string; description: string; createdAt: string }[]
-  /** What is known here of what holds the withdrawal back; applications are not asked. */
+  /** The blockers that this database knows; applications are not asked. */
   blockers: Blocker[]
   retentionDays: number
-  /** The time by which each step should be done, counted from the start; 0 for what the request itself does. */
+  /** When each step should be done, counted from the start; 0 for the step that the request itself completes. */
   steps: { step: Step; withinMs: number }[]
 }
 
@@ -45,7 +45,7 @@ export async function offerWithdrawal(ctx: SystemContext, userId: string): Promi
   }
 }
 
-/** Whose withdrawal this is, for the page that is opened with the withdrawal id alone; null for none, and after the purge. */
+/** The user of a withdrawal, for the page that is opened with the withdrawal id alone; null for an unknown one, and after the purge. */
 export async function userOfWithdrawal(ctx: SystemContext, withdrawalId: string): Promise<string | null> {
   const withdrawal = await ctx.db.withdrawal.findUnique({ where: { id: withdrawalId }, select: { userId: true } })
   return withdrawal?.userId ?? null

@@ -12,13 +12,13 @@ const readUntried = statement<{ withdrawalId: string; step: Step; now: Date }, {
    WHERE withdrawal_id = ${v.withdrawalId} AND step = ${v.step} AND due_at > ${v.now} AND attempts = 0`,
 )
 
-/** The steps that are not completed, in the order in which they are due (ISO 8601); none for an unknown withdrawal. */
+/** The steps that are not completed, in due order (ISO 8601); none for an unknown withdrawal. */
 export async function openSteps(ctx: SystemContext, withdrawalId: string): Promise<{ step: Step; dueAt: string }[]> {
   const rows = await ctx.sql(read, { withdrawalId })
   return rows.flatMap(({ step, due_at }) => (due_at ? [{ step, dueAt: due_at.toISOString() }] : []))
 }
 
-/** Milliseconds until a step that was never tried is due; 0 where it may run, has run or is unknown. */
+/** Milliseconds until a step that was never tried is due; 0 if it may run, has run or is unknown. */
 export async function timeUntilDue(
   ctx: SystemContext,
   { withdrawalId, step }: { withdrawalId: string; step: Step },

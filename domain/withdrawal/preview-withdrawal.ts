@@ -13,12 +13,12 @@ import type { Erasure } from './steps/deletion-step'
 
 type Preview = Data<typeof contract>
 
-/** What the steps erase. The purge comes after them, and what it alone erases is written by the withdrawal or lasts a day. */
+/** What the steps erase. What only the purge erases is written by the withdrawal itself or lives for a day. */
 const PREVIEWED = DELETION_MAP.flatMap((erasure) =>
   erasure.when === 'purge' ? [] : [{ ...erasure, step: erasure.when }],
 )
 
-/** From the same entries as the erasure itself. Stops at one row above the cap, so that an index answers it in no time. */
+/** Counts by the same entries as the erasure. Stops at one row above the cap, so that an index answers at once. */
 function countRows({ userId }: Placeholders<{ userId: string }>, { table, where, written }: Erasure): string {
   const ofUser = `FROM ${table} WHERE ${table === 'users' ? 'id' : 'user_id'} = ${userId}`
   const { rows = 0, unless, only } = written ?? {}
@@ -44,7 +44,7 @@ interface CountRow {
   address_changed_at: Date | null
 }
 
-/** What a withdrawal that began now would do, by these choices. It changes nothing. */
+/** What a withdrawal with these choices would do now. Changes nothing. */
 export async function previewWithdrawal(ctx: Context, input: Input<typeof contract>): Promise<Preview> {
   const { userId } = ctx.actor
   const now = ctx.clock.now()
@@ -83,7 +83,7 @@ export async function previewWithdrawal(ctx: Context, input: Input<typeof contra
   }
 }
 
-/** A preview that cannot be made is refused, whatever the cause: a number that is left out would look like nothing. */
+/** Refuses if the count fails for any reason, because a missing number would look like nothing. */
 async function count(ctx: Context, userId: string): Promise<CountRow> {
   const [row] = await ctx.sql(countAll, { userId }).catch((error) => {
     ctx.warn('preview_failed', { problem: kindOf(error) })
@@ -92,7 +92,7 @@ async function count(ctx: Context, userId: string): Promise<CountRow> {
   return row as CountRow
 }
 
-/** What is known here; with `asks` also what applications say. */
+/** The blockers that this database knows; with `asks` also those of applications. */
 async function listBlockers(ctx: Context, userId: string, asks: boolean): Promise<Preview['blockers']> {
   const found = await findBlockers(ctx, ctx.sql, userId)
   return asks && found.asks ? [...found.blockers, ...(await askApplications(ctx, userId))] : found.blockers
@@ -101,13 +101,13 @@ async function listBlockers(ctx: Context, userId: string, asks: boolean): Promis
 interface Count {
   step: Step
   category: Category
-  /** What keeps the records; null where they are erased. */
+  /** Why the records are kept; null if they are erased. */
   reason: KeptFor | null
   records: number
   more?: true
 }
 
-/** One entry for each category of a step, without those that have nothing, in the order of `CATEGORIES`. */
+/** One entry for each category of a step, without empty ones, in the order of `CATEGORIES`. */
 function summed(counts: readonly Count[]): Count[] {
   const groups = Map.groupBy(counts, ({ step, category, reason }) => `${step} ${category} ${reason}`)
   return [...groups.values()]

@@ -55,13 +55,14 @@ const deleteTold = statement<{ withdrawalId: string }>(
   'purge-app-notifications',
   (v) => `DELETE FROM app_notifications WHERE withdrawal_id = ${v.withdrawalId} AND status = 'completed'`,
 )
-// Contract section 10: the id of the account outlives the purge nowhere. An application's own id of the person stays, so that it can still be told.
+// Contract section 10: the account's id does not outlive the purge. An application's own id of the person stays, so that it can
+// still be told.
 const forgetSubjects = statement<{ withdrawalId: string }>(
   'purge-subjects',
   (v) =>
     `UPDATE app_notifications SET sealed_subject = NULL WHERE withdrawal_id = ${v.withdrawalId} AND sealed_subject IS NOT NULL`,
 )
-// Their deliveries, which hold the applications' ids of the person, go with them.
+// Their deliveries, which hold the applications' ids of the person, are deleted with them.
 const deleteEvents = statement<{ withdrawalId: string }>(
   'purge-events',
   (v) => `DELETE FROM events WHERE withdrawal_id = ${v.withdrawalId}`,
@@ -76,7 +77,7 @@ const clearUserId = statement<{ withdrawalId: string }>(
        AND erased_at IS NULL)`,
 )
 
-/** Deletes what withdrawals retained, once their retention has ended, whether they are completed or not; returns how many. */
+/** Deletes what withdrawals retained, once their retention has ended, whether they are completed or not. Returns how many it purged. */
 export async function purgeRetainedData(ctx: SystemContext, maxRows = 50): Promise<number> {
   const failures: unknown[] = []
   let purged = 0
@@ -91,7 +92,7 @@ export async function purgeRetainedData(ctx: SystemContext, maxRows = 50): Promi
       }
     }
     purged += ended
-    // Another instance purges a batch of which nothing was ours.
+    // Another instance purges this batch.
     if (rows.length < maxRows || ended === 0) break
   }
   if (purged > 0) ctx.background(() => beginDueDeliveries(ctx))
@@ -99,7 +100,7 @@ export async function purgeRetainedData(ctx: SystemContext, maxRows = 50): Promi
   return purged
 }
 
-/** Purges in batches, each a transaction, so that a run after a crash goes on where it ended. False where another instance holds it. */
+/** Purges in batches, each in a transaction, so that a run after a crash continues. False if another instance holds it. */
 async function purge(ctx: SystemContext, withdrawalId: string): Promise<boolean> {
   for (let rows = FIRST_BATCH, at = performance.now(); ; ) {
     const state = await ctx.transaction((sql) => purgeBatch(ctx, sql, withdrawalId, rows))
@@ -114,7 +115,7 @@ async function purgeBatch(ctx: SystemContext, sql: Sql, withdrawalId: string, ro
   const [row] = await sql(lock, { withdrawalId })
   if (!row || row.is_purged) return 'not_ours'
   const erased = { withdrawalId, userId: row.user_id, pseudonym: '', keeps: new Set<never>() }
-  // An application that knows the person by an id of its own is told later: its notification holds all that the call needs.
+  // An application that has its own id of the person is told later: its task holds all that the call needs.
   const areErased = [
     await erase(sql, 'third_party_integrations', erased, rows),
     await erase(sql, 'purge', erased, rows),
@@ -125,7 +126,7 @@ async function purgeBatch(ctx: SystemContext, sql: Sql, withdrawalId: string, ro
   await sql(forgetSubjects, { withdrawalId })
   await tellEnd(ctx, sql, 'account.purged', withdrawalId, row.sealed_subjects)
   await sql(markPurged, { withdrawalId, now: ctx.clock.now() })
-  // Before the purge clears which applications were told.
+  // Before `clearPurged` deletes which applications were told.
   await writeReceipts(ctx, sql, withdrawalId)
   await clearPurged(sql, withdrawalId)
   return 'over'

@@ -4,7 +4,8 @@ import { AppError } from '@/contract/errors'
 import type { Context } from '../context'
 import { audit, statement } from '../sql'
 
-// The lock makes a withdrawal that starts meanwhile wait and then see the blocker; where the withdrawal was first, there is no account.
+// The lock makes a withdrawal that starts meanwhile wait and then see the blocker. If the withdrawal was first, there is no
+// account.
 const openAccountOf = (externalId: string) =>
   `SELECT id FROM users WHERE external_id = ${externalId} AND withdrawn_at IS NULL FOR SHARE`
 
@@ -70,7 +71,7 @@ const named = (ctx: Context, { externalId, key }: { externalId: string; key: str
   ip: ctx.ip,
 })
 
-/** By a service; the same key of the same source is replaced. */
+/** For services. Replaces a blocker with the same key from the same source. */
 export async function putBlocker(ctx: Context, input: Input<typeof putContract>): Promise<Data<typeof putContract>> {
   const { code, title, key } = input
   const url = input.url == null ? null : linkOf(input.url, ctx.actor.service?.hosts ?? [])

@@ -14,20 +14,20 @@ import {
 } from './erasure-ledger'
 import { type PublicKey, readSigningKeys, verifyJws } from './signing-keys'
 
-/** So many objects are asked for at a time. */
+/** Objects that are read ahead. */
 const READ_AHEAD = 16
 const MAX_PROBLEMS = 20
 
-/** What a reading of the whole ledger has come to, as it goes on. */
+/** Running result of reading the ledger. */
 export interface LedgerReading {
   lines: number
   /** The last line of the chain. */
   seq: number
   hash: string
   batchSeq: number
-  /** Sentences, the first twenty. */
+  /** Sentences; only the first twenty. */
   problems: string[]
-  /** Keys that signed something and that the database may not know. */
+  /** Keys that have signed and that the database may not know. */
   keys: PublicKey[]
 }
 
@@ -40,7 +40,7 @@ export interface ReadLine extends LedgerEntry {
 
 export const newReading = (): LedgerReading => ({ lines: 0, seq: 0, hash: '', batchSeq: 0, problems: [], keys: [] })
 
-/** Every line that can be read, one batch in memory at a time; what is wrong with the chain is noted in `reading`. */
+/** Every readable line, with one batch in memory at a time. Notes in `reading` what is wrong with the chain. */
 export async function* readLedger(
   ctx: SystemContext,
   head: LedgerHead,
@@ -48,7 +48,7 @@ export async function* readLedger(
 ): AsyncIterable<ReadLine> {
   const { origin } = head
   for await (const text of ctx.ledger.earlierLines()) {
-    // Half a line was left by a full disk or a kill; its withdrawal was written once more after it.
+    // A full disk or a kill can leave half a line; its withdrawal was written again after it.
     const entry = parse(text)
     if (!entry) continue
     reading.lines++
@@ -77,13 +77,13 @@ export async function* readLedger(
   }
 }
 
-/** Null where the store does not have all lines of this database. */
+/** Null if the store does not have all lines of this database. */
 async function knownHere(ctx: SystemContext, { seq, hash }: LedgerHead) {
   const unstored = await ctx.sql(waitingBatches, { maxRows: 1 })
   return seq === 0 || unstored.length > 0 ? null : { lines: seq, hash, who: 'the database knows' }
 }
 
-/** What a killed `ledger trim` left is passed over. */
+/** Skips what a killed `ledger trim` left. */
 async function* batches(ctx: SystemContext, origin: string, trimmed: number) {
   const asked: { name: string; lines: Promise<string | null> }[] = []
   const next = async () => {
@@ -92,7 +92,7 @@ async function* batches(ctx: SystemContext, origin: string, trimmed: number) {
   }
   for await (const name of ctx.ledger.list(folderOf(origin), batchName(origin, trimmed))) {
     const lines = ctx.ledger.get(name)
-    // Awaited in its turn; it may be rejected before that.
+    // It is awaited in its turn and may be rejected before that.
     lines.catch(() => {})
     asked.push({ name, lines })
     if (asked.length >= READ_AHEAD) yield await next()
@@ -100,7 +100,7 @@ async function* batches(ctx: SystemContext, origin: string, trimmed: number) {
   while (asked.length > 0) yield await next()
 }
 
-/** Takes the line as the next of the chain, and notes why it is not. */
+/** Takes the line as the next of the chain, or notes why it is not. */
 function follow(reading: LedgerReading, text: string): ReadLine | null {
   const line = parse(text) as LedgerLine | null
   const hash = hashOfLine(text)
@@ -112,7 +112,7 @@ function follow(reading: LedgerReading, text: string): ReadLine | null {
   else if (line.prev !== reading.hash) {
     note(reading, `Line ${due} does not follow the line before it: one of the two was changed.`)
   }
-  // A line that stands behind a later one has no part in the chain.
+  // A line whose number has already passed has no part in the chain.
   if (!line || line.seq >= due) Object.assign(reading, { seq: line?.seq ?? due, hash })
   return line && { ...line, hash }
 }
@@ -138,7 +138,7 @@ async function readBeginning(ctx: SystemContext, origin: string): Promise<{ seq:
   return text ? JSON.parse(text) : { seq: 0, hash: '' }
 }
 
-/** The newest signed head that the store has; null without one, and where it is not genuine. */
+/** The newest signed head in the store; null if there is none, or it is not genuine. */
 async function readEnd(ctx: SystemContext, origin: string, reading: LedgerReading) {
   const text = await ctx.ledger.get(endName(origin))
   if (!text) return null

@@ -32,15 +32,15 @@ interface Facts {
   due_by: Date | null
   ledger_seq: number | null
   ledger_hash: string | null
-  /** It has no line yet and will get one. */
+  /** Its ledger line is not written yet but will be. */
   awaits_line: boolean
-  /** False where a release that did not count took part. */
+  /** False if a release that did not count took part. */
   is_counted: boolean | null
   counts: DeletionCount[] | null
   applications: Told[] | null
 }
 
-// The lock makes the sweeps of several instances, and the end of a step, write one after the other.
+// The lock makes the sweeps of several instances, and the ends of steps, write one after the other.
 const lockDue = statement<{ withdrawalId: string }, { is_due: boolean }>(
   'lock-due-receipts',
   (v) => `SELECT receipt_due_at IS NOT NULL AS is_due FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE`,
@@ -73,7 +73,7 @@ const readReceipts = statement<{ withdrawalId: string }, ReceiptRow>(
    ORDER BY issued_at, array_position(ARRAY[${ORDER.map((kind) => `'${kind}'`)}], kind)`,
 )
 
-/** A part of a statement: of two receipts of one kind the first stays. */
+/** A part of a statement. The first of two receipts of one kind stays. */
 export const insertReceipt = (of: { withdrawal: string; kind: string; receipt: string; at: string }) =>
   `INSERT INTO withdrawal_receipts (withdrawal_id, kind, receipt, issued_at)
    VALUES (${of.withdrawal}, ${of.kind}, ${of.receipt}, ${of.at}) ON CONFLICT DO NOTHING`
@@ -98,7 +98,7 @@ const dueReceipts = statement<{ after: Date; maxRows: number }, { id: string; re
    ORDER BY receipt_due_at LIMIT ${v.maxRows}`,
 )
 
-/** Signed before the transaction that it proves, so that no lock waits for it. */
+/** Signed before the transaction that it proves, so that no lock waits for the signature. */
 export const acceptanceReceipt = (
   ctx: SystemContext,
   { id, startedAt, plan }: { id: string; startedAt: Date; plan: { purgeDueAt: Date; dueBy: Date } },
@@ -113,7 +113,10 @@ export const acceptanceReceipt = (
 
 type Statements = Omit<ReceiptClaims, 'iss' | 'iat' | 'jti' | 'sub' | 'kind'>
 
-/** The id follows from what is proven: after a restore the same withdrawal gets the same acceptance, byte for byte, while the key is the same. */
+/**
+ * The id is derived from what is proven: after a restore the same withdrawal gets the same acceptance, byte for byte, while the key
+ * is the same.
+ */
 function sign(ctx: SystemContext, sql: Sql, withdrawalId: string, kind: Kind, at: Date, claims: Statements) {
   const jti = `rcp_${hashOf(`${withdrawalId}\n${kind}`).slice(0, 22)}`
   const iat = Math.floor(at.getTime() / second)
@@ -125,19 +128,19 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 
 const BATCH = 100
 
-/** Writes what a step or a purge could not, because the ledger had no line of the withdrawal yet. */
+/** Writes the receipts that a step or a purge could not write, because the ledger had no line of the withdrawal yet. */
 export async function writeDueReceipts(ctx: SystemContext): Promise<void> {
   for (let after = new Date(0); ; ) {
     const due = await ctx.sql(dueReceipts, { after, maxRows: BATCH })
     for (const { id } of due) await ctx.transaction((sql) => writeReceipts(ctx, sql, id))
     const last = due.at(-1)?.receipt_due_at
-    // Those that still wait are passed over until the next sweep.
+    // Receipts that still wait are skipped until the next sweep.
     if (!last || due.length < BATCH || last.getTime() === after.getTime()) return
     after = last
   }
 }
 
-/** Writes the receipts of what has come about, in its order; `sql` is the transaction of it, or of the sweep. */
+/** Writes missing receipts in chain order, in the transaction of step, purge or sweep. */
 export async function writeReceipts(ctx: SystemContext, sql: Sql, withdrawalId: string): Promise<void> {
   const [due] = await sql(lockDue, { withdrawalId })
   const [facts] = due?.is_due ? await sql(readFacts, { withdrawalId }) : []
@@ -178,7 +181,7 @@ function claimsOf(facts: Facts, kind: Kind): Statements {
   }
 }
 
-/** One entry for a category, though several steps erased records of it. */
+/** One entry for a category, even if several steps erased records of it. */
 const summed = (counts: DeletionCount[]): DeletionCount[] =>
   CATEGORIES.flatMap((category) => {
     const ofCategory = counts.filter((count) => count.category === category)

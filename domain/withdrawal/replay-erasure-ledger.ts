@@ -7,7 +7,7 @@ import { type LedgerReading, newReading, type ReadLine, readLedger } from './rea
 import { withdrawAgain } from './withdraw-account'
 
 const BATCH = 1000
-/** Lines that are in memory at once; all users are looked at once for so many. */
+/** One read of all users serves so many lines. */
 const LINES_AT_ONCE = 50_000
 
 const liveUsers = statement<{ after: string; maxRows: number }, { id: string }>(
@@ -16,22 +16,22 @@ const liveUsers = statement<{ after: string; maxRows: number }, { id: string }>(
 )
 export interface ReplayReport {
   lines: number
-  /** The chain is whole, and every line of it is as it was written. */
+  /** The chain is whole, and no line of it was changed. */
   verified: boolean
   replayed: number
   already_gone: number
-  /** Lines whose person nobody can find, because their secret is not in CODE_SECRET. */
+  /** Lines whose person cannot be found, because their secret is not in CODE_SECRET. */
   unknown_keys: number
   problems: string[]
   /** Where the store keeps this report. */
   evidence: string
-  /** Present where the operator has to act; the command fails then. */
+  /** Only if the operator must act; the command then fails. */
   error?: string
 }
 
 /**
- * After the restore of a backup, before the service opens: withdraws again every account that the backup brought back. Where all is well,
- * the database takes over the end of the ledger, and the service opens.
+ * Runs after the restore of a backup, before the service opens: withdraws again every account that the backup brought back. If all
+ * is well, the database takes over the end of the ledger, and the service opens.
  */
 export async function replayErasureLedger(ctx: SystemContext, linesAtOnce = LINES_AT_ONCE): Promise<ReplayReport> {
   if (!(await isLedgerAhead(ctx))) await writeErasureLedger(ctx)

@@ -27,7 +27,7 @@ const claim = statement<Claim, ClaimedRow>(
    WHERE s.withdrawal_id = ${v.withdrawalId} AND s.step = ${v.step} AND w.id = s.withdrawal_id AND ${isClaimable(v, 's')}
    RETURNING w.user_id, w.keep_analytics, w.keep_audit_logs, w.keep_transaction_history, s.attempts, s.erased_at IS NOT NULL AS is_erased`,
 )
-// The lock comes first, so that the second of two steps, or calls, that end together sees the end of the other.
+// The withdrawal is locked first, so that when two steps or calls end together, the second sees the end of the first.
 const lockWithdrawal = statement<{ withdrawalId: string }, LockedRow>(
   'lock-withdrawal',
   (v) => `SELECT user_id, purged_at IS NOT NULL AS is_purged, ${TIME_TO_ERASE}
@@ -37,8 +37,9 @@ const lockWithdrawal = statement<{ withdrawalId: string }, LockedRow>(
 const isOpen = (v: Placeholders<DueStep>) =>
   `withdrawal_id = ${v.withdrawalId} AND step = ${v.step} AND status <> 'completed'`
 
-// A statement does not see its own writes, so that only the other steps are looked at. A run that has lost its lease changes nothing:
-// the receipts that it asks for are written. The withdrawal is locked, so that nothing comes between the two reads of its row.
+// A statement does not see its own writes, so it looks only at the other steps. A run that has lost its lease changes nothing but
+// the request for receipts, which are written by then. The withdrawal is locked, so that nothing comes between the two reads of its
+// row.
 const complete = statement<DueStep & { now: Date }, { sealed_subjects: Buffer | null; is_first: boolean }>(
   'complete-deletion-step',
   (v) => `WITH step AS (
@@ -58,7 +59,7 @@ const release = statement<DueStep & { nextTryAt: Date; problem: string | null }>
   (v) =>
     `UPDATE deletion_steps SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem} WHERE ${isOpen(v)}`,
 )
-// Its own part is done, so that the tasks are its first tries again.
+// The step's own part is done. From here on `attempts` counts the tries of its tasks.
 const noteErased = statement<DueStep & { now: Date; nextTryAt: Date; problem: string | null }>(
   'note-step-erased',
   (
@@ -78,13 +79,13 @@ const pause = statement<DueStep & { now: Date }>(
 )
 
 interface ClaimedRow {
-  /** Null after the purge, once no erasure needs it any more. */
+  /** Null after the purge, if no erasure needs it any more. */
   user_id: string | null
   keep_analytics: boolean
   keep_audit_logs: boolean
   keep_transaction_history: boolean
   attempts: number
-  /** Its own part is done, and it waits for tasks of applications. */
+  /** The step has erased its own rows and waits for tasks of applications. */
   is_erased: boolean
 }
 
@@ -104,7 +105,7 @@ interface ClaimedStep extends DueStep {
 
 /**
  * Runs one step if it is due and no other run holds it: claim, erase, ask applications, complete. A run after a crash repeats it
- * without harm. Returns when the step is due again; null when it is completed, or was not ours to run.
+ * without harm. Returns when the step is due again; null if it is completed, or was not ours to run.
  */
 export async function runDeletionStep(ctx: SystemContext, due: DueStep): Promise<Date | null> {
   const run = await claimDeletionStep(ctx, due)
@@ -114,7 +115,7 @@ export async function runDeletionStep(ctx: SystemContext, due: DueStep): Promise
 /** A run of a step; returns when the step is due again. */
 export type StepRun = (part: 'erasure' | 'erasure and calls') => Promise<Date | null>
 
-/** Claims the step and returns its run, which must begin at once. Null where the step is not due, or another run holds it. */
+/** Claims the step and returns its run, which must begin at once. Null if the step is not due, or another run holds it. */
 export async function claimDeletionStep(ctx: SystemContext, { withdrawalId, step }: DueStep): Promise<StepRun | null> {
   const now = ctx.clock.now()
   const [row] = await ctx.sql(claim, { withdrawalId, step, now, leaseUntil: leaseUntil(now) })
@@ -129,7 +130,7 @@ async function runClaimed(ctx: SystemContext, claimed: ClaimedStep, isToCall: bo
   try {
     if (row.is_erased || erasesAfterTasks(step)) return await callApplications(ctx, claimed)
     const { next, isErased } = await eraseFirst(ctx, claimed).catch(async (error) => {
-      // What keeps the step from its own part keeps no application from its task.
+      // A failure of the step's own part must not keep applications from their tasks.
       if (isToCall) await callEach(ctx, claimed)
       throw error
     })
@@ -153,8 +154,8 @@ async function eraseFirst(ctx: SystemContext, claimed: ClaimedStep): Promise<Set
 }
 
 /**
- * One attempt for every due task, side by side. The step is released first: each call has a lease of its own, so that one that hangs
- * delays no other's next attempt.
+ * Makes one attempt for every due task, side by side. The step is released first: each call has its own lease, so that one that
+ * hangs does not delay the next attempt of another.
  */
 const callApplications = (ctx: SystemContext, claimed: ClaimedStep): Promise<Date | null> =>
   callEach(ctx, claimed, async () => (await settle(ctx, claimed)).next)
@@ -176,9 +177,9 @@ async function callEach(
 }
 
 interface Settled {
-  /** When the step is due again; null where it is completed. */
+  /** When the step is due again; null if it is completed. */
   next: Date | null
-  /** Its own part is done, and applications keep it open. */
+  /** Its own part is done, and tasks of applications keep it open. */
   isErased: boolean
 }
 
@@ -201,7 +202,7 @@ async function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Settled
   }
 }
 
-/** Null where more is left to erase in this run. */
+/** Null if this run has more to erase. */
 async function settleBatch(
   ctx: SystemContext,
   sql: Sql,

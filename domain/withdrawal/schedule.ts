@@ -13,7 +13,7 @@ export interface WithdrawalPlan {
   steps: PlannedStep[]
   scheduledCompletion: Date
   purgeDueAt: Date
-  /** The time by which the law wants the erasure done. */
+  /** The legal deadline of the erasure. */
   dueBy: Date
 }
 
@@ -23,7 +23,7 @@ interface PlanSettings {
   statutoryPeriod: CalendarPeriod
 }
 
-/** `timeScale` multiplies every window, the retention too, but not the period of the law. */
+/** `timeScale` multiplies every window and the retention, but not the legal deadline. */
 export function planWithdrawal(
   startedAt: Date,
   { timeScale, retentionMs, statutoryPeriod }: PlanSettings,
@@ -41,5 +41,5 @@ export function planWithdrawal(
   }
 }
 
-/** Days, as the answers tell them; the time scale does not change what was promised. */
+/** Days as the answers show them; the time scale does not change what was promised. */
 export const retentionDays = (retentionMs: number) => Math.round(retentionMs / day)

@@ -37,7 +37,7 @@ interface NewKey {
   signsFrom: Date
 }
 
-// Of two that make the key of one number, the first wins.
+// If two instances create the key of one number, the first wins.
 const insertKey = statement<NewKey, { number: number }>(
   'insert-signing-key',
   (v) => `INSERT INTO signing_keys (number, kid, public_key, sealed_private, created_at, signs_from)
@@ -49,7 +49,8 @@ const forgetRetired = statement<{ signing: number }>(
   (v) => `UPDATE signing_keys SET sealed_private = NULL WHERE number < ${v.signing} AND sealed_private IS NOT NULL`,
 )
 
-// A restored backup does not know the keys that were made after it; their private parts are lost, their signatures are not.
+// A restored backup does not know the keys that were made after it. Their private parts are lost, but their signatures must stay
+// verifiable.
 const insertPublic = statement<{ keys: string }>(
   'insert-public-keys',
   (v) => `INSERT INTO signing_keys (number, kid, public_key, created_at, signs_from)
@@ -79,7 +80,7 @@ export async function readSigningKeys(ctx: SystemContext): Promise<PublicKey[]> 
 export const restorePublicKeys = (sql: Sql, keys: PublicKey[]): Promise<unknown> =>
   sql(insertPublic, { keys: JSON.stringify(keys) })
 
-/** The claims of a JWS of this type that one of the keys signed; else what is wrong with it. */
+/** The claims of a JWS of this type that one of the keys signed; otherwise what is wrong with it. */
 export function verifyJws(
   keys: PublicKey[],
   typ: string,
@@ -116,10 +117,10 @@ export async function publishedKeys(ctx: SystemContext): Promise<{ keys: Publish
   }
 }
 
-/** In a thread beside: the calls of others do not wait for the signature. */
+/** Signs in another thread, so that other calls do not wait for it. */
 const signBeside = promisify<null, Buffer, KeyObject, Buffer>(sign)
 
-/** Signs the claims as a JWS in compact form. `sql` is the transaction that the caller is in, if any. */
+/** Signs the claims as a JWS in compact form. `sql` is the caller's transaction, if any. */
 export async function signJws(ctx: SystemContext, typ: string, claims: object, sql: Sql = ctx.sql): Promise<string> {
   const { kid, privateKey } = await signingKey(ctx, sql)
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -128,7 +129,7 @@ export async function signJws(ctx: SystemContext, typ: string, claims: object, s
   return `${signed}.${signature.toString('base64url')}`
 }
 
-/** Makes the first key at the first start, and a new one where no configured secret opens the key that should sign. */
+/** Creates the first key at the first start, and a new one if no configured secret opens the key that should sign. */
 export const ensureSigningKey = (ctx: SystemContext): Promise<unknown> => signingKey(ctx, ctx.sql)
 
 async function signingKey(ctx: SystemContext, sql: Sql): Promise<SigningKey> {
@@ -145,7 +146,7 @@ async function signingKey(ctx: SystemContext, sql: Sql): Promise<SigningKey> {
   const rows = await sql(readKeys, {})
   const found = keep(rows)
   if (found) return found
-  // The rows among which none signs give the number, so that two who find none make the same one.
+  // The number follows from the rows that were read, so that two instances without a key create the same one.
   await insert(ctx, sql, { number: (rows.at(-1)?.number ?? 0) + 1, signsFrom: now })
   const made = keep(await sql(readKeys, {}))
   if (!made) throw new Error('no key can sign')
@@ -155,7 +156,7 @@ async function signingKey(ctx: SystemContext, sql: Sql): Promise<SigningKey> {
 const newestOf = <Key extends { signsFrom: Date }>(keys: readonly Key[], now: Date): Key | undefined =>
   keys.findLast(({ signsFrom }) => signsFrom <= now)
 
-/** A key that was made to sign at once does so also where the clock of another instance is behind. */
+/** A key that was made to sign at once does so even if the clock of another instance is behind. */
 const beginOf = ({ created_at, signs_from }: KeyRow): Date => (signs_from > created_at ? signs_from : new Date(0))
 
 const openKeys = (ctx: SystemContext, rows: KeyRow[]): SigningKey[] =>
@@ -167,7 +168,7 @@ const openKeys = (ctx: SystemContext, rows: KeyRow[]): SigningKey[] =>
       : []
   })
 
-/** False where another made the key of this number. */
+/** False if another instance created the key of this number. */
 async function insert(
   ctx: SystemContext,
   sql: Sql,
@@ -212,7 +213,7 @@ export async function listSigningKeys(ctx: SystemContext) {
   }))
 }
 
-/** Publishes a new key, which signs a day later: by then every reader of the key set has it. */
+/** Publishes a new key. It signs a day later, when every reader of the key set has it. */
 export async function rotateSigningKey(ctx: SystemContext) {
   await ensureSigningKey(ctx)
   const now = ctx.clock.now()

@@ -23,24 +23,24 @@ export interface Withdrawal {
   plan: WithdrawalPlan
   /** The signed receipt of the acceptance. */
   receipt: string
-  /** Who asked, and from where; null for a replay of the ledger, which tells nobody and which nothing holds back. */
+  /** Null for a replay of the ledger, which notifies nobody and which nothing holds back. */
   caller: WithdrawalCaller | null
-  /** The addresses that are told beside the account's own. */
+  /** The addresses that get a notice beside the account's own. */
   told: readonly Told[]
 }
 
 export interface WithdrawalCaller {
   /** Null for the operator. */
   actor: Actor | null
-  /** Who asked a service for it. */
+  /** The person who asked a service for it. */
   requestedBy: string | null
   ip: string | null
   noticeId: string
-  /** Until then the messages are the caller's to send. */
+  /** Until then the caller sends the messages. */
   noticeLeaseUntil: Date
 }
 
-/** Where a message goes, which stands sealed in its row. */
+/** The recipient of a message, sealed in its row. */
 export interface Recipient {
   to: string
   name: string
@@ -67,15 +67,15 @@ const lockAccount = statement<{ userId: string }, Account>(
 )
 
 /**
- * Locks the account, and with it whoever writes rows for it: all take this row's lock first. The statements that follow in the same
- * transaction see what the others have committed. Null where there is no such account, or it is withdrawn already.
+ * Locks the account. Every writer of its rows takes this lock first, so the following statements of the transaction see what others
+ * have committed. Null if there is no such account, or it is already withdrawn.
  */
 export async function lockForWithdrawal(sql: Sql, userId: string): Promise<Account | null> {
   const [account] = await sql(lockAccount, { userId })
   return account ?? null
 }
 
-/** Writes everything that takes the account apart. `sql` is the transaction that holds the account's lock. */
+/** Writes everything that ends the account's access and deletes it later. `sql` must hold the account's lock. */
 export async function startWithdrawal(
   ctx: SystemContext,
   sql: Sql,
@@ -97,7 +97,10 @@ const replacedAddresses = statement<{ userId: string; after: Date }, { old_email
    WHERE user_id = ${v.userId} AND status = 'verified' AND closed_at > ${v.after} ORDER BY closed_at`,
 )
 
-/** The addresses that recent changes replaced. Whoever took the address over could delete the account before its owner undoes that. */
+/**
+ * The addresses that recent changes replaced, because whoever took the account over could delete it before its owner undoes the
+ * change.
+ */
 export async function findReplaced(sql: Sql, userId: string, startedAt: Date): Promise<string[]> {
   const after = new Date(startedAt.getTime() - REPLACED_ADDRESS_MS)
   return (await sql(replacedAddresses, { userId, after })).map(({ old_email }) => old_email)
@@ -117,18 +120,18 @@ interface EndAccess {
   userId: string
   withdrawalId: string
   now: Date
-  /** Row of the session or access token that made the call; empty for other callers. */
+  /** The id of the session or access token that made the call; empty for other callers. */
   callerId: string
   sessionScopes: readonly string[]
   outsideHash: Buffer | null
   outsideScopes: readonly string[]
   outsideExpiresAt: Date | null
-  /** Null where the account has no external id. */
+  /** Null if the account has no external id. */
   externalIdMac: Buffer | null
   retainedUntil: Date
 }
 
-// Rows are found by the user's id, a value: joined with the account, the planner would read all that is open.
+// Rows are found by the user's id as a value: joined with the account, the planner would read all open rows.
 const endAccountAccess = statement<EndAccess>(
   'end-account-access',
   (v) => `WITH withdrawn AS (
@@ -156,7 +159,7 @@ const endAccountAccess = statement<EndAccess>(
    WHERE user_id = ${v.userId} AND sent_at IS NULL AND failed_at IS NULL`,
 )
 
-/** The account is off: its sessions and tokens are ended and remembered by hash, its pending change and its unsent notices are closed. */
+/** Ends the account's sessions and tokens and stores their hashes; closes its pending change and its unsent notices. */
 async function endAccess(
   ctx: SystemContext,
   sql: Sql,
@@ -193,7 +196,7 @@ interface Plan {
   steps: Step[]
   statuses: string[]
   estimates: Date[]
-  /** Null where the request itself completes the step. */
+  /** Null if the request itself completes the step. */
   dueTimes: (Date | null)[]
   legalId: string
   auditId: string
@@ -227,7 +230,7 @@ const insertPlan = statement<Plan>(
    ${audit('account.withdrawn', { id: v.auditId, user: v.userId, actor: v.actor, actorId: v.actorId, requestedBy: v.requestedBy, subject: v.withdrawalId, ip: v.ip, at: v.now })}`,
 )
 
-/** The withdrawal, its steps, each with the time at which it is due, and the record of who asked for it. */
+/** Writes the withdrawal, its steps with their due times, and the record of who asked for it. */
 async function writePlan(
   { secrets }: SystemContext,
   sql: Sql,
@@ -259,7 +262,7 @@ async function writePlan(
   })
 }
 
-/** As the audit calls whoever asked. */
+/** The name of the caller in the audit. */
 function nameOfCaller(caller: Withdrawal['caller']): string {
   if (!caller) return 'system'
   if (!caller.actor) return 'operator'
@@ -272,19 +275,19 @@ interface Queue {
   withdrawalId: string
   userId: string
   now: Date
-  /** What applications know the person by that are told about everyone. */
+  /** The id by which applications of everyone know the person. */
   sealedSubject: Buffer
-  /** The steps with the times from which their applications are told. */
+  /** The steps, and when their applications are first called. */
   phases: Step[]
   phaseBegins: Date[]
-  /** Null where nobody is to be told by mail. */
+  /** Null if nobody gets a message. */
   noticeId: string | null
   locale: string | null
-  /** Name and address, which are gone before the message may be sent. */
+  /** Name and address, which are erased before the message may be sent. */
   sealedRecipient: Buffer | null
   noticeLeaseUntil: Date
   noticeExpiresAt: Date
-  /** Of the addresses that are told as well. */
+  /** For the other addresses that get a notice. */
   toldIds: string[]
   toldRecipients: Buffer[]
   engineEventId: string
@@ -337,7 +340,7 @@ const queueAll = statement<Queue>(
    WHERE ${v.hasEngine}`,
 )
 
-/** What is told, and to whom: applications, the person and the engine. */
+/** Queues the messages to applications, the person and the engine. */
 async function queueMessages(
   ctx: SystemContext,
   sql: Sql,

@@ -3,7 +3,7 @@ import { MAC_TEXT } from '../ports'
 
 const STATUS_TOKEN = new RegExp(`^wst_(${MAC_TEXT})$`)
 
-/** Derived from the withdrawal id with a key that is not in the database, and stored nowhere. */
+/** Derived from the withdrawal's id with a key that is not in the database; stored nowhere. */
 export const createStatusToken = (ctx: SystemContext, withdrawalId: string): string =>
   `wst_${ctx.secrets.mac('status-token', withdrawalId).toString('base64url')}`
 

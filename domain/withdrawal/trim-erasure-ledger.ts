@@ -3,8 +3,8 @@ import { BACKUP_MARGIN_MS } from '../limits/durations'
 import { beginningName, folderOf, hashOfLine, type LedgerLine, readLedgerHead } from './erasure-ledger'
 
 /**
- * Drops the lines of withdrawals that every backup from `before` on holds itself: no restore needs them. The newest batch stays, because
- * the chain goes on behind it.
+ * Drops the lines of withdrawals that every backup since `before` holds itself, so that no restore needs them. The newest batch
+ * stays, because the chain continues after it.
  */
 export async function trimErasureLedger(ctx: SystemContext, before: Date): Promise<{ dropped: number }> {
   const { origin } = await readLedgerHead(ctx)
@@ -12,7 +12,7 @@ export async function trimErasureLedger(ctx: SystemContext, before: Date): Promi
   let dropped = 0
   let last: { name: string; lines: LedgerLine[]; hash: string } | undefined
   for await (const name of ctx.ledger.list(folderOf(origin))) {
-    // One behind, so that the last one is never dropped.
+    // One batch behind, so that the last one is never dropped.
     if (last) {
       await drop(ctx, origin, last)
       dropped += last.lines.length
@@ -25,7 +25,7 @@ export async function trimErasureLedger(ctx: SystemContext, before: Date): Promi
   return { dropped }
 }
 
-/** The new beginning is written first: a killed run leaves lines from before it, which the next run drops. */
+/** The new beginning is written first, so that the next run drops what a killed run left before it. */
 async function drop(ctx: SystemContext, origin: string, of: { name: string; lines: LedgerLine[]; hash: string }) {
   const seq = of.lines.at(-1)?.seq ?? 0
   await ctx.ledger.put(beginningName(origin), JSON.stringify({ seq, hash: of.hash }))

@@ -6,7 +6,7 @@ import { isOneOf, statement } from '../sql'
 import { readDeletionCounts } from './deletion-counts'
 import type { WithdrawalState } from './list-withdrawals'
 
-/** Of each list at most so many; the page says where there are more. */
+/** For each list; the page says if there are more. */
 const MAX_SHOWN = 200
 
 interface WithdrawalRow {
@@ -123,7 +123,7 @@ const readNotices = statement<Of, NoticeRow>(
    WHERE user_id = (SELECT user_id FROM withdrawals WHERE id = ${v.id}) AND withdrawal_id = ${v.id}
    ORDER BY created_at, id LIMIT ${v.maxRows}`,
 )
-// The start belongs to the person, and what operators and services did to them.
+// The row of the start belongs to the person; the rows of operators and services belong to them.
 const readAudit = statement<Of, AuditRow>(
   'watch-audit-of-withdrawal',
   (v) => `SELECT id, action, actor, requested_by, at FROM (
@@ -159,7 +159,7 @@ export interface WatchedTask {
   waived: { reason: string; at: Date } | null
 }
 
-/** For the operator: what a withdrawal has done and what it waits for. Ids, states, times and errors, no personal data. Null where there is none. */
+/** For the operator: what a withdrawal has done and what it waits for; no personal data. Null if there is none. */
 export async function watchWithdrawal(ctx: SystemContext, id: string) {
   const [withdrawal] = await ctx.sql(readWithdrawal, { id })
   if (!withdrawal) return null

@@ -18,13 +18,13 @@ export interface Backlog {
   /** Events that the engine has not taken over. */
   outbox: number
   notices: { waiting: number; failed: number }
-  /** Of events to applications. */
+  /** Deliveries of events to applications. */
   deliveries: { waiting: number; dead: number }
   /** Applications whose calls have failed for a day. */
   silentApps: number
 }
 
-/** Each is at most MAX_COUNTED + 1, which stands for any higher number. */
+/** Each is at most MAX_COUNTED + 1, which means any higher number. */
 export interface WithdrawalCounts {
   processing: number
   completed: number
@@ -51,7 +51,7 @@ export interface TroubledWithdrawal {
 export interface WithdrawalWatch {
   withdrawals: WithdrawalCounts
   backlog: Backlog
-  /** By due date. */
+  /** In the order of the due dates. */
   troubled: TroubledWithdrawal[]
   /** There are more than `troubled` shows. */
   isCut: boolean
@@ -62,15 +62,15 @@ const MAX_STEPS = 100
 
 interface Moments {
   now: Date
-  /** A step that was due by then is overdue. */
+  /** A step that was due before this is overdue. */
   graceEnd: Date
 }
 
-/** A step that a run holds is late only after its estimate. */
+/** A step that a run holds is overdue only after its estimate. */
 const isOverdue = (v: Placeholders<Moments>) =>
   `(s.estimated_completion <= ${v.now} OR (s.due_at <= ${v.graceEnd} AND (s.lease_until IS NULL OR s.lease_until <= ${v.now})))`
 
-/** A task that was accepted waits for its report, and not for an answer. */
+/** An accepted task waits for its report, not for an answer. */
 const isSilent = (v: { now: string; silentSince: string }) =>
   `due_at IS NOT NULL AND first_tried_at <= ${v.silentSince} AND (accepted_at IS NULL OR due_at <= ${v.now})`
 
@@ -93,7 +93,7 @@ const readBacklog = statement<Moments & { failedSince: Date; silentSince: Date; 
      FROM deletion_steps s WHERE s.due_at IS NOT NULL
    ) steps`,
 )
-// A purged withdrawal counts as processing while an application is still to be told. The steps are read up to as many as `max`
+// A purged withdrawal counts as processing while an application is still to be told. At most as many steps are read as `max`
 // withdrawals can have.
 const countWithdrawals = statement<{ max: number }, WithdrawalCounts>(
   'count-withdrawals',
@@ -122,7 +122,7 @@ const readFailingApps = statement<{ withdrawalIds: string[] }, AppRow>(
    ORDER BY app_name, app_id`,
 )
 
-// Of several instances, the one that marks the application reports it.
+// Only the instance that marks the application reports it.
 const markSilent = statement<{ now: Date; silentSince: Date }, { id: string; waiting: number; since: Date }>(
   'mark-silent-apps',
   (v) => `WITH silent AS (
@@ -172,7 +172,7 @@ interface AppRow {
   due_at: Date
 }
 
-/** The work that is left, in numbers. */
+/** The open work, in numbers. */
 export async function watchBacklog(ctx: SystemContext): Promise<Backlog> {
   const moments = momentsOf(ctx)
   const failedSince = new Date(moments.now.getTime() - FAILED_NOTICE_SHOWN_MS)
@@ -190,8 +190,8 @@ export async function watchBacklog(ctx: SystemContext): Promise<Backlog> {
 }
 
 /**
- * Logs one line for each application that has left a call without a good answer for a day, and another one only after a time in
- * which no call waited that long.
+ * Logs one line for each application with a call that has had no good answer for a day. It logs the next line only after a time
+ * without such a call.
  */
 export async function tellSilentApps(ctx: SystemContext): Promise<void> {
   const now = ctx.clock.now()
@@ -201,7 +201,7 @@ export async function tellSilentApps(ctx: SystemContext): Promise<void> {
   }
 }
 
-/** An application is silent whose first failed call was before then. */
+/** An application is silent if its first failed call was before this. */
 const silentSince = ({ timeScale }: SystemContext, now: Date) =>
   new Date(now.getTime() - SILENT_APPLICATION_MS * timeScale)
 

@@ -35,7 +35,7 @@ export async function withdrawAccount(ctx: Context, input: Input<typeof contract
   return withdraw(ctx, { ...input, userId: actor.userId }, { actor, ip: ctx.ip, requestedBy: null, places })
 }
 
-/** By a service on behalf of the person. */
+/** For a service, on behalf of the person. */
 export async function withdrawUser(
   ctx: Context,
   input: Input<typeof adminContract>,
@@ -46,22 +46,22 @@ export async function withdrawUser(
   return withdraw(ctx, { ...input, userId: account.id }, by, { user_id: account.id })
 }
 
-/** By the operator, for somebody who wrote to support. The sweep of a running service sends the message. */
+/** For the operator, on behalf of somebody who wrote to support. The sweep of a running service sends the message. */
 export const withdrawByOperator = (ctx: SystemContext, asked: Asked): Promise<Data<typeof contract>> =>
   withdraw(ctx, asked, { actor: null, ip: null, requestedBy: null })
 
 type Asked = Input<typeof contract>
 
 interface By extends Pick<WithdrawalCaller, 'actor' | 'ip' | 'requestedBy'> {
-  /** Of a limit that the call counts for. */
+  /** The limit that counts the call. */
   places?: AskedPlaces
 }
 
 type Caller = SystemContext & Partial<Pick<Context, 'keepAnswer' | 'buckets'>>
 
 /**
- * Applications are asked between two tries, so that no lock and no connection waits for them: the first finds out that they have to be,
- * and takes the call's place; the second finds whatever has changed meanwhile.
+ * Applications are asked between two tries, so that no lock and no connection waits for them. The first try takes the call's place
+ * and finds out whether they must be asked; the second finds what has changed meanwhile.
  */
 async function withdraw<More extends object>(
   ctx: Caller,
@@ -85,7 +85,7 @@ interface Try extends By {
   hasAsked: boolean
 }
 
-/** Without `data` nothing has begun: applications have to be asked first. */
+/** Without `data` nothing has begun, because applications must be asked first. */
 async function tryToWithdraw<More extends object>(
   ctx: Caller,
   asked: Asked,
@@ -116,7 +116,7 @@ async function tryToWithdraw<More extends object>(
       findReplaced(sql, userId, startedAt),
       places && takePlacesInside(ctx, sql, places),
     ])
-    // Not thrown: the place that the call took is committed.
+    // Returned and not thrown, so that the place that the call took is committed.
     if (!locked) return { refusal: new AppError('WITHDRAWAL_002') }
     if (found.blockers.length > 0) return { refusal: refusalOf(found) }
     if (found.asks && !hasAsked) return { taken }
@@ -167,7 +167,7 @@ const markLedgered = statement<{ id: string; seq: number; hash: string; now: Dat
     `UPDATE withdrawals SET ledgered_at = ${v.now}, ledger_seq = ${v.seq}, ledger_hash = ${v.hash} WHERE id = ${v.id}`,
 )
 
-/** After a restored backup brought a person back: the same withdrawal once more, its steps overdue. False if they are gone already. */
+/** Repeats the withdrawal of a person whom a restored backup brought back; its steps are overdue. False if they are already gone. */
 export async function withdrawAgain(
   ctx: SystemContext,
   userId: string,
@@ -191,7 +191,7 @@ export async function withdrawAgain(
       caller: null,
       told: [],
     })
-    // It has its line already.
+    // Its line is in the ledger already.
     if (seq && hash) await sql(markLedgered, { id: entry.withdrawalId, seq, hash, now: ctx.clock.now() })
     return true
   })

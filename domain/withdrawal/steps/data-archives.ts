@@ -14,7 +14,7 @@ export const dataArchives: DeletionStep = {
     {
       table: 'archives',
       category: 'archived_copies',
-      // What a copy holds is in the other documents.
+      // The content of a copy is in the other documents.
       exported: { kind: 'observed', members: { bytes: 'bytes', created_at: utc('created_at') } },
     },
     {
@@ -75,7 +75,7 @@ export const dataArchives: DeletionStep = {
       key: 'key',
       exported: { kind: 'never', because: 'copies that the adopter makes again from its own data' },
     },
-    // Those of the withdrawal itself; the others went with the profile.
+    // Only those of the withdrawal itself; `user_profile` deletes the others.
     {
       table: 'notices',
       category: 'messages',

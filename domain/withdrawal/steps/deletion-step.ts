@@ -2,16 +2,16 @@ import type { Category, KeptFor } from '@/contract/vocabulary'
 import type { StepStatus } from '@/contract/withdrawal'
 import type { SystemContext } from '../../context'
 
-/** What the export of one's own data gives of a table's rows. Secrets, hashes and other people's data are in no member. */
+/** What the export gives of a table's rows. No member holds a secret, a hash or another person's data. */
 export type Exported =
   | {
-      /** `provided`: what the person gave. `observed`: what came of their use of the service. */
+      /** `provided`: what the person gave. `observed`: what their use of the service produced. */
       kind: 'provided' | 'observed'
       /** The members of a record, and the SQL of each. */
       members: Record<string, string>
-      /** The text column that tells a user's rows apart and orders them; `id` without it. */
+      /** The text column that identifies a user's rows and orders them; `id` by default. */
       by?: string
-      /** A person may have millions: there is an index on user and `by`, so that no batch sorts the rows of all. */
+      /** A person may have millions of rows. An index on user and `by` spares every batch a sort of all of them. */
       isLarge?: true
     }
   | { kind: 'never'; because: string }
@@ -22,48 +22,48 @@ export const utc = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'Y
 /** Rows of one table that a step deletes. */
 export interface Erasure {
   table: string
-  /** The public word for these rows; table names stay inside. */
+  /** The public word for these rows; table names are internal. */
   category: Category
   exported: Exported
-  /** The column that tells a user's rows apart; `id` without it, `user_id` where there is one row at most. */
+  /** The column that identifies a user's rows; `id` by default, `user_id` if there is at most one row. */
   key?: string
-  /** The column that says when a row happened; `at` without it. */
+  /** The column that says when a row happened; `at` by default. */
   time?: string
-  /** The rows that this entry means; all of the user's without it. */
+  /** Limits the entry to some of the user's rows. */
   where?: string
-  /** Rows that the start of a withdrawal writes. The preview, which comes before it, adds them to what it counts. */
+  /** Rows that the start of a withdrawal will write. The preview adds them to its count. */
   written?: {
     rows: number
-    /** Where such a row of the user is there already, it is written over. */
+    /** If the user already has such a row, the start overwrites it. */
     unless?: string
-    /** Before the start there are no rows of this entry. */
+    /** Before the start this entry has no rows. */
     only?: true
   }
-  /** Kept under the pseudonym until the purge, these columns alone: none of them can hold an address, a name or an IP. */
+  /** The columns that are kept under the pseudonym until the purge. None of them can hold an address, a name or an IP. */
   kept?: { for: KeptFor; facts: string[] }
 }
 
 interface Window {
-  /** The earliest begin, counted from the start of the withdrawal. */
+  /** The earliest start, counted from the start of the withdrawal. */
   dueMs: number
   /** The time by which the step should be completed, counted from the start. */
   estimateMs: number
 }
 
-/** The request itself does it, in its own transaction. */
+/** The request itself completes this step, in its own transaction. */
 interface RequestStep {
   window: Window
   firstStatus: Extract<StepStatus, 'completed'>
 }
 
-/** A step that does not say what it erases does not compile. */
+/** A step without `erases` does not compile. */
 export interface ErasingStep {
   window: Window
   firstStatus: Exclude<StepStatus, 'completed'>
   erases: readonly [Erasure, ...Erasure[]]
-  /** What no transaction can take back; it runs before the rows are deleted, and again after a crash. */
+  /** Runs before the rows are deleted, and again after a crash, because no transaction can undo it. */
   before?(ctx: SystemContext, userId: string): Promise<void>
-  /** True where the step erases once all its tasks are done; the others erase at once, and then wait for their tasks. */
+  /** True if the step erases after all its tasks are done. Other steps erase at once and then wait for their tasks. */
   erasesAfterTasks?: true
 }
 

@@ -17,7 +17,7 @@ export const DELETION_STEPS: Record<Step, DeletionStep> = {
 export const erasesAfterTasks = (step: Step): boolean =>
   Object.hasOwn(DELETION_STEPS, step) && 'erasesAfterTasks' in DELETION_STEPS[step]
 
-/** The steps whose own part waits for their tasks, as a list of SQL. */
+/** The steps that erase only after their tasks, as a list for SQL. */
 export const STEPS_AFTER_TASKS = STEPS.filter(erasesAfterTasks)
   .map((step) => `'${step}'`)
   .join(', ')

@@ -8,7 +8,7 @@ export const thirdPartyIntegrations: DeletionStep = {
   window: { dueMs: hour, estimateMs: day },
   firstStatus: 'pending',
   erasesAfterTasks: true,
-  // The part of an application that has been told is gone by then.
+  // The rows of applications that were told are already deleted.
   erases: [
     {
       table: 'shared_items',

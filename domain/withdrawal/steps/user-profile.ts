@@ -120,7 +120,7 @@ export const userProfile: DeletionStep = {
       table: 'transaction_audit_logs',
       category: 'transaction_logs',
       kept: { for: 'law', facts: ['transaction_id', 'action'] },
-      // The actor and the address may be those of somebody else.
+      // The actor and the address may be somebody else's.
       exported: {
         isLarge: true,
         kind: 'observed',
@@ -131,7 +131,7 @@ export const userProfile: DeletionStep = {
       table: 'security_incidents',
       category: 'security_incidents',
       kept: { for: 'law', facts: ['kind'] },
-      // The address may be that of an attacker.
+      // The address may be an attacker's.
       exported: { kind: 'observed', members: { kind: 'kind', description: 'description', at: utc('at') } },
     },
     {

@@ -20,20 +20,20 @@ import type { Process } from './process'
 import type { Sql } from './sql'
 import type { CalendarPeriod } from './withdrawal/due-date'
 
-/** What an outside issuer's token says of the person's last sign-in there; null where it does not say. */
+/** An outside token's claims about the person's last sign-in there; null if it has none. */
 export interface ShownPresence {
   authenticatedAt: Date | null
   acr: string | null
 }
 
-/** What names a caller, known without the database. */
+/** A caller's credential, as known without the database. */
 export interface Credential {
   kind: 'access_token' | 'session' | 'outside_token' | 'service_token'
-  /** What its row is found by: the token's hash, the session's id, the id that an outside issuer calls the user by. */
+  /** Finds the row: the token's hash, the session's id, or the user's id in an outside issuer's token. */
   key: Buffer | string
-  /** Null where the row tells them. */
+  /** Null if they are read from the row. */
   scopes: readonly Scope[] | null
-  /** An outside issuer's token has no row that a withdrawal could end; it is remembered by hash and expiry. */
+  /** An outside token has no row that a withdrawal could end, so the withdrawal stores its hash and expiry. */
   outsideToken?: { hash: Buffer; expiresAt: Date; issuedAt: Date | null } & ShownPresence
 }
 
@@ -47,48 +47,48 @@ export interface PendingChange {
   expiresAt: Date
 }
 
-/** Who calls, with the user and the pending change as the statement that checked the token saw them. */
+/** The caller, with the user and the pending change as the statement that checked the token read them. */
 export interface Actor {
   kind: Credential['kind'] | 'status_token' | 'report_token'
-  /** Of the row behind the credential, the task of a report token among them; empty where there is none. */
+  /** The id of the credential's row or, for a report token, of its task; empty if there is none. */
   id: string
   /** Empty for a service token, which acts for no user. */
   userId: string
   externalId: string | null
   scopes: readonly (Scope | ServiceScope)[]
-  /** When the person of this session was asked who they are; null where nobody knows, undefined for other credentials. */
+  /** When the person of this session last signed in or confirmed who they are; null if unknown, undefined for other credentials. */
   authenticatedAt?: Date | null | undefined
-  /** The only purpose that this session's sign-in serves; null or undefined where it serves all. */
+  /** The only purpose that this session's sign-in serves; null or undefined if it serves all. */
   authenticatedFor?: Purpose | null | undefined
   user: { name: string; email: string; emailVerifiedAt: Date | null; locale: string | null }
   pendingChange: PendingChange | null
-  /** Set for a service token: the name that it acts under, and the hosts that URLs sent with it may name. */
+  /** Only for a service token: its name, and the hosts that URLs sent with it may name. */
   service?: { name: string; hosts: readonly string[] }
-  /** Set where a withdrawal ended the account: all that this credential still concerns. */
+  /** Only after a withdrawal: the one withdrawal that this credential still concerns. */
   withdrawal?: { id: string; madeTheCall: boolean }
   outsideToken?: Credential['outsideToken']
 }
 
-/** How full a bucket is; becomes the RateLimit headers. */
+/** How full a bucket is, for the RateLimit headers. */
 export interface BucketState {
   name: string
   places: number
   windowMs: number
   remaining: number
-  /** When the next place comes free; now where none is taken. */
+  /** When the next place comes free; now if none is taken. */
   resetsAt: Date
 }
 
 export interface FreshSignInSettings {
-  /** How old the sign-in behind an outside token may be where the account is withdrawn; null: it is not asked. */
+  /** For a withdrawal: the maximum age of the sign-in behind an outside token; null if it is not checked. */
   maxOutsideAgeMs: number | null
-  /** What the `acr` of outside tokens and of re-authentications has to be; null: anything. */
+  /** The `acr` that outside tokens and re-authentications must have; null if any will do. */
   requiredAcr: string | null
 }
 
 export interface SystemContext {
   sql: Sql
-  /** Several statements as one; rolled back when `work` throws. */
+  /** Runs several statements as one; rolled back when `work` throws. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   db: PrismaClient
   process: Process
@@ -96,55 +96,55 @@ export interface SystemContext {
   secrets: Secrets
   passwords: Passwords
   mail: Mail
-  /** Null where none is configured. */
+  /** Null if none is configured. */
   outsideIssuer: OutsideIssuer | null
   /** Whether people may sign in with a password of ours. */
   passwordSignIn: boolean
-  /** Where people sign in without a password of ours; null where none is configured. */
+  /** Where people sign in without a password of ours; null if none is configured. */
   identityProvider: IdentityProvider | null
   freshSignIn: FreshSignInSettings
-  /** Null where none is configured: no archive can be written then. */
+  /** Null if none is configured; then no archive can be written. */
   archives: ArchiveStore | null
   ledger: LedgerStore
-  /** Why an application must not have this endpoint, as a sentence; null where it may. */
+  /** The reason why an application may not have this endpoint; null if it may. */
   problemOfEndpoint(endpoint: string): string | null
-  /** One request to a connected application; never throws. */
+  /** Sends one request to a connected application; never throws. */
   callApp(request: AppRequest): Promise<AppAnswer>
-  /** True when the engine took the events over. Null where none is configured: the timer works off the same rows untold. */
+  /** True when the engine accepted the events. Null if none is configured; the timer works off the same rows. */
   emit: ((events: EngineEvent[]) => Promise<boolean>) | null
   limits: Limits
-  /** Multiplies the windows of a withdrawal and the waits of jobs; 1 but for trials. */
+  /** Multiplies the windows of a withdrawal and the waits of jobs; 1 except in trials. */
   timeScale: number
-  /** From the start of a withdrawal to the day by which the law wants it done; the time scale does not change it. */
+  /** From the start of a withdrawal to its legal deadline; the time scale does not change it. */
   statutoryPeriod: CalendarPeriod
   appUrl: string
-  /** The work as a span of a trace, where traces are collected; attributes are ids and codes. */
+  /** Runs the work as a span of a trace, if traces are collected; attributes are ids and codes. */
   traced<T>(name: string, attributes: Record<string, string>, work: () => Promise<T>): Promise<T>
-  /** One line in the log for the operator: ids, codes, counts and times only. */
+  /** Writes one line to the log for the operator: ids, codes, counts and times only. */
   warn(event: string, facts: Record<string, string | number>): void
-  /** Goes on after the answer; a failure is logged. */
+  /** Runs the task after the answer; a failure is logged. */
   background(task: () => Promise<unknown>): void
 }
 
-/** Of a call that no credential of an account opens. */
+/** For a call without a credential of an account. */
 export interface LinkContext extends SystemContext {
   ip: string
-  /** Buckets that this request looked at, for the answer's headers. */
+  /** Buckets that this request has read, for the answer's headers. */
   buckets: BucketState[]
-  /** The bearer token as it was sent; '' where it cannot be one, or none is asked for. */
+  /** The bearer token as it was sent; '' if it is malformed, or the operation takes none. */
   linkToken: string
 }
 
 export interface Context extends SystemContext {
   actor: Actor
   ip: string
-  /** Buckets that this request looked at, for the answer's headers. */
+  /** Buckets that this request has read, for the answer's headers. */
   buckets: BucketState[]
-  /** Binds what follows to the caller's browser, for so many seconds. Readable by the server alone. */
+  /** Sets a cookie in the caller's browser for so many seconds; only the server can read it. */
   setCookie?(name: string, value: string, seconds: number): void
   /**
-   * Set where the call has an Idempotency-Key. Keeps the answer in the transaction of its effect, so that a crash never leaves one
-   * without the other; refuses where the key has meanwhile passed to a repeated call.
+   * Only for a call with an Idempotency-Key. Stores the answer in the transaction of its effect, so that a crash never leaves one
+   * without the other. Refuses if a repeated call has taken the key over.
    */
   keepAnswer?(sql: Sql, data: object): Promise<void>
 }

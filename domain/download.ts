@@ -1,13 +1,13 @@
-/** A file that is made while it is sent. */
+/** A file that is created while it is sent. */
 export interface Download {
   fileName: string
-  /** One after the other, each read when the one before it has ended. */
+  /** Sent one after the other; each is read when the one before it has ended. */
   documents: readonly DownloadedDocument[]
 }
 
 export interface DownloadedDocument {
   name: string
   at: Date
-  /** Is asked for no more than the receiver takes. */
+  /** Reads no faster than the receiver takes it. */
   read(): AsyncIterable<Buffer>
 }

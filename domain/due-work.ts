@@ -14,7 +14,7 @@ import { claimDeletionStep } from './withdrawal/run-deletion-step'
 import { STEPS_AFTER_TASKS } from './withdrawal/steps/deletion-steps'
 import { tellSilentApps } from './withdrawal/watch-withdrawals'
 
-/** The engine's scheduled functions. An engine keeps its runs under these ids, and under the names of the jobs: both are frozen. */
+/** The engine's scheduled functions. An engine stores its runs under these ids and under the names of the jobs, so both are frozen. */
 export const SCHEDULED_FUNCTIONS = {
   sweep: { cron: '* * * * *', retries: 0 },
   'send-notices': { cron: '* * * * *', retries: 0 },
@@ -29,9 +29,9 @@ export interface DueJob {
   description: string
   /** The engine's function that runs it. The in-process sweep runs every job. */
   runBy: ScheduledFunction
-  /** The event that has the engine run the same work in time, without waiting for the schedule. */
+  /** The event that makes the engine run the same work at once, without waiting for the schedule. */
   wokenBy?: EngineEventName
-  /** What `run` counts, where it returns a number. */
+  /** What the number means that `run` returns. */
   counts?: string
   /** Works off every row that is due. Any number of instances may run it. */
   run(ctx: SystemContext): Promise<unknown>
@@ -81,7 +81,7 @@ export const DUE_WORK: readonly DueJob[] = [
   },
 ]
 
-/** The parts run side by side; one that fails holds up no other. */
+/** Runs the parts side by side; one that fails does not delay the others. */
 export async function keepHouse(ctx: SystemContext): Promise<void> {
   const parts = [sendOutboxEvents, writeLedgerAndReceipts, expireNotices, cleanUp, tellSilentApps]
   const results = await Promise.allSettled(parts.map((part) => part(ctx)))
@@ -95,7 +95,7 @@ async function writeLedgerAndReceipts(ctx: SystemContext): Promise<void> {
 }
 
 const ERASURES_AT_ONCE = 4
-/** Of first calls and of repeated ones each: calls to applications only wait. */
+/** For first calls and for repeated ones each. Calls to applications mostly wait, so many cost little. */
 const CALLS_AT_ONCE = 100
 const BATCH = 100
 
@@ -109,11 +109,11 @@ interface DueRow {
   step: Step
 }
 
-// The partial index holds unfinished steps only, so that the cost follows the due steps and not all steps that ever were.
+// The partial index holds only unfinished steps, so that the cost follows the due steps and not the history.
 const dueSteps = (v: Placeholders<Due>, condition: string) =>
   `SELECT s.withdrawal_id, s.step FROM deletion_steps s
    WHERE ${isDueAndClaimable(v, 's')} AND ${condition} ORDER BY s.due_at LIMIT ${v.maxRows}`
-// What an erasure has failed at must not keep applications from their tasks.
+// An erasure that fails must not keep applications from their tasks.
 const HAS_CALLS = `(s.step IN (${STEPS_AFTER_TASKS}) OR s.erased_at IS NOT NULL OR s.attempts > 0 AND EXISTS (
      SELECT FROM app_notifications n WHERE n.withdrawal_id = s.withdrawal_id AND n.phase = s.step AND n.status <> 'completed'))`
 const dueErasures = statement<Due, DueRow>('due-erasures', (v) => dueSteps(v, `NOT ${HAS_CALLS}`))
@@ -121,15 +121,15 @@ const dueCalls = statement<Due & { isFirst: boolean }, DueRow>('due-calls', (v) 
   dueSteps(v, `${HAS_CALLS} AND (s.attempts = 0) = ${v.isFirst}`),
 )
 
-/** Ends the due erasures, and begins the due calls to applications without waiting for them. */
+/** Completes the due erasures, and starts the due calls to applications without waiting for them. */
 export async function runDueSteps(ctx: SystemContext, callsAtOnce = CALLS_AT_ONCE): Promise<void> {
   beginDueCalls(ctx, callsAtOnce)
   const isAnyLeft = await runDueErasures(ctx)
-  // A step that has erased may have tasks, which are due then.
+  // A step that has just erased may have tasks, which are now due.
   if (isAnyLeft) beginDueCalls(ctx, callsAtOnce)
 }
 
-/** A step that fails sets its own next try; the others go on. Returns whether any is open still. */
+/** A step that fails sets its own next try; the others go on. Returns whether any step is still open. */
 async function runDueErasures(ctx: SystemContext): Promise<boolean> {
   const failures: unknown[] = []
   let isAnyLeft = false
@@ -150,7 +150,7 @@ async function runDueErasures(ctx: SystemContext): Promise<boolean> {
     })
     await Promise.all(workers)
     isAnyLeft ||= isAnyPaused
-    // A paused step goes on at once, beside the steps that have become due. A batch that others have claimed is not read again.
+    // A paused step goes on at once, beside newly due steps. A batch that other instances have claimed is not read again.
     if (!isAnyOurs || (due.length < BATCH && !isAnyPaused)) break
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} deletion steps failed`)
@@ -169,7 +169,7 @@ function beginDueCalls(ctx: SystemContext, atOnce: number) {
   }
 }
 
-/** Begins due calls as places come free, until no more are due, or others have claimed them all. */
+/** Starts due calls as places come free, until no more are due or other instances have claimed them all. */
 async function fill(ctx: SystemContext, { isFirst, taken }: DeletionCalls, atOnce: number) {
   for (;;) {
     if (taken.size >= atOnce) await Promise.race(taken)
@@ -180,7 +180,7 @@ async function fill(ctx: SystemContext, { isFirst, taken }: DeletionCalls, atOnc
   }
 }
 
-/** False where the step is not ours to run. */
+/** False if another run has the step, or it is not due. */
 async function begin(
   ctx: SystemContext,
   { withdrawal_id: withdrawalId, step }: DueRow,

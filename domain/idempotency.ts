@@ -20,7 +20,7 @@ interface Begin {
   bodyMac: Buffer
   now: Date
   expiresAt: Date
-  /** A first call that began before and has no answer has died. */
+  /** A first call that began before this and has no answer has died. */
   deadBefore: Date
 }
 
@@ -46,7 +46,7 @@ const release = statement<FirstCall>(
   (v) => `DELETE FROM idempotency_keys WHERE key = ${v.key} AND started_at = ${v.startedAt} AND answer IS NULL`,
 )
 
-/** `key` must be scoped to user and path. Returns the first answer where there is one, else the right to be the first call. */
+/** `key` must be scoped to user and path. Returns the first answer, if there is one, or the right to be the first call. */
 export async function beginIdempotentCall(
   ctx: SystemContext,
   { key, userId, body }: { key: string; userId: string; body: string },
@@ -69,13 +69,13 @@ export async function beginIdempotentCall(
   return JSON.parse(opened.toString()) as KeptAnswer
 }
 
-/** Encrypts the answer, because it can hold a token. False where the key no longer belongs to this call. */
+/** Encrypts the answer, because it can hold a token. False if the key no longer belongs to this call. */
 export async function keepAnswer(ctx: SystemContext, sql: Sql, call: FirstCall, answer: KeptAnswer): Promise<boolean> {
   const rows = await sql(keep, { ...call, answer: ctx.secrets.seal(JSON.stringify(answer)) })
   return rows.length > 0
 }
 
-/** Runs in the transaction of the call's effect, and rolls it back where a repeated call has taken the key over. */
+/** Runs in the transaction of the call's effect, and rolls it back if a repeated call has taken the key over. */
 export async function keepAnswerWithEffect(
   ctx: SystemContext,
   sql: Sql,
@@ -85,7 +85,7 @@ export async function keepAnswerWithEffect(
   if (!(await keepAnswer(ctx, sql, call, answer))) throw new AppError('REQUEST_007', undefined, 1)
 }
 
-/** For a call without a lasting outcome: the next call with this key is a first call again. */
+/** For a call without a lasting outcome, so that the next call with this key is a first call again. */
 export async function releaseKey(ctx: SystemContext, call: FirstCall): Promise<void> {
   await ctx.sql(release, call)
 }

@@ -5,7 +5,7 @@ export interface Clock {
   now(): Date
 }
 
-/** What a MAC is for; two purposes never share one. */
+/** The purpose of a MAC; two purposes never share one. */
 export type MacPurpose =
   | 'verification-code'
   | 'session-token'
@@ -17,7 +17,7 @@ export type MacPurpose =
   | 'external-id'
   | 'password-reset'
 
-/** A MAC as base64url, for patterns. Its last character holds four bits: with any character in its place one MAC had four texts. */
+/** A MAC in base64url, for patterns. The last character holds four bits, so without its restriction one MAC would have four texts. */
 export const MAC_TEXT = '[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]'
 
 export interface Secrets {
@@ -33,31 +33,31 @@ export interface Secrets {
   randomFraction(): number
   /** With the newest key. */
   mac(purpose: MacPurpose, text: string): Buffer
-  /** With every key that is still configured, the newest first. */
+  /** One MAC for each configured key, newest first. */
   macs(purpose: MacPurpose, text: string): Buffer[]
-  /** Constant time, with any key that is still configured. */
+  /** Compares in constant time, with each configured key. */
   macMatches(purpose: MacPurpose, text: string, mac: Uint8Array): boolean
-  /** Encrypts with the newest key that is not in the database. */
+  /** Encrypts with the newest key; no key is in the database. */
   seal(content: Uint8Array | string): Buffer
-  /** Null when no configured key opens it. */
+  /** Null if no configured key opens it. */
   open(sealed: Uint8Array): Buffer | null
-  /** Whether the newest key opens it, so that older keys are not needed for it. */
+  /** Whether the newest key opens it, so that no older key is needed for it. */
   isSealedWithNewest(sealed: Uint8Array): boolean
 }
 
 export interface Passwords {
   hash(password: string): Promise<string>
   /**
-   * Without a hash, false after the same work: an unknown account takes as long as a known one. The answer is held back until
-   * `notBeforeMs` after the check began, however long it waited for its turn.
+   * Without a hash it does the same work and returns false, so that an unknown account takes as long as a known one. The answer
+   * comes no earlier than `notBeforeMs` after the check began, however long the check waited for its turn.
    */
   verify(hash: string | undefined, password: string, notBeforeMs?: number): Promise<boolean>
-  /** Milliseconds that a check against this hash takes now. */
+  /** How many milliseconds a check against this hash takes now. */
   timeOf(hash: string): Promise<number>
 }
 
 export interface NotMeLink {
-  /** The fragment holds the token. */
+  /** The token is in the fragment. */
   url: string
   until: Date
 }
@@ -83,13 +83,13 @@ export type Message =
       newEmail: string
       changedAt: Date
       ipAddress: string
-      /** For the old address alone, and only where a change can be undone. */
+      /** Only for the old address, and only if a change can be undone. */
       notMe: NotMeLink | null
     }
   | {
       template: 'email-change-requested'
       userName: string
-      /** In full: the message goes there. */
+      /** Not masked, because the message goes there. */
       currentEmail: string
       newEmailMasked: string
       requestedAt: Date
@@ -98,7 +98,7 @@ export type Message =
     }
   | {
       template: 'email-reverted'
-      /** The new address is told neither name nor address of the owner. */
+      /** The new address learns neither the name nor the address of the owner. */
       to: 'old' | 'new'
       userName: string
       /** The address that the message goes to. */
@@ -122,7 +122,7 @@ export type Message =
   | {
       template: 'no-password-to-reset'
       userName: string
-      /** Where the person signs in; null where nobody knows. */
+      /** Where the person signs in; null if unknown. */
       provider: string | null
       ipAddress: string
     }
@@ -147,25 +147,25 @@ export type Message =
       retentionDays: number
     }
 
-/** `refused`: the mail server will never take this message for this recipient. `deferred`: not now, for whatever reason. */
+/** `refused`: the mail server will never accept this message for this recipient. `deferred`: it may accept it later. */
 export type MailOutcome = 'accepted' | 'deferred' | 'refused'
 
 export interface Mail {
-  /** One try. `id` is stable over repeated tries of the same message; `locale` is the account's. */
+  /** Makes one try. `id` is the same in all tries of a message; `locale` is the account's. */
   send(mail: { to: string; id: string; userId: string; locale: string | null; message: Message }): Promise<MailOutcome>
-  /** Removes what a local mailbox keeps of this user. */
+  /** Deletes what a local mailbox keeps of this user. */
   deleteMessages(userId: string): Promise<void>
 }
 
-/** Where encrypted copies of users' data are kept. */
+/** Stores encrypted copies of users' data. */
 export interface ArchiveStore {
   put(objectKey: string, content: Uint8Array): Promise<void>
   exists(objectKey: string): Promise<boolean>
-  /** An object that is not there is no error: a run that was killed may have deleted it. Ask `exists` before the first try. */
+  /** A missing object is no error, because a killed run may have deleted it. Ask `exists` before the first try. */
   delete(objectKey: string): Promise<void>
 }
 
-/** One withdrawal in the erasure ledger: enough to carry it out again, and nothing that names the person. */
+/** One withdrawal in the erasure ledger: enough to repeat it, and nothing that names the person. */
 export interface LedgerEntry {
   withdrawalId: string
   /** The keyed pseudonym of the user id. */
@@ -175,19 +175,16 @@ export interface LedgerEntry {
   keeps: { analytics: boolean; auditLogs: boolean; transactionHistory: boolean }
 }
 
-/**
- * Where the lines of the erasure ledger are kept: outside the database and its backups, so that a restored backup cannot bring people
- * back.
- */
+/** Stores the lines of the erasure ledger outside the database and its backups, so that a restored backup cannot bring people back. */
 export interface LedgerStore {
-  /** An object that was put is on disk. */
+  /** Resolves when the object is on disk. */
   put(name: string, content: string): Promise<void>
-  /** Null where there is no such object. */
+  /** Null if there is no such object. */
   get(name: string): Promise<string | null>
-  /** The names below the folder in their order, those after `after` alone. */
+  /** The names below the folder in their order; only those after `after`. */
   list(folder: string, after?: string): AsyncIterable<string>
   delete(name: string): Promise<void>
-  /** The lines that releases before the chain wrote into the data directory. */
+  /** Lines that releases before the chain wrote into the data directory. */
   earlierLines(): AsyncIterable<string>
 }
 
@@ -195,9 +192,9 @@ export interface AppRequest {
   endpoint: string
   headers: Record<string, string>
   body: string
-  /** Where set, the body of the answer is wanted, and all of it within so many milliseconds. */
+  /** If set, the body of the answer is read, within so many milliseconds. */
   bodyWithinMs?: number
-  /** What the log names where there is no answer: ids, and the step of a withdrawal. */
+  /** Named in the log if there is no answer: ids, and the step of a withdrawal. */
   about: Record<string, string>
 }
 
@@ -206,7 +203,7 @@ export interface AppAnswer {
   status: number
   problem?: string
   retryAfterMs?: number
-  /** Where it was wanted, and was read to its end. */
+  /** Only if it was asked for and read to its end. */
   body?: string
 }
 
@@ -214,47 +211,47 @@ export interface OutsideToken {
   subject: string
   scopes: Scope[]
   expiresAt: Date
-  /** Null where the issuer does not say. */
+  /** Null if the issuer does not say. */
   issuedAt: Date | null
-  /** The claim `auth_time`; null where it is missing or no whole number. */
+  /** The claim `auth_time`; null if it is missing or no whole number. */
   authenticatedAt: Date | null
   acr: string | null
 }
 
 export interface OutsideIssuer {
-  /** What the subject of its tokens is: our id of the account, or the adopter's own. */
+  /** The subject of its tokens: our id of the account, or the adopter's. */
   readonly subjectIs: 'user_id' | 'external_id'
-  /** Null when it is not a good token of this issuer. Throws SERVER_002 when that cannot be found out. */
+  /** Null for a token that is not a valid one of this issuer. Throws SERVER_002 if that cannot be checked. */
   verify(token: string): Promise<OutsideToken | null>
 }
 
-/** What one request to the identity provider is recognised by. */
+/** Identifies one request to the identity provider. */
 export interface ProviderRequest {
   state: string
   nonce: string
   codeVerifier: string
 }
 
-/** Of an ID token whose signature, issuer, audience, nonce and times are good. */
+/** Claims of an ID token whose signature, issuer, audience, nonce and times are valid. */
 export interface IdTokenClaims {
   subject: string
-  /** The claim `auth_time`, never `iat`; null where it is missing or no whole number. */
+  /** The claim `auth_time`, never `iat`; null if it is missing or no whole number. */
   authenticatedAt: Date | null
   acr: string | null
 }
 
-/** The adopter's OpenID Connect provider. Both calls throw SERVER_002 when it cannot be asked. */
+/** The adopter's OpenID Connect provider. Both calls throw SERVER_002 if it cannot be reached. */
 export interface IdentityProvider {
-  /** What people know it by. */
+  /** The name that people know. */
   name: string
-  /** Where the browser goes to be asked who sits there, whatever the provider remembers of it. */
+  /** The URL at which the provider asks the person to sign in, even if it remembers them. */
   reauthenticationUrl(request: ProviderRequest, acr: string | null): Promise<string>
-  /** What the provider says in answer to this request; null when its answer, or its ID token, is not good. */
+  /** The claims in the provider's answer to this request; null if the answer or its ID token is invalid. */
   redeem(answer: URLSearchParams, request: ProviderRequest): Promise<IdTokenClaims | null>
 }
 
 export interface EngineEvent {
-  /** The engine recognises a repetition by it. */
+  /** The engine recognises a repeated event by it. */
   id: string
   name: string
   /** Ids only. */

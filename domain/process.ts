@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto'
 
-/** Work of one kind, which runs once at a time. */
+/** Work of one kind, of which one run is active at a time. */
 export interface Batch<Item> {
   waiting: Item[]
-  /** The run that began last, and the run that takes the items that come before it begins. */
+  /** The run that began last, and the run that takes the items added before it begins. */
   running?: Promise<void> | undefined
   next?: Promise<void> | undefined
 }
@@ -12,35 +12,35 @@ export interface Batch<Item> {
 export interface SharedLookUp<Question, Answer> {
   waiting: { question: Question; resolve(answer: Answer): void; reject(reason: unknown): void }[]
   underWay: number
-  /** How long the statement took that was answered last. */
+  /** How long the last statement that was answered took. */
   tookMs: number
 }
 
-/** Calls of deletion steps to applications that are under way. */
+/** Active calls of deletion steps to applications. */
 export interface DeletionCalls {
   isFirst: boolean
   taken: Set<Promise<unknown>>
-  /** A run waits for free places and begins what is due in them. */
+  /** A run is waiting for free places, in which it starts due calls. */
   isFilling: boolean
 }
 
-/** Deliveries of events to one application that are under way. */
+/** Active deliveries of events to one application. */
 export interface DeliveryCalls {
   calls: Set<Promise<unknown>>
   isWorkedOff: boolean
-  /** More has become due while a run works it off. */
+  /** More became due while a run was active. */
   isAskedAgain: boolean
 }
 
-/** Calls that are counted in memory alone. */
+/** Calls that are counted in memory only. */
 export interface CountedCalls {
   /** The times of each caller's calls, the oldest first. */
   times: Map<string, number[]>
-  /** With so many callers, those without a call in the window are removed. */
+  /** At this number of callers, those without a call in the window are removed. */
   cleanupSize: number
 }
 
-/** A key of which this process knows the private part. */
+/** A signing key whose private part this process knows. */
 export interface SigningKey {
   kid: string
   signsFrom: Date
@@ -51,14 +51,14 @@ export interface SigningKey {
 export interface Process {
   batches: Map<string, Batch<unknown>>
   lookUps: Map<string, SharedLookUp<unknown, unknown>>
-  /** First tries and later tries have places of their own, so that applications that hang hold up no first try. */
+  /** First tries and later tries have separate places, so that applications that hang delay no first try. */
   deletionCalls: readonly DeletionCalls[]
-  /** By the id of the application. */
+  /** Keyed by the application's id. */
   deliveryCalls: Map<string, DeliveryCalls>
   counted: Record<'read' | 'service', CountedCalls>
-  /** The keys that sign; read again once they are older than a minute. */
+  /** The keys that sign; they are read again after a minute. */
   signing: { keys: readonly SigningKey[]; readAt: number }
-  /** How long a sign-in takes at least: what the hashes in `measured` took. See domain/access/foreign-hashes.ts. */
+  /** The minimum time of a sign-in, measured with the hashes in `measured`. See domain/access/foreign-hashes.ts. */
   signInFloor: { ms: number; measured: string; readAt: number; reading?: Promise<void> | undefined }
 }
 

@@ -36,7 +36,7 @@ interface SealedRow {
 }
 
 const BATCH = 500
-/** Each of these updates has a connection of its own. */
+/** Each of these updates uses a connection. */
 const UPDATES_AT_ONCE = 8
 
 const statements = Object.entries(SEALED).map(([kind, { table, key, column }]) => ({
@@ -50,7 +50,7 @@ const statements = Object.entries(SEALED).map(([kind, { table, key, column }]) =
     `sealed-one-of-${kind}`,
     (v) => `SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${key} = ${v.key}`,
   ),
-  // One row a statement, so that it never holds one row while it waits for the service to release another.
+  // One row per statement, so that it never holds one row while it waits for another.
   replace: statement<{ key: string; sealed: Buffer; resealed: Buffer }, { key: string }>(
     `reseal-${kind}`,
     (v) => `UPDATE ${table} SET ${column} = ${v.resealed} WHERE ${key} = ${v.key} AND ${column} = ${v.sealed}
@@ -61,8 +61,8 @@ const statements = Object.entries(SEALED).map(([kind, { table, key, column }]) =
 type Statements = (typeof statements)[number]
 
 /**
- * Encrypts every sealed column with the newest secret, beside the running service. Each row counts at once, so that a killed run can
- * simply be started again. A run that counts no `resealed` and no `unopenable` proves that no older secret is needed.
+ * Encrypts every sealed column with the newest secret while the service runs. Each row is committed by itself, so a killed run can
+ * be started again. A run that counts no `resealed` and no `unopenable` proves that no older secret is needed.
  */
 export async function resealSecrets(ctx: SystemContext, batch = BATCH): Promise<Record<SealedKind, ResealCounts>> {
   const counted: [SealedKind, ResealCounts][] = []
@@ -87,7 +87,7 @@ async function resealKind(ctx: SystemContext, of: Statements, batch: number): Pr
   }
 }
 
-/** Null where the row or its content was deleted meanwhile. */
+/** Null if the row or its content was deleted meanwhile. */
 async function resealRow(ctx: SystemContext, of: Statements, row: SealedRow): Promise<keyof ResealCounts | null> {
   let { sealed } = row
   while (sealed) {
@@ -96,7 +96,7 @@ async function resealRow(ctx: SystemContext, of: Statements, row: SealedRow): Pr
     if (!content) return 'unopenable'
     const replaced = await ctx.sql(of.replace, { key: row.key, sealed, resealed: ctx.secrets.seal(content) })
     if (replaced.length > 0) return 'resealed'
-    // The service has written the row meanwhile: read it again.
+    // The service has written the row meanwhile, so read it again.
     const [now] = await ctx.sql(of.readOne, { key: row.key })
     sealed = now?.sealed ?? null
   }

@@ -1,4 +1,4 @@
-/** The text that stands for each value while a statement is put together; it becomes `$1`, `$2`, … */
+/** The placeholder of each value while a statement is put together; it becomes `$1`, `$2`, … */
 export type Placeholders<Values extends object> = { readonly [Name in keyof Values]-?: string }
 
 export type NoValues = Record<string, never>
@@ -9,7 +9,7 @@ export interface Statement<Values extends object = NoValues, Row extends object 
   readonly text: string
   /** The names of the values, in the order of their numbers. */
   readonly values: readonly (keyof Values & string)[]
-  /** How long the caller waits for the answer, where that is longer than usual. The database has its own `statement_timeout`. */
+  /** How long the caller waits for the answer, if longer than usual. The database has its own `statement_timeout`. */
   readonly timeoutMs?: number | undefined
   /** Never set: it carries the row's type. */
   readonly row?: Row
@@ -41,7 +41,7 @@ export const orderedValues = <Values extends object>(
   given: Values,
 ): unknown[] => values.map((name) => given[name])
 
-/** Whether the database itself told of it: then the statement has had no effect. A lost connection leaves that open. */
+/** Whether the database itself reported the error: then the statement had no effect. After a lost connection that is unknown. */
 export const isUndone = (error: unknown): boolean =>
   error instanceof Error && 'severity' in error && error.severity === 'ERROR'
 
@@ -54,15 +54,18 @@ export const isUniqueViolation = (error: unknown, constraint: string): boolean =
   error.constraint === constraint
 
 /**
- * As a column of a statement's rows: the commit does not wait for the disk. A crash of the database may lose the transaction as a
- * whole, unless a later commit that waits has succeeded. See docs/decisions/0009.
+ * A column that lets the commit return before it is on disk. A crash of the database may lose the whole transaction, unless a later
+ * commit that waits has succeeded. See docs/decisions/0009.
  */
 export const UNWAITED = `set_config('synchronous_commit', 'off', true)`
 
 /** Stops the planner from merging the subquery into the query around it, so that it runs once for each row. */
 export const fenced = (select: string) => `${select} OFFSET 0`
 
-/** Joins the pending change `p` of `user`: by a plain join the planner may read all that are pending, whose number it underestimates. */
+/**
+ * Joins the pending change `p` of `user`. With a plain join the planner may read all pending changes, because it underestimates
+ * their number.
+ */
 export const lookUpPending = (user: string) =>
   `LEFT JOIN LATERAL (${fenced(
     `SELECT * FROM email_change_requests r WHERE r.user_id = ${user} AND r.status = 'pending_verification'`,
@@ -77,11 +80,11 @@ export const isOneOf = (key: string, select: string) => `${key} = ANY(ARRAY(${se
 /** Always true: it makes PostgreSQL finish the named part before it goes on. */
 export const isDone = (part: string) => `(SELECT count(*) FROM ${part}) >= 0`
 
-/** Due, and under no lease that still lasts. `row` is the alias of the table. */
+/** Due, and not under a lease. `row` is the alias of the table. */
 export const isClaimable = (v: { now: string }, row: string) =>
   `${row}.due_at <= ${v.now} AND (${row}.lease_until IS NULL OR ${row}.lease_until <= ${v.now})`
 
-/** For statements that look for due rows: the condition of the partial index, which a claim by key must not have. */
+/** For statements that look for due rows: adds the condition of the partial index, which a claim by key must not have. */
 export const isDueAndClaimable = (v: { now: string }, row: string) =>
   `${row}.due_at IS NOT NULL AND ${isClaimable(v, row)}`
 
@@ -138,7 +141,7 @@ export const closePendingChange = (
 
 /**
  * The account that a statement writes rows for, and its name. The lock makes a withdrawal that starts meanwhile wait and then see
- * the rows; where the withdrawal was first, there is no account.
+ * the rows. If the withdrawal was first, there is no account.
  */
 export const openAccount = (userId: string, lock: 'SHARE' | 'NO KEY UPDATE' = 'SHARE') =>
   `SELECT id, name FROM users WHERE id = ${userId} AND withdrawn_at IS NULL FOR ${lock}`

@@ -64,18 +64,18 @@ const contrast = (one: string, other: string) => {
 }
 
 const MIN_CONTRAST = 4.5
-/** The background of light pages. In the dark, where it would be too dark, pages and mails show a lighter shade of it. */
+/** The background of light pages. Dark pages and mails show a lighter shade of the accent if it would be too dark there. */
 const LIGHT_CANVAS = '#ffffff'
 const DARK_CANVAS = '#1c1f26'
 
-/** Why nobody could read text in this colour; null where everybody can. */
+/** Why people could not read text in this colour; null if they can. */
 export function accentProblem(color: string): string | null {
   const found = contrast(color, LIGHT_CANVAS)
   if (found >= MIN_CONTRAST) return null
   return `must have a contrast of ${MIN_CONTRAST} to 1 on white, so that it can be read; ${color} has ${found.toFixed(1)}`
 }
 
-/** The accent on dark pages: mixed with white until it can be read there. */
+/** The accent on dark pages: mixed with white until it is readable. */
 export function accentInTheDark(color: string): string {
   for (let white = 0; white < 100; white += 5) {
     const mixed = mixWithWhite(color, white / 100)

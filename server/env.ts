@@ -23,7 +23,7 @@ import type { Texts } from './texts/catalogue'
 import { readOwnTexts } from './texts/own-texts'
 
 export interface S3Settings {
-  /** Such as https://s3.eu-central-1.amazonaws.com; the bucket stands in the path. */
+  /** Such as https://s3.eu-central-1.amazonaws.com; the bucket is in the path. */
   endpoint: string
   bucket: string
   region: string
@@ -44,48 +44,48 @@ export interface ProviderSettings {
   clientSecret: string
   /** Separated by spaces; `openid` is one of them. */
   scopes: string
-  /** What people know the provider by. */
+  /** The name that people know. */
   name: string
 }
 
 export interface Env {
   production: boolean
   port: number
-  /** Origin under which people reach the service; links in mails begin with it. */
+  /** The origin at which people reach the service. Links in mails begin with it. */
   appUrl: string
   dataDir: string
   /** Undefined: an embedded PostgreSQL in `dataDir`. */
   databaseUrl: string | undefined
-  /** How many connections this instance opens at most. */
+  /** The maximum of connections that this instance opens. */
   databaseConnections: number
   archiveS3: S3Settings | undefined
   /** The directory for archives. Without it and `archiveS3` no archives are written. */
   archiveDir: string | undefined
   /** The directory for the erasure ledger. Without it the ledger is kept in `archiveS3`. */
   ledgerDir: string | undefined
-  /** Whether a database that is older than its ledger is served. */
+  /** Whether the service opens on a database that is older than its ledger. */
   acceptOldDatabase: boolean
   /** Undefined: messages are kept in `dataDir` and shown at /dev/mailbox. */
   smtpUrl: string | undefined
   mailFrom: string
   supportEmail: string
-  /** What the product that people know wears: pages, mails and the API description. */
+  /** The product's name and look on pages, in mails and in the API description. */
   brand: Brand
-  /** Where a person's own language, and what the browser asks for, are not known. */
+  /** Used if neither the account nor the browser names a language that there is. */
   defaultLanguage: Language
-  /** The adopter's own texts, in place of ours. */
+  /** The adopter's own texts, which replace ours. */
   ownTexts: Partial<Record<Language, Texts>>
   /** The first secret signs; all of them verify. */
   authSecrets: string[]
   codeSecrets: string[]
-  /** Whose JWTs are accepted beside our own tokens. */
+  /** The issuer whose JWTs are accepted beside our own tokens. */
   outsideIssuer: IssuerSettings | undefined
   /** Whether people sign in with a password of ours. */
   passwordSignIn: boolean
-  /** Where people sign in instead, or as well. */
+  /** Where people sign in instead of, or beside, a password. */
   identityProvider: ProviderSettings | undefined
   freshSignIn: FreshSignInSettings
-  /** Where the provider of `npm start` with DEMO_OIDC=1 listens. */
+  /** The port of the demo provider, which `npm start` with DEMO_OIDC=1 starts. */
   demoProviderPort: number | undefined
   trustedProxyHops: number
   /** Whether applications may have addresses that are not public. */
@@ -96,7 +96,7 @@ export interface Env {
   statutoryPeriod: CalendarPeriod
   /** Whether an Inngest engine is configured. The in-process sweep runs with it and without it. */
   engine: boolean
-  /** Where the engine answers; undefined: Inngest's cloud, a development server on this host, or none. */
+  /** The engine's URL; undefined for Inngest's cloud, for a development server on this host, or without an engine. */
   engineUrl: string | undefined
   /** Undefined: there is no metrics page. */
   metricsToken: string | undefined
@@ -351,7 +351,7 @@ export function getEnv(): Env {
   return parsed
 }
 
-/** Sets the address of the embedded database that the start has begun. */
+/** Sets the URL of the embedded database, which starts after the settings were read. */
 export function setDatabaseUrl(databaseUrl: string): void {
   parsed = { ...getEnv(), databaseUrl }
   process.env.DATABASE_URL = databaseUrl
@@ -472,7 +472,7 @@ function toArchiveDir(settings: z.output<typeof schema>): string | undefined {
   return APP_ENV === 'production' || ARCHIVE_S3_ENDPOINT ? undefined : path.resolve(DATA_DIR, 'archives')
 }
 
-/** In production the ledger must outlive the instance that writes it: else a restore would bring back whom it knew of. */
+/** In production the ledger must outlive the instance that writes it, because a restore would otherwise bring people back. */
 function toLedgerDir(settings: z.output<typeof schema>): string | undefined {
   const { APP_ENV, DATA_DIR, LEDGER_DIR, LEDGER_DIR_SHARED, ARCHIVE_S3_ENDPOINT } = settings
   if (LEDGER_DIR_SHARED && !LEDGER_DIR) {
@@ -537,7 +537,7 @@ function toProviderSettings(settings: Settings): ProviderSettings | undefined {
   }
 }
 
-/** Runs beside the service on this machine. */
+/** The settings of the identity provider that runs beside the service on this machine. */
 function toDemoProvider(
   settings: Settings,
   { given, isWanted }: { given: number; isWanted: boolean },
@@ -556,7 +556,7 @@ function toDemoProvider(
   }
 }
 
-/** Generated once. Linking a finished file makes one of several starters win, and no other can read a partial secret. */
+/** Created once. A finished file is linked, so that of several starters one wins, and no other can read a partial secret. */
 function keptSecret(dataDir: string, name: string): string {
   const file = path.resolve(dataDir, name)
   if (!existsSync(file)) {

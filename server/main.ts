@@ -99,7 +99,7 @@ async function main() {
   module.flushCompileCache?.()
 }
 
-/** Which database was restored is the operator's business alone. */
+/** People must not learn that the database was restored, because only the operator needs to know. */
 const NOT_SERVED = 'The service is being restored. Try again later.\n'
 const heldBack = () => new AppError('SERVER_002', NOT_SERVED.trim(), 60)
 
@@ -189,7 +189,7 @@ async function stop(code: number) {
   process.exit(code)
 }
 
-/** There are accounts, and none of them is the demo account. */
+/** Shown if there are accounts, but not the demo account. */
 const MAKE_AN_ACCOUNT =
   "There is no demo account. To make an account: npm run account -- user create --email you@example.com --password 'correct horse battery' --name You --verified"
 

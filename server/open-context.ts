@@ -12,7 +12,7 @@ import { processState, type ServiceContext } from './process-state'
 import { describeError, log } from './watch/log'
 import { traced } from './watch/tracing'
 
-/** Called once in a process, before the first request. Optional adapters are imported only where they are configured. */
+/** Called once in a process, before the first request. Imports an optional adapter only if it is configured. */
 export async function openContext(): Promise<ServiceContext> {
   const env = getEnv()
   if (!env.databaseUrl) throw new Error('DATABASE_URL is not set; start with npm start or npm run dev')

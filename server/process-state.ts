@@ -17,7 +17,7 @@ interface ProcessState {
   context?: ServiceContext
   /** The in-process sweep has been started. */
   isSweeping?: boolean
-  /** The database is older than its erasure ledger: nothing is served. */
+  /** The database is older than its erasure ledger, so the service does not open. */
   isLedgerAhead?: boolean
   /** The process is shutting down. */
   isStopping?: boolean

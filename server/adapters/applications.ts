@@ -20,7 +20,7 @@ type Resolve = (hostname: string) => Promise<Address[]>
 
 const resolveAll: Resolve = (hostname) => lookup(hostname, { all: true })
 
-/** The same that a call refuses, as far as the URL alone shows it. */
+/** Refuses what a call refuses, as far as the URL alone shows it. */
 export const createEndpointRule =
   ({
     production,

@@ -6,10 +6,10 @@ import type { Env, S3Settings } from '../env'
 
 const TIME_OUT_MS = 20_000
 
-/** What the archive store and the erasure ledger are made of. Keys may have slashes. */
+/** The archive store and the erasure ledger use it. Keys may have slashes. */
 export interface ObjectStore extends ArchiveStore {
   get(objectKey: string): Promise<Buffer | null>
-  /** The keys that begin with the prefix, a folder with its slash, in their order; those after `after` alone. */
+  /** The keys that begin with the prefix, a folder with its slash, in their order; only those after `after`. */
   list(prefix: string, after?: string): AsyncIterable<string>
 }
 
@@ -86,7 +86,7 @@ export function inBucket({ endpoint, bucket, ...credentials }: S3Settings): Obje
     if (response.ok && method === 'GET') return Buffer.from(await response.arrayBuffer())
     await response.body?.cancel()
     if (response.ok) return Buffer.alloc(0)
-    // Without its bucket a list must not look empty.
+    // A missing bucket must not look like an empty list.
     if (response.status === 404 && method !== 'PUT' && !place.startsWith('?')) return null
     const { status } = response
     throw Object.assign(new Error(`the archive store answered ${status}`), { code: `archive_store_${status}` })

@@ -6,7 +6,7 @@ import { isDatabaseAway } from '../http/database-away'
 const FOLLOW_MS = 15_000
 /** With a slower answer it is too uncertain when the database read its clock. */
 const MAX_ANSWER_MS = 200
-/** At the start a busy machine may accept connections later than the connect timeout. */
+/** At the start, a busy machine may accept connections only after the connect timeout. */
 const FIRST_LOOKS = 5
 const PAUSE_MS = 200
 

@@ -25,7 +25,7 @@ interface Provider extends z.infer<typeof metadata> {
 
 export const wellKnownOf = (issuer: string): string => `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
 
-/** The adopter's OpenID Connect provider, asked with the authorization code flow, PKCE, state and nonce. */
+/** Talks to the adopter's OpenID Connect provider by the authorization code flow with PKCE, state and nonce. */
 export function createIdentityProvider(
   settings: ProviderSettings,
   redirectUri: string,
@@ -89,7 +89,7 @@ async function readMetadata(issuer: string): Promise<Provider> {
   return { ...found, keys: createRemoteJWKSet(new URL(found.jwks_uri), { timeoutDuration: TIME_OUT_MS }) }
 }
 
-/** The ID token for a code; null where the provider does not take the code. */
+/** The ID token for a code; null if the provider refuses the code. */
 async function exchange(
   provider: Provider,
   { clientId, clientSecret }: ProviderSettings,
@@ -118,7 +118,7 @@ async function exchange(
 }
 const tokenAnswer = z.object({ id_token: z.string().optional(), error: z.string().optional() })
 
-/** As RFC 6749 has it for client ids and secrets in a header. */
+/** Client ids and secrets are encoded like this in a header (RFC 6749). */
 const formEncoded = (text: string) => new URLSearchParams({ t: text }).toString().slice(2)
 
 async function readIdToken(
@@ -143,13 +143,13 @@ async function readIdToken(
   }
 }
 
-/** OpenID Connect Core 3.1.3.7: it answers this request, and was issued to this client. */
+/** OpenID Connect Core 3.1.3.7: the token answers this request and was issued to this client. */
 function isOf({ sub, nonce, aud, azp }: JWTPayload, request: ProviderRequest, clientId: string): boolean {
   if (typeof sub !== 'string' || sub === '' || nonce !== request.nonce) return false
   return azp === clientId || (azp === undefined && [aud].flat().length === 1)
 }
 
-/** A provider that cannot be asked is no reason to let anyone in, nor to call a good answer bad. */
+/** If the provider cannot be reached, nobody is let in, but the answer does not count as wrong either. */
 async function asking<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -37,9 +37,9 @@ interface Form {
 export type MessageSettings = Pick<Env, 'supportEmail' | 'appUrl' | 'passwordSignIn' | 'brand' | 'defaultLanguage'>
 
 type Mails = Catalogue['Mails']
-/** `letter` has the texts that all of them share. */
+/** All letters share the texts in `letter`. */
 type Letter = Exclude<keyof Mails, 'letter'>
-/** What every template takes beside its own properties. */
+/** What every template needs beside its own properties. */
 interface Given<Name extends Letter> {
   look: Look
   t: LetterTexts<Name>
@@ -60,15 +60,15 @@ interface Content {
   letter: Letter
   values: Record<string, string>
   choices: Record<string, unknown>
-  /** The template in a language, with these texts, or marks, in its slots. */
+  /** The template in a language. Its slots hold these texts, or marks. */
   toElement(look: Look, texts: Record<string, string>): ReactElement
 }
 
 const forms = new Map<string, Promise<Form>>()
 
 /**
- * In the account's language. Renders each form once and then fills it in, because rendering costs more than everything else that a
- * message needs.
+ * Renders in the account's language. Each form is rendered once and then filled in, because rendering costs more than everything
+ * else that a message needs.
  */
 export async function renderMessage(
   message: Message,
@@ -145,7 +145,7 @@ export function toContent(message: Message, language: Language, { appUrl, passwo
     letter,
     values,
     choices,
-    // Only here does a text become a slot.
+    // A text becomes a slot only here.
     toElement: (look, texts) =>
       createElement(template, { look, t: textsOf(language, letter), ...texts, ...choices } as unknown as Props),
   })
@@ -212,7 +212,7 @@ export function toContent(message: Message, language: Language, { appUrl, passwo
   }
 }
 
-/** Such as “20 November 2026 at 09:00 UTC”: whoever reads it may be anywhere. */
+/** Such as “20 November 2026 at 09:00 UTC”, because the reader's time zone is unknown. */
 function utcIn(language: Language, date: Date): string {
   const tag = language === 'en' ? 'en-GB' : language
   return `${new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`

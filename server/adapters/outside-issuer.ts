@@ -9,7 +9,7 @@ const TIME_OUT_MS = 3_000
 /** Asymmetric algorithms only: with a symmetric one, anyone could sign with the public key. */
 export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
 const CLOCK_TOLERANCE_SECONDS = 30
-/** The year 9999: a later time is none that the database can keep. */
+/** The year 9999; the database cannot store a later time. */
 const MAX_SECONDS = 253_402_300_799
 
 /** Access tokens (RFC 9068, `typ: at+jwt`) of one issuer, checked as RFC 8725 asks. Keys come from the configured URL alone. */
@@ -51,7 +51,7 @@ export function createOutsideIssuer(
   }
 }
 
-/** The library only checks that the claim exists. */
+/** The library checks only that the claim exists. */
 const isSubject = (sub: unknown): sub is string => typeof sub === 'string' && sub !== '' && isStorable(sub)
 
 /** Whether the token itself is invalid, and not the issuer or the network at fault. */
@@ -62,7 +62,7 @@ export const isRefusal = (error: unknown): boolean =>
   !(error instanceof errors.JWKInvalid) &&
   error.code !== 'ERR_JOSE_GENERIC'
 
-/** Of `auth_time`: RFC 9068 has whole seconds, and nothing else says when the person was asked. */
+/** For `auth_time`, which RFC 9068 defines in whole seconds. */
 export const toTime = (claim: unknown): Date | null =>
   Number.isInteger(claim) && Math.abs(Number(claim)) <= MAX_SECONDS ? new Date(Number(claim) * 1000) : null
 

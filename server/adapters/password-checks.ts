@@ -5,7 +5,7 @@ import { compareSync as bcryptFits } from 'bcryptjs'
 /** Twice what the largest accepted parameters need. */
 const SCRYPT_MAX_BYTES = 512 * 1024 * 1024
 
-/** Whether the password fits the stored form, whose beginning tells the scheme; see domain/access/password-formats.ts. */
+/** Whether the password fits the stored form. The form begins with its scheme; see domain/access/password-formats.ts. */
 export function checkPassword(stored: string, password: string): boolean {
   if (stored.startsWith('$argon2')) return argon2Fits(stored, password)
   if (stored.startsWith('$2')) return bcryptFits(password, stored)
@@ -14,7 +14,7 @@ export function checkPassword(stored: string, password: string): boolean {
     case 'scrypt':
       return isSame(scrypt(password, fromBase64(salt), parameters, fromBase64(digest).length), fromBase64(digest))
     case 'scrypt-better-auth':
-      // The text of the salt is the salt, and the library normalises the password.
+      // The salt is its text, and the library normalises the password.
       return isSame(
         scrypt(password.normalize('NFKC'), Buffer.from(salt), parameters, digest.length / 2),
         Buffer.from(digest, 'hex'),
@@ -48,7 +48,7 @@ function scrypt(password: string, salt: Buffer, parameters: string, length: numb
   })
 }
 
-/** Firebase's hash is the project's signer key, encrypted with what scrypt makes of the password. */
+/** Firebase's hash is the project's signer key, encrypted with the scrypt key of the password. */
 function firebase(password: string, salts: string, parameters: string): Buffer {
   const [salt = '', separator = '', signerKey = ''] = salts.split('.')
   const key = scrypt(password, Buffer.concat([fromBase64(salt), fromBase64(separator)]), parameters, 32)

@@ -5,12 +5,12 @@ import type { Passwords } from '@/domain/ports'
 import { startPasswordThread } from './password-thread'
 import type { PasswordJob } from './password-worker'
 
-/** The hash of a random password that nobody knows, with the same settings as all others. */
+/** The hash of a random password that nobody knows, with the same parameters as all others. */
 const NOBODYS = '$argon2id$v=19$m=12288,t=3,p=1$42a420T/Xlspq9SkWkMikQ$EfitoyZ6qJBV9ad4J2XGRCMwewu7Dg+nj/T+uj5DOL0'
 /** At most four, because each thread takes about 17 MiB. */
 const MAX_THREADS = Math.min(4, Math.max(1, availableParallelism() - 1))
 const MAX_WAITING = 500
-/** One check that took very long does not hold all others back for as long. */
+/** One very slow check must not delay all others as much. */
 const MAX_RAISE = 4
 const HELD_DECAY = 0.99
 
@@ -35,7 +35,7 @@ export function createPasswords(startThread = startPasswordThread, maxThreads = 
     return thread
   }
 
-  /** `beganAt`: when its thread had done what came before it. */
+  /** `beganAt`: when the thread had finished the jobs before it. */
   async function inTurn(job: PasswordJob) {
     if (total() >= maxThreads + MAX_WAITING) throw new AppError('SERVER_002', undefined, 5)
     const thread = leastBusy()
@@ -55,7 +55,7 @@ export function createPasswords(startThread = startPasswordThread, maxThreads = 
     async verify(hashed, password, notBeforeMs = 0) {
       const { result, beganAt } = await inTurn({ password, hashed: hashed ?? NOBODYS })
       const tookMs = performance.now() - beganAt
-      // Where the machine has become busier since it was measured, what a slow check takes now holds for the next ones too.
+      // If the machine is busier than when it was measured, the next checks also take as long as a slow one takes now.
       if (notBeforeMs > 0)
         heldMs = Math.min(MAX_RAISE * notBeforeMs, Math.max(notBeforeMs, tookMs, heldMs * HELD_DECAY))
       const leftMs = notBeforeMs > 0 ? heldMs - tookMs : 0

@@ -3,7 +3,7 @@ const isSecure = (appUrl: string) => appUrl.startsWith('https:')
 /** Over https the prefix keeps other hosts of the domain from setting a cookie of this name. */
 export const cookieName = (appUrl: string, name: string): string => (isSecure(appUrl) ? `__Host-${name}` : name)
 
-/** Sent back to this service alone, also when the browser comes from another site by a link; no script can read it. */
+/** The browser sends it only to this service, even after a link on another site; no script can read it. */
 export const toSetCookie = (appUrl: string, name: string, value: string, seconds: number): string =>
   [
     `${cookieName(appUrl, name)}=${value}`,

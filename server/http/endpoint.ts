@@ -40,7 +40,7 @@ export interface Endpoint<C extends Contract = Contract> {
 
 type Method = (typeof METHODS)[number]
 
-/** A handler of a route file. `endpoint` is undefined where the path has no operation of this method. */
+/** A handler of a route file. `endpoint` is undefined if the path has no operation of this method. */
 type RouteHandler<E extends Endpoint | undefined> = ((
   request: Request,
   context: { params: Promise<Params> },
@@ -104,7 +104,7 @@ async function serve(
       const result = await verb(ctx, input)
       return contract.file ? exchange.sendFile(contract.file, result as Download) : exchange.succeed(result, path)
     }
-    // A file is not kept for a repetition.
+    // A file is streamed, so it is not kept for a repetition.
     const key = contract.method === 'POST' && !contract.file ? request.headers.get('Idempotency-Key') : null
     return key === null ? await run() : await once(exchange, ctx, { key, body: text, params: path }, run)
   } catch (error) {
@@ -112,7 +112,7 @@ async function serve(
   }
 }
 
-/** Finds the caller and checks that they may make this call on this path; refuses everybody else. */
+/** Finds the caller and checks that they may make this call on this path; refuses anybody else. */
 async function admit(
   exchange: Exchange,
   contract: Exclude<Contract, LinkContract>,
@@ -138,7 +138,7 @@ async function admit(
   return { ...system, actor, ip, buckets: exchange.buckets, setCookie: exchange.setCookie }
 }
 
-/** What keeps this caller from the operation. Header and scope are needed both: a token's scope counts only when the caller names it. */
+/** What the caller lacks for the operation. A scope counts only if the token has it and the header names it. */
 function missingOf(
   { request }: Exchange,
   actor: Actor,
@@ -164,7 +164,7 @@ function missingOf(
     : 'The path names another user than the one of the token.'
 }
 
-/** A status token opens the paths of its withdrawal; everything else of a user opens the paths of that user. */
+/** A status token opens the paths of its withdrawal; a user's other credentials open the paths of that user. */
 function isOwnPath(actor: Actor, contract: UserContract, { userId, withdrawalId }: Params): boolean {
   if (contract.path.startsWith('/withdrawals/')) {
     return actor.kind === 'status_token' && actor.withdrawal?.id === withdrawalId

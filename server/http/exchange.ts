@@ -15,7 +15,7 @@ import { isDatabaseAway } from './database-away'
 import { rateLimitHeaders } from './rate-limit-headers'
 import { zipOf } from './zip'
 
-/** What a path names. */
+/** The values of a path's placeholders. */
 export type Params = Record<string, string>
 
 /** One request and its answer: request id, headers and envelope, and the answer's log line, metric and span. */
@@ -119,13 +119,13 @@ export class Exchange {
 
   private conclude(outcome: { status: number; code?: string; replayed?: true }) {
     const facts = this.facts()
-    log()[this.isLookOfPage(outcome.status) ? 'debug' : 'info']({ event: 'request', ...facts, ...outcome })
+    log()[this.isPollOfPage(outcome.status) ? 'debug' : 'info']({ event: 'request', ...facts, ...outcome })
     countRequest(facts.operation, outcome.code ?? (outcome.replayed ? 'REPLAYED' : 'OK'), facts.ms)
     traceRequest({ ...facts, ...outcome })
   }
 
-  /** A page that is open looks again every few seconds; metrics and traces count it all the same. */
-  private isLookOfPage(status: number): boolean {
+  /** An open page polls every few seconds, so the log shows its calls only at level debug; metrics and traces count them. */
+  private isPollOfPage(status: number): boolean {
     const isByPage = this.actor?.kind === 'session' || this.actor?.kind === 'status_token'
     return isByPage && this.request.method === 'GET' && status === 200
   }

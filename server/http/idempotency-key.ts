@@ -44,7 +44,7 @@ export async function once(
   // kept either: it is the same every time, and unlimited calls could fill the table.
   const counted = response.status < 400 || exchange.buckets.length > 0
   const final = counted && response.status < 500 && response.status !== 401 && !response.headers.has('Retry-After')
-  // The verb has had its effect, so a failure to keep the answer must not change it.
+  // The verb has already had its effect, so a failure to keep the answer must not change the answer.
   await (final ? keepAnswer(ctx, ctx.sql, call, await toKept(response)) : releaseKey(ctx, call)).catch((error) =>
     log().error({ event: 'idempotency_key_not_kept', ...describeError(error) }),
   )

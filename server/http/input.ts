@@ -11,7 +11,7 @@ interface Sent {
   url: string
 }
 
-/** The fields of path, query and body, checked; and the limits that the verb does not count itself. */
+/** Checks the fields of path, query and body, and the limits that the verb does not count itself. */
 export async function acceptInput(ctx: Context, contract: Contract, params: Params, sent: Sent): Promise<unknown> {
   const { limit } = contract
   let input: unknown
@@ -25,14 +25,14 @@ export async function acceptInput(ctx: Context, contract: Contract, params: Para
   return input
 }
 
-/** The fields of path, query and body, checked. */
+/** Checks the fields of path, query and body. */
 export function parseInput(contract: Contract, params: Params, { body, url }: Sent): unknown {
   const schema = contract.accepts ?? contract.body
   const query = contract.query && parseWith(contract.query, queryOf(url))
   return { ...parseWith(schema, body), ...query, ...parseWith(contract.params, params) }
 }
 
-/** A name that is given more than once is a list, which no member is. */
+/** A name that is given twice becomes a list, which no member accepts. */
 function queryOf(url: string): Record<string, unknown> {
   const { searchParams } = new URL(url)
   return Object.fromEntries(

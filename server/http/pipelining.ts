@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Browsers and proxies send the next request of a connection after the answer; what does not wait for it needs no more than this. */
+/** Browsers and proxies wait for the answer before they send the next request of a connection; other clients need no more than this. */
 const MAX_UNANSWERED = 32
 
 const unanswered = new WeakMap<Socket, number>()
 
 /**
- * Cuts a connection off that has more requests unanswered, or answers that were not taken, than anybody needs: they would pile up in
- * memory. True also for its requests that were read before it was cut off.
+ * Cuts off a connection with too many unanswered requests, or with answers that its client does not read, because they would fill
+ * the memory. True also for requests of the connection that were read before.
  */
 export function isCutOff({ socket }: IncomingMessage, outgoing: ServerResponse): boolean {
   const open = (unanswered.get(socket) ?? 0) + 1

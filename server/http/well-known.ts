@@ -2,7 +2,7 @@ import { signedLedgerHead } from '@/domain/withdrawal/erasure-ledger'
 import { publishedKeys } from '@/domain/withdrawal/signing-keys'
 import { systemContext } from '../context'
 
-// Anybody may verify what the service has signed, pages of others too.
+// Pages of other origins may read it, because anybody may verify what the service has signed.
 const published = (body: string, type: string, seconds: number): Response =>
   new Response(body, {
     headers: {

@@ -3,11 +3,11 @@ import { ZipFile } from 'yazl'
 import type { Download } from '@/domain/download'
 import { describeError, log } from '../watch/log'
 
-/** The documents as a ZIP archive. Each piece is made when the receiver has taken the one before it. */
+/** Streams the documents as a ZIP archive. Each piece is read when the receiver has taken the one before it. */
 export function zipOf({ documents }: Download): ReadableStream<Uint8Array> {
   const zip = new ZipFile()
   const output = zip.outputStream as Readable
-  // Without its end the archive does not open, so that nobody takes a part of it for the whole.
+  // An archive without its end does not open, so that nobody takes a part of it for the whole.
   const fail = (error: Error) => {
     log().error({ event: 'download_failed', ...describeError(error) })
     output.destroy(error)
@@ -16,7 +16,7 @@ export function zipOf({ documents }: Download): ReadableStream<Uint8Array> {
   for (const { name, at, read } of documents) {
     zip.addReadStreamLazy(name, { mtime: at }, (answer) => {
       const pieces = Readable.from(read(), { objectMode: false, highWaterMark: 1 })
-      // The archive hears of no error of its sources, and an error that nobody hears ends the process.
+      // The ZIP library does not see errors of its sources, and an unhandled error ends the process.
       pieces.on('error', fail)
       answer(null, pieces)
     })

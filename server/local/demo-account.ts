@@ -22,7 +22,7 @@ const readUse = statement<{ email: string; app: string; endpoint: string }, Demo
 interface DemoState {
   used: boolean
   there: boolean
-  /** The demo calendar, where an earlier start has registered it. */
+  /** The demo calendar, if an earlier start has registered it. */
   app_id: string | null
 }
 
@@ -51,13 +51,13 @@ const insertDemoPerson = statement<DemoPerson>(
      AND NOT EXISTS (SELECT FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL)`,
 )
 
-/** Beside the demo provider: someone whom it knows, and who has no password here. */
+/** For the demo provider: a person whom it knows and who has no password here. */
 export async function seedDemoPerson({ sql, clock, secrets }: SystemContext): Promise<void> {
   await sql(insertDemoPerson, { ...DEMO_PERSON, id: secrets.randomId('usr_'), now: clock.now() })
 }
 
 async function registerCalendar(ctx: SystemContext): Promise<string> {
-  // Nothing listens there until examples/connected-application.ts runs; until then the retries can be watched.
+  // Nothing listens there until examples/connected-application.ts runs, so the retries can be watched.
   const secret = 'whsec_c2lnbnMtZm9yLXRoZS1kZW1vLWNhbGVuZGFy'
   const { appId } = await registerApp(ctx, { ...CALENDAR, secret, events: ['account.withdrawal_started'] })
   return appId

@@ -8,7 +8,7 @@ import { FOREIGN_HOST, isLocalHost } from '../http/local-host'
 import { describeError, log } from '../watch/log'
 import { DEMO_PERSON } from './demo-account'
 
-/** Whoever uses the demo chooses who to be: the first has an account here, the second one has none. */
+/** A visitor chooses one of these people: the first has an account here, the second has none. */
 const STRANGER = { externalId: 'demo-stranger', name: 'Sam Stranger' }
 const PEOPLE = [DEMO_PERSON, STRANGER]
 const MAX_FORM_BYTES = 1024
@@ -34,7 +34,7 @@ export async function startDemoProvider({ demoProviderPort, identityProvider, ap
     features: { devInteractions: { enabled: false } },
     findAccount: (_ctx: unknown, accountId: string) => ({ accountId, claims: () => ({ sub: accountId }) }),
     interactions: { url: (_ctx: unknown, { uid }: { uid: string }) => `/sign-in/${uid}` },
-    // Who has signed in has agreed: there is one client, and it learns the subject alone.
+    // A sign-in counts as consent, because the only client learns nothing but the subject.
     async loadExistingGrant({ oidc: { client, session, provider } }: RequestContext) {
       const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId })
       grant.addOIDCScope('openid')

@@ -16,9 +16,9 @@ export interface StoredMessage {
 }
 
 const KEPT = 500
-/** A message of a deleted account can be read for so long, however fast the deletion is in a trial. */
+/** How long a message of a deleted account can still be read, however fast the deletion is in a trial. */
 const READABLE_MS = 10 * 60_000
-/** How the name of such a message ends. */
+/** The end of such a message's file name. */
 const FORGOTTEN = '.forgotten.json'
 
 const directory = () => path.join(getEnv().dataDir, 'mailbox')
@@ -41,7 +41,7 @@ export async function storeMessage(message: Omit<StoredMessage, 'id'>): Promise<
   await Promise.all(old.map((name) => rm(path.join(directory(), name), { force: true })))
 }
 
-/** Newest first; null where a mail server is configured. */
+/** Newest first; null if a mail server is configured. */
 export async function readMailbox(): Promise<StoredMessage[] | null> {
   if (getEnv().smtpUrl) return null
   const names = await listFiles()
@@ -65,7 +65,7 @@ export async function deleteMessages(userId: string): Promise<void> {
   if (theirs.length > 0) setTimeout(deleteForgotten, READABLE_MS).unref()
 }
 
-/** Those that could be read long enough, also of a process that ended before. */
+/** Deletes messages whose time has ended, those of an earlier process too. */
 export async function deleteForgotten(): Promise<void> {
   const before = timeBefore(READABLE_MS)
   const names = await readdir(directory()).catch(() => [])

@@ -1,4 +1,4 @@
-/** The package brings no types of its own: what the demo uses of it. */
+/** The types of what the demo uses, because the package has none. */
 declare module 'oidc-provider' {
   import type { IncomingMessage, ServerResponse } from 'node:http'
 

@@ -8,7 +8,7 @@ import { pageContext } from './session'
 
 const YEAR_S = 365 * 24 * 60 * 60
 
-/** The language control of the footer: this browser remembers the choice, and so does the account that is signed in. */
+/** The language control of the footer. This browser keeps the choice, and so does the account that is signed in. */
 export async function chooseLanguage(request: Request): Promise<Response> {
   if (!isSameOrigin(request)) return answer(403, { error: 'Only from the page itself.' })
   const language = new URLSearchParams(await request.text()).get('language')

@@ -8,7 +8,7 @@ import { pageContext } from './session'
 
 export const LANGUAGE_COOKIE = 'language'
 
-/** The person's own, else what this browser chose, else what it asks for, else DEFAULT_LOCALE. */
+/** The account's language, else the browser's choice on this site, else its Accept-Language, else DEFAULT_LOCALE. */
 export const pageLanguage = cache(async (): Promise<Language> => {
   const ctx = await pageContext()
   const own = languageFor(ctx?.actor.user.locale)

@@ -65,7 +65,7 @@ export async function retryTaskAsOperator(request: Request, { params }: Place<'t
   })
 }
 
-/** The reason stands in the query. */
+/** The reason is in the query. */
 export async function waiveTaskAsOperator(request: Request, { params }: Place<'taskId'>): Promise<Response> {
   const { taskId } = await params
   return asOperator(request, async (ctx, userId) => {
@@ -89,7 +89,7 @@ export async function releaseAsOperator(request: Request, { params }: Place<'use
 const MAX_LOOKED_UP = 320
 const PAGES = { withdrawal: '/admin/withdrawals', user: '/admin/users' } as const
 
-/** The text stands in the body, because an address must not stand in a URL. */
+/** The text is in the body, because a URL must not contain an address. */
 export async function lookUpAsOperator(request: Request): Promise<Response> {
   return asOperator(request, async (ctx, userId) => {
     const { text } = await request.json().catch(() => ({}))

@@ -16,11 +16,14 @@ const PAGES: Record<Purpose, string> = {
 
 const stateOf = (request: Request) => new URL(request.url).searchParams.getAll('state')
 
-/** Whether the provider answers a re-authentication, and not a sign-in, whose states next-auth makes up. */
+/** Whether the provider's answer belongs to a re-authentication and not to a sign-in, whose states next-auth creates. */
 export const isReauthentication = (request: Request): boolean =>
   stateOf(request).some((state) => state.startsWith('rea_'))
 
-/** The browser is back from the provider: with a new session where all was right, else with the old one and a sentence. */
+/**
+ * Handles the browser's return from the provider. It gets a new session if all was right, otherwise it keeps the old one and shows
+ * a sentence.
+ */
 export async function finishHere(request: Request): Promise<Response> {
   const { appUrl } = getEnv()
   const { headers } = request
@@ -54,7 +57,7 @@ async function lead(outcome: Outcome): Promise<Response> {
   return redirect(page, await sessionCookie({ sessionId, userId: userId ?? '' }))
 }
 
-/** What a person can do something about; the rest is one sentence. */
+/** The refusals that a person can act on; all others share one sentence. */
 const FOR_PAGES: Partial<Record<string, string>> = {
   declined: 'declined',
   provider_away: 'away',

@@ -11,7 +11,7 @@ export type Pages = Awaited<ReturnType<typeof preparePages>>
 
 /** Starts Next in this process, and hardens and cleans each request before Next sees it. */
 export async function preparePages(env: Env) {
-  // Quiet: what it would print in lines without order is logged by onRequestError of instrumentation.ts.
+  // Next prints nothing, because onRequestError of instrumentation.ts logs errors in order.
   const pages = next({ dev: false, port: env.port, hostname: 'localhost', quiet: true })
   await pages.prepare()
   const handle = pages.getRequestHandler()

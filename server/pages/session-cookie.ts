@@ -6,7 +6,7 @@ import { readCookie, toSetCookie } from '../http/cookies'
 export const SESSION_COOKIE = 'next-auth.session-token'
 export const SESSION_SECONDS = SESSION_LIFETIME_MS / 1000
 
-/** With a rotated secret older cookies stay good until they end. */
+/** Tries every secret, so that cookies from before a rotation stay valid until they expire. */
 export async function decodeCookie(params: Pick<JWTDecodeParams, 'token' | 'salt'>): Promise<JWT | null> {
   for (const secret of getEnv().authSecrets) {
     const token = await decode({ ...params, secret }).catch(() => null)

@@ -88,7 +88,7 @@ const byPassword = (buckets: BucketState[]) =>
     },
   })
 
-/** Checked by next-auth: signature, issuer, audience, expiry, state, nonce and PKCE. */
+/** next-auth checks signature, issuer, audience, expiry, state, nonce and PKCE. */
 const byProvider = ({ issuer, clientId, clientSecret, scopes, name }: ProviderSettings): OAuthConfig<IdToken> => ({
   id: 'oidc',
   name,
@@ -97,7 +97,7 @@ const byProvider = ({ issuer, clientId, clientSecret, scopes, name }: ProviderSe
   issuer,
   clientId,
   clientSecret,
-  // With a greatest age, as old as a session of ours gets, a provider has to say in the ID token when it asked the person.
+  // With a maximum age, a provider must put the time of the sign-in into the ID token. It is the lifetime of our sessions.
   authorization: { params: { scope: scopes, max_age: SESSION_SECONDS } },
   idToken: true,
   checks: ['pkce', 'state', 'nonce'],
@@ -115,7 +115,7 @@ interface IdToken {
 type SignInCallback = NonNullable<NextAuthOptions['callbacks']>['signIn']
 type Attempt = Parameters<NonNullable<SignInCallback>>[0]
 
-/** Attaches what the provider says to an account, or leads to the sentence why not. A password was judged before. */
+/** Connects the provider's answer with an account, or leads to a sentence that says why not. A password was checked before. */
 async function admit({ user, account, profile }: Attempt, headers: Headers): Promise<boolean | string> {
   if (account?.provider !== 'oidc') return true
   const claims = profile as unknown as IdToken
@@ -187,7 +187,7 @@ export async function serveAuth(
   // next-auth would write the body of any such request into the log.
   if (action === '_log') return new Response(null, { status: 404 })
   const isOidc = provider === 'oidc' && getEnv().identityProvider !== undefined
-  // The provider sends the browser back with a GET; a HEAD must not use up what only a browser can bring.
+  // The provider sends the browser back with a GET. A HEAD must not use up the answer.
   const method = isOidc ? 'GET' : 'POST'
   if (action === 'callback' && request.method !== method) {
     return new Response(null, { status: 405, headers: { Allow: method } })
@@ -201,7 +201,7 @@ export async function serveAuth(
   return action === 'callback' ? tellLimits(response, buckets) : response
 }
 
-/** next-auth would lead to the front page; the browser alone knows where the person was going. */
+/** next-auth would lead to the front page, but only the browser knows where the person was going. */
 function landSignedIn(response: Response): Response {
   const { appUrl } = getEnv()
   const location = response.headers.get('Location') ?? ''

@@ -13,8 +13,8 @@ interface StaticFile {
 }
 
 /**
- * The scripts and styles that the build has compressed with Brotli, which makes them a seventh smaller than Next's gzip. Their names change
- * with their content. Answers false where Next is to answer.
+ * Serves the scripts and styles that the build has compressed with Brotli, which are a seventh smaller than Next's gzip. Their
+ * names change with their content. False means that Next must answer.
  */
 export function createStaticFiles(
   buildDir = '.next',

@@ -7,7 +7,7 @@ import fr from '@/messages/fr.json'
 import ja from '@/messages/ja.json'
 import ptBR from '@/messages/pt-BR.json'
 
-/** The English texts say which texts there are. */
+/** The English texts define which texts exist. */
 export type Catalogue = typeof en
 export type Area = keyof Catalogue
 
@@ -15,10 +15,10 @@ export interface Texts {
   [key: string]: string | Texts
 }
 
-/** As they stand in the files, in ICU MessageFormat. */
+/** The texts as in the files, in ICU MessageFormat. */
 export const SOURCES: Record<Language, Texts> = { en, de, fr, es, 'pt-BR': ptBR, ja }
 
-/** The texts of a language with the adopter's own in their place, compiled: neither pages nor mails need a parser then. */
+/** The compiled texts of a language, with the adopter's in place of ours, so that neither pages nor mails need a parser. */
 export const compileCatalogue = (language: Language, own: Texts = {}): Catalogue =>
   compileAll(overlay(overlay(en, SOURCES[language]), own)) as Catalogue
 
@@ -43,7 +43,7 @@ export const overlay = (under: Texts, over: Texts): Texts =>
     }),
   )
 
-/** What a text takes: the names of its values and of its tags. */
+/** The names of a text's values and tags. */
 export const parametersOf = (text: string): string[] => [...new Set(namesIn(compile(text)))].sort()
 
 // A node is a text, a value `[name]`, a tag `[name, ...nodes]`, or a choice `[name, kind, branches]`, where the kind is a number.

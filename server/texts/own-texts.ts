@@ -4,7 +4,7 @@ import { isLanguage, LANGUAGES, type Language } from '@/contract/languages'
 import { SettingsError } from '../settings-error'
 import { flatten, parametersOf, SOURCES, type Texts } from './catalogue'
 
-/** The files of MESSAGES_DIR, such as de.json: each has the texts that the adopter wants in place of ours, and no others. */
+/** Reads the files of MESSAGES_DIR, such as de.json. Each has only the texts that replace ours. */
 export function readOwnTexts(dir: string): Partial<Record<Language, Texts>> {
   const names = readOrRefuse(() => readdirSync(dir), `MESSAGES_DIR must name a directory that can be read: ${dir}.`)
   return Object.fromEntries(

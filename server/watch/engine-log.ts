@@ -14,7 +14,7 @@ const EVENTS: Record<string, string> = {
   'Inngest function error': 'engine_function_failed',
 }
 
-/** How often each event came again since its last line. */
+/** How often each event was repeated since its last line. */
 const repeated = new Map<string, number>()
 
 /**
@@ -31,7 +31,7 @@ export const engineLog: Record<Level, (...said: unknown[]) => void> = {
 function tell(said: Level, details: unknown[]) {
   const text = details.find((detail) => typeof detail === 'string') ?? ''
   const event = EVENTS[text] ?? 'engine_sdk'
-  // Anybody can make an unsigned call, so it is not an error of ours.
+  // Anybody can make an unsigned call, so it is no error of ours.
   const level = event === 'engine_call_refused' ? 'warn' : said
   if (!log().isLevelEnabled(level)) return
   const known = `${level} ${event}`

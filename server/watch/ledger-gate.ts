@@ -11,7 +11,10 @@ const PAUSE_MS = 2_000
 export const OLD_DATABASE =
   'The database is older than its erasure ledger: a backup was restored, and people who have left may be back in it. Run "npm run -s account -- ledger replay" first.'
 
-/** Whether the service may not serve its database yet. A ledger that cannot be read may hold anything, so that the start waits for it. */
+/**
+ * Whether the service may not open on its database yet. It waits for a ledger that cannot be read, because the ledger may hold
+ * anything.
+ */
 export async function holdBackOldDatabase(
   ctx: SystemContext,
   { acceptOldDatabase: isAccepted }: Pick<Env, 'acceptOldDatabase'>,
@@ -24,7 +27,7 @@ export async function holdBackOldDatabase(
   return false
 }
 
-/** Returns once a replay, which another process runs, has brought the database up to its ledger. */
+/** Returns when a replay, which another process runs, has brought the database up to its ledger. */
 export async function untilReplayed(ctx: SystemContext): Promise<void> {
   while (await asksForReplay(ctx)) await sleep(PAUSE_MS, undefined, { ref: false })
   processState.isLedgerAhead = false

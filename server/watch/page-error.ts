@@ -1,7 +1,7 @@
 import { isDatabaseAway } from '../http/database-away'
 import { describeError, log } from './log'
 
-/** One line for a page that failed; Next would print the error as it is, which may quote an address. `page` has no ids. */
+/** Logs one line for a page that failed, because Next would print the error, which may quote an address. `page` has no ids. */
 export function logPageError(error: unknown, page: string): void {
   const digest = error instanceof Error && 'digest' in error ? String(error.digest) : undefined
   const event = isDatabaseAway(error) ? 'database_away' : 'unexpected_error'

@@ -6,7 +6,7 @@ const [SERVER, ERROR] = [1, 2]
 
 /**
  * Sends spans to OTEL_EXPORTER_OTLP_ENDPOINT; without it nothing is loaded. OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME and
- * OTEL_RESOURCE_ATTRIBUTES mean what they mean everywhere. Not registered globally: Next would add spans with whole URLs.
+ * OTEL_RESOURCE_ATTRIBUTES have their standard meaning. Not registered globally, because Next would add spans with whole URLs.
  */
 export async function startTracing(): Promise<void> {
   const { otlpEndpoint } = getEnv()

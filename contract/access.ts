@@ -40,7 +40,7 @@ const session = z.object({
   last_seen_at: isoDateTime.describe('To the minute'),
 })
 
-/** What a fresh sign-in is for. */
+/** The purpose of a fresh sign-in. */
 export const PURPOSES = ['change', 'withdraw', 'token'] as const
 export type Purpose = (typeof PURPOSES)[number]
 

@@ -10,7 +10,7 @@ const MAX_NAME_LENGTH = 1000
 const MAX_REQUESTED_BY_LENGTH = 64
 const MAX_LOCALE_LENGTH = 35
 
-/** What an external id must be and this text is not, as the end of a sentence; null where nothing is wrong. The import uses it too. */
+/** What is wrong with an external id, as the end of a sentence; null if nothing is. The import uses it too. */
 export function problemOfExternalId(text: string): string | null {
   const bytes = new TextEncoder().encode(text).length
   if (bytes < 1 || bytes > MAX_EXTERNAL_ID_BYTES) return `must have from 1 to ${MAX_EXTERNAL_ID_BYTES} bytes.`
@@ -50,7 +50,7 @@ const address = z
 
 export const personName = lineName('How messages address the person', MAX_NAME_LENGTH)
 
-/** In its canonical form, such as pt-BR; null for what is no language tag. */
+/** The canonical form, such as pt-BR; null for a text that is no language tag. */
 export function canonicalLocale(text: string): string | null {
   try {
     const [canonical] = Intl.getCanonicalLocales(text)
@@ -67,7 +67,7 @@ export const personLocale = z
 
 const text = (name: string) => z.string(`REQUEST_001: password.${name} must be a string.`)
 const whole = (name: string) => z.int(`REQUEST_001: password.${name} must be a whole number.`)
-/** A password as another system stored it; which members a format needs, and their bounds, is judged with the format. */
+/** A password hash from another system. Each format has its own members and bounds, which password-formats.ts checks. */
 export const storedPassword = z
   .object(
     {

@@ -13,7 +13,7 @@ const MIN_ACKNOWLEDGE_SECONDS = 60
 const MAX_ACKNOWLEDGE_SECONDS = 30 * DAY_IN_SECONDS
 /** Printable ASCII. */
 const WORD = '^[ -~]{1,64}$'
-/** As a URL has it: no scheme, no path. */
+/** The host of a URL, without scheme and path. */
 const HOST = '^[a-z0-9.:\\[\\]-]{1,255}$'
 
 const oneOf = <const Word extends string>(name: string, words: readonly [Word, ...Word[]]) =>
@@ -32,7 +32,7 @@ const wordsOf = (name: string, pattern: string, what: string) =>
 const words = (name: string) => wordsOf(name, WORD, '1 to 64 printable ASCII characters')
 const truth = (name: string) => z.boolean(`REQUEST_001: ${name} must be true or false.`)
 
-/** What can be said about an application. The operator command uses the same rules. */
+/** The settings of an application. The operator command uses the same rules. */
 export const appSettings = z.object({
   name: lineName('As people read it', MAX_NAME_LENGTH),
   endpoint: z

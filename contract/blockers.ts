@@ -7,7 +7,7 @@ const MAX_KEY_LENGTH = 255
 const MAX_CODE_LENGTH = 64
 const MAX_TITLE_LENGTH = 200
 const MAX_URL_LENGTH = 2000
-/** Of one application's answer. */
+/** In one application's answer. */
 const MAX_ASKED = 20
 
 const isLine = (text: string) => isStorable(text) && /\S/.test(text) && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)
@@ -35,14 +35,14 @@ const url = z
   .nullable()
   .optional()
 
-/** The URL in its canonical form; null where it is not https, or not of one of these hosts. */
+/** The URL in its canonical form; null if it is not https, or not of one of these hosts. */
 export function linkOf(text: string, hosts: readonly string[]): string | null {
   const link = URL.canParse(text) ? new URL(text) : null
   const isAllowed = link?.protocol === 'https:' && hosts.includes(link.host) && !link.username && !link.password
   return isAllowed ? link.href : null
 }
 
-/** What an application answers when it is asked; nothing else is an answer. */
+/** The answer of an application to a check; nothing else counts as an answer. */
 export const checkAnswer = z.strictObject({
   blockers: z.array(z.strictObject({ code, title, url })).max(MAX_ASKED),
 })

@@ -12,7 +12,7 @@ export type Scope = keyof typeof SCOPES
 export const GRANTABLE_SCOPES = ['email:manage', 'account:manage'] as const satisfies Scope[]
 export type GrantableScope = (typeof GRANTABLE_SCOPES)[number]
 
-/** What a service token may hold. It acts for no user and opens the admin API alone. */
+/** The scopes of service tokens. A service token acts for no user and opens only the admin API. */
 export const SERVICE_SCOPES = {
   'users:read': 'Read accounts',
   'users:write': 'Create and update accounts, end their sessions',
@@ -32,23 +32,23 @@ interface Operation {
   params: z.ZodObject
   /** The members of the query, each given once at most; an operation without it ignores the query. */
   query?: z.ZodObject
-  /** What a caller sends; also the form's schema. */
+  /** The caller's input; also the form's schema. */
   body?: z.ZodObject
-  /** Parsed instead of `body` where the verb has to judge a field itself. */
+  /** Parsed instead of `body` if the verb checks a field itself. */
   accepts?: z.ZodObject
   data: z.ZodObject
   /** The media type of an answer that is a file. It is streamed, so that no Idempotency-Key can keep it; `data` is empty. */
   file?: 'application/zip'
-  /** Absent where the description shows a response without `message`. */
+  /** Absent if the description shows a response without `message`. */
   message?: string
   status?: 202
-  /** Where true the answer is 201. */
+  /** If true, the answer is 201. */
   isCreated?(data: Record<string, unknown>): boolean
   /** A path whose placeholders are params and members of `data`; becomes the Location header. */
   location?: `/users/${string}`
-  /** What a credential that a withdrawal has ended may still do here. Other operations do not know it. */
+  /** What a credential that a withdrawal ended may still do here. Other operations refuse it as unknown. */
   withdrawn?: 'refused' | 'reads' | 'receipts'
-  /** False where the description shows a response without `timestamp`. */
+  /** False if the description shows a response without `timestamp`. */
   timestamp?: false
   /**
    * The bucket in which every call takes a place, a row of `domain/limits/limits.ts`. The wrapper takes it before the verb runs, unless
@@ -59,9 +59,9 @@ interface Operation {
     takenBy?: 'verb'
     countsMalformed?: true
   }
-  /** What the operation can answer beyond what every endpoint can. */
+  /** The codes of the operation, beside those of every endpoint. */
   errors: readonly ErrorCode[]
-  /** Where it is less than what other bodies may have. */
+  /** If set, the body may be no larger than this. */
   maxBodyBytes?: number
   /** An example answer's `data` for the API page, with an example body and query. */
   example: { body?: Record<string, unknown>; query?: Record<string, string>; data: Record<string, unknown> }
@@ -84,16 +84,16 @@ export interface AdminContract extends Operation {
   forbidden: 'AUTH_002'
 }
 
-/** Opened by the token that a deletion task carries, for that task alone. It has no scope. */
+/** Opened by the token of a deletion task, for that task only. It has no scope. */
 export interface TaskContract extends Operation {
   /** Below `/api/v1`. */
   path: '/tasks/{taskId}'
   scope: null
-  /** Answers an unknown task and any other token. */
+  /** The answer to an unknown task and to any other token. */
   forbidden: 'TASK_001'
 }
 
-/** Opened by no credential of an account, but by the token of a link in a mail, which the verb judges, or by anybody. */
+/** Opened by the token of a mailed link, which the verb checks, or by anybody. No credential of an account opens it. */
 export interface LinkContract extends Operation {
   /** Below `/api/v1`. */
   path: `/${string}`
@@ -120,15 +120,15 @@ type BodyOf<C extends Contract> = C extends { accepts: infer A extends z.ZodType
   : C extends { body: infer B extends z.ZodType }
     ? z.output<B>
     : unknown
-/** An object without members has an index signature, which would take every other member away. */
+/** An object without members has an index signature, which would hide every other member. */
 type Members<T> = string extends keyof T ? unknown : T
 type QueryOf<C extends Contract> = C extends { query: infer Q extends z.ZodType } ? z.output<Q> : unknown
 export type Input<C extends Contract> = Members<z.output<C['params']>> & QueryOf<C> & BodyOf<C>
-/** What a client puts into path and query. */
+/** The client's values for path and query. */
 export type Place<C extends Contract> = Members<z.input<C['params']>> &
   (C extends { query: infer Q extends z.ZodType } ? z.input<Q> : unknown)
 export type Data<C extends Contract> = z.input<C['data']>
-/** A newer server may use words that this client does not know; they pass as text. */
+/** A newer server may use words that this client does not know, so any text is accepted. */
 type OpenWords<T> = T extends string
   ? T | (string & Record<never, never>)
   : T extends readonly (infer Member)[]

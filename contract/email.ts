@@ -51,7 +51,7 @@ export const currentPassword = z
     pattern: STORABLE,
   })
 
-/** One of the two; a value of a wrong type has been refused by its own field. */
+/** Has one of the two. Their own fields refuse values of a wrong type. */
 const hasProof = (body: object) =>
   ('current_password' in body && body.current_password !== undefined) ||
   ('reauthentication' in body && body.reauthentication !== undefined)
@@ -68,7 +68,7 @@ const changeBody = z
   .refine(hasProof, {
     path: ['current_password'],
     message: 'REQUEST_001: current_password must be a string.',
-    // Reported together with the faults of other fields, so it also runs when one of them has failed.
+    // Runs even when another field has failed, so that both faults are reported together.
     when: ({ value }) => typeof value === 'object' && value !== null,
   })
   .meta({

@@ -211,7 +211,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** What a frozen account's person and programs are told, with AUTH_001. */
+/** The sentence, with AUTH_001, for the person and the programs of a frozen account. */
 export const FROZEN = 'This account is frozen, so that nobody can use it. Write to support to have it released.'
 
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(ERRORS, text)
@@ -219,9 +219,9 @@ export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(ER
 /** What holds a withdrawal back. */
 export interface Blocker {
   code: string
-  /** As people read it; the words of whoever holds it back. */
+  /** The text for people, in the words of its source. */
   title: string
-  /** Where it can be settled: https. */
+  /** Where it can be settled: an https URL. */
   url: string | null
   /** `account` for the account's own transactions, else the name of the service or the application. */
   source: string
@@ -239,7 +239,7 @@ export class AppError extends Error {
     readonly details: string = ERRORS[code].details,
     /** Whole seconds until the same call can pass. The answer carries them as Retry-After. */
     readonly retryAfterSeconds?: number,
-    /** Of WITHDRAWAL_003. */
+    /** Only with WITHDRAWAL_003. */
     readonly blockers?: readonly Blocker[],
   ) {
     super(ERRORS[code].message)
@@ -247,7 +247,7 @@ export class AppError extends Error {
   }
 }
 
-/** A refusal as its caller receives it. `status` is 0 and `code` SERVER_002 where no answer came. */
+/** A refusal as its caller receives it. Without an answer `status` is 0 and `code` is SERVER_002. */
 export class ApiError extends Error {
   constructor(
     /** A newer server may refuse with a code that this client does not know. */
@@ -256,7 +256,7 @@ export class ApiError extends Error {
     readonly status: number,
     readonly retryAfterSeconds?: number,
     message: string = isErrorCode(code) ? ERRORS[code].message : code,
-    /** Of WITHDRAWAL_003: what holds the withdrawal back. */
+    /** What holds the withdrawal back; only with WITHDRAWAL_003. */
     readonly blockers: readonly Blocker[] = [],
   ) {
     super(message)
@@ -266,7 +266,7 @@ export class ApiError extends Error {
 
 /** The call did not get through. */
 export const NO_CONNECTION = 'The service did not answer. Check your connection and try again.'
-/** Something answered, and not as the service does: a proxy, or the service in part. The call may have had its effect. */
+/** Something else than the service answered, such as a proxy, or the answer was cut off. The call may have had its effect. */
 export const UNREADABLE = 'The answer of the service could not be read. Try again in a moment.'
 
 export const noAnswer = (details: typeof NO_CONNECTION | typeof UNREADABLE = NO_CONNECTION) =>

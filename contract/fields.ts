@@ -6,7 +6,7 @@ import { MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from './vocabulary'
 export const isoDateTime = z.iso.datetime({ precision: 3 }).describe('UTC, ISO 8601 with milliseconds')
 export const userId = z.string().describe('The user account: `usr_…`, or `~` and the external id')
 
-/** What holds a withdrawal back, as answers tell it. */
+/** What holds a withdrawal back, as in answers. */
 export const blocker = z.object({
   code: z.string().describe('For programs, such as `unpaid_invoice`'),
   title: z.string().describe('As the person reads it'),

@@ -17,14 +17,14 @@ export const isLanguage = (text: unknown): text is Language =>
 
 const primary = (tag: string) => tag.toLowerCase().split('-')[0]
 
-/** The language that serves the reader of a BCP 47 tag: the same, or one that begins alike. `pt-PT` gives `pt-BR`. */
+/** The language for a reader of a BCP 47 tag: the same one, or one with the same beginning. `pt-PT` gives `pt-BR`. */
 export function languageFor(tag: string | null | undefined): Language | null {
   if (!tag) return null
   const same = LANGUAGES.find((language) => language.toLowerCase() === tag.toLowerCase())
   return same ?? LANGUAGES.find((language) => primary(language) === primary(tag)) ?? null
 }
 
-/** The first language of an `Accept-Language` header that there is. */
+/** The first language of an `Accept-Language` header that the service has. */
 export function acceptedLanguage(header: string | null | undefined): Language | null {
   const wishes = (header ?? '').split(',').flatMap((part) => {
     const [tag = '', ...parameters] = part.trim().split(';')

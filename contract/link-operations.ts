@@ -2,7 +2,7 @@ import type { LinkContract } from './define'
 import { getNotMe, undoEmailChange } from './email'
 import { confirmPasswordReset, requestPasswordReset } from './password'
 
-/** What nobody has to be signed in for. */
+/** Operations for which nobody has to be signed in. */
 export const LINK_OPERATIONS = {
   getNotMe,
   undoEmailChange,

@@ -29,7 +29,7 @@ const errorsOf = (contract: Contract): ErrorCode[] => [
   ]),
 ]
 
-/** An Idempotency-Key belongs to an account, which the token of a link is not known to have before the verb judges it. A file is not kept. */
+/** An Idempotency-Key belongs to an account, and the token of a link names none before the verb checks it. A file is not kept. */
 const takesKey = (contract: Contract) => contract.method === 'POST' && !isLinkContract(contract) && !contract.file
 
 /** The answers of the verb and of the body's rules are kept for an Idempotency-Key, unless a later call can pass. */
@@ -107,7 +107,7 @@ const HEADERS = {
 }
 const COMMON_HEADERS = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'Access-Control-Allow-Origin'] as const
 
-/** The headers that every answer may carry, and those that this one adds. */
+/** The headers of every answer, and the additional headers of this one. */
 const refs = (...more: (keyof typeof HEADERS)[]) =>
   Object.fromEntries([...COMMON_HEADERS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
@@ -148,7 +148,7 @@ export function openApiDocument({ product }: { product: string }): OpenApiDocume
 /** A user's path may hold `~` and an external id. */
 const MAX_PATH_MEMBER = 256
 
-/** As they are, without the bounds of bodies. */
+/** The properties as they are, without the bounds of bodies. */
 const propertiesOf = (schema: z.ZodObject) =>
   (z.toJSONSchema(schema, { io: 'input' }).properties ?? {}) as Record<string, Json>
 

@@ -6,7 +6,7 @@ import { LINK_OPERATIONS } from './link-operations'
 import { reportOnTask, takeTasks, waiveTask } from './tasks'
 import { USER_OPERATIONS } from './user-operations'
 
-/** What service tokens open. */
+/** Operations for service tokens. */
 const ADMIN_OPERATIONS = {
   putUser,
   getUser,
@@ -26,7 +26,7 @@ const ADMIN_OPERATIONS = {
   waiveTask,
 } as const satisfies Record<string, AdminContract>
 
-/** What the token of a deletion task opens. */
+/** Operations for the token of a deletion task. */
 const TASK_OPERATIONS = { reportOnTask } as const satisfies Record<string, TaskContract>
 
 /** Every operation of the API under its name, in the order in which it is described. */

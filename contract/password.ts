@@ -66,7 +66,7 @@ export const confirmPasswordReset = contract({
   tag: 'Account',
   params: z.object({}),
   body: z.object({ new_password: newPassword }),
-  // A link that does not work is reported before a password that does not fit, so the verb judges the password itself.
+  // A link that does not work is reported before an invalid password, so the verb checks the password itself.
   accepts: z.object({ new_password: newPassword.nullable().catch(null) }),
   data: z.object({ password_changed: z.literal(true).describe('The new password is in effect') }),
   message: 'Your password has been changed. Sign in with the new one.',

@@ -3,13 +3,13 @@ import { toApiError } from './client'
 import { noAnswer } from './errors'
 import type { reportOnTask } from './tasks'
 
-/** What a report says; see `POST /api/v1/tasks/{taskId}`. */
+/** The body of a report; see `POST /api/v1/tasks/{taskId}`. */
 export type TaskReport = z.input<typeof reportOnTask.body>
 
-/** Of a deletion task that may be reported on later. Keep it until the deletion is done. */
+/** A deletion task that may be reported on later. Keep it until the deletion is done. */
 export interface DeletionTask {
   id: string
-  /** ISO 8601; when the deletion should be done. */
+  /** ISO 8601: when the deletion should be done. */
   due_by: string
   report_to: string
   report_token: string
@@ -18,10 +18,10 @@ export interface DeletionTask {
 export interface AccountMessage {
   /** Such as account.withdrawn; a newer service may send types that this code does not know. */
   type: string
-  /** ISO 8601; when it happened. */
+  /** ISO 8601: when it happened. */
   timestamp: string
   data: Record<string, unknown> & {
-    /** By what you know the person. */
+    /** The id by which you know the person. */
     subject: string
     withdrawal_id?: string
     /** Rises with every change of the account. */
@@ -33,7 +33,10 @@ export interface AccountMessage {
 /** `done` ends the task; `later` accepts it, and a report has to end it. */
 export type Outcome = 'done' | 'later'
 
-/** What holds a withdrawal back, as the person reads it. A `url` is https and of a host that is registered for the application. */
+/**
+ * What holds a withdrawal back, in words for the person. A `url` must be https and of a host that is registered for the
+ * application.
+ */
 export interface HeldBack {
   code: string
   title: string
@@ -43,13 +46,13 @@ export interface HeldBack {
 export interface ReceiverOptions {
   /** The signing secret, `whsec_…`; after a rotation the old and the new one. */
   secrets: string | readonly string[]
-  /** Does what the message asks for. What it throws is answered with 500, and the message comes again. */
+  /** Does what the message asks for. If it throws, the answer is 500, and the message comes again. */
   handle(message: AccountMessage, id: string): Promise<Outcome> | Outcome
-  /** Says what holds the withdrawal of this person back now, where the application is registered with `checks`; changes nothing. */
+  /** For an application that is registered with `checks`: lists what holds the withdrawal of this person back now; changes nothing. */
   check?(subject: string): Promise<HeldBack[]> | HeldBack[]
-  /** Remembers messages that are done, so that a repeated one is answered only; the last 10,000 in memory without it. */
+  /** Stores the ids of messages that are done, so that a repeated one is only answered. By default the last 10,000 stay in memory. */
   done?: { has(id: string): Promise<boolean> | boolean; add(id: string): Promise<unknown> | unknown }
-  /** How far the clocks may be apart; five minutes without it. */
+  /** The maximum difference between the clocks; five minutes by default. */
   toleranceSeconds?: number
   /** In milliseconds. */
   now?: () => number
@@ -57,7 +60,7 @@ export interface ReceiverOptions {
 
 const MAX_REMEMBERED = 10_000
 
-/** Returns what answers the requests of the service: it verifies, leaves out what is done, and has the rest handled. */
+/** The handler for the service's requests. It verifies each message, skips those that are done, and calls `handle` for the others. */
 export function createReceiver(options: ReceiverOptions): (request: Request) => Promise<Response> {
   const done = options.done ?? rememberLast(MAX_REMEMBERED)
   const underWay = new Map<string, Promise<Outcome>>()
@@ -74,7 +77,7 @@ export function createReceiver(options: ReceiverOptions): (request: Request) => 
     try {
       const message = JSON.parse(body) as AccountMessage
       if (message.type === 'account.withdrawal_check') {
-        // Without an answer nobody is withdrawn: an empty list would say that nothing holds it back.
+        // Without an answer nobody can be withdrawn, but an empty list would say that nothing holds the withdrawal back.
         if (!options.check) return new Response(null, { status: 501 })
         return Response.json({ blockers: await options.check(message.data.subject) })
       }
@@ -87,7 +90,7 @@ export function createReceiver(options: ReceiverOptions): (request: Request) => 
   }
 }
 
-/** Tells how far a deletion is. A refusal throws an ApiError; a report that got no answer can be sent again. */
+/** Reports on a deletion. A refusal throws an ApiError; a report that got no answer can be sent again. */
 export async function reportTask(
   task: Pick<DeletionTask, 'report_to' | 'report_token'>,
   report: TaskReport,

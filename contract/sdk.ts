@@ -1,4 +1,7 @@
-/** What a program outside this project needs; built to `dist/client.mjs`, which imports zod alone and runs in Node and browsers. */
+/**
+ * What a program outside this project needs. It is built to `dist/client.mjs`, which imports only zod and runs in Node and
+ * browsers.
+ */
 export * from './access'
 export * from './admin'
 export * from './apps'

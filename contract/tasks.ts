@@ -4,7 +4,7 @@ import { isoDateTime } from './fields'
 import { MAX_REPORT_BYTES, WAIVE_REASONS } from './vocabulary'
 import { STEPS } from './withdrawal'
 
-/** How far a deletion task is. */
+/** The states of a deletion task. */
 export const TASK_STATES = ['pending', 'calling', 'accepted', 'completed', 'waived'] as const
 export type TaskState = (typeof TASK_STATES)[number]
 

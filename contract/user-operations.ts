@@ -14,7 +14,7 @@ import { changePassword } from './password'
 import { listReceipts } from './receipt'
 import { getWithdrawalStatus, previewWithdrawal, withdrawAccount } from './withdrawal'
 
-/** What a user's tokens open. Apart from the rest, so that pages do not load the admin API. */
+/** Operations for a user's tokens. They are separate, so that pages do not load the admin API. */
 export const USER_OPERATIONS = {
   changeEmail,
   verifyEmail,

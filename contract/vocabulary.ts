@@ -1,4 +1,4 @@
-/** Words and bounds of the API that pages show as well. No zod in here, so that a page does not load the parser to show them. */
+/** Words and bounds of the API that pages show too. This file does not import zod, so that a page does not load the parser. */
 
 export const VERIFICATION_METHODS = ['email_code', 'email_link'] as const
 /** What became of a change request. `expired` and `exhausted` follow from its end and its attempts. */
@@ -25,7 +25,7 @@ export const REASONS = {
   other: 'Another reason',
 } as const
 
-/** The public words for what a withdrawal deletes; table names stay inside. A word is never renamed. */
+/** The public words for what a withdrawal deletes; table names are internal. A word is never renamed. */
 export const CATEGORIES = [
   'account',
   'profile',
@@ -59,18 +59,18 @@ export type Category = (typeof CATEGORIES)[number]
 
 /** What a person can choose to keep. */
 export const CHOICES = ['analytics', 'audit_logs', 'transaction_history'] as const
-/** What asks for records to stay, under a pseudonym, until the purge: the law, or the person's own choice. */
+/** Why records stay, under a pseudonym, until the purge: the law, or the person's own choice. */
 export const KEPT_FOR = ['law', ...CHOICES] as const
 export type KeptFor = (typeof KEPT_FOR)[number]
 
 /** What a receipt proves. */
 export const RECEIPT_KINDS = ['acceptance', 'completion', 'purge'] as const
-/** What an application answered. `gone`: it does not know the person. `open`: nothing yet. */
+/** The answer of an application. `gone`: it does not know the person. `open`: nothing yet. */
 export const RECEIPT_ANSWERS = ['erased', 'retained_part', 'gone', 'told', 'waived', 'open'] as const
 
-/** A preview counts no further, because counting takes time. */
+/** A preview stops counting here, because counting takes time. */
 export const MAX_PREVIEWED = 10_000
-/** What applications can be told. A deletion step sends `account.withdrawn`, and the queue of events the others. */
+/** The types of messages to applications. A deletion step sends `account.withdrawn`, the queue of events sends the others. */
 export const EVENT_TYPES = [
   'account.email_change_requested',
   'account.email_changed',
@@ -86,11 +86,11 @@ export type EventType = (typeof EVENT_TYPES)[number]
 
 /** The step whose window an application's deletion belongs to. */
 export const APP_PHASES = ['third_party_integrations', 'user_profile', 'data_archives'] as const
-/** connected: it is told about the users that are connected to it. everyone: about every user. */
+/** connected: gets messages about the users that are connected to it. everyone: about every user. */
 export const AUDIENCES = ['connected', 'everyone'] as const
 /** at_once: a good answer ends a deletion task. later: it may be accepted and reported. */
 export const ACKNOWLEDGEMENTS = ['at_once', 'later'] as const
-/** What events carry beside ids, for applications that ask for it. */
+/** Data that events carry beside ids, for applications that ask for it. */
 export const INCLUDES = ['addresses'] as const
 
 /** In code points. */
@@ -101,7 +101,7 @@ export const MIN_NEW_PASSWORD_LENGTH = 8
 export const MAX_NEW_PASSWORD_LENGTH = 256
 
 export const MAX_BODY_BYTES = 16 * 1024
-/** Of a report on a deletion task. */
+/** For a report on a deletion task. */
 export const MAX_REPORT_BYTES = 4 * 1024
 
 /** Why nobody waits for an application's deletion task any more. */

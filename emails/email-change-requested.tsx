@@ -6,7 +6,7 @@ interface Props {
   look: Look
   t: LetterTexts<'emailChangeRequested'>
   userName: Slot
-  /** In full: the letter goes there. Masked, it could look like the new one. */
+  /** Not masked, because the letter goes there, and masked it could look like the new one. */
   currentEmail: Slot
   newEmailMasked: Slot
   /** Such as “20 November 2026 at 09:00 UTC”. */

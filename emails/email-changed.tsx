@@ -11,7 +11,7 @@ interface Props {
   /** Such as “20 November 2026 at 09:00 UTC”. */
   changedAt: Slot
   ipAddress: Slot
-  /** Whether the letter carries the link that undoes the change: to the old address alone. */
+  /** Whether the letter has the link that undoes the change; only the letter to the old address has it. */
   canUndo: boolean
   /** The fragment holds the token. Empty without `canUndo`. */
   notMeUrl: Slot

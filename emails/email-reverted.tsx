@@ -44,7 +44,7 @@ function ToOldAddress({ look, t, outcome, userName, email, revertedAt }: Letter)
   )
 }
 
-/** Whoever reads it may be a stranger to the account. */
+/** The reader may not be the owner of the account. */
 function ToNewAddress({ look, t, outcome, email, revertedAt }: Letter) {
   const isStopped = outcome === 'stopped'
   return (

@@ -3,7 +3,7 @@ import { Body, Container, Head, Heading, Hr, Html, Img, Link, Preview, Section, 
 import type { LetterTexts } from './letter-texts'
 import type { Slot } from './slot'
 
-// For clients that have a dark scheme. The others show the inline colours.
+// For mail clients with a dark scheme; the others show the inline colours.
 const darkStyles = (accent: string) => `
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {
@@ -22,10 +22,10 @@ const breakAnywhere = { overflowWrap: 'anywhere', wordBreak: 'break-word' } as c
 const text = { ...breakAnywhere, fontSize: '16px', lineHeight: '25px', margin: '0 0 18px', color: '#1b1d24' }
 const small = { ...text, fontSize: '14px', lineHeight: '22px', color: '#5c616c' }
 
-/** What every letter to readers of one language has in common. */
+/** What all letters in one language share. */
 export interface Look {
   language: string
-  /** The name that people know the product by. */
+  /** The name that people know. */
   product: string
   logoUrl: string | null
   accentColor: string
@@ -35,7 +35,7 @@ export interface Look {
   t: LetterTexts<'letter'>
 }
 
-/** What any text of a letter may contain: bold words, and where the support is. */
+/** What any text of a letter may contain: bold words, and the address of the support. */
 export const marks = (look: Look) => ({
   supportEmail: look.supportEmail,
   b: (words: ReactNode) => <strong>{words}</strong>,

@@ -4,7 +4,7 @@ import type { Slot } from './slot'
 
 type Mails = Messages['Mails']
 
-/** The texts of one letter in the reader's language. `rich` is for those with tags in them. */
+/** The texts of one letter in the reader's language. `rich` renders the texts with tags. */
 export interface LetterTexts<Name extends keyof Mails> {
   (key: keyof Mails[Name] & string, values?: Record<string, string | Slot>): string
   rich(

@@ -7,7 +7,7 @@ interface Props {
   look: Look
   t: LetterTexts<'noPasswordToReset'>
   userName: Slot
-  /** What people know the identity provider by. */
+  /** The name by which people know the identity provider. */
   provider: Slot
   signInUrl: Slot
   ipAddress: Slot

@@ -2,7 +2,7 @@ import type { EngineEventName } from '@/domain/queue/outbox'
 import { SCHEDULED } from './functions/due-work'
 import { processWithdrawal } from './functions/process-withdrawal'
 
-/** What each event wakes. The scheduled function of the same job runs what a lost event leaves behind. */
+/** The function that each event wakes. The scheduled function of the same job does what a lost event leaves undone. */
 const WOKEN: Record<EngineEventName, typeof processWithdrawal> = {
   'account/withdrawal.started': processWithdrawal,
 }

@@ -3,7 +3,7 @@ import { DUE_WORK, SCHEDULED_FUNCTIONS, type ScheduledFunction } from '@/domain/
 import { inngest } from '@/server/adapters/inngest-client'
 import { systemContext } from '@/server/context'
 
-/** A function of the engine that runs its jobs of the list of due work, one step each. It answers what they have counted. */
+/** A function of the engine that runs its jobs from the list of due work, each as one step. It returns their counts. */
 const scheduled = (id: ScheduledFunction) => {
   const { cron: schedule, retries } = SCHEDULED_FUNCTIONS[id]
   return inngest.createFunction({ id, triggers: [cron(schedule)], concurrency: 1, retries }, async ({ step }) => {

@@ -4,12 +4,12 @@ import { inngest } from '@/server/adapters/inngest-client'
 import { systemContext } from '@/server/context'
 import { withdrawalStarted } from '../events'
 
-/** An engine whose clock is far ahead wakes early each time; after so many tries the step is left to the sweep. */
+/** An engine whose clock is far ahead wakes early each time. After so many tries the sweep takes over the step. */
 const MAX_EARLY_WAKES = 10
 /** Engines wake up to half a second early. */
 const MARGIN_MS = 500
 
-/** Runs each step when it is due. A step that stays open, because an application does not answer, is the sweep's. */
+/** Runs each step when it is due. A step that stays open, because an application does not answer, is left to the sweep. */
 export const processWithdrawal = inngest.createFunction(
   { id: 'process-withdrawal', triggers: [withdrawalStarted], idempotency: 'event.data.withdrawal_id', retries: 10 },
   async ({ event, step }) => {
@@ -25,7 +25,7 @@ export const processWithdrawal = inngest.createFunction(
       let early = await step.run(due.step, runIfDue)
       for (let wakes = 1; early && wakes <= MAX_EARLY_WAKES; wakes++) {
         const again = `${due.step}-again-${wakes}`
-        // A relative sleep does not depend on the engine's clock, but counts whole seconds: it comes second.
+        // A relative sleep does not depend on the engine's clock but counts whole seconds, so it is used second.
         if (wakes === 1) await step.sleepUntil(`wait-for-${again}`, new Date(Date.parse(due.dueAt) + MARGIN_MS))
         else await step.sleep(`wait-for-${again}`, Math.ceil(early.dueInMs / 1000) * 1000)
         early = await step.run(again, runIfDue)

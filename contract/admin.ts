@@ -84,7 +84,6 @@ export const storedPassword = z
     'REQUEST_001: password must be an object with format and value.',
   )
   .describe('As your system stored it; used only when the account is created')
-export type StoredPassword = z.output<typeof storedPassword>
 
 const truth = (name: string) => z.boolean(`REQUEST_001: ${name} must be true or false.`)
 const userId = z

@@ -7,7 +7,7 @@ import { type Webhook, webhooks } from './webhooks'
 
 type Json = Record<string, unknown>
 
-export interface OpenApiDocument extends Json {
+interface OpenApiDocument extends Json {
   openapi: string
   paths: Record<string, Json>
 }

@@ -1,7 +1,7 @@
 import { endUserSessions, findUser, getUser, putUser, withdrawUser } from './admin'
 import { getApp, listApps, listEvents, pingApp, removeApp, rotateAppSecret, setApp } from './apps'
 import { putBlocker, removeBlocker } from './blockers'
-import type { AdminContract, Contract, LinkContract, TaskContract, UserContract } from './define'
+import type { AdminContract, Contract, TaskContract, UserContract } from './define'
 import { LINK_OPERATIONS } from './link-operations'
 import { reportOnTask, takeTasks, waiveTask } from './tasks'
 import { USER_OPERATIONS } from './user-operations'
@@ -34,6 +34,5 @@ export const OPERATIONS = { ...USER_OPERATIONS, ...LINK_OPERATIONS, ...ADMIN_OPE
 export type OperationName = keyof typeof OPERATIONS
 
 export const userOperations: readonly (UserContract & { name: OperationName })[] = Object.values(USER_OPERATIONS)
-export const linkOperations: readonly (LinkContract & { name: OperationName })[] = Object.values(LINK_OPERATIONS)
 export const adminOperations: readonly (AdminContract & { name: OperationName })[] = Object.values(ADMIN_OPERATIONS)
 export const operations: readonly (Contract & { name: OperationName })[] = Object.values(OPERATIONS)

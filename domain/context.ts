@@ -21,7 +21,7 @@ import type { Sql } from './sql'
 import type { CalendarPeriod } from './withdrawal/due-date'
 
 /** An outside token's claims about the person's last sign-in there; null if it has none. */
-export interface ShownPresence {
+interface ShownPresence {
   authenticatedAt: Date | null
   acr: string | null
 }

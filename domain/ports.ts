@@ -207,7 +207,7 @@ export interface AppAnswer {
   body?: string
 }
 
-export interface OutsideToken {
+interface OutsideToken {
   subject: string
   scopes: Scope[]
   expiresAt: Date
@@ -233,7 +233,7 @@ export interface ProviderRequest {
 }
 
 /** Claims of an ID token whose signature, issuer, audience, nonce and times are valid. */
-export interface IdTokenClaims {
+interface IdTokenClaims {
   subject: string
   /** The claim `auth_time`, never `iat`; null if it is missing or no whole number. */
   authenticatedAt: Date | null

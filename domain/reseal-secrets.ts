@@ -21,9 +21,9 @@ export const SEALED = {
   idempotency_answers: { table: 'idempotency_keys', key: 'key', column: 'answer' },
 } as const satisfies Record<string, Sealed>
 
-export type SealedKind = keyof typeof SEALED
+type SealedKind = keyof typeof SEALED
 
-export interface ResealCounts {
+interface ResealCounts {
   resealed: number
   already_newest: number
   /** No configured secret opens it. */

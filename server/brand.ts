@@ -13,7 +13,7 @@ export interface Brand {
   accentColor: string | undefined
 }
 
-export interface Logo {
+interface Logo {
   type: string
   bytes: Buffer
 }

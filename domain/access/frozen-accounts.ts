@@ -2,7 +2,7 @@ import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { audit, RAISE_VERSION, statement } from '../sql'
 
-export interface FrozenAccount {
+interface FrozenAccount {
   userId: string
   frozenAt: Date
 }

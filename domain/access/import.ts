@@ -16,7 +16,7 @@ export interface GivenLine {
   problem?: string
 }
 
-export interface ImportResult {
+interface ImportResult {
   line: number
   external_id?: string
   result: 'created' | 'unchanged' | 'refused'
@@ -25,7 +25,7 @@ export interface ImportResult {
   error?: string
 }
 
-export interface ImportProblem extends Problem {
+interface ImportProblem extends Problem {
   line: number
   external_id?: string
 }

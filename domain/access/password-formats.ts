@@ -18,7 +18,7 @@ const MAX_SALT_BYTES = 255
 const MAX_SECRET_BYTES = 1024
 
 /** An imported password hash: `format`, and the members of that format. */
-export type ForeignPassword = { format: string } & Record<string, unknown>
+type ForeignPassword = { format: string } & Record<string, unknown>
 
 interface Format {
   /** The stored form. */

@@ -13,7 +13,7 @@ export const reportPlaceOf = (ctx: SystemContext, taskId: string) => ({
   report_token: `dtk_${ctx.secrets.mac('task-report', taskId).toString('base64url')}`,
 })
 
-export function isReportTokenOf(ctx: SystemContext, token: string, taskId: string): boolean {
+function isReportTokenOf(ctx: SystemContext, token: string, taskId: string): boolean {
   const mac = REPORT_TOKEN.exec(token)?.[1]
   return mac !== undefined && ctx.secrets.macMatches('task-report', taskId, Buffer.from(mac, 'base64url'))
 }

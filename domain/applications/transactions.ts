@@ -25,7 +25,7 @@ const insert = statement<Insert>(
    RETURNING transaction_id`,
 )
 
-export type TransactionStatus = 'pending' | 'settled'
+type TransactionStatus = 'pending' | 'settled'
 
 /** The adopter's product writes transactions; a pending one holds a withdrawal back. */
 export async function addTransaction(

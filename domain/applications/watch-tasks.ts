@@ -21,7 +21,7 @@ export interface OpenTask {
   dueAt: Date
 }
 
-export interface TaskWatch {
+interface TaskWatch {
   counts: { state: TaskState; count: number }[]
   /** Open tasks that were tried or are due, those of the oldest withdrawal first. */
   open: OpenTask[]

@@ -214,7 +214,7 @@ export const SETTING_ROWS = {
   withdrawalRetentionMs: { value: 30 * day, setting: 'WITHDRAWAL_RETENTION' },
 } as const satisfies Record<string, SettingRow>
 
-export type SettingName = keyof typeof SETTING_ROWS
+type SettingName = keyof typeof SETTING_ROWS
 export const SETTING_NAMES = Object.keys(SETTING_ROWS) as SettingName[]
 
 export type Limits = Record<BucketName, Limit> & Record<SettingName, number>

@@ -5,7 +5,7 @@ import { type Sql, statement } from '../sql'
 /** An event of an account that stays open. */
 export type AccountEvent = Exclude<EventType, `account.withdraw${string}` | 'account.purged'>
 /** An event of a withdrawal, except the message of the deletion step. */
-export type WithdrawalEvent = 'account.withdrawal_started' | 'account.withdrawal_completed' | 'account.purged'
+type WithdrawalEvent = 'account.withdrawal_started' | 'account.withdrawal_completed' | 'account.purged'
 
 /** The personal members of a message, which are sealed in its delivery. */
 export interface PersonalData {

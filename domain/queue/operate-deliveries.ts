@@ -90,7 +90,7 @@ const auditResend = statement<Audit>('audit-resend', (v) =>
   audit('events.resent', { id: v.id, user: v.by, actor: `'operator'`, subject: v.subject, at: v.now }),
 )
 
-export type Resent =
+type Resent =
   | { eventId: string }
   | { appId: string; since: Date }
   /** Only its dead letters. */

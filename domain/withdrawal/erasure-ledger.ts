@@ -136,7 +136,7 @@ interface Chained {
 }
 
 /** The entries as lines behind `head`. */
-export function chainOf(head: { seq: number; hash: string }, entries: LedgerEntry[], key: string): Chained[] {
+function chainOf(head: { seq: number; hash: string }, entries: LedgerEntry[], key: string): Chained[] {
   let { seq, hash } = head
   return entries.map((entry) => {
     const line: LedgerLine = { seq: ++seq, prev: hash, key, ...entry }
@@ -178,7 +178,7 @@ export interface LedgerEnd {
   keys: Awaited<ReturnType<typeof readSigningKeys>>
 }
 
-export class LedgerAhead extends Error {
+class LedgerAhead extends Error {
   readonly code = 'ledger_ahead'
   constructor(seq: number) {
     super(`the erasure ledger has other lines from line ${seq} on: the database is older than its ledger`)

@@ -8,7 +8,7 @@ import { type Placeholders, statement } from '../sql'
 export const WITHDRAWAL_STATES = ['processing', 'completed', 'purged'] as const
 export type WithdrawalState = (typeof WITHDRAWAL_STATES)[number]
 
-export interface ListedWithdrawal {
+interface ListedWithdrawal {
   withdrawalId: string
   startedAt: Date
   /** Null if an older release started it. */

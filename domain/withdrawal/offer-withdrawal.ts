@@ -5,7 +5,7 @@ import { findBlockers } from './blockers'
 import { retentionDays } from './schedule'
 import { DELETION_STEPS } from './steps/deletion-steps'
 
-export interface WithdrawalOffer {
+interface WithdrawalOffer {
   /** Sorted by name. One that is told at once ends its access itself; every one is asked to remove the user within a day. */
   applications: { name: string; isToldAtOnce: boolean }[]
   /** What the person must settle first. */

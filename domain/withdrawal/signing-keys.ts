@@ -100,7 +100,7 @@ export function verifyJws(
   }
 }
 
-export interface PublishedKey {
+interface PublishedKey {
   kty: 'OKP'
   crv: 'Ed25519'
   x: string

@@ -142,7 +142,7 @@ const readReceipts = statement<{ id: string }, { kind: string; issued_at: Date }
   (v) => `SELECT kind, issued_at FROM withdrawal_receipts WHERE withdrawal_id = ${v.id}`,
 )
 
-export interface WatchedTask {
+interface WatchedTask {
   id: string
   appId: string
   appName: string
@@ -235,8 +235,6 @@ export async function watchWithdrawal(ctx: SystemContext, id: string) {
     isCut: [tasks, deliveries, notices, audit].some((rows) => rows.length > MAX_SHOWN),
   }
 }
-
-export type WatchedWithdrawal = NonNullable<Awaited<ReturnType<typeof watchWithdrawal>>>
 
 const toTask = (row: TaskRow, now: Date): WatchedTask => ({
   id: row.id,

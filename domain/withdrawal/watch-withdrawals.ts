@@ -11,7 +11,7 @@ import { watchDeliveries } from '../queue/deliveries'
 import { type Placeholders, statement } from '../sql'
 import { addPeriod, DEFAULT_STATUTORY_PERIOD } from './due-date'
 
-export interface Backlog {
+interface Backlog {
   /** Open withdrawals whose due date comes within a week, or has passed. */
   dueDates: { soon: number; overdue: number }
   steps: { open: number; due: number; overdue: number; failing: number }
@@ -25,7 +25,7 @@ export interface Backlog {
 }
 
 /** Each is at most MAX_COUNTED + 1, which means any higher number. */
-export interface WithdrawalCounts {
+interface WithdrawalCounts {
   processing: number
   completed: number
   purged: number
@@ -48,7 +48,7 @@ export interface TroubledWithdrawal {
   applications: Trouble[]
 }
 
-export interface WithdrawalWatch {
+interface WithdrawalWatch {
   withdrawals: WithdrawalCounts
   backlog: Backlog
   /** In the order of the due dates. */

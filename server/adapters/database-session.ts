@@ -18,7 +18,7 @@ const SETTINGS = {
 }
 
 /** Timeouts of one kind of session in milliseconds; 0 is no limit. */
-export interface TimeLimits {
+interface TimeLimits {
   statement_timeout: number
   idle_in_transaction_session_timeout: number
 }

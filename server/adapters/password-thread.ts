@@ -2,7 +2,7 @@ import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { PasswordJob } from './password-worker'
 
-export interface PasswordThread {
+interface PasswordThread {
   /** Runs the jobs one after the other, in the order of the calls. */
   run(job: PasswordJob): Promise<string | boolean>
 }

@@ -1,4 +1,4 @@
-export interface Semaphore {
+interface Semaphore {
   /** Rejects with EBUSY when no permit comes free in time. Each permit must be released. */
   acquire(): Promise<void>
   release(): void

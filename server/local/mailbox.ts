@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import path from 'node:path'
 import { getEnv } from '../env'
 
-export interface StoredMessage {
+interface StoredMessage {
   id: string
   at: string
   /** The user whose account the message concerns. */

@@ -10,7 +10,7 @@ import { getEmailStatus } from '@/domain/email/get-email-status'
 import { systemContext } from '../context'
 import { authOptions } from './sign-in'
 
-export interface PageSession {
+interface PageSession {
   userId: string
   sessionId: string
   name: string

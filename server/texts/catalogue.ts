@@ -34,7 +34,7 @@ const compileAll = (texts: Texts): object =>
   )
 
 /** The texts of `over` in place of those of `under`. */
-export const overlay = (under: Texts, over: Texts): Texts =>
+const overlay = (under: Texts, over: Texts): Texts =>
   Object.fromEntries(
     Object.entries(under).map(([key, value]) => {
       const other = over[key]

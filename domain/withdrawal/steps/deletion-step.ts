@@ -57,7 +57,7 @@ interface RequestStep {
 }
 
 /** A step without `erases` does not compile. */
-export interface ErasingStep {
+interface ErasingStep {
   window: Window
   firstStatus: Exclude<StepStatus, 'completed'>
   erases: readonly [Erasure, ...Erasure[]]

@@ -5,18 +5,18 @@ export async function register() {
   if (process.env.NEXT_RUNTIME !== 'nodejs') return
   const { isContextOpen } = await import('./server/context')
   if (isContextOpen()) return
-  const [{ openContext }, { getEnv }, { startTimer }, gate, { startTracing }] = await Promise.all([
+  const [{ openContext }, { getEnv }, { startTimer }, oldDatabase, { startTracing }] = await Promise.all([
     import('./server/open-context'),
     import('./server/env'),
     import('./server/timer'),
-    import('./server/watch/ledger-gate'),
+    import('./server/watch/hold-back-old-database'),
     import('./server/watch/tracing'),
   ])
   const ctx = await openContext()
   await startTracing()
-  if (await gate.holdBackOldDatabase(ctx, getEnv())) {
-    process.stderr.write(`Not ready. ${gate.OLD_DATABASE}\n`)
-    await gate.untilReplayed(ctx)
+  if (await oldDatabase.holdBackOldDatabase(ctx, getEnv())) {
+    process.stderr.write(`Not ready. ${oldDatabase.OLD_DATABASE}\n`)
+    await oldDatabase.untilReplayed(ctx)
   }
   startTimer()
 }

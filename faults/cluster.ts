@@ -13,7 +13,7 @@ import { WITNESS } from './witness'
 /** A PostgreSQL of the test's own, to stop and start again behind one address. */
 export class Cluster {
   readonly dataDir = path.join(FAULTS_DIR, `cluster-${randomBytes(6).toString('hex')}`)
-  private readonly gate = new Gate()
+  private readonly proxy = new PortProxy()
   private server: { url: string; stop(): Promise<void> } | undefined
 
   private constructor(private readonly bin: string | undefined) {}
@@ -37,13 +37,13 @@ export class Cluster {
   }
 
   get place() {
-    const url = Object.assign(new URL(this.server?.url ?? ''), { port: String(this.gate.port) })
+    const url = Object.assign(new URL(this.server?.url ?? ''), { port: String(this.proxy.port) })
     return { databaseUrl: url.href, postgresLogs: [this.dataDir] }
   }
 
   async comeUp(): Promise<string> {
     this.server = await startEmbeddedPostgres({ dataDir: this.dataDir, bin: this.bin })
-    await this.gate.open(Number(new URL(this.server.url).port))
+    await this.proxy.open(Number(new URL(this.server.url).port))
     return this.server.url
   }
 
@@ -66,7 +66,7 @@ export class Cluster {
     }
     // After a kill this only says that this process uses the server no more.
     await this.server?.stop()
-    await this.gate.shut()
+    await this.proxy.shut()
   }
 }
 
@@ -79,8 +79,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The server takes another port whenever it starts; its clients know this one, which refuses them while it is away. */
-class Gate {
+/** The server takes a new port whenever it starts. Its clients know this one, which refuses connections while the server is away. */
+class PortProxy {
   port = 0
   private server: Server | undefined
   private readonly sockets = new Set<Socket>()

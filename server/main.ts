@@ -22,7 +22,7 @@ import { processState } from './process-state'
 import { startTimer } from './timer'
 import { stopBeingReady } from './watch/health'
 import { ping } from './watch/health-checks'
-import { holdBackOldDatabase, OLD_DATABASE, untilReplayed } from './watch/ledger-gate'
+import { holdBackOldDatabase, OLD_DATABASE, untilReplayed } from './watch/hold-back-old-database'
 import { describeError, log } from './watch/log'
 import { startTracing, stopTracing } from './watch/tracing'
 

@@ -1,7 +1,7 @@
 import type { SystemContext } from '../context'
 import { statement } from '../sql'
 import { lockLedger, readLedgerHead } from './erasure-ledger'
-import { isBehind } from './ledger-gate'
+import { isBehind } from './is-ledger-ahead'
 import { type LedgerReading, newReading, readLedger } from './read-erasure-ledger'
 import { restorePublicKeys } from './signing-keys'
 

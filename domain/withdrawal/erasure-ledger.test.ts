@@ -5,7 +5,7 @@ import { asUser, givenUser, ledgerLines, runDueWork, type TestContext, tablesWit
 import { addTransaction } from '../applications/transactions'
 import { acceptOldDatabase } from './adopt-erasure-ledger'
 import { signedLedgerHead, writeErasureLedger } from './erasure-ledger'
-import { isLedgerAhead } from './ledger-gate'
+import { isLedgerAhead } from './is-ledger-ahead'
 import { purgeRetainedData } from './purge-retained-data'
 import { replayErasureLedger } from './replay-erasure-ledger'
 import { readSigningKeys, rotateSigningKey, verifyJws } from './signing-keys'

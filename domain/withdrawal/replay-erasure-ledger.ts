@@ -2,7 +2,7 @@ import type { SystemContext } from '../context'
 import { statement } from '../sql'
 import { adoptLedger } from './adopt-erasure-ledger'
 import { keyIdsOf, readLedgerHead, writeErasureLedger } from './erasure-ledger'
-import { isLedgerAhead } from './ledger-gate'
+import { isLedgerAhead } from './is-ledger-ahead'
 import { type LedgerReading, newReading, type ReadLine, readLedger } from './read-erasure-ledger'
 import { withdrawAgain } from './withdraw-account'
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SystemContext } from '@/domain/context'
 import { acceptOldDatabase } from '@/domain/withdrawal/adopt-erasure-ledger'
-import { isLedgerAhead } from '@/domain/withdrawal/ledger-gate'
+import { isLedgerAhead } from '@/domain/withdrawal/is-ledger-ahead'
 import type { Env } from '../env'
 import { processState } from '../process-state'
 import { describeError, log } from './log'

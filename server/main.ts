@@ -14,7 +14,7 @@ import { METHODS } from './http/methods'
 import { isCutOff } from './http/pipelining'
 import { DEMO_PERSON, seedDemoPerson, seedDemoUser } from './local/demo-account'
 import { startEmbeddedPostgres } from './local/embedded-postgres'
-import { deleteForgotten } from './local/mailbox'
+import { deleteExpiredMessages } from './local/mailbox'
 import { migrateDeploy } from './migrate'
 import { openContext } from './open-context'
 import type { Pages } from './pages/serve-pages'
@@ -91,7 +91,7 @@ async function main() {
     startTimer()
   }
   const demo = env.production ? null : await patiently(() => seedDemoUser(ctx))
-  if (!env.smtpUrl) await deleteForgotten()
+  if (!env.smtpUrl) await deleteExpiredMessages()
   if (env.demoProviderPort) await patiently(() => seedDemoPerson(ctx))
   await loadMessages()
   if (stopping) return

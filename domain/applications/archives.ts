@@ -66,7 +66,7 @@ interface AcceptLoss {
 }
 
 const deleteLost = statement<AcceptLoss>(
-  'forget-lost-archives',
+  'delete-lost-archives',
   (v) => `WITH lost AS (DELETE FROM archives WHERE id = ANY(${v.ids}::text[]) RETURNING id)
    ${audit('archive.loss_accepted', {
      from: 'lost LIMIT 1',

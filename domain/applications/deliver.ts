@@ -171,14 +171,14 @@ export async function endTask(
   }
 }
 
-const FORGOTTEN = 'the purge has deleted whom it is about; waive the task'
+const SUBJECT_DELETED = 'the purge has deleted whom it is about; waive the task'
 
 async function call(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<AppAnswer> {
   const { id, acknowledges, phase } = task
   const subject = subjectOf(ctx, task)
   if (subject === null) {
-    const isForgotten = task.subject === null && task.sealed_subject === null
-    return { status: 0, problem: isForgotten ? FORGOTTEN : 'no configured key opens its subject' }
+    const isDeleted = task.subject === null && task.sealed_subject === null
+    return { status: 0, problem: isDeleted ? SUBJECT_DELETED : 'no configured key opens its subject' }
   }
   const body = JSON.stringify({
     type: 'account.withdrawn',

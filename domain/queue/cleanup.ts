@@ -75,7 +75,7 @@ export const CLEANUPS: readonly Cleanup[] = [
   },
 ]
 
-export const cleanupName = (table: string) => `forget-${table.replaceAll('_', '-')}`
+export const cleanupName = (table: string) => `clean-up-${table.replaceAll('_', '-')}`
 
 const cleanUpBatch = ({ table, key = 'id', ended, clears }: Cleanup) =>
   statement<{ before: Date }, { count: number }>(

@@ -6,8 +6,8 @@ import { type LedgerReading, newReading, readLedger } from './read-erasure-ledge
 import { restorePublicKeys } from './signing-keys'
 
 // Lines that are not in the store are written again, after those that are.
-const forgetUnstored = statement(
-  'forget-unstored-lines',
+const deleteUnstored = statement(
+  'delete-unstored-lines',
   () => `WITH unstored AS (DELETE FROM erasure_ledger_batches RETURNING first_seq)
    UPDATE withdrawals SET ledgered_at = NULL, ledger_seq = NULL, ledger_hash = NULL
    WHERE ledger_seq >= (SELECT min(first_seq) FROM unstored)`,
@@ -22,7 +22,7 @@ export const adoptLedger = (ctx: SystemContext, { seq, hash, batchSeq, keys }: L
   ctx.transaction(async (sql) => {
     if (!(await isBehind(ctx, await lockLedger(sql)))) return
     await restorePublicKeys(sql, keys)
-    await sql(forgetUnstored, {})
+    await sql(deleteUnstored, {})
     await sql(setHead, { seq, hash, batchSeq, now: ctx.clock.now() })
   })
 

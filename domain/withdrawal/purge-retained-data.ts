@@ -57,7 +57,7 @@ const deleteTold = statement<{ withdrawalId: string }>(
 )
 // Contract section 10: the account's id does not outlive the purge. An application's own id of the person stays, so that it can
 // still be told.
-const forgetSubjects = statement<{ withdrawalId: string }>(
+const clearSubjects = statement<{ withdrawalId: string }>(
   'purge-subjects',
   (v) =>
     `UPDATE app_notifications SET sealed_subject = NULL WHERE withdrawal_id = ${v.withdrawalId} AND sealed_subject IS NOT NULL`,
@@ -123,7 +123,7 @@ async function purgeBatch(ctx: SystemContext, sql: Sql, withdrawalId: string, ro
   ]
   if (!areErased.every(Boolean)) return 'begun'
   await sql(deleteEvents, { withdrawalId })
-  await sql(forgetSubjects, { withdrawalId })
+  await sql(clearSubjects, { withdrawalId })
   await tellEnd(ctx, sql, 'account.purged', withdrawalId, row.sealed_subjects)
   await sql(markPurged, { withdrawalId, now: ctx.clock.now() })
   // Before `clearPurged` deletes which applications were told.

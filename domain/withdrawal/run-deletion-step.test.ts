@@ -56,13 +56,13 @@ test('a run holds its step for thirty seconds and is one span', async () => {
     return work()
   }
   const held: unknown[] = []
-  ctx.mail.deleteMessages = async (forgotten) => {
-    held.push({ forgotten, row: await rowOf(ctx, withdrawalId, 'data_archives') })
+  ctx.mail.deleteMessages = async (deletedOf) => {
+    held.push({ deletedOf, row: await rowOf(ctx, withdrawalId, 'data_archives') })
   }
   ctx.clock.advance(day)
   await runDeletionStep(ctx, { withdrawalId, step: 'data_archives' })
   expect(held).toEqual([
-    { forgotten: userId, row: expect.objectContaining({ status: 'processing', leaseUntil: after(ctx, 30 * second) }) },
+    { deletedOf: userId, row: expect.objectContaining({ status: 'processing', leaseUntil: after(ctx, 30 * second) }) },
   ])
   expect(spans).toEqual([{ name: 'deletion_step', attributes: { step: 'data_archives', withdrawal_id: withdrawalId } }])
 })
@@ -70,18 +70,18 @@ test('a run holds its step for thirty seconds and is one span', async () => {
 test('archives and the local mailbox are emptied by the step of the archives, and by no other', async () => {
   const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx)
-  let forgotten = 0
+  let mailboxDeletions = 0
   ctx.mail.deleteMessages = async () => {
-    forgotten++
+    mailboxDeletions++
   }
   ctx.clock.advance(day)
   for (const step of ['user_profile', 'third_party_integrations'] as const) {
     await runDeletionStep(ctx, { withdrawalId, step })
     expect(await rowOf(ctx, withdrawalId, step)).toMatchObject({ status: 'completed' })
   }
-  expect([ctx.archived.size, forgotten]).toEqual([1, 0])
+  expect([ctx.archived.size, mailboxDeletions]).toEqual([1, 0])
   await runDeletionStep(ctx, { withdrawalId, step: 'data_archives' })
-  expect([ctx.archived.size, forgotten]).toEqual([0, 1])
+  expect([ctx.archived.size, mailboxDeletions]).toEqual([0, 1])
   const withdrawal = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })
   expect(withdrawal.completedAt).toEqual(ctx.clock.now())
 })

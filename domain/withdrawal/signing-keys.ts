@@ -44,8 +44,8 @@ const insertKey = statement<NewKey, { number: number }>(
    VALUES (${v.number}, ${v.kid}, ${v.publicKey}, ${v.sealedPrivate}, ${v.now}, ${v.signsFrom})
    ON CONFLICT (number) DO NOTHING RETURNING number`,
 )
-const forgetRetired = statement<{ signing: number }>(
-  'forget-retired-signing-keys',
+const deleteRetired = statement<{ signing: number }>(
+  'delete-retired-private-keys',
   (v) => `UPDATE signing_keys SET sealed_private = NULL WHERE number < ${v.signing} AND sealed_private IS NOT NULL`,
 )
 
@@ -225,7 +225,7 @@ export async function rotateSigningKey(ctx: SystemContext) {
   const signsFrom = new Date(now.getTime() + KEY_PUBLISHED_BEFORE_MS)
   if (!(await insert(ctx, ctx.sql, { number: last.number + 1, signsFrom }))) throw waits(signsFrom)
   const signing = rows.findLast(({ sealed_private: sealed }) => sealed) as KeyRow
-  await ctx.sql(forgetRetired, { signing: signing.number })
+  await ctx.sql(deleteRetired, { signing: signing.number })
   ctx.process.signing.readAt = Number.NEGATIVE_INFINITY
   return listSigningKeys(ctx)
 }

@@ -70,8 +70,8 @@ test('a young message of a deleted user can be read for ten minutes, also where 
   expect(kept).toMatchObject({ userId: 'usr_a', subject: 'subject 1' })
   vi.useFakeTimers({ now: Date.now() + 10 * 60_000 + 1, toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
-  const { deleteForgotten } = await givenMailbox()
-  await deleteForgotten()
+  const { deleteExpiredMessages } = await givenMailbox()
+  await deleteExpiredMessages()
   expect(readdirSync(path.join(dataDir, 'mailbox'))).toEqual([])
 })
 

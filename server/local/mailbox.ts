@@ -19,7 +19,7 @@ const KEPT = 500
 /** How long a message of a deleted account can still be read, however fast the deletion is in a trial. */
 const READABLE_MS = 10 * 60_000
 /** The end of such a message's file name. */
-const FORGOTTEN = '.forgotten.json'
+const DELETED_SUFFIX = '.deleted.json'
 
 const directory = () => path.join(getEnv().dataDir, 'mailbox')
 
@@ -54,22 +54,22 @@ export async function deleteMessages(userId: string): Promise<void> {
   const theirs = messages.filter((message) => message.userId === userId)
   const inDirectory = (name: string) => path.join(directory(), name)
   await Promise.all(
-    theirs.map(({ id }) => rename(inDirectory(`${id}.json`), inDirectory(id + FORGOTTEN)).catch(() => {})),
+    theirs.map(({ id }) => rename(inDirectory(`${id}.json`), inDirectory(id + DELETED_SUFFIX)).catch(() => {})),
   )
   // A partial file of a killed writer may be this user's.
   const before = timeBefore(60_000)
   const names = await readdir(directory()).catch(() => [])
   const parts = names.filter((name) => name.endsWith('.part') && name < before)
   await Promise.all(parts.map((name) => rm(inDirectory(name), { force: true })))
-  await deleteForgotten()
-  if (theirs.length > 0) setTimeout(deleteForgotten, READABLE_MS).unref()
+  await deleteExpiredMessages()
+  if (theirs.length > 0) setTimeout(deleteExpiredMessages, READABLE_MS).unref()
 }
 
 /** Deletes messages whose time has ended, those of an earlier process too. */
-export async function deleteForgotten(): Promise<void> {
+export async function deleteExpiredMessages(): Promise<void> {
   const before = timeBefore(READABLE_MS)
   const names = await readdir(directory()).catch(() => [])
-  const old = names.filter((name) => name.endsWith(FORGOTTEN) && name < before)
+  const old = names.filter((name) => name.endsWith(DELETED_SUFFIX) && name < before)
   await Promise.all(old.map((name) => rm(path.join(directory(), name), { force: true })))
 }
 

@@ -52,12 +52,12 @@ interface Operation {
   timestamp?: false
   /**
    * The bucket in which every call takes a place, a row of `domain/limits/limits.ts`. The wrapper takes it before the verb runs, unless
-   * the verb takes it in its own statement. An invalid call, which no verb sees, takes a place only with `countsMalformed`.
+   * the verb takes it in its own statement. An invalid call, which no verb sees, takes a place only with `countsInvalidCalls`.
    */
   limit?: {
     bucket: 'read' | 'verify' | 'withdraw' | 'preview' | 'export' | 'service' | 'report'
     takenBy?: 'verb'
-    countsMalformed?: true
+    countsInvalidCalls?: true
   }
   /** The codes of the operation, beside those of every endpoint. */
   errors: readonly ErrorCode[]

@@ -63,11 +63,11 @@ const MAX_REMEMBERED = 10_000
 /** The handler for the service's requests. It verifies each message, skips those that are done, and calls `handle` for the others. */
 export function createReceiver(options: ReceiverOptions): (request: Request) => Promise<Response> {
   const done = options.done ?? rememberLast(MAX_REMEMBERED)
-  const underWay = new Map<string, Promise<Outcome>>()
+  const active = new Map<string, Promise<Outcome>>()
   const handleOnce = (id: string, message: AccountMessage) => {
-    const running = underWay.get(id) ?? Promise.resolve(options.handle(message, id))
-    underWay.set(id, running)
-    return running.finally(() => underWay.delete(id))
+    const running = active.get(id) ?? Promise.resolve(options.handle(message, id))
+    active.set(id, running)
+    return running.finally(() => active.delete(id))
   }
   return async (request) => {
     const body = await request.text()

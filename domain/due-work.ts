@@ -94,10 +94,10 @@ async function writeLedgerAndReceipts(ctx: SystemContext): Promise<void> {
   await writeDueReceipts(ctx)
 }
 
-const ERASURES_AT_ONCE = 4
+const MAX_CONCURRENT_ERASURES = 4
 /** For first calls and for repeated ones each. Calls to applications mostly wait, so many cost little. */
-const CALLS_AT_ONCE = 100
-const BATCH = 100
+const MAX_CONCURRENT_CALLS = 100
+const BATCH_SIZE = 100
 
 interface Due {
   now: Date
@@ -122,11 +122,11 @@ const dueCalls = statement<Due & { isFirst: boolean }, DueRow>('due-calls', (v) 
 )
 
 /** Completes the due erasures, and starts the due calls to applications without waiting for them. */
-export async function runDueSteps(ctx: SystemContext, callsAtOnce = CALLS_AT_ONCE): Promise<void> {
-  beginDueCalls(ctx, callsAtOnce)
+export async function runDueSteps(ctx: SystemContext, maxCalls = MAX_CONCURRENT_CALLS): Promise<void> {
+  beginDueCalls(ctx, maxCalls)
   const isAnyLeft = await runDueErasures(ctx)
   // A step that has just erased may have tasks, which are now due.
-  if (isAnyLeft) beginDueCalls(ctx, callsAtOnce)
+  if (isAnyLeft) beginDueCalls(ctx, maxCalls)
 }
 
 /** A step that fails sets its own next try; the others go on. Returns whether any step is still open. */
@@ -134,7 +134,7 @@ async function runDueErasures(ctx: SystemContext): Promise<boolean> {
   const failures: unknown[] = []
   let isAnyLeft = false
   for (;;) {
-    const due = await ctx.sql(dueErasures, { now: ctx.clock.now(), maxRows: BATCH })
+    const due = await ctx.sql(dueErasures, { now: ctx.clock.now(), maxRows: BATCH_SIZE })
     const left = [...due]
     let [isAnyOurs, isAnyPaused] = [false, false]
     const runOne = async ({ withdrawal_id: withdrawalId, step }: DueRow) => {
@@ -143,7 +143,7 @@ async function runDueErasures(ctx: SystemContext): Promise<boolean> {
       isAnyOurs = true
       if (await run('erasure')) isAnyPaused = true
     }
-    const workers = Array.from({ length: ERASURES_AT_ONCE }, async () => {
+    const workers = Array.from({ length: MAX_CONCURRENT_ERASURES }, async () => {
       for (let next = left.shift(); next; next = left.shift()) {
         await runOne(next).catch((error) => void failures.push(error))
       }
@@ -151,18 +151,18 @@ async function runDueErasures(ctx: SystemContext): Promise<boolean> {
     await Promise.all(workers)
     isAnyLeft ||= isAnyPaused
     // A paused step goes on at once, beside newly due steps. A batch that other instances have claimed is not read again.
-    if (!isAnyOurs || (due.length < BATCH && !isAnyPaused)) break
+    if (!isAnyOurs || (due.length < BATCH_SIZE && !isAnyPaused)) break
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} deletion steps failed`)
   return isAnyLeft
 }
 
-function beginDueCalls(ctx: SystemContext, atOnce: number) {
+function beginDueCalls(ctx: SystemContext, maxCalls: number) {
   for (const places of ctx.process.deletionCalls) {
     if (places.isFilling) continue
     places.isFilling = true
     ctx.background(() =>
-      fill(ctx, places, atOnce).finally(() => {
+      fill(ctx, places, maxCalls).finally(() => {
         places.isFilling = false
       }),
     )
@@ -170,12 +170,12 @@ function beginDueCalls(ctx: SystemContext, atOnce: number) {
 }
 
 /** Starts due calls as places come free, until no more are due or other instances have claimed them all. */
-async function fill(ctx: SystemContext, { isFirst, taken }: DeletionCalls, atOnce: number) {
+async function fill(ctx: SystemContext, { isFirst, calls }: DeletionCalls, maxCalls: number) {
   for (;;) {
-    if (taken.size >= atOnce) await Promise.race(taken)
-    const maxRows = atOnce - taken.size
+    if (calls.size >= maxCalls) await Promise.race(calls)
+    const maxRows = maxCalls - calls.size
     const due = await ctx.sql(dueCalls, { now: ctx.clock.now(), maxRows, isFirst })
-    const areOurs = await Promise.all(due.map((step) => begin(ctx, step, taken)))
+    const areOurs = await Promise.all(due.map((step) => begin(ctx, step, calls)))
     if (due.length < maxRows || !areOurs.includes(true)) return
   }
 }
@@ -184,13 +184,13 @@ async function fill(ctx: SystemContext, { isFirst, taken }: DeletionCalls, atOnc
 async function begin(
   ctx: SystemContext,
   { withdrawal_id: withdrawalId, step }: DueRow,
-  taken: DeletionCalls['taken'],
+  calls: DeletionCalls['calls'],
 ): Promise<boolean> {
   const run = await claimDeletionStep(ctx, { withdrawalId, step })
   if (!run) return false
-  const calls = run('erasure and calls')
-  const ended: Promise<unknown> = calls.catch(() => {}).then(() => taken.delete(ended))
-  taken.add(ended)
-  ctx.background(() => calls)
+  const call = run('erasure and calls')
+  const ended: Promise<unknown> = call.catch(() => {}).then(() => calls.delete(ended))
+  calls.add(ended)
+  ctx.background(() => call)
   return true
 }

@@ -11,7 +11,7 @@ export interface Batch<Item> {
 /** Questions of one kind, which share statements. */
 export interface SharedLookUp<Question, Answer> {
   waiting: { question: Question; resolve(answer: Answer): void; reject(reason: unknown): void }[]
-  underWay: number
+  active: number
   /** How long the last statement that was answered took. */
   tookMs: number
 }
@@ -19,7 +19,7 @@ export interface SharedLookUp<Question, Answer> {
 /** Active calls of deletion steps to applications. */
 export interface DeletionCalls {
   isFirst: boolean
-  taken: Set<Promise<unknown>>
+  calls: Set<Promise<unknown>>
   /** A run is waiting for free places, in which it starts due calls. */
   isFilling: boolean
 }
@@ -65,7 +65,7 @@ export interface Process {
 export const createProcess = (): Process => ({
   batches: new Map(),
   lookUps: new Map(),
-  deletionCalls: [true, false].map((isFirst) => ({ isFirst, taken: new Set(), isFilling: false })),
+  deletionCalls: [true, false].map((isFirst) => ({ isFirst, calls: new Set(), isFilling: false })),
   deliveryCalls: new Map(),
   counted: { read: { times: new Map(), cleanupSize: 0 }, service: { times: new Map(), cleanupSize: 0 } },
   signing: { keys: [], readAt: Number.NEGATIVE_INFINITY },

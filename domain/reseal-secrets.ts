@@ -35,9 +35,9 @@ interface SealedRow {
   sealed: Buffer | null
 }
 
-const BATCH = 500
+const BATCH_SIZE = 500
 /** Each of these updates uses a connection. */
-const UPDATES_AT_ONCE = 8
+const MAX_CONCURRENT_UPDATES = 8
 
 const statements = Object.entries(SEALED).map(([kind, { table, key, column }]) => ({
   kind: kind as SealedKind,
@@ -64,7 +64,7 @@ type Statements = (typeof statements)[number]
  * Encrypts every sealed column with the newest secret while the service runs. Each row is committed by itself, so a killed run can
  * be started again. A run that counts no `resealed` and no `unopenable` proves that no older secret is needed.
  */
-export async function resealSecrets(ctx: SystemContext, batch = BATCH): Promise<Record<SealedKind, ResealCounts>> {
+export async function resealSecrets(ctx: SystemContext, batch = BATCH_SIZE): Promise<Record<SealedKind, ResealCounts>> {
   const counted: [SealedKind, ResealCounts][] = []
   for (const each of statements) counted.push([each.kind, await resealKind(ctx, each, batch)])
   return Object.fromEntries(counted) as Record<SealedKind, ResealCounts>
@@ -75,7 +75,7 @@ async function resealKind(ctx: SystemContext, of: Statements, batch: number): Pr
   for (let after = ''; ; ) {
     const rows = await ctx.sql(of.readBatch, { after, maxRows: batch })
     const left = [...rows]
-    const workers = Array.from({ length: UPDATES_AT_ONCE }, async () => {
+    const workers = Array.from({ length: MAX_CONCURRENT_UPDATES }, async () => {
       for (let row = left.shift(); row; row = left.shift()) {
         const outcome = await resealRow(ctx, of, row)
         if (outcome) counts[outcome]++

@@ -12,7 +12,7 @@ const LOCK_PAUSE_MS = 100
 const TABLE_LOCK_MS = 1_000
 const MAX_TABLE_PAUSE_MS = 5_000
 /** How long the start retries a migration before it gives up. */
-const PATIENCE_MS = 5 * 60_000
+const MIGRATION_TIMEOUT_MS = 5 * 60_000
 
 interface KnownRow {
   id: string
@@ -37,7 +37,7 @@ interface Migration {
 export async function migrateDeploy(
   connectionString: string,
   directory = 'prisma/migrations',
-  patienceMs = PATIENCE_MS,
+  timeoutMs = MIGRATION_TIMEOUT_MS,
 ): Promise<string[]> {
   const db = new pg.Client({ connectionString })
   // The next query reports the loss of the connection.
@@ -58,7 +58,7 @@ export async function migrateDeploy(
       const sql = await readFile(`${directory}/${name}/migration.sql`, 'utf8')
       const migration = { name, sql, checksum: createHash('sha256').update(sql).digest('hex'), unfinished: row }
       if (row && row.checksum !== migration.checksum) throw new Error(neverEnded(name))
-      await applyOne(db, migration, patienceMs).catch((error) => {
+      await applyOne(db, migration, timeoutMs).catch((error) => {
         throw new Error(`Migration ${name} failed: ${explain(error)}`, { cause: error })
       })
       applied.push(name)
@@ -112,14 +112,14 @@ async function migrationNames(directory: string) {
     .sort()
 }
 
-async function applyOne(db: pg.Client, migration: Migration, patienceMs: number): Promise<void> {
+async function applyOne(db: pg.Client, migration: Migration, timeoutMs: number): Promise<void> {
   const index = indexBuiltBeside(migration.sql)
-  return index ? buildBeside(db, migration, index, patienceMs) : applyWhole(db, migration, patienceMs)
+  return index ? buildBeside(db, migration, index, timeoutMs) : applyWhole(db, migration, timeoutMs)
 }
 
 /** Runs the migration and its record in one transaction, and retries while others hold its tables. */
-async function applyWhole(db: pg.Client, migration: Migration, patienceMs: number) {
-  const end = Date.now() + patienceMs
+async function applyWhole(db: pg.Client, migration: Migration, timeoutMs: number) {
+  const end = Date.now() + timeoutMs
   for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, MAX_TABLE_PAUSE_MS)) {
     try {
       await db.query('BEGIN')
@@ -188,9 +188,9 @@ function indexBuiltBeside(sql: string): string | null {
 }
 
 /** A valid index was left by a start that was killed before it wrote the record, an invalid one by a start that was killed during the build. */
-async function buildBeside(db: pg.Client, migration: Migration, index: string, patienceMs: number) {
+async function buildBeside(db: pg.Client, migration: Migration, index: string, timeoutMs: number) {
   // The build blocks nobody, but waits for every older transaction.
-  await db.query(`SET lock_timeout = ${patienceMs}`)
+  await db.query(`SET lock_timeout = ${timeoutMs}`)
   try {
     const { rows } = await db.query<{ indisvalid: boolean }>(
       'SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)',

@@ -2,7 +2,7 @@ import type { SystemContext } from '../context'
 import { statement } from '../sql'
 import { showPassword } from './password-formats'
 
-const BATCH = 1000
+const BATCH_SIZE = 1000
 
 interface Row {
   id: string
@@ -26,7 +26,7 @@ const nextUsers = statement<{ after: string; batch: number }, Row>(
 /** Every account that is not withdrawn, in batches and in the format of an import. */
 export async function* exportUsers(ctx: SystemContext): AsyncGenerator<object[]> {
   for (let after = ''; ; ) {
-    const rows = await ctx.sql(nextUsers, { after, batch: BATCH })
+    const rows = await ctx.sql(nextUsers, { after, batch: BATCH_SIZE })
     const last = rows.at(-1)
     if (!last) return
     yield rows.map(toLine)

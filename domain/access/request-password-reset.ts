@@ -166,12 +166,12 @@ const dueRequests = statement<{ now: Date; maxRows: number }, RequestRow & { sea
     `SELECT id, requested_at, sealed FROM password_reset_requests WHERE due_at <= ${v.now} ORDER BY due_at LIMIT ${v.maxRows}`,
 )
 
-const BATCH = 100
+const BATCH_SIZE = 100
 
 /** Answers the requests that a process left when it died. */
 export async function answerDueResetRequests(ctx: SystemContext): Promise<void> {
-  for (let due = BATCH; due === BATCH; ) {
-    const rows = await ctx.sql(dueRequests, { now: ctx.clock.now(), maxRows: BATCH })
+  for (let due = BATCH_SIZE; due === BATCH_SIZE; ) {
+    const rows = await ctx.sql(dueRequests, { now: ctx.clock.now(), maxRows: BATCH_SIZE })
     due = rows.length
     for (const row of rows) {
       const opened = ctx.secrets.open(row.sealed)

@@ -27,7 +27,7 @@ export interface TasksOfStep {
 }
 
 /** Shared items that one statement deletes. */
-const BATCH = 5_000
+const BATCH_SIZE = 5_000
 
 /** Whether messages are sent to the application. One that polls, or is disabled, gets none. */
 const isCalled = (app: string) => `${app}.endpoint IS NOT NULL AND ${app}.disabled_at IS NULL`
@@ -68,7 +68,7 @@ const deletedItems = (v: Placeholders<Told>) => `withdrawal AS (
      DELETE FROM shared_items WHERE ${isOneOf(
        'id',
        `SELECT s.id FROM withdrawal w JOIN app_notifications n ON n.id = ${v.id} AND n.withdrawal_id = w.id
-       JOIN shared_items s ON s.user_id = w.user_id AND s.app_id = n.app_id LIMIT ${BATCH}`,
+       JOIN shared_items s ON s.user_id = w.user_id AND s.app_id = n.app_id LIMIT ${BATCH_SIZE}`,
      )} RETURNING 1
    )`
 
@@ -81,7 +81,7 @@ const markTold = statement<Told, { is_over: boolean }>(
      SET status = 'completed', completed_at = ${v.now}, due_at = NULL, lease_until = NULL, subject = NULL, sealed_subject = NULL,
          last_error = NULL, last_status = ${v.status}
      FROM withdrawal w
-     WHERE n.id = ${v.id} AND n.withdrawal_id = w.id AND n.status <> 'completed' AND (SELECT count(*) FROM items) < ${BATCH}
+     WHERE n.id = ${v.id} AND n.withdrawal_id = w.id AND n.status <> 'completed' AND (SELECT count(*) FROM items) < ${BATCH_SIZE}
      RETURNING w.user_id, n.app_id
    ), connections AS (
      DELETE FROM app_connections c USING told WHERE c.user_id = told.user_id AND c.app_id = told.app_id RETURNING 1
@@ -92,9 +92,9 @@ const markTold = statement<Told, { is_over: boolean }>(
      ])}
    ), renewed AS (
      UPDATE app_notifications n SET lease_until = ${v.leaseUntil}
-     WHERE n.id = ${v.id} AND n.status <> 'completed' AND (SELECT count(*) FROM items) >= ${BATCH}
+     WHERE n.id = ${v.id} AND n.status <> 'completed' AND (SELECT count(*) FROM items) >= ${BATCH_SIZE}
    )
-   SELECT count(*) < ${BATCH} AS is_over FROM items`,
+   SELECT count(*) < ${BATCH_SIZE} AS is_over FROM items`,
 )
 // A report or a later try ends this call, so that its answer no longer counts.
 const isThisCall = (v: { id: string; attempts: string }) =>

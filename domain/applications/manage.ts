@@ -246,7 +246,7 @@ const deleteApp = statement<Audited & { id: string }, { id: string }>(
    SELECT id FROM app`,
 )
 
-const BATCH = 5_000
+const BATCH_SIZE = 5_000
 
 /**
  * Refused while deletion tasks are open, unless a reason waives them. What was not delivered to the application is deleted. It is
@@ -273,13 +273,13 @@ export async function removeApp(
       waived += tasks.length
     }
   }
-  for (let count = BATCH; count === BATCH; ) {
-    count = (await ctx.sql(deleteConnections, { appId, maxRows: BATCH })).length
+  for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
+    count = (await ctx.sql(deleteConnections, { appId, maxRows: BATCH_SIZE })).length
   }
   await ctx.transaction(async (sql) => {
     await sql(waitForStarts, {})
     await refuseOpenTasks(sql)
-    await sql(deleteConnections, { appId, maxRows: BATCH })
+    await sql(deleteConnections, { appId, maxRows: BATCH_SIZE })
     if ((await sql(deleteApp, { ...auditValues(ctx, by), id: appId })).length === 0) throw unknown()
   })
   return { app_id: appId, removed: true, waived_tasks: waived }

@@ -54,10 +54,10 @@ const openTasks = statement<{ appId: string; after: string; maxRows: number }, {
    ORDER BY id LIMIT ${v.maxRows}`,
 )
 
-const BATCH = 5_000
+const BATCH_SIZE = 5_000
 
 /** In the order of their ids, those after `after`. */
-export const openTasksOf = (sql: Sql, appId: string, { after = '', maxRows = BATCH } = {}) =>
+export const openTasksOf = (sql: Sql, appId: string, { after = '', maxRows = BATCH_SIZE } = {}) =>
   sql(openTasks, { appId, after, maxRows })
 
 /** Makes the waiting steps due now instead of at their next periodic check. */

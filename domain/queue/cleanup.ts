@@ -8,7 +8,7 @@ import {
 } from '../limits/durations'
 import { fenced, isOneOf, statement } from '../sql'
 
-const BATCH = 1000
+const BATCH_SIZE = 1000
 
 interface Cleanup {
   table: string
@@ -82,7 +82,7 @@ const cleanUpBatch = ({ table, key = 'id', ended, clears }: Cleanup) =>
     cleanupName(table),
     (v) => `WITH cleaned AS (
        ${clears ? `UPDATE ${table} SET ${clears} = NULL` : `DELETE FROM ${table}`}
-       WHERE ${isOneOf(key, `SELECT ${key} FROM ${table} WHERE ${ended(v.before)} LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`)}
+       WHERE ${isOneOf(key, `SELECT ${key} FROM ${table} WHERE ${ended(v.before)} LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED`)}
        RETURNING ${key}
      )
      SELECT count(*)::int AS count FROM cleaned`,
@@ -98,7 +98,7 @@ export async function cleanUp(ctx: SystemContext): Promise<void> {
 
 async function cleanUpAll(ctx: SystemContext, { deleteBatch, afterMs }: (typeof batches)[number]) {
   const before = new Date(ctx.clock.now().getTime() - afterMs)
-  for (let count = BATCH; count === BATCH; ) {
+  for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
     const [row] = await ctx.sql(deleteBatch, { before })
     count = row?.count ?? 0
   }

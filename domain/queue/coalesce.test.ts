@@ -51,7 +51,7 @@ test('two services do not wait for each other', async () => {
   expect(done).toEqual(['quick', 'slow'])
 })
 
-/** A database that answers each statement when it is told to; nobody loses patience but by a test's will. */
+/** A database that answers a statement only when the test says so. Timers run only when the test advances them. */
 function heldQuestions() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   onTestFinished(() => void vi.useRealTimers())

@@ -35,11 +35,11 @@ export function coalesced<Item = never>(
 type Ask<Question, Answer> = (ctx: SystemContext, questions: Question[]) => Promise<Answer[]>
 
 /** While so many statements are active, further questions wait and share the next one. */
-const MAX_UNDER_WAY = 2
+const MAX_ACTIVE_STATEMENTS = 2
 // A statement that takes longer than this no longer counts, so that a silent connection delays only the calls that share it. The
 // limit follows the last response time, so that a slow database does not get ever more statements at once.
-const MIN_PATIENCE_MS = 100
-const PATIENCE_FACTOR = 4
+const MIN_TIMEOUT_MS = 100
+const TIMEOUT_FACTOR = 4
 
 /**
  * One statement answers all questions that come in the same turn of the event loop, or while earlier statements are active. Each
@@ -52,7 +52,7 @@ export function coalescedLookup<Question, Answer>(
 ): (ctx: SystemContext, question: Question) => Promise<Answer> {
   return (ctx, question) => {
     const lookUps = ctx.process.lookUps as Map<string, SharedLookUp<Question, Answer>>
-    const queue = lookUps.get(name) ?? { waiting: [], underWay: 0, tookMs: 0 }
+    const queue = lookUps.get(name) ?? { waiting: [], active: 0, tookMs: 0 }
     lookUps.set(name, queue)
     return new Promise((resolve, reject) => {
       queue.waiting.push({ question, resolve, reject })
@@ -66,18 +66,18 @@ async function askNext<Question, Answer>(
   queue: SharedLookUp<Question, Answer>,
   ask: Ask<Question, Answer>,
 ) {
-  if (queue.underWay >= MAX_UNDER_WAY || queue.waiting.length === 0) return
-  queue.underWay++
+  if (queue.active >= MAX_ACTIVE_STATEMENTS || queue.waiting.length === 0) return
+  queue.active++
   const asked = queue.waiting.splice(0)
   const begunAt = performance.now()
   let isQuick = true
   const letNextGo = () => {
     if (!isQuick) return
     isQuick = false
-    queue.underWay--
+    queue.active--
     askNext(ctx, queue, ask)
   }
-  const patience = setTimeout(letNextGo, Math.max(MIN_PATIENCE_MS, PATIENCE_FACTOR * queue.tookMs))
+  const timeout = setTimeout(letNextGo, Math.max(MIN_TIMEOUT_MS, TIMEOUT_FACTOR * queue.tookMs))
   try {
     const questions = asked.map(({ question }) => question)
     const answers = await ask(ctx, questions).catch((error) => {
@@ -90,7 +90,7 @@ async function askNext<Question, Answer>(
   } catch (error) {
     for (const { reject } of asked) reject(error)
   } finally {
-    clearTimeout(patience)
+    clearTimeout(timeout)
     letNextGo()
   }
 }

@@ -152,7 +152,7 @@ async function workOff(ctx: SystemContext, appId: string, line: DeliveryCalls) {
     isFull = claimed.length === maxRows
     const begun = await beginCalls(ctx, claimed, calls)
     const areQuick =
-      isFull && begun && (await Promise.race([begun.areAnswered, sleep(AT_ONCE_MS, false, { ref: false })]))
+      isFull && begun && (await Promise.race([begun.areAnswered, sleep(MAX_QUICK_ANSWER_MS, false, { ref: false })]))
     batch = areQuick ? Math.min(2 * maxRows, MAX_BATCH) : 0
   }
 }
@@ -163,7 +163,7 @@ async function beginCalls(ctx: SystemContext, claimed: DeliveryRow[], calls: Del
   const answers: Promise<unknown>[] = []
   for (const delivery of claimed) {
     if (calls.size >= MAX_CALLS_PER_APP) await Promise.race(calls)
-    if (performance.now() - begun > LONGEST_WAIT_MS) return null
+    if (performance.now() - begun > MAX_WAIT_MS) return null
     const answer = call(ctx, delivery)
     const ended: Promise<unknown> = answer.catch(() => {}).then(() => calls.delete(ended))
     calls.add(ended)

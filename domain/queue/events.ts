@@ -188,7 +188,7 @@ interface OpenDelivery {
   sealed_data: Buffer | null
 }
 
-const BATCH = 500
+const BATCH_SIZE = 500
 
 const openDeliveries = statement<{ userId: string; maxRows: number }, OpenDelivery>(
   'open-deliveries-of-account',
@@ -219,8 +219,8 @@ const keepEvents = statement<{ userId: string }>(
  * with the account.
  */
 export async function keepUntoldEvents(ctx: SystemContext, userId: string): Promise<void> {
-  for (let count = BATCH; count === BATCH; ) {
-    const rows = await ctx.sql(openDeliveries, { userId, maxRows: BATCH })
+  for (let count = BATCH_SIZE; count === BATCH_SIZE; ) {
+    const rows = await ctx.sql(openDeliveries, { userId, maxRows: BATCH_SIZE })
     count = rows.length
     const sealed = rows.map(({ subject, sealed_data }) => withSubject(ctx, subject, sealed_data))
     if (count > 0) await ctx.sql(sealSubjects, { ids: rows.map(({ id }) => id), sealed })

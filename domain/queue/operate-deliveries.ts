@@ -61,7 +61,7 @@ interface Resend {
   maxRows: number
 }
 
-const BATCH = 5_000
+const BATCH_SIZE = 5_000
 
 /** Not due now, or ended. */
 const canBeResent = (v: Placeholders<Resend>) => `NOT (d.status = 'pending' AND d.due_at <= ${v.now})`
@@ -109,8 +109,8 @@ export async function resendEvents(ctx: SystemContext, which: Resent, by = OPERA
   const one = eventId !== null ? resendOfEvent : since ? resendOfApp : resendDeadOfApp
   const retryUntil = new Date(now.getTime() + EVENT_RETRY_MS * ctx.timeScale)
   let count = 0
-  for (let rows = BATCH; rows === BATCH; count += rows) {
-    rows = (await ctx.sql(one, { eventId, appId, since, now, retryUntil, maxRows: BATCH })).length
+  for (let rows = BATCH_SIZE; rows === BATCH_SIZE; count += rows) {
+    rows = (await ctx.sql(one, { eventId, appId, since, now, retryUntil, maxRows: BATCH_SIZE })).length
   }
   const subject = eventId ?? appId ?? ''
   await ctx.sql(auditResend, { id: ctx.secrets.randomId('aud_'), by, subject, now })

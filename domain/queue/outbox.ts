@@ -7,7 +7,7 @@ import { coalesced } from './coalesce'
 export const ENGINE_EVENTS = ['account/withdrawal.started'] as const
 export type EngineEventName = (typeof ENGINE_EVENTS)[number]
 
-const BATCH = 100
+const BATCH_SIZE = 100
 
 const claim = statement<{ now: Date; leaseUntil: Date; maxRows: number }, EngineEvent>(
   'claim-outbox-events',
@@ -29,8 +29,8 @@ export const sendOutboxEvents = coalesced('send-outbox-events', async (ctx) => {
   for (let isFull = true; isFull; ) {
     const now = ctx.clock.now()
     const leaseUntil = new Date(now.getTime() + OUTBOX_LEASE_MS)
-    const events = await ctx.sql(claim, { now, leaseUntil, maxRows: BATCH })
-    isFull = events.length === BATCH
+    const events = await ctx.sql(claim, { now, leaseUntil, maxRows: BATCH_SIZE })
+    isFull = events.length === BATCH_SIZE
     // Without an engine, events that were written for a former one are marked as sent.
     if (events.length === 0 || (ctx.emit && !(await ctx.emit(events)))) return
     await ctx.sql(markSent, { ids: events.map(({ id }) => id), now: ctx.clock.now() })

@@ -25,7 +25,7 @@ export interface LedgerHead {
   at: Date | null
 }
 
-const BATCH = 100
+const BATCH_SIZE = 100
 
 const columns = 'origin, seq, hash, batch_seq, at'
 const readHead = statement<Record<string, never>, LedgerHead>(
@@ -90,14 +90,14 @@ interface UnwrittenRow {
  * other.
  */
 export const writeErasureLedger = coalesced('write-erasure-ledger', async (ctx) => {
-  while ((await ctx.transaction((sql) => appendBatch(ctx, sql))) === BATCH);
+  while ((await ctx.transaction((sql) => appendBatch(ctx, sql))) === BATCH_SIZE);
   await storeBatches(ctx)
 })
 
 /** Returns how many lines it wrote. */
 async function appendBatch(ctx: SystemContext, sql: Sql): Promise<number> {
   const head = await lockLedger(sql)
-  const rows = await sql(unwritten, { maxRows: BATCH })
+  const rows = await sql(unwritten, { maxRows: BATCH_SIZE })
   if (rows.length === 0) return 0
   const chain = chainOf(
     head,
@@ -151,8 +151,8 @@ export const hashOfLine = (text: string): string => createHash('sha256').update(
 /** Several instances may store one batch, because its name and its content are the same. */
 async function storeBatches(ctx: SystemContext): Promise<void> {
   for (let isFull = true; isFull; ) {
-    const batches = await ctx.sql(waitingBatches, { maxRows: BATCH })
-    isFull = batches.length === BATCH
+    const batches = await ctx.sql(waitingBatches, { maxRows: BATCH_SIZE })
+    isFull = batches.length === BATCH_SIZE
     if (batches.length === 0) return
     const { origin } = await readLedgerHead(ctx)
     for (const { first_seq: firstSeq, lines } of batches) {

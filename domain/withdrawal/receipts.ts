@@ -126,16 +126,16 @@ function sign(ctx: SystemContext, sql: Sql, withdrawalId: string, kind: Kind, at
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
-const BATCH = 100
+const BATCH_SIZE = 100
 
 /** Writes the receipts that a step or a purge could not write, because the ledger had no line of the withdrawal yet. */
 export async function writeDueReceipts(ctx: SystemContext): Promise<void> {
   for (let after = new Date(0); ; ) {
-    const due = await ctx.sql(dueReceipts, { after, maxRows: BATCH })
+    const due = await ctx.sql(dueReceipts, { after, maxRows: BATCH_SIZE })
     for (const { id } of due) await ctx.transaction((sql) => writeReceipts(ctx, sql, id))
     const last = due.at(-1)?.receipt_due_at
     // Receipts that still wait are skipped until the next sweep.
-    if (!last || due.length < BATCH || last.getTime() === after.getTime()) return
+    if (!last || due.length < BATCH_SIZE || last.getTime() === after.getTime()) return
     after = last
   }
 }

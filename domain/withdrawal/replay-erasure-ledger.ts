@@ -6,9 +6,9 @@ import { isLedgerAhead } from './is-ledger-ahead'
 import { type LedgerReading, newReading, type ReadLine, readLedger } from './read-erasure-ledger'
 import { withdrawAgain } from './withdraw-account'
 
-const BATCH = 1000
+const BATCH_SIZE = 1000
 /** One read of all users serves so many lines. */
-const LINES_AT_ONCE = 50_000
+const MAX_LINES_IN_MEMORY = 50_000
 
 const liveUsers = statement<{ after: string; maxRows: number }, { id: string }>(
   'users-after',
@@ -33,7 +33,7 @@ export interface ReplayReport {
  * Runs after the restore of a backup, before the service opens: withdraws again every account that the backup brought back. If all
  * is well, the database takes over the end of the ledger, and the service opens.
  */
-export async function replayErasureLedger(ctx: SystemContext, linesAtOnce = LINES_AT_ONCE): Promise<ReplayReport> {
+export async function replayErasureLedger(ctx: SystemContext, maxLines = MAX_LINES_IN_MEMORY): Promise<ReplayReport> {
   if (!(await isLedgerAhead(ctx))) await writeErasureLedger(ctx)
   const head = await readLedgerHead(ctx)
   const reading = newReading()
@@ -47,7 +47,7 @@ export async function replayErasureLedger(ctx: SystemContext, linesAtOnce = LINE
   for await (const line of readLedger(ctx, head, reading)) {
     if (line.key !== undefined && !keyIds.has(line.key)) counts.unknown_keys++
     else lines.push(line)
-    if (lines.length >= linesAtOnce) await replay()
+    if (lines.length >= maxLines) await replay()
   }
   await replay()
   const verified = reading.problems.length === 0
@@ -81,12 +81,12 @@ async function replayLines(ctx: SystemContext, lines: ReadLine[]): Promise<numbe
   const byPseudonym = new Map(lines.map((line) => [line.pseudonym, line]))
   let replayed = 0
   for (let after = ''; ; ) {
-    const users = await ctx.sql(liveUsers, { after, maxRows: BATCH })
+    const users = await ctx.sql(liveUsers, { after, maxRows: BATCH_SIZE })
     for (const { id } of users) {
       const line = lineOf(ctx, byPseudonym, id)
       if (line && (await withdrawAgain(ctx, id, line))) replayed++
     }
-    if (users.length < BATCH) return replayed
+    if (users.length < BATCH_SIZE) return replayed
     after = users.at(-1)?.id ?? ''
   }
 }

@@ -18,7 +18,7 @@ export async function acceptInput(ctx: Context, contract: Contract, params: Para
   try {
     input = parseInput(contract, params, sent)
   } catch (refusal) {
-    if (limit?.countsMalformed) await takeCallPlace(ctx, limit.bucket)
+    if (limit?.countsInvalidCalls) await takeCallPlace(ctx, limit.bucket)
     throw refusal
   }
   if (limit && limit.takenBy !== 'verb') await takeCallPlace(ctx, limit.bucket)

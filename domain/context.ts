@@ -99,7 +99,7 @@ export interface SystemContext {
   /** Null if none is configured. */
   outsideIssuer: OutsideIssuer | null
   /** Whether people may sign in with a password of ours. */
-  passwordSignIn: boolean
+  hasPasswordSignIn: boolean
   /** Where people sign in without a password of ours; null if none is configured. */
   identityProvider: IdentityProvider | null
   freshSignIn: FreshSignInSettings

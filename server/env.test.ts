@@ -414,9 +414,9 @@ const OIDC = {
 const TOGETHER = 'AUTH_OIDC_ISSUER, AUTH_OIDC_CLIENT_ID and AUTH_OIDC_CLIENT_SECRET must be set together'
 
 test('people sign in with a password alone, until SIGN_IN_METHODS says otherwise', () => {
-  expect(parseEnv(SECRETS)).toMatchObject({ passwordSignIn: true, identityProvider: undefined })
+  expect(parseEnv(SECRETS)).toMatchObject({ hasPasswordSignIn: true, identityProvider: undefined })
   const both = parseEnv({ ...SECRETS, ...OIDC })
-  expect(both.passwordSignIn).toBe(true)
+  expect(both.hasPasswordSignIn).toBe(true)
   expect(both.identityProvider).toEqual({
     issuer: 'https://login.example.com',
     clientId: 'accounts',
@@ -425,7 +425,7 @@ test('people sign in with a password alone, until SIGN_IN_METHODS says otherwise
     name: 'login.example.com',
   })
   const alone = parseEnv({ ...SECRETS, ...OIDC, SIGN_IN_METHODS: 'oidc', AUTH_OIDC_NAME: 'Acme' })
-  expect([alone.passwordSignIn, alone.identityProvider?.name]).toEqual([false, 'Acme'])
+  expect([alone.hasPasswordSignIn, alone.identityProvider?.name]).toEqual([false, 'Acme'])
   expect(parseEnv({ ...SECRETS, ...OIDC, SIGN_IN_METHODS: 'password' }).identityProvider).toBeUndefined()
 })
 
@@ -492,7 +492,7 @@ test('production refuses an issuer that is asked without https, and the demo pro
 test('the demo provider is the next port, and its client keeps its secret over starts', () => {
   const demo = () => parseEnv({ ...SECRETS, DATA_DIR: dataDir, PORT: '4900', DEMO_OIDC: '1' })
   expect(demo()).toMatchObject({
-    passwordSignIn: true,
+    hasPasswordSignIn: true,
     demoProviderPort: 4901,
     identityProvider: { issuer: 'http://localhost:4901', clientId: 'user-account-service' },
   })

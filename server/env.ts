@@ -81,7 +81,7 @@ export interface Env {
   /** The issuer whose JWTs are accepted beside our own tokens. */
   outsideIssuer: IssuerSettings | undefined
   /** Whether people sign in with a password of ours. */
-  passwordSignIn: boolean
+  hasPasswordSignIn: boolean
   /** Where people sign in instead of, or beside, a password. */
   identityProvider: ProviderSettings | undefined
   freshSignIn: FreshSignInSettings
@@ -410,7 +410,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     authSecrets: settings.AUTH_SECRET ?? [keptSecret(settings.DATA_DIR, 'auth-secret')],
     codeSecrets: settings.CODE_SECRET ?? [keptSecret(settings.DATA_DIR, 'code-secret')],
     outsideIssuer: toIssuerSettings(settings),
-    passwordSignIn: signInMethodsOf(settings).includes('password'),
+    hasPasswordSignIn: signInMethodsOf(settings).includes('password'),
     identityProvider: toProviderSettings(settings),
     freshSignIn: {
       maxOutsideAgeMs: settings.AUTH_MAX_AGE ?? null,

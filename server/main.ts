@@ -33,7 +33,6 @@ const MAX_ENGINE_BYTES = 256 * 1024
 
 /** Called at shutdown, in reverse order. */
 const closers: (() => Promise<unknown>)[] = []
-let stopping = false
 const answering = new Set<ServerResponse>()
 
 /** The entry point of `npm start`: settings, database, migrations, then one HTTP server for the API and the pages. */
@@ -77,7 +76,7 @@ async function main() {
   const serve = requestListener(pages, env)
   server.on('request', (incoming, outgoing) => {
     if (isCutOff(incoming, outgoing)) return
-    if (stopping) outgoing.setHeader('Connection', 'close')
+    if (processState.isStopping) outgoing.setHeader('Connection', 'close')
     answering.add(outgoing)
     outgoing.once('close', () => answering.delete(outgoing))
     serve(incoming, outgoing)
@@ -94,7 +93,7 @@ async function main() {
   if (!env.smtpUrl) await deleteExpiredMessages()
   if (env.demoProviderPort) await patiently(() => seedDemoPerson(ctx))
   await loadMessages()
-  if (stopping) return
+  if (processState.isStopping) return
   announce(env, demo)
   module.flushCompileCache?.()
 }
@@ -179,8 +178,7 @@ function close(server: Server): Promise<void> {
 }
 
 async function stop(code: number) {
-  if (stopping) return
-  stopping = true
+  if (processState.isStopping) return
   stopBeingReady()
   setTimeout(() => process.exit(1), SHUTDOWN_MS).unref()
   for (let closer = closers.pop(); closer; closer = closers.pop()) {
@@ -209,10 +207,12 @@ function announce(env: Env, demo: { email: string; password: string } | null) {
 
 main().catch((error) => {
   // A start that is being stopped fails because its database is closed.
-  if (stopping) return
+  if (processState.isStopping) return
   // The operator mends a wrong setting or a taken port, so print a sentence and no stack.
-  const taken = error?.code === 'EADDRINUSE'
-  const sentence = taken ? `Port ${error.port} is taken. Set PORT to another, or end what uses it.` : error?.message
+  const isPortTaken = error?.code === 'EADDRINUSE'
+  const sentence = isPortTaken
+    ? `Port ${error.port} is taken. Set PORT to another, or end what uses it.`
+    : error?.message
   process.stderr.write(`${process.env.DEBUG ? error?.stack : sentence}\n`)
   return stop(1)
 })

@@ -40,7 +40,7 @@ export async function openContext(): Promise<ServiceContext> {
           clock,
         )
       : null,
-    passwordSignIn: env.passwordSignIn,
+    hasPasswordSignIn: env.hasPasswordSignIn,
     freshSignIn: env.freshSignIn,
     archives: createArchiveStore(env),
     ledger: createLedgerStore(env),

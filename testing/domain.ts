@@ -120,7 +120,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
       async deleteMessages() {},
     },
     outsideIssuer: null,
-    passwordSignIn: true,
+    hasPasswordSignIn: true,
     identityProvider: null,
     freshSignIn: { maxOutsideAgeMs: null, requiredAcr: null },
     archives: {

@@ -12,7 +12,7 @@ export const generateMetadata = async (): Promise<Metadata> => ({
 })
 
 export default async function ForgotPasswordPage() {
-  if (!getEnv().passwordSignIn) notFound()
+  if (!getEnv().hasPasswordSignIn) notFound()
   const session = await currentSession()
   return (
     <CenteredPage account={session && accountOf(session)}>

@@ -21,7 +21,7 @@ interface Props {
 
 export default async function SignInPage({ searchParams }: Props) {
   const { next, ended, error } = await searchParams
-  const { brand, passwordSignIn, identityProvider } = getEnv()
+  const { brand, hasPasswordSignIn, identityProvider } = getEnv()
   // The browser keeps the fragment over a redirect.
   if (await currentSession()) redirect(nextPath(next))
   const t = await pageTexts('SignIn')
@@ -41,13 +41,13 @@ export default async function SignInPage({ searchParams }: Props) {
           <p className="mt-1 text-ink-muted">{t('subtitle', { product: brand.name })}</p>
           {nextPath(next) === '/verify-email' && <Alert title={t('linkHint')} className="mt-5" />}
           {identityProvider && <ProviderSignIn next={nextPath(next)} provider={identityProvider.name} />}
-          {identityProvider && passwordSignIn && (
+          {identityProvider && hasPasswordSignIn && (
             <p className="mt-6 flex items-center gap-3 text-ink-muted text-sm before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
               {t('orPassword')}
             </p>
           )}
-          {passwordSignIn && <SignInForm next={nextPath(next)} />}
-          {passwordSignIn && (
+          {hasPasswordSignIn && <SignInForm next={nextPath(next)} />}
+          {hasPasswordSignIn && (
             <p className="mt-5 text-sm">
               <Link href="/forgot-password" className={textLink}>
                 {t('forgot')}

@@ -9,7 +9,7 @@ interface WithdrawalRow {
   id: string
   user_id: string | null
   /** Not purged yet. */
-  readable: boolean
+  is_readable: boolean
 }
 
 interface EndedRow {
@@ -26,11 +26,11 @@ const byCredential = statement<{ hash: Buffer; now: Date }, EndedRow>(
 )
 const byUser = statement<{ userId: string }, WithdrawalRow>(
   'withdrawal-of-user',
-  (v) => `SELECT id, user_id, purged_at IS NULL AS readable FROM withdrawals WHERE user_id = ${v.userId}`,
+  (v) => `SELECT id, user_id, purged_at IS NULL AS is_readable FROM withdrawals WHERE user_id = ${v.userId}`,
 )
 const byId = statement<{ withdrawalId: string }, WithdrawalRow>(
   'withdrawal-for-status-token',
-  (v) => `SELECT id, user_id, purged_at IS NULL AS readable FROM withdrawals WHERE id = ${v.withdrawalId}`,
+  (v) => `SELECT id, user_id, purged_at IS NULL AS is_readable FROM withdrawals WHERE id = ${v.withdrawalId}`,
 )
 
 // Receipts outlive the purge. When they are deleted too, nothing is left to read.
@@ -62,7 +62,7 @@ export async function authenticateWithdrawn(
   }
   if (purpose === 'reads' && isStatusTokenOf(ctx, token, withdrawalId)) {
     const [withdrawal] = await ctx.sql(byId, { withdrawalId })
-    const userId = withdrawal?.readable ? withdrawal.user_id : null
+    const userId = withdrawal?.is_readable ? withdrawal.user_id : null
     return userId && (await usersOf(ctx, given)).includes(userId)
       ? toActor('status_token', userId, given, { id: withdrawalId, madeTheCall: false }, ['account:manage'])
       : null
@@ -77,7 +77,7 @@ export async function authenticateWithdrawn(
       ? await withdrawnSubject(ctx, String(credential.key), given)
       : null
     const [withdrawal] = userId ? await ctx.sql(byUser, { userId }) : []
-    return userId && withdrawal?.readable
+    return userId && withdrawal?.is_readable
       ? toActor(kind, userId, given, { id: withdrawal.id, madeTheCall: false }, ['account:manage'])
       : null
   }

@@ -9,11 +9,11 @@ import { fenced, lookUpPending, statement, UNWAITED } from '../sql'
 
 interface CallerRow {
   id: string
-  live: boolean
+  is_live: boolean
   /** A change of its address was undone; nobody gets in until an operator releases the account. */
-  frozen: boolean
+  is_frozen: boolean
   scopes: Scope[]
-  unmarked: boolean
+  is_last_use_old: boolean
   authenticated_at?: Date | null
   credentials_since?: Date | null
   authenticated_for?: Purpose | null
@@ -46,7 +46,7 @@ interface Source {
 const JOIN_PENDING = `LEFT JOIN email_change_requests p ON p.user_id = u.id AND p.status = 'pending_verification'`
 
 /** The issuer's adapter has already checked the expiry. */
-const outsideColumns = () => `'' AS id, u.credentials_since, u.withdrawn_at IS NULL AS live`
+const outsideColumns = () => `'' AS id, u.credentials_since, u.withdrawn_at IS NULL AS is_live`
 
 const SOURCES = {
   access_token: {
@@ -54,15 +54,15 @@ const SOURCES = {
     key: 't.token_hash',
     keyType: 'bytea',
     columns: (at) =>
-      `t.id, t.scopes, t.revoked_at IS NULL AND t.expires_at > ${at} AND u.withdrawn_at IS NULL AS live,
-       coalesce(t.last_used_at < ${at} - interval '${LAST_USE_PRECISION_MS} milliseconds', true) AS unmarked`,
+      `t.id, t.scopes, t.revoked_at IS NULL AND t.expires_at > ${at} AND u.withdrawn_at IS NULL AS is_live,
+       coalesce(t.last_used_at < ${at} - interval '${LAST_USE_PRECISION_MS} milliseconds', true) AS is_last_use_old`,
   },
   session: {
     tables: 'sessions s JOIN users u ON u.id = s.user_id',
     key: 's.id',
     keyType: 'text',
     columns: (at) => `s.id, s.authenticated_at, s.authenticated_for,
-       s.revoked_at IS NULL AND s.expires_at > ${at} AND u.withdrawn_at IS NULL AS live`,
+       s.revoked_at IS NULL AND s.expires_at > ${at} AND u.withdrawn_at IS NULL AS is_live`,
   },
   outside_token: {
     tables: 'users u',
@@ -84,7 +84,7 @@ const SOURCES = {
 // Reads the user and the pending change too, so that a read needs no second statement.
 const selectCaller = ({ tables, key, and, joinPending = JOIN_PENDING, columns }: Source, asked: string, at: string) =>
   `SELECT ${columns(at)}, u.id AS user_id, u.external_id, u.name, u.email, u.email_verified_at, u.locale,
-     u.frozen_at IS NOT NULL AND u.withdrawn_at IS NULL AS frozen,
+     u.frozen_at IS NOT NULL AND u.withdrawn_at IS NULL AS is_frozen,
      p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at
    FROM ${tables}
    ${joinPending}
@@ -121,9 +121,9 @@ export async function findCaller(ctx: SystemContext, credential: Credential): Pr
   const byExternalId = credential.kind === 'outside_token' && ctx.outsideIssuer?.subjectIs === 'external_id'
   const find = lookUps[byExternalId ? 'outside_token_of_external_id' : credential.kind]
   const row = await find(ctx, credential.key)
-  if (row?.frozen) throw new AppError('AUTH_001', FROZEN)
-  if (!row?.live || isOutdated(row, credential)) return null
-  if (row.unmarked) noteUse(ctx, touchToken, row.id)
+  if (row?.is_frozen) throw new AppError('AUTH_001', FROZEN)
+  if (!row?.is_live || isOutdated(row, credential)) return null
+  if (row.is_last_use_old) noteUse(ctx, touchToken, row.id)
   return toActor(row, { ...credential, scopes: credential.scopes ?? row.scopes })
 }
 
@@ -136,8 +136,8 @@ interface ServiceRow {
   name: string
   hosts: string[]
   scopes: ServiceScope[]
-  live: boolean
-  unmarked: boolean
+  is_live: boolean
+  is_last_use_old: boolean
 }
 
 const findServiceToken = statement<{ hash: Credential['key']; now: Date }, ServiceRow>(
@@ -150,8 +150,8 @@ const findServiceToken = statement<{ hash: Credential['key']; now: Date }, Servi
 /** A service token acts for no user, so no path of a user is its own. */
 async function findService(ctx: SystemContext, { kind, key }: Credential): Promise<Actor | null> {
   const [row] = await ctx.sql(findServiceToken, { hash: key, now: ctx.clock.now() })
-  if (!row?.live) return null
-  if (row.unmarked) noteUse(ctx, touchServiceToken, row.id)
+  if (!row?.is_live) return null
+  if (row.is_last_use_old) noteUse(ctx, touchServiceToken, row.id)
   return {
     kind,
     id: row.id,

@@ -220,7 +220,7 @@ test('a mail server that is away gets the link later, and none whose time is ove
 
 test('where nobody signs in with a password, there is nothing to reset', async () => {
   const { ctx, token, user } = await givenLink()
-  ctx.passwordSignIn = false
+  ctx.hasPasswordSignIn = false
   expect(await outcomeOf(ask(ctx, user.email))).toBe('REQUEST_005')
   expect(await confirm(ctx, token)).toBe('REQUEST_005')
 })

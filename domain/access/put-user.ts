@@ -24,10 +24,10 @@ interface Account {
   email_key: string
   email_verified_at: Date | null
   locale: string | null
-  frozen: boolean
+  is_frozen: boolean
 }
 
-const ACCOUNT = 'id, external_id, name, email, email_key, email_verified_at, locale, frozen_at IS NOT NULL AS frozen'
+const ACCOUNT = 'id, external_id, name, email, email_key, email_verified_at, locale, frozen_at IS NOT NULL AS is_frozen'
 
 // One of 65,536 locks, so that the number of the lock does not reveal the external id. It is taken before all other locks.
 const lockExternalId = statement<{ externalId: string }>(
@@ -308,7 +308,7 @@ async function replace(
 ): Promise<Letters> {
   const noticeIds = { old: ctx.secrets.randomId('ntc_'), new: ctx.secrets.randomId('ntc_') }
   const changeId = ctx.secrets.randomId('ecr_')
-  const oldRecipient = account.frozen ? 'taken' : 'old'
+  const oldRecipient = account.is_frozen ? 'taken' : 'old'
   const rows = await sql(replaceAddress, {
     ...wanted,
     oldEmail: account.email,

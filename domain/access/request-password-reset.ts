@@ -58,7 +58,7 @@ export async function requestPasswordReset(
 
 /** Refuses where nobody signs in with a password. */
 export function requirePasswordSignIn(ctx: SystemContext): void {
-  if (!ctx.passwordSignIn) throw new AppError('REQUEST_005', 'This service has no passwords.')
+  if (!ctx.hasPasswordSignIn) throw new AppError('REQUEST_005', 'This service has no passwords.')
 }
 
 interface FoundAccount {

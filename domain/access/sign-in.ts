@@ -15,12 +15,12 @@ interface UserRow {
   email: string
   password_hash: string | null
   credential_version: number
-  frozen: boolean
+  is_frozen: boolean
 }
 
 const byEmailKey = statement<{ emailKey: string }, UserRow>(
   'user-by-email',
-  (v) => `SELECT id, name, email, password_hash, credential_version, frozen_at IS NOT NULL AS frozen FROM users
+  (v) => `SELECT id, name, email, password_hash, credential_version, frozen_at IS NOT NULL AS is_frozen FROM users
    WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
 )
 
@@ -46,7 +46,7 @@ export async function signIn(
   })
   if (!user) return null
   await givePlacesBack(ctx, places)
-  if (user.frozen) throw new AppError('AUTH_001', FROZEN)
+  if (user.is_frozen) throw new AppError('AUTH_001', FROZEN)
   const { id: userId, name, email, credential_version: credentialVersion } = user
   const { userAgent, ip } = input
   const authenticatedAt = ctx.clock.now()
@@ -68,10 +68,10 @@ interface ByProvider {
   replaces?: string
 }
 
-const byExternalId = statement<{ externalId: string }, { id: string; credential_version: number; frozen: boolean }>(
+const byExternalId = statement<{ externalId: string }, { id: string; credential_version: number; is_frozen: boolean }>(
   'user-by-external-id',
   (v) =>
-    `SELECT id, credential_version, frozen_at IS NOT NULL AS frozen FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL`,
+    `SELECT id, credential_version, frozen_at IS NOT NULL AS is_frozen FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL`,
 )
 
 /** Starts a session for the account whose external id is this subject; null without one. Throws AUTH_001 if it is frozen. */
@@ -81,7 +81,7 @@ export async function signInWithProvider(
 ): Promise<{ sessionId: string; userId: string } | null> {
   const [user] = isStorable(subject) ? await ctx.sql(byExternalId, { externalId: subject }) : []
   if (!user) return null
-  if (user.frozen) throw new AppError('AUTH_001', FROZEN)
+  if (user.is_frozen) throw new AppError('AUTH_001', FROZEN)
   const { requiredAcr } = ctx.freshSignIn
   const isAhead = authenticatedAt !== null && authenticatedAt.getTime() > ctx.clock.now().getTime() + MAX_AHEAD_MS
   const isStrong = requiredAcr === null || acr === requiredAcr

@@ -55,14 +55,14 @@ interface BegunRow extends PlaceRow {
   user_id: string | null
   password_hash: string | null
   credential_version: number
-  taken: boolean
+  is_taken: boolean
 }
 
 // Reads the limits and what they guard in one statement. The hash is compared only if all limits have room.
 const beginChange = statement<Begin, BegunRow>(
   'begin-email-change',
   (v) => `WITH taken AS (${takePlacesPart(v)}), looked AS (${lookAtPlacesPart(v)})
-   SELECT places.*, u.id AS user_id, u.password_hash, u.credential_version, ${isTaken(v)} AS taken, ${UNWAITED}
+   SELECT places.*, u.id AS user_id, u.password_hash, u.credential_version, ${isTaken(v)} AS is_taken, ${UNWAITED}
    FROM (SELECT * FROM taken UNION ALL SELECT * FROM looked) AS places
    LEFT JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
 )
@@ -97,7 +97,7 @@ interface Open extends CallerValues {
 interface OpenedRow {
   /** The address to be replaced; null if no change was opened. */
   old_email: string | null
-  taken: boolean
+  is_taken: boolean
   /** The account's address; null if the account is gone. */
   email: string | null
 }
@@ -161,7 +161,7 @@ const openRequest = statement<Open, OpenedRow>(
        leaseUntil: v.leaseUntil,
      })}
    )
-   SELECT (SELECT old_email FROM request), EXISTS (SELECT FROM taken) AS taken, (SELECT email FROM locked) AS email`,
+   SELECT (SELECT old_email FROM request), EXISTS (SELECT FROM taken) AS is_taken, (SELECT email FROM locked) AS email`,
 )
 
 export async function changeEmail(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
@@ -204,7 +204,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     }
     const { current_password: password } = input
     if (password !== undefined) renewForeignHash(ctx, { userId, passwordHash: begun.password_hash, password })
-    if (begun.taken) await refuseTaken()
+    if (begun.is_taken) await refuseTaken()
     const places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
     held.push(places)
     const requestedAt = ctx.clock.now()
@@ -240,7 +240,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     })
     if (opened.old_email === null) {
       held = [change]
-      if (opened.taken) await refuseTaken()
+      if (opened.is_taken) await refuseTaken()
       throw await refusalOfEnded(ctx)
     }
     if (!isOwn) {

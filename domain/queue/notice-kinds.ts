@@ -292,7 +292,7 @@ export const toDeliverable = (email: string): string => parseAddress(email)?.del
 
 interface ChangeRow {
   name: string
-  frozen: boolean
+  is_frozen: boolean
   status: string
   old_email: string
   new_email: string
@@ -307,7 +307,7 @@ const changeOfNotice = statement<{ changeId: string }, ChangeRow>(
   'change-of-notice',
   (
     v,
-  ) => `SELECT u.name, u.frozen_at IS NOT NULL AS frozen, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip,
+  ) => `SELECT u.name, u.frozen_at IS NOT NULL AS is_frozen, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip,
      r.closed_at, r.closed_ip, r.reverted_at
    FROM email_change_requests r JOIN users u ON u.id = r.user_id WHERE r.id = ${v.changeId}`,
 )
@@ -327,14 +327,14 @@ async function readChange(
 async function readUndo(ctx: SystemContext, { change_request_id: changeId }: NoticeRow): Promise<UndoFacts | null> {
   const [change] = changeId ? await ctx.sql(changeOfNotice, { changeId }) : []
   if (!change) return null
-  const { name: userName, old_email: oldEmail, new_email: newEmail, frozen } = change
+  const { name: userName, old_email: oldEmail, new_email: newEmail, is_frozen: isFrozen } = change
   const at = change.reverted_at ?? change.closed_at ?? change.requested_at
-  return { userName, oldEmail, newEmail, at, outcome: outcomeOf(change.status, frozen) }
+  return { userName, oldEmail, newEmail, at, outcome: outcomeOf(change.status, isFrozen) }
 }
 
-export const outcomeOf = (status: string, frozen: boolean): UndoOutcome => {
+export const outcomeOf = (status: string, isFrozen: boolean): UndoOutcome => {
   if (status !== 'reverted') return 'stopped'
-  return frozen ? 'taken' : 'restored'
+  return isFrozen ? 'taken' : 'restored'
 }
 
 const withdrawalOfNotice = statement<{ withdrawalId: string }, { scheduled_completion: Date }>(

@@ -14,7 +14,7 @@ const NO_LINKS = { url: undefined, supportUrl: undefined, privacyUrl: undefined,
 const settings: MessageSettings = {
   supportEmail: 'support@accounts.test',
   appUrl: 'https://accounts.test',
-  passwordSignIn: true,
+  hasPasswordSignIn: true,
   defaultLanguage: 'en',
   brand: { ...NO_LINKS, name: 'User Account Service', logo: undefined, accentColor: undefined },
 }
@@ -210,9 +210,9 @@ test.each(LANGUAGES)(
 
 test('every text of the mails stands in some letter', async () => {
   const used = new Set<string>()
-  for (const passwordSignIn of [true, false]) {
+  for (const hasPasswordSignIn of [true, false]) {
     for (const message of SAMPLES) {
-      const { subject, html } = await renderMessage(message, 'en', { ...settings, passwordSignIn })
+      const { subject, html } = await renderMessage(message, 'en', { ...settings, hasPasswordSignIn })
       const shown = plain(subject + html)
       for (const [key, source] of flatten(SOURCES.en.Mails as Texts)) {
         // The longest part without values and tags.

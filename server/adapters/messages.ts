@@ -34,7 +34,7 @@ interface Form {
   text: string[]
 }
 
-export type MessageSettings = Pick<Env, 'supportEmail' | 'appUrl' | 'passwordSignIn' | 'brand' | 'defaultLanguage'>
+export type MessageSettings = Pick<Env, 'supportEmail' | 'appUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage'>
 
 type Mails = Catalogue['Mails']
 /** All letters share the texts in `letter`. */
@@ -133,7 +133,11 @@ const ESCAPED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;'
 const escapeHtml = (value: string) => value.replaceAll(/[&<>"']/g, (character) => ESCAPED[character] ?? '')
 const collapseSpace = (value: string) => value.replaceAll(/[ \t\r\n\f\u200B]+/g, ' ')
 
-export function toContent(message: Message, language: Language, { appUrl, passwordSignIn }: MessageSettings): Content {
+export function toContent(
+  message: Message,
+  language: Language,
+  { appUrl, hasPasswordSignIn }: MessageSettings,
+): Content {
   const userName = displayName(message.userName)
   const time = (date: Date) => utcIn(language, date)
   const content = <Name extends Letter, Props extends Given<Name>>(
@@ -178,7 +182,7 @@ export function toContent(message: Message, language: Language, { appUrl, passwo
       const { ipAddress } = message
       const resetUrl = `${appUrl}/forgot-password`
       const values = { userName, changedAt: time(message.changedAt), ipAddress, resetUrl }
-      return content('passwordChanged', PasswordChanged, values, { canReset: passwordSignIn })
+      return content('passwordChanged', PasswordChanged, values, { canReset: hasPasswordSignIn })
     }
     case 'password-reset': {
       const { link, ipAddress } = message

@@ -27,11 +27,11 @@ let options: Omit<NextAuthOptions, 'providers'> | undefined
 /** Options of next-auth. The cookie only names a session row, which is looked up on every call. A sign-in adds its limits to `buckets`. */
 export function authOptions(buckets: BucketState[] = [], headers = new Headers()): NextAuthOptions {
   options ??= createOptions()
-  const { passwordSignIn, identityProvider } = getEnv()
+  const { hasPasswordSignIn, identityProvider } = getEnv()
   return {
     ...options,
     providers: [
-      ...(passwordSignIn ? [byPassword(buckets)] : []),
+      ...(hasPasswordSignIn ? [byPassword(buckets)] : []),
       ...(identityProvider ? [byProvider(identityProvider)] : []),
     ],
     callbacks: { ...options.callbacks, signIn: (attempt) => admit(attempt, headers) },

@@ -30,7 +30,7 @@ export default async function PasswordPage() {
     <>
       <PageHeading title={t('title')} description={t('description')} />
       <Texts texts={await textsOf(['NewPassword', 'Passwords'])}>
-        <ChangePasswordForm userId={userId} email={user.email} ends={ends} canReset={ctx.passwordSignIn} />
+        <ChangePasswordForm userId={userId} email={user.email} ends={ends} canReset={ctx.hasPasswordSignIn} />
       </Texts>
     </>
   )

@@ -182,7 +182,7 @@ test.each([
   ['letter case in a long local part', 'ADA.Lovelace+X@t.test', 'ada.lovelace+x@T.TEST'],
   ['an international domain and its A-label', 'a@bücher.test', 'a@xn--bcher-kva.test'],
   ['an international domain in capitals and its A-label', 'a@BÜCHER.TEST', 'A@xn--bcher-kva.TEST'],
-])('two addresses are one in spite of %s', (_, one, other) => {
+])('two addresses count as one in spite of %s', (_, one, other) => {
   expect(parseAddress(one)?.key).toBe(parseAddress(other)?.key)
   expect(parseAddress(one)?.key).toEqual(expect.any(String))
 })
@@ -195,13 +195,13 @@ test.each([
   ['a sharp s in the domain', 'a@straße.test', 'a@strasse.test'],
   ['a subdomain', 'a@m.t.test', 'a@t.test'],
   ['an umlaut in the domain', 'a@bücher.test', 'a@bucher.test'],
-])('two addresses stay two because of %s', (_, one, other) => {
+])('two addresses count as different because of %s', (_, one, other) => {
   const keys = [parseAddress(one)?.key, parseAddress(other)?.key]
   expect(keys).toEqual([expect.any(String), expect.any(String)])
   expect(keys[0]).not.toBe(keys[1])
 })
 
-test('what is delivered parses to itself, so that no second reading finds another recipient', () => {
+test('a deliverable address parses to itself, so that no second reading finds another recipient', () => {
   for (const text of ['Ada+x@BÜCHER.test', 'a@straße.test', 'a@b\u0430nk.test', "o'neil@XN--BCHER-KVA.test"]) {
     const first = parseAddress(text)
     const again = parseAddress(first?.deliverable ?? '')
@@ -210,7 +210,7 @@ test('what is delivered parses to itself, so that no second reading finds anothe
   }
 })
 
-test('ten thousand nested brackets are refused as fast as anything else', () => {
+test('ten thousand nested brackets are refused as fast as any other text', () => {
   const tries = Array.from({ length: 5 }, () => {
     const startedAt = performance.now()
     expect(parseAddress(`${'('.repeat(10_000)}a@b.test${')'.repeat(10_000)}`)).toBeNull()
@@ -224,10 +224,10 @@ test.each([
   ['ada@example.com', 'a••••@example.com'],
   ['a@example.com', 'a••••@example.com'],
   ['A.B+c@bücher.test', 'A••••@bücher.test'],
-])('of %s a mask shows the first letter and the domain', (address, masked) => {
+])('the mask of %s shows the first letter and the domain', (address, masked) => {
   expect(maskAddress(address)).toBe(masked)
 })
 
-test('a mask tells nothing of the length of the local part', () => {
+test('a mask does not reveal the length of the local part', () => {
   expect(maskAddress('ab@b.test')).toBe(maskAddress('abcdefghijkl@b.test'))
 })

@@ -102,7 +102,7 @@ test.each([
   'a@XN--BCHER-KVA.test',
   'a@straße.test',
   `${'a'.repeat(64)}@b.test`,
-])('the acceptable address %s is one by its description', (address) => {
+])('the description accepts %s, which is an acceptable address', (address) => {
   expect([parseAddress(address) !== null, isDescribed(addressSchema, address)]).toEqual([true, true])
 })
 
@@ -161,7 +161,7 @@ test('the description of an address names its format and its minimum and maximum
   expect(addressSchema).toMatchObject({ type: 'string', format: 'idn-email', minLength: 5, maxLength: 254 })
 })
 
-test('the description requires feedback exactly where the service does', () => {
+test('the description requires feedback exactly when the service does', () => {
   const described = z.fromJSONSchema(schemaOf('withdrawAccount') as Parameters<typeof z.fromJSONSchema>[0])
   const body = operations.find(({ name }) => name === 'withdrawAccount')?.body
   const blanks = ['', ' ', '\t\n', '\u00a0\u3000', '\u00ad', '\u200b\u2060', '\ufeff', '\u061c']
@@ -176,7 +176,7 @@ test('the description requires feedback exactly where the service does', () => {
   }
 })
 
-test('the description and the service agree for each character whether it is visible', () => {
+test('the description and the service agree on which characters are visible', () => {
   const { anyOf } = schemaOf('withdrawAccount') as unknown as {
     anyOf: { properties: { feedback?: { pattern: string } } }[]
   }
@@ -189,7 +189,7 @@ test('the description and the service agree for each character whether it is vis
   expect(differing).toEqual([])
 })
 
-test('the description has the patterns by which ids in paths are checked', () => {
+test('the description has the patterns that the service checks in the ids of paths', () => {
   const patterns = operations.flatMap(({ method, path }) => {
     const operation = document.paths[`/api/v1${path}`]?.[method.toLowerCase()]
     const parameters = (operation?.parameters ?? []) as { name: string; schema: Json }[]

@@ -34,7 +34,7 @@ test('an error page of a proxy keeps its status, and a Retry-After date is ignor
   await expect(answering(page)).rejects.toMatchObject({ code: 'SERVER_002', status: 502, retryAfterSeconds: undefined })
 })
 
-test('enum values and members of a newer server pass through', async () => {
+test('enum values and members of a newer server are accepted', async () => {
   const steps = [{ step: 'face_recognition', status: 'paused', reason: 'holiday' }, ...example.deletion_steps]
   const newer = { ...example, status: 'suspended', deletion_steps: steps }
   expect(await statusFrom(newer)).toEqual(newer)
@@ -44,7 +44,7 @@ test('enum values and members of a newer server pass through', async () => {
   expect(schema.safeParse(example).success).toBe(true)
 })
 
-test('an answer with a missing member, another type or a malformed time is an error, also beside an unknown enum value', async () => {
+test('an answer with a missing member, another type or a malformed time is an error, even beside an unknown enum value', async () => {
   const { scheduled_completion: _, ...without } = example
   const wrong = [
     without,
@@ -69,7 +69,7 @@ test('an unknown error code keeps its text, its message and its status', async (
   })
 })
 
-test('a refusal tells what holds a withdrawal back; any other tells of nothing', async () => {
+test('a refusal lists what holds a withdrawal back, and any other refusal lists nothing', async () => {
   const blockers = [{ code: 'unpaid_invoice', title: 'Invoice 4711', url: null, source: 'billing' }]
   const refused = (error: object) => answering(Response.json({ success: false, error }, { status: 409 }))
   const error = { code: 'WITHDRAWAL_003', message: 'Not allowed', details: '1 blocker.' }

@@ -105,7 +105,7 @@ const WITH_KEY: ErrorCode[] = ['REQUEST_006', 'REQUEST_007']
 /** An Idempotency-Key belongs to an account. */
 const takesKey = ({ method, scope, file }: Contract) => method === 'POST' && scope !== undefined && !file
 
-test('the operations of the description come first, each operation is described once, and nothing else is', () => {
+test('every operation is described exactly once, those of the description first', () => {
   expect(operations.slice(0, 7).map(({ method, path }) => `${method} ${path}`)).toEqual([
     'POST /users/{userId}/email/change',
     'POST /users/{userId}/email/verify',
@@ -142,7 +142,7 @@ test.each(described.map((one) => [one.operation.operationId, one] as const))(
   },
 )
 
-test('every answer is JSON, except that of an operation whose answer is a file', () => {
+test('every answer is JSON, except a file', () => {
   for (const { method, path, status = 200, file = 'application/json' } of operations) {
     const item = document.paths[`/api/v1${path}`] as Record<string, { responses: Record<string, { content: object }> }>
     const types = Object.entries(item[method.toLowerCase()]?.responses ?? {}).map(([code, { content }]) => [
@@ -153,7 +153,7 @@ test('every answer is JSON, except that of an operation whose answer is a file',
   }
 })
 
-test('no operation names a code of another one', () => {
+test('no operation has an error code of another operation', () => {
   const areas = /^(EMAIL|WITHDRAWAL|USER|TASK|PASSWORD)_/
   for (const one of described) {
     const foreign = named(one).filter(
@@ -166,7 +166,7 @@ test('no operation names a code of another one', () => {
 /** Their verbs count the calls, because no account makes them. */
 const COUNTED_BY_VERB = ['getNotMe', 'requestPasswordReset']
 
-test('RATE_001 is named where a general limit counts, and nowhere else', () => {
+test('RATE_001 is described exactly where a general limit counts', () => {
   const limited = described.filter((one) => named(one).includes('RATE_001')).map(({ contract }) => contract.name)
   expect(limited).toEqual(
     operations.filter(({ limit, name }) => limit || COUNTED_BY_VERB.includes(name)).map(({ name }) => name),
@@ -186,7 +186,7 @@ test('the schema of an error names every code of the service', () => {
   expect(schema.enum).toEqual(Object.keys(ERRORS))
 })
 
-test('every $ref leads somewhere', () => {
+test('every $ref has its target', () => {
   const found = [...refsOf(document)]
   expect(found.length).toBeGreaterThan(0)
   expect(found.filter((ref) => at(document, ref) === undefined)).toEqual([])
@@ -195,7 +195,7 @@ test('every $ref leads somewhere', () => {
 const answeredAsJson = described.filter(({ contract }) => !contract.file)
 
 test.each(answeredAsJson.map((one) => [one.operation.operationId, one] as const))(
-  'the examples of %s keep the rules of its contract',
+  'the examples of %s fit the rules of its contract',
   (_, { contract, operation }) => {
     const success = operation.responses[String(contract.status ?? 200)]?.content['application/json'].example
     expect(answerOf(contract).parse(success)).toEqual(success)
@@ -206,7 +206,7 @@ test.each(answeredAsJson.map((one) => [one.operation.operationId, one] as const)
 )
 
 test.each(answeredAsJson.map((one) => [one.operation.operationId, one] as const))(
-  'the JSON schemas of %s accept its own examples and refuse them with a member missing',
+  'the JSON schemas of %s accept its own examples, and refuse them with a member missing',
   (_, { contract, operation }) => {
     const answer = operation.responses[String(contract.status ?? 200)]?.content['application/json']
     const schemas = [answer, operation.requestBody?.content['application/json']].filter((one) => one !== undefined)
@@ -250,7 +250,7 @@ test('401 and 403 describe WWW-Authenticate, 405 Allow, 429 and 503 Retry-After,
   }
 })
 
-test('a 409 describes Retry-After where the first call with the key can still be running', () => {
+test('a 409 describes Retry-After if the first call with the key can still be running', () => {
   for (const one of described) {
     const headers = Object.keys(one.operation.responses['409']?.headers ?? {})
     expect(headers.includes('Retry-After')).toBe(named(one).includes('REQUEST_007'))
@@ -283,7 +283,7 @@ test('the answer that starts a withdrawal describes its Location', () => {
   expect(Object.keys(started?.operation.responses['202']?.headers ?? {})).toContain('Location')
 })
 
-test('the admin operations take a service token, a link and a task take their own, and no other operation does', () => {
+test('admin operations take a service token, links and tasks take tokens of their own, and no other operation does', () => {
   const taking = Object.fromEntries(
     described
       .filter(({ operation }) => operation.security)
@@ -302,7 +302,7 @@ test('the admin operations take a service token, a link and a task take their ow
   }
 })
 
-test('an operation that can create describes 201 beside 200, and a query is described as it is judged', () => {
+test('an operation that can create describes 201 beside 200, and a query is described as it is checked', () => {
   const named = (name: string) => described.find(({ contract }) => contract.name === name)?.operation
   expect(Object.keys(named('putUser')?.responses ?? {}).slice(0, 2)).toEqual(['200', '201'])
   const query = named('findUser')?.parameters.find((parameter) => parameter.in === 'query')
@@ -334,7 +334,7 @@ test('every operation, parameter, field of a body and field of an answer has a s
   expect(webhooks.flatMap(({ message }) => bareFields(z.toJSONSchema(message)))).toEqual([])
 })
 
-test('every message to an application is described, with examples that keep its rules', () => {
+test('every message to an application is described, with examples that fit its rules', () => {
   expect(webhooks.map(({ name }) => name)).toEqual([...EVENT_TYPES, 'account.withdrawal_check', 'ping'])
   expect(Object.keys(document.webhooks as Json)).toEqual(webhooks.map(({ name }) => name))
   for (const { message, examples } of webhooks) {

@@ -45,7 +45,7 @@ function givenReceiver(outcome: () => Promise<Outcome> | Outcome = () => 'done',
   return { handled, statusOf: async (request: Request) => (await receive(request)).status }
 }
 
-test('a receiver takes what either secret has signed, with either signature of a rotation', async () => {
+test('a receiver accepts what either secret has signed, and either signature during a rotation', async () => {
   for (const secrets of [NEW, OLD, [OLD, NEW]]) {
     const { statusOf } = givenReceiver(undefined, secrets)
     expect(await statusOf(signed({ by: [NEW, OLD] }))).toBe(200)
@@ -55,7 +55,7 @@ test('a receiver takes what either secret has signed, with either signature of a
   expect(await statusOf(signed({ id: 'msg_3', by: [NEW] }))).toBe(200)
 })
 
-test('a receiver handles nothing that is unsigned, changed, or signed too long ago or ahead', async () => {
+test('a receiver refuses messages that are unsigned, changed, or signed too long ago or ahead', async () => {
   const { statusOf, handled } = givenReceiver()
   const unsigned = new Request('https://shop.test/hook', { method: 'POST', body: message() })
   const wrong = [
@@ -72,7 +72,7 @@ test('a receiver handles nothing that is unsigned, changed, or signed too long a
   for (const at of [NOW - 300, NOW + 300]) expect(await statusOf(signed({ at, id: `msg_${at}` }))).toBe(200)
 })
 
-test('a repeated message is answered and not handled again, once it is done', async () => {
+test('a repeated message is answered but not handled again, once it is done', async () => {
   const outcomes: Outcome[] = ['later', 'done']
   const { statusOf, handled } = givenReceiver(() => outcomes.shift() ?? 'done')
   expect(await statusOf(signed())).toBe(202)
@@ -80,7 +80,7 @@ test('a repeated message is answered and not handled again, once it is done', as
   expect(handled).toHaveLength(2)
 })
 
-test('a message that comes while it is handled gets the same answer, and is handled once', async () => {
+test('a message that arrives while it is handled gets the same answer, and is handled once', async () => {
   let answer = (_outcome: Outcome) => {}
   const { statusOf, handled } = givenReceiver(() => new Promise<Outcome>((resolve) => (answer = resolve)))
   let areAsked = 0
@@ -99,7 +99,7 @@ test('a message that comes while it is handled gets the same answer, and is hand
   expect(handled).toHaveLength(1)
 })
 
-test('what the handler throws is answered with 500, so that the message comes again', async () => {
+test('an error of the handler is answered with 500, so that the message comes again', async () => {
   let fails = true
   const { statusOf } = givenReceiver(() => {
     if (fails) throw new Error('the database is away')
@@ -111,7 +111,7 @@ test('what the handler throws is answered with 500, so that the message comes ag
   expect(await statusOf(signed({ body: 'no json', id: 'msg_2' }))).toBe(500)
 })
 
-test('a report goes to its place with its token, and a refusal is an ApiError', async () => {
+test('a report goes to its URL with its token, and a refusal is an ApiError', async () => {
   const asked: [unknown, RequestInit | undefined][] = []
   const answering = (response: Response | Error) => async (input: unknown, init?: RequestInit) => {
     asked.push([input, init])
@@ -129,7 +129,7 @@ test('a report goes to its place with its token, and a refusal is an ApiError', 
   await expect(lost).rejects.toMatchObject({ code: 'SERVER_002', status: 0 })
 })
 
-test('a receiver answers a check with what holds a withdrawal back, each time anew, and with no empty list where it cannot say', async () => {
+test('a receiver answers each check anew, and never with an empty list when it cannot say', async () => {
   const body = JSON.stringify({ type: 'account.withdrawal_check', timestamp: 't', data: { subject: 'customer 42' } })
   const found = [[{ code: 'open_order', title: 'Order 7 is not paid' }], []]
   const asked: string[] = []

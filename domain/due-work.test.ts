@@ -48,7 +48,7 @@ const stateOf = async (ctx: TestContext, withdrawalId: string, appName: string) 
 const isOpen = async (ctx: TestContext, withdrawalId: string) =>
   (await ctx.db.deletionStep.count({ where: { withdrawalId, dueAt: { not: null } } })) > 0
 
-test('an application that hangs holds up neither another withdrawal, nor the purge, nor the house', async () => {
+test('an application that hangs delays no other withdrawal, no purge and no housekeeping', async () => {
   const { ctx, asked, hang } = await givenApplications()
   hang('hangs')
   const { withdrawalId: old } = await givenWithdrawal(ctx)
@@ -70,7 +70,7 @@ test('an application that hangs holds up neither another withdrawal, nor the pur
   expect(asked.filter((name) => name === 'shop')).toHaveLength(1)
 })
 
-test('a ledger that cannot be written holds up nothing else in the house', async () => {
+test('a ledger that cannot be written delays no other housekeeping', async () => {
   const { ctx } = await givenApplications()
   ctx.ledger.put = () => Promise.reject(new Error('no space left'))
   await givenWithdrawal(ctx)
@@ -81,7 +81,7 @@ test('a ledger that cannot be written holds up nothing else in the house', async
   expect(await ctx.db.rateLimit.count({ where: { key: 'over' } })).toBe(0)
 })
 
-test('a batch of due steps that are refused at their claim ends the sweep, and an application is called once they are ours', async () => {
+test('a sweep stops at a batch of steps that it cannot claim, and calls the applications once it can', async () => {
   const { ctx, asked } = await givenApplications()
   for (let count = 0; count < 2; count++) await givenWithdrawal(ctx, ['shop'])
   const [first] = await ctx.db.withdrawal.findMany()
@@ -116,7 +116,7 @@ test('a batch of due steps that are refused at their claim ends the sweep, and a
   expect(asked).toEqual(['shop', 'shop'])
 })
 
-test('an application that hangs holds up no next try of another of the same person', async () => {
+test('an application that hangs does not delay the next try of another one of the same person', async () => {
   const { ctx, asked, statuses, hang, answerAll } = await givenApplications()
   hang('hangs')
   statuses.set('quick', 503)
@@ -145,7 +145,7 @@ test('an application that hangs holds up no next try of another of the same pers
   expect(asked).toHaveLength(3)
 })
 
-test('an application whose secret no key opens is shown as failing, and holds up no other', async () => {
+test('an application whose secret no key opens is shown as failing, and delays no other', async () => {
   const { ctx } = await givenApplications()
   const { withdrawalId } = await givenWithdrawal(ctx, ['sealed', 'shop'])
   await ctx.db.connectedApp.updateMany({ where: { name: 'sealed' }, data: { sealedSecret: Buffer.from('other') } })
@@ -157,7 +157,7 @@ test('an application whose secret no key opens is shown as failing, and holds up
   expect(shop).toMatchObject({ status: 'completed' })
 })
 
-test('calls have so many places; who waits has the next that comes free, and first tries have their own', async () => {
+test('a waiting call takes the next free place, and first tries have places of their own', async () => {
   const { ctx, asked, hanging, hang, answerAll } = await givenApplications()
   hang('hangs')
   for (let count = 0; count < 5; count++) await givenWithdrawal(ctx, ['hangs'])
@@ -187,7 +187,7 @@ test('calls have so many places; who waits has the next that comes free, and fir
   ctx.apps.answer = async () => ({ status: 204 })
 })
 
-test('what a dead instance was telling is told by another once its lease is over, and its late answer changes nothing', async () => {
+test('another instance repeats the calls of a dead one after its lease, and the late answer changes nothing', async () => {
   const { ctx, asked, statuses, hang, answerAll } = await givenApplications()
   hang('hangs')
   const { withdrawalId } = await givenWithdrawal(ctx, ['hangs'])
@@ -218,7 +218,7 @@ test('what a dead instance was telling is told by another once its lease is over
   expect(asked).toHaveLength(2)
 })
 
-test('of instances that sweep at the same time one claims each row: every step, call, mail and event comes once', async () => {
+test('one of several concurrent sweeps claims each row, so every step, call, mail and event happens once', async () => {
   const { ctx, asked } = await givenApplications()
   ctx.mailServer.accepts = false
   ctx.engine.accepts = false

@@ -4,13 +4,13 @@ import { decrypt, encrypt } from './encryption'
 
 const key = randomBytes(32)
 
-test('what was encrypted comes back with the same key only', () => {
+test('only the same key decrypts what it has encrypted', () => {
   const sealed = encrypt(key, 'text')
   expect(decrypt(key, sealed)?.toString()).toBe('text')
   expect(decrypt(randomBytes(32), sealed)).toBeNull()
 })
 
-test('nothing is content too, and twelve bytes of nonce and sixteen of tag are the least there can be', () => {
+test('empty content can be encrypted, and twelve bytes of nonce and sixteen of tag are the minimum', () => {
   const sealed = encrypt(key, '')
   expect(sealed).toHaveLength(28)
   expect(decrypt(key, sealed)).toEqual(Buffer.alloc(0))

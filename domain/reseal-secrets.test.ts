@@ -68,7 +68,7 @@ async function givenRotation(count: number) {
 const everyKind = (counts: object) =>
   Object.fromEntries(Object.keys(SEALED).map((kind) => [kind, { ...NOTHING, ...counts }]))
 
-test('everything that is sealed moves to the newest secret, and works without the old one', async () => {
+test('every sealed value moves to the newest secret, and opens without the old one', async () => {
   const ctx = await givenRotation(5)
   // In batches of two, so that the last one is not full.
   expect(await resealSecrets(ctx, 2)).toEqual(everyKind({ resealed: 5 }))
@@ -94,7 +94,7 @@ test('everything that is sealed moves to the newest secret, and works without th
   expect(JSON.parse(ctx.secrets.open(answer as Uint8Array)?.toString() ?? '')).toMatchObject({ body: 'answer 0' })
 })
 
-test('a run that is cut off in the middle keeps what it has moved, and the next one moves the rest', async () => {
+test('an interrupted run keeps what it has moved, and the next one moves the rest', async () => {
   const ctx = await givenRotation(4)
   const { sql } = ctx
   let updates = 0
@@ -113,7 +113,7 @@ test('a run that is cut off in the middle keeps what it has moved, and the next 
   expect(counts.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(4 * counts.length - 6)
 })
 
-test('what no configured secret opens is counted and left as it is', async () => {
+test('a value that no configured secret opens is counted and stays as it is', async () => {
   const ctx = await givenRotation(2)
   configure(ctx, NEW)
   const before = await ctx.db.archiveKey.findMany()
@@ -121,7 +121,7 @@ test('what no configured secret opens is counted and left as it is', async () =>
   expect(await ctx.db.archiveKey.findMany()).toEqual(before)
 })
 
-test('what the service writes between the look and the update is not overwritten', async () => {
+test('a value that the service writes during the run is not overwritten', async () => {
   const ctx = await givenRotation(1)
   const written = ctx.secrets.seal('whsec_bmV3')
   const { sql } = ctx
@@ -141,7 +141,7 @@ test('what the service writes between the look and the update is not overwritten
   expect(written.equals(app?.sealedSecret as Uint8Array)).toBe(true)
 })
 
-test('withdrawals, archives and calls go on while everything is resealed', async () => {
+test('withdrawals, archives and calls work while everything is resealed', async () => {
   const ctx = await givenRotation(3)
   const users = await Promise.all(Array.from({ length: 4 }, () => givenUser(ctx)))
   await Promise.all([
@@ -162,7 +162,7 @@ test('withdrawals, archives and calls go on while everything is resealed', async
   expect(counts.archive_keys.already_newest).toBe(7)
 })
 
-test('every column of bytes is resealed, or is a hash or a MAC that nothing can move', async () => {
+test('every column of bytes is resealed, or holds hashes or MACs that cannot be', async () => {
   const ctx = await testContext()
   const columns = await ctx.db.$queryRaw<{ name: string }[]>`
     SELECT table_name || '.' || column_name AS name FROM information_schema.columns

@@ -19,7 +19,7 @@ test('a value has one number wherever the text and its parts use it', () => {
   expect(rename.values).toEqual(['name', 'now', 'userId'])
 })
 
-test('a value that a part asks for and does not use has no number', () => {
+test('a value that a part declares and does not use has no number', () => {
   const pick = (v: Placeholders<Rename>) => [v.now, v.name][1]
   expect(statement<Rename>('pick', (v) => `SELECT ${pick(v)}::text`)).toMatchObject({
     text: 'SELECT $1::text',

@@ -88,7 +88,7 @@ test('F23 the ids of function, event and steps are those of the first release, i
 })
 
 test.each(FROZEN.map((id, index) => ({ id, known: index + 1 })))(
-  'a run that the first release had brought to the end of $id is taken up there and ended',
+  'a run that the first release had brought to the end of $id continues there and ends',
   async ({ known }) => {
     const { withdrawalId, event } = await givenRun()
     const { steps, stack } = recorded.history as History
@@ -145,7 +145,7 @@ test('an engine that wakes 100 ms early sleeps again, and each step runs within 
   expect(await lateness()).toEqual([400, 400, 400])
 })
 
-test('an engine whose clock is an hour ahead is told how long to sleep, and each step runs within a second after it is due', async () => {
+test('an engine whose clock is an hour ahead sleeps for a given time, and each step runs within a second after it is due', async () => {
   const { event, lateness } = await givenTimedRun()
   const hourAhead = (at: Date) => sleepUntil(new Date(Math.max(ctx.clock.now().getTime(), at.getTime() - 3_600_000)))
   const history: History = { steps: {}, stack: [] }
@@ -173,7 +173,7 @@ test('an engine that never sleeps ends its run after a bounded number of steps, 
   expect(await isCompleted(withdrawalId)).toBe(true)
 })
 
-test('a step that an application keeps open holds up neither the run nor the steps after it', async () => {
+test('a step that an application keeps open delays neither the run nor the steps after it', async () => {
   const { withdrawalId } = await givenWithdrawal(ctx, ['shop'])
   ctx.apps.answer = async () => ({ status: 503 })
   const event = { name: 'account/withdrawal.started', data: { withdrawal_id: withdrawalId } }
@@ -188,7 +188,7 @@ test('a step that an application keeps open holds up neither the run nor the ste
   expect(rows.filter(({ completedAt }) => !completedAt).map(({ step }) => step)).toEqual(['third_party_integrations'])
 })
 
-test('calls that come twice, and a run that is started again, change nothing in the end', async () => {
+test('repeated calls and a restarted run change nothing in the end', async () => {
   const { withdrawalId, event } = await givenRun()
   const url = await givenHandler()
   await runFunction({ url, functionId: FUNCTION_ID, event, sleepUntil, repeatCalls: true })
@@ -198,7 +198,7 @@ test('calls that come twice, and a run that is started again, change nothing in 
   expect(await stepRows(withdrawalId)).toEqual(before)
 })
 
-test('a step that fails is tried again by the engine, and the withdrawal ends', async () => {
+test('the engine retries a failed step, and the withdrawal ends', async () => {
   const { withdrawalId, event } = await givenRun()
   const transaction = ctx.transaction
   let failures = 2
@@ -213,13 +213,13 @@ test('a step that fails is tried again by the engine, and the withdrawal ends', 
   expect(await isCompleted(withdrawalId)).toBe(true)
 })
 
-test('F15 an event for an unknown withdrawal ends without an effect', async () => {
+test('F15 an event for an unknown withdrawal has no effect', async () => {
   const event = { name: 'account/withdrawal.started', data: { withdrawal_id: 'wd_unknown' } }
   const run = await runFunction({ url: await givenHandler(), functionId: FUNCTION_ID, event, sleepUntil })
   expect(run.steps).toEqual(['load-steps'])
 })
 
-test('step results and payloads hold ids and times only', async () => {
+test('step results and payloads contain only ids and times', async () => {
   const { withdrawalId, event } = await givenRun()
   const engine = new InngestTestEngine({ function: processWithdrawal, events: [event] })
   const { result } = await engine.executeStep('load-steps')
@@ -255,7 +255,7 @@ test('the purge ends the retention when its time has come', async () => {
   expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })).toMatchObject({ userId: null })
 })
 
-test('notices that the mail server refused are sent by the engine', async () => {
+test('the engine sends notices that the mail server refused', async () => {
   ctx.mailServer.accepts = false
   await givenRun()
   ctx.mailServer.accepts = true

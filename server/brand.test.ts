@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const FOLDERS = ['app', 'components', 'contract', 'domain', 'emails', 'inngest', 'messages', 'server']
 
-test('the name of the product is written in one place, so that nothing says it where PRODUCT_NAME is set', () => {
+test("the product's name is written in one place, so that PRODUCT_NAME replaces it everywhere", () => {
   const root = path.join(import.meta.dirname, '..')
   const files = FOLDERS.flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name)),

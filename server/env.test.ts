@@ -413,7 +413,7 @@ const OIDC = {
 }
 const TOGETHER = 'AUTH_OIDC_ISSUER, AUTH_OIDC_CLIENT_ID and AUTH_OIDC_CLIENT_SECRET must be set together'
 
-test('people sign in with a password alone, until SIGN_IN_METHODS says otherwise', () => {
+test('people sign in only with a password, unless SIGN_IN_METHODS says otherwise', () => {
   expect(parseEnv(SECRETS)).toMatchObject({ hasPasswordSignIn: true, identityProvider: undefined })
   const both = parseEnv({ ...SECRETS, ...OIDC })
   expect(both.hasPasswordSignIn).toBe(true)
@@ -489,7 +489,7 @@ test('production refuses an issuer that is asked without https, and the demo pro
   expect(parseEnv({ ...PRODUCTION, ...OIDC }).identityProvider?.issuer).toBe('https://login.example.com')
 })
 
-test('the demo provider is the next port, and its client keeps its secret over starts', () => {
+test('the demo provider listens on the next port, and its client keeps its secret across starts', () => {
   const demo = () => parseEnv({ ...SECRETS, DATA_DIR: dataDir, PORT: '4900', DEMO_OIDC: '1' })
   expect(demo()).toMatchObject({
     hasPasswordSignIn: true,
@@ -533,7 +533,7 @@ test.each(ROWS.filter(({ fallback }) => fallback))(
   },
 )
 
-test('the window of an undoing may be zero, and is at most thirty days', () => {
+test('the window for undoing a change may be zero, and is at most thirty days', () => {
   expect(parseEnv({ ...SECRETS, EMAIL_UNDO_WINDOW: 'PT0S' }).limits.undoWindowMs).toBe(0)
   expect(parseEnv({ ...SECRETS, EMAIL_UNDO_WINDOW: 'P30D' }).limits.undoWindowMs).toBe(30 * day)
   for (const text of ['P31D', 'P1M', '0', '-P1D']) {

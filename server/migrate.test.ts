@@ -197,7 +197,7 @@ test('concurrent starts build an index once, and none of them delays the build',
   await expectWhole(db)
 })
 
-test('a migration that gets no table lock in time gives way, and tries again until it gets it', async () => {
+test('a migration that gets no table lock in time lets others pass, and retries until it gets it', async () => {
   const { url, db, untilWaiting } = await givenDatabase()
   const directory = await givenMigrations(FILES)
   await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'] }))

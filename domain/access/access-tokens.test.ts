@@ -44,7 +44,7 @@ const listed = async (ctx: TestContext, user: TestUser) =>
 const revoke = async (ctx: TestContext, user: TestUser, accessId: string) =>
   revokeAccessToken(await asUser(ctx, user), { userId: user.userId, accessId })
 
-test('a token opens its scopes until it expires, and not a millisecond longer', async () => {
+test('a token works for its scopes until it expires, to the millisecond', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const token = await create(ctx, user, { days: 7 })
@@ -67,7 +67,7 @@ test('a token opens its scopes until it expires, and not a millisecond longer', 
   expect(await authenticate(ctx, token.access_token)).toBeNull()
 })
 
-test('only a hash of the token is kept', async () => {
+test('only a hash of the token is stored', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { token_id: id, access_token } = await create(ctx, user)
@@ -79,7 +79,7 @@ test('only a hash of the token is kept', async () => {
   expect(JSON.stringify(await listed(ctx, user))).not.toContain(access_token)
 })
 
-test('a token never holds tokens:manage, and a scope named twice is held once', async () => {
+test('a token never has tokens:manage, and a scope that is named twice counts once', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const body = { name: 'Greedy', scopes: ['email:manage', 'tokens:manage'], expires_in_days: 30 }
@@ -91,7 +91,7 @@ test('a token never holds tokens:manage, and a scope named twice is held once', 
   expect(actor?.scopes).toEqual(['account:manage', 'email:manage'])
 })
 
-test('the list holds what still works, newest first, of this user alone', async () => {
+test("the list shows the user's own tokens that still work, newest first", async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await create(ctx, await givenUser(ctx), { name: "Somebody else's" })
@@ -106,7 +106,7 @@ test('the list holds what still works, newest first, of this user alone', async 
   expect((await listed(ctx, user)).map(({ name }) => name)).toEqual(['Long'])
 })
 
-test('a revoked token opens nothing at once, and cannot be revoked again', async () => {
+test('a revoked token is refused at once, and cannot be revoked again', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const [token, other] = [await create(ctx, user), await create(ctx, user)]
@@ -117,7 +117,7 @@ test('a revoked token opens nothing at once, and cannot be revoked again', async
   expect(await outcomeOf(revoke(ctx, user, token.token_id))).toBe('REQUEST_005')
 })
 
-test("another user's token is not found, and goes on working", async () => {
+test("another user's token is not found, and still works", async () => {
   const ctx = await testContext()
   const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
   const token = await create(ctx, user)
@@ -126,7 +126,7 @@ test("another user's token is not found, and goes on working", async () => {
   expect(await authenticate(ctx, token.access_token)).not.toBeNull()
 })
 
-test('creating and revoking leave a trace without the token or its name', async () => {
+test('creating and revoking a token is audited, without the token or its name', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const token = await create(ctx, user)
@@ -139,7 +139,7 @@ test('creating and revoking leave a trace without the token or its name', async 
   expect(JSON.stringify(events)).not.toMatch(/uat_|Nightly export/)
 })
 
-test('the last use is noted, to the minute', async () => {
+test('the last use of a token is recorded to the minute', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { access_token } = await create(ctx, user)
@@ -155,7 +155,7 @@ test('the last use is noted, to the minute', async () => {
   expect(await useAfter(2)).toBe('2026-11-20T09:02:00.001Z')
 })
 
-test('callers that come at once are found by one statement for each kind, and each is told of itself', async () => {
+test('one statement of each kind finds the callers of concurrent calls, and each caller gets their own account', async () => {
   const ctx = await testContext()
   const users = await Promise.all(Array.from({ length: 20 }, () => givenUser(ctx)))
   const tokens = await Promise.all(users.map((user) => create(ctx, user)))
@@ -195,7 +195,7 @@ test('callers that come at once are found by one statement for each kind, and ea
   }
 })
 
-test('a session of more than ten minutes makes no token', async () => {
+test('a session older than ten minutes creates no token', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   ctx.clock.advance(10 * minute)
@@ -205,7 +205,7 @@ test('a session of more than ten minutes makes no token', async () => {
   expect(await listed(ctx, user)).toHaveLength(1)
 })
 
-test('a hundred tokens may work at once; with one revoked there is room again', async () => {
+test('a user can have a hundred working tokens, and revoking one makes room for another', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const first = await create(ctx, user)
@@ -218,7 +218,7 @@ test('a hundred tokens may work at once; with one revoked there is room again', 
   await create(ctx, user)
 })
 
-test('parallel calls over several instances never make a hundred and first token', async () => {
+test('parallel calls over several instances never create more than a hundred tokens', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { url } = await testDatabase()

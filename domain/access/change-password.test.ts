@@ -34,7 +34,7 @@ const openSessions = async (ctx: TestContext, userId: string) =>
 const givenToken = (ctx: TestContext, userId: string) =>
   issueAccessToken(ctx, { userId, name: 'test', scopes: ['account:manage'], actor: 'operator', expiresInMs: day })
 
-test('B39 a new password ends every other session and every access token, and cancels what is pending', async () => {
+test('B39 a new password ends every other session and every access token, and cancels the pending change', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await givenSession(ctx, user.userId)
@@ -63,7 +63,7 @@ test('an access token that changes the password ends every session, and itself',
   expect(await authenticate(ctx, accessToken)).toBeNull()
 })
 
-test('B40 the address is told of a new password, however long the mail server is away, even where the address is changed meanwhile', async () => {
+test('B40 the address gets the notice of a new password after any mail outage, even if the address is changed meanwhile', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   ctx.mailServer.accepts = false
@@ -82,7 +82,7 @@ test('B40 the address is told of a new password, however long the mail server is
   expect(notice).toMatchObject({ sealed: null, sentAt: ctx.clock.now() })
 })
 
-test('five wrong passwords are hashed, and the places are those of an email change', async () => {
+test('five wrong passwords are hashed, and email changes share the limit', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
@@ -93,7 +93,7 @@ test('five wrong passwords are hashed, and the places are those of an email chan
   expect(await outcomeOf(changeEmail(caller, { ...change, verification_method: 'email_code' }))).toBe('EMAIL_008')
 })
 
-test('right passwords and new ones that do not fit take no place', async () => {
+test('neither a right password nor an invalid new one takes a place', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
@@ -103,7 +103,7 @@ test('right passwords and new ones that do not fit take no place', async () => {
   expect(await outcomeOf(changePassword(caller, input(user)))).toBe('accepted')
 })
 
-test('an account without a password gets EMAIL_007, and its guesses are counted', async () => {
+test('an account without a password gets EMAIL_007, and its guesses count', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash: null } })
@@ -113,7 +113,7 @@ test('an account without a password gets EMAIL_007, and its guesses are counted'
   expect(outcomes).toEqual([...Array(5).fill('EMAIL_007'), 'EMAIL_008'])
 })
 
-test('of two changes of the password at once one wins, and the other is refused', async () => {
+test('of two concurrent password changes one succeeds, and the other is refused', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
@@ -154,7 +154,7 @@ test.each([
   expect(await trySignIn(ctx, user, NEW)).toBeNull()
 })
 
-test('a sign-in with the old password that waits for the change stays outside', async () => {
+test('a sign-in with the old password that waits for the change gets no session', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const before = await openSessions(ctx, user.userId)

@@ -36,7 +36,7 @@ const isOwn = async (ctx: TestContext, id: string) =>
 const oneOfEach = [...Map.groupBy(foreignPasswords, ({ made_by, given }) => `${made_by}, ${given.format}`)]
 
 test.each(oneOfEach)(
-  'whoever came with a hash of %s signs in with the right password alone, and has one of our own from then on',
+  'a person with an imported hash of %s signs in with the right password only, and then has a hash of our own',
   async (_name, [fixture]) => {
     const ctx = await testContext()
     const user = await givenForeigner(ctx, fixture)
@@ -52,7 +52,7 @@ test.each(oneOfEach)(
   },
 )
 
-test('a renewed hash ends no session, cancels no change and is no change of the password', async () => {
+test('renewing a hash ends no session, cancels no change and does not count as a new password', async () => {
   const ctx = await testContext()
   const user = await givenForeigner(ctx)
   const own = await givenUser(ctx)
@@ -74,7 +74,7 @@ test('a renewed hash ends no session, cancels no change and is no change of the 
   expect(status).toBe('pending_verification')
 })
 
-test('sign-ins at the same moment all succeed, and the hash is renewed once', async () => {
+test('concurrent sign-ins all succeed, and the hash is renewed once', async () => {
   const ctx = await testContext()
   const user = await givenForeigner(ctx)
   const all = await Promise.all(Array.from({ length: 8 }, () => signInAs(ctx, user)))
@@ -84,7 +84,7 @@ test('sign-ins at the same moment all succeed, and the hash is renewed once', as
   expect(await ctx.db.auditEvent.count({ where: { userId: user.userId, action: 'password.renewed' } })).toBe(1)
 })
 
-test('a change of the address checks a foreign hash, renews it and goes on', async () => {
+test('an email change checks an imported hash, renews it and succeeds', async () => {
   const ctx = await testContext()
   const user = await givenForeigner(ctx)
   const as = await asUser(ctx, { ...user, sessionId: await givenSession(ctx, user.userId) })
@@ -97,7 +97,7 @@ test('a change of the address checks a foreign hash, renews it and goes on', asy
   expect(await isOwn(ctx, user.userId)).toBe(true)
 })
 
-test('a password that is changed while the old one is being renewed stays the new one', async () => {
+test('a password that is changed while the old one is renewed stays the new one', async () => {
   const ctx = await testContext()
   const user = await givenForeigner(ctx)
   const { passwordHash } = await rowOf(ctx, user.userId)
@@ -108,7 +108,7 @@ test('a password that is changed while the old one is being renewed stays the ne
   expect(await signInAs(ctx, { ...user, password: 'a new password' })).toMatchObject({ userId: user.userId })
 })
 
-test('while foreign hashes exist no sign-in is answered before the slowest scheme would be, whoever is asked for', async () => {
+test('while imported hashes exist, no sign-in for any address is answered faster than the slowest scheme', async () => {
   const ctx = await testContext()
   await ctx.db.user.updateMany({ data: { passwordHash: null } })
   const measured: string[] = []
@@ -145,7 +145,7 @@ test('while foreign hashes exist no sign-in is answered before the slowest schem
   expect(await signInFloorMs(ctx)).toBe(0)
 })
 
-test('one sign-in waits no longer because another one is held back', async () => {
+test('a sign-in does not wait longer because another one is held back', async () => {
   const ctx = await testContext()
   await ctx.db.user.updateMany({ data: { passwordHash: null } })
   await givenForeigner(ctx)
@@ -157,7 +157,7 @@ test('one sign-in waits no longer because another one is held back', async () =>
   expect(performance.now() - begun).toBeLessThan(floorMs * 5)
 })
 
-test('the kinds of foreign hashes are found one by one, and all of them are counted', async () => {
+test('each kind of imported hash is found, and all imported hashes are counted', async () => {
   const ctx = await testContext()
   await ctx.db.user.updateMany({ data: { passwordHash: null } })
   for (const [, [fixture]] of oneOfEach) await givenForeigner(ctx, fixture)
@@ -170,7 +170,7 @@ test('the kinds of foreign hashes are found one by one, and all of them are coun
   expect(await countForeignHashes(ctx)).toBe(oneOfEach.length + 1)
 })
 
-test('a stored form that nobody knows does not keep others from signing in', async () => {
+test('a hash of an unknown scheme does not keep others from signing in', async () => {
   const ctx = await testContext()
   const [user, broken] = [await givenUser(ctx), await givenUser(ctx)]
   await ctx.db.user.update({ where: { id: broken.userId }, data: { passwordHash: 'none' } })

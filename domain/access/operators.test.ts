@@ -3,7 +3,7 @@ import { asUser, givenUser, testContext } from '@/testing/domain'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { isOperator, setRole } from './operators'
 
-test('the role is given, written down, taken away, and never outlives the account', async () => {
+test('a role is given, audited and taken away, and never outlives the account', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { userId } = user

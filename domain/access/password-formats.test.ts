@@ -21,7 +21,7 @@ const made = (format: string, index = 0) => {
 const passwords = createPasswords()
 
 test.each(foreignPasswords.map(({ made_by, password, given }) => [made_by, given.format, password, given] as const))(
-  'a hash of %s (%s) fits its password, %j, and no other',
+  'a hash of %s (%s) matches its password, %j, and no other',
   async (_by, _format, password, given) => {
     const stored = acceptPassword(given)
     expect(await passwords.verify(stored, password)).toBe(true)
@@ -29,7 +29,7 @@ test.each(foreignPasswords.map(({ made_by, password, given }) => [made_by, given
   },
 )
 
-test('what is stored can be shown in the form that it was given in, and stored again', () => {
+test('a stored hash can be exported in its original format and imported again', () => {
   for (const { given } of foreignPasswords) {
     const stored = acceptPassword(given)
     const shown = showPassword(stored)
@@ -40,13 +40,13 @@ test('what is stored can be shown in the form that it was given in, and stored a
   }
 })
 
-test('a hash of our own has the prefix by which it is known, and needs no renewal after export and import', async () => {
+test('a hash of our own has our prefix, and needs no renewal after export and import', async () => {
   const own = await passwords.hash('correct horse battery')
   expect(own.startsWith(OWN_PASSWORD_PREFIX)).toBe(true)
   expect(acceptPassword(showPassword(own))).toBe(own)
 })
 
-test('bits of a bcrypt hash that stand for nothing are cleared: other libraries write what they like', async () => {
+test('the unused bits of a bcrypt hash are cleared, because other libraries set them at random', async () => {
   const { value } = made('bcrypt')
   const alphabet = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
   const stray = (at: number, text: string) =>
@@ -82,7 +82,7 @@ test.each(['md5', 'sha1', 'phpass', 'argon2d', 'bcrypt-sha256', 'plain', 'toStri
 )
 
 test.each([null, undefined, 'text', 1, true, [], {}, { format: 1 }, { format: null }, { format: ['bcrypt'] }])(
-  'a password that is %j is refused in a sentence',
+  'a password hash that is %j is refused in a sentence',
   (input) => {
     expect(refusal(input)).toMatch(/^password(\.format)? must be /)
   },
@@ -108,7 +108,7 @@ const passlib = (iterations: number) => ({
 const keycloak = (iterations: unknown) => ({ ...made('pbkdf2-keycloak'), iterations })
 const firebase = (mem_cost: unknown, rounds: unknown) => ({ ...made('firebase-scrypt'), mem_cost, rounds })
 
-test('the largest costs that are allowed are accepted, and one more is refused', () => {
+test('the largest allowed costs are accepted, and larger ones are refused', () => {
   const allowed = [
     ...[argon2(262_144, 10, 8), argon2(8, 1, 1), argon2(262_144, 10, 8, 'argon2i')],
     ...[bcrypt('04'), bcrypt('14')],
@@ -147,7 +147,7 @@ test('the largest costs that are allowed are accepted, and one more is refused',
   for (const [given, sentence] of refused) expect(refusal(given)).toMatch(sentence)
 })
 
-test('a hash that is cut off, or so short that many passwords would fit it, is refused', () => {
+test('a truncated hash is refused, and so is one so short that many passwords match it', () => {
   const shapes: unknown[] = [
     { format: 'bcrypt', value: made('bcrypt').value.slice(0, -1) },
     { format: 'bcrypt', value: `$2x$10$${'.'.repeat(53)}` },
@@ -172,7 +172,7 @@ test('a hash that is cut off, or so short that many passwords would fit it, is r
   for (const given of shapes) expect(refusal(given)).toMatch(/^password/)
 })
 
-test('of each scheme the costliest is measured, by a hash that fits nobody', async () => {
+test('for each scheme the costliest kind is measured, with a hash that matches no password', async () => {
   const stored = foreignPasswords.map(({ given }) => acceptPassword(given))
   // As the index of the database cuts them off.
   const kinds = stored.map((hash) => (hash.startsWith('$2') ? hash.slice(0, 6) : hash.replace(/[$][^$]*[$][^$]*$/, '')))

@@ -50,7 +50,7 @@ async function givenLink() {
   return { ctx, user, token: tokenSentTo(ctx, user.email) }
 }
 
-test('B41 the mailed link sets a new password, which ends every session and token and cancels what is pending', async () => {
+test('B41 the mailed link sets a new password, which ends every session and token and cancels the pending change', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const wanted = { userId: user.userId, name: 'test', scopes: ['account:manage' as const], actor: 'operator' }
@@ -71,7 +71,7 @@ test('B41 the mailed link sets a new password, which ends every session and toke
   ])
 })
 
-test('B42 a reset link works once, for thirty minutes, for its own account and while its address stays', async () => {
+test('B42 a reset link works once, for thirty minutes, only for its own account and while its address stays', async () => {
   const used = await givenLink()
   expect(await confirm(used.ctx, used.token)).toBe('accepted')
   expect(await confirm(used.ctx, used.token, `${NEW} 2`)).toBe('PASSWORD_002')
@@ -111,7 +111,7 @@ test('B42 a reset link works once, for thirty minutes, for its own account and w
   expect(token).not.toContain(user.userId.slice(4))
 })
 
-test('of a hundred presses of one link at once a single one has an effect', async () => {
+test('of a hundred concurrent uses of one link exactly one has an effect', async () => {
   const { ctx, user, token } = await givenLink()
   ctx.passwords = { ...ctx.passwords, hash: async (password) => `hash of ${password}`, verify: async () => false }
   const outcomes = await Promise.all(Array.from({ length: 100 }, (_, n) => confirm(ctx, token, `${NEW} ${n}`)))
@@ -120,7 +120,7 @@ test('of a hundred presses of one link at once a single one has an effect', asyn
   expect(await ctx.db.user.findUnique({ where: { id: user.userId } })).toMatchObject({ credentialVersion: 1 })
 })
 
-test('a link still works after AUTH_SECRET has a newer secret in front, and no row holds it', async () => {
+test('a link still works after AUTH_SECRET gets a newer secret, and no row contains it', async () => {
   const { ctx, user, token } = await givenLink()
   const rows = await ctx.db.$queryRaw<object[]>`SELECT n::text FROM notices n WHERE user_id = ${user.userId}`
   expect(JSON.stringify(rows)).not.toContain(token.split('.')[1])
@@ -134,7 +134,7 @@ test('the current password is refused as the new one, and the link still works',
   expect(await confirm(ctx, token)).toBe('accepted')
 })
 
-test('B43 a reset is answered alike for every address, and only the account itself hears of it, three times an hour', async () => {
+test('B43 every address gets the same answer to a reset request, and only the account gets messages, three an hour', async () => {
   const ctx = await testContext()
   const [user, noPassword] = [await givenUser(ctx), await givenUser(ctx)]
   await ctx.db.user.update({ where: { id: noPassword.userId }, data: { passwordHash: null } })
@@ -153,7 +153,7 @@ test('B43 a reset is answered alike for every address, and only the account itse
   expect(lettersTo(ctx, user.email)).toHaveLength(4)
 })
 
-test('B47 nobody resets the password of a frozen account, with an earlier link neither, until an operator releases it', async () => {
+test('B47 the password of a frozen account cannot be reset, not even with an earlier link, until an operator releases it', async () => {
   const { ctx, user, token } = await givenLink()
   ctx.mailServer.accepts = false
   await ask(ctx, user.email)
@@ -175,14 +175,14 @@ test('B47 nobody resets the password of a frozen account, with an earlier link n
   expect(await confirm(ctx, tokenSentTo(ctx, user.email))).toBe('accepted')
 })
 
-test('twenty requests an hour of a client are answered, the next is refused', async () => {
+test('a client gets twenty answers an hour, and the next request is refused', async () => {
   const ctx = await testContext()
   for (let n = 0; n < 20; n++) await ask(ctx, `${n}@example.test`, '192.0.2.1')
   expect(await outcomeOf(ask(ctx, '20@example.test', '192.0.2.1'))).toBe('RATE_001')
   expect(await outcomeOf(ask(ctx, '20@example.test', '192.0.2.2'))).toBe('accepted')
 })
 
-test('B44 a request that its process left behind is answered by the sweep, once', async () => {
+test('B44 the sweep answers a request of a dead process once', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { background } = ctx
@@ -200,7 +200,7 @@ test('B44 a request that its process left behind is answered by the sweep, once'
   expect(lettersTo(ctx, user.email)).toHaveLength(1)
 })
 
-test('a mail server that is away gets the link later, and none whose time is over', async () => {
+test('a link is sent after a mail outage, but not after its time has ended', async () => {
   const ctx = await testContext()
   const [soon, late] = [await givenUser(ctx), await givenUser(ctx)]
   ctx.mailServer.accepts = false
@@ -218,7 +218,7 @@ test('a mail server that is away gets the link later, and none whose time is ove
   expect(lettersTo(ctx, late.email)).toEqual([])
 })
 
-test('where nobody signs in with a password, there is nothing to reset', async () => {
+test('a reset is refused if nobody signs in with a password', async () => {
   const { ctx, token, user } = await givenLink()
   ctx.hasPasswordSignIn = false
   expect(await outcomeOf(ask(ctx, user.email))).toBe('REQUEST_005')

@@ -84,7 +84,7 @@ async function expectEnded(person: Person, begun: Started, refusal: string, outc
   expect(await first.db.session.count({ where: { userId: person.userId } })).toBe(1)
 }
 
-test('a right answer replaces the session by one that is fresh for its purpose', async () => {
+test('a valid answer replaces the session by one that is fresh for its purpose', async () => {
   const person = await givenPerson()
   const begun = await start(person)
   first.clock.advance(minute)
@@ -104,7 +104,7 @@ test('a right answer replaces the session by one that is fresh for its purpose',
   expect(await outcomeOf(withdrawAccount(caller, { userId: person.userId, confirmation }))).toBe('accepted')
 })
 
-test('the browser is sent away with prompt=login, max_age=0 and PKCE, and with nothing that names the person', async () => {
+test('the browser goes to the provider with prompt=login, max_age=0 and PKCE, and with nothing that names the person', async () => {
   const person = await givenPerson()
   first.freshSignIn.requiredAcr = 'urn:acme:mfa'
   const { url } = await start(person)
@@ -123,7 +123,7 @@ test('the browser is sent away with prompt=login, max_age=0 and PKCE, and with n
   }
 })
 
-describe('a wrong proof ends the re-authentication, on whatever instance', () => {
+describe('a re-authentication on any instance', () => {
   type Claims = Record<string, unknown>
   const now = () => Math.floor(first.clock.now().getTime() / second)
   const forgeries: [string, (claims: Claims) => Claims, string][] = [
@@ -144,14 +144,14 @@ describe('a wrong proof ends the re-authentication, on whatever instance', () =>
     ['an expired ID token', (claims) => ({ ...claims, exp: now() - 31 }), 'bad_proof'],
     ['an auth_time of half a second', (claims) => ({ ...claims, auth_time: now() + 0.5 }), 'not_asked'],
   ]
-  test.each(forgeries)('%s', async (_what, forge, refusal) => {
+  test.each(forgeries)('fails with %s', async (_what, forge, refusal) => {
     const person = await givenPerson()
     const begun = await start(person)
     const outcome = await finish(provider.answer(begun.url, person.externalId, forge), begun)
     await expectEnded(person, begun, refusal, outcome)
   })
 
-  test('the sub of another account of this service', async () => {
+  test('fails with the sub of another account of this service', async () => {
     const [person, stranger] = [await givenPerson(), await givenPerson()]
     const begun = await start(person)
     const outcome = await finish(provider.answer(begun.url, stranger.externalId), begun)
@@ -159,7 +159,7 @@ describe('a wrong proof ends the re-authentication, on whatever instance', () =>
     expect(await first.db.session.count({ where: { userId: stranger.userId } })).toBe(1)
   })
 
-  test('the nonce of another request', async () => {
+  test('fails with the nonce of another request', async () => {
     const person = await givenPerson()
     const [begun, another] = [await start(person), await start(await givenPerson())]
     const nonce = new URL(another.url).searchParams.get('nonce')
@@ -167,7 +167,7 @@ describe('a wrong proof ends the re-authentication, on whatever instance', () =>
     await expectEnded(person, begun, 'bad_proof', await finish(answer, begun))
   })
 
-  test('the state of another browser: its cookie, no cookie, a cookie of its own making, or its session', async () => {
+  test('fails with the state of another browser: its cookie, no cookie, a forged cookie, or its session', async () => {
     for (const of of ['cookie', 'none', 'forged', 'session'] as const) {
       const [person, stranger] = [await givenPerson(), await givenPerson()]
       const [begun, another] = [await start(person), await start(stranger)]
@@ -182,7 +182,7 @@ describe('a wrong proof ends the re-authentication, on whatever instance', () =>
     }
   })
 
-  test('a code that was issued to another request', async () => {
+  test('fails with a code that was issued to another request', async () => {
     const person = await givenPerson()
     const [begun, another] = [await start(person), await start(await givenPerson())]
     const answer = provider.answer(begun.url, person.externalId)
@@ -190,7 +190,7 @@ describe('a wrong proof ends the re-authentication, on whatever instance', () =>
     await expectEnded(person, begun, 'bad_proof', await finish(answer, begun))
   })
 
-  test('a proof that is used twice: of twenty at once, on both instances, one gets a session', async () => {
+  test('gives one session if twenty concurrent answers on both instances use one proof', async () => {
     const person = await givenPerson()
     const begun = await start(person)
     const answers = Array.from({ length: 20 }, () => provider.answer(begun.url, person.externalId))
@@ -203,7 +203,7 @@ describe('a wrong proof ends the re-authentication, on whatever instance', () =>
     expect(await auditsOf(person)).toEqual(['completed', ...Array(19).fill('refused'), 'started'])
   })
 
-  test('a proof for one purpose is used for another', async () => {
+  test('serves only the purpose for which it was started', async () => {
     const uses: Record<Purpose, (ctx: Awaited<ReturnType<typeof asUser>>, person: Person) => Promise<unknown>> = {
       withdraw: (ctx, { userId }) => withdrawAccount(ctx, { userId, confirmation: 'DELETE_MY_ACCOUNT' }),
       token: (ctx, { userId }) =>
@@ -230,14 +230,14 @@ describe('a wrong proof ends the re-authentication, on whatever instance', () =>
     }
   })
 
-  test('the session was ended meanwhile', async () => {
+  test('fails if the session was ended meanwhile', async () => {
     const person = await givenPerson()
     const begun = await start(person)
     await signOut(first, person.sessionId)
     await expectEnded(person, begun, 'ended', await finish(provider.answer(begun.url, person.externalId), begun))
   })
 
-  test('the session, the account or the password ends while the provider is asked', async () => {
+  test('fails if the session, the account or the password ends while the provider is asked', async () => {
     const ends: ((person: Person) => Promise<unknown>)[] = [
       ({ sessionId }) => signOut(first, sessionId),
       ({ userId }) => first.db.user.update({ where: { id: userId }, data: { withdrawnAt: first.clock.now() } }),
@@ -253,14 +253,14 @@ describe('a wrong proof ends the re-authentication, on whatever instance', () =>
     }
   })
 
-  test('more than ten minutes after the start', async () => {
+  test('fails more than ten minutes after the start', async () => {
     const person = await givenPerson()
     const begun = await start(person)
     for (const ctx of [first, other]) ctx.clock.advance(10 * minute + 1)
     await expectEnded(person, begun, 'late', await finish(provider.answer(begun.url, person.externalId), begun))
   })
 
-  test('another acr than the required one, which is compared exactly', async () => {
+  test('fails without exactly the required acr', async () => {
     for (const acr of [undefined, 'urn:acme:mfa2', 'URN:ACME:MFA', ['urn:acme:mfa']]) {
       const person = await givenPerson()
       other.freshSignIn.requiredAcr = 'urn:acme:mfa'
@@ -274,7 +274,7 @@ describe('a wrong proof ends the re-authentication, on whatever instance', () =>
     expect(await finish(answer, begun)).toHaveProperty('sessionId')
   })
 
-  test('the person declines at the provider', async () => {
+  test('fails if the person declines at the provider', async () => {
     const person = await givenPerson()
     const begun = await start(person)
     const state = new URL(begun.url).searchParams.get('state') ?? ''
@@ -283,7 +283,7 @@ describe('a wrong proof ends the re-authentication, on whatever instance', () =>
   })
 })
 
-test('the limits of auth_time are 30 seconds before the start and 60 seconds after now', async () => {
+test('an auth_time is accepted from 30 seconds before the start to 60 seconds after now', async () => {
   for (const offset of [-30, 60]) {
     const person = await givenPerson()
     const begun = await start(person)
@@ -293,7 +293,7 @@ test('the limits of auth_time are 30 seconds before the start and 60 seconds aft
   }
 })
 
-test('an answer without a request of this service leaves nothing behind', async () => {
+test('an answer without a request of this service writes nothing', async () => {
   for (const state of ['', 'rea_', `rea_${'A'.repeat(22)}`, "rea_'; DROP TABLE users; --", '\0']) {
     const answer = new URLSearchParams({ code: 'x', state })
     const outcome = await finish(answer, { cookie: 'x', sessionId: 'ses_x' })
@@ -301,7 +301,7 @@ test('an answer without a request of this service leaves nothing behind', async 
   }
 })
 
-test('a provider that is away lets nobody start, and writes nothing', async () => {
+test('while the provider is away, a re-authentication cannot start and writes nothing', async () => {
   const person = await givenPerson()
   await provider.close()
   expect(await outcomeOf(start(person))).toBe('SERVER_002')
@@ -309,7 +309,7 @@ test('a provider that is away lets nobody start, and writes nothing', async () =
   expect(await auditsOf(person)).toEqual([])
 })
 
-test('a provider that fails at the last moment ends it, and the old session stays', async () => {
+test('a provider that fails after the start ends the re-authentication, and the old session stays', async () => {
   for (const fails of [500, 401, 503]) {
     const person = await givenPerson()
     const begun = await start(person)
@@ -321,7 +321,7 @@ test('a provider that fails at the last moment ends it, and the old session stay
   }
 })
 
-test('a token starts no re-authentication, an account without an external id has none, nor has a service without a provider', async () => {
+test('only a session can start a re-authentication, and only with an external id and a provider', async () => {
   const person = await givenPerson()
   const caller = await asUser(first, person)
   const attempt = (changes: object) =>
@@ -334,7 +334,7 @@ test('a token starts no re-authentication, an account without an external id has
   expect(await first.db.reauthRequest.count({ where: { userId: { in: [person.userId, user.userId] } } })).toBe(0)
 })
 
-test('rows of re-authentications are gone after a day, and with the account', async () => {
+test('a re-authentication is deleted after a day, and with the account', async () => {
   const person = await givenPerson()
   await start(person)
   await givenSession(first, person.userId)

@@ -25,7 +25,7 @@ const listed = async (ctx: TestContext, user: TestUser) => (await listSessions(a
 const end = async (ctx: TestContext, user: TestUser, sessionId: string) =>
   endSession(await asUser(ctx, user), { userId: user.userId, sessionId })
 
-test('the list names this session and the others, last seen first, of this user alone', async () => {
+test("the list shows this session and the user's others, last seen first", async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await givenUser(ctx)
@@ -52,7 +52,7 @@ test('the list names this session and the others, last seen first, of this user 
   ])
 })
 
-test('of an account the hundred sessions last seen are open, whoever signs in how often', async () => {
+test('the hundred sessions of an account that were seen last stay open, however often somebody signs in', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { credentialVersion } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
@@ -78,7 +78,7 @@ test('of an account the hundred sessions last seen are open, whoever signs in ho
   expect(ids).not.toContain(second)
 })
 
-test('last seen is noted, to the minute, and puts the session first', async () => {
+test('the last use of a session is recorded to the minute and puts it first in the list', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const other = await givenSession(ctx, user.userId)
@@ -91,7 +91,7 @@ test('last seen is noted, to the minute, and puts the session first', async () =
   expect(await seenAfter(1)).toMatchObject({ session_id: other, last_seen_at: '2026-11-20T09:01:00.001Z' })
 })
 
-test('expired sessions are not listed', async () => {
+test('expired sessions are not in the list', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   ctx.clock.advance(day)
@@ -100,7 +100,7 @@ test('expired sessions are not listed', async () => {
   expect((await listed(ctx, later)).map(({ session_id }) => session_id)).toEqual([later.sessionId])
 })
 
-test('an ended session opens nothing at once, and cannot be ended again', async () => {
+test('an ended session is refused at once, and cannot be ended again', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const other = await givenSession(ctx, user.userId)
@@ -114,7 +114,7 @@ test('an ended session opens nothing at once, and cannot be ended again', async 
   expect((await listed(ctx, user)).map(({ session_id }) => session_id)).toEqual([user.sessionId])
 })
 
-test("another user's session is not found, and stays signed in", async () => {
+test("another user's session is not found, and stays open", async () => {
   const ctx = await testContext()
   const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
   expect(await outcomeOf(end(ctx, stranger, user.sessionId))).toBe('REQUEST_005')
@@ -122,7 +122,7 @@ test("another user's session is not found, and stays signed in", async () => {
   expect(await authenticateSession(ctx, user.sessionId)).not.toBeNull()
 })
 
-test('the session that asks can be ended too; signing out does the same', async () => {
+test('a session can end itself, and signing out does the same', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const other = await givenSession(ctx, user.userId)
@@ -135,7 +135,7 @@ test('the session that asks can be ended too; signing out does the same', async 
   expect(events.map(({ subjectId }) => subjectId).sort()).toEqual([user.sessionId, other].sort())
 })
 
-test('ending the others leaves this session, access tokens and other users', async () => {
+test("ending the other sessions keeps this session, access tokens and other users' sessions", async () => {
   const ctx = await testContext()
   const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
   const others = [await givenSession(ctx, user.userId), await givenSession(ctx, user.userId)]
@@ -150,7 +150,7 @@ test('ending the others leaves this session, access tokens and other users', asy
   expect(await endOtherSessions(asked)).toEqual({ ended: 0 })
 })
 
-test('ending the others cancels a pending change, whose code then verifies nothing', async () => {
+test('ending the other sessions cancels a pending change, whose code then verifies nothing', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const elsewhere = { ...user, sessionId: await givenSession(ctx, user.userId) }
@@ -166,7 +166,7 @@ test('ending the others cancels a pending change, whose code then verifies nothi
   expect(await outcomeOf(verify)).toBe('EMAIL_006')
 })
 
-test("ending the others leaves another user's pending change", async () => {
+test("ending the other sessions keeps another user's pending change", async () => {
   const ctx = await testContext()
   const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
   await givenPendingChange(ctx, stranger)

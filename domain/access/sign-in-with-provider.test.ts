@@ -16,7 +16,7 @@ async function givenLinked(ctx: TestContext) {
 const signIn = (ctx: TestContext, subject: string, said: { authenticatedAt?: Date; acr?: string } = {}) =>
   signInWithProvider(ctx, { subject, authenticatedAt: null, acr: null, ...said, ...client })
 
-test('a sign-in at the provider attaches to the account with that external id, byte by byte, and never by address', async () => {
+test('a sign-in at the provider opens the account with exactly this external id, and never one by its address', async () => {
   const ctx = await testContext()
   const user = await givenLinked(ctx)
   expect(await signIn(ctx, user.externalId)).toMatchObject({ userId: user.userId })
@@ -26,14 +26,14 @@ test('a sign-in at the provider attaches to the account with that external id, b
   }
 })
 
-test('a withdrawn account is signed in no more', async () => {
+test('a withdrawn account cannot be signed in to', async () => {
   const ctx = await testContext()
   const { userId, externalId } = await givenLinked(ctx)
   await ctx.db.user.update({ where: { id: userId }, data: { withdrawnAt: ctx.clock.now() } })
   expect(await signIn(ctx, externalId)).toBeNull()
 })
 
-test('the session is as fresh as auth_time says, and never fresh without it, from the future or with another acr', async () => {
+test('a session is as fresh as auth_time says, and never fresh if it is missing, in the future or of another acr', async () => {
   const ctx = await testContext()
   const { externalId } = await givenLinked(ctx)
   const now = ctx.clock.now().getTime()
@@ -51,7 +51,7 @@ test('the session is as fresh as auth_time says, and never fresh without it, fro
   expect(await freshness({ authenticatedAt: hourAgo, acr: 'urn:acme:mfa' })).toEqual(hourAgo)
 })
 
-test('the session that the browser held ends', async () => {
+test('a sign-in ends the session that the browser held', async () => {
   const ctx = await testContext()
   const { externalId, sessionId: replaces } = await givenLinked(ctx)
   await signInWithProvider(ctx, { subject: externalId, authenticatedAt: null, acr: null, replaces, ...client })

@@ -12,7 +12,7 @@ const trySignIn = (
 const openSessions = (ctx: TestContext, { userId }: TestUser) =>
   ctx.db.session.findMany({ where: { userId, revokedAt: null }, select: { id: true } })
 
-test('a password that is changed while it is being checked opens no session', async () => {
+test('a password that is changed during its check opens no session', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { verify } = ctx.passwords
@@ -28,7 +28,7 @@ test('a password that is changed while it is being checked opens no session', as
   expect(await openSessions(ctx, user)).toEqual([])
 })
 
-test('a password that could not be checked is not counted as a wrong one', async () => {
+test('a failed password check does not count as a wrong password', async () => {
   const ctx = await testContext({ signIn: { places: 1, windowMs: 60_000 } })
   const user = await givenUser(ctx)
   const { passwords } = ctx

@@ -32,7 +32,7 @@ async function givenArchives(ctx: TestContext, count: number) {
   return { userId: user.userId, withdrawalId, objects: [...ctx.archived.keys()].filter((key) => !before.has(key)) }
 }
 
-test('a stored archive that is not there fails the step, which deletes the others and ends once it is back', async () => {
+test('a missing archive fails the step, which deletes the others and ends once the archive is back', async () => {
   const ctx = await testContext()
   const { userId, withdrawalId, objects } = await givenArchives(ctx, 3)
   const [lost = ''] = objects
@@ -46,7 +46,7 @@ test('a stored archive that is not there fails the step, which deletes the other
   expect([ctx.archived.size, await ctx.db.archive.count({ where: { userId } })]).toEqual([0, 0])
 })
 
-test('a store that is the wrong one fails the step', async () => {
+test('a wrong store fails the step', async () => {
   const ctx = await testContext()
   const { withdrawalId, objects } = await givenArchives(ctx, 2)
   const archives = { ...ctx.archives, exists: async () => false }
@@ -79,7 +79,7 @@ test('a run that is killed between two deletions is repeated and ends', async ()
   expect(ctx.archived.size).toBe(0)
 })
 
-test('an archive whose writer was killed holds nothing up, and what there is of it is deleted', async () => {
+test('an archive whose writer was killed blocks nothing, and its remains are deleted', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const killed = () => Promise.reject(new Error('killed'))
@@ -96,7 +96,7 @@ test('an archive whose writer was killed holds nothing up, and what there is of 
   expect(ctx.archived.size).toBe(0)
 })
 
-test('of an account that is erased while its archive is being written nothing is left in the store', async () => {
+test('an account that is erased while its archive is written leaves nothing in the store', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const archives = {
@@ -113,7 +113,7 @@ test('of an account that is erased while its archive is being written nothing is
   expect(ctx.archived.size).toBe(0)
 })
 
-test('without a store no archive is written, and an account that has none is erased', async () => {
+test('without a store no archive is written, and an account without archives is erased', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await expect(writeArchive({ ...ctx, archives: null }, user.userId)).rejects.toMatchObject({
@@ -125,7 +125,7 @@ test('without a store no archive is written, and an account that has none is era
   expect(await run(ctx, withdrawalId, { archives: null })).toBe('completed')
 })
 
-test('without a store the step of an account that has archives fails, and ends once there is one again', async () => {
+test('without a store the step of an account with archives fails, and it ends once there is a store again', async () => {
   const ctx = await testContext()
   const { withdrawalId, objects } = await givenArchives(ctx, 1)
   expect(await run(ctx, withdrawalId, { archives: null })).toBe('Error no_archive_store')
@@ -134,7 +134,7 @@ test('without a store the step of an account that has archives fails, and ends o
   expect(ctx.archived.size).toBe(0)
 })
 
-test('the operator gives up the archives that are missing, and no other', async () => {
+test('the operator gives up the missing archives, and no others', async () => {
   const ctx = await testContext()
   const { withdrawalId, objects } = await givenArchives(ctx, 2)
   const other = await givenWithdrawal(ctx)
@@ -149,7 +149,7 @@ test('the operator gives up the archives that are missing, and no other', async 
   await expect(acceptLostArchives(ctx, 'wd_unknown')).rejects.toMatchObject({ code: 'WITHDRAWAL_004' })
 })
 
-test('where the store is gone for good the operator gives up all archives of a withdrawal', async () => {
+test('without a store the operator gives up all archives of a withdrawal', async () => {
   const ctx = await testContext()
   const { withdrawalId } = await givenArchives(ctx, 2)
   const gone = { archives: null }

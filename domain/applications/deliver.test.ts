@@ -22,7 +22,7 @@ async function tiesOf(ctx: TestContext, userId: string) {
   }
 }
 
-test('connection and shared items go with the news, whatever another application answers', async () => {
+test('a completed task deletes connection and shared items, whatever another application answers', async () => {
   const ctx = await testContext()
   const bystander = await givenWithdrawal(ctx, ['shop'])
   const { userId, withdrawalId } = await givenWithdrawal(ctx, ['shop', 'gone', 'unknown', 'stuck'])
@@ -37,7 +37,7 @@ test('connection and shared items go with the news, whatever another application
   expect(await tiesOf(ctx, userId)).toEqual({ connections: [], items: [] })
 })
 
-test('an application that asks to be tried again at once is waited for as long as after a first failure', async () => {
+test('an application that asks for an immediate retry is retried after the back-off of a first failure', async () => {
   const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx, ['eager'])
   answers(ctx, { eager: () => ({ status: 503, retryAfterMs: 0 }) })
@@ -50,7 +50,7 @@ test('an application that asks to be tried again at once is waited for as long a
   }
 })
 
-test('the operator sees the code of an endpoint that was not called', async () => {
+test('the operator sees why an endpoint was not called', async () => {
   const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx, ['inside'])
   answers(ctx, { inside: () => ({ status: 0, problem: 'private_address' }) })

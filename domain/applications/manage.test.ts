@@ -50,7 +50,7 @@ const signatureOf = ({ headers, body }: AppRequest, secret: string) => {
 }
 const signaturesOf = ({ headers }: AppRequest) => headers['webhook-signature']?.split(' ')
 
-test('after a rotation both secrets sign for a day, then the new one alone', async () => {
+test('after a rotation both secrets sign for a day, then only the new one', async () => {
   const { ctx, appId, signingSecret, requests } = await givenShop()
   const { signing_secret: second, previous_secret_until: until } = await rotateSecret(ctx, appId)
   expect(Date.parse(until) - ctx.clock.now().getTime()).toBe(day)
@@ -64,7 +64,7 @@ test('after a rotation both secrets sign for a day, then the new one alone', asy
   expect(await showApp(ctx, appId)).toMatchObject({ previous_secret_until: null })
 })
 
-test('a ping is signed, tells nothing, and shows the answer', async () => {
+test('a ping is signed, says nothing, and shows the answer', async () => {
   const { ctx, appId, signingSecret, requests, state } = await givenShop()
   state.status = 418
   expect(await ping(ctx, appId)).toMatchObject({ app_id: appId, status: 418, problem: null })
@@ -73,7 +73,7 @@ test('a ping is signed, tells nothing, and shows the answer', async () => {
   expect(JSON.parse(request.body)).toEqual({ type: 'ping', timestamp: ctx.clock.now().toISOString(), data: {} })
 })
 
-test('a disabled application is told nothing; what waited for it is told once it is enabled', async () => {
+test('a disabled application gets nothing, and what waited for it is delivered once it is enabled', async () => {
   const { ctx, appId, requests, state } = await givenShop()
   state.status = 503
   await changeAddress(ctx)
@@ -89,7 +89,7 @@ test('a disabled application is told nothing; what waited for it is told once it
   expect(requests[1]?.body).toBe(requests[0]?.body)
 })
 
-test('what is left out of a change stays, and settings that do not fit together are refused', async () => {
+test('an omitted setting stays as it is, and contradictory settings are refused', async () => {
   const { ctx, appId } = await givenShop()
   ctx.problemOfEndpoint = createEndpointRule({ production: true, privateEndpoints: false })
   await setApp(ctx, { appId, includes: ['addresses'], categories: ['invoices'] })
@@ -110,7 +110,7 @@ test('what is left out of a change stays, and settings that do not fit together 
   expect(await showApp(ctx, appId)).toMatchObject({ endpoint })
 })
 
-test('an application with open tasks is not removed, unless they are waived for a reason', async () => {
+test('an application with open tasks is removed only if a reason waives them', async () => {
   const { ctx, appId } = await givenShop()
   ctx.apps.answer = async () => ({ status: 503 })
   const { withdrawalId } = await givenWithdrawal(ctx)
@@ -129,7 +129,7 @@ test('an application with open tasks is not removed, unless they are waived for 
   expect(actions.map(({ action }) => action).sort()).toEqual(['app.changed', 'app.registered', 'app.removed'])
 })
 
-test('F38 a withdrawal that starts while an application is removed leaves no task that nobody works off', async () => {
+test('F38 a withdrawal that starts while an application is removed leaves no task that nobody completes', async () => {
   const { ctx, appId } = await givenShop()
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
@@ -159,7 +159,7 @@ const expectRemovalToWait = async (ctx: TestContext) =>
       .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'LOCK TABLE%'`,
   ).toHaveLength(1)
 
-test('dead letters and what was delivered can be sent again, under their old ids and in the same bytes', async () => {
+test('dead letters and delivered events can be resent, under their old ids and with the same bytes', async () => {
   const { ctx, appId, requests, state } = await givenShop()
   const since = ctx.clock.now()
   await changeAddress(ctx)
@@ -187,7 +187,7 @@ test('dead letters and what was delivered can be sent again, under their old ids
   expect(await outcomeOf(resendEvents(ctx, { eventId: 'evt_unknown' }))).toBe('REQUEST_005')
 })
 
-test('a dead letter that is sent again is tried for seven more days', async () => {
+test('a resent dead letter is retried for seven more days', async () => {
   const { ctx, appId, state, requests } = await givenShop()
   const since = ctx.clock.now()
   state.status = 500
@@ -206,7 +206,7 @@ test('a dead letter that is sent again is tried for seven more days', async () =
   expect(new Set(requests.map(({ headers, body }) => headers['webhook-id'] + body)).size).toBe(1)
 })
 
-test('the log of deliveries holds answer and times for thirty days, and then nothing', async () => {
+test('the log of deliveries keeps answer and times for thirty days', async () => {
   const { ctx, appId } = await givenShop()
   await changeAddress(ctx)
   expect(await listDeliveries(ctx, { appId })).toMatchObject({

@@ -80,7 +80,7 @@ class Model {
   }
 }
 
-test('I15 a deletion task goes through its states as the table says, whatever happens in whatever order', {
+test('I15 a deletion task goes through its states as the table says, in any order of events', {
   timeout: 120_000,
 }, async () => {
   const ctx = await testContext()

@@ -77,7 +77,7 @@ const progressOf = async (task: Task) => {
   return data.applications as Record<string, unknown>[]
 }
 
-test('an application for everyone is told about a person who is connected to nothing, by the external id, which lies sealed', async () => {
+test('an application for everyone gets a person without a connection by the external id, which is stored sealed', async () => {
   await givenParticipant(ctx, 'shop', { acknowledges: 'at_once' })
   const [known, unknown] = [await givenUser(ctx), await givenUser(ctx)]
   await ctx.db.user.update({ where: { id: known.userId }, data: { externalId: 'customer canary 42' } })
@@ -95,7 +95,7 @@ test('an application for everyone is told about a person who is connected to not
   expect(await ctx.db.appNotification.count({ where: { NOT: { sealedSubject: null } } })).toBe(0)
 })
 
-test('an application for everyone that is connected too has one task', async () => {
+test('an application for everyone that is connected too gets one task', async () => {
   const user = await givenUser(ctx)
   const appId = await givenParticipant(ctx, 'shop')
   await ctx.db.appConnection.create({
@@ -137,7 +137,7 @@ test.each(APP_PHASES)(
   },
 )
 
-test('an erasure that fails keeps no application from its task', async () => {
+test('a failing erasure keeps no application from its task', async () => {
   const task = await givenTask(204, { phase: 'data_archives' })
   ctx.archived.clear()
   ctx.archives.exists = async () => false
@@ -151,7 +151,7 @@ test('an erasure that fails keeps no application from its task', async () => {
   expect((await stepOf(task, 'data_archives')).status).toBe('processing')
 })
 
-test('only an application that acknowledges later accepts with 202, and only few statuses end its task', async () => {
+test('only an application that acknowledges later accepts with 202, and only a few statuses end its task', async () => {
   for (const [acknowledges, status, state] of [
     ['at_once', 202, 'completed'],
     ['at_once', 206, 'completed'],
@@ -174,7 +174,7 @@ test('only an application that acknowledges later accepts with 202, and only few
   }
 })
 
-test('the message to an application that acknowledges later says by when, where and with which token to report', async () => {
+test('the message to an application that acknowledges later names the due date, the report URL and the token', async () => {
   const task = await givenAcceptedTask()
   const { estimatedCompletion } = await stepOf(task)
   expect(sent[0]).toEqual({
@@ -206,7 +206,7 @@ test('the token of a task follows CODE_SECRET: the newest secret signs, and ever
   expect((await report(task, { status: 'processing' })).code).toBe('TASK_001')
 })
 
-test('progress is shown as it was reported, keeps the task for the time-out from then on, and goes back in no try', async () => {
+test('progress is shown as reported, extends the time-out, and never goes back within a try', async () => {
   const task = await givenAcceptedTask({ acknowledge_within_seconds: 600 })
   expect(await progressOf(task)).toEqual([
     {
@@ -237,7 +237,7 @@ test('progress is shown as it was reported, keeps the task for the time-out from
   expect((await report(task, { status: 'processing', progress: { done: 1, total: 10 } })).code).toBe('accepted')
 })
 
-test('a task that failed is asked for again with back-off, under the same id', async () => {
+test('a failed task is asked for again with back-off, under the same id', async () => {
   const task = await givenAcceptedTask()
   expect((await report(task, { status: 'failed', code: 'lock timeout' })).data.status).toBe('pending')
   expect(await rowOf(task)).toMatchObject({
@@ -254,7 +254,7 @@ test('a task that failed is asked for again with back-off, under the same id', a
   expect(await stateOf(task)).toBe('accepted')
 })
 
-test('completed is final: said again it is accepted, contradicted it is refused, and its records stay', async () => {
+test('a completed task is final: a repeated report is accepted, a contradicting one is refused, and its records stay', async () => {
   const task = await givenAcceptedTask({ categories: ['invoices'], reasons: ['tax law'] })
   const retained = [{ category: 'invoices', reason: 'tax law', until: '2036-12-31' }]
   const last = { status: 'completed', records: 14, retained, progress: { done: 10, total: 10 } }
@@ -268,7 +268,7 @@ test('completed is final: said again it is accepted, contradicted it is refused,
   expect((await stepOf(task)).status).toBe('completed')
 })
 
-test('F34 a report that comes before our own row says accepted counts, whatever it says, and the late 202 changes nothing', async () => {
+test('F34 any report that comes before our own row says accepted counts, and the late 202 changes nothing', async () => {
   for (const [status, state] of [
     ['processing', 'accepted'],
     ['completed', 'completed'],
@@ -288,7 +288,7 @@ test('F34 a report that comes before our own row says accepted counts, whatever 
   }
 })
 
-test('F35 what an instance was asking when it died is asked for by another under the same id, and its late answer changes nothing', async () => {
+test('F35 another instance repeats the call of a dead one under the same id, and the late answer changes nothing', async () => {
   const task = await givenTask()
   let answer = (_status: number) => {}
   answers.shop = () =>
@@ -313,7 +313,7 @@ test('F35 what an instance was asking when it died is asked for by another under
   expect(await rowOf(task)).toMatchObject({ dueAt, acceptedAt, lastError: null })
 })
 
-test('L25 no token but its own reports on a task, and an unknown task is answered alike', async () => {
+test("L25 only a task's own token reports on it, and an unknown task gets the same answer", async () => {
   const task = await givenAcceptedTask()
   const other = reportPlaceOf(ctx, 'msg_other').report_token
   const service = await givenServiceToken(ctx)
@@ -368,7 +368,7 @@ test.each([
   expect(await rowOf(task)).toEqual(before)
 })
 
-test('L25 a report of more than 4 KiB is refused before it is read, and 60 a minute pass for each task', async () => {
+test('L25 a report of more than 4 KiB is refused before it is read, and each task has 60 reports a minute', async () => {
   const task = await givenAcceptedTask()
   const large = await report(task, { status: 'processing', more: 'x'.repeat(4 * 1024) })
   expect([large.status, large.code, large.details]).toEqual([
@@ -384,7 +384,7 @@ test('L25 a report of more than 4 KiB is refused before it is read, and 60 a min
   expect((await report(task, { status: 'processing' })).code).toBe('accepted')
 })
 
-test('an application that asks gets each due task once a minute, with what it has to know, and reports on it', async () => {
+test('a polling application gets each due task once a minute, with all that it needs to know, and reports on it', async () => {
   const task = await givenTask(202, { endpoint: null })
   const service = await givenServiceToken(ctx, ['tasks:work'])
   const take = async (query = '') => {
@@ -448,7 +448,7 @@ test('the open tasks of a disabled application wait, are visible, and are asked 
   expect((await stepOf(task)).status).toBe('completed')
 })
 
-test('an application that gets an endpoint instead of polling is asked at the next sweep, and not when its steps look again', async () => {
+test('a polling application that gets an endpoint is called at the next sweep, without waiting for the periodic check', async () => {
   const task = await givenTask(204, { endpoint: null })
   ctx.clock.advance(hour)
   await runDueWork(ctx)
@@ -464,7 +464,7 @@ test('an application that gets an endpoint instead of polling is asked at the ne
   expect((await stepOf(task)).status).toBe('completed')
 })
 
-test('a step that has not begun keeps its time when its application is enabled', async () => {
+test('enabling an application does not change the time of a step that has not begun', async () => {
   const task = await givenTask(204, { disabled: true })
   const { dueAt } = await stepOf(task)
   await setApp(ctx, { appId: task.appId, disabled: false })
@@ -472,7 +472,7 @@ test('a step that has not begun keeps its time when its application is enabled',
   expect((await stepOf(task)).dueAt).toEqual(dueAt)
 })
 
-test('a waived task is final, audited, ends its step and is shown with its reason', async () => {
+test('a waived task is final and audited, ends its step, and is shown with its reason', async () => {
   const task = await givenTask(503)
   ctx.clock.advance(hour)
   await runDueWork(ctx)
@@ -500,7 +500,7 @@ test('a waived task is final, audited, ends its step and is shown with its reaso
   await expect(waive(ctx, { taskId: 'msg_none', reason: 'gone' })).rejects.toMatchObject({ code: 'TASK_001' })
 })
 
-test('L24 two last reports, or a report and a waiver, that come together end the step at once', async () => {
+test('L24 concurrent last reports, or a report and a waiver, end the step at once', async () => {
   const apps = ['one', 'two', 'three']
   for (const name of apps) await givenParticipant(ctx, name)
   for (const name of apps) answers[name] = () => 202
@@ -517,7 +517,7 @@ test('L24 two last reports, or a report and a waiver, that come together end the
   expect((await stepOf({ withdrawalId: user.withdrawalId } as Task)).status).toBe('completed')
 })
 
-test('the operator has an accepted task asked for again, and a retry of the withdrawal leaves it alone', async () => {
+test('the operator can make an accepted task due again, and a retry of the withdrawal does not touch it', async () => {
   const task = await givenAcceptedTask()
   const { retryWithdrawal } = await import('../withdrawal/operate-withdrawal')
   await retryWithdrawal(ctx, task.withdrawalId)
@@ -529,7 +529,7 @@ test('the operator has an accepted task asked for again, and a retry of the with
   expect(await ctx.db.auditEvent.count({ where: { action: 'task.retried', userId: 'usr_operator' } })).toBe(1)
 })
 
-test('a task that outlives the purge is still reported on, and its row goes with the report', async () => {
+test('a task that outlives the purge can still be reported on, and the report deletes its row', async () => {
   const task = await givenAcceptedTask({ phase: 'user_profile', acknowledge_within_seconds: 90 * 86_400 })
   ctx.clock.advance(31 * day)
   await runDueWork(ctx)
@@ -544,7 +544,7 @@ test('a task that outlives the purge is still reported on, and its row goes with
   expect((await report(task, { status: 'completed' })).code).toBe('TASK_001')
 })
 
-test('the purge deletes the id of the account from a task that is still open, which then says so until it is waived', async () => {
+test("the purge deletes the account's id from an open task, and the task shows this until it is waived", async () => {
   await givenParticipant(ctx, 'shop')
   answers.shop = () => 503
   const { withdrawalId } = await givenWithdrawal(ctx)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { asUser, givenPendingChange, givenUser, outcomeOf, tally, testContext } from '@/testing/domain'
 import { cancelEmailChange } from './cancel-email-change'
 
-test('cancelling closes the request and writes down who did it, from where and when', async () => {
+test('cancelling closes the request and records who did it, from where and when', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { change_request_id: changeRequestId } = await givenPendingChange(ctx, user)
@@ -28,7 +28,7 @@ test('cancelling closes the request and writes down who did it, from where and w
   ])
 })
 
-test('of calls that cancel one request at once, one does', async () => {
+test('of several concurrent cancellations of one request, one succeeds', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { change_request_id: changeRequestId } = await givenPendingChange(ctx, user)
@@ -38,7 +38,7 @@ test('of calls that cancel one request at once, one does', async () => {
   expect(await ctx.db.auditEvent.count({ where: { action: 'email_change.cancelled', userId: user.userId } })).toBe(1)
 })
 
-test('what can no longer be verified cannot be cancelled either', async () => {
+test('a change that can no longer be verified cannot be cancelled', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { change_request_id: changeRequestId } = await givenPendingChange(ctx, user)

@@ -32,7 +32,7 @@ const change = async (ctx: TestContext, user: TestUser, newEmail: string, passwo
 
 const statusOf = async (ctx: TestContext, user: TestUser) => getEmailStatus(await asUser(ctx, user))
 
-test('a change keeps the current address and mails the new one', async () => {
+test('a change keeps the current address and sends a message to the new one', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -53,7 +53,7 @@ test('a change keeps the current address and mails the new one', async () => {
   })
 })
 
-test('the current address is told of the request, with the new one masked and without code or link', async () => {
+test('the current address gets a notice of the request, with the new one masked and without code or link', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -72,7 +72,7 @@ test('a wrong password changes nothing and sends nothing', async () => {
   expect(await ctx.db.emailChangeRequest.count({ where: { userId: user.userId } })).toBe(0)
 })
 
-test('a password that could not be checked is not counted as a wrong one', async () => {
+test('a failed password check does not count as a wrong password', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { passwords } = ctx
@@ -82,14 +82,14 @@ test('a password that could not be checked is not counted as a wrong one', async
   expect(await outcomeOf(change(ctx, user, `new-${user.email}`))).toBe('accepted')
 })
 
-test('the message tells no longer validity than the change has', async () => {
+test('the message shows no longer validity than the change has', async () => {
   const ctx = await testContext({ changeLifetimeMs: hour / 10 })
   const user = await givenUser(ctx)
   expect(await outcomeOf(change(ctx, user, `new-${user.email}`))).toBe('accepted')
   expect(ctx.mailbox[0]?.message).toMatchObject({ validMs: hour / 10 })
 })
 
-test('five wrong passwords are judged, however many arrive at once, and the right one then waits too', async () => {
+test('five of many concurrent wrong passwords are judged, and then the right one must wait too', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const refusals = await Promise.all(
@@ -113,7 +113,7 @@ test('twenty wrong passwords a day are judged', async () => {
   expect(await outcomeOf(change(ctx, user, 'x@example.test', 'wrong'))).toBe('EMAIL_007')
 })
 
-test('100 parallel changes: exactly three are accepted and one stays pending', async () => {
+test('of 100 parallel changes exactly three are accepted, and one stays pending', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const refusals = await Promise.all(
@@ -131,7 +131,7 @@ test('100 parallel changes: exactly three are accepted and one stays pending', a
   })
 })
 
-test('the fourth change passes one hour after the first, not a millisecond earlier', async () => {
+test('the fourth change is accepted one hour after the first, to the millisecond', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   for (const name of ['a', 'b', 'c']) {
@@ -144,7 +144,7 @@ test('the fourth change passes one hour after the first, not a millisecond earli
   expect(await outcomeOf(change(ctx, user, `d-${user.email}`))).toBe('accepted')
 })
 
-test('an address that is taken is told only with the right password, and five times an hour', async () => {
+test('only the right password reveals that an address is taken, five times an hour', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const other = await givenUser(ctx)
@@ -157,7 +157,7 @@ test('an address that is taken is told only with the right password, and five ti
   expect(await outcomeOf(change(ctx, user, `free-${user.email}`))).toBe('accepted')
 })
 
-test('when the mail server refuses, nothing is kept, no quota is spent and the older change stays', async () => {
+test('when the mail server refuses, nothing is stored, no quota is used and the older change stays', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const older = await givenPendingChange(ctx, user)
@@ -173,7 +173,7 @@ test('when the mail server refuses, nothing is kept, no quota is spent and the o
   expect(await outcomeOf(change(ctx, user, `d-${user.email}`))).toBe('EMAIL_008')
 })
 
-test('five requests a day can aim at one address, whoever asks', async () => {
+test('one address gets five requests a day from all users together', async () => {
   const ctx = await testContext()
   const target = 'victim@example.test'
   for (let n = 0; n < 5; n++) expect(await outcomeOf(change(ctx, await givenUser(ctx), target))).toBe('accepted')
@@ -191,7 +191,7 @@ test('a password change cancels the pending change and ends the sessions', async
   expect(request.status).toBe('cancelled')
 })
 
-test('neither the code nor the link stands in any table', async () => {
+test('no table contains the code or the link', async () => {
   const ctx = await testContext()
   const { change_request_id: id, code } = await givenPendingChange(ctx, await givenUser(ctx))
   expect(await tablesWith(ctx, id)).toContain('email_change_requests')
@@ -215,14 +215,14 @@ async function placesTaken(ctx: TestContext, user: TestUser, newEmail: string) {
 
 const untouched = { change: 0, password: 0, passwordDay: 0, taken: 0, target: 0, targetMail: 0 }
 
-test('what is no address is refused before anything is counted', async () => {
+test('an invalid address is refused before anything is counted', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   expect(await outcomeOf(change(ctx, user, 'ada@localhost', 'wrong'))).toBe('EMAIL_001')
   expect(await placesTaken(ctx, user, 'ada@localhost')).toEqual(untouched)
 })
 
-test('who is gone by the time of the call has no password to check', async () => {
+test('a change of an account withdrawn meanwhile is refused without a password check', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
@@ -230,7 +230,7 @@ test('who is gone by the time of the call has no password to check', async () =>
   expect(await outcomeOf(changeEmail(caller, changeInput(user, `new-${user.email}`)))).toBe('AUTH_001')
 })
 
-test('a request keeps the times of request and message, the caller and the chosen method', async () => {
+test('a request stores the times of request and message, the caller and the chosen method', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { send } = ctx.mail
@@ -306,7 +306,7 @@ test('a request keeps the times of request and message, the caller and the chose
   ])
 })
 
-test('a wrong password costs its places; the right one gives its own back', async () => {
+test('a wrong password takes its places, and the right one gives its own back', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const newEmail = `new-${user.email}`
@@ -323,14 +323,14 @@ test('a wrong password costs its places; the right one gives its own back', asyn
   })
 })
 
-test('a taken address costs a place of its own and nothing else', async () => {
+test('a taken address takes a place of its own and no other', async () => {
   const ctx = await testContext()
   const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
   expect(await outcomeOf(change(ctx, user, other.email))).toBe('EMAIL_002')
   expect(await placesTaken(ctx, user, other.email)).toEqual({ ...untouched, taken: 1 })
 })
 
-test('of many questions at once whether an address is taken, five are answered', async () => {
+test('of many concurrent changes to a taken address, five are told that it is taken', async () => {
   const many = { places: 100, windowMs: hour }
   const ctx = await testContext({ password: many, passwordDay: many })
   const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
@@ -340,7 +340,7 @@ test('of many questions at once whether an address is taken, five are answered',
   expect(tally(outcomes)).toEqual({ EMAIL_002: 5, EMAIL_008: 7 })
 })
 
-test('what a refusing mail server cost is given back, and a retry is due in a minute', async () => {
+test('a change that the mail server refuses gives its places back, and can be retried after a minute', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   ctx.mailServer.accepts = false
@@ -351,21 +351,21 @@ test('what a refusing mail server cost is given back, and a retry is due in a mi
 
 test.each([
   {
-    what: 'the password is changed, which keeps the token,',
+    what: 'the password is changed and the token kept',
     by: 'an access token',
     act: (ctx: TestContext, userId: string) =>
       setPassword(ctx, { userId, password: 'another password', keepTokens: true }),
     code: 'EMAIL_007',
   },
   {
-    what: 'the password is changed, which ends every session,',
+    what: 'the password is changed and every session ended',
     by: 'a session',
     act: (ctx: TestContext, userId: string) => setPassword(ctx, { userId, password: 'another password' }),
     code: 'AUTH_001',
   },
   { what: 'the session is ended', by: 'a session', act: signOutOf, code: 'AUTH_001' },
   { what: 'the account is withdrawn', by: 'an access token', act: withdrawalOf, code: 'AUTH_001' },
-])('where $what while the message is on its way, a change by $by opens nothing: $code', async ({ by, act, code }) => {
+])('a change by $by gets $code when $what during sending', async ({ by, act, code }) => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { userId } = user
@@ -399,7 +399,7 @@ async function withdrawalOf(ctx: TestContext, userId: string) {
   await withdrawAccount(call, { userId, confirmation: 'DELETE_MY_ACCOUNT' })
 }
 
-test('that an address is one’s own is said, in any case of its letters; of any other only that it is taken', async () => {
+test("a change to one's own address says so, and a change to another taken address says only that it is taken", async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const other = await givenUser(ctx)
@@ -415,7 +415,7 @@ test('that an address is one’s own is said, in any case of its letters; of any
   })
 })
 
-test('an address that is taken while the message is on its way is told as taken, and costs what that costs', async () => {
+test('an address that is taken during sending is refused as taken, and takes the same places', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const newEmail = `new-${user.email}`
@@ -441,7 +441,7 @@ function givenFailures(ctx: TestContext, errors: Error[]): TestContext {
 const lostRace = () =>
   Object.assign(new Error('duplicate key'), { code: '23505', constraint: 'email_change_requests_one_pending' })
 
-test('where the answer of the database is lost, the request may be open, and its place stays taken', async () => {
+test("if the database's answer is lost, the place stays taken, because the request may be open", async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const newEmail = `new-${user.email}`
@@ -451,7 +451,7 @@ test('where the answer of the database is lost, the request may be open, and its
   expect(await placesTaken(ctx, user, newEmail)).toMatchObject({ change: 1, target: 1, targetMail: 1 })
 })
 
-test('where the database itself undid it, nothing is open, and the places are given back', async () => {
+test('if the database itself undoes the statement, no request is open, and the places are given back', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const newEmail = `new-${user.email}`
@@ -460,7 +460,7 @@ test('where the database itself undid it, nothing is open, and the places are gi
   expect(await placesTaken(ctx, user, newEmail)).toEqual({ ...untouched, target: 1, targetMail: 1 })
 })
 
-test('a lost race for the one pending place is run again, as often as there can be rivals', async () => {
+test('a lost race for the one pending change is retried as often as there can be rivals', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const twice = [lostRace(), lostRace()]
@@ -471,7 +471,7 @@ test('a lost race for the one pending place is run again, as often as there can 
   expect(often).toHaveLength(1)
 })
 
-test('a change to an address that the account verifies while the change waits for its lock opens nothing', async () => {
+test('a change is refused if the account verifies its address while the change waits for the lock', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const newEmail = `new-${user.email}`

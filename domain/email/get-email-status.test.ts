@@ -18,7 +18,7 @@ const nothingPending = {
   resend_available_at: null,
 }
 
-test('without a change the status tells the address and when it was verified', async () => {
+test('without a change the status shows the address and when it was verified', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   expect(await statusOf(ctx, user)).toEqual({
@@ -29,14 +29,14 @@ test('without a change the status tells the address and when it was verified', a
   })
 })
 
-test('an address that was never verified is told as such', async () => {
+test('an address that was never verified is shown as unverified', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })
   expect(await statusOf(ctx, user)).toMatchObject({ email_verified: false, verified_at: null })
 })
 
-test('a pending change is told with its times and the attempts that are left', async () => {
+test('a pending change is shown with its times and the remaining attempts', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { change_request_id } = await givenPendingChange(ctx, user)
@@ -53,7 +53,7 @@ test('a pending change is told with its times and the attempts that are left', a
   })
 })
 
-test('a change whose attempts are used is no longer told', async () => {
+test('an exhausted change is not shown', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { change_request_id } = await givenPendingChange(ctx, user)
@@ -61,7 +61,7 @@ test('a change whose attempts are used is no longer told', async () => {
   expect((await statusOf(ctx, user)).pending_change).toEqual(nothingPending)
 })
 
-test('nor is one that has expired', async () => {
+test('an expired change is not shown', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await givenPendingChange(ctx, user)
@@ -69,7 +69,7 @@ test('nor is one that has expired', async () => {
   expect((await statusOf(ctx, user)).pending_change).toEqual(nothingPending)
 })
 
-test('whoever asks for an own change request is told what became of it', async () => {
+test('a call for an own change request shows its outcome', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { change_request_id: id } = await givenPendingChange(ctx, user)
@@ -86,7 +86,7 @@ test('whoever asks for an own change request is told what became of it', async (
   }
 })
 
-test('a change request of somebody else is told of as little as one that never was', async () => {
+test("another user's change request looks like an unknown one", async () => {
   const ctx = await testContext()
   const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
   const { change_request_id: id } = await givenPendingChange(ctx, user)

@@ -55,7 +55,7 @@ const verify = async (ctx: TestContext, user: TestUser, change: PendingTestChang
   return () => outcomeOf(verifyEmail(caller, input))
 }
 
-test('the log of the database would quote an address that a unique index refuses', async () => {
+test("the database's log would quote an address that a unique index refuses", async () => {
   const { ctx, logged } = await givenTalkativeDatabase()
   const { email } = await givenUser(ctx)
   const copy = `INSERT INTO users SELECT id || 'x', name, email, email_key, email_verified_at, password_hash, withdrawn_at, created_at FROM users WHERE email = $1`
@@ -63,7 +63,7 @@ test('the log of the database would quote an address that a unique index refuses
   await expect.poll(() => logged(email)).toBe(true)
 })
 
-test('of many who verify one address at once one has it, the others are told, and no log has heard of it', async () => {
+test('of many concurrent verifications of one address one succeeds, and no log names the address', async () => {
   const { ctx, logged } = await givenTalkativeDatabase()
   for (let round = 0; round < 5; round++) {
     const target = `wanted-${round}-${Date.now()}@example.test`
@@ -85,7 +85,7 @@ test('of many who verify one address at once one has it, the others are told, an
   }
 })
 
-test('an account that is created while its address is verified elsewhere is refused without a word in the log', async () => {
+test('an account is refused if its address is verified elsewhere at the same moment, and no log names the address', async () => {
   const { ctx, logged } = await givenTalkativeDatabase()
   // Not hashed here, so that the accounts come at the same moment as the codes.
   const quick: TestContext = { ...ctx, passwords: { ...ctx.passwords, hash: async () => 'none' } }

@@ -28,22 +28,22 @@ async function givenCaller(seen: Partial<PendingChange> = {}) {
 const refusalToOpen = (...args: Parameters<typeof requireOpenChange>) =>
   outcomeOf((async () => requireOpenChange(...args))())
 
-test('a change is exhausted with the last of its attempts', async () => {
+test('a change is exhausted after its last attempt', async () => {
   const ctx = await testContext({ codeAttempts: 5 })
   expect([0, 4, 5, 6].map((attempts) => isExhausted(ctx, { attempts }))).toEqual([false, false, true, true])
 })
 
-test('a change has expired in the very millisecond that it names', async () => {
+test('a change expires in the very millisecond that it names', async () => {
   const ctx = await testContext()
   expect([1, 0, -1].map((ms) => isExpired(ctx, { expiresAt: at(ctx, ms) }))).toEqual([false, true, true])
 })
 
-test('the next message may follow five minutes after the last', async () => {
+test('the next message is possible five minutes after the last one', async () => {
   const ctx = await testContext()
   expect(resendAvailableAt(ctx, { sentAt: at(ctx, 0) })).toEqual(at(ctx, 5 * minute))
 })
 
-test('a code ends with its own validity or with its request, whichever is first', async () => {
+test('a code expires with its own validity or with its request, whichever is first', async () => {
   const ctx = await testContext()
   const requestedAt = at(ctx, 0)
   expect(codeExpiresAt(ctx, at(ctx, 0), requestedAt)).toEqual(at(ctx, 12 * hour))
@@ -51,7 +51,7 @@ test('a code ends with its own validity or with its request, whichever is first'
   expect(codeExpiresAt(ctx, at(ctx, 13 * hour), requestedAt)).toEqual(at(ctx, 24 * hour))
 })
 
-test('an open change is found by its own id only', async () => {
+test('an open change is found only by its own id', async () => {
   const { caller, change } = await givenCaller()
   expect(requireOpenChange(caller, change.id)).toBe(change)
   expect(await refusalToOpen(caller, 'ecr_other')).toBe('EMAIL_006')
@@ -59,7 +59,7 @@ test('an open change is found by its own id only', async () => {
   expect(await refusalToOpen(without, change.id)).toBe('EMAIL_006')
 })
 
-test('of two reasons the earlier one is told: unknown, expired, exhausted', async () => {
+test('refusals are checked in the order unknown, expired, exhausted', async () => {
   const exhausted = await givenCaller({ attempts: 5 })
   expect(await refusalToOpen(exhausted.caller, exhausted.change.id)).toBe('EMAIL_005')
   exhausted.ctx.clock.advance(12 * hour)
@@ -67,7 +67,7 @@ test('of two reasons the earlier one is told: unknown, expired, exhausted', asyn
   expect(await refusalToOpen(exhausted.caller, 'ecr_other')).toBe('EMAIL_006')
 })
 
-test('after a lost race the refusal is the one of the row as it is now', async () => {
+test('after a lost race the refusal follows the current row', async () => {
   const { ctx, caller, change } = await givenCaller({ attempts: 5, expiresAt: new Date(0) })
   const now = () => outcomeOf(requireStillOpenChange(caller, change.id))
   expect(await now()).toBe('accepted')
@@ -79,7 +79,7 @@ test('after a lost race the refusal is the one of the row as it is now', async (
   expect(await now()).toBe('EMAIL_006')
 })
 
-test('what goes wrong while looking again is no refusal', async () => {
+test('an error while the row is read again is not reported as a refusal', async () => {
   const { caller, change } = await givenCaller()
   const broken = {
     ...caller,

@@ -37,7 +37,7 @@ const mailsTo = async (ctx: TestContext, address: string) => {
 
 const lastMessage = (ctx: TestContext) => ctx.mailbox.at(-1)
 
-test('before the wait is over the answer says for how long, to the millisecond', async () => {
+test('during the cooldown the answer says how long to wait, to the millisecond', async () => {
   const ctx = await testContext()
   const { user, change, input } = await givenChange(ctx)
   ctx.clock.advance(5 * minute - 1)
@@ -57,7 +57,7 @@ test('before the wait is over the answer says for how long, to the millisecond',
   expect(await outcomeOf(resend(ctx, user, input))).toBe('accepted')
 })
 
-test('a message that is sent again has a new code, an id of its own and the time that is left', async () => {
+test('a resent message has a new code, a new id and the remaining time', async () => {
   const ctx = await testContext()
   const { user, change, input } = await givenChange(ctx)
   const before = await requestOf(ctx, change.change_request_id)
@@ -101,7 +101,7 @@ test('a message that is sent again has a new code, an id of its own and the time
   ])
 })
 
-test('the other method can be asked for, and stays', async () => {
+test('a resend can ask for the other method, which then stays', async () => {
   const ctx = await testContext()
   const { user, change, input } = await givenChange(ctx)
   ctx.clock.advance(5 * minute)
@@ -114,7 +114,7 @@ test('the other method can be asked for, and stays', async () => {
   expect(await resend(ctx, user, input)).toMatchObject({ method: 'email_link' })
 })
 
-test('the message tells how long its code is valid, which ends with the change', async () => {
+test('the message shows how long its code is valid, at most until the change ends', async () => {
   const ctx = await testContext()
   const { user, input } = await givenChange(ctx)
   const told: unknown[] = []
@@ -132,7 +132,7 @@ test('the message tells how long its code is valid, which ends with the change',
   ])
 })
 
-test('once as many messages as allowed went to an address, no more is sent', async () => {
+test('a resend is refused once the address has got as many messages as allowed', async () => {
   const ctx = await testContext({ targetMail: { places: 2, windowMs: 24 * hour } })
   const { user, change, input } = await givenChange(ctx)
   const take = [pseudonymousBucket(ctx, 'targetMail', change.new_email)]
@@ -151,7 +151,7 @@ test('once as many messages as allowed went to an address, no more is sent', asy
   expect((await requestOf(ctx, change.change_request_id)).sentAt).toEqual(new Date('2026-11-20T09:00:00.000Z'))
 })
 
-test('before the wait is over the answer says when there is room for the address as well', async () => {
+test('during the cooldown the answer names the time at which the address has room too', async () => {
   const ctx = await testContext({ targetMail: { places: 2, windowMs: 24 * hour } })
   const { user, change, input } = await givenChange(ctx)
   ctx.clock.advance(minute)
@@ -163,7 +163,7 @@ test('before the wait is over the answer says when there is room for the address
   await tooEarly(24 * 3_600 - 60)
 })
 
-test('who comes second waits as long as after any message, and costs the address nothing', async () => {
+test('a second resend waits for the cooldown and takes no place', async () => {
   const ctx = await testContext()
   const { user, change, input } = await givenChange(ctx)
   ctx.clock.advance(5 * minute)
@@ -174,7 +174,7 @@ test('who comes second waits as long as after any message, and costs the address
   expect((await requestOf(ctx, change.change_request_id)).sentAt).toEqual(ctx.clock.now())
 })
 
-test('a change that was closed meanwhile is not mailed for', async () => {
+test('a resend of a change that was closed meanwhile sends nothing', async () => {
   const ctx = await testContext()
   const { user, change, input } = await givenChange(ctx)
   ctx.clock.advance(5 * minute)
@@ -185,7 +185,7 @@ test('a change that was closed meanwhile is not mailed for', async () => {
   expect(await mailsTo(ctx, change.new_email)).toBe(1)
 })
 
-test('of two that come at once one is sent, and the other waits as long as after any message and costs nothing', async () => {
+test('of two concurrent resends one is sent, and the other waits for the cooldown and takes no place', async () => {
   const ctx = await testContext()
   const { user, change, input } = await givenChange(ctx)
   ctx.clock.advance(5 * minute)
@@ -202,7 +202,7 @@ test('of two that come at once one is sent, and the other waits as long as after
   expect((await requestOf(ctx, change.change_request_id)).sentAt).toEqual(ctx.clock.now())
 })
 
-test('what is closed while a resend waits for it is refused for that, and is not mailed for', async () => {
+test('a resend that waits while the change is closed is refused for that reason and sends nothing', async () => {
   const ctx = await testContext()
   const { user, change, input } = await givenChange(ctx)
   ctx.clock.advance(5 * minute)
@@ -215,7 +215,7 @@ test('what is closed while a resend waits for it is refused for that, and is not
   expect(await mailsTo(ctx, change.new_email)).toBe(1)
 })
 
-test('what was closed while the message was on its way stays closed, and the message counts', async () => {
+test('a change that is closed during sending stays closed, and the message counts', async () => {
   const ctx = await testContext()
   const { user, change, input } = await givenChange(ctx)
   ctx.clock.advance(5 * minute)
@@ -236,7 +236,7 @@ test.each<[string, Mail['send'], string]>([
   ['takes nothing for now', async () => 'deferred', 'EMAIL_009'],
   ['refuses for good', async () => 'refused', 'EMAIL_009'],
   ['fails', () => Promise.reject(new RangeError('lost')), 'RangeError: lost'],
-])('when the mail server %s, wait, place and code are as before', async (_, send, refusal) => {
+])('when the mail server %s, cooldown, place and code stay as before', async (_, send, refusal) => {
   const ctx = await testContext()
   const { user, change, input } = await givenChange(ctx)
   const before = await requestOf(ctx, change.change_request_id)
@@ -249,7 +249,7 @@ test.each<[string, Mail['send'], string]>([
   expect(await mailsTo(ctx, change.new_email)).toBe(1)
 })
 
-test('a stored address that is none is a fault of ours', async () => {
+test('an invalid stored address is answered as a fault of the service', async () => {
   const ctx = await testContext()
   const { user, input } = await givenChange(ctx)
   ctx.clock.advance(5 * minute)

@@ -4,7 +4,7 @@ import { createSecrets } from '@/server/adapters/secrets'
 import { asUser, givenUser, testContext } from '@/testing/domain'
 import { macOfCode, macsOfCode, sendVerification } from './verification-code'
 
-test('a code fits the request that it was made for, and no other', async () => {
+test('a code matches only the request that it was made for', async () => {
   const ctx = await testContext()
   const mac = macOfCode(ctx, 'ecr_one', '042137')
   const fits = (id: string, code: string) => macsOfCode(ctx, id, code).some((other) => other.equals(mac))
@@ -13,7 +13,7 @@ test('a code fits the request that it was made for, and no other', async () => {
   expect([fits('ecr_two', '042137'), fits('ecr_one0', '42137')]).toEqual([false, false])
 })
 
-test('after a rotation of keys a code still fits', async () => {
+test('a code still matches after a rotation of keys', async () => {
   const ctx = await testContext()
   const withKeys = (...code: string[]) => ({ ...ctx, secrets: createSecrets({ auth: ['auth-secret'], code }) })
   const [old, both] = [withKeys('first-code-secret'), withKeys('second-code-secret', 'first-code-secret')]
@@ -30,7 +30,7 @@ test('the MAC of a code has a purpose of its own', async () => {
   expect(macs).not.toContain(macOfCode(ctx, 'ecr_one', '042137').toString('hex'))
 })
 
-test('the message goes to the new address in the language of the account and holds code and link, the current address only masked', async () => {
+test("the message goes to the new address in the account's language, with code and link and the current address masked", async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx, 'ada-of-the-message@example.test')
   await ctx.db.user.update({ where: { id: user.userId }, data: { locale: 'de' } })

@@ -32,7 +32,7 @@ const verify = async (ctx: TestContext, user: TestUser, change: PendingTestChang
     verification_code: code,
   })
 
-test('the right code changes the address, and both addresses are told', async () => {
+test('the right code changes the address, and both addresses get a notice', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -50,7 +50,7 @@ test('the right code changes the address, and both addresses are told', async ()
   expect(told[0]?.message).toMatchObject({ oldEmail: user.email, newEmail: pending.new_email, ipAddress: '192.0.2.1' })
 })
 
-test('a change notice that the mail server refuses is sent later, once', async () => {
+test('a change notice that the mail server does not accept is sent later, once', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -74,7 +74,7 @@ test('a change notice that the mail server refuses is sent later, once', async (
   ).toEqual([user.email, pending.new_email].sort())
 })
 
-test('200 parallel wrong codes: exactly five are judged', async () => {
+test('of 200 parallel wrong codes exactly five are judged', async () => {
   const ctx = await testContext({ verify: { places: 1000, windowMs: hour } })
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -91,7 +91,7 @@ test('200 parallel wrong codes: exactly five are judged', async () => {
   expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_005')
 })
 
-test('the fifth attempt may be the right one', async () => {
+test('the fifth attempt can be the right one', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -104,7 +104,7 @@ test('the fifth attempt may be the right one', async () => {
   expect(await outcomeOf(verify(ctx, user, pending))).toBe('accepted')
 })
 
-test('thirty verify calls an hour are heard, whatever they say', async () => {
+test('the limit of thirty verify calls an hour counts every code', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -118,7 +118,7 @@ test('thirty verify calls an hour are heard, whatever they say', async () => {
   expect(tally(refusals)).toEqual({ EMAIL_003: 5, EMAIL_005: 25, RATE_001: 30 })
 })
 
-test('a malformed code is not counted', async () => {
+test('a malformed code is not counted as an attempt', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -126,7 +126,7 @@ test('a malformed code is not counted', async () => {
   expect(await outcomeOf(verify(ctx, user, pending))).toBe('accepted')
 })
 
-test('50 parallel right codes change the address once', async () => {
+test('of 50 parallel right codes one changes the address', async () => {
   const ctx = await testContext({ verify: { places: 1000, windowMs: hour } })
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -138,7 +138,7 @@ test('50 parallel right codes change the address once', async () => {
   expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_006')
 })
 
-test('two users verify one address: one wins, the other is told that it is taken', async () => {
+test('of two users who verify one address one succeeds, and the other is told that it is taken', async () => {
   const ctx = await testContext()
   for (let round = 0; round < 10; round++) {
     const users = [await givenUser(ctx), await givenUser(ctx)]
@@ -152,7 +152,7 @@ test('two users verify one address: one wins, the other is told that it is taken
   }
 })
 
-test('a code is dead at twelve hours to the millisecond', async () => {
+test('a code expires at twelve hours, to the millisecond', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -166,14 +166,14 @@ test('a code is dead at twelve hours to the millisecond', async () => {
   expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_004')
 })
 
-test("another user's request does not exist for the caller", async () => {
+test("another user's request is not found", async () => {
   const ctx = await testContext()
   const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
   const pending = await givenPendingChange(ctx, other)
   expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_006')
 })
 
-test('a superseded and a cancelled request answer alike', async () => {
+test('a superseded and a cancelled request get the same answer', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const first = await givenPendingChange(ctx, user)
@@ -183,7 +183,7 @@ test('a superseded and a cancelled request answer alike', async () => {
   expect(await outcomeOf(verify(ctx, user, second))).toBe('EMAIL_006')
 })
 
-test('verifying ends the other browser sessions and keeps the acting one', async () => {
+test('a verification ends the other browser sessions and keeps this one', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const elsewhere = { ...user, sessionId: await givenSession(ctx, user.userId) }
@@ -193,7 +193,7 @@ test('verifying ends the other browser sessions and keeps the acting one', async
   expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
 })
 
-test('a resend waits five minutes, replaces the code and keeps the attempts', async () => {
+test('a resend waits for the cooldown, replaces the code and keeps the attempts', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -219,7 +219,7 @@ test('a resend waits five minutes, replaces the code and keeps the attempts', as
   expect(await outcomeOf(verify(ctx, user, pending, fresh))).toBe('accepted')
 })
 
-test('a resend that the mail server refuses leaves code, wait and quota as they were', async () => {
+test('a resend that the mail server refuses keeps code, cooldown and quota as they were', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -234,7 +234,7 @@ test('a resend that the mail server refuses leaves code, wait and quota as they 
   expect(await outcomeOf(verify(ctx, user, pending))).toBe('accepted')
 })
 
-test('however often it is sent again, a change ends after a day', async () => {
+test('a change ends after a day, however often its message is resent', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -253,7 +253,7 @@ const requestOf = (ctx: TestContext, { change_request_id: id }: PendingTestChang
 const callsHeard = async (ctx: TestContext, user: TestUser) =>
   (await ctx.db.rateLimit.findUnique({ where: { key: `verify:${user.userId}` } }))?.hits.length ?? 0
 
-test('what verifying changed is written down, with time, place and caller', async () => {
+test('a verification is recorded with time, place and caller', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })
@@ -302,7 +302,7 @@ test('what verifying changed is written down, with time, place and caller', asyn
   })
 })
 
-test('a wrong code leaves the request open, and the answer counts down', async () => {
+test('a wrong code leaves the request open, and the answer shows the remaining attempts', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -325,7 +325,7 @@ test('a wrong code leaves the request open, and the answer counts down', async (
   })
 })
 
-test('a call that cannot succeed is counted as a call, and not as an attempt', async () => {
+test('a call that cannot succeed counts as a call, and not as an attempt', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -339,7 +339,7 @@ test('a call that cannot succeed is counted as a call, and not as an attempt', a
   expect((await requestOf(ctx, pending)).attempts).toBe(0)
 })
 
-test('an access token that verifies ends every browser session', async () => {
+test('a verification by an access token ends every browser session', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -369,7 +369,7 @@ test('a right code for an address that was taken meanwhile counts as an attempt 
   expect(await callsHeard(ctx, user)).toBe(1)
 })
 
-test('an address that somebody else writes at that moment, without asking for it first, is taken all the same', async () => {
+test('a verification gets EMAIL_002 when another writer stores the address at the same moment', async () => {
   const ctx = await testContext()
   const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
   const pending = await givenPendingChange(ctx, user)
@@ -389,7 +389,7 @@ test('an address that somebody else writes at that moment, without asking for it
   expect(await requestOf(ctx, pending)).toMatchObject({ status: 'pending_verification', attempts: 1 })
 })
 
-test('no other failure of the database is taken for a taken address', async () => {
+test('no other database error is reported as a taken address', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -404,7 +404,7 @@ test('no other failure of the database is taken for a taken address', async () =
   expect((await requestOf(ctx, pending)).attempts).toBe(0)
 })
 
-test('the answer waits five seconds for the mail server, and no longer', async () => {
+test('the answer waits at most five seconds for the mail server', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -424,7 +424,7 @@ test('the answer waits five seconds for the mail server, and no longer', async (
 test.each([
   ['old', 0],
   ['new', 1],
-])('that only one of two notices went out is told: the one to the %s address failed', async (_, failing) => {
+])('`notification_sent` is false when only the notice to the %s address failed', async (_, failing) => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -434,7 +434,7 @@ test.each([
   expect(await verify(ctx, user, pending)).toMatchObject({ notification_sent: false })
 })
 
-test('an own address that is not verified is verified by the same flow: it stays, nothing else ends, nobody is told of a change', async () => {
+test('an unverified own address is verified by the same flow: it stays, no session ends, and nobody gets a notice', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })

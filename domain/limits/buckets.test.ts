@@ -38,7 +38,7 @@ test("a user's bucket has the limit of its name and names the user", async () =>
   })
 })
 
-test("an address's bucket can be found again, but not read", async () => {
+test("the key of an address's bucket can be computed again, and does not reveal the address", async () => {
   const ctx = await testContext()
   const bucket = pseudonymousBucket(ctx, 'target', 'ada@example.test')
   expect(bucket).toEqual({
@@ -54,7 +54,7 @@ test("an address's bucket can be found again, but not read", async () => {
   expect(bucket.key).toBe(`target:${mac}`)
 })
 
-test('a window rolls: each place comes free when its own time is over, to the millisecond', async () => {
+test('a window rolls: each place becomes free when its own time has passed, to the millisecond', async () => {
   const ctx = await testContext({ change: { places: 2, windowMs: hour } })
   const take = [userBucket(ctx, 'change', 'usr_rolling')]
   const outcome = () => outcomeOf(takePlaces(ctx, { take, code: 'EMAIL_008' }))
@@ -77,13 +77,13 @@ test('a window rolls: each place comes free when its own time is over, to the mi
   expect(await outcome()).toBe('accepted')
 })
 
-test('a bucket without places refuses everything', async () => {
+test('a bucket without places refuses every call', async () => {
   const ctx = await testContext({ change: { places: 0, windowMs: hour } })
   const take = [userBucket(ctx, 'change', 'usr_none')]
   for (const _ of [1, 2]) expect(await outcomeOf(takePlaces(ctx, { take, code: 'EMAIL_008' }))).toBe('EMAIL_008')
 })
 
-test('all places or none: where one bucket is full, the others keep theirs', async () => {
+test('a call takes all its places or none: if one bucket is full, the others stay as they were', async () => {
   const ctx = await testContext({
     password: { places: 3, windowMs: minute },
     passwordDay: { places: 1, windowMs: hour },
@@ -101,7 +101,7 @@ test('all places or none: where one bucket is full, the others keep theirs', asy
   expect(row).toMatchObject({ userId: 'usr_all', places: 3, windowMs: 60_000n, expiresAt: at(ctx, minute) })
 })
 
-test('a limit of the account says which it is; one that concerns an address does not', async () => {
+test('a refusal names a limit of the account, but not one that concerns an address', async () => {
   const none = { places: 0, windowMs: hour }
   const ctx = await testContext({
     ...{ change: none, password: none, passwordDay: none, verify: none, withdraw: none },
@@ -128,7 +128,7 @@ test('a limit of the account says which it is; one that concerns an address does
   }
 })
 
-test('of several full buckets the last to come free tells how long to wait', async () => {
+test('of several full buckets, the last to have room decides how long to wait', async () => {
   const ctx = await testContext()
   const [short, long] = [userBucket(ctx, 'password', 'usr'), userBucket(ctx, 'passwordDay', 'usr')]
   const now = ctx.clock.now()
@@ -142,7 +142,7 @@ test('of several full buckets the last to come free tells how long to wait', asy
   }
 })
 
-test('a bucket that is only looked at refuses when it is full, and no place of it is taken', async () => {
+test('a bucket that is only looked at refuses when it is full, and loses no place', async () => {
   const ctx = await testContext()
   const [taken, seen] = [userBucket(ctx, 'password', 'usr'), userBucket(ctx, 'change', 'usr')]
   const now = ctx.clock.now()
@@ -155,7 +155,7 @@ test('a bucket that is only looked at refuses when it is full, and no place of i
   expect(await outcomeOf(judgePlaces(ctx, asked, rows(false), now))).toBe('EMAIL_008')
 })
 
-test('an answer without one of the buckets is a fault, not a permission', async () => {
+test('an answer of the database without one of the buckets is a fault and not a permission', async () => {
   const ctx = await testContext()
   const take = [userBucket(ctx, 'change', 'usr')]
   await expect(judgePlaces(ctx, { take, code: 'EMAIL_008' }, [], ctx.clock.now())).rejects.toThrow(
@@ -163,7 +163,7 @@ test('an answer without one of the buckets is a fault, not a permission', async 
   )
 })
 
-test('an answer tells of the buckets that concern the caller always, of the others where they refuse', async () => {
+test("an answer shows the caller's own buckets always, and the others only when they refuse", async () => {
   const ctx = noting(await testContext({ password: { places: 1, windowMs: minute } }))
   const [change, password] = [userBucket(ctx, 'change', 'usr_told'), userBucket(ctx, 'password', 'usr_told')]
   const asked: AskedPlaces = { take: [change, password], code: 'EMAIL_008' }
@@ -184,7 +184,7 @@ test('an answer tells of the buckets that concern the caller always, of the othe
   }
 })
 
-test('with fewer places than before, the wait is until the last of them comes free', async () => {
+test('after a limit is lowered, the wait lasts until a place of the new limit is free', async () => {
   const ctx = await testContext({ change: { places: 3, windowMs: hour } })
   const bucket = userBucket(ctx, 'change', 'usr_fewer')
   for (let n = 0; n < 3; n++) {
@@ -201,7 +201,7 @@ test('with fewer places than before, the wait is until the last of them comes fr
   expect(await outcomeOf(takePlaces(ctx, fewer))).toBe('accepted')
 })
 
-test('a place that is given back is one of those taken at that moment, and only one', async () => {
+test('giving a place back returns exactly one of those taken at that moment', async () => {
   const ctx = await testContext()
   const bucket = userBucket(ctx, 'change', 'usr_back')
   const first = await takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' })
@@ -219,7 +219,7 @@ test('a place that is given back is one of those taken at that moment, and only 
   expect(await hitsOf(ctx, bucket)).toEqual([])
 })
 
-test('when the last place is given back the bucket is as if untouched, also where that is told', async () => {
+test('giving the last place back leaves the bucket as if untouched, also in the headers', async () => {
   const ctx = noting(await testContext())
   const [change, password] = [userBucket(ctx, 'change', 'usr_last'), userBucket(ctx, 'password', 'usr_last')]
   const places = await takePlaces(ctx, { take: [change, password], code: 'EMAIL_008' })
@@ -230,7 +230,7 @@ test('when the last place is given back the bucket is as if untouched, also wher
   expect(await hitsOf(ctx, change)).toEqual([])
 })
 
-test('each bucket that is given back tells its own state', async () => {
+test('each bucket that gets a place back shows its own state', async () => {
   const ctx = noting(await testContext())
   const [change, verify] = [userBucket(ctx, 'change', 'usr_own'), userBucket(ctx, 'verify', 'usr_own')]
   await takePlaces(ctx, { take: [change], code: 'EMAIL_008' })
@@ -242,13 +242,13 @@ test('each bucket that is given back tells its own state', async () => {
   ])
 })
 
-test('to give nothing back costs no statement', async () => {
+test('giving nothing back runs no statement', async () => {
   const ctx = await testContext()
   const offline = { ...ctx, sql: () => Promise.reject(new Error('a statement')) }
   await givePlacesBack(offline, { buckets: [], at: ctx.clock.now() })
 })
 
-test('a bucket is forgotten once its newest time has left the window', async () => {
+test('a bucket is deleted once its newest time has left the window', async () => {
   const ctx = await testContext()
   const bucket = userBucket(ctx, 'password', 'usr_forgotten')
   await takePlaces(ctx, { take: [bucket], code: 'EMAIL_008' })
@@ -260,14 +260,14 @@ test('a bucket is forgotten once its newest time has left the window', async () 
   expect(await ctx.db.rateLimit.count({ where: { key: bucket.key } })).toBe(0)
 })
 
-test('a wait is told in whole seconds, rounded up and never none', () => {
+test('a wait is shown in whole seconds, rounded up and at least one', () => {
   const now = new Date('2026-11-20T09:00:00.000Z')
   const waits = [-1, 0, 1, 999, 1_000, 1_001, 59_999].map((ms) => secondsUntil(now.getTime() + ms, now))
   expect(waits).toEqual([1, 1, 1, 1, 1, 2, 60])
   expect(secondsUntil(new Date('2026-11-20T09:05:00.000Z'), now)).toBe(300)
 })
 
-test('of one bucket the newest state is told; who does not ask is told nothing', () => {
+test('the newest state of a bucket is shown, and only to a caller who asks for it', () => {
   const state = { name: 'change', places: 3, windowMs: hour, remaining: 2, resetsAt: new Date(0) }
   const told: { buckets: BucketState[] } = { buckets: [] }
   noteBucket(told, state)

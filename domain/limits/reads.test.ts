@@ -18,7 +18,7 @@ async function givenReader(ctx: TestContext, limit = { places: 2, windowMs: minu
   }
 }
 
-test('reads are counted in a rolling window too, and told with every answer', async () => {
+test('reads are counted in a rolling window, and every answer shows the count', async () => {
   const ctx = await testContext()
   const read = await givenReader(ctx)
   const start = ctx.clock.now().getTime()
@@ -54,7 +54,7 @@ test('without places no read passes, and the wait is a whole window', async () =
   })
 })
 
-test('the cleanup of idle readers, when there are many, drops nobody whose calls still count', async () => {
+test('the cleanup of idle readers, when there are many, removes nobody whose calls still count', async () => {
   const ctx = await testContext()
   const read = await givenReader(ctx, { places: 1, windowMs: hour })
   expect(read('usr_first').error).toBeUndefined()

@@ -8,7 +8,7 @@ import { cleanUp } from './cleanup'
 const day = 24 * 60 * 60 * 1000
 const millisecond = 1
 
-test('sessions, tokens and changes are kept for thirty days after their end, and not longer; what still works stays', async () => {
+test('ended sessions, tokens and changes are kept for thirty days, and open ones stay', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { userId } = user
@@ -65,7 +65,7 @@ test('a revoked session or token is kept for thirty days after its revocation', 
   expect(await left()).toEqual([0, 0])
 })
 
-test('L20 cleanup deletes all expired buckets in one run, however many there are', async () => {
+test('L20 one cleanup deletes all expired buckets, however many there are', async () => {
   const ctx = await testContext()
   const data = Array.from({ length: 2_500 }, (_, n) => ({
     key: `over-${n}`,
@@ -81,7 +81,7 @@ test('L20 cleanup deletes all expired buckets in one run, however many there are
   expect(await ctx.db.rateLimit.count({ where: { key: { startsWith: 'over-' } } })).toBe(0)
 })
 
-test('an audit row keeps its client address for thirty days, and everything else for good', async () => {
+test('an audit row keeps its client address for thirty days, and everything else forever', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { code, change_request_id } = await givenPendingChange(ctx, user)
@@ -98,7 +98,7 @@ test('an audit row keeps its client address for thirty days, and everything else
   expect(await rows()).toEqual(before.map((row) => ({ ...row, ip: null })))
 })
 
-test('one cleanup clears the addresses of all audit rows, however many batches they take', async () => {
+test('one cleanup clears the addresses of all audit rows, in any number of batches', async () => {
   const ctx = await testContext()
   const at = ctx.clock.now()
   const data = Array.from({ length: 2_500 }, (_, n) => ({
@@ -116,7 +116,7 @@ test('one cleanup clears the addresses of all audit rows, however many batches t
   expect(await ctx.db.auditEvent.count({ where: { userId: 'usr_many', ip: { not: null } } })).toBe(0)
 })
 
-test('a notice that the mail server has not taken yet outlives the thirty days with its change, and is sent', async () => {
+test('an unsent notice outlives the thirty days with its change, and is sent', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { userId } = user

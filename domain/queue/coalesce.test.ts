@@ -5,7 +5,7 @@ import { coalesced, coalescedLookup } from './coalesce'
 
 const context = () => ({ process: createProcess() }) as SystemContext
 
-test('what comes in one turn is one run, and what comes during a run is the next', async () => {
+test('calls of the same turn share a run, and calls during a run share the next one', async () => {
   const runs: string[][] = []
   let release = () => {}
   const run = coalesced<string>('run', async (_ctx, items) => {
@@ -26,7 +26,7 @@ test('what comes in one turn is one run, and what comes during a run is the next
   ])
 })
 
-test('a run that fails fails for those who share it, and for nobody after them', async () => {
+test('a failed run fails only for the calls that share it', async () => {
   const run = coalesced<number>('run', async (_ctx, items) => {
     if (items.includes(1)) throw new Error('lost')
   })
@@ -68,7 +68,7 @@ function heldQuestions() {
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-test('who asks in one turn shares a statement, and each has the answer to its own question', async () => {
+test('questions of the same turn share a statement, and each gets its own answer', async () => {
   const { ask, statements, asked } = heldQuestions()
   const ctx = context()
   const answers = ['a', 'b', 'a'].map((question) => ask({ ...ctx }, question))
@@ -78,7 +78,7 @@ test('who asks in one turn shares a statement, and each has the answer to its ow
   expect(await Promise.all(answers)).toEqual(['answer to a', 'answer to b', 'answer to a'])
 })
 
-test('nobody joins a statement that has begun: while two are under way the others share the next', async () => {
+test('no question joins a statement that has begun; while two are active, the others share the next one', async () => {
   const { ask, statements, asked } = heldQuestions()
   const ctx = context()
   const answers: Promise<string>[] = []
@@ -94,7 +94,7 @@ test('nobody joins a statement that has begun: while two are under way the other
   expect(await Promise.all(answers)).toEqual(['a', 'b', 'c', 'd'].map((question) => `answer to ${question}`))
 })
 
-test('a statement whose connection is cut is asked once more, and then fails for those who share it and nobody else', async () => {
+test('a statement whose connection breaks is repeated once, and then fails only for the calls that share it', async () => {
   const { ask, statements, asked } = heldQuestions()
   const ctx = context()
   const outcomes = Promise.allSettled(['a', 'b'].map((question) => ask(ctx, question)))
@@ -113,7 +113,7 @@ test('a statement whose connection is cut is asked once more, and then fails for
   expect(await Promise.all([second, third])).toEqual(['answer to c', 'answer to d'])
 })
 
-test('statements that hang hold up only those who share them, and are not asked again', async () => {
+test('statements that hang delay only the calls that share them, and are not repeated', async () => {
   const { ask, statements, asked } = heldQuestions()
   const ctx = context()
   const outcomes: Promise<PromiseSettledResult<string>[]>[] = []
@@ -135,7 +135,7 @@ test('statements that hang hold up only those who share them, and are not asked 
   expect(await after).toBe('answer to e')
 })
 
-test('a database that has become slow is given as much longer, and no more is asked of it at once', async () => {
+test('a slow database gets a longer timeout, and no more statements at once', async () => {
   const { ask, statements, asked } = heldQuestions()
   const ctx = context()
   const first = ask(ctx, 'a')
@@ -156,7 +156,7 @@ test('a database that has become slow is given as much longer, and no more is as
   expect(await Promise.all(answers)).toHaveLength(3)
 })
 
-test('the questions of two services never share a statement', async () => {
+test('two services never share a statement', async () => {
   const { ask, statements, asked } = heldQuestions()
   const answers = [ask(context(), 'a'), ask(context(), 'b')]
   await turn()

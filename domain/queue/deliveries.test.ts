@@ -79,7 +79,7 @@ async function givenPerson(ctx: TestContext, ...apps: string[]) {
   return user
 }
 
-test('an application that wants it is told at the start, and all are told of the withdrawal an hour later', async () => {
+test('an application that asked for it gets the event of the start, and all get the withdrawal an hour later', async () => {
   const { ctx, calls } = await givenApplications()
   const user = await givenPerson(ctx, 'calendar.test')
   await connect(ctx, user, 'notes.test', [])
@@ -110,7 +110,7 @@ test('an application that wants it is told at the start, and all are told of the
   ])
 })
 
-test('the event rises with the version of the account, which the withdrawal raises too', async () => {
+test('an event carries the version of the account, which the withdrawal raises too', async () => {
   const { ctx, calls } = await givenApplications()
   const user = await givenPerson(ctx, 'shop.test')
   await withdraw(ctx, user)
@@ -119,7 +119,7 @@ test('the event rises with the version of the account, which the withdrawal rais
   expect(JSON.parse(calls[0]?.body ?? '').data.version).toBe(version)
 })
 
-test('a withdrawal that is refused tells nobody', async () => {
+test('a refused withdrawal sends no event', async () => {
   const { ctx, calls } = await givenApplications()
   const user = await givenPerson(ctx, 'shop.test')
   await addTransaction(ctx, { userId: user.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
@@ -130,7 +130,7 @@ test('a withdrawal that is refused tells nobody', async () => {
   expect(await ctx.db.event.count()).toBe(0)
 })
 
-test('one event is written a withdrawal, and one delivery for each application that wants it', async () => {
+test('a withdrawal writes one event, and one delivery for each application that wants it', async () => {
   const { ctx } = await givenApplications()
   const user = await givenPerson(ctx, 'one.test', 'two.test')
   await connect(ctx, user, 'three.test', [])
@@ -142,7 +142,7 @@ test('one event is written a withdrawal, and one delivery for each application t
   expect(events[0]?.deliveries.map(({ app }) => app.name).sort()).toEqual(['one.test', 'two.test'])
 })
 
-test('what fails is tried again from 5 s to a day, under one id with the same bytes, and is a dead letter after 7 days', async () => {
+test('a failed delivery is retried from 5 s to a day, under one id with the same bytes, and is a dead letter after 7 days', async () => {
   const { ctx, startedOf } = await givenApplications(() => ({ status: 503 }))
   const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
   const start = ctx.clock.now().getTime()
@@ -174,7 +174,7 @@ test('what fails is tried again from 5 s to a day, under one id with the same by
   ])
 })
 
-test('the sweep tells what could not be told at the start', async () => {
+test('the sweep delivers what could not be delivered at the start', async () => {
   const { ctx, state, startedOf } = await givenApplications(() => ({ status: 503 }))
   const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
   await ctx.settle()
@@ -185,7 +185,7 @@ test('the sweep tells what could not be told at the start', async () => {
   expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([{ status: 'delivered', attempts: 2 }])
 })
 
-test('the operator sees a dead letter and has it tried again under its old id', async () => {
+test('the operator sees a dead letter and retries it under its old id', async () => {
   const { ctx, state, startedOf } = await givenApplications(() => ({ status: 0, problem: 'ECONNREFUSED' }))
   const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
   await ctx.settle()
@@ -237,7 +237,7 @@ test.each([200, 204, 404, 410])('an answer of %i ends the delivery and clears th
   expect(calls).toHaveLength(1)
 })
 
-test('Retry-After is waited for, but not beyond the seventh day', async () => {
+test('Retry-After is honoured, but not beyond the seventh day', async () => {
   const { ctx } = await givenApplications(() => ({ status: 429, retryAfterMs: hour }))
   const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
   const start = ctx.clock.now().getTime()
@@ -250,7 +250,7 @@ test('Retry-After is waited for, but not beyond the seventh day', async () => {
   expect(await dueAt()).toBe(start + 7 * day)
 })
 
-test('an application that hangs on many calls delays no other, and has ten at most', async () => {
+test('an application that hangs on many calls delays no other, and has at most ten calls', async () => {
   const hanging: ((answer: AppAnswer) => void)[] = []
   const { ctx, state, startedOf } = await givenApplications(({ app }) =>
     app === 'hangs.test' ? new Promise((resolve) => hanging.push(resolve)) : { status: 204 },
@@ -278,7 +278,7 @@ test('an application that hangs on many calls delays no other, and has ten at mo
   expect(startedOf('hangs.test')).toHaveLength(25)
 })
 
-test('of many instances that look at once, one makes each call', async () => {
+test('one of many concurrent instances makes each call', async () => {
   const { ctx, startedOf } = await givenApplications()
   const background = ctx.background
   ctx.background = () => {}
@@ -291,7 +291,7 @@ test('of many instances that look at once, one makes each call', async () => {
   expect(startedOf('shop.test')).toHaveLength(5)
 })
 
-test('what a dead instance was telling is told by another after its lease, and its late failure changes nothing', async () => {
+test('another instance repeats the deliveries of a dead one after its lease, and the late failure changes nothing', async () => {
   let answerLate = (_answer: AppAnswer) => {}
   const { ctx, state, startedOf } = await givenApplications(
     () =>
@@ -332,7 +332,7 @@ test('an application whose secret no key opens fails alone', async () => {
   ])
 })
 
-test('a delivery that is still open names no user id, and the purge leaves nothing of it', async () => {
+test('an open delivery names no user id, and the purge deletes all of it', async () => {
   const { ctx } = await givenApplications(({ type }) => ({ status: type === STARTED ? 503 : 204 }))
   const user = await givenUser(ctx)
   const { appId } = await registerApp(ctx, {
@@ -371,7 +371,7 @@ const fillChanges = statement<{ appId: string; now: Date; count: number; sealed:
    SELECT 'dlv_' || id, id, ${v.appId}, user_id, ${v.sealed}, 'pending', ${v.now}, ${v.now} FROM written`,
 )
 
-test('F36 10,000 changes while a receiver is away for a day: none is lost, none comes under one id with other bytes, and the version tells their order', {
+test('F36 of 10,000 changes while a receiver is away for a day none is lost, no id has two bodies, and versions give the order', {
   timeout: 120_000,
 }, async () => {
   const { ctx, state } = await givenApplications(() => ({ status: 0, problem: 'ECONNREFUSED' }))

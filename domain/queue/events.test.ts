@@ -90,7 +90,7 @@ async function runToTheEnd(ctx: TestContext) {
   }
 }
 
-test('a change is told when it is asked for and when it is verified, by the id of the change alone', async () => {
+test('a change sends an event when it is requested and when it is verified, with only the id of the change', async () => {
   const { ctx, told } = await givenApplication()
   const user = await givenUser(ctx)
   const changeId = await verifyChange(ctx, user, `new-${user.email}`)
@@ -104,7 +104,7 @@ test('a change is told when it is asked for and when it is verified, by the id o
   expect(told.map((event) => event.data.version)).toEqual([version - 1, version])
 })
 
-test('addresses go to those alone that asked for them, sealed at rest and gone once delivered', async () => {
+test('only applications that asked for addresses get them, sealed at rest and deleted once delivered', async () => {
   const { ctx, told, state } = await givenApplication({ includes: ['addresses'] })
   const user = await givenUser(ctx)
   state.status = 503
@@ -125,7 +125,7 @@ test('addresses go to those alone that asked for them, sealed at rest and gone o
   for (const event of told) expect(event).toEqual(told.find(({ id }) => id === event.id))
 })
 
-test('a change in the admin API tells the old and the new address as they were under the lock', async () => {
+test('the event of a change in the admin API has the old and the new address as they were under the lock', async () => {
   const { ctx, told } = await givenApplication({ includes: ['addresses'] })
   const { userId, email } = await givenUser(ctx)
   await putUser(asService(ctx), { externalId: `ext ${userId}`, user_id: userId, email: `moved-${email}` })
@@ -138,7 +138,7 @@ test('a change in the admin API tells the old and the new address as they were u
   ])
 })
 
-test('the address that is told as replaced is the one under the lock, also where it was replaced meanwhile', async () => {
+test('the old address in an event is the one under the lock, even if it was replaced meanwhile', async () => {
   const { ctx, told } = await givenApplication({ includes: ['addresses'], events: ['account.email_change_requested'] })
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
@@ -148,7 +148,7 @@ test('the address that is told as replaced is the one under the lock, also where
   expect(told).toMatchObject([{ data: { old_email: user.email.toUpperCase(), new_email: `new-${user.email}` } }])
 })
 
-test('who ends sessions tells it: a person of the others, an operator and a service of all', async () => {
+test('ending sessions sends an event, for the other sessions by the person, for all by an operator or a service', async () => {
   const { ctx, told } = await givenApplication({ events: ['account.sessions_ended'] })
   const user = await givenUser(ctx)
   await endOtherSessions(await asUser(ctx, user))
@@ -168,7 +168,7 @@ test('who ends sessions tells it: a person of the others, an operator and a serv
   expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
 })
 
-test('a new password is told once, whether the person changes or resets it or the operator sets it', async () => {
+test('a new password sends one event, whether the person changes or resets it or the operator sets it', async () => {
   const { ctx, told } = await givenApplication()
   const user = await givenUser(ctx)
   const { userId, password } = user
@@ -193,7 +193,7 @@ test('a new password is told once, whether the person changes or resets it or th
   )
 })
 
-test('an application for connected users hears of them alone, by its own ids', async () => {
+test('an application for connected users gets only their events, with its own ids', async () => {
   const { ctx, appId, told } = await givenApplication({ audience: 'connected' })
   const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
   await connectApp(ctx, { userId: user.userId, appId, subject: 'reader 7' })
@@ -203,7 +203,7 @@ test('an application for connected users hears of them alone, by its own ids', a
   expect(told.map(({ data }) => data.subject)).toEqual(['reader 7', 'reader 7'])
 })
 
-test('where no application wants it, or only one that is disabled, no event is written', async () => {
+test('no event is written if no application wants it, or only a disabled one', async () => {
   const { ctx, appId } = await givenApplication()
   await ctx.db.connectedApp.update({ where: { id: appId }, data: { disabledAt: ctx.clock.now() } })
   const user = await givenUser(ctx)
@@ -213,7 +213,7 @@ test('where no application wants it, or only one that is disabled, no event is w
   expect(await ctx.db.event.count({ where: { OR: [{ userId: user.userId }, { withdrawalId }] } })).toBe(0)
 })
 
-test('a withdrawal is told at its start, at its end and at the purge, each with a newer version', async () => {
+test('a withdrawal sends events at its start, at its end and at the purge, each with a newer version', async () => {
   const { ctx, told } = await givenApplication()
   const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: `customer of ${user.userId}` } })
@@ -235,7 +235,7 @@ test('a withdrawal is told at its start, at its end and at the purge, each with 
   })
 })
 
-test('F37 what is still to be told outlives the account with its subject sealed, in the same bytes, and ends with the purge', async () => {
+test('F37 an undelivered event outlives the account with its subject sealed, in the same bytes, and ends with the purge', async () => {
   const { ctx, told, state } = await givenApplication({ includes: ['addresses'] })
   const user = await givenUser(ctx)
   state.status = 503

@@ -45,7 +45,7 @@ function answering(ctx: TestContext, answer: (to: string) => MailOutcome | Promi
 
 const noticesOf = (ctx: TestContext, userId: string) => ctx.db.notice.findMany({ where: { userId } })
 
-test('F11 a notice that the mail server refuses for good is tried once and counts as failed', async () => {
+test('F11 a notice that the mail server refuses permanently is tried once and counts as failed', async () => {
   const ctx = await testContext()
   const before = (await watchBacklog(ctx)).notices
   const tried = answering(ctx, () => 'refused')
@@ -60,7 +60,7 @@ test('F11 a notice that the mail server refuses for good is tried once and count
   expect(tried).toEqual([user.email])
 })
 
-test('a later try that is refused for good is the last one', async () => {
+test('a permanent refusal of a later try ends the tries', async () => {
   const ctx = await testContext()
   const outcomes: MailOutcome[] = ['deferred', 'deferred', 'refused']
   const tried = answering(ctx, () => outcomes.shift() ?? 'accepted')
@@ -74,7 +74,7 @@ test('a later try that is refused for good is the last one', async () => {
   expect(await noticesOf(ctx, user.userId)).toMatchObject([{ attempts: 3, dueAt: null, sentAt: null }])
 })
 
-test('F11 a notice that is deferred is tried again later each time, at last daily, 65 times in all', async () => {
+test('F11 a deferred notice is retried with growing waits of up to a day, 65 times in all', async () => {
   const ctx = await testContext()
   const tried = answering(ctx, () => 'deferred')
   const user = await givenUser(ctx)
@@ -92,7 +92,7 @@ test('F11 a notice that is deferred is tried again later each time, at last dail
   expect(await noticesOf(ctx, user.userId)).toMatchObject([{ attempts: 65, sentAt: null, failedAt: ctx.clock.now() }])
 })
 
-test('F30 notices that are refused for good do not stop a sweep before those behind them', async () => {
+test('F30 permanently refused notices do not stop a sweep before the notices behind them', async () => {
   const ctx = await testContext()
   const users = await Promise.all(Array.from({ length: 5 }, () => givenUser(ctx)))
   const waiting = answering(ctx, () => 'deferred')
@@ -105,7 +105,7 @@ test('F30 notices that are refused for good do not stop a sweep before those beh
   expect(tried.sort()).toEqual(users.map(({ email }) => email).sort())
 })
 
-test('a refusal that comes after another try was accepted changes nothing', async () => {
+test('a refusal after another try was accepted changes nothing', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const slow = Promise.withResolvers<MailOutcome>()
@@ -156,7 +156,7 @@ const CAUSES: Record<NoticeKind, (ctx: TestContext, user: TestUser) => Promise<u
 }
 
 test.each(Object.keys(CAUSES) as NoticeKind[])(
-  'every copy of the notice %s is the same letter, in the language of the account, at the first attempt and at a later one',
+  "every copy of the notice %s is the same letter, in the account's language, at the first attempt and later",
   async (kind) => {
     const ctx = await testContext()
     const user = await givenUser(ctx)
@@ -196,7 +196,7 @@ test.each(Object.keys(CAUSES) as NoticeKind[])(
   },
 )
 
-test('a notice of a kind that only a newer instance knows is deferred, and not given up', async () => {
+test('a notice of a kind that only a newer instance knows is deferred and not given up', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   answering(ctx, () => 'deferred')
@@ -208,7 +208,7 @@ test('a notice of a kind that only a newer instance knows is deferred, and not g
   await ctx.db.notice.deleteMany({ where: { userId: user.userId } })
 })
 
-test('marking notices as sent waits for no row while it holds another, so that no withdrawal beside it deadlocks', async () => {
+test('marking notices as sent never waits for a row while it holds another, so no withdrawal can deadlock with it', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { change_request_id, code } = await givenPendingChange(ctx, user)

@@ -51,7 +51,7 @@ const placesTaken = async () =>
   (await ctx.db.rateLimit.findUnique({ where: { key: `withdraw:${caller.userId}` } }))?.hits.length ?? 0
 
 describe('a pushed blocker', () => {
-  test('holds a withdrawal by the person, a service and the operator back until it is removed', async () => {
+  test('holds back a withdrawal by the person, a service or the operator until it is removed', async () => {
     expect(await push()).toMatchObject({
       status: 200,
       data: { ...invoice, user_id: caller.userId, key: 'invoice/4711', source: 'billing', expires_at: null },
@@ -75,14 +75,14 @@ describe('a pushed blocker', () => {
     expect((await withdraw(caller)).code).toBe('accepted')
   })
 
-  test('does not hold the replay of the ledger back', async () => {
+  test('does not hold back the replay of the ledger', async () => {
     await push()
     const entry = { withdrawalId: `wd_${'r'.repeat(22)}`, pseudonym: '', startedAt: ctx.clock.now().toISOString() }
     const keeps = { analytics: false, auditLogs: false, transactionHistory: false }
     expect(await withdrawAgain(ctx, caller.userId, { ...entry, keeps })).toBe(true)
   })
 
-  test('is told beside the pending transactions, which are one entry', async () => {
+  test('is listed beside the pending transactions, which are one entry', async () => {
     await pending()
     const last = await pending()
     await push()
@@ -96,7 +96,7 @@ describe('a pushed blocker', () => {
     expect((await withdraw(caller)).details).toBe('1 pending transaction. Settle or cancel it first.')
   })
 
-  test('of the same key and source is replaced; another source has keys of its own', async () => {
+  test('is replaced by the same key of the same source; another source has keys of its own', async () => {
     await push()
     await push({ ...invoice, title: 'Invoice 4711 is late' })
     const billing = service
@@ -110,7 +110,7 @@ describe('a pushed blocker', () => {
     expect((await withdraw(caller)).code).toBe('accepted')
   })
 
-  test('does not count any more once it has expired, and the cleanup deletes it', async () => {
+  test('does not count once it has expired, and the cleanup deletes it', async () => {
     await push({ ...invoice, expires_at: new Date(ctx.clock.now().getTime() + hour).toISOString() })
     expect((await withdraw(caller)).code).toBe('WITHDRAWAL_003')
     await cleanUp(ctx)
@@ -149,7 +149,7 @@ describe('a pushed blocker', () => {
     expect((await withdraw(caller)).blockers).toEqual([{ code: 'a', title, url: null, source: 'billing' }])
   })
 
-  test('is a matter of accounts that are not withdrawn', async () => {
+  test('is possible only for accounts that are not withdrawn', async () => {
     for (const operation of ['putBlocker', 'removeBlocker']) {
       const unknown = await byService(operation, 'a', {
         ids: { externalId: 'nobody' },
@@ -161,7 +161,7 @@ describe('a pushed blocker', () => {
     expect((await push()).code).toBe('USER_001')
   })
 
-  test('B48 that is pushed while a withdrawal waits for the account holds it back', async () => {
+  test('B48 holds back a withdrawal that waits for the account while the blocker is pushed', async () => {
     const outcome = await heldUp(
       ctx,
       ['users', caller.userId],
@@ -174,7 +174,7 @@ describe('a pushed blocker', () => {
     expect(outcome.code).toBe('WITHDRAWAL_003')
   })
 
-  test('B48 and a withdrawal of the same moment: either it holds the withdrawal back or it comes too late', async () => {
+  test('B48 either holds back a withdrawal of the same moment or comes too late', async () => {
     for (let round = 0; round < 10; round++) {
       caller = await givenCaller(ctx)
       await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId: externalIdOf(caller) } })
@@ -208,7 +208,7 @@ describe('an application with checks', () => {
     return appIds
   }
 
-  test('is asked with a signed message, and the withdrawal begins where it knows of nothing', async () => {
+  test('is asked with a signed message, and the withdrawal begins if it names no blocker', async () => {
     await givenChecks({ shop: free })
     expect((await withdraw(caller)).code).toBe('accepted')
     expect(asked).toHaveLength(1)
@@ -224,7 +224,7 @@ describe('an application with checks', () => {
     expect(await placesTaken()).toBe(1)
   })
 
-  test('holds the withdrawal back with what it answers; a link to another host is left out', async () => {
+  test('holds the withdrawal back with its answer; a link to another host is left out', async () => {
     const foreign = { ...order, url: 'https://elsewhere.test/' }
     await givenChecks({ shop: holding(order, foreign, { code: 'a', title: 'b' }), bank: free })
     const blockers = [
@@ -238,7 +238,7 @@ describe('an application with checks', () => {
     expect((await preview('?ask=true')).data).toMatchObject({ allowed: false, blockers })
   })
 
-  test('is asked by services and the operator too', async () => {
+  test('is also asked when a service or the operator withdraws', async () => {
     await givenChecks({ shop: holding(order) })
     const bySupport = await byService('withdrawUser', '', { body: { confirmation, requested_by: 'support' } })
     expect(bySupport).toMatchObject({ code: 'WITHDRAWAL_003', blockers: [{ source: 'shop' }] })
@@ -246,7 +246,7 @@ describe('an application with checks', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('is not asked while it is disabled, where something else holds the withdrawal back, and about people of others', async () => {
+  test('is not asked while it is disabled, if something else holds the withdrawal back, or about people of others', async () => {
     const { shop = '' } = await givenChecks({ shop: holding(order) }, { audience: 'connected' })
     const somebody = await givenCaller(ctx)
     await connectApp(ctx, { userId: caller.userId, appId: shop, subject: 'id at the shop' })
@@ -262,7 +262,7 @@ describe('an application with checks', () => {
     expect(asked).toHaveLength(1)
   })
 
-  test('is waited for without a lock, a connection or a row of the withdrawal', async () => {
+  test('is asked while no lock, no connection and no row of the withdrawal is held', async () => {
     await givenChecks({ shop: free })
     const { answer } = ctx.apps
     let open: unknown[] = []
@@ -278,7 +278,7 @@ describe('an application with checks', () => {
     expect(open).toEqual([])
   })
 
-  test('sees no blocker that is pushed while it is asked; the withdrawal does', async () => {
+  test('does not see a blocker that is pushed during the check, but the withdrawal does', async () => {
     await givenChecks({ shop: free })
     const { answer } = ctx.apps
     ctx.apps.answer = async (request) => {
@@ -289,7 +289,7 @@ describe('an application with checks', () => {
     expect(await begun()).toBe(0)
   })
 
-  test('of five withdrawals that wait for it at the same time one begins', async () => {
+  test('lets one of five concurrent withdrawals begin', async () => {
     await givenChecks({ shop: free })
     const answers = await Promise.all(Array.from({ length: 5 }, () => withdraw(caller)))
     expect(tally(answers.map(({ code }) => code))).toEqual({ accepted: 1, WITHDRAWAL_002: 4 })
@@ -311,7 +311,7 @@ describe('an application with checks', () => {
     ['sends a title that is too long', holding({ ...order, title: 'x'.repeat(201) })],
     ['sends a link that is too long', holding({ ...order, url: `https://shop.test/${'x'.repeat(2000)}` })],
     ['names 21 blockers', holding(...Array(21).fill(order))],
-  ])('F39 that %s gives no permission: SERVER_002, which takes no place and keeps nothing', async (_what, answer) => {
+  ])('F39 gives no permission when it %s: SERVER_002, no place taken, no answer kept', async (_what, answer) => {
     const answers: Record<string, AppAnswer> = { bank: holding(invoice), shop: answer }
     const { shop = '' } = await givenChecks(answers)
     const headers = { 'Idempotency-Key': 'the-same' }
@@ -333,14 +333,14 @@ describe('an application with checks', () => {
     expect((await withdraw(caller)).blockers).toHaveLength(20)
   })
 
-  test('that a call beyond the limit is about is not asked', async () => {
+  test('is not asked by a call beyond the limit', async () => {
     await givenChecks({ shop: holding(order) })
     for (let n = 0; n < 5; n++) expect((await withdraw(caller)).code).toBe('WITHDRAWAL_003')
     expect((await withdraw(caller)).code).toBe('RATE_001')
     expect(asked).toHaveLength(5)
   })
 
-  test('F39 that never answers is waited for no longer than five seconds', async () => {
+  test('F39 gets at most five seconds for its answer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     await givenChecks({ shop: new Promise(() => {}), bank: free })

@@ -82,7 +82,7 @@ test('I14 a step that crashes between two batches, and runs again, counts every 
   ])
 })
 
-test('what an application shared counts in the step that told it, whichever statement deleted it', async () => {
+test('shared items count in the step that told their application, whichever statement deleted them', async () => {
   const ctx = await testContext()
   ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('stuck') ? 503 : 204 })
   const { withdrawalId } = await givenWithdrawal(ctx, ['shop', 'stuck'])
@@ -110,7 +110,7 @@ test('the purge counts the kept records that it deletes', async () => {
   ])
 })
 
-test('the answer tells the counts of a completed step, and none of a step that an older release completed', async () => {
+test('the answer shows the counts of a completed step, and none of a step that an older release completed', async () => {
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
   await givenIncidents(ctx, userId, 2)

@@ -128,7 +128,7 @@ test('every table with data of a person is emptied by its own step, and by no ot
   expect(emptied, 'Write what each step empties in EMPTIED_BY of this file.').toEqual(EMPTIED_BY)
 })
 
-test('every table stands in the deletion map, or is named as holding no data of a user', async () => {
+test("every table is in the deletion map, or is named as holding no user's data", async () => {
   const ctx = await testContext()
   const tables = await ctx.db.$queryRaw<{ name: string }[]>`
     SELECT table_name AS name FROM information_schema.tables
@@ -140,7 +140,7 @@ test('every table stands in the deletion map, or is named as holding no data of 
   ).toEqual([])
 })
 
-test('no table with a user id is excused from the map, but for the withdrawal itself', async () => {
+test('every table with a user id is in the map, except the withdrawal itself', async () => {
   const ctx = await testContext()
   const tables = await ctx.db.$queryRaw<{ name: string }[]>`
     SELECT table_name AS name FROM information_schema.columns
@@ -161,7 +161,7 @@ test('no column that can hold an address, a name or an IP is kept', () => {
   ])
 })
 
-test('autovacuum sees to every table with data of a user after one deletion in ten thousand rows', async () => {
+test("autovacuum runs on every table with a user's data after one deletion in ten thousand rows", async () => {
   const ctx = await testContext()
   const tables = [
     ...new Set(DELETION_MAP.map(({ table }) => table)),

@@ -16,11 +16,11 @@ test.each([
   expect(dueBy(start)).toBe(end)
 })
 
-test('the clocks of a country that change meanwhile do not move the due date', () => {
+test("a change of a country's clocks does not move the due date", () => {
   expect(dueBy('2026-10-10T08:00:00.000Z')).toBe('2026-11-10T08:00:00.000Z')
 })
 
-test('other periods count their months first, and then their days', () => {
+test('other periods add their months first, and then their days', () => {
   expect(dueBy('2026-11-20T09:00:00.000Z', { months: 0, days: 45 })).toBe('2027-01-04T09:00:00.000Z')
   expect(dueBy('2027-01-31T09:00:00.000Z', { months: 1, days: 2 })).toBe('2027-03-02T09:00:00.000Z')
   expect(dueBy('2026-11-20T09:00:00.000Z', { months: 14, days: 0 })).toBe('2028-01-20T09:00:00.000Z')

@@ -40,7 +40,7 @@ const watching = (ctx: TestContext, before: (n: number) => unknown): TestContext
   }
 }
 
-test('much is erased in batches, each of which is kept and renews the lease, and the step ends when nothing is left', async () => {
+test('a large erasure runs in batches, each of which is committed and renews the lease, until nothing is left', async () => {
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenMuch(ctx)
   ctx.clock.advance(5 * minute)
@@ -70,7 +70,7 @@ test('much is erased in batches, each of which is kept and renews the lease, and
   expect(await ctx.db.user.count({ where: { id: userId } })).toBe(0)
 })
 
-test('a crash between two batches is taken up where it stopped, and nothing is kept twice', async () => {
+test('after a crash between two batches the next run continues, and no row is retained twice', async () => {
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenMuch(ctx)
   ctx.clock.advance(5 * minute)
@@ -86,7 +86,7 @@ test('a crash between two batches is taken up where it stopped, and nothing is k
   expect(await ctx.db.user.count({ where: { id: userId } })).toBe(0)
 })
 
-test('who has much to erase lets others have their turn after five seconds, and goes on at once', async () => {
+test('a long erasure pauses after five seconds and is due again at once', async () => {
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenMuch(ctx)
   ctx.clock.advance(5 * minute)
@@ -111,7 +111,7 @@ test('who has much to erase lets others have their turn after five seconds, and 
   expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed' })
 })
 
-test('one sweep ends an erasure that has to pause again and again', async () => {
+test('one sweep completes an erasure that pauses several times', async () => {
   const ctx = await testContext()
   const { withdrawalId } = await givenMuch(ctx)
   ctx.clock.advance(5 * minute)
@@ -125,7 +125,7 @@ test('one sweep ends an erasure that has to pause again and again', async () => 
   expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed' })
 })
 
-test('of much that was shared nothing is left when its application knows, and of much that stayed nothing after the purge', async () => {
+test('a large erasure deletes every shared item after the answer and every retained row at the purge', async () => {
   const ctx = await testContext()
   ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('stuck') ? 503 : 204 })
   const { userId, withdrawalId } = await givenMuch(ctx, ['shop', 'stuck'])
@@ -151,7 +151,7 @@ test('of much that was shared nothing is left when its application knows, and of
   expect(await tablesWith(ctx, userId)).toEqual([])
 })
 
-test('an application counts as told only when nothing is left of what was shared with it, so that a crash is made good', async () => {
+test('an application counts as told only when all its shared items are deleted, so that a crash leaves none', async () => {
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx, ['shop'])
   await ctx.db.$executeRawUnsafe(
@@ -181,7 +181,7 @@ test('an application counts as told only when nothing is left of what was shared
   expect(await ctx.db.appConnection.count({ where: { userId } })).toBe(0)
 })
 
-test('a purge that is cut off between two batches is taken up by the next', async () => {
+test('the next purge continues one that was interrupted between two batches', async () => {
   const ctx = await testContext()
   const { withdrawalId } = await givenMuch(ctx)
   ctx.clock.advance(5 * minute)
@@ -199,7 +199,7 @@ test('a purge that is cut off between two batches is taken up by the next', asyn
   expect(await left()).toBe(0)
 })
 
-test('a row that somebody changes while it is erased is gone all the same', async () => {
+test('a row that is changed during its erasure is deleted all the same', async () => {
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
   await ctx.db.preference.create({ data: { userId, key: 'theme', value: 'dark' } })
@@ -221,7 +221,7 @@ test('a row that somebody changes while it is erased is gone all the same', asyn
   expect(await ctx.db.preference.count({ where: { userId } })).toBe(0)
 })
 
-test('batches grow while they are quick, and shrink when they take long', () => {
+test('batches grow while they are quick, and shrink when they are slow', () => {
   expect([1, 2, 3, 4].reduce((rows) => nextBatch(rows, 100), FIRST_BATCH)).toBe(40_000)
   expect(nextBatch(40_000, 5 * second)).toBe(20_000)
   expect(nextBatch(FIRST_BATCH, 20 * second)).toBe(FIRST_BATCH)

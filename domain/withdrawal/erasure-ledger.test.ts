@@ -58,7 +58,7 @@ async function restored(ctx: TestContext, meanwhile: () => Promise<unknown>) {
   ctx.process.signing.readAt = Number.NEGATIVE_INFINITY
 }
 
-test('the ledger names a withdrawal and its times, and nobody', async () => {
+test('the ledger names a withdrawal and its times, and no person', async () => {
   const ctx = await givenLedger()
   const user = await givenUser(ctx)
   const { withdrawal_id } = await withdrawAccount(await asUser(ctx, user), {
@@ -80,7 +80,7 @@ test('the ledger names a withdrawal and its times, and nobody', async () => {
   for (const text of [user.userId, user.email, 'Ada']) expect([...ctx.ledgered.values()].join('')).not.toContain(text)
 })
 
-test('withdrawals at once stand in the ledger once each, and each line holds the hash of the line before', async () => {
+test('concurrent withdrawals are in the ledger once each, and each line holds the hash of the line before', async () => {
   const ctx = await givenLedger()
   const users = await Promise.all(Array.from({ length: 12 }, () => givenUser(ctx)))
   const actors = await Promise.all(users.map((user) => asUser(ctx, user)))
@@ -109,7 +109,7 @@ test('F33 several instances write one chain', async () => {
   expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 12, verified: true, replayed: 0, problems: [] })
 })
 
-test('what a killed process did not store, the next run stores, and never over other lines', async () => {
+test('the next run stores what a killed process did not, and never overwrites other lines', async () => {
   const ctx = await givenLedger()
   const { put } = ctx.ledger
   ctx.ledger.put = () => Promise.reject(new Error('killed'))
@@ -127,50 +127,53 @@ test('what a killed process did not store, the next run stores, and never over o
   expect(ctx.ledgered.get(name)).toContain(id)
 })
 
-test.each([3, 40])('F27 the ledger withdraws again whoever a backup brings back %i days later', async (later) => {
-  const ctx = await givenLedger()
-  const user = await givenUser(ctx)
-  const bystander = await givenUser(ctx)
-  const backup = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
-  const input = { userId: user.userId, confirmation }
-  const { withdrawal_id } = await withdrawAccount(await asUser(ctx, user), input)
-  for (let days = 0; days < later; days++) {
-    ctx.clock.advance(day)
+test.each([3, 40])(
+  'F27 the ledger withdraws again everybody whom a backup brings back %i days later',
+  async (later) => {
+    const ctx = await givenLedger()
+    const user = await givenUser(ctx)
+    const bystander = await givenUser(ctx)
+    const backup = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
+    const input = { userId: user.userId, confirmation }
+    const { withdrawal_id } = await withdrawAccount(await asUser(ctx, user), input)
+    for (let days = 0; days < later; days++) {
+      ctx.clock.advance(day)
+      await runDueWork(ctx)
+    }
+    await ctx.settle()
+    // The backup was taken before the withdrawal: the account is back, the withdrawal is not.
+    await ctx.db.withdrawal.delete({ where: { id: withdrawal_id } })
+    await ctx.db.outboxEvent.deleteMany({ where: { id: `evt_${withdrawal_id}` } })
+    await ctx.db.user.create({ data: backup })
+    // Nothing holds back what was decided already.
+    const transaction = { userId: user.userId, description: 'A book', amountCents: 1200, ip: '192.0.2.1' }
+    await addTransaction(ctx, { ...transaction, status: 'pending' })
+
+    expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 1, replayed: 1, already_gone: 0 })
+    expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 1, replayed: 0, already_gone: 1 })
+    expect(
+      await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'account.withdrawn' } }),
+    ).toMatchObject([{ actor: 'system', ip: null, subjectId: withdrawal_id }])
+    expect(await ctx.db.notice.count({ where: { withdrawalId: withdrawal_id } })).toBe(0)
+    const mails = ctx.mailbox.length
+    // Whichever is first: what is overdue by then is erased, and the retention is over.
+    if (later > 30) await purgeRetainedData(ctx)
     await runDueWork(ctx)
-  }
-  await ctx.settle()
-  // The backup was taken before the withdrawal: the account is back, the withdrawal is not.
-  await ctx.db.withdrawal.delete({ where: { id: withdrawal_id } })
-  await ctx.db.outboxEvent.deleteMany({ where: { id: `evt_${withdrawal_id}` } })
-  await ctx.db.user.create({ data: backup })
-  // Nothing holds back what was decided already.
-  const transaction = { userId: user.userId, description: 'A book', amountCents: 1200, ip: '192.0.2.1' }
-  await addTransaction(ctx, { ...transaction, status: 'pending' })
+    expect(await ctx.db.user.count({ where: { id: user.userId } })).toBe(0)
+    expect(await ctx.db.user.count({ where: { id: bystander.userId } })).toBe(1)
+    const again = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawal_id } })
+    expect(again.completedAt).not.toBeNull()
+    expect(again.userId).toBe(later > 30 ? null : user.userId)
+    if (later > 30) expect(await tablesWith(ctx, user.userId)).toEqual([])
+    expect(again.startedAt.toISOString()).toBe('2026-11-20T09:00:00.000Z')
+    expect(ctx.mailbox.length).toBe(mails)
+    // Its line stands there already.
+    expect(again.ledgerSeq).toBe(1)
+    expect(ledgerLines(ctx)).toHaveLength(1)
+  },
+)
 
-  expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 1, replayed: 1, already_gone: 0 })
-  expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 1, replayed: 0, already_gone: 1 })
-  expect(
-    await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'account.withdrawn' } }),
-  ).toMatchObject([{ actor: 'system', ip: null, subjectId: withdrawal_id }])
-  expect(await ctx.db.notice.count({ where: { withdrawalId: withdrawal_id } })).toBe(0)
-  const mails = ctx.mailbox.length
-  // Whichever is first: what is overdue by then is erased, and the retention is over.
-  if (later > 30) await purgeRetainedData(ctx)
-  await runDueWork(ctx)
-  expect(await ctx.db.user.count({ where: { id: user.userId } })).toBe(0)
-  expect(await ctx.db.user.count({ where: { id: bystander.userId } })).toBe(1)
-  const again = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawal_id } })
-  expect(again.completedAt).not.toBeNull()
-  expect(again.userId).toBe(later > 30 ? null : user.userId)
-  if (later > 30) expect(await tablesWith(ctx, user.userId)).toEqual([])
-  expect(again.startedAt.toISOString()).toBe('2026-11-20T09:00:00.000Z')
-  expect(ctx.mailbox.length).toBe(mails)
-  // Its line stands there already.
-  expect(again.ledgerSeq).toBe(1)
-  expect(ledgerLines(ctx)).toHaveLength(1)
-})
-
-test('F31 a database that is older than its ledger is recognised until the replay, which leaves evidence, and the chain goes on behind it', async () => {
+test('F31 a database older than its ledger is recognised until the replay, which leaves evidence and continues the chain', async () => {
   const ctx = await givenLedger()
   await givenLeaver(ctx)
   expect(await isLedgerAhead(ctx)).toBe(false)
@@ -202,7 +205,7 @@ test('F31 a database that is older than its ledger is recognised until the repla
   expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 3, verified: true, already_gone: 3 })
 })
 
-test('an instance that kept serving a restored database stores nothing, and the replay writes its lines anew', async () => {
+test('an instance that kept serving a restored database stores nothing, and the replay writes its lines again', async () => {
   const ctx = await givenLedger()
   await restored(ctx, () => givenLeavers(ctx, 2))
   const { id } = await givenLeaver(ctx)
@@ -214,7 +217,7 @@ test('an instance that kept serving a restored database stores nothing, and the 
   expect(ledgerLines(ctx).at(-1)).toMatchObject({ withdrawalId: id })
 })
 
-test('the operator may accept an old database, and the chain goes on behind the lines that it does not know', async () => {
+test('the operator may accept an old database, and the chain continues after the lines that it does not know', async () => {
   const ctx = await givenLedger()
   await restored(ctx, () => givenLeavers(ctx, 2))
   await acceptOldDatabase(ctx)
@@ -271,7 +274,7 @@ const DAMAGE: Record<string, { do(ctx: TestContext, names: string[]): void; says
 }
 
 test.each(Object.keys(DAMAGE))(
-  'F33 the replay finds %s, replays what it can read, and leaves the service closed',
+  'F33 the replay finds %s, replays what it can read, and keeps the service closed',
   async (what) => {
     const ctx = await givenLedger()
     const users = [await givenUser(ctx), await givenUser(ctx), await givenUser(ctx), await givenUser(ctx)]
@@ -303,7 +306,7 @@ test('lines of another ledger in the same place are found', async () => {
   expect(report.problems).toEqual(['Line 1 stands behind line 2.'])
 })
 
-test('a line whose secret is not configured is counted and makes the replay fail; with the secret it finds its person', async () => {
+test('a line of an unknown secret is counted and fails the replay, and with the secret it finds its person', async () => {
   const ctx = await givenLedger()
   const user = await givenUser(ctx)
   await restored(ctx, async () => {
@@ -324,7 +327,7 @@ test('a line whose secret is not configured is counted and makes the replay fail
   expect(await isLedgerAhead(ctx)).toBe(false)
 })
 
-test('a signing key that was made after the backup is known again after the replay', async () => {
+test('the replay restores a signing key that was made after the backup', async () => {
   const ctx = await givenLedger()
   await givenLeaver(ctx)
   let signed = ''
@@ -339,7 +342,7 @@ test('a signing key that was made after the backup is known again after the repl
   expect(verifyJws(await readSigningKeys(ctx), 'erasure-log+jwt', signed)).toMatchObject({ claims: { lines: 2 } })
 })
 
-test('lines that no backup needs any more are dropped, the newest never, and the rest is still verified', async () => {
+test('a trim drops lines that no backup needs and keeps the newest, and the rest is still verified', async () => {
   const ctx = await givenLedger()
   await givenLeavers(ctx, 2)
   ctx.clock.advance(10 * day)

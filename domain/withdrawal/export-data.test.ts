@@ -48,7 +48,7 @@ async function givenDemoUser(ctx: TestContext): Promise<TestUser> {
   return { userId, email, password: demo?.password ?? '', sessionId: await givenSession(ctx, userId) }
 }
 
-test('the manifest tells kind, number and hash of every document, and nothing else is in the file', async () => {
+test('the manifest lists kind, number and hash of every document, and the file has nothing else', async () => {
   const ctx = await testContext()
   const user = await givenDemoUser(ctx)
   await givenPendingChange(ctx, user)
@@ -84,7 +84,7 @@ test('the export has as many records as the preview of a withdrawal counts', asy
   expect(exported('analytics')).toBe(5000)
 })
 
-test('no secret, no hash and nobody else is in the export', async () => {
+test("the export contains no secret, no hash and no other person's data", async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { userId } = user
@@ -131,7 +131,7 @@ test('every record is exported once, however large the records are', async () =>
   expect(keys).toHaveLength(1000)
 })
 
-test('a document is read in pieces, and no piece before it is asked for', async () => {
+test('a document is read in pieces, each only when it is asked for', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await ctx.db.$executeRawUnsafe(
@@ -161,7 +161,7 @@ test('a document is read in pieces, and no piece before it is asked for', async 
   expect(sizes.length).toBeGreaterThan(18)
 })
 
-test('a session exports within ten minutes of its sign-in, an access token always, and both two times a day', async () => {
+test('a session exports within ten minutes of its sign-in, an access token at any time, and each account twice a day', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { userId } = user
@@ -188,7 +188,7 @@ test('a session exports within ten minutes of its sign-in, an access token alway
   expect(await outcomeOf(exportData(await program(), { userId }))).toBe('accepted')
 })
 
-test('the address is told of every export, also when the mail server is away, and the audit notes it', async () => {
+test('every export sends a notice to the address, even after a mail outage, and is audited', async () => {
   const ctx = await testContext()
   ctx.mailServer.accepts = false
   const user = await givenUser(ctx)

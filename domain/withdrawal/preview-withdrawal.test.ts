@@ -102,7 +102,7 @@ test('every table that a step erases is filled by this test', () => {
   expect([...new Set(erased.map(({ table }) => table))].sort()).toEqual([...TABLES].sort())
 })
 
-test('I13 for any person and any choice the preview counts what the steps then delete and keep', async () => {
+test('I13 for any person and any choices, the preview counts what the steps then delete and keep', async () => {
   const ctx = await testContext()
   for (const name of ['one', 'two', 'three']) {
     await registerApp(ctx, { name, endpoint: `https://${name}.test/hook`, secret: 'whsec_c2VjcmV0' })
@@ -123,7 +123,7 @@ test('I13 for any person and any choice the preview counts what the steps then d
   }
 }, 120_000)
 
-test('a preview counts to ten thousand and says that there are more', async () => {
+test('a preview counts up to ten thousand and says when there are more', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await givenRows(ctx, user.userId, { analytics_events: 10_000, cache_entries: 10_001, security_incidents: 12_000 })
@@ -139,7 +139,7 @@ test('a preview counts to ten thousand and says that there are more', async () =
   })
 })
 
-test('a preview tells the times, the applications and the last change of the address, and changes nothing', async () => {
+test('a preview shows the times, the applications and the last change of the address, and changes nothing', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { appId } = await registerApp(ctx, { name: 'Shop', endpoint: 'https://shop.test', secret: 'whsec_c2VjcmV0' })
@@ -167,7 +167,7 @@ test('a preview tells the times, the applications and the last change of the add
   expect(await preview(ctx, user)).toEqual(seen)
 })
 
-test('what holds a withdrawal back is told before it is tried', async () => {
+test('a preview shows what holds a withdrawal back', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   for (const n of [1, 2]) {
@@ -182,7 +182,7 @@ test('what holds a withdrawal back is told before it is tried', async () => {
   })
 })
 
-test('a preview that cannot count refuses, and never leaves a number out', async () => {
+test('a preview that cannot count is refused, and never leaves a number out', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const broken: TestContext = {

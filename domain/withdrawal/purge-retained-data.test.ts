@@ -9,7 +9,7 @@ const day = 24 * 60 * 60 * 1000
 
 const rowOf = (ctx: TestContext, id: string) => ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })
 
-test('everything that is due is purged at once, however many batches that takes', async () => {
+test('one purge deletes everything that is due, in any number of batches', async () => {
   const ctx = await testContext()
   for (let count = 0; count < 5; count++) await givenWithdrawal(ctx)
   ctx.clock.advance(2 * day)
@@ -19,7 +19,7 @@ test('everything that is due is purged at once, however many batches that takes'
   expect(await ctx.db.withdrawal.count({ where: { purgedAt: null } })).toBe(0)
 })
 
-test('F19 an application that never answers keeps what it is to be told, and nothing else past the thirty days', async () => {
+test('F19 after thirty days an application that never answers keeps only what its call needs', async () => {
   const ctx = await testContext()
   ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('stuck') ? 503 : 204 })
   const { userId, email, withdrawalId } = await givenWithdrawal(ctx, ['shop', 'stuck'])
@@ -75,7 +75,7 @@ test('F19 an application that never answers keeps what it is to be told, and not
   expect((await watchWithdrawals(ctx)).withdrawals.processing).toBe(0)
 })
 
-test('an erasure that is still open at thirty days keeps the user id until it has ended, and the purge waits for nothing', async () => {
+test('an erasure that is still open after thirty days keeps the user id until it ends, and the purge does not wait', async () => {
   const ctx = await testContext()
   const { userId, email, withdrawalId } = await givenWithdrawal(ctx)
   const { archives } = ctx
@@ -101,7 +101,7 @@ test('an erasure that is still open at thirty days keeps the user id until it ha
   expect(await rowOf(ctx, withdrawalId)).toMatchObject({ userId: null, completedAt: ctx.clock.now() })
 })
 
-test('a step that ends after the purge sets nothing aside, also where it was claimed before', async () => {
+test('a step that ends after the purge retains nothing, even if it was claimed before', async () => {
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(30 * day)

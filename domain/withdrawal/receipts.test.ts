@@ -90,7 +90,7 @@ test('F32 a withdrawal gets a receipt of its acceptance, its completion and its 
   expect(purge.claims.erased?.map(({ category }) => category)).toContain('ended_credentials')
 })
 
-test('a receipt says what each application answered: erased, kept a part, did not know the person, was told, or waived', async () => {
+test("a receipt shows each application's answer: erased, kept a part, did not know the person, was told, or waived", async () => {
   const ctx = await testContext()
   const statusOf: Record<string, number> = { erases: 202, keeps: 202, knows_nobody: 404, is_told: 204, refuses: 503 }
   ctx.apps.answer = async ({ endpoint }) => ({ status: statusOf[new URL(endpoint).host.replace('.test', '')] ?? 204 })
@@ -122,7 +122,7 @@ test('a receipt says what each application answered: erased, kept a part, did no
   await ctx.db.connectedApp.deleteMany({ where: { name: { in: Object.keys(statusOf) } } })
 })
 
-test('the counts of the completion are what the steps counted, once for each category', async () => {
+test("the completion receipt has the sums of the steps' counts, one for each category", async () => {
   const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx, ['shop'])
   await pass(ctx, 2)
@@ -141,7 +141,7 @@ test('the counts of the completion are what the steps counted, once for each cat
   expect(new Set(claims.retained?.map(({ until }) => until))).toEqual(new Set(['2026-12-20T09:00:00.000Z']))
 })
 
-test('a receipt has no member beyond the closed list, and no mark of the person', async () => {
+test('a receipt has no member beyond the closed list, and nothing of the person', async () => {
   const ctx = await testContext()
   const { userId, email, withdrawalId } = await givenWithdrawal(ctx, ['shop'])
   await pass(ctx, 31)
@@ -264,7 +264,7 @@ test.skipIf(!isThere('go', 'version'))(
   },
 )
 
-test('the answer of the withdrawal holds the acceptance, and its repetition holds the same', async () => {
+test('the answer to a withdrawal contains the acceptance, and a repeated call gets the same one', async () => {
   const ctx = await testContext()
   installContext(ctx)
   const caller = await givenCaller(ctx)
@@ -304,7 +304,7 @@ test('the status token reads the receipts for 24 months, whatever the purge has 
   expect((await read(token)).code).toBe('AUTH_001')
 })
 
-test('a completion waits for its line in the ledger, and the sweep writes it then, once', async () => {
+test('a completion receipt waits for its ledger line, and then the sweep writes it once', async () => {
   const ctx = await testContext()
   const { sql, transaction } = ctx
   // Nothing comes into the ledger while another holds its end.
@@ -335,7 +335,7 @@ test('a completion waits for its line in the ledger, and the sweep writes it the
   expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).toMatchObject({ receiptDueAt: null })
 })
 
-test('an application that does not answer is open in the receipt of the purge, and told in the later one of the completion', async () => {
+test('an application without an answer is open in the purge receipt, and told in the later completion receipt', async () => {
   const ctx = await testContext()
   ctx.apps.answer = async () => ({ status: 500 })
   const user = await givenUser(ctx)
@@ -378,7 +378,7 @@ test('a new key is published a day before it signs, and old receipts are verifie
   await compactVerify(acceptance?.receipt ?? '', createLocalJWKSet(await publishedKeys(ctx)))
 })
 
-test('instances that start at once agree on one first key, also where their clocks differ', async () => {
+test('instances that start together agree on one first key, even if their clocks differ', async () => {
   const contexts = await Promise.all(Array.from({ length: 4 }, () => testContext()))
   // The first one makes the key.
   contexts[0]?.clock.advance(1_000)

@@ -28,7 +28,7 @@ test('a step that is not due is left alone, and so is one of an unknown withdraw
   expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ attempts: 0, completedAt: null })
 })
 
-test('a step that is due is done, once', async () => {
+test('a due step runs once', async () => {
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(5 * minute)
@@ -67,7 +67,7 @@ test('a run holds its step for thirty seconds and is one span', async () => {
   expect(spans).toEqual([{ name: 'deletion_step', attributes: { step: 'data_archives', withdrawal_id: withdrawalId } }])
 })
 
-test('archives and the local mailbox are emptied by the step of the archives, and by no other', async () => {
+test('only the step of the archives empties archives and the local mailbox', async () => {
   const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx)
   let mailboxDeletions = 0
@@ -86,7 +86,7 @@ test('archives and the local mailbox are emptied by the step of the archives, an
   expect(withdrawal.completedAt).toEqual(ctx.clock.now())
 })
 
-test('a step that fails lets go of itself and waits longer each time, up to an hour', async () => {
+test('a failed step releases its lease and backs off up to an hour', async () => {
   const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(5 * minute)
@@ -136,7 +136,7 @@ test.each([
   ],
   ['another error', new RangeError('ada@example.test'), 'RangeError'],
   ['what is no error', 'ada@example.test', 'unknown'],
-])('of %s only the kind is kept and thrown on', async (_, error, kind) => {
+])('only the kind of %s is stored and rethrown', async (_, error, kind) => {
   const ctx = await testContext()
   const { withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(5 * minute)
@@ -152,7 +152,7 @@ async function givenConnectedWithdrawal(ctx: TestContext) {
   return { withdrawalId, step: 'third_party_integrations' } as const
 }
 
-test('an application that does not take the news keeps the step open until its next try', async () => {
+test('an application that refuses the message keeps the step open', async () => {
   const ctx = await testContext()
   const step = await givenConnectedWithdrawal(ctx)
   ctx.apps.answer = async () => ({ status: 503, retryAfterMs: minute })
@@ -170,7 +170,7 @@ test('an application that does not take the news keeps the step open until its n
   expect(await rowOf(ctx, step.withdrawalId, step.step)).toMatchObject({ status: 'completed', lastError: null })
 })
 
-test('where the answer of an application cannot be noted the step fails, and the application is told again', async () => {
+test("if an application's answer cannot be stored, the step fails and the application is called again", async () => {
   const ctx = await testContext()
   const step = await givenConnectedWithdrawal(ctx)
   let told = 0

@@ -7,7 +7,7 @@ const day = 24 * hour
 const statutoryPeriod = { months: 1, days: 0 }
 const start = new Date('2026-11-20T09:00:00.000Z')
 
-test('every step has the times that were promised, and the end and the purge too', () => {
+test('every step has its promised times, and so have the end and the purge', () => {
   expect(planWithdrawal(start, { timeScale: 1, retentionMs: 30 * day, statutoryPeriod })).toEqual({
     steps: [
       {
@@ -37,7 +37,7 @@ test('every step has the times that were promised, and the end and the purge too
   })
 })
 
-test('the time scale shortens all of it alike, to whole milliseconds, but not the period of the law', () => {
+test('the time scale shortens all times to whole milliseconds, but not the legal deadline', () => {
   const plan = planWithdrawal(start, { timeScale: 0.000_01, retentionMs: 30 * day, statutoryPeriod })
   const passed = (time: Date) => time.getTime() - start.getTime()
   expect(plan.steps.map(({ dueAt }) => passed(dueAt))).toEqual([3, 0, 36, 864])
@@ -46,10 +46,10 @@ test('the time scale shortens all of it alike, to whole milliseconds, but not th
   expect(plan.dueBy).toEqual(new Date('2026-12-20T09:00:00.000Z'))
 })
 
-test('the retention is told in whole days', () => {
+test('the retention is shown in whole days', () => {
   expect([30 * day, 1.4 * day, 1.6 * day, 10 * hour].map(retentionDays)).toEqual([30, 1, 2, 0])
 })
 
-test('a confirmation waits a day', () => {
+test('the confirmation message expires after a day', () => {
   expect(CONFIRMATION_LIFETIME_MS).toBe(86_400_000)
 })

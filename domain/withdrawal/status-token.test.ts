@@ -10,7 +10,7 @@ test('a status token opens its own withdrawal and no other', async () => {
   expect(isStatusTokenOf(ctx, token, 'wd_two')).toBe(false)
 })
 
-test('only the exact form of a status token is looked at', async () => {
+test('only the exact form of a status token is accepted', async () => {
   const ctx = await testContext()
   const token = createStatusToken(ctx, 'wd_one')
   const mac = token.slice('wst_'.length)

@@ -24,7 +24,7 @@ beforeEach(async () => {
   await ctx.db.$executeRaw`DELETE FROM withdrawals`
 })
 
-test('an operator sees what a withdrawal has done and what it waits for, and nothing of the person', async () => {
+test('an operator sees what a withdrawal has done and what it waits for, and no personal data', async () => {
   await givenParticipant(ctx, 'shop', { acknowledges: 'at_once', events: ['account.withdrawal_started'] })
   ctx.apps.answer = async () => ({ status: 503 })
   const { withdrawalId, userId, email } = await givenWithdrawal(ctx)
@@ -61,7 +61,7 @@ test('an operator sees what a withdrawal has done and what it waits for, and not
   expect(await watchWithdrawal(ctx, 'wd_none')).toBeNull()
 })
 
-test('the list of withdrawals begins with the one that is due first, and goes on page by page', async () => {
+test('the list of withdrawals begins with the earliest due date, and continues page by page', async () => {
   const users = await Promise.all(Array.from({ length: 52 }, () => createUserFast(ctx)))
   for (const userId of users) {
     ctx.clock.advance(1_000)
@@ -90,7 +90,7 @@ const insertWithdrawal = ({ db, clock }: TestContext, userId: string) => {
   return db.withdrawal.create({ data: { id: `wd_${userId}`, userId, ...keeps, ...times } })
 }
 
-test('an account is found by its id, external id and address; a withdrawn one as its withdrawal, and by its address no more', async () => {
+test('an account is found by its id, external id and address; a withdrawn one as its withdrawal, but not by its address', async () => {
   const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: 'customer 42' } })
   const found = { kind: 'user', id: user.userId }

@@ -42,7 +42,7 @@ test('withdrawals are counted by state from their start to their purge', async (
   expect(await states()).toEqual({ processing: 0, completed: 0, purged: 1 })
 })
 
-test('a step is due when its time has come, and overdue when nobody has run it five minutes later', async () => {
+test('a step is due at its time, and overdue when no run has begun five minutes later', async () => {
   const { withdrawalId } = await givenWithdrawal(ctx)
   const steps = async () => (await watchBacklog(ctx)).steps
   expect(await steps()).toEqual({ open: 3, due: 0, overdue: 0, failing: 0 })
@@ -79,7 +79,7 @@ test('an open withdrawal is due soon a week before its due date, and overdue fro
   expect(await dueDates()).toEqual({ soon: 0, overdue: 0 })
 })
 
-test('withdrawals that need attention are listed by due date, also those that an older release has started', async () => {
+test('withdrawals that need attention are listed by due date, including those that an older release started', async () => {
   ctx.apps.answer = async () => ({ status: 503 })
   const ids: string[] = []
   for (let each = 0; each < 3; each++) ids.push((await givenWithdrawal(ctx, ['calendar'])).withdrawalId)
@@ -97,7 +97,7 @@ test('withdrawals that need attention are listed by due date, also those that an
   ])
 })
 
-test('an application that does not answer is shown with its attempts, its error and its next try, and nothing personal', async () => {
+test('an application that does not answer is shown with its attempts, its error and its next try, and no personal data', async () => {
   const { userId, email, withdrawalId } = await givenWithdrawal(ctx, ['calendar'])
   ctx.apps.answer = async () => ({ status: 503 })
   ctx.clock.advance(hour)
@@ -123,7 +123,7 @@ const newWarnings = () => {
 }
 const silent = async () => (await watchBacklog(ctx)).silentApps
 
-test('an application that gives no good answer for 24 hours is counted, and told in one line', async () => {
+test('an application without a good answer for 24 hours is counted, and reported in one line', async () => {
   const told = newWarnings()
   const { withdrawalId } = await givenWithdrawal(ctx, ['calendar', 'shop'])
   await givenWithdrawal(ctx, [])
@@ -144,7 +144,7 @@ test('an application that gives no good answer for 24 hours is counted, and told
   expect([await silent(), told().length]).toEqual([1, 1])
 })
 
-test('an application that is heard again is told of anew when it falls silent again', async () => {
+test('an application that answers and falls silent again is reported again', async () => {
   const told = newWarnings()
   const { withdrawalId } = await givenWithdrawal(ctx, ['calendar'])
   const { appId } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })
@@ -171,7 +171,7 @@ test('an application that is heard again is told of anew when it falls silent ag
   expect([await silent(), told().length]).toEqual([1, 2])
 })
 
-test('the day of a silent application is scaled as the windows of a withdrawal are', async () => {
+test('the time scale shortens the day of a silent application', async () => {
   const told = newWarnings()
   ctx.timeScale = 0.001
   await givenWithdrawal(ctx, ['calendar'])
@@ -187,7 +187,7 @@ test('the day of a silent application is scaled as the windows of a withdrawal a
   }
 })
 
-test('a retry makes what failed due now and is written down under the operator, not the user', async () => {
+test('a retry makes failed work due now, and is audited for the operator and not for the user', async () => {
   const { userId, withdrawalId } = await givenWithdrawal(ctx, ['calendar'])
   ctx.apps.answer = async () => ({ status: 503 })
   ctx.clock.advance(hour)
@@ -203,7 +203,7 @@ test('a retry makes what failed due now and is written down under the operator, 
   expect(await ctx.db.auditEvent.count({ where: { action: 'withdrawal.retried' } })).toBe(1)
 })
 
-test('messages that wait, messages given up, and events the engine has not taken are counted', async () => {
+test('waiting messages, failed messages and events that the engine has not taken are counted', async () => {
   ctx.mailServer.accepts = false
   ctx.engine.accepts = false
   await givenWithdrawal(ctx)
@@ -217,7 +217,7 @@ test('messages that wait, messages given up, and events the engine has not taken
   expect(await watchBacklog(ctx)).toMatchObject({ notices: { failed: 0 } })
 })
 
-test('what is finished costs the watch nothing: its statements read the indexes of unfinished rows', async () => {
+test('finished work costs the watch nothing, because its statements read the indexes of unfinished rows', async () => {
   const { open } = await testDatabase()
   await ctx.db.$executeRaw`
     INSERT INTO withdrawals (id, keep_analytics, keep_audit_logs, keep_transaction_history, started_at,
@@ -266,7 +266,7 @@ test('what is finished costs the watch nothing: its statements read the indexes 
   expect(plan).toMatch(/withdrawals_purged on withdrawals .*rows=10001(\.00)? /)
 })
 
-test('withdrawals of any state are counted up to a limit, and none of more than that is read', async () => {
+test('withdrawals of each state are counted up to a limit, and no more are read', async () => {
   const { open } = await testDatabase()
   const states = { processing: 'NULL, NULL', completed: 'now(), NULL', purged: 'now(), now()' }
   for (const [state, times] of Object.entries(states)) {

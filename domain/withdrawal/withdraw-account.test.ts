@@ -55,7 +55,7 @@ async function pass(ctx: TestContext, ms: number) {
 const stepsOf = async (ctx: TestContext, user: TestUser, started: Data<typeof contract>) =>
   Object.fromEntries((await statusOf(ctx, user, started)).deletion_steps.map(({ step, status }) => [step, status]))
 
-test('withdrawing answers with the steps and switches the account off at once', async () => {
+test('a withdrawal answers with its steps and ends all access at once', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const started = await withdraw(ctx, user, { reason: 'privacy_concerns' })
@@ -74,7 +74,7 @@ test('withdrawing answers with the steps and switches the account off at once', 
   expect(await signIn(ctx, { ...user, userAgent: '', ip: '192.0.2.1' })).toBeNull()
 })
 
-test('what the person said and chose is kept with the withdrawal, and the steps as planned', async () => {
+test('a withdrawal stores what the person said and chose, and the planned steps', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const started = await withdraw(ctx, user, {
@@ -116,7 +116,7 @@ test('what the person said and chose is kept with the withdrawal, and the steps 
   ])
 })
 
-test('who says and chooses nothing has given no reason, and nothing is kept', async () => {
+test('a withdrawal without reason and choices stores no reason and keeps nothing', async () => {
   const ctx = await testContext()
   const { withdrawal_id: id } = await withdraw(ctx, await givenUser(ctx))
   expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).toMatchObject({
@@ -128,7 +128,7 @@ test('who says and chooses nothing has given no reason, and nothing is kept', as
   })
 })
 
-test('five calls an hour are heard, also those that are refused', async () => {
+test('the limit of five withdraw calls an hour counts refused calls too', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await addTransaction(ctx, { userId: user.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
@@ -138,7 +138,7 @@ test('five calls an hour are heard, also those that are refused', async () => {
   expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
 })
 
-test('a call for an account that is already withdrawn counts too', async () => {
+test('a call for an account that is already withdrawn counts in the limit too', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
@@ -150,7 +150,7 @@ test('a call for an account that is already withdrawn counts too', async () => {
   expect(tally(outcomes)).toEqual({ WITHDRAWAL_002: 4, RATE_001: 1 })
 })
 
-test('a session of more than ten minutes withdraws nothing, an access token of any age does', async () => {
+test('a session older than ten minutes withdraws nothing, and an access token of any age does', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   ctx.clock.advance(10 * minute + 1)
@@ -160,7 +160,7 @@ test('a session of more than ten minutes withdraws nothing, an access token of a
   expect(await outcomeOf(withdrawAccount(token, { userId: user.userId, confirmation }))).toBe('accepted')
 })
 
-test('what changed since the token was checked is looked at again: the confirmation goes to the new address', async () => {
+test('a withdrawal uses the address as it is under the lock', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -175,7 +175,7 @@ test('what changed since the token was checked is looked at again: the confirmat
   expect(await ctx.db.deletionStep.count({ where: { withdrawalId: started.withdrawal_id } })).toBe(4)
 })
 
-test('the token of an outside issuer is remembered by its hash, to read the progress and nothing else', async () => {
+test('a withdrawal stores the hash of its outside token, which then reads the progress and nothing else', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
@@ -195,7 +195,7 @@ test('the token of an outside issuer is remembered by its hash, to read the prog
   expect(ended.find((credential) => credential !== remembered)).toMatchObject({ madeTheCall: false })
 })
 
-test('the time scale shortens the steps and the wait of the confirmation, not what is promised in days', async () => {
+test('the time scale shortens the steps and the wait of the confirmation, but not the promised days', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   ctx.mailServer.accepts = false
@@ -206,7 +206,7 @@ test('the time scale shortens the steps and the wait of the confirmation, not wh
   expect(notice.expiresAt).toEqual(new Date('2026-11-20T21:00:00.000Z'))
 })
 
-test('L16 the steps end at their times and the withdrawal with the last of them', async () => {
+test('L16 the steps end at their times, and the withdrawal ends with the last of them', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const started = await withdraw(ctx, user)
@@ -239,7 +239,7 @@ test('100 parallel calls make one withdrawal', async () => {
   expect(await ctx.db.deletionStep.count({ where: { withdrawal: { userId: user.userId } } })).toBe(4)
 })
 
-test('pending transactions hold a withdrawal back, and the answer counts them', async () => {
+test('pending transactions hold a withdrawal back, and the answer gives their number', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   for (const status of ['pending', 'pending', 'settled'] as const) {
@@ -271,7 +271,7 @@ test('F28 a withdrawal and a new transaction exclude each other', async () => {
   }
 })
 
-test('withdrawing and verifying at once: never a live account, a taken address or a pending change afterwards', async () => {
+test('a concurrent withdrawal and verification never leave a live account, a taken address or a pending change', async () => {
   const ctx = await testContext()
   for (let round = 0; round < 25; round++) {
     const user = await givenUser(ctx)
@@ -289,7 +289,7 @@ test('withdrawing and verifying at once: never a live account, a taken address o
   }
 })
 
-test('the address is free at once, and a new account with it sees nothing old', async () => {
+test('the address is free at once, and a new account with it sees nothing of the old one', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const started = await withdraw(ctx, user)
@@ -300,7 +300,7 @@ test('the address is free at once, and a new account with it sees nothing old', 
   expect(await outcomeOf(getWithdrawalStatus(context, path))).toBe('WITHDRAWAL_004')
 })
 
-test('after the withdrawal the calling token and the status token read it, and nothing else does', async () => {
+test('after the withdrawal only the calling token and the status token read it', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const token = (scopes: ('email:manage' | 'account:manage')[]) =>
@@ -359,7 +359,7 @@ test('the confirmation goes to the address at once, with a link that holds the s
   })
 })
 
-test('a confirmation that the mail server refuses waits sealed for a day, then is destroyed', async () => {
+test('a confirmation that the mail server does not accept waits sealed for a day, and is then deleted', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   ctx.mailServer.accepts = false
@@ -378,7 +378,7 @@ test('a confirmation that the mail server refuses waits sealed for a day, then i
   expect(ctx.mailbox.filter(({ to }) => to === user.email)).toEqual([])
 })
 
-test('a confirmation that an instance has no key for waits for one that has', async () => {
+test('a confirmation that an instance has no key for waits for an instance that has it', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   ctx.mailServer.accepts = false
@@ -394,7 +394,7 @@ test('a confirmation that an instance has no key for waits for one that has', as
   expect(told()).toBe(1)
 })
 
-test('the withdrawal of who is gone cannot be repeated', async () => {
+test('a second withdrawal of an account is refused', async () => {
   const ctx = await testContext()
   const keeps = { analytics: false, auditLogs: false, transactionHistory: false }
   const entry = { withdrawalId: 'wd_gone', pseudonym: '', startedAt: ctx.clock.now().toISOString(), keeps }
@@ -402,7 +402,7 @@ test('the withdrawal of who is gone cannot be repeated', async () => {
   expect(await ctx.db.withdrawal.count({ where: { id: 'wd_gone' } })).toBe(0)
 })
 
-test('each application is told with one stable id; one that fails delays no other and keeps the step open', async () => {
+test('each application gets one stable id, and one that fails delays no other and keeps the step open', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await givenConnectedApps(ctx, user, ['good', 'bad', 'gone'])
@@ -441,7 +441,7 @@ test('each application is told with one stable id; one that fails delays no othe
   expect(calls.filter(({ host }) => host !== 'bad.test')).toHaveLength(2)
 })
 
-test('what an application asks for with Retry-After is kept, up to a day', async () => {
+test('Retry-After of an application is honoured, up to a day', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await givenConnectedApps(ctx, user, ['busy'])
@@ -463,7 +463,7 @@ test('what an application asks for with Retry-After is kept, up to a day', async
   expect(await stepsOf(ctx, user, started)).toMatchObject({ third_party_integrations: 'completed' })
 })
 
-test('a run that dies holding a step is repeated after its lease, by whoever sweeps', async () => {
+test('any sweep repeats a run that died with its step, once the lease has ended', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const started = await withdraw(ctx, user)
@@ -494,7 +494,7 @@ test('several sweeps at once run each step once', async () => {
   expect(calls).toBe(1)
 })
 
-test('without an engine no event is written, and what one that is gone was to be told is done with', async () => {
+test('without an engine no outbox event is written, and old ones are marked as sent', async () => {
   const ctx = await testContext()
   const [before, after] = [await givenUser(ctx), await givenUser(ctx)]
   ctx.engine.accepts = false
@@ -510,14 +510,14 @@ test('without an engine no event is written, and what one that is gone was to be
   expect(events).toMatchObject([{ id: `evt_${withdrawal_id}`, dueAt: null }])
 })
 
-test('an engine that listens has the event with the answer', async () => {
+test('an engine that is reachable has the event when the answer is sent', async () => {
   const ctx = await testContext()
   const { withdrawal_id } = await withdraw(ctx, await givenUser(ctx))
   await ctx.settle()
   expect(ctx.engine.events.filter(({ data }) => data.withdrawal_id === withdrawal_id)).toHaveLength(1)
 })
 
-test('a withdrawal event reaches the engine, late if it has to, and holds ids only', async () => {
+test('an event of a withdrawal reaches the engine, late if necessary, and contains only ids', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   ctx.engine.accepts = false
@@ -565,7 +565,7 @@ async function givenMarkedUser(ctx: TestContext) {
   return { user, mark }
 }
 
-test('nothing of the person is left where it must not be, and nothing at all after the purge', async () => {
+test('nothing of the person stays where it must not, and nothing at all after the purge', async () => {
   const ctx = await testContext()
   const { user, mark } = await givenMarkedUser(ctx)
   const started = await withdraw(ctx, user, { reason: 'other', feedback: mark })
@@ -611,7 +611,7 @@ test('nothing of the person is left where it must not be, and nothing at all aft
   ])
 })
 
-test('the status says what the person chose to keep, from the start', async () => {
+test('the status shows from the start what the person chose to keep', async () => {
   const ctx = await testContext()
   for (const [choices, kept] of [
     [{}, []],
@@ -624,7 +624,7 @@ test('the status says what the person chose to keep, from the start', async () =
   }
 })
 
-test('what the person asks to keep stays thirty days under the pseudonym, without the person', async () => {
+test('records that the person asks to keep stay thirty days under the pseudonym, without naming the person', async () => {
   const ctx = await testContext()
   const { user, mark } = await givenMarkedUser(ctx)
   const choices = { analytics: true, audit_logs: true, transaction_history: true }

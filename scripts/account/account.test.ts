@@ -83,7 +83,7 @@ test.each(['a password\n', 'a password\r\n', 'a password'])(
   },
 )
 
-test('an input that is no password is refused with a sentence', async () => {
+test('invalid input for a password is refused with a sentence', async () => {
   const ctx = await testContext()
   const { userId } = await givenUser(ctx)
   const line = `user set-password --user ${userId} --password-stdin`
@@ -202,7 +202,7 @@ test.each([
   expect(await refusal(await testContext(), line)).toContain(sentence)
 })
 
-test('a pending transaction can be settled or cancelled, and then blocks no withdrawal', async () => {
+test('a pending transaction can be settled or cancelled, and then holds no withdrawal back', async () => {
   const ctx = await testContext()
   for (const [command, status] of [
     ['settle', 'settled'],
@@ -294,7 +294,7 @@ test.each([
   expect(await ctx.db.serviceToken.count()).toBe(before)
 })
 
-test('a user is shown and found by the external id too, and with it', async () => {
+test('a user is found by the external id too, which is shown', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: 'customer 42', locale: 'ja' } })
@@ -308,7 +308,7 @@ test('a user is shown and found by the external id too, and with it', async () =
   }
 })
 
-test('a withdrawal that the operator starts tells the person, and the audit says who asked', async () => {
+test('a withdrawal by the operator notifies the person, and the audit says who asked', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const answer = await run(ctx, `withdrawal start --user ${user.userId} --reason privacy_concerns`)

@@ -52,7 +52,7 @@ const given = (more: object = {}, of = mark()) => ({
 
 const allUsers = (ctx: TestContext) => ctx.db.user.findMany({ orderBy: { id: 'asc' } })
 
-test('each line becomes an account with all that it says', async () => {
+test('each line becomes an account with all the data of the line', async () => {
   const ctx = await testContext()
   const line = given({
     email_verified: true,
@@ -94,7 +94,7 @@ test('each line becomes an account with all that it says', async () => {
   await ctx.settle()
 })
 
-test('an import that is run again changes nothing, even where the person has changed something meanwhile', async () => {
+test('a repeated import changes nothing, even if the person has changed something meanwhile', async () => {
   const ctx = await testContext()
   const lines = [given({ password: BCRYPT.given }), given({ external_id: undefined }), given()]
   const file = await toFile(lines)
@@ -182,7 +182,7 @@ test('a refused line says in one sentence what is wrong, and stops no other', as
   expect(await ctx.db.user.count()).toBe(before + 2)
 })
 
-test('--check tells every problem of every line, and writes nothing', async () => {
+test('--check lists every problem of every line, and writes nothing', async () => {
   const ctx = await testContext()
   const held = await givenUser(ctx)
   const before = [await allUsers(ctx), await ctx.db.auditEvent.count()]
@@ -204,7 +204,7 @@ test('--check tells every problem of every line, and writes nothing', async () =
   expect(await importFile(ctx, good, '--check')).toEqual([{ lines: 2, problems: 0 }])
 })
 
-test('an account without an external id is not taken for one with an external id that has the same address', async () => {
+test('an account without an external id is not mistaken for one with an external id and the same address', async () => {
   const ctx = await testContext()
   const [plain, named] = [given({ external_id: undefined }), given()]
   await importFile(ctx, await toFile([plain, named]))
@@ -216,7 +216,7 @@ test('an account without an external id is not taken for one with an external id
   ])
 })
 
-test('a run that stops in the middle is run again, and makes what is missing', async () => {
+test('a repeated run creates what an interrupted run did not', async () => {
   const ctx = await testContext()
   const lines = Array.from({ length: 2_500 }, () => given())
   const file = await toFile(lines)
@@ -229,7 +229,7 @@ test('a run that stops in the middle is run again, and makes what is missing', a
   expect(made).toHaveLength(lines.length)
 })
 
-test('two imports of the same file at once make each account once', async () => {
+test('two concurrent imports of the same file create each account once', async () => {
   const ctx = await testContext()
   const lines = Array.from({ length: 1_500 }, () => given())
   const [file, reversed] = [await toFile(lines), await toFile(lines.toReversed())]
@@ -242,7 +242,7 @@ test('two imports of the same file at once make each account once', async () => 
   expect(byId.size).toBe(lines.length)
 })
 
-test('what is exported can be imported elsewhere, and nothing is lost', async () => {
+test('an export can be imported elsewhere without loss', async () => {
   const ctx = await testContext()
   const gone = await givenUser(ctx)
   await withdrawAccount(await asUser(ctx, gone), {
@@ -333,7 +333,7 @@ async function givenWithdrawalOf(ctx: TestContext, line: { external_id: string }
 }
 
 test.each(['find-imported', 'import-users'])(
-  'an account that is withdrawn just before an import runs the statement %s is not made again',
+  'an account that is withdrawn just before an import runs the statement %s is not created again',
   async (name) => {
     const ctx = await testContext()
     const line = given()
@@ -342,7 +342,7 @@ test.each(['find-imported', 'import-users'])(
   },
 )
 
-test('an account whose withdrawal commits while the insert of an import waits for it is not made again', async () => {
+test('an account whose withdrawal commits while the insert of an import waits for it is not created again', async () => {
   const ctx = await testContext()
   const line = given()
   const withdraw = await givenWithdrawalOf(ctx, line)
@@ -365,7 +365,7 @@ test('an account whose withdrawal commits while the insert of an import waits fo
   await withdrawal
 })
 
-test('an account that a service made again on purpose is found by an import', async () => {
+test('an import finds an account that a service created again on purpose', async () => {
   const ctx = await testContext()
   const line = given()
   const [gone, made] = [await givenUser(ctx), await givenUser(ctx)]
@@ -379,7 +379,7 @@ test('an account that a service made again on purpose is found by an import', as
   ])
 })
 
-test('a file is read as lines, whatever its line ends, with no more of a line than it may have', async () => {
+test('a file is read line by line, with any line ends, and no line is read beyond its maximum', async () => {
   const long = 'x'.repeat(70_000)
   const content = Buffer.concat([
     Buffer.from('\uFEFFone\r\n\n  \ntwo\n'),
@@ -399,7 +399,7 @@ test('a file is read as lines, whatever its line ends, with no more of a line th
   expect(lines.at(-1)?.bytes).toBe(content.length)
 })
 
-test('what cannot be imported at all is refused in a sentence', async () => {
+test('an input that cannot be imported at all is refused in a sentence', async () => {
   const ctx = await testContext()
   const refusal = (...args: string[]) => run(ctx, 'user', ...args).catch(sentenceOf)
   expect(await refusal('import')).toBe('--file is missing.')
@@ -414,7 +414,7 @@ test('what cannot be imported at all is refused in a sentence', async () => {
   }
 })
 
-test('a text is seen again among a hundred thousand others, with the line that had it first', () => {
+test('a repeated text is found among a hundred thousand others, with the first line that had it', () => {
   const seen = new SeenTexts()
   for (let line = 1; line <= 100_000; line++) expect(seen.firstLineOf(`text ${line}`, line)).toBe(line)
   for (let line = 1; line <= 100_000; line += 997) expect(seen.firstLineOf(`text ${line}`, 200_000)).toBe(line)

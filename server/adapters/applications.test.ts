@@ -67,7 +67,7 @@ test('at most 64 KiB of an answer are read', async () => {
   })
 })
 
-test('where the body is wanted it comes with the answer, whole or not at all', async () => {
+test('a wanted body is returned with the answer, whole or not at all', async () => {
   const bodyOf = async (answer: RequestListener) => {
     const { port } = await givenServer(answer)
     const endpoint = `http://127.0.0.1:${port}/`

@@ -112,7 +112,7 @@ test('a bucket lists its objects page by page in their order, and reads them', a
   expect(await bucket.get('log/4')).toBeNull()
 })
 
-test('a bucket that is not there is no empty list', async () => {
+test('a missing bucket is an error and not an empty list', async () => {
   const { settings } = await givenS3()
   const bucket = inBucket({ ...settings, bucket: 'none' })
   const names = bucket.list('log/')[Symbol.asyncIterator]()

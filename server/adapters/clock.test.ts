@@ -16,7 +16,7 @@ test("the time is the database’s, and setting the host's clock does not change
   clock.stop()
 })
 
-test('while the database is away the time goes on, and a slow answer is not used', async () => {
+test('while the database is away the time continues, and a slow answer is not used', async () => {
   const begin = Date.now()
   let answer: () => Promise<{ now: Date }[]> = async () => [{ now: new Date(begin + HOUR) }]
   const clock = createClock((() => answer()) as unknown as Sql)

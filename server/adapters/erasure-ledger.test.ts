@@ -30,7 +30,7 @@ test('a directory keeps one file for each object, lists them in their order, and
   expect((await readdir(path.join(ledgerDir, 'log/a'))).sort()).toEqual(['1', '3', '4.part'])
 })
 
-test('the lines of an earlier release are read one by one, and there need be none', async () => {
+test('the lines of an earlier release are read one by one, if there are any', async () => {
   const { dataDir, store } = await givenStore()
   expect(await all(store.earlierLines())).toEqual([])
   await appendFile(path.join(dataDir, 'erasure-ledger.ndjson'), '{"withdrawalId":"wd_1"}\n{"withdr')

@@ -143,7 +143,7 @@ test('the verification message has its exact subject, and code and link in both 
   }
 })
 
-test('the verification message tells a short validity in minutes', async () => {
+test('the verification message shows a short validity in minutes', async () => {
   const { mailer, deliveries } = await givenMailServer()
   await mailer.send(letter(verification({ validMs: 6 * 60 * 1000 })))
   expect(only(deliveries).mail.text).toContain('The code expires in 6 minutes, and so does the link.')

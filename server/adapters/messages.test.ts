@@ -208,7 +208,7 @@ test.each(LANGUAGES)(
   },
 )
 
-test('every text of the mails stands in some letter', async () => {
+test('every text of the mails is used in some letter', async () => {
   const used = new Set<string>()
   for (const hasPasswordSignIn of [true, false]) {
     for (const message of SAMPLES) {
@@ -226,7 +226,7 @@ test('every text of the mails stands in some letter', async () => {
 
 const plain = (html: string) => html.replaceAll(/<!-- -->|<[^>]*>/g, '').trim()
 
-test('numbers and times are written as the language has it, and the time names its zone', async () => {
+test('numbers and times follow the language, and a time names its zone', async () => {
   const [verification] = SAMPLES
   const [withdrawal] = SAMPLES.filter(({ template }) => template === 'account-withdrawal-started')
   const facts = async (language: string) => {
@@ -266,7 +266,7 @@ test.each([
   )
 })
 
-test('the letters wear the dress of the product, and none says User Account Service then', async () => {
+test("letters have the product's name and look, and none then says User Account Service", async () => {
   for (const language of LANGUAGES) {
     for (const message of SAMPLES) {
       const { subject, html, text } = await renderMessage(message, language, acme)
@@ -291,7 +291,7 @@ test('the list of messages shows the code beside the subject', async () => {
   }
 })
 
-test('code or link stands first, as it was asked for', async () => {
+test('code or link comes first, as the person asked', async () => {
   const [codeFirst, linkFirst] = await Promise.all(
     SAMPLES.slice(0, 2).map((message) => renderMessage(message, 'en', settings)),
   )

@@ -98,7 +98,7 @@ test('scopes may be an array, and unknown ones are ignored', async () => {
 
 const now = () => Math.floor(Date.now() / 1000)
 
-test('when a token was issued is known where the issuer says it, and a token that says it in another form is refused', async () => {
+test('the time of issue is known if the issuer gives it, and a token that gives it in another form is refused', async () => {
   const { verifier } = await givenIssuer()
   const iat = now() - 5
   const judged = async (claim: unknown) => verifier.verify(await sign({ claims: { iat: claim } }))
@@ -224,7 +224,7 @@ test('an outside token that withdraws its account reads the progress, and anothe
   expect(await authenticateWithdrawn(ctx, email, path, 'refused')).toBeNull()
 })
 
-test('auth_time is a whole number of seconds and acr a text, else the token says nothing of them', async () => {
+test('auth_time counts only as a whole number of seconds, and acr only as a text', async () => {
   const { verifier } = await givenIssuer()
   const said = async (claims: Record<string, unknown>) => verifier.verify(await sign({ claims }))
   const seconds = Math.floor(Date.now() / 1000) - 60

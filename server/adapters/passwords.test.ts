@@ -56,7 +56,7 @@ test('the hash is Argon2id with 12 MiB, three passes and one lane, with a new sa
   expect(one).not.toBe(other)
 })
 
-test('an invalid hash is an error, and the next password is checked all the same', async () => {
+test('an invalid hash is an error, and the next password is still checked', async () => {
   const passwords = createPasswords()
   await expect(passwords.verify('not a hash', 'password')).rejects.toThrow()
   expect(await passwords.verify(await passwords.hash('password'), 'password')).toBe(true)
@@ -131,7 +131,7 @@ test('a failure affects its own job only, and a dead thread is replaced', async 
   expect(await third).toBe(true)
 })
 
-test('an answer that is held back waits longer once a check has taken longer, and never four times as long', async () => {
+test('an answer that is held back waits longer once a check has taken longer, but never four times as long', async () => {
   const { queues, passwords } = heldThreads()
   const timed = async (checkMs: number) => {
     const begun = performance.now()

@@ -101,7 +101,7 @@ const stateOf = async (userId: string) => ({
   changes: await ctx.db.emailChangeRequest.count({ where: { userId } }),
 })
 
-describe('who may call', () => {
+describe('access to the admin API', () => {
   const scopes = Object.keys(SERVICE_SCOPES) as ServiceScope[]
   const others = (scope: ServiceScope) => scopes.filter((other) => other !== scope)
 
@@ -144,7 +144,7 @@ describe('who may call', () => {
     }
   }
 
-  test('a path or a query that names what no database can hold is refused as unknown', async () => {
+  test('a path or a query with text that no database can store is refused as unknown', async () => {
     const ids = { appId: '%00', taskId: '%00', externalId: '%00', key: 'k' }
     for (const { name, example } of adminOperations) {
       const asked = { ids, query: '?app=%00&email=%00', ...(example.body && { body: example.body }) }
@@ -155,7 +155,7 @@ describe('who may call', () => {
   })
 
   test.each(adminOperations.map((contract) => [contract.name, contract] as const))(
-    '%s is opened by a service token with its scope, and by no other token',
+    '%s accepts a service token with its scope, and no other token',
     async (name, { scope }) => {
       const person = await givenPerson()
       const before = await stateOf(person.userId)
@@ -192,7 +192,7 @@ describe('who may call', () => {
   )
 
   test.each(userOperations.map((contract) => [contract.name, contract] as const))(
-    '%s is not opened by a service token, whatever it holds and whoever is in the path',
+    '%s refuses a service token, whatever it holds and whoever is in the path',
     async (name, { forbidden }) => {
       const person = await givenPerson()
       const before = await stateOf(person.userId)
@@ -208,7 +208,7 @@ describe('who may call', () => {
     },
   )
 
-  test('600 calls a minute pass for each service token, and the next passes exactly after Retry-After', async () => {
+  test('each service token has 600 calls a minute, and the next call passes exactly after Retry-After', async () => {
     await begin({ service: { places: 4, windowMs: minute } })
     const codes: string[] = []
     for (let n = 0; n < 4; n++) codes.push((await get('nobody')).code)
@@ -248,7 +248,7 @@ describe('who may call', () => {
       expect(text).not.toContain(secret)
   })
 
-  test('only a hash of a service token is kept, with its last use to the minute', async () => {
+  test('only a hash of a service token is stored, with its last use to the minute', async () => {
     await get('nobody')
     await ctx.settle()
     expect(await tablesWith(ctx, service.token.slice(4))).toEqual([])
@@ -277,7 +277,7 @@ const shape = z.strictObject({
 })
 
 describe('PUT creates', () => {
-  test('an account with all that was said, answers 201, and the same body again changes nothing and answers 200', async () => {
+  test('an account with all given data, answers 201, and the same body again changes nothing and answers 200', async () => {
     const [externalId, email] = [newId(), newAddress()]
     const password = { format: 'argon2id', value: HASH }
     const body = { email, email_verified: true, name: 'Ada Lovelace', locale: 'pt-br', password }
@@ -306,7 +306,7 @@ describe('PUT creates', () => {
     expect(audit).toMatchObject({ action: 'user.created', actor: 'service', actorId: service.id })
   })
 
-  test('an account whose address is not verified and which has no password, unless it is said', async () => {
+  test('an account with an unverified address and without a password, unless the body says otherwise', async () => {
     const { data } = await put(newId(), { email: newAddress(), name: 'Ada' })
     expect(data).toMatchObject({ email_verified: false, has_password: false, locale: null, created: true })
   })
@@ -398,7 +398,7 @@ describe('PUT creates', () => {
 })
 
 describe('PUT updates', () => {
-  test('only what is given; null clears the locale, and other nulls are refused', async () => {
+  test('only given fields; null clears the locale, and other nulls are refused', async () => {
     const person = await givenPerson({ locale: 'de' })
     expect((await put(person.externalId, { name: 'Grace' })).data).toMatchObject({ name: 'Grace', locale: 'de' })
     expect((await put(person.externalId, { locale: 'ja' })).data).toMatchObject({ name: 'Grace', locale: 'ja' })
@@ -423,7 +423,7 @@ describe('PUT updates', () => {
     expect((await get(externalId)).data).toMatchObject({ email, email_verified: true })
   })
 
-  test('another address as a verified change: change row, sessions end, pending change cancelled, both addresses told', async () => {
+  test('another address as a verified change: change row, sessions end, pending change cancelled, both addresses get a notice', async () => {
     const person = await givenPerson({ password: { format: 'argon2id', value: HASH } })
     const caller = await callerOf(person)
     await ctx.db.user.update({
@@ -472,7 +472,7 @@ describe('PUT updates', () => {
     expect(ctx.mailbox.filter(({ to }) => to === person.email)).toHaveLength(1)
   })
 
-  test('letter case alone as typed: no change, nobody is told, nobody is signed out', async () => {
+  test('letter case alone as typed: no change, no notice, no session ends', async () => {
     const person = await givenPerson()
     const caller = await callerOf(person)
     ctx.mailbox.length = 0
@@ -509,7 +509,7 @@ describe('PUT updates', () => {
     }
   })
 
-  test('an account of before gets an external id by its user_id, once', async () => {
+  test('an existing account without an external id by its user_id, once', async () => {
     const old = await givenCaller(ctx)
     const externalId = newId()
     const attached = await put(externalId, { user_id: old.userId })
@@ -546,7 +546,7 @@ describe('looking up', () => {
 })
 
 describe('a withdrawal on behalf', () => {
-  test('answers as the person would be answered, tells them, and keeps who asked in the audit', async () => {
+  test("has the answer of the person's own call, notifies the person, and audits who asked", async () => {
     const person = await givenPerson()
     const caller = await callerOf(person)
     ctx.mailbox.length = 0
@@ -570,7 +570,7 @@ describe('a withdrawal on behalf', () => {
     expect((await call(caller, 'getWithdrawalStatus', { ids })).code).toBe('AUTH_001')
   })
 
-  test('is refused where the person would be: pending transactions, a wrong confirmation, twice', async () => {
+  test("is refused where the person's own call is: pending transactions, a wrong confirmation, twice", async () => {
     const person = await givenPerson()
     await addTransaction(ctx, { userId: person.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
     expect((await withdrawFor(person.externalId)).code).toBe('WITHDRAWAL_003')
@@ -625,7 +625,7 @@ describe('after a withdrawal', () => {
     ['at once', 0],
     ['once the account is erased', 6 * minute],
     ['a day before the purge', 29 * day],
-  ])('its external id makes no new account unasked: %s', async (_when, waitMs) => {
+  ])('its external id creates no new account without recreate: %s', async (_when, waitMs) => {
     const person = await givenPerson()
     await withdrawFor(person.externalId)
     ctx.clock.advance(waitMs)
@@ -640,7 +640,7 @@ describe('after a withdrawal', () => {
     expect((await get(person.externalId)).data).toMatchObject({ user_id: made.data.user_id, withdrawal_id: null })
   })
 
-  test('its external id is forgotten when the retention ends', async () => {
+  test('its external id is deleted when the retention ends', async () => {
     const person = await givenPerson()
     const { data } = await withdrawFor(person.externalId)
     for (const ms of [6 * minute, 2 * hour, 2 * day, 29 * day]) {
@@ -663,7 +663,7 @@ describe('after a withdrawal', () => {
     expect(await ctx.db.user.count({ where: { externalId: person.externalId, withdrawnAt: null } })).toBe(0)
   })
 
-  test('a restored backup that brings the person back is replayed, and the external id is ended again', async () => {
+  test('a replay withdraws a person whom a restored backup brought back, and ends the external id again', async () => {
     const person = await givenPerson()
     const { data } = await withdrawFor(person.externalId)
     await ctx.settle()
@@ -742,7 +742,7 @@ describe('outside tokens and external ids in paths', () => {
     expect((await status(person.userId, 'a.b.ext')).code).toBe('AUTH_001')
   })
 
-  test('a caller found by external id costs the same one statement', async () => {
+  test('a caller found by external id costs one statement too', async () => {
     const person = await givenPerson()
     outside('external_id', { 'a.b.ext': { subject: person.externalId } })
     const { sql } = ctx
@@ -800,7 +800,7 @@ describe('outside tokens and external ids in paths', () => {
     expect((await withdraw({ ...caller, userId: own })).code).toBe('WITHDRAWAL_002')
   })
 
-  test('outside tokens of external ids end with the account, and are told so', async () => {
+  test('outside tokens of external ids end with the account, and a second withdrawal is refused', async () => {
     const person = await givenPerson()
     outside('external_id', { 'a.b.one': { subject: person.externalId }, 'a.b.two': { subject: person.externalId } })
     const by = (token: string) => ({ ...person, token, password: '', sessionId: '' })
@@ -835,7 +835,7 @@ describe('outside tokens and external ids in paths', () => {
     },
   )
 
-  test('a change that an outside token began is not opened once all access was ended meanwhile', async () => {
+  test('a change by an outside token is refused if all access was ended meanwhile', async () => {
     const person = await givenPerson()
     const passwordHash = await ctx.passwords.hash('correct horse')
     await ctx.db.user.update({ where: { id: person.userId }, data: { passwordHash } })

@@ -291,7 +291,7 @@ test.each(all.filter((contract) => contract.scope).map(({ name }) => name))(
   },
 )
 
-test('a refusal for want of permission names the header, the scope or the path that does not fit', async () => {
+test('a refusal for a missing permission names the header, the scope or the path that does not fit', async () => {
   const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
   const narrow = (await givenToken(ctx, caller.userId, ['account:manage'])).token
   const refused = {
@@ -344,7 +344,7 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
     expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
   })
 
-  test("answers another user's path and nobody's path alike, whatever the body says", async () => {
+  test("answers another user's path and an unknown user's path alike, whatever the body says", async () => {
     const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
     const session = { ...caller, token: createSessionToken(ctx, caller.sessionId).token }
     const nobodies = [
@@ -484,7 +484,7 @@ test.each([
   expect(answer.code).toBe('REQUEST_005')
 })
 
-test('a path that does not exist stays so for every method', async () => {
+test('a path that does not exist stays unknown for every method', async () => {
   for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
     expect((await judge(await send('/api/v1/nothing', { method }))).code).toBe('REQUEST_005')
   }
@@ -761,7 +761,7 @@ test('ids in a path are validated like ids in a body', async () => {
 })
 
 test.each(userOperations.filter(({ path }) => (path.match(/\{/g)?.length ?? 0) > 1).map(({ name }) => name))(
-  'any odd id in the path of %s is answered as not found',
+  'any malformed id in the path of %s is answered as not found',
   async (name) => {
     const caller = await givenCaller(ctx)
     const token = createSessionToken(ctx, caller.sessionId).token
@@ -784,7 +784,7 @@ test.each(userOperations.filter(({ path }) => (path.match(/\{/g)?.length ?? 0) >
   },
 )
 
-test('unknown fields are ignored, also those that name columns of the database', async () => {
+test('unknown fields are ignored, including those that name columns of the database', async () => {
   const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
   const own = { new_email: `new-${caller.email}`, current_password: caller.password }
   const extra = `"userId":"${stranger.userId}","user_id":"${stranger.userId}","email_verified":true,"is_admin":true,"status":"verified",
@@ -835,7 +835,7 @@ test('feedback of any other type is refused with the field named, also where the
 
 // ---- headers ----
 
-test('a given X-Request-Id is returned with every answer; an odd one is replaced', async () => {
+test('a given X-Request-Id is returned with every answer, and an invalid one is replaced', async () => {
   const caller = await givenCaller(ctx)
   for (const given of ['a', 'req-1.2_3', 'x'.repeat(64)]) {
     for (const asking of [{}, { scope: null }]) {
@@ -1111,7 +1111,7 @@ test('an accepted withdrawal has a Location, and afterwards two credentials can 
 
 const keyed = (key: string) => ({ headers: { 'Idempotency-Key': key } })
 
-test('the same key and body get the first answer again: one request, one mail, one place', async () => {
+test('a repeated call with the same key and body gets the first answer: one request, one mail, one place', async () => {
   const caller = await givenCaller(ctx)
   const address = `new-${caller.email}`
   const first = await change(caller, address, keyed('k1'))
@@ -1127,7 +1127,7 @@ test('the same key and body get the first answer again: one request, one mail, o
   expect((await change(caller, address, keyed('k1'))).text).not.toBe(first.text)
 })
 
-test('ten concurrent calls with one key make one request; each gets its answer or is told to wait', async () => {
+test('ten concurrent calls with one key make one request, and each gets its answer or has to wait', async () => {
   const caller = await givenCaller(ctx)
   const address = `new-${caller.email}`
   const answers = await Promise.all(Array.from({ length: 10 }, () => change(caller, address, keyed('k1'))))
@@ -1357,7 +1357,7 @@ test.each(['createAccessToken', 'withdrawAccount'].flatMap((name) => DEATHS.map(
 )
 
 test.each(['createAccessToken', 'withdrawAccount'])(
-  'a %s asked for twenty times at once with one key, of two instances, has one effect and one answer',
+  'a %s requested twenty times at once with one key, on two instances, has one effect and one answer',
   async (name) => {
     const user = await givenCaller(ctx)
     const token = name === 'createAccessToken' ? createSessionToken(ctx, user.sessionId).token : user.token
@@ -1380,7 +1380,7 @@ test.each(['createAccessToken', 'withdrawAccount'])(
   },
 )
 
-test('a call that is overtaken by its own repetition undoes its effect', async () => {
+test('a call that its own repetition overtakes undoes its effect', async () => {
   const user = await givenCaller(ctx)
   const caller = { ...user, token: createSessionToken(ctx, user.sessionId).token }
   const { transaction } = ctx

@@ -66,7 +66,7 @@ test('a person without a password changes the address with a fresh sign-in of th
   expect(await outcome(changeBy(person, token(), { reauthentication: FRESH }))).toEqual([401, 'REAUTH_001', CHALLENGE])
 })
 
-test('a session whose sign-in nobody dated is never fresh', async () => {
+test('a session without the time of its sign-in is never fresh', async () => {
   const person = await givenPerson()
   await ctx.db.session.update({ where: { id: person.sessionId }, data: { authenticatedAt: null } })
   const body = { reauthentication: FRESH }
@@ -76,7 +76,7 @@ test('a session whose sign-in nobody dated is never fresh', async () => {
   expect(await outcome(call(person, 'createAccessToken', asking))).toEqual([401, 'REAUTH_001', CHALLENGE])
 })
 
-test('an access token shows nobody’s presence for a change, and withdraws as before', async () => {
+test('an access token is no fresh sign-in for a change, and needs none for a withdrawal', async () => {
   const person = await givenPerson()
   const asked = changeBy(person, person.token, { reauthentication: FRESH })
   expect(await outcome(asked)).toEqual([401, 'REAUTH_001', CHALLENGE])
@@ -109,7 +109,7 @@ test('an account without a password is refused with any password, with both proo
   expect(nothing.code).toBe('REQUEST_001')
 })
 
-test('a sign-in that is too old spends no try of the password and no place of a change', async () => {
+test('a refusal for an old sign-in takes no place of the password and none of a change', async () => {
   const person = await givenPerson()
   for (let n = 0; n < 10; n++) {
     expect((await changeBy(person, person.token, { reauthentication: FRESH })).code).toBe('REAUTH_001')
@@ -117,7 +117,7 @@ test('a sign-in that is too old spends no try of the password and no place of a 
   expect((await changeBy(person, person.session, { reauthentication: FRESH })).code).toBe('accepted')
 })
 
-test('a taken address is told to nobody whose sign-in is too old', async () => {
+test('a caller with an old sign-in is not told that an address is taken', async () => {
   const [person, holder] = [await givenPerson(), await givenPerson()]
   const body = { new_email: holder.email, reauthentication: FRESH }
   expect((await call(person, 'changeEmail', { token: person.token, body })).code).toBe('REAUTH_001')
@@ -136,7 +136,7 @@ test('an outside token shows freshness by auth_time, ten minutes for a change', 
   expect((await changeBy(person, OUTSIDE, body)).code).toBe('accepted')
 })
 
-test('an outside token withdraws whatever its auth_time, until AUTH_MAX_AGE asks for one', async () => {
+test('an outside token withdraws with any auth_time, unless AUTH_MAX_AGE limits it', async () => {
   const [free, person] = [await givenPerson({ hasPassword: true }), await givenPerson({ hasPassword: true })]
   givenOutsideToken(free)
   expect((await withdraw(free, { token: OUTSIDE })).code).toBe('accepted')
@@ -177,7 +177,7 @@ test('with an Idempotency-Key a refusal for an old sign-in is not kept: after a 
   expect((await withdraw(person, asking)).code).toBe('accepted')
 })
 
-test('nothing changes for a person with a password: the right one opens a change at any age of the sign-in', async () => {
+test('a person with the right password opens a change at any age of the sign-in', async () => {
   const person = await givenPerson({ hasPassword: true })
   ctx.clock.advance(60 * minute)
   const token = createSessionToken(ctx, person.sessionId).token

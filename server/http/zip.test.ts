@@ -46,7 +46,7 @@ test('an export is answered with a ZIP archive that no cache keeps', async () =>
   expect(await ctx.db.idempotencyKey.count({ where: { userId: caller.userId } })).toBe(0)
 })
 
-test('who reads slowly has the documents made slowly', async () => {
+test('documents are made no faster than the client reads', async () => {
   let made = 0
   const piece = Buffer.alloc(100_000)
   const documents: Download['documents'] = [
@@ -68,7 +68,7 @@ test('who reads slowly has the documents made slowly', async () => {
   await reader.cancel()
 })
 
-test('an archive whose making fails ends with an error, and not as if it were whole', async () => {
+test('an archive that fails in the middle ends with an error and does not look whole', async () => {
   const documents: Download['documents'] = [
     {
       name: 'broken.json',

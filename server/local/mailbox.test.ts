@@ -38,19 +38,19 @@ test('messages are read back whole, newest first', async () => {
   expect(new Set(read.map(({ id }) => id)).size).toBe(3)
 })
 
-test('an empty mailbox is empty, and with a mail server there is none', async () => {
+test('an empty mailbox has no messages, and with a mail server there is no mailbox', async () => {
   expect(await (await givenMailbox()).readMailbox()).toEqual([])
   expect(await (await givenMailbox('smtp://127.0.0.1:25')).readMailbox()).toBeNull()
 })
 
-test('the newest five hundred are kept', async () => {
+test('the newest five hundred messages are kept', async () => {
   const { storeMessage, readMailbox } = await givenMailbox()
   for (let n = 0; n < 503; n++) await storeMessage(message(n))
   const read = (await readMailbox()) ?? []
   expect([read.length, read[0]?.subject, read.at(-1)?.subject]).toEqual([500, 'subject 502', 'subject 3'])
 })
 
-test('the messages of one user are deleted, and those of another stay', async () => {
+test('deleting the messages of one user keeps those of another', async () => {
   const { storeMessage, readMailbox, deleteMessages } = await givenMailbox()
   const at = new Date(Date.now() - 11 * 60_000).toISOString()
   await storeMessage({ ...message(1, 'usr_a'), at })
@@ -62,7 +62,7 @@ test('the messages of one user are deleted, and those of another stay', async ()
   expect(readdirSync(path.join(dataDir, 'mailbox'))).toHaveLength(1)
 })
 
-test('a young message of a deleted user can be read for ten minutes, also where the process ends meanwhile', async () => {
+test('a recent message of a deleted user can be read for ten minutes, even if the process ends meanwhile', async () => {
   const { storeMessage, readMailbox, deleteMessages } = await givenMailbox()
   await storeMessage({ ...message(1), at: new Date().toISOString() })
   await deleteMessages('usr_a')

@@ -167,7 +167,7 @@ test('an operator sends the dead letters of an application again, and the page s
   expect(await managing(appId)('resend')).toEqual([200, { resent: 0 }])
 })
 
-test('nobody but an operator at the page manages an application, and no other action is known', async () => {
+test('only an operator at the page manages an application, and no other action is known', async () => {
   const appId = await givenParticipant(ctx, 'shop')
   const press = managing(appId)
   for (const action of ['ping', 'rotate-secret', 'disable', 'enable', 'resend']) {
@@ -180,7 +180,7 @@ test('nobody but an operator at the page manages an application, and no other ac
   expect(await showApp(ctx, appId)).toMatchObject({ disabled_at: null, previous_secret_until: null })
 })
 
-test('an operator finds a person by an address, and a withdrawn one by ids alone', async () => {
+test('an operator finds a person by an address, and a withdrawn one only by ids', async () => {
   const find = async (text: unknown, headers: Record<string, string> = SAME_ORIGIN) => {
     const body = JSON.stringify({ text })
     const answer = await lookUpAsOperator(

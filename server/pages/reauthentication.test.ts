@@ -62,7 +62,7 @@ test.each([
   },
 )
 
-test('what ends a confirmation leads back with a word for the page, and leaves the session cookie as it is', async () => {
+test('a failed confirmation returns with a reason for the page, and keeps the session cookie', async () => {
   const ends: [string, (browser: Browser) => [URLSearchParams, string]][] = [
     ['failed', (browser) => [answerFor(browser), '']],
     ['other', ({ url, cookies }) => [provider.answer(url, externalId()), cookies]],
@@ -98,7 +98,7 @@ test('a database that is away ends in a sentence, not in an error', async () => 
   expect([response.status, locationOf(response)]).toEqual([303, '/settings/email?unconfirmed=away'])
 })
 
-test('only states of a re-authentication are taken away from next-auth', () => {
+test('next-auth keeps all states but those of a re-authentication', () => {
   const isOurs = (query: string) => isReauthentication(new Request(`http://localhost/api/auth/callback/oidc${query}`))
   expect(isOurs('?code=x&state=rea_abc')).toBe(true)
   expect(isOurs('?code=x&state=abc&state=rea_abc')).toBe(true)

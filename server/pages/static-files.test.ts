@@ -7,7 +7,7 @@ import { brotliCompressSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { createStaticFiles } from './static-files'
 
-test('a script that the build compressed is sent to whoever takes Brotli, and everything else is left to Next', async () => {
+test('a compressed script goes to clients that accept Brotli, and Next answers everything else', async () => {
   const dir = mkdtempSync(path.join(tmpdir(), 'static-'))
   mkdirSync(path.join(dir, 'static/chunks'), { recursive: true })
   writeFileSync(path.join(dir, 'static/chunks/a.js'), 'alert(1)')

@@ -62,13 +62,13 @@ test('a pseudo text takes the same values as the English one, and its words are 
   }
 })
 
-test('the areas of the texts, and the texts of an area, stand in alphabetical order', () => {
+test('the areas of the texts, and the texts of an area, are in alphabetical order', () => {
   const areas = Object.entries(SOURCES.en)
   expect(areas.map(([area]) => area)).toEqual(areas.map(([area]) => area).toSorted())
   for (const [, texts] of areas) expect(Object.keys(texts)).toEqual(Object.keys(texts).toSorted())
 })
 
-test('a compiled text with a choice is made of plain objects, which alone go to a client component', () => {
+test('a compiled text with a choice consists of plain objects, the only ones that go to a client component', () => {
   const texts = { Blockers: { title: '{count, plural, one {one thing} other {# things}}' } }
   const foreign: unknown[] = []
   const look = (value: unknown) => {

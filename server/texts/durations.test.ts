@@ -24,7 +24,7 @@ test.each([
   expect(validityInWords('en', ms)).toBe(words)
 })
 
-test('no tenth of an hour is lost', () => {
+test('durations keep tenths of an hour', () => {
   for (let tenths = 10; tenths <= 480; tenths++) {
     const hours = tenths / 10
     expect(validityInWords('en', tenths * 6 * minute)).toBe(hours === 1 ? '1 hour' : `${hours} hours`)

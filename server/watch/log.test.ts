@@ -146,7 +146,7 @@ test('a page that fails is one line with its request and the digest that the per
   expect(lines[1]).toMatchObject({ event: 'database_away', code: 'ECONNREFUSED' })
 })
 
-test('the looks of an open page are logged below info; a look that fails, and a client with a token, are not', async () => {
+test('polls of an open page are logged below info; a failed poll, and a client with a token, are not', async () => {
   const ctx = await testContext()
   installContext(ctx)
   const { userId, withdrawalId } = await givenWithdrawal(ctx)

@@ -36,7 +36,7 @@ test.each([
 })
 
 test.each([
-  // What stands where the @ should
+  // The @ is missing or repeated
   ['nothing', ''],
   ['no @', 'a.b.test'],
   ['no local part', '@b.test'],

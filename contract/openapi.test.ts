@@ -163,7 +163,7 @@ test('no operation has an error code of another operation', () => {
   }
 })
 
-/** Their verbs count the calls, because no account makes them. */
+/** The verbs of these operations count the calls, because no account makes them. */
 const COUNTED_BY_VERB = ['getNotMe', 'requestPasswordReset']
 
 test('RATE_001 is described exactly where a general limit counts', () => {

@@ -4,7 +4,7 @@ import { operations } from './operations'
 
 const PAGE = readFileSync('docs/api.md', 'utf8')
 
-/** As the page writes it: the calls of a user without what all their paths begin with. */
+/** As on the page: a user's calls without the common beginning of their paths. */
 const callOf = (method: string, path: string) =>
   `${method} ${path.startsWith('/users/{userId}/') ? path.replace('/users/{userId}', '') : `/api/v1${path}`}`
 

@@ -19,7 +19,7 @@ interface Sent {
   at?: number
   body?: string
   by?: string[]
-  /** Instead of the body that is signed. */
+  /** Sent instead of the signed body. */
   sent?: string
 }
 

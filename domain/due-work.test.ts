@@ -7,7 +7,7 @@ import { createProcess } from './process'
 
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
 
-/** Applications by name: what they were asked, and those that answer only when they are told to. */
+/** Applications by name: the calls to them, and those that answer only when the test says so. */
 async function givenApplications() {
   const ctx = await testContext()
   ctx.passwords = { hash: async (password) => password, verify: async () => true, timeOf: async () => 0 }
@@ -37,7 +37,7 @@ afterEach(async () => {
   for (const end of open.splice(0)) await end()
 })
 
-/** As the timer does it: nothing is waited for but the work itself. */
+/** Does what the timer does, which waits only for the work itself. */
 async function sweep(ctx: SystemContext) {
   for (const { run } of DUE_WORK) await run(ctx)
 }
@@ -63,7 +63,7 @@ test('an application that hangs delays no other withdrawal, no purge and no hous
   await vi.waitFor(async () => expect(await stateOf(ctx, other, 'shop')).toBe('completed'))
   expect(await stateOf(ctx, stuck, 'hangs')).toBe('processing')
   expect((await rowOf(ctx, old)).purgedAt).toEqual(ctx.clock.now())
-  // The call goes on while a day goes by.
+  // The call lasts longer than a day.
   ctx.clock.advance(day)
   await sweep(ctx)
   await vi.waitFor(async () => expect(await isOpen(ctx, other)).toBe(false))
@@ -168,7 +168,7 @@ test('a waiting call takes the next free place, and first tries have places of t
   ctx.clock.advance(hour - 30 * second)
   for (let sweeps = 0; sweeps < 3; sweeps++) await runDueSteps(ctx, 2)
   await vi.waitFor(() => expect(hanging).toHaveLength(2))
-  // No sweep comes between.
+  // No sweep runs in between.
   for (let ended = 1; ended <= 3; ended++) {
     hanging.shift()?.answer({ status: 503 })
     await vi.waitFor(() => expect(asked).toHaveLength(2 + ended))

@@ -15,7 +15,7 @@ const configure = (ctx: TestContext, ...code: string[]) => {
   ctx.secrets = createSecrets({ auth: ['auth-secret-for-tests'], code })
 }
 
-/** A rotated secret, an event that is to be told, and what the end of the withdrawal needs. */
+/** A rotated secret, an undelivered event, and the sealed subjects that the end of the withdrawal needs. */
 async function givenSealedForApplications(ctx: TestContext, withdrawalId: string) {
   const sealed = new Uint8Array(ctx.secrets.seal(JSON.stringify({ subject: 'reader 7' })))
   const app = await ctx.db.connectedApp.findFirstOrThrow({ where: { sealedPreviousSecret: null } })
@@ -26,7 +26,7 @@ async function givenSealedForApplications(ctx: TestContext, withdrawalId: string
   await ctx.db.event.create({ data: { ...event, occurredAt: ctx.clock.now(), deliveries: { create: delivery } } })
 }
 
-/** A database with `count` rows of every kind, sealed with the old secret; the newer one is in front now. */
+/** A database with `count` rows of every kind, sealed with the old secret; a newer one is now first. */
 async function givenRotation(count: number) {
   const ctx = await testContext()
   for (const table of [

@@ -67,7 +67,7 @@ test('the engine carries a withdrawal through its seven days, over HTTP and by i
   expect(ctx.clock.now().toISOString()).toBe('2026-11-21T09:00:00.000Z')
 })
 
-// The engine stores a run's results under the SHA-1 of these: a run that sleeps over a deploy finds its past by them alone.
+// The engine stores a run's results under the SHA-1 of these ids. A run that sleeps during a deploy finds its results only by them.
 const FROZEN = [
   'load-steps',
   'wait-for-user_profile',
@@ -111,7 +111,7 @@ test.each(FROZEN.map((id, index) => ({ id, known: index + 1 })))(
   },
 )
 
-/** The ids under which a run that wakes early at every step goes on, in their order. */
+/** The step ids of a run that wakes early at every step, in order. */
 const again = (wake: number) =>
   ['user_profile', 'third_party_integrations', 'data_archives'].flatMap((step) => [
     `wait-for-${step}`,
@@ -122,7 +122,7 @@ const again = (wake: number) =>
     ]).flat(),
   ])
 
-/** How late each step of a new run will have ended, in milliseconds. */
+/** How many milliseconds after its due time each step of a new run ends. */
 async function givenTimedRun() {
   const run = await givenRun()
   const planned = (await stepRows(run.withdrawalId)).filter(({ dueAt }) => dueAt)
@@ -265,7 +265,7 @@ test('the engine sends notices that the mail server refused', async () => {
   })
 })
 
-/** By the ids under which an engine has kept them since the first release; the deliveries of events and the resets of passwords came later. */
+/** The ids by which an engine has stored them since the first release. Deliveries of events and password resets came later. */
 const FROZEN_STEPS: Record<ScheduledFunction, string[]> = {
   sweep: ['run-due-steps', 'begin-due-deliveries', 'keep-house'],
   'send-notices': ['send-due-notices', 'answer-password-resets'],

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 const root = path.resolve(import.meta.dirname, '..')
 let project: string
 
-/** Installs from files alone: zod is packed from our own packages, so that no registry is needed. */
+/** Installs only from files: zod is packed from our own packages, so no registry is needed. */
 beforeAll(() => {
   project = mkdtempSync(path.join(tmpdir(), 'client-'))
   const run = (...command: string[]) =>

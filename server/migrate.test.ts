@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(program)
 })
 
-/** An empty database of the test's own, and a connection to it; it goes with the test, or before. */
+/** An empty database for the test, and a connection to it. It is dropped when the test ends, or earlier. */
 async function givenDatabase() {
   const name = `${inject('templateDatabase').replace('template', '')}${randomBytes(6).toString('hex')}`
   const admin = new pg.Client({ connectionString: inject('adminUrl') })
@@ -46,7 +46,7 @@ async function givenDatabase() {
   await db.connect()
   db.on('error', () => {})
   let isThere = true
-  /** Connections are few, and some tests need many databases. */
+  /** There are few connections, and some tests need many databases. */
   const drop = async () => {
     if (!isThere) return
     isThere = false
@@ -55,7 +55,7 @@ async function givenDatabase() {
     await admin.end()
   }
   onTestFinished(drop)
-  /** Until so many other sessions wait for a lock with a statement like this. Asked from outside: a transaction sees one state. */
+  /** Waits until so many other sessions wait for a lock with such a statement. Asks on another connection, because a transaction sees one state. */
   const untilWaiting = (count: number, what = '%') =>
     expect
       .poll(
@@ -81,7 +81,7 @@ async function givenMigrations(files: Record<string, string>): Promise<string> {
   return directory
 }
 
-/** The last statement of the second cannot be repeated, and nothing shows that it was. */
+/** The last statement of the second file cannot be repeated, and nothing shows that it ran. */
 const FILES = {
   '01_begin': 'CREATE TABLE things (id int PRIMARY KEY, kind text);',
   '02_fill': 'INSERT INTO things SELECT n, n::text FROM generate_series(1, 9) n; UPDATE things SET id = id + 100;',
@@ -102,7 +102,7 @@ async function expectWhole(db: pg.Client) {
 
 const checksumOf = (sql: string) => createHash('sha256').update(sql).digest('hex')
 
-/** A process of its own that migrates. */
+/** Starts a separate process that migrates. */
 function begin(url: string, directory: string): ChildProcess {
   const child = spawn(process.execPath, [program, url, directory], { stdio: ['ignore', 'ignore', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -128,7 +128,7 @@ test('a migration that is killed after any statement is finished by the next sta
   }
 })
 
-/** Sends on so many messages of the client to the server, then kills the client. Its exit code, null when it was killed. */
+/** Forwards so many messages of the client, then kills the client. Returns its exit code, null when it was killed. */
 async function killedAfter(messages: number, url: string, directory: string): Promise<number | null> {
   let sent = 0
   let child: ChildProcess | undefined
@@ -168,7 +168,7 @@ test('an index is built while others write, and one that a killed build left inv
   const { url, db, untilWaiting } = await givenDatabase()
   await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'], '02_fill': FILES['02_fill'] }))
   const directory = await givenMigrations(FILES)
-  // The build waits for this transaction, and so stands in its middle.
+  // The build waits for this transaction, so it is unfinished.
   await db.query('BEGIN; INSERT INTO things VALUES (-1); DELETE FROM things WHERE id = -1')
   const child = begin(url, directory)
   await untilWaiting(1, '%CONCURRENTLY%')
@@ -177,7 +177,7 @@ test('an index is built while others write, and one that a killed build left inv
   await writer.query('INSERT INTO things VALUES (500)')
   child.kill('SIGKILL')
   await ended(child)
-  // The server would go on with the build; a crash of it would not.
+  // Ends the build, as a crash of the server would.
   await writer.query(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE '%CONCURRENTLY%' AND pid <> pg_backend_pid()`,
   )
@@ -205,7 +205,7 @@ test('a migration that gets no table lock in time lets others pass, and retries 
   await expect(migrateDeploy(url, directory, 1)).rejects.toThrow('Migration 02_fill failed: others hold its tables.')
   const start = migrateDeploy(url, directory)
   await untilWaiting(1)
-  // Between its tries nobody has to wait behind it.
+  // Between its tries nobody waits behind it.
   await untilWaiting(0)
   await db.query('COMMIT')
   expect(await start).toEqual(['02_fill', '03_index'])
@@ -226,7 +226,7 @@ test('a failed migration leaves nothing behind, and the error names it', async (
   await expect(migrateDeploy(url, mixed)).rejects.toThrow('Migration 01_mixed failed: with CONCURRENTLY')
 })
 
-/** Our migrations up to this one alone; then what a release before this one left when it was killed beside it. */
+/** Our migrations up to this one, in the state in which an earlier release left it when it was killed. */
 async function givenBroken(name: string, isApplied: boolean, logs: string | null = null) {
   const { url, db, drop } = await givenDatabase()
   const names = (await readdir(OWN)).filter((entry) => /^\d/.test(entry) && entry < name)

@@ -21,7 +21,7 @@ import { createSessionToken } from './authenticate'
 
 const minute = 60 * 1000
 
-// A test below looks at plans from a time before anybody analysed the tables.
+// A test below needs plans of tables that were never analysed.
 beforeAll(async () => {
   const { db } = await testContext()
   for (const table of ['users', 'sessions', 'access_tokens', 'email_change_requests']) {
@@ -185,7 +185,7 @@ test('one statement of each kind finds the callers of concurrent calls, and each
     found.map((actor) => users.find(({ userId }) => userId === actor?.userId)?.email),
   )
   expect(statements.map(({ name }) => name)).toEqual(['find-callers-by-access_token', 'find-callers-by-session'])
-  // Nobody has analysed these tables yet.
+  // These tables were never analysed.
   for (const { text } of statements) {
     const plan = await ctx.transaction(async (sql) => {
       await rawSql(sql, 'SET LOCAL enable_seqscan = on')

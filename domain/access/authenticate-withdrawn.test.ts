@@ -15,6 +15,6 @@ test('a status token reads its own withdrawal under its own user, and nothing el
     authenticateWithdrawn(ctx, started.status_token, { userId, withdrawalId }, 'reads')
   expect(await read(user.userId)).toMatchObject({ kind: 'status_token', withdrawal: { id: started.withdrawal_id } })
   expect(await read(user.userId, 'wd_unknown')).toBeNull()
-  // The last cannot be stored, and so not be looked for.
+  // The database cannot store the last one, so it must not be looked up.
   for (const userId of [other.userId, '', '\0']) expect(await read(userId)).toBeNull()
 })

@@ -18,7 +18,7 @@ import { setPassword } from './user'
 
 const BCRYPT = foreignPasswords.find(({ made_by }) => made_by === 'bcryptjs') as (typeof foreignPasswords)[number]
 
-/** Somebody whose password came from elsewhere, signed in nowhere. */
+/** A person with an imported password and no session. */
 async function givenForeigner(ctx: TestContext, { password, given } = BCRYPT) {
   const user = await givenUser(ctx, `mary-${randomBytes(6).toString('hex')}@example.test`)
   await ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash: acceptPassword(given) } })
@@ -32,7 +32,7 @@ const rowOf = (ctx: TestContext, id: string) => ctx.db.user.findUniqueOrThrow({ 
 const isOwn = async (ctx: TestContext, id: string) =>
   (await rowOf(ctx, id)).passwordHash?.startsWith(OWN_PASSWORD_PREFIX) === true
 
-// One of each library: the unusual passwords are checked with the formats.
+// One hash of each library; password-formats.test.ts checks the unusual passwords.
 const oneOfEach = [...Map.groupBy(foreignPasswords, ({ made_by, given }) => `${made_by}, ${given.format}`)]
 
 test.each(oneOfEach)(

@@ -35,7 +35,7 @@ test('a stored hash can be exported in its original format and imported again', 
     const shown = showPassword(stored)
     expect(shown.format).toBe(given.format)
     expect(acceptPassword(shown)).toBe(stored)
-    // PHP's own name of its version is gone.
+    // The prefix $2y$ of PHP is not kept.
     if (!given.value.startsWith('$2y$')) expect(shown).toEqual(given)
   }
 })
@@ -174,7 +174,7 @@ test('a truncated hash is refused, and so is one so short that many passwords ma
 
 test('for each scheme the costliest kind is measured, with a hash that matches no password', async () => {
   const stored = foreignPasswords.map(({ given }) => acceptPassword(given))
-  // As the index of the database cuts them off.
+  // Cut off as in the database's index.
   const kinds = stored.map((hash) => (hash.startsWith('$2') ? hash.slice(0, 6) : hash.replace(/[$][^$]*[$][^$]*$/, '')))
   const samples = costliestSamples([...new Set(kinds)])
   expect(samples).toHaveLength(

@@ -23,7 +23,7 @@ const [minute, hour] = [60_000, 3_600_000]
 const NEW = 'a password of the owner alone'
 
 let clients = 0
-/** From a client of its own. */
+/** Each call comes from another client. */
 const ask = async (ctx: TestContext, email: string, ip = `client ${clients++}`) => {
   const answer = await requestPasswordReset(asNobody(ctx, '', ip), { email })
   await ctx.settle()

@@ -25,7 +25,7 @@ processState.log = pino({ level: 'silent' })
 const second = 1000
 const minute = 60 * second
 
-/** Two instances on one database: what one has started the other one finishes. */
+/** Two instances on one database: the second finishes what the first has started. */
 let first: TestContext
 let other: TestContext
 let provider: TestProvider
@@ -40,7 +40,7 @@ interface Person extends TestUser {
   externalId: string
 }
 
-/** Someone without a password, signed in too long ago for anything that needs a fresh sign-in. */
+/** A person without a password whose sign-in is no longer fresh. */
 async function givenPerson(): Promise<Person> {
   const user = await givenUser(first)
   const externalId = `crm-${randomBytes(6).toString('hex')}`
@@ -74,7 +74,7 @@ const auditsOf = async ({ userId }: TestUser) =>
     .map(({ action }) => action.replace('reauthentication.', ''))
     .sort()
 
-/** Nothing came of it, the audit says so, and what was started cannot be finished any more, not even rightly. */
+/** It had no effect, the audit says so, and even a valid answer cannot finish it any more. */
 async function expectEnded(person: Person, begun: Started, refusal: string, outcome: unknown) {
   expect(outcome).toMatchObject({ refusal })
   expect(outcome).not.toHaveProperty('sessionId')

@@ -12,7 +12,7 @@ const step = 'data_archives'
 const stepOf = (ctx: TestContext, withdrawalId: string) =>
   ctx.db.deletionStep.findUniqueOrThrow({ where: { withdrawalId_step: { withdrawalId, step } } })
 
-/** Runs the step a day later, or as soon as it may be tried again; answers its state. */
+/** Runs the step a day later, or as soon as it may be tried again; returns its state. */
 async function run(ctx: TestContext, withdrawalId: string, changes: Partial<SystemContext> = {}) {
   const { dueAt } = await stepOf(ctx, withdrawalId)
   ctx.clock.advance(Math.max(0, Number(dueAt) - ctx.clock.now().getTime()))
@@ -21,7 +21,7 @@ async function run(ctx: TestContext, withdrawalId: string, changes: Partial<Syst
   return lastError ?? status
 }
 
-/** A withdrawal of somebody with this many archives, and the names of their objects. */
+/** A withdrawal of a person with this many archives, and the names of their objects. */
 async function givenArchives(ctx: TestContext, count: number) {
   const before = new Set(ctx.archived.keys())
   const user = await givenUser(ctx)

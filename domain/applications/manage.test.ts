@@ -20,7 +20,7 @@ import { listApps, ping, registerApp, removeApp, rotateSecret, setApp, showApp }
 const [hour, day] = [3_600_000, 86_400_000]
 const endpoint = 'https://shop.test/hook'
 
-/** An application that hears of every address change, and the requests that it got; `status` is what it answers. */
+/** An application that gets every address change, and its requests; `status` is its answer. */
 async function givenShop() {
   const ctx = await testContext()
   await ctx.db.connectedApp.deleteMany({ where: { connections: { none: {} } } })

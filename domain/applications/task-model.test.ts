@@ -32,7 +32,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { arbitrary: fc.constant<Action>({ kind: 'waive' }), weight: 1 },
 )
 
-/** The table of states in contract.md, as plainly as it can be written. */
+/** The table of task states, written as simply as possible. */
 class Model {
   state: TaskState = 'pending'
   isDue = true
@@ -48,7 +48,7 @@ class Model {
     this.isDue = true
   }
 
-  /** What the application is answered. */
+  /** The answer to the application. */
   hear({ status, done }: Report): string {
     if (this.isOver) return status === 'completed' && this.state === 'completed' ? 'accepted' : 'TASK_002'
     if (status === 'processing' && done < this.done) return 'REQUEST_001'
@@ -105,7 +105,7 @@ test('I15 a deletion task goes through its states as the table says, in any orde
       ).code
     for (const one of actions) {
       if (one.kind === 'wait') {
-        // Longer than any back-off, and than the wait for a report.
+        // Longer than any back-off and any wait for a report.
         ctx.clock.advance(2 * day)
         model.wait()
       } else if (one.kind === 'report') {

@@ -25,7 +25,7 @@ import { reportPlaceOf } from './task-token'
 
 const second = 1_000
 let ctx: TestContext
-/** What was sent to applications, and what they answer by their name. */
+/** The messages to applications, and the answer of each by its name. */
 let sent: { name: string; id: string; data: Record<string, unknown> & { task?: Record<string, string> } }[]
 let answers: Record<string, () => number | Promise<number>>
 
@@ -226,7 +226,7 @@ test('progress is shown as reported, extends the time-out, and never goes back w
   await runDueWork(ctx)
   expect(sent).toHaveLength(1)
   expect(await stateOf(task)).toBe('accepted')
-  // Not a millisecond later the same message is sent again, and its try begins at nothing.
+  // A millisecond later the same message is sent again, and its try begins without progress.
   ctx.clock.advance(1)
   expect(await stateOf(task)).toBe('pending')
   answers.shop = () => 503
@@ -333,7 +333,7 @@ test("L25 only a task's own token reports on it, and an unknown task gets the sa
   for (const scope of [null, 'tasks:work', 'anything, else']) {
     expect((await report(task, { status: 'processing' }, { scope })).code).toBe('accepted')
   }
-  // Nor does the token open anything else.
+  // The token opens nothing else.
   expect((await call({ userId: task.userId, token: task.token }, 'getEmailStatus')).code).toBe('AUTH_001')
   expect((await call({ userId: '', token: task.token }, 'takeTasks', { query: '?app=x' })).code).toBe('AUTH_001')
 })

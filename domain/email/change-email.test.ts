@@ -201,7 +201,7 @@ test('no table contains the code or the link', async () => {
 const hitsIn = async (ctx: TestContext, key: string) =>
   (await ctx.db.rateLimit.findUnique({ where: { key } }))?.hits.length ?? 0
 
-/** How many places of each kind the user's calls have taken. */
+/** The number of places of each kind that the user's calls have taken. */
 async function placesTaken(ctx: TestContext, user: TestUser, newEmail: string) {
   const counts: Record<string, number> = {}
   for (const name of ['change', 'password', 'passwordDay', 'taken'] as const) {

@@ -23,7 +23,7 @@ const MANY = 12
 const NO_LIMIT = { places: 1000, windowMs: 60_000 }
 const LIMITS = { target: NO_LIMIT, targetMail: NO_LIMIT }
 
-/** A context on a database that logs as PostgreSQL does unless it is told otherwise, and what its log says of a text. */
+/** A context on a database with PostgreSQL's default log settings, and a search of its log for a text. */
 async function givenTalkativeDatabase() {
   const { url } = await testDatabase()
   const admin = new pg.Client({ connectionString: url })
@@ -87,7 +87,7 @@ test('of many concurrent verifications of one address one succeeds, and no log n
 
 test('an account is refused if its address is verified elsewhere at the same moment, and no log names the address', async () => {
   const { ctx, logged } = await givenTalkativeDatabase()
-  // Not hashed here, so that the accounts come at the same moment as the codes.
+  // Passwords are not hashed here, so that the accounts are created at the same moment as the codes arrive.
   const quick: TestContext = { ...ctx, passwords: { ...ctx.passwords, hash: async () => 'none' } }
   for (let round = 0; round < 5; round++) {
     const target = `sought-${round}-${Date.now()}@example.test`

@@ -15,7 +15,7 @@ const hour = 60 * minute
 
 const at = (ctx: TestContext, ms: number) => new Date(ctx.clock.now().getTime() + ms)
 
-/** A caller whose pending change is, as the token check saw it, open or what `seen` says. */
+/** A caller. The token check saw the pending change as open, or as `seen` says. */
 async function givenCaller(seen: Partial<PendingChange> = {}) {
   const ctx = await testContext()
   const user = await givenUser(ctx)

@@ -49,7 +49,7 @@ test("the message goes to the new address in the account's language, with code a
   expect(ctx.mailbox).toEqual([
     {
       to: 'Ada.New@xn--bcher-kva.test',
-      // The account's, whoever called.
+      // The account's locale, whoever called.
       locale: 'de',
       id: 'ecr_one-2',
       message: {

@@ -56,7 +56,7 @@ test('a change notice that the mail server does not accept is sent later, once',
   const pending = await givenPendingChange(ctx, user)
   ctx.mailServer.accepts = false
   expect(await verify(ctx, user, pending)).toMatchObject({ notification_sent: false })
-  // The attempt is noted after the answer.
+  // The attempt to send is recorded after the answer.
   await ctx.settle()
   ctx.mailServer.accepts = true
   const before = ctx.mailbox.length
@@ -452,6 +452,6 @@ test('an unverified own address is verified by the same flow: it stays, no sessi
   expect(ctx.mailbox.map(({ message }) => message.template)).toEqual(['verify-new-email'])
   expect(await ctx.db.notice.count({ where: { userId: user.userId } })).toBe(0)
   expect(await ctx.db.auditEvent.count({ where: { userId: user.userId, action: 'email.verified' } })).toBe(1)
-  // Verified, it is an address that is held, the caller's own included.
+  // Once verified, the address counts as taken, even for its own account.
   await expect(givenPendingChange(ctx, user, user.email)).rejects.toMatchObject({ code: 'EMAIL_002' })
 })

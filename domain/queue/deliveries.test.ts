@@ -33,7 +33,7 @@ interface Call extends AppRequest {
 
 type Answering = (call: Call) => AppAnswer | Promise<AppAnswer>
 
-/** Applications by name, with what they were sent; `answering` says what they answer. */
+/** Applications by name, with the messages that they got; `answering` gives their answers. */
 async function givenApplications(answering: Answering = () => ({ status: 204 })) {
   const ctx = await testContext()
   const calls: Call[] = []
@@ -153,7 +153,7 @@ test('a failed delivery is retried from 5 s to a day, under one id with the same
     if (!delivery?.dueAt) break
     const waitMs = delivery.dueAt.getTime() - ctx.clock.now().getTime()
     waits.push(waitMs)
-    // A moment earlier nothing is due.
+    // A millisecond earlier nothing is due.
     ctx.clock.advance(waitMs - 1)
     await beginDueDeliveries(ctx)
     await ctx.settle()
@@ -268,7 +268,7 @@ test('an application that hangs on many calls delays no other, and has at most t
   await vi.waitFor(() => expect(startedOf('quick.test')).toHaveLength(1))
   await beginDueDeliveries(ctx)
   expect(hanging).toHaveLength(10)
-  // A place that comes free is taken without a sweep.
+  // The next call takes a free place without a sweep.
   hanging.shift()?.({ status: 204 })
   await vi.waitFor(() => expect(startedOf('hangs.test')).toHaveLength(11))
 

@@ -45,7 +45,7 @@ interface Told {
   data: { subject: string; version: number; [member: string]: unknown }
 }
 
-/** An application that hears everything, and what it was told; `status` is what it answers. */
+/** An application that gets every event, and its messages; `status` is its answer. */
 async function givenApplication(settings: { audience?: string; includes?: string[]; events?: EventType[] } = {}) {
   const ctx = await testContext()
   await ctx.db.connectedApp.deleteMany({ where: { connections: { none: {} } } })
@@ -110,7 +110,7 @@ test('only applications that asked for addresses get them, sealed at rest and de
   state.status = 503
   const email = `secret-${user.email}`
   await verifyChange(ctx, user, email)
-  // The letters of the change itself hold them, and the account.
+  // Only the change request and the account contain them.
   expect(await tablesWith(ctx, email)).toEqual(['email_change_requests', 'users'])
   expect(told.map(({ data }) => [data.old_email, data.new_email])).toEqual([
     [user.email, email],
@@ -153,7 +153,7 @@ test('ending sessions sends an event, for the other sessions by the person, for 
   const user = await givenUser(ctx)
   await endOtherSessions(await asUser(ctx, user))
   await ctx.settle()
-  // There was no other.
+  // There was no other session.
   expect(told).toEqual([])
   await givenSession(ctx, user.userId)
   await endOtherSessions(await asUser(ctx, user))

@@ -28,10 +28,10 @@ import { NOTICE_KINDS, type NoticeKind } from './notice-kinds'
 import { sendDueNotices } from './notices'
 
 const [minute, day] = [60_000, 86_400_000]
-/** How long a sender holds its notice. */
+/** The lease of a sender on its notice. */
 const LEASE_MS = 20_000
 
-/** What the mail server answers to notices; verification messages are accepted. */
+/** Sets the mail server's answer to notices; it accepts verification messages. */
 function answering(ctx: TestContext, answer: (to: string) => MailOutcome | Promise<MailOutcome>) {
   const tried: string[] = []
   const { send } = ctx.mail
@@ -124,7 +124,7 @@ async function verifyChange(ctx: TestContext, user: TestUser) {
   await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
 }
 
-/** Does what brings a notice of this kind, to each of its recipients. */
+/** Causes a notice of each kind, to all of its recipients. */
 const CAUSES: Record<NoticeKind, (ctx: TestContext, user: TestUser) => Promise<unknown>> = {
   email_change_requested: (ctx, user) => givenPendingChange(ctx, user),
   async email_changed(ctx, user) {
@@ -180,7 +180,7 @@ test.each(Object.keys(CAUSES) as NoticeKind[])(
     expect(first).toHaveLength(ids.length)
     expect(first.map(({ locale }) => locale)).toEqual(first.map(() => 'ja'))
     letters.splice(0)
-    // What is sent later is still the letter of then.
+    // A later attempt still sends the letter in the language of that time.
     await ctx.db.user.updateMany({ where: { id: user.userId }, data: { locale: 'de' } })
     ctx.clock.advance(minute)
     await sendDueNotices(ctx)
@@ -237,7 +237,7 @@ test('marking notices as sent never waits for a row while it holds another, so n
     go.resolve()
     expect(await sent).toBe(2)
   }
-  // As a withdrawal, which comes to the same rows in the other order.
+  // A withdrawal locks the same rows in the other order.
   const touch = statement<{ id: string }>(
     'touch-notice',
     (v) => `UPDATE notices SET attempts = attempts WHERE id = ${v.id}`,

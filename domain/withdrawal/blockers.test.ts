@@ -193,7 +193,7 @@ describe('an application with checks', () => {
     asked = []
   })
 
-  /** Each name with what the application answers; the host of its links is `<name>.test`. */
+  /** Applications by name, with their answers; the host of their links is `<name>.test`. */
   async function givenChecks(answers: Record<string, AppAnswer | Promise<AppAnswer>>, more = {}) {
     const appIds: Record<string, string> = {}
     for (const name of Object.keys(answers)) {
@@ -267,7 +267,7 @@ describe('an application with checks', () => {
     const { answer } = ctx.apps
     let open: unknown[] = []
     ctx.apps.answer = async (request) => {
-      // Fails at once where anybody holds the account.
+      // Fails at once if anybody holds a lock on the account.
       await ctx.transaction((sql) => rawSql(sql, 'SELECT FROM users WHERE id = $1 FOR UPDATE NOWAIT', [caller.userId]))
       open = await ctx.db
         .$queryRaw`SELECT query FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`

@@ -10,7 +10,7 @@ import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'
 import { withdrawAccount } from './withdraw-account'
 
-/** The tables that each step empties, and those that the purge empties. A new table of a person is written down here, too. */
+/** The tables that each step empties, and those that the purge empties. A new table with a person's data must be added here. */
 const EMPTIED_BY: Record<Moment, string[]> = {
   session_revocation: [],
   user_profile: [
@@ -93,7 +93,7 @@ test('every table with data of a person is emptied by its own step, and by no ot
       code: 'open_order',
       title: 'An order is open',
       createdAt: ctx.clock.now(),
-      // Over, because it would hold the withdrawal back.
+      // Expired, because it would otherwise hold the withdrawal back.
       expiresAt: ctx.clock.now(),
     },
   })
@@ -156,7 +156,7 @@ test('no column that can hold an address, a name or an IP is kept', () => {
   expect(
     kept.filter((column) => /name$|email|ip$|recipient|details|description|properties|content/.test(column)),
   ).toEqual([
-    // What kind of event it was, such as page.viewed.
+    // The type of an event, such as page.viewed.
     'analytics_events.name',
   ])
 })

@@ -7,10 +7,10 @@ import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'
 
 const [second, minute, day] = [1_000, 60_000, 86_400_000]
-/** Three batches and a little. */
+/** Needs three batches. */
 const MANY = 2.5 * FIRST_BATCH
 
-/** Somebody with many rows in tables of every kind. */
+/** A person with many rows in tables of every kind. */
 async function givenMuch(ctx: TestContext, apps: string[] = []) {
   const withdrawal = await givenWithdrawal(ctx, apps)
   const { userId } = withdrawal
@@ -28,7 +28,7 @@ async function givenMuch(ctx: TestContext, apps: string[] = []) {
 const rowOf = (ctx: TestContext, withdrawalId: string, step: Step) =>
   ctx.db.deletionStep.findUniqueOrThrow({ where: { withdrawalId_step: { withdrawalId, step } } })
 
-/** `before` is called with the number of each transaction, which begins once it has ended. */
+/** Calls `before` with the number of each transaction and waits for it before the transaction begins. */
 const watching = (ctx: TestContext, before: (n: number) => unknown): TestContext => {
   let transactions = 0
   return {
@@ -62,7 +62,7 @@ test('a large erasure runs in batches, each of which is committed and renews the
     kept: MANY - left,
     account: 1,
   })
-  // Whether the second is the last depends on how quick the first was.
+  // The second may be the last one, if the first was quick.
   expect(seen.slice(0, 2)).toEqual([moment(MANY), moment(MANY - FIRST_BATCH)])
   expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed', leaseUntil: null })
   expect(await ctx.db.retainedRecord.count({ where: { withdrawalId, source: 'security_incidents' } })).toBe(MANY)
@@ -189,7 +189,7 @@ test('the next purge continues one that was interrupted between two batches', as
   ctx.clock.advance(30 * day)
   const left = () => ctx.db.retainedRecord.count({ where: { withdrawalId } })
   const before = await left()
-  // Of the people of other tests there is less than a batch.
+  // The people of other tests have less than a batch.
   const cutOff = watching(ctx, async () => {
     if ((await left()) < before) throw new Error('killed')
   })

@@ -32,7 +32,7 @@ async function givenLeaver(ctx: TestContext) {
   return { ...user, id }
 }
 
-/** Each leaves in a batch of their own. */
+/** The withdrawal of each person is a batch of its own. */
 async function givenLeavers(ctx: TestContext, count: number) {
   const leavers: Awaited<ReturnType<typeof givenLeaver>>[] = []
   for (let n = 0; n < count; n++) leavers.push(await givenLeaver(ctx))
@@ -43,7 +43,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('base6
 const batchNames = (ctx: TestContext) => [...ctx.ledgered.keys()].filter((name) => name.endsWith('.ndjson')).sort()
 const head = (ctx: TestContext) => ctx.db.erasureLedgerHead.findFirstOrThrow()
 
-/** Runs `meanwhile`, then brings the database back to how it was before, as a backup does. */
+/** Runs `meanwhile`, then restores the database to the state before it, as a backup does. */
 async function restored(ctx: TestContext, meanwhile: () => Promise<unknown>) {
   const [ledger, users, keys] = [await head(ctx), await ctx.db.user.findMany(), await ctx.db.signingKey.findMany()]
   const known = (await ctx.db.withdrawal.findMany()).map(({ id }) => id)
@@ -145,7 +145,7 @@ test.each([3, 40])(
     await ctx.db.withdrawal.delete({ where: { id: withdrawal_id } })
     await ctx.db.outboxEvent.deleteMany({ where: { id: `evt_${withdrawal_id}` } })
     await ctx.db.user.create({ data: backup })
-    // Nothing holds back what was decided already.
+    // A blocker does not hold back a withdrawal that has already begun.
     const transaction = { userId: user.userId, description: 'A book', amountCents: 1200, ip: '192.0.2.1' }
     await addTransaction(ctx, { ...transaction, status: 'pending' })
 
@@ -156,7 +156,7 @@ test.each([3, 40])(
     ).toMatchObject([{ actor: 'system', ip: null, subjectId: withdrawal_id }])
     expect(await ctx.db.notice.count({ where: { withdrawalId: withdrawal_id } })).toBe(0)
     const mails = ctx.mailbox.length
-    // Whichever is first: what is overdue by then is erased, and the retention is over.
+    // Purge and due work may run in either order.
     if (later > 30) await purgeRetainedData(ctx)
     await runDueWork(ctx)
     expect(await ctx.db.user.count({ where: { id: user.userId } })).toBe(0)
@@ -167,7 +167,7 @@ test.each([3, 40])(
     if (later > 30) expect(await tablesWith(ctx, user.userId)).toEqual([])
     expect(again.startedAt.toISOString()).toBe('2026-11-20T09:00:00.000Z')
     expect(ctx.mailbox.length).toBe(mails)
-    // Its line stands there already.
+    // Its line is already in the ledger.
     expect(again.ledgerSeq).toBe(1)
     expect(ledgerLines(ctx)).toHaveLength(1)
   },
@@ -183,7 +183,7 @@ test('F31 a database older than its ledger is recognised until the replay, which
   await restored(ctx, async () => {
     await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation })
   })
-  // Somebody of the same address registers before anybody thinks of the replay.
+  // Somebody registers with the same address before the replay.
   again = (await givenUser(ctx, `new-${user.email}`)).userId
   expect(await isLedgerAhead(ctx)).toBe(true)
   const report = await replayErasureLedger(ctx)
@@ -226,7 +226,7 @@ test('the operator may accept an old database, and the chain continues after the
   expect(ledgerLines(ctx).map(({ seq }) => seq)).toEqual([1, 2, 3])
 })
 
-/** What somebody did to the lines, and what the replay says of it. */
+/** Kinds of damage to the lines, and the sentence of the replay for each. */
 const DAMAGE: Record<string, { do(ctx: TestContext, names: string[]): void; says: RegExp }> = {
   'a changed byte in a line': {
     do: (ctx, [, name = '']) =>
@@ -264,7 +264,7 @@ const DAMAGE: Record<string, { do(ctx: TestContext, names: string[]): void; says
   'an end that somebody else signed': {
     do: (ctx, [name = '']) => {
       const end = `${name.slice(0, name.lastIndexOf('/'))}-end.json`
-      // The first character: the last one of a signature has bits that nobody reads.
+      // Changes the first character, because the last one of a signature has unused bits.
       const signature = /(?<=\.)[^."]+(?=","keys")/
       const changed = (text: string) => (text.startsWith('A') ? 'B' : 'A') + text.slice(1)
       ctx.ledgered.set(end, (ctx.ledgered.get(end) ?? '').replace(signature, changed))

@@ -12,7 +12,7 @@ import { withdrawAccount } from './withdraw-account'
 
 const day = 86_400_000
 
-/** So many rows of the person `$1`, `n` of them numbered; the texts of one table may differ as people do. */
+/** SQL that inserts `$2` rows for the person `$1`. */
 const FILL: Record<string, string> = {
   events: `INSERT INTO events (id, type, user_id, data, version, occurred_at)
     SELECT $1 || n, 'account.email_changed', $1, '{}', n, now() FROM generate_series(1, $2) n`,
@@ -62,7 +62,7 @@ const path = (user: TestUser) => ({ userId: user.userId })
 const preview = async (ctx: TestContext, user: TestUser, query: object = {}) =>
   previewWithdrawal(await asUser(ctx, user), { ...path(user), ...query })
 
-/** What the four steps deleted and kept, in the form of the preview. */
+/** The rows that the four steps deleted and kept, in the form of the preview. */
 async function run(ctx: TestContext, user: TestUser, choices: object) {
   const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), {
     ...path(user),

@@ -34,7 +34,7 @@ import { withdrawAccount } from './withdraw-account'
 const day = 24 * 60 * 60 * 1000
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
 
-/** All that is due in so many days, day by day. */
+/** Runs the due work of so many days, day by day. */
 async function pass(ctx: TestContext, days: number) {
   for (let n = 0; n < days; n++) {
     ctx.clock.advance(day)
@@ -307,7 +307,7 @@ test('the status token reads the receipts for 24 months, whatever the purge has 
 test('a completion receipt waits for its ledger line, and then the sweep writes it once', async () => {
   const ctx = await testContext()
   const { sql, transaction } = ctx
-  // Nothing comes into the ledger while another holds its end.
+  // Nothing can be added to the ledger while another transaction holds its end.
   ctx.transaction = (work) =>
     transaction((inner) =>
       work(((statement, values) => {

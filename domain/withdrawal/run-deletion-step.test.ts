@@ -13,7 +13,7 @@ const rowOf = (ctx: TestContext, withdrawalId: string, step: Step) =>
 
 const after = (ctx: TestContext, ms: number) => new Date(ctx.clock.now().getTime() + ms)
 
-/** As if the database failed in the transaction that ends a step. */
+/** Makes the database fail in the transaction that ends a step. */
 const failing = (ctx: TestContext, error: unknown): TestContext => ({
   ...ctx,
   transaction: () => Promise.reject(error),

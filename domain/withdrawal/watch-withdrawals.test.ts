@@ -84,7 +84,7 @@ test('withdrawals that need attention are listed by due date, including those th
   const ids: string[] = []
   for (let each = 0; each < 3; each++) ids.push((await givenWithdrawal(ctx, ['calendar'])).withdrawalId)
   const [first, second, third] = ids as [string, string, string]
-  // The period of the law was another one then.
+  // The statutory period was different then.
   await ctx.db.withdrawal.update({ where: { id: first }, data: { dueBy: new Date('2027-01-04T09:00:00.000Z') } })
   await ctx.db.withdrawal.update({ where: { id: second }, data: { dueBy: null } })
   await ctx.db.withdrawal.update({ where: { id: third }, data: { dueBy: new Date('2026-12-01T09:00:00.000Z') } })
@@ -116,7 +116,7 @@ test('an application that does not answer is shown with its attempts, its error 
   for (const personal of [userId, email, 'Ada']) expect(text).not.toContain(personal)
 })
 
-/** What the operator is told from here on. */
+/** The warnings to the operator from here on. */
 const newWarnings = () => {
   const from = ctx.warnings.length
   return () => ctx.warnings.slice(from)
@@ -262,7 +262,7 @@ test('finished work costs the watch nothing, because its statements read the ind
     expect(plan).toContain(index)
   }
   expect(plan).not.toContain('Seq Scan')
-  // Of the purged no more are read than are counted.
+  // No more purged withdrawals are read than are counted.
   expect(plan).toMatch(/withdrawals_purged on withdrawals .*rows=10001(\.00)? /)
 })
 

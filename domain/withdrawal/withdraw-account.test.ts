@@ -46,7 +46,7 @@ async function statusOf(ctx: TestContext, user: TestUser, { withdrawal_id, statu
   return getWithdrawalStatus({ ...ctx, actor, ip: '', buckets: [] }, path)
 }
 
-/** Time passes, and whatever has become due is worked off. */
+/** Advances the clock and runs the due work. */
 async function pass(ctx: TestContext, ms: number) {
   ctx.clock.advance(ms)
   await runDueWork(ctx)
@@ -532,7 +532,7 @@ test('an event of a withdrawal reaches the engine, late if necessary, and contai
   ])
 })
 
-/** Random marks in every personal field of every table; then a search through every table finds where they still are. */
+/** Puts random marks into every personal field, so that a search of all tables finds where they remain. */
 async function givenMarkedUser(ctx: TestContext) {
   const mark = `canary${randomBytes(8).toString('hex')}`
   const user = await givenUser(ctx, `${mark}@example.test`)

@@ -321,7 +321,7 @@ test('a withdrawal by the operator notifies the person, and the audit says who a
   await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
   const audit = await ctx.db.auditEvent.findFirstOrThrow({ where: { subjectId: answer.withdrawal_id ?? '' } })
   expect(audit).toMatchObject({ action: 'account.withdrawn', actor: 'operator' })
-  // The command ends at once; the message is the sweep's to send.
+  // The command ends at once; the sweep sends the message.
   expect(ctx.mailbox).toEqual([])
   await runDueWork(ctx)
   expect(ctx.mailbox.map(({ to, message }) => [to, message.template])).toEqual([

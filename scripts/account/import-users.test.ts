@@ -112,7 +112,7 @@ test('a repeated import changes nothing, even if the person has changed somethin
   expect(await ctx.db.auditEvent.count()).toBe(audited)
 })
 
-/** Lines that are wrong, each in one way, with the sentence for it. */
+/** Lines with one fault each, and the sentence for it. */
 const WRONG: [object | string, RegExp][] = [
   ['{"external_id": "x"', /^The line is not valid JSON\.$/],
   ['["a"]', /^The line must be one JSON object\.$/],
@@ -290,7 +290,7 @@ test('the external id of a withdrawn account is refused, line by line, until its
   expect((await importFile(ctx, file)).map(({ result }) => result)).toEqual(['created', 'unchanged'])
 })
 
-/** An import of one line that does something once, just before it runs the statement of this name. */
+/** An import of one line. Just before it runs the statement of this name, it calls `meanwhile` once. */
 async function importWith(
   ctx: TestContext,
   line: { external_id: string },

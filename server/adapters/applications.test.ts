@@ -15,7 +15,7 @@ const PRODUCTION_AT_HOME = { production: true, privateEndpoints: true }
 const about = { appId: 'app_1', withdrawalId: 'wd_1', step: 'third_party_integrations' }
 const message = { headers: { 'webhook-id': 'msg_1' }, body: '{}', about }
 
-// A test that waits for the deadline says itself how late it is.
+// A test that waits for the deadline advances the clock itself.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
@@ -61,7 +61,7 @@ test.each(bodies)('the status of an answer is returned, with a body or %s', asyn
 })
 
 test('at most 64 KiB of an answer are read', async () => {
-  // Nothing comes after these bytes, and the deadline of the call does not come either.
+  // No bytes follow, and the call's deadline does not pass.
   expect(await call((_request, response) => void response.writeHead(200).write(Buffer.alloc(65_536)))).toEqual({
     status: 200,
   })
@@ -101,7 +101,7 @@ test.each([
     void calling.then(() => {
       ended = true
     })
-    // What has been sent has come when the deadline ends the call.
+    // The bytes have arrived when the deadline ends the call.
     for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
     await vi.advanceTimersByTimeAsync(2_999)
     expect(ended).toBe(false)
@@ -166,7 +166,7 @@ test.each(stalls)('a call whose application stalls %s ends after ten seconds', a
     ended = answered
   })
   const [, response] = await asked
-  // Bytes that go on coming put off nothing.
+  // Further bytes do not delay the deadline.
   for (let second = 0; second < 9; second++) {
     if (response.headersSent) response.write('a')
     await vi.advanceTimersByTimeAsync(1_000)
@@ -186,7 +186,7 @@ test('a call whose host name is never resolved ends after ten seconds', async ()
   expect(await calling).toEqual({ status: 0, problem: 'timeout' })
 })
 
-/** Fails the test where anything is asked of the server. */
+/** Fails the test if the server gets any request. */
 const untouched: RequestListener = () => {
   throw new Error('the endpoint was called')
 }
@@ -243,7 +243,7 @@ test('a name is looked up once for each call, so that no second look-up can retu
   const endpoint = `http://rebinding.example:${port}/`
   expect(await callApp({ ...message, endpoint })).toEqual({ status: 204 })
   expect(asked).toEqual(['rebinding.example'])
-  // Nor does a connection of an earlier call serve a later one, whose addresses may be others.
+  // A later call does not reuse a connection, because the name may then have other addresses.
   expect(await callApp({ ...message, endpoint })).toEqual({ status: 204 })
   expect(asked).toHaveLength(2)
 })

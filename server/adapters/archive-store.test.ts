@@ -27,7 +27,7 @@ test('without a directory and a bucket there is no archive store', () => {
   expect(createArchiveStore({ archiveDir: undefined, archiveS3: undefined })).toBeNull()
 })
 
-/** Keeps objects, and takes signed requests only. */
+/** An S3 server that accepts only signed requests. */
 async function givenS3() {
   const objects = new Map<string, Buffer>()
   const answers: number[] = []
@@ -50,7 +50,7 @@ async function givenS3() {
       const left = all.filter(
         (key) => key.startsWith(asked.get('prefix') ?? '') && key > (asked.get('start-after') ?? ''),
       )
-      // One key a page.
+      // One key per page.
       const isTruncated = `<IsTruncated>${left.length > 1}</IsTruncated>`
       const keys = left.slice(0, 1).map((key) => `<Contents><Key>${key}</Key></Contents>`)
       return void response.writeHead(place === '/copies' ? 200 : 404).end(isTruncated + keys)

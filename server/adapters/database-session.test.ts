@@ -4,7 +4,7 @@ import { givenSession, givenUser, testContext, testDatabase } from '@/testing/do
 import { rawSql } from '@/testing/raw-sql'
 import { openDatabase } from './database'
 
-/** As a database may come: none of this is what the service needs. */
+/** Settings that a database may have, none of which suits the service. */
 const STRANGE = {
   timezone: 'America/New_York',
   datestyle: 'SQL, DMY',
@@ -44,7 +44,7 @@ test("every connection has the service's settings before its first statement, wh
       database.transaction(async (sql) => {
         const asked = [...Object.keys(STRANGE), 'search_path'].map((name) => `current_setting('${name}') AS ${name}`)
         const [row] = await rawSql(sql, `SELECT ${asked.join(', ')}`)
-        // Each keeps its connection until all have one.
+        // Each caller keeps its connection until all have one.
         if (--waiting === 0) letGo()
         await all
         return row

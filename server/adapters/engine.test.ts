@@ -7,7 +7,7 @@ beforeEach(() => {
   return vi.unstubAllEnvs
 })
 
-/** An SDK that answers as `handle` does. */
+/** An endpoint whose SDK is replaced by `handle`. */
 async function givenEndpoint(handle: (request: never, context: never) => Promise<Response>) {
   const { engineOnly } = await import('./engine')
   const { POST } = engineOnly({ GET: handle, POST: handle, PUT: handle })

@@ -32,7 +32,7 @@ const settings = {
   appUrl: 'https://accounts.test',
 }
 
-/** A mail server that records what it takes, and a mailer that knows no other. */
+/** A mail server that records what it accepts, and a mailer that uses it. */
 async function givenMailServer(options: SMTPServerOptions = {}) {
   const deliveries: Delivery[] = []
   const commands: string[] = []
@@ -64,7 +64,7 @@ async function givenMailServer(options: SMTPServerOptions = {}) {
   return { deliveries, commands, port, mailer: createMailer({ ...settings, smtpUrl: `smtp://127.0.0.1:${port}` }) }
 }
 
-/** A server that is none: it does with a connection what it is told. */
+/** A server that does with a connection only what the test says. */
 async function givenRawServer(onConnection: (socket: Socket) => void) {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
@@ -239,7 +239,7 @@ test('F3 a message that is sent again keeps its Message-ID, and another message 
 test('an international domain is an A-label on the wire, in the command and in the header', async () => {
   const { port, deliveries } = await givenMailServer()
   let wire = ''
-  // The server's library shows addresses in Unicode; so what the mailer really says is written down on the way.
+  // The server's library shows addresses in Unicode, so a proxy records the bytes that the mailer sends.
   const mailer = await givenRawServer((socket) => {
     const server = connect(port, '127.0.0.1')
     server.on('error', () => socket.destroy())
@@ -327,7 +327,7 @@ const refusingAt = (stage: Stage, code: number, text: string): SMTPServerOptions
 }
 
 test.each<[Stage, number, string, 'refused' | 'deferred']>([
-  // For good: this message will never be taken for this recipient.
+  // Permanent: the server will never accept this message for this recipient.
   ['recipient', 550, 'no such user', 'refused'],
   ['recipient', 550, '5.1.1 no such user', 'refused'],
   ['recipient', 550, '5.2.1 mailbox disabled', 'refused'],
@@ -340,7 +340,7 @@ test.each<[Stage, number, string, 'refused' | 'deferred']>([
   ['message', 552, 'too large', 'refused'],
   ['message', 554, 'not wanted', 'refused'],
   ['message', 554, '5.7.1 looks like spam', 'refused'],
-  // For now, or by the fault of a setting that would meet every message.
+  // Temporary, or caused by a setting that would affect every message.
   ['connection', 421, 'try later', 'deferred'],
   ['connection', 554, 'your address is blocked', 'deferred'],
   ['sign-in', 535, '5.7.8 wrong password', 'deferred'],
@@ -448,13 +448,13 @@ test('however a mail server stalls, send ends within fourteen seconds, and messa
     const timer = setInterval(() => socket.write('2'), 1_000)
     socket.on('close', () => clearInterval(timer))
   })
-  // More than there are connections to one server.
+  // More messages than connections to one server.
   const dozen = Array.from({ length: 12 }, () => stallsInData.mailer)
   const send = (mailers: (typeof silent)[]) => Promise.all(mailers.map((mailer) => mailer.send(letter(verification()))))
   const startedAt = performance.now()
   expect(new Set(await send([silent, dripping, ...dozen]))).toEqual(new Set(['deferred']))
   expect(performance.now() - startedAt).toBeLessThan(14_000)
-  // No connection goes on that nobody waits for.
+  // A connection that nobody waits for is closed.
   await vi.waitFor(() => expect(dripped.map(({ destroyed }) => destroyed)).toEqual([true]))
   stalls = false
   expect(new Set(await send(dozen))).toEqual(new Set(['accepted']))

@@ -42,7 +42,7 @@ const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>
   ...values,
 })
 
-/** The template with the texts themselves, as no form is. */
+/** The template with the texts themselves, without slots. */
 function filled(message: Message, language: Language = 'en', by = settings): ReactElement {
   const { values, toElement } = toContent(message, language, by)
   return toElement(lookIn(language, by), values)
@@ -122,7 +122,7 @@ test('a value is escaped as react-email escapes it, and never becomes markup', a
 const at = new Date('2026-11-20T09:12:00Z')
 const until = new Date('2026-11-27T09:12:00Z')
 
-/** Every template once for each of its choices. `text` makes each of its texts from its name. */
+/** Every template, once for each of its choices. `text` makes each text from its name. */
 function everyMessage(text: (name: string) => string): Message[] {
   const userName = text('userName')
   const person = { userName, ipAddress: text('ipAddress') }
@@ -194,7 +194,7 @@ test.each(LANGUAGES)(
         expect({ html: withoutPreview(html), text }).toEqual(await renderedByTheLibrary(filled(message, language, by)))
         expect(html).toMatch(new RegExp(`<html dir="ltr" lang="${language}"`))
         for (const part of [subject, html, text]) {
-          // Neither the key of a missing text, nor an empty value, nor the mark of a value that nobody filled in.
+          // No key of a missing text, no empty value and no mark of an unfilled value.
           expect(part).not.toMatch(/Mails\.|undefined|NaN|[\uE000\uE001]|<\/?(?:support|b|link)>/)
         }
         expect(text).not.toMatch(/[{}]/)

@@ -20,7 +20,7 @@ beforeAll(async () => {
   strangers = await generateKeyPair('RS256', { extractable: true })
 })
 
-/** The issuer's key server; `down` makes it answer as a server in trouble does. The service's clock is `aheadMs` of the host's. */
+/** The issuer's key server; with `down` it answers 5xx. The service's clock is `aheadMs` ahead of the host's. */
 async function givenIssuer() {
   const state = { keys: [{ kid: 'one', pair: keys }], down: false, asked: 0, aheadMs: 0 }
   const server = createServer(async (_request, response) => {
@@ -47,7 +47,7 @@ async function givenIssuer() {
 }
 
 interface TokenOptions {
-  /** Of any type: issuers send what they like. */
+  /** Of any type, because issuers send anything. */
   claims?: Record<string, unknown>
   header?: Record<string, unknown>
   pair?: Keys
@@ -216,7 +216,7 @@ test('an outside token that withdraws its account reads the progress, and anothe
   expect(await authenticateWithdrawn(ctx, calling, path, 'reads')).toMatchObject({ withdrawal: { id: withdrawal_id } })
   expect(await authenticateWithdrawn(ctx, other, path, 'reads')).toBeNull()
   expect(await authenticate(ctx, other)).toBeNull()
-  // It was never seen, and has ended like the others.
+  // This token was never used before, but it has ended too.
   expect(await authenticateWithdrawn(ctx, other, path, 'refused')).toMatchObject({ withdrawal: { madeTheCall: false } })
   const stranger = { ...path, userId: 'usr_other' }
   expect(await authenticateWithdrawn(ctx, other, stranger, 'refused')).toBeNull()

@@ -12,7 +12,7 @@ interface Held {
   fail(error: Error): void
 }
 
-/** Stands where hashing stands: each thread holds its first job until it is told to end, then begins the next. */
+/** Replaces the hashing: each thread holds its job until the test ends it, then begins the next. */
 function heldThreads(
   create: (start: typeof startPasswordThread) => PasswordQueue = (start) => createPasswords(start, THREADS),
 ) {
@@ -33,7 +33,7 @@ function heldThreads(
   return { queues, deaths, passwords: create(start) }
 }
 
-/** Lets every promise that can go on go on. */
+/** Lets every settled promise continue. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 test('a hash matches its own password to the last character, and no other', async () => {

@@ -40,7 +40,7 @@ import { installContext } from '@/testing/process'
 const logged: string[] = []
 processState.log = pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) })
 
-/** Of a password that nobody knows, in our own format. */
+/** The hash of a password that nobody knows, in our own format. */
 const HASH = '$argon2id$v=19$m=12288,t=3,p=1$42a420T/Xlspq9SkWkMikQ$EfitoyZ6qJBV9ad4J2XGRCMwewu7Dg+nj/T+uj5DOL0'
 
 let ctx: TestContext
@@ -81,7 +81,7 @@ async function givenPerson(more: object = {}): Promise<Person> {
   return { externalId, userId: String(data.user_id), email }
 }
 
-/** A task that is open, of somebody else's withdrawal. */
+/** An open task of another person's withdrawal. */
 async function givenOpenTask() {
   const { withdrawalId } = await givenWithdrawal(ctx, ['shop'])
   return ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })
@@ -105,7 +105,7 @@ describe('access to the admin API', () => {
   const scopes = Object.keys(SERVICE_SCOPES) as ServiceScope[]
   const others = (scope: ServiceScope) => scopes.filter((other) => other !== scope)
 
-  /** What each kind of token gets at an admin operation. */
+  /** The answer of an admin operation to each kind of token. */
   async function adminDoor(scope: ServiceScope): Promise<Record<string, [token: string | null, code: string]>> {
     const user = await givenCaller(ctx)
     const gone = await givenCaller(ctx)
@@ -216,7 +216,7 @@ describe('access to the admin API', () => {
     const refused = await get('nobody')
     expect([refused.status, refused.code]).toEqual([429, 'RATE_001'])
     expect(refused.headers.get('RateLimit-Policy')).toBe('"service";q=4;w=60')
-    // What is malformed counts nowhere, and another token has places of its own.
+    // A malformed call does not count, and another token has places of its own.
     expect((await put('nobody', { name: 7 })).code).toBe('REQUEST_001')
     expect((await call(await givenServiceToken(ctx), 'getUser')).code).toBe('USER_001')
     ctx.clock.advance(Number(refused.headers.get('Retry-After')) * 1000 - 1)
@@ -566,7 +566,7 @@ describe('a withdrawal on behalf', () => {
     const ids = { withdrawalId: String(data.withdrawal_id) }
     const progress = await call(caller, 'getWithdrawalStatus', { ids, token: String(data.status_token) })
     expect(progress.code).toBe('accepted')
-    // It was the service that made the call, not this token.
+    // The service made the call, not this token.
     expect((await call(caller, 'getWithdrawalStatus', { ids })).code).toBe('AUTH_001')
   })
 
@@ -774,7 +774,7 @@ describe('outside tokens and external ids in paths', () => {
       expect([externalId, code]).toEqual([externalId, 'AUTH_002'])
       texts.add(text)
     }
-    // Without the mark it is no external id.
+    // Without the ~ it is no external id.
     expect((await status(encodeURIComponent(person.externalId), caller.token)).code).toBe('AUTH_002')
     texts.add((await status(other.userId, caller.token)).text)
     expect(texts.size).toBe(1)

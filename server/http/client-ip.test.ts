@@ -9,7 +9,7 @@ afterEach(() => {
   vi.resetModules()
 })
 
-/** Settings are parsed once a process, so each count of hops gets the module anew. */
+/** Settings are parsed once in a process, so each count of hops loads the module again. */
 async function clientIpWith(hops: string | undefined) {
   vi.resetModules()
   vi.stubEnv('TRUSTED_PROXY_HOPS', hops)
@@ -136,7 +136,7 @@ test('only the first forwarding header counts with trusted hops', async () => {
 test("the server entry's header replaces one that the client sent", async () => {
   const { clientIpOf, markClientIp } = await clientIpWith('0')
   const request = incoming('192.0.2.1', { ...FORGED })
-  // The name of the header is the module's own secret: whoever knew it would send this.
+  // The header's name is secret; a client that knew it could send this.
   markClientIp(request, '203.0.113.9')
   markClientIp(request, '192.0.2.1')
   expect(clientIpOf(new Headers(request.headers as Record<string, string>))).toBe('192.0.2.1')

@@ -57,7 +57,7 @@ async function begin(limits: Partial<Limits> = {}) {
 beforeEach(() => begin())
 afterEach(() => ctx.settle())
 
-// ---- what every answer has to look like, written down once more ----
+// ---- the form of every answer ----
 
 const time = z.iso.datetime({ precision: 3 })
 const method = z.enum(['email_code', 'email_link'])
@@ -159,7 +159,7 @@ const refusal = z.strictObject({
   timestamp: time,
 })
 
-/** Reads an answer and holds it against everything that is true of all answers. */
+/** Reads an answer and checks everything that all answers have in common. */
 async function judge(response: Response, operation?: string): Promise<Answer> {
   const answer = await readAnswer(response)
   const { status, headers, code } = answer
@@ -198,7 +198,7 @@ async function judge(response: Response, operation?: string): Promise<Answer> {
 
 // ---- asking ----
 
-/** Those of the description; what manages tokens and sessions has tests of its own. */
+/** The operations of the description; those for tokens and sessions have tests of their own. */
 const operations = userOperations.filter(({ name }) => name in DATA)
 const POSTS = operations.filter((contract) => contract.method === 'POST').map(({ name }) => name)
 
@@ -207,13 +207,13 @@ const send = (path: string, init: RequestInit & { duplex?: 'half' } = {}) =>
 
 const asks: typeof call = async (caller, operation, asking) =>
   judge(await request(caller, operation, asking), operation)
-/** Of this user's, with no token but one that is given. */
+/** A call for this user, without a token unless one is given. */
 const ask = (operation: string, { userId }: { userId: string }, asking?: Asking) => asks({ userId }, operation, asking)
 const { change, verify, resend, withdraw } = callsBy(asks)
 
 const BOTH: Scope[] = ['email:manage', 'account:manage']
 
-/** Everything that a call may leave behind for these users. */
+/** Every row that a call may leave for these users. */
 async function tracesOf(...userIds: string[]) {
   const where = { userId: { in: userIds } }
   return {
@@ -268,7 +268,7 @@ test.each(all.filter((contract) => contract.scope).map(({ name }) => name))(
     }
     for (const [kind, token] of Object.entries(kinds)) {
       const answer = await ask(name, caller, { token })
-      // Whoever sent no bearer token is not told that it was bad.
+      // A caller without a bearer token is not told that it was invalid.
       const challenge = /^Bearer \S/.test(token) ? 'Bearer error="invalid_token"' : 'Bearer'
       expect({ kind, code: answer.code, challenge: answer.headers.get('WWW-Authenticate') }).toEqual({
         kind,
@@ -1281,7 +1281,7 @@ test('no table holds a kept answer in plain text', async () => {
   expect(Buffer.from(kept?.answer ?? []).includes(String(first.data.status_token))).toBe(false)
 })
 
-/** Where a process can die that starts a withdrawal or creates a token, and what the call's repetition finds after a minute. */
+/** Places at which a process can die that starts a withdrawal or creates a token, and what a repetition finds after a minute. */
 const DEATHS = [
   ['before its effect', 'none'],
   ['between its effect and the kept answer', 'none'],
@@ -1289,7 +1289,7 @@ const DEATHS = [
   ['between the commit and the answer', 'first'],
 ] as const
 
-/** An instance with connections of its own, which loses all of them at that place and never says anything again. */
+/** An instance with connections of its own, which loses all of them at that place and stays silent. */
 async function givenDoomed(place: (typeof DEATHS)[number][0]) {
   const name = `doomed_${randomBytes(4).toString('hex')}`
   const { url } = await testDatabase()
@@ -1387,7 +1387,7 @@ test('a call that its own repetition overtakes undoes its effect', async () => {
   let repeated: Answer | undefined
   ctx.transaction = async (work) => {
     ctx.transaction = transaction
-    // It stands still for longer than its key waits.
+    // The call pauses for longer than its key is held.
     ctx.clock.advance(minute)
     repeated = await call(caller, 'createAccessToken', keyed('k1'))
     return transaction(work)

@@ -20,7 +20,7 @@ beforeEach(async () => {
   onTestFinished(() => ctx.settle())
 })
 
-/** Someone with an external id, with or without a password, and with one token of each kind. */
+/** A person with an external id, with or without a password, and with one token of each kind. */
 async function givenPerson({ hasPassword = false } = {}) {
   const user = await givenUser(ctx)
   const externalId = randomBytes(6).toString('hex')
@@ -33,7 +33,7 @@ type Person = Awaited<ReturnType<typeof givenPerson>>
 
 const OUTSIDE = 'an.outside.token'
 
-/** An outside issuer that vouches for this person, and says this of their sign-in. */
+/** An outside issuer whose tokens name this person and these facts of their sign-in. */
 function givenOutsideToken({ userId }: Person, said: { auth_time?: Date; acr?: string } = {}) {
   ctx.outsideIssuer = {
     subjectIs: 'user_id',
@@ -146,7 +146,7 @@ test('an outside token withdraws with any auth_time, unless AUTH_MAX_AGE limits 
     const challenge = 'Bearer error="insufficient_user_authentication", max_age=300'
     expect(await outcome(withdraw(person, { token: OUTSIDE }))).toEqual([401, 'REAUTH_001', challenge])
   }
-  // What the refusals have left: an access token still withdraws, and so does a fresh token.
+  // After the refusals an access token and a fresh token can still withdraw.
   givenOutsideToken(person, { auth_time: ago(5 * minute) })
   expect((await withdraw(person, { token: 'another.outside.token' })).code).toBe('accepted')
   expect((await withdraw(await givenPerson())).code).toBe('accepted')

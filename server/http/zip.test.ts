@@ -54,7 +54,7 @@ test('documents are made no faster than the client reads', async () => {
       name: 'large.json',
       at,
       async *read() {
-        // Random bytes do not shrink.
+        // Random bytes cannot be compressed.
         for (; made < 500; made++) yield Buffer.from(piece.map(() => Math.floor(Math.random() * 256)))
       },
     },

@@ -12,7 +12,7 @@ afterEach(() => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-/** Settings are parsed once a process, so each test gets the module anew. */
+/** Settings are parsed once in a process, so each test loads the module again. */
 async function givenMailbox(smtpUrl?: string) {
   vi.resetModules()
   vi.stubEnv('DATA_DIR', dataDir)

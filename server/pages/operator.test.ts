@@ -25,7 +25,7 @@ import {
 } from './operator'
 
 const signedIn = vi.hoisted(() => ({ sessionId: '' }))
-// The cookie can only be read inside Next; what it names is checked here as ever.
+// The cookie can be read only inside Next; the session that it names is checked as usual.
 vi.mock('next-auth', () => ({ getServerSession: async () => (signedIn.sessionId ? signedIn : null) }))
 
 processState.log = pino({ level: 'silent' })

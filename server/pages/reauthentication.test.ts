@@ -24,7 +24,7 @@ beforeEach(async () => {
   onTestFinished(() => ctx.settle())
 })
 
-/** A browser that someone without a password is signed in with, and that a page has sent to the provider. */
+/** A browser in which a person without a password is signed in, and which a page has sent to the provider. */
 async function givenBrowser(purpose: string) {
   const user = await givenUser(ctx)
   const subject = externalId()

@@ -48,7 +48,7 @@ test('the answers of the API say within which time a person must sign in again',
 })
 
 test('a pseudo text takes the same values as the English one, and its words are at least 40 % longer', () => {
-  // Without digits, which stay as they are, and the marks, which take no room.
+  // Leaves out digits, which do not change, and marks, which have no width.
   const wordsOf = (text: string) =>
     text
       .split(FRAME)

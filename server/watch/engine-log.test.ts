@@ -27,7 +27,7 @@ afterEach(() => {
 const consoleCalls = () => consoles.flatMap(({ mock }) => mock.calls)
 const said = () => lines.map(({ level, event, repeated }) => [level, event, repeated])
 
-/** The SDK's handler as production has it: it takes signed calls only. */
+/** The SDK's handler as in production: it accepts only signed calls. */
 function givenEndpoint(): (call: RequestInit) => Promise<Response> {
   const client = new Inngest({
     id: 'user-account-service',

@@ -98,7 +98,7 @@ async function main() {
   module.flushCompileCache?.()
 }
 
-/** People must not learn that the database was restored, because only the operator needs to know. */
+/** Does not say which database was restored, because only the operator needs to know that. */
 const NOT_SERVED = 'The service is being restored. Try again later.\n'
 const heldBack = () => new AppError('SERVER_002', NOT_SERVED.trim(), 60)
 

@@ -40,7 +40,7 @@ const cannotAsk = () =>
 
 /**
  * Asks all applications that may hold a person's withdrawal back. No database connection is held meanwhile. Refuses if one of them
- * gives no good answer, because no answer does not mean that nothing holds it back.
+ * gives no good answer, because a missing answer does not mean that nothing holds it back.
  */
 export async function askApplications(ctx: SystemContext, userId: string): Promise<Blocker[]> {
   const apps = await ctx.sql(readAsked, { userId })

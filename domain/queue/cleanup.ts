@@ -29,7 +29,7 @@ const endedAccess = (before: string) => `${ENDED_AT} < ${before} ORDER BY ${ENDE
 const UNSENT_NOTICE = fenced(`SELECT FROM notices n
      WHERE n.change_request_id = email_change_requests.id AND n.sent_at IS NULL AND n.failed_at IS NULL`)
 
-/** Rows of a living account that have ended. The owner may still want to see the last month. */
+/** Rows of an active account that have ended. The owner may still want to see the last month. */
 export const CLEANUPS: readonly Cleanup[] = [
   { table: 'rate_limits', key: 'key', ended: (before) => `expires_at < ${before} ORDER BY expires_at` },
   { table: 'idempotency_keys', key: 'key', ended: (before) => `expires_at <= ${before} ORDER BY expires_at` },
@@ -44,7 +44,7 @@ export const CLEANUPS: readonly Cleanup[] = [
   // An event's deliveries, the log of what was sent, are deleted with it.
   { table: 'events', ended: (before) => `occurred_at < ${before} ORDER BY occurred_at`, afterMs: ENDED_RETENTION_MS },
   { table: 'reauth_requests', ended: (before) => `started_at < ${before} ORDER BY started_at`, afterMs: day },
-  // The oldest receipt of a withdrawal is deleted with the others, because one alone would prove less than it says.
+  // When the first receipt of a withdrawal is old enough, all are deleted, because the others alone would prove less than they say.
   {
     table: 'withdrawal_receipts',
     key: 'withdrawal_id',

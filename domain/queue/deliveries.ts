@@ -197,7 +197,7 @@ async function noteAnswer(ctx: SystemContext, delivery: DeliveryRow, { answer, t
   await ctx.sql(markFailed, { id, now, status, tookMs, attempts, problem, nextTryAt })
 }
 
-/** For the log: only those members of an event that are ids of its own. */
+/** What the log says about an event: its id, its type and its withdrawal. */
 const aboutOf = ({ event_id: eventId, type, data }: DeliveryRow) => ({
   eventId,
   type,

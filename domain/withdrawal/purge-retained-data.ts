@@ -126,7 +126,7 @@ async function purgeBatch(ctx: SystemContext, sql: Sql, withdrawalId: string, ro
   await sql(clearSubjects, { withdrawalId })
   await tellEnd(ctx, sql, 'account.purged', withdrawalId, row.sealed_subjects)
   await sql(markPurged, { withdrawalId, now: ctx.clock.now() })
-  // Before `clearPurged` deletes which applications were told.
+  // Written before `clearPurged` deletes which applications were told.
   await writeReceipts(ctx, sql, withdrawalId)
   await clearPurged(sql, withdrawalId)
   return 'over'

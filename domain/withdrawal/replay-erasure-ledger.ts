@@ -7,7 +7,7 @@ import { type LedgerReading, newReading, type ReadLine, readLedger } from './rea
 import { withdrawAgain } from './withdraw-account'
 
 const BATCH_SIZE = 1000
-/** One read of all users serves so many lines. */
+/** One pass over all users serves so many lines. */
 const MAX_LINES_IN_MEMORY = 50_000
 
 const liveUsers = statement<{ after: string; maxRows: number }, { id: string }>(

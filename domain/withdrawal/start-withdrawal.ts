@@ -75,7 +75,7 @@ export async function lockForWithdrawal(sql: Sql, userId: string): Promise<Accou
   return account ?? null
 }
 
-/** Writes everything that ends the account's access and deletes it later. `sql` must hold the account's lock. */
+/** Ends the account's access and writes what its deletion needs. `sql` must hold the account's lock. */
 export async function startWithdrawal(
   ctx: SystemContext,
   sql: Sql,
@@ -98,8 +98,8 @@ const replacedAddresses = statement<{ userId: string; after: Date }, { old_email
 )
 
 /**
- * The addresses that recent changes replaced, because whoever took the account over could delete it before its owner undoes the
- * change.
+ * The addresses that recent changes replaced. They get a notice too, because whoever took the account over could delete it before
+ * its owner undoes the change.
  */
 export async function findReplaced(sql: Sql, userId: string, startedAt: Date): Promise<string[]> {
   const after = new Date(startedAt.getTime() - REPLACED_ADDRESS_MS)

@@ -13,9 +13,9 @@ import { CAN_BE_TOLD, openPersonalData, type PersonalData } from './events'
 const MAX_CALLS_PER_APP = 10
 /** The maximum for an application that answers at once. */
 const MAX_BATCH = 100
-const AT_ONCE_MS = 1_000
+const MAX_QUICK_ANSWER_MS = 1_000
 /** A call that begins later than this could outlast its lease. */
-const LONGEST_WAIT_MS = CALL_LEASE_MS - MAX_CALL_MS
+const MAX_WAIT_MS = CALL_LEASE_MS - MAX_CALL_MS
 
 interface DeliveryRow extends SigningRow {
   id: string

@@ -142,8 +142,8 @@ interface ServiceRow {
 
 const findServiceToken = statement<{ hash: Credential['key']; now: Date }, ServiceRow>(
   'find-service-token',
-  (v) => `SELECT id, name, hosts, scopes, revoked_at IS NULL AND expires_at > ${v.now} AS live,
-     coalesce(last_used_at < ${v.now} - interval '${LAST_USE_PRECISION_MS} milliseconds', true) AS unmarked
+  (v) => `SELECT id, name, hosts, scopes, revoked_at IS NULL AND expires_at > ${v.now} AS is_live,
+     coalesce(last_used_at < ${v.now} - interval '${LAST_USE_PRECISION_MS} milliseconds', true) AS is_last_use_old
    FROM service_tokens WHERE token_hash = ${v.hash}`,
 )
 

@@ -15,11 +15,11 @@ export const callerValues = ({ id, kind, outsideToken }: Actor): CallerValues =>
   callerIssuedAt: outsideToken?.issuedAt ?? null,
 })
 
-/** As a condition on a row of `users`: the caller's credential is an outside token that was issued since all access was ended last. */
+/** A condition on a row of `users`: the caller's credential is an outside token that was issued since all access was ended last. */
 export const isOutsideTokenLive = (v: { callerKind: string; callerIssuedAt: string }) =>
   `(${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerIssuedAt}::timestamptz >= credentials_since))`
 
-/** As a condition on a row of `users`: the caller's credential has not ended since it was checked. */
+/** A condition on a row of `users`: the caller's credential has not ended since it was checked. */
 export const isCallerLive = (v: { callerId: string; callerKind: string; callerIssuedAt: string }) =>
   `(${isOutsideTokenLive(v)}
     OR EXISTS (SELECT FROM sessions WHERE id = ${v.callerId} AND revoked_at IS NULL)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { defineConfig, devices } from '@playwright/test'
 import { DATA_DIR, DEMO_URL, IMPATIENT_URL, SERVICE_URL } from './e2e/settings'
-import { writePseudoTexts } from './e2e/texts'
+import { writePseudoTexts } from './testing/texts'
 
 const executablePath =
   process.env.CHROMIUM_PATH ??

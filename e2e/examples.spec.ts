@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { STEPS } from '@/contract/withdrawal'
 import { freePort } from '@/server/local/embedded-postgres'
+import type { Operator } from '@/testing/operator'
 import { codeIn, expect, test, type User } from './fixtures'
-import type { Operator } from './operator'
 import { IMPATIENT_URL, SERVICE_URL } from './settings'
 
 const running: ChildProcess[] = []

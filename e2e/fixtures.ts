@@ -4,9 +4,9 @@ import net from 'node:net'
 import path from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { test as base, expect, type Page } from '@playwright/test'
-import { Operator } from './operator'
+import { createAccount, Operator } from '@/testing/operator'
+import { textsOf } from '@/testing/texts'
 import { DATA_DIR, SERVICE_URL } from './settings'
-import { textsOf } from './texts'
 
 export interface User {
   id: string
@@ -45,7 +45,7 @@ export const test = base.extend<Fixtures, { operator: Operator }>({
   operator: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a function uses from this pattern
     async ({}, use) => {
-      const operator = new Operator()
+      const operator = new Operator({ DATA_DIR })
       await use(operator)
       await operator.close()
     },
@@ -72,17 +72,7 @@ export async function createUser(operator: Operator, { verified = true } = {}): 
   const name = 'Ada Lovelace'
   const password = `pw ${randomBytes(6).toString('hex')}`
   const email = `ada-${randomBytes(6).toString('hex')}@example.test`
-  const { user_id: id = '' } = await operator.run(
-    'user',
-    'create',
-    '--email',
-    email,
-    '--password',
-    password,
-    '--name',
-    name,
-    ...(verified ? ['--verified'] : []),
-  )
+  const id = await createAccount(operator, { email, password, name, isVerified: verified })
   return { id, email, password, name }
 }
 

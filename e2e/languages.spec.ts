@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
+import { textsOf } from '@/testing/texts'
 import { codeIn, expect, expectAccessible, signIn, test, type User } from './fixtures'
-import { textsOf } from './texts'
 
 const de = textsOf('de')
 const en = textsOf('en')

@@ -1,8 +1,8 @@
 import type { APIRequestContext, Page } from '@playwright/test'
+import type { Operator } from '@/testing/operator'
+import { PSEUDO_LANGUAGE, pseudoTexts as t, textsOf } from '@/testing/texts'
 import { createUser, expect, expectAccessible, linkIn, signIn, test } from './fixtures'
-import type { Operator } from './operator'
 import { DEMO_URL, IMPATIENT_URL } from './settings'
-import { PSEUDO_LANGUAGE, pseudoTexts as t, textsOf } from './texts'
 
 const en = textsOf('en')
 

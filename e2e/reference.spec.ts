@@ -6,8 +6,8 @@ import { text } from 'node:stream/consumers'
 import { isForBrowsers, LANGUAGES, type Language } from '@/app/docs/api/samples'
 import { SERVICE_SCOPES } from '@/contract/define'
 import { type OperationName, operations } from '@/contract/operations'
+import type { Operator } from '@/testing/operator'
 import { codeIn, createUser, expect, linkIn, test } from './fixtures'
-import type { Operator } from './operator'
 import { IMPATIENT_URL, SERVICE_URL } from './settings'
 
 /** Runs what a reader of the page pastes, with the variables that the page names. */

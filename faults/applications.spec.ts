@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { Application, accept, answer, type Script } from './application'
+import { Application, accept, answer, type Script } from '@/testing/application'
+import { givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
+import { until } from '@/testing/until'
+import { givenWorld, isMarked } from '@/testing/world'
 import { expectFullEnd, placesOf } from './ending'
-import { givenPerson, givenPlainPerson, withdraw } from './person'
-import { until } from './until'
-import { givenWorld, isMarked } from './world'
 
 const firstThen =
   (fault: (response: ServerResponse) => unknown, times = 1): Script =>

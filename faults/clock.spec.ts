@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { expectFullEnd } from './ending'
-import type { Answer, Instance } from './instance'
+import type { Answer, Instance } from '@/testing/instance'
 import {
   changeEmail,
   emailStatus,
@@ -12,9 +11,10 @@ import {
   type Person,
   verifyEmail,
   withdraw,
-} from './person'
-import { until } from './until'
-import { givenWorld, type World } from './world'
+} from '@/testing/person'
+import { until } from '@/testing/until'
+import { givenWorld, type World } from '@/testing/world'
+import { expectFullEnd } from './ending'
 
 const HOUR = 60 * 60_000
 const PRELOAD = path.resolve('faults/preload/shifted-clock.mjs')

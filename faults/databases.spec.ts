@@ -7,13 +7,13 @@ import { createSessionToken } from '@/domain/access/authenticate'
 import type { SystemContext } from '@/domain/context'
 import { openDatabase } from '@/server/adapters/database'
 import { createSecrets } from '@/server/adapters/secrets'
+import { Cluster } from '@/testing/cluster'
+import type { Instance } from '@/testing/instance'
+import { emailStatus, givenPerson, mailedCode, type Person, signIn, verifyEmail, withdraw } from '@/testing/person'
 import { rawSql } from '@/testing/raw-sql'
-import { Cluster } from './cluster'
+import { givenWorld, KEYS, type World } from '@/testing/world'
 import { expectFullEnd } from './ending'
-import type { Instance } from './instance'
-import { emailStatus, givenPerson, mailedCode, type Person, signIn, verifyEmail, withdraw } from './person'
 import { hasPgBouncer, startPgBouncer } from './pgbouncer'
-import { givenWorld, KEYS, type World } from './world'
 
 // The databases that people have. What is not installed is said, with the word SKIPPED, and not tested.
 

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { until } from './until'
-import { givenWorld } from './world'
+import { until } from '@/testing/until'
+import { givenWorld } from '@/testing/world'
 
 async function freePort(): Promise<number> {
   const server = createServer()

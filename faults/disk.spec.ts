@@ -1,13 +1,13 @@
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
-import { Cluster } from './cluster'
+import { Cluster } from '@/testing/cluster'
+import type { Answer } from '@/testing/instance'
+import { changeEmail, givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
+import { until } from '@/testing/until'
+import { givenWorld, type World } from '@/testing/world'
 import { canLimitFiles, Disk, limitFiles } from './disk'
 import { expectFullEnd, placesOf } from './ending'
-import type { Answer } from './instance'
-import { changeEmail, givenPerson, givenPlainPerson, withdraw } from './person'
-import { until } from './until'
-import { givenWorld, type World } from './world'
 
 const MEGABYTES = 192
 

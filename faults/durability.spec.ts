@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { SystemContext } from '@/domain/context'
 import { macOfCode } from '@/domain/email/verification-code'
-import { givenPeople } from '@/proof/people'
 import { createSecrets } from '@/server/adapters/secrets'
-import { Cluster } from './cluster'
-import { emailStatus, verifyEmail, withdraw } from './person'
-import { until } from './until'
-import { givenWorld, KEYS, type World } from './world'
+import { Cluster } from '@/testing/cluster'
+import { givenPeople } from '@/testing/people'
+import { emailStatus, type Person, verifyEmail, withdraw } from '@/testing/person'
+import { until } from '@/testing/until'
+import { givenWorld, KEYS, type World } from '@/testing/world'
 
 test('F26 every acknowledged write survives a kill of PostgreSQL, even with synchronous_commit off by default', async (context) => {
   const cluster = await Cluster.start(context)
@@ -21,7 +21,7 @@ test('F26 every acknowledged write survives a kill of PostgreSQL, even with sync
   const instance = await world.start()
   const people = await givenPeople(world, 40)
   await world.query('CHECKPOINT')
-  const withdrawn = people.slice(0, 20).map((person) => ({ ...person, newEmail: '' }))
+  const withdrawn = people.slice(0, 20)
   const changing = await givenChanges(world, people.slice(20))
 
   const answered = new Set<string>()
@@ -78,13 +78,13 @@ test('F8 either instance returns the new address right after a verification, 1,0
 })
 
 /** Changes that await their code, as the service writes them. */
-async function givenChanges(world: World, people: Awaited<ReturnType<typeof givenPeople>>) {
+async function givenChanges(world: World, people: Person[]) {
   const secrets = createSecrets({ auth: [KEYS.AUTH_SECRET], code: [KEYS.CODE_SECRET] })
   const changes = people.map((person) => {
     const request = `ecr_${randomBytes(16).toString('base64url')}`
     const code = secrets.randomCode()
     const mac = macOfCode({ secrets } as SystemContext, request, code)
-    return { person: { ...person, newEmail: `new-${person.mark}@example.test` }, request, code, mac }
+    return { person, request, code, mac }
   })
   await world.query(
     `INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac,

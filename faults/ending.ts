@@ -3,9 +3,9 @@ import path from 'node:path'
 import { expect } from 'vitest'
 import { STEPS } from '@/contract/withdrawal'
 import { DELETION_STEPS } from '@/domain/withdrawal/steps/deletion-steps'
-import type { Person } from './person'
-import { until } from './until'
-import { isMarked, type World } from './world'
+import type { Person } from '@/testing/person'
+import { until } from '@/testing/until'
+import { isMarked, type World } from '@/testing/world'
 
 interface Expected {
   person: Person

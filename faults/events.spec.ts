@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { STEPS } from '@/contract/withdrawal'
 import { DELETION_STEPS } from '@/domain/withdrawal/steps/deletion-steps'
+import { givenPerson, withdraw } from '@/testing/person'
+import { until } from '@/testing/until'
+import { givenWorld } from '@/testing/world'
 import { expectFullEnd } from './ending'
 import { LossyNetwork } from './lossy-network'
-import { givenPerson, withdraw } from './person'
-import { until } from './until'
-import { givenWorld } from './world'
 
 test('F14 F15 an event that arrives three times, after the end or for nobody changes nothing, and every step completes once', async (context) => {
   const world = await givenWorld(context)

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, test } from 'vitest'
-import { until } from './until'
-import { blockedOn, givenWorld, holdLock, KEYS, type World } from './world'
+import { until } from '@/testing/until'
+import { blockedOn, givenWorld, holdLock, KEYS, type World } from '@/testing/world'
 
 const LINES = 3_500
 /** In the second batch of a thousand. */

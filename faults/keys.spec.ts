@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, type TestContext, test } from 'vitest'
-import { expectFullEnd } from './ending'
-import type { Instance } from './instance'
+import type { Instance } from '@/testing/instance'
 import {
   changeEmail,
   emailStatus,
@@ -12,9 +11,10 @@ import {
   verifyEmail,
   withdraw,
   withdrawalStatus,
-} from './person'
-import { until } from './until'
-import { givenWorld, KEYS, untilNothingWaitsToBeSent, type World } from './world'
+} from '@/testing/person'
+import { until } from '@/testing/until'
+import { givenWorld, KEYS, untilNothingWaitsToBeSent, type World } from '@/testing/world'
+import { expectFullEnd } from './ending'
 
 const NEW = { AUTH_SECRET: 'auth-secret-of-next-year', CODE_SECRET: 'code-secret-of-next-year' }
 const BOTH = {

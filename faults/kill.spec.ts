@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { answer } from './application'
+import { answer } from '@/testing/application'
+import { givenPerson, withdraw, withdrawalOf } from '@/testing/person'
+import { until } from '@/testing/until'
+import { blockedOn, givenWorld, holdLock } from '@/testing/world'
 import { expectFullEnd } from './ending'
-import { givenPerson, withdraw, withdrawalOf } from './person'
-import { until } from './until'
-import { blockedOn, givenWorld, holdLock } from './world'
 
 test('F1 an instance that is killed between commit and event costs nothing, because the event is sent later under the same id', async (context) => {
   const world = await givenWorld(context)

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { expectFullEnd } from './ending'
-import type { Instance } from './instance'
+import type { Instance } from '@/testing/instance'
 import {
   changeEmail,
   emailStatus,
@@ -13,9 +12,10 @@ import {
   type Person,
   verifyEmail,
   withdraw,
-} from './person'
-import { until } from './until'
-import { givenWorld, untilNothingWaitsToBeSent, type World } from './world'
+} from '@/testing/person'
+import { until } from '@/testing/until'
+import { givenWorld, untilNothingWaitsToBeSent, type World } from '@/testing/world'
+import { expectFullEnd } from './ending'
 
 test('F21 requests go on and a withdrawal completes when the reader of the log is gone', async (context) => {
   const world = await givenWorld(context)

@@ -1,8 +1,16 @@
 import { expect, test } from 'vitest'
+import {
+  changeEmail,
+  emailStatus,
+  givenPerson,
+  givenPlainPerson,
+  mailedCode,
+  verifyEmail,
+  withdraw,
+} from '@/testing/person'
+import { until } from '@/testing/until'
+import { givenWorld, untilNothingWaitsToBeSent, type World } from '@/testing/world'
 import { expectFullEnd } from './ending'
-import { changeEmail, emailStatus, givenPerson, givenPlainPerson, mailedCode, verifyEmail, withdraw } from './person'
-import { until } from './until'
-import { givenWorld, untilNothingWaitsToBeSent, type World } from './world'
 
 const WITHDRAWN = 'Account Withdrawal Started'
 const CHANGED = 'Email Address Changed'

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestContext } from 'vitest'
 import { freePort } from '@/server/local/embedded-postgres'
-import { until } from './until'
+import { until } from '@/testing/until'
 
 const PROGRAM = [process.env.PGBOUNCER, '/usr/sbin/pgbouncer', '/usr/bin/pgbouncer'].find(
   (file) => file && existsSync(file),

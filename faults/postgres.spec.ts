@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, type TestContext, test } from 'vitest'
 import { openDatabase } from '@/server/adapters/database'
-import { rawSql } from '@/testing/raw-sql'
-import { answer } from './application'
-import { Cluster } from './cluster'
-import { expectFullEnd } from './ending'
-import type { Answer } from './instance'
+import { answer } from '@/testing/application'
+import { Cluster } from '@/testing/cluster'
+import type { Answer } from '@/testing/instance'
 import {
   changeEmail,
   emailStatus,
@@ -15,10 +13,12 @@ import {
   withdraw,
   withdrawalOf,
   withdrawalStatus,
-} from './person'
+} from '@/testing/person'
+import { rawSql } from '@/testing/raw-sql'
+import { until } from '@/testing/until'
+import { blockedOn, givenWorld, holdLock } from '@/testing/world'
+import { expectFullEnd } from './ending'
 import { SilentNetwork } from './silent-network'
-import { until } from './until'
-import { blockedOn, givenWorld, holdLock } from './world'
 
 test('F5 a restart of PostgreSQL during withdrawals causes 503 at once, and the service heals by itself without loss', (context) =>
   outage(context, 'fast'))

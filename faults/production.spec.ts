@@ -7,11 +7,11 @@ import { join } from 'node:path'
 import { chromium } from '@playwright/test'
 import { expect, type TestContext, test } from 'vitest'
 import { findBrowser } from '@/scripts/browser.mjs'
+import { type Certificate, createCertificate } from '@/testing/certificate'
 import { signatureOf } from '@/testing/engine'
-import { type Certificate, createCertificate } from './certificate'
-import { Engine } from './engine'
-import type { Instance } from './instance'
-import { MailServer } from './mail-server'
+import { Engine } from '@/testing/engine-server'
+import type { Instance } from '@/testing/instance'
+import { MailServer } from '@/testing/mail-server'
 import {
   changeEmail,
   givenPlainPerson,
@@ -20,11 +20,11 @@ import {
   verifyEmail,
   withdraw,
   withdrawalStatus,
-} from './person'
-import { FAULTS_DIR } from './settings'
+} from '@/testing/person'
+import { FAULTS_DIR } from '@/testing/settings'
+import { until } from '@/testing/until'
+import { givenWorld, KEYS, type World } from '@/testing/world'
 import { TlsProxy } from './tls-proxy'
-import { until } from './until'
-import { givenWorld, KEYS, type World } from './world'
 
 const secret = () => randomBytes(16).toString('hex')
 const ENGINE_KEYS = { eventKey: secret(), signingKey: `signkey-prod-${secret()}${secret()}` }

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { emailStatus, givenPerson } from '@/testing/person'
+import { givenWorld } from '@/testing/world'
 import { placesOf } from './ending'
-import { emailStatus, givenPerson } from './person'
-import { givenWorld } from './world'
 
 test('the search finds a person in every table with personal fields, and nowhere else, before a withdrawal', async (context) => {
   const world = await givenWorld(context)

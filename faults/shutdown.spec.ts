@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { Operator } from '@/e2e/operator'
-import { Instance } from './instance'
-import { MailServer } from './mail-server'
-import { changeEmail, emailStatus, givenPlainPerson, type Person } from './person'
-import { FAULTS_DIR } from './settings'
-import { until } from './until'
+import { Instance } from '@/testing/instance'
+import { MailServer } from '@/testing/mail-server'
+import { Operator } from '@/testing/operator'
+import { changeEmail, emailStatus, givenPlainPerson, type Person } from '@/testing/person'
+import { FAULTS_DIR } from '@/testing/settings'
+import { until } from '@/testing/until'
 
 test('F4 SIGTERM during load lets running requests finish, exits with 0 and stops PostgreSQL with all data kept', async ({
   onTestFinished,

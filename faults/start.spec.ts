@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, type TestContext, test } from 'vitest'
-import { until } from './until'
-import { givenWorld, type World } from './world'
+import { until } from '@/testing/until'
+import { givenWorld, type World } from '@/testing/world'
 
 /** A start that nobody has waited for. */
 function begin({ databaseUrl, dataDir }: World, context: TestContext, settings: Record<string, string>) {

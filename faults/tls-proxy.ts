@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { Certificate } from './certificate'
+import type { Certificate } from '@/testing/certificate'
 
 /** Ends https in front of an instance, as a reverse proxy does; it appends its peer to X-Forwarded-For. */
 export class TlsProxy {

@@ -10,7 +10,7 @@ export default defineConfig({
     environment: 'node',
     // Every `npm test` runs what needs neither an own PostgreSQL nor long waits.
     include: [process.env.SHORT ? 'faults/{production,start,kill,events,mail,import}.spec.ts' : 'faults/*.spec.ts'],
-    globalSetup: './faults/global.ts',
+    globalSetup: './testing/global-cluster.ts',
     pool: 'forks',
     // The tests wait most of the time: for leases, back-offs and servers that are away.
     maxWorkers: process.env.SHORT ? 2 : 4,

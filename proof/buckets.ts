@@ -8,11 +8,11 @@ import { LIMITS } from '@/domain/limits/limits'
 import { takeReadPlace } from '@/domain/limits/reads'
 import { cleanUp } from '@/domain/queue/cleanup'
 import { orderedValues, type Sql } from '@/domain/sql'
-import { changeEmail, emailStatus } from '@/faults/person'
-import { until } from '@/faults/until'
-import { givenWorld, type World } from '@/faults/world'
 import { openDatabase } from '@/server/adapters/database'
-import { givenPeople } from './people'
+import { givenPeople } from '@/testing/people'
+import { changeEmail, emailStatus } from '@/testing/person'
+import { until } from '@/testing/until'
+import { givenWorld, type World } from '@/testing/world'
 
 const BUCKETS = Number(process.env.BUCKETS ?? 1_000_000)
 /** Pages that a statement may read; a batch of the housekeeping removes 1,000 rows. */
@@ -99,7 +99,7 @@ test(`L20 an instance serves as usual while it removes the expired ones of ${BUC
     async () => {
       const person = people.pop()
       if (person) {
-        statuses.add((await changeEmail(instance, { ...person, newEmail: `new-${person.mark}@example.test` })).status)
+        statuses.add((await changeEmail(instance, person)).status)
         statuses.add((await emailStatus(instance, person)).status)
       }
       return (await countOf(world, `expires_at < now() - interval '5 minutes'`)) === 0

@@ -3,8 +3,8 @@ import { beforeAll, expect, test, vi } from 'vitest'
 import { signIn } from '@/domain/access/sign-in'
 import { call, change, day, givenCaller, givenChange, hour, minute, resend, verify, withdraw } from '@/testing/api'
 import { runDueWork, testDatabase, wrongCode } from '@/testing/domain'
+import { givenService, pass, type Service } from '@/testing/service'
 import { STATEMENT_TEXTS } from '@/testing/statements'
-import { givenService, pass, type Service } from './known-bugs-service'
 
 vi.mock('@/domain/sql', async (importOriginal) =>
   (await import('@/testing/statements')).notingStatements(importOriginal),

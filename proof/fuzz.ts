@@ -12,13 +12,14 @@ import { reportPlaceOf } from '@/domain/applications/task-token'
 import type { SystemContext } from '@/domain/context'
 import { createNotMeToken } from '@/domain/email/not-me-token'
 import { LIMIT_ROWS } from '@/domain/limits/limits'
-import type { Instance } from '@/faults/instance'
-import { givenWorld, type World } from '@/faults/world'
 import { createSecrets } from '@/server/adapters/secrets'
+import type { Instance } from '@/testing/instance'
+import { givenPeople } from '@/testing/people'
+import type { Person } from '@/testing/person'
+import { givenWorld, type World } from '@/testing/world'
 import { type Hit, parse } from './gun'
 import { HOSTILE_VALUES, hostileBodies, rightBodies } from './hostile-bodies'
 import { envelopeProblem } from './invariants'
-import { givenPeople, type Person } from './people'
 
 /** A part of every `npm test`: fewer cases, the same ones every time, and no judgement of how busy the machine is. */
 const IS_SHORT = Boolean(process.env.SHORT)

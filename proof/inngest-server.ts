@@ -4,9 +4,9 @@ import { mkdtemp } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import path from 'node:path'
-import { freePort } from '@/faults/instance'
-import { FAULTS_DIR } from '@/faults/settings'
-import { until } from '@/faults/until'
+import { freePort } from '@/testing/instance'
+import { FAULTS_DIR } from '@/testing/settings'
+import { until } from '@/testing/until'
 
 export type Mode = 'dev' | 'signed'
 

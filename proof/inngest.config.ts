@@ -11,7 +11,7 @@ export default defineConfig({
   test: {
     environment: 'node',
     include: ['proof/inngest.ts'],
-    globalSetup: './faults/global.ts',
+    globalSetup: './testing/global-cluster.ts',
     pool: 'forks',
     maxWorkers: 1,
     testTimeout: 120_000,

@@ -2,11 +2,11 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, type TestContext, test } from 'vitest'
 import { planWithdrawal } from '@/domain/withdrawal/schedule'
-import { answer } from '@/faults/application'
-import type { Instance } from '@/faults/instance'
-import { givenPlainPerson, withdraw } from '@/faults/person'
-import { until } from '@/faults/until'
-import { givenWorld, type World } from '@/faults/world'
+import { answer } from '@/testing/application'
+import type { Instance } from '@/testing/instance'
+import { givenPlainPerson, withdraw } from '@/testing/person'
+import { until } from '@/testing/until'
+import { givenWorld, type World } from '@/testing/world'
 import { EngineNetwork, InngestServer, type Mode, startRedis } from './inngest-server'
 
 const MAX_LATE_MS = 2_000
@@ -20,7 +20,7 @@ const SLOW = 0.0001
 const FAST = 0.00005
 
 /** The engine's cron functions never arrive at the service (EngineNetwork); this switches off the sweep inside it. */
-const NO_SWEEP = { NODE_OPTIONS: `--import=${path.resolve('faults/preload/no-sweep.mjs')}` }
+const NO_SWEEP = { NODE_OPTIONS: `--import=${path.resolve('proof/no-sweep.mjs')}` }
 
 interface Site {
   world: World

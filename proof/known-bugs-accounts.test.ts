@@ -39,7 +39,7 @@ import {
   pass,
   type Service,
   times,
-} from './known-bugs-service'
+} from '@/testing/service'
 
 // Bugs that others had (docs/guarantees.md), who may call and what a withdrawal leaves: each title begins with the row's id.
 

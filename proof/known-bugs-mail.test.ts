@@ -9,7 +9,7 @@ import { api } from '@/server/http/api'
 import { authOptions } from '@/server/pages/sign-in'
 import { call, change, day, givenCaller, givenChange, hour, minute, resend, verify, withdraw } from '@/testing/api'
 import { givenUser } from '@/testing/domain'
-import { emailOf, givenMailServer, givenService, mailsTo, proofsIn, type Service, VERIFY } from './known-bugs-service'
+import { emailOf, givenMailServer, givenService, mailsTo, proofsIn, type Service, VERIFY } from '@/testing/service'
 
 // Bugs that others had (docs/guarantees.md), addresses and messages: each title begins with the row's id.
 

@@ -50,7 +50,7 @@ import {
   type Service,
   times,
   VERIFY,
-} from './known-bugs-service'
+} from '@/testing/service'
 
 // Bugs that others had (docs/guarantees.md), races and limits: each title begins with the row's id.
 

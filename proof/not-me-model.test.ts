@@ -6,7 +6,7 @@ import { signIn } from '@/domain/access/sign-in'
 import { createUser, setPassword } from '@/domain/access/user'
 import { type Asking, call, day, givenCaller, givenToken, hour, minute } from '@/testing/api'
 import { codeSentTo } from '@/testing/domain'
-import { emailOf, givenService, mailsTo, type Service } from './known-bugs-service'
+import { emailOf, givenService, mailsTo, type Service } from '@/testing/service'
 
 // Two actors: an owner who has nothing but the old mailbox, and a thief who has password, session and new mailboxes.
 

@@ -35,7 +35,7 @@ import {
   OUTSIDE_TOKEN,
   type Service,
   times,
-} from './known-bugs-service'
+} from '@/testing/service'
 
 const MINE = 'a new password of mine'
 

@@ -7,15 +7,17 @@ import { USER_OPERATIONS } from '@/contract/user-operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { setPassword } from '@/domain/access/user'
 import type { SystemContext } from '@/domain/context'
-import type { Instance } from '@/faults/instance'
-import { until } from '@/faults/until'
-import { givenWorld, type World } from '@/faults/world'
 import { openDatabase } from '@/server/adapters/database'
 import { createSecrets } from '@/server/adapters/secrets'
 import { tally, wrongCode } from '@/testing/domain'
+import type { Instance } from '@/testing/instance'
+import { CHEAP, COSTLY, givenPeople } from '@/testing/people'
+import type { Person } from '@/testing/person'
+import { until } from '@/testing/until'
+import { givenWorld, type World } from '@/testing/world'
 import { codeOf, fire, type Hit, type Shot } from './gun'
 import { type Acknowledged, breaches, OBSERVER } from './invariants'
-import { CHEAP, COSTLY, change, codesTo, givenPeople, type Person, resend, sentMails, verify, withdraw } from './people'
+import { change, codesTo, resend, sentMails, verify, withdraw } from './shots'
 
 /** Multiplies the rounds; every `npm test` makes a few of each. */
 const SCALE = Number(process.env.PROOF_SCALE ?? (process.env.SHORT ? 0.02 : 1))
@@ -65,7 +67,7 @@ async function race(range: Range, count: number, shots: Shot[]): Promise<Hit[]> 
 const codesOf = (hits: Hit[]) => tally(hits.map(codeOf))
 const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index))
 
-async function givenPending(range: Range, person: Person, email = `new-${person.mark}@example.test`) {
+async function givenPending(range: Range, person: Person, email = person.newEmail) {
   const [hit] = (await race(range, 1, [change(person, email)])) as [Hit]
   expect(codeOf(hit), JSON.stringify(hit.body)).toBe('OK')
   return { id: hit.body.data.change_request_id as string, code: codesTo(range.world.mail, email).at(-1) ?? '' }

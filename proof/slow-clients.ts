@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { expect, type TestContext, test } from 'vitest'
-import type { Instance } from '@/faults/instance'
-import { changeEmail, emailStatus } from '@/faults/person'
-import { until } from '@/faults/until'
-import { givenWorld, type World } from '@/faults/world'
-import { givenPeople, type Person } from './people'
+import type { Instance } from '@/testing/instance'
+import { givenPeople } from '@/testing/people'
+import { changeEmail, emailStatus, type Person } from '@/testing/person'
+import { until } from '@/testing/until'
+import { givenWorld, type World } from '@/testing/world'
 
 const CLIENTS = Number(process.env.CLIENTS ?? 500)
 const DRIP_MS = 1_000

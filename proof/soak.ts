@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, type TestContext, test } from 'vitest'
-import { answer } from '@/faults/application'
-import { Cluster } from '@/faults/cluster'
-import type { Instance } from '@/faults/instance'
-import { changeEmail, emailStatus, mailedCode, signIn, verifyEmail, withdraw } from '@/faults/person'
-import { until } from '@/faults/until'
-import { givenWorld, type World } from '@/faults/world'
+import { answer } from '@/testing/application'
+import { Cluster } from '@/testing/cluster'
 import { tally, wrongCode } from '@/testing/domain'
+import type { Instance } from '@/testing/instance'
+import { givenPeople } from '@/testing/people'
+import { changeEmail, emailStatus, mailedCode, type Person, signIn, verifyEmail, withdraw } from '@/testing/person'
+import { until } from '@/testing/until'
+import { givenWorld, type World } from '@/testing/world'
 import { breaches, envelopeProblem, OBSERVER } from './invariants'
-import { givenPeople, type Person } from './people'
 
 /** How long each of the two tests puts load on; unset: 10 minutes steady, 30 with chaos. */
 const MINUTES = Number(process.env.MINUTES ?? 0)
@@ -102,7 +102,6 @@ class Load {
 
   private async live(person: Person, index: number) {
     const { world, instances } = this.range
-    const caller = { ...person, newEmail: `new-${person.mark}@example.test` }
     const ask = async (call: (instance: Instance) => ReturnType<Instance['call']>) => {
       for (let tries = 0; ; tries++) {
         const instance = instances[(index + tries) % instances.length] as Instance
@@ -113,20 +112,20 @@ class Load {
         await sleep(250)
       }
     }
-    await ask((instance) => emailStatus(instance, caller))
-    const changed = await ask((instance) => changeEmail(instance, caller))
+    await ask((instance) => emailStatus(instance, person))
+    const changed = await ask((instance) => changeEmail(instance, person))
     if (changed.status === 200) {
-      const proof = mailedCode(world, caller)
-      await ask((instance) => verifyEmail(instance, caller, { ...proof, code: wrongCode(proof.code) }))
-      const verified = await ask((instance) => verifyEmail(instance, caller, proof))
+      const proof = mailedCode(world, person)
+      await ask((instance) => verifyEmail(instance, person, { ...proof, code: wrongCode(proof.code) }))
+      const verified = await ask((instance) => verifyEmail(instance, person, proof))
       if (verified.status === 200) {
-        this.heard.verified.push({ userId: person.id, email: caller.newEmail })
-        const signedIn = { ...caller, email: caller.newEmail }
+        this.heard.verified.push({ userId: person.id, email: person.newEmail })
+        const signedIn = { ...person, email: person.newEmail }
         if (index === 0) await signIn(instances[0] as Instance, signedIn)
       }
     }
-    await ask((instance) => emailStatus(instance, caller))
-    const withdrawn = await ask((instance) => withdraw(instance, caller))
+    await ask((instance) => emailStatus(instance, person))
+    const withdrawn = await ask((instance) => withdraw(instance, person))
     if (withdrawn.status === 202) {
       this.heard.withdrawn.push({ userId: person.id, id: withdrawn.body.data.withdrawal_id })
     }

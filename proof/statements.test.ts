@@ -12,7 +12,7 @@ import {
   verify,
   withdraw,
 } from '@/testing/api'
-import { acceptOutsideToken, givenService, OUTSIDE_TOKEN, type Service } from './known-bugs-service'
+import { acceptOutsideToken, givenService, OUTSIDE_TOKEN, type Service } from '@/testing/service'
 
 const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promise<Answer>>, string[]][] = [
   ['a read', async (_ctx, caller) => () => call(caller, 'getEmailStatus'), ['find-callers']],

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { acceptPassword } from '@/domain/access/password-formats'
-import type { Instance } from '@/faults/instance'
-import { changeEmail, emailStatus } from '@/faults/person'
-import { givenWorld, type World } from '@/faults/world'
 import foreignPasswords from '@/testing/foreign-passwords.json'
-import { COSTLY, givenPeople, type Person } from './people'
+import type { Instance } from '@/testing/instance'
+import { COSTLY, givenPeople } from '@/testing/people'
+import { changeEmail, emailStatus, type Person } from '@/testing/person'
+import { givenWorld, type World } from '@/testing/world'
 
 /** Calls of each kind, in turn, so that whatever else the machine does falls on both alike. */
 const SAMPLES = Number(process.env.SAMPLES ?? 400)

@@ -11,7 +11,7 @@ export default defineConfig({
   test: {
     environment: 'node',
     include: ['proof/{race,fuzz,s3,soak,slow-clients,buckets,timing}.ts'],
-    globalSetup: './faults/global.ts',
+    globalSetup: './testing/global-cluster.ts',
     pool: 'forks',
     // One after the other: what is measured is not to wait for other tests.
     maxWorkers: 1,

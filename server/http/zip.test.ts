@@ -1,8 +1,8 @@
 import { inflateRawSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { Download } from '@/domain/download'
-import { givenService } from '@/proof/known-bugs-service'
 import { givenCaller, request } from '@/testing/api'
+import { givenService } from '@/testing/service'
 import { zipOf } from './zip'
 
 /** The files of an archive, found by its central directory. */

@@ -3,7 +3,7 @@ import { startReauthentication } from '@/contract/access'
 import { ERRORS } from '@/contract/errors'
 import { LANGUAGES, type Language } from '@/contract/languages'
 import { FRESH_SIGN_IN_MS, minute, PASSWORD_RESET_MS, REAUTHENTICATION_LIFETIME_MS } from '@/domain/limits/durations'
-import { FRAME, pseudoTexts } from '@/e2e/texts'
+import { FRAME, pseudoTexts } from '@/testing/texts'
 import { compileCatalogue, flatten, parametersOf, SOURCES } from './catalogue'
 
 const english = new Map(flatten(SOURCES.en))

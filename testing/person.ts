@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Answer, Instance } from './instance'
+import { createAccount } from './operator'
 import { until } from './until'
 import type { World } from './world'
 
@@ -20,16 +21,7 @@ export async function givenPerson(world: World, instance: Instance): Promise<Per
   const email = `old-${mark}@${mark}.test`
   const password = `password ${mark}`
   const run = world.operator.run.bind(world.operator)
-  const { user_id: id = '' } = await run(
-    'user',
-    'create',
-    '--email',
-    email,
-    '--password',
-    password,
-    '--name',
-    `Name ${mark}`,
-  )
+  const id = await createAccount(world.operator, { email, password, name: `Name ${mark}` })
   const scopes = ['--scope', 'email:manage', '--scope', 'account:manage']
   const { access_token: token = '' } = await run('token', 'create', '--user', id, '--name', `token ${mark}`, ...scopes)
   const person = { id, mark, email, newEmail: `new-${mark}@${mark}.test`, password, token }
@@ -53,8 +45,7 @@ export async function givenPerson(world: World, instance: Instance): Promise<Per
 export async function givenPlainPerson({ operator }: Pick<World, 'operator'>, app?: string): Promise<Person> {
   const mark = randomBytes(6).toString('hex')
   const [email, newEmail, password] = [`old-${mark}@example.test`, `new-${mark}@example.test`, `password ${mark}`]
-  const account = ['--email', email, '--password', password, '--name', 'Ada']
-  const { user_id: id = '' } = await operator.run('user', 'create', ...account)
+  const id = await createAccount(operator, { email, password, name: 'Ada' })
   const scopes = ['--scope', 'email:manage', '--scope', 'account:manage']
   const { access_token: token = '' } = await operator.run('token', 'create', '--user', id, ...scopes)
   if (app) await operator.run('app', 'connect', '--user', id, '--app', app, '--subject', mark)

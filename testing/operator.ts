@@ -1,6 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { DATA_DIR } from './settings'
 
 type Answer = Record<string, string>
 
@@ -9,7 +8,7 @@ export class Operator {
   private readonly child: ChildProcessWithoutNullStreams
   private readonly answers: AsyncIterator<string>
 
-  constructor(settings: Record<string, string> = { DATA_DIR }) {
+  constructor(settings: Record<string, string>) {
     this.child = spawn(process.execPath, ['scripts/account.mjs', 'batch'], { env: { ...process.env, ...settings } })
     this.answers = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]()
   }
@@ -27,4 +26,21 @@ export class Operator {
     this.child.stdin.end()
     await ended
   }
+}
+
+interface Account {
+  email: string
+  password: string
+  name: string
+  isVerified?: boolean
+}
+
+/** Returns the id of the new account. */
+export async function createAccount(
+  operator: Operator,
+  { email, password, name, isVerified }: Account,
+): Promise<string> {
+  const facts = ['--email', email, '--password', password, '--name', name]
+  const { user_id } = await operator.run('user', 'create', ...facts, ...(isVerified ? ['--verified'] : []))
+  return user_id ?? ''
 }

@@ -8,9 +8,9 @@ import type { Limits } from '@/domain/limits/limits'
 import { createMailer } from '@/server/adapters/mailer'
 import { getEnv } from '@/server/env'
 import { processState } from '@/server/process-state'
-import { type Caller, day } from '@/testing/api'
-import { runDueWork, type TestContext, type TestUser, testContext } from '@/testing/domain'
-import { installContext } from '@/testing/process'
+import { type Caller, day } from './api'
+import { runDueWork, type TestContext, type TestUser, testContext } from './domain'
+import { installContext } from './process'
 
 // Hashing is not what these tests are about, so here it is free, and counted.
 

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { runFunction } from '@/testing/engine'
+import { runFunction } from './engine'
 
 export interface Event {
   id: string

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '@/domain/ports'
 import { type NoValues, type Sql, statement } from '@/domain/sql'
-import { isDatabaseAway } from '../http/database-away'
+import { isDatabaseAway } from './database-away'
 
 const FOLLOW_MS = 15_000
 /** With a slower answer it is too uncertain when the database read its clock. */

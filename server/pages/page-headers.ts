@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Env, getEnv } from '../env'
+import type { Env } from '../env'
+import { strictTransport } from '../http/strict-transport'
 
 /**
  * Sets the security headers of every page. The policy is set on the request too, because Next reads the nonce for its scripts there.
@@ -26,16 +27,6 @@ export function hardenPage(
     ...(incoming.url?.startsWith('/api/') && { 'Cache-Control': 'no-store' }),
   }
   for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value)
-}
-
-/** Strict-Transport-Security where the service is reached by https. Without `preload`, because that binds the whole domain for years. */
-export function strictTransport(
-  appUrl: string,
-  env: Pick<Env, 'hstsIncludeSubDomains'> = getEnv(),
-): Record<string, string> {
-  if (!appUrl.startsWith('https:')) return {}
-  const scope = env.hstsIncludeSubDomains ? '; includeSubDomains' : ''
-  return { 'Strict-Transport-Security': `max-age=63072000${scope}` }
 }
 
 function contentSecurityPolicy(nonce: string, url: string): string {

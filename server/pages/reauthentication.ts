@@ -1,10 +1,10 @@
 import type { Purpose } from '@/contract/access'
 import { finishReauthentication, type Outcome, REAUTHENTICATION_COOKIE } from '@/domain/access/reauthenticate'
+import { isDatabaseAway } from '../adapters/database-away'
 import { systemContext } from '../context'
 import { getEnv } from '../env'
 import { clientIpOf } from '../http/client-ip'
 import { readCookie, toSetCookie } from '../http/cookies'
-import { isDatabaseAway } from '../http/database-away'
 import { describeError, log } from '../watch/log'
 import { sessionCookie, sessionOf } from './session-cookie'
 

@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../http/database-away'
+import { isDatabaseAway } from '../adapters/database-away'
 import { describeError, log } from './log'
 
 /** Logs one line for a page that failed, because Next would print the error, which may quote an address. `page` has no ids. */

@@ -5,7 +5,7 @@ import { nextPath } from '@/components/next-path'
 import { CenteredPage } from '@/components/page'
 import { Texts } from '@/components/texts'
 import { Alert } from '@/components/ui/alert'
-import { Card } from '@/components/ui/card'
+import { PageCard } from '@/components/ui/card'
 import { textLink } from '@/components/ui/text-link'
 import { getEnv } from '@/server/env'
 import { pageTexts, textsOf } from '@/server/pages/language'
@@ -36,9 +36,7 @@ export default async function SignInPage({ searchParams }: Props) {
           </Alert>
         )}
         {error !== undefined && identityProvider && <SignInRefused error={error} provider={identityProvider.name} />}
-        <Card className="p-6 sm:p-8">
-          <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">{common('signIn')}</h1>
-          <p className="mt-1 text-ink-muted">{t('subtitle', { product: brand.name })}</p>
+        <PageCard title={common('signIn')} text={t('subtitle', { product: brand.name })}>
           {nextPath(next) === '/verify-email' && <Alert title={t('linkHint')} className="mt-5" />}
           {identityProvider && <ProviderSignIn next={nextPath(next)} provider={identityProvider.name} />}
           {identityProvider && hasPasswordSignIn && (
@@ -54,7 +52,7 @@ export default async function SignInPage({ searchParams }: Props) {
               </Link>
             </p>
           )}
-        </Card>
+        </PageCard>
       </Texts>
     </CenteredPage>
   )

@@ -8,7 +8,7 @@ import { useErrorTexts } from '@/components/error-texts'
 import { Button } from '@/components/ui/button'
 import { inWords } from '@/components/ui/duration'
 import { ErrorAlert } from '@/components/ui/error-alert'
-import { PasswordField, TextField } from '@/components/ui/field'
+import { EmailField, PasswordField } from '@/components/ui/field'
 import { ApiError } from '@/contract/errors'
 
 export function SignInForm({ next }: { next: string }) {
@@ -44,13 +44,9 @@ export function SignInForm({ next }: { next: string }) {
   return (
     <form method="post" noValidate onSubmit={submit} className="mt-6 space-y-5">
       <ErrorAlert>{errors.root?.message}</ErrorAlert>
-      <TextField
+      <EmailField
         label={t('email')}
-        inputMode="email"
         autoComplete="username"
-        autoCapitalize="none"
-        autoCorrect="off"
-        spellCheck={false}
         error={errors.email?.message}
         {...form.register('email', {
           required: t('emailMissing'),

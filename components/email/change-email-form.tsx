@@ -13,7 +13,7 @@ import { isTooOld, useErrorTexts } from '../error-texts'
 import { FormCard } from '../form-card'
 import { call, rulesOf } from '../load-contract'
 import { Disclosure } from '../ui/disclosure'
-import { RadioField, TextField } from '../ui/field'
+import { EmailField, RadioField } from '../ui/field'
 import { useDraft } from '../use-draft'
 import { emailStatusKey } from './email-status'
 
@@ -99,13 +99,9 @@ export function ChangeEmailForm({
           change.mutate(body)
         })}
       >
-        <TextField
+        <EmailField
           label={t('newEmail')}
-          inputMode="email"
           autoComplete="email"
-          autoCapitalize="none"
-          autoCorrect="off"
-          spellCheck={false}
           error={fieldText(errors.new_email)}
           {...form.register('new_email', { setValueAs: (text: string) => text.trim() })}
         />

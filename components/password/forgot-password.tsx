@@ -11,9 +11,9 @@ import { useErrorTexts } from '../error-texts'
 import { callWithLink, preloadContract, rulesOf } from '../load-contract'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
-import { Card } from '../ui/card'
+import { PageCard } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
-import { TextField } from '../ui/field'
+import { EmailField } from '../ui/field'
 import { StatusCard } from '../ui/status-card'
 import { textLink } from '../ui/text-link'
 
@@ -52,9 +52,7 @@ export function ForgotPassword() {
     )
 
   return (
-    <Card className="p-6 sm:p-8">
-      <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">{t('forgotTitle')}</h1>
-      <p className="mt-1 text-ink-muted">{t('forgotText')}</p>
+    <PageCard title={t('forgotTitle')} text={t('forgotText')}>
       <form
         method="post"
         noValidate
@@ -63,13 +61,9 @@ export function ForgotPassword() {
         className="mt-6 space-y-5"
       >
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
-        <TextField
+        <EmailField
           label={t('email')}
-          inputMode="email"
           autoComplete="username"
-          autoCapitalize="none"
-          autoCorrect="off"
-          spellCheck={false}
           error={fieldText(errors.email)}
           {...form.register('email', { setValueAs: (text: string) => text.trim() })}
         />
@@ -85,6 +79,6 @@ export function ForgotPassword() {
           </Link>
         </p>
       </form>
-    </Card>
+    </PageCard>
   )
 }

@@ -16,7 +16,7 @@ import { endOfLink, secretOfLink } from '../link-secret'
 import { callWithLink, preloadContract, rulesOf } from '../load-contract'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
-import { Card } from '../ui/card'
+import { PageCard } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
 import { StatusCard } from '../ui/status-card'
 import { NewPasswordFields } from './new-password-fields'
@@ -63,9 +63,7 @@ function ChoosePassword({ token, onEnd }: { token: string; onEnd: (end: End) => 
   })
 
   return (
-    <Card className="p-6 sm:p-8">
-      <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">{t('chooseTitle')}</h1>
-      <p className="mt-1 text-ink-muted">{t('chooseText')}</p>
+    <PageCard title={t('chooseTitle')} text={t('chooseText')}>
       <form
         method="post"
         noValidate
@@ -83,7 +81,7 @@ function ChoosePassword({ token, onEnd }: { token: string; onEnd: (end: End) => 
         </Button>
         <p className="text-ink-muted text-sm">{t('resetNote')}</p>
       </form>
-    </Card>
+    </PageCard>
   )
 }
 

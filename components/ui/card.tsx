@@ -5,6 +5,17 @@ export function Card({ className, ...rest }: ComponentProps<'section'>) {
   return <section className={cn('rounded-2xl border border-line bg-surface shadow-rest', className)} {...rest} />
 }
 
+/** The card that is the whole page, with the heading of the page. */
+export function PageCard({ title, text, children }: { title: string; text: ReactNode; children: ReactNode }) {
+  return (
+    <Card className="p-6 sm:p-8">
+      <h1 className="font-semibold text-2xl leading-8 tracking-[-0.025em]">{title}</h1>
+      <p className="mt-1 text-ink-muted">{text}</p>
+      {children}
+    </Card>
+  )
+}
+
 interface CardHeaderProps {
   title: string
   /** Given where the heading takes the focus. */

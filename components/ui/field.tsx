@@ -60,6 +60,10 @@ export function TextField({ label, hint, error, className, ...rest }: FieldProps
   )
 }
 
+export const EmailField = (props: ComponentProps<typeof TextField>) => (
+  <TextField inputMode="email" autoCapitalize="none" autoCorrect="off" spellCheck={false} {...props} />
+)
+
 /** Asks a person who is signed in for the password again; `hint` says why. */
 export function CurrentPasswordField({
   email,

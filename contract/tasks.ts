@@ -8,6 +8,36 @@ import { STEPS } from './withdrawal'
 export const TASK_STATES = ['pending', 'calling', 'accepted', 'completed', 'waived'] as const
 export type TaskState = (typeof TASK_STATES)[number]
 
+/** A deletion task as the operator's pages show it. */
+interface ShownTask {
+  id: string
+  appName: string
+  phase: string
+  state: TaskState
+  isAppDisabled: boolean
+  /** It asks for its tasks, and nothing is sent to it. */
+  polls: boolean
+  attempts: number
+  lastError: string | null
+  failureCode: string | null
+  progress: { done: number; total: number } | null
+  dueAt: Date | null
+}
+
+/** In the list of all tasks that are not done. */
+export interface OpenTask extends ShownTask {
+  withdrawalId: string
+  startedAt: Date
+  dueAt: Date
+}
+
+/** In the list of one withdrawal. */
+export interface WatchedTask extends ShownTask {
+  appId: string
+  completedAt: Date | null
+  waived: { reason: string; at: Date } | null
+}
+
 const MAX_COUNT = 2_147_483_647
 const MAX_WORD_LENGTH = 64
 const MAX_RETAINED = 50

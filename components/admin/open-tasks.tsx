@@ -3,7 +3,7 @@
 import Link from 'next/link'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
-import type { TaskState } from '@/contract/tasks'
+import type { OpenTask, TaskState } from '@/contract/tasks'
 import { WAIVE_REASONS } from '@/contract/vocabulary'
 import { ConfirmedButton } from '../confirmed-button'
 import { Badge } from '../ui/badge'
@@ -19,29 +19,9 @@ import { Retry } from './retry-button'
 import { useAsked } from './use-asked'
 import { count, stepName, TASK_TONES } from './words'
 
-export interface WaitingTask {
-  state: TaskState
-  isAppDisabled: boolean
-  /** It asks for its tasks, and nothing is sent to it. */
-  polls: boolean
-  attempts: number
-  lastError: string | null
-  failureCode: string | null
-  dueAt: Date
-}
-
-interface Task extends WaitingTask {
-  id: string
-  withdrawalId: string
-  appName: string
-  phase: string
-  startedAt: Date
-  progress: { done: number; total: number } | null
-}
-
 interface OpenTasksProps {
   counts: readonly { state: TaskState; count: number }[]
-  open: readonly Task[]
+  open: readonly OpenTask[]
   isCut: boolean
   renderedAt: string
 }
@@ -58,7 +38,7 @@ export function OpenTasks({ counts, open, isCut, renderedAt }: OpenTasksProps) {
         <CardBody>
           <ul className="divide-y divide-line">
             {open.map((task) => (
-              <OpenTask
+              <OpenTaskRow
                 key={task.id}
                 task={task}
                 renderedAt={renderedAt}
@@ -77,7 +57,7 @@ export function OpenTasks({ counts, open, isCut, renderedAt }: OpenTasksProps) {
   )
 }
 
-function OpenTask({ task, renderedAt, onAsked }: { task: Task; renderedAt: string; onAsked: () => void }) {
+function OpenTaskRow({ task, renderedAt, onAsked }: { task: OpenTask; renderedAt: string; onAsked: () => void }) {
   const { withdrawalId, appName, state, phase, startedAt, progress, isAppDisabled } = task
   return (
     <li className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3 py-4 first:pt-0 last:pb-0">
@@ -107,7 +87,9 @@ function OpenTask({ task, renderedAt, onAsked }: { task: Task; renderedAt: strin
   )
 }
 
-export function WaitsFor({ task, renderedAt }: { task: WaitingTask; renderedAt: string }) {
+type Waiting = Pick<OpenTask, 'state' | 'isAppDisabled' | 'polls' | 'attempts' | 'lastError' | 'failureCode' | 'dueAt'>
+
+export function WaitsFor({ task, renderedAt }: { task: Waiting; renderedAt: string }) {
   const { state, isAppDisabled, polls, attempts, lastError, failureCode, dueAt } = task
   const isDue = dueAt.getTime() <= useServerTime(renderedAt)
   const tries = count(attempts, 'attempt')
@@ -158,7 +140,7 @@ const reasonTexts = {
 } as const
 
 interface TaskActionsProps {
-  task: Pick<Task, 'id' | 'appName' | 'attempts' | 'lastError'>
+  task: Pick<OpenTask, 'id' | 'appName' | 'attempts' | 'lastError'>
   /** The application has not done it. */
   isOpen?: boolean
   onAsked?: () => void

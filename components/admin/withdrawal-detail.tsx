@@ -2,7 +2,7 @@
 
 import Link from 'next/link'
 import type { ReactNode } from 'react'
-import type { TaskState } from '@/contract/tasks'
+import type { WatchedTask } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { Countdown } from '../ui/countdown'
@@ -33,23 +33,6 @@ interface Step {
   counts: readonly Count[]
 }
 
-interface Task {
-  id: string
-  appId: string
-  appName: string
-  phase: string
-  state: TaskState
-  isAppDisabled: boolean
-  polls: boolean
-  attempts: number
-  lastError: string | null
-  failureCode: string | null
-  progress: { done: number; total: number } | null
-  dueAt: Date | null
-  completedAt: Date | null
-  waived: { reason: string; at: Date } | null
-}
-
 interface Delivery {
   id: string
   eventId: string
@@ -78,7 +61,7 @@ interface WithdrawalDetailProps {
     receiptDueAt: Date | null
     steps: readonly Step[]
     purgeCounts: readonly Count[]
-    tasks: readonly Task[]
+    tasks: readonly WatchedTask[]
     deliveries: readonly Delivery[]
     notices: readonly {
       id: string
@@ -185,7 +168,7 @@ function Summary({ withdrawal }: Pick<WithdrawalDetailProps, 'withdrawal'>) {
   )
 }
 
-const isOpen = (trouble: Step | Task | Delivery): boolean => {
+const isOpen = (trouble: Step | WatchedTask | Delivery): boolean => {
   if ('deliveredAt' in trouble) return trouble.deliveredAt === null
   return trouble.completedAt === null && !('waived' in trouble && trouble.waived)
 }
@@ -294,7 +277,7 @@ const NextIn = ({ at, renderedAt, isFirst }: { at: Date; renderedAt: string; isF
   </>
 )
 
-function TaskRow({ task, renderedAt }: { task: Task; renderedAt: string }) {
+function TaskRow({ task, renderedAt }: { task: WatchedTask; renderedAt: string }) {
   const { id, appId, appName, phase, state, isAppDisabled, progress, dueAt, completedAt, waived } = task
   return (
     <Row

@@ -1,25 +1,7 @@
-import { TASK_STATES, type TaskState } from '@/contract/tasks'
+import { type OpenTask, TASK_STATES, type TaskState } from '@/contract/tasks'
 import type { SystemContext } from '../context'
 import { fenced, statement } from '../sql'
 import { IS_OPEN, STATE_COLUMNS, type TaskColumns, taskStateOf } from './task-states'
-
-export interface OpenTask {
-  id: string
-  withdrawalId: string
-  appName: string
-  phase: string
-  state: TaskState
-  isAppDisabled: boolean
-  /** Nothing is sent to the application, because it polls. */
-  polls: boolean
-  startedAt: Date
-  acceptedAt: Date | null
-  progress: { done: number; total: number } | null
-  attempts: number
-  lastError: string | null
-  failureCode: string | null
-  dueAt: Date
-}
 
 interface TaskWatch {
   counts: { state: TaskState; count: number }[]
@@ -90,7 +72,6 @@ export async function watchTasks(ctx: SystemContext): Promise<TaskWatch> {
       isAppDisabled: row.is_app_disabled,
       polls: row.polls,
       startedAt: row.started_at,
-      acceptedAt: row.accepted_at,
       progress:
         row.progress_done === null || row.progress_total === null
           ? null

@@ -1,4 +1,4 @@
-import type { TaskState } from '@/contract/tasks'
+import type { WatchedTask } from '@/contract/tasks'
 import { CATEGORIES, RECEIPT_KINDS } from '@/contract/vocabulary'
 import { STATE_COLUMNS, type TaskColumns, taskStateOf } from '../applications/task-states'
 import type { SystemContext } from '../context'
@@ -141,23 +141,6 @@ const readReceipts = statement<{ id: string }, { kind: string; issued_at: Date }
   'watch-receipts-of-withdrawal',
   (v) => `SELECT kind, issued_at FROM withdrawal_receipts WHERE withdrawal_id = ${v.id}`,
 )
-
-interface WatchedTask {
-  id: string
-  appId: string
-  appName: string
-  phase: string
-  state: TaskState
-  isAppDisabled: boolean
-  polls: boolean
-  attempts: number
-  lastError: string | null
-  failureCode: string | null
-  progress: { done: number; total: number } | null
-  dueAt: Date | null
-  completedAt: Date | null
-  waived: { reason: string; at: Date } | null
-}
 
 /** For the operator: what a withdrawal has done and what it waits for; no personal data. Null if there is none. */
 export async function watchWithdrawal(ctx: SystemContext, id: string) {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract, isStorable, lengthOf } from './define'
-import { getEmailStatus } from './email'
+import { getEmailStatus, NOTHING_PENDING } from './email'
 import { CONTROLS, isoDateTime, lineName } from './fields'
 import { withdrawAccount, withdrawBody } from './withdrawal'
 
@@ -115,16 +115,7 @@ const exampleAccount = {
   locale: 'en-GB',
   created_at: '2026-11-20T09:00:00.000Z',
   has_password: true,
-  pending_change: {
-    has_pending: false,
-    new_email: null,
-    requested_at: null,
-    expires_at: null,
-    change_request_id: null,
-    verification_method: null,
-    attempts_remaining: null,
-    resend_available_at: null,
-  },
+  pending_change: NOTHING_PENDING,
   frozen: false,
   withdrawal_id: null,
 }

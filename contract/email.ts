@@ -149,6 +149,18 @@ export const verifyEmail = contract({
   },
 })
 
+/** The `pending_change` of an account without one. */
+export const NOTHING_PENDING = {
+  has_pending: false,
+  new_email: null,
+  requested_at: null,
+  expires_at: null,
+  change_request_id: null,
+  verification_method: null,
+  attempts_remaining: null,
+  resend_available_at: null,
+}
+
 export const getEmailStatus = contract({
   ...common,
   name: 'getEmailStatus',

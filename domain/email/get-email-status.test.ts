@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { NOTHING_PENDING } from '@/contract/email'
 import { asUser, givenPendingChange, givenUser, type TestContext, type TestUser, testContext } from '@/testing/domain'
 import { getEmailStatus } from './get-email-status'
 
@@ -7,17 +8,6 @@ const statusOf = async (ctx: TestContext, user: TestUser) => getEmailStatus(awai
 const requestOf = async (ctx: TestContext, user: TestUser, change_request_id: string) =>
   (await getEmailStatus(await asUser(ctx, user), { change_request_id })).change_request
 
-const nothingPending = {
-  has_pending: false,
-  new_email: null,
-  requested_at: null,
-  expires_at: null,
-  change_request_id: null,
-  verification_method: null,
-  attempts_remaining: null,
-  resend_available_at: null,
-}
-
 test('without a change the status shows the address and when it was verified', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
@@ -25,7 +15,7 @@ test('without a change the status shows the address and when it was verified', a
     current_email: user.email,
     email_verified: true,
     verified_at: '2026-11-20T09:00:00.000Z',
-    pending_change: nothingPending,
+    pending_change: NOTHING_PENDING,
   })
 })
 
@@ -58,7 +48,7 @@ test('an exhausted change is not shown', async () => {
   const user = await givenUser(ctx)
   const { change_request_id } = await givenPendingChange(ctx, user)
   await ctx.db.emailChangeRequest.update({ where: { id: change_request_id }, data: { attempts: 5 } })
-  expect((await statusOf(ctx, user)).pending_change).toEqual(nothingPending)
+  expect((await statusOf(ctx, user)).pending_change).toEqual(NOTHING_PENDING)
 })
 
 test('an expired change is not shown', async () => {
@@ -66,7 +56,7 @@ test('an expired change is not shown', async () => {
   const user = await givenUser(ctx)
   await givenPendingChange(ctx, user)
   ctx.clock.advance(12 * 3_600_000)
-  expect((await statusOf(ctx, user)).pending_change).toEqual(nothingPending)
+  expect((await statusOf(ctx, user)).pending_change).toEqual(NOTHING_PENDING)
 })
 
 test('a call for an own change request shows its outcome', async () => {

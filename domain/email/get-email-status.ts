@@ -1,20 +1,9 @@
 import type { Data, Input } from '@/contract/define'
-import type { getEmailStatus as contract } from '@/contract/email'
+import { type getEmailStatus as contract, NOTHING_PENDING } from '@/contract/email'
 import type { CHANGE_STATES } from '@/contract/vocabulary'
 import type { Context, PendingChange, SystemContext } from '../context'
 import { statement } from '../sql'
 import { isExhausted, isExpired, resendAvailableAt } from './pending-change'
-
-const NOTHING_PENDING = {
-  has_pending: false,
-  new_email: null,
-  requested_at: null,
-  expires_at: null,
-  change_request_id: null,
-  verification_method: null,
-  attempts_remaining: null,
-  resend_available_at: null,
-}
 
 interface OwnRequest {
   status: (typeof CHANGE_STATES)[number]

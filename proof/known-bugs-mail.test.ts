@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { signIn } from '@/domain/access/sign-in'
 import { createUser } from '@/domain/access/user'
+import type { Mail } from '@/domain/ports'
 import { sendDueNotices } from '@/domain/queue/notices'
 import { renderMessage } from '@/server/adapters/messages'
 import { createSecrets } from '@/server/adapters/secrets'
@@ -29,6 +30,12 @@ async function expectRefused(ctx: Service, recipients: string[], addresses: unkn
   await ctx.settle()
   expect(recipients).toEqual([])
   expect(await ctx.db.emailChangeRequest.count({ where: { userId: caller.userId } })).toBe(0)
+}
+
+async function sendTo(mailer: Mail, recipients: string[]) {
+  const texts = { userName: 'Ada', currentEmail: '', newEmail: '', code: '1', link: '' }
+  const message = { template: VERIFY, ...texts, validMs: 0, firstMethod: 'email_code' } as const
+  for (const to of recipients) await mailer.send({ to, id: 'x', userId: 'x', locale: null, message })
 }
 
 test('B11 a program that opens, previews or scans a link changes nothing and never reads its code', async () => {
@@ -78,16 +85,7 @@ test('B12 a comma list of addresses reaches nobody', async () => {
   await sendDueNotices(ctx)
   ctx.clock.advance(5 * minute)
   expect((await resend(caller, data.change_request_id)).code).toBe('SERVER_001')
-  const message = { template: VERIFY, userName: 'Ada', currentEmail: '', newEmail: '', code: '1', link: '' } as const
-  for (const to of lists) {
-    await mailer.send({
-      to,
-      id: 'x',
-      userId: 'x',
-      locale: null,
-      message: { ...message, validMs: 0, firstMethod: 'email_code' },
-    })
-  }
+  await sendTo(mailer, lists)
   expect(recipients.filter((recipient) => recipient === VICTIM)).toEqual([])
 })
 
@@ -132,16 +130,7 @@ test('B14 nested, quoted and grouped addresses are refused quickly, and none rea
   }
   expect(Math.min(...tries)).toBeLessThan(50)
   // The library itself is asked too, for the day when a check before it goes missing.
-  const message = { template: VERIFY, userName: 'Ada', currentEmail: '', newEmail: '', code: '1', link: '' } as const
-  for (const to of meantForAnother) {
-    await mailer.send({
-      to,
-      id: 'x',
-      userId: 'x',
-      locale: null,
-      message: { ...message, validMs: 0, firstMethod: 'email_code' },
-    })
-  }
+  await sendTo(mailer, meantForAnother)
   expect(recipients.filter((recipient) => recipient === VICTIM)).toEqual([])
 })
 

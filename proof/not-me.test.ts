@@ -67,6 +67,14 @@ async function givenTheft(ctx: Service, caller: Caller, to = `thief-${caller.ema
   return { id, link, to }
 }
 
+/** The calls of an adopter's service about this account. */
+async function givenServiceOf(ctx: Service, { userId }: Caller) {
+  const token = await givenServiceToken(ctx)
+  const externalId = `ext-${userId}`
+  await ctx.db.user.update({ where: { id: userId }, data: { externalId } })
+  return (operation: string, body?: object) => call(token, operation, { ids: { externalId }, body })
+}
+
 const statusOf = async (ctx: Service, id: string) =>
   (await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id } })).status
 const enters = async (ctx: Service, email: string, password: string) =>
@@ -217,31 +225,27 @@ describe('the link to the old address', () => {
   test('an account that is frozen is shown to the services, which may withdraw it', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
-    const service = await givenServiceToken(ctx)
-    const externalId = `ext-${caller.userId}`
-    await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId } })
+    const service = await givenServiceOf(ctx, caller)
     const { link } = await givenTheft(ctx, caller)
-    expect((await call(service, 'getUser', { ids: { externalId } })).data).toMatchObject({ frozen: false })
+    expect((await service('getUser')).data).toMatchObject({ frozen: false })
     await createUser(ctx, { email: caller.email, password: MINE, name: 'Grace', emailVerified: true })
     await press(link)
-    expect((await call(service, 'getUser', { ids: { externalId } })).data).toMatchObject({ frozen: true })
+    expect((await service('getUser')).data).toMatchObject({ frozen: true })
     const body = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
-    expect((await call(service, 'withdrawUser', { ids: { externalId }, body })).status).toBe(202)
+    expect((await service('withdrawUser', body)).status).toBe(202)
   })
 
   test('B47 a frozen account that a service gives another address leaves no link in the mailbox that it was taken to', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
-    const service = await givenServiceToken(ctx)
-    const externalId = `ext-${caller.userId}`
-    await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId } })
+    const service = await givenServiceOf(ctx, caller)
     const { link, to } = await givenTheft(ctx, caller)
     await createUser(ctx, { email: caller.email, password: MINE, name: 'Grace', emailVerified: true })
     await press(link)
     await ctx.settle()
     ctx.mailServer.accepts = false
     const email = `owner-${caller.email}`
-    expect((await call(service, 'putUser', { ids: { externalId }, body: { email } })).code).toBe('accepted')
+    expect((await service('putUser', { email })).code).toBe('accepted')
     await ctx.settle()
     ctx.mailServer.accepts = true
     await unfreezeUser(ctx, { userId: caller.userId })
@@ -254,11 +258,9 @@ describe('the link to the old address', () => {
   test('a change by a service gives the old address its link too', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
-    const service = await givenServiceToken(ctx)
-    const externalId = `ext-${caller.userId}`
-    await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId } })
+    const service = await givenServiceOf(ctx, caller)
     const email = `by-service-${caller.email}`
-    expect((await call(service, 'putUser', { ids: { externalId }, body: { email } })).code).toBe('accepted')
+    expect((await service('putUser', { email })).code).toBe('accepted')
     await ctx.settle()
     expect(mailsTo(ctx, email, 'email-changed')[0]?.message).toMatchObject({ notMe: null })
     expect((await press(linkTo(ctx, caller.email))).code).toBe('accepted')

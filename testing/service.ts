@@ -8,21 +8,18 @@ import type { Limits } from '@/domain/limits/limits'
 import { createMailer } from '@/server/adapters/mailer'
 import { getEnv } from '@/server/env'
 import { processState } from '@/server/process-state'
-import { type Caller, day } from './api'
+import { day } from './api'
 import { runDueWork, type TestContext, type TestUser, testContext } from './domain'
 import { installContext } from './process'
 
-// Hashing is not what these tests are about, so here it is free, and counted.
-
 export const VERIFY = 'verify-new-email'
-
-processState.log = pino({ level: 'silent' })
 
 export interface Service extends TestContext {
   /** How many passwords were compared with a hash. */
   compared: number
 }
 
+/** A service whose password hashing is free and counted, because its tests are not about hashing. */
 export async function givenService(limits: Partial<Limits> = {}): Promise<Service> {
   const ctx: Service = Object.assign(await testContext(limits), { compared: 0 })
   ctx.passwords = {
@@ -33,6 +30,7 @@ export async function givenService(limits: Partial<Limits> = {}): Promise<Servic
     },
     timeOf: async () => 0,
   }
+  processState.log = pino({ level: 'silent' })
   installContext(ctx)
   onTestFinished(() => ctx.settle())
   return ctx
@@ -41,7 +39,7 @@ export async function givenService(limits: Partial<Limits> = {}): Promise<Servic
 export const OUTSIDE_TOKEN = 'an.outside.token'
 
 /** An outside issuer is configured, and vouches for this caller with one token and no other. */
-export function acceptOutsideToken(ctx: Service, { userId }: Caller) {
+export function acceptOutsideToken(ctx: TestContext, { userId }: Pick<TestUser, 'userId'>) {
   const expiresAt = new Date(ctx.clock.now().getTime() + 90 * day)
   const issuedAt = ctx.clock.now()
   ctx.outsideIssuer = {

@@ -36,6 +36,7 @@ import {
   testContext,
 } from '@/testing/domain'
 import { installContext } from '@/testing/process'
+import { acceptOutsideToken, OUTSIDE_TOKEN } from '@/testing/service'
 
 const logged: string[] = []
 processState.log = pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) })
@@ -110,21 +111,7 @@ describe('access to the admin API', () => {
     const user = await givenCaller(ctx)
     const gone = await givenCaller(ctx)
     const { data } = await withdraw(gone)
-    const outside = 'an.outside.token'
-    ctx.outsideIssuer = {
-      subjectIs: 'user_id',
-      verify: async (token) =>
-        token === outside
-          ? {
-              subject: user.userId,
-              scopes: ['email:manage', 'account:manage'],
-              expiresAt: new Date(ctx.clock.now().getTime() + day),
-              issuedAt: ctx.clock.now(),
-              authenticatedAt: null,
-              acr: null,
-            }
-          : null,
-    }
+    acceptOutsideToken(ctx, user)
     const revoked = await givenServiceToken(ctx)
     await revokeServiceToken(ctx, revoked.id)
     const expired = await givenServiceToken(ctx, scopes, 0)
@@ -134,7 +121,7 @@ describe('access to the admin API', () => {
       'a service token of nobody': [`svc_${'A'.repeat(43)}`, 'AUTH_001'],
       'access token': [user.token, 'AUTH_002'],
       'session token': [createSessionToken(ctx, user.sessionId).token, 'AUTH_002'],
-      'outside token': [outside, 'AUTH_002'],
+      'outside token': [OUTSIDE_TOKEN, 'AUTH_002'],
       'status token': [String(data.status_token), 'AUTH_001'],
       'token of a withdrawn account': [gone.token, 'AUTH_001'],
       'revoked service token': [revoked.token, 'AUTH_001'],

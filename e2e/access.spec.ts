@@ -17,7 +17,7 @@ const readStatus = (page: Page, user: User, token: string) =>
     headers: { Authorization: `Bearer ${token}`, 'X-Required-Scope': 'email:manage' },
   })
 
-test('a token is created, shown once, works, and is refused once revoked', async ({ page, signedInUser: user }) => {
+test('a new token is shown once, works, and is refused after it is revoked', async ({ page, signedInUser: user }) => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const token = await createToken(page, user, 'Nightly export')
   await page.getByRole('button', { name: 'Copy the access token' }).click()
@@ -51,7 +51,7 @@ test('a token is created, shown once, works, and is refused once revoked', async
   expect((await readStatus(page, user, token)).status()).toBe(401)
 })
 
-test('a token that was not copied is gone with a reload, and kept in no storage', async ({ page, signedInUser }) => {
+test('a token that was not copied is gone after a reload, and no storage keeps it', async ({ page, signedInUser }) => {
   const token = await createToken(page, signedInUser, `Of ${signedInUser.id}`)
   const stored = () => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state, location.href])
   expect(await page.evaluate(stored)).not.toContain(token)
@@ -90,7 +90,11 @@ test('revoking a token that was revoked elsewhere is reported as done', async ({
   }
 })
 
-test('another browser is signed out at its next call', async ({ page, browser, signedInUser: user }) => {
+test('a browser whose session is ended elsewhere is signed out at its next call', async ({
+  page,
+  browser,
+  signedInUser: user,
+}) => {
   const elsewhere = await (await browser.newContext({ userAgent: FIREFOX })).newPage()
   await signIn(elsewhere, user)
   await page.goto('/settings/sessions')
@@ -127,7 +131,7 @@ test('“Sign out everywhere else” cancels a pending change', async ({ page, b
   await expectSignInPage(elsewhere)
 })
 
-test('ending the session of this browser signs out here', async ({ page, signedInUser: _ }) => {
+test('a person who ends the session of this browser is signed out here', async ({ page, signedInUser: _ }) => {
   await page.goto('/settings/sessions')
   await page.getByRole('button', { name: /^Sign out Chrome/ }).click()
   await page.getByRole('button', { name: 'Yes, sign out' }).click()

@@ -87,7 +87,9 @@ test('an operator sees an application that does not answer, and can retry it', a
   await page.context().close()
 })
 
-test('health names the parts of the service, and there are no metrics without their token', async ({ request }) => {
+test('the health page names the parts of the service, and the metrics page does not exist without its token', async ({
+  request,
+}) => {
   expect(await (await request.get('/api/health/live')).json()).toEqual({ status: 'live' })
   const ready = await request.get('/api/health/ready')
   expect([ready.status(), await ready.json()]).toEqual([

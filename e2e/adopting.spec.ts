@@ -33,7 +33,7 @@ async function withExample(heading: string, use: (printed: string) => Promise<un
   await shell.withService(start, async () => use(await shell.outputOf([opening, ...others].join('\n'))))
 }
 
-test('docs/adopting.md: a person with a token of the own issuer changes the address', async () => {
+test('docs/adopting.md: a person changes the address with a token of the issuer of the adopter', async () => {
   await withExample('Your own tokens', async (printed) => {
     const [created, change, status] = linesOf(printed)
     expect(created.data).toMatchObject({ external_id: 'customer-7', email: 'mia@example.com' })
@@ -42,7 +42,7 @@ test('docs/adopting.md: a person with a token of the own issuer changes the addr
   })
 })
 
-test('docs/adopting.md: a person of the own identity provider signs in', async ({ page }) => {
+test('docs/adopting.md: a person signs in with the identity provider of the adopter', async ({ page }) => {
   await withExample('Your identity provider', async () => {
     await page.goto('/sign-in')
     await page.getByRole('button', { name: 'Sign in with the demo provider' }).click()
@@ -51,7 +51,7 @@ test('docs/adopting.md: a person of the own identity provider signs in', async (
   })
 })
 
-test('docs/adopting.md: imported people keep their passwords, and an export gives the same lines back', async ({
+test('docs/adopting.md: imported people keep their passwords, and an export returns the same lines', async ({
   page,
 }) => {
   await withExample('Import', async (printed) => {

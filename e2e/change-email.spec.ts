@@ -43,7 +43,11 @@ test('a user changes their address with the mailed code, and both addresses are 
   await expectCurrentAddress(page, newEmail)
 })
 
-test('the link changes the address at the press of its button, not before', async ({ page, signedInUser, inbox }) => {
+test('the link changes the address when its button is pressed, and not before', async ({
+  page,
+  signedInUser,
+  inbox,
+}) => {
   const newEmail = `new-${signedInUser.email}`
   await requestChange(page, signedInUser, newEmail)
   const link = linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email')
@@ -71,7 +75,7 @@ test('the link changes the address at the press of its button, not before', asyn
   await expect(status.getByRole('heading', { name: 'Pending change' })).toBeHidden()
 })
 
-test('without a session the link asks for the sign-in and goes on where it was', async ({
+test('a person without a session who opens the link signs in and continues on its page', async ({
   page,
   browser,
   signedInUser,
@@ -101,7 +105,7 @@ test('without a session the link asks for the sign-in and goes on where it was',
   await inbox.latest(newEmail, CHANGED)
 })
 
-test('a link that is opened in the tab of a dead link is read again', async ({ page, signedInUser, inbox }) => {
+test('the page reads a link that is opened in the tab of a dead link', async ({ page, signedInUser, inbox }) => {
   const [first, second] = [`one-${signedInUser.email}`, `two-${signedInUser.email}`]
   const settings = await page.context().newPage()
   await settings.goto('/settings/email')
@@ -130,7 +134,7 @@ test('a link that is opened in the tab of a dead link is read again', async ({ p
   await expect(page.getByRole('heading', { name: 'Your email address has been changed' })).toBeVisible()
 })
 
-test('a link that is opened in the tab of a used link is read again', async ({ page, signedInUser, inbox }) => {
+test('the page reads a link that is opened in the tab of a used link', async ({ page, signedInUser, inbox }) => {
   const settings = await page.context().newPage()
   const changed = page.getByRole('heading', { name: 'Your email address has been changed' })
   for (const newEmail of [`one-${signedInUser.email}`, `two-${signedInUser.email}`]) {
@@ -144,7 +148,7 @@ test('a link that is opened in the tab of a used link is read again', async ({ p
   }
 })
 
-test('a link that expires while its page is open says so and loses its button', async ({ page, user, inbox }) => {
+test('the open page of a link that expires says so and loses its button', async ({ page, user, inbox }) => {
   await signIn(page, user, `${IMPATIENT_URL}/sign-in`)
   const newEmail = `new-${user.email}`
   await requestChange(page, user, newEmail)
@@ -157,7 +161,7 @@ test('a link that expires while its page is open says so and loses its button', 
   await expectAccessible(page)
 })
 
-test('whoever chooses the link is told to open it, and can enter the code all the same', async ({
+test('a person who chooses the link is told to open it, and can enter the code as well', async ({
   page,
   signedInUser,
   inbox,
@@ -181,11 +185,7 @@ test('whoever chooses the link is told to open it, and can enter the code all th
   await expect(page.getByText(`Your email address is now ${newEmail}`)).toBeVisible()
 })
 
-test('an own address that was never verified is verified by one button and its code', async ({
-  page,
-  operator,
-  inbox,
-}) => {
+test('a person verifies the current address with one button and the mailed code', async ({ page, operator, inbox }) => {
   const user = await createUser(operator, { verified: false })
   await signIn(page, user)
   await page.getByRole('button', { name: 'Verify this address' }).click()
@@ -204,7 +204,7 @@ test('an own address that was never verified is verified by one button and its c
   await expectAccessible(page)
 })
 
-test('a choice made before the page is ready is kept', async ({ page, signedInUser: _ }) => {
+test('the page keeps a choice that was made before its script ran', async ({ page, signedInUser: _ }) => {
   const scripts = Promise.withResolvers<void>()
   await page.route('**/_next/static/chunks/*.js', async (route) => {
     await scripts.promise
@@ -266,7 +266,7 @@ test('a change that expires is no longer shown as pending, and its link no longe
   await expectAccessible(page)
 })
 
-test('a message can be sent again once the countdown is over, and what was typed meanwhile stays', async ({
+test('a person can send the message again after the countdown, and digits that are typed meanwhile stay', async ({
   page,
   user,
   inbox,
@@ -337,7 +337,11 @@ test('the dialog stays open and “Keep change” is disabled while a change is 
   await expect(page.getByRole('dialog')).toBeHidden()
 })
 
-test('a new change supersedes the older one, whose link then says so', async ({ page, signedInUser, inbox }) => {
+test('a new change supersedes the older one, and the page of the older link says so', async ({
+  page,
+  signedInUser,
+  inbox,
+}) => {
   const [first, second] = [`one-${signedInUser.email}`, `two-${signedInUser.email}`]
   await requestChange(page, signedInUser, first)
   const link = linkIn(await inbox.latest(first, VERIFY), '/verify-email')
@@ -349,7 +353,7 @@ test('a new change supersedes the older one, whose link then says so', async ({ 
   await expect(page.getByText(second)).toBeHidden()
 })
 
-test('a link of another account says so, and nothing else of its change', async ({
+test('the page of a link of another account says so, and shows nothing else of the change', async ({
   page,
   browser,
   operator,
@@ -385,7 +389,7 @@ test('the form explains in plain words why an address is refused', async ({ page
   await expect(address).toHaveAccessibleDescription('This is already your address.')
 })
 
-test('a refusal by a limit shows the limit and the wait where the button was pressed', async ({
+test('the page shows a refusal by a limit, with the limit and the wait, beside the pressed button', async ({
   page,
   signedInUser,
 }) => {
@@ -433,7 +437,7 @@ test('the form loads its script again after a failed load', async ({ page, signe
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeVisible()
 })
 
-test('signing out ends the session, also for a copied cookie', async ({ page, browser, signedInUser: _ }) => {
+test('a sign-out ends the session, also for a copied cookie', async ({ page, browser, signedInUser: _ }) => {
   const state = await page.context().storageState()
   await page.getByRole('button', { name: 'Account menu' }).click()
   await page.getByRole('button', { name: 'Sign out' }).click()

@@ -30,11 +30,7 @@ async function tokenFor(operator: Operator, user: User): Promise<string> {
   return access_token
 }
 
-test('the example program changes an address, and lets a wrong code be typed again', async ({
-  operator,
-  user,
-  inbox,
-}) => {
+test('the example program changes an address, and asks again after a wrong code', async ({ operator, user, inbox }) => {
   const env = { BASE: SERVICE_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
   const newEmail = `new-${user.email}`
   const { child, output, ended } = run('change-email.ts', [newEmail, user.password], env)
@@ -46,7 +42,7 @@ test('the example program changes an address, and lets a wrong code be typed aga
   expect(output.out).toBe(`The address is now ${newEmail}.\n`)
 })
 
-test('the example program says why it was refused', async ({ operator, user }) => {
+test('the example program says why the service refused it', async ({ operator, user }) => {
   const env = { BASE: SERVICE_URL, USER_ID: user.id, TOKEN: await tokenFor(operator, user) }
   const { output, ended } = run('change-email.ts', [`new-${user.email}`, 'wrong'], env)
   expect(await ended).toBe(1)
@@ -91,7 +87,7 @@ for (const [example, needs] of [
   ['withdraw.ts', 'USER_ID=usr_'],
   ['verify-receipt.ts', 'receipts.txt'],
 ] as const) {
-  test(`the example program ${example} says how it is used when it is called without what it needs`, async () => {
+  test(`the example program ${example} prints its usage when a value that it needs is missing`, async () => {
     const { output, ended } = run(example, [], {})
     expect(await ended).toBe(2)
     expect(output.err).toMatch(/^Usage: /)

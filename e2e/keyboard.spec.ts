@@ -246,7 +246,7 @@ test('the link of a message is redeemed with the keyboard alone', async ({ page,
   await inbox.latest(newEmail, CHANGED)
 })
 
-test('a forgotten password is set anew, and changed once more, with the keyboard alone', async ({
+test('a person resets a forgotten password, and changes it once more, with the keyboard alone', async ({
   page,
   user,
   inbox,

@@ -17,7 +17,7 @@ async function requestInGerman(page: Page, user: User, newEmail: string) {
 test.describe('with a browser that asks for German', () => {
   test.use({ locale: 'de-DE' })
 
-  test('somebody signs in and changes their address in German, and mail keeps the language of the account', async ({
+  test('a person signs in and changes the address in German, and mails keep the language of the account', async ({
     page,
     user,
     inbox,

@@ -102,7 +102,7 @@ test('a cancellation that is submitted offline is refused on the page and can be
   await expect(page.getByText('The change was cancelled')).toBeVisible()
 })
 
-test('“Try again” loads a page again that could not be shown', async ({ page, signedInUser: _ }) => {
+test('“Try again” reloads a page that could not be shown', async ({ page, signedInUser: _ }) => {
   const script = '**/_next/static/chunks/*.js'
   await page.route(script, (route) => route.abort())
   await page.getByRole('link', { name: 'Delete account' }).click()

@@ -75,7 +75,7 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
   await expect(owner.getByRole('heading', { level: 1, name: 'This link no longer works' })).toBeVisible()
 })
 
-test('B46 somebody who signs in at the identity provider takes the account back without a password', async ({
+test('B46 a person who signs in at the identity provider takes the account back without a password', async ({
   browser,
   operator,
   request,
@@ -153,7 +153,7 @@ test('B11 a scanner that opens the link to the old address and presses every but
   await expect(page.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible()
 })
 
-test('the page says so where the link is broken, foreign or not complete', async ({ page }) => {
+test('the page says whether a link is incomplete or no longer works', async ({ page }) => {
   for (const [fragment, title] of [
     ['', 'This link isn’t complete'],
     ['#change=ecr_x&token=nme_x', 'This link isn’t complete'],

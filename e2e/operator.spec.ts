@@ -1,6 +1,6 @@
 import { expect, test } from './fixtures'
 
-test('no option but --scope may be repeated', async ({ operator, user }) => {
+test('the command refuses every repeated option except --scope', async ({ operator, user }) => {
   const names = ['--name', 'one', '--name', 'two']
   await expect(operator.run('app', 'register', ...names, '--endpoint', 'https://app.test')).rejects.toThrow(
     '--name is given more than once.',

@@ -45,7 +45,7 @@ test('a user changes their password, other browsers are signed out, and the addr
   await other.close()
 })
 
-test('a forgotten password is set anew from the mail, by the press of the button and not before', async ({
+test('the mailed link sets a new password when its button is pressed, and not before', async ({
   page,
   user,
   inbox,
@@ -85,7 +85,7 @@ test('a forgotten password is set anew from the mail, by the press of the button
   await expect(again.getByRole('heading', { name: 'Forgot your password?' })).toBeVisible()
 })
 
-test('whoever asks for an address without an account sees the same page, and no mail is sent', async ({
+test('a person who asks for an address without an account sees the same page, and no mail is sent', async ({
   page,
   inbox,
 }) => {

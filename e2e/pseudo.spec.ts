@@ -58,7 +58,7 @@ async function look(page: Page, path: string, title?: string) {
   await expectRoom(page)
 }
 
-test('the pages without an account', async ({ page }) => {
+test('the pages without an account show every text whole in a longer language from right to left', async ({ page }) => {
   await look(page, '/')
   await look(page, '/sign-in?ended=1&error=other&next=/verify-email')
   await look(page, '/no-such-page', t.Failure.notFoundTitle)
@@ -71,7 +71,7 @@ test('the pages without an account', async ({ page }) => {
   await expectRoom(page)
 })
 
-test('the settings', async ({ page, user, inbox }) => {
+test('the settings show every text whole in a longer language from right to left', async ({ page, user, inbox }) => {
   await signIn(page, user, '/sign-in', t)
   await expectRoom(page)
   await look(page, '/settings/password')
@@ -94,7 +94,11 @@ test('the settings', async ({ page, user, inbox }) => {
   await look(page, await linkTo(user.email, en.Mails.emailChangeRequested.subject, '/not-me'), t.NotMe.stopTitle)
 })
 
-test('sessions and tokens', async ({ page, browser, user }) => {
+test('the pages of sessions and tokens show every text whole in a longer language from right to left', async ({
+  page,
+  browser,
+  user,
+}) => {
   const elsewhere = await browser.newPage({ locale: PSEUDO_LANGUAGE, userAgent: 'curl/8.5.0' })
   await signIn(elsewhere, user, `${DEMO_URL}/sign-in`, t)
   await elsewhere.close()
@@ -113,7 +117,12 @@ test('sessions and tokens', async ({ page, browser, user }) => {
   await look(page, '/settings/access-tokens')
 })
 
-test('the deletion', async ({ page, operator, user, request }) => {
+test('the pages of a deletion show every text whole in a longer language from right to left', async ({
+  page,
+  operator,
+  user,
+  request,
+}) => {
   const deleted = await startDeletion(request, operator)
   await signIn(page, user, '/sign-in', t)
   await page.getByRole('button', { name: t.Common.accountMenu }).click()

@@ -10,7 +10,7 @@ const shell = new Shell(README_URL, DATA_DIR)
 const here = (commands: string) =>
   commands.replaceAll('http://localhost:3000', README_URL).replaceAll('.data/mailbox', `${DATA_DIR}/mailbox`)
 
-test('docs/try.md: what a new user pastes changes an address and deletes an account, also the second time', async () => {
+test('the commands of docs/try.md change an address and delete an account, also when they run a second time', async () => {
   test.setTimeout(240_000)
   await rm(DATA_DIR, { recursive: true, force: true })
   await mkdir(DATA_DIR, { recursive: true })
@@ -36,7 +36,7 @@ test('docs/try.md: what a new user pastes changes an address and deletes an acco
   })
 })
 
-test('README.md links to pages that are there, and docs/map.md names folders that are there', async () => {
+test('every page that README.md links to exists, and so does every folder that docs/map.md names', async () => {
   const readme = await readFile('README.md', 'utf8')
   for (const [, target = ''] of readme.matchAll(/\]\(((?!https?:|#)[^)#]+)/g)) await readFile(target).catch(isFolder)
   const map = await readFile('docs/map.md', 'utf8')

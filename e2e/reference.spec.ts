@@ -167,7 +167,7 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
   })
 }
 
-test('the API reference is searched, says where the reader is, and shows one language', async ({ page }) => {
+test('the API reference can be searched, marks the section of the reader, and shows one language', async ({ page }) => {
   await page.goto('/docs/api')
   const contents = page.getByRole('navigation', { name: 'On this page' })
   await contents.getByRole('searchbox').fill('verification_code')

@@ -58,10 +58,7 @@ async function tellShop(message: object): Promise<number> {
   return (await fetch(`${SHOP_URL}/account-messages`, { method: 'POST', headers, body })).status
 }
 
-test('the demo: the shop follows a change of address, and an older event changes nothing', async ({
-  page,
-  request,
-}) => {
+test('the demo shop follows a change of address, and an older event changes nothing', async ({ page, request }) => {
   const noor = page.getByRole('region', { name: 'Noor' })
   await expect(async () => {
     await page.goto(SHOP_URL)
@@ -81,7 +78,7 @@ test('the demo: the shop follows a change of address, and an older event changes
   await expect(noor).toContainText('noor.new@example.com')
 })
 
-test('the demo: an open order holds a withdrawal back, and a shop that is killed in its deletion goes on to the end', async ({
+test('an open order holds a withdrawal back, and a demo shop that is killed during its deletion completes it', async ({
   page,
   context,
 }) => {

@@ -16,7 +16,7 @@ async function fillForm(page: Page, user: User, confirmation = 'delete my accoun
   await page.getByRole('button', { name: 'Continue' }).click()
 }
 
-test('a user withdraws, is signed out everywhere, and watches it to the end without a session', async ({
+test('a user withdraws, is signed out everywhere, and watches the withdrawal to its end without a session', async ({
   page,
   browser,
   operator,
@@ -155,7 +155,7 @@ test('the confirmation must be typed exactly, and the reason “other” needs f
   await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
 })
 
-test('a wrong password is told in the form, before the last dialog, and the account stays', async ({ page, user }) => {
+test('the form reports a wrong password before the last dialog, and the account stays', async ({ page, user }) => {
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))
   await openForm(page)
@@ -195,7 +195,7 @@ test('pending transactions hold the withdrawal back, and the page says so until 
   await expect(page.getByRole('button', { name: 'Delete account…' })).toBeVisible()
 })
 
-test('an application that does not answer keeps the withdrawal open, and the page shows which', async ({
+test('an application that does not answer keeps the withdrawal open, and the page names it', async ({
   page,
   operator,
 }) => {

@@ -26,7 +26,7 @@ async function confirm(page: Page) {
   await expect(page.getByText('You’ve confirmed that it’s you.')).toBeVisible()
 }
 
-test('somebody whom the provider knows and this service does not is told so', async ({ page }) => {
+test('a person whom the provider knows and this service does not is told so', async ({ page }) => {
   await page.goto('/sign-in')
   await page.getByRole('button', { name: `Sign in with ${PROVIDER}` }).click()
   await choose(page, /Sam Stranger/)
@@ -34,19 +34,21 @@ test('somebody whom the provider knows and this service does not is told so', as
   await expectAccessible(page)
 })
 
-test('a sign-in that is cancelled at the provider leads back with a sentence', async ({ page }) => {
+test('the sign-in page says that a sign-in was cancelled at the provider', async ({ page }) => {
   await page.goto('/sign-in')
   await page.getByRole('button', { name: `Sign in with ${PROVIDER}` }).click()
   await choose(page, /Cancel/)
   await expect(page.getByRole('alert').filter({ hasText: 'It was cancelled' })).toBeVisible()
 })
 
-test('after the provider the person is where they were going', async ({ page }) => {
+test('a sign-in at the provider ends on the page that the person asked for', async ({ page }) => {
   await signIn(page, '/sign-in?next=/settings/sessions')
   await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
 })
 
-test('a confirmation by somebody else, or cancelled, confirms nothing and signs nobody else in', async ({ page }) => {
+test('a confirmation that is cancelled, or made by another person, confirms nothing and signs nobody else in', async ({
+  page,
+}) => {
   await signIn(page)
   await forgetFreshness(page)
   for (const [who, sentence] of [
@@ -62,7 +64,7 @@ test('a confirmation by somebody else, or cancelled, confirms nothing and signs 
   }
 })
 
-test('without a password a person changes the address, makes a token, and withdraws', async ({ page, inbox }) => {
+test('a person without a password changes the address, creates a token and withdraws', async ({ page, inbox }) => {
   const newEmail = `ida-${Date.now()}@example.test`
   await signIn(page)
   await forgetFreshness(page)

@@ -108,7 +108,7 @@ function runToItsEnd(context: TestContext, words: string[], settings: Record<str
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
 }
 
-test('PostgreSQL 15 compiles no plan, even one that has to read a whole table', async (context) => {
+test('PostgreSQL 15 compiles no plan by JIT, not even one that reads a whole table', async (context) => {
   if (!existsSync(path.join(PG15, 'initdb'))) return skip(context, 'PostgreSQL 15 is not installed (PG15_BIN)')
   const { place } = await Cluster.start(context, () => {}, PG15)
   const text = 'EXPLAIN (ANALYZE) SELECT max(length(description)) FROM transactions'

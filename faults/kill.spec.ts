@@ -5,7 +5,7 @@ import { until } from '@/testing/until'
 import { blockedOn, givenWorld, holdLock } from '@/testing/world'
 import { expectFullEnd } from './ending'
 
-test('F1 an instance that is killed between commit and event costs nothing, because the event is sent later under the same id', async (context) => {
+test('F1 an instance that is killed between commit and event loses nothing, because the event is sent later under the same id', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')
   const engine = await world.givenEngine(async (arrival) => {

@@ -59,7 +59,7 @@ test('F22 L11 an instance with 256 MB answers 200 password checks at once and th
   expect(instance.isRunning).toBe(true)
 })
 
-test('F22 an instance that stalls beyond its leases fails its health check, loses its work to another and changes nothing when it moves again', async (context) => {
+test('F22 an instance that stalls beyond its leases fails its health check, loses its work to another and changes nothing when it resumes', async (context) => {
   const world = await givenWorld(context)
   let isBusyOver = false
   const shop = await world.givenApplication('shop', (call, response) => {

@@ -74,7 +74,7 @@ const DAMAGE: Record<string, (files: string[]) => void> = {
     writeFileSync(first, readFileSync(first, 'utf8').replace('"analytics":false', '"analytics":true')),
 }
 
-test('F27 F31 a restored database is not served until the replay has withdrawn everyone again whom it brought back', {
+test('F27 F31 a restored database is served only after the replay has withdrawn again everyone whom the backup brought back', {
   timeout: 600_000,
 }, async (context) => {
   const cluster = await Cluster.start(context)

@@ -201,7 +201,7 @@ async function killAndRestart({ world, engine, network }: Site) {
   await untilSynced(network, before)
 }
 
-test('an engine with another signing key can do nothing, like any anonymous caller, and the sweep completes each step in time', async (context) => {
+test('an engine with another signing key can do no more than an anonymous caller, and the sweep completes each step in time', async (context) => {
   const site = await givenSite(context, { mode: 'signed', timeScale: FAST }, 'ab'.repeat(16))
   const { instance, network } = site
   await until('the engine has called', () => network.calls.length > 0)

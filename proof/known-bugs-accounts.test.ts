@@ -93,7 +93,7 @@ test('B20 no caller can mark an address as verified, and a new address does not 
   expect(await status()).toMatchObject({ current_email: newEmail, verified_at: ctx.clock.now().toISOString() })
 })
 
-test('B22 no check stands in a middleware, and headers of the middleware open nothing', async () => {
+test('B22 no middleware checks the caller, and no header of a middleware opens anything', async () => {
   for (const name of ['middleware', 'proxy', 'src/middleware', 'src/proxy']) {
     for (const ending of ['ts', 'js', 'mjs']) expect(existsSync(`${name}.${ending}`)).toBe(false)
   }

@@ -43,7 +43,7 @@ async function changeDuring(ctx: TestContext, user: TestUser, meanwhile: () => P
 }
 
 test.each(['by the same user', 'by another user'])(
-  'a change during which its address is verified %s opens nothing and says that the address is taken',
+  'a change is refused because its address is taken when that address is verified %s meanwhile',
   async (who) => {
     const ctx = await testContext()
     const [user, other] = [await givenUser(ctx), await givenUser(ctx)]
@@ -83,7 +83,7 @@ const ways: [string, (ctx: TestContext, user: TestUser) => Promise<Ending>][] = 
   ],
 ]
 
-test.each(ways)('B8 a change during which %s comes to an end opens nothing', async (_what, prepare) => {
+test.each(ways)('B8 a change is refused when %s ends while its message is being sent', async (_what, prepare) => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const end = await prepare(ctx, user)
@@ -92,7 +92,7 @@ test.each(ways)('B8 a change during which %s comes to an end opens nothing', asy
 })
 
 test.each(ways.slice(0, 2))(
-  'a change that is opened while %s waits for the account is cancelled',
+  'a change that is opened while the end of %s waits for the account is cancelled',
   async (_what, prepare) => {
     const ctx = await testContext()
     const user = await givenUser(ctx)
@@ -105,7 +105,7 @@ test.each([
   ['is cancelled', `status = 'cancelled'`, 'EMAIL_006'],
   ['expires', `expires_at = requested_at`, 'EMAIL_004'],
   ['runs out of attempts', 'attempts = 5', 'EMAIL_005'],
-])('B8 a code whose request %s while it waits for the account is refused for that', async (_what, set, code) => {
+])('B8 a code is refused when its request %s while the call waits for the account', async (_what, set, code) => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -118,7 +118,7 @@ test.each([
   expect((await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })).email).toBe(user.email)
 })
 
-describe('F28 a withdrawal that waits for the account sees what was written meanwhile:', () => {
+describe('a withdrawal that waits for the account', () => {
   async function withdrawDuring(meanwhile: (ctx: TestContext, user: TestUser, sql: Sql) => Promise<unknown>) {
     const ctx = await testContext()
     const user = await givenUser(ctx)
@@ -130,7 +130,7 @@ describe('F28 a withdrawal that waits for the account sees what was written mean
     return { ctx, user, outcome }
   }
 
-  test('a pending transaction', async () => {
+  test('F28 a withdrawal is refused when a pending transaction is written while it waits for the account', async () => {
     const { outcome } = await withdrawDuring((ctx, { userId }, sql) => {
       const transaction = { userId, status: 'pending' as const, description: 'A book', amountCents: 1200, ip: '' }
       return addTransaction({ ...ctx, sql }, transaction)
@@ -138,13 +138,13 @@ describe('F28 a withdrawal that waits for the account sees what was written mean
     expect(outcome).toBe('WITHDRAWAL_003')
   })
 
-  test('a change', async () => {
+  test('F28 a withdrawal cancels a change that is opened while it waits for the account', async () => {
     const { ctx, user, outcome } = await withdrawDuring((ctx, user, sql) => changeOf(ctx, user, sql))
     expect(outcome).toBe('accepted')
     expect(await pendingOf(ctx, user)).toBe(0)
   })
 
-  test('a session and a token', async () => {
+  test('F28 a withdrawal ends a session and a token that are made while it waits for the account', async () => {
     const { ctx, user, outcome } = await withdrawDuring(async (ctx, { userId }, sql) => {
       await givenSession({ ...ctx, sql }, userId)
       const token = { userId, name: 'late', scopes: ['email:manage' as const], expiresInMs: 60_000, actor: 'session' }
@@ -154,7 +154,7 @@ describe('F28 a withdrawal that waits for the account sees what was written mean
     expect(await ctx.db.endedCredential.count({ where: { userId: user.userId } })).toBe(3)
   })
 
-  test('a connected application', async () => {
+  test('F28 a withdrawal calls an application that is connected while it waits for the account', async () => {
     const { ctx, user, outcome } = await withdrawDuring(async (ctx, { userId }, sql) => {
       const app = { name: 'Late', endpoint: 'https://late.example.test/', secret: 'whsec_bGF0ZQ==' }
       const { appId } = await registerApp({ ...ctx, sql }, app)
@@ -164,7 +164,7 @@ describe('F28 a withdrawal that waits for the account sees what was written mean
     expect(await ctx.db.appNotification.count({ where: { withdrawal: { userId: user.userId } } })).toBe(1)
   })
 
-  test('another address, which then gets the confirmation', async () => {
+  test('F28 a withdrawal sends its confirmation to the address that is set while it waits for the account', async () => {
     const newEmail = 'late@example.test'
     const { ctx, outcome } = await withdrawDuring((_ctx, { userId }, sql) =>
       rawSql(sql, 'UPDATE users SET email = $2, email_key = $2, version = version + 1 WHERE id = $1', [

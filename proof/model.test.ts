@@ -373,21 +373,21 @@ async function holds(commands: Iterable<Command>) {
 
 const size = { maxCommands: 100, size: 'max' } as const
 
-test('I1–I12 sequential calls answer exactly what the model says and leave the state that it predicts', {
+test('I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 I12 sequential calls answer exactly what the model says and leave the state that it predicts', {
   timeout: 3_600_000,
 }, async () => {
   const commands = fc.commands([alone, alone, alone, turn], size)
   await fc.assert(fc.asyncProperty(commands, holds), PARAMETERS)
 })
 
-test('I1–I12 concurrent calls end as in some serial order, and every invariant holds', {
+test('I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 I12 concurrent calls end as in some serial order, and every invariant holds', {
   timeout: 3_600_000,
 }, async () => {
   const commands = fc.commands([alone, together, together, turn], size)
   await fc.assert(fc.asyncProperty(commands, holds), PARAMETERS)
 })
 
-test('F3 F6 I1–I12 every invariant holds whatever statement a process dies at or loses its connection at', {
+test('F3 F6 I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 I12 every invariant holds at whatever statement a process dies or loses its connection', {
   timeout: 3_600_000,
 }, async () => {
   const commands = fc.commands([alone, faulty, faulty, together, turn], size)

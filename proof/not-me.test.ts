@@ -88,7 +88,7 @@ const bare = ({ status, text, headers }: Answer) => ({
 })
 
 describe('the link to the old address', () => {
-  test('B46 undoes a verified change: the address comes back, all access ends, and only the new password works', async () => {
+  test('B46 the link restores the address of a verified change, ends all access and leaves only the new password', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const session = await givenSession(ctx, caller.userId)
@@ -110,7 +110,7 @@ describe('the link to the old address', () => {
     expect(actions).toMatchObject([{ action: 'email.reverted', subjectId: id, ip: '192.0.2.1' }])
   })
 
-  test('B46 stops a change that is not verified, expired ones too, for seven days from the request', async () => {
+  test('B46 the link stops an unverified change, even an expired one, for seven days from the request', async () => {
     const ctx = await givenService()
     for (const [ms, code] of [
       [0, 'accepted'],
@@ -127,7 +127,7 @@ describe('the link to the old address', () => {
     }
   })
 
-  test('works for exactly the window of the setting, and a setting of zero sends none with a verified change', async () => {
+  test('the link works for exactly the window of the setting, and the mail about a verified change has none where the window is zero', async () => {
     for (const [ms, code] of [
       [2 * day - 1, 'accepted'],
       [2 * day, 'EMAIL_006'],
@@ -149,7 +149,7 @@ describe('the link to the old address', () => {
     expect((await press(link)).code).toBe('EMAIL_006')
   })
 
-  test('B45 undoes every later change with it, and the links that went to the undone addresses are dead', async () => {
+  test('B45 the link undoes every later change too, and the links to the undone addresses stop working', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const first = await givenTheft(ctx, caller, `b-${caller.email}`)
@@ -173,7 +173,7 @@ describe('the link to the old address', () => {
     )
   })
 
-  test('B45 an older link still works after a newer one was used, also where both changes came in one millisecond', async () => {
+  test('B45 an older link still works after a newer one was used, also when both changes were made in one millisecond', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const { advance } = ctx.clock
@@ -187,7 +187,7 @@ describe('the link to the old address', () => {
     expect(await emailOf(ctx, caller)).toBe(caller.email)
   })
 
-  test('B47 freezes the account where the old address was taken meanwhile, and all else happens', async () => {
+  test('B47 the link freezes the account when the old address was taken meanwhile, and still ends all access', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const { id, link, to } = await givenTheft(ctx, caller)
@@ -211,7 +211,7 @@ describe('the link to the old address', () => {
     await expect(outcomeOf(unfreezeUser(ctx, { userId: caller.userId }))).resolves.toBe('REQUEST_001')
   })
 
-  test('B47 an older link releases what the freezing by a newer one holds', async () => {
+  test('B47 an older link gives the account back after a newer one froze it', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const first = await givenTheft(ctx, caller, `b-${caller.email}`)
@@ -222,7 +222,7 @@ describe('the link to the old address', () => {
     expect(await enters(ctx, caller.email, 'a third password')).toBe(true)
   })
 
-  test('an account that is frozen is shown to the services, which may withdraw it', async () => {
+  test('a service sees that an account is frozen, and can withdraw it', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const service = await givenServiceOf(ctx, caller)
@@ -235,7 +235,7 @@ describe('the link to the old address', () => {
     expect((await service('withdrawUser', body)).status).toBe(202)
   })
 
-  test('B47 a frozen account that a service gives another address leaves no link in the mailbox that it was taken to', async () => {
+  test('B47 the thief gets no link to undo when a service gives a frozen account another address', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const service = await givenServiceOf(ctx, caller)
@@ -255,7 +255,7 @@ describe('the link to the old address', () => {
     expect(await enters(ctx, email, MINE)).toBe(true)
   })
 
-  test('a change by a service gives the old address its link too', async () => {
+  test('the old address gets its link also when a service changes the address', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const service = await givenServiceOf(ctx, caller)
@@ -267,7 +267,7 @@ describe('the link to the old address', () => {
     expect(await emailOf(ctx, caller)).toBe(caller.email)
   })
 
-  test('an account without a password gets none, and is given back all the same', async () => {
+  test('an account without a password is given back, and gets no password', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const { link } = await givenTheft(ctx, caller)
@@ -278,7 +278,7 @@ describe('the link to the old address', () => {
     expect((await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })).passwordHash).toBeNull()
   })
 
-  test('a withdrawn account is given back to nobody, and the replaced address was told of the withdrawal without a link', async () => {
+  test('a withdrawn account is given back to nobody, and the mail that tells its replaced addresses of the withdrawal has no link', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const first = await givenTheft(ctx, caller, `b-${caller.email}`)
@@ -295,7 +295,7 @@ describe('the link to the old address', () => {
     expect((await read(first.link)).code).toBe('EMAIL_006')
   })
 
-  test('a withdrawal is told to no address whose change was undone, or is older than seven days', async () => {
+  test('no mail tells an address of a withdrawal when its change was undone or is older than seven days', async () => {
     const ctx = await givenService()
     const undone = await givenCaller(ctx)
     const { link, to } = await givenTheft(ctx, undone)
@@ -310,7 +310,7 @@ describe('the link to the old address', () => {
     for (const address of [to, old.email]) expect(mailsTo(ctx, address, 'account-withdrawal-told')).toEqual([])
   })
 
-  test('no message about an undoing is lost', async () => {
+  test('every message about an undone change is sent, also after the mail server was away', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const { link, to } = await givenTheft(ctx, caller)
@@ -324,8 +324,8 @@ describe('the link to the old address', () => {
   })
 })
 
-describe('what does not fit', () => {
-  test('B45 every wrong link gets one answer, which tells nothing, and reading is answered alike', async () => {
+describe('a wrong link or password', () => {
+  test('B45 every wrong link gets the same answer, whether it is read or pressed', async () => {
     const ctx = await givenService({ notMeAddress: { places: 1000, windowMs: hour } })
     const caller = await givenCaller(ctx)
     const other = await givenTheft(ctx, await givenCaller(ctx))
@@ -358,7 +358,7 @@ describe('what does not fit', () => {
     expect((await press(link, { scope: 'tokens:manage' })).code).toBe('accepted')
   })
 
-  test('a thief who knows the id of the change cannot lock the owner out, not from the same client either', async () => {
+  test('a thief who knows the id of the change cannot lock the owner out, not even from the same client', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const { link } = await givenTheft(ctx, caller)
@@ -371,7 +371,7 @@ describe('what does not fit', () => {
     expect((await press(link, { ip })).code).toBe('accepted')
   })
 
-  test('a password that does not fit is refused, and counts in no limit', async () => {
+  test('an unsuitable password is refused, and counts in no limit', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const { link } = await givenTheft(ctx, caller)
@@ -382,7 +382,7 @@ describe('what does not fit', () => {
     expect((await press(link)).code).toBe('accepted')
   })
 
-  test('a link survives a rotation of the keys inside its window, and dies with its key', async () => {
+  test('a link works after a rotation of the keys as long as its key is kept, and not without it', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const { link } = await givenTheft(ctx, caller)
@@ -394,8 +394,8 @@ describe('what does not fit', () => {
   })
 })
 
-describe('at the same time', () => {
-  test('L23 of 200 presses at once one has an effect', async () => {
+describe('concurrent presses', () => {
+  test('L23 one of 200 concurrent presses has an effect', async () => {
     const ctx = await givenService()
     const caller = await givenCaller(ctx)
     const { id, link } = await givenTheft(ctx, caller)
@@ -409,7 +409,7 @@ describe('at the same time', () => {
     expect(await ctx.db.auditEvent.count({ where: { subjectId: id, action: 'email.reverted' } })).toBe(1)
   })
 
-  test('L23 of presses on two instances one has an effect', async () => {
+  test('L23 one of 40 concurrent presses on two instances has an effect', async () => {
     const ctx = await givenService({ notMe: { places: 1000, windowMs: hour } })
     const other = openDatabase((await testDatabase()).url)
     try {
@@ -430,7 +430,7 @@ describe('at the same time', () => {
     }
   })
 
-  test('L23 a press that waits past the end of its window has no effect', async () => {
+  test('L23 a press that waits for the account past the end of its window has no effect', async () => {
     const ctx = await givenService()
     for (const [ms, code] of [
       [day - 1, 'accepted'],
@@ -453,7 +453,7 @@ describe('at the same time', () => {
     }
   })
 
-  test("L23 a press beside the verification, cancellation or withdrawal of the thief's next step ends as one after the other", async () => {
+  test('L23 a press beside a verification, cancellation, withdrawal or change by the thief ends as if one came after the other', async () => {
     const ctx = await givenService()
     const ends: string[] = []
     for (let round = 0; round < 30; round++) {

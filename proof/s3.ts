@@ -94,7 +94,7 @@ async function run(withdrawalId: string, archives: ArchiveStore = storeOf()) {
   return lastError ?? status
 }
 
-test('an object is stored whole, found, replaced and deleted, and a second deletion is no error', async () => {
+test('an object is stored whole, found, replaced and deleted, and a second deletion succeeds too', async () => {
   const store = storeOf()
   const content = Buffer.from(Array.from({ length: 100_000 }, (_, n) => n % 251))
   expect(await store.exists('arc_1.bin')).toBe(false)
@@ -132,7 +132,7 @@ test('an archive in the bucket holds nothing readable of the person, and the arc
   expect(await keysInBucket()).toEqual([])
 })
 
-test('an object that was removed from outside fails the step until it is back', async () => {
+test('the step fails while an object that was removed from outside is missing', async () => {
   const { withdrawalId, keys } = await givenDueArchives(2)
   const [lost = '', other = ''] = keys
   const content = await contentOf(lost)
@@ -165,7 +165,7 @@ async function closedPort(): Promise<string> {
   return `http://127.0.0.1:${port}`
 }
 
-test('a store that is away, refuses or is the wrong one fails the step, which completes with the right store', async () => {
+test('the step fails while the store is away, refuses or is the wrong one, and completes with the right store', async () => {
   const { withdrawalId, keys } = await givenDueArchives(1)
   expect(await run(withdrawalId, storeOf({ endpoint: await closedPort() }))).toBe('TypeError ECONNREFUSED')
   expect(await run(withdrawalId, storeOf({ secretAccessKey: 'wrong' }))).toBe('Error archive_store_403')

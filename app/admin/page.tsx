@@ -20,7 +20,7 @@ export default async function OperationsPage() {
       account={account}
       section="/admin"
       title="Operations"
-      description="How far withdrawals are, and what fails or waits. Refreshes every few seconds."
+      description="Deletion progress and failures. Refreshes every few seconds."
       refreshes
     >
       <div className="space-y-6">

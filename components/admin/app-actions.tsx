@@ -70,7 +70,7 @@ export function AppActions({ appId, isDisabled, hasEndpoint, deadLetters }: AppA
               variant="secondary"
               size="small"
               pending={isBusy('enable')}
-              onClick={() => act.mutate({ action: 'enable', say: () => 'It is told again, with what waited for it.' })}
+              onClick={() => act.mutate({ action: 'enable', say: () => 'Enabled. Waiting messages will be sent.' })}
             >
               Enable
             </Button>
@@ -78,7 +78,7 @@ export function AppActions({ appId, isDisabled, hasEndpoint, deadLetters }: AppA
             <ConfirmedButton
               label="Disable"
               question="Disable this application?"
-              consequence="It is told nothing while it is disabled. Withdrawals wait for its deletion tasks."
+              consequence="It gets no messages while disabled. Withdrawals wait for its deletion tasks."
               keep="Keep it"
               confirm="Disable"
               act={() => ask(appId, 'disable')}

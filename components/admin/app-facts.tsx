@@ -9,7 +9,7 @@ const ACKNOWLEDGEMENTS = { at_once: 'With its answer', later: 'Later, by a repor
 export function AppFacts({ app }: { app: App }) {
   const facts: Record<string, string> = {
     Id: app.app_id,
-    'Told about': AUDIENCES[app.audience],
+    'Notified about': AUDIENCES[app.audience],
     'Ends a deletion task': ACKNOWLEDGEMENTS[app.acknowledges],
     'Deletion step': stepName(app.phase),
     Events: app.events.join(', '),
@@ -22,7 +22,7 @@ export function AppFacts({ app }: { app: App }) {
   if (app.previous_secret_until) facts['The secret before signs until'] = app.previous_secret_until
   return (
     <Card>
-      <CardHeader title="Settings" description={app.disabled_at ? 'It is disabled, and told nothing.' : undefined} />
+      <CardHeader title="Settings" description={app.disabled_at ? 'Disabled: it gets no messages.' : undefined} />
       <CardBody>
         <FactGrid facts={facts} />
       </CardBody>

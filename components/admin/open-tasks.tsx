@@ -17,7 +17,7 @@ import { textLink } from '../ui/text-link'
 import { press } from './press'
 import { Retry } from './retry-button'
 import { useAsked } from './use-asked'
-import { count, stepName, TASK_TONES } from './words'
+import { count, inWords, stepName, TASK_TONES } from './words'
 
 interface OpenTasksProps {
   counts: readonly { state: TaskState; count: number }[]
@@ -64,8 +64,8 @@ function OpenTaskRow({ task, renderedAt, onAsked }: { task: OpenTask; renderedAt
       <div className="min-w-0 space-y-0.5">
         <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
           <span className="wrap-anywhere min-w-0 font-medium">{appName}</span>
-          <Badge tone={TASK_TONES[state]}>{state}</Badge>
-          {isAppDisabled && <Badge tone="danger">disabled</Badge>}
+          <Badge tone={TASK_TONES[state]}>{inWords(state)}</Badge>
+          {isAppDisabled && <Badge tone="danger">Disabled</Badge>}
           {progress && (
             <span className="text-sm tabular-nums">
               {progress.done} of {progress.total}

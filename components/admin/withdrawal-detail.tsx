@@ -95,7 +95,7 @@ export function WithdrawalDetail({ withdrawal, renderedAt }: WithdrawalDetailPro
       <Section title="Deletion tasks of applications" none="No application has a task." rows={tasks}>
         {(task) => <TaskRow key={task.id} task={task} renderedAt={renderedAt} />}
       </Section>
-      <Section title="Events and deliveries" none="No application hears events of it." rows={deliveries}>
+      <Section title="Events and deliveries" none="No application gets its events." rows={deliveries}>
         {(delivery) => <DeliveryRow key={delivery.id} delivery={delivery} renderedAt={renderedAt} />}
       </Section>
       <Section title="Mail notices" none="No notice is kept." rows={notices}>

@@ -18,7 +18,7 @@ export default async function WithdrawalsPage({ searchParams }: { searchParams: 
       account={account}
       section="/admin/withdrawals"
       title="Withdrawals"
-      description="Those that are due first come first, the ones that have ended with the newest."
+      description="Soonest due date first; ended ones, latest first."
     >
       <WithdrawalList {...page} state={state} renderedAt={renderedAt} />
     </AdminPage>

@@ -35,3 +35,6 @@ export function acceptedLanguage(header: string | null | undefined): Language | 
   wishes.sort((one, other) => other.quality - one.quality)
   return wishes.map(({ tag }) => languageFor(tag)).find((language) => language !== null) ?? null
 }
+
+/** The tag by which a language's dates and times are written. English ones are: 29 November 2026 at 18:04. */
+export const dateTag = (language: string): string => (language === 'en' ? 'en-GB' : language)

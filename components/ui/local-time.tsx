@@ -1,6 +1,7 @@
 'use client'
 
 import { useLocale } from 'use-intl/react'
+import { dateTag } from '@/contract/languages'
 import { useHydrated } from './use-hydrated'
 
 const formats = {
@@ -23,7 +24,7 @@ export function LocalTime({ dateTime, format = 'date-time' }: LocalTimeProps) {
   const instant = new Date(dateTime)
   const timeZone = hydrated ? undefined : 'UTC'
   const say = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(language, { ...options, timeZone }).format(instant)
+    new Intl.DateTimeFormat(dateTag(language), { ...options, timeZone }).format(instant)
   return (
     <time
       dateTime={dateTime}

@@ -1,7 +1,7 @@
 import { createElement, type ReactElement, type ReactNode } from 'react'
 import { render, toPlainText } from 'react-email'
 import { createTranslator } from 'use-intl/core'
-import { type Language, languageFor } from '@/contract/languages'
+import { dateTag, type Language, languageFor } from '@/contract/languages'
 import type { Message } from '@/domain/ports'
 import AccountWithdrawalStarted from '@/emails/account-withdrawal-started'
 import AccountWithdrawalTold from '@/emails/account-withdrawal-told'
@@ -218,8 +218,7 @@ export function toContent(
 
 /** Such as “20 November 2026 at 09:00 UTC”, because the reader's time zone is unknown. */
 function utcIn(language: Language, date: Date): string {
-  const tag = language === 'en' ? 'en-GB' : language
-  return `${new Intl.DateTimeFormat(tag, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`
+  return `${new Intl.DateTimeFormat(dateTag(language), { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(date)} UTC`
 }
 
 /** Cuts a long name, so that it cannot push the message out of sight. */

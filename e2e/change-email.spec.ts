@@ -121,7 +121,7 @@ test('the page reads a link that is opened in the tab of a dead link', async ({ 
   await page.goto(link.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10)))
   await expect(page.getByText(second)).toBeVisible()
   await page.getByRole('button', { name: 'Verify my new address' }).click()
-  const refusal = page.getByRole('heading', { name: 'This link was replaced by a newer message' })
+  const refusal = page.getByRole('heading', { name: 'This link was replaced by a newer email' })
   await expect(refusal).toBeVisible()
   await expect(page.getByRole('link', { name: 'Enter the code in settings' })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Verify my new address' })).toBeHidden()
@@ -166,7 +166,7 @@ test('a person who chooses the link is told to open it, and can enter the code a
   signedInUser,
   inbox,
 }) => {
-  const link = page.getByRole('radio', { name: 'Link Open it and press one button' })
+  const link = page.getByRole('radio', { name: 'Link Open it and confirm' })
   await link.check()
   await requestChange(page, signedInUser, `one-${signedInUser.email}`)
   await page.getByRole('button', { name: 'Cancel change' }).click()
@@ -211,7 +211,7 @@ test('the page keeps a choice that was made before its script ran', async ({ pag
     await route.continue()
   })
   await page.goto('/settings/email', { waitUntil: 'commit' })
-  const link = page.getByRole('radio', { name: 'Link Open it and press one button' })
+  const link = page.getByRole('radio', { name: 'Link Open it and confirm' })
   await link.check()
   await page.getByLabel('New email').fill('somebody@example.test')
   scripts.resolve()
@@ -285,12 +285,12 @@ test('a person can send the message again after the countdown, and digits that a
   // Not all of it, because the sixth digit submits.
   const typed = first.slice(0, 5)
   await page.getByLabel('Verification code').fill(typed)
-  await page.getByRole('button', { name: 'Resend message' }).click()
+  await page.getByRole('button', { name: 'Resend email' }).click()
   await expect(page.getByLabel('Verification code')).toHaveValue('')
   await expect.poll(async () => (await inbox.all(newEmail)).length).toBe(2)
   const second = codeIn(await inbox.latest(newEmail, VERIFY))
   await page.getByLabel('Verification code').fill(typed)
-  await expect(page.getByText('A new message is on its way')).toBeVisible()
+  await expect(page.getByText('A new email is on its way')).toBeVisible()
   await expect(page.getByLabel('Verification code')).toHaveValue(typed)
   await expect(page.getByLabel('Verification code')).toBeFocused()
   await enterCode(page, second)

@@ -23,7 +23,7 @@ const newPage = async (browser: Browser): Promise<Page> => (await browser.newCon
 async function steal(thief: Page, user: User, inbox: { latest(to: string, subject: string): Promise<Mail> }) {
   const stolen = `thief-${user.email}`
   await signIn(thief, user)
-  await expect(thief.getByText('a link in the old mailbox can undo the change')).toBeVisible()
+  await expect(thief.getByText('you can undo it with the link we email to your old address')).toBeVisible()
   await requestChange(thief, user, stolen)
   const mail = await inbox.latest(stolen, 'Verify Your New Email Address')
   await enterCode(thief, codeIn(mail))
@@ -42,7 +42,7 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
   const mail = await inbox.latest(user.email, CHANGED)
   expect((await inbox.latest(stolen, CHANGED)).text).not.toContain('not-me')
   await owner.goto(linkIn(mail, '/not-me'))
-  await expect(owner.getByRole('heading', { level: 1, name: 'Wasn’t you? Undo the change' })).toBeVisible()
+  await expect(owner.getByRole('heading', { level: 1, name: 'Wasn’t this you? Undo the change' })).toBeVisible()
   await expect(owner.getByText(user.email).first()).toBeVisible()
   await expectAccessible(owner)
 
@@ -54,7 +54,7 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
   await expect(owner.getByText('The two passwords don’t match')).toBeVisible()
   await owner.getByLabel('New password again').fill(MINE)
   await owner.keyboard.press('Enter')
-  await expect(owner.getByRole('status').filter({ hasText: 'The change is undone' })).toBeFocused()
+  await expect(owner.getByRole('status').filter({ hasText: 'The change was undone' })).toBeFocused()
   expect(owner.url()).not.toContain('nme_')
   await expectAccessible(owner)
 
@@ -69,7 +69,7 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
   await owner.getByRole('link', { name: 'Sign in' }).last().click()
   await signIn(owner, { ...user, password: MINE })
   await expect(owner.getByText(user.email).first()).toBeVisible()
-  for (const address of [user.email, stolen]) await inbox.latest(address, 'Email change reverted')
+  for (const address of [user.email, stolen]) await inbox.latest(address, 'Email Change Reverted')
 
   await owner.goto(linkIn(mail, '/not-me'))
   await expect(owner.getByRole('heading', { level: 1, name: 'This link no longer works' })).toBeVisible()
@@ -94,7 +94,7 @@ test('B46 a person who signs in at the identity provider takes the account back 
   const owner = await newPage(browser)
   await owner.setViewportSize({ width: 390, height: 844 })
   await owner.goto(linkIn(await inbox.latest(email, CHANGED), '/not-me'))
-  await expect(owner.getByRole('heading', { level: 1, name: 'Wasn’t you? Undo the change' })).toBeVisible()
+  await expect(owner.getByRole('heading', { level: 1, name: 'Wasn’t this you? Undo the change' })).toBeVisible()
   await expect(owner.getByLabel(/password/i)).toHaveCount(0)
   await expectAccessible(owner)
 
@@ -106,7 +106,7 @@ test('B46 a person who signs in at the identity provider takes the account back 
   await expectAccessible(owner)
   await owner.keyboard.press('Space')
   await press.click()
-  const done = owner.getByRole('status').filter({ hasText: 'The change is undone' })
+  const done = owner.getByRole('status').filter({ hasText: 'The change was undone' })
   await expect(done).toBeFocused()
   await expect(done).toContainText(email)
   await expect(owner.getByText(/password/i)).toHaveCount(0)
@@ -131,7 +131,7 @@ test('B11 a scanner that opens the link to the old address and presses every but
   const scanner = await newPage(browser)
   const posted: string[] = []
   scanner.on('request', (sent) => sent.method() !== 'GET' && posted.push(sent.url()))
-  const heading = scanner.getByRole('heading', { level: 1, name: 'Wasn’t you? Stop the change' })
+  const heading = scanner.getByRole('heading', { level: 1, name: 'Wasn’t this you? Stop the change' })
   await scanner.goto(link)
   await expect(heading).toBeVisible()
   for (let pressed = 0; pressed < (await scanner.getByRole('button').count()); pressed++) {
@@ -148,7 +148,7 @@ test('B11 a scanner that opens the link to the old address and presses every but
   await scanner.getByLabel('New password', { exact: true }).fill(MINE)
   await scanner.getByLabel('New password again').fill(MINE)
   await scanner.getByRole('button', { name: 'Stop the change' }).click()
-  await expect(scanner.getByRole('heading', { level: 1, name: 'The change is stopped' })).toBeVisible()
+  await expect(scanner.getByRole('heading', { level: 1, name: 'The change was stopped' })).toBeVisible()
   await page.reload()
   await expect(page.getByRole('heading', { level: 1, name: 'Sign in' })).toBeVisible()
 })

@@ -30,7 +30,7 @@ test('a person whom the provider knows and this service does not is told so', as
   await page.goto('/sign-in')
   await page.getByRole('button', { name: `Sign in with ${PROVIDER}` }).click()
   await choose(page, /Sam Stranger/)
-  await expect(page.getByRole('alert').filter({ hasText: 'it isn’t linked to an account here' })).toBeVisible()
+  await expect(page.getByRole('alert').filter({ hasText: 'isn’t linked to one here' })).toBeVisible()
   await expectAccessible(page)
 })
 
@@ -52,7 +52,7 @@ test('a confirmation that is cancelled, or made by another person, confirms noth
   await signIn(page)
   await forgetFreshness(page)
   for (const [who, sentence] of [
-    [/Sam Stranger/, 'as somebody else'],
+    [/Sam Stranger/, 'with a different account'],
     [/Cancel/, 'You cancelled'],
   ] as const) {
     await page.goto('/settings/access-tokens')

@@ -291,9 +291,10 @@ const tones = { pending: 'neutral', processing: 'accent', completed: 'success' }
 
 function ApplicationState({ application: { status, waived } }: { application: Application }) {
   const t = useTranslations('Deletion')
+  const common = useTranslations('Common')
   if (waived) return <Badge tone="warning">{t('apps.notConfirmed')}</Badge>
   const state = stateOf(status)
-  return <Badge tone={tones[state]}>{state === 'completed' ? t('apps.confirmed') : t(`states.${state}`)}</Badge>
+  return <Badge tone={tones[state]}>{state === 'completed' ? t('apps.confirmed') : common(`steps.${state}`)}</Badge>
 }
 
 const isReason = (reason: string): reason is WaiveReason => (WAIVE_REASONS as readonly string[]).includes(reason)

@@ -186,7 +186,7 @@ test.each([
         expect(part).toContain(fact)
       }
       expect(part).toContain('support@accounts.test')
-      expect(part).toMatch(/did not make this change/i)
+      expect(part).toMatch(/didn’t make this change/i)
       expect(part.includes('not-me')).toBe(notMe !== null)
     }
   },

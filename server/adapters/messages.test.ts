@@ -239,7 +239,7 @@ test('numbers and times follow the language, and a time names its zone', async (
   }
   const expected = {
     en: ['expires in 1.5 hours', '27 November 2026 at 09:12 UTC', '30 days'],
-    de: ['gelten noch 1,5 Stunden', '27. November 2026 um 09:12 UTC', '30 Tage'],
+    de: ['funktionieren noch 1,5 Stunden', '27. November 2026 um 09:12 UTC', '30 Tage'],
     fr: ['dans 1,5 heure', '27 novembre 2026 à 09:12 UTC', '30 jours'],
     es: ['en 1,5 horas', '27 de noviembre de 2026', ' 9:12 UTC', '30 días'],
     'pt-BR': ['em 1,5 hora', '27 de novembro de 2026 às 09:12 UTC', '30 dias'],

@@ -1,44 +1,11 @@
 import type { FieldValues, Path, UseFormReturn } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
-import {
-  ApiError,
-  ERRORS,
-  type ErrorCode,
-  isErrorCode,
-  NO_CONNECTION,
-  parseIssueMessage,
-  UNREADABLE,
-} from '@/contract/errors'
+import { ApiError, ERRORS, isErrorCode, parseIssueMessage, RULES } from '@/contract/errors'
+import { isFormRule } from './form-rule'
 import { inWords } from './ui/duration'
 
-/** Rules without a code of their own, by the sentence of the contract, of a limit or of a form. */
-const RULES = {
-  [NO_CONNECTION]: 'noConnection',
-  [UNREADABLE]: 'unreadable',
-  'Enter the email address of your account.': 'accountEmail',
-  'Enter your new email address.': 'newEmail',
-  'The two are not the same. Type the new password once more.': 'repeated',
-  'This account has asked for too many changes in a short time. Nothing was changed.': 'changeLimit',
-  'This is already your address.': 'ownAddress',
-  'This is your current password. Choose another one.': 'currentAsNew',
-  'email must be one plain address, such as ada@example.com.': 'email',
-  'current_password must not be empty.': 'currentPassword',
-  'Enter your current password.': 'currentPassword',
-  'feedback is required when reason is other.': 'feedback',
-  'Say in a few words what the token is for.': 'tokenName',
-  'Choose at least one.': 'tokenScopes',
-  'The two passwords are not the same. Type them again.': 'repeatedPassword',
-  'Tick the box to show that you mean it.': 'sure',
-} as const
-
-const isRule = (details: string): details is keyof typeof RULES => Object.hasOwn(RULES, details)
-
-/** `new_email must …` → `New email must …` */
-const speakable = (text: string) =>
-  text.replace(/^[a-z]+(?:_[a-z]+)*(?= must| has| is| contains)/, (name) => {
-    const words = name.replaceAll('_', ' ')
-    return words.charAt(0).toUpperCase() + words.slice(1)
-  })
+type Rule = keyof typeof RULES
+const RULE_OF = new Map<string, Rule>(Object.entries(RULES).map(([name, sentence]) => [sentence, name as Rule]))
 
 interface FieldError {
   type?: unknown
@@ -50,20 +17,20 @@ export function useErrorTexts() {
   const t = useTranslations('Errors')
   const language = useLocale()
 
-  function sentence(code: ErrorCode, details: string): string {
-    if (isRule(details)) return t(`rules.${RULES[details]}`)
-    // The exact sentence of a rule is English, and helps those who read English more than that of its code.
-    const isExact = details !== ERRORS[code].details
-    return (isExact && language === 'en') || !t.has(`codes.${code}` as never)
-      ? speakable(details)
-      : t(`codes.${code}` as never)
+  /** The sentences of the API are English and for programmers, so that none of them is shown. */
+  function sentence(code: string, details: string): string {
+    const rule = isFormRule(details) ? details : RULE_OF.get(details)
+    if (rule) return t(`rules.${rule}`)
+    // Pages do not meet every code, and a newer server may have others.
+    const key = `codes.${code}` as 'codes.SERVER_001'
+    return t(t.has(key) ? key : 'rules.unreadable')
   }
 
   /** What was wrong, what to do, and how long to wait where there is a wait. */
   function errorText(error: unknown): string {
     if (!(error instanceof ApiError)) return t('page')
     const { code, details, retryAfterSeconds } = error
-    const text = isErrorCode(code) ? sentence(code, details) : details
+    const text = sentence(code, details)
     return retryAfterSeconds ? t('withWait', { text, time: inWords(retryAfterSeconds, language) }) : text
   }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract, isStorable, lengthOf } from './define'
 import { getEmailStatus, NOTHING_PENDING } from './email'
+import { RULES } from './errors'
 import { CONTROLS, isoDateTime, lineName } from './fields'
 import { withdrawAccount, withdrawBody } from './withdrawal'
 
@@ -39,8 +40,8 @@ export const externalId = z
 
 const address = z
   .string('REQUEST_001: email must be a string.')
-  .max(MAX_ADDRESS_LENGTH, 'EMAIL_001: email must be one plain address, such as ada@example.com.')
-  .refine((text) => parseAddress(text) !== null, 'EMAIL_001: email must be one plain address, such as ada@example.com.')
+  .max(MAX_ADDRESS_LENGTH, `EMAIL_001: ${RULES.email}`)
+  .refine((text) => parseAddress(text) !== null, `EMAIL_001: ${RULES.email}`)
   .meta({
     description: `The address; at most ${MAX_ADDRESS_LENGTH} characters`,
     format: 'idn-email',

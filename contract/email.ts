@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract, isStorable, lengthOf, STORABLE } from './define'
+import { RULES } from './errors'
 import { isoDateTime, newPassword, userId } from './fields'
 import {
   CHANGE_REQUEST_ID,
@@ -39,7 +40,7 @@ export const newEmail = z
   })
 export const currentPassword = z
   .string('REQUEST_001: current_password must be a string.')
-  .min(1, 'REQUEST_001: current_password must not be empty.')
+  .min(1, `REQUEST_001: ${RULES.currentPassword}`)
   .refine(
     (text) => lengthOf(text) <= MAX_PASSWORD_LENGTH,
     `REQUEST_001: current_password has at most ${MAX_PASSWORD_LENGTH} characters.`,

@@ -269,6 +269,23 @@ export const NO_CONNECTION = 'The service did not answer. Check your connection 
 /** Something else than the service answered, such as a proxy, or the answer was cut off. The call may have had its effect. */
 export const UNREADABLE = 'The answer of the service could not be read. Try again in a moment.'
 
+/**
+ * Refusals that say more than their code does. Each has a name, by which the pages have a text of their own for it: whoever refuses and
+ * whoever shows the refusal use the same sentence.
+ */
+export const RULES = {
+  changeLimit: 'This account has asked for too many changes in a short time. Nothing was changed.',
+  currentAsNew: 'new_password is the current password. Choose another one.',
+  currentPassword: 'current_password must not be empty.',
+  email: 'email must be one plain address, such as ada@example.com.',
+  feedback: 'feedback is required when reason is other.',
+  frozen: FROZEN,
+  noConnection: NO_CONNECTION,
+  ownAddress: 'This is already your address.',
+  passwordChanged: 'The password was changed meanwhile. Enter the new one.',
+  unreadable: UNREADABLE,
+} as const
+
 export const noAnswer = (details: typeof NO_CONNECTION | typeof UNREADABLE = NO_CONNECTION) =>
   new ApiError('SERVER_002', details, 0)
 

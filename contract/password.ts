@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract } from './define'
 import { currentPassword } from './email'
+import { RULES } from './errors'
 import { newPassword, userId } from './fields'
 
 export const changePassword = contract({
@@ -27,10 +28,7 @@ export const changePassword = contract({
 const accountAddress = z
   .string('REQUEST_001: email must be a string.')
   .max(MAX_ADDRESS_LENGTH, 'REQUEST_001: email is too long.')
-  .refine(
-    (text) => parseAddress(text) !== null,
-    'REQUEST_001: email must be one plain address, such as ada@example.com.',
-  )
+  .refine((text) => parseAddress(text) !== null, `REQUEST_001: ${RULES.email}`)
   .meta({
     description: `The address of the account; at most ${MAX_ADDRESS_LENGTH} characters`,
     format: 'idn-email',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { contract, isStorable, lengthOf, STORABLE } from './define'
-import { CONFIRMATION } from './errors'
+import { CONFIRMATION, RULES } from './errors'
 import { blocker, isoDateTime, userId } from './fields'
 import { EXAMPLE_RECEIPT } from './receipt'
 import { CATEGORIES, CHOICES, KEPT_FOR, MAX_FEEDBACK_LENGTH, MAX_PREVIEWED, REASONS, WAIVE_REASONS } from './vocabulary'
@@ -53,7 +53,7 @@ export const withdrawBody = z
   })
   .refine(({ feedback }) => /[^\s\p{Cf}]/u.test(feedback ?? ''), {
     path: ['feedback'],
-    message: 'REQUEST_001: feedback is required when reason is other.',
+    message: `REQUEST_001: ${RULES.feedback}`,
     // Also runs when another field has failed, so that the form shows both faults at once.
     when: ({ value }) => withReasonOther.safeParse(value).success,
   })

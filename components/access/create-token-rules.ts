@@ -5,19 +5,21 @@ import type { Resolver } from 'react-hook-form'
 import { z } from 'zod'
 import { tokenName } from '@/contract/access'
 import { GRANTABLE_SCOPES } from '@/contract/define'
+import { RULES } from '@/contract/errors'
+import { rule } from '../form-rule'
 import { LIFETIME_DAYS } from './token-lifetimes'
 
 const tokenForm = z.object({
-  name: z.string().min(1, 'Say in a few words what the token is for.').pipe(tokenName),
+  name: z.string().min(1, rule('tokenName')).pipe(tokenName),
   // One checkbox for each scope. What was checked before React took over stays checked.
   scopes: z
     .partialRecord(z.enum(GRANTABLE_SCOPES), z.boolean())
-    .refine((checked) => GRANTABLE_SCOPES.some((scope) => checked[scope]), 'Choose at least one.'),
+    .refine((checked) => GRANTABLE_SCOPES.some((scope) => checked[scope]), rule('tokenScopes')),
   expires_in_days: z.enum(LIFETIME_DAYS),
   current_password: z.string().optional(),
 })
 /** Where nothing else has shown who sits here. */
-const withPassword = tokenForm.extend({ current_password: z.string().min(1, 'Enter your current password.') })
+const withPassword = tokenForm.extend({ current_password: z.string().min(1, RULES.currentPassword) })
 export type TokenValues = z.output<typeof tokenForm>
 
 export const createTokenRules = {

@@ -4,9 +4,10 @@ import { zodResolver } from '@hookform/resolvers/zod'
 import type { Resolver } from 'react-hook-form'
 import { z } from 'zod'
 import { changeEmail, newEmail, undoEmailChange, verifyEmail } from '@/contract/email'
+import { rule } from '../form-rule'
 
 export const changeEmailRules = zodResolver(
-  changeEmail.body.safeExtend({ new_email: z.string().min(1, 'Enter your new email address.').pipe(newEmail) }),
+  changeEmail.body.safeExtend({ new_email: z.string().min(1, rule('newEmail')).pipe(newEmail) }),
 )
 
 export const codeRules = zodResolver(verifyEmail.body.pick({ verification_code: true }))
@@ -23,11 +24,9 @@ export const notMeRules = {
   password: zodResolver(
     notMeForm.refine(({ new_password, repeated }) => new_password === repeated, {
       path: ['repeated'],
-      message: 'The two passwords are not the same. Type them again.',
+      message: rule('repeated'),
       when: () => true,
     }),
   ) as unknown as Resolver<NotMeValues>,
-  none: zodResolver(
-    z.object({ sure: z.literal(true, 'Tick the box to show that you mean it.') }),
-  ) as unknown as Resolver<NotMeValues>,
+  none: zodResolver(z.object({ sure: z.literal(true, rule('sure')) })) as unknown as Resolver<NotMeValues>,
 }

@@ -5,6 +5,7 @@ import { useRouter } from 'next/navigation'
 import { useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
+import { RULES } from '@/contract/errors'
 import { ConfirmIdentity, useMissingProof, type WaysToConfirm } from '../access/confirm-identity'
 import { isTooOld, useErrorTexts } from '../error-texts'
 import { call, preloadContract } from '../load-contract'
@@ -90,7 +91,7 @@ export function VerifyOwnAddress({ userId, email, ways, onSent }: VerifyOwnAddre
         values={() => ({})}
         password={{
           error: fieldText(errors.current_password),
-          ...form.register('current_password', { required: 'REQUEST_001: current_password must not be empty.' }),
+          ...form.register('current_password', { required: RULES.currentPassword }),
         }}
       />
       <ErrorAlert>{errors.root?.message}</ErrorAlert>

@@ -2,7 +2,9 @@
 
 import { zodResolver } from '@hookform/resolvers/zod'
 import { z } from 'zod'
+import { RULES } from '@/contract/errors'
 import { changePassword, confirmPasswordReset, requestPasswordReset } from '@/contract/password'
+import { rule } from '../form-rule'
 
 interface Repeated {
   new_password?: unknown
@@ -11,14 +13,14 @@ interface Repeated {
 
 const repeated = z.string()
 const isRepeated = (form: Repeated) => form.new_password === form.repeated
-const differs = { path: ['repeated'], message: 'The two are not the same. Type the new password once more.' }
+const differs = { path: ['repeated'], message: rule('repeated') }
 
 export const changePasswordRules = zodResolver(
   changePassword.body
     .extend({ repeated })
     .refine((form) => form.new_password !== form.current_password, {
       path: ['new_password'],
-      message: 'PASSWORD_001: This is your current password. Choose another one.',
+      message: `PASSWORD_001: ${RULES.currentAsNew}`,
     })
     .refine(isRepeated, differs),
 )
@@ -29,6 +31,6 @@ export const resetPasswordRules = zodResolver(
 
 export const forgotPasswordRules = zodResolver(
   z.object({
-    email: z.string().min(1, 'Enter the email address of your account.').pipe(requestPasswordReset.body.shape.email),
+    email: z.string().min(1, rule('accountEmail')).pipe(requestPasswordReset.body.shape.email),
   }),
 )

@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
-import { noAnswer } from '@/contract/errors'
+import { noAnswer, RULES } from '@/contract/errors'
 import { ConfirmIdentity, needsPassword, useMissingProof, type WaysToConfirm } from '../access/confirm-identity'
 import { isTooOld, useErrorTexts } from '../error-texts'
 import { FormCard } from '../form-card'
@@ -80,7 +80,7 @@ export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
         values={() => ({})}
         password={{
           error: fieldText(errors.current_password),
-          ...form.register('current_password', { required: asksPassword && 'Enter your current password.' }),
+          ...form.register('current_password', { required: asksPassword && RULES.currentPassword }),
         }}
       />
     </FormCard>

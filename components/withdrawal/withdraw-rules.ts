@@ -3,11 +3,12 @@
 import { zodResolver } from '@hookform/resolvers/zod'
 import type { Resolver } from 'react-hook-form'
 import { z } from 'zod'
+import { RULES } from '@/contract/errors'
 import { withdrawBody } from '@/contract/withdrawal'
 
 const withdrawForm = withdrawBody.safeExtend({ current_password: z.string().optional() })
 /** Where nothing else has shown who sits here. */
-const withPassword = withdrawBody.safeExtend({ current_password: z.string().min(1, 'Enter your current password.') })
+const withPassword = withdrawBody.safeExtend({ current_password: z.string().min(1, RULES.currentPassword) })
 export type WithdrawValues = z.input<typeof withdrawForm>
 
 /** An empty field counts as left out. */

@@ -1,5 +1,5 @@
 import type { Data, Input } from '@/contract/define'
-import { AppError } from '@/contract/errors'
+import { AppError, RULES } from '@/contract/errors'
 import type { changePassword as contract } from '@/contract/password'
 import type { Context } from '../context'
 import { givePlacesBack, takePlaces, userBucket } from '../limits/buckets'
@@ -37,8 +37,7 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
     throw error
   })
   await givePlacesBack(ctx, guess)
-  if (wanted === current)
-    throw new AppError('PASSWORD_001', 'new_password is the current password. Choose another one.')
+  if (wanted === current) throw new AppError('PASSWORD_001', RULES.currentAsNew)
   const passwordHash = await ctx.passwords.hash(wanted)
 
   const data = { password_changed: true } as const

@@ -1,7 +1,7 @@
 import { type Address, MAX_ADDRESS_LENGTH, parseAddress } from '@/contract/address'
 import { problemOfExternalId } from '@/contract/admin'
 import { isStorable } from '@/contract/define'
-import { AppError, type ErrorCode } from '@/contract/errors'
+import { AppError, type ErrorCode, RULES } from '@/contract/errors'
 import { acceptPassword } from './password-formats'
 
 const MAX_NAME_LENGTH = 16_384
@@ -104,7 +104,7 @@ function ruleOf(text: string): string {
   if (!domain.includes('.')) return 'email must have a domain of two labels at least.'
   if (/(^|\.)\d+$/.test(domain)) return 'email must have a domain whose last label is no number.'
   if (domain.normalize('NFKC') !== domain) return 'email must have a domain in its normal form (NFKC).'
-  return 'email must be one plain address, such as ada@example.com.'
+  return RULES.email
 }
 
 function takeBoolean(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import { AppError } from '@/contract/errors'
+import { AppError, RULES } from '@/contract/errors'
 import type { Actor, Context } from '../context'
 import { statement } from '../sql'
 
@@ -34,5 +34,5 @@ const findLiveAccount = statement<{ userId: string } & CallerValues>(
 export async function refusalOfEnded(ctx: Context): Promise<AppError> {
   const [live] = await ctx.sql(findLiveAccount, { userId: ctx.actor.userId, ...callerValues(ctx.actor) })
   if (!live) return new AppError('AUTH_001')
-  return new AppError('EMAIL_007', 'The password was changed meanwhile. Enter the new one.')
+  return new AppError('EMAIL_007', RULES.passwordChanged)
 }

@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '@/contract/address'
 import { canonicalLocale, type putUser as contract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
-import { AppError } from '@/contract/errors'
+import { AppError, RULES } from '@/contract/errors'
 import type { Context } from '../context'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent, sealAddresses } from '../queue/events'
@@ -171,7 +171,7 @@ async function create(ctx: Context, sql: Sql, input: Wanted, passwordHash: strin
 
 function addressOf(email: string): Address {
   const address = parseAddress(email)
-  if (!address) throw new AppError('EMAIL_001', 'email must be one plain address, such as ada@example.com.')
+  if (!address) throw new AppError('EMAIL_001', RULES.email)
   return address
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from '@/contract/errors'
+import { AppError, RULES } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { type AccountEvent, queueEvent } from '../queue/events'
@@ -70,7 +70,7 @@ export async function hashNewPassword(
   { current, password }: { current: string | null; password: string },
 ): Promise<string> {
   if (current !== null && (await ctx.passwords.verify(current, password))) {
-    throw new AppError('PASSWORD_001', 'new_password is the current password. Choose another one.')
+    throw new AppError('PASSWORD_001', RULES.currentAsNew)
   }
   return ctx.passwords.hash(password)
 }

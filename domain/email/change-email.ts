@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract, VerificationMethod } from '@/contract/email'
-import { AppError } from '@/contract/errors'
+import { AppError, RULES } from '@/contract/errors'
 import { renewForeignHash } from '../access/foreign-hashes'
 import { requireFreshSignIn } from '../access/fresh-sign-in'
 import { type CallerValues, callerValues, isOutsideTokenLive, refusalOfEnded } from '../access/live-caller'
@@ -193,7 +193,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
 
   const refuseTaken = async () => {
     await takePlaces(ctx, { take: [bucket('taken')], code: 'EMAIL_008' })
-    throw new AppError('EMAIL_002', isOwn ? 'This is already your address.' : undefined)
+    throw new AppError('EMAIL_002', isOwn ? RULES.ownAddress : undefined)
   }
   /** Places that are given back if the call ends in a refusal. */
   let held: TakenPlaces[] = [guess]

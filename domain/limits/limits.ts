@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@/contract/errors'
+import { type ErrorCode, RULES } from '@/contract/errors'
 import { day, hour, minute } from './durations'
 
 /** At most `places` calls in any rolling `windowMs`. */
@@ -26,7 +26,7 @@ export const LIMIT_ROWS = {
     windowMs: hour,
     settings: ['EMAIL_CHANGE_LIMIT', 'EMAIL_CHANGE_WINDOW'],
     code: 'EMAIL_008',
-    refusal: 'This account has asked for too many changes in a short time. Nothing was changed.',
+    refusal: RULES.changeLimit,
     shown: 'always',
   },
   /** Wrong passwords of a user when asking for a change. */

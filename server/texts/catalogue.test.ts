@@ -1,10 +1,12 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { expect, test } from 'vitest'
 import { startReauthentication } from '@/contract/access'
-import { ERRORS } from '@/contract/errors'
+import { ERRORS, RULES } from '@/contract/errors'
 import { LANGUAGES, type Language } from '@/contract/languages'
 import { FRESH_SIGN_IN_MS, minute, PASSWORD_RESET_MS, REAUTHENTICATION_LIFETIME_MS } from '@/domain/limits/durations'
 import { FRAME, pseudoTexts } from '@/testing/texts'
-import { compileCatalogue, flatten, parametersOf, SOURCES } from './catalogue'
+import { compileCatalogue, flatten, parametersOf, SOURCES, type Texts } from './catalogue'
 
 const english = new Map(flatten(SOURCES.en))
 
@@ -78,4 +80,59 @@ test('a compiled text with a choice consists of plain objects, the only ones tha
   }
   look(compileCatalogue('en', texts))
   expect(foreign).toEqual([])
+})
+
+/** Codes that answer programs and operators only. */
+const NOT_ON_PAGES = ['REQUEST_003', 'REQUEST_004', 'REQUEST_006', 'TASK_001', 'TASK_002', 'USER_001', 'USER_002']
+
+test('every refusal that a page can meet has a text', () => {
+  const { codes, rules } = SOURCES.en.Errors as { codes: Texts; rules: Texts }
+  expect([...Object.keys(codes), ...NOT_ON_PAGES].sort()).toEqual(Object.keys(ERRORS).sort())
+  expect(Object.keys(rules)).toEqual(expect.arrayContaining(Object.keys(RULES)))
+})
+
+test('every text is shown somewhere', () => {
+  const files = sourcesIn('app', 'components', 'emails', 'server')
+  const unused = Object.entries(SOURCES.en).flatMap(([area, texts]) => {
+    const isNamed = namesIn(area === 'Mails' ? files.filter(([name]) => isOfMails(name)) : filesOf(area, files))
+    return flatten(texts as Texts)
+      .filter(([key]) => !isNamed(area === 'Mails' ? key.slice(key.indexOf('.') + 1) : key))
+      .map(([key]) => `${area}.${key}`)
+  })
+  expect(unused).toEqual([])
+})
+
+type File = [name: string, text: string]
+
+const sourcesIn = (...directories: string[]): File[] =>
+  directories
+    .flatMap((directory) =>
+      readdirSync(directory, { recursive: true, encoding: 'utf8' }).map((name) => path.join(directory, name)),
+    )
+    .filter((name) => /(?<!\.test)\.tsx?$/.test(name))
+    .map((name) => [name, readFileSync(name, 'utf8')])
+
+const isOfMails = (name: string) => name.startsWith('emails/') || name === 'server/adapters/messages.ts'
+const filesOf = (area: string, files: File[]) => files.filter(([, text]) => text.includes(`'${area}'`))
+
+/** Whether a key stands in quotes, or fits a template: `steps.${step}.title`, or `${name}Title` with the name in quotes elsewhere. */
+function namesIn(files: File[]): (key: string) => boolean {
+  const text = files.map(([, text]) => text).join('\n')
+  const whole = new Set([...text.matchAll(/'([\w.]+)'/g)].map(([, name]) => name))
+  const templates = [...text.matchAll(/`((?:[\w.]|\$\{[^{}`]*\})*)`/g)]
+    .map(([, template = '']) => template.split(/\$\{[^}]*\}/))
+    .filter((parts) => parts.length > 1 && parts.some((part) => part !== ''))
+    .map((parts) => new RegExp(`^${parts.map((part) => part.replaceAll('.', '\\.')).join('(\\w+)')}$`))
+  const isMade = (key: string, template: RegExp) => {
+    const first = template.exec(key)?.[1]
+    return first !== undefined && (!key.startsWith(first) || whole.has(first))
+  }
+  return (key) => whole.has(key) || templates.some((template) => isMade(key, template))
+}
+
+test('French has no-break spaces inside its quotation marks and before : ; ? !', () => {
+  const breaking = flatten(SOURCES.fr).filter(([, text]) =>
+    /« | »| [:;?!](?:\s|<|$)|[^\s\u202f;?!][;?!](?:\s|<|$)/.test(text),
+  )
+  expect(breaking.map(([key]) => key)).toEqual([])
 })

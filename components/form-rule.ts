@@ -1,0 +1,8 @@
+/** Rules that only a form has. */
+const FORM_RULES = ['accountEmail', 'newEmail', 'repeated', 'sure', 'tokenName', 'tokenScopes'] as const
+export type FormRule = (typeof FORM_RULES)[number]
+
+/** The message of a form's own rule is the name of its text. */
+export const rule = (name: FormRule): string => name
+
+export const isFormRule = (message: string): message is FormRule => (FORM_RULES as readonly string[]).includes(message)

@@ -69,6 +69,8 @@ export type Message =
   | {
       template: 'verify-new-email'
       userName: string
+      /** The account's own address is verified; nothing is changed. */
+      isOwn: boolean
       currentEmail: string
       newEmail: string
       code: string

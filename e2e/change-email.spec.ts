@@ -89,9 +89,13 @@ test('a person without a session who opens the link signs in and continues on it
   const requested: string[] = []
   elsewhere.on('request', (request) => requested.push(request.url() + (request.postData() ?? '')))
   await elsewhere.goto(link)
-  await expect(elsewhere.getByText('Use your current address, not the new one.')).toBeVisible()
+  const masked = signedInUser.email.replace(/(?<=^.)[^@]*/, '••••')
+  await expect(elsewhere.getByText(`Sign in with your current address, ${masked}, not with the new one.`)).toBeVisible()
+  await expect(elsewhere.getByText('other browsers will be signed out')).toBeVisible()
   await expectAccessible(elsewhere)
   await elsewhere.getByText('Sign in to continue').click()
+  await expect(elsewhere.getByText(`Use ${masked} to sign in.`)).toBeVisible()
+  await expectAccessible(elsewhere)
   await elsewhere.getByLabel('Email').fill(signedInUser.email)
   await elsewhere.getByLabel('Password').fill(signedInUser.password)
   await elsewhere.getByRole('button', { name: 'Sign in' }).click()
@@ -118,7 +122,7 @@ test('the page reads a link that is opened in the tab of a dead link', async ({ 
 
   await requestChange(settings, signedInUser, second)
   const link = linkIn(await inbox.latest(second, VERIFY), '/verify-email')
-  await page.goto(link.replace(/\d$/, (digit) => String((Number(digit) + 1) % 10)))
+  await page.goto(link.replace(/\d(?=&as=)/, (digit) => String((Number(digit) + 1) % 10)))
   await expect(page.getByText(second)).toBeVisible()
   await page.getByRole('button', { name: 'Verify my new address' }).click()
   const refusal = page.getByRole('heading', { name: 'This link was replaced by a newer email' })
@@ -202,6 +206,43 @@ test('a person verifies the current address with one button and the mailed code'
   await expect(card.getByText('Verified', { exact: true })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Verify this address' })).toBeHidden()
   await expectAccessible(page)
+})
+
+test('the message and the link for an own address speak of no other address, and end no session', async ({
+  page,
+  browser,
+  operator,
+  inbox,
+}) => {
+  const user = await createUser(operator, { verified: false })
+  await signIn(page, user)
+  await page.getByRole('button', { name: 'Verify this address' }).click()
+  await page.getByLabel('Current password').last().fill(user.password)
+  await page.getByRole('button', { name: 'Send verification' }).first().click()
+  const mail = await inbox.latest(user.email, VERIFY)
+  expect(mail.text).toContain(`You asked to verify ${user.email}`)
+  expect(mail.text).not.toMatch(/new address|current address|asked to change/i)
+
+  const elsewhere = await (await browser.newContext()).newPage()
+  const masked = user.email.replace(/(?<=^.)[^@]*/, '••••')
+  const link = linkIn(mail, '/verify-email')
+  await elsewhere.goto(link.replace(/as=.*/, 'as=Call+us+on+555+0100'))
+  await expect(elsewhere.getByText('Sign in with the address of your account.')).toBeVisible()
+  await expect(elsewhere.getByText('555')).toBeHidden()
+  await elsewhere.goto(link)
+  await expect(elsewhere.getByText(`Sign in with ${masked}.`)).toBeVisible()
+  await expect(elsewhere.getByText(/the new one|will be signed out/)).toBeHidden()
+  await expectAccessible(elsewhere)
+  await elsewhere.getByText('Sign in to continue').click()
+  await expect(elsewhere.getByText(`Use ${masked} to sign in.`)).toBeVisible()
+  await expect(elsewhere.getByText('not the new one')).toBeHidden()
+  await elsewhere.getByLabel('Email').fill(user.email)
+  await elsewhere.getByLabel('Password').fill(user.password)
+  await elsewhere.getByRole('button', { name: 'Sign in' }).click()
+  await elsewhere.getByRole('button', { name: 'Verify my address' }).click()
+  await expect(elsewhere.getByRole('heading', { name: 'Your address is verified' })).toBeVisible()
+  await page.reload()
+  await expect(page.getByRole('heading', { level: 1, name: 'Email' })).toBeVisible()
 })
 
 test('the page keeps a choice that was made before its script ran', async ({ page, signedInUser: _ }) => {

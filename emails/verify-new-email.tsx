@@ -14,6 +14,8 @@ interface Props {
   /** Such as “12 hours”. */
   validity: Slot
   firstMethod: 'email_code' | 'email_link'
+  /** The account's own address is verified; nothing is changed. */
+  isOwn: boolean
 }
 
 export default function VerifyNewEmail({
@@ -26,22 +28,23 @@ export default function VerifyNewEmail({
   link,
   validity,
   firstMethod,
+  isOwn,
 }: Props) {
   const codePanel = <CodePanel key="code" look={look} code={code} />
-  const linkPanel = <LinkPanel key="link" look={look} href={link} label={t('button')} />
+  const linkPanel = <LinkPanel key="link" look={look} href={link} label={t(isOwn ? 'buttonOwn' : 'button')} />
   return (
     <Layout
       look={look}
       preview={t('preview', { code, newEmail, userName })}
-      title={t('title')}
-      reason={t('reason', { newEmail })}
+      title={t(isOwn ? 'titleOwn' : 'title')}
+      reason={t(isOwn ? 'reasonOwn' : 'reason', { newEmail })}
       footnote={t.rich('footnote', marks(look))}
     >
       <Paragraph>{look.t('greeting', { userName })}</Paragraph>
-      <Paragraph>{t('intro', { currentEmail, newEmail })}</Paragraph>
+      <Paragraph>{isOwn ? t('introOwn', { newEmail }) : t('intro', { currentEmail, newEmail })}</Paragraph>
       <Paragraph>{t(firstMethod === 'email_code' ? 'codeFirst' : 'linkFirst')}</Paragraph>
       {firstMethod === 'email_code' ? [codePanel, linkPanel] : [linkPanel, codePanel]}
-      <Paragraph>{t('expires', { validity })}</Paragraph>
+      <Paragraph>{t(isOwn ? 'expiresOwn' : 'expires', { validity })}</Paragraph>
     </Layout>
   )
 }

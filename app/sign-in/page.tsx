@@ -10,6 +10,7 @@ import { textLink } from '@/components/ui/text-link'
 import { getEnv } from '@/server/env'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession } from '@/server/pages/session'
+import { LinkHint } from './link-hint'
 import { ProviderSignIn } from './provider-sign-in'
 import { SignInForm } from './sign-in-form'
 
@@ -37,7 +38,7 @@ export default async function SignInPage({ searchParams }: Props) {
         )}
         {error !== undefined && identityProvider && <SignInRefused error={error} provider={identityProvider.name} />}
         <PageCard title={common('signIn')} text={t('subtitle', { product: brand.name })}>
-          {nextPath(next) === '/verify-email' && <Alert title={t('linkHint')} className="mt-5" />}
+          {nextPath(next) === '/verify-email' && <LinkHint />}
           {identityProvider && <ProviderSignIn next={nextPath(next)} provider={identityProvider.name} />}
           {identityProvider && hasPasswordSignIn && (
             <p className="mt-6 flex items-center gap-3 text-ink-muted text-sm before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">

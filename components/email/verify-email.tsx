@@ -27,7 +27,13 @@ import {
   pendingOf,
   useEmailStatus,
 } from './email-status'
-import { clearLinkSecret, fragmentOf, type LinkSecret, useLinkSecret } from './link-secret'
+import {
+  clearVerificationLink,
+  fragmentOf,
+  maskedAddressOf,
+  useVerificationLink,
+  type VerificationLink,
+} from './link-secret'
 
 interface Reader {
   userId: string
@@ -43,6 +49,7 @@ interface VerifyEmailProps {
 const signInPath = '/sign-in?next=/verify-email'
 const wide = 'w-full'
 
+const bold = (text: ReactNode) => <bdi className="wrap-anywhere font-medium text-ink">{text}</bdi>
 const strong = (text: string) => () => <bdi className="wrap-anywhere font-medium text-ink">{text}</bdi>
 
 interface Done {
@@ -52,29 +59,29 @@ interface Done {
 }
 
 export function VerifyEmail({ reader, renderedAt }: VerifyEmailProps) {
-  const secret = useLinkSecret()
+  const link = useVerificationLink()
   const [done, setDone] = useState<Done | 'replaced' | null>(null)
   if (done === 'replaced') return <Ended how="replaced" announce />
   if (done) return <Finished {...done} />
-  if (secret === undefined) return <Reading />
-  if (secret === null) {
+  if (link === undefined) return <Reading />
+  if (link === null) {
     const how = endOfLink()
     return how ? <Ended how={how} /> : <NoSecret />
   }
-  if (!reader) return <SignInFirst secret={secret} />
-  return <Redeem secret={secret} reader={reader} renderedAt={renderedAt} onDone={setDone} />
+  if (!reader) return <SignInFirst link={link} />
+  return <Redeem link={link} reader={reader} renderedAt={renderedAt} onDone={setDone} />
 }
 
 interface RedeemProps {
-  secret: LinkSecret
+  link: VerificationLink
   reader: Reader
   renderedAt: string
   /** `replaced`: a newer message has replaced this link, so another press would only use up one of its attempts. */
   onDone: (done: Done | 'replaced') => void
 }
 
-function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
-  const id = secret.change_request_id
+function Redeem({ link, reader, renderedAt, onDone }: RedeemProps) {
+  const id = link.secret.change_request_id
   const status = useEmailStatus(reader.userId, reader.initialStatus, renderedAt, id)
   const pending = pendingOf(status)
   const [expiresAt, setExpiresAt] = useState<string>()
@@ -85,7 +92,7 @@ function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
   if (isHere)
     return (
       <Confirm
-        secret={secret}
+        link={link}
         reader={reader}
         pending={pending}
         currentEmail={status.current_email}
@@ -95,7 +102,7 @@ function Redeem({ secret, reader, renderedAt, onDone }: RedeemProps) {
     )
   if (expiresAt && Date.parse(expiresAt) <= serverNow() + 1000) return <Ended how="expired" announce />
   const { change_request: request } = status
-  if (request === null) return <OtherAccount secret={secret} email={status.current_email} />
+  if (request === null) return <OtherAccount link={link} email={status.current_email} />
   const end = ENDS.find((name) => name === request?.status)
   // Not read yet, or the change was opened since the status was read.
   if (!end) return <Reading isChecking />
@@ -107,7 +114,7 @@ interface ConfirmProps extends RedeemProps {
   currentEmail: string
 }
 
-function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone }: ConfirmProps) {
+function Confirm({ link, reader, pending, currentEmail, renderedAt, onDone }: ConfirmProps) {
   const t = useTranslations('VerifyEmail')
   const { errorText } = useErrorTexts()
   const router = useRouter()
@@ -115,16 +122,16 @@ function Confirm({ secret, reader, pending, currentEmail, renderedAt, onDone }: 
   const refresh = () => queryClient.invalidateQueries({ queryKey: emailStatusKey(reader.userId) })
   const isOwn = isSameAddress(pending.newEmail, currentEmail)
   const verify = useMutation({
-    mutationFn: () => call('verifyEmail', { userId: reader.userId }, secret),
+    mutationFn: () => call('verifyEmail', { userId: reader.userId }, link.secret),
     onSuccess: (answer) => {
-      clearLinkSecret()
+      clearVerificationLink()
       onDone({ answer, isOwn })
       router.refresh()
       return refresh()
     },
     onError: (error) => {
       if (error instanceof ApiError && error.code === 'EMAIL_003') {
-        clearLinkSecret('replaced')
+        clearVerificationLink('replaced')
         onDone('replaced')
       }
       return refresh()
@@ -204,16 +211,22 @@ function AlreadyVerified({ email }: { email: string }) {
   )
 }
 
-function SignInFirst({ secret }: { secret: LinkSecret }) {
+function SignInFirst({ link }: { link: VerificationLink }) {
   const t = useTranslations('VerifyEmail')
+  const address = maskedAddressOf(link)
+  const kind = link.isOwn ? ('Own' as const) : ('' as const)
   return (
     <StatusCard
       heading="h1"
       icon={LogIn}
       title={t('signInTitle')}
-      text={t.rich('signInText', { strong: (text) => <strong className="font-medium text-ink">{text}</strong> })}
+      text={
+        address
+          ? t.rich(`signInAs${kind}Text`, { masked: address, address: bold })
+          : t.rich(`signIn${kind}Text`, { strong: bold })
+      }
     >
-      <Button className={wide} onClick={() => window.location.assign(signInPath + fragmentOf(secret))}>
+      <Button className={wide} onClick={() => window.location.assign(signInPath + fragmentOf(link))}>
         {t('signIn')}
       </Button>
       <p className="text-ink-muted text-sm">{t('signInNote')}</p>
@@ -246,10 +259,10 @@ function Ended({ how, announce = false }: EndedProps) {
   )
 }
 
-function OtherAccount({ secret, email }: { secret: LinkSecret; email: string }) {
+function OtherAccount({ link, email }: { link: VerificationLink; email: string }) {
   const t = useTranslations('VerifyEmail')
   const { errorText } = useErrorTexts()
-  const leave = useMutation({ mutationFn: () => signOutHere(signInPath + fragmentOf(secret)) })
+  const leave = useMutation({ mutationFn: () => signOutHere(signInPath + fragmentOf(link)) })
   return (
     <StatusCard
       heading="h1"

@@ -55,10 +55,11 @@ test("the message goes to the new address in the account's language, with code a
       message: {
         template: 'verify-new-email',
         userName: 'Ada Lovelace',
+        isOwn: false,
         currentEmail: 'a••••@example.test',
         newEmail: 'Ada.New@BÜCHER.test',
         code: '042137',
-        link: 'https://accounts.test/verify-email#request=ecr_one&code=042137',
+        link: 'https://accounts.test/verify-email#request=ecr_one&code=042137&as=a%40example.test',
         validMs: 12 * 60 * 60 * 1000,
         firstMethod: 'email_link',
       },
@@ -66,4 +67,17 @@ test("the message goes to the new address in the account's language, with code a
   ])
   ctx.mailServer.accepts = false
   expect(await sendVerification(caller, verification)).toBe(false)
+})
+
+test('the message for the own address says so, and its link too', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx, 'Ada.Own@BÜCHER.test')
+  const address = parseAddress('ada.own@xn--bcher-kva.test')
+  if (!address) throw new Error('the address does not parse')
+  const verification = { id: 'ecr_own', messageId: 'ecr_own', address, code: '042137', method: 'email_code' } as const
+  await sendVerification(await asUser(ctx, user), { ...verification, validMs: 60_000 })
+  expect(ctx.mailbox[0]?.message).toMatchObject({
+    isOwn: true,
+    link: 'https://accounts.test/verify-email#request=ecr_own&code=042137&own=1&as=A%40B%C3%9CCHER.test',
+  })
 })

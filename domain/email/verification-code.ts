@@ -1,4 +1,4 @@
-import { type Address, maskAddress } from '@/contract/address'
+import { type Address, maskAddress, parseAddress } from '@/contract/address'
 import type { VerificationMethod } from '@/contract/email'
 import type { Context, SystemContext } from '../context'
 
@@ -24,8 +24,10 @@ interface Verification {
   validMs: number
 }
 
-/** Sends to the new address; true when the mail server accepted the message. */
+/** Sends to the new address, or to the account's own; true when the mail server accepted the message. */
 export async function sendVerification(ctx: Context, verification: Verification): Promise<boolean> {
+  const { email } = ctx.actor.user
+  const isOwn = parseAddress(email)?.key === verification.address.key
   const outcome = await ctx.mail.send({
     to: verification.address.deliverable,
     id: verification.messageId,
@@ -34,10 +36,11 @@ export async function sendVerification(ctx: Context, verification: Verification)
     message: {
       template: 'verify-new-email',
       userName: ctx.actor.user.name,
-      currentEmail: maskAddress(ctx.actor.user.email),
+      isOwn,
+      currentEmail: maskAddress(email),
       newEmail: verification.address.typed,
       code: verification.code,
-      link: verificationLink(ctx, verification.id, verification.code),
+      link: verificationLink(ctx, verification, isOwn, email),
       validMs: verification.validMs,
       firstMethod: verification.method,
     },
@@ -45,6 +48,11 @@ export async function sendVerification(ctx: Context, verification: Verification)
   return outcome === 'accepted'
 }
 
-/** The secret is in the fragment, which no browser sends to a server. */
-const verificationLink = (ctx: SystemContext, changeRequestId: string, code: string): string =>
-  `${ctx.appUrl}/verify-email#request=${changeRequestId}&code=${code}`
+/**
+ * The secret is in the fragment, which no browser sends to a server. Behind it the page reads whether the address is the account's
+ * own, and what the masked address to sign in with shows, in ASCII, so that no mail program cuts the link.
+ */
+const verificationLink = (ctx: SystemContext, { id, code }: Verification, isOwn: boolean, email: string): string =>
+  `${ctx.appUrl}/verify-email#request=${id}&code=${code}${isOwn ? '&own=1' : ''}&as=${encodeURIComponent(
+    email.slice(0, 1) + email.slice(email.lastIndexOf('@')),
+  )}`

@@ -85,6 +85,7 @@ const CODE = '042137'
 const LINK = `https://accounts.test/verify-email#request=ecr_7Yc1fVn0Qk2mXh3rTzB8dA&code=${CODE}`
 const verification = (changes: Partial<Extract<Message, { template: 'verify-new-email' }>> = {}): Message => ({
   template: 'verify-new-email',
+  isOwn: false,
   userName: 'Ada Lovelace',
   currentEmail: 'a••••@example.test',
   newEmail: 'ada@b.test',

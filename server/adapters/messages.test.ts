@@ -129,7 +129,7 @@ function everyMessage(text: (name: string) => string): Message[] {
   const verify = {
     template: 'verify-new-email',
     ...{ userName, currentEmail: text('currentEmail'), newEmail: text('newEmail') },
-    ...{ code: text('code'), link: text('link'), validMs: 90 * 60_000 },
+    ...{ code: text('code'), link: text('link'), validMs: 90 * 60_000, isOwn: false },
   } as const
   const change = {
     ...person,
@@ -145,6 +145,8 @@ function everyMessage(text: (name: string) => string): Message[] {
       { ...verify, firstMethod: 'email_code' },
       { ...verify, firstMethod: 'email_link' },
       { ...verify, firstMethod: 'email_code', validMs: 0 },
+      { ...verify, firstMethod: 'email_code', isOwn: true },
+      { ...verify, firstMethod: 'email_link', isOwn: true },
     ],
     'email-changed': [
       { ...change, changedAt: at, notMe: null },

@@ -155,10 +155,10 @@ export function toContent(
   })
   switch (message.template) {
     case 'verify-new-email': {
-      const { currentEmail, newEmail, code, link, firstMethod } = message
+      const { isOwn, currentEmail, newEmail, code, link, firstMethod } = message
       const validity = validityInWords(language, message.validMs) ?? textsOf(language, 'letter')('lessThanAMinute')
       const values = { userName, currentEmail, newEmail, code, link, validity }
-      return content('verifyNewEmail', VerifyNewEmail, values, { firstMethod })
+      return content('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn })
     }
     case 'email-changed': {
       const { oldEmail, newEmail, ipAddress, notMe } = message

@@ -1,0 +1,18 @@
+'use client'
+
+import { useTranslations } from 'use-intl/react'
+import { maskedAddressOf, useVerificationLink } from '@/components/email/link-secret'
+import { Alert } from '@/components/ui/alert'
+
+/** Which address to sign in with, for whoever comes from a verification link. Its place is kept until the browser has read the link. */
+export function LinkHint() {
+  const t = useTranslations('SignIn')
+  const link = useVerificationLink()
+  const address = link && maskedAddressOf(link)
+  return (
+    <Alert
+      title={address ? t('linkHintAs', { address }) : t(link?.isOwn ? 'linkHintOwn' : 'linkHint')}
+      className={link === undefined ? 'invisible mt-5' : 'mt-5'}
+    />
+  )
+}

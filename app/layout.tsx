@@ -7,7 +7,7 @@ import { SkipLink } from '@/components/skip-link'
 import { PageTexts } from '@/components/texts'
 import { accentInTheDark } from '@/server/brand'
 import { getEnv } from '@/server/env'
-import { pageLanguage, pageNonce, pageTexts, textsOf } from '@/server/pages/language'
+import { pageLanguage, pageNonce, pageTexts, TEXTS_OF_ALL, textsOf } from '@/server/pages/language'
 import { Providers } from './providers'
 
 // The package's own exports would preload the whole font. Most pages need only the Latin letters, less than half of the bytes. The range
@@ -61,7 +61,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
     <html lang={language} className={`${geistLatin.variable} ${geistSans.variable} ${geistMono.variable}`}>
       <body className="flex min-h-dvh flex-col font-sans">
         {accentColor && <AccentStyle color={accentColor} nonce={await pageNonce()} />}
-        <PageTexts language={language} texts={await textsOf(['Common', 'Errors', 'Failure'])}>
+        <PageTexts language={language} texts={await textsOf(TEXTS_OF_ALL)}>
           <BrandProvider brand={{ name, hasLogo: brand.logo !== undefined, supportUrl, privacyUrl, termsUrl }}>
             <SkipLink />
             <Providers>{children}</Providers>

@@ -72,6 +72,8 @@ export function AccountMenu({ name, email, isOperator }: AccountMenuProps) {
             {isOperator && (
               <Link
                 href="/admin"
+                lang="en"
+                hrefLang="en"
                 className={item}
                 onClick={(event) => event.currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()}
               >

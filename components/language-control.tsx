@@ -4,6 +4,7 @@ import { Globe } from 'lucide-react'
 import { useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { LANGUAGE_NAMES } from '@/contract/languages'
+import { useIsEnglishOnly } from './english-only'
 import { cn } from './ui/class-names'
 import { useHydrated } from './ui/use-hydrated'
 
@@ -11,34 +12,48 @@ import { useHydrated } from './ui/use-hydrated'
 export function LanguageControl({ className }: { className?: string }) {
   const language = useLocale()
   const t = useTranslations('Common')
+  const errors = useTranslations('Errors')
+  const isEnglishOnly = useIsEnglishOnly()
   const hydrated = useHydrated()
-  const [failed, setFailed] = useState(false)
+  const [failure, setFailure] = useState<{ text: string; count: number }>()
+
+  if (isEnglishOnly) return null
 
   async function choose(chosen: string) {
     const body = new URLSearchParams({ language: chosen })
     const response = await fetch('/api/language', { method: 'POST', body }).catch(() => undefined)
     if (response?.ok) window.location.reload()
-    else setFailed(true)
+    else {
+      const text = errors(response ? 'page' : 'rules.noConnection')
+      setFailure((last) => ({ text, count: (last?.count ?? 0) + 1 }))
+    }
   }
 
   return (
-    <label className={cn('inline-flex min-h-11 items-center gap-1.5', className)}>
-      <Globe className="size-4" aria-hidden />
-      <span className="sr-only">{t('language')}</span>
-      <select
-        // Remade after a failure, so that it shows the language that the page has.
-        key={String(failed)}
-        defaultValue={language}
-        disabled={!hydrated}
-        onChange={(event) => choose(event.currentTarget.value)}
-        className="min-h-11 rounded-lg bg-transparent pe-1 hover:text-ink sm:min-h-9"
-      >
-        {Object.entries(LANGUAGE_NAMES).map(([value, name]) => (
-          <option key={value} value={value} lang={value} className="bg-surface text-ink">
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
+    <div className={cn('flex flex-wrap items-center gap-x-4', className)}>
+      {failure && (
+        <p key={failure.count} role="alert" className="text-danger">
+          {failure.text}
+        </p>
+      )}
+      <label className="inline-flex min-h-11 items-center gap-1.5">
+        <Globe className="size-4" aria-hidden />
+        <span className="sr-only">{t('language')}</span>
+        <select
+          // Remade after a failure, so that it shows the language that the page has.
+          key={failure?.count}
+          defaultValue={language}
+          disabled={!hydrated}
+          onChange={(event) => choose(event.currentTarget.value)}
+          className="min-h-11 rounded-lg bg-transparent pe-1 hover:text-ink sm:min-h-9"
+        >
+          {Object.entries(LANGUAGE_NAMES).map(([value, name]) => (
+            <option key={value} value={value} lang={value} className="bg-surface text-ink">
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
   )
 }

@@ -33,6 +33,57 @@ test.describe('with a browser that asks for German', () => {
     await expectAccessible(page)
   })
 
+  test('what exists in English alone is English to its edges', async ({ page, user, operator }) => {
+    await page.goto('/docs/api')
+    await expect(page.getByRole('banner').getByRole('link', { name: en.Common.signIn })).toBeVisible()
+    await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+    await signInInGerman(page, user)
+    await page.getByRole('button', { name: de.Common.accountMenu }).click()
+    await expect(page.getByRole('link', { name: 'Operations' })).toHaveAttribute('lang', 'en')
+    for (const path of ['/docs/api', '/dev/mailbox', '/admin', '/admin/withdrawals', `/admin/users/${user.id}`]) {
+      await page.goto(path)
+      const spoken = page.locator('[lang=en]', { has: page.getByRole('heading', { level: 1 }) })
+      await expect(spoken.getByRole('contentinfo')).toContainText(en.Common.apiDocumentation)
+      await expect(spoken.getByRole('contentinfo')).not.toContainText(de.Common.apiDocumentation)
+      // It would change nothing here.
+      await expect(page.getByLabel(de.Common.language)).toBeHidden()
+      await expect(page.getByLabel(en.Common.language)).toBeHidden()
+    }
+    await expect(page.getByText('Created: ').locator('time').first()).toHaveText(/^[A-Z][a-z]+ \d{1,2}, \d{4}/)
+    await page.goto('/docs/api')
+    await page.getByRole('button', { name: en.Common.accountMenu }).click()
+    await expect(page.getByRole('banner').getByText(user.email)).toBeVisible()
+    await expect(page.getByText(`export USER_ID=${user.id}`)).toBeVisible()
+  })
+
+  test('a choice of language that does not arrive says so, and the control shows the language of the page', async ({
+    page,
+  }) => {
+    await page.route('**/api/language', (route) => route.abort())
+    await page.goto('/sign-in')
+    await page.getByLabel(de.Common.language).selectOption('fr')
+    await expect(page.getByRole('contentinfo').getByRole('alert')).toHaveText(de.Errors.rules.noConnection)
+    await expect(page.getByLabel(de.Common.language)).toHaveValue('de')
+    await page.unroute('**/api/language')
+    await page.route('**/api/language', (route) => route.fulfill({ status: 503 }))
+    await page.getByLabel(de.Common.language).selectOption('fr')
+    await expect(page.getByRole('contentinfo').getByRole('alert')).toHaveText(de.Errors.page)
+    await expectAccessible(page)
+  })
+
+  test('a distance in time has the exact time in its title', async ({ page, user }) => {
+    await signInInGerman(page, user)
+    await page.goto('/settings/sessions')
+    const time = page
+      .locator('main time')
+      .filter({ hasText: /^(jetzt|vor)/ })
+      .first()
+    await expect(time).toHaveAttribute(
+      'title',
+      /^(?:[A-Z][a-z]+tag|Mittwoch), \d{1,2}\. [A-Z][a-zä]+ \d{4} um \d{2}:\d{2}:\d{2}/,
+    )
+  })
+
   test('a date inside a sentence is in the language of the sentence', async ({ page, user }) => {
     await signInInGerman(page, user)
     await page.goto('/settings/withdraw')

@@ -17,20 +17,23 @@ interface LocalTimeProps {
   format?: keyof typeof formats
 }
 
+/** For a title: the whole date, and the time with its zone. */
+export const EXACT = { dateStyle: 'full', timeStyle: 'long' } as const satisfies Intl.DateTimeFormatOptions
+
+/** An instant in any format, in the reader's language and time zone; in UTC until the browser has the page. */
+export function useClock(dateTime: string) {
+  const language = useLocale()
+  const timeZone = useHydrated() ? undefined : 'UTC'
+  return (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(dateTag(language), { ...options, timeZone }).format(new Date(dateTime))
+}
+
 /** An instant in the reader's language and time zone, and the exact time in its title. The server does not know the zone: it shows UTC. */
 export function LocalTime({ dateTime, format = 'date-time' }: LocalTimeProps) {
-  const language = useLocale()
   const hydrated = useHydrated()
-  const instant = new Date(dateTime)
-  const timeZone = hydrated ? undefined : 'UTC'
-  const say = (options: Intl.DateTimeFormatOptions) =>
-    new Intl.DateTimeFormat(dateTag(language), { ...options, timeZone }).format(instant)
+  const say = useClock(dateTime)
   return (
-    <time
-      dateTime={dateTime}
-      title={say({ dateStyle: 'full', timeStyle: 'long' })}
-      className={format === 'exact' ? undefined : 'whitespace-nowrap'}
-    >
+    <time dateTime={dateTime} title={say(EXACT)} className={format === 'exact' ? undefined : 'whitespace-nowrap'}>
       {say(formats[format])}
       {!hydrated && format !== 'date' && format !== 'exact' && ' UTC'}
     </time>

@@ -1,6 +1,7 @@
 'use client'
 
 import { useLocale } from 'use-intl/react'
+import { EXACT, useClock } from './local-time'
 import { useServerTime } from './server-clock'
 
 const units = [
@@ -14,11 +15,16 @@ interface RelativeTimeProps {
   renderedAt: string
 }
 
-/** Such as “now”, “5 minutes ago” or “in 3 days”. */
+/** Such as “now”, “5 minutes ago” or “in 3 days”, and the exact time in its title. */
 export function RelativeTime({ dateTime, renderedAt }: RelativeTimeProps) {
   const language = useLocale()
   const seconds = (Date.parse(dateTime) - useServerTime(renderedAt)) / 1000
-  return <time dateTime={dateTime}>{distance(seconds, language)}</time>
+  const say = useClock(dateTime)
+  return (
+    <time dateTime={dateTime} title={say(EXACT)}>
+      {distance(seconds, language)}
+    </time>
+  )
 }
 
 function distance(seconds: number, language: string): string {

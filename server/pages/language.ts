@@ -25,10 +25,15 @@ export async function pageTexts<Name extends Area>(area: Name) {
 }
 
 /** The texts that go to the browser for client components. */
-export async function textsOf<Name extends Area>(areas: readonly Name[]): Promise<Pick<Catalogue, Name>> {
-  const catalogue = catalogueOf(await pageLanguage())
+export const textsOf = async <Name extends Area>(areas: readonly Name[]) => textsIn(await pageLanguage(), areas)
+
+export function textsIn<Name extends Area>(language: Language, areas: readonly Name[]): Pick<Catalogue, Name> {
+  const catalogue = catalogueOf(language)
   return Object.fromEntries(areas.map((area) => [area, catalogue[area]])) as Pick<Catalogue, Name>
 }
+
+/** What every page needs in the browser. */
+export const TEXTS_OF_ALL = ['Common', 'Errors', 'Failure'] as const
 
 /** The nonce that this page's inline styles need. */
 export async function pageNonce(): Promise<string> {

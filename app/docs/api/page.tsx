@@ -15,6 +15,7 @@ import { MAX_BODY_BYTES } from '@/contract/vocabulary'
 import { webhooks } from '@/contract/webhooks'
 import { systemContext } from '@/server/context'
 import { getEnv } from '@/server/env'
+import { accountOf, currentSession } from '@/server/pages/session'
 import { ErrorRows } from './error-rows'
 import { Message } from './message'
 import { Operation } from './operation'
@@ -92,10 +93,11 @@ const ofEveryEndpoint = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => /^
 
 const RETRY_AFTER = 1800
 
-export default function ApiDocumentationPage() {
+export default async function ApiDocumentationPage() {
+  const session = await currentSession()
   const { change } = systemContext().limits
   return (
-    <Page account={null} link={{ href: '/settings/email', label: 'Settings' }}>
+    <Page account={session && accountOf(session)} link={{ href: '/sign-in?next=/docs/api', label: 'Sign in' }}>
       <div className="group/docs mx-auto grid w-full max-w-6xl flex-1 content-start gap-x-12 px-4 sm:px-6 lg:grid-cols-[15rem_minmax(0,1fr)]">
         <Contents groups={CONTENTS} />
         <Main className="min-w-0 space-y-12 py-8 lg:py-12">
@@ -118,7 +120,7 @@ export default function ApiDocumentationPage() {
                 label="the settings for the examples"
                 code={[
                   `export BASE=${getEnv().appUrl}`,
-                  'export USER_ID=usr_…',
+                  `export USER_ID=${session?.userId ?? 'usr_…'}`,
                   'export TOKEN=uat_…',
                   'export EXTERNAL_ID=…',
                   'export SERVICE_TOKEN=svc_…',

@@ -1,0 +1,1 @@
+export { EnglishLayout as default } from '@/app/english-layout'

@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
 import type { Page } from '@playwright/test'
 import { expect, expectAccessible, expectSignInPage, requestChange, signIn, test, type User } from './fixtures'
 
@@ -12,6 +16,32 @@ async function createToken(page: Page, user: User, name: string): Promise<string
   return (await page.getByText(/^uat_[\w-]{43}$/).textContent()) ?? 'no token'
 }
 
+test('after the lines that a new token shows, the examples of the reference run as pasted', async ({
+  page,
+  signedInUser: user,
+}) => {
+  await createToken(page, user, 'Trial')
+  const lines = await page.locator('pre').filter({ hasText: 'export TOKEN=' }).textContent()
+  await page.goto('/docs/api')
+  const directory = path.resolve('.data/e2e-reference')
+  await mkdir(directory, { recursive: true })
+  for (const [language, run] of Object.entries(RUN)) {
+    const sample = await page
+      .locator(`[data-operation=getEmailStatus][data-language=${language}] pre`)
+      .evaluate((element) => element.textContent ?? '')
+    const { stdout } = await promisify(execFile)('bash', ['-euc', `${lines}\n${run(sample)}`], { cwd: directory })
+    expect(stdout, language).toContain(user.email)
+  }
+})
+
+/** As a shell does it. */
+const quoted = (text: string) => `'${text.replaceAll("'", `'"'"'`)}'`
+const RUN = {
+  curl: (sample: string) => sample,
+  typescript: (sample: string) => `${quoted(process.execPath)} --input-type=module -e ${quoted(sample)}`,
+  python: (sample: string) => `python3 -c ${quoted(sample)}`,
+}
+
 const readStatus = (page: Page, user: User, token: string) =>
   page.request.get(`/api/v1/users/${user.id}/email/status`, {
     headers: { Authorization: `Bearer ${token}`, 'X-Required-Scope': 'email:manage' },
@@ -23,7 +53,7 @@ test('a new token is shown once, works, and is refused after it is revoked', asy
   await page.getByRole('button', { name: 'Copy the access token' }).click()
   await expect(page.getByText('Copied', { exact: true })).toBeVisible()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(token)
-  await expect(page.getByText(`USER_ID=${user.id}`)).toBeVisible()
+  await expect(page.getByText(`export USER_ID=${user.id}`)).toBeVisible()
   const row = page.getByRole('listitem').filter({ hasText: 'Nightly export' })
   await expect(row).toContainText(/Last used\s*never/)
 

@@ -38,7 +38,9 @@ export function NewToken({ userId, baseUrl, token, onDismiss }: NewTokenProps) {
           <CodeBlock
             title={t('shell')}
             label={t('shellLabel')}
-            code={[`BASE=${baseUrl}`, `USER_ID=${userId}`, `TOKEN=${token.access_token}`].join('\n')}
+            code={[`export BASE=${baseUrl}`, `export USER_ID=${userId}`, `export TOKEN=${token.access_token}`].join(
+              '\n',
+            )}
           />
           <p className="text-ink-muted text-sm">
             {t.rich('shellHint', {

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 import { BrandProvider } from '@/components/brand'
 import { SkipLink } from '@/components/skip-link'
 import { PageTexts } from '@/components/texts'
-import { accentInTheDark } from '@/server/brand'
+import { type Accent, accentsOf } from '@/server/brand'
 import { getEnv } from '@/server/env'
 import { pageLanguage, pageNonce, pageTexts, TEXTS_OF_ALL, textsOf } from '@/server/pages/language'
 import { Providers } from './providers'
@@ -39,6 +39,7 @@ export async function generateMetadata(): Promise<Metadata> {
     title: { default: brand.name, template: `%s · ${brand.name}` },
     description: t('description'),
     robots: { index: false },
+    icons: { icon: '/brand/icon' },
   }
 }
 
@@ -54,15 +55,15 @@ export const viewport: Viewport = {
 export const dynamic = 'force-dynamic'
 
 export default async function RootLayout({ children }: { children: ReactNode }) {
-  const { brand } = getEnv()
-  const { name, supportUrl, privacyUrl, termsUrl, accentColor } = brand
+  const { brand, supportEmail } = getEnv()
+  const { name, url, supportUrl = `mailto:${supportEmail}`, privacyUrl, termsUrl, accentColor } = brand
   const language = await pageLanguage()
   return (
     <html lang={language} className={`${geistLatin.variable} ${geistSans.variable} ${geistMono.variable}`}>
       <body className="flex min-h-dvh flex-col font-sans">
         {accentColor && <AccentStyle color={accentColor} nonce={await pageNonce()} />}
         <PageTexts language={language} texts={await textsOf(TEXTS_OF_ALL)}>
-          <BrandProvider brand={{ name, hasLogo: brand.logo !== undefined, supportUrl, privacyUrl, termsUrl }}>
+          <BrandProvider brand={{ name, hasLogo: brand.logo !== undefined, url, supportUrl, privacyUrl, termsUrl }}>
             <SkipLink />
             <Providers>{children}</Providers>
           </BrandProvider>
@@ -74,11 +75,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
 
 /** In place of the accent of globals.css. */
 function AccentStyle({ color, nonce }: { color: string; nonce: string }) {
-  const dark = accentInTheDark(color)
-  const soft = (accent: string, share: string) => `color-mix(in oklab, ${accent} ${share}, var(--surface))`
-  return (
-    <style nonce={nonce}>
-      {`:root{--accent:${color};--accent-soft:${soft(color, '8%')}}@media screen and (prefers-color-scheme:dark){:root{--accent:${dark};--accent-soft:${soft(dark, '18%')}}}`}
-    </style>
-  )
+  const { light, dark } = accentsOf(color)
+  const set = ({ accent, soft }: Accent) => `:root{--accent:${accent};--accent-soft:${soft}}`
+  return <style nonce={nonce}>{`${set(light)}@media screen and (prefers-color-scheme:dark){${set(dark)}}`}</style>
 }

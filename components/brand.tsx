@@ -7,12 +7,15 @@ import { createContext, type ReactNode, useContext } from 'react'
 export interface PageBrand {
   name: string
   hasLogo: boolean
-  supportUrl?: string
+  /** The product's own site. */
+  url?: string
+  /** A page, or the address to write to. */
+  supportUrl: string
   privacyUrl?: string
   termsUrl?: string
 }
 
-const BrandContext = createContext<PageBrand>({ name: '', hasLogo: false })
+const BrandContext = createContext<PageBrand>({ name: '', hasLogo: false, supportUrl: '' })
 
 export const useBrand = () => useContext(BrandContext)
 

@@ -7,7 +7,7 @@ import { LanguageControl } from './language-control'
 const link = 'inline-flex min-h-11 items-center hover:text-ink hover:underline'
 
 export function SiteFooter() {
-  const { name, supportUrl, privacyUrl, termsUrl } = useBrand()
+  const { name, url, supportUrl, privacyUrl, termsUrl } = useBrand()
   const t = useTranslations('Common')
   const links = [
     [supportUrl, t('support')],
@@ -16,7 +16,13 @@ export function SiteFooter() {
   ].filter(([href]) => href)
   return (
     <footer className="print:hidden mx-auto flex w-full max-w-5xl flex-wrap items-center gap-x-6 px-4 py-6 text-ink-muted text-sm sm:px-6">
-      <span>{name}</span>
+      {url ? (
+        <a href={url} className={link}>
+          {name}
+        </a>
+      ) : (
+        <span>{name}</span>
+      )}
       {links.map(([href, label]) => (
         <a key={href} href={href} className={link}>
           {label}

@@ -17,7 +17,8 @@ interface TextSchema {
   format?: string
 }
 
-const document = JSON.parse(JSON.stringify(openApiDocument({ product: 'Acme' }))) as {
+const ACME = { product: 'Acme', appUrl: 'https://accounts.acme.test', supportEmail: 'help@acme.test' }
+const document = JSON.parse(JSON.stringify(openApiDocument(ACME))) as {
   paths: Record<string, Record<string, Json>>
 }
 const schemaOf = (name: string): Json & { properties: Record<string, TextSchema> } => {

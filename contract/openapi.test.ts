@@ -51,7 +51,14 @@ const envelope = z.strictObject({
   timestamp: z.iso.datetime({ precision: 3 }),
 })
 
-const document = JSON.parse(JSON.stringify(openApiDocument({ product: 'Acme' }))) as Json & {
+const ACME = {
+  product: 'Acme',
+  appUrl: 'https://accounts.acme.test',
+  productUrl: 'https://acme.test/',
+  supportEmail: 'help@acme.test',
+  termsUrl: 'https://acme.test/terms',
+}
+const document = JSON.parse(JSON.stringify(openApiDocument(ACME))) as Json & {
   paths: Record<string, Json>
 }
 const described = operations.map((contract) => ({
@@ -104,6 +111,25 @@ const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_003']
 const WITH_KEY: ErrorCode[] = ['REQUEST_006', 'REQUEST_007']
 /** An Idempotency-Key belongs to an account. */
 const takesKey = ({ method, scope, file }: Contract) => method === 'POST' && scope !== undefined && !file
+
+test('the document says where the API is and whom to ask', () => {
+  expect(document.servers).toMatchObject([{ url: 'https://accounts.acme.test' }])
+  expect(document.info).toMatchObject({
+    title: 'Acme',
+    contact: { name: 'Acme', email: 'help@acme.test', url: 'https://acme.test/' },
+    termsOfService: 'https://acme.test/terms',
+  })
+  const supported = openApiDocument({ ...ACME, supportUrl: 'https://acme.test/help' })
+  expect(supported.info).toMatchObject({ contact: { url: 'https://acme.test/help' } })
+})
+
+test('a text that is one of listed values has no other bound', () => {
+  const listed = JSON.stringify(document, (_key, value) =>
+    value && typeof value === 'object' && ('enum' in value || 'const' in value) ? { ...value, listed: true } : value,
+  ).match(/\{[^{}]*"listed":true\}/g)
+  expect(listed?.length).toBeGreaterThan(20)
+  expect(listed?.filter((schema) => schema.includes('"maxLength":2000'))).toEqual([])
+})
 
 test('every operation is described exactly once, those of the description first', () => {
   expect(operations.slice(0, 7).map(({ method, path }) => `${method} ${path}`)).toEqual([

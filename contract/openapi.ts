@@ -80,7 +80,9 @@ function bounded(schema: Json): Json {
         ? bounded(value)
         : value,
   ])
-  const bounds = [schema.type].flat().map((type) => BOUNDS[String(type)])
+  // What is one of listed values is bounded by them.
+  const isListed = 'enum' in schema || 'const' in schema
+  const bounds = isListed ? [] : [schema.type].flat().map((type) => BOUNDS[String(type)])
   return Object.assign({}, ...bounds, Object.fromEntries(nested))
 }
 
@@ -111,8 +113,22 @@ const COMMON_HEADERS = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'Access
 const refs = (...more: (keyof typeof HEADERS)[]) =>
   Object.fromEntries([...COMMON_HEADERS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
-/** The OpenAPI 3.1 document, made from the contracts alone. */
-export function openApiDocument({ product }: { product: string }): OpenApiDocument {
+/** What the document says of the installation. */
+export interface Installation {
+  product: string
+  /** Where the API is. */
+  appUrl: string
+  /** The product's own site. */
+  productUrl?: string
+  supportUrl?: string
+  supportEmail: string
+  termsUrl?: string
+}
+
+/** The OpenAPI 3.1 document, made from the contracts. */
+export function openApiDocument(installation: Installation): OpenApiDocument {
+  const { product, appUrl, productUrl, supportUrl, supportEmail, termsUrl } = installation
+  const contactUrl = supportUrl ?? productUrl
   const paths: Record<string, Json> = {}
   for (const contract of operations) {
     const path = `/api/v1${contract.path}`
@@ -125,9 +141,10 @@ export function openApiDocument({ product }: { product: string }): OpenApiDocume
       version: '1.0.0',
       description: 'Change and verify an email address; withdraw an account and follow it to the end.',
       license: { name: 'MIT', identifier: 'MIT' },
-      contact: { name: product },
+      contact: { name: product, email: supportEmail, ...(contactUrl && { url: contactUrl }) },
+      ...(termsUrl && { termsOfService: termsUrl }),
     },
-    servers: [{ url: '/', description: 'This service, in production or local', 'x-internal': false }],
+    servers: [{ url: appUrl, description: 'This service, in production or local', 'x-internal': false }],
     security: [{ accessToken: [] }],
     tags: [...GROUPS, { name: 'Webhooks', description: 'What the service sends to connected applications' }],
     paths,

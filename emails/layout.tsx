@@ -27,6 +27,8 @@ export interface Look {
   language: string
   /** The name that people know. */
   product: string
+  /** The product's own site. */
+  productUrl: string | null
   logoUrl: string | null
   accentColor: string
   accentInTheDark: string
@@ -101,7 +103,17 @@ export function Layout({ look, preview, title, children, footnote, reason }: Lay
                 }}
               />
             )}
-            <span style={{ verticalAlign: 'middle' }}>{look.product}</span>
+            {look.productUrl === null ? (
+              <span style={{ verticalAlign: 'middle' }}>{look.product}</span>
+            ) : (
+              <Link
+                href={look.productUrl}
+                className="ink"
+                style={{ color: '#1b1d24', textDecoration: 'none', verticalAlign: 'middle' }}
+              >
+                {look.product}
+              </Link>
+            )}
           </Text>
           <Section
             className="card"

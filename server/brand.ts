@@ -64,32 +64,55 @@ const contrast = (one: string, other: string) => {
 }
 
 const MIN_CONTRAST = 4.5
-/** The background of light pages. Dark pages and mails show a lighter shade of the accent if it would be too dark there. */
-const LIGHT_CANVAS = '#ffffff'
-const DARK_CANVAS = '#1c1f26'
+/** What stands behind text in the accent, as in globals.css. In the dark, pages and mails show a lighter shade of it. */
+const LIGHT = { surface: '#ffffff', canvas: '#fafaf8', softShare: 0.08 }
+const DARK = { surface: '#15171a', canvas: '#0d0e11', softShare: 0.18 }
+/** The cards of mails in the dark. */
+const DARK_MAIL = '#1c1f26'
+
+export interface Accent {
+  accent: string
+  /** Behind a badge or a note. */
+  soft: string
+}
+
+/** The least contrast that text in the accent has anywhere. */
+function leastContrast(accent: string, { surface, canvas, softShare }: typeof LIGHT, ...more: string[]): number {
+  const backgrounds = [surface, canvas, mix(accent, surface, softShare), ...more]
+  return Math.min(...backgrounds.map((background) => contrast(accent, background)))
+}
 
 /** Why people could not read text in this colour; null if they can. */
 export function accentProblem(color: string): string | null {
-  const found = contrast(color, LIGHT_CANVAS)
+  const found = leastContrast(color, LIGHT)
   if (found >= MIN_CONTRAST) return null
-  return `must have a contrast of ${MIN_CONTRAST} to 1 on white, so that it can be read; ${color} has ${found.toFixed(1)}`
+  // Never rounded up to the number that is asked for.
+  const shown = (Math.floor(found * 10) / 10).toFixed(1)
+  return `must have a contrast of ${MIN_CONTRAST} to 1 on white and on a tint of itself, so that it can be read; ${color} has ${shown}`
 }
 
-/** The accent on dark pages: mixed with white until it is readable. */
+/** The accent on dark pages and in dark mails: mixed with white until it can be read there. */
 export function accentInTheDark(color: string): string {
   for (let white = 0; white < 100; white += 5) {
-    const mixed = mixWithWhite(color, white / 100)
-    if (contrast(mixed, DARK_CANVAS) >= MIN_CONTRAST) return mixed
+    const mixed = mix('#ffffff', color, white / 100)
+    if (leastContrast(mixed, DARK, DARK_MAIL) >= MIN_CONTRAST) return mixed
   }
   return '#ffffff'
 }
 
-const mixWithWhite = (color: string, share: number): string =>
-  `#${[1, 3, 5]
-    .map((at) => Number.parseInt(color.slice(at, at + 2), 16))
-    .map((value) =>
-      Math.round(value + (255 - value) * share)
-        .toString(16)
-        .padStart(2, '0'),
-    )
-    .join('')}`
+/** What pages show in place of our own accent. */
+export function accentsOf(color: string): Record<'light' | 'dark', Accent> {
+  const dark = accentInTheDark(color)
+  return {
+    light: { accent: color, soft: mix(color, LIGHT.surface, LIGHT.softShare) },
+    dark: { accent: dark, soft: mix(dark, DARK.surface, DARK.softShare) },
+  }
+}
+
+/** So much of the one colour in the other. */
+function mix(one: string, other: string, share: number): string {
+  const channelsOf = (color: string) => [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
+  const others = channelsOf(other)
+  const mixed = channelsOf(one).map((value, index) => value * share + (others[index] ?? 0) * (1 - share))
+  return `#${mixed.map((value) => Math.round(value).toString(16).padStart(2, '0')).join('')}`
+}

@@ -25,6 +25,7 @@ const acme: MessageSettings = {
   brand: {
     ...NO_LINKS,
     name: 'Acme & Söhne',
+    url: 'https://acme.test/',
     supportUrl: 'https://acme.test/help',
     logo: PICTURE,
     accentColor: '#8a1538',

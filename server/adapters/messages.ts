@@ -112,6 +112,7 @@ export function lookIn(language: Language, { brand, appUrl, supportEmail }: Mess
   return {
     language,
     product: brand.name,
+    productUrl: brand.url ?? null,
     logoUrl: brand.logo ? `${appUrl}/brand/logo` : null,
     ...(accentColor ? { accentColor, accentInTheDark: accentInTheDark(accentColor) } : OWN_ACCENT),
     supportEmail,

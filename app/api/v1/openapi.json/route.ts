@@ -2,6 +2,8 @@ import { openApiDocument } from '@/contract/openapi'
 import { getEnv } from '@/server/env'
 import { publicDocument } from '@/server/http/endpoint'
 
-export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = publicDocument(() =>
-  openApiDocument({ product: getEnv().brand.name }),
-)
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = publicDocument(() => {
+  const { appUrl, supportEmail, brand } = getEnv()
+  const { name: product, url: productUrl, supportUrl, termsUrl } = brand
+  return openApiDocument({ product, appUrl, productUrl, supportUrl, supportEmail, termsUrl })
+})

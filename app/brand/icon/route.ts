@@ -1,0 +1,3 @@
+import { serveIcon } from '@/server/pages/logo'
+
+export const GET = serveIcon

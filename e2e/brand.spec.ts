@@ -1,0 +1,71 @@
+import type { Page } from '@playwright/test'
+import { BRAND, LOGO } from './brand'
+import { expect, expectAccessible, linkIn, requestChange, signIn, test } from './fixtures'
+import { DEMO_URL } from './settings'
+
+test.use({ baseURL: DEMO_URL })
+
+const OURS = 'User Account Service'
+const { PRODUCT_NAME: name } = BRAND
+
+async function expectBrand(page: Page, path: string) {
+  await page.goto(path)
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await expect(page).toHaveTitle(new RegExp(name))
+  expect((await page.content()).includes(OURS), path).toBe(false)
+  await expect(page.getByRole('banner').getByRole('link', { name })).toBeVisible()
+  const footer = page.getByRole('contentinfo')
+  for (const [label, href] of [
+    [name, BRAND.PRODUCT_URL],
+    ['Support', BRAND.SUPPORT_URL],
+    ['Privacy', BRAND.PRIVACY_URL],
+    ['Terms', BRAND.TERMS_URL],
+  ] as const) {
+    await expect(footer.getByRole('link', { name: label, exact: true })).toHaveAttribute('href', href)
+  }
+}
+
+test('a second brand dresses pages, mails and the OpenAPI document, and nothing has our name', async ({
+  page,
+  user,
+  request,
+  inbox,
+}) => {
+  for (const path of ['/', '/sign-in', '/forgot-password', '/receipt', '/docs/api', '/no-such-page'])
+    await expectBrand(page, path)
+
+  await page.goto('/sign-in')
+  const icon = await page.locator('link[rel=icon]').getAttribute('href')
+  for (const path of [icon ?? 'no icon', '/brand/logo']) {
+    const picture = await request.get(path)
+    expect([picture.headers()['content-type'], await picture.text()]).toEqual(['image/svg+xml', LOGO])
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+  await expect(page.getByRole('link', { name: 'Forgot password?' })).toHaveCSS('color', 'rgb(138, 21, 56)')
+  await expectAccessible(page)
+
+  await signIn(page, user)
+  for (const path of ['/settings/email', '/settings/sessions', '/settings/withdraw']) await expectBrand(page, path)
+  await page.goto('/settings/email')
+  const newEmail = `new-${user.email}`
+  await requestChange(page, user, newEmail)
+  await expectAccessible(page)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expectAccessible(page)
+  const told = await inbox.latest(user.email, 'Email Change Requested')
+  for (const { html, text } of [await inbox.latest(newEmail, 'Verify Your New Email Address'), told]) {
+    expect((html + text).includes(OURS)).toBe(false)
+    expect(html).toContain(`<img alt="" height="28" src="${DEMO_URL}/brand/logo"`)
+    for (const link of [BRAND.PRODUCT_URL, BRAND.SUPPORT_URL]) expect(html).toContain(`href="${link}"`)
+    expect(text).toContain(`${name} ${BRAND.PRODUCT_URL}`)
+    expect(html).toContain(BRAND.ACCENT_COLOR)
+  }
+  await expectBrand(page, linkIn(told, '/not-me').replace(DEMO_URL, ''))
+
+  const document = await request.get('/api/v1/openapi.json')
+  expect(await document.text()).not.toContain(OURS)
+  expect(await document.json()).toMatchObject({
+    info: { title: name, termsOfService: BRAND.TERMS_URL, contact: { name, url: BRAND.SUPPORT_URL } },
+    servers: [{ url: DEMO_URL }],
+  })
+})

@@ -1,0 +1,92 @@
+import type { Page } from '@playwright/test'
+import { createUser, expect, expectAccessible, signIn, test } from './fixtures'
+import { SERVICE_URL } from './settings'
+
+async function find(page: Page, text: string) {
+  await page.getByLabel('Find a withdrawal or a person').fill(text)
+  await page.getByRole('button', { name: 'Find', exact: true }).click()
+}
+
+async function expectAccessibleEverywhere(page: Page) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await expectAccessible(page)
+  }
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expectAccessible(page)
+  const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
+  expect(scrollWidth, page.url()).toBe(clientWidth)
+  await page.setViewportSize({ width: 1280, height: 800 })
+}
+
+test('an operator finds a person by address, and follows their withdrawal step by step', async ({
+  page,
+  operator,
+  user,
+}) => {
+  await operator.run('user', 'set-role', '--user', user.id, '--role', 'operator')
+  const leaver = await createUser(operator)
+  await signIn(page, user)
+  await page.getByRole('button', { name: 'Account menu' }).click()
+  await page.getByRole('link', { name: 'Operations' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Operations' })).toBeVisible()
+
+  await find(page, `nobody-${leaver.email}`)
+  await expect(page.getByLabel('Find a withdrawal or a person')).toHaveAccessibleDescription(/./)
+  await expectAccessible(page)
+  await find(page, leaver.email)
+  // The address stands in no URL.
+  await expect(page).toHaveURL(`${SERVICE_URL}/admin/users/${leaver.id}`)
+  await expect(page.getByText(leaver.email)).toBeVisible()
+  await expect(page.getByText('Active', { exact: true })).toBeVisible()
+  await expectAccessibleEverywhere(page)
+
+  const { access_token } = await operator.run('token', 'create', '--user', leaver.id, '--scope', 'account:manage')
+  const answer = await fetch(`${SERVICE_URL}/api/v1/users/${leaver.id}/withdraw`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${access_token}`,
+      'X-Required-Scope': 'account:manage',
+      'Content-Type': 'application/json',
+    },
+    body: JSON.stringify({ confirmation: 'DELETE_MY_ACCOUNT' }),
+  })
+  const { withdrawal_id: withdrawalId } = (await answer.json()).data
+
+  await page.getByRole('link', { name: 'Withdrawals', exact: true }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Withdrawals' })).toBeVisible()
+  await expect(page.locator('main').getByRole('link', { name: /^wd_/ }).first()).toBeVisible()
+  await expectAccessibleEverywhere(page)
+  for (const [state, sentence] of [
+    ['Completed', 'No withdrawal waits for its purge.'],
+    ['Purged', 'No withdrawal has been purged.'],
+  ] as const) {
+    await page.getByRole('navigation', { name: 'State' }).getByRole('link', { name: state }).click()
+    const listed = page.locator('main').getByRole('link', { name: /^wd_/ })
+    await expect(listed.or(page.getByText(sentence)).first()).toBeVisible()
+  }
+
+  await find(page, withdrawalId)
+  await expect(page).toHaveURL(`${SERVICE_URL}/admin/withdrawals/${withdrawalId}`)
+  for (const title of [withdrawalId, 'Deletion steps', 'Events and deliveries', 'Mail notices', 'Audit log']) {
+    await expect(page.getByRole('heading', { name: title, exact: true })).toBeVisible()
+  }
+  for (const step of [
+    'Access',
+    'Profile and sign-in data',
+    'Connected applications',
+    'Archive copies, logs and caches',
+  ])
+    await expect(page.getByText(step, { exact: true }).first()).toBeVisible()
+  for (const personal of [leaver.id, leaver.email, leaver.name])
+    await expect(page.locator('main')).not.toContainText(personal)
+  await expectAccessibleEverywhere(page)
+
+  await page.goto('/admin')
+  await find(page, leaver.id)
+  await expect(page).toHaveURL(`${SERVICE_URL}/admin/withdrawals/${withdrawalId}`)
+  await page.goto(`/admin/users/${leaver.id}`)
+  await expect(page.getByText('This person has deleted the account:')).toBeVisible()
+  await page.getByRole('link', { name: withdrawalId }).click()
+  await expect(page).toHaveURL(`${SERVICE_URL}/admin/withdrawals/${withdrawalId}`)
+})

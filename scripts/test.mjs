@@ -19,6 +19,11 @@ await underProjectNode()
 process.env.TZ ??= 'UTC'
 
 const asked = process.argv.slice(2)
+if (asked.some((name) => name === '--help' || name === '-h')) {
+  const parts = Object.entries(STAGES).map(([name, [title]]) => `  ${name.padEnd(10)}${title}`)
+  process.stdout.write(`npm test -- [part …]; without a part it runs all of them.\n\n${parts.join('\n')}\n`)
+  process.exit()
+}
 const unknown = asked.find((name) => !(name in STAGES))
 if (unknown) fail(`There is no part "${unknown}"; the parts are ${Object.keys(STAGES).join(', ')}.`)
 const begun = Date.now()

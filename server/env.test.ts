@@ -1,9 +1,17 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Limits } from '@/domain/limits/limits'
-import { PRODUCTION_NEEDS, parseDuration, parseEnv, parsePeriod, SETTING_VARIABLES, SettingsError } from './env'
+import {
+  misspelled,
+  PRODUCTION_NEEDS,
+  parseDuration,
+  parseEnv,
+  parsePeriod,
+  SETTING_VARIABLES,
+  SettingsError,
+} from './env'
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'env-test-'))
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
@@ -177,6 +185,76 @@ test.each([
 ])('%s=%s stops the start with a sentence that names the variable', (name, value) => {
   const problem = problemOf({ [name]: value })
   expect(problem).toMatch(new RegExp(`^${name} must be [^\\n]+\\.$`))
+})
+
+const filesDir = mkdtempSync(path.join(tmpdir(), 'env-files-'))
+afterAll(() => rmSync(filesDir, { recursive: true, force: true }))
+
+const inFile = (name: string, content: string) => {
+  const directory = mkdtempSync(path.join(filesDir, 'x'))
+  writeFileSync(path.join(directory, name), content)
+  return { directory, file: path.join(directory, name) }
+}
+
+test.each([
+  ['DEFAULT_LOCALE', 'nl', 'DEFAULT_LOCALE must be one of en, de, fr, es, pt-BR, ja.'],
+  ['LOGO_FILE', '/nowhere/logo.svg', 'LOGO_FILE must name a file that can be read: /nowhere/logo.svg.'],
+  ['LOGO_FILE', inFile('a.png', '<html>').file, 'LOGO_FILE must be a picture: PNG, JPEG, WebP or SVG.'],
+  ['LOGO_FILE', inFile('a.svg', `<svg>${' '.repeat(300_000)}`).file, 'LOGO_FILE must be a picture of 200 KiB at most.'],
+  ['ACCENT_COLOR', 'red', 'ACCENT_COLOR must be a colour such as #1f4fc4.'],
+  ['ACCENT_COLOR', '#ffcc00', /^ACCENT_COLOR must have a contrast of 4.5 to 1 .*; #ffcc00 has 1.[34]\.$/],
+  // Enough on white, and too little on its own tint.
+  ['ACCENT_COLOR', '#767676', /^ACCENT_COLOR must have a contrast of 4.5 to 1 .*; #767676 has 4.[0-3]\.$/],
+  ['PRODUCT_NAME', '"Acme"', /^PRODUCT_NAME must be a name of 60 characters at most, [^\n]+\.$/],
+  ['PRODUCT_URL', 'javascript:alert(1)', /^PRODUCT_URL must be [^\n]+\.$/],
+  ['MESSAGES_DIR', '/nowhere', 'MESSAGES_DIR must name a directory that can be read: /nowhere.'],
+  ['MESSAGES_DIR', inFile('de.json', '{').directory, 'MESSAGES_DIR: de.json is not JSON.'],
+  [
+    'MESSAGES_DIR',
+    inFile('nl.json', '{}').directory,
+    /^MESSAGES_DIR: nl.json: it must be named after one of en, [^\n]+\.$/,
+  ],
+  ['MESSAGES_DIR', inFile('de.json', '[]').directory, 'MESSAGES_DIR: de.json: it must be a JSON object.'],
+  [
+    'MESSAGES_DIR',
+    inFile('de.json', '{"Common":{"signUp":"x"}}').directory,
+    'MESSAGES_DIR: de.json: there is no text Common.signUp.',
+  ],
+  [
+    'MESSAGES_DIR',
+    inFile('de.json', '{"Common":{"signIn":"{"}}').directory,
+    'MESSAGES_DIR: de.json: Common.signIn is not ICU MessageFormat.',
+  ],
+  [
+    'MESSAGES_DIR',
+    inFile('de.json', '{"Common":{"signIn":"{name}"}}').directory,
+    'MESSAGES_DIR: de.json: Common.signIn cannot use name; it takes nothing.',
+  ],
+])('%s=%s stops the start with one sentence', (name, value, sentence) => {
+  if (typeof sentence === 'string') expect(problemOf({ [name]: value })).toBe(sentence)
+  else expect(problemOf({ [name]: value })).toMatch(sentence)
+})
+
+test('a variable that is nearly called like a setting is asked about, and no other', () => {
+  const source = {
+    WITHDRAWAL_TIMESCALE: '0.001',
+    SMTP_URI: 'smtp://mail',
+    EMAIL_CHANGE_LIMTI: '5',
+    // Not asked about: settings, another program's, and the old name of one that is set.
+    ...{ PORT: '1', PATH: '/bin', HOME: '/', OTEL_SERVICE_NAME: 'x', NEXTAUTH_URL: 'x', npm_config_cache: 'x' },
+    ...{ APP_URL: 'http://localhost', APP_URLS: 'x' },
+  }
+  expect(misspelled(source)).toEqual([
+    'WITHDRAWAL_TIMESCALE is no setting. Did you mean WITHDRAWAL_TIME_SCALE?',
+    'SMTP_URI is no setting. Did you mean SMTP_URL?',
+    'EMAIL_CHANGE_LIMTI is no setting. Did you mean EMAIL_CHANGE_LIMIT?',
+  ])
+})
+
+test('the name of the product stands quoted before the address of the sender', () => {
+  expect(parseEnv({ ...SECRETS, PRODUCT_NAME: 'Acme: Home, Garden\\' }).mailFrom).toBe(
+    '"Acme: Home, Garden\\\\" <no-reply@localhost>',
+  )
 })
 
 test('the sentence about a wrong secret does not repeat the secret', () => {

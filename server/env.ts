@@ -18,6 +18,7 @@ import {
 import type { OutsideIssuer } from '@/domain/ports'
 import { type CalendarPeriod, DEFAULT_STATUTORY_PERIOD } from '@/domain/withdrawal/due-date'
 import { accentProblem, type Brand, readLogo } from './brand'
+import { nearestOf } from './nearest'
 import { SettingsError } from './settings-error'
 import type { Texts } from './texts/catalogue'
 import { readOwnTexts } from './texts/own-texts'
@@ -239,7 +240,7 @@ const schema = z.object({
   LOGO_FILE: z.string().optional(),
   ACCENT_COLOR: z
     .string()
-    .regex(/^#[0-9a-f]{6}$/i, 'must be a colour such as #1f4fc4')
+    .regex(/^#[0-9a-f]{6}$/i, { error: 'must be a colour such as #1f4fc4', abort: true })
     .superRefine((color, ctx) => {
       const problem = accentProblem(color)
       if (problem) ctx.addIssue(problem)
@@ -337,6 +338,21 @@ const schema = z.object({
 /** Every variable that the service reads. */
 export const SETTING_VARIABLES = Object.keys(schema.shape)
 
+/** Of long names with one or two wrong letters, since other programs have variables of their own. */
+const isSlip = (name: string, edits: number) => edits <= (name.length < 10 ? 1 : 2)
+
+/** A sentence for each variable that is no setting but is nearly called like one. */
+export const misspelled = (source: Record<string, string | undefined>): string[] =>
+  Object.keys(source)
+    .filter((name) => name.length > 5 && name.includes('_') && !SETTING_VARIABLES.includes(name))
+    .flatMap((name) => {
+      const meant = nearestOf(name, SETTING_VARIABLES, (candidate, edits) => !source[candidate] && isSlip(name, edits))
+      return meant ? [`${name} is no setting. Did you mean ${meant}?`] : []
+    })
+
+/** A name before an address. Unquoted, a colon or a comma in it would begin a group or another address. */
+const quoted = (name: string) => `"${name.replaceAll('\\', '\\\\')}"`
+
 export const PRODUCTION_NEEDS = ['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'] as const
 
 let parsed: Env | undefined
@@ -394,7 +410,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     ledgerDir: toLedgerDir(settings),
     acceptOldDatabase: settings.ACCEPT_OLD_DATABASE,
     smtpUrl: settings.SMTP_URL,
-    mailFrom: settings.MAIL_FROM ?? `${settings.PRODUCT_NAME} <no-reply@localhost>`,
+    mailFrom: settings.MAIL_FROM ?? `${quoted(settings.PRODUCT_NAME)} <no-reply@localhost>`,
     brand: {
       name: settings.PRODUCT_NAME,
       url: settings.PRODUCT_URL,

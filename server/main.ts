@@ -5,7 +5,7 @@ import { AppError } from '@/contract/errors'
 import { ensureSigningKey } from '@/domain/withdrawal/signing-keys'
 import { patiently } from './adapters/database-away'
 import { loadMessages } from './adapters/mailer'
-import { type Env, getEnv, setDatabaseUrl } from './env'
+import { type Env, getEnv, misspelled, setDatabaseUrl } from './env'
 import { api, badRequest } from './http/api'
 import { clientIp, warnWithoutTrustedProxy } from './http/client-ip'
 import { refuse as refuseCall } from './http/exchange'
@@ -39,6 +39,7 @@ const answering = new Set<ServerResponse>()
 async function main() {
   const env = getEnv()
   warnWithoutTrustedProxy(env)
+  for (const hint of misspelled(process.env)) log().warn({ event: 'unknown_setting', hint })
   process.on('SIGINT', () => stop(0))
   process.on('SIGTERM', () => stop(0))
   // The ipc channel closes when scripts/start.mjs has ended.
@@ -198,7 +199,8 @@ function announce(env: Env, demo: { email: string; password: string } | null) {
     !env.production && !demo && MAKE_AN_ACCOUNT,
     env.demoProviderPort && `Demo account without a password: sign in with the demo provider, as ${DEMO_PERSON.name}`,
     env.smtpUrl ? `Mail goes to ${new URL(env.smtpUrl).host}` : `Mail is kept and shown at ${env.appUrl}/dev/mailbox`,
-    `API description: ${env.appUrl}/docs/api`,
+    `API description: ${env.appUrl}/docs/api; for operators: ${env.appUrl}/admin`,
+    !env.production && 'Accounts and operators: npm run account -- --help. To stop: Ctrl-C',
   ]
   // Standard output may be closed or its volume full.
   process.stdout.on('error', () => {})

@@ -1,5 +1,6 @@
 import { isStorable } from '@/contract/define'
 import type { SystemContext } from '@/domain/context'
+import { nearestOf } from '@/server/nearest'
 
 /** The operator's command is wrong; the message says how. */
 export class UsageError extends Error {}
@@ -182,23 +183,7 @@ function choiceSentence(name: string, { choices = [], multiple }: Option): strin
 
 /** The question whether the nearest of the known words was meant; null if none is near. */
 function suggest(word: string, known: string[]): string | null {
-  const near = known
-    .map((candidate) => ({ candidate, edits: candidate.startsWith(word) ? 1 : editsBetween(word, candidate) }))
-    .filter(({ candidate, edits }) => edits <= Math.ceil(candidate.replace(/^--/, '').length / 3))
-    .sort((a, b) => a.edits - b.edits)[0]
-  return near ? ` Did you mean ${near.candidate}?` : null
-}
-
-/** How many letters must be added, removed or replaced. */
-function editsBetween(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (const letter of from) {
-    const above = row as [number, ...number[]]
-    row = [above[0] + 1]
-    for (const [index, other] of [...to].entries()) {
-      const [diagonal = 0, up = 0] = above.slice(index)
-      row.push(Math.min(diagonal + (letter === other ? 0 : 1), up + 1, (row[index] ?? 0) + 1))
-    }
-  }
-  return row.at(-1) ?? 0
+  const isNear = (candidate: string, edits: number) => edits <= Math.ceil(candidate.replace(/^--/, '').length / 3)
+  const near = nearestOf(word, known, isNear)
+  return near ? ` Did you mean ${near}?` : null
 }

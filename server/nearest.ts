@@ -1,0 +1,24 @@
+/** The known word that the word is nearest to, if any is near enough. The beginning of a known word counts as one edit. */
+export const nearestOf = (
+  word: string,
+  known: readonly string[],
+  isNear: (candidate: string, edits: number) => boolean,
+): string | undefined =>
+  known
+    .map((candidate) => ({ candidate, edits: candidate.startsWith(word) ? 1 : editsBetween(word, candidate) }))
+    .filter(({ candidate, edits }) => isNear(candidate, edits))
+    .sort((a, b) => a.edits - b.edits)[0]?.candidate
+
+/** How many letters must be added, removed or replaced. */
+function editsBetween(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const letter of from) {
+    const above = row as [number, ...number[]]
+    row = [above[0] + 1]
+    for (const [index, other] of [...to].entries()) {
+      const [diagonal = 0, up = 0] = above.slice(index)
+      row.push(Math.min(diagonal + (letter === other ? 0 : 1), up + 1, (row[index] ?? 0) + 1))
+    }
+  }
+  return row.at(-1) ?? 0
+}

@@ -39,7 +39,7 @@ export async function generateMetadata(): Promise<Metadata> {
     title: { default: brand.name, template: `%s · ${brand.name}` },
     description: t('description'),
     robots: { index: false },
-    icons: { icon: '/brand/icon' },
+    icons: { icon: '/brand/mark' },
   }
 }
 

@@ -80,9 +80,9 @@ function bounded(schema: Json): Json {
         ? bounded(value)
         : value,
   ])
-  // What is one of listed values is bounded by them.
-  const isListed = 'enum' in schema || 'const' in schema
-  const bounds = isListed ? [] : [schema.type].flat().map((type) => BOUNDS[String(type)])
+  // A text that is one of listed values is bounded by them.
+  const isBounded = (type: unknown) => type === 'string' && ('enum' in schema || 'const' in schema)
+  const bounds = [schema.type].flat().map((type) => (isBounded(type) ? {} : BOUNDS[String(type)]))
   return Object.assign({}, ...bounds, Object.fromEntries(nested))
 }
 

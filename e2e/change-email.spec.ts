@@ -286,7 +286,8 @@ test('five wrong codes end the request, and the page says what to do', async ({ 
   await expectAccessible(page)
   await enterCode(page, wrong)
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
-  await expect(page.getByText('Too many attempts. Start a new change')).toBeVisible()
+  await expect(page.getByText('Too many attempts', { exact: true })).toBeVisible()
+  await expect(page.getByText('To get a fresh code, start a new change.')).toBeVisible()
   await expectAccessible(page)
 })
 

@@ -20,7 +20,14 @@ await build({
   format: 'esm',
 })
 const { openApiDocument } = await import(bundle)
-writeFileSync(join(directory, 'openapi.json'), JSON.stringify(openApiDocument({ product: 'Accounts' }), null, 2))
+const installation = {
+  product: 'Accounts',
+  appUrl: 'https://accounts.example.com',
+  productUrl: 'https://example.com/',
+  supportEmail: 'support@example.com',
+  termsUrl: 'https://example.com/terms',
+}
+writeFileSync(join(directory, 'openapi.json'), JSON.stringify(openApiDocument(installation), null, 2))
 writeFileSync(join(directory, 'package.json'), '{ "private": true }')
 // Whoever has forgotten the password has nothing to show.
 const RULES = `extends: ["@stoplight/spectral-owasp-ruleset", "spectral:oas"]

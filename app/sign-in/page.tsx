@@ -25,6 +25,8 @@ export default async function SignInPage({ searchParams }: Props) {
   const { brand, hasPasswordSignIn, identityProvider } = getEnv()
   // The browser keeps the fragment over a redirect.
   if (await currentSession()) redirect(nextPath(next))
+  // What the page says first is heard first.
+  const isTold = ended !== undefined || error !== undefined || nextPath(next) === '/verify-email'
   const t = await pageTexts('SignIn')
   const common = await pageTexts('Common')
   return (
@@ -45,7 +47,7 @@ export default async function SignInPage({ searchParams }: Props) {
               {t('orPassword')}
             </p>
           )}
-          {hasPasswordSignIn && <SignInForm next={nextPath(next)} />}
+          {hasPasswordSignIn && <SignInForm next={nextPath(next)} takesFocus={!isTold} />}
           {hasPasswordSignIn && (
             <p className="mt-5 text-sm">
               <Link href="/forgot-password" className={textLink}>

@@ -1,6 +1,6 @@
 'use client'
 
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { signInHere } from '@/components/auth-calls'
@@ -11,7 +11,13 @@ import { ErrorAlert } from '@/components/ui/error-alert'
 import { EmailField, PasswordField } from '@/components/ui/field'
 import { ApiError } from '@/contract/errors'
 
-export function SignInForm({ next }: { next: string }) {
+interface SignInFormProps {
+  next: string
+  /** Nothing above the form is to be read first. */
+  takesFocus: boolean
+}
+
+export function SignInForm({ next, takesFocus }: SignInFormProps) {
   const t = useTranslations('SignIn')
   const common = useTranslations('Common')
   const language = useLocale()
@@ -19,6 +25,10 @@ export function SignInForm({ next }: { next: string }) {
   const form = useForm<{ email: string; password: string }>()
   const { errors } = form.formState
   const [leaving, setLeaving] = useState(false)
+
+  useEffect(() => {
+    if (takesFocus && !window.location.hash && document.activeElement === document.body) form.setFocus('email')
+  }, [takesFocus, form])
 
   const submit = form.handleSubmit(async ({ email, password }) => {
     try {

@@ -5,7 +5,6 @@ import { useRouter } from 'next/navigation'
 import { type ReactNode, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import type { WaysToConfirm } from '../access/confirm-identity'
-import { useErrorTexts } from '../error-texts'
 import { LiveRegion } from '../ui/announcement'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
@@ -25,7 +24,6 @@ interface EmailSettingsProps {
 }
 
 export function EmailSettings({ userId, ways, undoneWithin, initialStatus, renderedAt }: EmailSettingsProps) {
-  const { errorText } = useErrorTexts()
   const router = useRouter()
   const status = useEmailStatus(userId, initialStatus, renderedAt)
   const [known, setKnown] = useState(status)
@@ -93,7 +91,11 @@ export function EmailSettings({ userId, ways, undoneWithin, initialStatus, rende
             setNotice(
               error.code === 'EMAIL_006'
                 ? { ...about, outcome: 'replaced' }
-                : { ...about, outcome: 'ended', text: errorText(error) },
+                : {
+                    ...about,
+                    outcome: 'ended',
+                    title: error.code === 'EMAIL_005' ? 'attemptsTitle' : 'codeExpiredTitle',
+                  },
             )
           }}
         />

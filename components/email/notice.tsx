@@ -16,7 +16,7 @@ export type Notice = {
 } & (
   | { outcome: 'changed' | 'verified'; notified: boolean }
   | { outcome: 'cancelled' | 'expired' | 'gone' | 'replaced' }
-  | { outcome: 'ended'; text: string }
+  | { outcome: 'ended'; title: 'attemptsTitle' | 'codeExpiredTitle' }
 )
 
 /** What a newer status says about the change that was pending. Another browser may have verified or cancelled it. */
@@ -80,8 +80,14 @@ function NoticeText({ notice }: { notice: Notice }) {
       )
     case 'ended':
       return (
-        <Alert tone="warning" title={notice.text}>
-          <p>{isOwn ? t('expiredText') : t('endedText', { email })}</p>
+        <Alert tone="warning" title={t(notice.title)}>
+          {isOwn ? (
+            <p>{t('expiredText')}</p>
+          ) : (
+            <p>
+              {t('endedText', { email })} {t('startAgainText')}
+            </p>
+          )}
         </Alert>
       )
   }

@@ -69,7 +69,8 @@ async function expectRefusedAt(field: Locator, text: RegExp): Promise<void> {
 async function signInByKeys(page: Page, user: User, origin = ''): Promise<void> {
   await page.goto(`${origin}/sign-in`)
   await expect(page.getByRole('button', { name: 'Sign in' })).toBeEnabled()
-  await typeInto(page, page.getByLabel('Email'), user.email)
+  await expect(page.getByLabel('Email')).toBeFocused()
+  await page.keyboard.type(user.email)
   await typeInto(page, page.getByLabel('Password', { exact: true }), user.password)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()

@@ -40,6 +40,8 @@ test('a second brand dresses pages, mails and the OpenAPI document, and nothing 
     const picture = await request.get(path)
     expect([picture.headers()['content-type'], await picture.text()]).toEqual(['image/svg+xml', LOGO])
   }
+  // A mail in a browser is a page of another site.
+  expect((await request.get('/brand/logo')).headers()['cross-origin-resource-policy']).toBe('cross-origin')
   await page.emulateMedia({ colorScheme: 'light' })
   await expect(page.getByRole('link', { name: 'Forgot password?' })).toHaveCSS('color', 'rgb(138, 21, 56)')
   await expectAccessible(page)

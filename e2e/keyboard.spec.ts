@@ -116,7 +116,8 @@ test('an address is changed with the keyboard alone', async ({ page, user, inbox
   const password = page.getByLabel('Password', { exact: true })
   await expect(button('Sign in')).toBeEnabled()
 
-  await typeInto(page, page.getByLabel('Email'), user.email)
+  await expect(page.getByLabel('Email')).toBeFocused()
+  await page.keyboard.type(user.email)
   await typeInto(page, password, 'not the password')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('alert').filter({ hasText: 'Incorrect email or password' })).toBeVisible()

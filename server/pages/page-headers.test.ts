@@ -3,15 +3,27 @@ import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { hardenPage } from './page-headers'
 
-function hstsOf(appUrl: string, hstsIncludeSubDomains: boolean) {
+function hardened(url: string, appUrl: string, hstsIncludeSubDomains: boolean) {
   const incoming = new IncomingMessage(new Socket())
+  incoming.url = url
   const outgoing = new ServerResponse(incoming)
   hardenPage(incoming, outgoing, { appUrl, hstsIncludeSubDomains })
-  return outgoing.getHeader('Strict-Transport-Security')
+  return outgoing
 }
+
+const hstsOf = (appUrl: string, hstsIncludeSubDomains: boolean) =>
+  hardened('/', appUrl, hstsIncludeSubDomains).getHeader('Strict-Transport-Security')
 
 test('Strict-Transport-Security includes subdomains as the setting says, and never preload', () => {
   expect(hstsOf('http://localhost:3000', true)).toBeUndefined()
   expect(hstsOf('https://accounts.test', true)).toBe('max-age=63072000; includeSubDomains')
   expect(hstsOf('https://accounts.test', false)).toBe('max-age=63072000')
+})
+
+test('other sites may show the logo, which stands in mails, and nothing else', () => {
+  const policyOf = (url: string) =>
+    hardened(url, 'https://accounts.test', true).getHeader('Cross-Origin-Resource-Policy')
+  expect(policyOf('/brand/logo')).toBe('cross-origin')
+  for (const url of ['/', '/brand/mark', '/brand/logo/x', '/settings/email', '/api/auth/session'])
+    expect(policyOf(url)).toBe('same-origin')
 })

@@ -17,7 +17,8 @@ export function hardenPage(
   const headers: Record<string, string> = {
     'Content-Security-Policy': policy,
     'Cross-Origin-Opener-Policy': 'same-origin',
-    'Cross-Origin-Resource-Policy': 'same-origin',
+    // Mails show the logo, wherever they are read.
+    'Cross-Origin-Resource-Policy': incoming.url === '/brand/logo' ? 'cross-origin' : 'same-origin',
     'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=()',
     'Referrer-Policy': 'no-referrer',
     'X-Content-Type-Options': 'nosniff',

@@ -13,7 +13,7 @@ export interface Brand {
   accentColor: string | undefined
 }
 
-interface Logo {
+export interface Logo {
   type: string
   bytes: Buffer
 }

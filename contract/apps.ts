@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { contract, isStorable, STORABLE } from './define'
 import { isoDateTime, lineName } from './fields'
-import { ACKNOWLEDGEMENTS, APP_PHASES, AUDIENCES, EVENT_TYPES, INCLUDES, WAIVE_REASONS } from './vocabulary'
+import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, INCLUDES, WAIVE_REASONS } from './vocabulary'
+import { APP_PHASES } from './withdrawal'
 
 const MAX_ID_LENGTH = 255
 const MAX_NAME_LENGTH = 100
@@ -16,9 +17,9 @@ const WORD = '^[ -~]{1,64}$'
 /** The host of a URL, without scheme and path. */
 const HOST = '^[a-z0-9.:\\[\\]-]{1,255}$'
 
-const oneOf = <const Word extends string>(name: string, words: readonly [Word, ...Word[]]) =>
+const oneOf = <const Word extends string>(name: string, words: readonly Word[]) =>
   z.enum(words, `REQUEST_001: ${name} must be one of ${words.join(', ')}.`)
-const someOf = <const Word extends string>(name: string, words: readonly [Word, ...Word[]]) =>
+const someOf = <const Word extends string>(name: string, words: readonly Word[]) =>
   z
     .array(oneOf(name, words), `REQUEST_001: ${name} must be an array.`)
     .max(words.length, `REQUEST_001: ${name} names each at most once.`)

@@ -84,8 +84,6 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** The step whose window an application's deletion belongs to. */
-export const APP_PHASES = ['third_party_integrations', 'user_profile', 'data_archives'] as const
 /** connected: gets messages about the users that are connected to it. everyone: about every user. */
 export const AUDIENCES = ['connected', 'everyone'] as const
 /** at_once: a good answer ends a deletion task. later: it may be accepted and reported. */

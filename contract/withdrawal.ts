@@ -10,6 +10,8 @@ export const REASON_CODES = Object.keys(REASONS) as [Reason, ...Reason[]]
 
 export const STEPS = ['user_profile', 'session_revocation', 'third_party_integrations', 'data_archives'] as const
 export type Step = (typeof STEPS)[number]
+/** The steps that erase: an application's deletion belongs to the window of one of them. */
+export const APP_PHASES = STEPS.filter((step) => step !== 'session_revocation')
 export const STEP_STATUSES = ['pending', 'processing', 'completed'] as const
 export type StepStatus = (typeof STEP_STATUSES)[number]
 

@@ -1,7 +1,7 @@
 import { Card, CardBody, CardHeader } from '../ui/card'
 import type { App } from './app-list'
 import { FactGrid } from './fact-grid'
-import { stepName } from './words'
+import { inWords } from './words'
 
 const AUDIENCES = { connected: 'Users that are connected to it', everyone: 'Every user' }
 const ACKNOWLEDGEMENTS = { at_once: 'With its answer', later: 'Later, by a report' }
@@ -11,7 +11,7 @@ export function AppFacts({ app }: { app: App }) {
     Id: app.app_id,
     'Notified about': AUDIENCES[app.audience],
     'Ends a deletion task': ACKNOWLEDGEMENTS[app.acknowledges],
-    'Deletion step': stepName(app.phase),
+    'Deletion step': inWords(app.phase),
     Events: app.events.join(', '),
     'Addresses in events': app.includes.includes('addresses') ? 'Yes' : 'No',
     'Asked before a withdrawal': app.checks ? 'Yes' : 'No',

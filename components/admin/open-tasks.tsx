@@ -17,7 +17,7 @@ import { textLink } from '../ui/text-link'
 import { press } from './press'
 import { Retry } from './retry-button'
 import { useAsked } from './use-asked'
-import { count, inWords, stepName, TASK_TONES } from './words'
+import { count, inWords, TASK_TONES } from './words'
 
 interface OpenTasksProps {
   counts: readonly { state: TaskState; count: number }[]
@@ -79,7 +79,7 @@ function OpenTaskRow({ task, renderedAt, onAsked }: { task: OpenTask; renderedAt
           <Link href={`/admin/withdrawals/${withdrawalId}`} className={cn(textLink, 'font-mono text-xs')}>
             {withdrawalId}
           </Link>
-          , {stepName(phase)}, withdrawn <RelativeTime dateTime={startedAt.toISOString()} renderedAt={renderedAt} />
+          , {inWords(phase)}, withdrawn <RelativeTime dateTime={startedAt.toISOString()} renderedAt={renderedAt} />
         </p>
       </div>
       <TaskActions task={task} onAsked={onAsked} />

@@ -11,7 +11,7 @@ import { useServerTime } from '../ui/server-clock'
 import { textLink } from '../ui/text-link'
 import { Retry } from './retry-button'
 import { useAsked } from './use-asked'
-import { count, stepName } from './words'
+import { count, inWords } from './words'
 
 interface Trouble {
   id: string
@@ -126,7 +126,7 @@ function TroubledWithdrawal({ withdrawal, renderedAt, onAsked }: TroubledWithdra
         {steps.map(({ isOverdue, ...step }) => (
           <TroubleRow
             key={step.id}
-            trouble={{ ...step, name: stepName(step.id) }}
+            trouble={{ ...step, name: inWords(step.id) }}
             isOverdue={isOverdue}
             renderedAt={renderedAt}
           />

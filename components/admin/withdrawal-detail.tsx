@@ -13,7 +13,7 @@ import { textLink } from '../ui/text-link'
 import { FactGrid } from './fact-grid'
 import { TaskActions, WaitsFor } from './open-tasks'
 import { Retry } from './retry-button'
-import { count, inWords, stepName, TASK_TONES, WITHDRAWAL_TONES, WITHDRAWAL_WORDS } from './words'
+import { count, inWords, TASK_TONES, WITHDRAWAL_TONES, WITHDRAWAL_WORDS } from './words'
 
 interface Count {
   category: string
@@ -241,7 +241,7 @@ function StepRow({ step, renderedAt }: { step: Step; renderedAt: string }) {
   const { [status]: tone = 'neutral' } = STEP_TONES
   return (
     <Row
-      title={stepName(step.step)}
+      title={inWords(step.step)}
       badge={
         <>
           <Badge tone={tone}>{inWords(status)}</Badge>
@@ -303,7 +303,7 @@ function TaskRow({ task, renderedAt }: { task: WatchedTask; renderedAt: string }
         </>
       )}
       <span className="block">
-        <span className="font-mono text-xs">{id}</span>, {stepName(phase)}
+        <span className="font-mono text-xs">{id}</span>, {inWords(phase)}
       </span>
     </Row>
   )

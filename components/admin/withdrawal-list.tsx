@@ -5,7 +5,7 @@ import { Card, CardBody, CardFooter } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { textLink } from '../ui/text-link'
-import { count, stepName, WITHDRAWAL_WORDS } from './words'
+import { count, inWords, WITHDRAWAL_WORDS } from './words'
 
 type State = keyof typeof WITHDRAWAL_WORDS
 
@@ -110,7 +110,7 @@ function Row({ withdrawal, renderedAt }: { withdrawal: Listed; renderedAt: strin
         )}
       </p>
       {openSteps.length > 0 && (
-        <p className="text-ink-muted text-sm">Waits for: {openSteps.map(({ step }) => stepName(step)).join('; ')}</p>
+        <p className="text-ink-muted text-sm">Waits for: {openSteps.map(({ step }) => inWords(step)).join('; ')}</p>
       )}
     </li>
   )

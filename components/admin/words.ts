@@ -1,16 +1,3 @@
-import type { Step } from '@/contract/withdrawal'
-
-const STEP_NAMES: Record<Step, string> = {
-  session_revocation: 'Access',
-  user_profile: 'Profile and sign-in data',
-  third_party_integrations: 'Connected applications',
-  data_archives: 'Archive copies, logs and caches',
-}
-
-/** A step that this page does not know yet, as in a rolling upgrade, has its own word. */
-export const stepName = (step: string): string =>
-  Object.hasOwn(STEP_NAMES, step) ? STEP_NAMES[step as Step] : inWords(step)
-
 /** “Email changed” of `email_changed` and of `email.changed` */
 export function inWords(name: string): string {
   const text = name.replaceAll(/[_.]/g, ' ')

@@ -4,7 +4,7 @@ import { Archive, CircleCheck, Hourglass, Link2Off, LoaderCircle } from 'lucide-
 import { type ReactNode, useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { CHOICES, WAIVE_REASONS, type WaiveReason } from '@/contract/vocabulary'
-import type { StepStatus } from '@/contract/withdrawal'
+import type { Step, StepStatus } from '@/contract/withdrawal'
 import { Alert } from '../ui/alert'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
@@ -19,7 +19,6 @@ import { textLink } from '../ui/text-link'
 import { useCategoryTexts } from './category-texts'
 import { SaveReceipts } from './save-receipts'
 import { useStatusToken } from './status-token'
-import { inOrder, isKnown } from './step-texts'
 import { isRefusal, useWithdrawalStatus, type WithdrawalStatus } from './withdrawal-status'
 
 interface WithdrawalProgressProps {
@@ -108,7 +107,7 @@ function Support({ name, address }: { name: 'support' | 'supportPlain'; address:
 function useNews(status: WithdrawalStatus | undefined): string {
   const t = useTranslations('Deletion')
   const language = useLocale()
-  const titleOf = useStepTitle()
+  const { titleOf } = useStepTexts()
   const [known, setKnown] = useState(status)
   const [news, setNews] = useState('')
   if (status !== known) {
@@ -135,10 +134,20 @@ function countOf(status: WithdrawalStatus) {
   return { done: all - openSteps(status).length, all }
 }
 
-function useStepTitle() {
+type StepProgress = WithdrawalStatus['deletion_steps'][number]
+
+/** A page may be older than the service, as in a rolling upgrade; a step that it does not know has its name for a title. */
+function useStepTexts() {
   const t = useTranslations('Deletion')
-  return (step: string) => (isKnown(step) ? t(`steps.${step}.title`) : step.replaceAll('_', ' '))
+  function textOf(step: string, text: 'title' | 'text' | 'done') {
+    const key = `steps.${step as Step}.${text}` as const
+    return t.has(key) ? t(key) : null
+  }
+  return { textOf, titleOf: (step: string) => textOf(step, 'title') ?? step.replaceAll('_', ' ') }
 }
+
+const timeOf = ({ completed_at, estimated_completion }: StepProgress) => completed_at ?? estimated_completion ?? ''
+const inOrder = (steps: readonly StepProgress[]) => steps.toSorted((a, b) => timeOf(a).localeCompare(timeOf(b)))
 
 /** Those that are done come first, so that the line down to the open ones has no gap. */
 const doneFirst = ({ deletion_steps }: WithdrawalStatus) =>
@@ -146,7 +155,7 @@ const doneFirst = ({ deletion_steps }: WithdrawalStatus) =>
 
 function useSteps(status: WithdrawalStatus | undefined, renderedAt: string) {
   const t = useTranslations('Deletion')
-  const titleOf = useStepTitle()
+  const { textOf, titleOf } = useStepTexts()
   if (!status) return []
   return doneFirst(status).map((each) => {
     const { step, completed_at, estimated_completion } = each
@@ -156,7 +165,7 @@ function useSteps(status: WithdrawalStatus | undefined, renderedAt: string) {
     return {
       id: step,
       title: titleOf(step),
-      description: isKnown(step) && t(`steps.${step}.${completed_at ? 'done' : 'text'}`),
+      description: textOf(step, completed_at ? 'done' : 'text'),
       state: stateOf(each.status),
       time,
       outcome: hasCounts(each) && <Outcome step={each} />,
@@ -164,10 +173,9 @@ function useSteps(status: WithdrawalStatus | undefined, renderedAt: string) {
   })
 }
 
-const hasCounts = ({ erased = [], retained = [] }: WithdrawalStatus['deletion_steps'][number]) =>
-  erased.length + retained.length > 0
+const hasCounts = ({ erased = [], retained = [] }: StepProgress) => erased.length + retained.length > 0
 
-function Outcome({ step: { erased = [], retained = [] } }: { step: WithdrawalStatus['deletion_steps'][number] }) {
+function Outcome({ step: { erased = [], retained = [] } }: { step: StepProgress }) {
   const t = useTranslations('Deletion')
   const { countsText, reasonText } = useCategoryTexts()
   const reasons = [...new Set(retained.map(({ reason }) => reasonText(reason)))]

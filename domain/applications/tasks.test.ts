@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { APP_PHASES } from '@/contract/vocabulary'
+import { APP_PHASES } from '@/contract/withdrawal'
 import { createSecrets } from '@/server/adapters/secrets'
 import { call, day, givenServiceToken, hour, minute } from '@/testing/api'
 import {

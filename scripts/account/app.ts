@@ -1,6 +1,7 @@
 import { type AppSettings, appSettings } from '@/contract/apps'
 import { parseIssueMessage } from '@/contract/errors'
-import { ACKNOWLEDGEMENTS, APP_PHASES, AUDIENCES, EVENT_TYPES, WAIVE_REASONS } from '@/contract/vocabulary'
+import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, WAIVE_REASONS } from '@/contract/vocabulary'
+import { APP_PHASES } from '@/contract/withdrawal'
 import { connectApp } from '@/domain/applications/connect'
 import { listApps, ping, registerApp, removeApp, rotateSecret, setApp, showApp } from '@/domain/applications/manage'
 import { command, UsageError } from './command.ts'

@@ -3,7 +3,6 @@ import type { ReactNode } from 'react'
 import { inWords } from '@/components/ui/duration'
 import { LocalTime } from '@/components/ui/local-time'
 import { Rows } from '@/components/ui/rows'
-import { inOrder } from '@/components/withdrawal/step-texts'
 import type { Step } from '@/contract/withdrawal'
 import { pageLanguage, pageTexts } from '@/server/pages/language'
 
@@ -24,10 +23,12 @@ export async function WhatHappens({ steps, retentionDays: days, keptUntil }: Wha
     <div className="divide-y divide-line border-line border-t">
       <Folded title={t('whenTitle')}>
         <Rows
-          rows={inOrder(steps).map(({ step, withinMs }) => [
-            withinMs ? t('within', { time: inWords(withinMs / 1000, language) }) : t('immediately'),
-            deletion(`steps.${step}.plan`, { days }),
-          ])}
+          rows={steps
+            .toSorted((a, b) => a.withinMs - b.withinMs)
+            .map(({ step, withinMs }) => [
+              withinMs ? t('within', { time: inWords(withinMs / 1000, language) }) : t('immediately'),
+              deletion(`steps.${step}.plan`, { days }),
+            ])}
         />
       </Folded>
       <Folded title={t('whyTitle')}>

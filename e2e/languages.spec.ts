@@ -49,7 +49,7 @@ test.describe('with a browser that asks for German', () => {
       await expect(page.getByLabel(de.Common.language)).toBeHidden()
       await expect(page.getByLabel(en.Common.language)).toBeHidden()
     }
-    await expect(page.locator('main time')).toHaveText(/^[A-Z][a-z]+ \d{1,2}, \d{4}/)
+    await expect(page.locator('main time')).toHaveText(/^\d{1,2} [A-Z][a-z]+ \d{4}/)
     await page.goto('/docs/api')
     await page.getByRole('button', { name: en.Common.accountMenu }).click()
     await expect(page.getByRole('banner').getByText(user.email)).toBeVisible()

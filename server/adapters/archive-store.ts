@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { AwsClient } from 'aws4fetch'
@@ -28,14 +29,15 @@ const unlessMissing =
     throw error
   }
 
-/** Stores each object as a file. */
-export function inDirectory(directory: string): ObjectStore {
+/** Stores each object as a file. With `hasManyWriters`, several instances may write the same object, each in a partial file of its own. */
+export function inDirectory(directory: string, { hasManyWriters = false } = {}): ObjectStore {
   return {
     async put(objectKey, content) {
       const file = path.join(directory, objectKey)
+      const draft = hasManyWriters ? `${file}.${randomUUID()}.part` : `${file}.part`
       await mkdir(path.dirname(file), { recursive: true })
-      await writeDurably(`${file}.part`, content)
-      await rename(`${file}.part`, file)
+      await writeDurably(draft, content)
+      await rename(draft, file)
       await syncDirectory(path.dirname(file))
     },
     exists: (objectKey) => access(path.join(directory, objectKey)).then(() => true, unlessMissing(false)),

@@ -30,6 +30,15 @@ test('a directory keeps one file for each object, lists them in their order, and
   expect((await readdir(path.join(ledgerDir, 'log/a'))).sort()).toEqual(['1', '3', '4.part'])
 })
 
+test('instances that write the same object in one directory at once all succeed, and the object is whole', async () => {
+  const { dataDir, ledgerDir, store } = await givenStore()
+  const other = createLedgerStore({ dataDir, ledgerDir, archiveS3: undefined })
+  const lines = 'a line\n'.repeat(10_000)
+  await Promise.all(Array.from({ length: 20 }, (_, n) => (n % 2 ? store : other).put('log/a/1', lines)))
+  expect(await store.get('log/a/1')).toBe(lines)
+  expect(await readdir(path.join(ledgerDir, 'log/a'))).toEqual(['1'])
+})
+
 test('the lines of an earlier release are read one by one, if there are any', async () => {
   const { dataDir, store } = await givenStore()
   expect(await all(store.earlierLines())).toEqual([])

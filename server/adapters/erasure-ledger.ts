@@ -11,7 +11,8 @@ export function createLedgerStore({
   archiveS3,
   dataDir,
 }: Pick<Env, 'ledgerDir' | 'archiveS3' | 'dataDir'>): LedgerStore {
-  const store = archiveS3 && !ledgerDir ? inBucket(archiveS3) : inDirectory(ledgerDir as string)
+  const store =
+    archiveS3 && !ledgerDir ? inBucket(archiveS3) : inDirectory(ledgerDir as string, { hasManyWriters: true })
   return {
     put: (name, content) => store.put(name, Buffer.from(content)),
     get: async (name) => (await store.get(name))?.toString() ?? null,

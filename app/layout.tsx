@@ -10,8 +10,7 @@ import { getEnv } from '@/server/env'
 import { pageLanguage, pageNonce, pageTexts, TEXTS_OF_ALL, textsOf } from '@/server/pages/language'
 import { Providers } from './providers'
 
-// The package's own exports would preload the whole font. Most pages need only the Latin letters, less than half of the bytes. The range
-// ends before the Asian scripts, which the font does not have: 日本語 in the footer would load it for nothing.
+// The package's own exports would preload the whole font. Most pages need only the Latin letters, less than half of the bytes.
 const geistLatin = localFont({
   src: './fonts/geist-latin.woff2',
   variable: '--font-geist-latin',
@@ -23,6 +22,7 @@ const geistSans = localFont({
   variable: '--font-geist-sans',
   weight: '100 900',
   preload: false,
+  // Ends before the Asian scripts, which the font does not have: the word 日本語 in the footer would load it for nothing.
   declarations: [{ prop: 'unicode-range', value: 'U+100-2E7F' }],
 })
 const geistMono = localFont({

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createUser, expect, expectAccessible, signIn, test } from './fixtures'
+import { createUser, expect, expectAccessible, signIn, startWithdrawal, test } from './fixtures'
 import { IMPATIENT_URL } from './settings'
 
 /** Steps are due within seconds on this instance. */
@@ -42,17 +42,7 @@ test('an operator sees an application that does not answer, and can retry it', a
   const endpoint = `http://127.0.0.1:${(application.address() as AddressInfo).port}/`
   const { app_id = '' } = await operator.run('app', 'register', '--name', name, '--endpoint', endpoint)
   await operator.run('app', 'connect', '--user', leaver.id, '--app', app_id, '--subject', 'subject-4711')
-  const { access_token } = await operator.run('token', 'create', '--user', leaver.id, '--scope', 'account:manage')
-  const answer = await fetch(at(`/api/v1/users/${leaver.id}/withdraw`), {
-    method: 'POST',
-    headers: {
-      Authorization: `Bearer ${access_token}`,
-      'X-Required-Scope': 'account:manage',
-      'Content-Type': 'application/json',
-    },
-    body: JSON.stringify({ confirmation: 'DELETE_MY_ACCOUNT' }),
-  })
-  const { withdrawal_id: withdrawalId } = (await answer.json()).data
+  const withdrawalId = await startWithdrawal(operator, leaver.id, IMPATIENT_URL)
 
   const page = await (await browser.newContext({ colorScheme: 'light' })).newPage()
   await signIn(page, user, at('/sign-in'))

@@ -76,6 +76,21 @@ export async function createUser(operator: Operator, { verified = true } = {}): 
   return { id, email, password, name }
 }
 
+/** Starts a withdrawal as a program does; resolves to its id. */
+export async function startWithdrawal(operator: Operator, userId: string, origin: string): Promise<string> {
+  const { access_token } = await operator.run('token', 'create', '--user', userId, '--scope', 'account:manage')
+  const answer = await fetch(`${origin}/api/v1/users/${userId}/withdraw`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${access_token}`,
+      'X-Required-Scope': 'account:manage',
+      'Content-Type': 'application/json',
+    },
+    body: JSON.stringify({ confirmation: 'DELETE_MY_ACCOUNT' }),
+  })
+  return (await answer.json()).data.withdrawal_id
+}
+
 export async function signIn(page: Page, user: User, at = '/sign-in', texts = en): Promise<void> {
   await page.goto(at)
   await page.getByLabel(texts.SignIn.email).fill(user.email)

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { createUser, expect, expectAccessible, signIn, test } from './fixtures'
+import { createUser, expect, expectAccessible, signIn, startWithdrawal, test } from './fixtures'
 import { SERVICE_URL } from './settings'
 
 async function find(page: Page, text: string) {
@@ -41,17 +41,7 @@ test('an operator finds a person by address, and follows their withdrawal step b
   await expect(page.getByText('Active', { exact: true })).toBeVisible()
   await expectAccessibleEverywhere(page)
 
-  const { access_token } = await operator.run('token', 'create', '--user', leaver.id, '--scope', 'account:manage')
-  const answer = await fetch(`${SERVICE_URL}/api/v1/users/${leaver.id}/withdraw`, {
-    method: 'POST',
-    headers: {
-      Authorization: `Bearer ${access_token}`,
-      'X-Required-Scope': 'account:manage',
-      'Content-Type': 'application/json',
-    },
-    body: JSON.stringify({ confirmation: 'DELETE_MY_ACCOUNT' }),
-  })
-  const { withdrawal_id: withdrawalId } = (await answer.json()).data
+  const withdrawalId = await startWithdrawal(operator, leaver.id, SERVICE_URL)
 
   await page.getByRole('link', { name: 'Withdrawals', exact: true }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Withdrawals' })).toBeVisible()

@@ -8,7 +8,7 @@ const EnglishOnlyContext = createContext(false)
 /** Whether the page exists in English alone, so that a choice of languages would change nothing on it. */
 export const useIsEnglishOnly = () => useContext(EnglishOnlyContext)
 
-/** Header, footer, times and what the components say: all of it is in the one language that the page has. */
+/** Shows header, footer, times and all other texts in English. */
 export const EnglishOnly = ({ texts, children }: { texts: object; children: ReactNode }) => (
   <EnglishOnlyContext value>
     <div lang="en" dir="ltr" className="contents">

@@ -4,7 +4,7 @@ import { useTranslations } from 'use-intl/react'
 import { maskedAddressOf, useVerificationLink } from '@/components/email/link-secret'
 import { Alert } from '@/components/ui/alert'
 
-/** Which address to sign in with, for whoever comes from a verification link. Its place is kept until the browser has read the link. */
+/** Names the address to sign in with after a verification link. Its place is kept until the browser has read the link. */
 export function LinkHint() {
   const t = useTranslations('SignIn')
   const link = useVerificationLink()

@@ -7,7 +7,7 @@ import { secretOfLink } from '../link-secret'
 
 export interface VerificationLink {
   secret: Body<typeof verifyEmail>
-  /** The account's own address is verified. Anybody can write a link, so for a reader who is signed in the status tells it. */
+  /** The link verifies the account's own address. Signed-in pages read that from the status, because anybody can write a link. */
   isOwn: boolean
   /** One character and the domain of the address to sign in with. */
   as: string | null

@@ -93,25 +93,27 @@ const fromPart = (part: string | undefined) => (part ? `FROM ${part}` : '')
 /** Stands for the user in the audit rows of what an operator does by the command. */
 export const OPERATOR_COMMAND_ID = 'operator-command'
 
+interface AuditRow {
+  from?: string
+  id: string
+  user: string
+  actor: string
+  /** The service token that acts. */
+  actorId?: string
+  requestedBy?: string
+  subject?: string
+  ip?: string
+  at: string
+}
+
 /** The audit row of what the part `from` did, or of the statement itself; every member is a column of the part, or a value. */
-export const audit = (
-  action: string,
-  of: {
-    from?: string
-    id: string
-    user: string
-    actor: string
-    /** The service token that acts. */
-    actorId?: string
-    requestedBy?: string
-    subject?: string
-    ip?: string
-    at: string
-  },
-) => {
+export const audit = (action: string, of: AuditRow) => auditAs(`'${action}'`, of)
+
+/** As `audit`, for an action that depends on the row of the part. */
+export const auditAs = (action: string, of: AuditRow) => {
   const { actorId = 'NULL', requestedBy = 'NULL', subject = 'NULL', ip = 'NULL' } = of
   return `INSERT INTO audit_events (id, user_id, action, actor, actor_id, requested_by, subject_id, ip, at)
-   SELECT ${of.id}, ${of.user}, '${action}', ${of.actor}, ${actorId}, ${requestedBy}, ${subject}, ${ip}, ${of.at}::timestamptz
+   SELECT ${of.id}, ${of.user}, ${action}, ${of.actor}, ${actorId}, ${requestedBy}, ${subject}, ${ip}, ${of.at}::timestamptz
    ${fromPart(of.from)}`
 }
 

@@ -16,7 +16,7 @@ import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent, sealAddresses } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, endSessions, fenced, isUniqueViolation, type Placeholders, RAISE_VERSION, statement } from '../sql'
+import { auditAs, endSessions, fenced, isUniqueViolation, type Placeholders, RAISE_VERSION, statement } from '../sql'
 import { newAddressOf, requireStillOpenChange, STILL_PENDING } from './pending-change'
 import { macsOfCode } from './verification-code'
 
@@ -96,9 +96,7 @@ const judgeCode = statement<Judge, AttemptRow>(
    })}, ended AS (
      ${endSessions({ from: 'replaced', user: 'replaced.user_id', except: v.callerId, at: v.now })}
    ), audited AS (
-     ${audit('email.changed', { from: 'replaced', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.now })}
-   ), audited_own AS (
-     ${audit('email.verified', { from: 'verified WHERE is_own', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.now })}
+     ${auditAs(`CASE WHEN is_own THEN 'email.verified' ELSE 'email.changed' END`, { from: 'verified', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.now })}
    ), notices AS (
      ${queueNotice('email_changed', {
        from: `replaced, (VALUES (${v.oldNoticeId}, 'old'), (${v.newNoticeId}, 'new')) AS n (id, recipient)`,

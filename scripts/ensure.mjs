@@ -175,10 +175,18 @@ function hashOf(paths, ...extra) {
 function filesIn(path) {
   const stats = statSync(join(root, path), { throwIfNoEntry: false })
   if (!stats) return []
-  if (!stats.isDirectory()) return /\.test\.tsx?$/.test(path) ? [] : [path]
-  return readdirSync(join(root, path))
-    .sort()
-    .flatMap((name) => filesIn(`${path}/${name}`))
+  return stats.isDirectory() ? filesBelow(path) : [path]
+}
+
+// Types come with the listing, because a stat of each file would take a fifth of the check.
+function filesBelow(directory) {
+  return readdirSync(join(root, directory), { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = `${directory}/${entry.name}`
+      if (entry.isDirectory()) return filesBelow(path)
+      return /\.test\.tsx?$/.test(path) ? [] : [path]
+    })
 }
 
 function readText(file) {

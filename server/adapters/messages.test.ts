@@ -5,8 +5,8 @@ import { expect, test, vi } from 'vitest'
 import { LANGUAGES, type Language } from '@/contract/languages'
 import type { Message } from '@/domain/ports'
 import type { Slot } from '@/emails/slot'
-import { flatten, SOURCES, type Texts } from '../texts/catalogue'
-import { lookIn, type MessageSettings, renderMessage, toContent } from './messages'
+import { ENGLISH, flatten, sourceOf, type Texts } from '../texts/catalogue'
+import { lookIn, type MessageSettings, mailsIn, renderMessage, toContent } from './messages'
 
 vi.mock('react-email', { spy: true })
 
@@ -44,9 +44,10 @@ const changed = (values: Partial<Extract<Message, { template: 'email-changed' }>
 })
 
 /** The template with the texts themselves, without slots. */
-function filled(message: Message, language: Language = 'en', by = settings): ReactElement {
-  const { values, toElement } = toContent(message, language, by)
-  return toElement(lookIn(language, by), values)
+async function filled(message: Message, language: Language = 'en', by = settings): Promise<ReactElement> {
+  const mails = await mailsIn(language)
+  const { values, toElement } = toContent(message, mails, by)
+  return toElement(lookIn(mails, by), values)
 }
 
 test('a template whose rendering failed is rendered again for the next message', async () => {
@@ -112,7 +113,7 @@ test('a value is escaped as react-email escapes it, and never becomes markup', a
         oldEmail: 'old@example.test',
       }
       const { html, text } = await renderMessage(changed(shown), null, settings)
-      expect({ html: withoutPreview(html), text }).toEqual(await renderedByTheLibrary(filled(changed(shown))))
+      expect({ html: withoutPreview(html), text }).toEqual(await renderedByTheLibrary(await filled(changed(shown))))
       for (const value of Object.values(shown)) expect(html.split(escaped(value)).length).toBeGreaterThan(1)
       expect(html).not.toContain('<b>')
     }),
@@ -194,7 +195,9 @@ test.each(LANGUAGES)(
     for (const by of [settings, acme]) {
       for (const message of SAMPLES) {
         const { subject, html, text } = await renderMessage(message, language, by)
-        expect({ html: withoutPreview(html), text }).toEqual(await renderedByTheLibrary(filled(message, language, by)))
+        expect({ html: withoutPreview(html), text }).toEqual(
+          await renderedByTheLibrary(await filled(message, language, by)),
+        )
         expect(html).toMatch(new RegExp(`<html dir="ltr" lang="${language}"`))
         for (const part of [subject, html, text]) {
           // No key of a missing text, no empty value and no mark of an unfilled value.
@@ -202,8 +205,8 @@ test.each(LANGUAGES)(
         }
         expect(text).not.toMatch(/[{}]/)
         for (const other of foreign) {
-          const group = toContent(message, language, by).letter
-          const theirs = SOURCES[other] as { Mails: Record<string, Record<string, string>> }
+          const group = toContent(message, await mailsIn(language), by).letter
+          const theirs = (await sourceOf(other)) as { Mails: Record<string, Record<string, string>> }
           expect(text).not.toContain(theirs.Mails[group]?.intro ?? theirs.Mails[group]?.reason)
         }
       }
@@ -217,14 +220,14 @@ test('every text of the mails is used in some letter', async () => {
     for (const message of SAMPLES) {
       const { subject, html } = await renderMessage(message, 'en', { ...settings, hasPasswordSignIn })
       const shown = plain(subject + html)
-      for (const [key, source] of flatten(SOURCES.en.Mails as Texts)) {
+      for (const [key, source] of flatten(ENGLISH.Mails as Texts)) {
         // The longest part without values and tags.
         const [part = ''] = source.split(/[{<][^}>]*[}>]/).toSorted((one, other) => other.length - one.length)
         if (shown.includes(plain(part))) used.add(key)
       }
     }
   }
-  expect(flatten(SOURCES.en.Mails as Texts).filter(([key]) => !used.has(key))).toEqual([])
+  expect(flatten(ENGLISH.Mails as Texts).filter(([key]) => !used.has(key))).toEqual([])
 })
 
 const plain = (html: string) => html.replaceAll(/<!-- -->|<[^>]*>/g, '').trim()
@@ -263,10 +266,8 @@ test.each([
 ])('an account with the locale %s reads %s where DEFAULT_LOCALE is fr', async (locale, language) => {
   const { subject, html } = await renderMessage(changed(), locale, { ...settings, defaultLanguage: 'fr' })
   expect(html).toContain(`lang="${language}"`)
-  expect(subject).toBe(
-    (SOURCES[language as Language] as typeof SOURCES.en & { Mails: { emailChanged: { subject: string } } }).Mails
-      .emailChanged.subject,
-  )
+  const { Mails } = (await sourceOf(language as Language)) as { Mails: { emailChanged: { subject: string } } }
+  expect(subject).toBe(Mails.emailChanged.subject)
 })
 
 test("letters have the product's name and look, and none then says User Account Service", async () => {
@@ -309,7 +310,7 @@ const withoutMarks = (html: string) => withoutPreview(html).replaceAll('<!-- -->
 
 test.each(everyMessage(() => ''))('no part of $template depends on whether a text is empty', async (message) => {
   const { html } = await renderMessage(message, null, settings)
-  expect(withoutMarks(html)).toBe(withoutMarks(await render(filled(message))))
+  expect(withoutMarks(html)).toBe(withoutMarks(await render(await filled(message))))
 })
 
 test('a template that compares or measures a text does not compile', () => {

@@ -36,9 +36,14 @@ interface Form {
 
 export type MessageSettings = Pick<Env, 'supportEmail' | 'appUrl' | 'hasPasswordSignIn' | 'brand' | 'defaultLanguage'>
 
-type Mails = Catalogue['Mails']
+type Texts = Catalogue['Mails']
+/** What all mails in a language are written with. */
+interface Mails {
+  language: Language
+  messages: Catalogue
+}
 /** All letters share the texts in `letter`. */
-type Letter = Exclude<keyof Mails, 'letter'>
+type Letter = Exclude<keyof Texts, 'letter'>
 /** What every template needs beside its own properties. */
 interface Given<Name extends Letter> {
   look: Look
@@ -76,13 +81,14 @@ export async function renderMessage(
   settings: MessageSettings,
 ): Promise<Rendered> {
   const language = languageFor(locale) ?? settings.defaultLanguage
-  const content = toContent(message, language, settings)
+  const mails = await mailsIn(language)
+  const content = toContent(message, mails, settings)
   const { values, choices } = content
-  const look = lookIn(language, settings)
+  const look = lookIn(mails, settings)
   const key = JSON.stringify([message.template, choices, look])
   const form =
     forms.get(key) ??
-    renderForm(content, language, look).catch((error) => {
+    renderForm(content, mails, look).catch((error) => {
       forms.delete(key)
       throw error
     })
@@ -91,33 +97,38 @@ export async function renderMessage(
   return { subject, html: fill(html, values, escapeHtml), text: fill(text, values, collapseSpace) }
 }
 
-async function renderForm({ letter, values, toElement }: Content, language: Language, look: Look): Promise<Form> {
+async function renderForm({ letter, values, toElement }: Content, mails: Mails, look: Look): Promise<Form> {
   const html = await render(toElement(look, marksFor(values)))
-  const subject = textsOf(language, letter)('subject')
+  const subject = textsOf(mails, letter)('subject')
   return { subject, html: html.split(MARK), text: toPlainText(html).split(MARK) }
 }
 
-const textsOf = <Name extends keyof Mails>(language: Language, letter: Name) =>
+const textsOf = <Name extends keyof Texts>({ language, messages }: Mails, letter: Name) =>
   createTranslator({
     locale: language,
-    messages: catalogueOf(language),
+    messages,
     namespace: `Mails.${letter}` as 'Mails',
     timeZone: 'UTC',
   }) as unknown as LetterTexts<Name>
 
+export const mailsIn = async (language: Language): Promise<Mails> => ({
+  language,
+  messages: await catalogueOf(language),
+})
+
 const OWN_ACCENT = { accentColor: '#1f4fc4', accentInTheDark: '#9dbdff' }
 
-export function lookIn(language: Language, { brand, appUrl, supportEmail }: MessageSettings): Look {
+export function lookIn(mails: Mails, { brand, appUrl, supportEmail }: MessageSettings): Look {
   const { accentColor } = brand
   return {
-    language,
+    language: mails.language,
     product: brand.name,
     productUrl: brand.url ?? null,
     logoUrl: brand.logo ? `${appUrl}/brand/logo` : null,
     ...(accentColor ? { accentColor, accentInTheDark: accentInTheDark(accentColor) } : OWN_ACCENT),
     supportEmail,
     supportUrl: brand.supportUrl ?? null,
-    t: textsOf(language, 'letter'),
+    t: textsOf(mails, 'letter'),
   }
 }
 
@@ -134,11 +145,8 @@ const ESCAPED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;'
 const escapeHtml = (value: string) => value.replaceAll(/[&<>"']/g, (character) => ESCAPED[character] ?? '')
 const collapseSpace = (value: string) => value.replaceAll(/[ \t\r\n\f\u200B]+/g, ' ')
 
-export function toContent(
-  message: Message,
-  language: Language,
-  { appUrl, hasPasswordSignIn }: MessageSettings,
-): Content {
+export function toContent(message: Message, mails: Mails, { appUrl, hasPasswordSignIn }: MessageSettings): Content {
+  const { language } = mails
   const userName = displayName(message.userName)
   const time = (date: Date) => utcIn(language, date)
   const content = <Name extends Letter, Props extends Given<Name>>(
@@ -152,12 +160,12 @@ export function toContent(
     choices,
     // A text becomes a slot only here.
     toElement: (look, texts) =>
-      createElement(template, { look, t: textsOf(language, letter), ...texts, ...choices } as unknown as Props),
+      createElement(template, { look, t: textsOf(mails, letter), ...texts, ...choices } as unknown as Props),
   })
   switch (message.template) {
     case 'verify-new-email': {
       const { isOwn, currentEmail, newEmail, code, link, firstMethod } = message
-      const validity = validityInWords(language, message.validMs) ?? textsOf(language, 'letter')('lessThanAMinute')
+      const validity = validityInWords(language, message.validMs) ?? textsOf(mails, 'letter')('lessThanAMinute')
       const values = { userName, currentEmail, newEmail, code, link, validity }
       return content('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn })
     }

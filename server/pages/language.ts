@@ -21,14 +21,17 @@ export const pageLanguage = cache(async (): Promise<Language> => {
 /** The texts of one area, for a server component. */
 export async function pageTexts<Name extends Area>(area: Name) {
   const locale = await pageLanguage()
-  return createTranslator({ locale, messages: catalogueOf(locale), namespace: area, timeZone: 'UTC' })
+  return createTranslator({ locale, messages: await catalogueOf(locale), namespace: area, timeZone: 'UTC' })
 }
 
 /** The texts that go to the browser for client components. */
 export const textsOf = async <Name extends Area>(areas: readonly Name[]) => textsIn(await pageLanguage(), areas)
 
-export function textsIn<Name extends Area>(language: Language, areas: readonly Name[]): Pick<Catalogue, Name> {
-  const catalogue = catalogueOf(language)
+export async function textsIn<Name extends Area>(
+  language: Language,
+  areas: readonly Name[],
+): Promise<Pick<Catalogue, Name>> {
+  const catalogue = await catalogueOf(language)
   return Object.fromEntries(areas.map((area) => [area, catalogue[area]])) as Pick<Catalogue, Name>
 }
 

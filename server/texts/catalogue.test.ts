@@ -6,12 +6,12 @@ import { ERRORS, RULES } from '@/contract/errors'
 import { LANGUAGES, type Language } from '@/contract/languages'
 import { FRESH_SIGN_IN_MS, minute, PASSWORD_RESET_MS, REAUTHENTICATION_LIFETIME_MS } from '@/domain/limits/durations'
 import { FRAME, pseudoTexts } from '@/testing/texts'
-import { compileCatalogue, flatten, parametersOf, SOURCES, type Texts } from './catalogue'
+import { compileCatalogue, ENGLISH, flatten, parametersOf, sourceOf, type Texts } from './catalogue'
 
-const english = new Map(flatten(SOURCES.en))
+const english = new Map(flatten(ENGLISH))
 
-test.for(LANGUAGES)('%s has every text, no other, and each takes the same values', (language) => {
-  const texts = new Map(flatten(SOURCES[language]))
+test.for(LANGUAGES)('%s has every text, no other, and each takes the same values', async (language) => {
+  const texts = new Map(flatten(await sourceOf(language)))
   expect([...texts.keys()].sort()).toEqual([...english.keys()].sort())
   const different = [...texts].filter(
     ([key, text]) => String(parametersOf(text)) !== String(parametersOf(english.get(key) ?? '')),
@@ -33,9 +33,9 @@ const withoutSpaces = (text = '') => text.replace(/\s/g, '')
 
 test.for(LANGUAGES)(
   '%s states how fresh a sign-in must be and how long a link for a new password works',
-  (language) => {
+  async (language) => {
     expect(FRESH_SIGN_IN_MS, 'The texts below say ten minutes.').toBe(10 * minute)
-    const texts = new Map(flatten(SOURCES[language]))
+    const texts = new Map(flatten(await sourceOf(language)))
     for (const key of ['DeleteAccount.confirmAgain', 'Errors.codes.REAUTH_001']) {
       expect(texts.get(key), key).toMatch(TEN_MINUTES[language])
     }
@@ -68,12 +68,12 @@ test('a pseudo text takes the same values as the English one, and its words are 
 })
 
 test('the areas of the texts, and the texts of an area, are in alphabetical order', () => {
-  const areas = Object.entries(SOURCES.en)
+  const areas = Object.entries(ENGLISH)
   expect(areas.map(([area]) => area)).toEqual(areas.map(([area]) => area).toSorted())
   for (const [, texts] of areas) expect(Object.keys(texts)).toEqual(Object.keys(texts).toSorted())
 })
 
-test('a compiled text with a choice consists of plain objects, the only ones that go to a client component', () => {
+test('a compiled text with a choice consists of plain objects, the only ones that go to a client component', async () => {
   const texts = { Blockers: { title: '{count, plural, one {one thing} other {# things}}' } }
   const foreign: unknown[] = []
   const look = (value: unknown) => {
@@ -81,7 +81,7 @@ test('a compiled text with a choice consists of plain objects, the only ones tha
     if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) foreign.push(value)
     Object.values(value).forEach(look)
   }
-  look(compileCatalogue('en', texts))
+  look(await compileCatalogue('en', texts))
   expect(foreign).toEqual([])
 })
 
@@ -89,14 +89,14 @@ test('a compiled text with a choice consists of plain objects, the only ones tha
 const NOT_ON_PAGES = ['REQUEST_003', 'REQUEST_004', 'REQUEST_006', 'TASK_001', 'TASK_002', 'USER_001', 'USER_002']
 
 test('every refusal that a page can meet has a text', () => {
-  const { codes, rules } = SOURCES.en.Errors as { codes: Texts; rules: Texts }
+  const { codes, rules } = ENGLISH.Errors as { codes: Texts; rules: Texts }
   expect([...Object.keys(codes), ...NOT_ON_PAGES].sort()).toEqual(Object.keys(ERRORS).sort())
   expect(Object.keys(rules)).toEqual(expect.arrayContaining(Object.keys(RULES)))
 })
 
 test('every text is shown somewhere', () => {
   const files = sourcesIn('app', 'components', 'emails', 'server')
-  const unused = Object.entries(SOURCES.en).flatMap(([area, texts]) => {
+  const unused = Object.entries(ENGLISH).flatMap(([area, texts]) => {
     const isNamed = namesIn(area === 'Mails' ? files.filter(([name]) => isOfMails(name)) : filesOf(area, files))
     return flatten(texts as Texts)
       .filter(([key]) => !isNamed(area === 'Mails' ? key.slice(key.indexOf('.') + 1) : key))
@@ -133,8 +133,8 @@ function namesIn(files: File[]): (key: string) => boolean {
   return (key) => whole.has(key) || templates.some((template) => isMade(key, template))
 }
 
-test('French has no-break spaces inside its quotation marks and before : ; ? !', () => {
-  const breaking = flatten(SOURCES.fr).filter(([, text]) =>
+test('French has no-break spaces inside its quotation marks and before : ; ? !', async () => {
+  const breaking = flatten(await sourceOf('fr')).filter(([, text]) =>
     /« | »| [:;?!](?:\s|<|$)|[^\s\u202f;?!][;?!](?:\s|<|$)/.test(text),
   )
   expect(breaking.map(([key]) => key)).toEqual([])

@@ -1,11 +1,6 @@
 import compile from 'icu-minify/compile'
 import type { Language } from '@/contract/languages'
-import de from '@/messages/de.json'
 import en from '@/messages/en.json'
-import es from '@/messages/es.json'
-import fr from '@/messages/fr.json'
-import ja from '@/messages/ja.json'
-import ptBR from '@/messages/pt-BR.json'
 
 /** The English texts define which texts exist. */
 export type Catalogue = typeof en
@@ -15,12 +10,25 @@ export interface Texts {
   [key: string]: string | Texts
 }
 
-/** The texts as in the files, in ICU MessageFormat. */
-export const SOURCES: Record<Language, Texts> = { en, de, fr, es, 'pt-BR': ptBR, ja }
+/** The English texts as in the file, in ICU MessageFormat. */
+export const ENGLISH: Texts = en
+
+// Loaded on demand, because the API answers before any text is needed.
+const SOURCES: Record<Language, () => Promise<{ default: Texts }>> = {
+  en: async () => ({ default: en }),
+  de: () => import('@/messages/de.json'),
+  fr: () => import('@/messages/fr.json'),
+  es: () => import('@/messages/es.json'),
+  'pt-BR': () => import('@/messages/pt-BR.json'),
+  ja: () => import('@/messages/ja.json'),
+}
+
+/** The texts of a language as in the file. */
+export const sourceOf = async (language: Language): Promise<Texts> => (await SOURCES[language]()).default
 
 /** The compiled texts of a language, with the adopter's in place of ours, so that neither pages nor mails need a parser. */
-export const compileCatalogue = (language: Language, own: Texts = {}): Catalogue =>
-  compileAll(overlay(overlay(en, SOURCES[language]), own)) as Catalogue
+export const compileCatalogue = async (language: Language, own: Texts = {}): Promise<Catalogue> =>
+  compileAll(overlay(overlay(en, await sourceOf(language)), own)) as Catalogue
 
 const isGroup = (value: string | Texts | undefined): value is Texts => typeof value === 'object'
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { isLanguage, LANGUAGES, type Language } from '@/contract/languages'
 import { SettingsError } from '../settings-error'
-import { flatten, parametersOf, SOURCES, type Texts } from './catalogue'
+import { ENGLISH, flatten, parametersOf, type Texts } from './catalogue'
 
 /** Reads the files of MESSAGES_DIR, such as de.json. Each has only the texts that replace ours. */
 export function readOwnTexts(dir: string): Partial<Record<Language, Texts>> {
@@ -19,13 +19,13 @@ export function readOwnTexts(dir: string): Partial<Record<Language, Texts>> {
   )
 }
 
-const ENGLISH = new Map(flatten(SOURCES.en))
+const ENGLISH_TEXTS = new Map(flatten(ENGLISH))
 
 function checked(name: string, json: string): Texts {
   const texts = readOrRefuse(() => JSON.parse(json) as Texts, `MESSAGES_DIR: ${name} is not JSON.`)
   if (typeof texts !== 'object' || texts === null || Array.isArray(texts)) refuse(name, 'it must be a JSON object')
   for (const [key, text] of flatten(texts)) {
-    const english = ENGLISH.get(key)
+    const english = ENGLISH_TEXTS.get(key)
     if (english === undefined) refuse(name, `there is no text ${key}`)
     if (typeof text !== 'string') refuse(name, `${key} must be a text`)
     const known = new Set(parametersOf(english))

@@ -2,10 +2,10 @@ import type { Language } from '@/contract/languages'
 import { getEnv } from '../env'
 import { type Catalogue, compileCatalogue } from './catalogue'
 
-const compiled = new Map<Language, Catalogue>()
+const compiled = new Map<Language, Promise<Catalogue>>()
 
-/** Compiled at the first use of the language. */
-export function catalogueOf(language: Language): Catalogue {
+/** Loaded and compiled at the first use of the language. */
+export function catalogueOf(language: Language): Promise<Catalogue> {
   const catalogue = compiled.get(language) ?? compileCatalogue(language, getEnv().ownTexts[language])
   compiled.set(language, catalogue)
   return catalogue

@@ -1,6 +1,6 @@
 'use client'
 
-import { z } from 'zod'
+import * as z from 'zod'
 import { type ClientOptions, createClient } from '@/contract/client'
 import type { Answer, Body, Place } from '@/contract/define'
 import { ApiError, noAnswer, UNREADABLE } from '@/contract/errors'

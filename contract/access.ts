@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { contract, GRANTABLE_SCOPES } from './define'
 import { isoDateTime, lineName, userId } from './fields'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract, isStorable, lengthOf } from './define'
 import { getEmailStatus, NOTHING_PENDING } from './email'

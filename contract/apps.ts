@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { contract, isStorable, STORABLE } from './define'
 import { isoDateTime, lineName } from './fields'
 import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, INCLUDES, WAIVE_REASONS } from './vocabulary'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { externalId } from './admin'
 import { contract, isStorable, lengthOf } from './define'
 import { blocker, isoDateTime } from './fields'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseAddress } from './address'
 import { openApiDocument } from './openapi'
 import { operations } from './operations'

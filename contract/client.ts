@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AdminContract, Answer, Body, Contract, LinkContract, Place, UserContract } from './define'
 import { ApiError, noAnswer, UNREADABLE } from './errors'
 import { blocker } from './fields'

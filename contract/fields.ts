@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isStorable, lengthOf, STORABLE } from './define'
 import type { Blocker } from './errors'
 import { MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from './vocabulary'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Contract } from './define'
 import { ERRORS, type ErrorCode } from './errors'
 import { blocker } from './fields'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Contract, isAdminContract, isLinkContract, isTaskContract, type Scope } from './define'
 import { type Blocker, ERRORS, type ErrorCode } from './errors'
 import { blocker } from './fields'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract } from './define'
 import { currentPassword } from './email'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { contract } from './define'
 import { isoDateTime } from './fields'
 import { CATEGORIES, KEPT_FOR, RECEIPT_ANSWERS, RECEIPT_KINDS } from './vocabulary'

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { toApiError } from './client'
 import { noAnswer } from './errors'
 import type { reportOnTask } from './tasks'

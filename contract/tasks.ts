@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { contract, isStorable, STORABLE } from './define'
 import { isoDateTime } from './fields'
 import { MAX_REPORT_BYTES, WAIVE_REASONS } from './vocabulary'

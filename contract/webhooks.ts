@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isoDateTime } from './fields'
 import { EVENT_TYPES, type EventType } from './vocabulary'
 

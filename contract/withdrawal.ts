@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { contract, isStorable, lengthOf, STORABLE } from './define'
 import { CONFIRMATION, RULES } from './errors'
 import { blocker, isoDateTime, userId } from './fields'

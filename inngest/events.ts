@@ -1,5 +1,5 @@
 import { eventType } from 'inngest'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { EngineEventName } from '@/domain/queue/outbox'
 
 /** Sent after a withdrawal is committed. Payloads carry only ids, because the engine stores and shows them. */

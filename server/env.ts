@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { parseAddress } from '@/contract/address'
 import { DEFAULT_LANGUAGE, isLanguage, LANGUAGES, type Language } from '@/contract/languages'
 import type { FreshSignInSettings } from '@/domain/context'

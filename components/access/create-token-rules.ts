@@ -2,7 +2,7 @@
 
 import { zodResolver } from '@hookform/resolvers/zod'
 import type { Resolver } from 'react-hook-form'
-import { z } from 'zod'
+import * as z from 'zod'
 import { tokenName } from '@/contract/access'
 import { GRANTABLE_SCOPES } from '@/contract/define'
 import { RULES } from '@/contract/errors'

@@ -2,7 +2,7 @@
 
 import { zodResolver } from '@hookform/resolvers/zod'
 import type { Resolver } from 'react-hook-form'
-import { z } from 'zod'
+import * as z from 'zod'
 import { changeEmail, newEmail, undoEmailChange, verifyEmail } from '@/contract/email'
 import { rule } from '../form-rule'
 

@@ -1,7 +1,7 @@
 'use client'
 
 import { zodResolver } from '@hookform/resolvers/zod'
-import { z } from 'zod'
+import * as z from 'zod'
 import { RULES } from '@/contract/errors'
 import { changePassword, confirmPasswordReset, requestPasswordReset } from '@/contract/password'
 import { rule } from '../form-rule'

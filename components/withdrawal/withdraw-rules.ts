@@ -2,7 +2,7 @@
 
 import { zodResolver } from '@hookform/resolvers/zod'
 import type { Resolver } from 'react-hook-form'
-import { z } from 'zod'
+import * as z from 'zod'
 import { RULES } from '@/contract/errors'
 import { withdrawBody } from '@/contract/withdrawal'
 

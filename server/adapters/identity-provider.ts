@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
-import { z } from 'zod'
+import * as z from 'zod'
 import { AppError } from '@/contract/errors'
 import type { Clock, IdentityProvider, ProviderRequest } from '@/domain/ports'
 import type { ProviderSettings } from '../env'

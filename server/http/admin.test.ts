@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pino from 'pino'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type GrantableScope, SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
 import { adminOperations, userOperations } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'

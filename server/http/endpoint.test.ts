@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pino from 'pino'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { GrantableScope as Scope } from '@/contract/define'
 import { ERRORS, type ErrorCode } from '@/contract/errors'
 import { blocker } from '@/contract/fields'

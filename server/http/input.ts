@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { Contract } from '@/contract/define'
 import { AppError, parseIssueMessage } from '@/contract/errors'
 import type { Context } from '@/domain/context'

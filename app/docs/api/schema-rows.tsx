@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { Described, type Row, Rows } from '@/components/docs/rows'
 
 interface JsonField {

@@ -7,6 +7,7 @@ import { Alert } from '@/components/ui/alert'
 import { listAccessTokens } from '@/domain/access/access-tokens'
 import { waysToConfirm } from '@/domain/access/fresh-sign-in'
 import { listSessions } from '@/domain/access/sessions'
+import { getEmailStatus } from '@/domain/email/get-email-status'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { pageContext } from '@/server/pages/session'
 
@@ -18,13 +19,17 @@ export default async function PasswordPage() {
   const { hasPassword, provider } = await waysToConfirm(ctx, 'change')
   if (!hasPassword) return <NoPassword provider={provider} />
   const t = await pageTexts('Passwords')
-  const [{ sessions }, { access_tokens: tokens }] = await Promise.all([listSessions(ctx), listAccessTokens(ctx)])
-  const { user, userId, pendingChange } = ctx.actor
+  const [{ sessions }, { access_tokens: tokens }, { pending_change: change }] = await Promise.all([
+    listSessions(ctx),
+    listAccessTokens(ctx),
+    getEmailStatus(ctx),
+  ])
+  const { user, userId } = ctx.actor
   const browsers = sessions.filter(({ current }) => !current).length
   const ends = [
     browsers > 0 && t('endsBrowsers', { count: browsers }),
     tokens.length > 0 && t('endsTokens', { count: tokens.length }),
-    pendingChange && t('endsChange'),
+    change.has_pending && t('endsChange'),
   ].filter((part) => typeof part === 'string')
   return (
     <>

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import type { ReactElement } from 'react'
-import { render, toPlainText } from 'react-email'
+import { render } from 'react-email'
 import { expect, test, vi } from 'vitest'
 import { LANGUAGES, type Language } from '@/contract/languages'
 import type { Message } from '@/domain/ports'
 import type { Slot } from '@/emails/slot'
 import { ENGLISH, flatten, sourceOf, type Texts } from '../texts/catalogue'
-import { lookIn, type MessageSettings, mailsIn, renderMessage, toContent } from './messages'
+import { lookIn, type MessageSettings, mailsIn, renderMessage, toContent, toText } from './messages'
 
 vi.mock('react-email', { spy: true })
 
@@ -56,6 +56,11 @@ test('a template whose rendering failed is rendered again for the next message',
   expect((await renderMessage(changed(), null, settings)).text).toContain('Hello Ada')
 })
 
+test('the plain text keeps the letters of a title as they are', async () => {
+  const { text } = await renderMessage(changed(), 'de', settings)
+  expect(text).toContain('\nIhre E-Mail-Adresse wurde geändert\n')
+})
+
 test('each message contains its own values, however many are rendered concurrently', async () => {
   const names = Array.from({ length: 20 }, (_, n) => `Reader ${n}.`)
   const all = await Promise.all(names.map((userName) => renderMessage(changed({ userName }), null, settings)))
@@ -73,7 +78,7 @@ const escaped = (value: string) => value.replaceAll(/[&<>"']/g, (character) => E
 const withoutPreview = (html: string) => html.replace(/<div style="display:none.*?<\/div><\/div>/s, '')
 async function renderedByTheLibrary(element: Parameters<typeof render>[0]) {
   const html = await render(element)
-  return { html: withoutPreview(html), text: toPlainText(html) }
+  return { html: withoutPreview(html), text: toText(html) }
 }
 
 // Texts that a name can hold, without spaces at their ends, which the plain text part would drop.
@@ -249,7 +254,7 @@ test('numbers and times follow the language, and a time names its zone', async (
     fr: ['dans 1,5 heure', '27 novembre 2026 à 09:12 UTC', '30 jours'],
     es: ['en 1,5 horas', '27 de noviembre de 2026', ' 9:12 UTC', '30 días'],
     'pt-BR': ['em 1,5 hora', '27 de novembro de 2026 às 09:12 UTC', '30 dias'],
-    ja: ['1.5 時間です', '2026年11月27日 9:12 UTC', '30 日'],
+    ja: ['1.5時間です', '2026年11月27日 9:12 UTC', '30 日'],
   } satisfies Record<Language, string[]>
   for (const [language, parts] of Object.entries(expected)) {
     const text = await facts(language)

@@ -100,8 +100,12 @@ export async function renderMessage(
 async function renderForm({ letter, values, toElement }: Content, mails: Mails, look: Look): Promise<Form> {
   const html = await render(toElement(look, marksFor(values)))
   const subject = textsOf(mails, letter)('subject')
-  return { subject, html: html.split(MARK), text: toPlainText(html).split(MARK) }
+  return { subject, html: html.split(MARK), text: toText(html).split(MARK) }
 }
+
+/** The library would write a title in capitals. */
+export const toText = (html: string) =>
+  toPlainText(html, { selectors: [{ selector: 'h1', options: { uppercase: false } }] })
 
 const textsOf = <Name extends keyof Texts>({ language, messages }: Mails, letter: Name) =>
   createTranslator({

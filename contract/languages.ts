@@ -36,5 +36,9 @@ export function acceptedLanguage(header: string | null | undefined): Language | 
   return wishes.map(({ tag }) => languageFor(tag)).find((language) => language !== null) ?? null
 }
 
+/** A formatted duration or distance. In Japanese, no space stands between a number and its unit, though the formatter writes one. */
+export const writtenUnits = (language: string, formatted: string): string =>
+  language === 'ja' ? formatted.replaceAll(/\s/g, '') : formatted
+
 /** The tag by which a language's dates and times are written. English ones are: 29 November 2026 at 18:04. */
 export const dateTag = (language: string): string => (language === 'en' ? 'en-GB' : language)

@@ -1,3 +1,5 @@
+import { writtenUnits } from '@/contract/languages'
+
 const units = [
   ['day', 86_400],
   ['hour', 3_600],
@@ -13,12 +15,12 @@ export function inWords(seconds: number, language = 'en'): string {
   const largest = units.findIndex(([, size]) => whole >= size)
   const [unit, size] = units[largest] ?? ['second', 1]
   const next = units[largest + 1]
-  if (!next) return counted(whole, unit)
+  if (!next) return writtenUnits(language, counted(whole, unit))
   const [smallerUnit, smallerSize] = next
   const rounded = Math.ceil(whole / smallerSize) * smallerSize
   const rest = Math.floor((rounded % size) / smallerSize)
   const largestInWords = counted(Math.floor(rounded / size), unit)
-  return rest ? `${largestInWords} ${counted(rest, smallerUnit)}` : largestInWords
+  return writtenUnits(language, rest ? `${largestInWords} ${counted(rest, smallerUnit)}` : largestInWords)
 }
 
 /** Such as “4:59” or “1:04:59”. */

@@ -1,6 +1,7 @@
 'use client'
 
 import { useLocale } from 'use-intl/react'
+import { writtenUnits } from '@/contract/languages'
 import { EXACT, useClock } from './local-time'
 import { useServerTime } from './server-clock'
 
@@ -31,5 +32,8 @@ function distance(seconds: number, language: string): string {
   const [unit, size] = units.find(([, length]) => Math.abs(seconds) >= length) ?? []
   const format = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
   // Such as “now”.
-  return unit && size ? format.format(Math.round(seconds / size), unit) : format.format(0, 'second')
+  return writtenUnits(
+    language,
+    unit && size ? format.format(Math.round(seconds / size), unit) : format.format(0, 'second'),
+  )
 }

@@ -254,7 +254,7 @@ test('numbers and times follow the language, and a time names its zone', async (
     fr: ['dans 1,5 heure', '27 novembre 2026 à 09:12 UTC', '30 jours'],
     es: ['en 1,5 horas', '27 de noviembre de 2026', ' 9:12 UTC', '30 días'],
     'pt-BR': ['em 1,5 hora', '27 de novembro de 2026 às 09:12 UTC', '30 dias'],
-    ja: ['1.5時間です', '2026年11月27日 9:12 UTC', '30 日'],
+    ja: ['1.5時間です', '2026年11月27日 9:12 UTC', '30日'],
   } satisfies Record<Language, string[]>
   for (const [language, parts] of Object.entries(expected)) {
     const text = await facts(language)

@@ -36,7 +36,7 @@ test.each([
   ['fr', '1,5\u00a0heure', '30\u00a0jours'],
   ['es', '1,5 horas', '30 días'],
   ['pt-BR', '1,5 hora', '30 dias'],
-  ['ja', '1.5 時間', '30 日'],
+  ['ja', '1.5時間', '30日'],
 ] as const)('in %s as its speakers say it', (language, hours, days) => {
   expect([validityInWords(language, 90 * minute), daysInWords(language, 30)]).toEqual([hours, days])
 })

@@ -1,4 +1,4 @@
-import type { Language } from '@/contract/languages'
+import { type Language, writtenUnits } from '@/contract/languages'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -6,7 +6,7 @@ const TENTH_OF_AN_HOUR_MS = HOUR_MS / 10
 
 type Unit = 'minute' | 'hour' | 'day'
 const counted = (language: Language, unit: Unit, count: number) =>
-  new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count)
+  writtenUnits(language, new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(count))
 
 /** Such as “12 hours”, “1.5 hours” or “9 minutes”. Rounded down, so that a message never promises too much; null below a minute. */
 export function validityInWords(language: Language, ms: number): string | null {

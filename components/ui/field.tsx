@@ -123,7 +123,7 @@ interface TextAreaFieldProps extends FieldProps, ComponentProps<'textarea'> {
 }
 
 export function TextAreaField({ label, hint, error, maxCharacters, className, onInput, ...rest }: TextAreaFieldProps) {
-  const { ids, aria } = useDescription({ hint, error })
+  const { ids, aria } = useDescription({ hint: error ? undefined : hint, error })
   const [length, setLength] = useState(() => Array.from(String(rest.defaultValue ?? rest.value ?? '')).length)
   const t = useTranslations('Common')
   const left = (maxCharacters ?? Number.POSITIVE_INFINITY) - length
@@ -146,7 +146,7 @@ export function TextAreaField({ label, hint, error, maxCharacters, className, on
       />
       <div className="flex items-start justify-between gap-4">
         <div className="space-y-1.5">
-          {hint && <Hint id={ids.hint}>{hint}</Hint>}
+          {hint && !error && <Hint id={ids.hint}>{hint}</Hint>}
           <FieldError id={ids.error}>{error}</FieldError>
         </div>
         {maxCharacters && (

@@ -80,6 +80,8 @@ export function Layout({ look, preview, title, children, footnote, reason }: Lay
         <style>{darkStyles(look.accentInTheDark)}</style>
       </Head>
       <Body
+        // Else it says English.
+        lang={look.language}
         className="canvas"
         style={{ backgroundColor: '#f6f6f4', margin: 0, padding: '32px 12px', fontFamily: sans }}
       >
@@ -132,6 +134,10 @@ export function Layout({ look, preview, title, children, footnote, reason }: Lay
                 lineHeight: '31px',
                 fontWeight: 650,
                 letterSpacing: '-0.02em',
+                // Where a client knows them: lines of like length, and Japanese breaks between phrases.
+                textWrap: 'balance',
+                wordBreak: 'auto-phrase',
+                overflowWrap: 'anywhere',
                 margin: '0 0 18px',
                 color: '#1b1d24',
               }}

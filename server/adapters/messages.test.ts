@@ -61,6 +61,11 @@ test('the plain text keeps the letters of a title as they are', async () => {
   expect(text).toContain('\nIhre E-Mail-Adresse wurde geändert\n')
 })
 
+test.for(LANGUAGES)('every part of a message in %s says its language', async (language) => {
+  const { html } = await renderMessage(changed(), language, settings)
+  expect(new Set(html.match(/ lang="[^"]*"/g))).toEqual(new Set([` lang="${language}"`]))
+})
+
 test('each message contains its own values, however many are rendered concurrently', async () => {
   const names = Array.from({ length: 20 }, (_, n) => `Reader ${n}.`)
   const all = await Promise.all(names.map((userName) => renderMessage(changed({ userName }), null, settings)))

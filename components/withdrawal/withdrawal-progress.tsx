@@ -157,6 +157,7 @@ function useSteps(status: WithdrawalStatus | undefined, renderedAt: string) {
   const t = useTranslations('Deletion')
   const { textOf, titleOf } = useStepTexts()
   if (!status) return []
+  const isOfNoApps = (step: string) => step === 'third_party_integrations' && status.applications.length === 0
   return doneFirst(status).map((each) => {
     const { step, completed_at, estimated_completion } = each
     const time = completed_at
@@ -165,7 +166,7 @@ function useSteps(status: WithdrawalStatus | undefined, renderedAt: string) {
     return {
       id: step,
       title: titleOf(step),
-      description: textOf(step, completed_at ? 'done' : 'text'),
+      description: isOfNoApps(step) ? t('apps.none') : textOf(step, completed_at ? 'done' : 'text'),
       state: stateOf(each.status),
       time,
       outcome: hasCounts(each) && <Outcome step={each} />,

@@ -26,7 +26,11 @@ export const BrandProvider = ({ brand, children }: { brand: PageBrand; children:
 export function Brand() {
   const { name, hasLogo } = useBrand()
   return (
-    <Link href="/" className="inline-flex min-h-11 items-center gap-2.5 rounded-lg font-semibold tracking-[-0.015em]">
+    <Link
+      href="/"
+      prefetch={false}
+      className="inline-flex min-h-11 items-center gap-2.5 rounded-lg font-semibold tracking-[-0.015em]"
+    >
       {hasLogo ? (
         // biome-ignore lint/performance/noImgElement: the adopter's file, of any size, from this service itself
         <img src="/brand/logo" alt="" className="h-7 max-w-28 shrink-0 object-contain" />

@@ -2,15 +2,20 @@
 
 import Link, { useLinkStatus } from 'next/link'
 import { usePathname } from 'next/navigation'
+import { useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { sections } from './sections'
 
 export function SettingsNav() {
   const t = useTranslations('Common')
   const pathname = usePathname()
+  // A prefetch brings the title alone, because every page is made for its request. At once, it would slow down the first visit.
+  const [isNear, setNear] = useState(false)
   return (
     <nav
       aria-label={t('settings')}
+      onPointerEnter={() => setNear(true)}
+      onFocus={() => setNear(true)}
       className="-mx-4 overflow-x-auto px-4 py-1 sm:-mx-6 sm:px-6 lg:mx-0 lg:overflow-visible lg:px-0"
     >
       <ul className="flex gap-1 max-[22rem]:gap-0 max-sm:justify-between lg:flex-col">
@@ -18,6 +23,7 @@ export function SettingsNav() {
           <li key={href}>
             <Link
               href={href}
+              prefetch={isNear ? null : false}
               aria-current={pathname === href ? 'page' : undefined}
               className="relative flex min-h-11 items-center gap-2.5 rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-sunken aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:px-2 max-sm:text-sm max-[22rem]:px-1 max-[22rem]:text-[0.8125rem] max-lg:whitespace-nowrap lg:min-h-10 lg:py-1.5"
             >

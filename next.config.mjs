@@ -3,6 +3,8 @@ export default {
   poweredByHeader: false,
   // Next would load every route at the start, those of the API too, which never come to Next, and keep 30 MiB of their code.
   experimental: { preloadEntriesOnStart: false },
+  // Every browser gets the title in the head. Next would send it behind the page, which has no title until then.
+  htmlLimitedBots: /.*/,
   // Texts are compiled before they are sent, so that no page loads a parser for them.
   turbopack: { resolveAlias: { 'use-intl/format-message': 'use-intl/format-message/format-only' } },
   // For the API a path with a trailing slash does not exist; a redirect would say otherwise.

@@ -149,7 +149,7 @@ export function sendRaw(head: string): Promise<string> {
 
 export async function expectAccessible(page: Page): Promise<void> {
   await settled(page)
-  // Next sends the title behind the page, and takes it away for a moment when it draws the page again.
+  // Next takes the title away for a moment while it goes to another page.
   await expect(page).toHaveTitle(/./)
   const { violations } = await new AxeBuilder({ page }).exclude('iframe').analyze()
   expect(violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ target }) => target.join(' ')) }))).toEqual([])

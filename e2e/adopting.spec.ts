@@ -45,7 +45,7 @@ test('docs/adopting.md: a person changes the address with a token of the issuer 
 test('docs/adopting.md: a person signs in with the identity provider of the adopter', async ({ page }) => {
   await withExample('Your identity provider', async () => {
     await page.goto('/sign-in')
-    await page.getByRole('button', { name: 'Sign in with the demo provider' }).click()
+    await page.getByRole('button', { name: 'Sign in with Demo ID' }).click()
     await page.getByRole('button', { name: 'Sam Stranger' }).click()
     await expectSettingsOf(page, 'sam@example.com')
   })

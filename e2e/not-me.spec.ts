@@ -112,7 +112,7 @@ test('B46 a person who signs in at the identity provider takes the account back 
   await expect(owner.getByText(/password/i)).toHaveCount(0)
   await expectAccessible(owner)
   await owner.getByRole('link', { name: 'Sign in' }).last().click()
-  await expect(owner.getByRole('button', { name: 'Sign in with the demo provider' })).toBeVisible()
+  await expect(owner.getByRole('button', { name: 'Sign in with Demo ID' })).toBeVisible()
 })
 
 test('B11 a scanner that opens the link to the old address and presses every button undoes nothing', async ({

@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test'
 import { codeIn, expect, expectAccessible, test } from './fixtures'
 import { DEMO_PROVIDER_URL, DEMO_URL } from './settings'
 
-const PROVIDER = 'the demo provider'
+const PROVIDER = 'Demo ID'
 
 test.use({ baseURL: DEMO_URL })
 test.describe.configure({ mode: 'serial' })

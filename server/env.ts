@@ -568,7 +568,7 @@ function toDemoProvider(
     clientId: 'user-account-service',
     clientSecret: keptSecret(settings.DATA_DIR, 'demo-oidc-secret'),
     scopes: settings.AUTH_OIDC_SCOPES,
-    name: settings.AUTH_OIDC_NAME ?? 'the demo provider',
+    name: settings.AUTH_OIDC_NAME ?? 'Demo ID',
   }
 }
 

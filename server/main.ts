@@ -197,7 +197,7 @@ function announce(env: Env, demo: { email: string; password: string } | null) {
     `Ready on ${env.appUrl}`,
     demo && `Demo account: ${demo.email} / ${demo.password}`,
     !env.production && !demo && MAKE_AN_ACCOUNT,
-    env.demoProviderPort && `Demo account without a password: sign in with the demo provider, as ${DEMO_PERSON.name}`,
+    env.demoProviderPort && `Demo account without a password: sign in with Demo ID, as ${DEMO_PERSON.name}`,
     env.smtpUrl ? `Mail goes to ${new URL(env.smtpUrl).host}` : `Mail is kept and shown at ${env.appUrl}/dev/mailbox`,
     `API description: ${env.appUrl}/docs/api; for operators: ${env.appUrl}/admin`,
     !env.production && 'Accounts and operators: npm run account -- --help. To stop: Ctrl-C',

@@ -22,13 +22,17 @@ export interface PendingTransaction {
   createdAt: string
 }
 
-interface Known {
-  /** What the server knew without asking applications. */
+/** What the server rendered with the page. */
+export interface Known {
+  /** Without those of applications. */
   blockers: readonly Blocker[]
   pendingTransactions: readonly PendingTransaction[]
+  /** Whether applications have to be asked as well. */
+  asksApplications: boolean
+  renderedAt: string
 }
 
-export interface HeldBack extends Known {
+export interface HeldBack extends Pick<Known, 'blockers' | 'pendingTransactions'> {
   /** Whether the last look gave no answer. */
   isUnknown: boolean
   isLooking: boolean
@@ -37,7 +41,7 @@ export interface HeldBack extends Known {
   show(error: unknown): void
 }
 
-/** What holds the deletion back. Applications are asked too, at once and again while the page waits for something. */
+/** What holds the deletion back. Applications are asked too, if there are any, at once and again while the page waits for something. */
 export function useBlockers(userId: string, known: Known): HeldBack {
   const router = useRouter()
   const queryClient = useQueryClient()
@@ -46,7 +50,10 @@ export function useBlockers(userId: string, known: Known): HeldBack {
     queryKey,
     queryFn: async () => (await call('previewWithdrawal', { userId, ask: 'true' })).blockers,
     initialData: known.blockers,
-    initialDataUpdatedAt: 0,
+    initialDataUpdatedAt: known.asksApplications ? 0 : Date.parse(known.renderedAt),
+    staleTime: 60_000,
+    // The next visit begins with what the server renders then.
+    gcTime: 0,
     retry: false,
     refetchOnWindowFocus: 'always',
     refetchInterval: ({ state }) => (state.data?.length || state.status === 'error' ? LOOK_AGAIN_MS : false),

@@ -3,12 +3,11 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useTranslations } from 'use-intl/react'
-import type { Blocker } from '@/contract/errors'
 import type { WaysToConfirm } from '../access/confirm-identity'
 import { hasDraft } from '../draft'
 import { Button } from '../ui/button'
-import { Blockers, type PendingTransaction, useBlockers } from './blockers'
-import { DeletionOverview } from './deletion-overview'
+import { Blockers, type Known, useBlockers } from './blockers'
+import { type Counts, DeletionOverview } from './deletion-overview'
 import { ExportDataForm } from './export-data-form'
 import { WithdrawAccountForm } from './withdraw-account-form'
 
@@ -16,8 +15,8 @@ interface DeleteAccountProps {
   userId: string
   email: string
   ways: WaysToConfirm
-  blockers: readonly Blocker[]
-  pendingTransactions: readonly PendingTransaction[]
+  known: Known
+  counts: Counts | null
   applications: readonly { name: string; isToldAtOnce: boolean }[]
   deletedWithin: string
   retentionDays: number
@@ -26,21 +25,14 @@ interface DeleteAccountProps {
 }
 
 /** Two screens: what a deletion means, and the form that asks for it. What holds a deletion back stands before both. */
-export function DeleteAccount({
-  applications,
-  blockers,
-  details,
-  keptUntil,
-  pendingTransactions,
-  ...account
-}: DeleteAccountProps) {
+export function DeleteAccount({ applications, counts, details, keptUntil, known, ...account }: DeleteAccountProps) {
   const t = useTranslations('DeleteAccount')
   const { userId, email, ways } = account
   const [screen, setScreen] = useState<'overview' | 'form'>('overview')
   const [isExporting, setExporting] = useState(false)
   const begin = useRef<HTMLButtonElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
-  const held = useBlockers(userId, { blockers, pendingTransactions })
+  const held = useBlockers(userId, known)
   const isBlocked = held.blockers.length > 0
   // Made on demand, because a phone takes long to bring a form to life that most visits never open.
   const [isOpened, setOpened] = useState(false)
@@ -74,6 +66,8 @@ export function DeleteAccount({
           <DeletionOverview
             userId={userId}
             email={email}
+            counts={counts}
+            renderedAt={known.renderedAt}
             applications={applications}
             deletedWithin={account.deletedWithin}
             retentionDays={account.retentionDays}

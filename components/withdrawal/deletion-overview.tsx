@@ -4,6 +4,8 @@ import { useQuery } from '@tanstack/react-query'
 import { TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
+import type { Answer } from '@/contract/define'
+import type { previewWithdrawal } from '@/contract/withdrawal'
 import { call } from '../load-contract'
 import { Button } from '../ui/button'
 import { Card, CardBody } from '../ui/card'
@@ -11,9 +13,14 @@ import { LocalTime } from '../ui/local-time'
 import { Rows } from '../ui/rows'
 import { mergedByCategory, useCategoryTexts } from './category-texts'
 
+export type Counts = Pick<Answer<typeof previewWithdrawal>, 'erased' | 'retained'>
+
 interface DeletionOverviewProps {
   userId: string
   email: string
+  /** Null if the server could not count; then the page asks once more. */
+  counts: Counts | null
+  renderedAt: string
   applications: readonly { name: string; isToldAtOnce: boolean }[]
   /** “7 days”: the time in which all steps should be done. */
   deletedWithin: string
@@ -30,6 +37,8 @@ interface DeletionOverviewProps {
 export function DeletionOverview({
   userId,
   email,
+  counts,
+  renderedAt,
   applications,
   deletedWithin,
   retentionDays,
@@ -40,10 +49,14 @@ export function DeletionOverview({
   const t = useTranslations('DeleteAccount')
   const language = useLocale()
   const { countsText } = useCategoryTexts()
-  const preview = useQuery({
+  const preview = useQuery<Counts>({
     queryKey: ['withdrawal-preview', userId],
     queryFn: () => call('previewWithdrawal', { userId }),
+    initialData: counts ?? undefined,
+    initialDataUpdatedAt: Date.parse(renderedAt),
     staleTime: 60_000,
+    // The next visit begins with what the server renders then.
+    gcTime: 0,
     retry: false,
   })
   const listed = (items: readonly string[]) => new Intl.ListFormat(language, { type: 'conjunction' }).format(items)

@@ -12,6 +12,8 @@ interface WithdrawalOffer {
   pendingTransactions: { id: string; description: string; createdAt: string }[]
   /** The blockers that this database knows; applications are not asked. */
   blockers: Blocker[]
+  /** Whether an application has to be asked too. */
+  asksApplications: boolean
   retentionDays: number
   /** When each step should be done, counted from the start; 0 for the step that the request itself completes. */
   steps: { step: Step; withinMs: number }[]
@@ -19,7 +21,7 @@ interface WithdrawalOffer {
 
 /** For the page that offers a withdrawal; the numbers come from `preview-withdrawal.ts`. */
 export async function offerWithdrawal(ctx: SystemContext, userId: string): Promise<WithdrawalOffer> {
-  const [apps, pending, { blockers }] = await Promise.all([
+  const [apps, pending, { blockers, asks }] = await Promise.all([
     ctx.db.connectedApp.findMany({
       where: { OR: [{ audience: 'everyone' }, { connections: { some: { userId } } }] },
       select: { name: true, events: true },
@@ -37,6 +39,7 @@ export async function offerWithdrawal(ctx: SystemContext, userId: string): Promi
       createdAt: createdAt.toISOString(),
     })),
     blockers,
+    asksApplications: asks,
     retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
     steps: STEPS.map((step) => {
       const { firstStatus, window } = DELETION_STEPS[step]

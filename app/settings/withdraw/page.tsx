@@ -7,6 +7,7 @@ import { inWords } from '@/components/ui/duration'
 import { DeleteAccount } from '@/components/withdrawal/delete-account'
 import { waysToConfirm } from '@/domain/access/fresh-sign-in'
 import { offerWithdrawal } from '@/domain/withdrawal/offer-withdrawal'
+import { previewWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession, pageContext } from '@/server/pages/session'
 import { WhatHappens } from './what-happens'
@@ -25,23 +26,31 @@ export default async function WithdrawAccountPage({ searchParams }: Props) {
   if (!ctx || !session) redirect('/sign-in?next=/settings/withdraw')
   const ways = await waysToConfirm(ctx, 'withdraw')
   const { unconfirmed } = await searchParams
-  const { applications, blockers, pendingTransactions, retentionDays, steps } = await offerWithdrawal(
-    ctx,
-    session.userId,
-  )
+  const { userId } = session
+  const now = ctx.clock.now()
+  const [offer, counts] = await Promise.all([
+    offerWithdrawal(ctx, userId),
+    previewWithdrawal(ctx, { userId }).then(
+      ({ erased, retained }) => ({ erased, retained }),
+      () => null,
+    ),
+  ])
+  const { applications, blockers, pendingTransactions, asksApplications, retentionDays, steps } = offer
   const longestMs = Math.max(...steps.map(({ withinMs }) => withinMs))
-  const keptUntil = new Date(ctx.clock.now().getTime() + ctx.limits.withdrawalRetentionMs).toISOString()
+  const keptUntil = new Date(now.getTime() + ctx.limits.withdrawalRetentionMs).toISOString()
   const t = await pageTexts('DeleteAccount')
+  const { Deletion, ...texts } = await textsOf(['Blockers', 'DeleteAccount', 'Deletion'])
+  const { categories, moreThan } = Deletion
   return (
-    <Texts texts={await textsOf(['Blockers', 'DeleteAccount', 'Deletion', 'Identity'])}>
+    <Texts texts={{ ...texts, Deletion: { categories, moreThan } }}>
       <PageHeading title={t('title')} description={t('description')} />
       <Unconfirmed reason={unconfirmed} provider={ways.provider} />
       <DeleteAccount
-        userId={session.userId}
+        userId={userId}
         email={session.emailStatus.current_email}
         ways={ways}
-        blockers={blockers}
-        pendingTransactions={pendingTransactions}
+        known={{ blockers, pendingTransactions, asksApplications, renderedAt: now.toISOString() }}
+        counts={counts}
         applications={applications}
         deletedWithin={inWords(longestMs / 1000, await pageLanguage())}
         retentionDays={retentionDays}

@@ -13,14 +13,14 @@ export const nearestOf = (
 
 /** How many letters must be added, removed or replaced. */
 function editsBetween(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (const letter of from) {
-    const above = row as [number, ...number[]]
-    row = [above[0] + 1]
-    for (const [index, other] of [...to].entries()) {
-      const [diagonal = 0, up = 0] = above.slice(index)
-      row.push(Math.min(diagonal + (letter === other ? 0 : 1), up + 1, (row[index] ?? 0) + 1))
+  let above = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const [count, letter] of [...from].entries()) {
+    const row = [count + 1]
+    for (let index = 0; index < to.length; index++) {
+      const replaced = (above[index] ?? 0) + (letter === to[index] ? 0 : 1)
+      row.push(Math.min(replaced, (above[index + 1] ?? 0) + 1, (row[index] ?? 0) + 1))
     }
+    above = row
   }
-  return row.at(-1) ?? 0
+  return above.at(-1) ?? 0
 }

@@ -39,7 +39,6 @@ const answering = new Set<ServerResponse>()
 async function main() {
   const env = getEnv()
   warnWithoutTrustedProxy(env)
-  for (const hint of misspelled(process.env)) log().warn({ event: 'unknown_setting', hint })
   process.on('SIGINT', () => stop(0))
   process.on('SIGTERM', () => stop(0))
   // The ipc channel closes when scripts/start.mjs has ended.
@@ -85,6 +84,7 @@ async function main() {
   closers.push(() => close(server))
   const { close: closePages } = await pages
   closers.push(closePages)
+  for (const hint of misspelled(process.env)) log().warn({ event: 'unknown_setting', hint })
   if (isHeldBack) {
     process.stderr.write(`Not ready. ${OLD_DATABASE}\n`)
     await untilReplayed(ctx)

@@ -159,6 +159,7 @@ async function runDueErasures(ctx: SystemContext): Promise<boolean> {
 
 function beginDueCalls(ctx: SystemContext, maxCalls: number) {
   for (const places of ctx.process.deletionCalls) {
+    places.isAskedAgain = true
     if (places.isFilling) continue
     places.isFilling = true
     ctx.background(() =>
@@ -170,13 +171,15 @@ function beginDueCalls(ctx: SystemContext, maxCalls: number) {
 }
 
 /** Starts due calls as places come free, until no more are due or other instances have claimed them all. */
-async function fill(ctx: SystemContext, { isFirst, calls }: DeletionCalls, maxCalls: number) {
-  for (;;) {
+async function fill(ctx: SystemContext, places: DeletionCalls, maxCalls: number) {
+  const { isFirst, calls } = places
+  for (let isAnyLeft = false; isAnyLeft || places.isAskedAgain; ) {
+    places.isAskedAgain = false
     if (calls.size >= maxCalls) await Promise.race(calls)
     const maxRows = maxCalls - calls.size
     const due = await ctx.sql(dueCalls, { now: ctx.clock.now(), maxRows, isFirst })
     const areOurs = await Promise.all(due.map((step) => begin(ctx, step, calls)))
-    if (due.length < maxRows || !areOurs.includes(true)) return
+    isAnyLeft = due.length === maxRows && areOurs.includes(true)
   }
 }
 

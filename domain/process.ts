@@ -22,6 +22,8 @@ export interface DeletionCalls {
   calls: Set<Promise<unknown>>
   /** A run is waiting for free places, in which it starts due calls. */
   isFilling: boolean
+  /** More may have become due while a run was active. */
+  isAskedAgain: boolean
 }
 
 /** Active deliveries of events to one application. */
@@ -65,7 +67,7 @@ export interface Process {
 export const createProcess = (): Process => ({
   batches: new Map(),
   lookUps: new Map(),
-  deletionCalls: [true, false].map((isFirst) => ({ isFirst, calls: new Set(), isFilling: false })),
+  deletionCalls: [true, false].map((isFirst) => ({ isFirst, calls: new Set(), isFilling: false, isAskedAgain: false })),
   deliveryCalls: new Map(),
   counted: { read: { times: new Map(), cleanupSize: 0 }, service: { times: new Map(), cleanupSize: 0 } },
   signing: { keys: [], readAt: Number.NEGATIVE_INFINITY },

@@ -15,6 +15,7 @@ import {
   testContext,
 } from '@/testing/domain'
 import { installContext } from '@/testing/process'
+import { runDueSteps } from '../due-work'
 import { createProcess } from '../process'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'
 import { createStatusToken } from '../withdrawal/status-token'
@@ -515,6 +516,23 @@ test('L24 concurrent last reports, or a report and a waiver, end the step at onc
   ])
   await runDueWork(ctx)
   expect((await stepOf({ withdrawalId: user.withdrawalId } as Task)).status).toBe('completed')
+})
+
+test('a task that becomes due while due calls are being started is called by the same run', async () => {
+  const task = await givenTask(202, { phase: 'user_profile' })
+  ctx.clock.advance(hour)
+  const { sql } = ctx
+  let run: Promise<void> | undefined
+  // What was read before the erasure arrives after it.
+  ctx.sql = async (statement, values) => {
+    const rows = await sql(statement, values)
+    if (statement.name === 'due-calls') await run
+    return rows
+  }
+  run = runDueSteps(ctx)
+  await run
+  await ctx.settle()
+  expect(await stateOf(task)).toBe('accepted')
 })
 
 test('the operator can make an accepted task due again, and a retry of the withdrawal does not touch it', async () => {

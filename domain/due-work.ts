@@ -1,8 +1,9 @@
 import type { Step } from '@/contract/withdrawal'
 import { answerDueResetRequests } from './access/request-password-reset'
 import type { SystemContext } from './context'
-import type { DeletionCalls } from './process'
+import type { CallLine } from './process'
 import { cleanUp } from './queue/cleanup'
+import { workOff } from './queue/coalesce'
 import { beginDueDeliveries } from './queue/deliveries'
 import { expireNotices, sendDueNotices } from './queue/notices'
 import { type EngineEventName, sendOutboxEvents } from './queue/outbox'
@@ -157,29 +158,17 @@ async function runDueErasures(ctx: SystemContext): Promise<boolean> {
   return isAnyLeft
 }
 
-function beginDueCalls(ctx: SystemContext, maxCalls: number) {
-  for (const places of ctx.process.deletionCalls) {
-    places.isAskedAgain = true
-    if (places.isFilling) continue
-    places.isFilling = true
-    ctx.background(() =>
-      fill(ctx, places, maxCalls).finally(() => {
-        places.isFilling = false
-      }),
-    )
-  }
-}
-
 /** Starts due calls as places come free, until no more are due or other instances have claimed them all. */
-async function fill(ctx: SystemContext, places: DeletionCalls, maxCalls: number) {
-  const { isFirst, calls } = places
-  for (let isAnyLeft = false; isAnyLeft || places.isAskedAgain; ) {
-    places.isAskedAgain = false
-    if (calls.size >= maxCalls) await Promise.race(calls)
-    const maxRows = maxCalls - calls.size
-    const due = await ctx.sql(dueCalls, { now: ctx.clock.now(), maxRows, isFirst })
-    const areOurs = await Promise.all(due.map((step) => begin(ctx, step, calls)))
-    isAnyLeft = due.length === maxRows && areOurs.includes(true)
+function beginDueCalls(ctx: SystemContext, maxCalls: number) {
+  for (const line of ctx.process.deletionCalls) {
+    const { isFirst, calls } = line
+    workOff(ctx, line, async () => {
+      if (calls.size >= maxCalls) await Promise.race(calls)
+      const maxRows = maxCalls - calls.size
+      const due = await ctx.sql(dueCalls, { now: ctx.clock.now(), maxRows, isFirst })
+      const areOurs = await Promise.all(due.map((step) => begin(ctx, step, calls)))
+      return due.length === maxRows && areOurs.includes(true)
+    })
   }
 }
 
@@ -187,7 +176,7 @@ async function fill(ctx: SystemContext, places: DeletionCalls, maxCalls: number)
 async function begin(
   ctx: SystemContext,
   { withdrawal_id: withdrawalId, step }: DueRow,
-  calls: DeletionCalls['calls'],
+  calls: CallLine['calls'],
 ): Promise<boolean> {
   const run = await claimDeletionStep(ctx, { withdrawalId, step })
   if (!run) return false

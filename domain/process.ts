@@ -16,22 +16,18 @@ export interface SharedLookUp<Question, Answer> {
   tookMs: number
 }
 
-/** Active calls of deletion steps to applications. */
-export interface DeletionCalls {
-  isFirst: boolean
+/** Active calls to applications that share places, and the run that starts them. */
+export interface CallLine {
   calls: Set<Promise<unknown>>
-  /** A run is waiting for free places, in which it starts due calls. */
-  isFilling: boolean
+  /** A run starts due calls as places come free. */
+  isWorkedOff: boolean
   /** More may have become due while a run was active. */
   isAskedAgain: boolean
 }
 
-/** Active deliveries of events to one application. */
-export interface DeliveryCalls {
-  calls: Set<Promise<unknown>>
-  isWorkedOff: boolean
-  /** More became due while a run was active. */
-  isAskedAgain: boolean
+/** Active calls of deletion steps to applications. */
+export interface DeletionCalls extends CallLine {
+  isFirst: boolean
 }
 
 /** Calls that are counted in memory only. */
@@ -56,7 +52,7 @@ export interface Process {
   /** First tries and later tries have separate places, so that applications that hang delay no first try. */
   deletionCalls: readonly DeletionCalls[]
   /** Keyed by the application's id. */
-  deliveryCalls: Map<string, DeliveryCalls>
+  deliveryCalls: Map<string, CallLine>
   counted: Record<'read' | 'service', CountedCalls>
   /** The keys that sign; they are read again after a minute. */
   signing: { keys: readonly SigningKey[]; readAt: number }
@@ -64,10 +60,12 @@ export interface Process {
   signInFloor: { ms: number; measured: string; readAt: number; reading?: Promise<void> | undefined }
 }
 
+export const createCallLine = (): CallLine => ({ calls: new Set(), isWorkedOff: false, isAskedAgain: false })
+
 export const createProcess = (): Process => ({
   batches: new Map(),
   lookUps: new Map(),
-  deletionCalls: [true, false].map((isFirst) => ({ isFirst, calls: new Set(), isFilling: false, isAskedAgain: false })),
+  deletionCalls: [true, false].map((isFirst) => ({ isFirst, ...createCallLine() })),
   deliveryCalls: new Map(),
   counted: { read: { times: new Map(), cleanupSize: 0 }, service: { times: new Map(), cleanupSize: 0 } },
   signing: { keys: [], readAt: Number.NEGATIVE_INFINITY },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SystemContext } from '../context'
-import type { Batch, SharedLookUp } from '../process'
+import type { Batch, CallLine, SharedLookUp } from '../process'
 
 // To coalesce: calls that come close together share one run, or one statement.
 
@@ -30,6 +30,26 @@ export function coalesced<Item = never>(
     queue.next ??= runNext(ctx, queue)
     return queue.next
   }
+}
+
+/**
+ * Runs `turn` again in the background while it returns that more is left. One run works a line off at a time; a call meanwhile makes
+ * it take one more turn, because its last one may not have seen what is due now.
+ */
+export function workOff(ctx: SystemContext, line: CallLine, turn: () => Promise<boolean>): void {
+  line.isAskedAgain = true
+  if (line.isWorkedOff) return
+  line.isWorkedOff = true
+  ctx.background(async () => {
+    try {
+      for (let isMoreLeft = false; isMoreLeft || line.isAskedAgain; ) {
+        line.isAskedAgain = false
+        isMoreLeft = await turn()
+      }
+    } finally {
+      line.isWorkedOff = false
+    }
+  })
 }
 
 type Ask<Question, Answer> = (ctx: SystemContext, questions: Question[]) => Promise<Answer[]>

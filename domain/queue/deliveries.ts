@@ -4,9 +4,9 @@ import { backOffMs, isTold, type SigningRow, sendWebhook, signingOf } from '../a
 import type { SystemContext } from '../context'
 import { CALL_LEASE_MS, EVENT_RETRY_MS, MAX_CALL_MS } from '../limits/durations'
 import type { AppAnswer } from '../ports'
-import type { DeliveryCalls } from '../process'
+import { type CallLine, createCallLine } from '../process'
 import { isDueAndClaimable, isOneOf, type NoValues, statement, UNWAITED } from '../sql'
-import { coalesced } from './coalesce'
+import { coalesced, workOff } from './coalesce'
 import { CAN_BE_TOLD, openPersonalData, type PersonalData } from './events'
 
 /** Per application and instance, so that an application that hangs holds up only its own deliveries. */
@@ -114,51 +114,42 @@ const markFailed = statement<Failure>(
    WHERE id = ${v.id} AND attempts = ${v.attempts} AND status = 'pending'`,
 )
 
-function lineOf({ process }: SystemContext, appId: string): DeliveryCalls {
-  const line = process.deliveryCalls.get(appId) ?? { calls: new Set<never>(), isWorkedOff: false, isAskedAgain: false }
+function lineOf({ process }: SystemContext, appId: string): CallLine {
+  const line = process.deliveryCalls.get(appId) ?? createCallLine()
   process.deliveryCalls.set(appId, line)
   return line
 }
 
 /** Starts every due delivery and waits for no call. Any number of instances may run it. */
 export const beginDueDeliveries = coalesced('begin-due-deliveries', async (ctx) => {
-  for (const { id } of await ctx.sql(appsToTell, { now: ctx.clock.now() })) {
-    const line = lineOf(ctx, id)
-    line.isAskedAgain = true
-    if (line.isWorkedOff) continue
-    line.isWorkedOff = true
-    ctx.background(() =>
-      workOff(ctx, id, line).finally(() => {
-        line.isWorkedOff = false
-      }),
-    )
-  }
+  for (const { id } of await ctx.sql(appsToTell, { now: ctx.clock.now() })) tellApp(ctx, id)
 })
 
 /**
  * Claims as many deliveries as there are free places. If an application answers all of them at once, it gets larger batches, so
  * that claiming does not slow it down.
  */
-async function workOff(ctx: SystemContext, appId: string, line: DeliveryCalls) {
+function tellApp(ctx: SystemContext, appId: string) {
+  const line = lineOf(ctx, appId)
   const { calls } = line
   let batch = 0
-  for (let isFull = false; isFull || line.isAskedAgain; ) {
-    line.isAskedAgain = false
+  workOff(ctx, line, async () => {
     if (calls.size >= MAX_CALLS_PER_APP) await Promise.race(calls)
     const maxRows = Math.max(batch, MAX_CALLS_PER_APP - calls.size)
     const now = ctx.clock.now()
     const leaseUntil = new Date(now.getTime() + CALL_LEASE_MS)
     const claimed = await ctx.sql(claim, { appId, now, leaseUntil, maxRows })
-    isFull = claimed.length === maxRows
+    const isFull = claimed.length === maxRows
     const begun = await beginCalls(ctx, claimed, calls)
     const areQuick =
       isFull && begun && (await Promise.race([begun.areAnswered, sleep(MAX_QUICK_ANSWER_MS, false, { ref: false })]))
     batch = areQuick ? Math.min(2 * maxRows, MAX_BATCH) : 0
-  }
+    return isFull
+  })
 }
 
 /** Starts the calls as places come free; null if one has waited too long. The rest then stays until the lease ends. */
-async function beginCalls(ctx: SystemContext, claimed: DeliveryRow[], calls: DeliveryCalls['calls']) {
+async function beginCalls(ctx: SystemContext, claimed: DeliveryRow[], calls: CallLine['calls']) {
   const begun = performance.now()
   const answers: Promise<unknown>[] = []
   for (const delivery of claimed) {

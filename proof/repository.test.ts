@@ -133,3 +133,13 @@ test('L22 every production package has a permitted licence or a named exception'
   expect(licenceProblem(['node_modules/a', {}])).toBe('a: no licence')
   expect(licenceProblem(['node_modules/a', { license: '(MIT OR GPL-2.0)' }])).toBe(null)
 })
+
+test('every file imports zod as a namespace, so that bundles leave out its messages in fifty languages', () => {
+  const sources = filesBelow('.').filter((file) => /\.m?tsx?$/.test(file))
+  const importsOfZod = (text: string) => [...text.matchAll(/^import (.+) from 'zod'$/gm)].map(([, names]) => names)
+  const found = sources.flatMap((file) =>
+    importsOfZod(readFileSync(file, 'utf8')).map((names) => ({ file, names: names?.replace('type ', '') })),
+  )
+  expect(found.length).toBeGreaterThan(10)
+  expect(found.filter(({ names }) => names !== '* as z')).toEqual([])
+})

@@ -9,7 +9,7 @@ import { sections } from './sections'
 export function SettingsNav() {
   const t = useTranslations('Common')
   const pathname = usePathname()
-  // A prefetch brings the title alone, because every page is made for its request. At once, it would slow down the first visit.
+  // A prefetch at the start would slow down the first visit, and it brings only the title: every page is made for its request.
   const [isNear, setNear] = useState(false)
   return (
     <nav

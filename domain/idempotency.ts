@@ -1,7 +1,7 @@
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from './context'
 import { IDEMPOTENCY_WINDOW_MS, IDEMPOTENT_CALL_MS } from './limits/durations'
-import { type Sql, statement } from './sql'
+import { bytes, type Sql, sql, statement, text, time } from './sql'
 
 export interface KeptAnswer {
   status: number
@@ -14,36 +14,35 @@ export interface FirstCall {
   startedAt: Date
 }
 
-interface Begin {
-  key: string
-  userId: string
-  bodyMac: Buffer
-  now: Date
-  expiresAt: Date
-  /** A first call that began before this and has no answer has died. */
-  deadBefore: Date
-}
-
-const begin = statement<Begin, { key: string }>(
+const begin = statement(
   'begin-idempotent-call',
-  (v) => `INSERT INTO idempotency_keys AS k (key, user_id, body_mac, started_at, expires_at)
+  // A first call that began before `deadBefore` and has no answer has died.
+  { key: text, userId: text, bodyMac: bytes, now: time, expiresAt: time, deadBefore: time },
+  { key: text },
+  (v) => sql`INSERT INTO idempotency_keys AS k (key, user_id, body_mac, started_at, expires_at)
    VALUES (${v.key}, ${v.userId}, ${v.bodyMac}, ${v.now}, ${v.expiresAt})
    ON CONFLICT (key) DO UPDATE SET body_mac = ${v.bodyMac}, answer = NULL, started_at = ${v.now}, expires_at = ${v.expiresAt}
    WHERE k.expires_at <= ${v.now} OR (k.answer IS NULL AND k.started_at <= ${v.deadBefore})
    RETURNING key`,
 )
-const read = statement<{ key: string }, { body_mac: Buffer; answer: Buffer | null }>(
+const read = statement(
   'read-idempotent-call',
-  (v) => `SELECT body_mac, answer FROM idempotency_keys WHERE key = ${v.key}`,
+  { key: text },
+  { body_mac: bytes, answer: bytes.orNull },
+  (v) => sql`SELECT body_mac, answer FROM idempotency_keys WHERE key = ${v.key}`,
 )
-const keep = statement<FirstCall & { answer: Buffer }, { key: string }>(
+const keep = statement(
   'keep-idempotent-answer',
+  { key: text, startedAt: time, answer: bytes },
+  { key: text },
   (v) =>
-    `UPDATE idempotency_keys SET answer = ${v.answer} WHERE key = ${v.key} AND started_at = ${v.startedAt} RETURNING key`,
+    sql`UPDATE idempotency_keys SET answer = ${v.answer} WHERE key = ${v.key} AND started_at = ${v.startedAt} RETURNING key`,
 )
-const release = statement<FirstCall>(
+const release = statement(
   'release-idempotency-key',
-  (v) => `DELETE FROM idempotency_keys WHERE key = ${v.key} AND started_at = ${v.startedAt} AND answer IS NULL`,
+  { key: text, startedAt: time },
+  {},
+  (v) => sql`DELETE FROM idempotency_keys WHERE key = ${v.key} AND started_at = ${v.startedAt} AND answer IS NULL`,
 )
 
 /** `key` must be scoped to user and path. Returns the first answer, if there is one, or the right to be the first call. */

@@ -1,5 +1,92 @@
+declare const writtenHere: unique symbol
+
+/** SQL text that the code has written: a piece of a statement, or the placeholder of a value. A plain text does not compile in its place. */
+export type Part = string & { readonly [writtenHere]: true }
+
+/** Joins parts. What a request sends is no part, and must be a value of its statement. */
+export const sql = (texts: TemplateStringsArray, ...parts: readonly (Part | number)[]): Part =>
+  String.raw({ raw: texts.map((text) => text) }, ...parts) as Part
+
+/** A text constant. A text that is known only when the program runs does not compile. */
+export const literal = <const Text extends string>(text: string extends Text ? never : Text): Part =>
+  `'${text.replaceAll("'", "''")}'` as Part
+
+/** The name of a table or a column from a list in the code. */
+export function identifier(name: string): Part {
+  if (!/^[a-z][a-z_]*$/.test(name)) throw new Error(`${name} is no name of a table or column`)
+  return name as Part
+}
+
+export const joined = (parts: readonly Part[], separator: Part = sql`, `): Part => parts.join(separator) as Part
+
+declare const typed: unique symbol
+
+/** What a value or a column is in PostgreSQL and in TypeScript. */
+export interface Kind<Type> {
+  readonly [typed]: Type
+  /** The types of PostgreSQL that a column of this kind has; a value may have them too. */
+  readonly columnTypes: readonly string[]
+  /** Further types that a value of this kind may have. */
+  readonly valueTypes: readonly string[]
+  readonly isNullable: boolean
+  /** Whether what the driver returned for a column is of this kind. */
+  fits(value: unknown): boolean
+  readonly orNull: Kind<Type | null>
+  readonly list: Kind<Type[]>
+  /** A narrower type, such as the words that a column may hold. */
+  of<Narrow extends Type>(): Kind<Narrow>
+}
+
+interface KindFacts {
+  columnTypes: readonly string[]
+  valueTypes?: readonly string[]
+  isNullable?: boolean
+  fits(value: unknown): boolean
+}
+
+function kind<Type>({ columnTypes, valueTypes = [], isNullable = false, fits }: KindFacts): Kind<Type> {
+  const facts = { columnTypes, valueTypes, isNullable, fits }
+  const many = (types: readonly string[]) => types.map((type) => `${type}[]`)
+  const described = {
+    ...facts,
+    get orNull() {
+      return kind<Type | null>({ ...facts, isNullable: true, fits: (value) => value === null || fits(value) })
+    },
+    get list() {
+      return kind<Type[]>({
+        columnTypes: many(columnTypes),
+        valueTypes: many(valueTypes),
+        fits: (value) => Array.isArray(value) && value.every(fits),
+      })
+    },
+    of: () => described,
+  }
+  return described as unknown as Kind<Type>
+}
+
+export const text = kind<string>({
+  columnTypes: ['text', 'character varying', 'email_change_status'],
+  fits: (value) => typeof value === 'string',
+})
+export const integer = kind<number>({
+  columnTypes: ['integer', 'smallint'],
+  valueTypes: ['bigint', 'double precision'],
+  fits: (value) => Number.isInteger(value),
+})
+/** The driver returns it as a text. */
+export const bigint = kind<string>({ columnTypes: ['bigint'], fits: (value) => typeof value === 'string' })
+export const boolean = kind<boolean>({ columnTypes: ['boolean'], fits: (value) => typeof value === 'boolean' })
+export const time = kind<Date>({ columnTypes: ['timestamp with time zone'], fits: (value) => value instanceof Date })
+export const bytes = kind<Buffer>({ columnTypes: ['bytea'], fits: (value) => value instanceof Uint8Array })
+export const json = kind<unknown>({ columnTypes: ['jsonb', 'json'], fits: (value) => value !== null })
+
+/** The kind of each value or column by its name. */
+export type Shape = Readonly<Record<string, Kind<unknown>>>
+/** What a shape describes: the values of a call, or a row. */
+export type Described<Of extends Shape> = { [Name in keyof Of]: Of[Name][typeof typed] }
+
 /** The placeholder of each value while a statement is put together; it becomes `$1`, `$2`, … */
-export type Placeholders<Values extends object> = { readonly [Name in keyof Values]-?: string }
+export type Placeholders<Values extends object> = { readonly [Name in keyof Values]-?: Part }
 
 export type NoValues = Record<string, never>
 
@@ -9,11 +96,18 @@ export interface Statement<Values extends object = NoValues, Row extends object 
   readonly text: string
   /** The names of the values, in the order of their numbers. */
   readonly values: readonly (keyof Values & string)[]
+  /** A test compares both with what the database says of the statement. */
+  readonly shapes?: { readonly values: Shape; readonly row: Shape } | undefined
   /** How long the caller waits for the answer, if longer than usual. The database has its own `statement_timeout`. */
   readonly timeoutMs?: number | undefined
   /** Never set: it carries the row's type. */
   readonly row?: Row
 }
+
+/** The row of a statement. */
+export type RowOf<Of> = Of extends Statement<infer _Values, infer Row> ? Row : never
+/** The values of a statement. */
+export type ValuesOf<Of> = Of extends Statement<infer Values, infer _Row> ? Values : never
 
 /** Runs one statement, which is one transaction. Rows carry the column names of the statement. */
 export type Sql = <Values extends object, Row extends object>(
@@ -21,18 +115,37 @@ export type Sql = <Values extends object, Row extends object>(
   values: NoInfer<Values>,
 ) => Promise<Row[]>
 
-/** Numbers each name once, where the text first uses it. */
+interface Options {
+  timeoutMs?: number
+}
+
+/**
+ * Describes its values and its row, from which their types follow. `build` puts the text together when the module loads; each value is
+ * numbered where the text first uses it.
+ */
+export function statement<const Values extends Shape, const Row extends Shape>(
+  name: string,
+  values: Values,
+  row: Row,
+  build: (v: { readonly [Name in keyof Values]: Part }) => Part,
+  options?: Options,
+): Statement<Described<Values>, Described<Row>>
+/** Trusts the types that it is given. */
 export function statement<Values extends object = NoValues, Row extends object = NoValues>(
   name: string,
   build: (v: Placeholders<Values>) => string,
-  { timeoutMs }: { timeoutMs?: number } = {},
-): Statement<Values, Row> {
-  const values: (keyof Values & string)[] = []
-  const marks = new Proxy({} as Placeholders<Values>, { get: (_target, value) => `{{${String(value)}}}` })
+  options?: Options,
+): Statement<Values, Row>
+export function statement(name: string, ...of: unknown[]): Statement<object, object> {
+  const isDescribed = typeof of[0] === 'object'
+  const [build, options = {}] = (isDescribed ? of.slice(2) : of) as [(v: object) => string, Options?]
+  const shapes = isDescribed ? { values: of[0] as Shape, row: of[1] as Shape } : undefined
+  const values: string[] = []
+  const marks = new Proxy({}, { get: (_target, value) => `{{${String(value)}}}` })
   const text = build(marks).replaceAll(/\{\{(\w+)\}\}/g, (_mark, value) => {
     return `$${values.indexOf(value) + 1 || values.push(value)}`
   })
-  return { name, text, values, timeoutMs }
+  return { name, text, values: values as never[], shapes, timeoutMs: options.timeoutMs }
 }
 
 /** The values of one call in the order of their numbers. */

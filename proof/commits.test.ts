@@ -4,7 +4,7 @@ import { signIn } from '@/domain/access/sign-in'
 import { call, change, day, givenCaller, givenChange, hour, minute, resend, verify, withdraw } from '@/testing/api'
 import { runDueWork, testDatabase, wrongCode } from '@/testing/domain'
 import { givenService, pass, type Service } from '@/testing/service'
-import { STATEMENT_TEXTS } from '@/testing/statements'
+import { STATEMENTS } from '@/testing/statements'
 
 vi.mock('@/domain/sql', async (importOriginal) =>
   (await import('@/testing/statements')).notingStatements(importOriginal),
@@ -91,8 +91,8 @@ const sorted = (writes: Write[], waited: boolean) =>
   [...new Set(writes.filter((write) => write.waited === waited).map(({ what }) => what))].sort()
 
 test('exactly the statements that decision 0009 names commit without waiting for the disk', () => {
-  const unwaited = [...STATEMENT_TEXTS]
-    .filter(([, text]) => text.includes(`'synchronous_commit', 'off'`))
+  const unwaited = [...STATEMENTS]
+    .filter(([, { text }]) => text.includes(`'synchronous_commit', 'off'`))
     .map(([name]) => name)
   expect(
     [...new Set(unwaited.map((name) => name.replace(/-by-.*/, '')))].sort(),

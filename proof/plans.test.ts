@@ -6,7 +6,7 @@ import '@/server/adapters/clock'
 import '@/server/watch/health'
 import { openSession } from '@/server/adapters/database-session'
 import { testDatabase } from '@/testing/domain'
-import { STATEMENT_TEXTS } from '@/testing/statements'
+import { STATEMENTS } from '@/testing/statements'
 
 vi.mock('@/domain/sql', async (importOriginal) =>
   (await import('@/testing/statements')).notingStatements(importOriginal),
@@ -142,7 +142,7 @@ test('every statement finds its rows by an index, even with a plan from a time w
   for (const text of HISTORY) await client.query(text)
 
   const wholly: Record<string, string> = {}
-  for (const [name, text] of STATEMENT_TEXTS) {
+  for (const [name, { text }] of STATEMENTS) {
     // It reads nothing, and has no plan.
     if (text.startsWith('LOCK TABLE')) continue
     const { rows } = await client.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`)
@@ -184,7 +184,7 @@ test('L26 a sweep reads no row of 10,000 tasks that were accepted and are not re
     ['take-tasks', [new Date(Date.now() + 60_000), new Date(), 'app_silent', 100]],
   ]
   for (const [name, values] of asked) {
-    const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${STATEMENT_TEXTS.get(name)}`, values)
+    const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${STATEMENTS.get(name)?.text}`, values)
     const read = nodesOf(rows[0]['QUERY PLAN'][0].Plan).map(
       (node) => node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0),
     )

@@ -25,6 +25,7 @@ import { type Database, openDatabase } from '@/server/adapters/database'
 import { createPasswords } from '@/server/adapters/passwords'
 import { createSecrets } from '@/server/adapters/secrets'
 import { rawSql } from './raw-sql'
+import { checkingRows } from './statements'
 
 export interface Mailed {
   to: string
@@ -99,8 +100,8 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
   const engine = { accepts: true, events: [] as EngineEvent[] }
   const apps: TestContext['apps'] = { answer: async () => ({ status: 204 }) }
   return {
-    sql: open.sql,
-    transaction: open.transaction,
+    sql: checkingRows(open.sql),
+    transaction: (work) => open.transaction((sql) => work(checkingRows(sql))),
     db: open.db,
     process: createProcess(),
     clock: {

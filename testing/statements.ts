@@ -1,15 +1,29 @@
-/** The text of every statement that was written since the test began to note them. */
-export const STATEMENT_TEXTS = new Map<string, string>()
+import type { Sql, Statement } from '@/domain/sql'
+
+/** Every statement that was written since the test began to note them, by its name. */
+export const STATEMENTS = new Map<string, Statement<object, object>>()
 
 type SqlModule = typeof import('@/domain/sql')
 
 /** For `vi.mock('@/domain/sql', …)`: the module itself, with a `statement` that notes what it writes. */
 export async function notingStatements(importOriginal: () => Promise<unknown>): Promise<SqlModule> {
   const original = (await importOriginal()) as SqlModule
-  const statement = ((name, build, options) => {
-    const written = original.statement(name, build, options)
-    STATEMENT_TEXTS.set(name, written.text)
+  const statement = (...of: Parameters<SqlModule['statement']>) => {
+    const written: Statement<object, object> = original.statement(...of) as never
+    STATEMENTS.set(written.name, written)
     return written
-  }) as SqlModule['statement']
-  return { ...original, statement }
+  }
+  return { ...original, statement: statement as SqlModule['statement'] }
 }
+
+/** Throws where a row is not as its statement describes it; the database cannot tell beforehand which results may be null. */
+export const checkingRows =
+  (run: Sql): Sql =>
+  async (statement, values) => {
+    const rows = await run(statement, values)
+    for (const [column, kind] of Object.entries(statement.shapes?.row ?? {})) {
+      const odd = rows.find((row) => !kind.fits((row as Record<string, unknown>)[column]))
+      if (odd) throw new Error(`${statement.name} returned a ${column} that is not as it describes it`)
+    }
+    return rows
+  }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { contract, GRANTABLE_SCOPES } from './define'
-import { isoDateTime, lineName, userId } from './fields'
+import { isoDateTime, lineName, maxLength, minLength, userId } from './fields'
 
 const MAX_DAYS = 366
 const MAX_NAME_LENGTH = 100
@@ -14,8 +14,8 @@ const scopes = z
     z.enum(GRANTABLE_SCOPES, `REQUEST_001: scopes may hold ${GRANTABLE_SCOPES.join(' and ')}.`),
     'REQUEST_001: scopes must be a list.',
   )
-  .min(1, 'REQUEST_001: scopes must name at least one scope.')
-  .max(10, 'REQUEST_001: scopes names more scopes than there are.')
+  .check(minLength(1, 'REQUEST_001: scopes must name at least one scope.'))
+  .check(maxLength(10, 'REQUEST_001: scopes names more scopes than there are.'))
   .describe('What the token may do')
 const expiresInDays = z
   .int('REQUEST_001: expires_in_days must be a whole number.')

@@ -3,7 +3,7 @@ import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract, isStorable, lengthOf } from './define'
 import { getEmailStatus, NOTHING_PENDING } from './email'
 import { RULES } from './errors'
-import { CONTROLS, isoDateTime, lineName } from './fields'
+import { CONTROLS, isoDateTime, lineName, maxLength } from './fields'
 import { withdrawAccount, withdrawBody } from './withdrawal'
 
 const MAX_EXTERNAL_ID_BYTES = 255
@@ -40,7 +40,7 @@ export const externalId = z
 
 const address = z
   .string('REQUEST_001: email must be a string.')
-  .max(MAX_ADDRESS_LENGTH, `EMAIL_001: ${RULES.email}`)
+  .check(maxLength(MAX_ADDRESS_LENGTH, `EMAIL_001: ${RULES.email}`))
   .refine((text) => parseAddress(text) !== null, `EMAIL_001: ${RULES.email}`)
   .meta({
     description: `The address; at most ${MAX_ADDRESS_LENGTH} characters`,
@@ -62,7 +62,7 @@ export function canonicalLocale(text: string): string | null {
 }
 export const personLocale = z
   .string('REQUEST_001: locale must be a string or null.')
-  .max(MAX_LOCALE_LENGTH, 'REQUEST_001: locale must be a BCP 47 language tag, such as pt-BR.')
+  .check(maxLength(MAX_LOCALE_LENGTH, 'REQUEST_001: locale must be a BCP 47 language tag, such as pt-BR.'))
   .refine((text) => canonicalLocale(text) !== null, 'REQUEST_001: locale must be a BCP 47 language tag, such as pt-BR.')
   .describe('BCP 47, such as `pt-BR`')
 

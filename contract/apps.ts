@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { contract, isStorable, STORABLE } from './define'
-import { isoDateTime, lineName } from './fields'
+import { isoDateTime, lineName, maxLength } from './fields'
 import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, INCLUDES, WAIVE_REASONS } from './vocabulary'
 import { APP_PHASES } from './withdrawal'
 
@@ -22,14 +22,14 @@ const oneOf = <const Word extends string>(name: string, words: readonly Word[]) 
 const someOf = <const Word extends string>(name: string, words: readonly Word[]) =>
   z
     .array(oneOf(name, words), `REQUEST_001: ${name} must be an array.`)
-    .max(words.length, `REQUEST_001: ${name} names each at most once.`)
+    .check(maxLength(words.length, `REQUEST_001: ${name} names each at most once.`))
 const wordsOf = (name: string, pattern: string, what: string) =>
   z
     .array(
       z.string(`REQUEST_001: ${name} must hold text.`).regex(new RegExp(pattern), `REQUEST_001: ${name} has ${what}.`),
       `REQUEST_001: ${name} must be an array.`,
     )
-    .max(MAX_WORDS, `REQUEST_001: ${name} has at most ${MAX_WORDS} entries.`)
+    .check(maxLength(MAX_WORDS, `REQUEST_001: ${name} has at most ${MAX_WORDS} entries.`))
 const words = (name: string) => wordsOf(name, WORD, '1 to 64 printable ASCII characters')
 const truth = (name: string) => z.boolean(`REQUEST_001: ${name} must be true or false.`)
 
@@ -38,7 +38,7 @@ export const appSettings = z.object({
   name: lineName('As people read it', MAX_NAME_LENGTH),
   endpoint: z
     .string('REQUEST_001: endpoint must be a URL or null.')
-    .max(MAX_ENDPOINT_LENGTH, `REQUEST_001: endpoint has at most ${MAX_ENDPOINT_LENGTH} characters.`)
+    .check(maxLength(MAX_ENDPOINT_LENGTH, `REQUEST_001: endpoint has at most ${MAX_ENDPOINT_LENGTH} characters.`))
     .refine((text) => URL.canParse(text), 'REQUEST_001: endpoint must be a URL.')
     .nullable()
     .meta({ description: 'Where its messages go: https, a public address; null where it polls for its tasks' }),
@@ -82,7 +82,7 @@ const app = appSettings.extend({
 
 const appId = z
   .string()
-  .max(MAX_ID_LENGTH, 'REQUEST_005')
+  .check(maxLength(MAX_ID_LENGTH, 'REQUEST_005'))
   .refine(isStorable, 'REQUEST_005')
   .meta({ description: 'The application, `app_…`', pattern: STORABLE })
 const common = { scope: 'apps:manage', forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { externalId } from './admin'
 import { contract, isStorable, lengthOf } from './define'
-import { blocker, isoDateTime } from './fields'
+import { blocker, isoDateTime, maxLength } from './fields'
 
 const MAX_KEY_LENGTH = 255
 const MAX_CODE_LENGTH = 64
@@ -19,19 +19,15 @@ const code = z
 const title = z
   .string('REQUEST_001: title must be a string.')
   .refine(isLine, 'REQUEST_001: title must be text of one line.')
-  .refine(
-    (text) => lengthOf(text) <= MAX_TITLE_LENGTH,
-    `REQUEST_001: title has at most ${MAX_TITLE_LENGTH} characters.`,
-  )
+  .check(maxLength(MAX_TITLE_LENGTH, `REQUEST_001: title has at most ${MAX_TITLE_LENGTH} characters.`))
   .meta({
     description: 'As the person reads it',
     minLength: 1,
-    maxLength: MAX_TITLE_LENGTH,
     pattern: String.raw`^[^\u0000-\u001F\u007F-\u009F\u2028\u2029]*[^\s\uFEFF\u0000-\u001F\u007F-\u009F][^\u0000-\u001F\u007F-\u009F\u2028\u2029]*$`,
   })
 const url = z
   .string('REQUEST_001: url must be a string or null.')
-  .max(MAX_URL_LENGTH, `REQUEST_001: url has at most ${MAX_URL_LENGTH} characters.`)
+  .check(maxLength(MAX_URL_LENGTH, `REQUEST_001: url has at most ${MAX_URL_LENGTH} characters.`))
   .nullable()
   .optional()
 
@@ -44,7 +40,7 @@ export function linkOf(text: string, hosts: readonly string[]): string | null {
 
 /** The answer of an application to a check; nothing else counts as an answer. */
 export const checkAnswer = z.strictObject({
-  blockers: z.array(z.strictObject({ code, title, url })).max(MAX_ASKED),
+  blockers: z.array(z.strictObject({ code, title, url })).check(maxLength(MAX_ASKED)),
 })
 
 const params = z.object({

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { AdminContract, Answer, Body, Contract, LinkContract, Place, UserContract } from './define'
 import { ApiError, noAnswer, UNREADABLE } from './errors'
-import { blocker } from './fields'
+import { blocker, minLength } from './fields'
 
 export interface ClientOptions {
   /** The origin of the service. The service's own pages leave it out. */
@@ -18,7 +18,7 @@ interface CallOptions {
 
 const errorEnvelope = z.object({
   error: z.object({
-    code: z.string().min(1),
+    code: z.string().check(minLength(1)),
     message: z.string().optional(),
     details: z.string(),
     blockers: z.array(blocker).optional(),

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
-import { contract, isStorable, lengthOf, STORABLE } from './define'
+import { contract, isStorable, STORABLE } from './define'
 import { RULES } from './errors'
-import { isoDateTime, newPassword, userId } from './fields'
+import { isoDateTime, maxLength, minLength, newPassword, userId } from './fields'
 import {
   CHANGE_REQUEST_ID,
   CHANGE_STATES,
@@ -30,7 +30,7 @@ export const MAX_PASSWORD_LENGTH = 1024
 
 export const newEmail = z
   .string('EMAIL_001')
-  .max(MAX_ADDRESS_LENGTH, 'EMAIL_001')
+  .check(maxLength(MAX_ADDRESS_LENGTH, 'EMAIL_001'))
   .refine((text) => parseAddress(text) !== null, 'EMAIL_001')
   .meta({
     description: `The address to change to; at most ${MAX_ADDRESS_LENGTH} characters`,
@@ -40,15 +40,11 @@ export const newEmail = z
   })
 export const currentPassword = z
   .string('REQUEST_001: current_password must be a string.')
-  .min(1, `REQUEST_001: ${RULES.currentPassword}`)
-  .refine(
-    (text) => lengthOf(text) <= MAX_PASSWORD_LENGTH,
-    `REQUEST_001: current_password has at most ${MAX_PASSWORD_LENGTH} characters.`,
-  )
+  .check(minLength(1, `REQUEST_001: ${RULES.currentPassword}`))
+  .check(maxLength(MAX_PASSWORD_LENGTH, `REQUEST_001: current_password has at most ${MAX_PASSWORD_LENGTH} characters.`))
   .refine(isStorable, 'REQUEST_001: current_password contains characters that no password can have.')
   .meta({
     description: "The user's current password, unmodified",
-    maxLength: MAX_PASSWORD_LENGTH,
     pattern: STORABLE,
   })
 

@@ -1,7 +1,16 @@
 import * as z from 'zod'
-import { isStorable, lengthOf, STORABLE } from './define'
+import { isStorable, STORABLE } from './define'
 import type { Blocker } from './errors'
 import { MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from './vocabulary'
+
+/** With its `when`, zod runs a length check even on a value of the wrong type, and throws if the value's `length` cannot be compared. */
+function afterType<Check extends z.core.$ZodCheck>(check: Check): Check {
+  delete check._zod.def.when
+  return check
+}
+/** Of a text in code points, of a list in members. */
+export const minLength = (min: number, message?: string) => afterType(z.minLength(min, message))
+export const maxLength = (max: number, message?: string) => afterType(z.maxLength(max, message))
 
 export const isoDateTime = z.iso.datetime({ precision: 3 }).describe('UTC, ISO 8601 with milliseconds')
 export const userId = z.string().describe('The user account: `usr_…`, or `~` and the external id')
@@ -16,15 +25,10 @@ export const blocker = z.object({
 
 export const newPassword = z
   .string('PASSWORD_001')
-  .refine(
-    (text) => lengthOf(text) >= MIN_NEW_PASSWORD_LENGTH && lengthOf(text) <= MAX_NEW_PASSWORD_LENGTH,
-    'PASSWORD_001',
-  )
+  .check(minLength(MIN_NEW_PASSWORD_LENGTH, 'PASSWORD_001'), maxLength(MAX_NEW_PASSWORD_LENGTH, 'PASSWORD_001'))
   .refine(isStorable, 'PASSWORD_001: new_password contains characters that no password can have.')
   .meta({
     description: 'Any characters, used as they are; not the current password',
-    minLength: MIN_NEW_PASSWORD_LENGTH,
-    maxLength: MAX_NEW_PASSWORD_LENGTH,
     pattern: STORABLE,
   })
 
@@ -32,15 +36,14 @@ export const newPassword = z
 export const CONTROLS = String.raw`\u0000-\u001F\u007F-\u009F`
 
 /** The member `name`: one line of text that is not blank. */
-export const lineName = (description: string, maxLength: number) =>
+export const lineName = (description: string, max: number) =>
   z
     .string('REQUEST_001: name must be a string.')
     .refine(isStorable, 'REQUEST_001: name contains characters that cannot be stored.')
     .refine((text) => /\S/.test(text) && !/\p{Cc}/u.test(text), 'REQUEST_001: name must be text of one line.')
-    .refine((text) => lengthOf(text) <= maxLength, `REQUEST_001: name has at most ${maxLength} characters.`)
+    .check(maxLength(max, `REQUEST_001: name has at most ${max} characters.`))
     .meta({
       description,
       minLength: 1,
-      maxLength,
       pattern: `^[^${CONTROLS}]*[^\\s\\uFEFF${CONTROLS}][^${CONTROLS}]*$`,
     })

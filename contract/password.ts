@@ -3,7 +3,7 @@ import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract } from './define'
 import { currentPassword } from './email'
 import { RULES } from './errors'
-import { newPassword, userId } from './fields'
+import { maxLength, newPassword, userId } from './fields'
 
 export const changePassword = contract({
   name: 'changePassword',
@@ -27,7 +27,7 @@ export const changePassword = contract({
 
 const accountAddress = z
   .string('REQUEST_001: email must be a string.')
-  .max(MAX_ADDRESS_LENGTH, 'REQUEST_001: email is too long.')
+  .check(maxLength(MAX_ADDRESS_LENGTH, 'REQUEST_001: email is too long.'))
   .refine((text) => parseAddress(text) !== null, `REQUEST_001: ${RULES.email}`)
   .meta({
     description: `The address of the account; at most ${MAX_ADDRESS_LENGTH} characters`,

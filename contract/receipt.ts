@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { contract } from './define'
-import { isoDateTime } from './fields'
+import { isoDateTime, maxLength } from './fields'
 import { CATEGORIES, KEPT_FOR, RECEIPT_ANSWERS, RECEIPT_KINDS } from './vocabulary'
 
 const erased = z.strictObject({ category: z.enum(CATEGORIES), records: z.int() })
@@ -55,7 +55,7 @@ export const listReceipts = contract({
         z.object({
           kind: z.enum(RECEIPT_KINDS).describe('What it proves'),
           issued_at: isoDateTime.describe('When it was signed'),
-          receipt: z.string().max(200_000).describe('A JWS in compact form, signed with Ed25519'),
+          receipt: z.string().check(maxLength(200_000)).describe('A JWS in compact form, signed with Ed25519'),
         }),
       )
       .describe('The oldest first'),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { contract, isStorable, STORABLE } from './define'
-import { isoDateTime } from './fields'
+import { isoDateTime, maxLength, minLength } from './fields'
 import { MAX_REPORT_BYTES, WAIVE_REASONS } from './vocabulary'
 import { STEPS } from './withdrawal'
 
@@ -57,7 +57,7 @@ const word = (name: string) =>
     .regex(new RegExp(WORD), `REQUEST_001: ${name} has 1 to ${MAX_WORD_LENGTH} printable ASCII characters.`)
 const taskId = z
   .string()
-  .max(MAX_ID_LENGTH, 'TASK_001')
+  .check(maxLength(MAX_ID_LENGTH, 'TASK_001'))
   .refine(isStorable, 'TASK_001')
   .meta({ description: 'The task, `msg_…`', pattern: STORABLE })
 
@@ -108,7 +108,7 @@ export const reportOnTask = contract({
         ),
         'REQUEST_001: retained must be a list.',
       )
-      .max(MAX_RETAINED, `REQUEST_001: retained has at most ${MAX_RETAINED} members.`)
+      .check(maxLength(MAX_RETAINED, `REQUEST_001: retained has at most ${MAX_RETAINED} members.`))
       .optional()
       .describe('What has to stay, and why'),
     code: word('code').optional().describe('Your own code of a failure; operators alone read it'),
@@ -140,8 +140,8 @@ export const takeTasks = contract({
   query: z.object({
     app: z
       .string('REQUEST_001: app must be the id of one application.')
-      .min(1, 'REQUEST_001: app must be the id of one application.')
-      .max(MAX_ID_LENGTH, 'REQUEST_001: app must be the id of one application.')
+      .check(minLength(1, 'REQUEST_001: app must be the id of one application.'))
+      .check(maxLength(MAX_ID_LENGTH, 'REQUEST_001: app must be the id of one application.'))
       .refine(isStorable, 'REQUEST_001: app must be the id of one application.')
       .meta({ description: 'The application, `app_…`', pattern: STORABLE }),
     limit: z

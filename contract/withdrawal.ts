@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { contract, isStorable, lengthOf, STORABLE } from './define'
+import { contract, isStorable, STORABLE } from './define'
 import { CONFIRMATION, RULES } from './errors'
-import { blocker, isoDateTime, userId } from './fields'
+import { blocker, isoDateTime, maxLength, userId } from './fields'
 import { EXAMPLE_RECEIPT } from './receipt'
 import { CATEGORIES, CHOICES, KEPT_FOR, MAX_FEEDBACK_LENGTH, MAX_PREVIEWED, REASONS, WAIVE_REASONS } from './vocabulary'
 
@@ -20,11 +20,8 @@ const keep = (what: string) =>
 const feedback = z
   .string('REQUEST_001: feedback must be a string.')
   .refine(isStorable, 'REQUEST_001: feedback contains characters that cannot be stored.')
-  .refine(
-    (text) => lengthOf(text) <= MAX_FEEDBACK_LENGTH,
-    `REQUEST_001: feedback has at most ${MAX_FEEDBACK_LENGTH} characters.`,
-  )
-  .meta({ maxLength: MAX_FEEDBACK_LENGTH, pattern: STORABLE })
+  .check(maxLength(MAX_FEEDBACK_LENGTH, `REQUEST_001: feedback has at most ${MAX_FEEDBACK_LENGTH} characters.`))
+  .meta({ pattern: STORABLE })
 /** Neither white space nor a formatting character, for the API description. */
 const VISIBLE = String.raw`[^\s\u00AD\u0600-\u0605\u061C\u06DD\u070F\u0890-\u0891\u08E2\u180E\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\uFEFF\uFFF9-\uFFFB]`
 
@@ -160,7 +157,10 @@ export const withdrawAccount = contract({
     due_by: dueBy,
     data_retention_period: z.int().describe('Days until what is kept is purged'),
     deletion_steps: z.array(step).describe('Every deletion step'),
-    receipt: z.string().max(200_000).describe('The signed receipt of the acceptance, a JWS in compact form'),
+    receipt: z
+      .string()
+      .check(maxLength(200_000))
+      .describe('The signed receipt of the acceptance, a JWS in compact form'),
     status_token: z.string().describe('Reads the progress after everything else has ended, until the retention purge'),
   }),
   message: 'Your account is being deleted. This cannot be undone.',

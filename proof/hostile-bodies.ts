@@ -2,9 +2,10 @@ import type * as z from 'zod'
 
 type Json = Record<string, unknown>
 
-/** What a value's own conversion to text, to a number, to JSON or to a promise would call, and where its prototype would be. */
-const OVERRIDDEN = ['toString', 'valueOf', 'toJSON', 'then', 'constructor', '__proto__'] as const
-const OVERRIDES: unknown[] = [1, null, 'x', {}, []]
+/** What a conversion to text, to a number, to JSON or to a promise calls, what a check of a length compares, and where the prototype is. */
+const OVERRIDDEN = ['toString', 'valueOf', 'toJSON', 'then', 'constructor', '__proto__', 'length', 'size'] as const
+const UNCONVERTIBLE = { toString: 1, valueOf: 1 }
+const OVERRIDES: unknown[] = [1, 1e9, null, 'x', {}, [], UNCONVERTIBLE]
 
 /** An own member, `__proto__` included: JSON.parse makes it one too. */
 const withMember = (name: string, value: unknown): Json =>
@@ -17,8 +18,11 @@ const nested = (depth: number, innermost: unknown[]): unknown =>
 export const HOSTILE_VALUES: unknown[] = [
   ...OVERRIDDEN.flatMap((name) => OVERRIDES.map((value) => withMember(name, value))),
   withMember('toString', { valueOf: 1 }),
-  Object.assign(withMember('toString', 1), { valueOf: 1 }),
+  UNCONVERTIBLE,
   [withMember('toString', 1)],
+  [{ length: UNCONVERTIBLE }],
+  { 0: 'x', length: 1 },
+  { $numberInt: '1' },
   ...[1, 2, 3, 4, 5, 6].map((depth) => nested(depth, [])),
   ...[1, 2, 3].map((depth) => nested(depth, [null])),
 ]

@@ -1,3 +1,4 @@
+import { AppError } from '@/contract/errors'
 import { createUser } from '@/domain/access/user'
 import { writeArchive } from '@/domain/applications/archives'
 import { connectApp } from '@/domain/applications/connect'
@@ -28,11 +29,23 @@ interface DemoState {
 
 /** Creates the demo account at a local start without any account: the first, or one after it was deleted. Returns its sign-in while it exists. */
 export async function seedDemoUser(ctx: SystemContext): Promise<{ email: string; password: string } | null> {
+  const state = await readState(ctx)
+  if (!state?.used) {
+    // Of several instances that start at once, only the one that inserts the account adds the rest.
+    const userId = await createUser(ctx, { ...DEMO, emailVerified: true }).catch(unlessTaken)
+    if (userId) await fillDemoUser(ctx, userId, state?.app_id ?? (await registerCalendar(ctx)))
+  }
+  return (await readState(ctx))?.there ? DEMO : null
+}
+
+async function readState(ctx: SystemContext): Promise<DemoState | undefined> {
   const [state] = await ctx.sql(readUse, { email: DEMO.email, app: CALENDAR.name, endpoint: CALENDAR.endpoint })
-  if (state?.used) return state.there ? DEMO : null
-  const appId = state?.app_id ?? (await registerCalendar(ctx))
-  await fillDemoUser(ctx, await createUser(ctx, { ...DEMO, emailVerified: true }), appId)
-  return DEMO
+  return state
+}
+
+function unlessTaken(error: unknown): null {
+  if (error instanceof AppError && error.code === 'EMAIL_002') return null
+  throw error
 }
 
 interface DemoPerson {

@@ -3,9 +3,9 @@ import { isStorable, STORABLE } from './define'
 import type { Blocker } from './errors'
 import { MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from './vocabulary'
 
-/** With its `when`, zod runs a length check even on a value of the wrong type, and throws if the value's `length` cannot be compared. */
+/** zod's own `when` lets a length check run on a value of the wrong type, where it throws if the value's `length` cannot be compared. */
 function afterType<Check extends z.core.$ZodCheck>(check: Check): Check {
-  delete check._zod.def.when
+  check._zod.def.when = ({ value }) => typeof value === 'string' || Array.isArray(value)
   return check
 }
 /** Of a text in code points, of a list in members. */

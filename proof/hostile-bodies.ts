@@ -21,6 +21,7 @@ export const HOSTILE_VALUES: unknown[] = [
   UNCONVERTIBLE,
   [withMember('toString', 1)],
   [{ length: UNCONVERTIBLE }],
+  Array.from({ length: 200 }, () => 'x'),
   { 0: 'x', length: 1 },
   { $numberInt: '1' },
   ...[1, 2, 3, 4, 5, 6].map((depth) => nested(depth, [])),

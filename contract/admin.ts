@@ -137,7 +137,11 @@ export const putUser = contract({
     locale: personLocale.nullable().optional().describe('BCP 47, such as `pt-BR`; null clears it'),
     password: storedPassword.optional(),
     user_id: userId.optional(),
-    recreate: truth('recreate').optional().describe('Whether a new account may have the id of a withdrawn one'),
+    recreate: truth('recreate')
+      .optional()
+      .describe(
+        'Whether a new account may have the id of a withdrawn one; refused while an application has still to delete that one',
+      ),
   }),
   data: account.extend({ created: z.boolean().describe('Whether this call created the account') }),
   message: 'The account is as described.',

@@ -23,6 +23,8 @@ export interface AccountMessage {
   data: Record<string, unknown> & {
     /** The id by which you know the person. */
     subject: string
+    /** The account, `usr_…`. Keep it: whoever comes back after a deletion has another account with the same subject. */
+    account: string
     withdrawal_id?: string
     /** Rises with every change of the account. */
     version?: number
@@ -49,7 +51,7 @@ export interface ReceiverOptions {
   /** Does what the message asks for. If it throws, the answer is 500, and the message comes again. */
   handle(message: AccountMessage, id: string): Promise<Outcome> | Outcome
   /** For an application that is registered with `checks`: lists what holds the withdrawal of this person back now; changes nothing. */
-  check?(subject: string): Promise<HeldBack[]> | HeldBack[]
+  check?(subject: string, account: string): Promise<HeldBack[]> | HeldBack[]
   /** Stores the ids of messages that are done, so that a repeated one is only answered. By default the last 10,000 stay in memory. */
   done?: { has(id: string): Promise<boolean> | boolean; add(id: string): Promise<unknown> | unknown }
   /** The maximum difference between the clocks; five minutes by default. */
@@ -79,7 +81,7 @@ export function createReceiver(options: ReceiverOptions): (request: Request) => 
       if (message.type === 'account.withdrawal_check') {
         // Without an answer nobody can be withdrawn, but an empty list would say that nothing holds the withdrawal back.
         if (!options.check) return new Response(null, { status: 501 })
-        return Response.json({ blockers: await options.check(message.data.subject) })
+        return Response.json({ blockers: await options.check(message.data.subject, message.data.account) })
       }
       const outcome = await handleOnce(id, message)
       if (outcome === 'done') await done.add(id)

@@ -12,9 +12,12 @@ export interface Webhook {
 }
 
 const subject = z.string().describe('By what the application knows the person')
+const accountId = z
+  .string()
+  .describe('The account, `usr_…`: keep it, because a person who comes back has another one with the same subject')
 const version = z.int().describe('Rises with every change of the account; ignore an older one than you have seen')
 const withdrawalId = z.string().describe('The withdrawal, `wd_…`')
-const account = { subject, version }
+const account = { subject, account: accountId, version }
 const withdrawal = { ...account, withdrawal_id: withdrawalId }
 const change = {
   ...account,
@@ -32,7 +35,8 @@ const task = z
   .optional()
   .describe('For applications with `acknowledges: later`; a report ends the task after a 202')
 
-const EXAMPLE_ACCOUNT = { subject: 'customer-42', version: 7 }
+const EXAMPLE_PERSON = { subject: 'customer-42', account: 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a' }
+const EXAMPLE_ACCOUNT = { ...EXAMPLE_PERSON, version: 7 }
 const EXAMPLE_CHANGE = { ...EXAMPLE_ACCOUNT, change_request_id: 'ecr_7Yc1fVn0Qk2mXh3rTzB8dA' }
 const EXAMPLE_WITHDRAWAL = { withdrawal_id: 'wd_4Qm9ZsX1cT7uYb2LhKpV0w' }
 
@@ -78,14 +82,14 @@ const BY_TYPE: Record<EventType, Webhook> = {
     'account.withdrawn',
     'Account Withdrawn',
     'Asks the application to delete everything of this person. Every application gets it, and the withdrawal stays open until it is answered.',
-    { subject, withdrawal_id: withdrawalId, task },
+    { subject, account: accountId, withdrawal_id: withdrawalId, task },
     {
-      answer: ['The answer ends it', { ...EXAMPLE_WITHDRAWAL, subject: 'customer-42' }],
+      answer: ['The answer ends it', { ...EXAMPLE_WITHDRAWAL, ...EXAMPLE_PERSON }],
       task: [
         'With a task that is reported on later',
         {
           ...EXAMPLE_WITHDRAWAL,
-          subject: 'customer-42',
+          ...EXAMPLE_PERSON,
           task: {
             id: 'msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk',
             due_by: '2026-11-21T09:00:00.000Z',
@@ -145,8 +149,8 @@ export const webhooks: readonly Webhook[] = [
     'account.withdrawal_check',
     'Account Withdrawal Check',
     'Asks whether anything holds a withdrawal back, before anything is written. Answer 200 with `{"blockers": [{"code", "title", "url"}]}` within three seconds, an empty list where you know of nothing.',
-    { subject },
-    { event: ['The question', { subject: EXAMPLE_ACCOUNT.subject }] },
+    { subject, account: accountId },
+    { event: ['The question', EXAMPLE_PERSON] },
   ),
   webhook(
     'ping',

@@ -47,7 +47,11 @@ async function givenRotation(count: number) {
     await givenSealedForApplications(ctx, withdrawalId)
     await ctx.db.appNotification.updateMany({
       where: { withdrawalId },
-      data: { subject: null, sealedSubject: new Uint8Array(ctx.secrets.seal(`customer ${n}`)) },
+      data: {
+        subject: null,
+        sealedSubject: new Uint8Array(ctx.secrets.seal(`customer ${n}`)),
+        sealedAccount: new Uint8Array(ctx.secrets.seal(userId)),
+      },
     })
     const call = await beginIdempotentCall(ctx, { key: `key ${n}`, userId, body: '{}' })
     await keepAnswer(ctx, ctx.sql, call as FirstCall, { status: 200, headers: {}, body: `answer ${n}` })

@@ -14,6 +14,7 @@ export const SEALED = {
   event_data: { table: 'event_deliveries', key: 'id', column: 'sealed_data' },
   withdrawal_subjects: { table: 'withdrawals', key: 'id', column: 'sealed_subjects' },
   task_subjects: { table: 'app_notifications', key: 'id', column: 'sealed_subject' },
+  task_accounts: { table: 'app_notifications', key: 'id', column: 'sealed_account' },
   archive_keys: { table: 'archive_keys', key: 'user_id', column: 'sealed_key' },
   withdrawal_confirmations: { table: 'notices', key: 'id', column: 'sealed' },
   password_reset_requests: { table: 'password_reset_requests', key: 'id', column: 'sealed' },

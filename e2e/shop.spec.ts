@@ -67,12 +67,13 @@ test('the demo shop follows a change of address, and an older event changes noth
   const { service_token } = await shopSettings()
   const account = `${SHOP_SERVICE_URL}/api/v1/admin/users/customer-8`
   const allowed = (scope: string) => ({ Authorization: `Bearer ${service_token}`, 'X-Required-Scope': scope })
-  const isThere = async () => (await request.get(account, { headers: allowed('users:read') })).ok()
-  await expect.poll(isThere).toBe(true)
+  const look = () => request.get(account, { headers: allowed('users:read') })
+  await expect.poll(async () => (await look()).ok()).toBe(true)
+  const { user_id } = (await (await look()).json()).data
   const changed = { email: 'noor.new@example.com', email_verified: true, name: 'Noor' }
   expect((await request.put(account, { headers: allowed('users:write'), data: changed })).status()).toBe(200)
   await expect(noor).toContainText('noor.new@example.com')
-  const data = { subject: 'customer-8', version: 0, new_email: 'noor.older@example.com' }
+  const data = { subject: 'customer-8', account: user_id, version: 0, new_email: 'noor.older@example.com' }
   expect(await tellShop({ type: 'account.email_changed', timestamp: new Date().toISOString(), data })).toBe(200)
   await page.reload()
   await expect(noor).toContainText('noor.new@example.com')

@@ -24,6 +24,7 @@ const server = createServer(async (request, response) => {
   if (!isGenuine(request.headers, body)) return response.writeHead(401).end()
   const { type, data } = JSON.parse(body)
   // The service repeats a call until it is answered with 2xx, so handling it twice must change nothing.
+  // Yours finds the data by `data.account`: after a deletion another account may have the same subject.
   // Sent at the start of a withdrawal to applications registered with `--event account.withdrawal_started`.
   if (type === 'account.withdrawal_started') process.stdout.write(`Ended the access of ${data.subject}\n`)
   if (type === 'account.withdrawn') process.stdout.write(`Forgot ${data.subject}\n`)

@@ -120,6 +120,7 @@ const READ_WHOLE = {
   'sealed-idempotency_answers': 'idempotency_keys_pkey',
   'sealed-password_reset_requests': 'password_reset_requests_pkey',
   'sealed-signing_keys': 'signing_keys_kid_key',
+  'sealed-task_accounts': 'app_notifications_pkey',
   'sealed-task_subjects': 'app_notifications_pkey',
   'sealed-withdrawal_confirmations': 'notices_pkey',
   'sealed-withdrawal_subjects': 'withdrawals_pkey',

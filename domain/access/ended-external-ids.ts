@@ -1,5 +1,7 @@
+import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
-import { statement } from '../sql'
+import { second } from '../limits/durations'
+import { fenced, type Sql, statement } from '../sql'
 
 const findEnded = statement<{ macs: Buffer[]; now: Date }, { user_id: string }>(
   'ended-external-id',
@@ -19,6 +21,74 @@ export async function usersWithdrawnAs(
 ): Promise<string[]> {
   const macs = ctx.secrets.macs('external-id', externalId)
   return (await sql(findEnded, { macs, now: ctx.clock.now() })).map(({ user_id }) => user_id)
+}
+
+const findFormer = statement<{ macs: Buffer[]; now: Date }, { next_version: number | null }>(
+  'next-version-of-external-id',
+  (v) => `SELECT max(next_version) AS next_version FROM ended_external_ids
+   WHERE external_id_mac = ANY(${v.macs}::bytea[]) AND expires_at > ${v.now}`,
+)
+
+interface StillOpen {
+  applications: number
+  withdrawal_id: string | null
+  /** Null where nobody knows it: an application is disabled, polls or has to report. */
+  next_try_at: Date | null
+}
+
+// A task keeps a sealed subject only of an application that knows the person by our ids, and only until it is over. A waived task
+// also ends the wait for what its application has not been told.
+const findStillOpen = statement<{ macs: Buffer[] }, StillOpen>(
+  'open-of-external-id',
+  (v) => `WITH former AS (
+     SELECT withdrawal_id, user_id FROM ended_external_ids WHERE external_id_mac = ANY(${v.macs}::bytea[])
+   ), event AS (
+     SELECT f.withdrawal_id, e.id FROM former f JOIN events e ON e.withdrawal_id = f.withdrawal_id
+     UNION ALL SELECT f.withdrawal_id, e.id
+     FROM former f CROSS JOIN LATERAL (${fenced('SELECT id FROM events WHERE user_id = f.user_id')}) e
+   ), still_open AS (
+     SELECT n.app_id, n.withdrawal_id, CASE WHEN n.accepted_at IS NULL THEN greatest(n.due_at, n.lease_until) END AS try_at
+     FROM former f JOIN app_notifications n ON n.withdrawal_id = f.withdrawal_id
+     WHERE n.status <> 'completed' AND n.sealed_subject IS NOT NULL
+     UNION ALL
+     SELECT d.app_id, e.withdrawal_id, greatest(d.due_at, d.lease_until)
+     FROM event e JOIN event_deliveries d ON d.event_id = e.id JOIN connected_apps a ON a.id = d.app_id
+     WHERE d.status = 'pending' AND a.audience = 'everyone' AND NOT EXISTS (
+       SELECT FROM app_notifications n WHERE n.withdrawal_id = e.withdrawal_id AND n.app_id = d.app_id AND n.waived_at IS NOT NULL)
+   )
+   SELECT count(DISTINCT o.app_id)::int AS applications, max(o.withdrawal_id) AS withdrawal_id,
+     CASE WHEN bool_and(o.try_at IS NOT NULL AND a.endpoint IS NOT NULL AND a.disabled_at IS NULL) THEN max(o.try_at) END AS next_try_at
+   FROM still_open o JOIN connected_apps a ON a.id = o.app_id`,
+)
+
+/**
+ * The first version of an account that is to have this external id: above all that applications may still hear of a withdrawn account
+ * that had it. Refuses unless somebody asks for such an id again, and while an application that knows the person by it has still to
+ * be told or to delete: it would delete the new account's data. The caller holds the lock of the external id.
+ */
+export async function firstVersionOf(
+  ctx: SystemContext,
+  sql: Sql,
+  { externalId, recreate }: { externalId: string; recreate: boolean },
+): Promise<number> {
+  const macs = ctx.secrets.macs('external-id', externalId)
+  const now = ctx.clock.now()
+  const [former] = await sql(findFormer, { macs, now })
+  if (former?.next_version == null) return 0
+  if (!recreate) throw new AppError('USER_002')
+  const [open] = await sql(findStillOpen, { macs })
+  if (open && open.applications > 0) throw stillOpen(open, now)
+  return former.next_version
+}
+
+function stillOpen({ applications, withdrawal_id, next_try_at }: StillOpen, now: Date): AppError {
+  const who = applications === 1 ? 'One application has' : `${applications} applications have`
+  return new AppError(
+    'USER_002',
+    `${who} still to be told of the deletion of the former account, or to report it: ${withdrawal_id}. ` +
+      'Try again when that is over. An operator can waive the deletion task of an application that nobody waits for.',
+    next_try_at ? Math.max(1, Math.ceil((next_try_at.getTime() - now.getTime()) / second)) : undefined,
+  )
 }
 
 const findEndedAmong = statement<{ macs: Buffer[]; now: Date }, { external_id_mac: Buffer }>(

@@ -7,8 +7,8 @@ import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent, sealAddresses } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, closePendingChange, endSessions, isUniqueViolation, RAISE_VERSION, type Sql, statement } from '../sql'
-import { usersWithdrawnAs } from './ended-external-ids'
+import { audit, closePendingChange, endSessions, isUniqueViolation, type Sql, statement } from '../sql'
+import { firstVersionOf } from './ended-external-ids'
 import { describeAccount, findAccount } from './find-user'
 import { acceptPassword } from './password-formats'
 
@@ -67,9 +67,9 @@ export async function putUser(ctx: Context, input: Wanted): Promise<Data<typeof 
   const { data, letters } = await writeOnce(() =>
     ctx.transaction(async (sql) => {
       await sql(lockExternalId, { externalId: input.externalId })
-      const account = await findToUpdate(ctx, sql, input)
-      const userId = account?.id ?? (await create(ctx, sql, input, passwordHash))
-      const letters = account ? await update(ctx, sql, account, input) : null
+      const { account, firstVersion } = await findToUpdate(ctx, sql, input)
+      const userId = account?.id ?? (await create(ctx, sql, { ...input, firstVersion }, passwordHash))
+      const letters = account ? await update(ctx, sql, account, { ...input, firstVersion }) : null
       const written = await findAccount(ctx, userId, sql)
       if (!written) throw new Error('the account that was written is there')
       return { data: { ...describeAccount(ctx, written), created: !account }, letters }
@@ -97,24 +97,30 @@ async function writeOnce<T>(write: () => Promise<T>): Promise<T> {
 
 const isDeadlock = (error: unknown) => error instanceof Error && 'code' in error && error.code === '40P01'
 
-/** The account to update; undefined if there is none yet and one may be created. */
-async function findToUpdate(ctx: Context, sql: Sql, input: Wanted): Promise<Account | undefined> {
+interface Target {
+  /** Undefined if there is none yet and one may be created. */
+  account: Account | undefined
+  /** The lowest version that the account may have from now on. */
+  firstVersion: number
+}
+
+async function findToUpdate(ctx: Context, sql: Sql, input: Wanted): Promise<Target> {
   const { externalId, user_id: userId, recreate = false } = input
   const account = await lockAccountOfExternalId(sql, externalId)
   if (account) {
     if (userId !== undefined && userId !== account.id) {
       throw new AppError('REQUEST_001', 'user_id names another account than the one that has this external id.')
     }
-    return account
+    return { account, firstVersion: 0 }
   }
-  if (!recreate && (await usersWithdrawnAs(ctx, externalId, sql)).length > 0) throw new AppError('USER_002')
-  if (userId === undefined) return undefined
+  const firstVersion = await firstVersionOf(ctx, sql, { externalId, recreate })
+  if (userId === undefined) return { account, firstVersion }
   const [named] = await sql(lockById, { userId })
   if (!named) throw new AppError('USER_001', 'There is no account with this user_id.')
   if (named.external_id !== null) {
     throw new AppError('REQUEST_001', 'user_id names an account that has another external id.')
   }
-  return named
+  return { account: named, firstVersion }
 }
 
 interface Create {
@@ -126,6 +132,7 @@ interface Create {
   emailVerifiedAt: Date | null
   passwordHash: string | null
   locale: string | null
+  firstVersion: number
   now: Date
   auditId: string
   serviceTokenId: string
@@ -135,8 +142,9 @@ interface Create {
 const insertAccount = statement<Create, { id: string }>(
   'create-account-of-service',
   (v) => `WITH account AS (
-     INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, created_at)
-     SELECT ${v.id}, ${v.externalId}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.locale}, ${v.now}
+     INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, version, created_at)
+     SELECT ${v.id}, ${v.externalId}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.locale},
+            ${v.firstVersion}::int, ${v.now}
      WHERE address_is_free(${v.emailKey}, ${v.id})
      RETURNING id
    )
@@ -144,7 +152,9 @@ const insertAccount = statement<Create, { id: string }>(
    RETURNING id`,
 )
 
-async function create(ctx: Context, sql: Sql, input: Wanted, passwordHash: string | null): Promise<string> {
+type From = Wanted & Pick<Target, 'firstVersion'>
+
+async function create(ctx: Context, sql: Sql, input: From, passwordHash: string | null): Promise<string> {
   const { email, name } = input
   if (email === undefined) throw new AppError('REQUEST_001', 'email is needed to create an account.')
   if (name === undefined) throw new AppError('REQUEST_001', 'name is needed to create an account.')
@@ -160,6 +170,7 @@ async function create(ctx: Context, sql: Sql, input: Wanted, passwordHash: strin
     emailVerifiedAt: input.email_verified ? now : null,
     passwordHash,
     locale: localeOf(input) ?? null,
+    firstVersion: input.firstVersion,
     now,
     auditId: ctx.secrets.randomId('aud_'),
     serviceTokenId: ctx.actor.id,
@@ -185,6 +196,7 @@ interface Update {
   name: string
   email: string
   locale: string | null
+  firstVersion: number
   /** Null if the address stays verified or unverified as it is. */
   verifiedAt: Date | null
   now: Date
@@ -194,12 +206,14 @@ interface Update {
   ip: string
 }
 
+const RAISED = (v: { firstVersion: string }) => `version = greatest(version + 1, ${v.firstVersion}::int)`
+
 const updateAccount = statement<Update, { id: string }>(
   'update-account-of-service',
   (v) => `WITH account AS (
      UPDATE users
      SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, locale = ${v.locale},
-         email_verified_at = coalesce(email_verified_at, ${v.verifiedAt}::timestamptz), ${RAISE_VERSION}
+         email_verified_at = coalesce(email_verified_at, ${v.verifiedAt}::timestamptz), ${RAISED(v)}
      WHERE id = ${v.userId} RETURNING id
    ), audited_own AS (
      ${audit('email.verified', { from: `account WHERE ${v.verifiedAt}::timestamptz IS NOT NULL`, id: v.verifiedAuditId, user: 'id', actor: `'service'`, actorId: v.serviceTokenId, ip: v.ip, at: v.now })}
@@ -227,7 +241,7 @@ const replaceAddress = statement<Replace, { id: string }>(
   (v) => `WITH account AS (
      UPDATE users
      SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, email_key = ${v.emailKey},
-         locale = ${v.locale}, email_verified_at = ${v.now}, ${RAISE_VERSION}
+         locale = ${v.locale}, email_verified_at = ${v.now}, ${RAISED(v)}
      WHERE id = ${v.userId} AND address_is_free(${v.emailKey}, ${v.userId})
      RETURNING id, external_id, version
    ), ${queueEvent('account.email_changed', {
@@ -267,7 +281,7 @@ const replaceAddress = statement<Replace, { id: string }>(
 )
 
 /** `account` must be locked. Writes nothing if nothing differs. */
-async function update(ctx: Context, sql: Sql, account: Account, input: Wanted): Promise<Letters | null> {
+async function update(ctx: Context, sql: Sql, account: Account, input: From): Promise<Letters | null> {
   const address = input.email === undefined ? undefined : addressOf(input.email)
   const isOther = address !== undefined && address.key !== account.email_key
   if (input.email_verified === false && (isOther || account.email_verified_at)) {
@@ -282,6 +296,7 @@ async function update(ctx: Context, sql: Sql, account: Account, input: Wanted): 
     name: input.name ?? account.name,
     email: address?.typed ?? account.email,
     locale: locale === undefined ? account.locale : locale,
+    firstVersion: input.firstVersion,
     now,
     auditId: ctx.secrets.randomId('aud_'),
     serviceTokenId: ctx.actor.id,

@@ -48,17 +48,17 @@ export async function askApplications(ctx: SystemContext, userId: string): Promi
   const tooLate = new Promise<never>((_, reject) => {
     deadline = setTimeout(() => reject(cannotAsk()), ALL_CHECKS_MS)
   })
-  const answers = Promise.all(apps.map((app) => ask(ctx, app)))
+  const answers = Promise.all(apps.map((app) => ask(ctx, app, userId)))
   return Promise.race([answers, tooLate])
     .then((blockers) => blockers.flat())
     .finally(() => clearTimeout(deadline))
 }
 
-async function ask(ctx: SystemContext, app: AskedRow): Promise<Blocker[]> {
+async function ask(ctx: SystemContext, app: AskedRow, account: string): Promise<Blocker[]> {
   const body = JSON.stringify({
     type: 'account.withdrawal_check',
     timestamp: ctx.clock.now().toISOString(),
-    data: { subject: app.subject },
+    data: { subject: app.subject, account },
   })
   const answer = await sendWebhook(ctx, app, { id: ctx.secrets.randomId('chk_'), body, bodyWithinMs: CHECK_MS })
   const found = answer.status === 200 ? checkAnswer.safeParse(parsed(answer.body)).data : undefined

@@ -12,6 +12,9 @@ interface TaskRow extends SigningRow {
   /** Null if it is sealed. */
   subject: string | null
   sealed_subject: Buffer | null
+  /** Null if it is sealed. */
+  account: string | null
+  sealed_account: Buffer | null
   acknowledges: Acknowledges
   acknowledge_within_s: number
   attempts: number
@@ -42,13 +45,16 @@ export const beginsTry = (v: { now: string; leaseUntil: string }) =>
      last_error = CASE WHEN n.accepted_at IS NULL THEN n.last_error ELSE 'no_report' END,
      accepted_at = NULL, progress_done = NULL, progress_total = NULL, records = NULL, retained = NULL`
 
+/** Whom a task is about, of the task `n` of the withdrawal `w`. */
+export const PERSON_OF_TASK = 'n.subject, n.sealed_subject, w.user_id AS account, n.sealed_account'
+
 const claimDue = statement<TasksOfStep & { now: Date; leaseUntil: Date }, TaskRow>(
   'claim-app-notifications',
   (v) => `UPDATE app_notifications n SET ${beginsTry(v)}
    FROM connected_apps a, withdrawals w, deletion_steps s
    WHERE n.withdrawal_id = ${v.withdrawalId} AND n.phase = ${v.step} AND a.id = n.app_id AND ${isCalled('a')}
      AND w.id = n.withdrawal_id AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase AND ${isClaimable(v, 'n')}
-   RETURNING n.id, n.subject, n.sealed_subject, n.acknowledges, a.acknowledge_within_s, n.attempts, n.phase, ${signingOf('a')},
+   RETURNING n.id, ${PERSON_OF_TASK}, n.acknowledges, a.acknowledge_within_s, n.attempts, n.phase, ${signingOf('a')},
      w.started_at, s.estimated_completion AS due_by`,
 )
 
@@ -79,7 +85,7 @@ const markTold = statement<Told, { is_over: boolean }>(
   (v) => `WITH ${deletedItems(v)}, told AS (
      UPDATE app_notifications n
      SET status = 'completed', completed_at = ${v.now}, due_at = NULL, lease_until = NULL, subject = NULL, sealed_subject = NULL,
-         last_error = NULL, last_status = ${v.status}
+         sealed_account = NULL, last_error = NULL, last_status = ${v.status}
      FROM withdrawal w
      WHERE n.id = ${v.id} AND n.withdrawal_id = w.id AND n.status <> 'completed' AND (SELECT count(*) FROM items) < ${BATCH_SIZE}
      RETURNING w.user_id, n.app_id
@@ -171,21 +177,21 @@ export async function endTask(
   }
 }
 
-const SUBJECT_DELETED = 'the purge has deleted whom it is about; waive the task'
+const PERSON_DELETED = 'the purge has deleted whom it is about; waive the task'
 
 async function call(ctx: SystemContext, withdrawalId: string, task: TaskRow): Promise<AppAnswer> {
   const { id, acknowledges, phase } = task
-  const subject = subjectOf(ctx, task)
-  if (subject === null) {
-    const isDeleted = task.subject === null && task.sealed_subject === null
-    return { status: 0, problem: isDeleted ? SUBJECT_DELETED : 'no configured key opens its subject' }
+  const person = personOf(ctx, task)
+  if (person === null) {
+    const isDeleted = (task.sealed_subject ?? task.subject) === null || (task.sealed_account ?? task.account) === null
+    return { status: 0, problem: isDeleted ? PERSON_DELETED : 'no configured key opens whom it is about' }
   }
   const body = JSON.stringify({
     type: 'account.withdrawn',
     timestamp: task.started_at.toISOString(),
     data: {
       withdrawal_id: withdrawalId,
-      subject,
+      ...person,
       ...(acknowledges === 'later' && {
         task: { id, due_by: task.due_by.toISOString(), ...reportPlaceOf(ctx, id) },
       }),
@@ -194,8 +200,14 @@ async function call(ctx: SystemContext, withdrawalId: string, task: TaskRow): Pr
   return sendWebhook(ctx, task, { id, body, about: { withdrawalId, step: phase, taskId: id } })
 }
 
-/** The id by which the application knows the person; null if no key opens it or the purge has deleted it. */
-export const subjectOf = (
-  ctx: SystemContext,
-  { subject, sealed_subject: sealed }: Pick<TaskRow, 'subject' | 'sealed_subject'>,
-): string | null => (sealed ? (ctx.secrets.open(sealed)?.toString() ?? null) : subject)
+/** The id by which the application knows the person, and the account; null if no key opens it or the purge has deleted it. */
+export function personOf(
+  { secrets }: SystemContext,
+  row: Pick<TaskRow, 'subject' | 'sealed_subject' | 'account' | 'sealed_account'>,
+): { subject: string; account: string } | null {
+  const opened = (sealed: Buffer | null, text: string | null) =>
+    sealed ? (secrets.open(sealed)?.toString() ?? null) : text
+  const subject = opened(row.sealed_subject, row.subject)
+  const account = opened(row.sealed_account, row.account)
+  return subject !== null && account !== null ? { subject, account } : null
+}

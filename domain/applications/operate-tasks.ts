@@ -69,7 +69,7 @@ const markWaived = statement<Waive>(
   (v) => `WITH waived AS (
      UPDATE app_notifications
      SET status = 'completed', waived_at = ${v.now}, waived_reason = ${v.reason}, due_at = NULL, lease_until = NULL, subject = NULL,
-         sealed_subject = NULL
+         sealed_subject = NULL, sealed_account = NULL
      WHERE id = ${v.id} RETURNING id
    )
    ${audit('task.waived', { from: 'waived', id: v.auditId, user: v.by, actor: v.actor, actorId: v.actorId, subject: 'id', at: v.now })}`,

@@ -5,7 +5,7 @@ import type { Step } from '@/contract/withdrawal'
 import type { Context } from '../context'
 import { TASK_LEASE_MS } from '../limits/durations'
 import { isClaimable, isOneOf, statement } from '../sql'
-import { beginsTry, subjectOf } from './deliver'
+import { beginsTry, PERSON_OF_TASK, personOf } from './deliver'
 import { IS_OPEN } from './task-states'
 import { reportPlaceOf } from './task-token'
 
@@ -23,6 +23,8 @@ interface TakenRow {
   withdrawal_id: string
   subject: string | null
   sealed_subject: Buffer | null
+  account: string | null
+  sealed_account: Buffer | null
   phase: Step
   due_by: Date
   attempts: number
@@ -31,14 +33,14 @@ interface TakenRow {
 const take = statement<Take, TakenRow>(
   'take-tasks',
   (v) => `UPDATE app_notifications n SET ${beginsTry(v)}
-   FROM connected_apps a, deletion_steps s
+   FROM connected_apps a, withdrawals w, deletion_steps s
    WHERE ${isOneOf(
      'n.id',
      `SELECT o.id FROM app_notifications o WHERE o.app_id = ${v.appId} AND ${IS_OPEN('o')} AND ${isClaimable(v, 'o')}
        ORDER BY o.due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED`,
    )}
-     AND a.id = n.app_id AND a.disabled_at IS NULL AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase
-   RETURNING n.id, n.withdrawal_id, n.subject, n.sealed_subject, n.phase, n.attempts, s.estimated_completion AS due_by`,
+     AND a.id = n.app_id AND a.disabled_at IS NULL AND w.id = n.withdrawal_id AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase
+   RETURNING n.id, n.withdrawal_id, ${PERSON_OF_TASK}, n.phase, n.attempts, s.estimated_completion AS due_by`,
 )
 
 /** For an application that polls: its due tasks, which nobody else gets for a minute. */
@@ -50,12 +52,11 @@ export async function takeTasks(ctx: Context, { app, limit }: Input<typeof contr
   const rows = await ctx.sql(take, { appId: app, now, leaseUntil, maxRows: Number(limit ?? DEFAULT_TASKS) })
   return {
     tasks: rows.flatMap((row) => {
-      const subject = subjectOf(ctx, row)
-      if (subject === null) return []
+      const person = personOf(ctx, row)
+      if (person === null) return []
       const { id, withdrawal_id, phase, attempts: attempt } = row
-      return [
-        { id, withdrawal_id, subject, phase, due_by: row.due_by.toISOString(), ...reportPlaceOf(ctx, id), attempt },
-      ]
+      const dueBy = row.due_by.toISOString()
+      return [{ id, withdrawal_id, ...person, phase, due_by: dueBy, ...reportPlaceOf(ctx, id), attempt }]
     }),
   }
 }

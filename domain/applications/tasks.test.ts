@@ -184,6 +184,7 @@ test('the message to an application that acknowledges later names the due date, 
     data: {
       withdrawal_id: task.withdrawalId,
       subject: task.userId,
+      account: task.userId,
       task: {
         id: task.id,
         due_by: estimatedCompletion.toISOString(),
@@ -403,6 +404,7 @@ test('a polling application gets each due task once a minute, with all that it n
       id: task.id,
       withdrawal_id: task.withdrawalId,
       subject: task.userId,
+      account: task.userId,
       phase: 'third_party_integrations',
       due_by: (await stepOf(task)).estimatedCompletion.toISOString(),
       ...reportPlaceOf(ctx, task.id),

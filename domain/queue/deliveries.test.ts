@@ -93,7 +93,12 @@ test('an application that asked for it gets the event of the start, and all get 
   expect(JSON.parse(call.body)).toEqual({
     type: STARTED,
     timestamp: '2026-11-20T09:00:00.000Z',
-    data: { withdrawal_id: withdrawalId, subject: `calendar.test ${user.userId}`, version: expect.any(Number) },
+    data: {
+      withdrawal_id: withdrawalId,
+      subject: `calendar.test ${user.userId}`,
+      account: user.userId,
+      version: expect.any(Number),
+    },
   })
   expect(JSON.parse(call.body).data.version).toBeGreaterThan(version)
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = call.headers

@@ -24,6 +24,8 @@ interface DeliveryRow extends SigningRow {
   sealed_data: Buffer | null
   attempts: number
   retry_until: Date | null
+  /** Null if it is sealed. */
+  account: string | null
   /** The account was active when the delivery was claimed. */
   is_open: boolean
   event_id: string
@@ -61,7 +63,7 @@ const claim = statement<Claim, DeliveryRow>(
    )}
      AND e.id = d.event_id AND a.id = d.app_id
    RETURNING d.id, d.subject, d.sealed_data, d.attempts, d.retry_until, ${signingOf('a')}, e.user_id IS NOT NULL AS is_open,
-     e.id AS event_id, e.type, e.data, e.version, e.occurred_at, ${UNWAITED}`,
+     coalesce(e.user_id, (SELECT w.user_id FROM withdrawals w WHERE w.id = e.withdrawal_id)) AS account, e.id AS event_id, e.type, e.data, e.version, e.occurred_at, ${UNWAITED}`,
 )
 
 interface Outcome {
@@ -211,9 +213,9 @@ const UNREADABLE: AppAnswer = { status: 0, problem: 'no configured key opens wha
 function bodyOf(ctx: SystemContext, row: DeliveryRow): string | null {
   const personal: PersonalData | null = row.sealed_data ? openPersonalData(ctx, row.sealed_data) : {}
   if (!personal) return null
-  const { subject = row.subject, ...addresses } = personal
+  const { subject = row.subject, account = row.account, ...addresses } = personal
   if (subject === null) return null
-  const data = { ...row.data, subject, version: row.version, ...addresses }
+  const data = { ...row.data, subject, account, version: row.version, ...addresses }
   return JSON.stringify({ type: row.type, timestamp: row.occurred_at.toISOString(), data })
 }
 

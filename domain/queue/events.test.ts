@@ -94,12 +94,12 @@ test('a change sends an event when it is requested and when it is verified, with
   const { ctx, told } = await givenApplication()
   const user = await givenUser(ctx)
   const changeId = await verifyChange(ctx, user, `new-${user.email}`)
-  const data = { change_request_id: changeId, subject: user.userId }
+  const data = { change_request_id: changeId, subject: user.userId, account: user.userId }
   expect(told).toMatchObject([
     { type: 'account.email_change_requested', data },
     { type: 'account.email_changed', data },
   ])
-  expect(Object.keys(told[1]?.data ?? {}).sort()).toEqual(['change_request_id', 'subject', 'version'])
+  expect(Object.keys(told[1]?.data ?? {}).sort()).toEqual(['account', 'change_request_id', 'subject', 'version'])
   const { version } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
   expect(told.map((event) => event.data.version)).toEqual([version - 1, version])
 })
@@ -188,7 +188,7 @@ test('a new password sends one event, whether the person changes or resets it or
   expect(told.map(({ type, data }) => ({ type, data }))).toEqual(
     [version - 2, version - 1, version].map((version) => ({
       type: 'account.password_changed',
-      data: { subject: userId, version },
+      data: { subject: userId, account: userId, version },
     })),
   )
 })

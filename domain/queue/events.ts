@@ -10,6 +10,7 @@ type WithdrawalEvent = 'account.withdrawal_started' | 'account.withdrawal_comple
 /** The personal members of a message, which are sealed in its delivery. */
 export interface PersonalData {
   subject?: string
+  account?: string
   old_email?: string
   new_email?: string
 }
@@ -122,11 +123,16 @@ interface Subjects {
   subjects: [appId: string, subject: string][]
 }
 
+interface Withdrawn {
+  withdrawalId: string
+  userId: string
+}
+
 async function tell(
   ctx: SystemContext,
   sql: Sql,
   type: WithdrawalEvent,
-  withdrawalId: string,
+  { withdrawalId, userId: account }: Withdrawn,
   { version, subjects }: Subjects,
   now: Date,
 ): Promise<void> {
@@ -138,7 +144,7 @@ async function tell(
     version,
     now,
     appIds: subjects.map(([appId]) => appId),
-    sealed: subjects.map(([, subject]) => seal(ctx, { subject })),
+    sealed: subjects.map(([, subject]) => seal(ctx, { subject, account })),
   })
 }
 
@@ -151,15 +157,16 @@ const rememberSubjects = statement<{ withdrawalId: string; sealed: Buffer }>(
 export async function tellStart(
   ctx: SystemContext,
   sql: Sql,
-  { withdrawalId, userId, version, at }: { withdrawalId: string; userId: string; version: number; at: Date },
+  { version, at, ...withdrawn }: Withdrawn & { version: number; at: Date },
 ): Promise<void> {
+  const { withdrawalId, userId } = withdrawn
   const rows = await sql(receivers, { userId })
   const subjectsOf = (hears: (row: ReceiverRow) => boolean): Subjects['subjects'] =>
     rows.filter(hears).map(({ app_id, subject }) => [app_id, subject])
   const start = subjectsOf(({ hears_start }) => hears_start)
   const end: Subjects = { version, subjects: subjectsOf(({ hears_end }) => hears_end) }
   await Promise.all([
-    tell(ctx, sql, 'account.withdrawal_started', withdrawalId, { version, subjects: start }, at),
+    tell(ctx, sql, 'account.withdrawal_started', withdrawn, { version, subjects: start }, at),
     end.subjects.length > 0 && sql(rememberSubjects, { withdrawalId, sealed: ctx.secrets.seal(JSON.stringify(end)) }),
   ])
 }
@@ -167,19 +174,22 @@ export async function tellStart(
 /** Each event of a withdrawal has a version of its own, which rises from the start to the purge. */
 const VERSIONS_AFTER_START = { 'account.withdrawal_completed': 1, 'account.purged': 2 } as const
 
+/** The first version of another account with the same external id: above all that the events of the withdrawn one carry. */
+export const versionAfter = (withdrawn: number) => withdrawn + Math.max(...Object.values(VERSIONS_AFTER_START)) + 1
+
 /** Runs in the transaction of the end. `sealed` is what `tellStart` stored. */
 export async function tellEnd(
   ctx: SystemContext,
   sql: Sql,
   type: keyof typeof VERSIONS_AFTER_START,
-  withdrawalId: string,
+  withdrawn: Withdrawn,
   sealed: Buffer | null,
 ): Promise<void> {
   const opened = sealed && ctx.secrets.open(sealed)
   if (!opened) return
   const { version, subjects } = JSON.parse(opened.toString()) as Subjects
   const ended = { version: version + VERSIONS_AFTER_START[type], subjects }
-  await tell(ctx, sql, type, withdrawalId, ended, ctx.clock.now())
+  await tell(ctx, sql, type, withdrawn, ended, ctx.clock.now())
 }
 
 interface OpenDelivery {

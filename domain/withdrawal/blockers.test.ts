@@ -215,7 +215,7 @@ describe('an application with checks', () => {
     expect(JSON.parse(asked[0]?.body ?? '')).toEqual({
       type: 'account.withdrawal_check',
       timestamp: ctx.clock.now().toISOString(),
-      data: { subject: externalIdOf(caller) },
+      data: { subject: externalIdOf(caller), account: caller.userId },
     })
     expect(asked[0]?.headers).toMatchObject({
       'webhook-id': expect.stringMatching(/^chk_/),

@@ -55,12 +55,13 @@ const deleteTold = statement<{ withdrawalId: string }>(
   'purge-app-notifications',
   (v) => `DELETE FROM app_notifications WHERE withdrawal_id = ${v.withdrawalId} AND status = 'completed'`,
 )
-// Contract section 10: the account's id does not outlive the purge. An application's own id of the person stays, so that it can
-// still be told.
-const clearSubjects = statement<{ withdrawalId: string }>(
+// The external id does not outlive the purge. An application that has its own id of the person can still be told: its task keeps
+// that id, and the account's.
+const clearSubjects = statement<{ withdrawalId: string; sealedAccount: Buffer }>(
   'purge-subjects',
-  (v) =>
-    `UPDATE app_notifications SET sealed_subject = NULL WHERE withdrawal_id = ${v.withdrawalId} AND sealed_subject IS NOT NULL`,
+  (v) => `UPDATE app_notifications
+   SET sealed_subject = NULL, sealed_account = CASE WHEN subject IS NOT NULL THEN ${v.sealedAccount}::bytea END
+   WHERE withdrawal_id = ${v.withdrawalId} AND status <> 'completed'`,
 )
 // Their deliveries, which hold the applications' ids of the person, are deleted with them.
 const deleteEvents = statement<{ withdrawalId: string }>(
@@ -123,8 +124,8 @@ async function purgeBatch(ctx: SystemContext, sql: Sql, withdrawalId: string, ro
   ]
   if (!areErased.every(Boolean)) return 'begun'
   await sql(deleteEvents, { withdrawalId })
-  await sql(clearSubjects, { withdrawalId })
-  await tellEnd(ctx, sql, 'account.purged', withdrawalId, row.sealed_subjects)
+  await sql(clearSubjects, { withdrawalId, sealedAccount: ctx.secrets.seal(erased.userId) })
+  await tellEnd(ctx, sql, 'account.purged', erased, row.sealed_subjects)
   await sql(markPurged, { withdrawalId, now: ctx.clock.now() })
   // Written before `clearPurged` deletes which applications were told.
   await writeReceipts(ctx, sql, withdrawalId)

@@ -229,7 +229,10 @@ async function settleBatch(
   if (!again) {
     const [ended] = await sql(complete, { withdrawalId, step, now })
     if (ended) {
-      if (ended.is_first) await tellEnd(ctx, sql, 'account.withdrawal_completed', withdrawalId, ended.sealed_subjects)
+      if (ended.is_first && userId) {
+        const withdrawn = { withdrawalId, userId }
+        await tellEnd(ctx, sql, 'account.withdrawal_completed', withdrawn, ended.sealed_subjects)
+      }
       await writeReceipts(ctx, sql, withdrawalId)
     }
   } else if (isErasedNow)

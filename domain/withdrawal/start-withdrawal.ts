@@ -5,7 +5,7 @@ import { macOfExternalId } from '../access/ended-external-ids'
 import type { Actor, SystemContext } from '../context'
 import { CONFIRMATION_LIFETIME_MS, REPLACED_ADDRESS_MS } from '../limits/durations'
 import type { LedgerEntry } from '../ports'
-import { tellStart } from '../queue/events'
+import { tellStart, versionAfter } from '../queue/events'
 import { queueNotice, toDeliverable } from '../queue/notice-kinds'
 import type { EngineEventName } from '../queue/outbox'
 import { audit, closePendingChange, endSessions, endTokens, RAISE_VERSION, type Sql, statement } from '../sql'
@@ -128,6 +128,7 @@ interface EndAccess {
   outsideExpiresAt: Date | null
   /** Null if the account has no external id. */
   externalIdMac: Buffer | null
+  nextVersion: number
   retainedUntil: Date
 }
 
@@ -149,8 +150,8 @@ const endAccountAccess = statement<EndAccess>(
      UNION ALL SELECT ${v.outsideHash}::bytea, ${v.withdrawalId}, ${v.userId}, ${v.outsideScopes}::text[], true, ${v.outsideExpiresAt}::timestamptz
      WHERE ${v.outsideHash}::bytea IS NOT NULL
    ), ended_external_id AS (
-     INSERT INTO ended_external_ids (withdrawal_id, user_id, external_id_mac, expires_at)
-     SELECT ${v.withdrawalId}, ${v.userId}, ${v.externalIdMac}::bytea, ${v.retainedUntil}::timestamptz
+     INSERT INTO ended_external_ids (withdrawal_id, user_id, external_id_mac, next_version, expires_at)
+     SELECT ${v.withdrawalId}, ${v.userId}, ${v.externalIdMac}::bytea, ${v.nextVersion}::int, ${v.retainedUntil}::timestamptz
      WHERE ${v.externalIdMac}::bytea IS NOT NULL
    ), changes AS (
      ${closePendingChange('cancelled', { user: v.userId, at: v.now })}
@@ -177,6 +178,7 @@ async function endAccess(
     outsideScopes: caller?.actor?.scopes ?? [],
     outsideExpiresAt: outside?.expiresAt ?? null,
     externalIdMac: account.external_id === null ? null : macOfExternalId(ctx, account.external_id),
+    nextVersion: versionAfter(account.version + 1),
     retainedUntil: plan.purgeDueAt,
   })
 }

@@ -21,7 +21,7 @@ import (
 type message struct {
 	Type string
 	Data struct {
-		Subject string
+		Account string
 		Task    map[string]string
 	}
 }
@@ -64,9 +64,9 @@ func report(task map[string]string, said string) bool {
 	return answer.StatusCode == 200
 }
 
-func deleteAll(id, subject string, task map[string]string) {
+func deleteAll(id, account string, task map[string]string) {
 	isTold := true
-	for number := 1; number <= 3; number++ { // Your deletion of `subject` goes here.
+	for number := 1; number <= 3; number++ { // Your deletion of `account` goes here. Another one may have the same `subject` by now.
 		isTold = isTold && report(task, fmt.Sprintf(`{"status":"processing","progress":{"done":%d,"total":3}}`, number))
 	}
 	if isTold && report(task, `{"status":"completed","records":3}`) {
@@ -89,7 +89,7 @@ func receive(w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get("webhook-id")
 	isDone, isKnown := states.LoadOrStore(id, false)
 	if !isKnown {
-		go deleteAll(id, told.Data.Subject, told.Data.Task)
+		go deleteAll(id, told.Data.Account, told.Data.Task)
 	}
 	if !isDone.(bool) {
 		w.WriteHeader(202)

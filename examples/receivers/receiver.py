@@ -22,9 +22,9 @@ def report(task, said):
     headers = {"Authorization": f"Bearer {task['report_token']}", "Content-Type": "application/json"}
     urllib.request.urlopen(urllib.request.Request(task["report_to"], json.dumps(said).encode(), headers), timeout=10).close()
 
-def delete(message_id, subject, task):
+def delete(message_id, account, task):
     try:
-        for number in (1, 2, 3):  # Your deletion of `subject` goes here.
+        for number in (1, 2, 3):  # Your deletion of `account` goes here. Another one may have the same `subject` by now.
             report(task, {"status": "processing", "progress": {"done": number, "total": 3}})
         report(task, {"status": "completed", "records": 3})
         states[message_id] = "done"
@@ -48,7 +48,7 @@ class Receiver(BaseHTTPRequestHandler):
             state = states.setdefault(message_id, "new")
             if state == "new":
                 states[message_id] = "begun"
-                threading.Thread(target=delete, args=(message_id, message["data"]["subject"], message["data"]["task"])).start()
+                threading.Thread(target=delete, args=(message_id, message["data"]["account"], message["data"]["task"])).start()
         return 200 if state == "done" else 202
 
 ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Receiver).serve_forever()

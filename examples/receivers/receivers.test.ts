@@ -66,7 +66,7 @@ describe.each(RECEIVERS)('the receiver in $language', ({ build, command }) => {
 
   async function send({ id, by = [NEW], at = Math.floor(Date.now() / 1000), type = 'account.withdrawn' }: Sent) {
     const task = { id, due_by: '2026-11-21T09:00:00.000Z', report_to: reportTo, report_token: `dtk_${id}` }
-    const body = JSON.stringify({ type, timestamp: 't', data: { subject: 'customer 42', task } })
+    const body = JSON.stringify({ type, timestamp: 't', data: { subject: 'customer 42', account: 'usr_1', task } })
     const signatures = by.map((secret) => {
       const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
       return `v1,${createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')}`

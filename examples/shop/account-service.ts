@@ -15,12 +15,12 @@ const call = createServiceClient({ baseUrl: BASE_URL, serviceToken: SERVICE_TOKE
 /** Creates the accounts of people whom the service does not know yet. The call may be repeated: it changes nothing then. */
 export async function pushUsers(): Promise<void> {
   const users = await query<Record<'id' | 'name' | 'email' | 'password_hash', string>>(
-    `SELECT id, name, email, password_hash FROM users WHERE pushed_at IS NULL`,
+    `SELECT id, name, email, password_hash FROM users WHERE account IS NULL`,
   )
   for (const { id, name, email, password_hash } of users) {
     const password = { format: 'pbkdf2-sha256-django', value: password_hash }
-    await call(putUser, { externalId: id }, { name, email, email_verified: true, password })
-    await query(`UPDATE users SET pushed_at = now() WHERE id = $1`, [id])
+    const { user_id } = await call(putUser, { externalId: id }, { name, email, email_verified: true, password })
+    await query(`UPDATE users SET account = $2 WHERE id = $1`, [id, user_id])
   }
 }
 
@@ -36,25 +36,29 @@ export const receive = createReceiver({
 })
 
 async function handle({ type, data }: AccountMessage): Promise<Outcome> {
+  const [customer] = await query<{ account: string | null }>(`SELECT account FROM users WHERE id = $1`, [data.subject])
+  // The message comes again, and by then it is known whether it is about this account or about one of before.
+  if (customer?.account === null) throw new Error('The account of this customer is not known yet.')
+  if (customer?.account !== data.account) return 'done'
   if (type === 'account.email_changed' || type === 'account.email_reverted') await followAddress(data)
-  if (type === 'account.withdrawal_started') await endAccess(data.subject)
+  if (type === 'account.withdrawal_started') await endAccess(data.account)
   if (type !== 'account.withdrawn' || !data.task) return 'done'
-  await endAccess(data.subject)
-  return acceptDeletion(data.subject, data.task)
+  await endAccess(data.account)
+  return acceptDeletion(data.account, data.task)
 }
 
 /** Events may arrive in any order: an older version than the one that is known changes nothing. */
-async function followAddress({ subject, version, new_email }: AccountMessage['data']) {
-  const [isNews] = await query(`SELECT FROM users WHERE id = $1 AND account_version < $2`, [subject, version])
+async function followAddress({ subject, account, version, new_email }: AccountMessage['data']) {
+  const [isNews] = await query(`SELECT FROM users WHERE account = $1 AND account_version < $2`, [account, version])
   if (!isNews) return
   // A message that the operator sends again carries no address.
   const email = new_email ?? (await call(getUser, { externalId: subject })).email
-  const sql = `UPDATE users SET email = $2, account_version = $3 WHERE id = $1 AND account_version < $3`
-  await query(sql, [subject, email, version])
+  const sql = `UPDATE users SET email = $2, account_version = $3 WHERE account = $1 AND account_version < $3`
+  await query(sql, [account, email, version])
 }
 
-const endAccess = (subject: string) =>
-  query(`UPDATE users SET access_ended_at = coalesce(access_ended_at, now()) WHERE id = $1`, [subject])
+const endAccess = (account: string) =>
+  query(`UPDATE users SET access_ended_at = coalesce(access_ended_at, now()) WHERE account = $1`, [account])
 
 async function openOrdersOf(subject: string) {
   const sql = `SELECT id, title FROM orders WHERE user_id = $1 AND paid_at IS NULL ORDER BY id LIMIT 20`

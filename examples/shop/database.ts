@@ -11,7 +11,8 @@ const TABLES = `
     name text NOT NULL,
     email text NOT NULL,
     password_hash text NOT NULL,
-    pushed_at timestamptz,
+    -- Theirs at the account service, once it knows them. Who comes back after a deletion has another one.
+    account text,
     account_version bigint NOT NULL DEFAULT 0,
     access_ended_at timestamptz
   );
@@ -41,13 +42,17 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS deletions (
     task_id text PRIMARY KEY,
     user_id text NOT NULL,
+    account text NOT NULL,
     report_to text NOT NULL,
     report_token text,
     total integer NOT NULL,
     done integer NOT NULL DEFAULT 0,
     reported_at timestamptz
   );
-  CREATE TABLE IF NOT EXISTS messages (id text PRIMARY KEY);`
+  CREATE TABLE IF NOT EXISTS messages (id text PRIMARY KEY);
+  -- A database of the shop of before has its tables without these columns.
+  ALTER TABLE users ADD COLUMN IF NOT EXISTS account text;
+  ALTER TABLE deletions ADD COLUMN IF NOT EXISTS account text;`
 
 export async function query<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
   return (await database.query<Row>(sql, values)).rows

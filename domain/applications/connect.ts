@@ -25,6 +25,7 @@ export async function connectApp(
 ): Promise<string> {
   const id = ctx.secrets.randomId('con_')
   const [row] = await ctx.sql(insertConnection, { ...input, id, now: ctx.clock.now() })
-  if (!row) throw new AppError('REQUEST_001', 'There is no active user, or no application, with this id.')
-  return row.id
+  if (row) return row.id
+  const isApp = (await ctx.db.connectedApp.count({ where: { id: input.appId } })) > 0
+  throw new AppError('REQUEST_001', `There is no ${isApp ? 'active user' : 'application'} with this id.`)
 }

@@ -92,7 +92,7 @@ export async function waive(
 ): Promise<Data<typeof waiveContract>> {
   const at = await ctx.transaction(async (sql) => {
     const task = await lockTask(sql, taskId)
-    if (!task) throw new AppError('TASK_001')
+    if (!task) throw new AppError('TASK_001', 'There is no deletion task with this id.')
     if (task.waived_at && task.waived_reason === reason) return task.waived_at
     if (task.status === 'completed') throw new AppError('TASK_002')
     const now = ctx.clock.now()
@@ -127,7 +127,7 @@ const markDue = statement<Retry>(
 export async function retryTask(ctx: SystemContext, taskId: string, operatorId: string): Promise<void> {
   await ctx.transaction(async (sql) => {
     const task = await lockTask(sql, taskId)
-    if (!task) throw new AppError('TASK_001')
+    if (!task) throw new AppError('TASK_001', 'There is no deletion task with this id.')
     if (task.status === 'completed') throw new AppError('TASK_002')
     if (task.attempts === 0) return
     await sql(markDue, { id: taskId, now: ctx.clock.now(), auditId: ctx.secrets.randomId('aud_'), by: operatorId })

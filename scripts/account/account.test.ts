@@ -202,6 +202,21 @@ test.each([
   expect(await refusal(await testContext(), line)).toContain(sentence)
 })
 
+test.each([
+  ["app set app_1 --name ' '", '--name must be text of one line.'],
+  ['app set app_1 --category ü', '--category has 1 to 64 printable ASCII characters.'],
+  ['app set app_1 --acknowledge-within PT1S', '--acknowledge-within must be an ISO 8601 duration such as PT24H'],
+  ['app set app_1 --acknowledge-within P31D', '--acknowledge-within must be an ISO 8601 duration such as PT24H'],
+  ['app set app_1 --checks --no-checks', 'Give --checks or --no-checks, not both.'],
+  ['app set app_1 --name Shop', 'There is no application with this id.'],
+  ['app connect --user usr_none --app app_none --subject 1', 'There is no application with this id.'],
+  ['event resend --app app_1 --since soon', '--since must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
+  ['ledger trim --before soon', '--before must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
+  ['task waive msg_none --reason gone', 'No such task: There is no deletion task with this id.'],
+])('%s is refused with the name of its option and no name of the API', async (line, sentence) => {
+  expect((await refusal(await testContext(), line)).slice(0, sentence.length)).toBe(sentence)
+})
+
 test('a pending transaction can be settled or cancelled, and then holds no withdrawal back', async () => {
   const ctx = await testContext()
   for (const [command, status] of [

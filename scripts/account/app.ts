@@ -1,3 +1,4 @@
+import type * as z from 'zod'
 import { type AppSettings, appSettings } from '@/contract/apps'
 import { parseIssueMessage } from '@/contract/errors'
 import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, WAIVE_REASONS } from '@/contract/vocabulary'
@@ -62,8 +63,23 @@ function toSettings(given: Given): Partial<AppSettings> {
     categories: some(given.category),
     reasons: some(given.reason),
   })
-  if (!parsed.success) throw new UsageError(parseIssueMessage(parsed.error.issues[0]?.message ?? '').details)
+  if (!parsed.success) throw new UsageError(ruleOf(parsed.error.issues[0]))
   return parsed.data
+}
+
+const OPTIONS: Record<string, keyof Given> = {
+  events: 'event',
+  includes: 'include',
+  hosts: 'host',
+  categories: 'category',
+  reasons: 'reason',
+}
+
+/** The rule of the API, which begins with the name of the member, with the name of the option instead. */
+function ruleOf(issue?: z.core.$ZodIssue): string {
+  const member = String(issue?.path[0])
+  const { details = '' } = parseIssueMessage(issue?.message ?? '')
+  return `--${OPTIONS[member] ?? member}${details.slice(member.length)}`
 }
 
 export const appCommands = [
@@ -109,6 +125,7 @@ export const appCommands = [
       'no-checks': { means: 'It is not asked any more before a withdrawal starts.' },
     },
     async run(ctx, { id: appId, 'no-checks': noChecks, ...given }) {
+      if (given.checks && noChecks) throw new UsageError('Give --checks or --no-checks, not both.')
       return setApp(ctx, { appId, ...toSettings(given), ...(noChecks && { checks: false }) })
     },
   }),

@@ -24,12 +24,12 @@ export interface Option {
   choices?: readonly string[]
   /** The value if it is not given. */
   otherwise?: string
-  /** Turns the text into a value, or throws a UsageError. */
-  read?(text: string): unknown
+  /** Turns the text into a value, or throws a UsageError that names the option. */
+  read?(text: string, option: string): unknown
 }
 
 type Options = Record<string, Option>
-type ValueOf<O extends Option> = O extends { read(text: string): infer Value }
+type ValueOf<O extends Option> = O extends { read(text: string, option: string): infer Value }
   ? Value
   : O extends { choices: readonly (infer Choice)[] }
     ? Choice
@@ -173,7 +173,7 @@ function missing(command: Command, name: string, option: Option): string {
 
 function readValue(name: string, option: Option, text: string): unknown {
   if (option.choices && !option.choices.includes(text)) throw new UsageError(`${choiceSentence(name, option)}.`)
-  return option.read ? option.read(text) : text
+  return option.read ? option.read(text, `--${name}`) : text
 }
 
 function choiceSentence(name: string, { choices = [], multiple }: Option): string {

@@ -39,8 +39,10 @@ export function splitWords(line: string): string[] {
 export function sentenceOf(error: unknown): string {
   if (error instanceof UsageError) return error.message
   if (error instanceof AppError) {
-    const { message, details, blockers = [] } = error
-    return [`${message}: ${details}`, ...blockers.map(({ source, title }) => `${source}: ${title}`)].join('\n')
+    const { code, message, details, blockers = [] } = error
+    // Codes of a request say nothing about a command: its meaning is in the details alone.
+    const sentence = code.startsWith('REQUEST_') ? details : `${message}: ${details}`
+    return [sentence, ...blockers.map(({ source, title }) => `${source}: ${title}`)].join('\n')
   }
   if (!(error instanceof Error)) return String(error)
   const isUnreachable = 'syscall' in error && error.syscall === 'connect'

@@ -1,4 +1,5 @@
 import { tokenName } from '@/contract/access'
+import { appSettings } from '@/contract/apps'
 import { parseIssueMessage } from '@/contract/errors'
 import type { SystemContext } from '@/domain/context'
 import { getEnv, parseDuration } from '@/server/env'
@@ -36,15 +37,17 @@ export function toLifetimeMs(duration: string): number {
 }
 
 export function toSeconds(duration: string): number {
-  const ms = parseDuration(duration)
-  if (!ms) throw new UsageError('--acknowledge-within must be an ISO 8601 duration such as PT24H.')
-  return ms / 1000
+  const seconds = (parseDuration(duration) ?? 0) / 1000
+  if (!appSettings.shape.acknowledge_within_seconds.safeParse(seconds).success) {
+    throw new UsageError('--acknowledge-within must be an ISO 8601 duration such as PT24H, from PT1M to P30D.')
+  }
+  return seconds
 }
 
-export function toTime(text: string): Date {
+export function toTime(text: string, option: string): Date {
   const time = new Date(text)
   if (!/^\d{4}-\d\d-\d\d(T.*(Z|[+-]\d\d:\d\d))?$/.test(text) || Number.isNaN(time.getTime())) {
-    throw new UsageError('The time must be written like 2026-11-20 or 2026-11-20T09:00:00Z.')
+    throw new UsageError(`${option} must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.`)
   }
   return time
 }

@@ -18,7 +18,7 @@ export const SERVICE_SCOPES = {
   'users:write': 'Create and update accounts, end their sessions',
   'withdrawals:start': 'Withdraw an account on behalf of its person',
   'apps:manage': 'Manage connected applications',
-  'tasks:work': 'Take deletion tasks and report on them',
+  'tasks:work': 'Take the deletion tasks of one application',
 } as const
 export type ServiceScope = keyof typeof SERVICE_SCOPES
 

@@ -132,7 +132,8 @@ export const takeTasks = contract({
   ...common,
   name: 'takeTasks',
   summary: 'Take Due Deletion Tasks',
-  description: 'Takes due deletion tasks of an application that polls. They are its own for 60 seconds.',
+  description:
+    'Takes due deletion tasks of an application that polls, with a service token that was made for it. They are its own for 60 seconds.',
   method: 'GET',
   path: '/admin/tasks',
   scope: 'tasks:work',

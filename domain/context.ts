@@ -62,8 +62,8 @@ export interface Actor {
   authenticatedFor?: Purpose | null | undefined
   user: { name: string; email: string; emailVerifiedAt: Date | null; locale: string | null }
   pendingChange: PendingChange | null
-  /** Only for a service token: its name, and the hosts that URLs sent with it may name. */
-  service?: { name: string; hosts: readonly string[] }
+  /** Only for a service token: its name, the hosts that URLs sent with it may name, and the application whose tasks it takes. */
+  service?: { name: string; hosts: readonly string[]; appId: string | null }
   /** Only after a withdrawal: the one withdrawal that this credential still concerns. */
   withdrawal?: { id: string; madeTheCall: boolean }
   outsideToken?: Credential['outsideToken']

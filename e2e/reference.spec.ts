@@ -124,8 +124,10 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
     await test.step('the calls of own services', async () => {
       // A deletion task is due within a second here.
       variables.BASE = IMPATIENT_URL
+      const polling = ['--name', 'Ledger', '--poll', '--acknowledges', 'later']
+      const { app_id = '' } = await operator.run('app', 'register', ...polling)
       const every = scopes(...Object.keys(SERVICE_SCOPES))
-      const named = ['--name', 'reference', '--host', 'billing.example.com']
+      const named = ['--name', 'reference', '--host', 'billing.example.com', '--app', app_id]
       const { service_token = '' } = await operator.run('service-token', 'create', ...named, ...every)
       variables.SERVICE_TOKEN = service_token
       variables.EXTERNAL_ID = `customer-${randomUUID()}`
@@ -138,8 +140,6 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
       await reader.paste('putBlocker')
       await reader.paste('removeBlocker')
 
-      const polling = ['--name', 'Ledger', '--poll', '--acknowledges', 'later']
-      const { app_id = '' } = await operator.run('app', 'register', ...polling)
       await operator.run('app', 'connect', '--user', userId, '--app', app_id, '--subject', 'reader-7')
       await reader.paste('withdrawUser')
       variables.APP_ID = app_id

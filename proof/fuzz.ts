@@ -69,9 +69,6 @@ beforeAll(async () => {
   // A body that happens to be right ends nothing.
   const pending = ['transaction', 'add', '--user', person.id, '--status', 'pending', '--description', 'book']
   await world.operator.run(...pending)
-  const scopes = Object.keys(SERVICE_SCOPES).flatMap((scope) => ['--scope', scope])
-  const made = await world.operator.run('service-token', 'create', '--name', 'fuzz', ...scopes)
-  serviceToken = String(made.service_token)
   await world.query(
     `INSERT INTO users (id, external_id, name, email, email_key, created_at) VALUES ($1, $2, 'Fuzz', $3, $3, now())`,
     [FUZZED_ID, EXTERNAL_ID, FUZZED_EMAIL],
@@ -111,7 +108,11 @@ async function givenIds() {
   await operator.run('app', 'connect', '--user', gone.id, '--app', await register('worker'), '--subject', 'one')
   await operator.run('withdrawal', 'start', '--user', gone.id)
   const [task] = await query<{ id: string }>('SELECT id FROM app_notifications')
-  Object.assign(ids, { appId: await register('fuzzed'), taskId: task?.id, changeRequestId: CHANGE_ID })
+  const appId = await register('fuzzed')
+  Object.assign(ids, { appId, taskId: task?.id, changeRequestId: CHANGE_ID })
+  const scopes = Object.keys(SERVICE_SCOPES).flatMap((scope) => ['--scope', scope])
+  const made = await operator.run('service-token', 'create', '--name', 'fuzz', '--app', appId, ...scopes)
+  serviceToken = String(made.service_token)
 
   // A body that happens to be right changes nothing, so that the next one meets the same rows.
   await query(`CREATE FUNCTION stay() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN OLD; END'`)

@@ -124,14 +124,17 @@ export async function givenToken(
   return { id, token: accessToken }
 }
 
+/** Without the scope that an application alone has. */
+const SCOPES_OF_ALL = (Object.keys(SERVICE_SCOPES) as ServiceScope[]).filter((scope) => scope !== 'tasks:work')
+
 /** A token of one of the adopter's services. */
 export async function givenServiceToken(
   ctx: TestContext,
-  scopes: ServiceScope[] = Object.keys(SERVICE_SCOPES) as ServiceScope[],
+  scopes: ServiceScope[] = SCOPES_OF_ALL,
   expiresInMs = 300 * day,
-  of: { name: string; hosts: string[] } = { name: 'test', hosts: [] },
+  of: { name?: string; hosts?: string[]; appId?: string } = {},
 ) {
-  const { id, serviceToken } = await issueServiceToken(ctx, { ...of, scopes, expiresInMs })
+  const { id, serviceToken } = await issueServiceToken(ctx, { name: 'test', hosts: [], ...of, scopes, expiresInMs })
   return { id, userId: '', token: serviceToken }
 }
 

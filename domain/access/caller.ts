@@ -135,6 +135,7 @@ interface ServiceRow {
   id: string
   name: string
   hosts: string[]
+  app_id: string | null
   scopes: ServiceScope[]
   is_live: boolean
   is_last_use_old: boolean
@@ -142,7 +143,7 @@ interface ServiceRow {
 
 const findServiceToken = statement<{ hash: Credential['key']; now: Date }, ServiceRow>(
   'find-service-token',
-  (v) => `SELECT id, name, hosts, scopes, revoked_at IS NULL AND expires_at > ${v.now} AS is_live,
+  (v) => `SELECT id, name, hosts, app_id, scopes, revoked_at IS NULL AND expires_at > ${v.now} AS is_live,
      coalesce(last_used_at < ${v.now} - interval '${LAST_USE_PRECISION_MS} milliseconds', true) AS is_last_use_old
    FROM service_tokens WHERE token_hash = ${v.hash}`,
 )
@@ -158,7 +159,7 @@ async function findService(ctx: SystemContext, { kind, key }: Credential): Promi
     userId: '',
     externalId: null,
     scopes: row.scopes,
-    service: { name: row.name, hosts: row.hosts },
+    service: { name: row.name, hosts: row.hosts, appId: row.app_id },
     user: { name: '', email: '', emailVerifiedAt: null, locale: null },
     pendingChange: null,
   }

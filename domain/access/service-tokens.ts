@@ -10,20 +10,23 @@ interface Insert {
   tokenHash: Buffer
   scopes: ServiceScope[]
   hosts: string[]
+  appId: string | null
   now: Date
   expiresAt: Date
   auditId: string
 }
 
 // The audit row is the operator's, because a service token belongs to no user.
-const insertToken = statement<Insert>(
+const insertToken = statement<Insert, { id: string }>(
   'create-service-token',
   (v) => `WITH token AS (
-     INSERT INTO service_tokens (id, name, token_hash, scopes, hosts, created_at, expires_at)
-     VALUES (${v.id}, ${v.name}, ${v.tokenHash}, ${v.scopes}, ${v.hosts}, ${v.now}, ${v.expiresAt})
+     INSERT INTO service_tokens (id, name, token_hash, scopes, hosts, app_id, created_at, expires_at)
+     SELECT ${v.id}, ${v.name}, ${v.tokenHash}, ${v.scopes}, ${v.hosts}, ${v.appId}, ${v.now}, ${v.expiresAt}
+     WHERE ${v.appId}::text IS NULL OR EXISTS (SELECT FROM connected_apps WHERE id = ${v.appId})
      RETURNING id
    )
-   ${audit('service_token.created', { from: 'token', id: v.auditId, user: `'${OPERATOR_COMMAND_ID}'`, actor: `'operator'`, subject: 'id', at: v.now })}`,
+   ${audit('service_token.created', { from: 'token', id: v.auditId, user: `'${OPERATOR_COMMAND_ID}'`, actor: `'operator'`, subject: 'id', at: v.now })}
+   RETURNING id`,
 )
 
 interface Wanted {
@@ -31,20 +34,28 @@ interface Wanted {
   scopes: ServiceScope[]
   /** Hosts that URLs sent with the token may name. */
   hosts: string[]
+  /** The application whose deletion tasks it takes: for the scope `tasks:work` alone. */
+  appId?: string | null | undefined
   expiresInMs: number
 }
 
 /** The operator creates a service token. Only this answer shows it. */
 export async function issueServiceToken(
   ctx: SystemContext,
-  { expiresInMs, ...wanted }: Wanted,
+  { expiresInMs, appId = null, ...wanted }: Wanted,
 ): Promise<{ id: string; serviceToken: string; expiresAt: Date }> {
+  if (wanted.scopes.includes('tasks:work') !== (appId !== null)) {
+    throw new AppError('REQUEST_001', 'The scope tasks:work and the application go together: give both or neither.')
+  }
   const now = ctx.clock.now()
   const expiresAt = new Date(now.getTime() + expiresInMs)
   const serviceToken = `svc_${ctx.secrets.randomToken()}`
   const id = ctx.secrets.randomId('svt_')
   const auditId = ctx.secrets.randomId('aud_')
-  await ctx.sql(insertToken, { ...wanted, id, tokenHash: sha256(serviceToken), now, expiresAt, auditId })
+  const values = { ...wanted, appId, id, tokenHash: sha256(serviceToken), now, expiresAt, auditId }
+  if ((await ctx.sql(insertToken, values)).length === 0) {
+    throw new AppError('REQUEST_001', 'There is no application with this id.')
+  }
   return { id, serviceToken, expiresAt }
 }
 
@@ -59,6 +70,7 @@ export async function listServiceTokens(ctx: SystemContext) {
     name: token.name,
     scopes: token.scopes,
     hosts: token.hosts,
+    app_id: token.appId,
     created_at: token.createdAt.toISOString(),
     expires_at: token.expiresAt.toISOString(),
     last_used_at: token.lastUsedAt?.toISOString() ?? null,

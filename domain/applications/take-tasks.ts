@@ -45,8 +45,7 @@ const take = statement<Take, TakenRow>(
 
 /** For an application that polls: its due tasks, which nobody else gets for a minute. */
 export async function takeTasks(ctx: Context, { app, limit }: Input<typeof contract>): Promise<Data<typeof contract>> {
-  const isKnown = (await ctx.db.connectedApp.count({ where: { id: app } })) > 0
-  if (!isKnown) throw new AppError('REQUEST_001', 'There is no application with this id.')
+  await refuseOthers(ctx, app)
   const now = ctx.clock.now()
   const leaseUntil = new Date(now.getTime() + TASK_LEASE_MS)
   const rows = await ctx.sql(take, { appId: app, now, leaseUntil, maxRows: Number(limit ?? DEFAULT_TASKS) })
@@ -60,3 +59,15 @@ export async function takeTasks(ctx: Context, { app, limit }: Input<typeof contr
     }),
   }
 }
+
+/** The tasks of an application name people, and a report on one is believed: no other service may take them. */
+async function refuseOthers({ actor, db }: Context, app: string): Promise<void> {
+  const own = actor.service?.appId ?? null
+  if (own === null) throw new AppError('AUTH_002', NO_APPLICATION)
+  if (own !== app) throw new AppError('AUTH_002', 'This service token takes the tasks of another application.')
+  const polls = (await db.connectedApp.count({ where: { id: app, endpoint: null } })) > 0
+  if (!polls) throw new AppError('AUTH_002', 'Its application is not registered with --poll: its tasks are sent to it.')
+}
+
+const NO_APPLICATION =
+  'This service token was made for no application. The operator makes one with service-token create --scope tasks:work --app app_….'

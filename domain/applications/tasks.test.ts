@@ -8,6 +8,7 @@ import {
   givenUser,
   givenWithdrawal,
   lookalikesOf,
+  outcomeOf,
   runDueWork,
   type TestContext,
   tablesWith,
@@ -20,7 +21,7 @@ import { createProcess } from '../process'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'
 import { createStatusToken } from '../withdrawal/status-token'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
-import { setApp } from './manage'
+import { removeApp, setApp } from './manage'
 import { listTasks, retryTask, waive } from './operate-tasks'
 import { reportPlaceOf } from './task-token'
 
@@ -388,7 +389,7 @@ test('L25 a report of more than 4 KiB is refused before it is read, and each tas
 
 test('a polling application gets each due task once a minute, with all that it needs to know, and reports on it', async () => {
   const task = await givenTask(202, { endpoint: null })
-  const service = await givenServiceToken(ctx, ['tasks:work'])
+  const service = await givenServiceToken(ctx, ['tasks:work'], day, { appId: task.appId })
   const take = async (query = '') => {
     const { data, code } = await call(service, 'takeTasks', { query: `?app=${task.appId}${query}` })
     expect(code).toBe('accepted')
@@ -421,24 +422,52 @@ test('a polling application gets each due task once a minute, with all that it n
   expect((await report(task, { status: 'completed' })).code).toBe('accepted')
   await ctx.settle()
   expect((await stepOf(task)).status).toBe('completed')
-  for (const query of [
-    '?app=app_none',
-    '?app=%00',
-    '',
-    `?app=${task.appId}&limit=0`,
-    `?app=${task.appId}&limit=101`,
-    '?app=a&app=b',
-  ]) {
+  for (const query of ['?app=%00', '', `?app=${task.appId}&limit=0`, `?app=${task.appId}&limit=101`, '?app=a&app=b']) {
     expect([query, (await call(service, 'takeTasks', { query })).code]).toEqual([query, 'REQUEST_001'])
   }
+})
+
+test('F40 only the token of a polling application takes its tasks, and no token of before does', async () => {
+  const task = await givenTask(202, { endpoint: null })
+  const other = await givenParticipant(ctx, 'other', { endpoint: null })
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  const tokenOf = (appId: string) => givenServiceToken(ctx, ['tasks:work'], day, { appId })
+  const [own, others] = [await tokenOf(task.appId), await tokenOf(other)]
+  const take = (service: typeof own, appId = task.appId) => call(service, 'takeTasks', { query: `?app=${appId}` })
+  const refused = await take(others)
+  expect([refused.status, refused.code]).toEqual([403, 'AUTH_002'])
+  expect((await take(own, other)).code).toBe('AUTH_002')
+  expect((await take(own, 'app_none')).code).toBe('AUTH_002')
+  await ctx.db.serviceToken.update({ where: { id: others.id }, data: { appId: null } })
+  const before = await take(others)
+  expect([before.code, before.details.includes('--app app_…')]).toEqual(['AUTH_002', true])
+  await setApp(ctx, { appId: task.appId, endpoint: 'https://shop.test/hook', disabled: true })
+  expect((await take(own)).code).toBe('AUTH_002')
+  await setApp(ctx, { appId: task.appId, endpoint: null })
+  expect((await take(own)).data).toEqual({ tasks: [] })
+  await setApp(ctx, { appId: task.appId, disabled: false })
+  expect((await take(own)).data.tasks).toMatchObject([{ id: task.id, attempt: 1 }])
+  await removeApp(ctx, { appId: task.appId, reason: 'gone' })
+  expect((await take(own)).code).toBe('AUTH_002')
+})
+
+test('a token for deletion tasks is made for one application that is there', async () => {
+  const appId = await givenParticipant(ctx, 'shop', { endpoint: null })
+  for (const [scopes, of] of [
+    [['tasks:work'], {}],
+    [['tasks:work'], { appId: 'app_none' }],
+    [['users:read'], { appId }],
+  ] as const) {
+    expect(await outcomeOf(givenServiceToken(ctx, [...scopes], day, of))).toBe('REQUEST_001')
+  }
+  expect(await outcomeOf(givenServiceToken(ctx, ['tasks:work'], day, { appId }))).toBe('accepted')
 })
 
 test('the open tasks of a disabled application wait, are visible, and are asked for once it is enabled', async () => {
   const task = await givenTask(204, { disabled: true })
   ctx.clock.advance(2 * day)
   await runDueWork(ctx)
-  const service = await givenServiceToken(ctx)
-  expect((await call(service, 'takeTasks', { query: `?app=${task.appId}` })).data).toEqual({ tasks: [] })
   expect(sent).toEqual([])
   expect((await listTasks(ctx, { appId: task.appId })).tasks).toMatchObject([
     { state: 'pending', is_app_disabled: true },

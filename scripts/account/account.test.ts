@@ -276,6 +276,7 @@ test('a service token is created with its scopes and hosts, shown once, listed a
       name: 'billing',
       scopes: ['users:read', 'users:write'],
       hosts: ['billing.example.com', 'pay.example.com:8443'],
+      app_id: null,
       created_at: ctx.clock.now().toISOString(),
       expires_at: made.expires_at,
       last_used_at: null,
@@ -301,6 +302,9 @@ test.each([
   ['service-token create --name x --scope users:read --host https://a.test/', '--host must be a host'],
   ['service-token create --name x --scope users:read --host a.test/path', '--host must be a host'],
   ['service-token create --name x --scope users:read --host user@a.test', '--host must be a host'],
+  ['service-token create --name x --scope tasks:work', '--scope tasks:work needs --app'],
+  ['service-token create --name x --scope users:read --app app_x', '--app needs --scope tasks:work'],
+  ['service-token create --name x --scope tasks:work --app app_none', 'There is no application with this id'],
   ["service-token create --name ' ' --scope users:read", '--name must be text of one line'],
 ])('%s is refused: %s', async (line, sentence) => {
   const ctx = await testContext()

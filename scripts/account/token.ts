@@ -1,7 +1,7 @@
 import { GRANTABLE_SCOPES, SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
 import { issueAccessToken, liveTokensOf, revokeAllTokens, revokeTokenOf } from '@/domain/access/access-tokens'
 import { issueServiceToken, listServiceTokens, revokeServiceToken } from '@/domain/access/service-tokens'
-import { command } from './command.ts'
+import { command, UsageError } from './command.ts'
 import { checkActiveUser, toHost, toLifetimeMs, toTokenName } from './values.ts'
 
 const serviceScopes = Object.keys(SERVICE_SCOPES) as ServiceScope[]
@@ -75,10 +75,13 @@ export const serviceTokenCommands = [
         read: toHost,
         means: 'A host that the blockers of the service may link to.',
       },
+      app: { value: 'app_…', means: 'The application whose deletion tasks it takes; for the scope tasks:work alone.' },
       'expires-in': { value: 'P365D', otherwise: 'P365D', read: toLifetimeMs, means: 'How long it works.' },
     },
-    async run(ctx, { name, scope: scopes, host: hosts, 'expires-in': expiresInMs }) {
-      const token = await issueServiceToken(ctx, { name, scopes, hosts, expiresInMs })
+    async run(ctx, { name, scope: scopes, host: hosts, app: appId, 'expires-in': expiresInMs }) {
+      if (scopes.includes('tasks:work') && !appId) throw new UsageError('--scope tasks:work needs --app.')
+      if (appId && !scopes.includes('tasks:work')) throw new UsageError('--app needs --scope tasks:work.')
+      const token = await issueServiceToken(ctx, { name, scopes, hosts, appId, expiresInMs })
       return {
         service_token_id: token.id,
         service_token: token.serviceToken,

@@ -6,6 +6,7 @@ import { type GrantableScope, SERVICE_SCOPES, type ServiceScope } from '@/contra
 import { adminOperations, userOperations } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { revokeServiceToken } from '@/domain/access/service-tokens'
+import { setApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
 import type { Limits } from '@/domain/limits/limits'
 import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
@@ -107,14 +108,18 @@ describe('access to the admin API', () => {
   const others = (scope: ServiceScope) => scopes.filter((other) => other !== scope)
 
   /** The answer of an admin operation to each kind of token. */
-  async function adminDoor(scope: ServiceScope): Promise<Record<string, [token: string | null, code: string]>> {
+  async function adminDoor(
+    scope: ServiceScope,
+    appId: string,
+  ): Promise<Record<string, [token: string | null, code: string]>> {
     const user = await givenCaller(ctx)
     const gone = await givenCaller(ctx)
     const { data } = await withdraw(gone)
     acceptOutsideToken(ctx, user)
     const revoked = await givenServiceToken(ctx)
     await revokeServiceToken(ctx, revoked.id)
-    const expired = await givenServiceToken(ctx, scopes, 0)
+    const expired = await givenServiceToken(ctx, scopes, 0, { appId })
+    const without = await givenServiceToken(ctx, others(scope), day, scope === 'tasks:work' ? {} : { appId })
     return {
       none: [null, 'AUTH_001'],
       junk: ['svc_x', 'AUTH_001'],
@@ -126,7 +131,7 @@ describe('access to the admin API', () => {
       'token of a withdrawn account': [gone.token, 'AUTH_001'],
       'revoked service token': [revoked.token, 'AUTH_001'],
       'expired service token': [expired.token, 'AUTH_001'],
-      'service token without the scope': [(await givenServiceToken(ctx, others(scope))).token, 'AUTH_002'],
+      'service token without the scope': [without.token, 'AUTH_002'],
       'service token with another ending': [`${service.token.slice(0, -1)}-`, 'AUTH_001'],
     }
   }
@@ -149,7 +154,7 @@ describe('access to the admin API', () => {
       const task = await givenOpenTask()
       const ids = { externalId: encodeURIComponent(person.externalId), taskId: task.id, appId: task.appId }
       const came: Record<string, string> = {}
-      const doors = await adminDoor(scope)
+      const doors = await adminDoor(scope, task.appId)
       for (const [kind, [token]] of Object.entries(doors)) {
         const { code, status, headers } = await call(service, name, { ids, token })
         came[kind] = code
@@ -165,7 +170,8 @@ describe('access to the admin API', () => {
         expect((await call(service, name, { ids, scope: wrong })).code).toBe('AUTH_002')
       }
       expect(await stateOf(person.userId)).toEqual(before)
-      const alone = await givenServiceToken(ctx, [scope])
+      if (name === 'takeTasks') await setApp(ctx, { appId: task.appId, endpoint: null, events: [] })
+      const alone = await givenServiceToken(ctx, [scope], day, scope === 'tasks:work' ? { appId: task.appId } : {})
       const queries: Record<string, string> = { takeTasks: `?app=${task.appId}`, removeApp: '?waive=gone' }
       const query = queries[name] ?? `?email=${encodeURIComponent(person.email)}`
       const body = {

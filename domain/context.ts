@@ -122,6 +122,8 @@ export interface SystemContext {
   traced<T>(name: string, attributes: Record<string, string>, work: () => Promise<T>): Promise<T>
   /** Writes one line to the log for the operator: ids, codes, counts and times only. */
   warn(event: string, facts: Record<string, string | number>): void
+  /** Only in a request: aborted once its client has gone. What may wait for long asks for it. */
+  clientGone?(): AbortSignal | undefined
   /** Runs the task after the answer; a failure is logged. */
   background(task: () => Promise<unknown>): void
 }

@@ -16,6 +16,7 @@ export type MacPurpose =
   | 'idempotency'
   | 'external-id'
   | 'password-reset'
+  | 'sign-in-line'
 
 /** A MAC in base64url, for patterns. The last character holds four bits, so without its restriction one MAC would have four texts. */
 export const MAC_TEXT = '[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]'
@@ -45,13 +46,19 @@ export interface Secrets {
   isSealedWithNewest(sealed: Uint8Array): boolean
 }
 
+interface PasswordCheck {
+  /** The answer comes no earlier than this after the check began, however long the check waited for its turn. */
+  notBeforeMs?: number
+  /** Without a hash: waits where the checks of imported hashes wait. */
+  isForeign?: boolean
+  signal?: AbortSignal | undefined
+}
+
 export interface Passwords {
-  hash(password: string): Promise<string>
-  /**
-   * Without a hash it does the same work and returns false, so that an unknown account takes as long as a known one. The answer
-   * comes no earlier than `notBeforeMs` after the check began, however long the check waited for its turn.
-   */
-  verify(hash: string | undefined, password: string, notBeforeMs?: number): Promise<boolean>
+  /** Both refuse with SERVER_002 where they cannot begin in time or `signal` is aborted before they begin. */
+  hash(password: string, signal?: AbortSignal): Promise<string>
+  /** Without a hash it does the work of a hash of our own and returns false, so that an unknown account takes as long as a known one. */
+  verify(hash: string | undefined, password: string, options?: PasswordCheck): Promise<boolean>
   /** How many milliseconds a check against this hash takes now. */
   timeOf(hash: string): Promise<number>
 }

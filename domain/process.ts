@@ -56,8 +56,17 @@ export interface Process {
   counted: Record<'read' | 'service', CountedCalls>
   /** The keys that sign; they are read again after a minute. */
   signing: { keys: readonly SigningKey[]; readAt: number }
-  /** The minimum time of a sign-in, measured with the hashes in `measured`. See domain/access/foreign-hashes.ts. */
-  signInFloor: { ms: number; measured: string; readAt: number; reading?: Promise<void> | undefined }
+  /**
+   * The minimum time of a sign-in, measured with the hashes in `measured`, and the part of all accounts whose hashes are imported. See
+   * domain/access/foreign-hashes.ts.
+   */
+  signInFloor: {
+    ms: number
+    measured: string
+    foreignShare: number
+    readAt: number
+    reading?: Promise<void> | undefined
+  }
 }
 
 export const createCallLine = (): CallLine => ({ calls: new Set(), isWorkedOff: false, isAskedAgain: false })
@@ -69,5 +78,5 @@ export const createProcess = (): Process => ({
   deliveryCalls: new Map(),
   counted: { read: { times: new Map(), cleanupSize: 0 }, service: { times: new Map(), cleanupSize: 0 } },
   signing: { keys: [], readAt: Number.NEGATIVE_INFINITY },
-  signInFloor: { ms: 0, measured: '', readAt: 0 },
+  signInFloor: { ms: 0, measured: '', foreignShare: 0, readAt: 0 },
 })

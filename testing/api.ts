@@ -44,6 +44,7 @@ export interface Asking {
   origin?: string
   /** The address of the peer. */
   ip?: string
+  signal?: AbortSignal
 }
 
 export interface Answer {
@@ -70,7 +71,7 @@ export function request(
   const headers = new Headers(asking.headers)
   if (token) headers.append('Authorization', token.includes(' ') ? token : `Bearer ${token}`)
   if (scope !== null) headers.append('X-Required-Scope', scope)
-  const init: RequestInit & { duplex: 'half' } = { method, headers, duplex: 'half' }
+  const init: RequestInit & { duplex: 'half' } = { method, headers, duplex: 'half', signal: asking.signal ?? null }
   if (contract.body) {
     if (type !== null) headers.set('Content-Type', type)
     const { body = example.body, raw = new TextEncoder().encode(JSON.stringify(body)) } = asking

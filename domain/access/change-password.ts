@@ -38,7 +38,7 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
   })
   await givePlacesBack(ctx, guess)
   if (wanted === current) throw new AppError('PASSWORD_001', RULES.currentAsNew)
-  const passwordHash = await ctx.passwords.hash(wanted)
+  const passwordHash = await ctx.passwords.hash(wanted, ctx.clientGone?.())
 
   const data = { password_changed: true } as const
   const isReplaced = await replaceProvenPassword(
@@ -55,7 +55,8 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
 async function prove(ctx: Context, userId: string, current: string): Promise<Password> {
   const [found] = await ctx.sql(findPassword, { userId })
   if (!found) throw new AppError('AUTH_001')
-  if (!(await ctx.passwords.verify(found.password_hash ?? undefined, current))) {
+  const hash = found.password_hash ?? undefined
+  if (!(await ctx.passwords.verify(hash, current, { signal: ctx.clientGone?.() }))) {
     throw new AppError('EMAIL_007', found.password_hash === null ? 'This account has no password.' : undefined)
   }
   return found

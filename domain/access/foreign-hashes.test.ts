@@ -11,7 +11,7 @@ import {
   testContext,
 } from '@/testing/domain'
 import foreignPasswords from '@/testing/foreign-passwords.json'
-import { countForeignHashes, listForeignKinds, renewForeignHash, signInFloorMs } from './foreign-hashes'
+import { countForeignHashes, listForeignKinds, renewForeignHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
 import { acceptPassword, OWN_PASSWORD_PREFIX } from './password-formats'
 import { signIn } from './sign-in'
 import { setPassword } from './user'
@@ -143,6 +143,37 @@ test('while imported hashes exist, no sign-in for any address is answered faster
   await ctx.settle()
   ctx.clock.advance(10_000)
   expect(await signInFloorMs(ctx)).toBe(0)
+})
+
+test('L27 addresses without an account wait in the line of imported hashes as often as accounts do, each always in the same line', async () => {
+  const ctx = await testContext()
+  await ctx.db.user.updateMany({ data: { passwordHash: null } })
+  const nobodys = Array.from({ length: 1_000 }, (_, n) => `nobody-${n}@example.test`)
+  const linesOf = () => nobodys.map((key) => waitsAsForeign(ctx, key))
+  await signInFloorMs(ctx)
+  expect(linesOf()).not.toContain(true)
+  await givenForeigner(ctx)
+  for (let n = 0; n < 3; n++) await givenUser(ctx)
+  await ctx.db.$executeRaw`ANALYZE users`
+  ctx.clock.advance(10_000)
+  await signInFloorMs(ctx)
+  const share = (await countForeignHashes(ctx)) / (await ctx.db.user.count())
+  expect(ctx.process.signInFloor.foreignShare).toBeCloseTo(share)
+  const lines = linesOf()
+  expect(lines.filter(Boolean).length / lines.length).toBeCloseTo(share, 1)
+  expect(linesOf()).toEqual(lines)
+
+  const { passwords } = ctx
+  const asked: (boolean | undefined)[] = []
+  ctx.passwords = {
+    ...passwords,
+    async verify(_hash, _password, options) {
+      asked.push(options?.isForeign)
+      return false
+    },
+  }
+  for (const email of nobodys.slice(0, 10)) await signInAs(ctx, { email, password: 'x' })
+  expect(asked).toEqual(lines.slice(0, 10))
 })
 
 test('a sign-in does not wait longer because another one is held back', async () => {

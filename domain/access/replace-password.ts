@@ -69,10 +69,11 @@ export async function hashNewPassword(
   ctx: SystemContext,
   { current, password }: { current: string | null; password: string },
 ): Promise<string> {
-  if (current !== null && (await ctx.passwords.verify(current, password))) {
+  const signal = ctx.clientGone?.()
+  if (current !== null && (await ctx.passwords.verify(current, password, { signal }))) {
     throw new AppError('PASSWORD_001', RULES.currentAsNew)
   }
-  return ctx.passwords.hash(password)
+  return ctx.passwords.hash(password, signal)
 }
 
 /** The values that `replaceProvenPassword` gives its statement. */

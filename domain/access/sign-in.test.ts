@@ -45,6 +45,14 @@ test('a failed password check does not count as a wrong password', async () => {
   expect(await trySignIn(ctx, user)).toMatchObject({ userId: user.userId })
 })
 
+test('a sign-in whose client has gone before its password was checked does not count as a wrong password', async () => {
+  const ctx = await testContext({ signIn: { places: 1, windowMs: 60_000 } })
+  const user = await givenUser(ctx)
+  const gone = { ...ctx, clientGone: () => AbortSignal.abort() }
+  await expect(trySignIn(gone, user, { password: 'wrong' })).rejects.toMatchObject({ code: 'SERVER_002' })
+  expect(await trySignIn(ctx, user)).toMatchObject({ userId: user.userId })
+})
+
 test('a new sign-in ends the session that the same browser held, and no other', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)

@@ -6,7 +6,7 @@ import type { BucketState, SystemContext } from '../context'
 import { givePlacesBack, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { MAX_AHEAD_MS } from '../limits/durations'
 import { statement } from '../sql'
-import { renewForeignHash, signInFloorMs } from './foreign-hashes'
+import { renewForeignHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
 import { signOut, startSession } from './sessions'
 
 interface UserRow {
@@ -105,7 +105,11 @@ async function whoseIs(
 ): Promise<UserRow | null> {
   const notBeforeMs = await signInFloorMs(ctx)
   const [user] = key ? await ctx.sql(byEmailKey, { emailKey: key }) : []
-  const fits = await ctx.passwords.verify(user?.password_hash ?? undefined, password, notBeforeMs)
+  const fits = await ctx.passwords.verify(user?.password_hash ?? undefined, password, {
+    notBeforeMs,
+    isForeign: waitsAsForeign(ctx, key),
+    signal: ctx.clientGone?.(),
+  })
   return fits && user ? user : null
 }
 

@@ -272,7 +272,9 @@ function refusedProof(hash: string | null, { reauthentication }: Input<typeof co
 /** Checks the password or, for an account without one, a fresh sign-in; throws REAUTH_001 if that is too old. */
 async function isProven(ctx: Context, hash: string | null, input: Input<typeof contract>): Promise<boolean> {
   const { current_password: password, reauthentication } = input
-  if (reauthentication === undefined) return ctx.passwords.verify(hash ?? undefined, password ?? '')
+  if (reauthentication === undefined) {
+    return ctx.passwords.verify(hash ?? undefined, password ?? '', { signal: ctx.clientGone?.() })
+  }
   if (password !== undefined || hash !== null) return false
   requireFreshSignIn(ctx, 'change')
   return true

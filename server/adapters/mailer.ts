@@ -56,7 +56,7 @@ export function createMailer(settings: Settings): Mail {
 function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
   let opened: Promise<Transporter> | undefined
   const host = new URL(appUrl).hostname
-  const connections = createSemaphore(MAX_CONNECTIONS, MAX_QUEUE_MS)
+  const connections = createSemaphore(MAX_CONNECTIONS, { maxWaitMs: MAX_QUEUE_MS })
   return async ({ to, id }, content) => {
     const deadline = performance.now() + MAX_MAIL_MS
     opened ??= openTransport(url).catch((error) => {

@@ -1,6 +1,11 @@
 import { createCipheriv, pbkdf2Sync, scryptSync, timingSafeEqual } from 'node:crypto'
 import { verifySync as argon2Fits } from '@node-rs/argon2'
-import { compareSync as bcryptFits } from 'bcryptjs'
+
+// The prebuilt module does not load on every platform; the other one is JavaScript alone and takes a little longer.
+const bcryptFits: (password: string, hash: string) => boolean = await import('@node-rs/bcrypt').then(
+  ({ verifySync }) => verifySync,
+  async () => (await import('bcryptjs')).compareSync,
+)
 
 /** Twice what the largest accepted parameters need. */
 const SCRYPT_MAX_BYTES = 512 * 1024 * 1024

@@ -10,6 +10,9 @@ interface PasswordThread {
 // 12 MiB, three passes, one lane: the fastest of the settings that OWASP calls equally strong (docs/decisions/0003).
 const ARGON2ID = { memoryCost: 12_288, timeCost: 3, parallelism: 1 }
 
+// Lower priority than the event loop, so that reads stay fast when all cores are busy; imported hashes come last.
+const NICENESS = { own: 5, foreign: 10 }
+
 /** Set by scripts/build.mjs, which bundles the worker; Node runs its source where there is no bundle. */
 declare const PASSWORD_WORKER_FILE: string | undefined
 const SOURCE = 'server/adapters/password-worker.ts'
@@ -18,10 +21,10 @@ const SOURCE = 'server/adapters/password-worker.ts'
  * Starts a thread for hashing, which takes its next job without waiting for the busy event loop. An idle thread does not keep the
  * process alive. `onEnd` is called when the thread has died; its jobs are rejected.
  */
-export function startPasswordThread(onEnd: () => void): PasswordThread {
+export function startPasswordThread(onEnd: () => void, line: 'own' | 'foreign'): PasswordThread {
   const file = path.resolve(typeof PASSWORD_WORKER_FILE === 'undefined' ? SOURCE : PASSWORD_WORKER_FILE)
   // The thread must not inherit the options of the process, such as modules to preload.
-  const worker = new Worker(file, { execArgv: [], workerData: ARGON2ID })
+  const worker = new Worker(file, { execArgv: [], workerData: { costs: ARGON2ID, niceness: NICENESS[line] } })
   const jobs = new Map<number, PromiseWithResolvers<string | boolean>>()
   let ids = 0
   worker.unref()

@@ -10,14 +10,16 @@ export interface PasswordJob {
   hashed?: string
 }
 
-// Lower priority than the event loop, so that reads stay fast when all cores are busy. Only Linux has priorities of threads.
+const { costs, niceness } = workerData
+
+// Only Linux has priorities of threads.
 try {
-  setPriority(Number(readlinkSync('/proc/thread-self').split('/').pop()), 5)
+  setPriority(Number(readlinkSync('/proc/thread-self').split('/').pop()), niceness)
 } catch {}
 
 parentPort?.on('message', ({ id, job: { password, hashed } }: { id: number; job: PasswordJob }) => {
   try {
-    const result = hashed === undefined ? hashSync(password, workerData) : checkPassword(hashed, password)
+    const result = hashed === undefined ? hashSync(password, costs) : checkPassword(hashed, password)
     parentPort?.postMessage({ id, result })
   } catch (error) {
     parentPort?.postMessage({ id, error })

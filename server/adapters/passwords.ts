@@ -1,59 +1,42 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AppError } from '@/contract/errors'
+import { OWN_PASSWORD_PREFIX } from '@/domain/access/password-formats'
 import type { Passwords } from '@/domain/ports'
+import { createPasswordLine, type PasswordLine } from './password-line'
 import { startPasswordThread } from './password-thread'
-import type { PasswordJob } from './password-worker'
 
 /** The hash of a random password that nobody knows, with the same parameters as all others. */
 const NOBODYS = '$argon2id$v=19$m=12288,t=3,p=1$42a420T/Xlspq9SkWkMikQ$EfitoyZ6qJBV9ad4J2XGRCMwewu7Dg+nj/T+uj5DOL0'
 /** At most four, because each thread takes about 17 MiB. */
 const MAX_THREADS = Math.min(4, Math.max(1, availableParallelism() - 1))
-const MAX_WAITING = 500
+const MAX_WAITING_OWN = 500
+/** Fewer, because a check of an imported hash takes about ten times as long. */
+const MAX_WAITING_FOREIGN = 200
 /** One very slow check must not delay all others as much. */
 const MAX_RAISE = 4
 const HELD_DECAY = 0.99
 
 export interface PasswordQueue extends Passwords {
-  load(): { running: number; waiting: number }
+  load(): Record<'own' | 'foreign', ReturnType<PasswordLine['load']>>
 }
 
-/** Hashes in threads and leaves one core to everything else. A call is refused when the queue is full. */
+/**
+ * Hashes in threads and leaves one core to everything else. Imported hashes have a line and threads of their own, because they may
+ * take long and must not delay anybody else.
+ */
 export function createPasswords(startThread = startPasswordThread, maxThreads = MAX_THREADS): PasswordQueue {
-  const threads: { run: ReturnType<typeof startThread>['run']; jobs: number; idleSince: number }[] = []
+  const own = createPasswordLine((onEnd) => startThread(onEnd, 'own'), { maxThreads, maxWaiting: MAX_WAITING_OWN })
+  const foreign = createPasswordLine((onEnd) => startThread(onEnd, 'foreign'), {
+    maxThreads,
+    maxWaiting: MAX_WAITING_FOREIGN,
+  })
   let heldMs = 0
-  const total = () => threads.reduce((sum, { jobs }) => sum + jobs, 0)
-
-  function leastBusy() {
-    const idle = threads.find(({ jobs }) => jobs === 0)
-    if (idle || threads.length === maxThreads) {
-      return idle ?? threads.reduce((least, thread) => (thread.jobs < least.jobs ? thread : least))
-    }
-    const { run } = startThread(() => threads.splice(threads.indexOf(thread), 1))
-    const thread = { run, jobs: 0, idleSince: 0 }
-    threads.push(thread)
-    return thread
-  }
-
-  /** `beganAt`: when the thread had finished the jobs before it. */
-  async function inTurn(job: PasswordJob) {
-    if (total() >= maxThreads + MAX_WAITING) throw new AppError('SERVER_002', undefined, 5)
-    const thread = leastBusy()
-    const askedAt = performance.now()
-    thread.jobs++
-    try {
-      const result = await thread.run(job)
-      return { result, beganAt: Math.max(askedAt, thread.idleSince) }
-    } finally {
-      thread.jobs--
-      thread.idleSince = performance.now()
-    }
-  }
 
   return {
-    hash: async (password) => String((await inTurn({ password })).result),
-    async verify(hashed, password, notBeforeMs = 0) {
-      const { result, beganAt } = await inTurn({ password, hashed: hashed ?? NOBODYS })
+    hash: async (password, signal) => String((await own.inTurn({ password }, signal)).result),
+    async verify(hashed, password, { notBeforeMs = 0, isForeign = false, signal } = {}) {
+      const line = (hashed === undefined ? isForeign : !hashed.startsWith(OWN_PASSWORD_PREFIX)) ? foreign : own
+      const { result, beganAt } = await line.inTurn({ password, hashed: hashed ?? NOBODYS }, signal)
       const tookMs = performance.now() - beganAt
       // If the machine is busier than when it was measured, the next checks also take as long as a slow one takes now.
       if (notBeforeMs > 0)
@@ -63,13 +46,9 @@ export function createPasswords(startThread = startPasswordThread, maxThreads = 
       return result === true && hashed !== undefined
     },
     async timeOf(hashed) {
-      const { beganAt } = await inTurn({ password: 'nobody’s', hashed })
+      const { beganAt } = await foreign.atOnce({ password: 'nobody’s', hashed })
       return performance.now() - beganAt
     },
-    load() {
-      const jobs = total()
-      const running = Math.min(jobs, threads.length)
-      return { running, waiting: jobs - running }
-    },
+    load: () => ({ own: own.load(), foreign: foreign.load() }),
   }
 }

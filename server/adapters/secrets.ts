@@ -14,6 +14,7 @@ export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets
     'status-token': keys.auth,
     'password-reset': keys.auth,
     'not-me': keys.auth,
+    'sign-in-line': keys.auth,
   }
   const macWith = (key: string, purpose: MacPurpose, text: string) =>
     createHmac('sha256', key).update(`${purpose}\0${text}`).digest()

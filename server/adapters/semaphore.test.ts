@@ -18,7 +18,7 @@ function givenCallers(semaphore: ReturnType<typeof createSemaphore>, count: numb
 const settle = () => vi.advanceTimersByTimeAsync(0)
 
 test('as many callers as there are permits go on at once, and each release lets the caller go on that came first', async () => {
-  const semaphore = createSemaphore(2, 5_000)
+  const semaphore = createSemaphore(2, { maxWaitMs: 5_000 })
   const states = givenCallers(semaphore, 5)
   await settle()
   expect(states).toEqual(['acquired', 'acquired', 'waits', 'waits', 'waits'])
@@ -32,7 +32,7 @@ test('as many callers as there are permits go on at once, and each release lets 
 })
 
 test('a caller that waits too long is refused, and the next permit goes to the caller after it', async () => {
-  const semaphore = createSemaphore(1, 5_000)
+  const semaphore = createSemaphore(1, { maxWaitMs: 5_000 })
   const early = givenCallers(semaphore, 2)
   await vi.advanceTimersByTimeAsync(4_999)
   const late = givenCallers(semaphore, 1)
@@ -44,7 +44,7 @@ test('a caller that waits too long is refused, and the next permit goes to the c
 })
 
 test('no permit is lost or given twice, however often all callers release and come again', async () => {
-  const semaphore = createSemaphore(3, 5_000)
+  const semaphore = createSemaphore(3, { maxWaitMs: 5_000 })
   for (let round = 0; round < 5; round++) {
     const states = givenCallers(semaphore, 4)
     await vi.advanceTimersByTimeAsync(5_000)

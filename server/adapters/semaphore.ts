@@ -1,37 +1,53 @@
 interface Semaphore {
-  /** Rejects with EBUSY when no permit comes free in time. Each permit must be released. */
-  acquire(): Promise<void>
+  /**
+   * Rejects with EBUSY when too many wait already, when no permit comes free in time, or when `signal` is aborted first. Each permit
+   * must be released.
+   */
+  acquire(signal?: AbortSignal): Promise<void>
   release(): void
+  waiting(): number
 }
 
-/** Gives out `permits` at once; callers beyond them wait in the order of their arrival, for `maxWaitMs` at most. */
-export function createSemaphore(permits: number, maxWaitMs: number): Semaphore {
+/** Gives out `permits` at once; callers beyond them wait in the order of their arrival. */
+export function createSemaphore(
+  permits: number,
+  { maxWaitMs, maxWaiting = Number.POSITIVE_INFINITY }: { maxWaitMs: number; maxWaiting?: number },
+): Semaphore {
   let free = permits
   const waiting = new Set<() => void>()
+  const busy = () => Object.assign(new Error('busy'), { code: 'EBUSY' })
   return {
-    acquire() {
+    async acquire(signal) {
+      if (signal?.aborted) throw busy()
       if (free > 0) {
         free--
-        return Promise.resolve()
+        return
       }
+      if (waiting.size >= maxWaiting) throw busy()
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const giveUp = () => {
+      const leave = () => {
         waiting.delete(begin)
-        reject(Object.assign(new Error('busy'), { code: 'EBUSY' }))
-      }
-      const timer = setTimeout(giveUp, maxWaitMs).unref()
-      const begin = () => {
         clearTimeout(timer)
+        signal?.removeEventListener('abort', giveUp)
+      }
+      const begin = () => {
+        leave()
         resolve()
       }
+      const giveUp = () => {
+        leave()
+        reject(busy())
+      }
+      const timer = setTimeout(giveUp, maxWaitMs).unref()
+      signal?.addEventListener('abort', giveUp)
       waiting.add(begin)
       return promise
     },
     release() {
       const [next] = waiting
-      if (next) waiting.delete(next)
+      if (next) next()
       else free++
-      next?.()
     },
+    waiting: () => waiting.size,
   }
 }

@@ -1490,6 +1490,28 @@ test('a notice that cannot be marked as sent counts as sent', async () => {
 
 // ---- logs ----
 
+test.each([
+  ['changeEmail', { new_email: 'new@example.test', current_password: 'wrong' }],
+  ['changePassword', { new_password: 'another password', current_password: 'wrong' }],
+])(
+  '%s of a client that has gone before its password was checked takes no place in a limit',
+  async (operation, body) => {
+    await begin({ password: { places: 1, windowMs: hour } })
+    const caller = await givenCaller(ctx)
+    const client = new AbortController()
+    const { passwords } = ctx
+    ctx.passwords = {
+      ...passwords,
+      verify(...check) {
+        client.abort()
+        return passwords.verify(...check)
+      },
+    }
+    expect((await call(caller, operation, { body, signal: client.signal })).code).toBe('SERVER_002')
+    expect((await call(caller, operation, { body })).code).toBe('EMAIL_007')
+  },
+)
+
 test('no line of the log holds a name, an address, a password, a code, a token, a key or what the caller wrote', async () => {
   const mark = `canary${randomBytes(6).toString('hex')}`
   const email = `${mark}@example.test`

@@ -75,10 +75,10 @@ async function serveLink(
   ip: string,
 ): Promise<Response> {
   try {
-    const { request, buckets } = exchange
+    const { request, buckets, clientGone } = exchange
     const { value } = contract.body ? await readJson(request) : leaveBody(request)
     if (contract.bearer !== 'none' && !isBearerSent(request)) throw new AppError('AUTH_001')
-    const ctx = { ...systemContext(), ip, buckets, linkToken: bearerOf(request) ?? '' }
+    const ctx = { ...systemContext(), ip, buckets, clientGone, linkToken: bearerOf(request) ?? '' }
     const input = parseInput(contract, params, { body: value, url: request.url })
     return exchange.succeed(await verb(ctx, input), params)
   } catch (error) {
@@ -119,12 +119,13 @@ async function admit(
   params: Params,
   ip: string,
 ): Promise<Context> {
+  const { buckets, setCookie, clientGone } = exchange
   const { headers } = exchange.request
   const system = systemContext()
   if (isTaskContract(contract)) {
     const actor = authenticateReport(system, headers.get('Authorization') ?? '', params.taskId ?? '')
     exchange.actor = actor
-    return { ...system, actor, ip, buckets: exchange.buckets, setCookie: exchange.setCookie }
+    return { ...system, actor, ip, buckets, setCookie, clientGone }
   }
   const token = bearerOf(exchange.request)
   const credential = token ? await readCredential(system, token) : null
@@ -135,7 +136,7 @@ async function admit(
   exchange.actor = actor
   const missing = missingOf(exchange, actor, contract, params)
   if (missing) throw new AppError(contract.forbidden, missing)
-  return { ...system, actor, ip, buckets: exchange.buckets, setCookie: exchange.setCookie }
+  return { ...system, actor, ip, buckets, setCookie, clientGone }
 }
 
 /** What the caller lacks for the operation. A scope counts only if the token has it and the header names it. */

@@ -31,6 +31,9 @@ export class Exchange {
     this.cookie = toSetCookie(systemContext().appUrl, name, value, seconds)
   }
 
+  /** Read on demand, because making the signal costs. */
+  readonly clientGone = (): AbortSignal => this.request.signal
+
   constructor(
     readonly request: Request,
     readonly contract?: Contract,

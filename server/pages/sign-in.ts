@@ -25,16 +25,16 @@ import { decodeCookie, SESSION_COOKIE, SESSION_SECONDS, sessionOf } from './sess
 let options: Omit<NextAuthOptions, 'providers'> | undefined
 
 /** Options of next-auth. The cookie only names a session row, which is looked up on every call. A sign-in adds its limits to `buckets`. */
-export function authOptions(buckets: BucketState[] = [], headers = new Headers()): NextAuthOptions {
+export function authOptions(buckets: BucketState[] = [], request?: Request): NextAuthOptions {
   options ??= createOptions()
   const { hasPasswordSignIn, identityProvider } = getEnv()
   return {
     ...options,
     providers: [
-      ...(hasPasswordSignIn ? [byPassword(buckets)] : []),
+      ...(hasPasswordSignIn ? [byPassword(buckets, request?.signal)] : []),
       ...(identityProvider ? [byProvider(identityProvider)] : []),
     ],
-    callbacks: { ...options.callbacks, signIn: (attempt) => admit(attempt, headers) },
+    callbacks: { ...options.callbacks, signIn: (attempt) => admit(attempt, request?.headers ?? new Headers()) },
   }
 }
 
@@ -78,12 +78,16 @@ function createOptions(): Omit<NextAuthOptions, 'providers'> {
   }
 }
 
-const byPassword = (buckets: BucketState[]) =>
+const byPassword = (buckets: BucketState[], signal: AbortSignal | undefined) =>
   Credentials({
     credentials: { email: {}, password: {} },
     async authorize(credentials, request) {
       const headers = new Headers(request.headers as Record<string, string>)
-      const signedIn = await checkCredentials({ ...systemContext(), buckets }, credentials, headers)
+      const signedIn = await checkCredentials(
+        { ...systemContext(), buckets, clientGone: () => signal },
+        credentials,
+        headers,
+      )
       return signedIn && { id: signedIn.userId, sessionId: signedIn.sessionId }
     },
   })
@@ -194,7 +198,7 @@ export async function serveAuth(
   }
   if (action === 'callback' && isOidc && isReauthentication(request)) return finishHere(request)
   const buckets: BucketState[] = []
-  const options = authOptions(buckets, request.headers)
+  const options = authOptions(buckets, request)
   const response: Response = await NextAuth(request as never, context as never, options).catch(answerInvalidJson(400))
   if (action === 'callback' && isOidc) return landSignedIn(response)
   if (action === 'session' && response.ok) return answerSession(response)

@@ -22,8 +22,8 @@ export function createMetrics() {
     }),
     passwords: new Gauge({
       name: 'account_password_hashes',
-      help: 'Password hashes of this instance by state: running or waiting.',
-      labelNames: ['state'],
+      help: 'Password hashes of this instance by line (own, or foreign for imported ones) and state: running or waiting.',
+      labelNames: ['line', 'state'],
       registers,
     }),
     foreignHashes: new Gauge({

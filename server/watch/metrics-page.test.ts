@@ -112,7 +112,7 @@ test('the backlog is read for each request, and left out when it cannot be read'
   expect(text).not.toMatch(
     /^account_(notices|deletion_steps|outbox_events|event_deliveries|silent_applications|foreign_hashes_left)[ {]/m,
   )
-  expect(text).toContain('account_password_hashes{state="running"} 0')
+  expect(text).toContain('account_password_hashes{line="own",state="running"} 0')
 })
 
 test('account_degraded is 1 while the mail server or the engine is away, and 0 once it answers', async () => {

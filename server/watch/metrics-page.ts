@@ -29,9 +29,9 @@ export async function metricsPage(request: Request): Promise<Response> {
 async function readGauges() {
   const { passwords, foreignHashes, dueDates, steps, outbox, notices, deliveries, silentApps, degraded } = metrics()
   const ctx = systemContext()
-  const { running, waiting } = ctx.passwords.load()
-  passwords.set({ state: 'running' }, running)
-  passwords.set({ state: 'waiting' }, waiting)
+  for (const [line, load] of Object.entries(ctx.passwords.load())) {
+    for (const [state, count] of Object.entries(load)) passwords.set({ line, state }, count)
+  }
   const health = await currentHealth()
   for (const part of ['mail', 'engine'] as const) degraded.set({ part }, health.degraded.includes(part) ? 1 : 0)
   // A gauge that cannot be read is left out, because its old value would look like a current one.

@@ -153,7 +153,9 @@ test('every message names the account, also what is told after the account was e
   await endUserSessions(asService(ctx), { externalId })
   const { withdrawalId } = await withdraw()
   await later(hour)
-  const { tasks } = await takeTasks({ ...asService(ctx) }, { app: polls })
+  const service = asService(ctx)
+  const worker = { ...service, actor: { ...service.actor, service: { name: 'worker', hosts: [], appId: polls } } }
+  const { tasks } = await takeTasks(worker, { app: polls })
   expect(tasks).toMatchObject([{ subject: externalId, account: userId }])
   await waive(ctx, { taskId: tasks[0]?.id ?? '', reason: 'gone' })
   for (const ms of [day, 6 * day, 23 * day]) await later(ms)

@@ -102,7 +102,6 @@ const account = z.object({
   created_at: isoDateTime.describe('When the account was created'),
   has_password: z.boolean().describe('Whether the person can sign in with a password'),
   pending_change: getEmailStatus.data.shape.pending_change,
-  frozen: z.boolean().describe('Whether an operator has to release it before anybody can sign in'),
   withdrawal_id: z.string().nullable().describe('Not null once the account is withdrawn'),
 })
 
@@ -117,7 +116,6 @@ const exampleAccount = {
   created_at: '2026-11-20T09:00:00.000Z',
   has_password: true,
   pending_change: NOTHING_PENDING,
-  frozen: false,
   withdrawal_id: null,
 }
 

@@ -323,7 +323,7 @@ export const undoEmailChange = contract({
     email: z.string().describe('The address of the account from now on'),
   }),
   message: 'This was stopped, and everyone is signed out.',
-  errors: ['EMAIL_002', 'EMAIL_006', 'EMAIL_008', 'PASSWORD_001'],
+  errors: ['EMAIL_006', 'EMAIL_008', 'PASSWORD_001'],
   example: {
     body: { new_password: 'a new horse battery' },
     data: { change_request_id: exampleId, status: 'reverted', email: 'ada@example.com' },

@@ -211,9 +211,6 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** The sentence, with AUTH_001, for the person and the programs of a frozen account. */
-export const FROZEN = 'This account is frozen, so that nobody can use it. Write to support to have it released.'
-
 export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(ERRORS, text)
 
 /** What holds a withdrawal back. */
@@ -279,7 +276,6 @@ export const RULES = {
   currentPassword: 'current_password must not be empty.',
   email: 'email must be one plain address, such as ada@example.com.',
   feedback: 'feedback is required when reason is other.',
-  frozen: FROZEN,
   noConnection: NO_CONNECTION,
   ownAddress: 'This is already your address.',
   passwordChanged: 'The password was changed meanwhile. Enter the new one.',

@@ -86,7 +86,7 @@ const OWN_ERRORS: Record<string, ErrorCode[]> = {
   exportData: ['REAUTH_001', 'RATE_001', 'AUTH_002'],
   listReceipts: ['WITHDRAWAL_005', 'RATE_001'],
   getNotMe: ['EMAIL_006', 'EMAIL_008', 'RATE_001'],
-  undoEmailChange: ['EMAIL_002', 'EMAIL_006', 'EMAIL_008', 'PASSWORD_001', 'REQUEST_001', 'REQUEST_003'],
+  undoEmailChange: ['EMAIL_006', 'EMAIL_008', 'PASSWORD_001', 'REQUEST_001', 'REQUEST_003'],
   putUser: ['EMAIL_001', 'EMAIL_002', 'USER_001', 'USER_002', 'RATE_001', 'AUTH_002', 'REQUEST_001', 'REQUEST_003'],
   getUser: ['USER_001', 'RATE_001', 'AUTH_002'],
   findUser: ['EMAIL_001', 'REQUEST_001', 'USER_001', 'RATE_001', 'AUTH_002'],

@@ -69,8 +69,8 @@ export interface NotMeLink {
   until: Date
 }
 
-/** `stopped`: the change had not been verified. `taken`: another account has the old address, and this one is frozen. */
-export type UndoOutcome = 'stopped' | 'restored' | 'taken'
+/** `stopped`: the change had not been verified. */
+export type UndoOutcome = 'stopped' | 'restored'
 
 export type Message =
   | {

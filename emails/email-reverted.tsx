@@ -6,8 +6,8 @@ interface Props {
   look: Look
   t: LetterTexts<'emailReverted'>
   to: 'old' | 'new'
-  /** `stopped`: nothing had been changed. `taken`: another account has the old address. */
-  outcome: 'stopped' | 'restored' | 'taken'
+  /** `stopped`: nothing had been changed. */
+  outcome: 'stopped' | 'restored'
   userName: Slot
   email: Slot
   /** Such as “20 November 2026 at 09:00 UTC”. */
@@ -23,7 +23,6 @@ type Letter = Omit<Props, 'to'>
 const OLD_ADDRESS = {
   stopped: { preview: 'previewStopped', title: 'titleStopped', intro: 'introStopped' },
   restored: { preview: 'previewRestored', title: 'titleRestored', intro: 'introRestored' },
-  taken: { preview: 'previewTaken', title: 'titleTaken', intro: 'introTaken' },
 } as const
 
 function ToOldAddress({ look, t, outcome, userName, email, revertedAt }: Letter) {

@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { FROZEN } from '@/contract/errors'
 import { createSessionToken } from '@/domain/access/authenticate'
-import { unfreezeUser } from '@/domain/access/frozen-accounts'
 import { signIn } from '@/domain/access/sign-in'
-import { createUser } from '@/domain/access/user'
 import { createNotMeToken } from '@/domain/email/not-me-token'
 import { undoEmailChange } from '@/domain/email/undo-email-change'
 import { createProcess } from '@/domain/process'
@@ -27,15 +24,7 @@ import {
   withdraw,
 } from '@/testing/api'
 import { asNobody, givenSession, heldUp, lookalikesOf, outcomeOf, tally, testDatabase } from '@/testing/domain'
-import {
-  acceptOutsideToken,
-  emailOf,
-  givenService,
-  mailsTo,
-  OUTSIDE_TOKEN,
-  type Service,
-  times,
-} from '@/testing/service'
+import { emailOf, givenService, mailsTo, type Service, times } from '@/testing/service'
 
 const MINE = 'a new password of mine'
 
@@ -99,7 +88,7 @@ describe('the link to the old address', () => {
     expect((await read(link)).data).toMatchObject({ status: 'verified', old_email: caller.email, has_password: true })
     expect((await press(link)).data).toEqual({ change_request_id: id, status: 'reverted', email: caller.email })
     const user = await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })
-    expect(user).toMatchObject({ email: caller.email, emailVerifiedAt: verifiedAt, frozenAt: null })
+    expect(user).toMatchObject({ email: caller.email, emailVerifiedAt: verifiedAt })
     for (const token of [caller.token, extra.token, createSessionToken(ctx, session).token]) {
       expect((await call(caller, 'getEmailStatus', { token })).code).toBe('AUTH_001')
     }
@@ -185,74 +174,6 @@ describe('the link to the old address', () => {
     expect((await press(second.link, { body: { new_password: 'another password' } })).code).toBe('EMAIL_006')
     expect((await press(first.link, { body: { new_password: 'a third password' } })).code).toBe('accepted')
     expect(await emailOf(ctx, caller)).toBe(caller.email)
-  })
-
-  test('B47 the link freezes the account when the old address was taken meanwhile, and still ends all access', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
-    const { id, link, to } = await givenTheft(ctx, caller)
-    await createUser(ctx, { email: caller.email, password: MINE, name: 'Grace', emailVerified: true })
-    const answer = await press(link)
-    expect([answer.status, answer.code]).toEqual([409, 'EMAIL_002'])
-    await ctx.settle()
-    expect(await statusOf(ctx, id)).toBe('reverted')
-    expect(await emailOf(ctx, caller)).toBe(to)
-    const signingIn = (password: string) => signIn(ctx, { email: to, password, userAgent: '', ip: '192.0.2.1' })
-    await expect(signingIn(MINE)).rejects.toMatchObject({ code: 'AUTH_001', details: FROZEN })
-    expect(await signingIn(caller.password)).toBeNull()
-    ctx.clock.advance(minute)
-    acceptOutsideToken(ctx, caller)
-    for (const token of [caller.token, OUTSIDE_TOKEN]) {
-      expect(await call(caller, 'getEmailStatus', { token })).toMatchObject({ code: 'AUTH_001', details: FROZEN })
-    }
-    expect(mailsTo(ctx, caller.email, 'email-reverted')[0]?.message).toMatchObject({ outcome: 'taken' })
-    await unfreezeUser(ctx, { userId: caller.userId })
-    expect(await signingIn(MINE)).not.toBeNull()
-    await expect(outcomeOf(unfreezeUser(ctx, { userId: caller.userId }))).resolves.toBe('REQUEST_001')
-  })
-
-  test('B47 an older link gives the account back after a newer one froze it', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
-    const first = await givenTheft(ctx, caller, `b-${caller.email}`)
-    const second = await givenTheft(ctx, caller, `c-${caller.email}`)
-    await createUser(ctx, { email: first.to, password: MINE, name: 'Mallory', emailVerified: true })
-    expect((await press(second.link)).code).toBe('EMAIL_002')
-    expect((await press(first.link, { body: { new_password: 'a third password' } })).code).toBe('accepted')
-    expect(await enters(ctx, caller.email, 'a third password')).toBe(true)
-  })
-
-  test('a service sees that an account is frozen, and can withdraw it', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
-    const service = await givenServiceOf(ctx, caller)
-    const { link } = await givenTheft(ctx, caller)
-    expect((await service('getUser')).data).toMatchObject({ frozen: false })
-    await createUser(ctx, { email: caller.email, password: MINE, name: 'Grace', emailVerified: true })
-    await press(link)
-    expect((await service('getUser')).data).toMatchObject({ frozen: true })
-    const body = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
-    expect((await service('withdrawUser', body)).status).toBe(202)
-  })
-
-  test('B47 the thief gets no link to undo when a service gives a frozen account another address', async () => {
-    const ctx = await givenService()
-    const caller = await givenCaller(ctx)
-    const service = await givenServiceOf(ctx, caller)
-    const { link, to } = await givenTheft(ctx, caller)
-    await createUser(ctx, { email: caller.email, password: MINE, name: 'Grace', emailVerified: true })
-    await press(link)
-    await ctx.settle()
-    ctx.mailServer.accepts = false
-    const email = `owner-${caller.email}`
-    expect((await service('putUser', { email })).code).toBe('accepted')
-    await ctx.settle()
-    ctx.mailServer.accepts = true
-    await unfreezeUser(ctx, { userId: caller.userId })
-    ctx.clock.advance(hour)
-    await sendDueNotices(ctx)
-    expect(mailsTo(ctx, to, 'email-changed').at(-1)?.message).toMatchObject({ newEmail: email, notMe: null })
-    expect(await enters(ctx, email, MINE)).toBe(true)
   })
 
   test('the old address gets its link also when a service changes the address', async () => {

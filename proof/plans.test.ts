@@ -103,7 +103,6 @@ const READ_WHOLE = {
   'due-receipts': 'withdrawals_receipts_due',
   'expire-notices': 'notices_due',
   'export-users': 'users_pkey',
-  'frozen-accounts': 'users_frozen',
   'insert-public-keys': 'signing_keys_pkey signing_keys_kid_key, sorted',
   'ledger-batches': 'erasure_ledger_batches_pkey',
   'ledger-head': 'erasure_ledger',
@@ -125,7 +124,6 @@ const READ_WHOLE = {
   'sealed-withdrawal_confirmations': 'notices_pkey',
   'sealed-withdrawal_subjects': 'withdrawals_pkey',
   'signing-keys': 'signing_keys_pkey',
-  'unfreeze-account': 'users_frozen',
   'users-after': 'users_pkey',
   'watch-backlog':
     'withdrawals_due_by withdrawals_due_by outbox_events_due notices_due notices_failed app_notifications_tried deletion_steps_due, sorted',

@@ -230,7 +230,7 @@ test('a failed migration leaves nothing behind, and the error names it', async (
 async function givenBroken(name: string, isApplied: boolean, logs: string | null = null) {
   const { url, db, drop } = await givenDatabase()
   const names = (await readdir(OWN)).filter((entry) => /^\d/.test(entry) && entry < name)
-  const before = Object.fromEntries(await Promise.all(names.map(async (entry) => [entry, await sqlOf(entry)])))
+  const before = Object.fromEntries(await Promise.all(names.map(fileOf)))
   await migrateDeploy(url, await givenMigrations(before))
   const sql = await sqlOf(name)
   if (isApplied) await db.query(sql)
@@ -245,6 +245,7 @@ async function givenBroken(name: string, isApplied: boolean, logs: string | null
   return { url, db, drop, directory }
 }
 
+const fileOf = async (name: string) => [name, await sqlOf(name)] as const
 const sqlOf = (name: string) => readFile(path.join(OWN, name, 'migration.sql'), 'utf8')
 
 const RELEASED = [
@@ -286,6 +287,51 @@ test('a migration that cannot be finished safely is reported in a sentence', asy
   const strange = await givenBroken('20261121000000_operator', true)
   await strange.db.query(`UPDATE _prisma_migrations SET migration_name = '20990101000000_later' WHERE id = 'broken'`)
   await expect(migrateDeploy(strange.url)).rejects.toThrow(sentence('20990101000000_later'))
+})
+
+test('B47 an upgrade holds the addresses that were replaced lately, and releases every frozen account with an audit row', async () => {
+  const { url, db } = await givenDatabase()
+  const before = (await readdir(OWN)).filter((name) => /^\d/.test(name) && name < '20261126010000')
+  await migrateDeploy(url, await givenMigrations(Object.fromEntries(await Promise.all(before.map(fileOf)))))
+  const users = {
+    ada: 'ada2@example.test',
+    grace: 'xn--bcher-kva.test',
+    ida: 'ida2@example.test',
+    eve: 'ida@example.test',
+  }
+  for (const [name, key] of Object.entries(users)) {
+    await db.query(
+      `INSERT INTO users (id, name, email, email_key, created_at, frozen_at) VALUES ($1, $1, $2, $2, now(), $3)`,
+      [name, key, name === 'ida' ? new Date() : null],
+    )
+  }
+  const changes = [
+    ['new', 'ada', 'Ada@Example.Test', 'ada2@example.test', '1 day'],
+    ['past', 'ada', 'old@example.test', 'ada@example.test', '31 days'],
+    ['case', 'ada', 'ADA2@example.test', 'ada2@example.test', '1 day'],
+    ['brought', 'grace', 'grace@example.test', 'grace@xn--bcher-kva.test', '40 days'],
+    ['unicode', 'grace', 'Grace@bücher.test', 'g@example.test', '1 day'],
+    ['taken', 'ida', 'ida@example.test', 'ida2@example.test', '1 day'],
+  ]
+  for (const [id, user, from, to, age] of changes) {
+    await db.query(
+      `INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac,
+                                          requested_at, request_ip, sent_at, expires_at, closed_at)
+       VALUES ($1, $2, 'verified', 'email_code', $3, CASE $1 WHEN 'brought' THEN 'Grace@bücher.test' ELSE $4 END, $4, '',
+               now(), '', now(), now(), now() - $5::interval)`,
+      [id, user, from, to, age],
+    )
+  }
+  await migrateDeploy(url)
+  const { rows } = await db.query(
+    'SELECT id, old_email_key FROM email_change_requests WHERE old_email_key IS NOT NULL ORDER BY id',
+  )
+  expect(rows).toEqual([
+    { id: 'new', old_email_key: 'ada@example.test' },
+    { id: 'unicode', old_email_key: 'grace@xn--bcher-kva.test' },
+  ])
+  const audited = await db.query('SELECT user_id, action, actor FROM audit_events')
+  expect(audited.rows).toEqual([{ user_id: 'ida', action: 'account.unfrozen', actor: 'system' }])
 })
 
 test("Prisma's own command finds nothing to do after a start", { timeout: 60_000 }, async () => {

@@ -1,9 +1,7 @@
 import { AdminPage } from '@/components/admin/admin-page'
 import { Figures } from '@/components/admin/figures'
-import { FrozenAccounts } from '@/components/admin/frozen-accounts'
 import { OpenTasks } from '@/components/admin/open-tasks'
 import { TroubledWithdrawals } from '@/components/admin/troubled-withdrawals'
-import { listFrozenAccounts } from '@/domain/access/frozen-accounts'
 import { watchTasks } from '@/domain/applications/watch-tasks'
 import { MAX_COUNTED, watchWithdrawals } from '@/domain/withdrawal/watch-withdrawals'
 import { drawnFor, operatorContext, titleForOperators } from './for-operators'
@@ -12,7 +10,7 @@ export const generateMetadata = titleForOperators('Operations')
 
 export default async function OperationsPage() {
   const ctx = await operatorContext('/admin')
-  const [watched, frozen, tasks] = await Promise.all([watchWithdrawals(ctx), listFrozenAccounts(ctx), watchTasks(ctx)])
+  const [watched, tasks] = await Promise.all([watchWithdrawals(ctx), watchTasks(ctx)])
   const { withdrawals, backlog, troubled, isCut } = watched
   const { account, renderedAt } = drawnFor(ctx)
   return (
@@ -25,7 +23,6 @@ export default async function OperationsPage() {
     >
       <div className="space-y-6">
         <Figures withdrawals={withdrawals} backlog={backlog} maxCounted={MAX_COUNTED} />
-        <FrozenAccounts accounts={frozen} renderedAt={renderedAt} />
         <TroubledWithdrawals withdrawals={troubled} isCut={isCut} renderedAt={renderedAt} />
         <OpenTasks {...tasks} renderedAt={renderedAt} />
       </div>

@@ -61,7 +61,7 @@ export default async function SignInPage({ searchParams }: Props) {
   )
 }
 
-const REFUSALS = ['Frozen', 'NoAccount', 'Unavailable'] as const
+const REFUSALS = ['NoAccount', 'Unavailable'] as const
 
 async function SignInRefused({ error, provider }: { error: string | string[]; provider: string }) {
   const t = await pageTexts('SignIn')

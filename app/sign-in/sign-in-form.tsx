@@ -44,8 +44,6 @@ export function SignInForm({ next, takesFocus }: SignInFormProps) {
 
   function refusal(error: unknown): string {
     if (isWrong(error)) return t('wrong')
-    // Email and password are right.
-    if (error instanceof ApiError && error.code === 'AUTH_001') return t('refused.Frozen')
     if (error instanceof ApiError && error.code === 'RATE_001')
       return t('tooMany', { time: inWords(error.retryAfterSeconds ?? 0, language) })
     return errorText(error)

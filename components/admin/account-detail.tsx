@@ -4,7 +4,6 @@ import { Card, CardBody, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
 import { FactGrid } from './fact-grid'
-import { ReleaseButton } from './frozen-accounts'
 
 interface OpenAccount {
   userId: string
@@ -14,7 +13,6 @@ interface OpenAccount {
   email: string
   isVerified: boolean
   hasPassword: boolean
-  isFrozen: boolean
   role: string | null
   locale: string | null
   createdAt: Date
@@ -46,18 +44,14 @@ export const AccountDetail = ({ account, maxSessions }: AccountDetailProps) =>
   )
 
 function Open({ account, maxSessions }: { account: OpenAccount; maxSessions: number }) {
-  const { userId, pendingChange, sessions, isFrozen } = account
+  const { userId, pendingChange, sessions } = account
   return (
     <Card>
-      <CardHeader
-        title={account.name}
-        description={<span id={`${userId}-frozen`}>{userId}</span>}
-        aside={isFrozen ? <ReleaseButton userId={userId} describedBy={`${userId}-frozen`} /> : undefined}
-      />
+      <CardHeader title={account.name} description={userId} />
       <CardBody>
         <FactGrid
           facts={{
-            State: isFrozen ? <Badge tone="danger">Frozen</Badge> : <Badge tone="success">Active</Badge>,
+            State: <Badge tone="success">Active</Badge>,
             Address: `${account.email}${account.isVerified ? '' : ' (not verified)'}`,
             'Pending change':
               pendingChange.new_email && pendingChange.expires_at ? (

@@ -1,7 +1,7 @@
 'use client'
 
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { CircleCheck, Link2Off, Lock, ShieldAlert, WifiOff } from 'lucide-react'
+import { CircleCheck, Link2Off, ShieldAlert, WifiOff } from 'lucide-react'
 import { type ReactNode, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
@@ -39,7 +39,7 @@ export function NotMe({ supportEmail }: NotMeProps) {
 }
 
 function OpenedLink({ link, supportEmail }: NotMeProps & { link: NotMeLink }) {
-  const [end, setEnd] = useState<Undone | 'frozen' | 'dead'>()
+  const [end, setEnd] = useState<Undone | 'dead'>()
   const { changeRequestId, token } = link
   const change = useQuery({
     queryKey: ['not-me', changeRequestId, token],
@@ -49,7 +49,6 @@ function OpenedLink({ link, supportEmail }: NotMeProps & { link: NotMeLink }) {
     refetchOnWindowFocus: false,
     enabled: end === undefined,
   })
-  if (end === 'frozen') return <Frozen supportEmail={supportEmail} />
   if (end === 'dead' || isDead(change.error)) return <Dead supportEmail={supportEmail} />
   if (end) return <Done undone={end} hadPassword={change.data?.has_password ?? true} />
   if (change.data) return <Form change={change.data} link={link} onEnd={setEnd} />
@@ -62,7 +61,7 @@ const isDead = (error: unknown) => error instanceof ApiError && ['EMAIL_006', 'A
 interface FormProps {
   change: Change
   link: NotMeLink
-  onEnd: (end: Undone | 'frozen' | 'dead') => void
+  onEnd: (end: Undone | 'dead') => void
 }
 
 const rules = {
@@ -87,10 +86,6 @@ function Form({ change, link, onEnd }: FormProps) {
       onEnd(answer)
     },
     onError: (error) => {
-      if (error instanceof ApiError && error.code === 'EMAIL_002') {
-        clearNotMeLink()
-        return onEnd('frozen')
-      }
       if (isDead(error)) return onEnd('dead')
       showError(form, error)
     },
@@ -193,15 +188,6 @@ function Done({ undone, hadPassword }: { undone: Undone; hadPassword: boolean })
   )
 }
 
-function Frozen({ supportEmail }: { supportEmail: string }) {
-  const t = useTranslations('NotMe')
-  return (
-    <StatusCard heading="h1" icon={Lock} tone="warning" announce title={t('frozenTitle')} text={t('frozenText')}>
-      <Support text="frozenSupport" address={supportEmail} />
-    </StatusCard>
-  )
-}
-
 function Dead({ supportEmail }: { supportEmail: string }) {
   const t = useTranslations('NotMe')
   const common = useTranslations('Common')
@@ -248,7 +234,7 @@ function Reading() {
 }
 
 interface SupportProps {
-  text: 'frozenSupport' | 'deadSupport' | 'incompleteSupport'
+  text: 'deadSupport' | 'incompleteSupport'
   address: string
 }
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { SCOPES, type Scope } from '@/contract/define'
-import { AppError } from '@/contract/errors'
 import type { Actor, Credential, SystemContext } from '../context'
 import { PAGE_TOKEN_LIFETIME_MS } from '../limits/durations'
 import { MAC_TEXT } from '../ports'
@@ -48,15 +47,9 @@ function sessionOf(ctx: SystemContext, token: string): string | null {
 export const hashOfCredential = ({ key, outsideToken }: Credential): Buffer =>
   outsideToken?.hash ?? (typeof key === 'string' ? sha256(key) : key)
 
-/** For the pages: the actor of the session in the signed cookie; null if the session has ended or the account is frozen. */
-export const authenticateSession = async (ctx: SystemContext, sessionId: string): Promise<Actor | null> => {
-  try {
-    return await findCaller(ctx, sessionCredential(sessionId))
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'AUTH_001') return null
-    throw error
-  }
-}
+/** For the pages: the actor of the session in the signed cookie; null if the session has ended. */
+export const authenticateSession = (ctx: SystemContext, sessionId: string): Promise<Actor | null> =>
+  findCaller(ctx, sessionCredential(sessionId))
 
 /** A bearer token for the pages of one session; it dies with the session, after ten minutes at most. */
 export function createSessionToken(ctx: SystemContext, sessionId: string): { token: string; expiresAt: Date } {

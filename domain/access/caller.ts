@@ -1,7 +1,6 @@
 import type { Purpose } from '@/contract/access'
 import type { Scope, ServiceScope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
-import { AppError, FROZEN } from '@/contract/errors'
 import type { Actor, Credential, SystemContext } from '../context'
 import { LAST_USE_PRECISION_MS } from '../limits/durations'
 import { coalescedLookup } from '../queue/coalesce'
@@ -10,8 +9,6 @@ import { fenced, lookUpPending, statement, UNWAITED } from '../sql'
 interface CallerRow {
   id: string
   is_live: boolean
-  /** A change of its address was undone; nobody gets in until an operator releases the account. */
-  is_frozen: boolean
   scopes: Scope[]
   is_last_use_old: boolean
   authenticated_at?: Date | null
@@ -84,7 +81,6 @@ const SOURCES = {
 // Reads the user and the pending change too, so that a read needs no second statement.
 const selectCaller = ({ tables, key, and, joinPending = JOIN_PENDING, columns }: Source, asked: string, at: string) =>
   `SELECT ${columns(at)}, u.id AS user_id, u.external_id, u.name, u.email, u.email_verified_at, u.locale,
-     u.frozen_at IS NOT NULL AND u.withdrawn_at IS NULL AS is_frozen,
      p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at
    FROM ${tables}
    ${joinPending}
@@ -112,16 +108,12 @@ const lookUps = {
   outside_token_of_external_id: lookUp('outside_token_of_external_id'),
 }
 
-/**
- * The caller of a credential; null if it is unknown, expired, revoked or of a withdrawn account. Throws AUTH_001 with a sentence if
- * the account is frozen.
- */
+/** The caller of a credential; null if it is unknown, expired, revoked or of a withdrawn account. */
 export async function findCaller(ctx: SystemContext, credential: Credential): Promise<Actor | null> {
   if (credential.kind === 'service_token') return findService(ctx, credential)
   const byExternalId = credential.kind === 'outside_token' && ctx.outsideIssuer?.subjectIs === 'external_id'
   const find = lookUps[byExternalId ? 'outside_token_of_external_id' : credential.kind]
   const row = await find(ctx, credential.key)
-  if (row?.is_frozen) throw new AppError('AUTH_001', FROZEN)
   if (!row?.is_live || isOutdated(row, credential)) return null
   if (row.is_last_use_old) noteUse(ctx, touchToken, row.id)
   return toActor(row, { ...credential, scopes: credential.scopes ?? row.scopes })

@@ -19,8 +19,7 @@ const findLink = statement<{ noticeId: string; now: Date }, LinkRow>(
   'find-reset-link',
   (v) => `SELECT n.user_id, n.expires_at AS ends_at, u.email_key, u.password_hash, u.credential_version
    FROM notices n JOIN users u ON u.id = n.user_id
-   WHERE n.id = ${v.noticeId} AND n.kind = 'password_reset' AND n.expires_at > ${v.now}
-     AND u.withdrawn_at IS NULL AND u.frozen_at IS NULL`,
+   WHERE n.id = ${v.noticeId} AND n.kind = 'password_reset' AND n.expires_at > ${v.now} AND u.withdrawn_at IS NULL`,
 )
 
 const resetPassword = statement<NewPassword & { emailKey: string }, { id: string }>('reset-password', (v) =>

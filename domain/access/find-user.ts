@@ -16,7 +16,6 @@ export interface AccountRow {
   locale: string | null
   role: string | null
   has_password: boolean
-  is_frozen: boolean
   created_at: Date
   withdrawal_id: string | null
   change_id: string | null
@@ -30,7 +29,7 @@ export interface AccountRow {
 
 const selectAccount = (where: string) =>
   `SELECT u.id, u.external_id, u.email, u.email_verified_at, u.name, u.locale, u.role, u.created_at,
-     u.password_hash IS NOT NULL AS has_password, u.frozen_at IS NOT NULL AS is_frozen, w.id AS withdrawal_id,
+     u.password_hash IS NOT NULL AS has_password, w.id AS withdrawal_id,
      p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at
    FROM users u
    LEFT JOIN withdrawals w ON w.user_id = u.id
@@ -79,7 +78,6 @@ export const describeAccount = (ctx: SystemContext, account: AccountRow): Data<t
   created_at: account.created_at.toISOString(),
   has_password: account.has_password,
   pending_change: describePendingChange(ctx, pendingChangeOf(account)),
-  frozen: account.is_frozen,
   withdrawal_id: account.withdrawal_id,
 })
 

@@ -1,4 +1,5 @@
 import type { SystemContext } from '../context'
+import { heldSince } from '../email/held-addresses'
 import { audit, fenced, isOneOf, statement } from '../sql'
 import { withdrawnExternalIds } from './ended-external-ids'
 import { type ImportedLine, type Problem, readImportLine } from './import-line'
@@ -41,12 +42,21 @@ interface Found {
   /** The account that has this address, and its external id. */
   holder: string | null
   holder_external_id: string | null
+  /** Another account replaced this address and can still go back to it. */
+  is_held: boolean
 }
 
-const findAccounts = statement<{ externalIds: (string | null)[]; emailKeys: (string | null)[] }, Found>(
+interface Look {
+  externalIds: (string | null)[]
+  emailKeys: (string | null)[]
+  heldSince: Date
+}
+
+const findAccounts = statement<Look, Found>(
   'find-imported',
   (v) => `SELECT l.place::int AS place, h.id AS holder, h.external_id AS holder_external_id,
-          (SELECT id FROM users WHERE external_id = l.external_id AND withdrawn_at IS NULL) AS owner
+          (SELECT id FROM users WHERE external_id = l.external_id AND withdrawn_at IS NULL) AS owner,
+          h.id IS NULL AND address_is_held(l.email_key, NULL, ${v.heldSince}) AS is_held
    FROM unnest(${v.externalIds}::text[], ${v.emailKeys}::text[]) WITH ORDINALITY AS l (external_id, email_key, place)
    LEFT JOIN LATERAL (${fenced('SELECT id, external_id FROM users WHERE email_key = l.email_key')}) h ON true`,
 )
@@ -62,6 +72,7 @@ interface Insert {
   locales: (string | null)[]
   createdAts: Date[]
   auditIds: string[]
+  heldSince: Date
   now: Date
 }
 
@@ -78,7 +89,7 @@ const insertAccounts = statement<Insert, { id: string }>(
    ), account AS (
      INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, created_at)
      SELECT id, external_id, name, email, email_key, CASE WHEN verified THEN ${v.now}::timestamptz END, password_hash, locale, created_at
-     FROM line WHERE address_is_free(email_key, id)
+     FROM line WHERE address_is_free(email_key, id, ${v.heldSince})
      ON CONFLICT DO NOTHING
      RETURNING id
    ), audited AS (
@@ -179,6 +190,7 @@ async function lookUp(ctx: SystemContext, lines: Line[]): Promise<[Line, Found][
   const found = await ctx.sql(findAccounts, {
     externalIds: lines.map(({ externalId }) => externalId),
     emailKeys: lines.map(({ address }) => address?.key ?? null),
+    heldSince: heldSince(ctx, ctx.clock.now()),
   })
   return found.map((row) => [lines[row.place - 1] as Line, row])
 }
@@ -189,8 +201,8 @@ function existingOf({ externalId }: Line, { owner, holder, holder_external_id }:
   return holder_external_id === null ? holder : null
 }
 
-function noteHeld({ problems }: Line, { holder }: Found): void {
-  if (holder) problems.push({ code: 'EMAIL_002', error: 'email is the address of another account.' })
+function noteHeld({ problems }: Line, { holder, is_held: isHeld }: Found): void {
+  if (holder || isHeld) problems.push({ code: 'EMAIL_002', error: 'email is the address of another account.' })
 }
 
 /** The lines that became accounts. If an account was withdrawn since the look-up, its line gets a problem. */
@@ -209,6 +221,7 @@ async function insert(ctx: SystemContext, lines: Line[]): Promise<[Line, string]
     locales: lines.map(({ locale }) => locale),
     createdAts: lines.map(({ createdAt }) => createdAt ?? now),
     auditIds: lines.map(() => ctx.secrets.randomId('aud_')),
+    heldSince: heldSince(ctx, now),
     now,
   }
   const [created, withdrawn] = await ctx.transaction(async (sql) => {

@@ -14,7 +14,6 @@ import {
 import { sendDueNotices } from '../queue/notices'
 import { issueAccessToken } from './access-tokens'
 import { confirmPasswordReset } from './confirm-password-reset'
-import { unfreezeUser } from './frozen-accounts'
 import { answerDueResetRequests, requestPasswordReset } from './request-password-reset'
 import { signIn } from './sign-in'
 import { setPassword } from './user'
@@ -151,28 +150,6 @@ test('B43 every address gets the same answer to a reset request, and only the ac
   ctx.clock.advance(hour)
   await ask(ctx, user.email)
   expect(lettersTo(ctx, user.email)).toHaveLength(4)
-})
-
-test('B47 the password of a frozen account cannot be reset, not even with an earlier link, until an operator releases it', async () => {
-  const { ctx, user, token } = await givenLink()
-  ctx.mailServer.accepts = false
-  await ask(ctx, user.email)
-  ctx.mailServer.accepts = true
-  const where = { id: user.userId }
-  await ctx.db.user.update({ where, data: { frozenAt: ctx.clock.now() } })
-  ctx.mailbox.splice(0)
-  ctx.clock.advance(2 * minute)
-  await sendDueNotices(ctx)
-  expect(await ask(ctx, user.email)).toEqual({ accepted: true })
-  expect(ctx.mailbox).toEqual([])
-  expect(await leftover(ctx)).toBe(0)
-  expect(await confirm(ctx, token)).toBe('PASSWORD_002')
-  expect(await ctx.db.user.findUnique({ where })).toMatchObject({ credentialVersion: 0 })
-
-  await unfreezeUser(ctx, user)
-  expect(await canSignIn(ctx, user, user.password)).toBe(true)
-  await ask(ctx, user.email)
-  expect(await confirm(ctx, tokenSentTo(ctx, user.email))).toBe('accepted')
 })
 
 test('a client gets twenty answers an hour, and the next request is refused', async () => {

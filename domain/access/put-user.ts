@@ -3,6 +3,7 @@ import { canonicalLocale, type putUser as contract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError, RULES } from '@/contract/errors'
 import type { Context } from '../context'
+import { heldSince } from '../email/held-addresses'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent, sealAddresses } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
@@ -24,10 +25,9 @@ interface Account {
   email_key: string
   email_verified_at: Date | null
   locale: string | null
-  is_frozen: boolean
 }
 
-const ACCOUNT = 'id, external_id, name, email, email_key, email_verified_at, locale, frozen_at IS NOT NULL AS is_frozen'
+const ACCOUNT = 'id, external_id, name, email, email_key, email_verified_at, locale'
 
 // One of 65,536 locks, so that the number of the lock does not reveal the external id. It is taken before all other locks.
 const lockExternalId = statement<{ externalId: string }>(
@@ -52,8 +52,6 @@ export async function lockAccountOfExternalId(sql: Sql, externalId: string): Pro
 interface Letters {
   changeId: string
   noticeIds: Record<'old' | 'new', string>
-  /** The recipient that the notices use for the old address. */
-  oldRecipient: 'old' | 'taken'
   userId: string
   locale: string | null
   userName: string
@@ -133,6 +131,7 @@ interface Create {
   passwordHash: string | null
   locale: string | null
   firstVersion: number
+  heldSince: Date
   now: Date
   auditId: string
   serviceTokenId: string
@@ -145,7 +144,7 @@ const insertAccount = statement<Create, { id: string }>(
      INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, version, created_at)
      SELECT ${v.id}, ${v.externalId}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.locale},
             ${v.firstVersion}::int, ${v.now}
-     WHERE address_is_free(${v.emailKey}, ${v.id})
+     WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
      RETURNING id
    )
    ${audit('user.created', { from: 'account', id: v.auditId, user: 'id', actor: `'service'`, actorId: v.serviceTokenId, ip: v.ip, at: v.now })}
@@ -171,6 +170,7 @@ async function create(ctx: Context, sql: Sql, input: From, passwordHash: string 
     passwordHash,
     locale: localeOf(input) ?? null,
     firstVersion: input.firstVersion,
+    heldSince: heldSince(ctx, now),
     now,
     auditId: ctx.secrets.randomId('aud_'),
     serviceTokenId: ctx.actor.id,
@@ -224,12 +224,13 @@ const updateAccount = statement<Update, { id: string }>(
 
 interface Replace extends Omit<Update, 'verifiedAt' | 'verifiedAuditId'> {
   oldEmail: string
+  oldEmailKey: string
   oldVerifiedAt: Date | null
   emailKey: string
+  heldSince: Date
   changeId: string
   oldNoticeId: string
   newNoticeId: string
-  oldRecipient: Letters['oldRecipient']
   leaseUntil: Date
   eventId: string
   sealedAddresses: Buffer
@@ -242,7 +243,7 @@ const replaceAddress = statement<Replace, { id: string }>(
      UPDATE users
      SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, email_key = ${v.emailKey},
          locale = ${v.locale}, email_verified_at = ${v.now}, ${RAISED(v)}
-     WHERE id = ${v.userId} AND address_is_free(${v.emailKey}, ${v.userId})
+     WHERE id = ${v.userId} AND address_is_free(${v.emailKey}, ${v.userId}, ${v.heldSince})
      RETURNING id, external_id, version
    ), ${queueEvent('account.email_changed', {
      from: 'account',
@@ -254,10 +255,10 @@ const replaceAddress = statement<Replace, { id: string }>(
    })}, cancelled AS (
      ${closePendingChange('cancelled', { from: 'account', user: v.userId, at: v.now })}
    ), request AS (
-     INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac,
-                                        requested_at, request_ip, sent_at, expires_at, closed_at, closed_ip, old_verified_at,
-                                        account_version)
-     SELECT ${v.changeId}, id, 'verified', 'service', ${v.oldEmail}, ${v.email}, ${v.emailKey}, '', ${v.now}, ${v.ip}, ${v.now},
+     INSERT INTO email_change_requests (id, user_id, status, method, old_email, old_email_key, new_email, new_email_key,
+                                        code_mac, requested_at, request_ip, sent_at, expires_at, closed_at, closed_ip,
+                                        old_verified_at, account_version)
+     SELECT ${v.changeId}, id, 'verified', 'service', ${v.oldEmail}, ${v.oldEmailKey}, ${v.email}, ${v.emailKey}, '', ${v.now}, ${v.ip}, ${v.now},
             ${v.now}, ${v.now}, ${v.ip}, ${v.oldVerifiedAt}::timestamptz, version
      FROM account
      RETURNING id, user_id
@@ -267,7 +268,7 @@ const replaceAddress = statement<Replace, { id: string }>(
      ${audit('email.changed', { from: 'request', id: v.auditId, user: 'user_id', actor: `'service'`, actorId: v.serviceTokenId, subject: 'id', ip: v.ip, at: v.now })}
    ), notices AS (
      ${queueNotice('email_changed', {
-       from: `request, (VALUES (${v.oldNoticeId}, ${v.oldRecipient}), (${v.newNoticeId}, 'new')) AS n (id, recipient)`,
+       from: `request, (VALUES (${v.oldNoticeId}, 'old'), (${v.newNoticeId}, 'new')) AS n (id, recipient)`,
        id: 'n.id',
        recipient: 'n.recipient',
        user: 'request.user_id',
@@ -323,28 +324,28 @@ async function replace(
 ): Promise<Letters> {
   const noticeIds = { old: ctx.secrets.randomId('ntc_'), new: ctx.secrets.randomId('ntc_') }
   const changeId = ctx.secrets.randomId('ecr_')
-  const oldRecipient = account.is_frozen ? 'taken' : 'old'
   const rows = await sql(replaceAddress, {
     ...wanted,
     oldEmail: account.email,
+    oldEmailKey: account.email_key,
     oldVerifiedAt: account.email_verified_at,
     emailKey: address.key,
+    heldSince: heldSince(ctx, wanted.now),
     changeId,
     oldNoticeId: noticeIds.old,
     newNoticeId: noticeIds.new,
-    oldRecipient,
     leaseUntil: leaseUntil(wanted.now),
     eventId: ctx.secrets.randomId('evt_'),
     sealedAddresses: sealAddresses(ctx, { oldEmail: account.email, newEmail: address.typed }),
   })
   if (rows.length === 0) throw new AppError('EMAIL_002')
   const { userId, locale, name: userName, email: newEmail, now: at } = wanted
-  return { noticeIds, oldRecipient, changeId, userId, locale, userName, oldEmail: account.email, newEmail, at }
+  return { noticeIds, changeId, userId, locale, userName, oldEmail: account.email, newEmail, at }
 }
 
-function sendLetters(ctx: Context, { noticeIds, oldRecipient, userId, locale, ...change }: Letters) {
+function sendLetters(ctx: Context, { noticeIds, userId, locale, ...change }: Letters) {
   const told = { ...change, ipAddress: ctx.ip }
   const kind = 'email_changed'
-  sendFirst(ctx, { id: noticeIds.old, userId, locale, kind, recipient: oldRecipient }, told)
+  sendFirst(ctx, { id: noticeIds.old, userId, locale, kind, recipient: 'old' }, told)
   sendFirst(ctx, { id: noticeIds.new, userId, locale, kind, recipient: 'new' }, told)
 }

@@ -70,11 +70,10 @@ interface FoundAccount {
   credential_version: number
 }
 
-// A frozen account gets no link, because whoever took it over may read the mailbox of its address.
 const findAccount = statement<{ emailKey: string }, FoundAccount>(
   'account-to-reset',
   (v) => `SELECT id, name, email, locale, password_hash IS NOT NULL AS has_password, credential_version FROM users
-   WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL AND frozen_at IS NULL`,
+   WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
 )
 
 const dropRequest = statement<{ id: string }>(

@@ -32,7 +32,6 @@ const insertSession = statement<Insert, { id: string }>(
   'start-session',
   (v) => `WITH account AS (
      SELECT id FROM users WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL
-       AND frozen_at IS NULL
      FOR NO KEY UPDATE
    ), ended AS (
      UPDATE sessions s SET revoked_at = ${v.now} FROM account
@@ -50,7 +49,7 @@ const insertSession = statement<Insert, { id: string }>(
 )
 
 /**
- * Returns the session's id; null if the account was withdrawn or frozen, or its password changed, since the check.
+ * Returns the session's id; null if the account was withdrawn, or its password changed, since the check.
  * `authenticatedAt` is when the person last signed in or confirmed who they are.
  */
 export async function startSession(

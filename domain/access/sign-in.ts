@@ -1,7 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { parseAddress } from '@/contract/address'
 import { isStorable } from '@/contract/define'
-import { AppError, FROZEN } from '@/contract/errors'
 import type { BucketState, SystemContext } from '../context'
 import { givePlacesBack, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { MAX_AHEAD_MS } from '../limits/durations'
@@ -15,18 +14,16 @@ interface UserRow {
   email: string
   password_hash: string | null
   credential_version: number
-  is_frozen: boolean
 }
 
 const byEmailKey = statement<{ emailKey: string }, UserRow>(
   'user-by-email',
-  (v) => `SELECT id, name, email, password_hash, credential_version, frozen_at IS NOT NULL AS is_frozen FROM users
+  (v) => `SELECT id, name, email, password_hash, credential_version FROM users
    WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
 )
 
 /**
- * Checks e-mail and password and starts a session; null if they do not match. Throws AUTH_001 if they match and the account is
- * frozen. The attempt is counted before hashing and for the pair of account and client, so that a stranger cannot lock an owner
+ * Checks e-mail and password and starts a session; null if they do not match. The attempt is counted before hashing and for the pair of account and client, so that a stranger cannot lock an owner
  * out. `replaces` is the session that this browser held. It ends, because nobody could reach it any more.
  */
 export async function signIn(
@@ -46,7 +43,6 @@ export async function signIn(
   })
   if (!user) return null
   await givePlacesBack(ctx, places)
-  if (user.is_frozen) throw new AppError('AUTH_001', FROZEN)
   const { id: userId, name, email, credential_version: credentialVersion } = user
   const { userAgent, ip } = input
   const authenticatedAt = ctx.clock.now()
@@ -68,20 +64,18 @@ interface ByProvider {
   replaces?: string
 }
 
-const byExternalId = statement<{ externalId: string }, { id: string; credential_version: number; is_frozen: boolean }>(
+const byExternalId = statement<{ externalId: string }, { id: string; credential_version: number }>(
   'user-by-external-id',
-  (v) =>
-    `SELECT id, credential_version, frozen_at IS NOT NULL AS is_frozen FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL`,
+  (v) => `SELECT id, credential_version FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL`,
 )
 
-/** Starts a session for the account whose external id is this subject; null without one. Throws AUTH_001 if it is frozen. */
+/** Starts a session for the account whose external id is this subject; null without one. */
 export async function signInWithProvider(
   ctx: SystemContext,
   { subject, authenticatedAt, acr, userAgent, ip, replaces }: ByProvider,
 ): Promise<{ sessionId: string; userId: string } | null> {
   const [user] = isStorable(subject) ? await ctx.sql(byExternalId, { externalId: subject }) : []
   if (!user) return null
-  if (user.is_frozen) throw new AppError('AUTH_001', FROZEN)
   const { requiredAcr } = ctx.freshSignIn
   const isAhead = authenticatedAt !== null && authenticatedAt.getTime() > ctx.clock.now().getTime() + MAX_AHEAD_MS
   const isStrong = requiredAcr === null || acr === requiredAcr

@@ -3,6 +3,7 @@ import { isStorable } from '@/contract/define'
 import { currentPassword } from '@/contract/email'
 import { AppError, parseIssueMessage } from '@/contract/errors'
 import type { SystemContext } from '../context'
+import { heldSince } from '../email/held-addresses'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { audit, isUniqueViolation, statement } from '../sql'
 import { replacePassword } from './replace-password'
@@ -16,6 +17,7 @@ interface Insert {
   emailKey: string
   emailVerifiedAt: Date | null
   passwordHash: string
+  heldSince: Date
   now: Date
   auditId: string
 }
@@ -25,7 +27,7 @@ const insertUser = statement<Insert, { id: string }>(
   (v) => `WITH account AS (
      INSERT INTO users (id, name, email, email_key, email_verified_at, password_hash, created_at)
      SELECT ${v.id}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.now}
-     WHERE address_is_free(${v.emailKey}, ${v.id})
+     WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
      RETURNING id
    )
    ${audit('user.created', { from: 'account', id: v.auditId, user: 'id', actor: `'operator'`, at: v.now })}
@@ -50,6 +52,7 @@ export async function createUser(
     emailKey: address.key,
     emailVerifiedAt: input.emailVerified ? now : null,
     passwordHash,
+    heldSince: heldSince(ctx, now),
     now,
     auditId: ctx.secrets.randomId('aud_'),
   }

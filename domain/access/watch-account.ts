@@ -40,7 +40,6 @@ export async function watchAccount(ctx: SystemContext, userId: string) {
     email: account.email,
     isVerified: account.email_verified_at !== null,
     hasPassword: account.has_password,
-    isFrozen: account.is_frozen,
     role: account.role,
     locale: account.locale,
     createdAt: account.created_at,

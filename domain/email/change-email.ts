@@ -38,16 +38,19 @@ import {
   statement,
   UNWAITED,
 } from '../sql'
+import { heldSince } from './held-addresses'
 import { codeExpiresAt } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
 
-/** An account holds the address. The user's own address counts only if it is verified. */
-const isTaken = (v: { newEmailKey: string; userId: string }) =>
-  `EXISTS (SELECT FROM users h WHERE h.email_key = ${v.newEmailKey} AND NOT (h.id = ${v.userId} AND h.email_verified_at IS NULL))`
+/** An account has the address, or it is held for one. The user's own address counts only if it is verified. */
+const isTaken = (v: { newEmailKey: string; userId: string; heldSince: string }) =>
+  `coalesce((SELECT h.id <> ${v.userId} OR h.email_verified_at IS NOT NULL FROM users h WHERE h.email_key = ${v.newEmailKey}),
+     (SELECT address_is_held(${v.newEmailKey}, ${v.userId}, ${v.heldSince})))`
 
 interface Begin extends TakeValues, LookValues {
   userId: string
   newEmailKey: string
+  heldSince: Date
 }
 
 interface BegunRow extends PlaceRow {
@@ -75,6 +78,7 @@ interface Open extends CallerValues {
   method: VerificationMethod
   newEmail: string
   newEmailKey: string
+  heldSince: Date
   codeMac: Buffer
   targetBucket: string
   requestedAt: Date
@@ -186,6 +190,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     ...lookValues(asked, now),
     userId,
     newEmailKey: address.key,
+    heldSince: heldSince(ctx, now),
   })
   const guess = await judgePlaces(ctx, asked, found, now)
   const [begun] = found
@@ -222,6 +227,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       ...callerValues(actor),
       newEmail: address.typed,
       newEmailKey: address.key,
+      heldSince: heldSince(ctx, message.sentAt),
       targetBucket: messages.key,
       requestedAt,
       ip: ctx.ip,

@@ -4,6 +4,7 @@ import type { LinkContext, SystemContext } from '../context'
 import { pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { STOP_CHANGE_MS } from '../limits/durations'
 import { statement } from '../sql'
+import { heldSince } from './held-addresses'
 import { isNotMeTokenOf } from './not-me-token'
 
 /** One answer for every link that does not work: malformed, of another change, used or expired. */
@@ -23,12 +24,10 @@ export interface Window {
   verifiedAfter: Date
 }
 
-export function windowAt({ limits }: SystemContext, now: Date): Window {
-  return {
-    requestedAfter: new Date(now.getTime() - STOP_CHANGE_MS),
-    verifiedAfter: new Date(now.getTime() - limits.undoWindowMs),
-  }
-}
+export const windowAt = (ctx: SystemContext, now: Date): Window => ({
+  requestedAfter: new Date(now.getTime() - STOP_CHANGE_MS),
+  verifiedAfter: heldSince(ctx, now),
+})
 
 /** Whether the link to the old address of the change `r` still works. An expired change still has the status of a pending one. */
 export const isUndoable = (v: { requestedAfter: string; verifiedAfter: string }) =>

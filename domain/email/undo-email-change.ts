@@ -10,7 +10,7 @@ import { beginDueDeliveries } from '../queue/deliveries'
 import { sealAddresses } from '../queue/events'
 import { outcomeOf, queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, isUniqueViolation, type Placeholders, statement } from '../sql'
+import { audit, type Placeholders, statement } from '../sql'
 import {
   isUndoable,
   requireNotMeToken,
@@ -21,21 +21,15 @@ import {
   wrongLink,
 } from './not-me'
 
-const TAKEN =
-  'The change was undone, but another account uses the old address now. Yours is frozen. Write to support to get it back.'
-
 interface Undo extends Window {
   changeId: string
   userId: string
   oldEmail: string
   oldEmailKey: string
-  /** Another writer stored the address without `address_is_free`. */
-  isBeaten: boolean
   passwordHash: string | null
   now: Date
   ip: string
   auditId: string
-  freezeAuditId: string
   noticeId: string
   locale: string | null
   leaseUntil: Date
@@ -50,27 +44,27 @@ interface ToldRow {
   recipient: 'old' | 'new'
   new_email: string
   status: 'cancelled' | 'reverted'
-  frozen: boolean
 }
 
 type Values = Placeholders<Undo>
 
 /**
- * The change, locked because a cancellation takes no other lock. Where it was verified, `address` tells whether its old address is free
- * to be restored.
+ * The change, locked because a cancellation takes no other lock. The old address of a verified one is held for the account; somebody
+ * else can only have it from before it was held, and then there is no change to undo.
  */
-const lockedChange = (v: Values) => `change AS (
+const lockedChange = (v: Values) => `locked AS MATERIALIZED (
      SELECT r.id, r.status, r.new_email, r.new_email_key, r.closed_at, r.old_verified_at, r.account_version
      FROM email_change_requests r WHERE r.id = ${v.changeId} AND r.user_id = ${v.userId} AND ${isUndoable(v)} FOR UPDATE
+   ), change AS MATERIALIZED (
+     SELECT * FROM locked
+     WHERE CASE WHEN status = 'verified' THEN address_is_free(${v.oldEmailKey}, ${v.userId}, ${v.verifiedAfter}) ELSE true END
    ), verified AS (
      SELECT * FROM change WHERE status = 'verified'
-   ), address AS MATERIALIZED (
-     SELECT CASE WHEN ${v.isBeaten}::boolean THEN false ELSE address_is_free(${v.oldEmailKey}, ${v.userId}) END AS is_free FROM verified
    )`
 
-const IS_FREE = '(SELECT is_free FROM address)'
+const IS_VERIFIED = 'EXISTS (SELECT FROM verified)'
 
-/** The account gets a new password, and its old address back; where another account has the address, it is frozen. */
+/** The account gets a new password and, if the change had been verified, its old address back. */
 const restoredAccount = (v: Values) =>
   replacePassword({
     userId: v.userId,
@@ -81,15 +75,13 @@ const restoredAccount = (v: Values) =>
       type: 'account.email_reverted',
       data: { change_request_id: v.changeId },
       // The sealed ones are of the address that was read before the lock.
-      addresses: `CASE WHEN ${IS_FREE} AND (SELECT email FROM users WHERE id = ${v.userId}) = ${v.currentEmail} THEN ${v.sealedAddresses}::bytea END`,
+      addresses: `CASE WHEN ${IS_VERIFIED} AND (SELECT email FROM users WHERE id = ${v.userId}) = ${v.currentEmail} THEN ${v.sealedAddresses}::bytea END`,
     },
     where: 'EXISTS (SELECT FROM change)',
     set: `credentials_since = ${v.now},
-         email = CASE WHEN ${IS_FREE} THEN ${v.oldEmail} ELSE email END,
-         email_key = CASE WHEN ${IS_FREE} THEN ${v.oldEmailKey} ELSE email_key END,
-         email_verified_at = CASE WHEN ${IS_FREE} THEN (SELECT old_verified_at FROM verified) ELSE email_verified_at END,
-         -- An older link that brings its address back releases what a newer one had frozen.
-         frozen_at = CASE WHEN (SELECT NOT is_free FROM address) THEN ${v.now} WHEN EXISTS (SELECT FROM verified) THEN NULL ELSE frozen_at END`,
+         email = CASE WHEN ${IS_VERIFIED} THEN ${v.oldEmail} ELSE email END,
+         email_key = CASE WHEN ${IS_VERIFIED} THEN ${v.oldEmailKey} ELSE email_key END,
+         email_verified_at = CASE WHEN ${IS_VERIFIED} THEN (SELECT old_verified_at FROM verified) ELSE email_verified_at END`,
   })
 
 /** The change and all later ones. */
@@ -124,10 +116,10 @@ const toldAddresses = (v: Values) => `told AS (
      })}
    )`
 
-const auditedAs = (v: Values, action: string, when: string, id = v.auditId) =>
+const auditedAs = (v: Values, action: string, when: string) =>
   audit(action, {
     from: `outcome WHERE ${when}`,
-    id,
+    id: v.auditId,
     user: v.userId,
     actor: `'mailed_link'`,
     subject: 'change_id',
@@ -136,21 +128,18 @@ const auditedAs = (v: Values, action: string, when: string, id = v.auditId) =>
   })
 
 // Runs under the account's lock.
-const undo = statement<Undo, ToldRow>(
+const undoChange = statement<Undo, ToldRow>(
   'undo-email-change',
   (v) => `WITH ${lockedChange(v)}, ${restoredAccount(v)}, ${revertedChanges(v)}, outcome AS (
      SELECT change.id AS change_id, change.new_email, change.new_email_key,
-       CASE WHEN change.status = 'verified' THEN 'reverted' ELSE 'cancelled' END AS status,
-       coalesce((SELECT NOT is_free FROM address), false) AS frozen
+       CASE WHEN change.status = 'verified' THEN 'reverted' ELSE 'cancelled' END AS status
      FROM change JOIN account ON true
    ), ${toldAddresses(v)}, audited AS (
      ${auditedAs(v, 'email.reverted', `status = 'reverted'`)}
    ), audited_stop AS (
      ${auditedAs(v, 'email_change.cancelled', `status = 'cancelled'`)}
-   ), audited_freeze AS (
-     ${auditedAs(v, 'account.frozen', 'frozen', v.freezeAuditId)}
    )
-   SELECT told.notice_id, told.recipient, told.new_email, outcome.status, outcome.frozen FROM told, outcome`,
+   SELECT told.notice_id, told.recipient, told.new_email, outcome.status FROM told, outcome`,
 )
 
 /**
@@ -166,7 +155,7 @@ export async function undoEmailChange(
   try {
     const change = await requireUndoableChange(ctx, changeId)
     const passwordHash = await hashRequired(ctx, change, password)
-    return await undoOnce(ctx, changeId, change, passwordHash)
+    return await undo(ctx, changeId, change, passwordHash)
   } catch (error) {
     if (error instanceof AppError && error.code === 'PASSWORD_001') await givePlacesBack(ctx, places)
     throw error
@@ -185,55 +174,45 @@ async function hashRequired(
   return hashNewPassword(ctx, { current, password })
 }
 
-async function undoOnce(
+async function undo(
   ctx: LinkContext,
   changeId: string,
   change: UndoableChange,
   passwordHash: string | null,
-  isBeaten = false,
 ): Promise<Data<typeof contract>> {
   const { user_id: userId, name: userName, locale, old_email: oldEmail } = change
   const address = parseAddress(oldEmail)
   if (!address) throw new Error('a stored address does not parse')
   let at = ctx.clock.now()
-  const told = await ctx
-    .transaction(async (sql) => {
-      if ((await sql(lockActiveUser, { userId })).length === 0) return []
-      // Read the clock under the lock, so that a session started while this call waited ends too.
-      at = ctx.clock.now()
-      return sql(undo, {
-        changeId,
-        userId,
-        oldEmail,
-        oldEmailKey: address.key,
-        isBeaten,
-        passwordHash,
-        ...windowAt(ctx, at),
-        now: at,
-        ip: ctx.ip,
-        auditId: ctx.secrets.randomId('aud_'),
-        freezeAuditId: ctx.secrets.randomId('aud_'),
-        noticeId: ctx.secrets.randomId('ntc_'),
-        locale,
-        leaseUntil: leaseUntil(at),
-        eventId: ctx.secrets.randomId('evt_'),
-        currentEmail: change.email,
-        sealedAddresses: sealAddresses(ctx, { oldEmail: change.email, newEmail: oldEmail }),
-      })
+  const told = await ctx.transaction(async (sql) => {
+    if ((await sql(lockActiveUser, { userId })).length === 0) return []
+    // Read the clock under the lock, so that a session started while this call waited ends too.
+    at = ctx.clock.now()
+    return sql(undoChange, {
+      changeId,
+      userId,
+      oldEmail,
+      oldEmailKey: address.key,
+      passwordHash,
+      ...windowAt(ctx, at),
+      now: at,
+      ip: ctx.ip,
+      auditId: ctx.secrets.randomId('aud_'),
+      noticeId: ctx.secrets.randomId('ntc_'),
+      locale,
+      leaseUntil: leaseUntil(at),
+      eventId: ctx.secrets.randomId('evt_'),
+      currentEmail: change.email,
+      sealedAddresses: sealAddresses(ctx, { oldEmail: change.email, newEmail: oldEmail }),
     })
-    .catch((error) => {
-      if (isBeaten || !isUniqueViolation(error, 'users_email_key_key')) throw error
-      return null
-    })
-  if (!told) return undoOnce(ctx, changeId, change, passwordHash, true)
+  })
   const [first] = told
   if (!first) throw wrongLink()
   ctx.background(() => beginDueDeliveries(ctx))
-  const { status, frozen } = first
+  const { status } = first
   for (const { notice_id: id, recipient, new_email: newEmail } of told) {
-    const facts = { userName, oldEmail, newEmail, at, outcome: outcomeOf(status, frozen) }
+    const facts = { userName, oldEmail, newEmail, at, outcome: outcomeOf(status) }
     sendFirst(ctx, { id, userId, locale, kind: 'email_reverted', recipient }, facts)
   }
-  if (frozen) throw new AppError('EMAIL_002', TAKEN)
   return { change_request_id: changeId, status, email: oldEmail }
 }

@@ -17,6 +17,7 @@ import { queueEvent, sealAddresses } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
 import { auditAs, endSessions, fenced, isUniqueViolation, type Placeholders, RAISE_VERSION, statement } from '../sql'
+import { heldSince } from './held-addresses'
 import { newAddressOf, requireStillOpenChange, STILL_PENDING } from './pending-change'
 import { macsOfCode } from './verification-code'
 
@@ -26,6 +27,7 @@ interface Judge extends TakeValues {
   /** The MACs that the right code may have; null for a text that cannot be a code and is no attempt. */
   codeMacs: Buffer[] | null
   maxAttempts: number
+  heldSince: Date
   ip: string
   callerId: string
   callerKind: string
@@ -52,19 +54,20 @@ interface AttemptRow extends PlaceRow {
 
 const countAttempt = (v: Placeholders<Judge>) => {
   const isRight = `r.code_mac = ANY(${v.codeMacs}::bytea[])`
+  const isOwn = '(r.new_email_key = account.email_key)'
   return `UPDATE email_change_requests r
      SET attempts = r.attempts + 1,
-         (status, closed_at, closed_ip, old_verified_at, account_version) = (
+         (status, closed_at, closed_ip, old_email_key, old_verified_at, account_version) = (
            SELECT CASE WHEN effect THEN 'verified' ELSE r.status END, CASE WHEN effect THEN ${v.now}::timestamptz END,
-                  CASE WHEN effect THEN ${v.ip} END, CASE WHEN effect THEN account.email_verified_at END,
-                  CASE WHEN effect THEN account.version + 1 END
-           FROM (${fenced(`SELECT CASE WHEN ${isRight} THEN address_is_free(r.new_email_key, r.user_id) END`)}) AS takes (effect)
+                  CASE WHEN effect THEN ${v.ip} END, CASE WHEN effect AND NOT ${isOwn} THEN account.email_key END,
+                  CASE WHEN effect THEN account.email_verified_at END, CASE WHEN effect THEN account.version + 1 END
+           FROM (${fenced(`SELECT CASE WHEN ${isRight} THEN address_is_free(r.new_email_key, r.user_id, ${v.heldSince}) END`)}) AS takes (effect)
          )
      FROM account
      WHERE r.id = ${v.changeId} AND r.user_id = account.id AND ${STILL_PENDING}
        AND r.expires_at > ${v.now} AND r.attempts < ${v.maxAttempts} AND ${v.codeMacs}::bytea[] IS NOT NULL
      RETURNING r.id, r.user_id, r.attempts, r.status, ${isRight} AS is_right, r.old_email, r.new_email, r.new_email_key,
-               r.new_email_key = account.email_key AS is_own`
+               ${isOwn} AS is_own`
 }
 
 // Counts the attempt whatever the code is; the right code takes effect if nobody has the address. Lock order: bucket, account,
@@ -131,6 +134,7 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
       changeId,
       codeMacs,
       maxAttempts: ctx.limits.codeAttempts,
+      heldSince: heldSince(ctx, now),
       ip,
       callerId: actor.id,
       callerKind: actor.kind,

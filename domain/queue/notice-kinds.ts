@@ -61,11 +61,7 @@ interface ExportFacts {
 /** For each kind: the content of its letter, and who gets a copy. The row's `recipient` is null for `sealed`. */
 interface Kinds {
   email_change_requested: { facts: ChangeFacts; recipient: 'old' }
-  /**
-   * `taken` is the address that a frozen account leaves. It gets no link, because the link would give the account back to whoever
-   * took it.
-   */
-  email_changed: { facts: ChangeFacts; recipient: 'old' | 'taken' | 'new' }
+  email_changed: { facts: ChangeFacts; recipient: 'old' | 'new' }
   email_reverted: { facts: UndoFacts; recipient: 'old' | 'new' }
   account_withdrawal_started: { facts: WithdrawalFacts; recipient: 'sealed' }
   password_changed: { facts: PasswordFacts; recipient: 'sealed' }
@@ -130,7 +126,6 @@ export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf
     foreignKey: 'change_request_id',
     recipients: {
       old: ({ oldEmail }) => toDeliverable(oldEmail),
-      taken: ({ oldEmail }) => toDeliverable(oldEmail),
       new: ({ newEmail }) => toDeliverable(newEmail),
     },
     message: (ctx, { changeId, userName, oldEmail, newEmail, at, ipAddress }, recipient) => ({
@@ -292,7 +287,6 @@ export const toDeliverable = (email: string): string => parseAddress(email)?.del
 
 interface ChangeRow {
   name: string
-  is_frozen: boolean
   status: string
   old_email: string
   new_email: string
@@ -305,10 +299,8 @@ interface ChangeRow {
 
 const changeOfNotice = statement<{ changeId: string }, ChangeRow>(
   'change-of-notice',
-  (
-    v,
-  ) => `SELECT u.name, u.frozen_at IS NOT NULL AS is_frozen, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip,
-     r.closed_at, r.closed_ip, r.reverted_at
+  (v) => `SELECT u.name, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.closed_at, r.closed_ip,
+     r.reverted_at
    FROM email_change_requests r JOIN users u ON u.id = r.user_id WHERE r.id = ${v.changeId}`,
 )
 
@@ -327,15 +319,12 @@ async function readChange(
 async function readUndo(ctx: SystemContext, { change_request_id: changeId }: NoticeRow): Promise<UndoFacts | null> {
   const [change] = changeId ? await ctx.sql(changeOfNotice, { changeId }) : []
   if (!change) return null
-  const { name: userName, old_email: oldEmail, new_email: newEmail, is_frozen: isFrozen } = change
+  const { name: userName, old_email: oldEmail, new_email: newEmail } = change
   const at = change.reverted_at ?? change.closed_at ?? change.requested_at
-  return { userName, oldEmail, newEmail, at, outcome: outcomeOf(change.status, isFrozen) }
+  return { userName, oldEmail, newEmail, at, outcome: outcomeOf(change.status) }
 }
 
-export const outcomeOf = (status: string, isFrozen: boolean): UndoOutcome => {
-  if (status !== 'reverted') return 'stopped'
-  return isFrozen ? 'taken' : 'restored'
-}
+export const outcomeOf = (status: string): UndoOutcome => (status === 'reverted' ? 'restored' : 'stopped')
 
 const withdrawalOfNotice = statement<{ withdrawalId: string }, { scheduled_completion: Date }>(
   'withdrawal-of-notice',
@@ -369,7 +358,7 @@ interface ResetRow {
 const accountOfReset = statement<{ userId: string; emailKey: string }, ResetRow>(
   'account-of-reset-notice',
   (v) => `SELECT name, email, password_hash IS NOT NULL AS has_password, credential_version
-   FROM users WHERE id = ${v.userId} AND email_key = ${v.emailKey} AND withdrawn_at IS NULL AND frozen_at IS NULL`,
+   FROM users WHERE id = ${v.userId} AND email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
 )
 
 async function readReset(ctx: SystemContext, notice: NoticeRow): Promise<ResetFacts | null> {

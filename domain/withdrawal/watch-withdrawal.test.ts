@@ -104,7 +104,6 @@ test('an account is found by its id, external id and address; a withdrawn one as
   expect(await watchAccount(ctx, user.userId)).toMatchObject({
     email: user.email,
     externalId: 'customer 42',
-    isFrozen: false,
     sessions: 1,
     withdrawalId: null,
     pendingChange: { new_email: `new-${user.email}` },

@@ -163,7 +163,6 @@ test('the operator finds an account by its id or its address, with what is pendi
     external_id: null,
     locale: null,
     has_password: true,
-    frozen: false,
     pending_change: expect.objectContaining({
       has_pending: true,
       change_request_id: change.change_request_id,

@@ -1,7 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { isStorable } from '@/contract/define'
 import { exportUsers } from '@/domain/access/export-users'
-import { unfreezeUser } from '@/domain/access/frozen-accounts'
 import { setRole } from '@/domain/access/operators'
 import { showUser } from '@/domain/access/show-user'
 import { createUser, setPassword } from '@/domain/access/user'
@@ -84,17 +83,6 @@ export const userCommands = [
     async run(ctx, { user: userId, role }) {
       await setRole(ctx, { userId, role: role === 'none' ? null : role })
       return { user_id: userId, role }
-    },
-  }),
-  command({
-    noun: 'user',
-    verb: 'unfreeze',
-    summary:
-      'Lets the person of a frozen account in again; make sure first whose account it is, and that it has an address of theirs.',
-    options: { user: { value: 'usr_…', required: true, means: 'The account.' } },
-    async run(ctx, { user: userId }) {
-      await unfreezeUser(ctx, { userId })
-      return { user_id: userId, frozen: false }
     },
   }),
   command({

@@ -174,7 +174,7 @@ function everyMessage(text: (name: string) => string): Message[] {
         notMe,
       },
     ],
-    'email-reverted': (['stopped', 'restored', 'taken'] as const).flatMap((outcome) =>
+    'email-reverted': (['stopped', 'restored'] as const).flatMap((outcome) =>
       (['old', 'new'] as const).map((to) => ({
         ...{ template: 'email-reverted' as const, userName, to, email: text('email'), revertedAt: at, outcome },
       })),

@@ -265,7 +265,6 @@ const shape = z.strictObject({
   created_at: time,
   has_password: z.boolean(),
   pending_change: z.looseObject({ has_pending: z.boolean() }),
-  frozen: z.literal(false),
   withdrawal_id: z.string().nullable(),
 })
 

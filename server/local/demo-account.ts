@@ -5,6 +5,7 @@ import { connectApp } from '@/domain/applications/connect'
 import { registerApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
 import type { SystemContext } from '@/domain/context'
+import { heldSince } from '@/domain/email/held-addresses'
 import { statement } from '@/domain/sql'
 
 const DEMO = { email: 'demo@example.com', password: 'correct horse battery', name: 'Demo Person' }
@@ -53,6 +54,7 @@ interface DemoPerson {
   name: string
   email: string
   externalId: string
+  heldSince: Date
   now: Date
 }
 
@@ -60,13 +62,15 @@ const insertDemoPerson = statement<DemoPerson>(
   'demo-person',
   (v) => `INSERT INTO users (id, name, email, email_key, email_verified_at, external_id, created_at)
    SELECT ${v.id}, ${v.name}, ${v.email}, ${v.email}, ${v.now}, ${v.externalId}, ${v.now}
-   WHERE address_is_free(${v.email}, ${v.id})
+   WHERE address_is_free(${v.email}, ${v.id}, ${v.heldSince})
      AND NOT EXISTS (SELECT FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL)`,
 )
 
 /** For the demo provider: a person whom it knows and who has no password here. */
-export async function seedDemoPerson({ sql, clock, secrets }: SystemContext): Promise<void> {
-  await sql(insertDemoPerson, { ...DEMO_PERSON, id: secrets.randomId('usr_'), now: clock.now() })
+export async function seedDemoPerson(ctx: SystemContext): Promise<void> {
+  const now = ctx.clock.now()
+  const id = ctx.secrets.randomId('usr_')
+  await ctx.sql(insertDemoPerson, { ...DEMO_PERSON, id, heldSince: heldSince(ctx, now), now })
 }
 
 async function registerCalendar(ctx: SystemContext): Promise<string> {

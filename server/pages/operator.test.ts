@@ -1,6 +1,5 @@
 import pino from 'pino'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { listFrozenAccounts } from '@/domain/access/frozen-accounts'
 import { setRole } from '@/domain/access/operators'
 import { showApp } from '@/domain/applications/manage'
 import { processState } from '@/server/process-state'
@@ -18,7 +17,6 @@ import { getEnv } from '../env'
 import {
   lookUpAsOperator,
   manageAsOperator,
-  releaseAsOperator,
   retryAsOperator,
   retryTaskAsOperator,
   waiveTaskAsOperator,
@@ -83,23 +81,6 @@ test('a request from anywhere but a page of this service is refused, whatever th
     expect({ headers, status: await retry(headers) }).toEqual({ headers, status: 403 })
   }
   expect(await audited()).toBe(0)
-})
-
-test('an operator releases a frozen account once, which is recorded, and nobody else can', async () => {
-  const { userId } = await givenUser(ctx)
-  await ctx.db.user.update({ where: { id: userId }, data: { frozenAt: ctx.clock.now() } })
-  const release = async (headers: Record<string, string> = SAME_ORIGIN) => {
-    const request = new Request(`http://localhost/admin/users/${userId}/unfreeze`, { method: 'POST', headers })
-    return (await releaseAsOperator(request, { params: Promise.resolve({ userId }) })).status
-  }
-  expect(await listFrozenAccounts(ctx)).toContainEqual({ userId, frozenAt: ctx.clock.now() })
-  expect(await release({ 'Sec-Fetch-Site': 'cross-site' })).toBe(403)
-  signedIn.sessionId = (await givenUser(ctx)).sessionId
-  expect(await release()).toBe(404)
-  signedIn.sessionId = operator.sessionId
-  expect([await release(), await release()]).toEqual([200, 400])
-  expect(await listFrozenAccounts(ctx)).not.toContainEqual({ userId, frozenAt: ctx.clock.now() })
-  expect(await ctx.db.auditEvent.count({ where: { userId, action: 'account.unfrozen', actor: 'operator' } })).toBe(1)
 })
 
 test("an operator's waiver of a task names a reason, is recorded, and comes from a page of this service", async () => {

@@ -1,7 +1,6 @@
 import { cache } from 'react'
 import { AppError, ERRORS } from '@/contract/errors'
 import { WAIVE_REASONS } from '@/contract/vocabulary'
-import { unfreezeUser } from '@/domain/access/frozen-accounts'
 import { isOperator } from '@/domain/access/operators'
 import { lookUp } from '@/domain/access/watch-account'
 import { type Manager, ping, rotateSecret, setApp } from '@/domain/applications/manage'
@@ -74,15 +73,6 @@ export async function waiveTaskAsOperator(request: Request, { params }: Place<'t
     const waived = await waive(ctx, { taskId, reason }, { kind: 'operator', id: userId })
     log().info({ event: 'task_waived', taskId, userId, reason })
     return waived
-  })
-}
-
-export async function releaseAsOperator(request: Request, { params }: Place<'userId'>): Promise<Response> {
-  const { userId: frozenUserId } = await params
-  return asOperator(request, async (ctx, userId) => {
-    await unfreezeUser(ctx, { userId: frozenUserId })
-    log().info({ event: 'account_unfrozen', frozenUserId, userId })
-    return { user_id: frozenUserId, frozen: false }
   })
 }
 

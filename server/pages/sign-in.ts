@@ -139,10 +139,6 @@ async function admit({ user, account, profile }: Attempt, headers: Headers): Pro
     Object.assign(user, { sessionId: signedIn.sessionId })
     return true
   } catch (error) {
-    if (error instanceof AppError && error.code === 'AUTH_001') {
-      log().info({ event: 'sign_in_refused', by: 'oidc', code: error.code })
-      return '/sign-in?error=Frozen'
-    }
     log().error({ event: 'sign_in_failed', ...describeError(error) })
     return '/sign-in?error=Unavailable'
   }

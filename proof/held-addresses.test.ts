@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest'
+import { startImport, startImportCheck } from '@/domain/access/import'
+import { signIn } from '@/domain/access/sign-in'
+import { createUser } from '@/domain/access/user'
+import {
+  type Caller,
+  call,
+  change,
+  day,
+  givenCaller,
+  givenChange,
+  givenServiceToken,
+  minute,
+  verify,
+  withdraw,
+} from '@/testing/api'
+import { outcomeOf, testDatabase } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
+import { emailOf, givenService, mailsTo, type Service, times } from '@/testing/service'
+
+const MINE = 'a new password of mine'
+
+/** The link of the last message to this address. */
+function linkTo(ctx: Service, address: string): { id: string; token: string } {
+  const message = ctx.mailbox.findLast(({ to, message }) => to === address && 'notMe' in message)?.message
+  const url = message && 'notMe' in message ? message.notMe?.url : undefined
+  const fragment = new URLSearchParams(new URL(url ?? 'about:blank').hash.slice(1))
+  return { id: fragment.get('change') ?? '', token: fragment.get('token') ?? '' }
+}
+
+const press = ({ id, token }: { id: string; token: string }, password = MINE) =>
+  call({ userId: '', token }, 'undoEmailChange', {
+    ids: { changeRequestId: id },
+    body: { new_password: password },
+  })
+
+/** The account moves to another address, which is verified. */
+async function move(ctx: Service, caller: Caller, to: string) {
+  const { id, code } = await givenChange(ctx, caller, to)
+  expect((await verify(caller, id, code)).code).toBe('accepted')
+  await ctx.settle()
+  ctx.clock.advance(minute)
+}
+
+const waiters = async (ctx: Service) => {
+  const waiting = await ctx.db.$queryRaw<object[]>`SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  return waiting.length
+}
+
+/** Every way by which somebody else could get an address; each answers what it was told. */
+async function waysIn(ctx: Service) {
+  const service = await givenServiceToken(ctx)
+  const put = (externalId: string, body: object) => call(service, 'putUser', { ids: { externalId }, body })
+  let made = 0
+  const imported = (email: string) => [
+    { line: 1, text: JSON.stringify({ external_id: `imported-${++made}-${email}`, email, name: 'Grace' }) },
+  ]
+  return {
+    'a change': async (email: string) => (await change(await givenCaller(ctx), email)).code,
+    'a service that creates an account': async (email: string) =>
+      (await put(`new-${++made}-${email}`, { email, name: 'Grace' })).code,
+    'a service that changes an account': async (email: string) => {
+      const externalId = `old-${++made}-${email}`
+      await put(externalId, { email: `${made}-${email}`, name: 'Grace' })
+      return (await put(externalId, { email })).code
+    },
+    'an import': async (email: string) => {
+      const [result] = await startImport(ctx).take(imported(email))
+      return result?.code ?? 'accepted'
+    },
+    'a check of an import': async (email: string) => {
+      const [problem] = await startImportCheck(ctx).take(imported(email))
+      return problem?.code ?? 'accepted'
+    },
+    'the operator': (email: string) =>
+      outcomeOf(createUser(ctx, { email, password: 'a long password', name: 'Grace', emailVerified: true })),
+  }
+}
+
+describe('a replaced address', () => {
+  test('B47 a thief who has the freed address taken still loses the account to its owner', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    await move(ctx, owner, `thief-${owner.email}`)
+    const stranger = { email: owner.email, password: 'thief', name: 'Mallory', emailVerified: true }
+    expect(await outcomeOf(createUser(ctx, stranger))).toBe('EMAIL_002')
+    expect((await press(linkTo(ctx, owner.email))).data).toMatchObject({ status: 'reverted', email: owner.email })
+    const input = { email: owner.email, password: MINE, userAgent: '', ip: '192.0.2.1' }
+    expect(await signIn(ctx, input)).toMatchObject({ userId: owner.userId })
+  })
+
+  test('B47 is in use for everybody else, whatever the way in and the letter case, until the window ends', async () => {
+    const ctx = await givenService({ undoWindowMs: 2 * day, taken: { places: 100, windowMs: day } })
+    for (const [way, ask] of Object.entries(await waysIn(ctx))) {
+      const owner = await givenCaller(ctx)
+      await move(ctx, owner, `new-${owner.email}`)
+      expect([way, await ask(owner.email)]).toEqual([way, 'EMAIL_002'])
+      expect([way, await ask(owner.email.toUpperCase())]).toEqual([way, 'EMAIL_002'])
+      ctx.clock.advance(2 * day - minute - 1)
+      expect([way, await ask(owner.email)]).toEqual([way, 'EMAIL_002'])
+      ctx.clock.advance(1)
+      expect([way, await ask(owner.email)]).toEqual([way, 'accepted'])
+      await ctx.settle()
+    }
+  })
+
+  test('B47 is in use for a change that was requested before it was replaced, or while it is', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    const to = `new-${owner.email}`
+    // Whoever is verified first has the address; the other one's request is still open then.
+    const other = await givenCaller(ctx)
+    const waiting = await givenChange(ctx, other, to)
+    await move(ctx, owner, to)
+    await move(ctx, owner, `newer-${owner.email}`)
+    expect((await verify(other, waiting.id, waiting.code)).code).toBe('EMAIL_002')
+    expect(await emailOf(ctx, other)).toBe(other.email)
+    ctx.clock.advance(7 * day)
+    await move(ctx, other, to)
+  })
+
+  test('B47 is held along a whole chain of changes, and every link of the chain restores', async () => {
+    for (const [pressed, restored] of [
+      [0, 'a'],
+      [1, 'b'],
+    ] as const) {
+      const ctx = await givenService()
+      const owner = await givenCaller(ctx)
+      const chain = ['a', 'b', 'c'].map((name) => (name === 'a' ? owner.email : `${name}-${owner.email}`))
+      const [a = '', b = '', c = ''] = chain
+      await move(ctx, owner, b)
+      await move(ctx, owner, c)
+      const ask = (await waysIn(ctx))['the operator']
+      for (const address of chain) expect(await ask(address)).toBe('EMAIL_002')
+      expect((await press(linkTo(ctx, pressed === 0 ? a : b))).code).toBe('accepted')
+      expect(await emailOf(ctx, owner)).toBe(restored === 'a' ? a : b)
+      // A reverted change holds nothing.
+      expect(await Promise.all(chain.map(ask))).toEqual(
+        restored === 'a' ? ['EMAIL_002', 'accepted', 'accepted'] : ['EMAIL_002', 'EMAIL_002', 'accepted'],
+      )
+    }
+  })
+
+  test('B47 is free for its own account, which may go back to it, verified before or not', async () => {
+    const ctx = await givenService()
+    for (const emailVerifiedAt of [ctx.clock.now(), null]) {
+      const owner = await givenCaller(ctx)
+      await ctx.db.user.update({ where: { id: owner.userId }, data: { emailVerifiedAt } })
+      await move(ctx, owner, `new-${owner.email}`)
+      await move(ctx, owner, owner.email)
+      expect(await emailOf(ctx, owner)).toBe(owner.email)
+      await move(ctx, owner, `new-${owner.email}`)
+      const service = await givenServiceToken(ctx)
+      const asking = { ids: { externalId: owner.userId.slice(4) }, body: { user_id: owner.userId, email: owner.email } }
+      expect((await call(service, 'putUser', asking)).code).toBe('accepted')
+      await ctx.settle()
+      expect(await emailOf(ctx, owner)).toBe(owner.email)
+    }
+  })
+
+  test('B47 is not held by a withdrawn account, nor where changes cannot be undone', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    await move(ctx, owner, `new-${owner.email}`)
+    const stranger = { password: 'a long password', name: 'Grace', emailVerified: true }
+    expect((await withdraw(owner)).status).toBe(202)
+    await ctx.settle()
+    expect(await outcomeOf(createUser(ctx, { ...stranger, email: owner.email }))).toBe('accepted')
+
+    const without = await givenService({ undoWindowMs: 0 })
+    const other = await givenCaller(without)
+    await move(without, other, `new-${other.email}`)
+    expect(await outcomeOf(createUser(without, { ...stranger, email: other.email }))).toBe('accepted')
+  })
+
+  test('B47 is told of only after the right password, and counts among the five probes an hour', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    await move(ctx, owner, `new-${owner.email}`)
+    const prober = await givenCaller(ctx)
+    expect((await change({ ...prober, password: 'wrong' }, owner.email)).code).toBe('EMAIL_007')
+    const codes = await Promise.all(times(6, async () => (await change(prober, owner.email)).code))
+    expect(codes.toSorted()).toEqual([...times(5, () => 'EMAIL_002'), 'EMAIL_008'])
+    expect(mailsTo(ctx, owner.email, 'verify-new-email')).toEqual([])
+  })
+
+  test('B47 is refused to a sign-up that waited for the address while the change was verified', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    const { id, code } = await givenChange(ctx, owner, `new-${owner.email}`)
+    const stranger = { email: owner.email, password: 'a long password', name: 'Grace', emailVerified: true }
+    let created: Promise<string> | undefined
+    await ctx.transaction(async (sql) => {
+      await rawSql(sql, 'SELECT pg_advisory_xact_lock(20261123, hashtext($1) & 65535)', [owner.email])
+      created = outcomeOf(createUser(ctx, stranger))
+      await expect.poll(() => waiters(ctx)).toBe(1)
+      expect((await verify(owner, id, code)).code).toBe('accepted')
+    })
+    expect(await created).toBe('EMAIL_002')
+    await ctx.settle()
+    expect((await press(linkTo(ctx, owner.email))).code).toBe('accepted')
+  })
+
+  test('B47 is never lost to parallel sign-ups while the change is verified and undone', async () => {
+    const ctx = await givenService()
+    for (const _round of times(10, (n) => n)) {
+      const owner = await givenCaller(ctx)
+      const { id, code } = await givenChange(ctx, owner, `new-${owner.email}`)
+      const stranger = { email: owner.email, password: 'a long password', name: 'Grace', emailVerified: true }
+      const signUps = () => times(8, () => outcomeOf(createUser(ctx, stranger)))
+      const [verified, ...first] = await Promise.all([verify(owner, id, code).then(({ code }) => code), ...signUps()])
+      await ctx.settle()
+      const pressed = () => press(linkTo(ctx, owner.email)).then(({ code }) => code)
+      const [undone, ...second] = await Promise.all([pressed(), ...signUps()])
+      expect([verified, undone]).toEqual(['accepted', 'accepted'])
+      expect(new Set([...first, ...second])).toEqual(new Set(['EMAIL_002']))
+      expect(await emailOf(ctx, owner)).toBe(owner.email)
+    }
+  })
+})
+
+test('B47 the function that guards every address looks held ones up by their index', async () => {
+  const { open } = await testDatabase()
+  const ctx = await givenService()
+  await ctx.db.$executeRawUnsafe(`INSERT INTO users (id, name, email, email_key, created_at)
+    SELECT 'usr_held_' || n, '', '', 'held' || n, now() FROM generate_series(1, 5000) n`)
+  await ctx.db.$executeRawUnsafe(`INSERT INTO email_change_requests
+      (id, user_id, status, method, old_email, old_email_key, new_email, new_email_key, code_mac, requested_at, request_ip, sent_at, expires_at, closed_at)
+    SELECT 'ecr_held_' || n, 'usr_held_' || n, 'verified', 'email_code', '', 'replaced' || n, '', '', '', now(), '', now(), now(), now()
+    FROM generate_series(1, 5000) n`)
+  await ctx.db.$executeRawUnsafe('ANALYZE')
+  const scans = await open.db.$transaction(async (db) => {
+    const since = new Date(0)
+    for (const n of times(20, (n) => n + 1)) {
+      const [row] = await db.$queryRawUnsafe<{ free: boolean }[]>(
+        'SELECT address_is_free($1, $2, $3::timestamptz) AS free',
+        `replaced${n}`,
+        'usr_other',
+        since,
+      )
+      expect(row?.free).toBe(false)
+    }
+    return db.$queryRawUnsafe<{ relname: string; seq_scan: number }[]>(
+      `SELECT relname::text, seq_scan::int FROM pg_stat_xact_user_tables
+       WHERE relname IN ('users', 'email_change_requests') ORDER BY relname`,
+    )
+  })
+  expect(scans).toEqual([
+    { relname: 'email_change_requests', seq_scan: 0 },
+    { relname: 'users', seq_scan: 0 },
+  ])
+})

@@ -88,7 +88,7 @@ export interface FreshSignInSettings {
 
 export interface SystemContext {
   sql: Sql
-  /** Runs several statements as one; rolled back when `work` throws. */
+  /** Runs several statements as one; rolled back when `work` throws. After a deadlock it runs again, so it must do nothing else. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   db: PrismaClient
   process: Process

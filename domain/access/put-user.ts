@@ -80,20 +80,17 @@ export async function putUser(ctx: Context, input: Wanted): Promise<Data<typeof 
   return data
 }
 
-/** Retries unique violations and deadlocks, because other writers do not take the external-id lock. */
+/** Retries unique violations, because other writers do not take the external-id lock. */
 async function writeOnce<T>(write: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await write()
     } catch (error) {
       if (isUniqueViolation(error, 'users_email_key_key')) throw new AppError('EMAIL_002')
-      if (tries === MAX_TRIES || !(isUniqueViolation(error, 'users_external_id_active') || isDeadlock(error)))
-        throw error
+      if (tries === MAX_TRIES || !isUniqueViolation(error, 'users_external_id_active')) throw error
     }
   }
 }
-
-const isDeadlock = (error: unknown) => error instanceof Error && 'code' in error && error.code === '40P01'
 
 interface Target {
   /** Undefined if there is none yet and one may be created. */

@@ -35,6 +35,13 @@ interface EraseValues {
   maxRows: number
 }
 
+// A withdraw call that waited for the account's lock holds it while it takes a place in a limit. So the erasure takes this lock first
+// too. The account may be gone.
+const lockAccount = statement<{ userId: string }>(
+  'lock-account-to-erase',
+  (v) => `SELECT FROM users WHERE id = ${v.userId} FOR UPDATE`,
+)
+
 /**
  * Deletes what the map names for this moment, at most `maxRows` rows of each table. Copies what must be kept first. True when
  * nothing is left; running it again then finds nothing.
@@ -43,7 +50,10 @@ export async function erase(sql: Sql, when: Moment, erased: Erased, maxRows: num
   const erasure = ERASURES.get(when)
   // In a rolling upgrade an older instance may claim a step that only newer ones know: it must not complete it.
   if (!erasure) throw new Error(`unknown deletion step ${when}`)
-  const [answer] = await sql(erasure, { ...erased, keeps: [...erased.keeps], maxRows })
+  const [, [answer]] = await Promise.all([
+    sql(lockAccount, { userId: erased.userId }),
+    sql(erasure, { ...erased, keeps: [...erased.keeps], maxRows }),
+  ])
   return answer?.is_over === true
 }
 

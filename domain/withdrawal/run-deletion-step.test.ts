@@ -1,7 +1,19 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
-import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
+import { openDatabase } from '@/server/adapters/database'
+import {
+  asUser,
+  givenUser,
+  givenWithdrawal,
+  heldUp,
+  outcomeOf,
+  type TestContext,
+  testContext,
+  testDatabase,
+} from '@/testing/domain'
+import type { Sql } from '../sql'
 import { runDeletionStep } from './run-deletion-step'
+import { withdrawAccount } from './withdraw-account'
 
 const second = 1_000
 const minute = 60 * second
@@ -186,4 +198,56 @@ test("if an application's answer cannot be stored, the step fails and the applic
   expect(await runDeletionStep(ctx, step)).toBeNull()
   expect(told).toBe(2)
   expect(await rowOf(ctx, step.withdrawalId, step.step)).toMatchObject({ status: 'completed', lastError: null })
+})
+
+test('F41 a withdraw call that waited for the first one and the erasure of its account never wait for each other', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const [caller, again] = [await asUser(ctx, user), await asUser(ctx, user)]
+  const other = openDatabase((await testDatabase()).url)
+  onTestFinished(() => other.close())
+  const wish = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
+  const tries = { call: 0, erasure: 0 }
+  const erase = async () => {
+    const { id: withdrawalId } = await ctx.db.withdrawal.findFirstOrThrow({ where: { userId: user.userId } })
+    ctx.clock.advance(5 * minute)
+    const transaction = <T>(work: (sql: Sql) => Promise<T>) =>
+      ctx.transaction((sql) => {
+        tries.erasure++
+        return work(sql)
+      })
+    await runDeletionStep({ ...ctx, transaction }, { withdrawalId, step: 'user_profile' })
+  }
+  let erasing: Promise<void> | undefined
+  const { promise: erasureWaits, resolve: noteWaiting } = Promise.withResolvers<void>()
+  // Has waited for the account's lock, and takes its place in the limit once the erasure waits too.
+  const slow = <T>(work: (sql: Sql) => Promise<T>) =>
+    other.transaction((sql) => {
+      tries.call++
+      return work(async (statement, values) => {
+        if (statement.name === 'take-places-inside') await erasureWaits
+        const rows = await sql(statement, values)
+        if (statement.name === 'lock-account' && !erasing) {
+          erasing = erase()
+          await expect
+            .poll(
+              () =>
+                ctx.db
+                  .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+            )
+            .toHaveLength(1)
+          noteWaiting()
+        }
+        return rows
+      })
+    })
+  const refused = await heldUp(
+    ctx,
+    ['users', user.userId],
+    () => outcomeOf(withdrawAccount({ ...again, transaction: slow }, wish)),
+    (sql) => withdrawAccount({ ...caller, transaction: (work) => work(sql) }, wish),
+  )
+  await erasing
+  expect([refused, tries]).toEqual(['WITHDRAWAL_002', { call: 1, erasure: 1 }])
+  expect(await ctx.db.rateLimit.count({ where: { userId: user.userId } })).toBe(0)
 })

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const AWAY = /^(08|53|57P|57014|25006|25P03|40001|40P01|55P03)/
+const AWAY = /^(08|53|57P|57014|25006|25P03|55P03)/
 const AWAY_SYSTEM = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -38,4 +38,14 @@ export function isDatabaseAway(error: unknown): boolean {
   if (error instanceof AggregateError && error.errors.some(isDatabaseAway)) return true
   const code = 'code' in error ? String(error.code) : ''
   return AWAY.test(code) || AWAY_SYSTEM.has(code) || AWAY_MESSAGE.test(error.message)
+}
+
+/** Whether the database rolled back because of another transaction: a deadlock or a conflict. The same work may succeed at once. */
+export const isContended = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === '40P01' || error.code === '40001')
+
+/** The log's event for an error that nobody threw on purpose. All but `unexpected_error` pass, so the caller may try again. */
+export function eventOf(error: unknown): 'database_away' | 'database_contended' | 'unexpected_error' {
+  if (isContended(error)) return 'database_contended'
+  return isDatabaseAway(error) ? 'database_away' : 'unexpected_error'
 }

@@ -3,10 +3,12 @@ import pg from 'pg'
 import { orderedValues, type Sql } from '@/domain/sql'
 import { PrismaClient } from '@/prisma/generated/client'
 import { describeError, log, outsideRequest } from '../watch/log'
+import { isContended } from './database-away'
 import { openSession } from './database-session'
 
 export interface Database {
   sql: Sql
+  /** Rolls back when `work` throws. After a deadlock `work` runs again, so it must have no effect outside the database. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   db: PrismaClient
   close(): Promise<void>
@@ -38,38 +40,62 @@ export function openDatabase(connectionString: string, connections = 8): Databas
   })
   pool.on('error', noteLoss)
   const db = new PrismaClient({ adapter: new PrismaPg(pool) })
+  const sql = sqlOn(pool)
   return {
-    sql: sqlOn(pool),
-    async transaction(work) {
-      const client = await pool.connect()
-      // The pool handles errors of idle connections only. Without a handler, the loss of this one would end the process.
-      client.on('error', noteLoss)
-      const release = (isBroken: boolean) => {
-        client.off('error', noteLoss)
-        client.release(isBroken)
-      }
-      try {
-        const [, result] = await Promise.all([client.query('BEGIN'), work(sqlOn(client))])
-        await client.query('COMMIT')
-        release(false)
-        return result
-      } catch (error) {
-        // Destroy a connection that did not answer or cannot roll back.
-        if (error instanceof Error && error.message === 'Query read timeout') release(true)
-        else {
-          await client.query('ROLLBACK').then(
-            () => release(false),
-            () => release(true),
-          )
-        }
-        throw error
-      }
-    },
+    sql: (statement, given) => untilUncontended(() => sql(statement, given)),
+    transaction: (work) => untilUncontended(() => transact(pool, work)),
     db,
     close: async () => {
       await db.$disconnect()
       await pool.end()
     },
+  }
+}
+
+async function transact<T>(pool: pg.Pool, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  // The pool handles errors of idle connections only. Without a handler, the loss of this one would end the process.
+  client.on('error', noteLoss)
+  const release = (isBroken: boolean) => {
+    client.off('error', noteLoss)
+    client.release(isBroken)
+  }
+  const sql = sqlOn(client)
+  let isOver = false
+  try {
+    const inside: Sql = async (statement, given) => {
+      // Work that failed may still have a branch that goes on, and the connection then belongs to somebody else.
+      if (isOver) throw new Error('the transaction is over')
+      return sql(statement, given)
+    }
+    const [, result] = await Promise.all([client.query('BEGIN'), work(inside)])
+    await client.query('COMMIT')
+    release(false)
+    return result
+  } catch (error) {
+    isOver = true
+    // Destroy a connection that did not answer or cannot roll back.
+    if (error instanceof Error && error.message === 'Query read timeout') release(true)
+    else {
+      await client.query('ROLLBACK').then(
+        () => release(false),
+        () => release(true),
+      )
+    }
+    throw error
+  }
+}
+
+const MAX_TRIES = 4
+
+/** Repeats what the database rolled back because another transaction was in its way. By then that one goes on, so no pause is needed. */
+async function untilUncontended<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (tries === MAX_TRIES || !isContended(error)) throw error
+    }
   }
 }
 

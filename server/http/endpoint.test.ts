@@ -1425,7 +1425,6 @@ test.each([
   ['the disk is full', pgError('53100')],
   ['a statement takes too long', pgError('57014')],
   ['the server takes no writes', pgError('25006')],
-  ['two transactions wait for each other', pgError('40P01')],
   ['the connection breaks', pgError('ECONNRESET')],
   ['the connection is lost', pgError('', 'Connection terminated unexpectedly')],
   ['no connection comes free', pgError('', 'timeout exceeded when trying to connect')],
@@ -1438,6 +1437,18 @@ test.each([
   expect([answer.code, answer.headers.get('Retry-After')]).toEqual(['SERVER_002', '5'])
   expect(answer.text).not.toContain('canary')
 })
+
+test.each(['40P01', '40001'])(
+  'what other transactions undid at every try (%s) is answered with 503, and not told as an absent database',
+  async (code) => {
+    const caller = await givenCaller(ctx)
+    failing(pgError(code))
+    const from = logged.length
+    const answer = await asks(caller, 'getEmailStatus')
+    expect([answer.code, answer.headers.get('Retry-After')]).toEqual(['SERVER_002', '5'])
+    expect(logged.slice(from).map((line) => JSON.parse(line).event)).toEqual(['database_contended', 'request'])
+  },
+)
 
 test.each([
   ['an error', new Error('canary: SELECT password FROM /srv/app/server')],

@@ -4,7 +4,7 @@ import { challengeOf } from '@/domain/access/fresh-sign-in'
 import type { Actor, BucketState } from '@/domain/context'
 import type { Download } from '@/domain/download'
 import type { KeptAnswer } from '@/domain/idempotency'
-import { isDatabaseAway } from '../adapters/database-away'
+import { eventOf } from '../adapters/database-away'
 import { systemContext } from '../context'
 import { describeError, log, requestIdOf } from '../watch/log'
 import { countRequest } from '../watch/metrics'
@@ -101,9 +101,9 @@ export class Exchange {
 
   private toAppError(error: unknown): AppError {
     if (error instanceof AppError) return error
-    const away = isDatabaseAway(error)
-    log().error({ event: away ? 'database_away' : 'unexpected_error', ...this.facts(), ...describeError(error) })
-    return away ? new AppError('SERVER_002', undefined, 5) : new AppError('SERVER_001')
+    const event = eventOf(error)
+    log().error({ event, ...this.facts(), ...describeError(error) })
+    return event === 'unexpected_error' ? new AppError('SERVER_001') : new AppError('SERVER_002', undefined, 5)
   }
 
   private headers(): Record<string, string> {

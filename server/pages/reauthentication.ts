@@ -1,6 +1,6 @@
 import type { Purpose } from '@/contract/access'
 import { finishReauthentication, type Outcome, REAUTHENTICATION_COOKIE } from '@/domain/access/reauthenticate'
-import { isDatabaseAway } from '../adapters/database-away'
+import { eventOf } from '../adapters/database-away'
 import { systemContext } from '../context'
 import { getEnv } from '../env'
 import { clientIpOf } from '../http/client-ip'
@@ -39,7 +39,7 @@ export async function finishHere(request: Request): Promise<Response> {
     tell(outcome)
     return await lead(outcome)
   } catch (error) {
-    log().error({ event: isDatabaseAway(error) ? 'database_away' : 'unexpected_error', ...describeError(error) })
+    log().error({ event: eventOf(error), ...describeError(error) })
     return redirect(`${PAGES.change}?unconfirmed=away`)
   }
 }

@@ -9,7 +9,7 @@ import { authenticateSession, createSessionToken } from '@/domain/access/authent
 import { signOut, touchSession } from '@/domain/access/sessions'
 import { signIn, signInWithProvider } from '@/domain/access/sign-in'
 import type { BucketState, SystemContext } from '@/domain/context'
-import { isDatabaseAway } from '../adapters/database-away'
+import { eventOf } from '../adapters/database-away'
 import { wellKnownOf } from '../adapters/identity-provider'
 import { toTime } from '../adapters/outside-issuer'
 import { systemContext } from '../context'
@@ -165,7 +165,7 @@ async function checkCredentials(
       throw new Error(`${error.code}:${error.retryAfterSeconds ?? ''}`)
     }
     log().error({ event: 'sign_in_failed', ...describeError(error) })
-    throw new Error(isDatabaseAway(error) ? 'SERVER_002:5' : 'SERVER_001:')
+    throw new Error(eventOf(error) === 'unexpected_error' ? 'SERVER_001:' : 'SERVER_002:5')
   }
 }
 
@@ -230,13 +230,13 @@ async function answerSession(response: Response): Promise<Response> {
     const answer = sessionId ? await describeSession(sessionId) : null
     return new Response(JSON.stringify(answer ?? {}), { status: response.status, headers: response.headers })
   } catch (error) {
-    const away = isDatabaseAway(error)
-    log().error({ event: away ? 'database_away' : 'unexpected_error', operation: 'session', ...describeError(error) })
+    const event = eventOf(error)
+    log().error({ event, operation: 'session', ...describeError(error) })
     return Response.json(
       {},
-      away
-        ? { status: 503, headers: { 'Cache-Control': 'no-store', 'Retry-After': '5' } }
-        : { status: 500, headers: { 'Cache-Control': 'no-store' } },
+      event === 'unexpected_error'
+        ? { status: 500, headers: { 'Cache-Control': 'no-store' } }
+        : { status: 503, headers: { 'Cache-Control': 'no-store', 'Retry-After': '5' } },
     )
   }
 }

@@ -1,9 +1,8 @@
-import { isDatabaseAway } from '../adapters/database-away'
+import { eventOf } from '../adapters/database-away'
 import { describeError, log } from './log'
 
 /** Logs one line for a page that failed, because Next would print the error, which may quote an address. `page` has no ids. */
 export function logPageError(error: unknown, page: string): void {
   const digest = error instanceof Error && 'digest' in error ? String(error.digest) : undefined
-  const event = isDatabaseAway(error) ? 'database_away' : 'unexpected_error'
-  log().error({ event, page, digest, ...describeError(error) })
+  log().error({ event: eventOf(error), page, digest, ...describeError(error) })
 }

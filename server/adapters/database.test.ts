@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { statement } from '@/domain/sql'
+import { testDatabase } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
+import { openDatabase } from './database'
+
+/** Two rows that a test locks. */
+async function givenRows(): Promise<{ database: ReturnType<typeof openDatabase>; rows: [string, string] }> {
+  const { url } = await testDatabase()
+  const database = openDatabase(url)
+  onTestFinished(() => database.close())
+  const rows: [string, string] = [`a-${performance.now()}`, `b-${performance.now()}`]
+  await database.transaction((sql) =>
+    rawSql(
+      sql,
+      `INSERT INTO rate_limits (key, hits, places, window_ms, granted, expires_at)
+       SELECT key, '{}', 1, 1, true, now() FROM unnest($1::text[]) AS key`,
+      [rows],
+    ),
+  )
+  return { database, rows }
+}
+
+const LOCK = 'SELECT FROM rate_limits WHERE key = $1 FOR UPDATE'
+const lockBoth = statement<{ keys: string[] }, { key: string }>(
+  'lock-both-rows',
+  (v) => `SELECT key FROM rate_limits WHERE key = ANY(${v.keys}) ORDER BY key FOR UPDATE`,
+)
+
+/** Resolves when so many calls have come. */
+function meetingOf(expected: number): () => Promise<void> {
+  let come = 0
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return () => {
+    if (++come === expected) resolve()
+    return promise
+  }
+}
+
+test('F41 of two transactions that wait for each other one is repeated, and neither caller sees it', async () => {
+  const { database, rows } = await givenRows()
+  const meet = meetingOf(2)
+  let tries = 0
+  const lock = (first: string, second: string) =>
+    database.transaction(async (sql) => {
+      tries++
+      await rawSql(sql, LOCK, [first])
+      await meet()
+      await rawSql(sql, LOCK, [second])
+      return 'committed'
+    })
+  const [a, b] = rows
+  expect(await Promise.all([lock(a, b), lock(b, a)])).toEqual(['committed', 'committed'])
+  expect(tries).toBe(3)
+})
+
+test('F41 a statement that another transaction deadlocks is repeated, and its caller does not see it', async () => {
+  const { database, rows } = await givenRows()
+  const [a, b] = rows
+  let tries = 0
+  let locked: Promise<{ key: string }[]> | undefined
+  await database.transaction(async (sql) => {
+    tries++
+    await rawSql(sql, LOCK, [b])
+    locked ??= database.sql(lockBoth, { keys: rows })
+    locked.catch(() => {})
+    await expect
+      .poll(
+        () => database.db
+          .$queryRaw`SELECT FROM pg_stat_activity WHERE query LIKE '%rate_limits%' AND wait_event_type = 'Lock'
+        AND datname = current_database()`,
+      )
+      .toHaveLength(1)
+    await rawSql(sql, LOCK, [a])
+  })
+  expect(await locked).toEqual([{ key: a }, { key: b }])
+  // The statement began to wait first, so the database ended it and not the transaction.
+  expect(tries).toBe(1)
+})
+
+test('a transaction that meets a deadlock at every try is given up', async () => {
+  const { database } = await givenRows()
+  let tries = 0
+  const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' })
+  const failing = database.transaction(async () => {
+    tries++
+    throw deadlock
+  })
+  await expect(failing).rejects.toBe(deadlock)
+  expect(tries).toBe(4)
+})
+
+test('work that goes on after its transaction has failed cannot use the connection any more', async () => {
+  const { database, rows } = await givenRows()
+  let late: Promise<unknown> | undefined
+  const failing = database.transaction(async (sql) => {
+    late = sleep(0).then(async () => {
+      await failing.catch(() => {})
+      return rawSql(sql, LOCK, [rows[0]])
+    })
+    late.catch(() => {})
+    throw new Error('on purpose')
+  })
+  await expect(failing).rejects.toThrow('on purpose')
+  await expect(late).rejects.toThrow('the transaction is over')
+})

@@ -3,19 +3,17 @@ import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract, isStorable, lengthOf } from './define'
 import { getEmailStatus, NOTHING_PENDING } from './email'
 import { RULES } from './errors'
-import { CONTROLS, isoDateTime, lineName, maxLength } from './fields'
+import { CONTROLS, isoDateTime, lineName, MAX_OUTSIDE_ID_BYTES, maxLength, problemOfOutsideId } from './fields'
 import { withdrawAccount, withdrawBody } from './withdrawal'
 
-const MAX_EXTERNAL_ID_BYTES = 255
 const MAX_NAME_LENGTH = 1000
 const MAX_REQUESTED_BY_LENGTH = 64
 const MAX_LOCALE_LENGTH = 35
 
 /** What is wrong with an external id, as the end of a sentence; null if nothing is. The import uses it too. */
 export function problemOfExternalId(text: string): string | null {
-  const bytes = new TextEncoder().encode(text).length
-  if (bytes < 1 || bytes > MAX_EXTERNAL_ID_BYTES) return `must have from 1 to ${MAX_EXTERNAL_ID_BYTES} bytes.`
-  if (!isStorable(text) || /\p{Cc}/u.test(text)) return 'must hold no control character.'
+  const problem = problemOfOutsideId(text)
+  if (problem) return problem
   const isReserved = text === '.' || text === '..' || text.startsWith('usr_')
   return isReserved ? 'must not be . or .. and must not begin with usr_.' : null
 }
@@ -23,7 +21,7 @@ export function problemOfExternalId(text: string): string | null {
 const EXTERNAL_ID = {
   description: 'Your own id of the person, percent-encoded in the path; 1 to 255 bytes, compared byte by byte',
   pattern: `^(?!usr_)(?!\\.{1,2}$)[^${CONTROLS}]+$`,
-  maxLength: MAX_EXTERNAL_ID_BYTES,
+  maxLength: MAX_OUTSIDE_ID_BYTES,
 }
 const newExternalId = z
   .string()

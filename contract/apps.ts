@@ -1,10 +1,9 @@
 import * as z from 'zod'
-import { contract, isStorable, STORABLE } from './define'
-import { isoDateTime, lineName, maxLength } from './fields'
+import { contract } from './define'
+import { appId, isoDateTime, lineName, maxLength } from './fields'
 import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, INCLUDES, WAIVE_REASONS } from './vocabulary'
 import { APP_PHASES } from './withdrawal'
 
-const MAX_ID_LENGTH = 255
 const MAX_NAME_LENGTH = 100
 const MAX_ENDPOINT_LENGTH = 2000
 const MAX_LISTED = 1000
@@ -80,11 +79,6 @@ const app = appSettings.extend({
   open_tasks: z.int().describe('Deletion tasks that it has not finished'),
 })
 
-const appId = z
-  .string()
-  .check(maxLength(MAX_ID_LENGTH, 'REQUEST_005'))
-  .refine(isStorable, 'REQUEST_005')
-  .meta({ description: 'The application, `app_…`', pattern: STORABLE })
 const common = { scope: 'apps:manage', forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
 const exampleApp = {
   app_id: 'app_7Yb3nLhRpV0a5Tq8wZ1cXk',

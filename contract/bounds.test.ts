@@ -54,9 +54,12 @@ const text = fc.oneof(
   fc.constantFrom('email_code', 'other', 'DELETE_MY_ACCOUNT', '000000', '000000\n', '٠٠٠٠٠٠', `ecr_${'A'.repeat(22)}`),
 )
 
+/** Addresses have tests of their own below. A subject is bounded in bytes, which no JSON Schema can say. */
+const NOT_DESCRIBED = ['new_email', 'email', 'subject']
+
 const fields = operations.flatMap(({ name, body, example }) =>
   Object.entries(body ? schemaOf(name).properties : {})
-    .filter(([field, schema]) => schema.type === 'string' && field !== 'new_email' && field !== 'email')
+    .filter(([field, schema]) => schema.type === 'string' && !NOT_DESCRIBED.includes(field))
     .map(([field]) => [name, field, { body, valid: example.body ?? {} }] as const),
 )
 

@@ -32,6 +32,22 @@ export const newPassword = z
     pattern: STORABLE,
   })
 
+/** What is wrong with an id of another system, as the end of a sentence; null if nothing is. */
+export function problemOfOutsideId(text: string): string | null {
+  const bytes = new TextEncoder().encode(text).length
+  if (bytes < 1 || bytes > MAX_OUTSIDE_ID_BYTES) return `must have from 1 to ${MAX_OUTSIDE_ID_BYTES} bytes.`
+  return isStorable(text) && !/\p{Cc}/u.test(text) ? null : 'must hold no control character.'
+}
+export const MAX_OUTSIDE_ID_BYTES = 255
+
+const MAX_APP_ID_LENGTH = 255
+/** In a path or a query; a text that cannot be one is answered like an unknown one. */
+export const appId = z
+  .string()
+  .check(maxLength(MAX_APP_ID_LENGTH, 'REQUEST_005'))
+  .refine(isStorable, 'REQUEST_005')
+  .meta({ description: 'The application, `app_…`', pattern: STORABLE })
+
 /** Control characters, written for use inside a character class of the API description. */
 export const CONTROLS = String.raw`\u0000-\u001F\u007F-\u009F`
 

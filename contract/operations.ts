@@ -1,6 +1,7 @@
 import { endUserSessions, findUser, getUser, putUser, withdrawUser } from './admin'
 import { getApp, listApps, listEvents, pingApp, removeApp, rotateAppSecret, setApp } from './apps'
 import { putBlocker, removeBlocker } from './blockers'
+import { listConnections, putConnection, removeConnection } from './connections'
 import type { AdminContract, Contract, TaskContract, UserContract } from './define'
 import { LINK_OPERATIONS } from './link-operations'
 import { reportOnTask, takeTasks, waiveTask } from './tasks'
@@ -15,6 +16,9 @@ const ADMIN_OPERATIONS = {
   endUserSessions,
   putBlocker,
   removeBlocker,
+  putConnection,
+  removeConnection,
+  listConnections,
   listApps,
   getApp,
   setApp,

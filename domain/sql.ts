@@ -258,5 +258,11 @@ export const closePendingChange = (
  * The account that a statement writes rows for, and its name. The lock makes a withdrawal that starts meanwhile wait and then see
  * the rows. If the withdrawal was first, there is no account.
  */
-export const openAccount = (userId: string, lock: 'SHARE' | 'NO KEY UPDATE' = 'SHARE') =>
+export const openAccount = (userId: string, lock: AccountLock = 'SHARE') =>
   `SELECT id, name FROM users WHERE id = ${userId} AND withdrawn_at IS NULL FOR ${lock}`
+
+/** As `openAccount`, by the external id. */
+export const openAccountOf = (externalId: string, lock: AccountLock = 'SHARE') =>
+  `SELECT id, name FROM users WHERE external_id = ${externalId} AND withdrawn_at IS NULL FOR ${lock}`
+
+type AccountLock = 'SHARE' | 'NO KEY UPDATE'

@@ -132,7 +132,7 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
       variables.SERVICE_TOKEN = service_token
       variables.EXTERNAL_ID = `customer-${randomUUID()}`
       variables.EMAIL = `${variables.EXTERNAL_ID}@example.test`
-      const userId = memberOf(await reader.paste('putUser'), 'user_id')
+      await reader.paste('putUser')
       await reader.paste('getUser')
       await reader.paste('findUser')
       await reader.paste('endUserSessions')
@@ -140,9 +140,12 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
       await reader.paste('putBlocker')
       await reader.paste('removeBlocker')
 
-      await operator.run('app', 'connect', '--user', userId, '--app', app_id, '--subject', 'reader-7')
-      await reader.paste('withdrawUser')
       variables.APP_ID = app_id
+      await reader.paste('putConnection')
+      await reader.paste('listConnections')
+      await reader.paste('removeConnection')
+      await reader.paste('putConnection')
+      await reader.paste('withdrawUser')
       let taken = ''
       const take = async () => {
         taken = await reader.paste('takeTasks')

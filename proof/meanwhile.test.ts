@@ -158,7 +158,7 @@ describe('a withdrawal that waits for the account', () => {
     const { ctx, user, outcome } = await withdrawDuring(async (ctx, { userId }, sql) => {
       const app = { name: 'Late', endpoint: 'https://late.example.test/', secret: 'whsec_bGF0ZQ==' }
       const { appId } = await registerApp({ ...ctx, sql }, app)
-      await connectApp({ ...ctx, sql }, { userId, appId, subject: 'late' })
+      await connectApp({ ...ctx, transaction: (work) => work(sql) }, { userId, appId, subject: 'late' })
     })
     expect(outcome).toBe('accepted')
     expect(await ctx.db.appNotification.count({ where: { withdrawal: { userId: user.userId } } })).toBe(1)

@@ -1,31 +1,148 @@
+import type * as contract from '@/contract/connections'
+import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import type { SystemContext } from '../context'
-import { openAccount, statement } from '../sql'
+import type { Context, SystemContext } from '../context'
+import { audit, openAccount, openAccountOf, type Sql, statement } from '../sql'
+import { byService, type Manager, OPERATOR_COMMAND, unknownApp } from './manage'
 
-interface Connect {
-  id: string
-  userId: string
-  appId: string
-  subject: string
-  now: Date
-}
-
-const insertConnection = statement<Connect, { id: string }>(
-  'connect-app',
-  (v) => `WITH account AS (${openAccount(v.userId)})
-   INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
-   SELECT ${v.id}, account.id, a.id, ${v.subject}, ${v.now} FROM account, connected_apps a WHERE a.id = ${v.appId}
-   ON CONFLICT (user_id, app_id) DO UPDATE SET subject = excluded.subject
-   RETURNING id`,
+const lockById = statement<{ account: string }, { id: string }>('lock-account-to-connect', (v) =>
+  openAccount(v.account, 'NO KEY UPDATE'),
+)
+const lockByExternalId = statement<{ account: string }, { id: string }>('lock-account-of-external-id-to-connect', (v) =>
+  openAccountOf(v.account, 'NO KEY UPDATE'),
 )
 
+interface Change {
+  userId: string
+  appId: string
+  now: Date
+  auditId: string
+  actor: string
+  actorId: string | null
+  ip: string | null
+}
+
+type Values = Record<keyof Change, string>
+const audited = (action: string, from: string, v: Values) =>
+  audit(action, {
+    from,
+    id: v.auditId,
+    user: v.userId,
+    actor: v.actor,
+    actorId: v.actorId,
+    subject: v.appId,
+    ip: v.ip,
+    at: v.now,
+  })
+
+// Writes nothing if the connection is as wanted. The account's lock keeps other writers of its connections away.
+const connect = statement<Change & { id: string; subject: string }, { id: string }>(
+  'connect-app',
+  (v) => `WITH connected AS (
+     SELECT id, subject FROM app_connections WHERE user_id = ${v.userId} AND app_id = ${v.appId}
+   ), written AS (
+     INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
+     SELECT ${v.id}, ${v.userId}, a.id, ${v.subject}, ${v.now}
+     FROM connected_apps a WHERE a.id = ${v.appId} AND NOT EXISTS (SELECT FROM connected WHERE subject = ${v.subject})
+     ON CONFLICT (user_id, app_id) DO UPDATE SET subject = excluded.subject
+     RETURNING id
+   ), audited AS (
+     ${audited('connection.put', 'written', v)}
+   )
+   SELECT id FROM connected UNION SELECT id FROM written`,
+)
+
+const disconnect = statement<Change, { removed: boolean }>(
+  'disconnect-app',
+  (v) => `WITH removed AS (
+     DELETE FROM app_connections WHERE user_id = ${v.userId} AND app_id = ${v.appId} RETURNING id
+   ), audited AS (
+     ${audited('connection.removed', 'removed', v)}
+   )
+   SELECT EXISTS (SELECT FROM removed) AS removed FROM connected_apps WHERE id = ${v.appId}`,
+)
+
+type Account = { userId: string } | { externalId: string }
+type By = Manager & { ip?: string }
+
+/** Locks the open account and changes its connections; refuses if there is no such account. */
+async function change<T>(
+  ctx: SystemContext,
+  { appId, by, ...account }: Account & { appId: string; by: By },
+  write: (sql: Sql, values: Change) => Promise<T>,
+): Promise<T & { userId: string }> {
+  return ctx.transaction(async (sql) => {
+    const [row] =
+      'userId' in account
+        ? await sql(lockById, { account: account.userId })
+        : await sql(lockByExternalId, { account: account.externalId })
+    if (!row) throw new AppError('USER_001', 'There is no active user with this id.')
+    const written = await write(sql, {
+      userId: row.id,
+      appId,
+      now: ctx.clock.now(),
+      auditId: ctx.secrets.randomId('aud_'),
+      actor: by.kind,
+      actorId: by.kind === 'service' ? by.id : null,
+      ip: by.ip ?? null,
+    })
+    return { ...written, userId: row.id }
+  })
+}
+
+/** Another subject replaces the one of before. Events that are already written keep theirs. */
 export async function connectApp(
   ctx: SystemContext,
-  input: { userId: string; appId: string; subject: string },
-): Promise<string> {
-  const id = ctx.secrets.randomId('con_')
-  const [row] = await ctx.sql(insertConnection, { ...input, id, now: ctx.clock.now() })
-  if (row) return row.id
-  const isApp = (await ctx.db.connectedApp.count({ where: { id: input.appId } })) > 0
-  throw new AppError('REQUEST_001', `There is no ${isApp ? 'active user' : 'application'} with this id.`)
+  { subject, by = OPERATOR_COMMAND, ...of }: Account & { appId: string; subject: string; by?: By },
+): Promise<{ userId: string; connectionId: string }> {
+  return change(ctx, { ...of, by }, async (sql, values) => {
+    const [row] = await sql(connect, { ...values, subject, id: ctx.secrets.randomId('con_') })
+    if (!row) throw unknownApp()
+    return { connectionId: row.id }
+  })
+}
+
+const service = (ctx: Context): By => ({ ...byService(ctx), ip: ctx.ip })
+
+/** For services. */
+export async function putConnection(
+  ctx: Context,
+  input: Input<typeof contract.putConnection>,
+): Promise<Data<typeof contract.putConnection>> {
+  const { userId } = await connectApp(ctx, { ...input, by: service(ctx) })
+  return { user_id: userId, app_id: input.appId, subject: input.subject }
+}
+
+export async function removeConnection(
+  ctx: Context,
+  input: Input<typeof contract.removeConnection>,
+): Promise<Data<typeof contract.removeConnection>> {
+  const { userId, removed } = await change(ctx, { ...input, by: service(ctx) }, async (sql, values) => {
+    const [row] = await sql(disconnect, values)
+    if (!row) throw unknownApp()
+    return row
+  })
+  return { user_id: userId, app_id: input.appId, removed }
+}
+
+export async function listConnections(
+  { db }: Context,
+  { externalId }: Input<typeof contract.listConnections>,
+): Promise<Data<typeof contract.listConnections>> {
+  const account = await db.user.findFirst({ where: { externalId, withdrawnAt: null }, select: { id: true } })
+  if (!account) throw new AppError('USER_001')
+  const rows = await db.appConnection.findMany({
+    where: { userId: account.id },
+    include: { app: { select: { name: true } } },
+    orderBy: [{ connectedAt: 'asc' }, { id: 'asc' }],
+  })
+  return {
+    user_id: account.id,
+    connections: rows.map(({ appId, subject, app, connectedAt }) => ({
+      app_id: appId,
+      subject,
+      name: app.name,
+      connected_at: connectedAt.toISOString(),
+    })),
+  }
 }

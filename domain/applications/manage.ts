@@ -20,7 +20,7 @@ export interface Manager {
 
 export const OPERATOR_COMMAND: Manager = { kind: 'operator', id: OPERATOR_COMMAND_ID }
 
-const byService = (ctx: Context): Manager => ({ kind: 'service', id: ctx.actor.id })
+export const byService = (ctx: Context): Manager => ({ kind: 'service', id: ctx.actor.id })
 
 interface Audited {
   auditId: string
@@ -43,7 +43,7 @@ type Values = Record<keyof Audited, string>
 const audited = (action: string, from: string, v: Values) =>
   audit(action, { from, id: v.auditId, user: v.by, actor: v.actor, actorId: v.actorId, subject: 'id', at: v.now })
 
-const unknown = () => new AppError('REQUEST_005', 'There is no application with this id.')
+export const unknownApp = () => new AppError('REQUEST_005', 'There is no application with this id.')
 
 interface Settings {
   name: string
@@ -173,7 +173,7 @@ export async function setApp(
 ): Promise<Data<typeof contract.getApp>> {
   const isCalledAgain = await ctx.transaction(async (sql) => {
     const [app] = await sql(lockApp, { id: appId })
-    if (!app) throw unknown()
+    if (!app) throw unknownApp()
     const before = app as unknown as Settings
     const settings = changed(ctx, before, changes)
     await sql(updateApp, { ...settings, ...auditValues(ctx, by), id: appId })
@@ -207,7 +207,7 @@ export async function rotateSecret(
   const values = auditValues(ctx, by)
   const until = new Date(values.now.getTime() + SECRET_OVERLAP_MS)
   const rows = await ctx.sql(rotate, { ...values, id: appId, sealedSecret: ctx.secrets.seal(secret), until })
-  if (rows.length === 0) throw unknown()
+  if (rows.length === 0) throw unknownApp()
   return { app_id: appId, signing_secret: secret, previous_secret_until: until.toISOString() }
 }
 
@@ -219,7 +219,7 @@ const readSigning = statement<{ id: string }, SigningRow>(
 /** Sends one signed message that says nothing. No database connection is held meanwhile. */
 export async function ping(ctx: SystemContext, appId: string): Promise<Data<typeof contract.pingApp>> {
   const [app] = await ctx.sql(readSigning, { id: appId })
-  if (!app) throw unknown()
+  if (!app) throw unknownApp()
   if (app.endpoint === null) throw new AppError('REQUEST_001', 'This application polls: it has no endpoint to call.')
   const id = ctx.secrets.randomId('png_')
   const body = JSON.stringify({ type: 'ping', timestamp: ctx.clock.now().toISOString(), data: {} })
@@ -280,7 +280,7 @@ export async function removeApp(
     await sql(waitForStarts, {})
     await refuseOpenTasks(sql)
     await sql(deleteConnections, { appId, maxRows: BATCH_SIZE })
-    if ((await sql(deleteApp, { ...auditValues(ctx, by), id: appId })).length === 0) throw unknown()
+    if ((await sql(deleteApp, { ...auditValues(ctx, by), id: appId })).length === 0) throw unknownApp()
   })
   return { app_id: appId, removed: true, waived_tasks: waived }
 }
@@ -337,7 +337,7 @@ export async function listApps(ctx: SystemContext): Promise<Data<typeof contract
 
 export async function showApp(ctx: SystemContext, appId: string): Promise<Shown> {
   const app = await ctx.db.connectedApp.findUnique({ where: { id: appId } })
-  if (!app) throw unknown()
+  if (!app) throw unknownApp()
   const [counts] = await ctx.sql(countOpen, { appId })
   return describeApp(app, counts, ctx.clock.now())
 }

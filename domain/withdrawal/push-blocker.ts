@@ -2,12 +2,7 @@ import { linkOf, type putBlocker as putContract, type removeBlocker as removeCon
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context } from '../context'
-import { audit, statement } from '../sql'
-
-// The lock makes a withdrawal that starts meanwhile wait and then see the blocker. If the withdrawal was first, there is no
-// account.
-const openAccountOf = (externalId: string) =>
-  `SELECT id FROM users WHERE external_id = ${externalId} AND withdrawn_at IS NULL FOR SHARE`
+import { audit, openAccountOf, statement } from '../sql'
 
 interface Named {
   externalId: string

@@ -208,7 +208,11 @@ test.each([
   ['app set app_1 --acknowledge-within P31D', '--acknowledge-within must be an ISO 8601 duration such as PT24H'],
   ['app set app_1 --checks --no-checks', 'Give --checks or --no-checks, not both.'],
   ['app set app_1 --name Shop', 'There is no application with this id.'],
-  ['app connect --user usr_none --app app_none --subject 1', 'There is no application with this id.'],
+  ['app connect --user usr_none --app app_none --subject 1', 'No such account: There is no active user with this id.'],
+  [
+    `app connect --user usr_none --app app_none --subject ${'x'.repeat(256)}`,
+    '--subject must have from 1 to 255 bytes.',
+  ],
   ['event resend --app app_1 --since soon', '--since must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
   ['ledger trim --before soon', '--before must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.'],
   ['task waive msg_none --reason gone', 'No such task: There is no deletion task with this id.'],

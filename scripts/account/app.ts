@@ -6,7 +6,7 @@ import { APP_PHASES } from '@/contract/withdrawal'
 import { connectApp } from '@/domain/applications/connect'
 import { listApps, ping, registerApp, removeApp, rotateSecret, setApp, showApp } from '@/domain/applications/manage'
 import { command, UsageError } from './command.ts'
-import { toEndpoint, toHost, toSeconds } from './values.ts'
+import { toEndpoint, toHost, toSeconds, toSubject } from './values.ts'
 
 const id = { value: 'app_…', positional: true, required: true, means: 'The application.' } as const
 
@@ -174,10 +174,10 @@ export const appCommands = [
     options: {
       user: { value: 'usr_…', required: true, means: 'The account.' },
       app: { value: 'app_…', required: true, means: 'The application.' },
-      subject: { value: 'ID', required: true, means: "The application's own id of the user." },
+      subject: { value: 'ID', required: true, read: toSubject, means: "The application's own id of the user." },
     },
     async run(ctx, { user: userId, app: appId, subject }) {
-      return { connection_id: await connectApp(ctx, { userId, appId, subject }) }
+      return { connection_id: (await connectApp(ctx, { userId, appId, subject })).connectionId }
     },
   }),
 ]

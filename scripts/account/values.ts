@@ -1,6 +1,7 @@
 import { tokenName } from '@/contract/access'
 import { appSettings } from '@/contract/apps'
 import { parseIssueMessage } from '@/contract/errors'
+import { problemOfOutsideId } from '@/contract/fields'
 import type { SystemContext } from '@/domain/context'
 import { getEnv, parseDuration } from '@/server/env'
 import { UsageError } from './command.ts'
@@ -50,6 +51,12 @@ export function toTime(text: string, option: string): Date {
     throw new UsageError(`${option} must be a time such as 2026-11-20 or 2026-11-20T09:00:00Z.`)
   }
   return time
+}
+
+export function toSubject(text: string): string {
+  const problem = problemOfOutsideId(text)
+  if (problem) throw new UsageError(`--subject ${problem}`)
+  return text
 }
 
 export function toTokenName(text: string): string {

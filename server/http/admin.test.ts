@@ -179,6 +179,7 @@ describe('access to the admin API', () => {
         withdrawUser: { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'x' },
         setApp: { name: 'Shop' },
         putBlocker: { code: 'a', title: 'b' },
+        putConnection: { subject: 'reader 7' },
       }[name as string]
       expect((await call(alone, name, { ids, query, ...(body && { body }) })).code).toBe('accepted')
     },

@@ -6,6 +6,8 @@ import * as adminEvents from '@/app/api/v1/admin/events/route'
 import * as adminWaive from '@/app/api/v1/admin/tasks/[taskId]/waive/route'
 import * as adminTasks from '@/app/api/v1/admin/tasks/route'
 import * as adminBlocker from '@/app/api/v1/admin/users/[externalId]/blockers/[key]/route'
+import * as adminConnection from '@/app/api/v1/admin/users/[externalId]/connections/[appId]/route'
+import * as adminConnections from '@/app/api/v1/admin/users/[externalId]/connections/route'
 import * as adminUser from '@/app/api/v1/admin/users/[externalId]/route'
 import * as adminSessions from '@/app/api/v1/admin/users/[externalId]/sessions/route'
 import * as adminWithdraw from '@/app/api/v1/admin/users/[externalId]/withdraw/route'
@@ -67,6 +69,9 @@ const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { na
   endUserSessions: adminSessions.DELETE,
   putBlocker: adminBlocker.PUT,
   removeBlocker: adminBlocker.DELETE,
+  putConnection: adminConnection.PUT,
+  removeConnection: adminConnection.DELETE,
+  listConnections: adminConnections.GET,
   listApps: adminApps.GET,
   getApp: adminApp.GET,
   setApp: adminApp.PUT,

@@ -14,16 +14,12 @@ import { rawSql } from '@/testing/raw-sql'
 import { givenWorld, KEYS, type World } from '@/testing/world'
 import { expectFullEnd } from './ending'
 import { hasPgBouncer, startPgBouncer } from './pgbouncer'
+import { skip } from './skip'
 
 // The databases that people have. What is not installed is said, with the word SKIPPED, and not tested.
 
 const PG15 = process.env.PG15_BIN ?? '/usr/lib/postgresql/15/bin'
 const SEARCH_PATH = '?options=-csearch_path%3Dpublic'
-
-function skip(context: TestContext, why: string): never {
-  process.stderr.write(`SKIPPED, ${why}: ${context.task.name}\n`)
-  return context.skip(why)
-}
 
 /** A server whose every new session is set up as the service must not have it. */
 async function givenStrangeServer(context: TestContext, bin?: string): Promise<Cluster> {

@@ -70,6 +70,39 @@ test('F4 SIGTERM during load lets running requests finish, exits with 0 and stop
   }
 })
 
+test('F4 an instance that is told to stop is not ready at once, and serves new connections until its time is over', async ({
+  onTestFinished,
+}) => {
+  const mail = await MailServer.start()
+  const dataDir = path.join(FAULTS_DIR, `drain-${randomBytes(6).toString('hex')}`)
+  const settings = { DATA_DIR: dataDir, SMTP_URL: mail.url, DRAIN_TIME: 'PT1H' }
+  const instance = await Instance.start(settings)
+  onTestFinished(async () => {
+    if (instance.isRunning) await instance.kill()
+    await mail.goAway()
+  })
+  const operator = new Operator(settings)
+  const person = await givenPlainPerson({ operator })
+  await operator.close()
+  // Each call is a connection of its own.
+  const ask = (to: string) => fetch(`${instance.url}${to}`, { headers: { Connection: 'close' } })
+  expect((await fetch(`${instance.url}/api/health/ready`)).headers.get('Keep-Alive')).toBe('timeout=75')
+
+  instance.signal('SIGTERM')
+  await until('the instance is not ready', async () => {
+    const answer = await ask('/api/health/ready')
+    return answer.status === 503 && (await answer.json()).reason === 'stopping'
+  })
+  const { status, headers } = await emailStatus(instance, person)
+  expect([status, headers.get('Connection')]).toEqual([200, 'close'])
+  expect((await ask('/sign-in')).status).toBe(200)
+  instance.signal('SIGTERM')
+  expect((await ask('/api/health/live')).status).toBe(200)
+  // A person at the terminal does not wait.
+  instance.signal('SIGINT')
+  expect(await instance.end()).toBe(0)
+})
+
 function takesConnections(url: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { parseAddress } from '@/contract/address'
 import { DEFAULT_LANGUAGE, isLanguage, LANGUAGES, type Language } from '@/contract/languages'
 import type { FreshSignInSettings } from '@/domain/context'
-import { day } from '@/domain/limits/durations'
+import { day, hour } from '@/domain/limits/durations'
 import {
   BUCKET_NAMES,
   LIMIT_ROWS,
@@ -89,6 +89,8 @@ export interface Env {
   /** The port of the demo provider, which `npm start` with DEMO_OIDC=1 starts. */
   demoProviderPort: number | undefined
   trustedProxyHops: number
+  /** How long an instance that is told to stop still takes new connections. */
+  drainMs: number
   /** Whether applications may have addresses that are not public. */
   privateEndpoints: boolean
   /** Whether Strict-Transport-Security includes the subdomains of APP_URL's host. */
@@ -140,6 +142,8 @@ export function parsePeriod(text: string): CalendarPeriod | null {
   return { months: years * 12 + months, days: weeks * 7 + days }
 }
 
+/** Load balancers ask every few seconds whether an instance is ready, and most believe the second or third refusal. */
+const PRODUCTION_DRAIN_MS = 10_000
 const MAX_DURATION_MS = 3_650 * 24 * 60 * 60 * 1000
 const durationText = z.string().transform((text, ctx) => {
   const ms = parseDuration(text)
@@ -153,11 +157,11 @@ const periodText = z.string().transform((text, ctx) => {
   ctx.addIssue('must be an ISO 8601 period of the calendar such as P1M or P45D')
   return z.NEVER
 })
-const durationUpTo = (maxMs: number) =>
+const durationUpTo = (maxMs: number, wanted = `P7D, of ${maxMs / day} days at most`) =>
   z.string().transform((text, ctx) => {
     const ms = parseDuration(text)
     if (ms !== null && ms <= maxMs) return ms
-    ctx.addIssue(`must be PT0S or an ISO 8601 duration such as P7D, of ${maxMs / day} days at most`)
+    ctx.addIssue(`must be PT0S or an ISO 8601 duration such as ${wanted}`)
     return z.NEVER
   })
 const duration = (fallbackMs: number) => durationText.default(fallbackMs)
@@ -297,6 +301,7 @@ const schema = z.object({
     .transform(Number)
     .optional(),
   TRUSTED_PROXY_HOPS: count(0),
+  DRAIN_TIME: durationUpTo(hour, 'PT10S, of an hour at most').optional(),
   ALLOW_PRIVATE_ENDPOINTS: flag.optional(),
   HSTS_INCLUDE_SUBDOMAINS: z
     .enum(['0', '1'], 'must be 0 or 1')
@@ -434,6 +439,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     },
     demoProviderPort: settings.DEMO_OIDC ? demoPortOf(settings) : undefined,
     trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
+    drainMs: settings.DRAIN_TIME ?? (production ? PRODUCTION_DRAIN_MS : 0),
     privateEndpoints: !production || settings.ALLOW_PRIVATE_ENDPOINTS === true,
     hstsIncludeSubDomains: settings.HSTS_INCLUDE_SUBDOMAINS,
     withdrawalTimeScale: settings.WITHDRAWAL_TIME_SCALE,

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import module from 'node:module'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import { AppError } from '@/contract/errors'
 import { ensureSigningKey } from '@/domain/withdrawal/signing-keys'
@@ -31,16 +32,31 @@ const MAX_FORM_BYTES = 16 * 1024
 /** Larger than a form, because the engine sends the results of earlier steps, which are ids and times. */
 const MAX_ENGINE_BYTES = 256 * 1024
 
+/** Longer than load balancers keep an idle connection, so that none sends a request into one that is being closed here. */
+const KEEP_ALIVE_MS = 75_000
+
 /** Called at shutdown, in reverse order. */
 const closers: (() => Promise<unknown>)[] = []
 const answering = new Set<ServerResponse>()
+let isClosing = false
+
+const server = createServer({
+  maxHeaderSize: 16 * 1024,
+  requestTimeout: 27_000,
+  headersTimeout: 15_000,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  // How often Node checks the two timeouts above.
+  connectionsCheckingInterval: 2_000,
+  // No upgrades: no other protocol is spoken here, and Next would look for one.
+  shouldUpgradeCallback: () => false,
+})
 
 /** The entry point of `npm start`: settings, database, migrations, then one HTTP server for the API and the pages. */
 async function main() {
   const env = getEnv()
   warnWithoutTrustedProxy(env)
   process.on('SIGINT', () => stop(0))
-  process.on('SIGTERM', () => stop(0))
+  process.on('SIGTERM', () => drain(env))
   // The ipc channel closes when scripts/start.mjs has ended.
   process.on('disconnect', () => stop(0))
   if (!env.databaseUrl) {
@@ -59,15 +75,6 @@ async function main() {
     const provider = await import('./local/demo-provider').then(({ startDemoProvider }) => startDemoProvider(env))
     closers.push(() => provider.close())
   }
-  const server = createServer({
-    maxHeaderSize: 16 * 1024,
-    requestTimeout: 27_000,
-    headersTimeout: 15_000,
-    // How often Node checks the two timeouts above.
-    connectionsCheckingInterval: 2_000,
-    // No upgrades: no other protocol is spoken here, and Next would look for one.
-    shouldUpgradeCallback: () => false,
-  })
   // The API is served before Next is loaded, because loading takes a while. Requests for pages wait for it.
   const pages = listen(server, env)
     .then(() => patiently(() => ctx.sql(ping, {})))
@@ -178,8 +185,17 @@ function close(server: Server): Promise<void> {
   })
 }
 
-async function stop(code: number) {
+/** Serves on while the load balancer learns that it must send its requests elsewhere. */
+async function drain({ drainMs }: Env) {
   if (processState.isStopping) return
+  stopBeingReady()
+  if (server.listening) await sleep(drainMs)
+  return stop(0)
+}
+
+async function stop(code: number) {
+  if (isClosing) return
+  isClosing = true
   stopBeingReady()
   setTimeout(() => process.exit(1), SHUTDOWN_MS).unref()
   for (let closer = closers.pop(); closer; closer = closers.pop()) {

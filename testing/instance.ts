@@ -40,14 +40,14 @@ export class Instance {
   /** `stdout`: an open file in place of the pipe that is read. */
   static async start(settings: Record<string, string>, stdout: 'pipe' | number = 'pipe'): Promise<Instance> {
     for (let tries = 1; ; tries++) {
-      const port = await freePort()
+      const port = settings.PORT ?? (await freePort())
       const child = spawn(process.execPath, ['dist/server.mjs'], {
         env: {
           PATH: process.env.PATH,
           NODE_ENV: 'production',
           NEXT_TELEMETRY_DISABLED: '1',
-          PORT: String(port),
           ...settings,
+          PORT: String(port),
         } as unknown as NodeJS.ProcessEnv,
         stdio: ['ignore', stdout, 'pipe'],
       })

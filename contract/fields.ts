@@ -13,6 +13,11 @@ export const minLength = (min: number, message?: string) => afterType(z.minLengt
 export const maxLength = (max: number, message?: string) => afterType(z.maxLength(max, message))
 
 export const isoDateTime = z.iso.datetime({ precision: 3 }).describe('UTC, ISO 8601 with milliseconds')
+/** The last day, or the moment of the end. */
+export const dateOrTime = z.union(
+  [z.iso.date(), isoDateTime],
+  'REQUEST_001: retained.until must be a date such as 2036-12-31, or a time such as 2036-12-31T00:00:00.000Z.',
+)
 export const userId = z.string().describe('The user account: `usr_…`, or `~` and the external id')
 
 /** What holds a withdrawal back, as in answers. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { contract, isStorable, STORABLE } from './define'
-import { isoDateTime, maxLength, minLength } from './fields'
+import { dateOrTime, isoDateTime, maxLength, minLength } from './fields'
 import { MAX_REPORT_BYTES, WAIVE_REASONS } from './vocabulary'
 import { STEPS } from './withdrawal'
 
@@ -99,10 +99,7 @@ export const reportOnTask = contract({
               'One of the categories that are registered for the application',
             ),
             reason: word('retained.reason').describe('One of the reasons that are registered for the application'),
-            until: z.iso
-              .date('REQUEST_001: retained.until must be a date such as 2036-12-31.')
-              .optional()
-              .describe('The last day'),
+            until: dateOrTime.optional().describe('The last day, or when it ends'),
           },
           'REQUEST_001: retained must hold objects.',
         ),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { contract, isStorable, STORABLE } from './define'
 import { CONFIRMATION, RULES } from './errors'
-import { blocker, isoDateTime, maxLength, userId } from './fields'
+import { blocker, dateOrTime, isoDateTime, maxLength, userId } from './fields'
 import { EXAMPLE_RECEIPT } from './receipt'
 import { CATEGORIES, CHOICES, KEPT_FOR, MAX_FEEDBACK_LENGTH, MAX_PREVIEWED, REASONS, WAIVE_REASONS } from './vocabulary'
 
@@ -106,7 +106,7 @@ const application = z.object({
       z.object({
         category: z.string().describe('The kind of data'),
         reason: z.string().describe('Why it stays'),
-        until: z.iso.date().optional().describe('The last day; absent where it said none'),
+        until: dateOrTime.optional().describe('The last day, or when it ends, as it said; absent where it said none'),
       }),
     )
     .optional()

@@ -335,6 +335,9 @@ function ApplicationTime({ application, renderedAt }: { application: Application
   })
 }
 
+/** An application says the last day or the moment of the end. */
+const isTime = (until: string) => until.includes('T')
+
 /** What the application said that it keeps, in words that were registered for it. */
 function KeptThere({ retained }: { retained: NonNullable<Application['retained']> }) {
   const t = useTranslations('Deletion')
@@ -347,7 +350,7 @@ function KeptThere({ retained }: { retained: NonNullable<Application['retained']
             ? t.rich('apps.keepsUntil', {
                 category,
                 reason,
-                date: () => <LocalTime dateTime={`${until}T12:00:00.000Z`} format="date" />,
+                date: () => <LocalTime dateTime={isTime(until) ? until : `${until}T12:00:00.000Z`} format="date" />,
               })
             : t('apps.keeps', { category, reason })}
         </li>

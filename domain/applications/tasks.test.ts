@@ -354,8 +354,15 @@ test.each([
   ['an unregistered reason', { status: 'completed', retained: [{ category: 'invoices', reason: '<b>pay</b>' }] }],
   ['no reason', { status: 'completed', retained: [{ category: 'invoices' }] }],
   [
-    'a time in place of a day',
+    'a text in place of a day',
     { status: 'completed', retained: [{ category: 'invoices', reason: 'tax law', until: 'soon' }] },
+  ],
+  [
+    'a time in a form of its own',
+    {
+      status: 'completed',
+      retained: [{ category: 'invoices', reason: 'tax law', until: '2036-12-31T00:00:00+01:00' }],
+    },
   ],
   [
     'a list that is too long',
@@ -370,6 +377,16 @@ test.each([
   expect((await report(task, body)).code).toBe('REQUEST_001')
   expect(await rowOf(task)).toEqual(before)
 })
+
+test.each(['2036-12-31', '2036-12-31T00:00:00.000Z'])(
+  'an application may say until %s, a date or a time, and the person reads that',
+  async (until) => {
+    const task = await givenAcceptedTask({ categories: ['invoices'], reasons: ['tax law'] })
+    const retained = [{ category: 'invoices', reason: 'tax law', until }]
+    expect((await report(task, { status: 'completed', retained })).data.status).toBe('completed')
+    expect(await progressOf(task)).toMatchObject([{ status: 'completed', retained }])
+  },
+)
 
 test('L25 a report of more than 4 KiB is refused before it is read, and each task has 60 reports a minute', async () => {
   const task = await givenAcceptedTask()

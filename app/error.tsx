@@ -4,6 +4,7 @@ import { useTranslations } from 'use-intl/react'
 import { Brand } from '@/components/brand'
 import { centeredColumn, Main } from '@/components/main'
 import { Button } from '@/components/ui/button'
+import { AWAY_DIGEST } from '@/server/pages/away-digest'
 
 interface ErrorPageProps {
   error: Error & { digest?: string }
@@ -11,12 +12,13 @@ interface ErrorPageProps {
 
 export default function ErrorPage({ error }: ErrorPageProps) {
   const t = useTranslations('Failure')
+  const isAway = error.digest === AWAY_DIGEST
   return (
     <Main className={centeredColumn}>
       <Brand />
       <h1 className="mt-8 font-semibold text-3xl leading-9 tracking-[-0.03em]">{t('serverTitle')}</h1>
-      <p className="mt-3 text-ink-muted">{t('serverHint')}</p>
-      {error.digest && (
+      <p className="mt-3 text-ink-muted">{t(isAway ? 'awayHint' : 'serverHint')}</p>
+      {error.digest && !isAway && (
         <p className="mt-3 text-ink-muted text-sm">
           {t.rich('quote', {
             code: () => (

@@ -36,6 +36,8 @@ export async function generateMetadata(): Promise<Metadata> {
   const { brand } = getEnv()
   const t = await pageTexts('Landing')
   return {
+    // What the error page of the whole document can still read.
+    applicationName: brand.name,
     title: { default: brand.name, template: `%s · ${brand.name}` },
     description: t('description'),
     robots: { index: false },

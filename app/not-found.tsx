@@ -3,7 +3,7 @@ import Link from 'next/link'
 import { CenteredPage } from '@/components/page'
 import { buttonStyle } from '@/components/ui/button-style'
 import { pageTexts } from '@/server/pages/language'
-import { accountOf, currentSession } from '@/server/pages/session'
+import { accountOf, sessionIfReadable } from '@/server/pages/session'
 
 export async function generateMetadata(): Promise<Metadata> {
   const t = await pageTexts('Failure')
@@ -11,8 +11,7 @@ export async function generateMetadata(): Promise<Metadata> {
 }
 
 export default async function NotFound() {
-  // The page is not found without the database too.
-  const session = await currentSession().catch(() => null)
+  const session = await sessionIfReadable()
   const t = await pageTexts('Failure')
   const account = session && accountOf(session)
   return (

@@ -4,7 +4,7 @@ import { Main } from '@/components/main'
 import { Page } from '@/components/page'
 import { buttonStyle } from '@/components/ui/button-style'
 import { pageTexts } from '@/server/pages/language'
-import { accountOf, currentSession } from '@/server/pages/session'
+import { accountOf, sessionIfReadable } from '@/server/pages/session'
 import { Specimen } from './specimen'
 
 const promises = [
@@ -17,7 +17,7 @@ const promises = [
 export default async function LandingPage() {
   const t = await pageTexts('Landing')
   const common = await pageTexts('Common')
-  const session = await currentSession()
+  const session = await sessionIfReadable()
   const account = session && accountOf(session)
   return (
     <Page account={account} link={{ href: '/sign-in', label: common('signIn') }}>

@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { type ClientOptions, createClient } from '@/contract/client'
 import type { Answer, Body, Place } from '@/contract/define'
-import { ApiError, noAnswer, UNREADABLE } from '@/contract/errors'
+import { ApiError, ERRORS, noAnswer, UNREADABLE } from '@/contract/errors'
 import { LINK_OPERATIONS } from '@/contract/link-operations'
 import { USER_OPERATIONS } from '@/contract/user-operations'
 import { fetchOnServerClock, serverNow } from './ui/server-clock'
@@ -26,6 +26,7 @@ async function askForSession(): Promise<SignedIn> {
   const response = await fetchOnServerClock('/api/auth/session', { cache: 'no-store' }).catch(() => undefined)
   const answer: unknown = await response?.json().catch(() => undefined)
   if (!response) throw noAnswer()
+  if (response.status === ERRORS.SERVER_002.status) throw new ApiError('SERVER_002', ERRORS.SERVER_002.details, 503)
   if (!response.ok || answer === undefined) throw noAnswer(UNREADABLE)
   const parsed = signedIn.safeParse(answer)
   if (parsed.success) return parsed.data

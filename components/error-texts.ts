@@ -31,7 +31,10 @@ export function useErrorTexts() {
     if (!(error instanceof ApiError)) return t('page')
     const { code, details, retryAfterSeconds } = error
     const text = sentence(code, details)
-    return retryAfterSeconds ? t('withWait', { text, time: inWords(retryAfterSeconds, language) }) : text
+    // An outage asks programs to wait for seconds; its own text says “in a moment”.
+    return retryAfterSeconds && code !== 'SERVER_002'
+      ? t('withWait', { text, time: inWords(retryAfterSeconds, language) })
+      : text
   }
 
   /** A form's message is either a rule of the contract (`CODE` or `CODE: sentence`) or the text of a refusal. */

@@ -1,4 +1,5 @@
 import type { Page } from '@playwright/test'
+import { textsOf } from '@/testing/texts'
 import { expect, expectAccessible, expectSignInPage, linkIn, requestChange, test, type User } from './fixtures'
 
 const NO_ANSWER = 'We couldn’t reach the service'
@@ -110,6 +111,34 @@ test('“Try again” reloads a page that could not be shown', async ({ page, si
   await page.unroute(script)
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Delete account' })).toBeVisible()
+})
+
+test('where not even the layout can be shown, the page has a title, the product and the language of the reader', async ({
+  page,
+  signedInUser: user,
+}) => {
+  const { Failure } = textsOf('de')
+  await page.request.post('/api/language', {
+    form: { language: 'de' },
+    headers: { Origin: new URL(page.url()).origin },
+  })
+  // React Query listens to this event around every page.
+  await page.addInitScript(() => {
+    const listen = window.addEventListener.bind(window)
+    window.addEventListener = (...[type, listener, options]: Parameters<typeof window.addEventListener>) => {
+      if (type === 'visibilitychange' && !sessionStorage.getItem('mended')) throw new Error('The layout is broken')
+      listen(type, listener, options)
+    }
+  })
+  await page.reload()
+  await expect(page.getByRole('heading', { level: 1, name: Failure.serverTitle })).toBeVisible()
+  await expect(page).toHaveTitle(`${Failure.serverTitle} · User Account Service`)
+  await expect(page.locator('html')).toHaveAttribute('lang', 'de')
+  await expect(page.getByRole('main').getByText('User Account Service', { exact: true })).toBeVisible()
+  await expectAccessible(page)
+  await page.evaluate(() => sessionStorage.setItem('mended', 'yes'))
+  await page.getByRole('button', { name: Failure.tryAgain }).click()
+  await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
 })
 
 for (const [what, status, said] of [

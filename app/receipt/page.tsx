@@ -5,6 +5,7 @@ import { ReceiptReader } from '@/components/receipt/receipt-reader'
 import { Texts } from '@/components/texts'
 import { publishedKeys } from '@/domain/withdrawal/signing-keys'
 import { systemContext } from '@/server/context'
+import { unlessAway } from '@/server/pages/away'
 import { pageTexts, textsOf } from '@/server/pages/language'
 
 export async function generateMetadata(): Promise<Metadata> {
@@ -16,7 +17,8 @@ export const dynamic = 'force-dynamic'
 
 export default async function ReceiptPage() {
   const t = await pageTexts('Receipts')
-  const { keys } = await publishedKeys(systemContext())
+  // Without a key the page says that it cannot tell, and to reload it.
+  const { keys } = await unlessAway(publishedKeys(systemContext()), { keys: [] })
   return (
     <ColumnPage account={null} className="max-w-3xl">
       <PageHeading title={t('title')} description={t('description')} />

@@ -5,7 +5,7 @@ import { ResetPassword } from '@/components/password/reset-password'
 import { Texts } from '@/components/texts'
 import { getEnv } from '@/server/env'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { accountOf, currentSession } from '@/server/pages/session'
+import { accountOf, sessionIfReadable } from '@/server/pages/session'
 
 export const generateMetadata = async (): Promise<Metadata> => ({
   title: (await pageTexts('Passwords'))('chooseTitle'),
@@ -14,7 +14,7 @@ export const generateMetadata = async (): Promise<Metadata> => ({
 
 export default async function ResetPasswordPage() {
   if (!getEnv().hasPasswordSignIn) notFound()
-  const session = await currentSession()
+  const session = await sessionIfReadable()
   return (
     <CenteredPage account={session && accountOf(session)}>
       <Texts texts={await textsOf(['NewPassword', 'Passwords'])}>

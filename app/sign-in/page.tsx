@@ -9,7 +9,7 @@ import { PageCard } from '@/components/ui/card'
 import { textLink } from '@/components/ui/text-link'
 import { getEnv } from '@/server/env'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { currentSession } from '@/server/pages/session'
+import { sessionIfReadable } from '@/server/pages/session'
 import { LinkHint } from './link-hint'
 import { ProviderSignIn } from './provider-sign-in'
 import { SignInForm } from './sign-in-form'
@@ -24,7 +24,7 @@ export default async function SignInPage({ searchParams }: Props) {
   const { next, ended, error } = await searchParams
   const { brand, hasPasswordSignIn, identityProvider } = getEnv()
   // The browser keeps the fragment over a redirect.
-  if (await currentSession()) redirect(nextPath(next))
+  if (await sessionIfReadable()) redirect(nextPath(next))
   // What the page says first is heard first.
   const isTold = ended !== undefined || error !== undefined || nextPath(next) === '/verify-email'
   const t = await pageTexts('SignIn')

@@ -10,7 +10,8 @@ export const LANGUAGE_COOKIE = 'language'
 
 /** The account's language, else the browser's choice on this site, else its Accept-Language, else DEFAULT_LOCALE. */
 export const pageLanguage = cache(async (): Promise<Language> => {
-  const ctx = await pageContext()
+  // While the account cannot be read, the page comes in the language that the browser asks for.
+  const ctx = await pageContext().catch(() => null)
   const own = languageFor(ctx?.actor.user.locale)
   if (own) return own
   const chosen = (await cookies()).get(LANGUAGE_COOKIE)?.value

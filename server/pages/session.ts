@@ -8,6 +8,7 @@ import { touchSession } from '@/domain/access/sessions'
 import type { Context } from '@/domain/context'
 import { getEmailStatus } from '@/domain/email/get-email-status'
 import { systemContext } from '../context'
+import { orPageAway, unlessAway } from './away'
 import { authOptions } from './sign-in'
 
 interface PageSession {
@@ -22,7 +23,7 @@ interface PageSession {
 export const pageContext = cache(async (): Promise<Context | null> => {
   const session = await getServerSession(authOptions())
   const ctx = systemContext()
-  const actor = session?.sessionId ? await authenticateSession(ctx, session.sessionId) : null
+  const actor = session?.sessionId ? await orPageAway(authenticateSession(ctx, session.sessionId)) : null
   if (!actor) return null
   ctx.background(() => touchSession(ctx, actor.id))
   return { ...ctx, actor, ip: '', buckets: [] }
@@ -44,3 +45,6 @@ export const currentSession = cache(async (): Promise<PageSession | null> => {
   const [emailStatus, isOperatorToo] = await Promise.all([getEmailStatus(ctx), isOperator(ctx, userId)])
   return { userId, sessionId, name: user.name, emailStatus, isOperator: isOperatorToo }
 })
+
+/** For a page that needs no account: while the database is away, it comes as it does to somebody who is signed out. */
+export const sessionIfReadable = cache(() => unlessAway(currentSession(), null))

@@ -15,7 +15,7 @@ import { MAX_BODY_BYTES } from '@/contract/vocabulary'
 import { webhooks } from '@/contract/webhooks'
 import { systemContext } from '@/server/context'
 import { getEnv } from '@/server/env'
-import { accountOf, currentSession } from '@/server/pages/session'
+import { accountOf, sessionIfReadable } from '@/server/pages/session'
 import { ErrorRows } from './error-rows'
 import { Message } from './message'
 import { Operation } from './operation'
@@ -94,7 +94,7 @@ const ofEveryEndpoint = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => /^
 const RETRY_AFTER = 1800
 
 export default async function ApiDocumentationPage() {
-  const session = await currentSession()
+  const session = await sessionIfReadable()
   const { change } = systemContext().limits
   return (
     <Page account={session && accountOf(session)} link={{ href: '/sign-in?next=/docs/api', label: 'Sign in' }}>

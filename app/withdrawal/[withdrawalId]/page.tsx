@@ -7,6 +7,7 @@ import { userOfWithdrawal } from '@/domain/withdrawal/offer-withdrawal'
 import { retentionDays } from '@/domain/withdrawal/schedule'
 import { systemContext } from '@/server/context'
 import { getEnv } from '@/server/env'
+import { orPageAway } from '@/server/pages/away'
 import { pageTexts, textsOf } from '@/server/pages/language'
 
 export async function generateMetadata(): Promise<Metadata> {
@@ -24,7 +25,7 @@ export default async function WithdrawalPage({ params }: Props) {
   const t = await pageTexts('Deletion')
   const ctx = systemContext()
   const { supportEmail } = getEnv()
-  const userId = /^wd_[\w-]+$/.test(withdrawalId) ? await userOfWithdrawal(ctx, withdrawalId) : null
+  const userId = /^wd_[\w-]+$/.test(withdrawalId) ? await orPageAway(userOfWithdrawal(ctx, withdrawalId)) : null
   return (
     <ColumnPage account={null} className="max-w-2xl">
       <PageHeading title={t('title')} description={t('description')} />

@@ -1,0 +1,83 @@
+import { Cluster } from '@/testing/cluster'
+import { Instance } from '@/testing/instance'
+import { Operator } from '@/testing/operator'
+import { textsOf } from '@/testing/texts'
+import { test as base, createUser, expect, expectAccessible, signIn, type User } from './fixtures'
+
+/** An instance on a PostgreSQL of the test's own, and somebody who can sign in there. */
+const test = base.extend<{ cluster: Cluster; instance: Instance; user: User }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a function uses from this pattern
+  cluster: async ({}, use) => {
+    // Its end is that of the fixture.
+    const cluster = await Cluster.start({ onTestFinished: () => {} })
+    await use(cluster)
+    await cluster.goDown('fast')
+  },
+  instance: async ({ cluster }, use) => {
+    const instance = await Instance.start(settingsOf(cluster))
+    await use(instance)
+    await instance.stop()
+  },
+  user: async ({ cluster }, use) => {
+    const operator = new Operator(settingsOf(cluster))
+    await use(await createUser(operator))
+    await operator.close()
+  },
+})
+
+const settingsOf = ({ dataDir, place }: Cluster) => ({ DATA_DIR: dataDir, DATABASE_URL: place.databaseUrl })
+
+const [en, de, ja] = [textsOf('en'), textsOf('de'), textsOf('ja')]
+const WITHOUT_DATABASE = { '/': 200, '/sign-in': 200, '/forgot-password': 200, '/receipt': 200, '/nowhere': 404 }
+
+test('F5 while PostgreSQL is away, a person who is signed in gets every page in their language, or a page that says why not', async ({
+  browser,
+  cluster,
+  instance,
+  page,
+  user,
+}) => {
+  await signIn(page, user, `${instance.url}/sign-in`)
+  const storageState = await page.context().storageState()
+  await cluster.goDown('fast')
+
+  // What was typed is refused with one text.
+  await page.getByLabel(en.EmailSettings.newEmail).fill(`new-${user.email}`)
+  await page.getByLabel(en.Identity.currentPassword).fill(user.password)
+  await page.getByRole('button', { name: en.EmailSettings.submit }).click()
+  await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveText(en.Errors.codes.SERVER_002)
+  await page.goto(`${instance.url}/sign-in`)
+  await page.getByLabel(en.SignIn.email).fill(user.email)
+  await page.getByLabel(en.SignIn.password, { exact: true }).fill(user.password)
+  await page.getByRole('button', { name: en.Common.signIn, exact: true }).click()
+  await expect(page.getByRole('alert').filter({ hasText: /./ })).toHaveText(en.Errors.codes.SERVER_002)
+
+  for (const [locale, { Failure }] of Object.entries({ en, de, ja })) {
+    const context = await browser.newContext({ baseURL: instance.url, locale, storageState })
+    const visit = await context.newPage()
+    const refused: string[] = []
+    visit.on('console', (message) => /Content Security Policy/.test(message.text()) && refused.push(message.text()))
+    for (const [path, status] of Object.entries(WITHOUT_DATABASE)) {
+      const answer = await context.request.get(path, { headers: { 'Accept-Language': locale } })
+      expect([path, answer.status()]).toEqual([path, status])
+      expect(await answer.text()).toMatch(
+        new RegExp(`<html lang="${locale}".*<title>.*User Account Service</title>`, 's'),
+      )
+    }
+    expect((await visit.goto('/settings/email'))?.status()).toBe(500)
+    await expect(visit.getByRole('heading', { level: 1, name: Failure.serverTitle })).toBeVisible()
+    await expect(visit.getByText(Failure.awayHint)).toBeVisible()
+    await expect(visit.locator('html')).toHaveAttribute('lang', locale)
+    await expect(visit).toHaveTitle(/User Account Service/)
+    if (locale === 'ja') {
+      await expectAccessible(visit)
+      await cluster.comeUp()
+      await expect(async () => {
+        await visit.getByRole('button', { name: Failure.tryAgain }).click()
+        await expect(visit.getByText(user.email, { exact: true }).first()).toBeVisible({ timeout: 2_000 })
+      }).toPass()
+    }
+    expect(refused).toEqual([])
+    await context.close()
+  }
+})

@@ -90,10 +90,9 @@ export async function keepHouse(ctx: SystemContext): Promise<void> {
   if (failures.length > 0) throw new AggregateError(failures, 'housekeeping failed')
 }
 
-async function writeLedgerAndReceipts(ctx: SystemContext): Promise<void> {
-  await writeErasureLedger(ctx)
-  await writeDueReceipts(ctx)
-}
+/** A receipt can need the line that is written just before it; others have theirs, whatever becomes of the ledger. */
+const writeLedgerAndReceipts = (ctx: SystemContext): Promise<void> =>
+  writeErasureLedger(ctx).finally(() => writeDueReceipts(ctx))
 
 const MAX_CONCURRENT_ERASURES = 4
 /** For first calls and for repeated ones each. Calls to applications mostly wait, so many cost little. */

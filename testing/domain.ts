@@ -345,6 +345,19 @@ export async function heldUp<T>(
   return ending as Promise<T>
 }
 
+/** The context with a database that fails at this statement when one of its values is in `broken`. */
+export function failingAt(ctx: TestContext, name: string, broken: readonly unknown[]): TestContext {
+  const failing =
+    (sql: Sql): Sql =>
+    async (statement, values) => {
+      if (statement.name === name && Object.values(values).some((value) => broken.includes(value))) {
+        throw new Error('on purpose')
+      }
+      return sql(statement, values)
+    }
+  return { ...ctx, sql: failing(ctx.sql), transaction: (work) => ctx.transaction((sql) => work(failing(sql))) }
+}
+
 /** Runs all due work, as the timer would. */
 export async function runDueWork(ctx: TestContext): Promise<void> {
   for (const { run } of DUE_WORK) await run(ctx).finally(() => ctx.settle())

@@ -3,6 +3,7 @@ import { createSecrets } from '@/server/adapters/secrets'
 import {
   asNobody,
   authenticate,
+  failingAt,
   givenPendingChange,
   givenUser,
   givenWithdrawal,
@@ -175,6 +176,24 @@ test('B44 the sweep answers a request of a dead process once', async () => {
   await ctx.settle()
   expect(await leftover(ctx)).toBe(0)
   expect(lettersTo(ctx, user.email)).toHaveLength(1)
+})
+
+test('F30 requests that cannot be answered do not stop the requests behind them', async () => {
+  const ctx = await testContext()
+  const { background } = ctx
+  ctx.background = () => {}
+  for (let n = 0; n < 5; n++) await ask(ctx, (await givenUser(ctx)).email)
+  ctx.background = background
+  ctx.clock.advance(minute)
+  const rows = await ctx.db.passwordResetRequest.findMany({ orderBy: { id: 'asc' } })
+  const broken = rows.slice(0, 3).map(({ id }) => id)
+  const failing = answerDueResetRequests(failingAt(ctx, 'queue-password-reset', broken), 2)
+  await expect(failing).rejects.toMatchObject({ errors: { length: 3 } })
+  await ctx.settle()
+  expect(await leftover(ctx)).toBe(3)
+  await answerDueResetRequests(ctx)
+  await ctx.settle()
+  expect(await leftover(ctx)).toBe(0)
 })
 
 test('a link is sent after a mail outage, but not after its time has ended', async () => {

@@ -13,6 +13,7 @@ import {
   userBucket,
 } from '../limits/buckets'
 import { NOTICE_LEASE_MS, PASSWORD_RESET_MS } from '../limits/durations'
+import { type After, eachDue, isAfter } from '../queue/each-due'
 import { queueNotice, type ResetRequest } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
 import { audit, statement } from '../sql'
@@ -159,23 +160,20 @@ async function answerRequest(
   sendFirst(ctx, notice, { ...link, userName, email, hasPassword, ipAddress })
 }
 
-const dueRequests = statement<{ now: Date; maxRows: number }, RequestRow & { sealed: Buffer }>(
+const dueRequests = statement<After & { now: Date }, RequestRow & { sealed: Buffer; due_at: Date }>(
   'due-password-reset-requests',
-  (v) =>
-    `SELECT id, requested_at, sealed FROM password_reset_requests WHERE due_at <= ${v.now} ORDER BY due_at LIMIT ${v.maxRows}`,
+  (v) => `SELECT id, requested_at, sealed, due_at FROM password_reset_requests
+   WHERE due_at <= ${v.now} AND ${isAfter(v, 'due_at')} ORDER BY due_at, id LIMIT ${v.maxRows}`,
 )
 
-const BATCH_SIZE = 100
-
 /** Answers the requests that a process left when it died. */
-export async function answerDueResetRequests(ctx: SystemContext): Promise<void> {
-  for (let due = BATCH_SIZE; due === BATCH_SIZE; ) {
-    const rows = await ctx.sql(dueRequests, { now: ctx.clock.now(), maxRows: BATCH_SIZE })
-    due = rows.length
-    for (const row of rows) {
+export const answerDueResetRequests = (ctx: SystemContext, maxRows = 100): Promise<void> =>
+  eachDue(
+    maxRows,
+    (after) => ctx.sql(dueRequests, { ...after, now: ctx.clock.now() }),
+    async (row) => {
       const opened = ctx.secrets.open(row.sealed)
       if (opened) await answerRequest(ctx, row, JSON.parse(opened.toString()) as ResetRequest)
       else await ctx.sql(dropRequest, { id: row.id })
-    }
-  }
-}
+    },
+  )

@@ -103,6 +103,24 @@ test('F30 permanently refused notices do not stop a sweep before the notices beh
   expect(tried.sort()).toEqual(users.map(({ email }) => email).sort())
 })
 
+test('F30 notices whose attempt throws wait like deferred ones and do not stop the notices behind them', async () => {
+  const ctx = await testContext()
+  const users = await Promise.all(Array.from({ length: 5 }, () => givenUser(ctx)))
+  answering(ctx, () => 'deferred')
+  for (const user of users) await givenPendingChange(ctx, user)
+  const last = users[4]?.email
+  const tried = answering(ctx, (to) => (to === last ? 'accepted' : Promise.reject(new Error('on purpose'))))
+  ctx.clock.advance(minute)
+  await expect(sendDueNotices(ctx, 2)).rejects.toMatchObject({ errors: { length: 4 } })
+  expect(tried.sort()).toEqual(users.map(({ email }) => email).sort())
+  expect(await noticesOf(ctx, users[0]?.userId as string)).toMatchObject([
+    { attempts: 2, dueAt: new Date(ctx.clock.now().getTime() + 5 * minute) },
+  ])
+  answering(ctx, () => 'accepted')
+  ctx.clock.advance(5 * minute)
+  expect(await sendDueNotices(ctx)).toBe(4)
+})
+
 test('a refusal after another try was accepted changes nothing', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)

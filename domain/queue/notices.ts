@@ -62,12 +62,18 @@ const dueNotices = statement<{ now: Date; maxRows: number }, { id: string }>(
   (v) => `SELECT id FROM notices WHERE due_at IS NOT NULL AND due_at <= ${v.now} ORDER BY due_at LIMIT ${v.maxRows}`,
 )
 
+/** The outcome of an attempt; it failed if it threw, and then the notice is tried again like one that was deferred. */
+type Attempt = MailOutcome | 'failed'
+
 /** Makes one attempt. Null if the notice is not due, or another sender has claimed it. */
-async function sendNotice(ctx: SystemContext, id: string): Promise<MailOutcome | null> {
+async function sendNotice(ctx: SystemContext, id: string, failures: unknown[]): Promise<Attempt | null> {
   const now = ctx.clock.now()
   const [notice] = await ctx.sql(claim, { id, now, leaseUntil: leaseUntil(now) })
   if (!notice) return null
-  const outcome = await trySending(ctx, id, notice)
+  const outcome = await trySending(ctx, id, notice).catch((error): Attempt => {
+    failures.push(error)
+    return 'failed'
+  })
   await noteAttempt(ctx, { id, attempts: notice.attempts }, outcome)
   return outcome
 }
@@ -110,11 +116,7 @@ const noteSent = coalesced<string>('note-sent', async (ctx, ids) => {
   for (const id of ids) if (!marked.has(id)) await ctx.sql(markOneSent, { id, now })
 })
 
-async function noteAttempt(
-  ctx: SystemContext,
-  { id, attempts }: { id: string; attempts: number },
-  outcome: MailOutcome,
-) {
+async function noteAttempt(ctx: SystemContext, { id, attempts }: { id: string; attempts: number }, outcome: Attempt) {
   if (outcome === 'accepted') return noteSent(ctx, id)
   const now = ctx.clock.now()
   if (outcome === 'refused' || attempts >= MAX_ATTEMPTS) await ctx.sql(giveUp, { id, now })
@@ -126,13 +128,17 @@ const backOffMs = (ctx: SystemContext, attempts: number) =>
 
 /** Sends the due notices, oldest first; returns how many the mail server accepted. */
 export async function sendDueNotices(ctx: SystemContext, maxRows = 50): Promise<number> {
-  for (let sent = 0; ; ) {
+  const failures: unknown[] = []
+  let sent = 0
+  for (let goesOn = true; goesOn; ) {
     const due = await ctx.sql(dueNotices, { now: ctx.clock.now(), maxRows })
-    const results = await Promise.all(due.map(({ id }) => sendNotice(ctx, id)))
+    const results = await Promise.all(due.map(({ id }) => sendNotice(ctx, id, failures)))
     sent += results.filter((outcome) => outcome === 'accepted').length
     // Stop if the whole batch was deferred, or another instance has claimed it.
-    if (due.length < maxRows || results.every((outcome) => outcome === null || outcome === 'deferred')) return sent
+    goesOn = due.length === maxRows && !results.every((outcome) => outcome === null || outcome === 'deferred')
   }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} notices failed`)
+  return sent
 }
 
 /** Gives up expired notices, and deletes their encrypted content. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext } from '@/testing/domain'
+import { failingAt, givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext } from '@/testing/domain'
 import { retryWithdrawal, showWithdrawal } from './operate-withdrawal'
 import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'
@@ -17,6 +17,18 @@ test('one purge deletes everything that is due, in any number of batches', async
   ctx.clock.advance(28 * day)
   expect(await purgeRetainedData(ctx, 2)).toBe(5)
   expect(await ctx.db.withdrawal.count({ where: { purgedAt: null } })).toBe(0)
+})
+
+test('F30 purges that fail do not stop the purges behind them', async () => {
+  const ctx = await testContext()
+  const ids: string[] = []
+  for (let count = 0; count < 5; count++) ids.push((await givenWithdrawal(ctx)).withdrawalId)
+  ctx.clock.advance(30 * day)
+  const failing = purgeRetainedData(failingAt(ctx, 'lock-purge', ids.slice(0, 3)), 2)
+  await expect(failing).rejects.toMatchObject({ errors: { length: 3 } })
+  const left = await ctx.db.withdrawal.findMany({ where: { purgedAt: null } })
+  expect(left.map(({ id }) => id).sort()).toEqual(ids.slice(0, 3).sort())
+  expect(await purgeRetainedData(ctx, 2)).toBe(3)
 })
 
 test('F19 after thirty days an application that never answers keeps only what its call needs', async () => {

@@ -1,6 +1,7 @@
 import type { SystemContext } from '../context'
 import { ERASURE_TIMEOUT_MS } from '../limits/durations'
 import { beginDueDeliveries } from '../queue/deliveries'
+import { type After, eachDue, isAfter } from '../queue/each-due'
 import { tellEnd } from '../queue/events'
 import { isOneOf, type Sql, statement } from '../sql'
 import { RAISE } from './deletion-counts'
@@ -9,10 +10,11 @@ import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
 import { writeReceipts } from './receipts'
 import { STEPS_AFTER_TASKS } from './steps/deletion-steps'
 
-const duePurges = statement<{ now: Date; maxRows: number }, { id: string }>(
+const duePurges = statement<After & { now: Date }, { id: string; due_at: Date }>(
   'purges-due',
-  (v) => `SELECT id FROM withdrawals WHERE purged_at IS NULL AND purge_due_at <= ${v.now}
-   ORDER BY purge_due_at LIMIT ${v.maxRows}`,
+  (v) => `SELECT id, purge_due_at AS due_at FROM withdrawals
+   WHERE purged_at IS NULL AND purge_due_at <= ${v.now} AND ${isAfter(v, 'purge_due_at')}
+   ORDER BY purge_due_at, id LIMIT ${v.maxRows}`,
 )
 interface LockedRow {
   user_id: string
@@ -80,24 +82,13 @@ const clearUserId = statement<{ withdrawalId: string }>(
 
 /** Deletes what withdrawals retained, once their retention has ended, whether they are completed or not. Returns how many it purged. */
 export async function purgeRetainedData(ctx: SystemContext, maxRows = 50): Promise<number> {
-  const failures: unknown[] = []
   let purged = 0
-  for (;;) {
-    const rows = await ctx.sql(duePurges, { now: ctx.clock.now(), maxRows })
-    let ended = 0
-    for (const { id } of rows) {
-      try {
-        if (await purge(ctx, id)) ended++
-      } catch (error) {
-        failures.push(error)
-      }
-    }
-    purged += ended
-    // Another instance purges this batch.
-    if (rows.length < maxRows || ended === 0) break
-  }
-  if (purged > 0) ctx.background(() => beginDueDeliveries(ctx))
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} purges failed`)
+  const read = (after: After) => ctx.sql(duePurges, { ...after, now: ctx.clock.now() })
+  await eachDue(maxRows, read, async ({ id }) => {
+    if (await purge(ctx, id)) purged++
+  }).finally(() => {
+    if (purged > 0) ctx.background(() => beginDueDeliveries(ctx))
+  })
   return purged
 }
 

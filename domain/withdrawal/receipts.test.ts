@@ -10,6 +10,7 @@ import { call, givenCaller, withdraw } from '@/testing/api'
 import {
   asNobody,
   asUser,
+  failingAt,
   givenConnectedApps,
   givenParticipant,
   givenUser,
@@ -333,6 +334,33 @@ test('a completion receipt waits for its ledger line, and then the sweep writes 
   await Promise.all([writeDueReceipts(ctx), writeDueReceipts(ctx)])
   expect((await receiptsOf(ctx, id)).map(({ kind }) => kind)).toEqual(['acceptance', 'completion'])
   expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).toMatchObject({ receiptDueAt: null })
+})
+
+test('F30 receipts that fail, and a ledger that is away, do not stop the receipts behind them', async () => {
+  const ctx = await testContext()
+  const ids: string[] = []
+  for (let count = 0; count < 5; count++) ids.push((await givenWithdrawal(ctx)).withdrawalId)
+  await pass(ctx, 1)
+  const waiting = { id: { in: ids } }
+  const makeDue = async () => {
+    await ctx.db.withdrawalReceipt.deleteMany({ where: { kind: 'completion' } })
+    await ctx.db.withdrawal.updateMany({ where: waiting, data: { receiptDueAt: ctx.clock.now() } })
+  }
+  const dueOnes = async () => {
+    const rows = await ctx.db.withdrawal.findMany({ where: { ...waiting, receiptDueAt: { not: null } } })
+    return rows.map(({ id }) => id).sort()
+  }
+  await makeDue()
+  const broken = [...ids].sort().slice(0, 3)
+  const failing = writeDueReceipts(failingAt(ctx, 'lock-due-receipts', broken), 2)
+  await expect(failing).rejects.toMatchObject({ errors: { length: 3 } })
+  expect(await dueOnes()).toEqual(broken)
+
+  await makeDue()
+  ctx.ledger.put = () => Promise.reject(new Error('the store is away'))
+  await givenWithdrawal(ctx)
+  await expect(runDueWork(ctx)).rejects.toThrow('housekeeping failed')
+  expect(await dueOnes()).toEqual([])
 })
 
 test('an application without an answer is open in the purge receipt, and told in the later completion receipt', async () => {

@@ -6,6 +6,7 @@ import type { StepStatus } from '@/contract/withdrawal'
 import type { Acknowledges } from '../applications/task-token'
 import type { Context, SystemContext } from '../context'
 import { second } from '../limits/durations'
+import { type After, eachDue, isAfter } from '../queue/each-due'
 import { type Sql, statement } from '../sql'
 import { countsOf, type DeletionCount, describeCounts } from './deletion-counts'
 import { signJws } from './signing-keys'
@@ -92,10 +93,11 @@ const markWritten = statement<{ withdrawalId: string }>(
   'mark-receipts-written',
   (v) => `UPDATE withdrawals SET receipt_due_at = NULL WHERE id = ${v.withdrawalId}`,
 )
-const dueReceipts = statement<{ after: Date; maxRows: number }, { id: string; receipt_due_at: Date }>(
+const dueReceipts = statement<After, { id: string; due_at: Date }>(
   'due-receipts',
-  (v) => `SELECT id, receipt_due_at FROM withdrawals WHERE receipt_due_at IS NOT NULL AND receipt_due_at >= ${v.after}
-   ORDER BY receipt_due_at LIMIT ${v.maxRows}`,
+  (v) => `SELECT id, receipt_due_at AS due_at FROM withdrawals
+   WHERE receipt_due_at IS NOT NULL AND ${isAfter(v, 'receipt_due_at')}
+   ORDER BY receipt_due_at, id LIMIT ${v.maxRows}`,
 )
 
 /** Signed before the transaction that it proves, so that no lock waits for the signature. */
@@ -126,19 +128,13 @@ function sign(ctx: SystemContext, sql: Sql, withdrawalId: string, kind: Kind, at
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
-const BATCH_SIZE = 100
-
 /** Writes the receipts that a step or a purge could not write, because the ledger had no line of the withdrawal yet. */
-export async function writeDueReceipts(ctx: SystemContext): Promise<void> {
-  for (let after = new Date(0); ; ) {
-    const due = await ctx.sql(dueReceipts, { after, maxRows: BATCH_SIZE })
-    for (const { id } of due) await ctx.transaction((sql) => writeReceipts(ctx, sql, id))
-    const last = due.at(-1)?.receipt_due_at
-    // Receipts that still wait are skipped until the next sweep.
-    if (!last || due.length < BATCH_SIZE || last.getTime() === after.getTime()) return
-    after = last
-  }
-}
+export const writeDueReceipts = (ctx: SystemContext, maxRows = 100): Promise<void> =>
+  eachDue(
+    maxRows,
+    (after) => ctx.sql(dueReceipts, after),
+    ({ id }) => ctx.transaction((sql) => writeReceipts(ctx, sql, id)),
+  )
 
 /** Writes missing receipts in chain order, in the transaction of step, purge or sweep. */
 export async function writeReceipts(ctx: SystemContext, sql: Sql, withdrawalId: string): Promise<void> {

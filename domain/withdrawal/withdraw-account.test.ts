@@ -418,7 +418,7 @@ test('each application gets one stable id, and one that fails delays no other an
   await pass(ctx, hour)
   expect(calls.map(({ host }) => host).sort()).toEqual(['bad.test', 'gone.test', 'good.test'])
   expect(calls.find(({ host }) => host === 'good.test')?.body).toBe(
-    `{"type":"account.withdrawn","timestamp":"2026-11-20T09:00:00.000Z","data":{"withdrawal_id":"${started.withdrawal_id}","subject":"${user.email} at good"}}`,
+    `{"type":"account.withdrawn","timestamp":"2026-11-20T09:00:00.000Z","data":{"withdrawal_id":"${started.withdrawal_id}","subject":"${user.email} at good","account":"${user.userId}"}}`,
   )
   expect((await statusOf(ctx, user, started)).applications).toMatchObject([
     { name: 'bad', status: 'processing', next_attempt_at: expect.any(String) },

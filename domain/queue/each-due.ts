@@ -1,0 +1,31 @@
+/** Where the batch before ended. */
+export interface After {
+  afterTime: Date
+  afterId: string
+  maxRows: number
+}
+
+/** In the WHERE of a statement that is ordered by `time` and id. */
+export const isAfter = (v: { afterTime: string; afterId: string }, time: string) =>
+  `(${time}, id) > (${v.afterTime}::timestamptz, ${v.afterId})`
+
+/**
+ * Works off all due rows, in batches. A row that fails is stepped over until the next run, so that it never holds up those behind it;
+ * then all failures are thrown together.
+ */
+export async function eachDue<Row extends { id: string; due_at: Date }>(
+  maxRows: number,
+  read: (after: After) => Promise<Row[]>,
+  work: (row: Row) => Promise<unknown>,
+): Promise<void> {
+  const failures: unknown[] = []
+  const after = { afterTime: new Date(0), afterId: '', maxRows }
+  for (let isFull = true; isFull; ) {
+    const rows = await read(after)
+    for (const row of rows) await work(row).catch((error) => failures.push(error))
+    const last = rows.at(-1)
+    if (last) Object.assign(after, { afterTime: last.due_at, afterId: last.id })
+    isFull = rows.length === maxRows
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} due rows failed`)
+}

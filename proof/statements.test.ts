@@ -77,6 +77,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
     [
       'find-callers',
       'lock-account',
+      'find-live-account',
       'find-blockers',
       'replaced-addresses',
       'take-places-inside',

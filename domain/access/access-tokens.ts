@@ -3,8 +3,9 @@ import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
 import { day } from '../limits/durations'
-import { audit, endTokens, type Sql, statement } from '../sql'
+import { audit, type Sql, statement } from '../sql'
 import { sha256 } from './authenticate'
+import { countOpen, endAccess } from './end-access'
 import { requireFreshSignIn } from './fresh-sign-in'
 import { lockActiveUser } from './user'
 
@@ -186,22 +187,20 @@ export async function revokeTokenOf(ctx: SystemContext, tokenId: string): Promis
 
 const revokeAll = statement<{ userId: string; now: Date; auditId: string }, { revoked: number }>(
   'revoke-all-access-tokens',
-  (v) => `WITH ended AS (
-     ${endTokens({ user: v.userId, at: v.now })} AND t.expires_at > ${v.now} RETURNING t.id
-   ), audited AS (
-     ${audit('access_token.all_revoked', { id: v.auditId, user: v.userId, actor: `'operator'`, at: v.now })}
+  (v) => `WITH ${endAccess({ user: v.userId, at: v.now, ends: ['tokens'] })}, audited AS (
+     ${audit('access_token.all_revoked', { from: 'account', id: v.auditId, user: 'id', actor: `'operator'`, at: v.now })}
    )
-   SELECT count(*)::int AS revoked FROM ended`,
+   SELECT ${countOpen('ended_tokens')} AS revoked`,
 )
 
 /** The operator revokes all tokens of a user. Returns how many ended. */
 export async function revokeAllTokens(ctx: SystemContext, userId: string): Promise<number> {
-  const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
+  const auditId = ctx.secrets.randomId('aud_')
   const [row] = await ctx.transaction(async (sql) => {
     if ((await sql(lockActiveUser, { userId })).length === 0) {
       throw new AppError('REQUEST_001', 'There is no active user with this id.')
     }
-    return sql(revokeAll, { userId, now, auditId })
+    return sql(revokeAll, { userId, now: ctx.clock.now(), auditId })
   })
   return row?.revoked ?? 0
 }

@@ -2,7 +2,7 @@ import type { Purpose } from '@/contract/access'
 import type { Scope, ServiceScope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
 import type { Actor, Credential, SystemContext } from '../context'
-import { LAST_USE_PRECISION_MS } from '../limits/durations'
+import { LAST_USE_PRECISION_MS, second } from '../limits/durations'
 import { coalescedLookup } from '../queue/coalesce'
 import { fenced, lookUpPending, statement, UNWAITED } from '../sql'
 
@@ -12,6 +12,7 @@ interface CallerRow {
   scopes: Scope[]
   is_last_use_old: boolean
   authenticated_at?: Date | null
+  created_at?: Date
   credentials_since?: Date | null
   authenticated_for?: Purpose | null
   user_id: string
@@ -43,7 +44,7 @@ interface Source {
 const JOIN_PENDING = `LEFT JOIN email_change_requests p ON p.user_id = u.id AND p.status = 'pending_verification'`
 
 /** The issuer's adapter has already checked the expiry. */
-const outsideColumns = () => `'' AS id, u.credentials_since, u.withdrawn_at IS NULL AS is_live`
+const outsideColumns = () => `'' AS id, u.created_at, u.credentials_since, u.withdrawn_at IS NULL AS is_live`
 
 const SOURCES = {
   access_token: {
@@ -119,9 +120,13 @@ export async function findCaller(ctx: SystemContext, credential: Credential): Pr
   return toActor(row, { ...credential, scopes: credential.scopes ?? row.scopes })
 }
 
-/** True if the token was issued before all access of the account was ended, or does not say when it was issued. */
-const isOutdated = ({ credentials_since: since }: CallerRow, { outsideToken }: Credential): boolean =>
-  Boolean(outsideToken && since && !((outsideToken.issuedAt?.getTime() ?? 0) >= since.getTime()))
+/** As `isOutsideTokenLive` in SQL. */
+const isOutdated = ({ created_at: created, credentials_since: since }: CallerRow, { outsideToken }: Credential) => {
+  if (!outsideToken) return false
+  const issuedAt = outsideToken.issuedAt?.getTime()
+  if (since && !(issuedAt !== undefined && issuedAt > since.getTime())) return true
+  return issuedAt !== undefined && created !== undefined && issuedAt < Math.floor(created.getTime() / second) * second
+}
 
 interface ServiceRow {
   id: string

@@ -4,7 +4,8 @@ import { AppError } from '@/contract/errors'
 import type { Context } from '../context'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent } from '../queue/events'
-import { audit, closePendingChange, endSessions, endTokens, RAISE_VERSION, statement } from '../sql'
+import { audit, statement } from '../sql'
+import { countOpen, endAccess } from './end-access'
 import { lockAccountOfExternalId } from './put-user'
 
 interface EndAll {
@@ -16,22 +17,13 @@ interface EndAll {
   ip: string
 }
 
-// Outside tokens have no row. Those that were issued before `credentials_since` are refused.
 const endAllAccess = statement<EndAll, { sessions_ended: number; tokens_ended: number }>(
   'end-all-access',
-  (v) => `WITH account AS (
-     UPDATE users SET credentials_since = ${v.now}, ${RAISE_VERSION} WHERE id = ${v.userId}
-     RETURNING id, external_id, version
-   ), ${queueEvent('account.sessions_ended', { from: 'account', user: v.userId, id: v.eventId, at: v.now })}, ended_sessions AS (
-     ${endSessions({ from: 'account', user: v.userId, at: v.now })} AND s.expires_at > ${v.now} RETURNING s.id
-   ), ended_tokens AS (
-     ${endTokens({ from: 'account', user: v.userId, at: v.now })} AND t.expires_at > ${v.now} RETURNING t.id
-   ), cancelled AS (
-     ${closePendingChange('cancelled', { from: 'account', user: v.userId, at: v.now })}
-   ), audited AS (
+  (v) => `WITH ${endAccess({ user: v.userId, at: v.now, ends: ['sessions', 'tokens'] })},
+   ${queueEvent('account.sessions_ended', { from: 'account', user: v.userId, id: v.eventId, at: v.now })}, audited AS (
      ${audit('access.all_ended', { from: 'account', id: v.auditId, user: 'id', actor: `'service'`, actorId: v.serviceTokenId, ip: v.ip, at: v.now })}
    )
-   SELECT (SELECT count(*)::int FROM ended_sessions) AS sessions_ended, (SELECT count(*)::int FROM ended_tokens) AS tokens_ended`,
+   SELECT ${countOpen('ended_sessions')} AS sessions_ended, ${countOpen('ended_tokens')} AS tokens_ended`,
 )
 
 export async function endUserSessions(

@@ -1,11 +1,11 @@
 import { AppError, RULES } from '@/contract/errors'
 import type { Actor, Context } from '../context'
-import { statement } from '../sql'
+import { type Sql, statement } from '../sql'
 
 export interface CallerValues {
   callerId: string
   callerKind: string
-  /** When the outside token was issued; it is refused if all access was ended since. */
+  /** When the outside token was issued; it is refused if all access was ended since, or the account created. */
   callerIssuedAt: Date | null
 }
 
@@ -15,9 +15,14 @@ export const callerValues = ({ id, kind, outsideToken }: Actor): CallerValues =>
   callerIssuedAt: outsideToken?.issuedAt ?? null,
 })
 
-/** A condition on a row of `users`: the caller's credential is an outside token that was issued since all access was ended last. */
+/**
+ * A condition on a row of `users`: the caller's credential is an outside token that was issued since the account was created, and since
+ * all its access was ended last. Issuers tell the time in whole seconds: one of the second of the creation is good, one of the second
+ * of the end is not. A token that does not tell when it was issued is good until then.
+ */
 export const isOutsideTokenLive = (v: { callerKind: string; callerIssuedAt: string }) =>
-  `(${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerIssuedAt}::timestamptz >= credentials_since))`
+  `(${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerIssuedAt}::timestamptz > credentials_since)
+    AND coalesce(${v.callerIssuedAt}::timestamptz >= date_trunc('second', created_at), true))`
 
 /** A condition on a row of `users`: the caller's credential has not ended since it was checked. */
 export const isCallerLive = (v: { callerId: string; callerKind: string; callerIssuedAt: string }) =>
@@ -30,9 +35,12 @@ const findLiveAccount = statement<{ userId: string } & CallerValues>(
   (v) => `SELECT FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL AND ${isCallerLive(v)}`,
 )
 
+/** `sql` must hold the account's lock, so that whoever ends the caller comes before this or waits. */
+export const isStillLive = async (sql: Sql, actor: Actor): Promise<boolean> =>
+  (await sql(findLiveAccount, { userId: actor.userId, ...callerValues(actor) })).length > 0
+
 /** The refusal for a write that changed nothing because account, credential or password ended after the check. */
 export async function refusalOfEnded(ctx: Context): Promise<AppError> {
-  const [live] = await ctx.sql(findLiveAccount, { userId: ctx.actor.userId, ...callerValues(ctx.actor) })
-  if (!live) return new AppError('AUTH_001')
+  if (!(await isStillLive(ctx.sql, ctx.actor))) return new AppError('AUTH_001')
   return new AppError('EMAIL_007', RULES.passwordChanged)
 }

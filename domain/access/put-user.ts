@@ -135,12 +135,20 @@ interface Create {
   ip: string
 }
 
+/**
+ * If a former account had the external id, outside tokens of it open nothing of the one that has it now, also those that do not tell
+ * when they were issued. Issuers tell it in whole seconds.
+ */
+const sinceFormer = (v: { firstVersion: string; now: string }) =>
+  `CASE WHEN ${v.firstVersion}::int > 0 THEN date_trunc('second', ${v.now}::timestamptz) - interval '1 millisecond' END`
+
 const insertAccount = statement<Create, { id: string }>(
   'create-account-of-service',
   (v) => `WITH account AS (
-     INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, version, created_at)
+     INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, version, created_at,
+                        credentials_since)
      SELECT ${v.id}, ${v.externalId}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.locale},
-            ${v.firstVersion}::int, ${v.now}
+            ${v.firstVersion}::int, ${v.now}, ${sinceFormer(v)}
      WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
      RETURNING id
    )
@@ -203,7 +211,8 @@ interface Update {
   ip: string
 }
 
-const RAISED = (v: { firstVersion: string }) => `version = greatest(version + 1, ${v.firstVersion}::int)`
+const RAISED = (v: { firstVersion: string; now: string }) =>
+  `version = greatest(version + 1, ${v.firstVersion}::int), credentials_since = coalesce(${sinceFormer(v)}, credentials_since)`
 
 const updateAccount = statement<Update, { id: string }>(
   'update-account-of-service',

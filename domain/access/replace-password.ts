@@ -4,17 +4,8 @@ import { beginDueDeliveries } from '../queue/deliveries'
 import { type AccountEvent, queueEvent } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import {
-  audit,
-  closePendingChange,
-  endSessions,
-  endTokens,
-  type Placeholders,
-  RAISE_VERSION,
-  type Sql,
-  type Statement,
-  statement,
-} from '../sql'
+import { audit, type Placeholders, type Sql, type Statement, statement } from '../sql'
+import { endAccess } from './end-access'
 
 interface Replacement {
   /** Each member is a value of the statement. */
@@ -27,42 +18,27 @@ interface Replacement {
   event?: { type: AccountEvent; data: Record<string, string>; addresses: string }
   /** A further condition on the row of `users`. */
   where?: string
-  /** A further assignment in the same row, such as `credentials_since = …`. */
+  /** A further assignment in the same row. */
   set?: string
   /** The session that does not end. */
   except?: string
-  /** True if the access tokens do not end. */
+  /** True if no access token and no outside token ends. */
   keepTokens?: string
 }
 
 /**
- * Parts of a statement that replace a password; `account` is the row of `users`, empty if nothing was replaced. Ends sessions,
- * tokens and the pending change, because an attacker may have created them. Run it after locking the account, so that it sees those
- * of concurrent calls. Call `beginDueDeliveries` after the commit.
+ * Parts of a statement that replace a password; `account` is the row of `users`, empty if nothing was replaced. Ends all access and
+ * the pending change, because an attacker may have created them. Run it after locking the account, so that it sees those of concurrent
+ * calls. Call `beginDueDeliveries` after the commit.
  */
-export const replacePassword = ({
-  userId,
-  passwordHash,
-  now,
-  eventId,
-  event,
-  where,
-  set,
-  except,
-  keepTokens,
-}: Replacement) =>
-  `account AS (
-     UPDATE users
-     SET password_hash = ${passwordHash}, credential_version = credential_version + 1, ${RAISE_VERSION}${set ? `, ${set}` : ''}
-     WHERE id = ${userId} AND withdrawn_at IS NULL ${where ? `AND ${where}` : ''}
-     RETURNING id, external_id, version
-   ), ${queueEvent(event?.type ?? 'account.password_changed', { ...event, from: 'account', user: userId, id: eventId, at: now })}, ended_sessions AS (
-     ${endSessions({ from: 'account', user: userId, at: now, ...(except && { except }) })}
-   ), ended_tokens AS (
-     ${endTokens({ from: 'account', user: userId, at: now })} ${keepTokens ? `AND NOT ${keepTokens}::boolean` : ''}
-   ), cancelled AS (
-     ${closePendingChange('cancelled', { from: 'account', user: userId, at: now })}
-   )`
+export const replacePassword = ({ userId, passwordHash, now, eventId, event, set, ...ending }: Replacement) =>
+  `${endAccess({
+    ...ending,
+    user: userId,
+    at: now,
+    ends: ['sessions', 'tokens'],
+    set: `password_hash = ${passwordHash}, credential_version = credential_version + 1${set ? `, ${set}` : ''}`,
+  })}, ${queueEvent(event?.type ?? 'account.password_changed', { ...event, from: 'account', user: userId, id: eventId, at: now })}`
 
 /** The hash of a new password. Throws PASSWORD_001 if it is the account's current password. */
 export async function hashNewPassword(

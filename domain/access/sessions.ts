@@ -6,7 +6,8 @@ import type { Context, SystemContext } from '../context'
 import { LAST_USE_PRECISION_MS, SESSION_LIFETIME_MS } from '../limits/durations'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent } from '../queue/events'
-import { audit, closePendingChange, endSessions, isOneOf, RAISE_VERSION, statement, UNWAITED } from '../sql'
+import { audit, isOneOf, statement, UNWAITED } from '../sql'
+import { countOpen, endAccess } from './end-access'
 import { lockActiveUser } from './user'
 
 /**
@@ -163,31 +164,29 @@ interface EndMany {
   ip: string | null
 }
 
-// Also cancels the pending change, because another session may have started it.
 const endMany = (name: string, action: string) =>
   statement<EndMany, { ended: number }>(
     name,
-    (v) => `WITH ended AS (
-     ${endSessions({ user: v.userId, except: v.except, at: v.now })} AND s.expires_at > ${v.now} RETURNING s.id
-   ), account AS (
-     UPDATE users SET ${RAISE_VERSION} WHERE id = ${v.userId} AND EXISTS (SELECT FROM ended)
-     RETURNING id, external_id, version
-   ), ${queueEvent('account.sessions_ended', { from: 'account', user: v.userId, id: v.eventId, at: v.now })}, cancelled AS (
-     ${closePendingChange('cancelled', { user: v.userId, at: v.now })}
-   ), audited AS (
-     ${audit(action, { id: v.auditId, user: v.userId, actor: v.actor, ip: v.ip, at: v.now })}
+    (v) => `WITH ${endAccess({ user: v.userId, at: v.now, ends: ['sessions'], except: v.except })},
+   ${queueEvent('account.sessions_ended', {
+     from: 'account WHERE EXISTS (SELECT FROM ended_sessions WHERE was_open)',
+     user: v.userId,
+     id: v.eventId,
+     at: v.now,
+   })}, audited AS (
+     ${audit(action, { from: 'account', id: v.auditId, user: 'id', actor: v.actor, ip: v.ip, at: v.now })}
    )
-   SELECT count(*)::int AS ended FROM ended`,
+   SELECT ${countOpen('ended_sessions')} AS ended`,
   )
 const endOthers = endMany('end-other-sessions', 'session.others_revoked')
 const endAll = endMany('end-all-sessions', 'session.all_revoked')
 
 export async function endOtherSessions(ctx: Context): Promise<Data<typeof contract.endOtherSessions>> {
   const { userId, id: except, kind: actor } = ctx.actor
-  const [now, auditId, eventId] = [ctx.clock.now(), ctx.secrets.randomId('aud_'), ctx.secrets.randomId('evt_')]
+  const [auditId, eventId] = [ctx.secrets.randomId('aud_'), ctx.secrets.randomId('evt_')]
   const [row] = await ctx.transaction(async (sql) => {
     await sql(lockActiveUser, { userId })
-    return sql(endOthers, { userId, except, now, auditId, eventId, actor, ip: ctx.ip })
+    return sql(endOthers, { userId, except, now: ctx.clock.now(), auditId, eventId, actor, ip: ctx.ip })
   })
   ctx.background(() => beginDueDeliveries(ctx))
   return { ended: row?.ended ?? 0 }
@@ -195,11 +194,12 @@ export async function endOtherSessions(ctx: Context): Promise<Data<typeof contra
 
 /** The operator signs the user out everywhere and cancels the pending change. Returns how many sessions ended. */
 export async function endAllSessions(ctx: SystemContext, userId: string): Promise<number> {
-  const [now, auditId, eventId] = [ctx.clock.now(), ctx.secrets.randomId('aud_'), ctx.secrets.randomId('evt_')]
+  const [auditId, eventId] = [ctx.secrets.randomId('aud_'), ctx.secrets.randomId('evt_')]
   const [row] = await ctx.transaction(async (sql) => {
     if ((await sql(lockActiveUser, { userId })).length === 0) {
       throw new AppError('REQUEST_001', 'There is no active user with this id.')
     }
+    const now = ctx.clock.now()
     return sql(endAll, { userId, except: '', now, auditId, eventId, actor: 'operator', ip: null })
   })
   ctx.background(() => beginDueDeliveries(ctx))

@@ -111,7 +111,7 @@ interface OpenedRow {
  * caller's row is locked after the account's, as by every statement that ends the caller.
  */
 const recheckedAccount = (v: Placeholders<Open>) => `locked AS (
-     SELECT id, email, email_key, email_verified_at, credentials_since FROM users
+     SELECT id, email, email_key, email_verified_at, created_at, credentials_since FROM users
      WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL FOR NO KEY UPDATE
    ), taken AS (
      -- The locked row is newer than what the rest of the statement sees: a verification may have come before the lock.

@@ -78,8 +78,7 @@ const restoredAccount = (v: Values) =>
       addresses: `CASE WHEN ${IS_VERIFIED} AND (SELECT email FROM users WHERE id = ${v.userId}) = ${v.currentEmail} THEN ${v.sealedAddresses}::bytea END`,
     },
     where: 'EXISTS (SELECT FROM change)',
-    set: `credentials_since = ${v.now},
-         email = CASE WHEN ${IS_VERIFIED} THEN ${v.oldEmail} ELSE email END,
+    set: `email = CASE WHEN ${IS_VERIFIED} THEN ${v.oldEmail} ELSE email END,
          email_key = CASE WHEN ${IS_VERIFIED} THEN ${v.oldEmailKey} ELSE email_key END,
          email_verified_at = CASE WHEN ${IS_VERIFIED} THEN (SELECT old_verified_at FROM verified) ELSE email_verified_at END`,
   })

@@ -4,8 +4,9 @@ import { AppError } from '@/contract/errors'
 import type { withdrawAccount as contract } from '@/contract/withdrawal'
 import { findAccountByExternalId } from '../access/find-user'
 import { requireFreshSignIn } from '../access/fresh-sign-in'
+import { isStillLive } from '../access/live-caller'
 import { askApplications } from '../applications/ask'
-import type { Context, SystemContext } from '../context'
+import type { Actor, Context, SystemContext } from '../context'
 import { type AskedPlaces, givePlacesBack, type TakenPlaces, takePlacesInside, userBucket } from '../limits/buckets'
 import type { LedgerEntry } from '../ports'
 import { beginDueDeliveries } from '../queue/deliveries'
@@ -80,6 +81,9 @@ async function withdraw<More extends object>(
   return data as Data<typeof contract> & More
 }
 
+/** Services and the operator withdraw for the person; nothing of the account ends them. */
+const isOwner = (actor: Actor | null): actor is Actor => actor !== null && actor.userId !== ''
+
 interface Try extends By {
   /** Whether applications have said that nothing holds the withdrawal back. */
   hasAsked: boolean
@@ -110,14 +114,16 @@ async function tryToWithdraw<More extends object>(
   }
   const caller = { ...by, noticeId, noticeLeaseUntil: isSentHere ? leaseUntil(startedAt) : startedAt }
   const { account, told, refusal, taken } = await ctx.transaction(async (sql) => {
-    const [locked, found, replaced, taken] = await Promise.all([
+    const [locked, isLive, found, replaced, taken] = await Promise.all([
       lockForWithdrawal(sql, userId),
+      isOwner(by.actor) ? isStillLive(sql, by.actor) : true,
       findBlockers(ctx, sql, userId),
       findReplaced(sql, userId, startedAt),
       places && takePlacesInside(ctx, sql, places),
     ])
     // Returned and not thrown, so that the place that the call took is committed.
     if (!locked) return { refusal: new AppError('WITHDRAWAL_002') }
+    if (!isLive) return { refusal: new AppError('AUTH_001') }
     if (found.blockers.length > 0) return { refusal: refusalOf(found) }
     if (found.asks && !hasAsked) return { taken }
     const told = tellReplaced(ctx, locked, replaced)

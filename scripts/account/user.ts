@@ -41,7 +41,7 @@ export const userCommands = [
     options: {
       user: { value: 'usr_…', required: true, means: 'The account.' },
       ...passwordOptions,
-      'keep-tokens': { means: 'Keeps the access tokens.' },
+      'keep-tokens': { means: 'Keeps the access tokens, and those of an outside issuer.' },
     },
     oneOf: ['password', 'password-stdin'],
     async run(ctx, { user: userId, 'keep-tokens': keepTokens, ...given }, readInput) {

@@ -32,7 +32,7 @@ export function createOutsideIssuer(
           requiredClaims: ['sub', 'exp'],
         })
         const { sub, exp, iat, scope, acr, auth_time } = payload
-        if (!isSubject(sub) || !exp) return null
+        if (!isSubject(sub) || !exp || !isStorableTime(iat)) return null
         return {
           subject: sub,
           scopes: toScopes(scope),
@@ -50,6 +50,9 @@ export function createOutsideIssuer(
     },
   }
 }
+
+/** The library checks only that it is a number. */
+const isStorableTime = (iat: number | undefined) => iat === undefined || Math.abs(iat) <= MAX_SECONDS
 
 /** The library checks only that the claim exists. */
 const isSubject = (sub: unknown): sub is string => typeof sub === 'string' && sub !== '' && isStorable(sub)

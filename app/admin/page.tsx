@@ -3,7 +3,8 @@ import { Figures } from '@/components/admin/figures'
 import { OpenTasks } from '@/components/admin/open-tasks'
 import { TroubledWithdrawals } from '@/components/admin/troubled-withdrawals'
 import { watchTasks } from '@/domain/applications/watch-tasks'
-import { MAX_COUNTED, watchWithdrawals } from '@/domain/withdrawal/watch-withdrawals'
+import { MAX_COUNTED } from '@/domain/figures'
+import { watchWithdrawals } from '@/domain/withdrawal/watch-withdrawals'
 import { drawnFor, operatorContext, titleForOperators } from './for-operators'
 
 export const generateMetadata = titleForOperators('Operations')

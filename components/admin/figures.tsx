@@ -3,15 +3,16 @@ import { cn } from '../ui/class-names'
 
 interface FiguresProps {
   withdrawals: { processing: number; completed: number; purged: number }
+  /** Null is shown as unknown. */
   backlog: {
-    dueDates: { soon: number; overdue: number }
-    steps: { due: number; overdue: number; failing: number }
-    outbox: number
-    notices: { waiting: number; failed: number }
-    deliveries: { waiting: number; dead: number }
-    silentApps: number
+    dueDates: Record<'soon' | 'overdue', number | null>
+    steps: Record<'due' | 'overdue' | 'failing', number | null>
+    outbox: number | null
+    notices: Record<'waiting' | 'failed', number | null>
+    deliveries: Record<'waiting' | 'dead', number | null>
+    silentApps: number | null
   }
-  /** A larger count of withdrawals is shown as “more than this”. */
+  /** A larger count is shown as “more than this”. */
   maxCounted: number
 }
 
@@ -23,23 +24,23 @@ export function Figures({ withdrawals, backlog, maxCounted }: FiguresProps) {
         <Figure label="Processing" count={withdrawals.processing} max={maxCounted} />
         <Figure label="Completed" count={withdrawals.completed} max={maxCounted} />
         <Figure label="Purged" count={withdrawals.purged} max={maxCounted} />
-        <Figure label="Due within a week" count={dueDates.soon} />
-        <Figure label="Past their due date" count={dueDates.overdue} alarming />
+        <Figure label="Due within a week" count={dueDates.soon} max={maxCounted} />
+        <Figure label="Past their due date" count={dueDates.overdue} max={maxCounted} alarming />
       </Group>
       <Group title="Deletion steps">
-        <Figure label="Due now" count={steps.due} />
-        <Figure label="Overdue" count={steps.overdue} alarming />
-        <Figure label="Failing" count={steps.failing} alarming />
-        <Figure label="Applications silent for a day" count={silentApps} alarming />
+        <Figure label="Due now" count={steps.due} max={maxCounted} />
+        <Figure label="Overdue" count={steps.overdue} max={maxCounted} alarming />
+        <Figure label="Failing" count={steps.failing} max={maxCounted} alarming />
+        <Figure label="Applications silent for a day" count={silentApps} max={maxCounted} alarming />
       </Group>
       <Group title="Mail notices">
-        <Figure label="Waiting" count={notices.waiting} />
-        <Figure label="Given up, 30 days" count={notices.failed} alarming />
+        <Figure label="Waiting" count={notices.waiting} max={maxCounted} />
+        <Figure label="Given up, 30 days" count={notices.failed} max={maxCounted} alarming />
       </Group>
       <Group title="Events waiting">
-        <Figure label="For the engine" count={outbox} />
-        <Figure label="For applications" count={deliveries.waiting} />
-        <Figure label="Dead letters" count={deliveries.dead} alarming />
+        <Figure label="For the engine" count={outbox} max={maxCounted} />
+        <Figure label="For applications" count={deliveries.waiting} max={maxCounted} />
+        <Figure label="Dead letters" count={deliveries.dead} max={maxCounted} alarming />
       </Group>
     </div>
   )
@@ -58,19 +59,24 @@ function Group({ title, children }: { title: string; children: React.ReactNode }
 
 interface FigureProps {
   label: string
-  count: number
-  max?: number
+  count: number | null
+  max: number
   /** Any count but zero needs attention. */
   alarming?: boolean
 }
 
-function Figure({ label, count, max = Number.POSITIVE_INFINITY, alarming = false }: FigureProps) {
+function Figure({ label, count, max, alarming = false }: FigureProps) {
   return (
     <div className="flex items-baseline justify-between gap-3">
       <dt className="text-ink-muted">{label}</dt>
-      <dd className={cn('font-semibold text-lg tabular-nums leading-7', alarming && count > 0 && 'text-danger')}>
-        {count > max ? `${max.toLocaleString('en')}+` : count.toLocaleString('en')}
+      <dd className={cn('font-semibold text-lg tabular-nums leading-7', alarming && count !== 0 && 'text-danger')}>
+        {show(count, max)}
       </dd>
     </div>
   )
+}
+
+function show(count: number | null, max: number): string {
+  if (count === null) return 'unknown'
+  return count > max ? `${max.toLocaleString('en')}+` : count.toLocaleString('en')
 }

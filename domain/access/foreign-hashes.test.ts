@@ -157,7 +157,7 @@ test('L27 addresses without an account wait in the line of imported hashes as of
   await ctx.db.$executeRaw`ANALYZE users`
   ctx.clock.advance(10_000)
   await signInFloorMs(ctx)
-  const share = (await countForeignHashes(ctx)) / (await ctx.db.user.count())
+  const share = ((await countForeignHashes(ctx)) ?? 0) / (await ctx.db.user.count())
   expect(ctx.process.signInFloor.foreignShare).toBeCloseTo(share)
   const lines = linesOf()
   expect(lines.filter(Boolean).length / lines.length).toBeCloseTo(share, 1)

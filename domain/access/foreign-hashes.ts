@@ -1,5 +1,6 @@
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
+import { type Figure, figure, readFigures } from '../figures'
 import { MAX_FLOOR_AGE_MS } from '../limits/durations'
 import { audit, type NoValues, statement } from '../sql'
 import { costliestSamples, OWN_PASSWORD_PREFIX } from './password-formats'
@@ -26,10 +27,9 @@ export const listForeignKinds = statement<NoValues, { kind: string }>(
    SELECT kind FROM kinds WHERE kind IS NOT NULL LIMIT 10000`,
 )
 
-const countForeign = statement<NoValues, { hashes: number }>(
-  'count-foreign-hashes',
-  () => `SELECT count(*)::int AS hashes FROM users WHERE ${IS_FOREIGN}`,
-)
+const FOREIGN_HASHES = {
+  foreignHashes: figure<NoValues>('count-foreign-hashes', () => `FROM users WHERE ${IS_FOREIGN}`),
+}
 
 // The planner's estimates, which cost nothing to read. A half where no table was analysed yet.
 const readForeignShare = statement<NoValues, { share: number }>(
@@ -40,10 +40,8 @@ const readForeignShare = statement<NoValues, { share: number }>(
 )
 
 /** Accounts whose password hash is still in the form in which it was imported. */
-export async function countForeignHashes(ctx: SystemContext): Promise<number> {
-  const [row] = await ctx.sql(countForeign, {})
-  return row?.hashes ?? 0
-}
+export const countForeignHashes = async (ctx: SystemContext): Promise<Figure> =>
+  (await readFigures(ctx, FOREIGN_HASHES, {})).foreignHashes
 
 /**
  * The minimum time of a password check at the sign-in, in milliseconds, so that the time does not reveal an account: the slowest

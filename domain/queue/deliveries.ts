@@ -5,7 +5,7 @@ import type { SystemContext } from '../context'
 import { CALL_LEASE_MS, EVENT_RETRY_MS, MAX_CALL_MS } from '../limits/durations'
 import type { AppAnswer } from '../ports'
 import { type CallLine, createCallLine } from '../process'
-import { isDueAndClaimable, isOneOf, type NoValues, statement, UNWAITED } from '../sql'
+import { isDueAndClaimable, isOneOf, statement, UNWAITED } from '../sql'
 import { coalesced, workOff } from './coalesce'
 import { CAN_BE_TOLD, openPersonalData, type PersonalData } from './events'
 
@@ -217,16 +217,4 @@ function bodyOf(ctx: SystemContext, row: DeliveryRow): string | null {
   if (subject === null) return null
   const data = { ...row.data, subject, account, version: row.version, ...addresses }
   return JSON.stringify({ type: row.type, timestamp: row.occurred_at.toISOString(), data })
-}
-
-const countDeliveries = statement<NoValues, { waiting: number; dead: number }>(
-  'watch-event-deliveries',
-  () => `SELECT (SELECT count(*)::int FROM event_deliveries WHERE due_at IS NOT NULL) AS waiting,
-          (SELECT count(*)::int FROM event_deliveries WHERE dead_at IS NOT NULL) AS dead`,
-)
-
-/** Dead letters count until the purge deletes them, or the operator retries them. */
-export async function watchDeliveries(ctx: SystemContext): Promise<{ waiting: number; dead: number }> {
-  const [row] = await ctx.sql(countDeliveries, {})
-  return row ?? { waiting: 0, dead: 0 }
 }

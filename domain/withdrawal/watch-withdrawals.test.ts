@@ -10,9 +10,10 @@ import {
 } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import { connectApp } from '../applications/connect'
+import { MAX_COUNTED } from '../figures'
 import { orderedValues, type Sql, type Statement } from '../sql'
 import { retryWithdrawal } from './operate-withdrawal'
-import { MAX_COUNTED, watchBacklog, watchWithdrawals } from './watch-withdrawals'
+import { watchBacklog, watchWithdrawals } from './watch-withdrawals'
 import { withdrawAccount } from './withdraw-account'
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]

@@ -1,5 +1,6 @@
 import { STEPS, type Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
+import { type Figure, figure, MAX_COUNTED, readFigures } from '../figures'
 import {
   DUE_SOON_MS,
   FAILED_NOTICE_SHOWN_MS,
@@ -7,21 +8,20 @@ import {
   OVERDUE_GRACE_MS,
   SILENT_APPLICATION_MS,
 } from '../limits/durations'
-import { watchDeliveries } from '../queue/deliveries'
 import { type Placeholders, statement } from '../sql'
 import { addPeriod, DEFAULT_STATUTORY_PERIOD } from './due-date'
 
 interface Backlog {
   /** Open withdrawals whose due date comes within a week, or has passed. */
-  dueDates: { soon: number; overdue: number }
-  steps: { open: number; due: number; overdue: number; failing: number }
+  dueDates: Record<'soon' | 'overdue', Figure>
+  steps: Record<'open' | 'due' | 'overdue' | 'failing', Figure>
   /** Events that the engine has not taken over. */
-  outbox: number
-  notices: { waiting: number; failed: number }
-  /** Deliveries of events to applications. */
-  deliveries: { waiting: number; dead: number }
+  outbox: Figure
+  notices: Record<'waiting' | 'failed', Figure>
+  /** Deliveries of events to applications. Dead letters count until the purge deletes them, or the operator retries them. */
+  deliveries: Record<'waiting' | 'dead', Figure>
   /** Applications whose calls have failed for a day. */
-  silentApps: number
+  silentApps: Figure
 }
 
 /** Each is at most MAX_COUNTED + 1, which means any higher number. */
@@ -57,7 +57,6 @@ interface WithdrawalWatch {
   isCut: boolean
 }
 
-export const MAX_COUNTED = 10_000
 const MAX_STEPS = 100
 
 interface Moments {
@@ -74,25 +73,48 @@ const isOverdue = (v: Placeholders<Moments>) =>
 const isSilent = (v: { now: string; silentSince: string }) =>
   `due_at IS NOT NULL AND first_tried_at <= ${v.silentSince} AND (accepted_at IS NULL OR due_at <= ${v.now})`
 
+interface FigureValues extends Moments {
+  failedSince: Date
+  silentSince: Date
+  soonUntil: Date
+}
+
+const backlogFigure = figure<FigureValues>
+
 // Only unfinished rows have a due time, and the partial indexes hold no others.
-const readBacklog = statement<Moments & { failedSince: Date; silentSince: Date; soonUntil: Date }, BacklogRow>(
-  'watch-backlog',
-  (v) => `SELECT steps.*,
-     (SELECT count(*)::int FROM withdrawals WHERE completed_at IS NULL AND due_by > ${v.now} AND due_by <= ${v.soonUntil}) AS due_soon,
-     (SELECT count(*)::int FROM withdrawals WHERE completed_at IS NULL AND due_by <= ${v.now}) AS past_due,
-     (SELECT count(*)::int FROM outbox_events WHERE due_at IS NOT NULL) AS outbox,
-     (SELECT count(*)::int FROM notices WHERE due_at IS NOT NULL) AS waiting,
-     (SELECT count(*)::int FROM notices WHERE failed_at IS NOT NULL AND failed_at > ${v.failedSince}) AS failed,
-     (SELECT count(DISTINCT app_id)::int FROM app_notifications
-      WHERE ${isSilent(v)}) AS silent_apps
-   FROM (
-     SELECT count(*)::int AS open,
-            count(*) FILTER (WHERE s.due_at <= ${v.now})::int AS due,
-            count(*) FILTER (WHERE ${isOverdue(v)})::int AS overdue,
-            count(*) FILTER (WHERE s.last_error IS NOT NULL)::int AS failing
-     FROM deletion_steps s WHERE s.due_at IS NOT NULL
-   ) steps`,
-)
+const FIGURES = {
+  soon: backlogFigure(
+    'count-withdrawals-due-soon',
+    (v) => `FROM withdrawals WHERE completed_at IS NULL AND due_by > ${v.now} AND due_by <= ${v.soonUntil}`,
+  ),
+  pastDue: backlogFigure(
+    'count-withdrawals-past-due',
+    (v) => `FROM withdrawals WHERE completed_at IS NULL AND due_by <= ${v.now}`,
+  ),
+  open: backlogFigure('count-open-steps', () => 'FROM deletion_steps WHERE due_at IS NOT NULL'),
+  due: backlogFigure('count-due-steps', (v) => `FROM deletion_steps WHERE due_at <= ${v.now}`),
+  overdue: backlogFigure(
+    'count-overdue-steps',
+    (v) => `FROM deletion_steps s WHERE s.due_at IS NOT NULL AND ${isOverdue(v)}`,
+  ),
+  failing: backlogFigure(
+    'count-failing-steps',
+    () => 'FROM deletion_steps WHERE due_at IS NOT NULL AND last_error IS NOT NULL',
+  ),
+  outbox: backlogFigure('count-outbox-events', () => 'FROM outbox_events WHERE due_at IS NOT NULL'),
+  waiting: backlogFigure('count-waiting-notices', () => 'FROM notices WHERE due_at IS NOT NULL'),
+  failed: backlogFigure('count-failed-notices', (v) => `FROM notices WHERE failed_at > ${v.failedSince}`),
+  undelivered: backlogFigure('count-waiting-deliveries', () => 'FROM event_deliveries WHERE due_at IS NOT NULL'),
+  dead: backlogFigure('count-dead-deliveries', () => 'FROM event_deliveries WHERE dead_at IS NOT NULL'),
+  // The applications among so many silent calls.
+  silentApps: backlogFigure(
+    'count-silent-apps',
+    (v) => `DISTINCT app_id FROM (
+       SELECT app_id FROM app_notifications WHERE ${isSilent(v)} LIMIT ${MAX_COUNTED + 1}
+     ) AS silent`,
+  ),
+}
+
 // A purged withdrawal counts as processing while an application is still to be told. At most as many steps are read as `max`
 // withdrawals can have.
 const countWithdrawals = statement<{ max: number }, WithdrawalCounts>(
@@ -139,19 +161,6 @@ const markSilent = statement<{ now: Date; silentSince: Date }, { id: string; wai
    RETURNING a.id, found.waiting, found.since`,
 )
 
-interface BacklogRow {
-  open: number
-  due: number
-  overdue: number
-  failing: number
-  outbox: number
-  waiting: number
-  failed: number
-  silent_apps: number
-  due_soon: number
-  past_due: number
-}
-
 interface StepRow {
   id: string
   started_at: Date
@@ -176,17 +185,21 @@ interface AppRow {
 export async function watchBacklog(ctx: SystemContext): Promise<Backlog> {
   const moments = momentsOf(ctx)
   const failedSince = new Date(moments.now.getTime() - FAILED_NOTICE_SHOWN_MS)
-  const [[row], deliveries] = await Promise.all([
-    ctx.sql(readBacklog, {
+  const { soon, pastDue, open, due, overdue, failing, outbox, waiting, failed, undelivered, dead, silentApps } =
+    await readFigures(ctx, FIGURES, {
       ...moments,
       failedSince,
       silentSince: silentSince(ctx, moments.now),
       soonUntil: new Date(moments.now.getTime() + DUE_SOON_MS),
-    }),
-    watchDeliveries(ctx),
-  ])
-  const { outbox, waiting, failed, silent_apps: silentApps, due_soon: soon, past_due, ...steps } = row as BacklogRow
-  return { dueDates: { soon, overdue: past_due }, steps, outbox, notices: { waiting, failed }, deliveries, silentApps }
+    })
+  return {
+    dueDates: { soon, overdue: pastDue },
+    steps: { open, due, overdue, failing },
+    outbox,
+    notices: { waiting, failed },
+    deliveries: { waiting: undelivered, dead },
+    silentApps,
+  }
 }
 
 /**

@@ -115,6 +115,36 @@ test('the backlog is read for each request, and left out when it cannot be read'
   expect(text).toContain('account_password_hashes{line="own",state="running"} 0')
 })
 
+test('a figure that cannot be read is left out alone, and the log names it', async () => {
+  const warned: unknown[] = []
+  const { sql } = ctx
+  installContext({
+    ...ctx,
+    sql: (asked, values) =>
+      asked.name === 'count-waiting-deliveries' ? Promise.reject(new Error('too slow')) : sql(asked, values),
+    warn: (...line) => void warned.push(line),
+  })
+  const text = await read()
+  expect(text).not.toContain('account_event_deliveries{state="waiting"}')
+  for (const name of [
+    'account_event_deliveries{state="dead"}',
+    'account_outbox_events',
+    'account_foreign_hashes_left',
+  ]) {
+    expect({ name, count: figure(text, name) }).toEqual({ name, count: expect.any(Number) })
+    expect(figure(text, name)).not.toBeNaN()
+  }
+  expect(warned).toEqual([['figures_unknown', { figures: 'undelivered' }]])
+})
+
+test('a count stops above ten thousand, however many rows there are', async () => {
+  await ctx.db.$executeRaw`
+    INSERT INTO outbox_events (id, name, data, created_at, due_at)
+    SELECT 'evt_' || n, 'x', '{}', now(), now() FROM generate_series(1, 10100) n`
+  expect(figure(await read(), 'account_outbox_events')).toBe(10_001)
+  await ctx.db.outboxEvent.deleteMany()
+})
+
 test('account_degraded is 1 while the mail server or the engine is away, and 0 once it answers', async () => {
   const parts = async () => {
     const text = await read()

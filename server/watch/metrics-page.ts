@@ -1,11 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { Gauge } from 'prom-client'
 import { sha256 } from '@/domain/access/authenticate'
 import { countForeignHashes } from '@/domain/access/foreign-hashes'
+import type { Figure } from '@/domain/figures'
 import { watchBacklog } from '@/domain/withdrawal/watch-withdrawals'
 import { systemContext } from '../context'
 import { getEnv } from '../env'
 import { currentHealth } from './health'
-import { describeError, log } from './log'
 import { metrics } from './metrics'
 
 const notStored = { 'Cache-Control': 'no-store' }
@@ -34,24 +35,22 @@ async function readGauges() {
   }
   const health = await currentHealth()
   for (const part of ['mail', 'engine'] as const) degraded.set({ part }, health.degraded.includes(part) ? 1 : 0)
-  // A gauge that cannot be read is left out, because its old value would look like a current one.
-  steps.reset()
-  dueDates.reset()
-  notices.reset()
-  deliveries.reset()
-  outbox.remove()
-  silentApps.remove()
-  foreignHashes.remove()
-  try {
-    const backlog = await watchBacklog(ctx)
-    for (const [state, count] of Object.entries(backlog.steps)) steps.set({ state }, count)
-    for (const [state, count] of Object.entries(backlog.dueDates)) dueDates.set({ state }, count)
-    for (const [state, count] of Object.entries(backlog.notices)) notices.set({ state }, count)
-    for (const [state, count] of Object.entries(backlog.deliveries)) deliveries.set({ state }, count)
-    outbox.set(backlog.outbox)
-    silentApps.set(backlog.silentApps)
-    foreignHashes.set(await countForeignHashes(ctx))
-  } catch (error) {
-    log().warn({ event: 'backlog_unknown', ...describeError(error) })
+  const [backlog, left] = await Promise.all([watchBacklog(ctx), countForeignHashes(ctx)])
+  for (const [gauge, figures] of [
+    [steps, backlog.steps],
+    [dueDates, backlog.dueDates],
+    [notices, backlog.notices],
+    [deliveries, backlog.deliveries],
+  ] as const) {
+    for (const [state, count] of Object.entries(figures)) show(gauge, count, { state })
   }
+  show(outbox, backlog.outbox)
+  show(silentApps, backlog.silentApps)
+  show(foreignHashes, left)
+}
+
+/** A figure that cannot be read is left out, because its old value would look like a current one. */
+function show(gauge: Gauge, count: Figure, labels: Record<string, string> = {}) {
+  if (count === null) gauge.remove(labels)
+  else gauge.set(labels, count)
 }

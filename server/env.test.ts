@@ -579,10 +579,21 @@ test('the demo provider listens on the next port, and its client keeps its secre
 
 test('AUTH_MAX_AGE and AUTH_REQUIRED_ACR are unset by default', () => {
   expect(parseEnv(SECRETS).freshSignIn).toEqual({ maxOutsideAgeMs: null, requiredAcr: null })
-  expect(parseEnv({ ...SECRETS, AUTH_MAX_AGE: 'PT5M', AUTH_REQUIRED_ACR: 'urn:acme:mfa' }).freshSignIn).toEqual({
+  expect(
+    parseEnv({ ...SECRETS, ...OIDC, AUTH_MAX_AGE: 'PT5M', AUTH_REQUIRED_ACR: 'urn:acme:mfa' }).freshSignIn,
+  ).toEqual({
     maxOutsideAgeMs: 300_000,
     requiredAcr: 'urn:acme:mfa',
   })
+})
+
+test('AUTH_REQUIRED_ACR without an identity provider where people can confirm stops the start, also beside an outside issuer', () => {
+  const issuer = { AUTH_JWKS_URL: 'https://a.test/jwks', AUTH_ISSUER: 'https://a.test', AUTH_AUDIENCE: 'accounts' }
+  for (const more of [{}, issuer, { ...OIDC, SIGN_IN_METHODS: 'password' }]) {
+    expect(problemOf({ ...SECRETS, ...more, AUTH_REQUIRED_ACR: 'urn:acme:mfa' })).toBe(
+      'AUTH_REQUIRED_ACR needs an identity provider where people confirm who they are: set AUTH_OIDC_ISSUER, AUTH_OIDC_CLIENT_ID and AUTH_OIDC_CLIENT_SECRET, and name oidc in SIGN_IN_METHODS.',
+    )
+  }
 })
 
 // ---- the page of settings ----

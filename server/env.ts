@@ -403,6 +403,12 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
   if (engineKeys === 1 && !engineDev) {
     throw new SettingsError('INNGEST_EVENT_KEY and INNGEST_SIGNING_KEY must be set together.')
   }
+  const identityProvider = toProviderSettings(settings)
+  if (settings.AUTH_REQUIRED_ACR && !identityProvider) {
+    throw new SettingsError(
+      'AUTH_REQUIRED_ACR needs an identity provider where people confirm who they are: set AUTH_OIDC_ISSUER, AUTH_OIDC_CLIENT_ID and AUTH_OIDC_CLIENT_SECRET, and name oidc in SIGN_IN_METHODS.',
+    )
+  }
   return {
     production,
     port: settings.PORT,
@@ -432,7 +438,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     codeSecrets: settings.CODE_SECRET ?? [keptSecret(settings.DATA_DIR, 'code-secret')],
     outsideIssuer: toIssuerSettings(settings),
     hasPasswordSignIn: signInMethodsOf(settings).includes('password'),
-    identityProvider: toProviderSettings(settings),
+    identityProvider,
     freshSignIn: {
       maxOutsideAgeMs: settings.AUTH_MAX_AGE ?? null,
       requiredAcr: settings.AUTH_REQUIRED_ACR ?? null,

@@ -53,16 +53,19 @@ const findWays = statement<{ userId: string }, { has_password: boolean; has_exte
    FROM users WHERE id = ${v.userId}`,
 )
 
-/** For a page: the ways in which the person of this session can confirm who they are. */
+/** For a page: the ways in which the person of this session can confirm who they are. `hasPassword`: whether the password does it. */
 export async function waysToConfirm(ctx: Context, purpose: Purpose) {
   const { authenticatedAt, authenticatedFor } = ctx.actor
   const [ways] = await ctx.sql(findWays, { userId: ctx.actor.userId })
-  const hasPassword = ways?.has_password ?? false
+  const hasExternalId = ways?.has_external_id ?? false
+  // For all but a change, which takes the password itself, a sign-in by password does not count where an acr is required.
+  const isTooWeak = hasExternalId && purpose !== 'change' && ctx.freshSignIn.requiredAcr !== null
+  const hasPassword = !isTooWeak && (ways?.has_password ?? false)
   // A person with a password types it, unless the provider has just confirmed them for this purpose.
   const isConfirmed = isSessionFresh(ctx, purpose) && (authenticatedFor === purpose || !hasPassword)
   return {
     hasPassword,
-    provider: ways?.has_external_id ? (ctx.identityProvider?.name ?? null) : null,
+    provider: hasExternalId ? (ctx.identityProvider?.name ?? null) : null,
     confirmedUntil:
       isConfirmed && authenticatedAt ? new Date(authenticatedAt.getTime() + FRESH_SIGN_IN_MS).toISOString() : null,
   }

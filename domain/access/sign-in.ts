@@ -14,11 +14,14 @@ interface UserRow {
   email: string
   password_hash: string | null
   credential_version: number
+  has_external_id: boolean
 }
 
 const byEmailKey = statement<{ emailKey: string }, UserRow>(
   'user-by-email',
-  (v) => `SELECT id, name, email, password_hash, credential_version FROM users
+  (
+    v,
+  ) => `SELECT id, name, email, password_hash, credential_version, external_id IS NOT NULL AS has_external_id FROM users
    WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
 )
 
@@ -45,7 +48,9 @@ export async function signIn(
   await givePlacesBack(ctx, places)
   const { id: userId, name, email, credential_version: credentialVersion } = user
   const { userAgent, ip } = input
-  const authenticatedAt = ctx.clock.now()
+  // The setting asks for what only the identity provider can show, so the person confirms there what needs a fresh sign-in.
+  const isWeak = ctx.freshSignIn.requiredAcr !== null && user.has_external_id
+  const authenticatedAt = isWeak ? null : ctx.clock.now()
   const sessionId = await startSession(ctx, { userId, credentialVersion, authenticatedAt, userAgent, ip })
   if (!sessionId) return null
   renewForeignHash(ctx, { userId, passwordHash: user.password_hash, password: input.password })

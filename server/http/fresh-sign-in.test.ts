@@ -1,10 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import pino from 'pino'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { Purpose } from '@/contract/access'
 import { createSessionToken } from '@/domain/access/authenticate'
+import { waysToConfirm } from '@/domain/access/fresh-sign-in'
+import { finishReauthentication } from '@/domain/access/reauthenticate'
+import { signIn } from '@/domain/access/sign-in'
 import { processState } from '@/server/process-state'
 import { call, change, givenToken, withdraw } from '@/testing/api'
-import { givenUser, type TestContext, testContext } from '@/testing/domain'
+import { asUser, givenUser, type TestContext, testContext } from '@/testing/domain'
 import { givenProvider } from '@/testing/identity-provider'
 import { installContext } from '@/testing/process'
 
@@ -165,6 +169,59 @@ test('the acr of an outside token is compared exactly, and the challenge names t
   }
   givenOutsideToken(person, { auth_time, acr: 'urn:acme:mfa' })
   expect((await changeBy(person, OUTSIDE, { reauthentication: FRESH })).code).toBe('accepted')
+})
+
+test('where an acr is required, a sign-in by password is never fresh for an account that the provider knows', async () => {
+  ctx.freshSignIn.requiredAcr = 'urn:acme:mfa'
+  await givenProvider(ctx)
+  const person = await givenPerson({ hasPassword: true })
+  const { email, password } = person
+  const signedIn = async () => {
+    const by = await signIn(ctx, { email, password, userAgent: '', ip: '192.0.2.1' })
+    if (!by) throw new Error('the password is right')
+    return { token: createSessionToken(ctx, by.sessionId).token, sessionId: by.sessionId }
+  }
+  const { token, sessionId } = await signedIn()
+  const challenge = `${CHALLENGE}, acr_values="urn:acme:mfa"`
+  expect(await outcome(withdraw(person, { token }))).toEqual([401, 'REAUTH_001', challenge])
+  expect(await outcome(call(person, 'createAccessToken', { token }))).toEqual([401, 'REAUTH_001', challenge])
+  // The pages lead to the provider, except for a change, which takes the password itself.
+  const ways = async (purpose: Purpose) => waysToConfirm(await asUser(ctx, { ...person, sessionId }), purpose)
+  for (const purpose of ['withdraw', 'token'] as const) {
+    expect(await ways(purpose)).toEqual({ hasPassword: false, provider: 'Acme', confirmedUntil: null })
+  }
+  expect(await ways('change')).toEqual({ hasPassword: true, provider: 'Acme', confirmedUntil: null })
+  expect((await change(person, newAddress(), { token })).code).toBe('accepted')
+  // An account that the provider does not know has nothing but its password.
+  await ctx.db.user.update({ where: { id: person.userId }, data: { externalId: null } })
+  expect((await withdraw(person, { token: (await signedIn()).token })).code).toBe('accepted')
+})
+
+test('a person with a password who confirms at the provider with the required acr is fresh', async () => {
+  ctx.freshSignIn.requiredAcr = 'urn:acme:mfa'
+  const provider = await givenProvider(ctx)
+  const person = await givenPerson({ hasPassword: true })
+  const { externalId } = await ctx.db.user.findUniqueOrThrow({ where: { id: person.userId } })
+  await ctx.db.session.update({ where: { id: person.sessionId }, data: { authenticatedAt: null } })
+  const finish = async (acr: string) => {
+    const asking = { token: person.session, body: { purpose: 'withdraw' } }
+    const { data, headers } = await call(person, 'startReauthentication', asking)
+    const url = String(data.authorization_url)
+    expect(new URL(url).searchParams.get('acr_values')).toBe('urn:acme:mfa')
+    return finishReauthentication(ctx, {
+      answer: provider.answer(url, externalId ?? '', (claims) => ({ ...claims, acr })),
+      cookie: /=([^;]*)/.exec(headers.get('Set-Cookie') ?? '')?.[1],
+      sessionId: person.sessionId,
+      userAgent: '',
+      ip: '192.0.2.1',
+    })
+  }
+  expect(await finish('urn:acme:password')).toMatchObject({ refusal: 'too_weak' })
+  const outcome = await finish('urn:acme:mfa')
+  const sessionId = 'sessionId' in outcome ? outcome.sessionId : ''
+  const ways = await waysToConfirm(await asUser(ctx, { ...person, sessionId }), 'withdraw')
+  expect(ways.confirmedUntil).not.toBeNull()
+  expect((await withdraw(person, { token: createSessionToken(ctx, sessionId).token })).code).toBe('accepted')
 })
 
 test('with an Idempotency-Key a refusal for an old sign-in is not kept: after a fresh one the same call passes', async () => {

@@ -100,6 +100,7 @@ const account = z.object({
   created_at: isoDateTime.describe('When the account was created'),
   has_password: z.boolean().describe('Whether the person can sign in with a password'),
   pending_change: getEmailStatus.data.shape.pending_change,
+  version: z.int().describe('Rises with every change of the account'),
   withdrawal_id: z.string().nullable().describe('Not null once the account is withdrawn'),
 })
 
@@ -114,6 +115,7 @@ const exampleAccount = {
   created_at: '2026-11-20T09:00:00.000Z',
   has_password: true,
   pending_change: NOTHING_PENDING,
+  version: 3,
   withdrawal_id: null,
 }
 
@@ -133,6 +135,16 @@ export const putUser = contract({
     locale: personLocale.nullable().optional().describe('BCP 47, such as `pt-BR`; null clears it'),
     password: storedPassword.optional(),
     user_id: userId.optional(),
+    if_version: z
+      .int('REQUEST_001: if_version must be a whole number.')
+      .optional()
+      .describe('The version that the caller has seen; a change of an account that has changed since is refused'),
+    old_mailbox: z
+      .literal('lost', 'REQUEST_001: old_mailbox must be lost.')
+      .optional()
+      .describe(
+        'Says with another `email` that you have made sure of the person and that somebody else reads the old mailbox: it gets no link, and all earlier links of the account end',
+      ),
     recreate: truth('recreate')
       .optional()
       .describe(
@@ -142,7 +154,7 @@ export const putUser = contract({
   data: account.extend({ created: z.boolean().describe('Whether this call created the account') }),
   message: 'The account is as described.',
   isCreated: ({ created }) => created === true,
-  errors: ['EMAIL_001', 'EMAIL_002', 'USER_001', 'USER_002', 'RATE_001'],
+  errors: ['EMAIL_001', 'EMAIL_002', 'USER_001', 'USER_002', 'USER_003', 'RATE_001'],
   example: {
     body: { email: 'ada@example.com', email_verified: true, name: 'Ada Lovelace', locale: 'en-GB' },
     data: { ...exampleAccount, created: false },

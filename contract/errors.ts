@@ -159,6 +159,12 @@ export const ERRORS = {
       'The account with this external id was withdrawn. Send "recreate": true only if the person has signed up anew.',
     field: undefined,
   },
+  USER_003: {
+    status: 409,
+    message: 'Account has changed',
+    details: 'The account is not at the version of if_version. Read it again before you change it.',
+    field: undefined,
+  },
   TASK_001: {
     status: 404,
     message: 'No such task',

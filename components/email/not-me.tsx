@@ -104,7 +104,7 @@ function Form({ change, link, onEnd }: FormProps) {
         <Fact label={t(isVerified ? 'changed' : 'requested')}>
           <LocalTime dateTime={change.changed_at ?? change.requested_at} />
         </Fact>
-        <Fact label={t('ipAddress')}>{change.ip_address}</Fact>
+        <Fact label={t('ipAddress')}>{change.ip_address || '–'}</Fact>
       </dl>
       <div>
         <h2 className="font-medium">{t('effects')}</h2>

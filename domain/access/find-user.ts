@@ -16,6 +16,7 @@ export interface AccountRow {
   locale: string | null
   role: string | null
   has_password: boolean
+  version: number
   created_at: Date
   withdrawal_id: string | null
   change_id: string | null
@@ -28,7 +29,7 @@ export interface AccountRow {
 }
 
 const selectAccount = (where: string) =>
-  `SELECT u.id, u.external_id, u.email, u.email_verified_at, u.name, u.locale, u.role, u.created_at,
+  `SELECT u.id, u.external_id, u.email, u.email_verified_at, u.name, u.locale, u.role, u.version, u.created_at,
      u.password_hash IS NOT NULL AS has_password, w.id AS withdrawal_id,
      p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at
    FROM users u
@@ -78,6 +79,7 @@ export const describeAccount = (ctx: SystemContext, account: AccountRow): Data<t
   created_at: account.created_at.toISOString(),
   has_password: account.has_password,
   pending_change: describePendingChange(ctx, pendingChangeOf(account)),
+  version: account.version,
   withdrawal_id: account.withdrawal_id,
 })
 

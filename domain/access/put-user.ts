@@ -2,13 +2,13 @@ import { type Address, parseAddress } from '@/contract/address'
 import { canonicalLocale, type putUser as contract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError, RULES } from '@/contract/errors'
-import type { Context } from '../context'
+import type { Context, SystemContext } from '../context'
 import { heldSince } from '../email/held-addresses'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent, sealAddresses } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, closePendingChange, endSessions, isUniqueViolation, type Sql, statement } from '../sql'
+import { audit, closePendingChange, endSessions, equalsAsText, isUniqueViolation, type Sql, statement } from '../sql'
 import { firstVersionOf } from './ended-external-ids'
 import { describeAccount, findAccount } from './find-user'
 import { acceptPassword } from './password-formats'
@@ -25,9 +25,10 @@ interface Account {
   email_key: string
   email_verified_at: Date | null
   locale: string | null
+  version: number
 }
 
-const ACCOUNT = 'id, external_id, name, email, email_key, email_verified_at, locale'
+const ACCOUNT = 'id, external_id, name, email, email_key, email_verified_at, locale, version'
 
 // One of 65,536 locks, so that the number of the lock does not reveal the external id. It is taken before all other locks.
 const lockExternalId = statement<{ externalId: string }>(
@@ -48,10 +49,24 @@ export async function lockAccountOfExternalId(sql: Sql, externalId: string): Pro
   return account
 }
 
+export async function lockAccountOfId(sql: Sql, userId: string): Promise<Account | undefined> {
+  const [account] = await sql(lockById, { userId })
+  return account
+}
+
+/** Who changes the account; `id` is that of the service token. */
+interface Editor {
+  kind: 'service' | 'operator'
+  id: string | null
+  /** Empty for the operator command. */
+  ip: string
+}
+
 /** What the notices need that are sent after the commit. */
 interface Letters {
   changeId: string
   noticeIds: Record<'old' | 'new', string>
+  oldRecipient: 'old' | 'lost'
   userId: string
   locale: string | null
   userName: string
@@ -61,13 +76,17 @@ interface Letters {
 }
 
 export async function putUser(ctx: Context, input: Wanted): Promise<Data<typeof contract>> {
+  if (input.old_mailbox && input.email === undefined) {
+    throw new AppError('REQUEST_001', 'old_mailbox needs email, the address that replaces the one of the lost mailbox.')
+  }
   const passwordHash = input.password ? acceptPassword(input.password) : null
-  const { data, letters } = await writeOnce(() =>
+  const by: Editor = { kind: 'service', id: ctx.actor.id, ip: ctx.ip }
+  const { data, letters } = await retryConflicts(() =>
     ctx.transaction(async (sql) => {
       await sql(lockExternalId, { externalId: input.externalId })
       const { account, firstVersion } = await findToUpdate(ctx, sql, input)
       const userId = account?.id ?? (await create(ctx, sql, { ...input, firstVersion }, passwordHash))
-      const letters = account ? await update(ctx, sql, account, { ...input, firstVersion }) : null
+      const letters = account ? await updateAccount(ctx, sql, account, { ...input, firstVersion }, by) : null
       const written = await findAccount(ctx, userId, sql)
       if (!written) throw new Error('the account that was written is there')
       return { data: { ...describeAccount(ctx, written), created: !account }, letters }
@@ -81,7 +100,7 @@ export async function putUser(ctx: Context, input: Wanted): Promise<Data<typeof 
 }
 
 /** Retries unique violations, because other writers do not take the external-id lock. */
-async function writeOnce<T>(write: () => Promise<T>): Promise<T> {
+export async function retryConflicts<T>(write: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await write()
@@ -110,7 +129,7 @@ async function findToUpdate(ctx: Context, sql: Sql, input: Wanted): Promise<Targ
   }
   const firstVersion = await firstVersionOf(ctx, sql, { externalId, recreate })
   if (userId === undefined) return { account, firstVersion }
-  const [named] = await sql(lockById, { userId })
+  const named = await lockAccountOfId(sql, userId)
   if (!named) throw new AppError('USER_001', 'There is no account with this user_id.')
   if (named.external_id !== null) {
     throw new AppError('REQUEST_001', 'user_id names an account that has another external id.')
@@ -156,10 +175,14 @@ const insertAccount = statement<Create, { id: string }>(
    RETURNING id`,
 )
 
-type From = Wanted & Pick<Target, 'firstVersion'>
+type New = Wanted & Pick<Target, 'firstVersion'>
 
-async function create(ctx: Context, sql: Sql, input: From, passwordHash: string | null): Promise<string> {
+async function create(ctx: Context, sql: Sql, input: New, passwordHash: string | null): Promise<string> {
   const { email, name } = input
+  if (input.if_version !== undefined) {
+    throw new AppError('USER_001', 'There is no account with this external id, so that it has no version.')
+  }
+  if (input.old_mailbox) throw new AppError('REQUEST_001', 'old_mailbox is for an account that has another address.')
   if (email === undefined) throw new AppError('REQUEST_001', 'email is needed to create an account.')
   if (name === undefined) throw new AppError('REQUEST_001', 'name is needed to create an account.')
   const address = addressOf(email)
@@ -192,12 +215,12 @@ function addressOf(email: string): Address {
 }
 
 /** Undefined if the locale does not change. */
-const localeOf = ({ locale }: Wanted): string | null | undefined =>
+const localeOf = ({ locale }: Pick<Wanted, 'locale'>): string | null | undefined =>
   typeof locale === 'string' ? canonicalLocale(locale) : locale
 
 interface Update {
   userId: string
-  externalId: string
+  externalId: string | null
   name: string
   email: string
   locale: string | null
@@ -207,14 +230,15 @@ interface Update {
   now: Date
   auditId: string
   verifiedAuditId: string
-  serviceTokenId: string
+  actor: Editor['kind']
+  actorId: string | null
   ip: string
 }
 
 const RAISED = (v: { firstVersion: string; now: string }) =>
   `version = greatest(version + 1, ${v.firstVersion}::int), credentials_since = coalesce(${sinceFormer(v)}, credentials_since)`
 
-const updateAccount = statement<Update, { id: string }>(
+const updateFields = statement<Update, { id: string }>(
   'update-account-of-service',
   (v) => `WITH account AS (
      UPDATE users
@@ -222,21 +246,23 @@ const updateAccount = statement<Update, { id: string }>(
          email_verified_at = coalesce(email_verified_at, ${v.verifiedAt}::timestamptz), ${RAISED(v)}
      WHERE id = ${v.userId} RETURNING id
    ), audited_own AS (
-     ${audit('email.verified', { from: `account WHERE ${v.verifiedAt}::timestamptz IS NOT NULL`, id: v.verifiedAuditId, user: 'id', actor: `'service'`, actorId: v.serviceTokenId, ip: v.ip, at: v.now })}
+     ${audit('email.verified', { from: `account WHERE ${v.verifiedAt}::timestamptz IS NOT NULL`, id: v.verifiedAuditId, user: 'id', actor: v.actor, actorId: v.actorId, ip: v.ip, at: v.now })}
    )
-   ${audit('user.updated', { from: 'account', id: v.auditId, user: 'id', actor: `'service'`, actorId: v.serviceTokenId, ip: v.ip, at: v.now })}
+   ${audit('user.updated', { from: 'account', id: v.auditId, user: 'id', actor: v.actor, actorId: v.actorId, ip: v.ip, at: v.now })}
    RETURNING id`,
 )
 
 interface Replace extends Omit<Update, 'verifiedAt' | 'verifiedAuditId'> {
   oldEmail: string
-  oldEmailKey: string
+  /** Null if the old address cannot undo the change. */
+  oldEmailKey: string | null
   oldVerifiedAt: Date | null
   emailKey: string
   heldSince: Date
   changeId: string
   oldNoticeId: string
   newNoticeId: string
+  oldRecipient: Letters['oldRecipient']
   leaseUntil: Date
   eventId: string
   sealedAddresses: Buffer
@@ -264,17 +290,17 @@ const replaceAddress = statement<Replace, { id: string }>(
      INSERT INTO email_change_requests (id, user_id, status, method, old_email, old_email_key, new_email, new_email_key,
                                         code_mac, requested_at, request_ip, sent_at, expires_at, closed_at, closed_ip,
                                         old_verified_at, account_version)
-     SELECT ${v.changeId}, id, 'verified', 'service', ${v.oldEmail}, ${v.oldEmailKey}, ${v.email}, ${v.emailKey}, '', ${v.now}, ${v.ip}, ${v.now},
+     SELECT ${v.changeId}, id, 'verified', ${v.actor}, ${v.oldEmail}, ${v.oldEmailKey}, ${v.email}, ${v.emailKey}, '', ${v.now}, ${v.ip}, ${v.now},
             ${v.now}, ${v.now}, ${v.ip}, ${v.oldVerifiedAt}::timestamptz, version
      FROM account
      RETURNING id, user_id
    ), ended AS (
      ${endSessions({ from: 'account', user: v.userId, at: v.now })}
    ), audited AS (
-     ${audit('email.changed', { from: 'request', id: v.auditId, user: 'user_id', actor: `'service'`, actorId: v.serviceTokenId, subject: 'id', ip: v.ip, at: v.now })}
+     ${audit('email.changed', { from: 'request', id: v.auditId, user: 'user_id', actor: v.actor, actorId: v.actorId, subject: 'id', ip: v.ip, at: v.now })}
    ), notices AS (
      ${queueNotice('email_changed', {
-       from: `request, (VALUES (${v.oldNoticeId}, 'old'), (${v.newNoticeId}, 'new')) AS n (id, recipient)`,
+       from: `request, (VALUES (${v.oldNoticeId}, ${v.oldRecipient}), (${v.newNoticeId}, 'new')) AS n (id, recipient)`,
        id: 'n.id',
        recipient: 'n.recipient',
        user: 'request.user_id',
@@ -287,8 +313,39 @@ const replaceAddress = statement<Replace, { id: string }>(
    SELECT id FROM account`,
 )
 
+interface Forget {
+  userId: string
+  /** The lost mailbox is that of the address which is replaced now. */
+  isReplaced: boolean
+  auditId: string
+  actor: Editor['kind']
+  actorId: string | null
+  ip: string
+  now: Date
+}
+
+// No row if the account has no replaced address that could undo anything.
+const forgetReplaced = statement<Forget, { id: string }>(
+  'forget-replaced-addresses',
+  (v) => `WITH forgotten AS (
+     UPDATE email_change_requests SET old_email_key = NULL
+     WHERE user_id = ${v.userId} AND old_email_key IS NOT NULL AND ${equalsAsText('status', 'verified')} RETURNING id
+   )
+   ${audit('email.old_mailbox_lost', { from: `(SELECT WHERE ${v.isReplaced}::boolean OR EXISTS (SELECT FROM forgotten)) AS effect`, id: v.auditId, user: v.userId, actor: v.actor, actorId: v.actorId, ip: v.ip, at: v.now })}
+   RETURNING id`,
+)
+
+type Changes = Pick<Wanted, 'email' | 'email_verified' | 'name' | 'locale' | 'if_version' | 'old_mailbox'> &
+  Partial<Pick<Target, 'firstVersion'>> & { externalId: string | null }
+
 /** `account` must be locked. Writes nothing if nothing differs. */
-async function update(ctx: Context, sql: Sql, account: Account, input: From): Promise<Letters | null> {
+export async function updateAccount(
+  ctx: SystemContext,
+  sql: Sql,
+  account: Account,
+  input: Changes,
+  by: Editor,
+): Promise<Letters | null> {
   const address = input.email === undefined ? undefined : addressOf(input.email)
   const isOther = address !== undefined && address.key !== account.email_key
   if (input.email_verified === false && (isOther || account.email_verified_at)) {
@@ -303,13 +360,13 @@ async function update(ctx: Context, sql: Sql, account: Account, input: From): Pr
     name: input.name ?? account.name,
     email: address?.typed ?? account.email,
     locale: locale === undefined ? account.locale : locale,
-    firstVersion: input.firstVersion,
+    firstVersion: input.firstVersion ?? 0,
     now,
     auditId: ctx.secrets.randomId('aud_'),
-    serviceTokenId: ctx.actor.id,
-    ip: ctx.ip,
+    actor: by.kind,
+    actorId: by.id,
+    ip: by.ip,
   }
-  if (isOther) return replace(ctx, sql, account, address, wanted)
   const verifiedAt = input.email_verified && !account.email_verified_at ? now : null
   const differs =
     verifiedAt !== null ||
@@ -317,41 +374,50 @@ async function update(ctx: Context, sql: Sql, account: Account, input: From): Pr
     wanted.name !== account.name ||
     wanted.email !== account.email ||
     wanted.locale !== account.locale
-  if (differs) await sql(updateAccount, { ...wanted, verifiedAt, verifiedAuditId: ctx.secrets.randomId('aud_') })
+  const isLost = input.old_mailbox === 'lost'
+  const forget = { ...wanted, isReplaced: isOther, auditId: ctx.secrets.randomId('aud_') }
+  const forgotten = isLost ? await sql(forgetReplaced, forget) : []
+  if ((isOther || differs || forgotten.length > 0) && (input.if_version ?? account.version) !== account.version) {
+    throw new AppError('USER_003', `The account is at version ${account.version}. Read it again before you change it.`)
+  }
+  if (isOther) return replace(ctx, sql, account, address, { ...wanted, isLost })
+  if (differs) await sql(updateFields, { ...wanted, verifiedAt, verifiedAuditId: ctx.secrets.randomId('aud_') })
   return null
 }
 
 async function replace(
-  ctx: Context,
+  ctx: SystemContext,
   sql: Sql,
   account: Account,
   address: Address,
-  wanted: Omit<Update, 'verifiedAt' | 'verifiedAuditId'>,
+  { isLost, ...wanted }: Omit<Update, 'verifiedAt' | 'verifiedAuditId'> & { isLost: boolean },
 ): Promise<Letters> {
   const noticeIds = { old: ctx.secrets.randomId('ntc_'), new: ctx.secrets.randomId('ntc_') }
   const changeId = ctx.secrets.randomId('ecr_')
+  const oldRecipient = isLost ? 'lost' : 'old'
   const rows = await sql(replaceAddress, {
     ...wanted,
     oldEmail: account.email,
-    oldEmailKey: account.email_key,
+    oldEmailKey: isLost ? null : account.email_key,
     oldVerifiedAt: account.email_verified_at,
     emailKey: address.key,
     heldSince: heldSince(ctx, wanted.now),
     changeId,
     oldNoticeId: noticeIds.old,
     newNoticeId: noticeIds.new,
-    leaseUntil: leaseUntil(wanted.now),
+    oldRecipient,
+    leaseUntil: wanted.actor === 'service' ? leaseUntil(wanted.now) : wanted.now,
     eventId: ctx.secrets.randomId('evt_'),
     sealedAddresses: sealAddresses(ctx, { oldEmail: account.email, newEmail: address.typed }),
   })
   if (rows.length === 0) throw new AppError('EMAIL_002')
   const { userId, locale, name: userName, email: newEmail, now: at } = wanted
-  return { noticeIds, changeId, userId, locale, userName, oldEmail: account.email, newEmail, at }
+  return { noticeIds, oldRecipient, changeId, userId, locale, userName, oldEmail: account.email, newEmail, at }
 }
 
-function sendLetters(ctx: Context, { noticeIds, userId, locale, ...change }: Letters) {
+function sendLetters(ctx: Context, { noticeIds, oldRecipient, userId, locale, ...change }: Letters) {
   const told = { ...change, ipAddress: ctx.ip }
   const kind = 'email_changed'
-  sendFirst(ctx, { id: noticeIds.old, userId, locale, kind, recipient: 'old' }, told)
+  sendFirst(ctx, { id: noticeIds.old, userId, locale, kind, recipient: oldRecipient }, told)
   sendFirst(ctx, { id: noticeIds.new, userId, locale, kind, recipient: 'new' }, told)
 }

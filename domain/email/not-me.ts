@@ -29,10 +29,13 @@ export const windowAt = (ctx: SystemContext, now: Date): Window => ({
   verifiedAfter: heldSince(ctx, now),
 })
 
-/** Whether the link to the old address of the change `r` still works. An expired change still has the status of a pending one. */
+/**
+ * Whether the link to the old address of the change `r` still works. An expired change still has the status of a pending one; a
+ * verified one without the key of its old address came from a mailbox that is lost, or another change has said so since.
+ */
 export const isUndoable = (v: { requestedAfter: string; verifiedAfter: string }) =>
   `((r.status = 'pending_verification' AND r.requested_at > ${v.requestedAfter})
-    OR (r.status = 'verified' AND r.closed_at > ${v.verifiedAfter}))`
+    OR (r.status = 'verified' AND r.closed_at > ${v.verifiedAfter} AND r.old_email_key IS NOT NULL))`
 
 export interface UndoableChange {
   user_id: string

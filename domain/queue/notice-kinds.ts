@@ -61,7 +61,8 @@ interface ExportFacts {
 /** For each kind: the content of its letter, and who gets a copy. The row's `recipient` is null for `sealed`. */
 interface Kinds {
   email_change_requested: { facts: ChangeFacts; recipient: 'old' }
-  email_changed: { facts: ChangeFacts; recipient: 'old' | 'new' }
+  /** `lost`: somebody else reads the mailbox of the old address. It gets no link, and the new address masked. */
+  email_changed: { facts: ChangeFacts; recipient: 'old' | 'lost' | 'new' }
   email_reverted: { facts: UndoFacts; recipient: 'old' | 'new' }
   account_withdrawal_started: { facts: WithdrawalFacts; recipient: 'sealed' }
   password_changed: { facts: PasswordFacts; recipient: 'sealed' }
@@ -126,13 +127,14 @@ export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf
     foreignKey: 'change_request_id',
     recipients: {
       old: ({ oldEmail }) => toDeliverable(oldEmail),
+      lost: ({ oldEmail }) => toDeliverable(oldEmail),
       new: ({ newEmail }) => toDeliverable(newEmail),
     },
     message: (ctx, { changeId, userName, oldEmail, newEmail, at, ipAddress }, recipient) => ({
       template: 'email-changed',
       userName,
       oldEmail,
-      newEmail,
+      newEmail: recipient === 'lost' ? maskAddress(newEmail) : newEmail,
       changedAt: at,
       ipAddress,
       notMe: recipient === 'old' ? undoLink(ctx, changeId, at) : null,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   asNobody,
+  asService,
   asUser,
   changeInput,
   givenPendingChange,
@@ -10,8 +11,8 @@ import {
   type TestUser,
   testContext,
 } from '@/testing/domain'
-
 import { changePassword } from '../access/change-password'
+import { putUser } from '../access/put-user'
 import { requestPasswordReset } from '../access/request-password-reset'
 import { changeEmail } from '../email/change-email'
 import { createNotMeToken } from '../email/not-me-token'
@@ -143,7 +144,11 @@ async function verifyChange(ctx: TestContext, user: TestUser) {
 /** Causes a notice of each kind, to all of its recipients. */
 const CAUSES: Record<NoticeKind, (ctx: TestContext, user: TestUser) => Promise<unknown>> = {
   email_change_requested: (ctx, user) => givenPendingChange(ctx, user),
-  email_changed: verifyChange,
+  async email_changed(ctx, user) {
+    await verifyChange(ctx, user)
+    const named = { externalId: `ext ${user.userId}`, user_id: user.userId }
+    await putUser(asService(ctx), { ...named, email: `owner-${user.email}`, old_mailbox: 'lost' })
+  },
   async email_reverted(ctx, user) {
     await verifyChange(ctx, user)
     const change = await ctx.db.emailChangeRequest.findFirstOrThrow({ where: { userId: user.userId } })

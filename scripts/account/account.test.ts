@@ -83,6 +83,25 @@ test.each(['a password\n', 'a password\r\n', 'a password'])(
   },
 )
 
+test('B50 the operator gives an account another address, at the version that was seen', async () => {
+  const ctx = await testContext()
+  const { userId } = await givenUser(ctx)
+  const line = `user set-email --user ${userId} --email Safe-${userId}@example.test`
+  expect(await refusal(ctx, `${line} --if-version 7`)).toContain('The account is at version 0.')
+  expect(await refusal(ctx, `${line} --if-version x`)).toContain('--if-version must be a whole number')
+  expect(await refusal(ctx, `${line} --old-mailbox full`)).toContain('--old-mailbox')
+  expect(await refusal(ctx, `user set-email --user usr_none --email a@example.test`)).toContain('no active user')
+  const changed = await run(ctx, `${line} --if-version 0 --old-mailbox lost`)
+  expect(changed).toMatchObject({
+    user_id: userId,
+    email: `Safe-${userId}@example.test`,
+    email_verified: true,
+    version: 1,
+  })
+  // Nothing is left to be sent for the other tests.
+  await runDueWork(ctx)
+})
+
 test('invalid input for a password is refused with a sentence', async () => {
   const ctx = await testContext()
   const { userId } = await givenUser(ctx)
@@ -168,6 +187,7 @@ test('the operator finds an account by its id or its address, with what is pendi
       change_request_id: change.change_request_id,
       attempts_remaining: 5,
     }),
+    version: 1,
     withdrawal_id: null,
   })
   expect(await run(ctx, `user show --user ${user.userId}`)).toEqual(shown)

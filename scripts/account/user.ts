@@ -2,10 +2,12 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { isStorable } from '@/contract/define'
 import { exportUsers } from '@/domain/access/export-users'
 import { setRole } from '@/domain/access/operators'
+import { setEmail } from '@/domain/access/set-email'
 import { showUser } from '@/domain/access/show-user'
 import { createUser, setPassword } from '@/domain/access/user'
 import { command, type ReadInput, UsageError } from './command.ts'
 import { importUsers } from './import-users.ts'
+import { toVersion } from './values.ts'
 
 const passwordOptions = {
   password: { value: 'PASSWORD', means: 'The password; other users of the machine can see it while the command runs.' },
@@ -48,6 +50,23 @@ export const userCommands = [
       await setPassword(ctx, { userId, password: await passwordOf(given, readInput), keepTokens })
       return { user_id: userId }
     },
+  }),
+  command({
+    noun: 'user',
+    verb: 'set-email',
+    summary: 'Gives an account another address, which counts as verified; the browser sessions end.',
+    options: {
+      user: { value: 'usr_…', required: true, means: 'The account.' },
+      email: { value: 'ADDRESS', required: true, means: 'The address.' },
+      'old-mailbox': {
+        value: 'lost',
+        choices: ['lost'],
+        means: 'Somebody else reads the old mailbox: it gets no link to undo this, and all earlier links end.',
+      },
+      'if-version': { value: 'N', read: toVersion, means: 'Changes the account only if it still has this version.' },
+    },
+    run: (ctx, { user: userId, email, 'old-mailbox': oldMailbox, 'if-version': ifVersion }) =>
+      setEmail(ctx, { userId, email, oldMailbox, ifVersion }),
   }),
   command({
     noun: 'user',

@@ -59,6 +59,11 @@ export function toSubject(text: string): string {
   return text
 }
 
+export function toVersion(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError('--if-version must be a whole number, as user show prints it.')
+  return Number(text)
+}
+
 export function toTokenName(text: string): string {
   const name = tokenName.safeParse(text)
   if (!name.success) throw new UsageError(`--${parseIssueMessage(name.error.issues[0]?.message ?? '').details}`)

@@ -174,7 +174,9 @@ export function toContent(message: Message, mails: Mails, { appUrl, hasPasswordS
       return content('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn })
     }
     case 'email-changed': {
-      const { oldEmail, newEmail, ipAddress, notMe } = message
+      const { oldEmail, newEmail, notMe } = message
+      // The operator command has none.
+      const ipAddress = message.ipAddress || '–'
       const link = { notMeUrl: notMe?.url ?? '', notMeUntil: notMe ? time(notMe.until) : '' }
       const values = { userName, oldEmail, newEmail, changedAt: time(message.changedAt), ipAddress, ...link }
       return content('emailChanged', EmailChanged, values, { canUndo: notMe !== null })

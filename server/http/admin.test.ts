@@ -266,6 +266,7 @@ const shape = z.strictObject({
   created_at: time,
   has_password: z.boolean(),
   pending_change: z.looseObject({ has_pending: z.boolean() }),
+  version: z.int(),
   withdrawal_id: z.string().nullable(),
 })
 

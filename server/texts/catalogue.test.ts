@@ -86,7 +86,16 @@ test('a compiled text with a choice consists of plain objects, the only ones tha
 })
 
 /** Codes that answer programs and operators only. */
-const NOT_ON_PAGES = ['REQUEST_003', 'REQUEST_004', 'REQUEST_006', 'TASK_001', 'TASK_002', 'USER_001', 'USER_002']
+const NOT_ON_PAGES = [
+  'REQUEST_003',
+  'REQUEST_004',
+  'REQUEST_006',
+  'TASK_001',
+  'TASK_002',
+  'USER_001',
+  'USER_002',
+  'USER_003',
+]
 
 test('every refusal that a page can meet has a text', () => {
   const { codes, rules } = ENGLISH.Errors as { codes: Texts; rules: Texts }

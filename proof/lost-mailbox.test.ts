@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest'
+import { setEmail } from '@/domain/access/set-email'
+import { createUser } from '@/domain/access/user'
+import { type Caller, call, givenCaller, givenChange, givenServiceToken, hour, minute, verify } from '@/testing/api'
+import { outcomeOf, runDueWork } from '@/testing/domain'
+import { emailOf, givenService, mailsTo, type Service } from '@/testing/service'
+
+interface Link {
+  id: string
+  token: string
+}
+
+/** The links of all messages to this address, oldest first. */
+const linksTo = (ctx: Service, address: string): Link[] =>
+  mailsTo(ctx, address).flatMap(({ message }) => {
+    if (!('notMe' in message) || !message.notMe) return []
+    const fragment = new URLSearchParams(new URL(message.notMe.url).hash.slice(1))
+    return [{ id: fragment.get('change') ?? '', token: fragment.get('token') ?? '' }]
+  })
+
+const press = ({ id, token }: Link) =>
+  call({ userId: '', token }, 'undoEmailChange', {
+    ids: { changeRequestId: id },
+    body: { new_password: 'a new password of mine' },
+  })
+
+async function move(ctx: Service, caller: Caller, to: string) {
+  const { id, code } = await givenChange(ctx, caller, to)
+  expect((await verify(caller, id, code)).code).toBe('accepted')
+  await ctx.settle()
+  ctx.clock.advance(minute)
+}
+
+/** The support of the adopter: its service, or its operator at the command. */
+async function givenSupport(ctx: Service, { userId }: Caller) {
+  const token = await givenServiceToken(ctx)
+  const externalId = `ext-${userId.slice(4)}`
+  await ctx.db.user.update({ where: { id: userId }, data: { externalId } })
+  return {
+    put: (body: object) => call(token, 'putUser', { ids: { externalId }, body }),
+    version: async () => Number((await call(token, 'getUser', { ids: { externalId } })).data.version),
+  }
+}
+
+const stateOf = async (ctx: Service, userId: string) => ({
+  user: await ctx.db.user.findUniqueOrThrow({ where: { id: userId } }),
+  changes: await ctx.db.emailChangeRequest.findMany({ where: { userId }, orderBy: { id: 'asc' } }),
+  notices: await ctx.db.notice.count({ where: { userId } }),
+  audited: await ctx.db.auditEvent.count({ where: { userId } }),
+})
+
+describe('an old mailbox that is lost', () => {
+  test('B50 cannot take the account back from support, by its new link or by any earlier one', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    const { put } = await givenSupport(ctx, owner)
+    await move(ctx, owner, `lost-${owner.email}`)
+    await givenChange(ctx, owner, `pending-${owner.email}`)
+    const to = `safe-${owner.email}`
+    expect((await put({ email: to, old_mailbox: 'lost' })).data).toMatchObject({ email: to, email_verified: true })
+    await ctx.settle()
+    const links = [owner.email, `lost-${owner.email}`].flatMap((address) => linksTo(ctx, address))
+    expect(links.length).toBeGreaterThanOrEqual(3)
+    for (const link of links) expect((await press(link)).code).toBe('EMAIL_006')
+    expect(await emailOf(ctx, owner)).toBe(to)
+  })
+
+  test('B50 gets a letter without a link and with the new address masked, also when it is sent later', async () => {
+    const ctx = await givenService()
+    for (const accepts of [true, false]) {
+      const owner = await givenCaller(ctx)
+      const { put } = await givenSupport(ctx, owner)
+      ctx.mailServer.accepts = accepts
+      const to = `safe-${owner.email}`
+      expect((await put({ email: to, old_mailbox: 'lost' })).code).toBe('accepted')
+      await ctx.settle()
+      ctx.mailServer.accepts = true
+      ctx.clock.advance(hour)
+      await runDueWork(ctx)
+      const [letter] = mailsTo(ctx, owner.email, 'email-changed')
+      expect(letter?.message).toMatchObject({ oldEmail: owner.email, notMe: null })
+      expect(JSON.stringify(letter)).not.toContain(to)
+      expect(mailsTo(ctx, to, 'email-changed')[0]?.message).toMatchObject({ newEmail: to, notMe: null })
+    }
+  })
+
+  test('B50 frees every address that was held, and the same call again has no second effect', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    const { put } = await givenSupport(ctx, owner)
+    await move(ctx, owner, `lost-${owner.email}`)
+    const body = { email: `safe-${owner.email}`, old_mailbox: 'lost' }
+    expect((await put(body)).code).toBe('accepted')
+    const before = await stateOf(ctx, owner.userId)
+    expect((await put(body)).status).toBe(200)
+    expect(await stateOf(ctx, owner.userId)).toEqual(before)
+    for (const email of [owner.email, `lost-${owner.email}`]) {
+      const stranger = { email, password: 'a long password', name: 'Grace', emailVerified: true }
+      expect(await outcomeOf(createUser(ctx, stranger))).toBe('accepted')
+    }
+  })
+
+  test('B50 loses its links also when support says so after it has replaced the address', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    const { put } = await givenSupport(ctx, owner)
+    const email = `safe-${owner.email}`
+    await put({ email })
+    await ctx.settle()
+    expect((await put({ email, old_mailbox: 'lost' })).code).toBe('accepted')
+    for (const link of linksTo(ctx, owner.email)) expect((await press(link)).code).toBe('EMAIL_006')
+    const audited = await ctx.db.auditEvent.findMany({
+      where: { userId: owner.userId, action: 'email.old_mailbox_lost' },
+    })
+    expect(audited).toMatchObject([{ actor: 'service' }])
+  })
+
+  test('B50 a later change by the person can be undone from the address that support gave', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    const { put } = await givenSupport(ctx, owner)
+    const safe = `safe-${owner.email}`
+    await put({ email: safe, old_mailbox: 'lost' })
+    await ctx.settle()
+    await move(ctx, owner, `thief-${owner.email}`)
+    const link = linksTo(ctx, safe).at(-1) as Link
+    expect((await press(link)).data).toMatchObject({ status: 'reverted', email: safe })
+  })
+
+  test('B50 is told of in a sentence where no address replaces it', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    const { put } = await givenSupport(ctx, owner)
+    for (const body of [{ old_mailbox: 'lost' }, { email: `x-${owner.email}`, old_mailbox: 'full' }]) {
+      expect(await put(body)).toMatchObject({
+        status: 400,
+        code: 'REQUEST_001',
+        details: expect.stringMatching(/old_mailbox/),
+      })
+    }
+    const token = await givenServiceToken(ctx)
+    const body = { email: `y-${owner.email}`, name: 'Grace', old_mailbox: 'lost' }
+    expect(await call(token, 'putUser', { ids: { externalId: `new-${owner.email}` }, body })).toMatchObject({
+      code: 'REQUEST_001',
+    })
+    expect(await emailOf(ctx, owner)).toBe(owner.email)
+  })
+
+  test('B50 is lost for the operator command too, whose change is audited as the operator’s', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    await move(ctx, owner, `lost-${owner.email}`)
+    const email = `safe-${owner.email}`
+    const data = await setEmail(ctx, { userId: owner.userId, email, oldMailbox: 'lost' })
+    expect(data).toMatchObject({ user_id: owner.userId, email, email_verified: true })
+    await runDueWork(ctx)
+    for (const address of [owner.email, `lost-${owner.email}`]) {
+      for (const link of linksTo(ctx, address)) expect((await press(link)).code).toBe('EMAIL_006')
+    }
+    expect(mailsTo(ctx, `lost-${owner.email}`, 'email-changed').at(-1)?.message).toMatchObject({ notMe: null })
+    expect(mailsTo(ctx, email, 'email-changed')).toHaveLength(1)
+    const action = { in: ['email.changed', 'email.old_mailbox_lost'] }
+    const where = { userId: owner.userId, actor: 'operator', action }
+    expect(await ctx.db.auditEvent.count({ where })).toBe(2)
+  })
+})
+
+describe('if_version', () => {
+  test('B51 a late PUT does not bring a thief’s address back after the owner’s undo', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    const { put, version } = await givenSupport(ctx, owner)
+    const thief = `thief-${owner.email}`
+    await move(ctx, owner, thief)
+    const seen = await version()
+    expect((await press(linksTo(ctx, owner.email).at(-1) as Link)).code).toBe('accepted')
+    const late = await put({ email: thief, if_version: seen })
+    expect([late.status, late.code]).toEqual([409, 'USER_003'])
+    expect(late.details).toContain(String(await version()))
+    expect(await emailOf(ctx, owner)).toBe(owner.email)
+  })
+
+  test('B51 an older version changes nothing, the present one does, and a call that would change nothing is accepted', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    const { put, version } = await givenSupport(ctx, owner)
+    const seen = await version()
+    for (const body of [{ name: 'Grace' }, { locale: 'de' }, { email: `new-${owner.email}`, old_mailbox: 'lost' }]) {
+      const before = await stateOf(ctx, owner.userId)
+      for (const if_version of [seen - 1, seen + 1]) expect((await put({ ...body, if_version })).code).toBe('USER_003')
+      expect(await stateOf(ctx, owner.userId)).toEqual(before)
+    }
+    expect((await put({ name: 'Grace', if_version: seen })).data).toMatchObject({ name: 'Grace', version: seen + 1 })
+    expect((await put({ name: 'Grace', if_version: seen })).status).toBe(200)
+    expect((await put({ name: 'Grace', if_version: '1' })).code).toBe('REQUEST_001')
+    const of = { userId: owner.userId, email: `new-${owner.email}`, ifVersion: seen }
+    expect(await outcomeOf(setEmail(ctx, of))).toBe('USER_003')
+  })
+
+  test('B51 one of many concurrent calls with one version has an effect', async () => {
+    const ctx = await givenService()
+    const owner = await givenCaller(ctx)
+    const { put, version } = await givenSupport(ctx, owner)
+    const if_version = await version()
+    const calls = Array.from({ length: 20 }, (_, n) => put({ name: `Name ${n}`, if_version }))
+    const codes = (await Promise.all(calls)).map(({ code }) => code)
+    expect(codes.filter((code) => code === 'accepted')).toHaveLength(1)
+    expect(new Set(codes)).toEqual(new Set(['accepted', 'USER_003']))
+    expect(await version()).toBe(if_version + 1)
+  })
+
+  test('B51 an account that is not there has no version: nothing is created', async () => {
+    const ctx = await givenService()
+    const token = await givenServiceToken(ctx)
+    const body = { email: `nobody-${Date.now()}@example.test`, name: 'Grace', if_version: 0 }
+    expect((await call(token, 'putUser', { ids: { externalId: 'nobody' }, body })).code).toBe('USER_001')
+    expect(await ctx.db.user.count({ where: { externalId: 'nobody' } })).toBe(0)
+  })
+})

@@ -60,7 +60,6 @@ interface WithdrawalDetailProps {
     purgedAt: Date | null
     receiptDueAt: Date | null
     steps: readonly Step[]
-    purgeCounts: readonly Count[]
     tasks: readonly WatchedTask[]
     deliveries: readonly Delivery[]
     notices: readonly {
@@ -79,7 +78,7 @@ interface WithdrawalDetailProps {
 }
 
 export function WithdrawalDetail({ withdrawal, renderedAt }: WithdrawalDetailProps) {
-  const { steps, purgeCounts, tasks, deliveries, notices, audit, isCut } = withdrawal
+  const { steps, tasks, deliveries, notices, audit, isCut } = withdrawal
   return (
     <div className="space-y-6">
       <Summary withdrawal={withdrawal} />
@@ -87,11 +86,6 @@ export function WithdrawalDetail({ withdrawal, renderedAt }: WithdrawalDetailPro
       <Section title="Deletion steps" none="It has no steps." rows={steps}>
         {(step) => <StepRow key={step.step} step={step} renderedAt={renderedAt} />}
       </Section>
-      {purgeCounts.length > 0 && (
-        <Card>
-          <CardHeader title="Purge" description={<Counts counts={purgeCounts} />} />
-        </Card>
-      )}
       <Section title="Deletion tasks of applications" none="No application has a task." rows={tasks}>
         {(task) => <TaskRow key={task.id} task={task} renderedAt={renderedAt} />}
       </Section>

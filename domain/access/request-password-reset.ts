@@ -169,7 +169,7 @@ const dueRequests = statement<After & { now: Date }, RequestRow & { sealed: Buff
 /** Answers the requests that a process left when it died. */
 export const answerDueResetRequests = (ctx: SystemContext, maxRows = 100): Promise<void> =>
   eachDue(
-    maxRows,
+    { rows: 'password resets', maxRows },
     (after) => ctx.sql(dueRequests, { ...after, now: ctx.clock.now() }),
     async (row) => {
       const opened = ctx.secrets.open(row.sealed)

@@ -11,10 +11,10 @@ export const isAfter = (v: { afterTime: string; afterId: string }, time: string)
 
 /**
  * Works off all due rows, in batches. A row that fails is stepped over until the next run, so that it never holds up those behind it;
- * then all failures are thrown together.
+ * then all failures are thrown together. `rows` is the word for them in the log.
  */
 export async function eachDue<Row extends { id: string; due_at: Date }>(
-  maxRows: number,
+  { rows: what, maxRows }: { rows: string; maxRows: number },
   read: (after: After) => Promise<Row[]>,
   work: (row: Row) => Promise<unknown>,
 ): Promise<void> {
@@ -27,5 +27,5 @@ export async function eachDue<Row extends { id: string; due_at: Date }>(
     if (last) Object.assign(after, { afterTime: last.due_at, afterId: last.id })
     isFull = rows.length === maxRows
   }
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} due rows failed`)
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} ${what} failed`)
 }

@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
 import { CATEGORIES } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
@@ -7,6 +8,7 @@ import { type DeletionCount, readDeletionCounts } from './deletion-counts'
 import { FIRST_BATCH } from './erase'
 import { getWithdrawalStatus } from './get-withdrawal-status'
 import { purgeRetainedData } from './purge-retained-data'
+import { describeReceipts } from './receipts'
 import { runDeletionStep } from './run-deletion-step'
 import { createStatusToken } from './status-token'
 
@@ -95,7 +97,7 @@ test('shared items count in the step that told their application, whichever stat
   expect(await counted()).toEqual(['connections erased 2', 'shared_data erased 2'])
 })
 
-test('the purge counts the kept records that it deletes', async () => {
+test('the receipt of the purge counts the kept records that it deletes, and no count outlives it', async () => {
   const ctx = await testContext()
   const { userId, withdrawalId } = await givenWithdrawal(ctx)
   await givenIncidents(ctx, userId, MANY)
@@ -103,11 +105,16 @@ test('the purge counts the kept records that it deletes', async () => {
   await runDueWork(ctx)
   ctx.clock.advance(30 * day)
   await purgeRetainedData(ctx)
-  expect(await countsOf(ctx, withdrawalId, 'purge', [...CATEGORIES])).toEqual([
-    'ended_credentials erased 1',
-    'legal_records erased 1',
-    `security_incidents erased ${MANY}`,
-  ])
+  const { receipts } = await describeReceipts(ctx, withdrawalId)
+  expect(decodeJwt(receipts[2]?.receipt as string)).toMatchObject({
+    kind: 'purge',
+    erased: [
+      { category: 'security_incidents', records: MANY },
+      { category: 'legal_records', records: 1 },
+      { category: 'ended_credentials', records: 1 },
+    ],
+  })
+  expect(await ctx.sql(readDeletionCounts, { withdrawalId })).toEqual([])
 })
 
 test('the answer shows the counts of a completed step, and none of a step that an older release completed', async () => {

@@ -51,7 +51,8 @@ export const TABLES_WITHOUT_ERASURE: Record<string, string> = {
   erasure_ledger_batches: 'lines of the ledger under a pseudonym; deleted once the store has them',
   withdrawals: 'the purge clears feedback and, once no erasure is left, the user id; id, reason and times stay',
   deletion_steps: 'times and states of a withdrawal',
-  deletion_counts: 'numbers of a withdrawal: how many records of each category its steps deleted and kept',
+  deletion_counts:
+    'numbers of a withdrawal: how many records of each category its steps deleted and kept; deleted with its last receipt',
   app_notifications:
     "the application's own id of the user is cleared once it knows; the purge deletes the rows of those that do",
   event_deliveries:

@@ -79,7 +79,6 @@ test('F19 after thirty days an application that never answers keeps only what it
   expect(await tablesWith(ctx, email)).toEqual([])
   expect(await tablesWith(ctx, withdrawalId)).toEqual([
     'audit_events',
-    'deletion_counts',
     'deletion_steps',
     'withdrawal_receipts',
     'withdrawals',
@@ -104,12 +103,7 @@ test('an erasure that is still open after thirty days keeps the user id until it
   await runDueWork(ctx)
   expect(ctx.archived.size).toBe(0)
   expect(await tablesWith(ctx, userId)).toEqual([])
-  expect(await tablesWith(ctx, withdrawalId)).toEqual([
-    'deletion_counts',
-    'deletion_steps',
-    'withdrawal_receipts',
-    'withdrawals',
-  ])
+  expect(await tablesWith(ctx, withdrawalId)).toEqual(['deletion_steps', 'withdrawal_receipts', 'withdrawals'])
   expect(await rowOf(ctx, withdrawalId)).toMatchObject({ userId: null, completedAt: ctx.clock.now() })
 })
 
@@ -130,10 +124,5 @@ test('a step that ends after the purge retains nothing, even if it was claimed b
   expect(purged).toBe(1)
   await runDueWork(ctx)
   expect(await tablesWith(ctx, userId)).toEqual([])
-  expect(await tablesWith(ctx, withdrawalId)).toEqual([
-    'deletion_counts',
-    'deletion_steps',
-    'withdrawal_receipts',
-    'withdrawals',
-  ])
+  expect(await tablesWith(ctx, withdrawalId)).toEqual(['deletion_steps', 'withdrawal_receipts', 'withdrawals'])
 })

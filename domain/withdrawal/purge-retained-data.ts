@@ -84,7 +84,7 @@ const clearUserId = statement<{ withdrawalId: string }>(
 export async function purgeRetainedData(ctx: SystemContext, maxRows = 50): Promise<number> {
   let purged = 0
   const read = (after: After) => ctx.sql(duePurges, { ...after, now: ctx.clock.now() })
-  await eachDue(maxRows, read, async ({ id }) => {
+  await eachDue({ rows: 'purges', maxRows }, read, async ({ id }) => {
     if (await purge(ctx, id)) purged++
   }).finally(() => {
     if (purged > 0) ctx.background(() => beginDueDeliveries(ctx))

@@ -89,9 +89,14 @@ interface NewReceipt {
 const insert = statement<NewReceipt>('insert-receipt', (v) =>
   insertReceipt({ withdrawal: v.withdrawalId, kind: v.kind, receipt: v.receipt, at: v.now }),
 )
+// After the last receipt, which is that of the purge or of a completion after it, nothing reads the counts any more.
 const markWritten = statement<{ withdrawalId: string }>(
   'mark-receipts-written',
-  (v) => `UPDATE withdrawals SET receipt_due_at = NULL WHERE id = ${v.withdrawalId}`,
+  (v) => `WITH written AS (
+     UPDATE withdrawals SET receipt_due_at = NULL WHERE id = ${v.withdrawalId} RETURNING id, completed_at, purged_at
+   )
+   DELETE FROM deletion_counts c USING written w
+   WHERE c.withdrawal_id = ${v.withdrawalId} AND w.completed_at IS NOT NULL AND w.purged_at IS NOT NULL`,
 )
 const dueReceipts = statement<After, { id: string; due_at: Date }>(
   'due-receipts',
@@ -131,7 +136,7 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 /** Writes the receipts that a step or a purge could not write, because the ledger had no line of the withdrawal yet. */
 export const writeDueReceipts = (ctx: SystemContext, maxRows = 100): Promise<void> =>
   eachDue(
-    maxRows,
+    { rows: 'receipts', maxRows },
     (after) => ctx.sql(dueReceipts, after),
     ({ id }) => ctx.transaction((sql) => writeReceipts(ctx, sql, id)),
   )

@@ -158,7 +158,6 @@ export async function watchWithdrawal(ctx: SystemContext, id: string) {
   ])
   const now = ctx.clock.now()
   const ordered = counts.sort((a, b) => CATEGORIES.indexOf(a.category) - CATEGORIES.indexOf(b.category))
-  const countsOf = (moment: string) => ordered.filter(({ step }) => step === moment).map(({ step, ...count }) => count)
   return {
     withdrawalId: id,
     state: withdrawal.state,
@@ -179,9 +178,8 @@ export async function watchWithdrawal(ctx: SystemContext, id: string) {
       lastError: row.last_error,
       erasedAt: row.erased_at,
       completedAt: row.completed_at,
-      counts: countsOf(row.step),
+      counts: ordered.filter(({ step }) => step === row.step).map(({ step, ...count }) => count),
     })),
-    purgeCounts: countsOf('purge'),
     tasks: tasks.slice(0, MAX_SHOWN).map((row) => toTask(row, now)),
     deliveries: deliveries.slice(0, MAX_SHOWN).map((row) => ({
       id: row.id,

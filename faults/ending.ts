@@ -38,7 +38,7 @@ export async function expectFullEnd(world: World, { person, withdrawalId, within
       expect(JSON.parse(body)).toEqual({
         type: 'account.withdrawn',
         timestamp: expect.any(String),
-        data: { withdrawal_id: withdrawalId, subject: `subject-${person.mark}` },
+        data: { withdrawal_id: withdrawalId, subject: `subject-${person.mark}`, account: person.id },
       })
     }
   }

@@ -253,7 +253,9 @@ export const listEvents = contract({
           attempts: z.int().describe('How often it was tried'),
           created_at: isoDateTime.describe('When the event happened'),
           tried_at: isoDateTime.nullable().describe('When it was tried last'),
-          due_at: isoDateTime.nullable().describe('When it is tried next; null once it is over'),
+          due_at: isoDateTime
+            .nullable()
+            .describe('When it is tried next; null once it is over, and while the application is disabled'),
           last_status: z.int().nullable().describe('The HTTP status of the last answer'),
           last_error: z.string().nullable().describe('Why the last try failed'),
           took_ms: z.int().nullable().describe('Milliseconds until the last answer'),

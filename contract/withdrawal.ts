@@ -92,7 +92,9 @@ const application = z.object({
   name: z.string().describe('As people read it'),
   status: z.enum(STEP_STATUSES).describe('How far its deletion is'),
   completed_at: isoDateTime.optional().describe('Present when it has deleted the user'),
-  next_attempt_at: isoDateTime.optional().describe('When it is asked again, or should have reported by'),
+  next_attempt_at: isoDateTime
+    .optional()
+    .describe('When it is asked again, or should have reported by; absent while the application is disabled'),
   accepted_at: isoDateTime.optional().describe('Present once it has said that it will report later'),
   progress: z
     .object({

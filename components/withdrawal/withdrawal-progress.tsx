@@ -320,7 +320,7 @@ function ApplicationTime({ application, renderedAt }: { application: Application
       </>
     )
   if (completed_at) return t.rich('apps.confirmedAt', { date: () => <LocalTime dateTime={completed_at} /> })
-  const isDue = !next_attempt_at || Date.parse(next_attempt_at) <= now
+  const isDue = next_attempt_at !== undefined && Date.parse(next_attempt_at) <= now
   if (accepted_at)
     return (
       <>
@@ -328,6 +328,7 @@ function ApplicationTime({ application, renderedAt }: { application: Application
         {isDue ? t('apps.silent') : t.rich('apps.began', { date: () => <LocalTime dateTime={accepted_at} /> })}
       </>
     )
+  if (next_attempt_at === undefined) return t('apps.open')
   if (isDue) return t('apps.now')
   if (status === 'pending') return t.rich('apps.next', { date: () => <LocalTime dateTime={next_attempt_at} /> })
   return t.rich('apps.again', {

@@ -135,7 +135,7 @@ function changed(ctx: SystemContext, settings: Settings, changes: AppChanges): S
 }
 
 function problemOfPolling({ events, checks }: Settings): string | null {
-  if (checks) return 'An application without an endpoint cannot be asked: checks must be false.'
+  if (checks) return 'An application without an endpoint cannot be asked before a withdrawal.'
   if (events.length > 1) return 'An application without an endpoint is told no events.'
   return null
 }

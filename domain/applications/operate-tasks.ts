@@ -9,6 +9,12 @@ import { taskStateOf } from './task-states'
 
 const MAX_LISTED = 1_000
 
+/** Nothing is sent to them, so nothing of theirs has a next try. */
+export async function disabledApps(ctx: SystemContext): Promise<Set<string>> {
+  const apps = await ctx.db.connectedApp.findMany({ where: { disabledAt: { not: null } }, select: { id: true } })
+  return new Set(apps.map(({ id }) => id))
+}
+
 /** For the operator: states of tasks, no personal data. All tasks of one withdrawal, or the open tasks of all in due order. */
 export async function listTasks(
   ctx: SystemContext,
@@ -22,8 +28,7 @@ export async function listTasks(
     orderBy: [{ dueAt: 'asc' }, { id: 'asc' }],
     take: MAX_LISTED + 1,
   })
-  const apps = await ctx.db.connectedApp.findMany({ select: { id: true, disabledAt: true } })
-  const disabled = new Set(apps.flatMap(({ id, disabledAt }) => (disabledAt ? [id] : [])))
+  const disabled = await disabledApps(ctx)
   const now = ctx.clock.now()
   const tasks = rows.slice(0, MAX_LISTED).map((row) => ({
     task_id: row.id,
@@ -43,7 +48,7 @@ export async function listTasks(
     ),
     is_app_disabled: disabled.has(row.appId),
     attempts: row.attempts,
-    due_at: row.dueAt,
+    due_at: disabled.has(row.appId) ? null : row.dueAt,
     accepted_at: row.acceptedAt,
     progress: row.progressDone === null ? null : { done: row.progressDone, total: row.progressTotal },
     last_error: row.lastError,

@@ -18,6 +18,7 @@ import {
 import { installContext } from '@/testing/process'
 import { runDueSteps } from '../due-work'
 import { createProcess } from '../process'
+import { showWithdrawal } from '../withdrawal/operate-withdrawal'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'
 import { createStatusToken } from '../withdrawal/status-token'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
@@ -487,8 +488,10 @@ test('the open tasks of a disabled application wait, are visible, and are asked 
   await runDueWork(ctx)
   expect(sent).toEqual([])
   expect((await listTasks(ctx, { appId: task.appId })).tasks).toMatchObject([
-    { state: 'pending', is_app_disabled: true },
+    { state: 'pending', is_app_disabled: true, due_at: null },
   ])
+  expect(await progressOf(task)).toEqual([{ name: 'shop', status: 'pending' }])
+  expect(await showWithdrawal(ctx, task.withdrawalId)).toMatchObject({ applications: [{ due_at: null }] })
   expect((await stepOf(task)).status).toBe('processing')
   await setApp(ctx, { appId: task.appId, disabled: false })
   await ctx.settle()

@@ -17,7 +17,7 @@ export async function listDeliveries(
 ): Promise<Data<typeof contract>> {
   const rows = await ctx.db.eventDelivery.findMany({
     where: { ...(of.appId !== undefined && { appId: of.appId }), ...whereStatus(of.status) },
-    include: { event: { select: { type: true } } },
+    include: { event: { select: { type: true } }, app: { select: { disabledAt: true } } },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     take: of.limit ?? DEFAULT_LISTED,
   })
@@ -31,7 +31,7 @@ export async function listDeliveries(
       attempts: row.attempts,
       created_at: row.createdAt.toISOString(),
       tried_at: row.triedAt?.toISOString() ?? null,
-      due_at: row.dueAt?.toISOString() ?? null,
+      due_at: row.app.disabledAt ? null : (row.dueAt?.toISOString() ?? null),
       last_status: row.lastStatus,
       last_error: row.lastError,
       took_ms: row.tookMs,

@@ -51,10 +51,11 @@ const read = statement<{ withdrawalId: string; userId: string }, StatusRow>(
       FROM deletion_steps s WHERE s.withdrawal_id = w.id) AS steps,
      ${countsOf('w.id')} AS counts,
      (SELECT json_agg(json_build_object('name', n.app_name, 'status', n.status, 'completed_at', n.completed_at,
-                                        'next_attempt_at', n.due_at, 'accepted_at', n.accepted_at, 'progress_done', n.progress_done,
+                                        'next_attempt_at', CASE WHEN a.disabled_at IS NULL THEN n.due_at END,
+                                        'accepted_at', n.accepted_at, 'progress_done', n.progress_done,
                                         'progress_total', n.progress_total, 'retained', n.retained, 'waived_at', n.waived_at,
                                         'waived_reason', n.waived_reason) ORDER BY n.app_name, n.id)
-      FROM app_notifications n WHERE n.withdrawal_id = w.id) AS applications
+      FROM app_notifications n LEFT JOIN connected_apps a ON a.id = n.app_id WHERE n.withdrawal_id = w.id) AS applications
    FROM withdrawals w WHERE w.id = ${v.withdrawalId} AND w.user_id = ${v.userId}`,
 )
 

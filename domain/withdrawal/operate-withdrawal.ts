@@ -1,4 +1,5 @@
 import { AppError } from '@/contract/errors'
+import { disabledApps } from '../applications/operate-tasks'
 import type { SystemContext } from '../context'
 import { EVENT_RETRY_MS } from '../limits/durations'
 import { audit, OPERATOR_COMMAND_ID, statement } from '../sql'
@@ -16,6 +17,7 @@ export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): 
     },
   })
   if (!withdrawal) throw new AppError('WITHDRAWAL_004')
+  const disabled = await disabledApps(ctx)
   return {
     withdrawal_id: withdrawal.id,
     status: withdrawal.completedAt ? 'completed' : 'processing',
@@ -51,7 +53,7 @@ export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): 
       waived_at: notification.waivedAt,
       waived_reason: notification.waivedReason,
       completed_at: notification.completedAt,
-      due_at: notification.dueAt,
+      due_at: disabled.has(notification.appId) ? null : notification.dueAt,
       attempts: notification.attempts,
       last_error: notification.lastError,
     })),
@@ -64,7 +66,7 @@ export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): 
         webhook_id: delivery.id,
         status: delivery.status,
         attempts: delivery.attempts,
-        due_at: delivery.dueAt,
+        due_at: disabled.has(delivery.appId) ? null : delivery.dueAt,
         last_status: delivery.lastStatus,
         last_error: delivery.lastError,
         delivered_at: delivery.deliveredAt,

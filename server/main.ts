@@ -64,7 +64,7 @@ async function main() {
     closers.push(() => database.stop())
     setDatabaseUrl(database.url)
   }
-  await migrateDeploy(getEnv().databaseUrl as string)
+  await migrateDeploy(getEnv().databaseUrl as string, undefined, { tellWaiting: (facts) => log().warn(facts) })
   const ctx = await openContext()
   closers.push(() => Promise.all([ctx.close(), stopTracing()]))
   await startTracing()

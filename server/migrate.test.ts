@@ -7,7 +7,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test, vi } from 'vitest'
 import { migrateDeploy } from './migrate'
 
 const OWN = 'prisma/migrations'
@@ -202,7 +202,9 @@ test('a migration that gets no table lock in time lets others pass, and retries 
   const directory = await givenMigrations(FILES)
   await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'] }))
   await db.query('BEGIN; LOCK TABLE things IN SHARE MODE')
-  await expect(migrateDeploy(url, directory, 1)).rejects.toThrow('Migration 02_fill failed: others hold its tables.')
+  await expect(migrateDeploy(url, directory, { timeoutMs: 1 })).rejects.toThrow(
+    'Migration 02_fill failed: others hold its tables.',
+  )
   const start = migrateDeploy(url, directory)
   await untilWaiting(1)
   // Between its tries nobody waits behind it.
@@ -210,6 +212,26 @@ test('a migration that gets no table lock in time lets others pass, and retries 
   await db.query('COMMIT')
   expect(await start).toEqual(['02_fill', '03_index'])
   await expectWhole(db)
+})
+
+test('a start that waits for another start, or for a table, says so and goes on saying so', async () => {
+  const { url, db } = await givenDatabase()
+  await migrateDeploy(url, await givenMigrations({ '01_begin': FILES['01_begin'] }))
+  const told: object[] = []
+  const tellWaiting = (facts: object) => void told.push(facts)
+  const untilTold = (facts: object) =>
+    vi.waitFor(() => expect(told.slice(-2)).toEqual([facts, facts]), { timeout: 20_000 })
+  await db.query('SELECT pg_advisory_lock(72707369)')
+  await db.query('BEGIN; LOCK TABLE things IN SHARE MODE')
+  const start = migrateDeploy(url, await givenMigrations(FILES), { toldEveryMs: 20, tellWaiting })
+  await untilTold({ event: 'migrations_locked' })
+  await db.query('SELECT pg_advisory_unlock(72707369)')
+  await untilTold({ event: 'migration_runs', migration: '02_fill' })
+  await db.query('COMMIT')
+  expect(await start).toEqual(['02_fill', '03_index'])
+  const after = told.length
+  await db.query('SELECT pg_sleep(0.1)')
+  expect(told).toHaveLength(after)
 })
 
 test('a failed migration leaves nothing behind, and the error names it', async () => {

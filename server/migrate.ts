@@ -13,6 +13,15 @@ const TABLE_LOCK_MS = 1_000
 const MAX_TABLE_PAUSE_MS = 5_000
 /** How long the start retries a migration before it gives up. */
 const MIGRATION_TIMEOUT_MS = 5 * 60_000
+/** How often a start that waits says so. */
+const TOLD_EVERY_MS = 5_000
+
+interface Options {
+  timeoutMs?: number
+  toldEveryMs?: number
+  /** Told again and again while the start waits: for another start that migrates, or for this migration and the tables it needs. */
+  tellWaiting?(waitsFor: { event: 'migrations_locked' } | { event: 'migration_runs'; migration: string }): void
+}
 
 interface KnownRow {
   id: string
@@ -37,13 +46,18 @@ interface Migration {
 export async function migrateDeploy(
   connectionString: string,
   directory = 'prisma/migrations',
-  timeoutMs = MIGRATION_TIMEOUT_MS,
+  { timeoutMs = MIGRATION_TIMEOUT_MS, toldEveryMs = TOLD_EVERY_MS, tellWaiting = () => {} }: Options = {},
 ): Promise<string[]> {
   const db = new pg.Client({ connectionString })
   // The next query reports the loss of the connection.
   db.on('error', () => {})
   const applied: string[] = []
   await db.connect()
+  let running: string | undefined
+  const telling = setInterval(
+    () => tellWaiting(running ? { event: 'migration_runs', migration: running } : { event: 'migrations_locked' }),
+    toldEveryMs,
+  )
   try {
     await openSession(db, { statement_timeout: 0, idle_in_transaction_session_timeout: 0 })
     await checkSession(db, connectionString)
@@ -58,12 +72,14 @@ export async function migrateDeploy(
       const sql = await readFile(`${directory}/${name}/migration.sql`, 'utf8')
       const migration = { name, sql, checksum: createHash('sha256').update(sql).digest('hex'), unfinished: row }
       if (row && row.checksum !== migration.checksum) throw new Error(neverEnded(name))
+      running = name
       await applyOne(db, migration, timeoutMs).catch((error) => {
         throw new Error(`Migration ${name} failed: ${explain(error)}`, { cause: error })
       })
       applied.push(name)
     }
   } finally {
+    clearInterval(telling)
     await db.end()
   }
   return applied

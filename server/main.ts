@@ -22,7 +22,6 @@ import type { Pages } from './pages/serve-pages'
 import { processState } from './process-state'
 import { startTimer } from './timer'
 import { stopBeingReady } from './watch/health'
-import { ping } from './watch/health-checks'
 import { holdBackOldDatabase, OLD_DATABASE, untilReplayed } from './watch/hold-back-old-database'
 import { describeError, log } from './watch/log'
 import { startTracing, stopTracing } from './watch/tracing'
@@ -77,7 +76,7 @@ async function main() {
   }
   // The API is served before Next is loaded, because loading takes a while. Requests for pages wait for it.
   const pages = listen(server, env)
-    .then(() => patiently(() => ctx.sql(ping, {})))
+    .then(() => patiently(() => ctx.ping()))
     .then(() => import('./pages/serve-pages'))
     .then(({ preparePages }) => preparePages(env))
   const serve = requestListener(pages, env)

@@ -9,6 +9,8 @@ import type { Metrics } from './watch/metric-definitions'
 
 export interface ServiceContext extends SystemContext {
   passwords: PasswordQueue
+  /** Rejects unless the database answers. It has a connection of its own, so that it tells nothing of how busy the others are. */
+  ping(): Promise<unknown>
   close(): Promise<void>
 }
 

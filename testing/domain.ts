@@ -49,6 +49,7 @@ export interface TestContext extends SystemContext {
   engine: { accepts: boolean; events: EngineEvent[] }
   /** The warnings that were logged for the operator. */
   warnings: { event: string; [fact: string]: string | number }[]
+  ping: Database['ping']
   /** Waits for all background tasks. */
   settle(): Promise<void>
 }
@@ -103,6 +104,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     sql: checkingRows(open.sql),
     transaction: (work) => open.transaction((sql) => work(checkingRows(sql))),
     db: open.db,
+    ping: open.ping,
     process: createProcess(),
     clock: {
       now: () => new Date(now),

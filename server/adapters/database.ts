@@ -11,6 +11,7 @@ export interface Database {
   /** Rolls back when `work` throws. After a deadlock `work` runs again, so it must have no effect outside the database. */
   transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   db: PrismaClient
+  ping(): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -20,6 +21,8 @@ const TIME_LIMITS = {
   // The database ends the transaction of an instance that hangs, so that its row locks are released.
   idle_in_transaction_session_timeout: 10_000,
 }
+
+const MAX_PING_MS = 2_000
 
 /** Prisma and the named statements share one pool. */
 export function openDatabase(connectionString: string, connections = 8): Database {
@@ -39,15 +42,25 @@ export function openDatabase(connectionString: string, connections = 8): Databas
     onConnect: (client) => openSession(client, TIME_LIMITS),
   })
   pool.on('error', noteLoss)
+  const pings = new pg.Pool({
+    connectionString,
+    max: 1,
+    connectionTimeoutMillis: MAX_PING_MS,
+    query_timeout: MAX_PING_MS,
+    idleTimeoutMillis: 300_000,
+  })
+  // The next ping reports it.
+  pings.on('error', () => {})
   const db = new PrismaClient({ adapter: new PrismaPg(pool) })
   const sql = sqlOn(pool)
   return {
     sql: (statement, given) => untilUncontended(() => sql(statement, given)),
     transaction: (work) => untilUncontended(() => transact(pool, work)),
     db,
+    ping: () => pings.query('SELECT 1'),
     close: async () => {
       await db.$disconnect()
-      await pool.end()
+      await Promise.all([pool.end(), pings.end()])
     },
   }
 }

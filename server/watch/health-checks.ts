@@ -1,5 +1,3 @@
-import type { SystemContext } from '@/domain/context'
-import { statement } from '@/domain/sql'
 import { checkMailServer } from '../adapters/check-mail-server'
 import type { Env } from '../env'
 
@@ -7,8 +5,6 @@ const MAX_WAIT_MS = 2_000
 /** How long a failed check is cached: briefly, so that the part's return is noticed soon. */
 const AWAY_KEPT_MS = 1_000
 const KEPT_MS = { database: 1_000, mail: 30_000, engine: 5_000 }
-
-export const ping = statement('ping', () => 'SELECT 1')
 
 type Check = () => Promise<boolean>
 type Part = 'database' | 'mail' | 'engine'
@@ -21,9 +17,9 @@ export interface Health {
 }
 
 /** Checks each part and caches the result, so that frequent calls cost nothing. A check waits at most two seconds. */
-export function createHealth(ctx: Pick<SystemContext, 'sql'>, env: Pick<Env, 'smtpUrl' | 'engine' | 'engineUrl'>) {
+export function createHealth(ctx: { ping(): Promise<unknown> }, env: Pick<Env, 'smtpUrl' | 'engine' | 'engineUrl'>) {
   const { smtpUrl, engine, engineUrl } = env
-  const database = remembered(KEPT_MS.database, () => ctx.sql(ping, {}))
+  const database = remembered(KEPT_MS.database, () => ctx.ping())
   const mail = smtpUrl ? remembered(KEPT_MS.mail, () => checkMailServer(smtpUrl, MAX_WAIT_MS)) : null
   const events = engine && engineUrl ? remembered(KEPT_MS.engine, () => fetchAny(engineUrl)) : null
   return async (): Promise<Health> => {

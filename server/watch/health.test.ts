@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server as TcpSe
 import { SMTPServer } from 'smtp-server'
 import { afterEach, expect, test, vi } from 'vitest'
 import { processState } from '@/server/process-state'
-import { testContext } from '@/testing/domain'
+import { testContext, testDatabase } from '@/testing/domain'
 import { installContext } from '@/testing/process'
 import { openDatabase } from '../adapters/database'
 import { live, ready, stopBeingReady } from './health'
@@ -26,9 +26,9 @@ async function listening(server: Server | TcpServer): Promise<string> {
 }
 
 function givenDatabaseAway() {
-  const { sql, close } = openDatabase(`postgresql://user:secret@${NOWHERE}/accounts`)
+  const { ping, close } = openDatabase(`postgresql://user:secret@${NOWHERE}/accounts`)
   cleanUps.push(close)
-  return { sql }
+  return { ping }
 }
 
 test('with all parts available the service is ready and reports the state of each', async () => {
@@ -48,6 +48,17 @@ test('with all parts available no part is degraded, and while the process stops 
   stopBeingReady()
   const after = await ready()
   expect([after.status, await after.json()]).toEqual([503, { status: 'not_ready', reason: 'stopping', ...parts }])
+})
+
+test('a database all of whose connections are busy is there, and the service stays ready', async () => {
+  const { url } = await testDatabase()
+  const { ping, transaction, close } = openDatabase(url, 1)
+  cleanUps.push(close)
+  const held = Promise.withResolvers<void>()
+  const busy = transaction(() => held.promise)
+  expect(await createHealth({ ping }, LOCAL)()).toMatchObject({ reason: undefined, parts: { database: 'ok' } })
+  held.resolve()
+  await busy
 })
 
 test('without its database the service is alive but not ready, and names the part and nothing else', async () => {

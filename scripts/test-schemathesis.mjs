@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
-import { createWriteStream, existsSync, readFileSync } from 'node:fs'
+import { createWriteStream, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ensureBuilt, ensureInstalled, fail, projectNode, root, run, underProjectNode } from './ensure.mjs'
+import { freePort, pythonCommand } from './python.mjs'
 
 // npm run test:schemathesis: the running service against its own OpenAPI document, with Schemathesis from PyPI.
 const PACKAGE = 'schemathesis==4.32.5'
@@ -23,7 +23,7 @@ process.chdir(root)
 await ensureInstalled()
 await underProjectNode()
 
-const schemathesis = await findSchemathesis()
+const schemathesis = await pythonCommand(PACKAGE, 'schemathesis', 'SCHEMATHESIS')
 if (!schemathesis) {
   process.stdout.write(
     'SKIPPED: there is no Schemathesis here. Set SCHEMATHESIS to its command, or install Python 3 with venv and reach PyPI.\n',
@@ -193,26 +193,6 @@ function cookiesOf({ headers }) {
   return cookies.join('; ')
 }
 
-/** The path in SCHEMATHESIS, or of a Python environment below .data/, which is created where Python is available. */
-async function findSchemathesis() {
-  const given = process.env.SCHEMATHESIS
-  if (given) return (await works(given)) ? given : fail(`SCHEMATHESIS names no command that runs: ${given}`)
-  const environment = join(root, '.data', PACKAGE.replace('==', '-'))
-  const bin = join(environment, process.platform === 'win32' ? 'Scripts' : 'bin')
-  const command = join(bin, 'schemathesis')
-  if (existsSync(command) && (await works(command))) return command
-  const quiet = { quiet: true, timeout: 300_000 }
-  const made = await run('python3', ['-m', 'venv', environment], quiet).catch(() => 1)
-  if (made !== 0) return null
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', PACKAGE]
-  const installed = await run(join(bin, 'python'), pip, quiet).catch(() => 1)
-  return installed === 0 && (await works(command)) ? command : null
-}
-
-async function works(command) {
-  return (await run(command, ['--version'], { quiet: true, timeout: 60_000 }).catch(() => 1)) === 0
-}
-
 function account(...args) {
   return new Promise((resolve, reject) => {
     const child = spawn(projectNode(), ['dist/account.mjs', ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
@@ -223,16 +203,6 @@ function account(...args) {
     child.once('exit', (exit) => {
       if (exit === 0) resolve(JSON.parse(text))
       else reject(new Error(`the operator command ${args.slice(0, 2).join(' ')} failed`))
-    })
-  })
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const probe = createServer()
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address()
-      probe.close(() => resolve(port))
     })
   })
 }

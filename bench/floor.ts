@@ -104,8 +104,13 @@ const WITHDRAW = `WITH withdrawal AS (
   )
   SELECT id FROM withdrawal`
 
+const SIGN_IN = `INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, expires_at)
+  VALUES ($1, $2, 'bench', '127.0.0.1', now(), now(), now() + interval '30 days') RETURNING id`
+
 async function answer(request: IncomingMessage): Promise<[number, object]> {
   const path = request.url ?? ''
+  if (path === '/ready') return [200, {}]
+  if (path.endsWith('/credentials')) return signIn(new URLSearchParams(await readText(request)))
   const token = (request.headers.authorization ?? '').slice(7)
   const [actor] = await run('actor', ACTOR, [createHash('sha256').update(token).digest()])
   if (!actor || actor.revoked_at || actor.withdrawn_at || actor.expires_at < new Date()) return [401, {}]
@@ -125,7 +130,7 @@ async function answer(request: IncomingMessage): Promise<[number, object]> {
       },
     ]
   }
-  const body = await readJson(request)
+  const body: Record<string, string> = JSON.parse(await readText(request))
   if (path.endsWith('/change')) {
     const right =
       body.current_password === 'no hash' || (await verifyHash(actor.password_hash, body.current_password ?? ''))
@@ -155,10 +160,17 @@ async function answer(request: IncomingMessage): Promise<[number, object]> {
   return row ? [202, { withdrawal_id: withdrawal }] : [409, {}]
 }
 
-async function readJson(request: IncomingMessage): Promise<Record<string, string>> {
+async function signIn(form: URLSearchParams): Promise<[number, object]> {
+  const [user] = await run('user', 'SELECT id, password_hash FROM users WHERE email_key = $1', [form.get('email')])
+  if (!user || !(await verifyHash(user.password_hash, form.get('password') ?? ''))) return [401, {}]
+  const [session] = await run('sign-in', SIGN_IN, [id('ses_'), user.id])
+  return [200, session]
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
-  return JSON.parse(Buffer.concat(chunks).toString())
+  return Buffer.concat(chunks).toString()
 }
 
 createServer((request, response) => {

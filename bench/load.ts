@@ -7,7 +7,7 @@ export interface Call {
   method: 'GET' | 'POST'
   path: string
   headers: Record<string, string>
-  body?: unknown
+  body?: object | URLSearchParams
 }
 
 export interface Result {
@@ -26,10 +26,10 @@ interface Load {
   /** The n-th call, or null when there are no more. */
   next(): Call | null
   /** No new call after this many milliseconds. */
-  mostMs?: number
+  maxMs: number
 }
 
-export async function putLoad({ port, connections, next, mostMs = Number.POSITIVE_INFINITY }: Load): Promise<Result> {
+export async function putLoad({ port, connections, next, maxMs }: Load): Promise<Result> {
   const sockets = await Promise.all(Array.from({ length: connections }, () => connectTo(port)))
   const took: number[] = []
   let failed = 0
@@ -37,7 +37,7 @@ export async function putLoad({ port, connections, next, mostMs = Number.POSITIV
   const startedAt = performance.now()
   await Promise.all(
     sockets.map(async (socket) => {
-      while (performance.now() - startedAt < mostMs) {
+      while (performance.now() - startedAt < maxMs) {
         const call = next()
         if (!call) return
         const sentAt = performance.now()
@@ -73,10 +73,12 @@ function connectTo(port: number): Promise<Socket> {
 }
 
 function exchange(socket: Socket, port: number, { method, path, headers, body }: Call) {
-  const text = body === undefined ? '' : JSON.stringify(body)
+  const isForm = body instanceof URLSearchParams
+  const text = isForm ? String(body) : body ? JSON.stringify(body) : ''
+  const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json'
   const lines = [`${method} ${path} HTTP/1.1`, `Host: localhost:${port}`]
   for (const name in headers) lines.push(`${name}: ${headers[name]}`)
-  if (text) lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`)
+  if (text) lines.push(`Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(text)}`)
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     let received = ''
     const onData = (chunk: Buffer) => {
@@ -102,7 +104,7 @@ function isWhole(received: string): boolean {
 }
 
 /** CPU time of a process in microseconds, all threads, from the scheduler; 0 when it has ended. */
-export function cpuOf(pid: number): number {
+export function cpuOf(pid: number | undefined): number {
   try {
     return readdirSync(`/proc/${pid}/task`).reduce(
       (sum, thread) => sum + Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1000,
@@ -112,20 +114,3 @@ export function cpuOf(pid: number): number {
     return 0
   }
 }
-
-/** A PostgreSQL server and its connections' processes. */
-export function postgresPids(dataDir: string): number[] {
-  const postmaster = Number.parseInt(readFileSync(`${dataDir}/pg/postmaster.pid`, 'utf8'), 10)
-  const children = readdirSync('/proc').filter((pid) => {
-    if (!/^\d+$/.test(pid)) return false
-    try {
-      return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === String(postmaster)
-    } catch {
-      return false
-    }
-  })
-  return [postmaster, ...children.map(Number)]
-}
-
-export const rssMib = (pid: number): number =>
-  Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)

@@ -1,0 +1,29 @@
+import { measureApplications } from './work/applications'
+import { measureErase } from './work/erase'
+import { measureExport } from './work/export'
+import { openBench } from './work/harness'
+import { measureImport } from './work/import'
+import { measureSweep } from './work/sweep'
+
+/**
+ * `npm run bench:work -- <what> [size]`: what the service does without a caller, or with much data, in one process and on a fresh
+ * database. The size is what each measurement says: rows, accounts, megabytes, steps or events.
+ */
+const MEASUREMENTS = {
+  erase: { size: 1_000_000, measure: measureErase },
+  sweep: { size: 1_000_000, measure: measureSweep },
+  import: { size: 1_000_000, measure: measureImport },
+  export: { size: 1_000, measure: measureExport },
+  applications: { size: 10_000, measure: measureApplications },
+}
+
+const [name = '', size] = process.argv.slice(2)
+const found = Object.entries(MEASUREMENTS).find(([known]) => known === name)?.[1]
+if (!found) throw new Error(`npm run bench:work -- <${Object.keys(MEASUREMENTS).join(' | ')}> [size]`)
+const bench = await openBench(name)
+try {
+  await found.measure(bench, Number(size ?? found.size))
+} finally {
+  await bench.close()
+}
+process.exit(0)

@@ -86,6 +86,7 @@ const READ_WHOLE = {
   'clean-up-rate-limits': 'rate_limits_expires_at_idx',
   'clean-up-reauth-requests': 'reauth_requests_started_at_idx',
   'clean-up-sessions': 'sessions_ended',
+  'clean-up-signing-keys': 'signing_keys_pkey signing_keys_pkey',
   // By the place of the row, which is no key.
   'clean-up-withdrawal-blockers': 'withdrawal_blockers_expires_at_idx withdrawal_blockers',
   'clean-up-withdrawal-receipts': 'withdrawal_receipts_issued_at_idx',
@@ -105,7 +106,7 @@ const READ_WHOLE = {
   'count-withdrawals-due-soon': 'withdrawals_due_by',
   'count-withdrawals-past-due': 'withdrawals_due_by',
   'count-withdrawals': 'deletion_steps_due withdrawals_completed withdrawals_purged, sorted',
-  'delete-retired-private-keys': 'signing_keys_pkey',
+  'delete-earlier-private-keys': 'signing_keys_pkey',
   'delete-unstored-lines': 'erasure_ledger_batches withdrawals',
   demo_user: 'users_external_id_active',
   'due-calls': 'deletion_steps_due',

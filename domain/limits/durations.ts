@@ -97,6 +97,8 @@ export const FAILED_NOTICE_SHOWN_MS = 30 * day
 export const KEY_PUBLISHED_BEFORE_MS = day
 /** How old the signing keys may be that a process remembers; far shorter than the time before a new one signs. */
 export const SIGNING_KEYS_KEPT_MS = minute
+/** How long the private part of a signing key outlives its last use, because the clock of an instance may be behind by minutes. */
+export const RETIRED_KEY_KEPT_MS = hour
 /** How long receipts are kept: 24 months, a leap day included. */
 export const RECEIPTS_KEPT_MS = 731 * day
 

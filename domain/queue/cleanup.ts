@@ -4,6 +4,7 @@ import {
   day,
   ENDED_RETENTION_MS,
   RECEIPTS_KEPT_MS,
+  RETIRED_KEY_KEPT_MS,
   SENT_EVENT_RETENTION_MS,
 } from '../limits/durations'
 import { fenced, isOneOf, statement } from '../sql'
@@ -66,6 +67,16 @@ export const CLEANUPS: readonly Cleanup[] = [
     ) => `change_request_id IS NULL AND withdrawal_id IS NULL AND due_at IS NULL AND created_at < ${before}
            ORDER BY created_at`,
     afterMs: ACCOUNT_NOTICE_RETENTION_MS,
+  },
+  // A receipt is verified with the public part, which stays.
+  {
+    table: 'signing_keys',
+    key: 'number',
+    clears: 'sealed_private',
+    ended: (before) => `sealed_private IS NOT NULL AND number < (
+             SELECT max(s.number) FROM signing_keys s WHERE s.sealed_private IS NOT NULL AND s.signs_from < ${before}
+           ) ORDER BY number`,
+    afterMs: RETIRED_KEY_KEPT_MS,
   },
   {
     table: 'audit_events',

@@ -1,6 +1,5 @@
 import { decodeJwt } from 'jose'
 import { expect, test } from 'vitest'
-import { CATEGORIES } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
 import { givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'
 import { authenticateWithdrawn } from '../access/authenticate-withdrawn'

@@ -32,7 +32,7 @@ import { listSigningKeys, publishedKeys, rotateSigningKey } from './signing-keys
 import { createStatusToken } from './status-token'
 import { withdrawAccount } from './withdraw-account'
 
-const day = 24 * 60 * 60 * 1000
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
 
 /** Runs the due work of so many days, day by day. */
@@ -399,11 +399,40 @@ test('a new key is published a day before it signs, and old receipts are verifie
   expect(await kidOf((await givenWithdrawal(ctx)).withdrawalId)).toBe(next?.kid)
   await rotateSigningKey(ctx)
   expect((await listSigningKeys(ctx)).map(({ state }) => state)).toEqual(['retired', 'signing', 'waiting'])
-  expect(
-    (await ctx.db.signingKey.findMany({ orderBy: { number: 'asc' } })).map((key) => key.sealedPrivate !== null),
-  ).toEqual([false, true, true])
   const [acceptance] = await receiptsOf(ctx, first.withdrawalId)
   await compactVerify(acceptance?.receipt ?? '', createLocalJWKSet(await publishedKeys(ctx)))
+})
+
+test('the private part of a key that no longer signs is deleted an hour after the next one signs, and not before', async () => {
+  const ctx = await testContext()
+  await ctx.db.signingKey.deleteMany()
+  await rotateSigningKey(ctx)
+  const arePrivate = async () =>
+    (await ctx.db.signingKey.findMany({ orderBy: { number: 'asc' } })).map((key) => key.sealedPrivate !== null)
+  ctx.clock.advance(day + hour)
+  await cleanUp(ctx)
+  expect(await arePrivate()).toEqual([true, true])
+  ctx.clock.advance(1)
+  await cleanUp(ctx)
+  expect(await arePrivate()).toEqual([false, true])
+  expect((await listSigningKeys(ctx)).map(({ state }) => state)).toEqual(['retired', 'signing'])
+})
+
+test('after a leak a new key signs at once, on instances whose clock is behind too, and no key before it ever again', async () => {
+  const [ctx, behind] = [await testContext(), await testContext()]
+  await ctx.db.signingKey.deleteMany()
+  ctx.clock.advance(5 * minute)
+  await rotateSigningKey(ctx)
+  const keys = await rotateSigningKey(ctx, { isNow: true })
+  expect(keys.map(({ state }) => state)).toEqual(['retired', 'retired', 'signing'])
+  expect(await ctx.db.signingKey.count({ where: { sealedPrivate: { not: null } } })).toBe(1)
+  for (const later of [0, 2 * day]) {
+    for (const each of [ctx, behind]) {
+      each.clock.advance(later)
+      const [acceptance] = await receiptsOf(each, (await givenWithdrawal(each)).withdrawalId)
+      expect(decodeProtectedHeader(acceptance?.receipt ?? '').kid).toBe(keys[2]?.kid)
+    }
+  }
 })
 
 test('instances that start together agree on one first key, even if their clocks differ', async () => {

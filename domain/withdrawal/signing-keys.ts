@@ -44,9 +44,9 @@ const insertKey = statement<NewKey, { number: number }>(
    VALUES (${v.number}, ${v.kid}, ${v.publicKey}, ${v.sealedPrivate}, ${v.now}, ${v.signsFrom})
    ON CONFLICT (number) DO NOTHING RETURNING number`,
 )
-const deleteRetired = statement<{ signing: number }>(
-  'delete-retired-private-keys',
-  (v) => `UPDATE signing_keys SET sealed_private = NULL WHERE number < ${v.signing} AND sealed_private IS NOT NULL`,
+const deleteEarlier = statement<{ number: number }>(
+  'delete-earlier-private-keys',
+  (v) => `UPDATE signing_keys SET sealed_private = NULL WHERE number < ${v.number} AND sealed_private IS NOT NULL`,
 )
 
 // A restored backup does not know the keys that were made after it. Their private parts are lost, but their signatures must stay
@@ -202,8 +202,8 @@ export async function listSigningKeys(ctx: SystemContext) {
   const rows = await ctx.sql(readKeys, {})
   const signing = rows.findLast((row) => beginOf(row) <= now && row.sealed_private)
   const stateOf = (row: KeyRow): KeyState => {
-    if (beginOf(row) > now) return 'waiting'
-    return row === signing ? 'signing' : 'retired'
+    if (row === signing) return 'signing'
+    return beginOf(row) > now && row.sealed_private ? 'waiting' : 'retired'
   }
   return rows.map((row) => ({
     kid: row.kid,
@@ -213,19 +213,21 @@ export async function listSigningKeys(ctx: SystemContext) {
   }))
 }
 
-/** Publishes a new key. It signs a day later, when every reader of the key set has it. */
-export async function rotateSigningKey(ctx: SystemContext) {
+/**
+ * Publishes a new key. It signs a day later, when every reader of the key set has it. After a leak it signs at once: then the keys
+ * before it are deleted, one that still waits included, and every instance signs with it within `SIGNING_KEYS_KEPT_MS`.
+ */
+export async function rotateSigningKey(ctx: SystemContext, { isNow = false } = {}) {
   await ensureSigningKey(ctx)
   const now = ctx.clock.now()
-  const rows = await ctx.sql(readKeys, {})
-  const last = rows.at(-1) as KeyRow
+  const last = (await ctx.sql(readKeys, {})).at(-1) as KeyRow
   const waits = (at: Date) =>
     new AppError('REQUEST_001', `A new key is published already. It signs from ${at.toISOString()}.`)
-  if (last.signs_from > now) throw waits(last.signs_from)
-  const signsFrom = new Date(now.getTime() + KEY_PUBLISHED_BEFORE_MS)
-  if (!(await insert(ctx, ctx.sql, { number: last.number + 1, signsFrom }))) throw waits(signsFrom)
-  const signing = rows.findLast(({ sealed_private: sealed }) => sealed) as KeyRow
-  await ctx.sql(deleteRetired, { signing: signing.number })
+  if (!isNow && last.signs_from > now) throw waits(last.signs_from)
+  const signsFrom = isNow ? now : new Date(now.getTime() + KEY_PUBLISHED_BEFORE_MS)
+  const number = last.number + 1
+  if (!(await insert(ctx, ctx.sql, { number, signsFrom }))) throw waits(signsFrom)
+  if (isNow) await ctx.sql(deleteEarlier, { number })
   ctx.process.signing.readAt = Number.NEGATIVE_INFINITY
   return listSigningKeys(ctx)
 }

@@ -48,6 +48,17 @@ test('a new password ends every session and access token and cancels the pending
   expect((await asUser(ctx, bystander)).actor.userId).toBe(bystander.userId)
 })
 
+test('key rotate makes a key that signs a day later, and with --now one that signs at once', async () => {
+  const ctx = await testContext()
+  const states = async (line: string) => {
+    const { keys } = (await run(ctx, line)) as unknown as { keys: { state: string }[] }
+    return keys.map(({ state }) => state)
+  }
+  expect(await states('key rotate')).toEqual(['signing', 'waiting'])
+  expect(await states('key rotate --now')).toEqual(['retired', 'retired', 'signing'])
+  expect(await states('key list')).toEqual(['retired', 'retired', 'signing'])
+})
+
 test('--keep-tokens keeps the access tokens and nothing else', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)

@@ -25,8 +25,10 @@ export const upkeepCommands = [
     noun: 'key',
     verb: 'rotate',
     summary: 'Publishes a new key, which signs a day later.',
-    options: {},
-    run: async (ctx) => ({ keys: await rotateSigningKey(ctx) }),
+    options: {
+      now: { means: 'It signs at once, and the keys before it never again: for a key that may have leaked.' },
+    },
+    run: async (ctx, { now }) => ({ keys: await rotateSigningKey(ctx, { isNow: now }) }),
   }),
   command({
     noun: 'ledger',

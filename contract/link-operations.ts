@@ -1,11 +1,12 @@
 import type { LinkContract } from './define'
 import { getNotMe, undoEmailChange } from './email'
-import { confirmPasswordReset, requestPasswordReset } from './password'
+import { confirmPasswordReset, getPasswordReset, requestPasswordReset } from './password'
 
 /** Operations for which nobody has to be signed in. */
 export const LINK_OPERATIONS = {
   getNotMe,
   undoEmailChange,
   requestPasswordReset,
+  getPasswordReset,
   confirmPasswordReset,
 } as const satisfies Record<string, LinkContract>

@@ -82,6 +82,7 @@ const OWN_ERRORS: Record<string, ErrorCode[]> = {
   getWithdrawalStatus: ['WITHDRAWAL_004', 'WITHDRAWAL_005', 'RATE_001'],
   changePassword: ['PASSWORD_001', 'EMAIL_007', 'EMAIL_008', 'AUTH_002'],
   requestPasswordReset: ['REQUEST_001', 'REQUEST_003', 'REQUEST_005', 'RATE_001'],
+  getPasswordReset: ['AUTH_001', 'REQUEST_005', 'PASSWORD_002', 'RATE_001'],
   confirmPasswordReset: ['AUTH_001', 'REQUEST_001', 'REQUEST_003', 'REQUEST_005', 'PASSWORD_001', 'PASSWORD_002'],
   exportData: ['REAUTH_001', 'RATE_001', 'AUTH_002'],
   listReceipts: ['WITHDRAWAL_005', 'RATE_001'],
@@ -203,7 +204,7 @@ test('no operation has an error code of another operation', () => {
 })
 
 /** The verbs of these operations count the calls, because no account makes them. */
-const COUNTED_BY_VERB = ['getNotMe', 'requestPasswordReset']
+const COUNTED_BY_VERB = ['getNotMe', 'getPasswordReset', 'requestPasswordReset']
 
 test('RATE_001 is described exactly where a general limit counts', () => {
   const limited = described.filter((one) => named(one).includes('RATE_001')).map(({ contract }) => contract.name)
@@ -331,7 +332,10 @@ test('admin operations take a service token, links and tasks take tokens of thei
   expect(taking).toEqual({
     requestPasswordReset: [],
     ...Object.fromEntries(
-      ['confirmPasswordReset', 'getNotMe', 'undoEmailChange'].map((name) => [name, [{ linkToken: [] }]]),
+      ['confirmPasswordReset', 'getNotMe', 'getPasswordReset', 'undoEmailChange'].map((name) => [
+        name,
+        [{ linkToken: [] }],
+      ]),
     ),
     reportOnTask: [{ taskToken: [] }],
     ...Object.fromEntries(adminOperations.map(({ name }) => [name, [{ serviceToken: [] }]])),

@@ -3,7 +3,7 @@ import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract } from './define'
 import { currentPassword } from './email'
 import { RULES } from './errors'
-import { maxLength, newPassword, userId } from './fields'
+import { isoDateTime, maxLength, newPassword, userId } from './fields'
 
 export const changePassword = contract({
   name: 'changePassword',
@@ -54,15 +54,26 @@ export const requestPasswordReset = contract({
   example: { body: { email: 'ada@example.com' }, data: { accepted: true } },
 })
 
+/** The link of a reset, which its message alone holds. */
+const link = { path: '/password-resets/confirm', bearer: 'link_token', tag: 'Account', params: z.object({}) } as const
+
+export const getPasswordReset = contract({
+  ...link,
+  name: 'getPasswordReset',
+  summary: 'Check Password Reset',
+  description: 'Says whether the mailed link still works. Reading does not use it up.',
+  method: 'GET',
+  data: z.object({ works_until: isoDateTime.describe('Until when the link works') }),
+  errors: ['REQUEST_005', 'PASSWORD_002', 'RATE_001'],
+  example: { data: { works_until: '2026-11-20T09:30:00.000Z' } },
+})
+
 export const confirmPasswordReset = contract({
+  ...link,
   name: 'confirmPasswordReset',
   summary: 'Confirm Password Reset',
   description: 'Sets a new password with the token of the mailed link; every session and access token ends.',
   method: 'POST',
-  path: '/password-resets/confirm',
-  bearer: 'link_token',
-  tag: 'Account',
-  params: z.object({}),
   body: z.object({ new_password: newPassword }),
   // A link that does not work is reported before an invalid password, so the verb checks the password itself.
   accepts: z.object({ new_password: newPassword.nullable().catch(null) }),

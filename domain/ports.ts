@@ -112,6 +112,8 @@ export type Message =
       userName: string
       /** The address that the message goes to. */
       email: string
+      /** The address that the account does not have; masked where it never had it. */
+      newEmail: string
       revertedAt: Date
       outcome: UndoOutcome
     }

@@ -54,7 +54,7 @@ test('a second brand dresses pages, mails and the OpenAPI document, and nothing 
   await expectAccessible(page)
   await page.emulateMedia({ colorScheme: 'dark' })
   await expectAccessible(page)
-  const told = await inbox.latest(user.email, 'Email Change Requested')
+  const told = await inbox.latest(user.email, 'Email change requested')
   for (const { html, text } of [await inbox.latest(newEmail, 'Verify Your New Email Address'), told]) {
     expect((html + text).includes(OURS)).toBe(false)
     expect(html).toContain(`<img alt="" height="28" src="${DEMO_URL}/brand/logo"`)

@@ -14,6 +14,7 @@ import {
 import { IMPATIENT_URL } from './settings'
 
 const VERIFY = 'Verify Your New Email Address'
+const VERIFY_OWN = 'Verify your email address'
 const CHANGED = 'Email Address Changed'
 
 const expectCurrentAddress = (page: Page, address: string): Promise<void> =>
@@ -27,7 +28,7 @@ test('a user changes their address with the mailed code, and both addresses are 
   const newEmail = `new-${signedInUser.email}`
   await requestChange(page, signedInUser, newEmail)
   await expectAccessible(page)
-  await inbox.latest(signedInUser.email, 'Email Change Requested')
+  await inbox.latest(signedInUser.email, 'Email change requested')
 
   await expect(page.getByLabel('Verification code')).toBeFocused()
   await enterCode(page, codeIn(await inbox.latest(newEmail, VERIFY)))
@@ -201,7 +202,7 @@ test('a person verifies the current address with one button and the mailed code'
   await card.getByRole('button', { name: 'Send verification' }).click()
   await expect(page.getByRole('heading', { name: 'Verify your address' })).toBeVisible()
   await expectAccessible(page)
-  await enterCode(page, codeIn(await inbox.latest(user.email, VERIFY)))
+  await enterCode(page, codeIn(await inbox.latest(user.email, VERIFY_OWN)))
   await expect(page.getByText('Your address is verified')).toBeVisible()
   await expect(card.getByText('Verified', { exact: true })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Verify this address' })).toBeHidden()
@@ -220,7 +221,7 @@ test('the message and the link for an own address speak of no other address, and
   const card = page.locator('section').filter({ hasText: 'Current address' })
   await card.getByLabel('Current password').fill(user.password)
   await card.getByRole('button', { name: 'Send verification' }).click()
-  const mail = await inbox.latest(user.email, VERIFY)
+  const mail = await inbox.latest(user.email, VERIFY_OWN)
   expect(mail.text).toContain(`You asked to verify ${user.email}`)
   expect(mail.text).not.toMatch(/new address|current address|asked to change/i)
 

@@ -265,7 +265,7 @@ test('a person resets a forgotten password, and changes it once more, with the k
   await page.keyboard.press('Enter')
   await expectFocusOn(page, 'Check your email')
 
-  await page.goto(linkIn(await inbox.latest(user.email, 'Set a New Password'), '/reset-password'))
+  await page.goto(linkIn(await inbox.latest(user.email, 'Set a new password'), '/reset-password'))
   await expect(button('Set new password')).toBeEnabled()
   await typeInto(page, wanted, 'short')
   await page.keyboard.press('Enter')

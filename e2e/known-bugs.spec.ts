@@ -75,7 +75,7 @@ test('B19 B37 forged Host and forwarding headers reach no link, redirect or mess
   expect((await request.post(`/api/v1/users/${user.id}/email/change`, { headers, data })).status()).toBe(200)
   const mail = await inbox.latest(newEmail, VERIFY)
   expect(linkIn(mail, '/verify-email').startsWith(`${SERVICE_URL}/verify-email#`)).toBe(true)
-  const notice = await inbox.latest(user.email, 'Email Change Requested')
+  const notice = await inbox.latest(user.email, 'Email change requested')
   for (const { html, text } of [mail, notice]) expect(html + text).not.toMatch(/evil\.test|203\.0\.113\.9/)
   expect(notice.text).toMatch(/127\.0\.0\.1|::1/)
 

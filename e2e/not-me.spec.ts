@@ -14,7 +14,7 @@ import {
 import { DEMO_URL } from './settings'
 
 const CHANGED = 'Email Address Changed'
-const REQUESTED = 'Email Change Requested'
+const REQUESTED = 'Email change requested'
 const MINE = 'a new password of mine'
 
 const newPage = async (browser: Browser): Promise<Page> => (await browser.newContext()).newPage()
@@ -69,7 +69,7 @@ test('B46 the owner takes a stolen account back with the old mailbox alone, by k
   await owner.getByRole('link', { name: 'Sign in' }).last().click()
   await signIn(owner, { ...user, password: MINE })
   await expect(owner.getByText(user.email).first()).toBeVisible()
-  for (const address of [user.email, stolen]) await inbox.latest(address, 'Email Change Reverted')
+  for (const address of [user.email, stolen]) await inbox.latest(address, 'Email change undone')
 
   await owner.goto(linkIn(mail, '/not-me'))
   await expect(owner.getByRole('heading', { level: 1, name: 'This link no longer works' })).toBeVisible()

@@ -98,7 +98,8 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
       await reader.paste('changePassword')
 
       await reader.paste('requestPasswordReset')
-      variables.LINK_TOKEN = secretIn(linkIn(await inbox.latest(user.email, 'Set a New Password'), '/reset-password'))
+      variables.LINK_TOKEN = secretIn(linkIn(await inbox.latest(user.email, 'Set a new password'), '/reset-password'))
+      await reader.paste('getPasswordReset')
       variables.NEW_PASSWORD = `c ${user.password}`
       await reader.paste('confirmPasswordReset')
     })

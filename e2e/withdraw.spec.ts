@@ -41,7 +41,7 @@ test('a user withdraws, is signed out everywhere, and watches the withdrawal to 
   await page.getByLabel('Usage statistics').check()
   await fillForm(page, user)
   await expectAccessible(page)
-  const mailed = inbox.latest(user.email, 'Account Deletion Started')
+  const mailed = inbox.latest(user.email, 'Account deletion started')
   await page.getByRole('button', { name: 'Yes, delete my account' }).click()
   await page.waitForURL(/\/withdrawal\/wd_.*#token=wst_/)
   await expect(page.getByRole('heading', { level: 1, name: 'Account deletion' })).toBeVisible()

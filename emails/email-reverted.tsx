@@ -10,6 +10,8 @@ interface Props {
   outcome: 'stopped' | 'restored'
   userName: Slot
   email: Slot
+  /** Named to the owner alone. */
+  newEmail: Slot
   /** Such as “20 November 2026 at 09:00 UTC”. */
   revertedAt: Slot
 }
@@ -25,7 +27,7 @@ const OLD_ADDRESS = {
   restored: { preview: 'previewRestored', title: 'titleRestored', intro: 'introRestored' },
 } as const
 
-function ToOldAddress({ look, t, outcome, userName, email, revertedAt }: Letter) {
+function ToOldAddress({ look, t, outcome, userName, email, newEmail, revertedAt }: Letter) {
   const { preview, title, intro } = OLD_ADDRESS[outcome]
   return (
     <Layout
@@ -37,7 +39,13 @@ function ToOldAddress({ look, t, outcome, userName, email, revertedAt }: Letter)
     >
       <Paragraph>{look.t('greeting', { userName })}</Paragraph>
       <Paragraph>{t.rich(intro, marks(look))}</Paragraph>
-      <Where look={look} email={email} revertedAt={revertedAt} />
+      <Facts
+        facts={[
+          [look.t('address'), email],
+          [t(outcome === 'stopped' ? 'stoppedAddress' : 'removedAddress'), newEmail],
+          [look.t('date'), revertedAt],
+        ]}
+      />
       <Paragraph>{t('signedOut')}</Paragraph>
     </Layout>
   )
@@ -56,16 +64,12 @@ function ToNewAddress({ look, t, outcome, email, revertedAt }: Letter) {
     >
       <Paragraph>{look.t('greetingNobody')}</Paragraph>
       <Paragraph>{t(isStopped ? 'introNewStopped' : 'introNewChanged')}</Paragraph>
-      <Where look={look} email={email} revertedAt={revertedAt} />
+      <Facts
+        facts={[
+          [look.t('address'), email],
+          [look.t('date'), revertedAt],
+        ]}
+      />
     </Layout>
   )
 }
-
-const Where = ({ look, email, revertedAt }: Pick<Letter, 'look' | 'email' | 'revertedAt'>) => (
-  <Facts
-    facts={[
-      [look.t('address'), email],
-      [look.t('date'), revertedAt],
-    ]}
-  />
-)

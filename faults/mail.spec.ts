@@ -12,7 +12,7 @@ import { until } from '@/testing/until'
 import { givenWorld, untilNothingWaitsToBeSent, type World } from '@/testing/world'
 import { expectFullEnd } from './ending'
 
-const WITHDRAWN = 'Account Deletion Started'
+const WITHDRAWN = 'Account deletion started'
 const CHANGED = 'Email Address Changed'
 const sentTo = (world: World, address: string, subject: string) =>
   world.mail.to(address).filter((mail) => mail.subject === subject)

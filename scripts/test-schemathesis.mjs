@@ -118,6 +118,10 @@ include-operation-id = "verifyEmail"
 ${accepted([400, ...refusals])}
 # The token is that of no link.
 [[operations]]
+include-operation-id = "getPasswordReset"
+[operations.checks]
+${accepted([400, ...refusals])}
+[[operations]]
 include-operation-id = "confirmPasswordReset"
 [operations.checks]
 ${accepted([400, ...refusals])}

@@ -16,6 +16,7 @@ import { buttonStyle } from '../ui/button-style'
 import { ErrorAlert } from '../ui/error-alert'
 import { CheckboxField } from '../ui/field'
 import { LocalTime } from '../ui/local-time'
+import { serverNow } from '../ui/server-clock'
 import { StatusCard } from '../ui/status-card'
 import { textLink } from '../ui/text-link'
 import { clearNotMeLink, type NotMeLink, useNotMeLink } from './not-me-link'
@@ -73,6 +74,9 @@ function Form({ change, link, onEnd }: FormProps) {
   const t = useTranslations('NotMe')
   const { fieldText, showError } = useErrorTexts()
   const isVerified = change.status === 'verified'
+  // At opening, so that the form stays as it is.
+  const [hasExpired] = useState(() => !isVerified && Date.parse(change.expires_at) <= serverNow())
+  const kind = isVerified ? 'undo' : hasExpired ? 'secure' : 'stop'
   const form = useForm<NotMeValues>({ resolver: rules[change.has_password ? 'password' : 'none'] })
   const { errors } = form.formState
   const undo = useMutation({
@@ -91,13 +95,7 @@ function Form({ change, link, onEnd }: FormProps) {
     },
   })
   return (
-    <StatusCard
-      heading="h1"
-      icon={ShieldAlert}
-      tone="warning"
-      title={t(isVerified ? 'undoTitle' : 'stopTitle')}
-      text={t(isVerified ? 'undoText' : 'stopText')}
-    >
+    <StatusCard heading="h1" icon={ShieldAlert} tone="warning" title={t(`${kind}Title`)} text={t(`${kind}Text`)}>
       <dl className="divide-y divide-line rounded-xl border border-line">
         <Fact label={t(isVerified ? 'oldAddress' : 'currentAddress')}>{change.old_email}</Fact>
         <Fact label={t('newAddress')}>{change.new_email}</Fact>
@@ -110,7 +108,7 @@ function Form({ change, link, onEnd }: FormProps) {
         <h2 className="font-medium">{t('effects')}</h2>
         <ul className="mt-1.5 list-disc space-y-1 ps-5 text-ink-muted">
           <li>
-            {t.rich(isVerified ? 'undoEffect' : 'stopEffect', {
+            {t.rich(`${kind}Effect`, {
               address: change.old_email,
               email: (text) => <bdi className="wrap-anywhere text-ink">{text}</bdi>,
             })}
@@ -140,7 +138,7 @@ function Form({ change, link, onEnd }: FormProps) {
         )}
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
         <Button type="submit" className={wide} pending={form.formState.isSubmitting}>
-          {t(isVerified ? 'undo' : 'stop')}
+          {t(kind)}
         </Button>
       </form>
       <p className="text-ink-muted text-sm">

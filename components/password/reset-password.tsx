@@ -1,7 +1,7 @@
 'use client'
 
-import { useMutation } from '@tanstack/react-query'
-import { CircleCheck, KeyRound, Link2Off } from 'lucide-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { CircleCheck, KeyRound, Link2Off, WifiOff } from 'lucide-react'
 import Link from 'next/link'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
@@ -35,13 +35,35 @@ export function ResetPassword() {
   if (end === 'refused') return <NoLongerWorks />
   if (token === undefined) return <Reading />
   if (token === null) return <NotComplete />
-  return <ChoosePassword token={token} onEnd={setEnd} />
+  return <OpenedLink key={token} token={token} onEnd={setEnd} />
 }
+
+interface LinkProps {
+  token: string
+  onEnd: (end: End) => void
+}
+
+/** A link that no longer works is told before a password is chosen. */
+function OpenedLink({ token, onEnd }: LinkProps) {
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey: ['password-reset', token],
+    queryFn: () => callWithLink(() => token, 'getPasswordReset', {}),
+    retry: false,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  })
+  if (isRefused(error)) return <NoLongerWorks />
+  if (data) return <ChoosePassword token={token} onEnd={onEnd} />
+  return error ? <Unread error={error} pending={isFetching} onRetry={() => refetch()} /> : <Reading />
+}
+
+const isRefused = (error: unknown) => error instanceof ApiError && error.code === 'PASSWORD_002'
 
 type Values = Body<typeof confirmPasswordReset> & { repeated: string }
 const resolver = rulesOf<Values>((rules) => rules.resetPasswordRules)
 
-function ChoosePassword({ token, onEnd }: { token: string; onEnd: (end: End) => void }) {
+function ChoosePassword({ token, onEnd }: LinkProps) {
   const t = useTranslations('Passwords')
   const { fieldText, showError } = useErrorTexts()
   const router = useRouter()
@@ -57,7 +79,7 @@ function ChoosePassword({ token, onEnd }: { token: string; onEnd: (end: End) => 
       router.refresh()
     },
     onError: (error) => {
-      if (error instanceof ApiError && error.code === 'PASSWORD_002') onEnd('refused')
+      if (isRefused(error)) onEnd('refused')
       else showError(form, error)
     },
   })
@@ -125,6 +147,19 @@ function NotComplete() {
   return (
     <StatusCard heading="h1" icon={Link2Off} tone="warning" title={t('incompleteTitle')} text={t('incompleteText')}>
       <AskAgain />
+    </StatusCard>
+  )
+}
+
+function Unread({ error, pending, onRetry }: { error: Error; pending: boolean; onRetry: () => void }) {
+  const t = useTranslations('Passwords')
+  const failure = useTranslations('Failure')
+  const { errorText } = useErrorTexts()
+  return (
+    <StatusCard heading="h1" icon={WifiOff} tone="warning" title={t('unreadTitle')} text={errorText(error)}>
+      <Button className="w-full" pending={pending} onClick={onRetry}>
+        {failure('tryAgain')}
+      </Button>
     </StatusCard>
   )
 }

@@ -26,11 +26,8 @@ const resetPassword = statement<NewPassword & { emailKey: string }, { id: string
   replaceAndNotify(v, { action: 'password.reset', actor: `'reset_link'`, where: `email_key = ${v.emailKey}` }),
 )
 
-/** Ends every session and every access token, and cancels the pending change. The new password ends the link as well. */
-export async function confirmPasswordReset(
-  ctx: LinkContext,
-  { new_password: password }: Input<typeof contract>,
-): Promise<Data<typeof contract>> {
+/** What the link of this call opens. Refuses one that was used, is too old, or is not that of the account's present address. */
+export async function requireResetLink(ctx: LinkContext) {
   requirePasswordSignIn(ctx)
   const token = readResetToken(ctx.linkToken)
   const [found] = token ? await ctx.sql(findLink, { noticeId: token.noticeId, now: ctx.clock.now() }) : []
@@ -40,8 +37,17 @@ export async function confirmPasswordReset(
   if (!isResetTokenOf(ctx, mac, { noticeId: linkId, userId, emailKey, credentialVersion, endsAt })) {
     throw new AppError('PASSWORD_002')
   }
+  return { linkId, userId, emailKey, credentialVersion, endsAt, passwordHash: found.password_hash }
+}
+
+/** Ends every session and every access token, and cancels the pending change. The new password ends the link as well. */
+export async function confirmPasswordReset(
+  ctx: LinkContext,
+  { new_password: password }: Input<typeof contract>,
+): Promise<Data<typeof contract>> {
+  const { userId, emailKey, credentialVersion, passwordHash: current } = await requireResetLink(ctx)
   if (password === null) throw new AppError('PASSWORD_001')
-  const passwordHash = await hashNewPassword(ctx, { current: found.password_hash, password })
+  const passwordHash = await hashNewPassword(ctx, { current, password })
 
   const proven = { userId, credentialVersion, ip: ctx.ip, passwordHash }
   if (!(await replaceProvenPassword(ctx, proven, resetPassword, { emailKey }))) throw new AppError('PASSWORD_002')

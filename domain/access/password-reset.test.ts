@@ -15,6 +15,7 @@ import {
 import { sendDueNotices } from '../queue/notices'
 import { issueAccessToken } from './access-tokens'
 import { confirmPasswordReset } from './confirm-password-reset'
+import { getPasswordReset } from './get-password-reset'
 import { answerDueResetRequests, requestPasswordReset } from './request-password-reset'
 import { signIn } from './sign-in'
 import { setPassword } from './user'
@@ -109,6 +110,23 @@ test('B42 a reset link works once, for thirty minutes, only for its own account 
   for (const one of wrong) expect([one, await confirm(ctx, one)]).toEqual([one, 'PASSWORD_002'])
   expect(await canSignIn(ctx, user, user.password)).toBe(true)
   expect(token).not.toContain(user.userId.slice(4))
+})
+
+test('a reset link says until when it works without being used up, and nothing once it no longer works', async () => {
+  const { ctx, user, token } = await givenLink()
+  const read = (linkToken: string) => outcomeOf(getPasswordReset(asNobody(ctx, linkToken)))
+  const worksUntil = new Date(ctx.clock.now().getTime() + 30 * minute).toISOString()
+  expect(await getPasswordReset(asNobody(ctx, token))).toEqual({ works_until: worksUntil })
+  expect(await read(`${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`)).toBe('PASSWORD_002')
+  expect(await read(token)).toBe('accepted')
+  expect(await confirm(ctx, token)).toBe('accepted')
+  expect(await read(token)).toBe('PASSWORD_002')
+  ctx.clock.advance(hour)
+  await ask(ctx, user.email)
+  const next = tokenSentTo(ctx, user.email)
+  expect(await read(next)).toBe('accepted')
+  ctx.clock.advance(30 * minute)
+  expect(await read(next)).toBe('PASSWORD_002')
 })
 
 test('of a hundred concurrent uses of one link exactly one has an effect', async () => {

@@ -23,6 +23,7 @@ export async function getNotMe(
     old_email: change.old_email,
     new_email: maskAddress(change.new_email),
     requested_at: requestedAt.toISOString(),
+    expires_at: change.expires_at.toISOString(),
     changed_at: changedAt?.toISOString() ?? null,
     ip_address: change.closed_ip ?? change.request_ip,
     has_password: change.password_hash !== null,

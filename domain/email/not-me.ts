@@ -48,6 +48,7 @@ export interface UndoableChange {
   new_email: string
   requested_at: Date
   request_ip: string
+  expires_at: Date
   closed_at: Date | null
   closed_ip: string | null
   password_hash: string | null
@@ -57,8 +58,8 @@ const findChange = statement<Window & { changeId: string }, UndoableChange>(
   'undoable-change',
   (
     v,
-  ) => `SELECT r.user_id, u.name, u.locale, u.email, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.closed_at, r.closed_ip,
-     u.password_hash
+  ) => `SELECT r.user_id, u.name, u.locale, u.email, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.expires_at,
+     r.closed_at, r.closed_ip, u.password_hash
    FROM email_change_requests r JOIN users u ON u.id = r.user_id
    WHERE r.id = ${v.changeId} AND u.withdrawn_at IS NULL AND ${isUndoable(v)}`,
 )

@@ -153,6 +153,7 @@ export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf
       to: recipient,
       userName: recipient === 'old' ? userName : '',
       email: recipient === 'old' ? oldEmail : newEmail,
+      newEmail: outcome === 'stopped' ? maskAddress(newEmail) : newEmail,
       revertedAt: at,
       outcome,
     }),

@@ -176,7 +176,8 @@ function everyMessage(text: (name: string) => string): Message[] {
     ],
     'email-reverted': (['stopped', 'restored'] as const).flatMap((outcome) =>
       (['old', 'new'] as const).map((to) => ({
-        ...{ template: 'email-reverted' as const, userName, to, email: text('email'), revertedAt: at, outcome },
+        ...{ template: 'email-reverted' as const, userName, to, revertedAt: at, outcome },
+        ...{ email: text('email'), newEmail: text('newEmail') },
       })),
     ),
     'password-changed': [{ ...person, template: 'password-changed', changedAt: at }],
@@ -296,6 +297,22 @@ test("letters have the product's name and look, and none then says User Account 
   expect(html).toContain('User Account Service')
   expect(html).not.toMatch(/<img|brand\/logo/)
 })
+
+test.each(LANGUAGES)(
+  'in %s, the subject says whether an own address is verified, and the letter of an undo names the removed address',
+  async (language) => {
+    const subjectOf = async (isOwn: boolean) => {
+      const verification = SAMPLES.find((message) => message.template === 'verify-new-email' && message.isOwn === isOwn)
+      return (await renderMessage(verification as Message, language, settings)).subject
+    }
+    expect(await subjectOf(true)).not.toBe(await subjectOf(false))
+    const undone = SAMPLES.filter((message) => message.template === 'email-reverted')
+    for (const message of undone) {
+      const { text } = await renderMessage(message, language, settings)
+      expect(text.includes(message.newEmail)).toBe(message.to === 'old')
+    }
+  },
+)
 
 test('the list of messages shows the code beside the subject', async () => {
   for (const language of LANGUAGES) {

@@ -63,6 +63,7 @@ type Choices<Props> = {
 
 interface Content {
   letter: Letter
+  subject: 'subject' | 'subjectOwn' | 'subjectStopped'
   values: Record<string, string>
   choices: Record<string, unknown>
   /** The template in a language. Its slots hold these texts, or marks. */
@@ -97,9 +98,14 @@ export async function renderMessage(
   return { subject, html: fill(html, values, escapeHtml), text: fill(text, values, collapseSpace) }
 }
 
-async function renderForm({ letter, values, toElement }: Content, mails: Mails, look: Look): Promise<Form> {
+async function renderForm(
+  { letter, subject: key, values, toElement }: Content,
+  mails: Mails,
+  look: Look,
+): Promise<Form> {
   const html = await render(toElement(look, marksFor(values)))
-  const subject = textsOf(mails, letter)('subject')
+  // Each of these letters has the text that it names.
+  const subject = textsOf(mails, letter)(key as 'subject')
   return { subject, html: html.split(MARK), text: toText(html).split(MARK) }
 }
 
@@ -158,8 +164,10 @@ export function toContent(message: Message, mails: Mails, { appUrl, hasPasswordS
     template: (props: Props & Given<Name>) => ReactNode,
     values: Values<Props>,
     choices: Choices<Props>,
+    subject: Content['subject'] = 'subject',
   ): Content => ({
     letter,
+    subject,
     values,
     choices,
     // A text becomes a slot only here.
@@ -171,7 +179,8 @@ export function toContent(message: Message, mails: Mails, { appUrl, hasPasswordS
       const { isOwn, currentEmail, newEmail, code, link, firstMethod } = message
       const validity = validityInWords(language, message.validMs) ?? textsOf(mails, 'letter')('lessThanAMinute')
       const values = { userName, currentEmail, newEmail, code, link, validity }
-      return content('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn })
+      const subject = isOwn ? 'subjectOwn' : 'subject'
+      return content('verifyNewEmail', VerifyNewEmail, values, { firstMethod, isOwn }, subject)
     }
     case 'email-changed': {
       const { oldEmail, newEmail, notMe } = message
@@ -189,9 +198,10 @@ export function toContent(message: Message, mails: Mails, { appUrl, hasPasswordS
       return content('emailChangeRequested', EmailChangeRequested, values, {})
     }
     case 'email-reverted': {
-      const { to, email, outcome } = message
-      const values = { userName, email, revertedAt: time(message.revertedAt) }
-      return content('emailReverted', EmailReverted, values, { to, outcome })
+      const { to, email, newEmail, outcome } = message
+      const values = { userName, email, newEmail, revertedAt: time(message.revertedAt) }
+      const subject = outcome === 'stopped' ? 'subjectStopped' : 'subject'
+      return content('emailReverted', EmailReverted, values, { to, outcome }, subject)
     }
     case 'password-changed': {
       const { ipAddress } = message

@@ -59,6 +59,7 @@ const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { na
   startReauthentication: reauthentication.POST,
   changePassword: password.POST,
   requestPasswordReset: reset.POST,
+  getPasswordReset: confirmReset.GET,
   confirmPasswordReset: confirmReset.POST,
   getNotMe: notMe.GET,
   undoEmailChange: notMe.POST,

@@ -1,7 +1,9 @@
 import * as contract from '@/contract/password'
 import { confirmPasswordReset } from '@/domain/access/confirm-password-reset'
+import { getPasswordReset } from '@/domain/access/get-password-reset'
 import { endpoint, route } from '@/server/http/endpoint'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(
+  endpoint(contract.getPasswordReset, getPasswordReset),
   endpoint(contract.confirmPasswordReset, confirmPasswordReset),
 )

@@ -68,6 +68,7 @@ async function givenProduction(
     APP_URL: proxy.url,
     SMTP_URL: mail.url,
     MAIL_FROM: 'Accounts <no-reply@accounts.test>',
+    SUPPORT_EMAIL: 'help@accounts.test',
     TRUSTED_PROXY_HOPS: '1',
     // Connected applications of these tests are on this machine.
     ALLOW_PRIVATE_ENDPOINTS: '1',
@@ -357,6 +358,8 @@ const COMPLETE = {
   APP_URL: 'https://accounts.test',
   DATABASE_URL: 'postgresql://accounts:none@127.0.0.1:9/accounts',
   SMTP_URL: 'smtps://accounts:none@127.0.0.1:9',
+  MAIL_FROM: 'Accounts <no-reply@accounts.test>',
+  SUPPORT_EMAIL: 'help@accounts.test',
   ...KEYS,
   TRUSTED_PROXY_HOPS: '1',
   INNGEST_EVENT_KEY: ENGINE_KEYS.eventKey,
@@ -382,10 +385,24 @@ function endOf(settings: Record<string, string>): Promise<{ code: number | null;
 }
 
 test('a start without a setting that production needs ends with one sentence that names the setting', async () => {
-  for (const name of ['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'] as const) {
+  for (const name of [
+    ...['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'],
+    ...['MAIL_FROM', 'SUPPORT_EMAIL'],
+  ]) {
     const sentence = `${name} must be set when APP_ENV is production.\n`
     expect(await endOf({ ...COMPLETE, [name]: '' })).toEqual({ code: 1, output: sentence })
   }
+})
+
+test('a start without any setting that production needs names them all at once', async () => {
+  const { code, output } = await endOf({ APP_ENV: 'production' })
+  expect(code).toBe(1)
+  expect(output.trim().split('\n')).toEqual([
+    ...['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL', 'MAIL_FROM', 'SUPPORT_EMAIL'].map(
+      (name) => `${name} must be set when APP_ENV is production.`,
+    ),
+    expect.stringMatching(/^LEDGER_DIR or ARCHIVE_S3_ENDPOINT must be set/),
+  ])
 })
 
 test('a start with a setting that production refuses ends with a sentence that says what it must be', async () => {

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Limits } from '@/domain/limits/limits'
 import {
+  doubtful,
   misspelled,
   PRODUCTION_NEEDS,
   parseDuration,
@@ -22,6 +23,8 @@ const PRODUCTION = {
   APP_ENV: 'production',
   DATABASE_URL: 'postgresql://user:password@db.example.com/accounts',
   SMTP_URL: 'smtps://user:password@mail.example.com:465',
+  MAIL_FROM: 'Accounts <no-reply@accounts.example.com>',
+  SUPPORT_EMAIL: 'help@accounts.example.com',
   APP_URL: 'https://accounts.example.com',
   INNGEST_EVENT_KEY: 'event-key',
   INNGEST_SIGNING_KEY: 'signing-key',
@@ -594,6 +597,53 @@ test('AUTH_REQUIRED_ACR without an identity provider where people can confirm st
       'AUTH_REQUIRED_ACR needs an identity provider where people confirm who they are: set AUTH_OIDC_ISSUER, AUTH_OIDC_CLIENT_ID and AUTH_OIDC_CLIENT_SECRET, and name oidc in SIGN_IN_METHODS.',
     )
   }
+})
+
+test('one start of production names everything that is missing or wrong', () => {
+  const problems = problemOf({ AUTH_SECRET: '', CODE_SECRET: 'short', APP_ENV: 'production', PORT: '0' }).split('\n')
+  expect(problems.map((sentence) => sentence.split(' ')[0])).toEqual([
+    'PORT',
+    'CODE_SECRET',
+    'DATABASE_URL',
+    'SMTP_URL',
+    'AUTH_SECRET',
+    'APP_URL',
+    'MAIL_FROM',
+    'SUPPORT_EMAIL',
+    'LEDGER_DIR',
+  ])
+})
+
+test('production refuses the addresses of local mode', () => {
+  expect(problemOf({ ...PRODUCTION, MAIL_FROM: 'Accounts <no-reply@localhost>' })).toMatch(
+    /^MAIL_FROM must be [^\n]+\.$/,
+  )
+  expect(problemOf({ ...PRODUCTION, SUPPORT_EMAIL: 'support@example.com' })).toMatch(/^SUPPORT_EMAIL must be [^\n]+\.$/)
+})
+
+test('production is warned of another time scale and of equal secrets', () => {
+  expect(doubtful(parseEnv(PRODUCTION))).toEqual([])
+  expect(doubtful(parseEnv({ ...SECRETS, WITHDRAWAL_TIME_SCALE: '0.5' }))).toEqual([])
+  const secret = 'one-secret-for-all'
+  const both = { WITHDRAWAL_TIME_SCALE: '0.5', AUTH_SECRET: secret, CODE_SECRET: `another-secret-1,${secret}` }
+  const hints = doubtful(parseEnv({ ...PRODUCTION, ...both }))
+  expect(hints).toEqual([
+    expect.stringMatching(/^WITHDRAWAL_TIME_SCALE is 0\.5/),
+    expect.stringMatching(/^AUTH_SECRET and CODE_SECRET/),
+  ])
+  expect(hints.join()).not.toContain(secret)
+})
+
+test.each([
+  ['another host', 'smtp://mail.example.com:587', {}, true],
+  ['another host that may do without', 'smtp://mail.example.com:587', { SMTP_TLS: 'optional' }, false],
+  ['this host', 'smtp://127.0.0.1:25', {}, false],
+  ['this host by name', 'smtp://localhost', {}, false],
+  ['this host by IPv6', 'smtp://[::1]:25', {}, false],
+  ['a host with a name like this one', 'smtp://localhost.example.com', {}, true],
+])('production: mail to %s needs TLS or does not', (_where, SMTP_URL, more, expected) => {
+  expect(parseEnv({ ...PRODUCTION, SMTP_URL, ...more }).smtpNeedsTls).toBe(expected)
+  expect(parseEnv({ ...SECRETS, SMTP_URL, ...more }).smtpNeedsTls).toBe(false)
 })
 
 // ---- the page of settings ----

@@ -68,6 +68,8 @@ export interface Env {
   acceptOldDatabase: boolean
   /** Undefined: messages are kept in `dataDir` and shown at /dev/mailbox. */
   smtpUrl: string | undefined
+  /** Whether no message and no password goes to the mail server in the clear. */
+  smtpNeedsTls: boolean
   mailFrom: string
   supportEmail: string
   /** The product's name and look on pages, in mails and in the API description. */
@@ -202,6 +204,10 @@ const settingFields = Object.fromEntries(
   }),
 )
 
+/** Stand-ins of local mode. */
+const LOCAL_SENDER = 'no-reply@localhost'
+const LOCAL_SUPPORT = 'support@example.com'
+
 const schema = z.object({
   ...limitFields,
   ...settingFields,
@@ -223,6 +229,7 @@ const schema = z.object({
     .transform(Number)
     .default(16),
   SMTP_URL: url(['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com:465').optional(),
+  SMTP_TLS: z.enum(['required', 'optional'], 'must be required or optional').default('required'),
   MAIL_FROM: z
     .string()
     .refine(
@@ -258,7 +265,7 @@ const schema = z.object({
   SUPPORT_EMAIL: z
     .string()
     .refine((text) => parseAddress(text) !== null, 'must be one plain address')
-    .default('support@example.com'),
+    .default(LOCAL_SUPPORT),
   AUTH_SECRET: secrets.optional(),
   CODE_SECRET: secrets.optional(),
   AUTH_JWKS_URL: url(['https:', 'http:'], 'https://login.example.com/.well-known/jwks.json').optional(),
@@ -358,7 +365,48 @@ export const misspelled = (source: Record<string, string | undefined>): string[]
 /** A name before an address. Unquoted, a colon or a comma in it would begin a group or another address. */
 const quoted = (name: string) => `"${name.replaceAll('\\', '\\\\')}"`
 
-export const PRODUCTION_NEEDS = ['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'] as const
+export const PRODUCTION_NEEDS = [
+  ...(['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'] as const),
+  ...(['MAIL_FROM', 'SUPPORT_EMAIL'] as const),
+] as const
+
+/** A sentence for each thing that production needs or refuses. */
+function productionProblems(values: Record<string, string | undefined>): string[] {
+  const problems = PRODUCTION_NEEDS.filter((name) => !values[name]).map(
+    (name) => `${name} must be set when APP_ENV is production.`,
+  )
+  if (!values.LEDGER_DIR && !values.ARCHIVE_S3_ENDPOINT)
+    problems.push(
+      'LEDGER_DIR or ARCHIVE_S3_ENDPOINT must be set when APP_ENV is production: the erasure ledger must outlive an instance.',
+    )
+  if (values.APP_URL?.startsWith('http:')) problems.push('APP_URL must be https when APP_ENV is production.')
+  if (values.MAIL_FROM?.includes(LOCAL_SENDER))
+    problems.push(`MAIL_FROM must be an address of yours when APP_ENV is production, not ${LOCAL_SENDER}.`)
+  if (values.SUPPORT_EMAIL === LOCAL_SUPPORT)
+    problems.push(`SUPPORT_EMAIL must be an address of yours when APP_ENV is production, not ${LOCAL_SUPPORT}.`)
+  if (isEngineDev(values))
+    problems.push('INNGEST_DEV must not be set when APP_ENV is production: it would accept unsigned calls.')
+  return problems
+}
+
+const isEngineDev = ({ INNGEST_DEV }: { INNGEST_DEV?: string | undefined }) =>
+  Boolean(INNGEST_DEV) && !['0', 'false'].includes(INNGEST_DEV ?? '')
+
+/** A sentence for each setting that is allowed in production and is hardly meant. */
+export function doubtful({ production, withdrawalTimeScale, authSecrets, codeSecrets }: Env): string[] {
+  if (!production) return []
+  return [
+    ...(withdrawalTimeScale === 1
+      ? []
+      : [`WITHDRAWAL_TIME_SCALE is ${withdrawalTimeScale}: deletions do not keep the times that people are told.`]),
+    ...(authSecrets.some((secret) => codeSecrets.includes(secret))
+      ? ['AUTH_SECRET and CODE_SECRET share a secret: whoever learns one has both.']
+      : []),
+  ]
+}
+
+/** Where nobody else can listen. */
+const isLoopback = (host: string) => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host)
 
 let parsed: Env | undefined
 
@@ -382,23 +430,15 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
   // An empty variable counts as not set.
   const values = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
   const result = schema.safeParse(values)
-  if (!result.success) {
-    throw new SettingsError(result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`).join('\n'))
-  }
+  const production = values.APP_ENV === 'production'
+  const problems = [
+    ...(result.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`) ?? []),
+    ...(production ? productionProblems(values) : []),
+  ]
+  if (!result.success || problems.length > 0) throw new SettingsError(problems.join('\n'))
   const settings = result.data
   const numbers = result.data as unknown as Record<string, number>
-  const production = settings.APP_ENV === 'production'
-  const engineDev = Boolean(settings.INNGEST_DEV) && !['0', 'false'].includes(settings.INNGEST_DEV ?? '')
-  if (production) {
-    const missing = PRODUCTION_NEEDS.filter((name) => !settings[name]).map(
-      (name) => `${name} must be set when APP_ENV is production.`,
-    )
-    if (settings.APP_URL && !settings.APP_URL.startsWith('https:'))
-      missing.push('APP_URL must be https when APP_ENV is production.')
-    if (engineDev)
-      missing.push('INNGEST_DEV must not be set when APP_ENV is production: it would accept unsigned calls.')
-    if (missing.length > 0) throw new SettingsError(missing.join('\n'))
-  }
+  const engineDev = isEngineDev(settings)
   const engineKeys = [settings.INNGEST_EVENT_KEY, settings.INNGEST_SIGNING_KEY].filter(Boolean).length
   if (engineKeys === 1 && !engineDev) {
     throw new SettingsError('INNGEST_EVENT_KEY and INNGEST_SIGNING_KEY must be set together.')
@@ -421,7 +461,12 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     ledgerDir: toLedgerDir(settings),
     acceptOldDatabase: settings.ACCEPT_OLD_DATABASE,
     smtpUrl: settings.SMTP_URL,
-    mailFrom: settings.MAIL_FROM ?? `${quoted(settings.PRODUCT_NAME)} <no-reply@localhost>`,
+    smtpNeedsTls:
+      production &&
+      settings.SMTP_TLS === 'required' &&
+      settings.SMTP_URL !== undefined &&
+      !isLoopback(new URL(settings.SMTP_URL).hostname),
+    mailFrom: settings.MAIL_FROM ?? `${quoted(settings.PRODUCT_NAME)} <${LOCAL_SENDER}>`,
     brand: {
       name: settings.PRODUCT_NAME,
       url: settings.PRODUCT_URL,
@@ -509,11 +554,6 @@ function toLedgerDir(settings: z.output<typeof schema>): string | undefined {
   if (APP_ENV === 'production' && LEDGER_DIR && !LEDGER_DIR_SHARED) {
     throw new SettingsError(
       'LEDGER_DIR must be on storage that all instances share and that outlives them when APP_ENV is production: set LEDGER_DIR_SHARED=1 if it is, or set ARCHIVE_S3_ENDPOINT.',
-    )
-  }
-  if (APP_ENV === 'production' && !LEDGER_DIR && !ARCHIVE_S3_ENDPOINT) {
-    throw new SettingsError(
-      'LEDGER_DIR or ARCHIVE_S3_ENDPOINT must be set when APP_ENV is production: the erasure ledger must outlive an instance.',
     )
   }
   if (LEDGER_DIR) return path.resolve(LEDGER_DIR)

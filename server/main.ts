@@ -6,7 +6,7 @@ import { AppError } from '@/contract/errors'
 import { ensureSigningKey } from '@/domain/withdrawal/signing-keys'
 import { patiently } from './adapters/database-away'
 import { loadMessages } from './adapters/mailer'
-import { type Env, getEnv, misspelled, setDatabaseUrl } from './env'
+import { doubtful, type Env, getEnv, misspelled, setDatabaseUrl } from './env'
 import { api, badRequest } from './http/api'
 import { clientIp, warnWithoutTrustedProxy } from './http/client-ip'
 import { refuse as refuseCall } from './http/exchange'
@@ -91,6 +91,7 @@ async function main() {
   const { close: closePages } = await pages
   closers.push(closePages)
   for (const hint of misspelled(process.env)) log().warn({ event: 'unknown_setting', hint })
+  for (const hint of doubtful(env)) log().warn({ event: 'doubtful_setting', hint })
   if (isHeldBack) {
     process.stderr.write(`Not ready. ${OLD_DATABASE}\n`)
     await untilReplayed(ctx)

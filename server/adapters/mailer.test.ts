@@ -8,6 +8,7 @@ import type { Message } from '@/domain/ports'
 import { processState } from '@/server/process-state'
 import { getEnv } from '../env'
 import { metrics } from '../watch/metrics'
+import { checkMailServer } from './check-mail-server'
 import { createMailer } from './mailer'
 
 const logged: string[] = []
@@ -368,6 +369,25 @@ test.each<[Stage, number, string, 'refused' | 'deferred']>([
   const lines = logged.slice(from)
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ event: `mail_${outcome}`, responseCode: code }])
   expect(lines.join()).not.toMatch(/ada@b\.test|042137|Lovelace/)
+})
+
+test('where TLS is needed, a mail server without it receives neither the password nor a message', async () => {
+  const signIns: unknown[] = []
+  const { deliveries, commands, port } = await givenMailServer({
+    disabledCommands: ['STARTTLS'],
+    allowInsecureAuth: true,
+    onAuth({ username }, _session, callback) {
+      signIns.push(username)
+      callback(null, { user: username })
+    },
+  })
+  const smtpUrl = `smtp://user:password@127.0.0.1:${port}`
+  const needing = (smtpNeedsTls: boolean) => createMailer({ ...settings, smtpUrl, smtpNeedsTls })
+  expect(await needing(true).send(letter(verification()))).toBe('deferred')
+  await expect(checkMailServer(smtpUrl, true, 5_000)).rejects.toMatchObject({ code: 'ETLS' })
+  expect([signIns, commands, deliveries]).toEqual([[], [], []])
+  expect(await needing(false).send(letter(verification()))).toBe('accepted')
+  expect(signIns).toEqual(['user'])
 })
 
 test('messages are counted by outcome', async () => {

@@ -9,7 +9,7 @@ import type { MessageSettings } from './messages'
 import { createSemaphore } from './semaphore'
 import { isRefusalForGood } from './smtp-replies'
 
-type Settings = Pick<Env, 'smtpUrl' | 'mailFrom'> & MessageSettings
+type Settings = Pick<Env, 'smtpUrl' | 'smtpNeedsTls' | 'mailFrom'> & MessageSettings
 type Deliver = (
   envelope: { to: string; id: string; userId: string },
   content: { subject: string; html: string; text: string },
@@ -53,13 +53,13 @@ export function createMailer(settings: Settings): Mail {
   }
 }
 
-function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
+function overSmtp(url: string, { smtpNeedsTls, mailFrom, appUrl }: Settings): Deliver {
   let opened: Promise<Transporter> | undefined
   const host = new URL(appUrl).hostname
   const connections = createSemaphore(MAX_CONNECTIONS, { maxWaitMs: MAX_QUEUE_MS })
   return async ({ to, id }, content) => {
     const deadline = performance.now() + MAX_MAIL_MS
-    opened ??= openTransport(url).catch((error) => {
+    opened ??= openTransport(url, smtpNeedsTls).catch((error) => {
       opened = undefined
       throw error
     })
@@ -77,9 +77,10 @@ function overSmtp(url: string, { mailFrom, appUrl }: Settings): Deliver {
   }
 }
 
-const openTransport = async (url: string): Promise<Transporter> =>
+const openTransport = async (url: string, requireTLS: boolean): Promise<Transporter> =>
   (await import('nodemailer')).createTransport({
     url,
+    requireTLS,
     pool: true,
     maxConnections: MAX_CONNECTIONS,
     connectionTimeout: 5_000,

@@ -17,10 +17,13 @@ export interface Health {
 }
 
 /** Checks each part and caches the result, so that frequent calls cost nothing. A check waits at most two seconds. */
-export function createHealth(ctx: { ping(): Promise<unknown> }, env: Pick<Env, 'smtpUrl' | 'engine' | 'engineUrl'>) {
-  const { smtpUrl, engine, engineUrl } = env
+export function createHealth(
+  ctx: { ping(): Promise<unknown> },
+  env: Pick<Env, 'smtpUrl' | 'smtpNeedsTls' | 'engine' | 'engineUrl'>,
+) {
+  const { smtpUrl, smtpNeedsTls, engine, engineUrl } = env
   const database = remembered(KEPT_MS.database, () => ctx.ping())
-  const mail = smtpUrl ? remembered(KEPT_MS.mail, () => checkMailServer(smtpUrl, MAX_WAIT_MS)) : null
+  const mail = smtpUrl ? remembered(KEPT_MS.mail, () => checkMailServer(smtpUrl, smtpNeedsTls, MAX_WAIT_MS)) : null
   const events = engine && engineUrl ? remembered(KEPT_MS.engine, () => fetchAny(engineUrl)) : null
   return async (): Promise<Health> => {
     const [isDatabaseThere, isMailThere, isEngineThere] = await Promise.all([database(), mail?.(), events?.()])

@@ -10,7 +10,7 @@ import { live, ready, stopBeingReady } from './health'
 import { createHealth } from './health-checks'
 
 const NOWHERE = '127.0.0.1:9'
-const LOCAL = { smtpUrl: undefined, engine: false, engineUrl: undefined }
+const LOCAL = { smtpUrl: undefined, smtpNeedsTls: false, engine: false, engineUrl: undefined }
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
   processState.health = undefined
@@ -129,6 +129,7 @@ test("without an engine key the engine's address is not checked", async () => {
 
 test('the answer names degraded parts also while the database is away', async () => {
   const health = createHealth(givenDatabaseAway(), {
+    ...LOCAL,
     smtpUrl: `smtp://${NOWHERE}`,
     engine: true,
     engineUrl: `http://${NOWHERE}`,

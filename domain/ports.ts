@@ -69,6 +69,9 @@ export interface NotMeLink {
   until: Date
 }
 
+/** Who asked for a deletion: the person, or on their behalf a service, or support by the operator command. */
+export type Asker = 'person' | 'service' | 'support'
+
 /** `stopped`: the change had not been verified. */
 export type UndoOutcome = 'stopped' | 'restored'
 
@@ -146,6 +149,7 @@ export type Message =
     }
   | {
       template: 'account-withdrawal-started'
+      askedBy: Asker
       userName: string
       progressUrl: string
       scheduledCompletion: Date
@@ -153,6 +157,7 @@ export type Message =
     }
   | {
       template: 'account-withdrawal-told'
+      askedBy: Asker
       userName: string
       scheduledCompletion: Date
       retentionDays: number

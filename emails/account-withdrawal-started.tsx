@@ -5,6 +5,8 @@ import type { Slot } from './slot'
 interface Props {
   look: Look
   t: LetterTexts<'accountWithdrawalStarted'>
+  /** Whose call began it. `service` and `support` act on the person's behalf. */
+  askedBy: 'person' | 'service' | 'support'
   userName: Slot
   /** The fragment holds the status token. */
   progressUrl: Slot
@@ -14,7 +16,17 @@ interface Props {
   retention: Slot
 }
 
-export default function AccountWithdrawalStarted({ look, t, userName, progressUrl, doneBy, retention }: Props) {
+const INTRO = { person: 'intro', service: 'introService', support: 'introSupport' } as const
+
+export default function AccountWithdrawalStarted({
+  look,
+  t,
+  askedBy,
+  userName,
+  progressUrl,
+  doneBy,
+  retention,
+}: Props) {
   return (
     <Layout
       look={look}
@@ -24,7 +36,7 @@ export default function AccountWithdrawalStarted({ look, t, userName, progressUr
       footnote={t.rich('footnote', marks(look))}
     >
       <Paragraph>{look.t('greeting', { userName })}</Paragraph>
-      <Paragraph>{t('intro')}</Paragraph>
+      <Paragraph>{t(INTRO[askedBy])}</Paragraph>
       <Facts
         facts={[
           [t('doneBy'), doneBy],

@@ -5,6 +5,8 @@ import type { Slot } from './slot'
 interface Props {
   look: Look
   t: LetterTexts<'accountWithdrawalTold'>
+  /** Whose call began it. `service` and `support` act on the person's behalf. */
+  askedBy: 'person' | 'service' | 'support'
   userName: Slot
   /** Such as “20 November 2026 at 09:00 UTC”. */
   doneBy: Slot
@@ -12,11 +14,13 @@ interface Props {
   retention: Slot
 }
 
-export default function AccountWithdrawalTold({ look, t, userName, doneBy, retention }: Props) {
+const INTRO = { person: 'intro', service: 'introService', support: 'introSupport' } as const
+
+export default function AccountWithdrawalTold({ look, t, askedBy, userName, doneBy, retention }: Props) {
   return (
     <Layout look={look} preview={t('preview')} title={t('title')} reason={t('reason')} footnote={t('footnote')}>
       <Paragraph>{look.t('greeting', { userName })}</Paragraph>
-      <Paragraph>{t('intro')}</Paragraph>
+      <Paragraph>{t(INTRO[askedBy])}</Paragraph>
       <Facts
         facts={[
           [t('doneBy'), doneBy],

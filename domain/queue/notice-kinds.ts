@@ -3,7 +3,7 @@ import { createResetToken, type ResetLink } from '../access/reset-token'
 import type { SystemContext } from '../context'
 import { notMeUrl } from '../email/not-me-token'
 import { STOP_CHANGE_MS } from '../limits/durations'
-import type { Message, NotMeLink, UndoOutcome } from '../ports'
+import type { Asker, Message, NotMeLink, UndoOutcome } from '../ports'
 import { statement } from '../sql'
 import { retentionDays } from '../withdrawal/schedule'
 import { createStatusToken } from '../withdrawal/status-token'
@@ -30,7 +30,8 @@ interface UndoFacts {
 interface WithdrawalFacts {
   withdrawalId: string
   scheduledCompletion: Date
-  /** Encrypted in the row, because the account is being erased. */
+  askedBy: Asker
+  /** Encrypted in the row with `askedBy`, because the account is being erased. */
   recipient: { to: string; name: string }
 }
 
@@ -162,8 +163,9 @@ export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf
   account_withdrawal_started: {
     foreignKey: 'withdrawal_id',
     recipients: { sealed: ({ recipient }) => recipient.to },
-    message: (ctx, { withdrawalId, scheduledCompletion, recipient }) => ({
+    message: (ctx, { withdrawalId, scheduledCompletion, askedBy, recipient }) => ({
       template: 'account-withdrawal-started',
+      askedBy,
       userName: recipient.name,
       progressUrl: `${ctx.appUrl}/withdrawal/${withdrawalId}#token=${createStatusToken(ctx, withdrawalId)}`,
       scheduledCompletion,
@@ -218,8 +220,9 @@ export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf
   account_withdrawal_told: {
     foreignKey: 'withdrawal_id',
     recipients: { sealed: ({ recipient }) => recipient.to },
-    message: (ctx, { scheduledCompletion, recipient }) => ({
+    message: (ctx, { scheduledCompletion, askedBy, recipient }) => ({
       template: 'account-withdrawal-told',
+      askedBy,
       userName: recipient.name,
       scheduledCompletion,
       retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
@@ -334,6 +337,9 @@ const withdrawalOfNotice = statement<{ withdrawalId: string }, { scheduled_compl
   (v) => `SELECT scheduled_completion FROM withdrawals WHERE id = ${v.withdrawalId}`,
 )
 
+/** The encrypted content of the row. */
+type SealedRecipient = WithdrawalFacts['recipient'] & { askedBy?: Asker }
+
 async function readWithdrawal(
   ctx: SystemContext,
   { withdrawal_id: withdrawalId, sealed }: NoticeRow,
@@ -341,8 +347,9 @@ async function readWithdrawal(
   const opened = sealed && ctx.secrets.open(sealed)
   const [withdrawal] = withdrawalId ? await ctx.sql(withdrawalOfNotice, { withdrawalId }) : []
   if (!withdrawalId || !opened || !withdrawal) return null
-  const recipient = JSON.parse(opened.toString()) as WithdrawalFacts['recipient']
-  return { withdrawalId, scheduledCompletion: withdrawal.scheduled_completion, recipient }
+  // A row of the last release does not say who asked.
+  const { askedBy = 'person', ...recipient } = JSON.parse(opened.toString()) as SealedRecipient
+  return { withdrawalId, scheduledCompletion: withdrawal.scheduled_completion, askedBy, recipient }
 }
 
 /** The encrypted content of the row of a message that resets a password. */

@@ -4,7 +4,7 @@ import { ALL_SCOPES } from '../access/authenticate'
 import { macOfExternalId } from '../access/ended-external-ids'
 import type { Actor, SystemContext } from '../context'
 import { CONFIRMATION_LIFETIME_MS, REPLACED_ADDRESS_MS } from '../limits/durations'
-import type { LedgerEntry } from '../ports'
+import type { Asker, LedgerEntry } from '../ports'
 import { tellStart, versionAfter } from '../queue/events'
 import { queueNotice, toDeliverable } from '../queue/notice-kinds'
 import type { EngineEventName } from '../queue/outbox'
@@ -271,6 +271,12 @@ function nameOfCaller(caller: Withdrawal['caller']): string {
   return caller.actor.kind === 'service_token' ? 'service' : caller.actor.kind
 }
 
+/** As the messages about the withdrawal tell it. */
+export function askerOf({ actor }: Pick<WithdrawalCaller, 'actor'>): Asker {
+  if (!actor) return 'support'
+  return actor.kind === 'service_token' ? 'service' : 'person'
+}
+
 const ENGINE_EVENT: EngineEventName = 'account/withdrawal.started'
 
 interface Queue {
@@ -349,7 +355,8 @@ async function queueMessages(
   account: Account,
   { id, userId, startedAt, plan, caller, told }: Withdrawal,
 ): Promise<void> {
-  const seal = (recipient: Recipient) => ctx.secrets.seal(JSON.stringify(recipient))
+  const askedBy = caller && askerOf(caller)
+  const seal = (recipient: Recipient) => ctx.secrets.seal(JSON.stringify({ ...recipient, askedBy }))
   await sql(queueAll, {
     withdrawalId: id,
     userId,

@@ -4,6 +4,7 @@ import type { Data } from '@/contract/define'
 import type { withdrawAccount as contract } from '@/contract/withdrawal'
 import { createSecrets } from '@/server/adapters/secrets'
 import {
+  asService,
   asUser,
   authenticate,
   givenConnectedApps,
@@ -27,9 +28,10 @@ import { writeArchive } from '../applications/archives'
 import { addTransaction } from '../applications/transactions'
 import type { Context } from '../context'
 import { verifyEmail } from '../email/verify-email'
+import { sendDueNotices } from '../queue/notices'
 import { getWithdrawalStatus } from './get-withdrawal-status'
 import { retryWithdrawal } from './operate-withdrawal'
-import { withdrawAccount, withdrawAgain } from './withdraw-account'
+import { withdrawAccount, withdrawAgain, withdrawByOperator, withdrawUser } from './withdraw-account'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -335,6 +337,38 @@ test('after the withdrawal only the calling token and the status token read it',
   expect(await as(started.status_token, 'reads')).toBeNull()
 })
 
+test('every letter says who asked, the person, a service or support, at the first attempt and later', async () => {
+  for (const [askedBy, begin] of [
+    ['person', (ctx: TestContext, user: TestUser) => withdraw(ctx, user)],
+    [
+      'service',
+      async (ctx: TestContext, { userId }: TestUser) => {
+        await ctx.db.user.update({ where: { id: userId }, data: { externalId: userId.slice(4) } })
+        const externalId = userId.slice(4)
+        await withdrawUser(asService(ctx), { confirmation, requested_by: 'support', externalId })
+      },
+    ],
+    ['support', (ctx: TestContext, { userId }: TestUser) => withdrawByOperator(ctx, { userId, confirmation })],
+  ] as const) {
+    for (const accepts of [true, false]) {
+      const ctx = await testContext()
+      const user = await givenUser(ctx)
+      const { change_request_id, code } = await givenPendingChange(ctx, user)
+      await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
+      await ctx.settle()
+      ctx.mailServer.accepts = accepts
+      await begin(ctx, user)
+      await ctx.settle()
+      ctx.mailServer.accepts = true
+      ctx.clock.advance(hour)
+      await sendDueNotices(ctx)
+      const letters = ctx.mailbox.filter(({ message }) => message.template.startsWith('account-withdrawal'))
+      expect(letters.map(({ to }) => to).toSorted()).toEqual([user.email, `new-${user.email}`].toSorted())
+      for (const { message } of letters) expect(message).toMatchObject({ askedBy })
+    }
+  }
+})
+
 test('the confirmation goes to the address at once, with a link that holds the status token', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
@@ -346,6 +380,7 @@ test('the confirmation goes to the address at once, with a link that holds the s
     locale: null,
     message: {
       template: 'account-withdrawal-started',
+      askedBy: 'person',
       userName: 'Ada Lovelace',
       progressUrl: `https://accounts.test/withdrawal/${started.withdrawal_id}#token=${started.status_token}`,
       scheduledCompletion: new Date('2026-11-27T09:00:00.000Z'),

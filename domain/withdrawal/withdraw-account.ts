@@ -18,6 +18,7 @@ import { writeErasureLedger } from './erasure-ledger'
 import { acceptanceReceipt } from './receipts'
 import { type PlannedStep, planWithdrawal, retentionDays } from './schedule'
 import {
+  askerOf,
   findReplaced,
   lockForWithdrawal,
   recipientOf,
@@ -134,7 +135,7 @@ async function tryToWithdraw<More extends object>(
   if (refusal) throw refusal
   if (!account) return { taken }
   if (!isSentHere) return { data }
-  const facts = { withdrawalId: id, scheduledCompletion: plan.scheduledCompletion }
+  const facts = { withdrawalId: id, scheduledCompletion: plan.scheduledCompletion, askedBy: askerOf(by) }
   const notice = { userId, locale: account.locale, recipient: 'sealed' } as const
   const confirmation = { ...notice, id: noticeId, kind: 'account_withdrawal_started' } as const
   sendFirst(ctx, confirmation, { ...facts, recipient: recipientOf(account) })

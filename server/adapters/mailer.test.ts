@@ -219,6 +219,7 @@ test('the confirmation of a withdrawal links to its progress page', async () => 
   const progressUrl = 'https://accounts.test/withdrawal/wd_x#token=wst_y'
   const message: Message = {
     template: 'account-withdrawal-started',
+    askedBy: 'person',
     userName: 'Ada Lovelace',
     progressUrl,
     scheduledCompletion: new Date('2026-11-27T09:12:00.000Z'),

@@ -134,6 +134,8 @@ test('a value is escaped as react-email escapes it, and never becomes markup', a
 const at = new Date('2026-11-20T09:12:00Z')
 const until = new Date('2026-11-27T09:12:00Z')
 
+const ASKERS = ['person', 'service', 'support'] as const
+
 /** Every template, once for each of its choices. `text` makes each text from its name. */
 function everyMessage(text: (name: string) => string): Message[] {
   const userName = text('userName')
@@ -187,10 +189,17 @@ function everyMessage(text: (name: string) => string): Message[] {
       { ...noPassword, provider: null },
     ],
     'data-exported': [{ ...person, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
-    'account-withdrawal-started': [
-      { ...withdrawal, template: 'account-withdrawal-started', progressUrl: text('progressUrl') },
-    ],
-    'account-withdrawal-told': [{ ...withdrawal, template: 'account-withdrawal-told' }],
+    'account-withdrawal-started': ASKERS.map((askedBy) => ({
+      ...withdrawal,
+      template: 'account-withdrawal-started',
+      askedBy,
+      progressUrl: text('progressUrl'),
+    })),
+    'account-withdrawal-told': ASKERS.map((askedBy) => ({
+      ...withdrawal,
+      template: 'account-withdrawal-told',
+      askedBy,
+    })),
   }
   return Object.values(all).flat()
 }
@@ -198,6 +207,14 @@ function everyMessage(text: (name: string) => string): Message[] {
 const SAMPLES = everyMessage((name) =>
   /link|url/i.test(name) ? `https://accounts.test/page#of=1&token=${name}` : `"${name}" & <co>`,
 )
+
+test.each(LANGUAGES)('the letters about a deletion say in %s which of the three asked for it', async (language) => {
+  for (const template of ['account-withdrawal-started', 'account-withdrawal-told']) {
+    const letters = SAMPLES.filter((message) => message.template === template)
+    const texts = await Promise.all(letters.map(async (one) => (await renderMessage(one, language, settings)).text))
+    expect(new Set(texts).size).toBe(3)
+  }
+})
 
 test.each(LANGUAGES)(
   'every letter in %s is written as the library would write it, in its own language',

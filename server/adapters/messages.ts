@@ -224,19 +224,19 @@ export function toContent(message: Message, mails: Mails, { appUrl, hasPasswordS
       return content('dataExported', DataExported, values, {})
     }
     case 'account-withdrawal-started': {
-      const { progressUrl, scheduledCompletion, retentionDays } = message
+      const { askedBy, progressUrl, scheduledCompletion, retentionDays } = message
       const [doneBy, retention] = [time(scheduledCompletion), daysInWords(language, retentionDays)]
       return content(
         'accountWithdrawalStarted',
         AccountWithdrawalStarted,
         { userName, progressUrl, doneBy, retention },
-        {},
+        { askedBy },
       )
     }
     case 'account-withdrawal-told': {
-      const { scheduledCompletion, retentionDays } = message
+      const { askedBy, scheduledCompletion, retentionDays } = message
       const [doneBy, retention] = [time(scheduledCompletion), daysInWords(language, retentionDays)]
-      return content('accountWithdrawalTold', AccountWithdrawalTold, { userName, doneBy, retention }, {})
+      return content('accountWithdrawalTold', AccountWithdrawalTold, { userName, doneBy, retention }, { askedBy })
     }
   }
 }

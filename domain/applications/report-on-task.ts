@@ -1,6 +1,6 @@
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import type { reportOnTask as contract } from '@/contract/tasks'
+import { reportOnTask as contract } from '@/contract/tasks'
 import type { Context, SystemContext } from '../context'
 import { takePlaces } from '../limits/buckets'
 import { second } from '../limits/durations'
@@ -50,7 +50,8 @@ const noteFailed = statement<{ id: string; nextTryAt: Date; code: string | null 
 /** Stores what an application reports on its task. Any open task takes a report. */
 export async function reportOnTask(ctx: Context, report: Report): Promise<Data<typeof contract>> {
   const { taskId } = report
-  const bucket = { ...ctx.limits.report, name: 'report' as const, key: `report:${taskId}`, userId: null }
+  const name = contract.limit.bucket
+  const bucket = { ...ctx.limits[name], name, key: `${name}:${taskId}`, userId: null }
   await takePlaces(ctx, { take: [bucket], code: 'RATE_001' })
   const { tasks, state } = await ctx.transaction((sql) => note(ctx, sql, report))
   if (state === 'ending') {

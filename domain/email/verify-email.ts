@@ -1,15 +1,15 @@
 import type { Data, Input } from '@/contract/define'
-import type { verifyEmail as contract } from '@/contract/email'
+import { verifyEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import type { Context } from '../context'
 import {
   type AskedPlaces,
+  bucketOf,
   judgePlaces,
   type PlaceRow,
   type TakeValues,
   takePlacesPart,
   takeValues,
-  userBucket,
 } from '../limits/buckets'
 import { NOTICE_WAIT_MS } from '../limits/durations'
 import { beginDueDeliveries } from '../queue/deliveries'
@@ -121,7 +121,7 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   const now = ctx.clock.now()
   const { actor, ip } = ctx
   const { change_request_id: changeId, verification_code: code } = input
-  const asked: AskedPlaces = { take: [userBucket(ctx, 'verify', actor.userId)], code: 'RATE_001' }
+  const asked: AskedPlaces = { take: [bucketOf(contract, ctx, actor.userId)], code: 'RATE_001' }
   const noticeIds = { old: ctx.secrets.randomId('ntc_'), new: ctx.secrets.randomId('ntc_') }
   const eventId = ctx.secrets.randomId('evt_')
   const newAddress = await newAddressOf(ctx, changeId)

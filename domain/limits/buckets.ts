@@ -1,3 +1,4 @@
+import type { Contract } from '@/contract/define'
 import { AppError, type ErrorCode } from '@/contract/errors'
 import type { BucketState, SystemContext } from '../context'
 import { fenced, type Placeholders, type Sql, statement, UNWAITED } from '../sql'
@@ -16,6 +17,15 @@ export const userBucket = (ctx: SystemContext, name: BucketName, userId: string)
   userId,
 })
 
+type OperationBucket = NonNullable<Contract['limit']>['bucket']
+
+/** The bucket that an operation's contract names. A contract whose place the wrapper takes does not compile. */
+export const bucketOf = (
+  contract: { limit: { bucket: Exclude<OperationBucket, 'read' | 'service'>; takenBy: 'verb' } },
+  ctx: SystemContext,
+  userId: string,
+): Bucket => userBucket(ctx, contract.limit.bucket, userId)
+
 /** For an address or a client: the key holds only a keyed hash of it. */
 export const pseudonymousBucket = (ctx: SystemContext, name: BucketName, text: string): Bucket => ({
   ...ctx.limits[name],
@@ -23,6 +33,11 @@ export const pseudonymousBucket = (ctx: SystemContext, name: BucketName, text: s
   key: `${name}:${ctx.secrets.mac('pseudonym', text).toString('base64url')}`,
   userId: null,
 })
+
+const refusalOf = ({ name }: Bucket): string | undefined => {
+  const { refusal } = LIMIT_ROWS[name]
+  return typeof refusal === 'string' ? refusal : undefined
+}
 
 const isShown = ({ name }: Bucket) => LIMIT_ROWS[name].shown === 'always'
 
@@ -156,7 +171,7 @@ export async function judgePlaces(
     if (row.granted && take.includes(bucket)) taken.push(bucket)
     if (!row.granted && state.resetsAt.getTime() > freeAt) {
       freeAt = state.resetsAt.getTime()
-      refusal = LIMIT_ROWS[bucket.name].refusal ?? undefined
+      refusal = refusalOf(bucket)
     }
     if (!row.granted || isShown(bucket)) noteBucket(ctx, state)
   }

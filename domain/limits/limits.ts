@@ -12,8 +12,8 @@ interface LimitRow extends Limit {
   settings: readonly [places: string, window: string]
   /** The error code of a call that finds no place. */
   code: Extract<ErrorCode, 'EMAIL_008' | 'RATE_001'>
-  /** Names the limit; null if that would reveal something about an address. */
-  refusal: string | null
+  /** Names the limit, or says why the refusal has only the sentence of its code. */
+  refusal: string | { unnamed: 'reveals an address' | 'the code says enough' }
   /** `always`: the headers of every answer show how full it is. `refusals`: only those of its own refusals do. */
   shown: 'always' | 'refusals'
 }
@@ -52,7 +52,7 @@ export const LIMIT_ROWS = {
     windowMs: hour,
     settings: ['EMAIL_TAKEN_LIMIT', 'EMAIL_TAKEN_WINDOW'],
     code: 'EMAIL_008',
-    refusal: null,
+    refusal: { unnamed: 'reveals an address' },
     shown: 'refusals',
   },
   /** Change requests for one address, over all users. */
@@ -61,7 +61,7 @@ export const LIMIT_ROWS = {
     windowMs: day,
     settings: ['EMAIL_TARGET_LIMIT', 'EMAIL_TARGET_WINDOW'],
     code: 'EMAIL_008',
-    refusal: null,
+    refusal: { unnamed: 'reveals an address' },
     shown: 'refusals',
   },
   /** Verification messages to one address, over all users. */
@@ -70,7 +70,7 @@ export const LIMIT_ROWS = {
     windowMs: day,
     settings: ['EMAIL_TARGET_MAIL_LIMIT', 'EMAIL_TARGET_WINDOW'],
     code: 'EMAIL_008',
-    refusal: null,
+    refusal: { unnamed: 'reveals an address' },
     shown: 'refusals',
   },
   /** Calls with the right token of a mailed link that undoes a change, for each change. */
@@ -79,7 +79,7 @@ export const LIMIT_ROWS = {
     windowMs: hour,
     settings: ['EMAIL_NOT_ME_LIMIT', 'EMAIL_NOT_ME_WINDOW'],
     code: 'EMAIL_008',
-    refusal: null,
+    refusal: { unnamed: 'reveals an address' },
     shown: 'refusals',
   },
   /** Calls with a wrong token of such a link, for each client: an IPv4 address, or the 64 bits of an IPv6 network. */
@@ -88,7 +88,7 @@ export const LIMIT_ROWS = {
     windowMs: 15 * minute,
     settings: ['EMAIL_NOT_ME_ADDRESS_LIMIT', 'EMAIL_NOT_ME_ADDRESS_WINDOW'],
     code: 'EMAIL_008',
-    refusal: null,
+    refusal: { unnamed: 'the code says enough' },
     shown: 'refusals',
   },
   verify: {
@@ -122,7 +122,7 @@ export const LIMIT_ROWS = {
     windowMs: hour,
     settings: ['PASSWORD_RESET_LIMIT', 'PASSWORD_RESET_WINDOW'],
     code: 'RATE_001',
-    refusal: null,
+    refusal: { unnamed: 'reveals an address' },
     shown: 'refusals',
   },
   /** Requests for such a message by a client: an IPv4 address, or the 64 bits of an IPv6 network. */
@@ -131,7 +131,7 @@ export const LIMIT_ROWS = {
     windowMs: hour,
     settings: ['PASSWORD_RESET_ADDRESS_LIMIT', 'PASSWORD_RESET_WINDOW'],
     code: 'RATE_001',
-    refusal: null,
+    refusal: { unnamed: 'the code says enough' },
     shown: 'always',
   },
   /** Exports of one's own data. */
@@ -149,7 +149,7 @@ export const LIMIT_ROWS = {
     windowMs: minute,
     settings: ['READ_LIMIT', 'READ_WINDOW'],
     code: 'RATE_001',
-    refusal: null,
+    refusal: { unnamed: 'the code says enough' },
     shown: 'always',
   },
   /** Calls of a service token, kept in the memory of each instance. */
@@ -158,7 +158,7 @@ export const LIMIT_ROWS = {
     windowMs: minute,
     settings: ['SERVICE_LIMIT', 'SERVICE_WINDOW'],
     code: 'RATE_001',
-    refusal: null,
+    refusal: { unnamed: 'the code says enough' },
     shown: 'always',
   },
   /** Reports on one deletion task. */
@@ -176,7 +176,7 @@ export const LIMIT_ROWS = {
     windowMs: 15 * minute,
     settings: ['SIGN_IN_LIMIT', 'SIGN_IN_WINDOW'],
     code: 'RATE_001',
-    refusal: null,
+    refusal: { unnamed: 'reveals an address' },
     shown: 'always',
   },
   /** Wrong passwords for a client: an IPv4 address, or the 64 bits of an IPv6 network. */
@@ -185,7 +185,7 @@ export const LIMIT_ROWS = {
     windowMs: 15 * minute,
     settings: ['SIGN_IN_ADDRESS_LIMIT', 'SIGN_IN_WINDOW'],
     code: 'RATE_001',
-    refusal: null,
+    refusal: { unnamed: 'the code says enough' },
     shown: 'refusals',
   },
 } as const satisfies Record<string, LimitRow>

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import type { exportData as contract } from '@/contract/export'
+import { exportData as contract } from '@/contract/export'
 import { CATEGORIES, type Category } from '@/contract/vocabulary'
 import { requireFreshSignIn } from '../access/fresh-sign-in'
 import type { Context, SystemContext } from '../context'
 import type { Download, DownloadedDocument } from '../download'
-import { takePlaces, userBucket } from '../limits/buckets'
+import { bucketOf, takePlaces } from '../limits/buckets'
 import { queueNotice, toDeliverable } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
 import { audit, fenced, openAccount, type Statement, statement } from '../sql'
@@ -97,7 +97,7 @@ export async function exportData(ctx: Context, _input: Input<typeof contract>): 
   const { userId, kind, user } = ctx.actor
   // A session needs the same fresh sign-in as for a withdrawal.
   requireFreshSignIn(ctx, 'withdraw')
-  await takePlaces(ctx, { take: [userBucket(ctx, 'export', userId)], code: 'RATE_001' })
+  await takePlaces(ctx, { take: [bucketOf(contract, ctx, userId)], code: 'RATE_001' })
   const now = ctx.clock.now()
   const noticeId = ctx.secrets.randomId('ntc_')
   const facts = { to: toDeliverable(user.email), userName: user.name, at: now.toISOString(), ipAddress: ctx.ip }

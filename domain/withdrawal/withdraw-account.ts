@@ -1,13 +1,13 @@
 import type { withdrawUser as adminContract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import type { withdrawAccount as contract } from '@/contract/withdrawal'
+import { withdrawAccount as contract } from '@/contract/withdrawal'
 import { findAccountByExternalId } from '../access/find-user'
 import { requireFreshSignIn } from '../access/fresh-sign-in'
 import { isStillLive } from '../access/live-caller'
 import { askApplications } from '../applications/ask'
 import type { Actor, Context, SystemContext } from '../context'
-import { type AskedPlaces, givePlacesBack, type TakenPlaces, takePlacesInside, userBucket } from '../limits/buckets'
+import { type AskedPlaces, bucketOf, givePlacesBack, type TakenPlaces, takePlacesInside } from '../limits/buckets'
 import type { LedgerEntry } from '../ports'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { leaseUntil, sendFirst } from '../queue/notices'
@@ -33,7 +33,7 @@ import { DELETION_STEPS } from './steps/deletion-steps'
 export async function withdrawAccount(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
   const { actor } = ctx
   if (!actor.withdrawal) requireFreshSignIn(ctx, 'withdraw')
-  const places: AskedPlaces = { take: [userBucket(ctx, 'withdraw', actor.userId)], code: 'RATE_001' }
+  const places: AskedPlaces = { take: [bucketOf(contract, ctx, actor.userId)], code: 'RATE_001' }
   return withdraw(ctx, { ...input, userId: actor.userId }, { actor, ip: ctx.ip, requestedBy: null, places })
 }
 

@@ -1,5 +1,6 @@
 import type { SystemContext } from '../context'
-import { type Placeholders, statement } from '../sql'
+import { type Placeholders, sql, statement } from '../sql'
+import { placeOf } from './steps/deletion-steps'
 
 /**
  * purged: nothing of the person is kept any more. A withdrawal whose applications are not done stays processing, even after its
@@ -43,7 +44,7 @@ const list = (state: WithdrawalState, where: string, time: string, order: 'ASC' 
   statement<List, Row>(
     `list-${state}-withdrawals`,
     (v) => `SELECT w.id, w.started_at, w.due_by, w.completed_at, w.purged_at, w.${time} AS place,
-       (SELECT json_agg(json_build_object('step', s.step, 'is_failing', s.last_error IS NOT NULL) ORDER BY s.estimated_completion)
+       (SELECT json_agg(json_build_object('step', s.step, 'is_failing', s.last_error IS NOT NULL) ORDER BY s.estimated_completion, ${placeOf(sql`s.step`)})
         FROM deletion_steps s WHERE s.withdrawal_id = w.id AND s.completed_at IS NULL) AS open_steps,
        (SELECT count(*)::int FROM app_notifications n WHERE n.withdrawal_id = w.id AND n.status <> 'completed') AS open_tasks
      FROM (

@@ -1,10 +1,12 @@
 import type { Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
-import { statement } from '../sql'
+import { sql, statement } from '../sql'
+import { placeOf } from './steps/deletion-steps'
 
 const read = statement<{ withdrawalId: string }, { step: Step; due_at: Date | null }>(
   'open-steps',
-  (v) => `SELECT step, due_at FROM deletion_steps WHERE withdrawal_id = ${v.withdrawalId} ORDER BY due_at`,
+  (v) =>
+    `SELECT step, due_at FROM deletion_steps WHERE withdrawal_id = ${v.withdrawalId} ORDER BY due_at, ${placeOf(sql`step`)}`,
 )
 const readUntried = statement<{ withdrawalId: string; step: Step; now: Date }, { due_at: Date }>(
   'untried-step',

@@ -1,16 +1,22 @@
 import { AppError } from '@/contract/errors'
+import { STEPS, type Step } from '@/contract/withdrawal'
+import type { DeletionStep } from '@/prisma/generated/client'
 import { disabledApps } from '../applications/operate-tasks'
 import type { SystemContext } from '../context'
 import { EVENT_RETRY_MS } from '../limits/durations'
 import { audit, OPERATOR_COMMAND_ID, statement } from '../sql'
 import { type DeletionCount, describeCounts } from './deletion-counts'
 
+const byTime = (one: DeletionStep, other: DeletionStep) =>
+  one.estimatedCompletion.getTime() - other.estimatedCompletion.getTime() ||
+  STEPS.indexOf(one.step as Step) - STEPS.indexOf(other.step as Step)
+
 /** For the operator: states, times and errors of a withdrawal, and no personal data. */
 export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): Promise<object> {
   const withdrawal = await ctx.db.withdrawal.findUnique({
     where: { id: withdrawalId },
     include: {
-      steps: { orderBy: { estimatedCompletion: 'asc' } },
+      steps: true,
       counts: true,
       notifications: { orderBy: { appName: 'asc' } },
       events: { orderBy: { occurredAt: 'asc' }, include: { deliveries: { orderBy: { appId: 'asc' } } } },
@@ -28,7 +34,7 @@ export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): 
     due_by: withdrawal.dueBy,
     purge_due_at: withdrawal.purgeDueAt,
     purged_at: withdrawal.purgedAt,
-    deletion_steps: withdrawal.steps.map((step) => ({
+    deletion_steps: withdrawal.steps.toSorted(byTime).map((step) => ({
       step: step.step,
       status: step.status,
       estimated_completion: step.estimatedCompletion,

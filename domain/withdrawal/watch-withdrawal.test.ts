@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { STEPS } from '@/contract/withdrawal'
 import {
   asUser,
   givenParticipant,
@@ -13,8 +14,10 @@ import { createUser } from '../access/user'
 import { lookUp, watchAccount } from '../access/watch-account'
 import { waive } from '../applications/operate-tasks'
 import { listWithdrawals } from './list-withdrawals'
-import { retryWithdrawal } from './operate-withdrawal'
+import { openSteps } from './open-steps'
+import { retryWithdrawal, showWithdrawal } from './operate-withdrawal'
 import { watchWithdrawal } from './watch-withdrawal'
+import { watchWithdrawals } from './watch-withdrawals'
 import { withdrawAccount } from './withdraw-account'
 
 const hour = 3_600_000
@@ -22,6 +25,28 @@ let ctx: TestContext
 beforeEach(async () => {
   ctx = await testContext()
   await ctx.db.$executeRaw`DELETE FROM withdrawals`
+})
+
+test('steps of one time stand in the order of STEPS, for operators and for the engine', async () => {
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  const at = ctx.clock.now()
+  // The rows are written anew in another order, so that the order is not that of the table.
+  for (const step of STEPS.toSorted()) {
+    const where = { withdrawalId_step: { withdrawalId, step } }
+    const row = await ctx.db.deletionStep.delete({ where })
+    const open = { status: 'processing', dueAt: at, completedAt: null, estimatedCompletion: at, lastError: 'x' }
+    await ctx.db.deletionStep.create({ data: { ...row, ...open } })
+  }
+  const { deletion_steps: shown } = (await showWithdrawal(ctx, withdrawalId)) as { deletion_steps: { step: string }[] }
+  const seen = {
+    command: shown.map(({ step }) => step),
+    detail: (await watchWithdrawal(ctx, withdrawalId))?.steps.map(({ step }) => step),
+    list: (await listWithdrawals(ctx, { state: 'processing' })).withdrawals[0]?.openSteps.map(({ step }) => step),
+    troubled: (await watchWithdrawals(ctx)).troubled[0]?.steps.map(({ name }) => name),
+    engine: (await openSteps(ctx, withdrawalId)).map(({ step }) => step),
+  }
+  const order = [...STEPS]
+  expect(seen).toEqual({ command: order, detail: order, list: order, troubled: order, engine: order })
 })
 
 test('an operator sees what a withdrawal has done and what it waits for, and no personal data', async () => {

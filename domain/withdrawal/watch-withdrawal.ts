@@ -2,9 +2,10 @@ import type { WatchedTask } from '@/contract/tasks'
 import { CATEGORIES, RECEIPT_KINDS } from '@/contract/vocabulary'
 import { STATE_COLUMNS, type TaskColumns, taskStateOf } from '../applications/task-states'
 import type { SystemContext } from '../context'
-import { isOneOf, statement } from '../sql'
+import { isOneOf, sql, statement } from '../sql'
 import { readDeletionCounts } from './deletion-counts'
 import type { WithdrawalState } from './list-withdrawals'
+import { placeOf } from './steps/deletion-steps'
 
 /** For each list; the page says if there are more. */
 const MAX_SHOWN = 200
@@ -95,7 +96,7 @@ const readWithdrawal = statement<{ id: string }, WithdrawalRow>(
 const readSteps = statement<{ id: string }, StepRow>(
   'watch-steps-of-withdrawal',
   (v) => `SELECT step, status, estimated_completion, due_at, attempts, last_error, erased_at, completed_at
-   FROM deletion_steps WHERE withdrawal_id = ${v.id} ORDER BY estimated_completion, step`,
+   FROM deletion_steps WHERE withdrawal_id = ${v.id} ORDER BY estimated_completion, ${placeOf(sql`step`)}`,
 )
 // Open ones first.
 const readTasks = statement<Of, TaskRow>(

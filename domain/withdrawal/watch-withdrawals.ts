@@ -8,8 +8,9 @@ import {
   OVERDUE_GRACE_MS,
   SILENT_APPLICATION_MS,
 } from '../limits/durations'
-import { type Placeholders, statement } from '../sql'
+import { type Placeholders, sql, statement } from '../sql'
 import { addPeriod, DEFAULT_STATUTORY_PERIOD } from './due-date'
+import { placeOf } from './steps/deletion-steps'
 
 interface Backlog {
   /** Open withdrawals whose due date comes within a week, or has passed. */
@@ -135,7 +136,7 @@ const readTrouble = statement<Moments & { maxRows: number }, StepRow>(
   (v) => `SELECT w.id, w.started_at, w.due_by, s.step, s.attempts, s.last_error, s.due_at, ${isOverdue(v)} AS is_overdue
    FROM deletion_steps s JOIN withdrawals w ON w.id = s.withdrawal_id
    WHERE s.due_at IS NOT NULL AND (s.last_error IS NOT NULL OR ${isOverdue(v)})
-   ORDER BY coalesce(w.due_by, w.started_at + ${DEFAULT_PERIOD}), w.id, s.estimated_completion LIMIT ${v.maxRows}`,
+   ORDER BY coalesce(w.due_by, w.started_at + ${DEFAULT_PERIOD}), w.id, s.estimated_completion, ${placeOf(sql`s.step`)} LIMIT ${v.maxRows}`,
 )
 const readFailingApps = statement<{ withdrawalIds: string[] }, AppRow>(
   'watch-failing-apps',

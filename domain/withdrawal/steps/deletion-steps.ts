@@ -1,4 +1,5 @@
 import { STEPS, type Step } from '@/contract/withdrawal'
+import { joined, literal, type Part, sql } from '../../sql'
 import { dataArchives } from './data-archives'
 import type { DeletionStep } from './deletion-step'
 import { sessionRevocation } from './session-revocation'
@@ -11,6 +12,12 @@ export const DELETION_STEPS: Record<Step, DeletionStep> = {
   user_profile: userProfile,
   third_party_integrations: thirdPartyIntegrations,
   data_archives: dataArchives,
+}
+
+/** Where a step stands in `STEPS`, which decides between steps of one time. A step that only newer instances know comes last. */
+export const placeOf = (step: Part): Part => {
+  const steps = joined(STEPS.map((name) => literal(name)))
+  return sql`array_position(ARRAY[${steps}]::text[], ${step}), ${step}`
 }
 
 /** False also for a step that only newer instances know. */

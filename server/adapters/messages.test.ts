@@ -1,3 +1,4 @@
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import type { ReactElement } from 'react'
 import { render } from 'react-email'
@@ -256,6 +257,65 @@ test('every text of the mails is used in some letter', async () => {
     }
   }
   expect(flatten(ENGLISH.Mails as Texts).filter(([key]) => !used.has(key))).toEqual([])
+})
+
+/** Members that choose between texts. All others are values. */
+const CHOICES = ['template', 'firstMethod', 'to', 'outcome']
+/** Values that a letter is given and does not show, each with the reason. */
+const UNSHOWN: Record<string, string> = {
+  'email-reverted userName': "the new address does not learn the owner's name",
+  'verify-new-email currentEmail': 'the own address is the new one too',
+}
+
+/** The message with each of its values changed, one at a time. */
+const variantsOf = <Of extends object>(message: Of): { name: string; shown?: string; variant: Of }[] =>
+  Object.entries(message).flatMap(([name, value]) => {
+    const variant = (changed: unknown) => ({ ...message, [name]: changed })
+    if (value instanceof Date) return [{ name, variant: variant(new Date(value.getTime() + 50 * 3_600_000)) }]
+    if (typeof value === 'number') return [{ name, variant: variant(value + 3_600_000) }]
+    if (typeof value === 'string' && !CHOICES.includes(name)) {
+      return [{ name, shown: `${value}.x`, variant: variant(`${value}.x`) }]
+    }
+    if (value === null || typeof value !== 'object') return []
+    return variantsOf(value).map((inner) => ({
+      ...inner,
+      name: `${name}.${inner.name}`,
+      variant: variant(inner.variant),
+    }))
+  })
+
+test.each(SAMPLES)('each value that $template is given stands in its html and in its text', async (message) => {
+  const before = await renderMessage(message, 'en', settings)
+  const variants = variantsOf(message)
+  expect(variants.length).toBeGreaterThan(1)
+  const unshown: string[] = []
+  for (const { name, shown = '', variant } of variants) {
+    const { html, text } = await renderMessage(variant, 'en', settings)
+    const isShown =
+      withoutPreview(html) !== withoutPreview(before.html) &&
+      withoutPreview(html).includes(escaped(shown)) &&
+      text !== before.text &&
+      text.includes(shown)
+    if (!isShown) unshown.push(`${message.template} ${name}`)
+  }
+  expect(unshown.filter((name) => !Object.hasOwn(UNSHOWN, name))).toEqual([])
+})
+
+test('each link that the service writes opens a page or a call', () => {
+  const files = ['domain', 'server'].flatMap((directory) =>
+    readdirSync(directory, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /(?<!\.test)\.ts$/.test(name))
+      .map((name) => readFileSync(`${directory}/${name}`, 'utf8')),
+  )
+  const paths = files.flatMap((file) =>
+    [...file.matchAll(/\$\{(?:\w+\.)*appUrl\}(\/(?!api\/auth\/)[^#?`;]*)/g)].map(([, path]) => `${path}`),
+  )
+  expect(paths).toEqual(expect.arrayContaining(['/verify-email', '/not-me', '/forgot-password']))
+  const opens = (path: string) => {
+    const folders = globSync(`app${path.replaceAll(/\$\{[^}]*\}/g, '[[]*]')}/{page.tsx,route.ts}`)
+    return folders.length > 0
+  }
+  expect(paths.filter((path) => !opens(path))).toEqual([])
 })
 
 const plain = (html: string) => html.replaceAll(/<!-- -->|<[^>]*>/g, '').trim()

@@ -19,6 +19,34 @@ test.for(LANGUAGES)('%s has every text, no other, and each takes the same values
   expect(different.map(([key]) => key)).toEqual([])
 })
 
+/** Texts that read the same in English, each with the reason. */
+const AS_IN_ENGLISH: Record<string, string> = {
+  'Receipts.appLine': 'values only',
+  'de AccessTokens.name': 'the German word',
+  'de DeleteAccount.feedback': 'the German word',
+  'de EmailSettings.codeMethod': 'the German word',
+  'de EmailSettings.linkMethod': 'the German word',
+  'es Common.sections.accessTokensShort': 'the word of the field',
+  'fr Common.sections.sessions': 'the French word',
+  'fr Deletion.categories.sessions': 'the French word',
+  'fr Deletion.categories.transactions': 'the French word',
+  'fr EmailSettings.codeMethod': 'the French word',
+  'fr Sessions.title': 'the French word',
+  'pt-BR Common.sections.accessTokensShort': 'the word of the field',
+  'pt-BR EmailSettings.linkMethod': 'the Portuguese word',
+}
+
+test('no text of another language is left in English, but for words that both have', async () => {
+  const same = new Set<string>()
+  for (const language of LANGUAGES.filter((one) => one !== 'en')) {
+    for (const [key, text] of flatten(await sourceOf(language))) {
+      if (text !== english.get(key)) continue
+      same.add(Object.hasOwn(AS_IN_ENGLISH, key) ? key : `${language} ${key}`)
+    }
+  }
+  expect([...same].toSorted()).toEqual(Object.keys(AS_IN_ENGLISH).toSorted())
+})
+
 const TEN_MINUTES: Record<Language, RegExp> = {
   en: /ten minutes/,
   de: /zehn Minuten/,

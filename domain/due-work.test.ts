@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { DUE_TIMES, LATER_STEPS } from '@/testing/deletion-steps'
 import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
 import type { SystemContext } from './context'
 import { DUE_WORK, keepHouse, runDueSteps } from './due-work'
@@ -238,14 +239,15 @@ test('one of several concurrent sweeps claims each row, so every step, call, mai
       },
     }),
   )
-  for (const wait of [5 * minute, hour, day]) {
-    ctx.clock.advance(wait)
+  for (const [index, dueMs] of DUE_TIMES.entries()) {
+    ctx.clock.advance(dueMs - (DUE_TIMES[index - 1] ?? 0))
     for (let sweeps = 0; sweeps < 3; sweeps++) await Promise.all(instances.map(sweep))
     await ctx.settle()
   }
   for (const id of ids) expect(await rowOf(ctx, id)).toMatchObject({ completedAt: expect.any(Date) })
-  const steps = ['user_profile', 'third_party_integrations', 'data_archives']
-  expect(begun.toSorted()).toEqual(ids.flatMap((id) => steps.map((step) => `deletion_step ${step} ${id}`)).toSorted())
+  expect(begun.toSorted()).toEqual(
+    ids.flatMap((id) => LATER_STEPS.map((step) => `deletion_step ${step} ${id}`)).toSorted(),
+  )
   expect(asked).toHaveLength(ids.length)
   expect(ctx.engine.events.map(({ data }) => data.withdrawal_id).toSorted()).toEqual(ids.toSorted())
   const told = ctx.mailbox

@@ -1,8 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'vitest'
-import { STEPS } from '@/contract/withdrawal'
-import { DELETION_STEPS } from '@/domain/withdrawal/steps/deletion-steps'
+import { LATER_STEPS } from '@/testing/deletion-steps'
 import type { Person } from '@/testing/person'
 import { until } from '@/testing/until'
 import { isMarked, type World } from '@/testing/world'
@@ -26,11 +25,7 @@ export async function expectFullEnd(world: World, { person, withdrawalId, within
     'SELECT step, what FROM witness.notes WHERE withdrawal_id = $1 ORDER BY step',
     [withdrawalId],
   )
-  expect(notes).toEqual(
-    STEPS.filter((step) => DELETION_STEPS[step].firstStatus !== 'completed')
-      .toSorted()
-      .map((step) => ({ step, what: 'completed' })),
-  )
+  expect(notes).toEqual(LATER_STEPS.toSorted().map((step) => ({ step, what: 'completed' })))
   for (const application of world.applications) {
     const calls = application.of(withdrawalId)
     expect([...new Set(calls.map(({ id }) => id))], `ids at ${application.name}`).toHaveLength(1)

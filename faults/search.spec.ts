@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { TABLES_WITH_TEXTS } from '@/testing/deletion-steps'
 import { emailStatus, givenPerson } from '@/testing/person'
 import { givenWorld } from '@/testing/world'
 import { placesOf } from './ending'
@@ -10,27 +11,7 @@ test('the search finds a person in every table with personal fields, and nowhere
   await world.givenApplication('shop')
   const instance = await world.start()
   const person = await givenPerson(world, instance)
-  expect(await placesOf(world, [person.mark])).toEqual(
-    [
-      'access_tokens',
-      'analytics_events',
-      'app_connections',
-      'audit_events',
-      'cache_entries',
-      'communication_logs',
-      'email_change_requests',
-      'integration_logs',
-      'legal_records',
-      'preferences',
-      'profiles',
-      'security_incidents',
-      'sessions',
-      'shared_items',
-      'transaction_audit_logs',
-      'transactions',
-      'users',
-    ].map((table) => `table ${table}`),
-  )
+  expect(await placesOf(world, [person.mark])).toEqual(TABLES_WITH_TEXTS.map((table) => `table ${table}`))
   expect(await placesOf(world, [person.token])).toEqual([])
   await writeFile(path.join(world.dataDir, 'left-behind'), Buffer.from(`x ${person.mark} x`))
   await emailStatus(instance, person)

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, type TestContext, test } from 'vitest'
 import { planWithdrawal } from '@/domain/withdrawal/schedule'
 import { answer } from '@/testing/application'
+import { LATER_STEPS } from '@/testing/deletion-steps'
 import type { Instance } from '@/testing/instance'
 import { givenPlainPerson, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
@@ -90,7 +91,7 @@ async function lateness({ world, timeScale }: Site, ids: string[]): Promise<numb
      WHERE w.id = ANY($1) AND step <> 'session_revocation'`,
     [ids],
   )
-  expect(rows).toHaveLength(3 * ids.length)
+  expect(rows).toHaveLength(LATER_STEPS.length * ids.length)
   const late = rows.map(({ step, started_at: startedAt, completed_at: completedAt }) => {
     const { steps } = planWithdrawal(startedAt, { timeScale, retentionMs: 0, statutoryPeriod: { months: 1, days: 0 } })
     return completedAt.getTime() - (steps.find((planned) => planned.step === step)?.dueAt.getTime() ?? 0)

@@ -3,6 +3,8 @@
  * `expected` says what a call on its own has to answer, and leaves behind what is true afterwards.
  */
 
+import type { Step } from '@/contract/withdrawal'
+
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000]
 
 const LIMITS = {
@@ -34,6 +36,17 @@ export interface Pending {
   expiresAt: number
 }
 
+/** The steps after the request, each with the time from the start to its own. */
+type LaterStep = Exclude<Step, 'session_revocation'>
+const BEGINS_AFTER: Record<LaterStep, number> = {
+  user_profile: 5 * MINUTE,
+  third_party_integrations: HOUR,
+  data_archives: DAY,
+}
+export const eachStep = <Value>(of: (step: LaterStep) => Value): Record<LaterStep, Value> =>
+  Object.fromEntries(keysOf(BEGINS_AFTER).map((step) => [step, of(step)])) as Record<LaterStep, Value>
+const keysOf = <Key extends string>(record: Record<Key, unknown>) => Object.keys(record) as Key[]
+
 interface Job {
   dueAt: number | null
   leaseUntil: number | null
@@ -45,7 +58,7 @@ export interface Withdrawal {
   caller: Credential | null
   /** Credentials that it ended. */
   ended: Credential[]
-  steps: { user_profile: Job; third_party_integrations: Job; data_archives: Job }
+  steps: Record<LaterStep, Job>
   notification: Job
   completed: boolean
   purged: boolean
@@ -346,11 +359,7 @@ function withdraw(state: State, account: Account, call: Extract<Call, { do: 'wit
     startedAt: now,
     caller: call.as,
     ended,
-    steps: {
-      user_profile: { dueAt: now + 5 * MINUTE, leaseUntil: null },
-      third_party_integrations: { dueAt: now + HOUR, leaseUntil: null },
-      data_archives: { dueAt: now + DAY, leaseUntil: null },
-    },
+    steps: eachStep((step) => ({ dueAt: now + BEGINS_AFTER[step], leaseUntil: null })),
     notification: { dueAt: now + HOUR, leaseUntil: null },
     completed: false,
     purged: false,
@@ -373,6 +382,27 @@ const isDue = ({ dueAt, leaseUntil }: Job, now: number) =>
 export const LATER = -1
 const done: Job = { dueAt: null, leaseUntil: null }
 
+/** What a run of each step changes, and when the step is due again. */
+const RUNS: Record<LaterStep, (account: Account, withdrawal: Withdrawal, state: State) => Job> = {
+  user_profile(account) {
+    for (const name of USER_BUCKETS) account.hits[name] = []
+    account.sessions = account.sessions.map((session) => ({ ...session, ended: true }))
+    return done
+  },
+  third_party_integrations(_account, withdrawal, { now, appUp }) {
+    if (isDue(withdrawal.notification, now)) {
+      withdrawal.notification = appUp ? done : { dueAt: LATER, leaseUntil: null }
+    }
+    const { dueAt, leaseUntil } = withdrawal.notification
+    const next = dueAt === LATER ? LATER : Math.max(dueAt ?? 0, leaseUntil ?? 0)
+    return dueAt === null ? done : { dueAt: next, leaseUntil: null }
+  },
+  data_archives(account) {
+    account.pendingTransactions = 0
+    return done
+  },
+}
+
 function sweep(state: State): Outcome {
   const { now } = state
   const isOver = ({ expiresAt }: { expiresAt: number }) => expiresAt + 30 * DAY < now
@@ -382,22 +412,8 @@ function sweep(state: State): Outcome {
     if (pending && isOver(pending) && pending.requestedAt + 30 * DAY < now) account.pending = null
     if (!withdrawal || (withdrawal.completed && withdrawal.purged)) continue
     const { steps } = withdrawal
-    if (isDue(steps.user_profile, now)) {
-      steps.user_profile = done
-      for (const name of USER_BUCKETS) account.hits[name] = []
-      account.sessions = account.sessions.map((session) => ({ ...session, ended: true }))
-    }
-    if (isDue(steps.third_party_integrations, now)) {
-      if (isDue(withdrawal.notification, now)) {
-        withdrawal.notification = state.appUp ? done : { dueAt: LATER, leaseUntil: null }
-      }
-      const { dueAt, leaseUntil } = withdrawal.notification
-      const next = dueAt === LATER ? LATER : Math.max(dueAt ?? 0, leaseUntil ?? 0)
-      steps.third_party_integrations = dueAt === null ? done : { dueAt: next, leaseUntil: null }
-    }
-    if (isDue(steps.data_archives, now)) {
-      steps.data_archives = done
-      account.pendingTransactions = 0
+    for (const step of keysOf(BEGINS_AFTER)) {
+      if (isDue(steps[step], now)) steps[step] = RUNS[step](account, withdrawal, state)
     }
     withdrawal.completed = Object.values(steps).every(({ dueAt }) => dueAt === null)
     withdrawal.purged = withdrawal.startedAt + 30 * DAY <= now

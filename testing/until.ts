@@ -15,3 +15,12 @@ export async function until<T>(what: string, probe: () => Promise<T> | T, within
   }
   throw new Error(`not within ${withinMs / 1000} s: ${what}`, { cause: last })
 }
+
+/** What the promise is fulfilled with. One that hangs fails with a sentence, and not with the time limit of the test. */
+export async function within<T>(what: () => string, promise: Promise<T>, ms = 30_000): Promise<T> {
+  const enough = new AbortController()
+  const late = sleep(ms, undefined, { signal: enough.signal }).then(() => {
+    throw new Error(`not within ${ms / 1000} s: ${what()}`)
+  })
+  return Promise.race([promise, late]).finally(() => enough.abort())
+}

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { APP_PHASES } from '@/contract/withdrawal'
 import { createSecrets } from '@/server/adapters/secrets'
 import { call, day, givenServiceToken, hour, minute } from '@/testing/api'
+import { DUE_TIMES } from '@/testing/deletion-steps'
 import {
   asUser,
   givenParticipant,
@@ -21,6 +22,7 @@ import { createProcess } from '../process'
 import { showWithdrawal } from '../withdrawal/operate-withdrawal'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'
 import { createStatusToken } from '../withdrawal/status-token'
+import { DELETION_STEPS, erasesAfterTasks } from '../withdrawal/steps/deletion-steps'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { removeApp, setApp } from './manage'
 import { listTasks, retryTask, waive } from './operate-tasks'
@@ -115,14 +117,14 @@ test.each(APP_PHASES)(
   'a task of the phase %s is asked for in its window, and keeps that step alone open',
   async (phase) => {
     const task = await givenTask(202, { phase })
-    const begins = { user_profile: 5 * minute, third_party_integrations: hour, data_archives: day }[phase]
+    const begins = DELETION_STEPS[phase].window.dueMs
     ctx.clock.advance(begins - 1)
     await runDueWork(ctx)
     expect(sent).toEqual([])
     ctx.clock.advance(1)
     await runDueWork(ctx)
     expect(sent.map(({ id }) => id)).toEqual([task.id])
-    ctx.clock.advance(day + minute - begins)
+    ctx.clock.advance(Math.max(...DUE_TIMES) + minute - begins)
     answers.shop = () => 202
     await runDueWork(ctx)
     const open = await ctx.db.deletionStep.findMany({
@@ -130,7 +132,7 @@ test.each(APP_PHASES)(
     })
     expect(open.map(({ step }) => step)).toEqual([phase])
     // The step's own part waits for no task, but for the third parties' own.
-    if (phase !== 'third_party_integrations') expect(open[0]?.erasedAt).not.toBeNull()
+    if (!erasesAfterTasks(phase)) expect(open[0]?.erasedAt).not.toBeNull()
     expect(await ctx.db.user.count({ where: { id: task.userId } })).toBe(0)
     expect((await report(task, { status: 'completed' })).data).toEqual({ task_id: task.id, status: 'completed' })
     await ctx.settle()

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { APP_PHASES, STEPS } from '@/contract/withdrawal'
 import { createEndpointRule } from '@/server/adapters/applications'
@@ -41,6 +42,12 @@ const EMPTIED_BY: Record<Moment, string[]> = {
   ],
   purge: ['ended_credentials', 'ended_external_ids', 'idempotency_keys'],
 }
+
+test.each(STEPS)('README, glossary and operations name the step %s', (step) => {
+  for (const document of ['README.md', 'docs/glossary.md', 'docs/operations.md']) {
+    expect(readFileSync(document, 'utf8'), document).toMatch(new RegExp(`\\b${step}\\b`))
+  }
+})
 
 test('every step but session_revocation erases something', () => {
   expect(STEPS.filter((step) => erasuresOf(step).length === 0)).toEqual(['session_revocation'])

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { STEPS } from '@/contract/withdrawal'
+import { LATER_STEPS } from '@/testing/deletion-steps'
 import { asUser, givenUser, outcomeOf, type TestContext, type TestUser, testContext } from '@/testing/domain'
 import { registerApp } from '../applications/manage'
 import { readDeletionCounts } from './deletion-counts'
@@ -62,7 +63,7 @@ const path = (user: TestUser) => ({ userId: user.userId })
 const preview = async (ctx: TestContext, user: TestUser, query: object = {}) =>
   previewWithdrawal(await asUser(ctx, user), { ...path(user), ...query })
 
-/** The rows that the four steps deleted and kept, in the form of the preview. */
+/** The rows that the steps deleted and kept, in the form of the preview. */
 async function run(ctx: TestContext, user: TestUser, choices: object) {
   const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), {
     ...path(user),
@@ -70,7 +71,7 @@ async function run(ctx: TestContext, user: TestUser, choices: object) {
     data_retention: choices,
   })
   await ctx.settle()
-  for (const step of ['user_profile', 'third_party_integrations', 'data_archives'] as const) {
+  for (const step of LATER_STEPS) {
     ctx.clock.advance(day)
     await runDeletionStep(ctx, { withdrawalId, step })
   }

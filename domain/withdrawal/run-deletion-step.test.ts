@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Step } from '@/contract/withdrawal'
+import { STEPS, type Step } from '@/contract/withdrawal'
 import { openDatabase } from '@/server/adapters/database'
+import { DUE_TIMES, LATER_STEPS } from '@/testing/deletion-steps'
 import {
   asUser,
   givenUser,
@@ -96,6 +98,23 @@ test('only the step of the archives empties archives and the local mailbox', asy
   expect([ctx.archived.size, mailboxDeletions]).toEqual([0, 1])
   const withdrawal = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })
   expect(withdrawal.completedAt).toEqual(ctx.clock.now())
+})
+
+test('the statement of docs/adding.md gives the steps of this release to a withdrawal that the last one started', async () => {
+  const ctx = await testContext()
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  const untouched = await givenWithdrawal(ctx)
+  const last = LATER_STEPS.at(-1) as Step
+  await ctx.db.deletionStep.delete({ where: { withdrawalId_step: { withdrawalId, step: last } } })
+  const before = await ctx.db.deletionStep.findMany({ where: { withdrawalId: untouched.withdrawalId } })
+  const [, statement = ''] = /```sql\n(.*?)```/s.exec(readFileSync('docs/adding.md', 'utf8')) ?? []
+  await ctx.db.$executeRawUnsafe(
+    statement.replace('<step>', last).replace('now()', `'${ctx.clock.now().toISOString()}'`),
+  )
+  expect(await ctx.db.deletionStep.findMany({ where: { withdrawalId: untouched.withdrawalId } })).toEqual(before)
+  ctx.clock.advance(Math.max(...DUE_TIMES))
+  for (const step of LATER_STEPS) await runDeletionStep(ctx, { withdrawalId, step })
+  expect(await ctx.db.deletionStep.count({ where: { withdrawalId, status: 'completed' } })).toBe(STEPS.length)
 })
 
 test('a failed step releases its lease and backs off up to an hour', async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { LATER_STEPS } from '@/testing/deletion-steps'
 import {
   asUser,
   givenUser,
@@ -46,12 +47,12 @@ test('withdrawals are counted by state from their start to their purge', async (
 test('a step is due at its time, and overdue when no run has begun five minutes later', async () => {
   const { withdrawalId } = await givenWithdrawal(ctx)
   const steps = async () => (await watchBacklog(ctx)).steps
-  expect(await steps()).toEqual({ open: 3, due: 0, overdue: 0, failing: 0 })
+  expect(await steps()).toEqual({ open: LATER_STEPS.length, due: 0, overdue: 0, failing: 0 })
   ctx.clock.advance(5 * minute)
-  expect(await steps()).toEqual({ open: 3, due: 1, overdue: 0, failing: 0 })
+  expect(await steps()).toEqual({ open: LATER_STEPS.length, due: 1, overdue: 0, failing: 0 })
   expect((await watchWithdrawals(ctx)).troubled).toEqual([])
   ctx.clock.advance(5 * minute)
-  expect(await steps()).toEqual({ open: 3, due: 1, overdue: 1, failing: 0 })
+  expect(await steps()).toEqual({ open: LATER_STEPS.length, due: 1, overdue: 1, failing: 0 })
   expect((await watchWithdrawals(ctx)).troubled).toMatchObject([
     {
       withdrawalId,
@@ -279,7 +280,7 @@ test('withdrawals of each state are counted up to a limit, and no more are read'
   await ctx.db.$executeRawUnsafe(`
     INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, due_at)
     SELECT 'processing_' || n, step, 'pending', now() + interval '1 day', now() + interval '1 day'
-    FROM generate_series(1, 30000) n, unnest(ARRAY['user_profile', 'third_party_integrations', 'data_archives']) step`)
+    FROM generate_series(1, 30000) n, unnest(ARRAY['${LATER_STEPS.join("', '")}']) step`)
   await ctx.db.$executeRawUnsafe('ANALYZE')
   const limit = MAX_COUNTED + 1
   let plan = ''

@@ -7,6 +7,7 @@ import { ERRORS, type ErrorCode } from '@/contract/errors'
 import { blocker } from '@/contract/fields'
 import { operations as all, userOperations } from '@/contract/operations'
 import { CATEGORIES, KEPT_FOR } from '@/contract/vocabulary'
+import { STEPS, withdrawAccount as withdrawContract } from '@/contract/withdrawal'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { signOut } from '@/domain/access/sessions'
 import { createUser } from '@/domain/access/user'
@@ -41,6 +42,7 @@ import {
   wrongCode,
 } from '@/testing/domain'
 import { installContext } from '@/testing/process'
+import { within } from '@/testing/until'
 import { openDatabase } from '../adapters/database'
 import { api } from './api'
 
@@ -130,7 +132,7 @@ const DATA: Record<string, z.ZodType> = {
     scheduled_completion: time,
     due_by: time,
     data_retention_period: z.literal(30),
-    deletion_steps: z.array(step).length(4),
+    deletion_steps: z.array(step).length(STEPS.length),
     receipt: z.string().regex(/^[\w-]+\.[\w-]+\.[\w-]{86}$/),
     status_token: z.string().regex(/^wst_[\w-]{22,}$/),
   }),
@@ -142,7 +144,7 @@ const DATA: Record<string, z.ZodType> = {
     kept_by_choice: z.array(z.enum(['analytics', 'audit_logs', 'transaction_history'])),
     scheduled_completion: time,
     due_by: time,
-    deletion_steps: z.array(countedStep).length(4),
+    deletion_steps: z.array(countedStep).length(STEPS.length),
     applications: z.array(z.unknown()),
   }),
 }
@@ -1069,12 +1071,8 @@ test('an accepted withdrawal has a Location, and afterwards two credentials can 
   const started = await withdraw(caller)
   const { withdrawal_id: withdrawalId, status_token: statusToken } = started.data as Record<string, string>
   expect(started.headers.get('Location')).toBe(`/api/v1/users/${caller.userId}/withdrawal/${withdrawalId}`)
-  expect(started.data.deletion_steps).toMatchObject([
-    { step: 'user_profile', status: 'processing' },
-    { step: 'session_revocation', status: 'completed' },
-    { step: 'third_party_integrations', status: 'pending' },
-    { step: 'data_archives', status: 'pending' },
-  ])
+  const { deletion_steps: steps } = withdrawContract.example.data
+  expect(started.data.deletion_steps).toMatchObject(steps.map(({ step, status }) => ({ step, status })))
   const ids = { withdrawalId: String(withdrawalId) }
   const outcome = async (token: string | undefined) => {
     const ask1 = async (name: string, user: { userId: string }, asking: Asking = {}) =>
@@ -1300,7 +1298,23 @@ async function givenDoomed(place: (typeof DEATHS)[number][0]) {
   const death = new Promise<void>((resolve) => {
     died = resolve
   })
+  const ran: string[] = []
+  /** Fails with a sentence where the call is answered, or hangs, without the death. */
+  const deathDuring = (call: Promise<unknown>) =>
+    within(
+      () => `the process to die ${place}; it ran the statements ${ran.join(', ')}`,
+      Promise.race([
+        death,
+        call.then(() => {
+          // The end of one connection may be answered before all of them have ended.
+          if (isDying) return death
+          throw new Error(`answered before the process died ${place}; it ran the statements ${ran.join(', ')}`)
+        }),
+      ]),
+    )
+  let isDying = false
   const die = async () => {
+    isDying = true
     await ctx.db.$queryRaw`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = ${name}`
     died()
     return new Promise<never>(() => {})
@@ -1308,6 +1322,7 @@ async function givenDoomed(place: (typeof DEATHS)[number][0]) {
   const doomed = (sql: Sql): Sql => {
     return async (statement, values) => {
       const { name } = statement
+      ran.push(name)
       const isEffect = name === 'create-access-token' || name === 'end-account-access'
       if (place === 'before its effect' && isEffect) await die()
       if (place === 'between its effect and the kept answer' && name === 'keep-idempotent-answer') await die()
@@ -1321,7 +1336,7 @@ async function givenDoomed(place: (typeof DEATHS)[number][0]) {
     if (place === 'between the commit and the answer') await die()
     return result
   }
-  return { context: { ...ctx, process: createProcess(), sql: doomed(database.sql), transaction }, death }
+  return { context: { ...ctx, process: createProcess(), sql: doomed(database.sql), transaction }, deathDuring }
 }
 
 const effectsOf = async (userId: string) => ({
@@ -1336,10 +1351,9 @@ test.each(['createAccessToken', 'withdrawAccount'].flatMap((name) => DEATHS.map(
     const token = name === 'createAccessToken' ? createSessionToken(ctx, user.sessionId).token : user.token
     const caller = { ...user, token }
     const expected = name === 'createAccessToken' ? { tokens: 1, withdrawals: 0 } : { tokens: 0, withdrawals: 1 }
-    const { context, death } = await givenDoomed(place)
+    const { context, deathDuring } = await givenDoomed(place)
     installContext(context)
-    call(caller, name, keyed('k1'))
-    await death
+    await deathDuring(call(caller, name, keyed('k1')))
     installContext(ctx)
 
     expect(await effectsOf(user.userId)).toEqual(found === 'first' ? expected : { tokens: 0, withdrawals: 0 })

@@ -14,9 +14,9 @@ export async function signInHere(email: string, password: string): Promise<void>
   if (error !== null) throw noAnswer(UNREADABLE)
 }
 
-/** Where this browser goes to sign in at the identity provider. */
-export async function providerSignInUrl(): Promise<string> {
-  const url = await post('signin/oidc', {})
+/** Where this browser goes to sign in at the identity provider; `asks` are further parameters of the request there. */
+export async function providerSignInUrl(asks: Record<string, string>): Promise<string> {
+  const url = await post(`signin/oidc?${new URLSearchParams(asks)}`, {})
   // It leads back here where the provider cannot be asked.
   if (url.origin === window.location.origin) throw noAnswer(UNREADABLE)
   return url.href

@@ -261,8 +261,4 @@ export const closePendingChange = (
 export const openAccount = (userId: string, lock: AccountLock = 'SHARE') =>
   `SELECT id, name FROM users WHERE id = ${userId} AND withdrawn_at IS NULL FOR ${lock}`
 
-/** As `openAccount`, by the external id. */
-export const openAccountOf = (externalId: string, lock: AccountLock = 'SHARE') =>
-  `SELECT id, name FROM users WHERE external_id = ${externalId} AND withdrawn_at IS NULL FOR ${lock}`
-
 type AccountLock = 'SHARE' | 'NO KEY UPDATE'

@@ -7,6 +7,7 @@ import { Texts } from '@/components/texts'
 import { Alert } from '@/components/ui/alert'
 import { PageCard } from '@/components/ui/card'
 import { textLink } from '@/components/ui/text-link'
+import type { FreshSignInSettings } from '@/domain/context'
 import { getEnv } from '@/server/env'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { sessionIfReadable } from '@/server/pages/session'
@@ -21,12 +22,12 @@ interface Props {
 }
 
 export default async function SignInPage({ searchParams }: Props) {
-  const { next, ended, error } = await searchParams
-  const { brand, hasPasswordSignIn, identityProvider } = getEnv()
+  const { next, ended, error, again } = await searchParams
+  const { brand, hasPasswordSignIn, identityProvider, freshSignIn } = getEnv()
   // The browser keeps the fragment over a redirect.
-  if (await sessionIfReadable()) redirect(nextPath(next))
+  if (again === undefined && (await sessionIfReadable())) redirect(nextPath(next))
   // What the page says first is heard first.
-  const isTold = ended !== undefined || error !== undefined || nextPath(next) === '/verify-email'
+  const isTold = ended !== undefined || again !== undefined || error !== undefined || nextPath(next) === '/verify-email'
   const t = await pageTexts('SignIn')
   const common = await pageTexts('Common')
   return (
@@ -38,10 +39,21 @@ export default async function SignInPage({ searchParams }: Props) {
             <p>{t('endedChanged')}</p>
           </Alert>
         )}
+        {again !== undefined && (
+          <Alert title={t('againTitle')} className="mb-6">
+            <p>{t('againText')}</p>
+          </Alert>
+        )}
         {error !== undefined && identityProvider && <SignInRefused error={error} provider={identityProvider.name} />}
         <PageCard title={common('signIn')} text={t('subtitle', { product: brand.name })}>
           {nextPath(next) === '/verify-email' && <LinkHint />}
-          {identityProvider && <ProviderSignIn next={nextPath(next)} provider={identityProvider.name} />}
+          {identityProvider && (
+            <ProviderSignIn
+              next={nextPath(next)}
+              provider={identityProvider.name}
+              asks={again === undefined ? {} : askedAgain(freshSignIn)}
+            />
+          )}
           {identityProvider && hasPasswordSignIn && (
             <p className="mt-6 flex items-center gap-3 text-ink-muted text-sm before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
               {t('orPassword')}
@@ -60,6 +72,12 @@ export default async function SignInPage({ searchParams }: Props) {
     </CenteredPage>
   )
 }
+
+/** The provider asks the person anew, and for what counts as a fresh sign-in. */
+const askedAgain = ({ requiredAcr }: FreshSignInSettings): Record<string, string> => ({
+  prompt: 'login',
+  ...(requiredAcr !== null && { acr_values: requiredAcr }),
+})
 
 const REFUSALS = ['NoAccount', 'Unavailable'] as const
 

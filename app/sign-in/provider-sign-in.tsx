@@ -7,10 +7,17 @@ import { keepReturnPath } from '@/components/return-path'
 import { Alert } from '@/components/ui/alert'
 import { Button } from '@/components/ui/button'
 
-export function ProviderSignIn({ next, provider }: { next: string; provider: string }) {
+interface ProviderSignInProps {
+  next: string
+  provider: string
+  /** Further parameters of the request to the provider. */
+  asks: Record<string, string>
+}
+
+export function ProviderSignIn({ next, provider, asks }: ProviderSignInProps) {
   const t = useTranslations('SignIn')
   const leave = useMutation({
-    mutationFn: providerSignInUrl,
+    mutationFn: () => providerSignInUrl(asks),
     onSuccess: (url) => {
       keepReturnPath(next + window.location.hash)
       window.location.assign(url)

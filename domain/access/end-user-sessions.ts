@@ -6,7 +6,7 @@ import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent } from '../queue/events'
 import { audit, statement } from '../sql'
 import { countOpen, endAccess } from './end-access'
-import { lockAccountOfExternalId } from './put-user'
+import { lockForService } from './lock-account'
 
 interface EndAll {
   userId: string
@@ -31,7 +31,7 @@ export async function endUserSessions(
   { externalId }: Input<typeof contract>,
 ): Promise<Data<typeof contract>> {
   const data = await ctx.transaction(async (sql) => {
-    const account = await lockAccountOfExternalId(sql, externalId)
+    const account = await lockForService(sql, { externalId })
     if (!account) throw new AppError('USER_001')
     const [ended] = await sql(endAllAccess, {
       userId: account.id,

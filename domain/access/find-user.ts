@@ -6,6 +6,7 @@ import type { Context, PendingChange, SystemContext } from '../context'
 import { describePendingChange } from '../email/get-email-status'
 import { lookUpPending, statement } from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
+import { noteLookUp } from './note-look-up'
 
 export interface AccountRow {
   id: string
@@ -111,5 +112,6 @@ export async function findUser(
 ): Promise<Data<typeof contract.findUser>> {
   const account = await findAccountByAddress(ctx, parseAddress(email)?.key ?? '')
   if (!account) throw new AppError('USER_001')
+  await noteLookUp(ctx, { userId: account.id, actor: 'service', actorId: ctx.actor.id, ip: ctx.ip })
   return describeAccount(ctx, account)
 }

@@ -8,7 +8,7 @@ import { statement } from '../sql'
  * Refuses a caller who has not signed in recently. It guards what cannot be undone and what outlives the session, because somebody
  * else may have found the browser signed in.
  */
-export function requireFreshSignIn(ctx: Context, purpose: Purpose): void {
+export function requireFreshSignIn(ctx: Context, purpose: Purpose | 'operate'): void {
   const { kind } = ctx.actor
   if (kind === 'session' && !isSessionFresh(ctx, purpose)) {
     throw new AppError('REAUTH_001', 'This needs a sign-in of the last ten minutes. Sign in again, then repeat it.')
@@ -23,13 +23,13 @@ export function requireFreshSignIn(ctx: Context, purpose: Purpose): void {
   }
 }
 
-function isSessionFresh({ actor, clock }: Context, purpose: Purpose): boolean {
+function isSessionFresh({ actor, clock }: Context, purpose: Purpose | 'operate'): boolean {
   const { authenticatedAt, authenticatedFor } = actor
   if (!authenticatedAt || (authenticatedFor && authenticatedFor !== purpose)) return false
   return clock.now().getTime() - authenticatedAt.getTime() <= FRESH_SIGN_IN_MS
 }
 
-function isOutsideTokenFresh({ actor, clock, freshSignIn }: Context, purpose: Purpose): boolean {
+function isOutsideTokenFresh({ actor, clock, freshSignIn }: Context, purpose: Purpose | 'operate'): boolean {
   const { maxOutsideAgeMs, requiredAcr } = freshSignIn
   const { authenticatedAt = null, acr = null } = actor.outsideToken ?? {}
   if (requiredAcr !== null && acr !== requiredAcr) return false

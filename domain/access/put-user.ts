@@ -11,49 +11,18 @@ import { leaseUntil, sendFirst } from '../queue/notices'
 import { audit, closePendingChange, endSessions, equalsAsText, isUniqueViolation, type Sql, statement } from '../sql'
 import { firstVersionOf } from './ended-external-ids'
 import { describeAccount, findAccount } from './find-user'
+import { type LockedAccount, lockForService } from './lock-account'
 import { acceptPassword } from './password-formats'
 
 const MAX_TRIES = 3
 
 type Wanted = Input<typeof contract>
 
-interface Account {
-  id: string
-  external_id: string | null
-  name: string
-  email: string
-  email_key: string
-  email_verified_at: Date | null
-  locale: string | null
-  version: number
-}
-
-const ACCOUNT = 'id, external_id, name, email, email_key, email_verified_at, locale, version'
-
 // One of 65,536 locks, so that the number of the lock does not reveal the external id. It is taken before all other locks.
 const lockExternalId = statement<{ externalId: string }>(
   'lock-external-id',
   (v) => `SELECT pg_advisory_xact_lock(20261124, hashtext(${v.externalId}) & 65535)`,
 )
-const lockByExternalId = statement<{ externalId: string }, Account>(
-  'lock-account-of-external-id',
-  (v) => `SELECT ${ACCOUNT} FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL FOR UPDATE`,
-)
-const lockById = statement<{ userId: string }, Account>(
-  'lock-account-to-name',
-  (v) => `SELECT ${ACCOUNT} FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
-)
-
-export async function lockAccountOfExternalId(sql: Sql, externalId: string): Promise<Account | undefined> {
-  const [account] = await sql(lockByExternalId, { externalId })
-  return account
-}
-
-export async function lockAccountOfId(sql: Sql, userId: string): Promise<Account | undefined> {
-  const [account] = await sql(lockById, { userId })
-  return account
-}
-
 /** Who changes the account; `id` is that of the service token. */
 interface Editor {
   kind: 'service' | 'operator'
@@ -113,14 +82,14 @@ export async function retryConflicts<T>(write: () => Promise<T>): Promise<T> {
 
 interface Target {
   /** Undefined if there is none yet and one may be created. */
-  account: Account | undefined
+  account: LockedAccount | undefined
   /** The lowest version that the account may have from now on. */
   firstVersion: number
 }
 
 async function findToUpdate(ctx: Context, sql: Sql, input: Wanted): Promise<Target> {
   const { externalId, user_id: userId, recreate = false } = input
-  const account = await lockAccountOfExternalId(sql, externalId)
+  const account = await lockForService(sql, { externalId })
   if (account) {
     if (userId !== undefined && userId !== account.id) {
       throw new AppError('REQUEST_001', 'user_id names another account than the one that has this external id.')
@@ -129,7 +98,7 @@ async function findToUpdate(ctx: Context, sql: Sql, input: Wanted): Promise<Targ
   }
   const firstVersion = await firstVersionOf(ctx, sql, { externalId, recreate })
   if (userId === undefined) return { account, firstVersion }
-  const named = await lockAccountOfId(sql, userId)
+  const named = await lockForService(sql, { userId })
   if (!named) throw new AppError('USER_001', 'There is no account with this user_id.')
   if (named.external_id !== null) {
     throw new AppError('REQUEST_001', 'user_id names an account that has another external id.')
@@ -342,7 +311,7 @@ type Changes = Pick<Wanted, 'email' | 'email_verified' | 'name' | 'locale' | 'if
 export async function updateAccount(
   ctx: SystemContext,
   sql: Sql,
-  account: Account,
+  account: LockedAccount,
   input: Changes,
   by: Editor,
 ): Promise<Letters | null> {
@@ -388,7 +357,7 @@ export async function updateAccount(
 async function replace(
   ctx: SystemContext,
   sql: Sql,
-  account: Account,
+  account: LockedAccount,
   address: Address,
   { isLost, ...wanted }: Omit<Update, 'verifiedAt' | 'verifiedAuditId'> & { isLost: boolean },
 ): Promise<Letters> {

@@ -4,7 +4,8 @@ import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { describeAccount, findAccount } from './find-user'
-import { lockAccountOfId, retryConflicts, updateAccount } from './put-user'
+import { lockAccountOfId } from './lock-account'
+import { retryConflicts, updateAccount } from './put-user'
 
 interface Wanted {
   userId: string

@@ -8,12 +8,14 @@ import {
   findAccountByAddress,
   findAccountByExternalId,
 } from './find-user'
+import { noteLookUp } from './note-look-up'
 
 type Wanted = { userId: string } | { email: string } | { externalId: string }
 
 /** For the operator. Finds a withdrawn account by its ids until `user_profile` has run, but not by its address. */
 export async function showUser(ctx: SystemContext, by: Wanted): Promise<object> {
   const account = await findWanted(ctx, by)
+  await noteLookUp(ctx, { userId: account.id, actor: 'operator', actorId: null, ip: null })
   const { user_id, email, email_verified, ...others } = describeAccount(ctx, account)
   const verified_at = account.email_verified_at?.toISOString() ?? null
   return { user_id, email, email_verified, verified_at, role: account.role, ...others }

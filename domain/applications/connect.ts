@@ -1,15 +1,13 @@
 import type * as contract from '@/contract/connections'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
+import { lockForService } from '../access/lock-account'
 import type { Context, SystemContext } from '../context'
-import { audit, openAccount, openAccountOf, type Sql, statement } from '../sql'
+import { audit, openAccount, type Sql, statement } from '../sql'
 import { byService, type Manager, OPERATOR_COMMAND, unknownApp } from './manage'
 
 const lockById = statement<{ account: string }, { id: string }>('lock-account-to-connect', (v) =>
   openAccount(v.account, 'NO KEY UPDATE'),
-)
-const lockByExternalId = statement<{ account: string }, { id: string }>('lock-account-of-external-id-to-connect', (v) =>
-  openAccountOf(v.account, 'NO KEY UPDATE'),
 )
 
 interface Change {
@@ -72,10 +70,10 @@ async function change<T>(
   write: (sql: Sql, values: Change) => Promise<T>,
 ): Promise<T & { userId: string }> {
   return ctx.transaction(async (sql) => {
-    const [row] =
+    const row =
       'userId' in account
-        ? await sql(lockById, { account: account.userId })
-        : await sql(lockByExternalId, { account: account.externalId })
+        ? (await sql(lockById, { account: account.userId }))[0]
+        : await lockForService(sql, { externalId: account.externalId })
     if (!row) throw new AppError('USER_001', 'There is no active user with this id.')
     const written = await write(sql, {
       userId: row.id,

@@ -1,11 +1,12 @@
 import { linkOf, type putBlocker as putContract, type removeBlocker as removeContract } from '@/contract/blockers'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
+import { lockForService } from '../access/lock-account'
 import type { Context } from '../context'
-import { audit, openAccountOf, statement } from '../sql'
+import { audit, type Sql, statement } from '../sql'
 
 interface Named {
-  externalId: string
+  userId: string
   source: string
   key: string
   now: Date
@@ -35,9 +36,9 @@ const audited = (action: string, from: string, v: Values) =>
 
 const put = statement<Push, { user_id: string }>(
   'put-blocker',
-  (v) => `WITH account AS (${openAccountOf(v.externalId)}), pushed AS (
+  (v) => `WITH pushed AS (
      INSERT INTO withdrawal_blockers (user_id, source, key, code, title, url, created_at, expires_at)
-     SELECT id, ${v.source}, ${v.key}, ${v.code}, ${v.title}, ${v.url}, ${v.now}::timestamptz, ${v.expiresAt}::timestamptz FROM account
+     VALUES (${v.userId}, ${v.source}, ${v.key}, ${v.code}, ${v.title}, ${v.url}, ${v.now}, ${v.expiresAt})
      ON CONFLICT (user_id, source, key) DO UPDATE
      SET code = excluded.code, title = excluded.title, url = excluded.url, expires_at = excluded.expires_at
      RETURNING user_id
@@ -45,26 +46,36 @@ const put = statement<Push, { user_id: string }>(
    ${audited('withdrawal.blocker_put', 'pushed', v)} RETURNING user_id`,
 )
 
-const remove = statement<Named, { user_id: string; removed: boolean }>(
+const remove = statement<Named, { user_id: string }>(
   'remove-blocker',
-  (v) => `WITH account AS (${openAccountOf(v.externalId)}), removed AS (
-     DELETE FROM withdrawal_blockers b USING account
-     WHERE b.user_id = account.id AND b.source = ${v.source} AND b.key = ${v.key} RETURNING b.user_id
-   ), audited AS (
-     ${audited('withdrawal.blocker_removed', 'removed', v)}
+  (v) => `WITH removed AS (
+     DELETE FROM withdrawal_blockers
+     WHERE user_id = ${v.userId} AND source = ${v.source} AND key = ${v.key} RETURNING user_id
    )
-   SELECT account.id AS user_id, EXISTS (SELECT FROM removed) AS removed FROM account`,
+   ${audited('withdrawal.blocker_removed', 'removed', v)} RETURNING user_id`,
 )
 
-const named = (ctx: Context, { externalId, key }: { externalId: string; key: string }): Named => ({
-  externalId,
-  key,
-  source: ctx.actor.service?.name ?? '',
-  now: ctx.clock.now(),
-  auditId: ctx.secrets.randomId('aud_'),
-  serviceTokenId: ctx.actor.id,
-  ip: ctx.ip,
-})
+const sourceOf = ({ actor }: Context) => actor.service?.name ?? ''
+
+/** Locks the account, so that a withdrawal that starts meanwhile sees what `write` has done. */
+const write = <T>(
+  ctx: Context,
+  { externalId, key }: { externalId: string; key: string },
+  work: (sql: Sql, values: Named) => Promise<T>,
+): Promise<T> =>
+  ctx.transaction(async (sql) => {
+    const account = await lockForService(sql, { externalId })
+    if (!account) throw new AppError('USER_001')
+    return work(sql, {
+      userId: account.id,
+      key,
+      source: sourceOf(ctx),
+      now: ctx.clock.now(),
+      auditId: ctx.secrets.randomId('aud_'),
+      serviceTokenId: ctx.actor.id,
+      ip: ctx.ip,
+    })
+  })
 
 /** For services. Replaces a blocker with the same key from the same source. */
 export async function putBlocker(ctx: Context, input: Input<typeof putContract>): Promise<Data<typeof putContract>> {
@@ -74,18 +85,20 @@ export async function putBlocker(ctx: Context, input: Input<typeof putContract>)
     throw new AppError('REQUEST_001', 'url must begin with https:// and have a host of this service token.')
   }
   const expiresAt = input.expires_at == null ? null : new Date(input.expires_at)
-  const values = named(ctx, input)
-  const [row] = await ctx.sql(put, { ...values, code, title, url, expiresAt })
-  if (!row) throw new AppError('USER_001')
+  const userId = await write(ctx, input, async (sql, values) => {
+    await sql(put, { ...values, code, title, url, expiresAt })
+    return values.userId
+  })
   const expires_at = expiresAt?.toISOString() ?? null
-  return { user_id: row.user_id, key, code, title, url, expires_at, source: values.source }
+  return { user_id: userId, key, code, title, url, expires_at, source: sourceOf(ctx) }
 }
 
 export async function removeBlocker(
   ctx: Context,
   input: Input<typeof removeContract>,
 ): Promise<Data<typeof removeContract>> {
-  const [row] = await ctx.sql(remove, named(ctx, input))
-  if (!row) throw new AppError('USER_001')
-  return { user_id: row.user_id, key: input.key, removed: row.removed }
+  return write(ctx, input, async (sql, values) => {
+    const rows = await sql(remove, values)
+    return { user_id: values.userId, key: input.key, removed: rows.length > 0 }
+  })
 }

@@ -57,13 +57,14 @@ export interface Account {
   email: string
   locale: string | null
   external_id: string | null
+  role: string | null
   version: number
 }
 
 const lockAccount = statement<{ userId: string }, Account>(
   'lock-account',
   (v) =>
-    `SELECT name, email, locale, external_id, version FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
+    `SELECT name, email, locale, external_id, role, version FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
 )
 
 /**

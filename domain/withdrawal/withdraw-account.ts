@@ -5,6 +5,7 @@ import { withdrawAccount as contract } from '@/contract/withdrawal'
 import { findAccountByExternalId } from '../access/find-user'
 import { requireFreshSignIn } from '../access/fresh-sign-in'
 import { isStillLive } from '../access/live-caller'
+import { refusalOfRole } from '../access/lock-account'
 import { askApplications } from '../applications/ask'
 import type { Actor, Context, SystemContext } from '../context'
 import { type AskedPlaces, bucketOf, givePlacesBack, type TakenPlaces, takePlacesInside } from '../limits/buckets'
@@ -124,6 +125,7 @@ async function tryToWithdraw<More extends object>(
     ])
     // Returned and not thrown, so that the place that the call took is committed.
     if (!locked) return { refusal: new AppError('WITHDRAWAL_002') }
+    if (locked.role && by.actor?.kind === 'service_token') return { refusal: refusalOfRole() }
     if (!isLive) return { refusal: new AppError('AUTH_001') }
     if (found.blockers.length > 0) return { refusal: refusalOf(found) }
     if (found.asks && !hasAsked) return { taken }

@@ -392,3 +392,16 @@ test('a withdrawal by the operator is refused for an unknown reason, a reason wi
   expect(await refusal(ctx, `withdrawal start --user ${userId}`)).toContain('1 pending transaction')
   expect(await ctx.db.user.count({ where: { id: userId, withdrawnAt: null } })).toBe(1)
 })
+
+test('user show and user find are noted with the account and without what was asked for', async () => {
+  const ctx = await testContext()
+  const { userId, email } = await givenUser(ctx)
+  await run(ctx, `user find --email ${email}`)
+  await run(ctx, `user show ${userId}`)
+  await refusal(ctx, 'user find --email nobody@example.test')
+  const noted = await ctx.db.auditEvent.findMany({ where: { action: 'account.looked_up', userId } })
+  expect(noted).toMatchObject([
+    { userId, actor: 'operator', actorId: null, subjectId: null, ip: null },
+    { userId, actor: 'operator', actorId: null, subjectId: null, ip: null },
+  ])
+})

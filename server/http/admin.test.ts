@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { type GrantableScope, SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
 import { adminOperations, userOperations } from '@/contract/operations'
 import { createSessionToken } from '@/domain/access/authenticate'
+import { setRole } from '@/domain/access/operators'
 import { revokeServiceToken } from '@/domain/access/service-tokens'
 import { setApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
@@ -27,8 +28,10 @@ import {
   withdraw,
 } from '@/testing/api'
 import {
+  givenParticipant,
   givenSession,
   givenWithdrawal,
+  heldUp,
   ledgerLines,
   runDueWork,
   type TestContext,
@@ -37,6 +40,7 @@ import {
   testContext,
 } from '@/testing/domain'
 import { installContext } from '@/testing/process'
+import { rawSql } from '@/testing/raw-sql'
 import { acceptOutsideToken, OUTSIDE_TOKEN } from '@/testing/service'
 
 const logged: string[] = []
@@ -690,6 +694,83 @@ describe('ending all sessions', () => {
     expect((await verify({ ...caller, token }, pending.id, pending.code)).code).toBe('EMAIL_006')
     expect((await byService('endUserSessions', externalId)).data).toMatchObject({ sessions_ended: 0, tokens_ended: 1 })
     expect((await byService('endUserSessions', newId())).code).toBe('USER_001')
+  })
+})
+
+describe('accounts with a role', () => {
+  const BLOCKER = { code: 'debt', title: 'You owe us a book' }
+  const writes = (appId: string): [string, (person: Person) => Promise<Answer>][] => {
+    const ids = ({ externalId }: Person, more: object = {}) => ({
+      ids: { externalId: encodeURIComponent(externalId), appId, ...more },
+    })
+    return [
+      ['another address', ({ externalId }) => put(externalId, { email: newAddress() })],
+      ['the same body again', ({ externalId }) => put(externalId, {})],
+      ['an external id', ({ userId }) => put(newId(), { user_id: userId })],
+      ['a withdrawal', ({ externalId }) => withdrawFor(externalId)],
+      ['an end of all sessions', ({ externalId }) => byService('endUserSessions', externalId)],
+      ['a blocker', (person) => call(service, 'putBlocker', { ...ids(person, { key: 'debt' }), body: BLOCKER })],
+      ['the end of a blocker', (person) => call(service, 'removeBlocker', ids(person, { key: 'debt' }))],
+      ['a connection', (person) => call(service, 'putConnection', { ...ids(person), body: { subject: 'reader 7' } })],
+      ['the end of a connection', (person) => call(service, 'removeConnection', ids(person))],
+    ]
+  }
+
+  test('no write of a service reaches an account that has a role, and reads do', async () => {
+    const appId = await givenParticipant(ctx, 'shop', { audience: 'connected' })
+    const person = await givenPerson()
+    await setRole(ctx, { userId: person.userId, role: 'operator' })
+    const before = await stateOf(person.userId)
+    for (const [what, write] of writes(appId)) {
+      const whose = what === 'an external id' ? await givenOperatorWithoutId() : person
+      const { status, code, details } = await write(whose)
+      expect([what, status, code, details]).toEqual([
+        what,
+        403,
+        'AUTH_002',
+        'This account has a role. The operator command alone changes it.',
+      ])
+    }
+    expect(await stateOf(person.userId)).toEqual(before)
+    expect((await get(person.externalId)).code).toBe('accepted')
+    await setRole(ctx, { userId: person.userId, role: null })
+    for (const [what, write] of writes(appId)) {
+      // Ends the account, or needs one without an external id.
+      if (what === 'a withdrawal' || what === 'an external id') continue
+      expect([what, (await write(person)).code]).toEqual([what, 'accepted'])
+    }
+  })
+
+  async function givenOperatorWithoutId(): Promise<Person> {
+    const { userId, email } = await givenCaller(ctx)
+    await setRole(ctx, { userId, role: 'operator' })
+    return { userId, email, externalId: '' }
+  }
+
+  test('a write that waits while the account gets its role is refused', async () => {
+    const appId = await givenParticipant(ctx, 'shop', { audience: 'connected' })
+    for (const [what, write] of writes(appId)) {
+      if (what === 'an external id') continue
+      const person = await givenPerson()
+      const { code } = await heldUp(
+        ctx,
+        ['users', person.userId],
+        () => write(person),
+        (sql) => rawSql(sql, `UPDATE users SET role = 'operator' WHERE id = $1`, [person.userId]),
+      )
+      expect([what, code]).toEqual([what, 'AUTH_002'])
+      const { email, withdrawnAt } = await ctx.db.user.findUniqueOrThrow({ where: { id: person.userId } })
+      expect([what, email, withdrawnAt]).toEqual([what, person.email, null])
+    }
+  })
+
+  test('a look-up by address is noted with the service and without the address', async () => {
+    const person = await givenPerson()
+    expect((await find(person.email.toUpperCase())).code).toBe('accepted')
+    expect((await find(newAddress())).code).toBe('USER_001')
+    const noted = await ctx.db.auditEvent.findMany({ where: { action: 'account.looked_up', actorId: service.id } })
+    expect(noted).toMatchObject([{ userId: person.userId, actor: 'service', subjectId: null, ip: '192.0.2.1' }])
+    expect(JSON.stringify(noted)).not.toContain('@')
   })
 })
 

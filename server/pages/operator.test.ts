@@ -5,6 +5,7 @@ import { showApp } from '@/domain/applications/manage'
 import { processState } from '@/server/process-state'
 import {
   givenParticipant,
+  givenSession,
   givenUser,
   givenWithdrawal,
   runDueWork,
@@ -141,6 +142,7 @@ test('an operator sends the dead letters of an application again, and the page s
   }
   expect(await showApp(ctx, appId)).toMatchObject({ deliveries: { waiting: 0, dead: 1 } })
   ctx.apps.answer = async () => ({ status: 204 })
+  signedIn.sessionId = await givenSession(ctx, operator.userId)
   expect(await managing(appId)('resend')).toEqual([200, { resent: 1 }])
   await ctx.settle()
   expect(await showApp(ctx, appId)).toMatchObject({ deliveries: { waiting: 0, dead: 0 } })
@@ -180,4 +182,66 @@ test('an operator finds a person by an address, and a withdrawn one only by ids'
   expect((await find(email, { 'Sec-Fetch-Site': 'cross-site' }))[0]).toBe(403)
   signedIn.sessionId = (await givenUser(ctx)).sessionId
   expect((await find(email))[0]).toBe(404)
+})
+
+test('an operator whose sign-in is old can look, and is sent to sign in again before anything changes', async () => {
+  const appId = await givenParticipant(ctx, 'shop', { audience: 'connected' })
+  const { withdrawalId: other } = await givenWithdrawal(ctx, ['bank'])
+  const { id: taskId } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId: other } })
+  const at = (path: string) => new Request(`http://localhost/admin/${path}`, { method: 'POST', headers: SAME_ORIGIN })
+  const acts = (): [string, Promise<Response>][] => [
+    ['retry', retryAsOperator(at('x'), { params: Promise.resolve({ withdrawalId }) })],
+    ['retry task', retryTaskAsOperator(at('x'), { params: Promise.resolve({ taskId }) })],
+    ['waive', waiveTaskAsOperator(at('x?reason=gone'), { params: Promise.resolve({ taskId }) })],
+    ...['ping', 'rotate-secret', 'disable', 'enable', 'resend'].map((action): [string, Promise<Response>] => [
+      action,
+      manageAsOperator(at('x'), { params: Promise.resolve({ appId, action }) }),
+    ]),
+  ]
+  const before = await showApp(ctx, appId)
+  const isRefused = async () => {
+    for (const [what, act] of acts()) {
+      const response = await act
+      expect([what, response.status, await response.json()]).toEqual([
+        what,
+        401,
+        { error: 'This needs a sign-in of the last ten minutes. Sign in again, then repeat it.', again: true },
+      ])
+    }
+  }
+  ctx.clock.advance(600_001)
+  await isRefused()
+  // A confirmation for something else is none for this.
+  const { id } = await ctx.db.session.update({
+    where: { id: operator.sessionId },
+    data: { authenticatedAt: ctx.clock.now(), authenticatedFor: 'withdraw' },
+  })
+  await isRefused()
+  expect(await showApp(ctx, appId)).toEqual(before)
+  expect(await audited()).toBe(0)
+  const look = new Request('http://localhost/admin/search', {
+    method: 'POST',
+    headers: SAME_ORIGIN,
+    body: JSON.stringify({ text: operator.email }),
+  })
+  expect((await lookUpAsOperator(look)).status).toBe(200)
+  await ctx.db.session.update({ where: { id }, data: { authenticatedFor: null } })
+  for (const [what, act] of acts()) expect([what, (await act).status]).not.toEqual([what, 401])
+})
+
+test('a look-up of a person is noted with the operator and without what was asked for', async () => {
+  const person = await givenUser(ctx)
+  const look = (text: string) =>
+    lookUpAsOperator(
+      new Request('http://localhost/admin/search', {
+        method: 'POST',
+        headers: SAME_ORIGIN,
+        body: JSON.stringify({ text }),
+      }),
+    )
+  expect((await look(person.email)).status).toBe(200)
+  expect((await look('nobody@example.test')).status).toBe(404)
+  const noted = await ctx.db.auditEvent.findMany({ where: { action: 'account.looked_up', actorId: operator.userId } })
+  expect(noted).toMatchObject([{ userId: person.userId, actor: 'operator', subjectId: null }])
+  expect(JSON.stringify(noted)).not.toContain('@')
 })

@@ -1,6 +1,8 @@
 import { cache } from 'react'
 import { AppError, ERRORS } from '@/contract/errors'
 import { WAIVE_REASONS } from '@/contract/vocabulary'
+import { requireFreshSignIn } from '@/domain/access/fresh-sign-in'
+import { noteLookUp } from '@/domain/access/note-look-up'
 import { isOperator } from '@/domain/access/operators'
 import { lookUp } from '@/domain/access/watch-account'
 import { type Manager, ping, rotateSecret, setApp } from '@/domain/applications/manage'
@@ -9,6 +11,7 @@ import type { Context } from '@/domain/context'
 import { resendEvents } from '@/domain/queue/operate-deliveries'
 import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
 import { answer } from '../http/answer'
+import { clientIpOf } from '../http/client-ip'
 import { log } from '../watch/log'
 import { isSameOrigin } from './same-origin'
 import { pageContext } from './session'
@@ -23,10 +26,14 @@ export const isOperatorHere = cache(async (): Promise<boolean> => {
   return admitted
 })
 
-/** A button of /admin. Only the cookie authenticates it, so the request must come from a page of this service. */
+/**
+ * A button of /admin. Only the cookie authenticates it, so the request must come from a page of this service. All but a look needs a
+ * sign-in of the last minutes, because somebody else may have found the browser signed in.
+ */
 async function asOperator(
   request: Request,
   press: (ctx: Context, userId: string) => Promise<object>,
+  { isLook = false } = {},
 ): Promise<Response> {
   const ctx = await pageContext()
   if (!ctx) return answer(401, { error: 'Sign in again.' })
@@ -37,8 +44,11 @@ async function asOperator(
     return answer(403, { error: 'Only from the page itself.' })
   }
   try {
+    if (!isLook) requireFreshSignIn(ctx, 'operate')
     return answer(200, await press(ctx, userId))
   } catch (error) {
+    if (error instanceof AppError && error.code === 'REAUTH_001')
+      return answer(401, { error: error.details, again: true })
     if (error instanceof AppError) return answer(ERRORS[error.code].status, { error: error.details })
     throw error
   }
@@ -81,14 +91,22 @@ const PAGES = { withdrawal: '/admin/withdrawals', user: '/admin/users' } as cons
 
 /** The text is in the body, because a URL must not contain an address. */
 export async function lookUpAsOperator(request: Request): Promise<Response> {
-  return asOperator(request, async (ctx, userId) => {
-    const { text } = await request.json().catch(() => ({}))
-    if (typeof text !== 'string' || text.length > MAX_LOOKED_UP) throw new AppError('REQUEST_001')
-    const found = await lookUp(ctx, text.trim())
-    log().info({ event: 'operator_looked_up', found: found?.id ?? null, userId })
-    if (!found) throw new AppError('REQUEST_005', 'No withdrawal and no account has this id or address.')
-    return { path: `${PAGES[found.kind]}/${encodeURIComponent(found.id)}` }
-  })
+  return asOperator(
+    request,
+    async (ctx, userId) => {
+      const { text } = await request.json().catch(() => ({}))
+      if (typeof text !== 'string' || text.length > MAX_LOOKED_UP) throw new AppError('REQUEST_001')
+      const found = await lookUp(ctx, text.trim())
+      log().info({ event: 'operator_looked_up', found: found?.id ?? null, userId })
+      if (!found) throw new AppError('REQUEST_005', 'No withdrawal and no account has this id or address.')
+      if (found.kind === 'user') {
+        const ip = clientIpOf(request.headers)
+        await noteLookUp(ctx, { userId: found.id, actor: 'operator', actorId: userId, ip })
+      }
+      return { path: `${PAGES[found.kind]}/${encodeURIComponent(found.id)}` }
+    },
+    { isLook: true },
+  )
 }
 
 /** What an operator can do with an application at its page. */

@@ -2,45 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { startImport, startImportCheck } from '@/domain/access/import'
 import { signIn } from '@/domain/access/sign-in'
 import { createUser } from '@/domain/access/user'
-import {
-  type Caller,
-  call,
-  change,
-  day,
-  givenCaller,
-  givenChange,
-  givenServiceToken,
-  minute,
-  verify,
-  withdraw,
-} from '@/testing/api'
+import { call, change, day, givenCaller, givenChange, givenServiceToken, minute, verify, withdraw } from '@/testing/api'
 import { outcomeOf, testDatabase } from '@/testing/domain'
+import { linkTo, MINE, move, press } from '@/testing/not-me'
 import { rawSql } from '@/testing/raw-sql'
 import { emailOf, givenService, mailsTo, type Service, times } from '@/testing/service'
-
-const MINE = 'a new password of mine'
-
-/** The link of the last message to this address. */
-function linkTo(ctx: Service, address: string): { id: string; token: string } {
-  const message = ctx.mailbox.findLast(({ to, message }) => to === address && 'notMe' in message)?.message
-  const url = message && 'notMe' in message ? message.notMe?.url : undefined
-  const fragment = new URLSearchParams(new URL(url ?? 'about:blank').hash.slice(1))
-  return { id: fragment.get('change') ?? '', token: fragment.get('token') ?? '' }
-}
-
-const press = ({ id, token }: { id: string; token: string }, password = MINE) =>
-  call({ userId: '', token }, 'undoEmailChange', {
-    ids: { changeRequestId: id },
-    body: { new_password: password },
-  })
-
-/** The account moves to another address, which is verified. */
-async function move(ctx: Service, caller: Caller, to: string) {
-  const { id, code } = await givenChange(ctx, caller, to)
-  expect((await verify(caller, id, code)).code).toBe('accepted')
-  await ctx.settle()
-  ctx.clock.advance(minute)
-}
 
 const waiters = async (ctx: Service) => {
   const waiting = await ctx.db.$queryRaw<object[]>`SELECT FROM pg_stat_activity

@@ -1,35 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { setEmail } from '@/domain/access/set-email'
 import { createUser } from '@/domain/access/user'
-import { type Caller, call, givenCaller, givenChange, givenServiceToken, hour, minute, verify } from '@/testing/api'
+import { type Caller, call, givenCaller, givenChange, givenServiceToken, hour } from '@/testing/api'
 import { outcomeOf, runDueWork } from '@/testing/domain'
+import { linksTo, linkTo, move, press } from '@/testing/not-me'
 import { emailOf, givenService, mailsTo, type Service } from '@/testing/service'
-
-interface Link {
-  id: string
-  token: string
-}
-
-/** The links of all messages to this address, oldest first. */
-const linksTo = (ctx: Service, address: string): Link[] =>
-  mailsTo(ctx, address).flatMap(({ message }) => {
-    if (!('notMe' in message) || !message.notMe) return []
-    const fragment = new URLSearchParams(new URL(message.notMe.url).hash.slice(1))
-    return [{ id: fragment.get('change') ?? '', token: fragment.get('token') ?? '' }]
-  })
-
-const press = ({ id, token }: Link) =>
-  call({ userId: '', token }, 'undoEmailChange', {
-    ids: { changeRequestId: id },
-    body: { new_password: 'a new password of mine' },
-  })
-
-async function move(ctx: Service, caller: Caller, to: string) {
-  const { id, code } = await givenChange(ctx, caller, to)
-  expect((await verify(caller, id, code)).code).toBe('accepted')
-  await ctx.settle()
-  ctx.clock.advance(minute)
-}
 
 /** The support of the adopter: its service, or its operator at the command. */
 async function givenSupport(ctx: Service, { userId }: Caller) {
@@ -123,7 +98,7 @@ describe('an old mailbox that is lost', () => {
     await put({ email: safe, old_mailbox: 'lost' })
     await ctx.settle()
     await move(ctx, owner, `thief-${owner.email}`)
-    const link = linksTo(ctx, safe).at(-1) as Link
+    const link = linkTo(ctx, safe)
     expect((await press(link)).data).toMatchObject({ status: 'reverted', email: safe })
   })
 
@@ -173,7 +148,7 @@ describe('if_version', () => {
     const thief = `thief-${owner.email}`
     await move(ctx, owner, thief)
     const seen = await version()
-    expect((await press(linksTo(ctx, owner.email).at(-1) as Link)).code).toBe('accepted')
+    expect((await press(linkTo(ctx, owner.email))).code).toBe('accepted')
     const late = await put({ email: thief, if_version: seen })
     expect([late.status, late.code]).toEqual([409, 'USER_003'])
     expect(late.details).toContain(String(await version()))

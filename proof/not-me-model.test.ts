@@ -6,6 +6,7 @@ import { signIn } from '@/domain/access/sign-in'
 import { createUser, setPassword } from '@/domain/access/user'
 import { type Asking, call, day, givenCaller, givenToken, hour, minute } from '@/testing/api'
 import { codeSentTo } from '@/testing/domain'
+import { linksTo, type NotMeLink } from '@/testing/not-me'
 import { emailOf, givenService, mailsTo, type Service } from '@/testing/service'
 
 // Two actors: an owner who has nothing but the old mailbox, and a thief who has password, session and new mailboxes.
@@ -35,11 +36,6 @@ type Move =
   /** The thief learns the password once more. */
   | { do: 'steal the password' }
   | { do: 'wait'; ms: number }
-
-interface Link {
-  id: string
-  token: string
-}
 
 class Story {
   private readonly mailboxes: string[] = []
@@ -132,7 +128,7 @@ class Story {
       }
       case 'press': {
         const boxes = move.by === 'owner' ? [this.owned] : this.mailboxes
-        const links = boxes.flatMap((box) => this.linksTo(box))
+        const links = boxes.flatMap((box) => linksTo(this.ctx, box))
         const link = links[move.which % Math.max(1, links.length)]
         if (link) await this.press(link, move.by)
         return
@@ -173,15 +169,7 @@ class Story {
     if (signedIn) this.tokens.push(createSessionToken(this.ctx, signedIn.sessionId).token)
   }
 
-  private linksTo(address: string): Link[] {
-    return mailsTo(this.ctx, address).flatMap(({ message }) => {
-      if (!('notMe' in message) || !message.notMe) return []
-      const fragment = new URLSearchParams(new URL(message.notMe.url).hash.slice(1))
-      return [{ id: fragment.get('change') ?? '', token: fragment.get('token') ?? '' }]
-    })
-  }
-
-  private async press({ id, token }: Link, by: 'thief' | 'owner') {
+  private async press({ id, token }: NotMeLink, by: 'thief' | 'owner') {
     const password = `password ${++this.made} of the ${by}`
     const asking = { ids: { changeRequestId: id }, body: { new_password: password } }
     const { code } = await call({ userId: '', token }, 'undoEmailChange', asking)
@@ -203,15 +191,15 @@ class Story {
     }
     if (!this.theft || now - this.theft.at >= 7 * day) return
     const { id } = this.theft
-    const link = this.linksTo(this.owned).find((one) => one.id === id) as Link
+    const link = linksTo(this.ctx, this.owned).find((one) => one.id === id) as NotMeLink
     const code = await this.press(link, 'owner')
-    const everyLink = [this.owned, ...this.mailboxes].flatMap((box) => this.linksTo(box))
+    const everyLink = [this.owned, ...this.mailboxes].flatMap((box) => linksTo(this.ctx, box))
     expect(code).toBe('accepted')
     expect(await this.enters()).toBe(true)
     expect(await this.holds(this.tokens)).toBe(false)
     // None of the thief's links takes it away again.
     for (const { id: changeRequestId, token } of everyLink) {
-      if (changeRequestId === id || this.linksTo(this.owned).some((own) => own.id === changeRequestId)) continue
+      if (changeRequestId === id || linksTo(this.ctx, this.owned).some((own) => own.id === changeRequestId)) continue
       const asking = { ids: { changeRequestId }, body: { new_password: 'the last password of the thief' } }
       expect((await call({ userId: '', token }, 'undoEmailChange', asking)).code).toBe('EMAIL_006')
     }

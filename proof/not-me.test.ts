@@ -9,7 +9,6 @@ import { openDatabase } from '@/server/adapters/database'
 import { createSecrets } from '@/server/adapters/secrets'
 import {
   type Answer,
-  type Asking,
   type Caller,
   call,
   change,
@@ -24,33 +23,13 @@ import {
   withdraw,
 } from '@/testing/api'
 import { asNobody, givenSession, heldUp, lookalikesOf, outcomeOf, tally, testDatabase } from '@/testing/domain'
+import { linkTo, MINE, move, press, read } from '@/testing/not-me'
 import { emailOf, givenService, mailsTo, type Service, times } from '@/testing/service'
-
-const MINE = 'a new password of mine'
-
-/** The link in the newest message to this address. */
-function linkTo(ctx: Service, address: string): { id: string; token: string } {
-  const message = ctx.mailbox.findLast(({ to, message }) => to === address && 'notMe' in message)?.message
-  const url = message && 'notMe' in message ? message.notMe?.url : undefined
-  const fragment = new URLSearchParams(new URL(url ?? 'about:blank').hash.slice(1))
-  return { id: fragment.get('change') ?? '', token: fragment.get('token') ?? '' }
-}
-
-const ask =
-  (operation: 'getNotMe' | 'undoEmailChange') =>
-  (link: { id: string; token: string }, asking: Asking = {}) =>
-    call({ userId: '', token: link.token }, operation, { ids: { changeRequestId: link.id }, ...asking })
-const press = (link: { id: string; token: string }, asking: Asking = {}) =>
-  ask('undoEmailChange')(link, { body: { new_password: MINE }, ...asking })
-const read = ask('getNotMe')
 
 /** The address is changed and verified; the link of the message to the old one. */
 async function givenTheft(ctx: Service, caller: Caller, to = `thief-${caller.email}`) {
   const old = await emailOf(ctx, caller)
-  const { id, code } = await givenChange(ctx, caller, to)
-  expect((await verify(caller, id, code)).code).toBe('accepted')
-  await ctx.settle()
-  ctx.clock.advance(minute)
+  const id = await move(ctx, caller, to)
   const link = linkTo(ctx, old)
   expect(link.id).toBe(id)
   return { id, link, to }

@@ -232,6 +232,8 @@ const extraKey = fc.constantFrom(
   'valueOf',
   'toJSON',
   'then',
+  'length',
+  'size',
   'userId',
   'status',
   'attempts',

@@ -17,7 +17,8 @@ if (problem) {
   process.exit(SKIPPED)
 }
 await ensureBuilt('build')
-process.exit(await tool('vitest', ['run', '--config', 'proof/inngest.config.ts']))
+const args = ['run', '--config', 'proof/vitest.config.ts', 'proof/inngest.ts']
+process.exit(await tool('vitest', args, { env: { FAULTS_DIR: '.data/inngest-test' } }))
 
 /** Why no server is available; undefined where one is. */
 async function findServer() {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { ensureBuilt, ensureInstalled, root, tool, underProjectNode } from './ensure.mjs'
 
-// npm run test:inngest: withdrawals driven by a real Inngest server (proof/inngest.ts). Exits with 77 where no server is available.
+// npm run test:inngest: withdrawals driven by a real Inngest server (proof/load/inngest.ts). Exits with 77 where no server is available.
 const SKIPPED = 77
 const PROBE_MS = 20_000
 
@@ -17,7 +17,7 @@ if (problem) {
   process.exit(SKIPPED)
 }
 await ensureBuilt('build')
-const args = ['run', '--config', 'proof/vitest.config.ts', 'proof/inngest.ts']
+const args = ['run', '--config', 'proof/load/vitest.config.ts', 'proof/load/inngest.ts']
 process.exit(await tool('vitest', args, { env: { FAULTS_DIR: '.data/inngest-test' } }))
 
 /** Why no server is available; undefined where one is. */

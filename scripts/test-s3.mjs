@@ -26,7 +26,7 @@ server.once('error', (error) => fail(`MOTO_SERVER could not be started: ${error.
 let code = 1
 try {
   await answers(`${S3_TEST_ENDPOINT}/moto-api/`)
-  const args = ['run', '--config', 'proof/vitest.config.ts', 'proof/s3.ts']
+  const args = ['run', '--config', 'proof/load/vitest.config.ts', 'proof/load/s3.ts']
   code = await tool('vitest', args, { env: { S3_TEST_ENDPOINT, FAULTS_DIR: '.data/s3' } })
 } finally {
   server.kill('SIGTERM')

@@ -9,7 +9,7 @@ const SETTINGS = {
   default_transaction_isolation: 'read committed',
   // Keep one generic plan for each statement: statements with arrays would be planned again on every call, always to the same plan.
   // The plan may be made while a table is empty or nothing is due, so the planner must not choose sequential or bitmap scans.
-  // proof/plans.test.ts checks that no statement reads a whole index.
+  // proof/checks/plans.test.ts checks that no statement reads a whole index.
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',

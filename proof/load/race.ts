@@ -15,8 +15,8 @@ import { CHEAP, COSTLY, givenPeople } from '@/testing/people'
 import type { Person } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
+import { type Acknowledged, breaches, OBSERVER } from '../models/invariants'
 import { codeOf, fire, type Hit, type Shot } from './gun'
-import { type Acknowledged, breaches, OBSERVER } from './invariants'
 import { change, codesTo, resend, sentMails, verify, withdraw } from './shots'
 
 /** Multiplies the rounds; every `npm test` makes a few of each. */

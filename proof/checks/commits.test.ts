@@ -10,7 +10,7 @@ vi.mock('@/domain/sql', async (importOriginal) =>
   (await import('@/testing/statements')).notingStatements(importOriginal),
 )
 
-import.meta.glob(['../domain/**/*.ts', '!**/*.test.ts'], { eager: true })
+import.meta.glob(['../../domain/**/*.ts', '!**/*.test.ts'], { eager: true })
 
 /** The statements whose commit may be lost with a crash of the database (docs/decisions/0009). */
 const UNWAITED_STATEMENTS = [

@@ -11,7 +11,7 @@ vi.mock('@/domain/sql', async (importOriginal) =>
   (await import('@/testing/statements')).notingStatements(importOriginal),
 )
 
-import.meta.glob(['../domain/**/*.ts', '!**/*.test.ts'], { eager: true })
+import.meta.glob(['../../domain/**/*.ts', '!**/*.test.ts'], { eager: true })
 
 /** Columns that their table lets be null, and why the statement returns them as not null. */
 const NEVER_NULL: Record<string, string> = {}

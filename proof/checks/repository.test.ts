@@ -67,7 +67,13 @@ test('L22 no file of the repository holds a key, a token, a password or a path o
   const files = filesBelow('.')
   // As far as the search itself can be trusted.
   expect(files).toEqual(
-    expect.arrayContaining(['.ci/run', '.npmrc', 'package-lock.json', 'server/main.ts', 'proof/repository.test.ts']),
+    expect.arrayContaining([
+      '.ci/run',
+      '.npmrc',
+      'package-lock.json',
+      'server/main.ts',
+      'proof/checks/repository.test.ts',
+    ]),
   )
   expect(files.filter((file) => /(?:^|\/)node_modules\/|\.env$|\.pem$|\.key$/.test(file))).toEqual([])
   const found = files.flatMap((file) => {

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '')
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
 // Read where the cluster is set up, and by every worker: a run of the fault tests may go on beside this one.
 process.env.FAULTS_DIR ??= '.data/proof'
 
@@ -10,7 +10,7 @@ export default defineConfig({
   resolve: { alias: { '@': root } },
   test: {
     environment: 'node',
-    include: ['proof/{race,fuzz,s3,inngest,soak,slow-clients,buckets,timing}.ts'],
+    include: ['proof/load/{race,fuzz,s3,inngest,soak,slow-clients,buckets,timing}.ts'],
     globalSetup: './testing/global-cluster.ts',
     pool: 'forks',
     // One after the other: what is measured is not to wait for other tests.

@@ -12,7 +12,7 @@ vi.mock('@/domain/sql', async (importOriginal) =>
   (await import('@/testing/statements')).notingStatements(importOriginal),
 )
 
-import.meta.glob(['../domain/**/*.ts', '!**/*.test.ts'], { eager: true })
+import.meta.glob(['../../domain/**/*.ts', '!**/*.test.ts'], { eager: true })
 
 interface PlanNode {
   'Node Type': string

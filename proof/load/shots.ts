@@ -1,7 +1,7 @@
 import type { MailServer } from '@/testing/mail-server'
 import type { Person } from '@/testing/person'
+import type { SentMail } from '../models/invariants'
 import type { Shot } from './gun'
-import type { SentMail } from './invariants'
 
 type Caller = Pick<Person, 'id' | 'token'>
 

@@ -9,7 +9,7 @@ import { givenPeople } from '@/testing/people'
 import { changeEmail, emailStatus, mailedCode, type Person, signIn, verifyEmail, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
-import { breaches, envelopeProblem, OBSERVER } from './invariants'
+import { breaches, envelopeProblem, OBSERVER } from '../models/invariants'
 
 /** How long each of the two tests puts load on; unset: 10 minutes steady, 30 with chaos. */
 const MINUTES = Number(process.env.MINUTES ?? 0)

@@ -17,9 +17,9 @@ import type { Instance } from '@/testing/instance'
 import { givenPeople } from '@/testing/people'
 import type { Person } from '@/testing/person'
 import { givenWorld, type World } from '@/testing/world'
+import { HOSTILE_VALUES, hostileBodies, rightBodies } from '../checks/hostile-bodies'
+import { envelopeProblem } from '../models/invariants'
 import { type Hit, parse } from './gun'
-import { HOSTILE_VALUES, hostileBodies, rightBodies } from './hostile-bodies'
-import { envelopeProblem } from './invariants'
 
 /** A part of every `npm test`: fewer cases, the same ones every time, and no judgement of how busy the machine is. */
 const IS_SHORT = Boolean(process.env.SHORT)

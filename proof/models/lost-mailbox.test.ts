@@ -40,6 +40,24 @@ describe('an old mailbox that is lost', () => {
     expect(await emailOf(ctx, owner)).toBe(to)
   })
 
+  test('B50 does not take it back by a press at the same moment, whichever comes first', async () => {
+    const ctx = await givenService()
+    const codes = new Set<string>()
+    for (let round = 0; round < 16; round++) {
+      const owner = await givenCaller(ctx)
+      const { put } = await givenSupport(ctx, owner)
+      await move(ctx, owner, `thief-${owner.email}`)
+      const link = linkTo(ctx, owner.email)
+      const email = `safe-${owner.email}`
+      const calls = [() => put({ email, old_mailbox: 'lost' }), () => press(link)]
+      const answers = await Promise.all((round % 2 ? calls : calls.toReversed()).map((make) => make()))
+      for (const { code } of answers) codes.add(code)
+      expect(await emailOf(ctx, owner)).toBe(email)
+      await ctx.settle()
+    }
+    expect([...codes].toSorted()).toEqual(['EMAIL_006', 'accepted'])
+  })
+
   test('B50 gets a letter without a link and with the new address masked, also when it is sent later', async () => {
     const ctx = await givenService()
     for (const accepts of [true, false]) {

@@ -10,7 +10,7 @@ const STAGES = {
   inngest: ['Withdrawals driven by a real engine', engineTests],
   e2e: ['Browser tests', browserTests],
   faults: ['Faults, short form', () => short('faults')],
-  races: ['Races and fuzz, short form', () => short('proof', 'proof/load/race.ts', 'proof/load/fuzz.ts')],
+  races: ['Races and fuzz, short form', () => short('proof/load', 'proof/load/race.ts', 'proof/load/fuzz.ts')],
 }
 
 process.chdir(root)

@@ -15,7 +15,7 @@ import {
   withdrawalStatus,
 } from '@/testing/person'
 import { rawSql } from '@/testing/raw-sql'
-import { until } from '@/testing/until'
+import { until, withStatus } from '@/testing/until'
 import { blockedOn, givenWorld, holdLock } from '@/testing/world'
 import { expectFullEnd } from './ending'
 import { SilentNetwork } from './silent-network'
@@ -120,7 +120,7 @@ test('F5 an outage of PostgreSQL signs nobody out, and the pages report it', asy
   expect([page.status, page.headers.getSetCookie()]).toEqual([500, []])
   expect(await page.text()).not.toContain(person.email)
   await cluster.comeUp()
-  await until('the session heals', async () => (await get('/api/auth/session')).status === 200)
+  await until('the session heals', async () => withStatus(200, await get('/api/auth/session')))
   await expectSignedIn()
 })
 
@@ -138,13 +138,13 @@ test('F8 reads go on while the database takes no writes, writes are answered wit
     )
   }
   await set('on')
-  await until('reads go on', async () => (await emailStatus(instance, person)).status === 200)
+  await until('reads go on', async () => withStatus(200, await emailStatus(instance, person)))
   for (const refused of [await changeEmail(instance, person), await withdraw(instance, person)]) {
     expect([refused.status, refused.body.error.code]).toEqual([503, 'SERVER_002'])
     expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0)
   }
   await set('off')
-  await until('writes go on', async () => (await changeEmail(instance, person)).status === 200)
+  await until('writes go on', async () => withStatus(200, await changeEmail(instance, person)))
 })
 
 test('F7 a long row lock costs its own user a 503 and nobody else anything', async (context) => {

@@ -8,7 +8,7 @@ import { Cluster } from '@/testing/cluster'
 import type { Instance } from '@/testing/instance'
 import { emailStatus, givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
 import { FAULTS_DIR } from '@/testing/settings'
-import { until } from '@/testing/until'
+import { until, withStatus } from '@/testing/until'
 import { givenWorld, KEYS, WORLD_SETTINGS, type World } from '@/testing/world'
 import { placesOf } from './ending'
 
@@ -164,7 +164,7 @@ test('F27 F31 a restored database is served only after the replay has withdrawn 
   const report = await replay(world, secrets)
   expect(report).toMatchObject({ exit: 0, lines: 4, verified: true, unknown_keys: 0, problems: [] })
   expect(JSON.parse(readFileSync(path.join(ledger, report.evidence), 'utf8'))).toMatchObject({ lines: 4, seq: 4 })
-  await until('the instance serves', async () => (await readiness(restored)).status === 200)
+  await until('the instance serves', async () => withStatus(200, await readiness(restored)))
 
   for (const withdrawalId of withdrawals) {
     await until('it is completed again', async () => {

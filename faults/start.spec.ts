@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, type TestContext, test } from 'vitest'
-import { until } from '@/testing/until'
+import { until, withStatus } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
 
 /** A start that nobody has waited for. */
@@ -46,7 +46,7 @@ async function givenStart(context: TestContext) {
 test('pages and readiness wait until Next has loaded, after the API answers', async (context) => {
   const { url } = await givenStart(context)
   expect((await fetch(`${url}/sign-in`)).status).toBe(200)
-  await until('the service is ready', async () => (await fetch(`${url}/api/health/ready`)).status === 200)
+  await until('the service is ready', async () => withStatus(200, await fetch(`${url}/api/health/ready`)))
 })
 
 test('SIGTERM while a page waits for Next ends the process with exit code 0', async (context) => {

@@ -1,19 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Asks again until there is an answer; what the probe throws counts as none. */
+const FIRST_PAUSE_MS = 50
+/** A probe that reads the API stays below the read limit of 300 a minute. */
+const MAX_PAUSE_MS = 250
+
+/** How long to wait before each further look: ever longer, because most waits are short. */
+export const pauseAfter = (looks: number): number => Math.min(FIRST_PAUSE_MS * 1.1 ** (looks - 1), MAX_PAUSE_MS)
+
+/** Asks again until there is an answer; what the probe throws counts as none. The last answer is told when the time is over. */
 export async function until<T>(what: string, probe: () => Promise<T> | T, withinMs = 90_000): Promise<NonNullable<T>> {
   const end = Date.now() + withinMs
-  let last: unknown
-  while (Date.now() < end) {
+  for (let looks = 1; ; looks++) {
+    let last: unknown
     try {
       last = await probe()
       if (last) return last as NonNullable<T>
     } catch (error) {
       last = error
     }
-    await sleep(50)
+    if (Date.now() >= end) {
+      const told = last instanceof Error ? last.message : JSON.stringify(last)
+      throw new Error(`not within ${withinMs / 1000} s: ${what}; at last: ${told}`, { cause: last })
+    }
+    await sleep(pauseAfter(looks))
   }
-  throw new Error(`not within ${withinMs / 1000} s: ${what}`, { cause: last })
+}
+
+/** For a probe: the answer, if it has this status. Another one is told when the time is over. */
+export function withStatus<A extends { status: number }>(status: number, answer: A): A {
+  if (answer.status === status) return answer
+  throw new Error(JSON.stringify({ status: answer.status, ...('body' in answer && { body: answer.body }) }))
 }
 
 /** What the promise is fulfilled with. One that hangs fails with a sentence, and not with the time limit of the test. */

@@ -49,9 +49,9 @@ const shopProcesses = () => [...printed.matchAll(/The shop runs as process (\d+)
 const shopSettings = async () => JSON.parse(await readFile(path.join(DATA_DIR, 'shop.json'), 'utf8'))
 
 /** As the service signs it; returns the status of the answer. */
-async function tellShop(message: object): Promise<number> {
+async function tellShop(message: object, id = 'dlv_by_hand'): Promise<number> {
   const { signing_secret } = await shopSettings()
-  const [id, at, body] = ['dlv_by_hand', Math.floor(Date.now() / 1000), JSON.stringify(message)]
+  const [at, body] = [Math.floor(Date.now() / 1000), JSON.stringify(message)]
   const key = Buffer.from(signing_secret.replace('whsec_', ''), 'base64')
   const signature = `v1,${createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')}`
   const headers = { 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': signature }
@@ -77,6 +77,22 @@ test('the demo shop follows a change of address, and an older event changes noth
   expect(await tellShop({ type: 'account.email_changed', timestamp: new Date().toISOString(), data })).toBe(200)
   await page.reload()
   await expect(noor).toContainText('noor.new@example.com')
+})
+
+test('the demo shop deletes nothing of a customer for an order that is about a former account', async ({ page }) => {
+  const task = {
+    id: 'msg_former',
+    due_by: '',
+    report_to: `${SHOP_SERVICE_URL}/api/v1/tasks/msg_former`,
+    report_token: 'dtk_x',
+  }
+  const data = { subject: 'customer-8', account: `usr_${'A'.repeat(22)}`, withdrawal_id: 'wd_former', task }
+  const message = { type: 'account.withdrawn', timestamp: new Date().toISOString(), data }
+  expect(await tellShop(message, 'msg_former')).toBe(200)
+  await page.goto(SHOP_URL)
+  const noor = page.getByRole('region', { name: 'Noor' })
+  await expect(noor).not.toContainText('being deleted')
+  await expect(noor.getByRole('listitem')).toHaveCount(10)
 })
 
 test('an open order holds a withdrawal back, and a demo shop that is killed during its deletion completes it', async ({

@@ -36,10 +36,9 @@ export const receive = createReceiver({
 })
 
 async function handle({ type, data }: AccountMessage): Promise<Outcome> {
-  const [customer] = await query<{ account: string | null }>(`SELECT account FROM users WHERE id = $1`, [data.subject])
+  const [unknown] = await query(`SELECT FROM users WHERE id = $1 AND account IS NULL`, [data.subject])
   // The message comes again, and by then it is known whether it is about this account or about one of before.
-  if (customer?.account === null) throw new Error('The account of this customer is not known yet.')
-  if (customer?.account !== data.account) return 'done'
+  if (unknown) throw new Error('The account of this customer is not known yet.')
   if (type === 'account.email_changed' || type === 'account.email_reverted') await followAddress(data)
   if (type === 'account.withdrawal_started') await endAccess(data.account)
   if (type !== 'account.withdrawn' || !data.task) return 'done'

@@ -49,10 +49,7 @@ const TABLES = `
     done integer NOT NULL DEFAULT 0,
     reported_at timestamptz
   );
-  CREATE TABLE IF NOT EXISTS messages (id text PRIMARY KEY);
-  -- A database of the shop of before has its tables without these columns.
-  ALTER TABLE users ADD COLUMN IF NOT EXISTS account text;
-  ALTER TABLE deletions ADD COLUMN IF NOT EXISTS account text;`
+  CREATE TABLE IF NOT EXISTS messages (id text PRIMARY KEY);`
 
 export async function query<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
   return (await database.query<Row>(sql, values)).rows

@@ -130,15 +130,16 @@ test('a report goes to its URL with its token, and a refusal is an ApiError', as
 })
 
 test('a receiver answers each check anew, and never with an empty list when it cannot say', async () => {
-  const body = JSON.stringify({ type: 'account.withdrawal_check', timestamp: 't', data: { subject: 'customer 42' } })
+  const data = { subject: 'customer 42', account: 'usr_1' }
+  const body = JSON.stringify({ type: 'account.withdrawal_check', timestamp: 't', data })
   const found = [[{ code: 'open_order', title: 'Order 7 is not paid' }], []]
   const asked: string[] = []
   const receive = createReceiver({
     secrets: NEW,
     now: () => NOW * 1000,
     handle: () => 'done',
-    check: (subject) => {
-      asked.push(subject)
+    check: (subject, account) => {
+      asked.push(`${subject} as ${account}`)
       const blockers = found.shift()
       if (!blockers) throw new Error('The database is away.')
       return blockers
@@ -150,7 +151,7 @@ test('a receiver answers each check anew, and never with an empty list when it c
     { blockers: [] },
   ])
   expect((await receive(signed({ body }))).status).toBe(500)
-  expect(asked).toEqual(['customer 42', 'customer 42', 'customer 42'])
+  expect(asked).toEqual(Array(3).fill('customer 42 as usr_1'))
   expect((await receive(signed({ body, by: [OLD] }))).status).toBe(401)
   expect(await givenReceiver().statusOf(signed({ body }))).toBe(501)
 })

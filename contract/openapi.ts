@@ -300,11 +300,14 @@ function errorResponses(contract: Contract): Json {
   return Object.fromEntries(responses)
 }
 
+/** Conflicts that end by themselves. */
+const MAY_PASS_LATER: readonly ErrorCode[] = ['REQUEST_007', 'USER_002']
+
 function errorResponse(contract: Contract, status: number, codes: ErrorCode[]): Json {
   const names: (keyof typeof HEADERS)[] = []
   if (status === 401 || status === 403) names.push('WWW-Authenticate')
   if (status === 405) names.push('Allow')
-  if (status === 429 || status === 503 || codes.includes('REQUEST_007')) names.push('Retry-After')
+  if (status === 429 || status === 503 || codes.some((code) => MAY_PASS_LATER.includes(code))) names.push('Retry-After')
   if (codes.some((code) => isReplayed(contract, code))) names.push('Idempotency-Replayed')
   const examples = codes.map((code) => [
     code,

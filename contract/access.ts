@@ -75,6 +75,7 @@ export const createAccessToken = contract({
   body: z.object({ name: tokenName, scopes, expires_in_days: expiresInDays }),
   data: accessToken.extend({ access_token: z.string().describe('Shown in this answer and never again') }),
   message: 'Copy the token now: it is not shown again.',
+  limit: { bucket: 'accessToken' },
   errors: ['REAUTH_001', 'RATE_001'],
   example: {
     body: { name: 'Nightly export', scopes: ['email:manage'], expires_in_days: 30 },
@@ -188,7 +189,7 @@ export const startReauthentication = contract({
     authorization_url: z.string().describe('Where the browser that asked goes next, at the identity provider'),
   }),
   message: 'Sign in at the identity provider, in this browser, within ten minutes.',
-  limit: { bucket: 'read' },
+  limit: { bucket: 'reauthentication' },
   errors: ['REQUEST_005', 'RATE_001'],
   example: {
     body: { purpose: 'withdraw' },

@@ -55,7 +55,16 @@ interface Operation {
    * the verb takes it in its own statement. An invalid call, which no verb sees, takes a place only with `countsInvalidCalls`.
    */
   limit?: {
-    bucket: 'read' | 'verify' | 'withdraw' | 'preview' | 'export' | 'service' | 'report'
+    bucket:
+      | 'read'
+      | 'verify'
+      | 'withdraw'
+      | 'preview'
+      | 'export'
+      | 'reauthentication'
+      | 'accessToken'
+      | 'service'
+      | 'report'
     takenBy?: 'verb'
     countsInvalidCalls?: true
   }

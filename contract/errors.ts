@@ -2,6 +2,9 @@ import { MAX_BODY_BYTES, MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from
 
 export const CONFIRMATION = 'DELETE_MY_ACCOUNT'
 
+/** The end of a sentence about a new password. */
+export const PASSWORD_LENGTH = `must have ${MIN_NEW_PASSWORD_LENGTH} to ${MAX_NEW_PASSWORD_LENGTH} characters`
+
 /**
  * Every error answer of the API. `status` is the HTTP status, `message` the fixed meaning, `details` what the caller can do (a verb
  * may give a more exact sentence), `field` the form field that the error belongs to.
@@ -180,7 +183,7 @@ export const ERRORS = {
   PASSWORD_001: {
     status: 400,
     message: 'Password not acceptable',
-    details: `new_password must have ${MIN_NEW_PASSWORD_LENGTH} to ${MAX_NEW_PASSWORD_LENGTH} characters, and differ from the current password.`,
+    details: `new_password ${PASSWORD_LENGTH}, and differ from the current password.`,
     field: 'new_password',
   },
   PASSWORD_002: {

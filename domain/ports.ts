@@ -249,7 +249,7 @@ export interface ProviderRequest {
 }
 
 /** Claims of an ID token whose signature, issuer, audience, nonce and times are valid. */
-interface IdTokenClaims {
+export interface IdTokenClaims {
   subject: string
   /** The claim `auth_time`, never `iat`; null if it is missing or no whole number. */
   authenticatedAt: Date | null

@@ -34,7 +34,7 @@ test('an unknown event type and a short password are refused with a sentence', a
   const types = ['--event', 'account.withdrawn', '--event', 'account.withdrawal_started']
   expect(await operator.run(...app, ...types)).toHaveProperty('signing_secret')
   await expect(operator.run('user', 'set-password', '--user', user.id, '--password', '1234567')).rejects.toThrow(
-    'The password must have at least 8 characters.',
+    'The password must have 8 to 256 characters.',
   )
 })
 

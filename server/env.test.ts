@@ -69,6 +69,8 @@ test('without any setting the limits are those of the contract', () => {
     export: { places: 2, windowMs: day },
     passwordReset: { places: 3, windowMs: hour },
     passwordResetAddress: { places: 20, windowMs: hour },
+    reauthentication: { places: 20, windowMs: hour },
+    accessToken: { places: 200, windowMs: hour },
     read: { places: 300, windowMs: minute },
     service: { places: 600, windowMs: minute },
     report: { places: 60, windowMs: minute },

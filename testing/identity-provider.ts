@@ -13,6 +13,8 @@ export interface TestProvider {
   issuer: string
   /** What the person brings back who was sent to `url`; `forge` changes the claims of the ID token, the clock is the context's. */
   answer(url: string, subject: string, forge?: (claims: Claims) => Claims): URLSearchParams
+  /** Signs from now on with a new key of this algorithm, and publishes no other. */
+  signWith(algorithm: string): Promise<void>
   /** Runs before each ID token is handed over. */
   beforeToken: () => Promise<unknown>
   /** What the token endpoint answers instead. */
@@ -25,8 +27,11 @@ export const REDIRECT_URI = 'https://accounts.test/api/auth/callback/oidc'
 
 /** An identity provider that says what it is told to say, which no well-behaved one does. The contexts are its clients. */
 export async function givenProvider(...contexts: TestContext[]): Promise<TestProvider> {
-  const { publicKey, privateKey } = await generateKeyPair('ES256')
-  const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256' }
+  const newKey = async (alg: string) => {
+    const { publicKey, privateKey } = await generateKeyPair(alg)
+    return { alg, privateKey, jwk: { ...(await exportJWK(publicKey)), kid: 'k1', alg } }
+  }
+  let key = await newKey('ES256')
   const codes = new Map<string, { claims: Claims; challenge: string }>()
   const now = () => Math.floor((contexts[0] as TestContext).clock.now().getTime() / 1000)
 
@@ -43,7 +48,9 @@ export async function givenProvider(...contexts: TestContext[]): Promise<TestPro
       .digest('base64url')
     const isGood = secret === CLIENT.clientSecret && form.get('redirect_uri') === REDIRECT_URI
     if (!isGood || issued?.challenge !== challenge) return [400, { error: 'invalid_grant' }]
-    const id_token = await new SignJWT(issued.claims).setProtectedHeader({ alg: 'ES256', kid: 'k1' }).sign(privateKey)
+    const id_token = await new SignJWT(issued.claims)
+      .setProtectedHeader({ alg: key.alg, kid: 'k1' })
+      .sign(key.privateKey)
     return [200, { access_token: 'unused', token_type: 'Bearer', id_token }]
   }
 
@@ -52,7 +59,7 @@ export async function givenProvider(...contexts: TestContext[]): Promise<TestPro
       request.url === '/token'
         ? await redeem(request)
         : request.url === '/jwks'
-          ? [200, { keys: [jwk] }]
+          ? [200, { keys: [key.jwk] }]
           : [
               200,
               {
@@ -87,6 +94,9 @@ export async function givenProvider(...contexts: TestContext[]): Promise<TestPro
       })
       codes.set(code, { claims, challenge: asked.get('code_challenge') ?? '' })
       return new URLSearchParams({ code, state: asked.get('state') ?? '' })
+    },
+    async signWith(algorithm) {
+      key = await newKey(algorithm)
     },
     beforeToken: async () => {},
     fails: null,

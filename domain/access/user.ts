@@ -1,14 +1,12 @@
 import { parseAddress } from '@/contract/address'
 import { isStorable } from '@/contract/define'
-import { currentPassword } from '@/contract/email'
-import { AppError, parseIssueMessage } from '@/contract/errors'
+import { AppError, PASSWORD_LENGTH, parseIssueMessage } from '@/contract/errors'
+import { newPassword } from '@/contract/fields'
 import type { SystemContext } from '../context'
 import { heldSince } from '../email/held-addresses'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { audit, isUniqueViolation, statement } from '../sql'
 import { replacePassword } from './replace-password'
-
-const MIN_PASSWORD_LENGTH = 8
 
 interface Insert {
   id: string
@@ -98,12 +96,7 @@ export async function setPassword(
   input: { userId: string; password: string; keepTokens?: boolean },
 ): Promise<void> {
   const { userId, keepTokens = false } = input
-  const password = checkPassword(input.password)
-  // Code points, so that an emoji counts once.
-  if ([...password].length < MIN_PASSWORD_LENGTH) {
-    throw new AppError('REQUEST_001', `The password must have at least ${MIN_PASSWORD_LENGTH} characters.`)
-  }
-  const passwordHash = await ctx.passwords.hash(password)
+  const passwordHash = await ctx.passwords.hash(checkPassword(input.password))
   const rows = await ctx.transaction(async (sql) => {
     await sql(lockActiveUser, { userId })
     return sql(updatePassword, {
@@ -120,10 +113,12 @@ export async function setPassword(
 }
 
 function checkPassword(password: string): string {
-  const parsed = currentPassword.safeParse(password)
+  const parsed = newPassword.safeParse(password)
   if (parsed.success) return parsed.data
-  const { details } = parseIssueMessage(parsed.error.issues[0]?.message ?? '')
-  throw new AppError('REQUEST_001', details.replace('current_password', 'The password'))
+  // Nothing but the length has no sentence of its own, and that of the code speaks of a current password.
+  const message = parsed.error.issues[0]?.message ?? ''
+  const sentence = message === 'PASSWORD_001' ? `The password ${PASSWORD_LENGTH}.` : parseIssueMessage(message).details
+  throw new AppError('REQUEST_001', sentence.replace('new_password', 'The password'))
 }
 
 function checkName(name: string): string {

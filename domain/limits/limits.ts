@@ -143,6 +143,24 @@ export const LIMIT_ROWS = {
     refusal: 'The data was downloaded often enough for now.',
     shown: 'always',
   },
+  /** Re-authentications that a user starts at the identity provider. */
+  reauthentication: {
+    places: 20,
+    windowMs: hour,
+    settings: ['REAUTHENTICATION_LIMIT', 'REAUTHENTICATION_WINDOW'],
+    code: 'RATE_001',
+    refusal: 'A confirmation at the identity provider was started too often in a short time.',
+    shown: 'always',
+  },
+  /** Access tokens that a user asks for; above the tokens that an account may have. */
+  accessToken: {
+    places: 200,
+    windowMs: hour,
+    settings: ['ACCESS_TOKEN_LIMIT', 'ACCESS_TOKEN_WINDOW'],
+    code: 'RATE_001',
+    refusal: 'Too many access tokens were asked for in a short time. None was created.',
+    shown: 'always',
+  },
   /** Kept in the memory of each instance. */
   read: {
     places: 300,

@@ -341,6 +341,20 @@ const ROADS: Record<BucketName, { road: Road; widen?: BucketName[] }> = {
   },
   preview: { road: (_, caller) => told(call(caller, 'previewWithdrawal')) },
   export: { road: (_, caller) => told(call(caller, 'exportData')) },
+  reauthentication: {
+    road: (ctx, caller) => {
+      const { token } = createSessionToken(ctx, caller.sessionId)
+      return told(call(caller, 'startReauthentication', { token }))
+    },
+  },
+  accessToken: {
+    road: (ctx, caller, n) => {
+      const { token } = createSessionToken(ctx, caller.sessionId)
+      // Fewer work at a time than may be asked for.
+      const body = { name: 'test', scopes: ['email:manage'], expires_in_days: n + 1 }
+      return told(call(caller, 'createAccessToken', { token, body }))
+    },
+  },
   read: { road: (_, caller) => told(call(caller, 'getEmailStatus')) },
   service: {
     road: async (ctx) => {

@@ -68,16 +68,18 @@ test('--keep-tokens keeps the access tokens and nothing else', async () => {
   await expect(asUser(ctx, user)).rejects.toThrow('the session has ended')
 })
 
-test('a new password has at least 8 characters, and a shorter one changes nothing', async () => {
+test('a password has 8 to 256 characters, of a new account too, and another one changes nothing', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const before = await passwordHashOf(ctx, user.userId)
   // Seven characters, of which six are two UTF-16 units each.
-  for (const password of ['1234567', '😀😀😀😀😀😀1']) {
-    expect(await refusal(ctx, `user set-password --user ${user.userId} --password ${password}`)).toContain(
-      'The password must have at least 8 characters.',
-    )
+  for (const password of ['1234567', '😀😀😀😀😀😀1', 'x'.repeat(257)]) {
+    const sentence = 'The password must have 8 to 256 characters.'
+    expect(await refusal(ctx, `user set-password --user ${user.userId} --password ${password}`)).toContain(sentence)
+    const email = `new-${user.email}`
+    expect(await refusal(ctx, `user create --email ${email} --name Ada --password ${password}`)).toContain(sentence)
   }
+  expect(await ctx.db.user.count({ where: { email: `new-${user.email}` } })).toBe(0)
   expect(await passwordHashOf(ctx, user.userId)).toBe(before)
   expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
 })

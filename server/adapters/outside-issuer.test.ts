@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
-import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { createSessionToken } from '@/domain/access/authenticate'
 import { authenticateWithdrawn } from '@/domain/access/authenticate-withdrawn'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
@@ -174,6 +174,42 @@ test('while the issuer is down, no token is accepted and none is called invalid'
   const { state, verifier } = await givenIssuer()
   state.down = true
   await expect(verifier.verify(await sign())).rejects.toMatchObject({ code: 'SERVER_002' })
+})
+
+test('known keys go on verifying while their address is away, for a day, and a token of an unknown key waits', async () => {
+  const { state, verifier } = await givenIssuer()
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const started = Date.now()
+  const unknown = () => sign({ pair: strangers, header: { kid: 'two' } })
+  const forged = () => sign({ pair: strangers })
+  expect(await verifier.verify(await sign())).not.toBeNull()
+  state.down = true
+  for (const ms of [11 * 60_000, 12 * 3_600_000, 24 * 3_600_000 - 1]) {
+    vi.setSystemTime(started + ms)
+    expect(await verifier.verify(await sign())).not.toBeNull()
+    expect(await verifier.verify(await forged())).toBeNull()
+    await expect(verifier.verify(await unknown())).rejects.toMatchObject({ code: 'SERVER_002' })
+  }
+  vi.setSystemTime(started + 24 * 3_600_000 + 60_000)
+  await expect(verifier.verify(await sign())).rejects.toMatchObject({ code: 'SERVER_002' })
+  // Back again, it answers with both keys.
+  state.down = false
+  state.keys.push({ kid: 'two', pair: strangers })
+  vi.setSystemTime(started + 24 * 3_600_000 + 120_000)
+  expect(await verifier.verify(await unknown())).not.toBeNull()
+})
+
+test('while the address of the keys is away, it is asked twice a minute at most', async () => {
+  const { state, verifier } = await givenIssuer()
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  expect(await verifier.verify(await sign())).not.toBeNull()
+  state.down = true
+  const asked = state.asked
+  vi.setSystemTime(Date.now() + 11 * 60_000)
+  for (let n = 0; n < 5; n++) expect(await verifier.verify(await sign())).not.toBeNull()
+  expect(state.asked).toBe(asked + 1)
 })
 
 async function givenContext(): Promise<TestContext> {

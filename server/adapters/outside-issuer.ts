@@ -1,4 +1,12 @@
-import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  errors,
+  type JWKSCacheInput,
+  type JWTVerifyGetKey,
+  jwksCache,
+  jwtVerify,
+} from 'jose'
 import { GRANTABLE_SCOPES, type GrantableScope, isStorable } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Clock, OutsideIssuer } from '@/domain/ports'
@@ -7,7 +15,7 @@ import { describeError, log } from '../watch/log'
 
 const TIME_OUT_MS = 3_000
 /** Asymmetric algorithms only: with a symmetric one, anyone could sign with the public key. */
-export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA']
+export const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const CLOCK_TOLERANCE_SECONDS = 30
 /** The year 9999; the database cannot store a later time. */
 const MAX_SECONDS = 253_402_300_799
@@ -17,7 +25,7 @@ export function createOutsideIssuer(
   { jwksUrl, issuer, audience, subjectIs }: IssuerSettings,
   clock: Clock,
 ): OutsideIssuer {
-  const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: TIME_OUT_MS, cooldownDuration: 30_000 })
+  const keys = keptKeys(new URL(jwksUrl))
   return {
     subjectIs,
     async verify(token) {
@@ -44,10 +52,46 @@ export function createOutsideIssuer(
       } catch (error) {
         if (isRefusal(error)) return null
         // While the issuer's keys cannot be fetched, the token is neither accepted nor called invalid.
-        log().warn({ event: 'outside_issuer_unreachable', ...describeError(error) })
         throw new AppError('SERVER_002', undefined, 5)
       }
     },
+  }
+}
+
+/** For how long the last keys are good while their address is away. A key that the issuer takes back meanwhile is good so long too. */
+const MAX_STALE_MS = 24 * 60 * 60 * 1000
+/** How long nobody waits again for an address that did not answer. */
+const PAUSE_MS = 30_000
+
+/** The keys at this address, fetched anew from time to time. The last ones outlive an outage of the address. */
+function keptKeys(url: URL): JWTVerifyGetKey {
+  const cache: JWKSCacheInput = {}
+  const remote = createRemoteJWKSet(url, {
+    timeoutDuration: TIME_OUT_MS,
+    cooldownDuration: PAUSE_MS,
+    [jwksCache]: cache,
+  })
+  let outage: { error: unknown; until: number } | undefined
+  return async (header, token) => {
+    if (!outage || outage.until <= Date.now()) {
+      try {
+        const key = await remote(header, token)
+        outage = undefined
+        return key
+      } catch (error) {
+        if (isRefusal(error)) throw error
+        log().warn({ event: 'outside_issuer_unreachable', ...describeError(error) })
+        outage = { error, until: Date.now() + PAUSE_MS }
+      }
+    }
+    const { jwks, uat = 0 } = cache
+    if (!jwks || uat + MAX_STALE_MS <= Date.now()) throw outage.error
+    try {
+      return await createLocalJWKSet(jwks)(header, token)
+    } catch (error) {
+      // It may be one of the keys that cannot be fetched now.
+      throw error instanceof errors.JWKSNoMatchingKey ? outage.error : error
+    }
   }
 }
 

@@ -9,9 +9,9 @@ import { authenticateSession, createSessionToken } from '@/domain/access/authent
 import { signOut, touchSession } from '@/domain/access/sessions'
 import { signIn, signInWithProvider } from '@/domain/access/sign-in'
 import type { BucketState, SystemContext } from '@/domain/context'
+import type { IdTokenClaims } from '@/domain/ports'
 import { eventOf } from '../adapters/database-away'
 import { wellKnownOf } from '../adapters/identity-provider'
-import { toTime } from '../adapters/outside-issuer'
 import { systemContext } from '../context'
 import { getEnv, type ProviderSettings } from '../env'
 import { clientIpOf } from '../http/client-ip'
@@ -92,8 +92,17 @@ const byPassword = (buckets: BucketState[], signal: AbortSignal | undefined) =>
     },
   })
 
-/** next-auth checks signature, issuer, audience, expiry, state, nonce and PKCE. */
-const byProvider = ({ issuer, clientId, clientSecret, scopes, name }: ProviderSettings): OAuthConfig<IdToken> => ({
+/**
+ * next-auth makes state, nonce and PKCE. The answer is read as that of a re-authentication, because next-auth knows one algorithm of
+ * ID tokens alone.
+ */
+const byProvider = ({
+  issuer,
+  clientId,
+  clientSecret,
+  scopes,
+  name,
+}: ProviderSettings): OAuthConfig<IdTokenClaims> => ({
   id: 'oidc',
   name,
   type: 'oauth',
@@ -103,18 +112,21 @@ const byProvider = ({ issuer, clientId, clientSecret, scopes, name }: ProviderSe
   clientSecret,
   // With a maximum age, a provider must put the time of the sign-in into the ID token. It is the lifetime of our sessions.
   authorization: { params: { scope: scopes, max_age: SESSION_SECONDS } },
-  idToken: true,
   checks: ['pkce', 'state', 'nonce'],
   httpOptions: { timeout: 5_000 },
-  profile: ({ sub }) => ({ id: sub, sessionId: '' }),
+  token: {
+    async request({ params, checks }) {
+      const { state = '', code_verifier: codeVerifier = '' } = checks
+      const nonce = 'nonce' in checks ? (checks.nonce ?? '') : ''
+      const answer = new URLSearchParams(params as Record<string, string>)
+      const claims = await systemContext().identityProvider?.redeem(answer, { state, nonce, codeVerifier })
+      if (!claims) throw new Error('the answer of the identity provider is not valid')
+      return { tokens: { verified: claims } }
+    },
+  },
+  userinfo: { request: async ({ tokens }) => tokens.verified as object },
+  profile: ({ subject }) => ({ id: subject, sessionId: '' }),
 })
-
-interface IdToken {
-  iss: string
-  sub: string
-  auth_time?: unknown
-  acr?: unknown
-}
 
 type SignInCallback = NonNullable<NextAuthOptions['callbacks']>['signIn']
 type Attempt = Parameters<NonNullable<SignInCallback>>[0]
@@ -122,13 +134,10 @@ type Attempt = Parameters<NonNullable<SignInCallback>>[0]
 /** Connects the provider's answer with an account, or leads to a sentence that says why not. A password was checked before. */
 async function admit({ user, account, profile }: Attempt, headers: Headers): Promise<boolean | string> {
   if (account?.provider !== 'oidc') return true
-  const claims = profile as unknown as IdToken
-  if (claims.iss !== getEnv().identityProvider?.issuer) return '/sign-in?error=OAuthCallback'
+  const claims = profile as unknown as IdTokenClaims
   try {
     const signedIn = await signInWithProvider(systemContext(), {
-      subject: claims.sub,
-      authenticatedAt: toTime(claims.auth_time),
-      acr: typeof claims.acr === 'string' ? claims.acr : null,
+      ...claims,
       userAgent: headers.get('User-Agent') ?? '',
       ip: clientIpOf(headers),
       replaces: await sessionOf(headers),

@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto'
+import NextAuth from 'next-auth'
+import pino from 'pino'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { processState } from '@/server/process-state'
+import { givenUser, type TestContext, testContext } from '@/testing/domain'
+import { CLIENT, givenProvider } from '@/testing/identity-provider'
+import { installContext } from '@/testing/process'
+
+processState.log = pino({ level: 'silent' })
+// The headers of the request exist only inside Next.
+vi.mock('./session-cookie', async (original) => ({
+  ...(await original<typeof import('./session-cookie')>()),
+  sessionOf: async () => undefined,
+}))
+
+/** A browser that signs in at the identity provider, which is configured anew. */
+async function givenBrowser(ctx: TestContext) {
+  const provider = await givenProvider(ctx)
+  vi.resetModules()
+  onTestFinished(() => void vi.unstubAllEnvs())
+  for (const [name, value] of Object.entries({
+    APP_URL: 'https://accounts.test',
+    SIGN_IN_METHODS: 'oidc',
+    AUTH_OIDC_ISSUER: provider.issuer,
+    AUTH_OIDC_CLIENT_ID: CLIENT.clientId,
+    AUTH_OIDC_CLIENT_SECRET: CLIENT.clientSecret,
+  })) {
+    vi.stubEnv(name, value)
+  }
+  const { authOptions } = await import('./sign-in')
+  const cookies: Record<string, string> = {}
+  const ask = async (nextauth: string[], asked: { method?: string; body?: object; query?: object } = {}) => {
+    const { method = 'GET', body = {}, query = {} } = asked
+    const headers = new Map<string, string | string[]>()
+    let told: Record<string, string> = {}
+    const response = {
+      getHeader: (name: string) => headers.get(name.toLowerCase()),
+      setHeader: (name: string, value: string | string[]) => void headers.set(name.toLowerCase(), value),
+      removeHeader: (name: string) => void headers.delete(name.toLowerCase()),
+      status: () => response,
+      json: (answer: Record<string, string>) => {
+        told = answer
+      },
+      send: (answer: Record<string, string>) => {
+        told = answer
+      },
+      end: () => {},
+    }
+    const request = { method, query: { ...query, nextauth }, cookies, headers: {}, body }
+    await NextAuth(request as never, response as never, authOptions())
+    for (const line of [headers.get('set-cookie') ?? []].flat()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
+      cookies[name] = decodeURIComponent(value)
+    }
+    return { ...told, location: String(headers.get('location') ?? '') }
+  }
+  return {
+    provider,
+    /** The path to which the browser is led in the end. */
+    async signIn(subject: string, forge?: Parameters<typeof provider.answer>[2]): Promise<string> {
+      const { csrfToken } = (await ask(['csrf'])) as { csrfToken?: string }
+      const { url = '' } = (await ask(['signin', 'oidc'], {
+        method: 'POST',
+        body: { csrfToken, json: 'true' },
+      })) as { url?: string }
+      const query = Object.fromEntries(provider.answer(url, subject, forge))
+      const { location } = await ask(['callback', 'oidc'], { query })
+      const { pathname, search } = new URL(location, 'https://accounts.test')
+      return pathname + search
+    },
+  }
+}
+
+test.each(['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'])(
+  'a person signs in with an ID token that is signed with %s, and no other claims do',
+  async (algorithm) => {
+    const ctx = await testContext()
+    installContext(ctx)
+    // next-auth and openid-client go by the clock of the host.
+    ctx.clock.advance(Date.now() - ctx.clock.now().getTime())
+    const { provider, signIn } = await givenBrowser(ctx)
+    await provider.signWith(algorithm)
+    const { userId } = await givenUser(ctx)
+    const externalId = randomBytes(6).toString('hex')
+    await ctx.db.user.update({ where: { id: userId }, data: { externalId } })
+    const sessions = () => ctx.db.session.count({ where: { userId } })
+    const before = await sessions()
+    for (const wrong of [{ aud: 'another client' }, { iss: 'https://evil.test' }, { nonce: 'another' }, { exp: 1 }]) {
+      expect(await signIn(externalId, (claims) => ({ ...claims, ...wrong }))).toContain('error=OAuthCallback')
+    }
+    expect(await signIn('nobody')).toBe('/sign-in?error=NoAccount')
+    expect(await sessions()).toBe(before)
+    expect(await signIn(externalId)).not.toContain('error')
+    const [session] = await ctx.db.session.findMany({ where: { userId }, orderBy: { createdAt: 'desc' } })
+    expect([await sessions(), session?.authenticatedAt]).toEqual([before + 1, expect.any(Date)])
+  },
+)

@@ -1,11 +1,11 @@
 import { type Address, MAX_ADDRESS_LENGTH, parseAddress } from '@/contract/address'
-import { problemOfExternalId } from '@/contract/admin'
-import { isStorable } from '@/contract/define'
-import { AppError, type ErrorCode, RULES } from '@/contract/errors'
+import { canonicalLocale, personLocale, problemOfExternalId } from '@/contract/admin'
+import { AppError, type ErrorCode, parseIssueMessage, RULES } from '@/contract/errors'
+import { lineName } from '@/contract/fields'
 import { acceptPassword } from './password-formats'
 
-const MAX_NAME_LENGTH = 16_384
-const MAX_LOCALE_LENGTH = 35
+/** Other systems have longer names than the API takes. */
+export const importedName = lineName('', 16_384)
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 
 export interface Problem {
@@ -73,14 +73,14 @@ function parseObject(text: string): Record<string, unknown> | string {
 const refusal = (sentence: string) => new AppError('REQUEST_001', sentence)
 
 function takeExternalId(value: unknown): string {
-  if (typeof value !== 'string') throw refusal('external_id must be text.')
+  if (typeof value !== 'string') throw refusal('external_id must be a string.')
   const problem = problemOfExternalId(value)
   if (problem) throw refusal(`external_id ${problem}`)
   return value
 }
 
 function takeAddress(value: unknown): Address {
-  if (typeof value !== 'string') throw new AppError('EMAIL_001', 'email must be text.')
+  if (typeof value !== 'string') throw new AppError('EMAIL_001', 'email must be a string.')
   const address = parseAddress(value)
   if (!address) throw new AppError('EMAIL_001', ruleOf(value))
   return address
@@ -112,25 +112,16 @@ function takeBoolean(value: unknown): boolean {
   return value
 }
 
-function takeName(value: unknown): { name: string } {
-  const isName =
-    typeof value === 'string' &&
-    value.trim() !== '' &&
-    value.length <= MAX_NAME_LENGTH &&
-    isStorable(value) &&
-    !/\p{Cc}/u.test(value)
-  if (!isName) throw refusal(`name must be text of one line, ${MAX_NAME_LENGTH} characters at most.`)
-  return { name: value }
-}
+const takeName = (value: unknown) => ({ name: checked(importedName, value) })
 
-function takeLocale(value: unknown): string {
-  if (typeof value === 'string' && value.length <= MAX_LOCALE_LENGTH) {
-    try {
-      const [locale] = Intl.getCanonicalLocales(value)
-      if (locale) return locale
-    } catch {}
-  }
-  throw refusal('locale must be a BCP 47 language tag, such as pt-BR.')
+const takeLocale = (value: unknown) => canonicalLocale(checked(personLocale, value))
+
+/** Refuses in the words of the API. */
+function checked(rule: typeof personLocale, value: unknown): string {
+  const parsed = rule.safeParse(value)
+  if (parsed.success) return parsed.data
+  const { code, details } = parseIssueMessage(parsed.error.issues[0]?.message ?? '')
+  throw new AppError(code, details)
 }
 
 function takeTime(value: unknown, now: Date): Date {

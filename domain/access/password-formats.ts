@@ -113,10 +113,10 @@ const FORMATS: Record<string, Format> = {
  */
 export function acceptPassword(input: unknown): string {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    throw refusal('password must be an object with a format and a value.')
+    throw refusal('password must be an object with format and value.')
   }
   const { format } = input as { format?: unknown }
-  if (typeof format !== 'string') throw refusal('password.format must be text.')
+  if (typeof format !== 'string') throw refusal('password.format must be a string.')
   const known = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined
   if (!known) {
     const name = isStorable(format) ? JSON.stringify(format.slice(0, 60)) : 'that is given'

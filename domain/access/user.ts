@@ -1,11 +1,11 @@
 import { parseAddress } from '@/contract/address'
-import { isStorable } from '@/contract/define'
 import { AppError, PASSWORD_LENGTH, parseIssueMessage } from '@/contract/errors'
 import { newPassword } from '@/contract/fields'
 import type { SystemContext } from '../context'
 import { heldSince } from '../email/held-addresses'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { audit, isUniqueViolation, statement } from '../sql'
+import { importedName } from './import-line'
 import { replacePassword } from './replace-password'
 
 interface Insert {
@@ -122,7 +122,8 @@ function checkPassword(password: string): string {
 }
 
 function checkName(name: string): string {
-  const acceptable = name.trim() !== '' && name.length <= 16_384 && isStorable(name) && !/\p{Cc}/u.test(name)
-  if (!acceptable) throw new AppError('REQUEST_001', 'The name must be text of one line, 16384 characters at most.')
-  return name
+  const parsed = importedName.safeParse(name)
+  if (parsed.success) return parsed.data
+  const { code, details } = parseIssueMessage(parsed.error.issues[0]?.message ?? '')
+  throw new AppError(code, details.replace('name', 'The name'))
 }

@@ -140,7 +140,7 @@ export const LIMIT_ROWS = {
     windowMs: day,
     settings: ['EXPORT_LIMIT', 'EXPORT_WINDOW'],
     code: 'RATE_001',
-    refusal: 'The data was downloaded often enough for now.',
+    refusal: 'The export was asked for too often in a short time.',
     shown: 'always',
   },
   /** Re-authentications that a user starts at the identity provider. */

@@ -55,16 +55,19 @@ async function givenBrowser(ctx: TestContext) {
     }
     return { ...told, location: String(headers.get('location') ?? '') }
   }
+  const urlOfProvider = async (query: object = {}) => {
+    const { csrfToken } = (await ask(['csrf'])) as { csrfToken?: string }
+    const body = { csrfToken, json: 'true' }
+    const { url = '' } = (await ask(['signin', 'oidc'], { method: 'POST', body, query })) as { url?: string }
+    return url
+  }
   return {
     provider,
+    /** What the provider is asked. */
+    askedAt: async (query: object) => new URL(await urlOfProvider(query)).searchParams,
     /** The path to which the browser is led in the end. */
     async signIn(subject: string, forge?: Parameters<typeof provider.answer>[2]): Promise<string> {
-      const { csrfToken } = (await ask(['csrf'])) as { csrfToken?: string }
-      const { url = '' } = (await ask(['signin', 'oidc'], {
-        method: 'POST',
-        body: { csrfToken, json: 'true' },
-      })) as { url?: string }
-      const query = Object.fromEntries(provider.answer(url, subject, forge))
+      const query = Object.fromEntries(provider.answer(await urlOfProvider(), subject, forge))
       const { location } = await ask(['callback', 'oidc'], { query })
       const { pathname, search } = new URL(location, 'https://accounts.test')
       return pathname + search
@@ -96,3 +99,15 @@ test.each(['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519'])(
     expect([await sessions(), session?.authenticatedAt]).toEqual([before + 1, expect.any(Date)])
   },
 )
+
+test('a person who has to sign in again is asked anew by the provider, for what counts as fresh', async () => {
+  const ctx = await testContext()
+  installContext(ctx)
+  const { askedAt } = await givenBrowser(ctx)
+  const asked = await askedAt({ prompt: 'login', acr_values: 'urn:acme:mfa' })
+  expect([asked.get('prompt'), asked.get('acr_values'), asked.get('max_age')]).toEqual([
+    'login',
+    'urn:acme:mfa',
+    String(30 * 24 * 3600),
+  ])
+})

@@ -5,17 +5,18 @@ export async function register() {
   if (process.env.NEXT_RUNTIME !== 'nodejs') return
   const { isContextOpen } = await import('./server/context')
   if (isContextOpen()) return
-  const [{ openContext }, { getEnv }, { startTimer }, oldDatabase, { startTracing }] = await Promise.all([
+  const [{ openContext }, { getEnv }, { startTimer }, oldDatabase, { startTracing }, { log }] = await Promise.all([
     import('./server/open-context'),
     import('./server/env'),
     import('./server/timer'),
     import('./server/watch/hold-back-old-database'),
     import('./server/watch/tracing'),
+    import('./server/watch/log'),
   ])
   const ctx = await openContext()
   await startTracing()
   if (await oldDatabase.holdBackOldDatabase(ctx, getEnv())) {
-    process.stderr.write(`Not ready. ${oldDatabase.OLD_DATABASE}\n`)
+    log().error({ event: 'not_ready', hint: oldDatabase.OLD_DATABASE })
     await oldDatabase.untilReplayed(ctx)
   }
   startTimer()

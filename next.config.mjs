@@ -1,6 +1,8 @@
 /** @type {import('next').NextConfig} */
 export default {
   poweredByHeader: false,
+  // No page has images that Next would have to resize; without this anybody could make it do so at /_next/image.
+  images: { unoptimized: true },
   // Else Next loads every route at the start and keeps 30 MiB of code, most of it of API routes, which never reach Next.
   experimental: { preloadEntriesOnStart: false },
   // Every browser gets the title in the head. Next would send it behind the page, which has no title until then.

@@ -326,9 +326,46 @@ test('an engine that signs completes a withdrawal, and unsigned, altered and old
   for (const key of Object.values(ENGINE_KEYS)) expect(instance.output).not.toContain(key)
 })
 
+test('every line of the log is JSON without personal data, also what Next, next-auth and Node say', async (context) => {
+  const { world, instance, ask } = await givenProduction(context, 'at once', {
+    NODE_OPTIONS: `--import=${join(process.cwd(), 'faults/preload/noise.mjs')}`,
+    SIGN_IN_METHODS: 'password,oidc',
+    AUTH_OIDC_ISSUER: 'https://127.0.0.1:9',
+    AUTH_OIDC_CLIENT_ID: 'accounts',
+    AUTH_OIDC_CLIENT_SECRET: secret(),
+  })
+  const person = await givenPlainPerson(world)
+  const { csrf } = await signInByHttps(ask, person)
+  await ask('/api/auth/signin/oidc', {
+    method: 'POST',
+    headers: { Cookie: pairsOf(cookiesOf(csrf)), 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ csrfToken: JSON.parse(csrf.text).csrfToken, json: 'true' }).toString(),
+  })
+  instance.signal('SIGUSR2')
+  const lines = () =>
+    instance.output
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as { event: string; text?: string; kind?: string; code?: string })
+  const said = [
+    { event: 'ready' },
+    { event: 'sign_in_error', code: 'SIGNIN_OAUTH_ERROR' },
+    { event: 'node_warning', kind: 'DeprecationWarning', code: 'DEP9999', text: 'an old call of …' },
+    { event: 'console', level: 'error', kind: 'Error', at: expect.stringContaining('noise.mjs') },
+    { event: 'console', level: 'warn', text: '! a warning' },
+    // Next says it of a promise that nobody awaits.
+    { event: 'console', kind: 'Error', text: expect.stringContaining('⨯') },
+  ]
+  await until('all is said', () => lines().filter(({ event }) => event === 'console').length >= 4)
+  for (const line of said) expect(lines()).toContainEqual(expect.objectContaining(line))
+  expect(instance.output).not.toContain('@')
+  expect((await ask('/api/health/live')).status).toBe(200)
+})
+
 test('production has no mailbox, no demo account and no applications without https', async (context) => {
   const { world, instance, ask } = await givenProduction(context)
-  for (const path of ['/dev/mailbox', '/dev/mailbox?id=x']) expect((await ask(path)).status).toBe(404)
+  const image = '/_next/image?url=%2Fapple-icon.png&w=640&q=75'
+  for (const path of ['/dev/mailbox', '/dev/mailbox?id=x', image]) expect((await ask(path)).status).toBe(404)
   expect(await world.query('SELECT email FROM users')).toEqual([])
   expect(instance.output).not.toMatch(/demo|mailbox/i)
   const refused = world.operator.run('app', 'register', '--name', 'shop', '--endpoint', 'http://127.0.0.1:9/told')

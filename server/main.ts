@@ -21,6 +21,7 @@ import { openContext } from './open-context'
 import type { Pages } from './pages/serve-pages'
 import { processState } from './process-state'
 import { startTimer } from './timer'
+import { captureForeignLines } from './watch/foreign-lines'
 import { stopBeingReady } from './watch/health'
 import { holdBackOldDatabase, OLD_DATABASE, untilReplayed } from './watch/hold-back-old-database'
 import { describeError, log } from './watch/log'
@@ -53,6 +54,8 @@ const server = createServer({
 /** The entry point of `npm start`: settings, database, migrations, then one HTTP server for the API and the pages. */
 async function main() {
   const env = getEnv()
+  captureForeignLines()
+  process.on('uncaughtException', crash)
   warnWithoutTrustedProxy(env)
   process.on('SIGINT', () => stop(0))
   process.on('SIGTERM', () => drain(env))
@@ -89,11 +92,13 @@ async function main() {
   })
   closers.push(() => close(server))
   const { close: closePages } = await pages
+  // From here on Next catches such errors, which may come from a page that nobody looks at any more.
+  process.off('uncaughtException', crash)
   closers.push(closePages)
   for (const hint of misspelled(process.env)) log().warn({ event: 'unknown_setting', hint })
   for (const hint of doubtful(env)) log().warn({ event: 'doubtful_setting', hint })
   if (isHeldBack) {
-    process.stderr.write(`Not ready. ${OLD_DATABASE}\n`)
+    log().error({ event: 'not_ready', hint: OLD_DATABASE })
     await untilReplayed(ctx)
     startTimer()
   }
@@ -204,22 +209,28 @@ async function stop(code: number) {
   process.exit(code)
 }
 
+function crash(error: unknown) {
+  log().fatal({ event: 'crashed', ...describeError(error) })
+  return stop(1)
+}
+
 /** Shown if there are accounts, but not the demo account. */
 const MAKE_AN_ACCOUNT =
   "There is no demo account. To make an account: npm run account -- user create --email you@example.com --password 'correct horse battery' --name You --verified"
 
 function announce(env: Env, demo: { email: string; password: string } | null) {
+  // Standard output may be closed or its volume full.
+  process.stdout.on('error', () => {})
+  if (env.production) return log().info({ event: 'ready', url: env.appUrl })
   const lines = [
     `Ready on ${env.appUrl}`,
     demo && `Demo account: ${demo.email} / ${demo.password}`,
-    !env.production && !demo && MAKE_AN_ACCOUNT,
+    !demo && MAKE_AN_ACCOUNT,
     env.demoProviderPort && `Demo account without a password: sign in with Demo ID, as ${DEMO_PERSON.name}`,
     env.smtpUrl ? `Mail goes to ${new URL(env.smtpUrl).host}` : `Mail is kept and shown at ${env.appUrl}/dev/mailbox`,
     `API description: ${env.appUrl}/docs/api; for operators: ${env.appUrl}/admin`,
-    !env.production && 'Accounts and operators: npm run account -- --help. To stop: Ctrl-C',
+    'Accounts and operators: npm run account -- --help. To stop: Ctrl-C',
   ]
-  // Standard output may be closed or its volume full.
-  process.stdout.on('error', () => {})
   process.stdout.write(`\n${lines.filter(Boolean).join('\n')}\n\n`)
 }
 

@@ -61,7 +61,7 @@ export class Instance {
 
   private ready(): Promise<boolean> {
     return new Promise((resolve) => {
-      this.child.stdout?.on('data', () => this.output.includes('Ready on') && resolve(true))
+      this.child.stdout?.on('data', () => /Ready on|"event":"ready"/.test(this.output) && resolve(true))
       this.ended.then(() => resolve(false))
     })
   }

@@ -1,0 +1,32 @@
+import { globSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { ensureBuilt, ensureInstalled, root, tool, underProjectNode } from './ensure.mjs'
+
+// npm run test:browsers: the journeys of e2e/other-engines in Firefox and WebKitGTK. Exits with 77 where one of them is missing, after
+// the others have run. Debian has all programs: apt-get install firefox-esr webkit2gtk-driver xvfb.
+const SKIPPED = 77
+
+process.chdir(root)
+await ensureInstalled()
+await underProjectNode()
+
+const isThere = (program) =>
+  (process.env.PATH ?? '').split(delimiter).some((directory) => globSync(join(directory, program)).length > 0)
+const [miniBrowser] = globSync('/usr/{lib,libexec}{,/*}/webkit2gtk-4.*/MiniBrowser').toSorted().reverse()
+const MISSING = {
+  Firefox: isThere('firefox-esr') ? [] : ['firefox-esr'],
+  WebKitGTK: [
+    ...['WebKitWebDriver', 'Xvfb'].filter((program) => !isThere(program)),
+    ...(miniBrowser ? [] : ['MiniBrowser']),
+  ],
+}
+for (const [engine, programs] of Object.entries(MISSING)) {
+  if (programs.length > 0)
+    process.stdout.write(`SKIPPED: ${engine}, because there is no ${programs.join(', no ')} here.\n`)
+}
+const engines = Object.keys(MISSING).filter((engine) => MISSING[engine].length === 0)
+if (engines.length === 0) process.exit(SKIPPED)
+await ensureBuilt('build')
+const env = { ENGINES: engines.join(','), MINI_BROWSER: miniBrowser ?? '' }
+const code = await tool('vitest', ['run', '--config', 'e2e/other-engines/vitest.config.ts'], { env })
+process.exit(code === 0 && engines.length < Object.keys(MISSING).length ? SKIPPED : code)

@@ -58,6 +58,20 @@ test('SIGTERM while a page waits for Next ends the process with exit code 0', as
   expect([200, undefined]).toContain((await page)?.status)
 })
 
+test('a DATABASE_URL that leads to no database ends the start with a sentence that names the setting and no password', async (context) => {
+  const world = await givenWorld(context)
+  const away = begin(world, context, { DATABASE_URL: 'postgresql://accounts:secret-one@127.0.0.1:1/accounts' })
+  expect(await away.exit).toBe(1)
+  expect(away.output).toMatch(/^DATABASE_URL: no connection to 127\.0\.0\.1:1\/accounts: connect ECONNREFUSED .*\n$/)
+  const other = Object.assign(new URL(world.databaseUrl), { pathname: '/no_such_database' }).href
+  const missing = begin(world, context, { DATABASE_URL: other })
+  expect(await missing.exit).toBe(1)
+  expect(missing.output).toMatch(
+    /^DATABASE_URL: no connection to \S+\/no_such_database: .*does not exist\. Start .*\n$/,
+  )
+  expect(away.output + missing.output).not.toContain('secret-one')
+})
+
 test('a taken port and a wrong setting each end the start with a sentence', async (context) => {
   const world = await givenWorld(context)
   const { port, leave } = await heldPort()

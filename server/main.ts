@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import { AppError } from '@/contract/errors'
 import { ensureSigningKey } from '@/domain/withdrawal/signing-keys'
-import { patiently } from './adapters/database-away'
+import { isDatabaseAway, patiently } from './adapters/database-away'
 import { loadMessages } from './adapters/mailer'
 import { doubtful, type Env, getEnv, misspelled, setDatabaseUrl } from './env'
 import { api, badRequest } from './http/api'
@@ -20,6 +20,7 @@ import { migrateDeploy } from './migrate'
 import { openContext } from './open-context'
 import type { Pages } from './pages/serve-pages'
 import { processState } from './process-state'
+import { SettingsError } from './settings-error'
 import { startTimer } from './timer'
 import { captureForeignLines } from './watch/foreign-lines'
 import { stopBeingReady } from './watch/health'
@@ -66,7 +67,11 @@ async function main() {
     closers.push(() => database.stop())
     setDatabaseUrl(database.url)
   }
-  await migrateDeploy(getEnv().databaseUrl as string, undefined, { tellWaiting: (facts) => log().warn(facts) })
+  await migrateDeploy(getEnv().databaseUrl as string, undefined, { tellWaiting: (facts) => log().warn(facts) }).catch(
+    (error) => {
+      throw env.databaseUrl && isOfDatabaseUrl(error) ? new SettingsError(unreachable(env.databaseUrl, error)) : error
+    },
+  )
   const ctx = await openContext()
   closers.push(() => Promise.all([ctx.close(), stopTracing()]))
   await startTracing()
@@ -109,6 +114,18 @@ async function main() {
   if (processState.isStopping) return
   announce(env, demo)
   module.flushCompileCache?.()
+}
+
+/** Besides a database that is away: a refused password or user, and a database that does not exist. */
+const isOfDatabaseUrl = (error: unknown) =>
+  isDatabaseAway(error) || (error instanceof Error && 'code' in error && /^(28|3D)/.test(String(error.code)))
+
+/** The address without user and password. */
+function unreachable(databaseUrl: string, error: Error): string {
+  const { host, pathname } = new URL(databaseUrl)
+  // The errors of several addresses have no message of their own.
+  const reason = error.message || (error instanceof AggregateError && error.errors[0]?.message)
+  return `DATABASE_URL: no connection to ${host}${pathname}: ${reason}. Start this PostgreSQL, or correct the address, the user or the password.`
 }
 
 /** Does not say which database was restored, because only the operator needs to know that. */

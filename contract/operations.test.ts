@@ -15,3 +15,19 @@ test.each(operations.map(({ name, method, path }) => [name, callOf(method, path)
     expect(named).toContain(call)
   },
 )
+
+/** The rows of the tables of calls, with the cell that may name a scope. */
+const ROWS = [...PAGE.matchAll(/^\| (`[A-Z]+ \/[^|]*) \| ([^|]*) \|/gm)].map(([, calls = '', cell = '']) => ({
+  calls: [...calls.matchAll(/`([A-Z]+ \/[^`?]*)[^`]*`/g)].map(([, call]) => `${call}`),
+  scope: /^`(\w+:\w+)`$/.exec(cell)?.[1],
+}))
+
+test('each row of docs/api.md is a call that exists, with its scope', () => {
+  const scopes = new Map(operations.map(({ method, path, scope }) => [callOf(method, path), scope]))
+  const named = ROWS.flatMap(({ calls, scope }) => calls.map((call) => ({ call, scope })))
+  expect(named.length).toBeGreaterThan(15)
+  for (const { call, scope } of named) {
+    expect(scopes.has(call), call).toBe(true)
+    if (scope) expect([call, scope]).toEqual([call, scopes.get(call)])
+  }
+})

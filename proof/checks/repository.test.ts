@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -148,4 +148,15 @@ test('every file imports zod as a namespace, so that bundles leave out its messa
   )
   expect(found.length).toBeGreaterThan(10)
   expect(found.filter(({ names }) => names !== '* as z')).toEqual([])
+})
+
+test('docs/adding.md names files and lists that exist', () => {
+  const sources = filesBelow('.').filter((file) => /\.(?:ts|tsx|mjs)$/.test(file))
+  const code = sources.map((file) => readFileSync(file, 'utf8')).join('\n')
+  const names = [...readFileSync('docs/adding.md', 'utf8').matchAll(/`([^`\n]+)`/g)].map(([, name]) => `${name}`)
+  const paths = names.filter((name) => /^[\w.@-]+\/[\w./-]+\.[a-z]+$/.test(name))
+  const lists = names.filter((name) => /^[A-Z][A-Z_]{2,}$/.test(name))
+  expect(Math.min(paths.length, lists.length)).toBeGreaterThan(10)
+  expect(paths.filter((file) => !existsSync(file))).toEqual([])
+  expect(lists.filter((list) => !new RegExp(`\\b${list}\\b`).test(code))).toEqual([])
 })

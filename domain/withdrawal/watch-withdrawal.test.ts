@@ -69,13 +69,17 @@ test('an operator sees what a withdrawal has done and what it waits for, and no 
     receipts: [{ kind: 'acceptance' }],
     isCut: false,
   })
-  expect(seen?.steps.map(({ step, status }) => [step, status])).toEqual([
-    ['session_revocation', 'completed'],
-    ['user_profile', 'completed'],
-    ['third_party_integrations', 'processing'],
-    ['data_archives', 'pending'],
-  ])
-  expect(seen?.steps[1]?.counts).toContainEqual({ category: 'account', outcome: 'erased', records: 1 })
+  expect(Object.fromEntries(seen?.steps.map(({ step, status }) => [step, status]) ?? [])).toMatchObject({
+    session_revocation: 'completed',
+    user_profile: 'completed',
+    third_party_integrations: 'processing',
+    data_archives: 'pending',
+  })
+  expect(seen?.steps.find(({ step }) => step === 'user_profile')?.counts).toContainEqual({
+    category: 'account',
+    outcome: 'erased',
+    records: 1,
+  })
   // Some of it happens in one millisecond.
   expect(seen?.audit.map(({ action }) => action).toSorted()).toEqual([
     'account.withdrawn',

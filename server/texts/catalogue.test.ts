@@ -23,6 +23,7 @@ test.for(LANGUAGES)('%s has every text, no other, and each takes the same values
 const AS_IN_ENGLISH: Record<string, string> = {
   'Receipts.appLine': 'values only',
   'de AccessTokens.name': 'the German word',
+  'de Common.support': 'the word of the field',
   'de DeleteAccount.feedback': 'the German word',
   'de EmailSettings.codeMethod': 'the German word',
   'de EmailSettings.linkMethod': 'the German word',

@@ -24,7 +24,6 @@ const AS_IN_ENGLISH: Record<string, string> = {
   'Receipts.appLine': 'values only',
   'de AccessTokens.name': 'the German word',
   'de Common.support': 'the word of the field',
-  'de Common.support': 'the German word',
   'de DeleteAccount.feedback': 'the German word',
   'de EmailSettings.codeMethod': 'the German word',
   'de EmailSettings.linkMethod': 'the German word',

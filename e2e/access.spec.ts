@@ -22,7 +22,7 @@ test('after the lines that a new token shows, the examples of the reference run 
 }) => {
   await createToken(page, user, 'Trial')
   const lines = await page.locator('pre').filter({ hasText: 'export TOKEN=' }).textContent()
-  await page.goto('/docs/api')
+  await page.goto('/docs/api/email')
   const directory = path.resolve('.data/e2e-reference')
   await mkdir(directory, { recursive: true })
   for (const [language, run] of Object.entries(RUN)) {

@@ -1,3 +1,4 @@
+import { REFERENCE_PATHS } from '@/app/docs/api/reference'
 import { expect, expectAccessible, signIn, test } from './fixtures'
 
 // Both themes and both widths once: colours do not depend on the width.
@@ -16,7 +17,7 @@ for (const [colorScheme, viewport] of [
       await page.goto(path)
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
       // Looking at the whole reference takes half a minute, so it is looked at once.
-      if (path !== '/docs/api' || colorScheme === 'light') await expectAccessible(page)
+      if (!path.startsWith('/docs/api/') || colorScheme === 'light') await expectAccessible(page)
       const overflow = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       )
@@ -29,7 +30,7 @@ for (const [colorScheme, viewport] of [
       '/forgot-password',
       '/reset-password',
       `/reset-password#token=prt_${'A'.repeat(22)}.${'A'.repeat(43)}`,
-      '/docs/api',
+      ...REFERENCE_PATHS,
       '/dev/mailbox',
       '/withdrawal/wd_unknown',
       '/no-such-page',

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
+import { REFERENCE_PATHS } from '@/app/docs/api/reference'
 import { isForBrowsers, LANGUAGES, type Language } from '@/app/docs/api/samples'
 import { SERVICE_SCOPES } from '@/contract/define'
 import { type OperationName, operations } from '@/contract/operations'
@@ -56,14 +57,18 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
     test.setTimeout(240_000)
     const directory = path.resolve('.data/e2e-reference', language)
     await mkdir(directory, { recursive: true })
-    await page.goto('/docs/api')
-    const blocks = await page.locator('[data-operation]').evaluateAll((elements) =>
-      elements.map((element) => {
-        const { operation, language } = (element as HTMLElement).dataset
-        return [`${operation} ${language}`, element.querySelector('pre')?.textContent ?? ''] as const
-      }),
-    )
-    const reader = new Reader(language, new Map(blocks), directory)
+    const blocks = new Map<string, string>()
+    for (const path of REFERENCE_PATHS) {
+      await page.goto(path)
+      const shown = await page.locator('[data-operation]').evaluateAll((elements) =>
+        elements.map((element) => {
+          const { operation, language } = (element as HTMLElement).dataset
+          return [`${operation} ${language}`, element.querySelector('pre')?.textContent ?? ''] as const
+        }),
+      )
+      for (const [name, sample] of shown) blocks.set(name, sample)
+    }
+    const reader = new Reader(language, blocks, directory)
     const { variables } = reader
 
     await test.step('the address and the password', async () => {
@@ -171,27 +176,69 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
   })
 }
 
-test('the API reference can be searched, marks the section of the reader, and shows one language', async ({ page }) => {
+test('a search of the API reference by code, word or field leads to the row, and opens what is folded around it', async ({
+  page,
+}) => {
   await page.goto('/docs/api')
-  const contents = page.getByRole('navigation', { name: 'On this page' })
-  await contents.getByRole('searchbox').fill('verification_code')
-  await expect(contents.getByRole('link')).toHaveText(['POSTVerify Email Address'])
-  await contents.getByRole('link').click()
-  await expect(contents.getByRole('link')).toHaveAttribute('aria-current', 'location')
+  const contents = page.getByRole('navigation', { name: 'API reference' })
+  const search = contents.getByRole('searchbox')
+  for (const [words, name, row] of [
+    ['EMAIL_004', 'Verify Email Address', 'EMAIL_004'],
+    ['expired', 'Verify Email Address', 'EMAIL_004'],
+    ['new_email', 'Change Email', 'new_email'],
+    ['resend_available_at', 'Email Status', 'pending_change.resend_available_at'],
+    ['REQUEST_004', 'Common errors', 'REQUEST_004'],
+  ] as const) {
+    await search.fill(words)
+    const found = contents.getByRole('listitem').filter({ has: page.getByRole('link', { name }) })
+    await found.getByRole('link', { name: row }).first().click()
+    const section = page.getByRole('region', { name })
+    await expect(section.getByRole('term').filter({ hasText: row }).first(), words).toBeInViewport()
+  }
+  await search.fill('quux')
+  await expect(contents.getByRole('status')).toHaveText('Nothing in the reference has these words.')
+})
+
+test('the API reference marks the section of the reader, and shows one language on all of its pages', async ({
+  page,
+}) => {
+  await page.goto('/docs/api/email')
+  const contents = page.getByRole('navigation', { name: 'API reference' })
+  const entry = contents.getByRole('link', { name: 'Verify Email Address' })
+  await entry.click()
+  await expect(entry).toHaveAttribute('aria-current', 'location')
 
   const section = page.getByRole('region', { name: 'Verify Email Address' })
   await expect(section.getByText('curl -sS')).toBeVisible()
   await page.getByRole('radio', { name: 'Python' }).check()
   await expect(section.getByText('curl -sS')).toBeHidden()
   await expect(section.getByText('from urllib.request')).toBeVisible()
+  await contents.getByRole('link', { name: 'Account', exact: true }).click()
+  const other = page.getByRole('region', { name: 'Withdraw Account' })
+  await expect(other.getByText('from urllib.request')).toBeVisible()
+})
+
+test('an address of the time when the API reference was one page leads to its part', async ({ page, browser }) => {
+  await page.goto('/docs/api#withdrawAccount')
+  await expect(page).toHaveURL(/\/docs\/api\/account#withdrawAccount$/)
+  await expect(page.getByRole('heading', { name: 'Withdraw Account' })).toBeInViewport()
+
+  const still = await (await browser.newContext({ javaScriptEnabled: false, baseURL: SERVICE_URL })).newPage()
+  await still.goto('/docs/api#withdrawAccount')
+  await still.getByRole('main').getByRole('link', { name: 'Withdraw Account' }).click()
+  await expect(still.getByRole('heading', { name: 'Withdraw Account' })).toBeInViewport()
+  await expect(still.getByRole('searchbox')).toBeHidden()
+  await still.context().close()
 })
 
 test('the API reference folds its contents on a phone', async ({ page }) => {
-  await page.setViewportSize({ width: 390, height: 844 })
-  await page.goto('/docs/api')
-  await page.getByText('Contents', { exact: true }).click()
-  await page.getByRole('link', { name: 'Withdraw Account', exact: false }).first().click()
-  await expect(page.getByRole('heading', { name: 'Withdraw Account' })).toBeInViewport()
-  await expect(page.getByRole('searchbox')).toBeHidden()
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  for (const width of [390, 320]) {
+    await page.setViewportSize({ width, height: 844 })
+    await page.goto('/docs/api/account')
+    await page.getByText('Contents', { exact: true }).click()
+    await page.getByRole('navigation').getByRole('link', { name: 'Withdraw Account' }).first().click()
+    await expect(page.getByRole('heading', { name: 'Withdraw Account' })).toBeInViewport()
+    await expect(page.getByRole('searchbox')).toBeHidden()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+  }
 })

@@ -2,15 +2,43 @@
 
 import { useEffect, useRef, useState } from 'react'
 
-export interface ContentsGroup {
+export interface ContentsEntry {
+  /** Its anchor, which begins the anchors of its parts. */
+  id: string
   title: string
-  entries: { id: string; title: string; mark?: string; words?: string }[]
+  mark?: string
+  /** What else a search finds it by. */
+  words?: string
+  codes?: readonly string[]
+  /** Names of members, each after the part in which it stands: `body.new_email`. */
+  members?: readonly string[]
 }
 
-/** The list of what a long page has: searchable, with the place where the reader is. On a phone it folds. */
-export function Contents({ groups }: { groups: readonly ContentsGroup[] }) {
+export interface ContentsGroup {
+  title: string
+  path: string
+  entries: readonly ContentsEntry[]
+}
+
+interface ContentsProps {
+  groups: readonly ContentsGroup[]
+  /** Of the page that shows them. */
+  path: string
+  /** What the search finds an error code by. */
+  meanings: Readonly<Record<string, { message: string; details: string }>>
+}
+
+interface Found extends ContentsEntry {
+  /** Where in the entry the words stand. */
+  parts: { id: string; title: string }[]
+}
+
+/** The contents of all pages: those of this page in full, and of the others what a search finds. On a phone they fold. */
+export function Contents({ groups, path, meanings }: ContentsProps) {
   const [words, setWords] = useState('')
-  const here = useHere(groups)
+  const here = useHere(groups, path)
+  useOldAddress(groups, path)
+  useRevealedAnchor()
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const box = list.current
@@ -18,68 +46,132 @@ export function Contents({ groups }: { groups: readonly ContentsGroup[] }) {
     if (box && entry) box.scrollTop = entry.offsetTop - box.clientHeight / 2
   }, [here])
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean)
-  const found = groups
-    .map(({ title, entries }) => ({
-      title,
-      entries: entries.filter((entry) => {
-        const text = `${title} ${entry.title} ${entry.mark ?? ''} ${entry.words ?? ''}`.toLowerCase()
-        return wanted.every((word) => text.includes(word))
-      }),
-    }))
-    .filter(({ entries }) => entries.length > 0)
+  const isIn = (text: string) => wanted.every((word) => text.toLowerCase().includes(word))
+  const meaningOf = (code: string) => `${code} ${meanings[code]?.message} ${meanings[code]?.details}`
+  const search = (group: ContentsGroup): Found[] =>
+    group.entries.flatMap((entry) => {
+      const { id, title, mark, words: own, codes = [], members = [] } = entry
+      const parts = [
+        ...codes.filter((code) => isIn(meaningOf(code))).map((code) => [code, `${code} ${meanings[code]?.message}`]),
+        ...members.filter(isIn).map((member) => [member, member]),
+      ].map(([part, text]) => ({ id: `${id}.${part}`, title: String(text) }))
+      return parts.length > 0 || isIn(`${group.title} ${title} ${mark} ${own}`) ? [{ ...entry, parts }] : []
+    })
+  const shown = groups
+    .map((group) => {
+      const isSearched = wanted.length > 0
+      const entries = isSearched ? search(group) : group.path === path ? group.entries : []
+      return {
+        ...group,
+        entries: entries as readonly (ContentsEntry | Found)[],
+        isShown: !isSearched || entries.length > 0,
+      }
+    })
+    .filter(({ isShown }) => isShown)
+  const linkTo = (group: ContentsGroup, id: string) => (group.path === path ? `#${id}` : `${group.path}#${id}`)
   const content = (
     <>
       <input
         type="search"
-        aria-label="Search this page"
-        placeholder="Search"
+        aria-label="Search the API documentation"
+        placeholder="Code, field or word"
         value={words}
         onChange={(event) => setWords(event.target.value)}
-        className="mb-3 h-10 w-full rounded-lg border border-line-control bg-surface px-3"
+        className="noscript:hidden mb-3 h-10 w-full rounded-lg border border-line-control bg-surface px-3"
       />
-      {found.map(({ title, entries }) => (
-        <div key={title} className="pb-4">
-          <p className="pb-1 font-medium">{title}</p>
-          <ul>
-            {entries.map((entry) => (
-              <li key={entry.id}>
-                <a
-                  href={`#${entry.id}`}
-                  aria-current={entry.id === here ? 'location' : undefined}
-                  onClick={(event) => event.currentTarget.closest('details')?.removeAttribute('open')}
-                  className="flex items-baseline gap-2 rounded-md px-2 py-1 text-ink-muted hover:text-ink aria-[current]:bg-accent-soft aria-[current]:text-ink max-lg:py-2"
-                >
-                  {entry.mark && <span className="w-11 shrink-0 font-mono text-[0.6875rem]">{entry.mark}</span>}
-                  <span className="wrap-anywhere">{entry.title}</span>
-                </a>
-              </li>
-            ))}
-          </ul>
+      {shown.map((group) => (
+        <div key={group.path} className="pb-3">
+          <a
+            href={group.path}
+            aria-current={group.path === path ? 'page' : undefined}
+            className="block rounded-md py-1 font-medium hover:text-accent max-lg:py-2"
+          >
+            {group.title}
+          </a>
+          {group.entries.length > 0 && (
+            <ul>
+              {group.entries.map((entry) => (
+                <li key={entry.id}>
+                  <a
+                    href={linkTo(group, entry.id)}
+                    aria-current={group.path === path && entry.id === here ? 'location' : undefined}
+                    onClick={fold}
+                    className="flex items-baseline gap-2 rounded-md px-2 py-1 text-ink-muted hover:text-ink aria-[current]:bg-accent-soft aria-[current]:text-ink max-lg:py-2"
+                  >
+                    {entry.mark && <span className="w-11 shrink-0 font-mono text-[0.6875rem]">{entry.mark}</span>}
+                    <span className="wrap-anywhere">{entry.title}</span>
+                  </a>
+                  {'parts' in entry &&
+                    entry.parts.map((part) => (
+                      <a
+                        key={part.id}
+                        href={linkTo(group, part.id)}
+                        onClick={fold}
+                        className="wrap-anywhere ms-4 block rounded-md border-line border-s px-3 py-1 text-[0.8125rem] text-ink-muted hover:text-ink max-lg:py-2"
+                      >
+                        {part.title}
+                      </a>
+                    ))}
+                </li>
+              ))}
+            </ul>
+          )}
         </div>
       ))}
       <p role="status" className="text-ink-muted">
-        {found.length === 0 && 'Nothing here has these words.'}
+        {shown.length === 0 && 'Nothing in the reference has these words.'}
       </p>
     </>
   )
   return (
-    <nav aria-label="On this page" className="text-sm max-lg:sticky max-lg:top-0 max-lg:z-10 max-lg:bg-canvas">
+    <nav aria-label="API reference" className="text-sm max-lg:sticky max-lg:top-0 max-lg:z-10 max-lg:bg-canvas">
       <details className="border-line border-b lg:hidden">
         <summary className="cursor-pointer py-3 font-medium">Contents</summary>
-        <div className="max-h-[60vh] overflow-y-auto pb-3">{content}</div>
+        <div className="-mx-1 max-h-[60vh] overflow-y-auto px-1 pt-1 pb-3">{content}</div>
       </details>
-      <div ref={list} className="sticky top-0 max-h-screen overflow-y-auto py-8 pe-2 max-lg:hidden">
+      <div ref={list} className="-ms-1 sticky top-0 max-h-screen overflow-y-auto py-8 ps-1 pe-2 max-lg:hidden">
         {content}
       </div>
     </nav>
   )
 }
 
+/** On a phone the contents cover the place that the reader has chosen. */
+const fold = (event: React.MouseEvent) => event.currentTarget.closest('details')?.removeAttribute('open')
+
+/** An address of the time when the reference was one page leads to the page that has its part now. */
+function useOldAddress(groups: readonly ContentsGroup[], path: string) {
+  useEffect(() => {
+    const id = anchor()
+    const now = id && groups.find((group) => group.entries.some((entry) => entry.id === id))
+    if (now && now.path !== path) location.replace(`${now.path}#${id}`)
+  }, [groups, path])
+}
+
+/** Opens what is folded around the anchor, which not every browser does. */
+function useRevealedAnchor() {
+  useEffect(() => {
+    const reveal = () => {
+      const target = document.getElementById(anchor())
+      const folded = target?.closest('details:not([open])')
+      if (!target || !folded) return
+      folded.setAttribute('open', '')
+      target.scrollIntoView()
+    }
+    reveal()
+    addEventListener('hashchange', reveal)
+    return () => removeEventListener('hashchange', reveal)
+  }, [])
+}
+
+const anchor = () => location.hash.slice(1)
+
 /** The part that the top of the window shows. */
-function useHere(groups: readonly ContentsGroup[]): string | undefined {
+function useHere(groups: readonly ContentsGroup[], path: string): string | undefined {
   const [here, setHere] = useState<string>()
   useEffect(() => {
-    const parts = groups.flatMap(({ entries }) => entries.flatMap(({ id }) => document.getElementById(id) ?? []))
+    const entries = groups.find((group) => group.path === path)?.entries ?? []
+    const parts = entries.flatMap(({ id }) => document.getElementById(id) ?? [])
     const inView = new Set<Element>()
     const observer = new IntersectionObserver(
       (changes) => {
@@ -91,6 +183,6 @@ function useHere(groups: readonly ContentsGroup[]): string | undefined {
     )
     for (const part of parts) observer.observe(part)
     return () => observer.disconnect()
-  }, [groups])
+  }, [groups, path])
   return here
 }

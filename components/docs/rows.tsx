@@ -2,6 +2,8 @@ import type { ReactNode } from 'react'
 
 export interface Row {
   key: string
+  /** Its anchor. */
+  id?: string | undefined
   name: string
   note?: string | number
   text: ReactNode
@@ -15,8 +17,12 @@ interface RowsProps {
 export function Rows({ rows }: RowsProps) {
   return (
     <dl className="divide-y divide-line border-line border-y">
-      {rows.map(({ key, name, note, text }) => (
-        <div key={key} className="grid gap-x-6 gap-y-1 py-3 sm:grid-cols-[13rem_minmax(0,1fr)]">
+      {rows.map(({ key, id, name, note, text }) => (
+        <div
+          key={key}
+          id={id}
+          className="grid scroll-mt-16 target:bg-accent-soft target:outline-4 target:outline-accent-soft gap-x-6 gap-y-1 py-3 sm:grid-cols-[13rem_minmax(0,1fr)]"
+        >
           <dt className="wrap-anywhere">
             <span className="font-medium font-mono text-[0.8125rem]">{name}</span>
             {note && <span className="block text-ink-muted text-sm">{note}</span>}

@@ -8,9 +8,9 @@ import { SchemaRows } from './schema-rows'
 /** What a connected application receives. */
 export const Message = ({ webhook: { name, summary, description, message, examples } }: { webhook: Webhook }) => (
   <section id={name} aria-labelledby={`${name}-title`} className="scroll-mt-16 border-line border-t pt-10">
-    <h3 id={`${name}-title`} className="font-semibold text-lg leading-7 tracking-[-0.02em]">
+    <h2 id={`${name}-title`} className="font-semibold text-xl leading-7 tracking-[-0.02em]">
       {summary}
-    </h3>
+    </h2>
     <p className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-2">
       <Badge className="font-mono">EVENT</Badge>
       <code className="wrap-anywhere font-mono text-[0.8125rem]">{name}</code>
@@ -19,7 +19,7 @@ export const Message = ({ webhook: { name, summary, description, message, exampl
       <Described text={description} />
     </p>
     <Part title="Body">
-      <SchemaRows schema={message} io="output" />
+      <SchemaRows schema={message} io="output" of={`${name}.body`} />
       {Object.entries(examples).map(([key, { summary: title, value }]) => (
         <CodeBlock key={key} title={title} label={`${title}, of ${summary}`} code={JSON.stringify(value, null, 2)} />
       ))}

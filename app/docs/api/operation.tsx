@@ -4,6 +4,7 @@ import { Badge } from '@/components/ui/badge'
 import { type Contract, isAdminContract, isLinkContract, isTaskContract } from '@/contract/define'
 import { ErrorRows } from './error-rows'
 import { METHOD_TONES } from './method-tones'
+import { codesOf } from './reference'
 import { isForBrowsers, LANGUAGES, type Language, sampleOf, VARIABLES, variablesOf } from './samples'
 import { SchemaRows } from './schema-rows'
 
@@ -16,13 +17,13 @@ const SHOWN_WITH: Record<Language, string> = {
 
 export function Operation({ contract }: { contract: Contract }) {
   const { name, summary, description, method, path, body, query } = contract
-  const errors = [...new Set([...contract.errors, ...(contract.forbidden ? [contract.forbidden] : [])])]
+  const errors = codesOf(contract)
   const params = Object.keys(contract.params.shape).length > 0
   return (
     <section id={name} aria-labelledby={`${name}-title`} className="scroll-mt-16 border-line border-t pt-10">
-      <h3 id={`${name}-title`} className="font-semibold text-lg leading-7 tracking-[-0.02em]">
+      <h2 id={`${name}-title`} className="font-semibold text-xl leading-7 tracking-[-0.02em]">
         {summary}
-      </h3>
+      </h2>
       <p className="mt-3 flex flex-wrap items-center gap-x-3 gap-y-2">
         <Badge tone={METHOD_TONES[method]} className="font-mono">
           {method}
@@ -38,17 +39,17 @@ export function Operation({ contract }: { contract: Contract }) {
 
       {params && (
         <Part title="Path">
-          <SchemaRows schema={contract.params} io="input" />
+          <SchemaRows schema={contract.params} io="input" of={`${name}.path`} />
         </Part>
       )}
       {query && (
         <Part title="Query">
-          <SchemaRows schema={query} io="input" />
+          <SchemaRows schema={query} io="input" of={`${name}.query`} />
         </Part>
       )}
       {body && (
         <Part title="Body">
-          <SchemaRows schema={body} io="input" />
+          <SchemaRows schema={body} io="input" of={`${name}.body`} />
         </Part>
       )}
 
@@ -65,7 +66,7 @@ export function Operation({ contract }: { contract: Contract }) {
       ) : (
         <Part title={`Response ${contract.status ?? 200}${contract.isCreated ? ' or 201' : ''}`}>
           <Folded title="Members of data">
-            <SchemaRows schema={contract.data} io="output" />
+            <SchemaRows schema={contract.data} io="output" of={`${name}.data`} />
           </Folded>
           <CodeBlock
             title="Example"
@@ -77,7 +78,7 @@ export function Operation({ contract }: { contract: Contract }) {
 
       <Part title="Errors">
         <Folded title={errors.join(', ')}>
-          <ErrorRows codes={errors} />
+          <ErrorRows codes={errors} of={name} />
         </Folded>
       </Part>
     </section>
@@ -141,7 +142,7 @@ function Examples({ contract }: { contract: Contract }) {
 
 export const Part = ({ title, children }: { title: string; children: React.ReactNode }) => (
   <div className="mt-8 space-y-3">
-    <h4 className="font-semibold">{title}</h4>
+    <h3 className="font-semibold">{title}</h3>
     {children}
   </div>
 )

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Described, type Row, Rows } from '@/components/docs/rows'
 
-interface JsonField {
+export interface JsonField {
   type?: string | string[]
   description?: string
   properties?: Record<string, JsonField>
@@ -16,15 +16,20 @@ interface JsonField {
   maxLength?: number
 }
 
-/** The members of a body, an answer or a message, at any depth. */
-export const SchemaRows = ({ schema, io }: { schema: z.ZodType; io: 'input' | 'output' }) => (
-  <Rows rows={fieldRows(z.toJSONSchema(schema, { io }) as JsonField, { isInput: io === 'input' })} />
+/** The members of a body, an answer or a message, at any depth. `of` is the anchor that theirs begin with. */
+export const SchemaRows = ({ schema, io, of }: { schema: z.ZodType; io: 'input' | 'output'; of: string }) => (
+  <Rows
+    rows={fieldRows(z.toJSONSchema(schema, { io }) as JsonField, { isInput: io === 'input' }).map((row) => ({
+      ...row,
+      id: `${of}.${row.key}`,
+    }))}
+  />
 )
 
-function fieldRows(
-  schema: JsonField,
-  { isInput, of, prefix = '' }: { isInput: boolean; of?: string; prefix?: string },
-): Row[] {
+/** The names of the members, as the rows name them. */
+export const namesIn = (schema: JsonField): string[] => fieldRows(schema, { isInput: true }).map(({ key }) => key)
+
+function fieldRows(schema: JsonField, { isInput, prefix = '' }: { isInput: boolean; prefix?: string }): Row[] {
   const { properties = {}, required = [] } = schema
   return Object.entries(properties).flatMap(([name, field]) => {
     const key = prefix + name
@@ -32,7 +37,7 @@ function fieldRows(
     const inner = field.items?.properties ? field.items : field
     return [
       {
-        key: `${of ?? ''}${key}`,
+        key,
         name: key,
         note: [typeOf(field), presence].filter(Boolean).join(', '),
         text: <Described text={sentenceOf(field)} />,

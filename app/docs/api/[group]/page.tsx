@@ -1,0 +1,73 @@
+import type { Metadata } from 'next'
+import { notFound } from 'next/navigation'
+import { Code } from '@/components/docs/rows'
+import { SampleLanguage } from '@/components/docs/sample-language'
+import { textLink } from '@/components/ui/text-link'
+import { webhooks } from '@/contract/webhooks'
+import { Message } from '../message'
+import { Operation } from '../operation'
+import { OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from '../reference'
+import { Chapter, ReferencePage } from '../reference-page'
+import { LANGUAGES } from '../samples'
+
+interface Props {
+  params: Promise<{ group: string }>
+}
+
+const groupOf = (id: string) => [...OPERATION_GROUPS, WEBHOOKS].find((group) => group.id === id)
+
+export async function generateMetadata({ params }: Props): Promise<Metadata> {
+  const { name = 'No such page' } = groupOf((await params).group) ?? {}
+  return { title: `${name}, API documentation` }
+}
+
+export default async function GroupPage({ params }: Props) {
+  const group = groupOf((await params).group)
+  if (!group) notFound()
+  const { id, name, description } = group
+  return (
+    <ReferencePage path={pathOf(id)} title={name} description={`${description}.`}>
+      {'operations' in group ? (
+        <>
+          <SampleLanguage languages={LANGUAGES} />
+          <p className="text-ink-muted">
+            The examples need{' '}
+            <a href={`${OVERVIEW}#examples`} className={textLink}>
+              the settings
+            </a>{' '}
+            and the variables that each of them names. What holds for every operation, and the errors that any of them
+            can answer with, stand in the{' '}
+            <a href={OVERVIEW} className={textLink}>
+              overview
+            </a>
+            .
+          </p>
+          {group.operations.map((contract) => (
+            <Operation key={contract.name} contract={contract} />
+          ))}
+        </>
+      ) : (
+        <>
+          <Chapter id="receiving" title="Receiving messages">
+            <p>
+              The service sends these to connected applications by <Code>POST</Code>, signed as{' '}
+              <a href="https://www.standardwebhooks.com" className={textLink}>
+                Standard Webhooks
+              </a>{' '}
+              say: verify <Code>webhook-id</Code>, <Code>webhook-timestamp</Code> and <Code>webhook-signature</Code>{' '}
+              before you read the body. <Code>createReceiver</Code> of the typed client does it.
+            </p>
+            <p>
+              Any 2xx, 404 and 410 end a message; for a message with a task, 202 accepts it and a report ends it.
+              Everything else has it sent again with the same <Code>webhook-id</Code>, so handling it twice must change
+              nothing.
+            </p>
+          </Chapter>
+          {webhooks.map((webhook) => (
+            <Message key={webhook.name} webhook={webhook} />
+          ))}
+        </>
+      )}
+    </ReferencePage>
+  )
+}

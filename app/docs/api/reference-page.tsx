@@ -1,0 +1,52 @@
+import type { Route } from 'next'
+import type { ReactNode } from 'react'
+import { Contents } from '@/components/docs/contents'
+import { Main } from '@/components/main'
+import { Page } from '@/components/page'
+import { PageHeading } from '@/components/page-heading'
+import { accountOf, sessionIfReadable } from '@/server/pages/session'
+import { CONTENTS, MEANINGS } from './reference'
+
+/** One page of the reference, beside the contents of all of them. */
+export async function ReferencePage({
+  path,
+  title,
+  description,
+  children,
+}: {
+  path: string
+  title: string
+  description: string
+  children: ReactNode
+}) {
+  const session = await sessionIfReadable()
+  return (
+    <Page
+      account={session && accountOf(session)}
+      link={{ href: `/sign-in?next=${encodeURIComponent(path)}` as Route, label: 'Sign in' }}
+    >
+      <div className="group/docs mx-auto grid w-full max-w-5xl flex-1 content-start gap-x-10 px-4 sm:px-6 lg:grid-cols-[13.5rem_minmax(0,1fr)]">
+        <Contents groups={CONTENTS} path={path} meanings={MEANINGS} />
+        <Main className="min-w-0 space-y-12 py-8 lg:py-12">
+          <PageHeading title={title} description={description} />
+          {children}
+        </Main>
+      </div>
+    </Page>
+  )
+}
+
+export function Chapter({ id, title, children }: { id: string; title: string; children: ReactNode }) {
+  return (
+    <section
+      id={id}
+      aria-labelledby={`${id}-title`}
+      className="scroll-mt-16 space-y-4 border-line border-t pt-10 [&>p]:text-ink-muted"
+    >
+      <h2 id={`${id}-title`} className="font-semibold text-xl leading-7 tracking-[-0.02em]">
+        {title}
+      </h2>
+      {children}
+    </section>
+  )
+}

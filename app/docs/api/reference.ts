@@ -1,0 +1,91 @@
+import * as z from 'zod'
+import type { ContentsEntry, ContentsGroup } from '@/components/docs/contents'
+import type { Contract } from '@/contract/define'
+import { ERRORS, type ErrorCode } from '@/contract/errors'
+import { GROUPS, tagOf } from '@/contract/openapi'
+import { operations } from '@/contract/operations'
+import { webhooks } from '@/contract/webhooks'
+import { type JsonField, namesIn } from './schema-rows'
+
+export const OVERVIEW = '/docs/api'
+
+export const CHAPTERS = [
+  ['examples', 'Examples'],
+  ['authentication', 'Authentication'],
+  ['envelope', 'Requests and responses'],
+  ['limits', 'Rate limits'],
+  ['idempotency', 'Idempotency'],
+  ['errors', 'Common errors'],
+] as const
+
+/** Codes that every operation can answer with. */
+export const COMMON_CODES = (Object.keys(ERRORS) as ErrorCode[]).filter((code) =>
+  /^(AUTH|REQUEST|RATE|SERVER)_/.test(code),
+)
+/** The codes of the operation itself. */
+export const codesOf = ({ errors, forbidden }: Contract): ErrorCode[] => [
+  ...new Set([...errors, ...(forbidden ? [forbidden] : [])]),
+]
+
+/** One page each. */
+export const OPERATION_GROUPS = GROUPS.map(({ name, description }) => ({
+  id: name.toLowerCase(),
+  name,
+  description,
+  operations: operations.filter((contract) => tagOf(contract) === name),
+}))
+export const WEBHOOKS = {
+  id: 'webhooks',
+  name: 'Webhooks',
+  description: 'What the service sends to connected applications',
+} as const
+
+export const pathOf = (group: string) => `${OVERVIEW}/${group}`
+export const REFERENCE_PATHS = [OVERVIEW, ...[...OPERATION_GROUPS, WEBHOOKS].map(({ id }) => pathOf(id))]
+
+const members = (part: string, schema: z.ZodType | undefined, io: 'input' | 'output') =>
+  schema ? namesIn(z.toJSONSchema(schema, { io }) as JsonField).map((name) => `${part}.${name}`) : []
+
+const entryOf = (contract: Contract): ContentsEntry => ({
+  id: contract.name,
+  title: contract.summary,
+  mark: contract.method,
+  words: `${contract.path} ${contract.description}`,
+  codes: codesOf(contract),
+  members: [
+    ...members('query', contract.query, 'input'),
+    ...members('body', contract.body, 'input'),
+    ...members('data', contract.data, 'output'),
+  ],
+})
+
+export const CONTENTS: ContentsGroup[] = [
+  {
+    title: 'Basics',
+    path: OVERVIEW,
+    entries: CHAPTERS.map(([id, title]) => ({ id, title, ...(id === 'errors' && { codes: COMMON_CODES }) })),
+  },
+  ...OPERATION_GROUPS.map(({ id, name, operations: ours }) => ({
+    title: name,
+    path: pathOf(id),
+    entries: ours.map(entryOf),
+  })),
+  {
+    title: WEBHOOKS.name,
+    path: pathOf(WEBHOOKS.id),
+    entries: [
+      { id: 'receiving', title: 'Receiving messages' },
+      ...webhooks.map(({ name, summary, description, message }) => ({
+        id: name,
+        title: summary,
+        words: `${name} ${description}`,
+        members: members('body', message, 'output'),
+      })),
+    ],
+  },
+]
+
+/** The sentences of each error code, for the search. */
+export const MEANINGS: Record<string, { message: string; details: string }> = Object.fromEntries(
+  Object.entries(ERRORS).map(([code, { message, details }]) => [code, { message, details }]),
+)

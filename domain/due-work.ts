@@ -7,7 +7,19 @@ import { workOff } from './queue/coalesce'
 import { beginDueDeliveries } from './queue/deliveries'
 import { expireNotices, sendDueNotices } from './queue/notices'
 import { type EngineEventName, sendOutboxEvents } from './queue/outbox'
-import { isDueAndClaimable, type Placeholders, statement } from './sql'
+import {
+  boolean,
+  type Described,
+  integer,
+  isDueAndClaimable,
+  type Part,
+  type Placeholders,
+  type Shape,
+  sql,
+  statement,
+  text,
+  time,
+} from './sql'
 import { writeErasureLedger } from './withdrawal/erasure-ledger'
 import { purgeRetainedData } from './withdrawal/purge-retained-data'
 import { writeDueReceipts } from './withdrawal/receipts'
@@ -99,26 +111,22 @@ const MAX_CONCURRENT_ERASURES = 4
 const MAX_CONCURRENT_CALLS = 100
 const BATCH_SIZE = 100
 
-interface Due {
-  now: Date
-  maxRows: number
-}
+const DUE = { now: time, maxRows: integer } satisfies Shape
+type Due = Described<typeof DUE>
 
-interface DueRow {
-  withdrawal_id: string
-  step: Step
-}
+const DUE_ROW = { withdrawal_id: text, step: text.of<Step>() } satisfies Shape
+type DueRow = Described<typeof DUE_ROW>
 
 // The partial index holds only unfinished steps, so that the cost follows the due steps and not the history.
-const dueSteps = (v: Placeholders<Due>, condition: string) =>
-  `SELECT s.withdrawal_id, s.step FROM deletion_steps s
-   WHERE ${isDueAndClaimable(v, 's')} AND ${condition} ORDER BY s.due_at LIMIT ${v.maxRows}`
+const dueSteps = (v: Placeholders<Due>, condition: Part) =>
+  sql`SELECT s.withdrawal_id, s.step FROM deletion_steps s
+   WHERE ${isDueAndClaimable(v, sql`s`)} AND ${condition} ORDER BY s.due_at LIMIT ${v.maxRows}`
 // An erasure that fails must not keep applications from their tasks.
-const HAS_CALLS = `(s.step IN (${STEPS_AFTER_TASKS}) OR s.erased_at IS NOT NULL OR s.attempts > 0 AND EXISTS (
+const HAS_CALLS = sql`(s.step IN (${STEPS_AFTER_TASKS}) OR s.erased_at IS NOT NULL OR s.attempts > 0 AND EXISTS (
      SELECT FROM app_notifications n WHERE n.withdrawal_id = s.withdrawal_id AND n.phase = s.step AND n.status <> 'completed'))`
-const dueErasures = statement<Due, DueRow>('due-erasures', (v) => dueSteps(v, `NOT ${HAS_CALLS}`))
-const dueCalls = statement<Due & { isFirst: boolean }, DueRow>('due-calls', (v) =>
-  dueSteps(v, `${HAS_CALLS} AND (s.attempts = 0) = ${v.isFirst}`),
+const dueErasures = statement('due-erasures', DUE, DUE_ROW, (v) => dueSteps(v, sql`NOT ${HAS_CALLS}`))
+const dueCalls = statement('due-calls', { ...DUE, isFirst: boolean }, DUE_ROW, (v) =>
+  dueSteps(v, sql`${HAS_CALLS} AND (s.attempts = 0) = ${v.isFirst}`),
 )
 
 /** Completes the due erasures, and starts the due calls to applications without waiting for them. */

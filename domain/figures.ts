@@ -1,5 +1,5 @@
 import type { SystemContext } from './context'
-import { type Placeholders, type Statement, statement } from './sql'
+import { integer, type Part, type Shape, type Statement, sql, statement } from './sql'
 
 /** A higher count is shown as more than this. */
 export const MAX_COUNTED = 10_000
@@ -8,10 +8,16 @@ export const MAX_COUNTED = 10_000
 export type Figure = number | null
 
 /** Counts these rows, and reads no more of them than it counts. */
-export const figure = <Values extends object>(name: string, rows: (v: Placeholders<Values>) => string) =>
-  statement<Values, { count: number }>(
+export const figure = <const Values extends Shape>(
+  name: string,
+  values: Values,
+  rows: (v: { readonly [Name in keyof Values]: Part }) => Part,
+) =>
+  statement(
     name,
-    (v) => `SELECT count(*)::int AS count FROM (SELECT ${rows(v)} LIMIT ${MAX_COUNTED + 1}) AS counted`,
+    values,
+    { count: integer },
+    (v) => sql`SELECT count(*)::int AS count FROM (SELECT ${rows(v)} LIMIT ${MAX_COUNTED + 1}) AS counted`,
   )
 
 /** Reads each figure by itself, so that one that takes too long leaves the others. */

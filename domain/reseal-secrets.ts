@@ -1,5 +1,5 @@
 import type { SystemContext } from './context'
-import { statement } from './sql'
+import { bytes, type Described, identifier, integer, type Shape, sql, statement, text } from './sql'
 
 interface Sealed {
   table: string
@@ -31,33 +31,42 @@ interface ResealCounts {
   unopenable: number
 }
 
-interface SealedRow {
-  key: string
-  sealed: Buffer | null
-}
+const SEALED_ROW = { key: text, sealed: bytes.orNull } satisfies Shape
+type SealedRow = Described<typeof SEALED_ROW>
 
 const BATCH_SIZE = 500
 /** Each of these updates uses a connection. */
 const MAX_CONCURRENT_UPDATES = 8
 
-const statements = Object.entries(SEALED).map(([kind, { table, key, column }]) => ({
-  kind: kind as SealedKind,
-  readBatch: statement<{ after: string; maxRows: number }, SealedRow>(
-    `sealed-${kind}`,
-    (v) => `SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${key} > ${v.after} AND ${column} IS NOT NULL
+const statements = (Object.entries(SEALED) as [SealedKind, Sealed][]).map(([kind, of]) => {
+  const [table, key, column] = [identifier(of.table), identifier(of.key), identifier(of.column)]
+  return {
+    kind,
+    readBatch: statement(
+      `sealed-${kind}`,
+      { after: text, maxRows: integer },
+      SEALED_ROW,
+      (
+        v,
+      ) => sql`SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${key} > ${v.after} AND ${column} IS NOT NULL
      ORDER BY ${key} LIMIT ${v.maxRows}`,
-  ),
-  readOne: statement<{ key: string }, SealedRow>(
-    `sealed-one-of-${kind}`,
-    (v) => `SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${key} = ${v.key}`,
-  ),
-  // One row per statement, so that it never holds one row while it waits for another.
-  replace: statement<{ key: string; sealed: Buffer; resealed: Buffer }, { key: string }>(
-    `reseal-${kind}`,
-    (v) => `UPDATE ${table} SET ${column} = ${v.resealed} WHERE ${key} = ${v.key} AND ${column} = ${v.sealed}
+    ),
+    readOne: statement(
+      `sealed-one-of-${kind}`,
+      { key: text },
+      SEALED_ROW,
+      (v) => sql`SELECT ${key} AS key, ${column} AS sealed FROM ${table} WHERE ${key} = ${v.key}`,
+    ),
+    // One row per statement, so that it never holds one row while it waits for another.
+    replace: statement(
+      `reseal-${kind}`,
+      { key: text, sealed: bytes, resealed: bytes },
+      { key: text },
+      (v) => sql`UPDATE ${table} SET ${column} = ${v.resealed} WHERE ${key} = ${v.key} AND ${column} = ${v.sealed}
      RETURNING ${key} AS key`,
-  ),
-}))
+    ),
+  }
+})
 
 type Statements = (typeof statements)[number]
 

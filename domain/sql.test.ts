@@ -1,17 +1,29 @@
 import { expect, test } from 'vitest'
-import { orderedValues, type Placeholders, type Sql, statement } from './sql'
+import {
+  type Described,
+  identifier,
+  integer,
+  literal,
+  orderedValues,
+  type Placeholders,
+  type Shape,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+} from './sql'
 
-interface Rename {
-  userId: string
-  name: string
-  now: Date
-}
+const RENAME = { userId: text, name: text, now: time } satisfies Shape
+type Rename = Described<typeof RENAME>
 
-const touched = (v: Placeholders<Pick<Rename, 'now'>>) => `touched_at = ${v.now}`
-const rename = statement<Rename, { id: string }>(
+const touched = (v: Placeholders<Pick<Rename, 'now'>>) => sql`touched_at = ${v.now}`
+const rename = statement(
   'rename',
+  RENAME,
+  { id: text },
   (v) =>
-    `UPDATE users SET name = ${v.name}, ${touched(v)} WHERE id = ${v.userId} AND created_at < ${v.now} RETURNING id`,
+    sql`UPDATE users SET name = ${v.name}, ${touched(v)} WHERE id = ${v.userId} AND created_at < ${v.now} RETURNING id`,
 )
 
 test('a value has one number wherever the text and its parts use it', () => {
@@ -20,11 +32,8 @@ test('a value has one number wherever the text and its parts use it', () => {
 })
 
 test('a value that a part declares and does not use has no number', () => {
-  const pick = (v: Placeholders<Rename>) => [v.now, v.name][1]
-  expect(statement<Rename>('pick', (v) => `SELECT ${pick(v)}::text`)).toMatchObject({
-    text: 'SELECT $1::text',
-    values: ['name'],
-  })
+  const pick = statement('pick', RENAME, { name: text }, (v) => sql`SELECT ${v.name}::text AS name`)
+  expect(pick).toMatchObject({ text: 'SELECT $1::text AS name', values: ['name'] })
 })
 
 test('values are passed in the order of their numbers, whatever order the call names them in', () => {
@@ -32,18 +41,39 @@ test('values are passed in the order of their numbers, whatever order the call n
   expect(orderedValues(rename, { userId: 'usr_1', now, name: 'Ada' })).toEqual(['Ada', now, 'usr_1'])
 })
 
-test('the compiler refuses a missing, a misnamed and a wrongly typed value', async () => {
-  const sql: Sql = async () => []
+test('the compiler refuses a missing, a misnamed and a wrongly typed value, and a row that is read wrongly', async () => {
+  const run: Sql = async () => []
   const now = new Date()
-  const all = statement('all', () => 'SELECT')
+  const all = statement('all', {}, {}, () => sql`SELECT`)
   // @ts-expect-error: `now` is missing
-  await sql(rename, { userId: 'usr_1', name: 'Ada' })
+  await run(rename, { userId: 'usr_1', name: 'Ada' })
   // @ts-expect-error: `user` is not a value of the statement
-  await sql(rename, { user: 'usr_1', name: 'Ada', now })
+  await run(rename, { user: 'usr_1', name: 'Ada', now })
   // @ts-expect-error: `now` is a time
-  await sql(rename, { userId: 'usr_1', name: 'Ada', now: 'today' })
-  // @ts-expect-error: the statement has no values
-  await sql(all, { userId: 'usr_1' })
-  const rows: { id: string }[] = await sql(rename, { userId: 'usr_1', name: 'Ada', now })
-  expect([rows, await sql(all, {})]).toEqual([[], []])
+  await run(rename, { userId: 'usr_1', name: 'Ada', now: 'today' })
+  const rows: { id: string }[] = await run(rename, { userId: 'usr_1', name: 'Ada', now })
+  // @ts-expect-error: the row has no name
+  const names = rows.map(({ name }) => name)
+  expect([rows, names, await run(all, {})]).toEqual([[], [], []])
+})
+
+test('a text that a call brings does not compile inside a statement, and a name from a list is checked', () => {
+  const asked: string = "x'; DROP TABLE users; --"
+  // @ts-expect-error: a plain text is no part
+  sql`SELECT ${asked}`
+  // @ts-expect-error: only a constant is a literal
+  literal(asked)
+  expect(() => identifier(asked)).toThrow()
+  expect([literal("it's"), sql`${identifier('user_id')} = ${3}`]).toEqual(["'it''s'", 'user_id = 3'])
+})
+
+test('a kind says what fits: null only where it may be, and every entry of a list', () => {
+  const fits = [
+    text.fits(''),
+    text.fits(null),
+    text.orNull.fits(null),
+    integer.list.fits([1, 2]),
+    integer.list.fits([1, null]),
+  ]
+  expect(fits).toEqual([true, false, true, true, false])
 })

@@ -13,11 +13,14 @@ export const literal = <const Text extends string>(text: string extends Text ? n
 
 /** The name of a table or a column from a list in the code. */
 export function identifier(name: string): Part {
-  if (!/^[a-z][a-z_]*$/.test(name)) throw new Error(`${name} is no name of a table or column`)
+  if (!/^[a-z][a-zA-Z_]*$/.test(name)) throw new Error(`${name} is no name of a table or column`)
   return name as Part
 }
 
 export const joined = (parts: readonly Part[], separator: Part = sql`, `): Part => parts.join(separator) as Part
+
+export const NOTHING = sql``
+export const NULL = sql`NULL`
 
 declare const typed: unique symbol
 
@@ -33,6 +36,8 @@ export interface Kind<Type> {
   fits(value: unknown): boolean
   readonly orNull: Kind<Type | null>
   readonly list: Kind<Type[]>
+  /** A column of an outer join: null only where that has no row, which another column tells. */
+  readonly whenJoined: Kind<Type>
   /** A narrower type, such as the words that a column may hold. */
   of<Narrow extends Type>(): Kind<Narrow>
 }
@@ -47,10 +52,13 @@ interface KindFacts {
 function kind<Type>({ columnTypes, valueTypes = [], isNullable = false, fits }: KindFacts): Kind<Type> {
   const facts = { columnTypes, valueTypes, isNullable, fits }
   const many = (types: readonly string[]) => types.map((type) => `${type}[]`)
-  const described = {
+  const described: Omit<Kind<unknown>, typeof typed> = {
     ...facts,
     get orNull() {
       return kind<Type | null>({ ...facts, isNullable: true, fits: (value) => value === null || fits(value) })
+    },
+    get whenJoined() {
+      return this.orNull
     },
     get list() {
       return kind<Type[]>({
@@ -59,13 +67,15 @@ function kind<Type>({ columnTypes, valueTypes = [], isNullable = false, fits }: 
         fits: (value) => Array.isArray(value) && value.every(fits),
       })
     },
-    of: () => described,
+    of: () => described as never,
   }
   return described as unknown as Kind<Type>
 }
 
 export const text = kind<string>({
   columnTypes: ['text', 'character varying', 'email_change_status'],
+  // JSON is bound as a text.
+  valueTypes: ['jsonb'],
   fits: (value) => typeof value === 'string',
 })
 export const integer = kind<number>({
@@ -73,6 +83,7 @@ export const integer = kind<number>({
   valueTypes: ['bigint', 'double precision'],
   fits: (value) => Number.isInteger(value),
 })
+export const real = kind<number>({ columnTypes: ['double precision'], fits: (value) => typeof value === 'number' })
 /** The driver returns it as a text. */
 export const bigint = kind<string>({ columnTypes: ['bigint'], fits: (value) => typeof value === 'string' })
 export const boolean = kind<boolean>({ columnTypes: ['boolean'], fits: (value) => typeof value === 'boolean' })
@@ -88,16 +99,14 @@ export type Described<Of extends Shape> = { [Name in keyof Of]: Of[Name][typeof 
 /** The placeholder of each value while a statement is put together; it becomes `$1`, `$2`, … */
 export type Placeholders<Values extends object> = { readonly [Name in keyof Values]-?: Part }
 
-export type NoValues = Record<string, never>
-
 /** One prepared statement. PostgreSQL keeps its plan under `name`, so the text never changes. */
-export interface Statement<Values extends object = NoValues, Row extends object = NoValues> {
+export interface Statement<Values extends object, Row extends object> {
   readonly name: string
   readonly text: string
   /** The names of the values, in the order of their numbers. */
   readonly values: readonly (keyof Values & string)[]
   /** A test compares both with what the database says of the statement. */
-  readonly shapes?: { readonly values: Shape; readonly row: Shape } | undefined
+  readonly shapes: { readonly values: Shape; readonly row: Shape }
   /** How long the caller waits for the answer, if longer than usual. The database has its own `statement_timeout`. */
   readonly timeoutMs?: number | undefined
   /** Never set: it carries the row's type. */
@@ -115,10 +124,6 @@ export type Sql = <Values extends object, Row extends object>(
   values: NoInfer<Values>,
 ) => Promise<Row[]>
 
-interface Options {
-  timeoutMs?: number
-}
-
 /**
  * Describes its values and its row, from which their types follow. `build` puts the text together when the module loads; each value is
  * numbered where the text first uses it.
@@ -128,29 +133,21 @@ export function statement<const Values extends Shape, const Row extends Shape>(
   values: Values,
   row: Row,
   build: (v: { readonly [Name in keyof Values]: Part }) => Part,
-  options?: Options,
-): Statement<Described<Values>, Described<Row>>
-/** Trusts the types that it is given. */
-export function statement<Values extends object = NoValues, Row extends object = NoValues>(
-  name: string,
-  build: (v: Placeholders<Values>) => string,
-  options?: Options,
-): Statement<Values, Row>
-export function statement(name: string, ...of: unknown[]): Statement<object, object> {
-  const isDescribed = typeof of[0] === 'object'
-  const [build, options = {}] = (isDescribed ? of.slice(2) : of) as [(v: object) => string, Options?]
-  const shapes = isDescribed ? { values: of[0] as Shape, row: of[1] as Shape } : undefined
-  const values: string[] = []
-  const marks = new Proxy({}, { get: (_target, value) => `{{${String(value)}}}` })
-  const text = build(marks).replaceAll(/\{\{(\w+)\}\}/g, (_mark, value) => {
-    return `$${values.indexOf(value) + 1 || values.push(value)}`
+  { timeoutMs }: { timeoutMs?: number } = {},
+): Statement<Described<Values>, Described<Row>> {
+  const names: (keyof Values & string)[] = []
+  const marks = new Proxy({} as { readonly [Name in keyof Values]: Part }, {
+    get: (_target, value) => `{{${String(value)}}}`,
   })
-  return { name, text, values: values as never[], shapes, timeoutMs: options.timeoutMs }
+  const text = build(marks).replaceAll(/\{\{(\w+)\}\}/g, (_mark, value) => {
+    return `$${names.indexOf(value) + 1 || names.push(value)}`
+  })
+  return { name, text, values: names, shapes: { values, row }, timeoutMs }
 }
 
 /** The values of one call in the order of their numbers. */
 export const orderedValues = <Values extends object>(
-  { values }: Pick<Statement<Values>, 'values'>,
+  { values }: Pick<Statement<Values, object>, 'values'>,
   given: Values,
 ): unknown[] => values.map((name) => given[name])
 
@@ -170,62 +167,63 @@ export const isUniqueViolation = (error: unknown, constraint: string): boolean =
  * A column that lets the commit return before it is on disk. A crash of the database may lose the whole transaction, unless a later
  * commit that waits has succeeded. See docs/decisions/0009.
  */
-export const UNWAITED = `set_config('synchronous_commit', 'off', true)`
+export const UNWAITED = sql`set_config('synchronous_commit', 'off', true)`
 
 /** Stops the planner from merging the subquery into the query around it, so that it runs once for each row. */
-export const fenced = (select: string) => `${select} OFFSET 0`
+export const fenced = (select: Part) => sql`${select} OFFSET 0`
 
 /**
  * Joins the pending change `p` of `user`. With a plain join the planner may read all pending changes, because it underestimates
  * their number.
  */
-export const lookUpPending = (user: string) =>
-  `LEFT JOIN LATERAL (${fenced(
-    `SELECT * FROM email_change_requests r WHERE r.user_id = ${user} AND r.status = 'pending_verification'`,
+export const lookUpPending = (user: Part) =>
+  sql`LEFT JOIN LATERAL (${fenced(
+    sql`SELECT * FROM email_change_requests r WHERE r.user_id = ${user} AND r.status = 'pending_verification'`,
   )}) AS p ON true`
 
 /** Compares as text, so that the planner cannot choose a partial index whose cost it underestimates. */
-export const equalsAsText = (column: string, text: string) => `${column}::text = '${text}'`
+export const equalsAsText = (column: Part, text: Part) => sql`${column}::text = ${text}`
 
 /** Reads the keys first, so that the planner looks each row up by its index instead of joining whole tables. */
-export const isOneOf = (key: string, select: string) => `${key} = ANY(ARRAY(${select}))`
+export const isOneOf = (key: Part, select: Part) => sql`${key} = ANY(ARRAY(${select}))`
 
 /** Always true: it makes PostgreSQL finish the named part before it goes on. */
-export const isDone = (part: string) => `(SELECT count(*) FROM ${part}) >= 0`
+export const isDone = (part: Part) => sql`(SELECT count(*) FROM ${part}) >= 0`
 
 /** Due, and not under a lease. `row` is the alias of the table. */
-export const isClaimable = (v: { now: string }, row: string) =>
-  `${row}.due_at <= ${v.now} AND (${row}.lease_until IS NULL OR ${row}.lease_until <= ${v.now})`
+export const isClaimable = (v: { now: Part }, row: Part) =>
+  sql`${row}.due_at <= ${v.now} AND (${row}.lease_until IS NULL OR ${row}.lease_until <= ${v.now})`
 
 /** For statements that look for due rows: adds the condition of the partial index, which a claim by key must not have. */
-export const isDueAndClaimable = (v: { now: string }, row: string) =>
-  `${row}.due_at IS NOT NULL AND ${isClaimable(v, row)}`
+export const isDueAndClaimable = (v: { now: Part }, row: Part) =>
+  sql`${row}.due_at IS NOT NULL AND ${isClaimable(v, row)}`
 
-const fromPart = (part: string | undefined) => (part ? `FROM ${part}` : '')
+const fromPart = (part: Part | undefined) => (part ? sql`FROM ${part}` : NOTHING)
 
 /** Stands for the user in the audit rows of what an operator does by the command. */
 export const OPERATOR_COMMAND_ID = 'operator-command'
 
 interface AuditRow {
-  from?: string
-  id: string
-  user: string
-  actor: string
+  from?: Part
+  id: Part
+  user: Part
+  actor: Part
   /** The service token that acts. */
-  actorId?: string
-  requestedBy?: string
-  subject?: string
-  ip?: string
-  at: string
+  actorId?: Part
+  requestedBy?: Part
+  subject?: Part
+  ip?: Part
+  at: Part
 }
 
 /** The audit row of what the part `from` did, or of the statement itself; every member is a column of the part, or a value. */
-export const audit = (action: string, of: AuditRow) => auditAs(`'${action}'`, of)
+export const audit = <const Action extends string>(action: string extends Action ? never : Action, of: AuditRow) =>
+  auditAs(literal(action), of)
 
 /** As `audit`, for an action that depends on the row of the part. */
-export const auditAs = (action: string, of: AuditRow) => {
-  const { actorId = 'NULL', requestedBy = 'NULL', subject = 'NULL', ip = 'NULL' } = of
-  return `INSERT INTO audit_events (id, user_id, action, actor, actor_id, requested_by, subject_id, ip, at)
+export const auditAs = (action: Part, of: AuditRow) => {
+  const { actorId = NULL, requestedBy = NULL, subject = NULL, ip = NULL } = of
+  return sql`INSERT INTO audit_events (id, user_id, action, actor, actor_id, requested_by, subject_id, ip, at)
    SELECT ${of.id}, ${of.user}, ${action}, ${of.actor}, ${actorId}, ${requestedBy}, ${subject}, ${ip}, ${of.at}::timestamptz
    ${fromPart(of.from)}`
 }
@@ -234,31 +232,33 @@ export const auditAs = (action: string, of: AuditRow) => {
  * In the SET of a row of `users`, for every change that applications may be told of: an application ignores an event whose version is
  * older than one that it has seen.
  */
-export const RAISE_VERSION = 'version = version + 1'
+export const RAISE_VERSION = sql`version = version + 1`
 
 /** Ends the browser sessions of `user`, all but the one in `except`. */
-export const endSessions = (of: { from?: string; user: string; except?: string; at: string }) =>
-  `UPDATE sessions s SET revoked_at = ${of.at}
-   ${fromPart(of.from)} WHERE s.user_id = ${of.user} AND s.revoked_at IS NULL ${of.except ? `AND s.id <> ${of.except}` : ''}`
+export const endSessions = (of: { from?: Part; user: Part; except?: Part; at: Part }) =>
+  sql`UPDATE sessions s SET revoked_at = ${of.at}
+   ${fromPart(of.from)} WHERE s.user_id = ${of.user} AND s.revoked_at IS NULL ${of.except ? sql`AND s.id <> ${of.except}` : NOTHING}`
 
 /** Ends the access tokens of `user`. */
-export const endTokens = (of: { from?: string; user: string; at: string }) =>
-  `UPDATE access_tokens t SET revoked_at = ${of.at}
+export const endTokens = (of: { from?: Part; user: Part; at: Part }) =>
+  sql`UPDATE access_tokens t SET revoked_at = ${of.at}
    ${fromPart(of.from)} WHERE t.user_id = ${of.user} AND t.revoked_at IS NULL`
 
 /** Closes the pending change of `user`, a value: joined with a part, the planner would read all changes that are pending. */
-export const closePendingChange = (
-  status: 'superseded' | 'cancelled',
-  of: { from?: string; user: string; at: string },
-) =>
-  `UPDATE email_change_requests r SET status = '${status}', closed_at = ${of.at}
+export const closePendingChange = (status: 'superseded' | 'cancelled', of: { from?: Part; user: Part; at: Part }) =>
+  sql`UPDATE email_change_requests r SET status = ${literal(status)}, closed_at = ${of.at}
    ${fromPart(of.from)} WHERE r.user_id = ${of.user} AND r.status = 'pending_verification'`
 
 /**
  * The account that a statement writes rows for, and its name. The lock makes a withdrawal that starts meanwhile wait and then see
  * the rows. If the withdrawal was first, there is no account.
  */
-export const openAccount = (userId: string, lock: AccountLock = 'SHARE') =>
-  `SELECT id, name FROM users WHERE id = ${userId} AND withdrawn_at IS NULL FOR ${lock}`
+export const openAccount = (userId: Part, lock: AccountLock = 'SHARE') =>
+  sql`SELECT id, name FROM users WHERE id = ${userId} AND withdrawn_at IS NULL FOR ${LOCKS[lock]}`
 
-type AccountLock = 'SHARE' | 'NO KEY UPDATE'
+/** As `openAccount`, by the external id. */
+export const openAccountOf = (externalId: Part, lock: AccountLock = 'SHARE') =>
+  sql`SELECT id, name FROM users WHERE external_id = ${externalId} AND withdrawn_at IS NULL FOR ${LOCKS[lock]}`
+
+const LOCKS = { SHARE: sql`SHARE`, 'NO KEY UPDATE': sql`NO KEY UPDATE` }
+type AccountLock = keyof typeof LOCKS

@@ -21,7 +21,7 @@ export const checkingRows =
   (run: Sql): Sql =>
   async (statement, values) => {
     const rows = await run(statement, values)
-    for (const [column, kind] of Object.entries(statement.shapes?.row ?? {})) {
+    for (const [column, kind] of Object.entries(statement.shapes.row)) {
       const odd = rows.find((row) => !kind.fits((row as Record<string, unknown>)[column]))
       if (odd) throw new Error(`${statement.name} returned a ${column} that is not as it describes it`)
     }

@@ -3,7 +3,7 @@ import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
 import { day } from '../limits/durations'
-import { audit, type Sql, statement } from '../sql'
+import { audit, bytes, integer, type Sql, sql, statement, text, time } from '../sql'
 import { sha256 } from './authenticate'
 import { countOpen, endAccess } from './end-access'
 import { requireFreshSignIn } from './fresh-sign-in'
@@ -11,23 +11,23 @@ import { lockActiveUser } from './user'
 
 const MAX_TOKENS = 100
 
-interface Insert {
-  id: string
-  userId: string
-  name: string
-  tokenHash: Buffer
-  scopes: GrantableScope[]
-  now: Date
-  expiresAt: Date
-  maxTokens: number
-  auditId: string
-  actor: string
-}
-
 // Runs under the account's lock, so that the count sees the tokens that parallel calls have created.
-const insertToken = statement<Insert, { subject_id: string }>(
+const insertToken = statement(
   'create-access-token',
-  (v) => `WITH token AS (
+  {
+    id: text,
+    userId: text,
+    name: text,
+    tokenHash: bytes,
+    scopes: text.of<GrantableScope>().list,
+    now: time,
+    expiresAt: time,
+    maxTokens: integer,
+    auditId: text,
+    actor: text,
+  },
+  { subject_id: text },
+  (v) => sql`WITH token AS (
      INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at)
      SELECT ${v.id}, ${v.userId}, ${v.name}, ${v.tokenHash}, ${v.scopes}, ${v.now}, ${v.expiresAt}
      WHERE (
@@ -36,7 +36,7 @@ const insertToken = statement<Insert, { subject_id: string }>(
      ) < ${v.maxTokens}
      RETURNING id, user_id
    )
-   ${audit('access_token.created', { from: 'token', id: v.auditId, user: 'user_id', actor: v.actor, subject: 'id', at: v.now })}
+   ${audit('access_token.created', { from: sql`token`, id: v.auditId, user: sql`user_id`, actor: v.actor, subject: sql`id`, at: v.now })}
    RETURNING subject_id`,
 )
 
@@ -88,9 +88,11 @@ export async function issueAccessTokenIn(ctx: SystemContext, sql: Sql, input: Wa
   return { id, accessToken, createdAt, expiresAt }
 }
 
-const findOpenSession = statement<{ sessionId: string }>(
+const findOpenSession = statement(
   'find-open-session',
-  (v) => `SELECT FROM sessions WHERE id = ${v.sessionId} AND revoked_at IS NULL`,
+  { sessionId: text },
+  {},
+  (v) => sql`SELECT FROM sessions WHERE id = ${v.sessionId} AND revoked_at IS NULL`,
 )
 
 export async function createAccessToken(
@@ -145,24 +147,24 @@ export async function liveTokensOf(ctx: SystemContext, userId: string) {
   }))
 }
 
-interface Revoke {
-  id: string
-  /** The token's user; null lets the operator revoke a token of any user. */
-  userId: string | null
-  now: Date
-  auditId: string
-  actor: string
-  ip: string | null
-}
-
-const revoke = statement<Revoke, { user_id: string }>(
+const revoke = statement(
   'revoke-access-token',
-  (v) => `WITH token AS (
+  {
+    id: text,
+    /** The token's user; null lets the operator revoke a token of any user. */
+    userId: text.orNull,
+    now: time,
+    auditId: text,
+    actor: text,
+    ip: text.orNull,
+  },
+  { user_id: text },
+  (v) => sql`WITH token AS (
      UPDATE access_tokens SET revoked_at = ${v.now}
      WHERE id = ${v.id} AND (${v.userId}::text IS NULL OR user_id = ${v.userId}) AND revoked_at IS NULL
      RETURNING id, user_id
    )
-   ${audit('access_token.revoked', { from: 'token', id: v.auditId, user: 'user_id', actor: v.actor, subject: 'id', ip: v.ip, at: v.now })}
+   ${audit('access_token.revoked', { from: sql`token`, id: v.auditId, user: sql`user_id`, actor: v.actor, subject: sql`id`, ip: v.ip, at: v.now })}
    RETURNING user_id`,
 )
 
@@ -185,10 +187,12 @@ export async function revokeTokenOf(ctx: SystemContext, tokenId: string): Promis
   return { userId: row.user_id }
 }
 
-const revokeAll = statement<{ userId: string; now: Date; auditId: string }, { revoked: number }>(
+const revokeAll = statement(
   'revoke-all-access-tokens',
-  (v) => `WITH ${endAccess({ user: v.userId, at: v.now, ends: ['tokens'] })}, audited AS (
-     ${audit('access_token.all_revoked', { from: 'account', id: v.auditId, user: 'id', actor: `'operator'`, at: v.now })}
+  { userId: text, now: time, auditId: text },
+  { revoked: integer },
+  (v) => sql`WITH ${endAccess({ user: v.userId, at: v.now, ends: ['tokens'] })}, audited AS (
+     ${audit('access_token.all_revoked', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'operator'`, at: v.now })}
    )
    SELECT ${countOpen('ended_tokens')} AS revoked`,
 )

@@ -1,42 +1,43 @@
 import type { Scope } from '@/contract/define'
 import type { Actor, SystemContext } from '../context'
-import { statement } from '../sql'
+import { boolean, bytes, type Shape, sql, statement, text, time } from '../sql'
 import { isStatusTokenOf } from '../withdrawal/status-token'
 import { hashOfCredential, readCredential } from './authenticate'
 import { usersWithdrawnAs } from './ended-external-ids'
 
-interface WithdrawalRow {
-  id: string
-  user_id: string | null
+const WITHDRAWAL_ROW = {
+  id: text,
+  user_id: text.orNull,
   /** Not purged yet. */
-  is_readable: boolean
-}
+  is_readable: boolean,
+} satisfies Shape
 
-interface EndedRow {
-  withdrawal_id: string
-  user_id: string
-  scopes: Scope[]
-  made_the_call: boolean
-}
-
-const byCredential = statement<{ hash: Buffer; now: Date }, EndedRow>(
+const byCredential = statement(
   'ended-credential',
-  (v) => `SELECT withdrawal_id, user_id, scopes, made_the_call FROM ended_credentials
+  { hash: bytes, now: time },
+  { withdrawal_id: text, user_id: text, scopes: text.of<Scope>().list, made_the_call: boolean },
+  (v) => sql`SELECT withdrawal_id, user_id, scopes, made_the_call FROM ended_credentials
    WHERE credential_hash = ${v.hash} AND expires_at > ${v.now}`,
 )
-const byUser = statement<{ userId: string }, WithdrawalRow>(
+const byUser = statement(
   'withdrawal-of-user',
-  (v) => `SELECT id, user_id, purged_at IS NULL AS is_readable FROM withdrawals WHERE user_id = ${v.userId}`,
+  { userId: text },
+  WITHDRAWAL_ROW,
+  (v) => sql`SELECT id, user_id, purged_at IS NULL AS is_readable FROM withdrawals WHERE user_id = ${v.userId}`,
 )
-const byId = statement<{ withdrawalId: string }, WithdrawalRow>(
+const byId = statement(
   'withdrawal-for-status-token',
-  (v) => `SELECT id, user_id, purged_at IS NULL AS is_readable FROM withdrawals WHERE id = ${v.withdrawalId}`,
+  { withdrawalId: text },
+  WITHDRAWAL_ROW,
+  (v) => sql`SELECT id, user_id, purged_at IS NULL AS is_readable FROM withdrawals WHERE id = ${v.withdrawalId}`,
 )
 
 // Receipts outlive the purge. When they are deleted too, nothing is left to read.
-const withReceipts = statement<{ withdrawalId: string }, { user_id: string | null }>(
+const withReceipts = statement(
   'withdrawal-with-receipts',
-  (v) => `SELECT user_id FROM withdrawals w WHERE id = ${v.withdrawalId}
+  { withdrawalId: text },
+  { user_id: text.orNull },
+  (v) => sql`SELECT user_id FROM withdrawals w WHERE id = ${v.withdrawalId}
      AND (purged_at IS NULL OR EXISTS (SELECT FROM withdrawal_receipts r WHERE r.withdrawal_id = w.id))`,
 )
 

@@ -3,22 +3,26 @@ import { AppError, RULES } from '@/contract/errors'
 import type { changePassword as contract } from '@/contract/password'
 import type { Context } from '../context'
 import { givePlacesBack, takePlaces, userBucket } from '../limits/buckets'
-import { statement } from '../sql'
-import { type CallerValues, callerValues, isCallerLive, refusalOfEnded } from './live-caller'
-import { type NewPassword, replaceAndNotify, replaceProvenPassword } from './replace-password'
+import { integer, literal, type RowOf, sql, statement, text } from '../sql'
+import { CALLER_VALUES, callerValues, isCallerLive, refusalOfEnded } from './live-caller'
+import { NEW_PASSWORD, replaceAndNotify, replaceProvenPassword } from './replace-password'
 
-interface Password {
-  password_hash: string | null
-  credential_version: number
-}
+type Password = RowOf<typeof findPassword>
 
-const findPassword = statement<{ userId: string }, Password>(
+const findPassword = statement(
   'find-password',
-  (v) => `SELECT password_hash, credential_version FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL`,
+  { userId: text },
+  { password_hash: text.orNull, credential_version: integer },
+  (v) => sql`SELECT password_hash, credential_version FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL`,
 )
 
-const replaceOwnPassword = statement<NewPassword & CallerValues, { id: string }>('change-password', (v) =>
-  replaceAndNotify(v, { action: 'password.changed', actor: v.callerKind, where: isCallerLive(v), except: v.callerId }),
+const replaceOwnPassword = statement('change-password', { ...NEW_PASSWORD, ...CALLER_VALUES }, { id: text }, (v) =>
+  replaceAndNotify(v, {
+    action: literal('password.changed'),
+    actor: v.callerKind,
+    where: isCallerLive(v),
+    except: v.callerId,
+  }),
 )
 
 /** Ends every other session and every access token, and cancels the pending change. */

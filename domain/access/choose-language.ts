@@ -1,10 +1,12 @@
 import type { Language } from '@/contract/languages'
 import type { Context } from '../context'
-import { statement } from '../sql'
+import { sql, statement, text } from '../sql'
 
-const setLocale = statement<{ userId: string; locale: string }>(
+const setLocale = statement(
   'choose-language',
-  (v) => `UPDATE users SET locale = ${v.locale} WHERE id = ${v.userId} AND withdrawn_at IS NULL`,
+  { userId: text, locale: text },
+  {},
+  (v) => sql`UPDATE users SET locale = ${v.locale} WHERE id = ${v.userId} AND withdrawn_at IS NULL`,
 )
 
 /** From now on the person's pages and mails are in this language. */

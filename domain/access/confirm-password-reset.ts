@@ -2,28 +2,26 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { confirmPasswordReset as contract } from '@/contract/password'
 import type { LinkContext } from '../context'
-import { statement } from '../sql'
-import { hashNewPassword, type NewPassword, replaceAndNotify, replaceProvenPassword } from './replace-password'
+import { integer, literal, sql, statement, text, time } from '../sql'
+import { hashNewPassword, NEW_PASSWORD, replaceAndNotify, replaceProvenPassword } from './replace-password'
 import { requirePasswordSignIn } from './request-password-reset'
 import { isResetTokenOf, readResetToken } from './reset-token'
 
-interface LinkRow {
-  user_id: string
-  ends_at: Date
-  email_key: string
-  password_hash: string | null
-  credential_version: number
-}
-
-const findLink = statement<{ noticeId: string; now: Date }, LinkRow>(
+const findLink = statement(
   'find-reset-link',
-  (v) => `SELECT n.user_id, n.expires_at AS ends_at, u.email_key, u.password_hash, u.credential_version
+  { noticeId: text, now: time },
+  { user_id: text, ends_at: time, email_key: text, password_hash: text.orNull, credential_version: integer },
+  (v) => sql`SELECT n.user_id, n.expires_at AS ends_at, u.email_key, u.password_hash, u.credential_version
    FROM notices n JOIN users u ON u.id = n.user_id
    WHERE n.id = ${v.noticeId} AND n.kind = 'password_reset' AND n.expires_at > ${v.now} AND u.withdrawn_at IS NULL`,
 )
 
-const resetPassword = statement<NewPassword & { emailKey: string }, { id: string }>('reset-password', (v) =>
-  replaceAndNotify(v, { action: 'password.reset', actor: `'reset_link'`, where: `email_key = ${v.emailKey}` }),
+const resetPassword = statement('reset-password', { ...NEW_PASSWORD, emailKey: text }, { id: text }, (v) =>
+  replaceAndNotify(v, {
+    action: literal('password.reset'),
+    actor: sql`'reset_link'`,
+    where: sql`email_key = ${v.emailKey}`,
+  }),
 )
 
 /** What the link of this call opens. Refuses one that was used, is too old, or is not that of the account's present address. */

@@ -15,6 +15,7 @@ import {
 import { asNobody, heldUp, runDueWork } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import { givenService, mailsTo, type Service } from '@/testing/service'
+import { sql } from '../sql'
 import { revokeAllTokens } from './access-tokens'
 import { createSessionToken } from './authenticate'
 import { confirmPasswordReset } from './confirm-password-reset'
@@ -267,7 +268,7 @@ test('a statement judges an outside token as the look-up of its caller does', as
   const { userId } = caller
   const created = ctx.clock.now().getTime()
   const since = created + minute
-  const condition = isOutsideTokenLive({ callerKind: `'outside_token'`, callerIssuedAt: '$2' })
+  const condition = isOutsideTokenLive({ callerKind: sql`'outside_token'`, callerIssuedAt: sql`$2` })
   for (const credentialsSince of [null, new Date(since), new Date(since - 300)]) {
     await ctx.db.user.update({ where: { id: userId }, data: { credentialsSince } })
     for (const at of [created - 301, created - 300, created, since - 301, since - 300, since, since + 1, null]) {

@@ -4,24 +4,17 @@ import { AppError } from '@/contract/errors'
 import type { Context } from '../context'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent } from '../queue/events'
-import { audit, statement } from '../sql'
+import { audit, integer, sql, statement, text, time } from '../sql'
 import { countOpen, endAccess } from './end-access'
 import { lockForService } from './lock-account'
 
-interface EndAll {
-  userId: string
-  now: Date
-  auditId: string
-  eventId: string
-  serviceTokenId: string
-  ip: string
-}
-
-const endAllAccess = statement<EndAll, { sessions_ended: number; tokens_ended: number }>(
+const endAllAccess = statement(
   'end-all-access',
-  (v) => `WITH ${endAccess({ user: v.userId, at: v.now, ends: ['sessions', 'tokens'] })},
-   ${queueEvent('account.sessions_ended', { from: 'account', user: v.userId, id: v.eventId, at: v.now })}, audited AS (
-     ${audit('access.all_ended', { from: 'account', id: v.auditId, user: 'id', actor: `'service'`, actorId: v.serviceTokenId, ip: v.ip, at: v.now })}
+  { userId: text, now: time, auditId: text, eventId: text, serviceTokenId: text, ip: text },
+  { sessions_ended: integer, tokens_ended: integer },
+  (v) => sql`WITH ${endAccess({ user: v.userId, at: v.now, ends: ['sessions', 'tokens'] })},
+   ${queueEvent('account.sessions_ended', { from: sql`account`, user: v.userId, id: v.eventId, at: v.now })}, audited AS (
+     ${audit('access.all_ended', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'service'`, actorId: v.serviceTokenId, ip: v.ip, at: v.now })}
    )
    SELECT ${countOpen('ended_sessions')} AS sessions_ended, ${countOpen('ended_tokens')} AS tokens_ended`,
 )

@@ -1,11 +1,13 @@
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { second } from '../limits/durations'
-import { fenced, type Sql, statement } from '../sql'
+import { bytes, fenced, integer, type RowOf, type Sql, sql, statement, text, time } from '../sql'
 
-const findEnded = statement<{ macs: Buffer[]; now: Date }, { user_id: string }>(
+const findEnded = statement(
   'ended-external-id',
-  (v) => `SELECT user_id FROM ended_external_ids
+  { macs: bytes.list, now: time },
+  { user_id: text },
+  (v) => sql`SELECT user_id FROM ended_external_ids
    WHERE external_id_mac = ANY(${v.macs}::bytea[]) AND expires_at > ${v.now} ORDER BY expires_at DESC`,
 )
 
@@ -23,29 +25,33 @@ export async function usersWithdrawnAs(
   return (await sql(findEnded, { macs, now: ctx.clock.now() })).map(({ user_id }) => user_id)
 }
 
-const findFormer = statement<{ macs: Buffer[]; now: Date }, { next_version: number | null }>(
+const findFormer = statement(
   'next-version-of-external-id',
-  (v) => `SELECT max(next_version) AS next_version FROM ended_external_ids
+  { macs: bytes.list, now: time },
+  { next_version: integer.orNull },
+  (v) => sql`SELECT max(next_version) AS next_version FROM ended_external_ids
    WHERE external_id_mac = ANY(${v.macs}::bytea[]) AND expires_at > ${v.now}`,
 )
 
-interface StillOpen {
-  applications: number
-  withdrawal_id: string | null
-  /** Null where nobody knows it: an application is disabled, polls or has to report. */
-  next_try_at: Date | null
-}
+type StillOpen = RowOf<typeof findStillOpen>
 
 // A task keeps a sealed subject only of an application that knows the person by our ids, and only until it is over. A waived task
 // also ends the wait for what its application has not been told.
-const findStillOpen = statement<{ macs: Buffer[] }, StillOpen>(
+const findStillOpen = statement(
   'open-of-external-id',
-  (v) => `WITH former AS (
+  { macs: bytes.list },
+  {
+    applications: integer,
+    withdrawal_id: text.orNull,
+    /** Null where nobody knows it: an application is disabled, polls or has to report. */
+    next_try_at: time.orNull,
+  },
+  (v) => sql`WITH former AS (
      SELECT withdrawal_id, user_id FROM ended_external_ids WHERE external_id_mac = ANY(${v.macs}::bytea[])
    ), event AS (
      SELECT f.withdrawal_id, e.id FROM former f JOIN events e ON e.withdrawal_id = f.withdrawal_id
      UNION ALL SELECT f.withdrawal_id, e.id
-     FROM former f CROSS JOIN LATERAL (${fenced('SELECT id FROM events WHERE user_id = f.user_id')}) e
+     FROM former f CROSS JOIN LATERAL (${fenced(sql`SELECT id FROM events WHERE user_id = f.user_id`)}) e
    ), still_open AS (
      SELECT n.app_id, n.withdrawal_id, CASE WHEN n.accepted_at IS NULL THEN greatest(n.due_at, n.lease_until) END AS try_at
      FROM former f JOIN app_notifications n ON n.withdrawal_id = f.withdrawal_id
@@ -91,15 +97,19 @@ function stillOpen({ applications, withdrawal_id, next_try_at }: StillOpen, now:
   )
 }
 
-const findEndedAmong = statement<{ macs: Buffer[]; now: Date }, { external_id_mac: Buffer }>(
+const findEndedAmong = statement(
   'ended-external-ids',
-  (v) => `SELECT external_id_mac FROM ended_external_ids
+  { macs: bytes.list, now: time },
+  { external_id_mac: bytes },
+  (v) => sql`SELECT external_id_mac FROM ended_external_ids
    WHERE external_id_mac = ANY(${v.macs}::bytea[]) AND expires_at > ${v.now}`,
 )
 
-const findActiveAmong = statement<{ externalIds: string[] }, { external_id: string }>(
+const findActiveAmong = statement(
   'active-external-ids',
-  (v) => `SELECT external_id FROM users WHERE external_id = ANY(${v.externalIds}::text[]) AND withdrawn_at IS NULL`,
+  { externalIds: text.list },
+  { external_id: text },
+  (v) => sql`SELECT external_id FROM users WHERE external_id = ANY(${v.externalIds}::text[]) AND withdrawn_at IS NULL`,
 )
 
 /**

@@ -1,25 +1,27 @@
 import type { SystemContext } from '../context'
-import { statement } from '../sql'
+import { boolean, integer, type RowOf, sql, statement, text, time } from '../sql'
 import { showPassword } from './password-formats'
 
 const BATCH_SIZE = 1000
 
-interface Row {
-  id: string
-  external_id: string | null
-  email: string
-  email_verified: boolean
-  name: string
-  locale: string | null
-  created_at: Date
-  password_hash: string | null
-}
+type Row = RowOf<typeof nextUsers>
 
-const nextUsers = statement<{ after: string; batch: number }, Row>(
+const nextUsers = statement(
   'export-users',
+  { after: text, batch: integer },
+  {
+    id: text,
+    external_id: text.orNull,
+    email: text,
+    email_verified: boolean,
+    name: text,
+    locale: text.orNull,
+    created_at: time,
+    password_hash: text.orNull,
+  },
   (
     v,
-  ) => `SELECT id, external_id, email, email_verified_at IS NOT NULL AS email_verified, name, locale, created_at, password_hash
+  ) => sql`SELECT id, external_id, email, email_verified_at IS NOT NULL AS email_verified, name, locale, created_at, password_hash
    FROM users WHERE id > ${v.after} AND withdrawn_at IS NULL ORDER BY id LIMIT ${v.batch}`,
 )
 

@@ -2,48 +2,55 @@ import { parseAddress } from '@/contract/address'
 import type * as contract from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import type { Context, PendingChange, SystemContext } from '../context'
+import type { Context, SystemContext } from '../context'
 import { describePendingChange } from '../email/get-email-status'
-import { lookUpPending, statement } from '../sql'
+import { PENDING_COLUMNS, pendingChangeOf, SELECT_PENDING } from '../email/pending-change'
+import {
+  boolean,
+  type Described,
+  integer,
+  lookUpPending,
+  type Part,
+  type Shape,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
 import { noteLookUp } from './note-look-up'
 
-export interface AccountRow {
-  id: string
-  external_id: string | null
-  email: string
-  email_verified_at: Date | null
-  name: string
-  locale: string | null
-  role: string | null
-  has_password: boolean
-  version: number
-  created_at: Date
-  withdrawal_id: string | null
-  change_id: string | null
-  new_email: string
-  method: PendingChange['method']
-  attempts: number
-  requested_at: Date
-  sent_at: Date
-  change_expires_at: Date
-}
+const ACCOUNT_ROW = {
+  id: text,
+  external_id: text.orNull,
+  email: text,
+  email_verified_at: time.orNull,
+  name: text,
+  locale: text.orNull,
+  role: text.orNull,
+  has_password: boolean,
+  version: integer,
+  created_at: time,
+  withdrawal_id: text.orNull,
+  ...PENDING_COLUMNS,
+} satisfies Shape
+export type AccountRow = Described<typeof ACCOUNT_ROW>
 
-const selectAccount = (where: string) =>
-  `SELECT u.id, u.external_id, u.email, u.email_verified_at, u.name, u.locale, u.role, u.version, u.created_at,
+const selectAccount = (where: Part) =>
+  sql`SELECT u.id, u.external_id, u.email, u.email_verified_at, u.name, u.locale, u.role, u.version, u.created_at,
      u.password_hash IS NOT NULL AS has_password, w.id AS withdrawal_id,
-     p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at
+     ${SELECT_PENDING}
    FROM users u
    LEFT JOIN withdrawals w ON w.user_id = u.id
-   ${lookUpPending('u.id')}
+   ${lookUpPending(sql`u.id`)}
    WHERE ${where}`
 
-const byId = statement<{ userId: string }, AccountRow>('account-by-id', (v) => selectAccount(`u.id = ${v.userId}`))
-const byAddress = statement<{ emailKey: string }, AccountRow>('account-by-address', (v) =>
-  selectAccount(`u.email_key = ${v.emailKey}`),
+const byId = statement('account-by-id', { userId: text }, ACCOUNT_ROW, (v) => selectAccount(sql`u.id = ${v.userId}`))
+const byAddress = statement('account-by-address', { emailKey: text }, ACCOUNT_ROW, (v) =>
+  selectAccount(sql`u.email_key = ${v.emailKey}`),
 )
-const byExternalId = statement<{ externalId: string }, AccountRow>('account-by-external-id', (v) =>
-  selectAccount(`u.external_id = ${v.externalId} AND u.withdrawn_at IS NULL`),
+const byExternalId = statement('account-by-external-id', { externalId: text }, ACCOUNT_ROW, (v) =>
+  selectAccount(sql`u.external_id = ${v.externalId} AND u.withdrawn_at IS NULL`),
 )
 
 /** Finds a withdrawn account too, until `user_profile` has run. */
@@ -83,19 +90,6 @@ export const describeAccount = (ctx: SystemContext, account: AccountRow): Data<t
   version: account.version,
   withdrawal_id: account.withdrawal_id,
 })
-
-export const pendingChangeOf = (account: AccountRow): PendingChange | null =>
-  account.change_id === null
-    ? null
-    : {
-        id: account.change_id,
-        newEmail: account.new_email,
-        method: account.method,
-        attempts: account.attempts,
-        requestedAt: account.requested_at,
-        sentAt: account.sent_at,
-        expiresAt: account.change_expires_at,
-      }
 
 export async function getUser(
   ctx: Context,

@@ -2,7 +2,7 @@ import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { type Figure, figure, readFigures } from '../figures'
 import { MAX_FLOOR_AGE_MS } from '../limits/durations'
-import { audit, type NoValues, statement } from '../sql'
+import { audit, literal, NOTHING, type Part, real, sql, statement, text, time } from '../sql'
 import { costliestSamples, OWN_PASSWORD_PREFIX } from './password-formats'
 
 const MEASUREMENTS = 3
@@ -10,31 +10,35 @@ const MEASUREMENTS = 3
 const FLOOR_FACTOR = 1.5
 
 // Written as in the index users_foreign_hashes.
-const IS_FOREIGN = `password_hash NOT LIKE '${OWN_PASSWORD_PREFIX}%'`
-const KIND = `CASE WHEN password_hash LIKE '$2%' THEN left(password_hash, 6) ELSE regexp_replace(password_hash, '[$][^$]*[$][^$]*$', '') END`
+const IS_FOREIGN = sql`password_hash NOT LIKE ${literal(`${OWN_PASSWORD_PREFIX}%`)}`
+const KIND = sql`CASE WHEN password_hash LIKE '$2%' THEN left(password_hash, 6) ELSE regexp_replace(password_hash, '[$][^$]*[$][^$]*$', '') END`
 
-const firstKind = (after?: string) =>
-  `SELECT ${KIND} AS kind FROM users WHERE ${IS_FOREIGN} ${after ? `AND ${KIND} > ${after}` : ''} ORDER BY ${KIND} LIMIT 1`
+const firstKind = (after?: Part) =>
+  sql`SELECT ${KIND} AS kind FROM users WHERE ${IS_FOREIGN} ${after ? sql`AND ${KIND} > ${after}` : NOTHING} ORDER BY ${KIND} LIMIT 1`
 
 // Jumps from kind to kind by the index, so it reads one hash of each, however many there are.
-export const listForeignKinds = statement<NoValues, { kind: string }>(
+export const listForeignKinds = statement(
   'list-foreign-kinds',
-  () => `WITH RECURSIVE kinds AS (
+  {},
+  { kind: text },
+  () => sql`WITH RECURSIVE kinds AS (
      (${firstKind()})
      UNION ALL
-     SELECT (${firstKind('kinds.kind')}) FROM kinds WHERE kinds.kind IS NOT NULL
+     SELECT (${firstKind(sql`kinds.kind`)}) FROM kinds WHERE kinds.kind IS NOT NULL
    )
    SELECT kind FROM kinds WHERE kind IS NOT NULL LIMIT 10000`,
 )
 
 const FOREIGN_HASHES = {
-  foreignHashes: figure<NoValues>('count-foreign-hashes', () => `FROM users WHERE ${IS_FOREIGN}`),
+  foreignHashes: figure('count-foreign-hashes', {}, () => sql`FROM users WHERE ${IS_FOREIGN}`),
 }
 
 // The planner's estimates, which cost nothing to read. A half where no table was analysed yet.
-const readForeignShare = statement<NoValues, { share: number }>(
+const readForeignShare = statement(
   'read-foreign-share',
-  () => `SELECT coalesce(least(max(reltuples) FILTER (WHERE relkind = 'i' AND reltuples >= 0)
+  {},
+  { share: real },
+  () => sql`SELECT coalesce(least(max(reltuples) FILTER (WHERE relkind = 'i' AND reltuples >= 0)
                  / max(reltuples) FILTER (WHERE relkind = 'r' AND reltuples > 0), 1), 0.5)::float8 AS share
    FROM pg_class WHERE oid IN ('users'::regclass, 'users_foreign_hashes'::regclass)`,
 )
@@ -91,13 +95,15 @@ async function timeOf(ctx: SystemContext, sample: string): Promise<number> {
   }
 }
 
-const renewHash = statement<{ userId: string; from: string; to: string; now: Date; auditId: string }>(
+const renewHash = statement(
   'renew-hash',
-  (v) => `WITH account AS (
+  { userId: text, from: text, to: text, now: time, auditId: text },
+  {},
+  (v) => sql`WITH account AS (
      UPDATE users SET password_hash = ${v.to}
      WHERE id = ${v.userId} AND password_hash = ${v.from} AND withdrawn_at IS NULL RETURNING id
    )
-   ${audit('password.renewed', { from: 'account', id: v.auditId, user: 'id', actor: `'system'`, at: v.now })}`,
+   ${audit('password.renewed', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'system'`, at: v.now })}`,
 )
 
 /**

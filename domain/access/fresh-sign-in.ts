@@ -2,7 +2,7 @@ import type { Purpose } from '@/contract/access'
 import { AppError } from '@/contract/errors'
 import type { Actor, Context, SystemContext } from '../context'
 import { FRESH_SIGN_IN_MS, MAX_AHEAD_MS } from '../limits/durations'
-import { statement } from '../sql'
+import { boolean, sql, statement, text } from '../sql'
 
 /**
  * Refuses a caller who has not signed in recently. It guards what cannot be undone and what outlives the session, because somebody
@@ -47,9 +47,11 @@ export function challengeOf({ freshSignIn }: SystemContext, actor: Actor | undef
   return `Bearer error="insufficient_user_authentication", max_age=${Math.floor(maxAgeMs / 1000)}${acr}`
 }
 
-const findWays = statement<{ userId: string }, { has_password: boolean; has_external_id: boolean }>(
+const findWays = statement(
   'find-ways-to-confirm',
-  (v) => `SELECT password_hash IS NOT NULL AS has_password, external_id IS NOT NULL AS has_external_id
+  { userId: text },
+  { has_password: boolean, has_external_id: boolean },
+  (v) => sql`SELECT password_hash IS NOT NULL AS has_password, external_id IS NOT NULL AS has_external_id
    FROM users WHERE id = ${v.userId}`,
 )
 

@@ -1,6 +1,6 @@
 import type { SystemContext } from '../context'
 import { heldSince } from '../email/held-addresses'
-import { audit, fenced, isOneOf, statement } from '../sql'
+import { audit, boolean, bytes, fenced, integer, isOneOf, type RowOf, sql, statement, text, time } from '../sql'
 import { withdrawnExternalIds } from './ended-external-ids'
 import { type ImportedLine, type Problem, readImportLine } from './import-line'
 import { SeenTexts } from './seen-texts'
@@ -35,53 +35,49 @@ interface Line extends ImportedLine {
   line: number
 }
 
-interface Found {
-  place: number
-  /** The account of this external id. */
-  owner: string | null
-  /** The account that has this address, and its external id. */
-  holder: string | null
-  holder_external_id: string | null
-  /** Another account replaced this address and can still go back to it. */
-  is_held: boolean
-}
+type Found = RowOf<typeof findAccounts>
 
-interface Look {
-  externalIds: (string | null)[]
-  emailKeys: (string | null)[]
-  heldSince: Date
-}
-
-const findAccounts = statement<Look, Found>(
+const findAccounts = statement(
   'find-imported',
-  (v) => `SELECT l.place::int AS place, h.id AS holder, h.external_id AS holder_external_id,
+  { externalIds: text.orNull.list, emailKeys: text.orNull.list, heldSince: time },
+  {
+    place: integer,
+    /** The account of this external id. */
+    owner: text.orNull,
+    /** The account that has this address, and its external id. */
+    holder: text.orNull,
+    holder_external_id: text.orNull,
+    /** Another account replaced this address and can still go back to it. */
+    is_held: boolean,
+  },
+  (v) => sql`SELECT l.place::int AS place, h.id AS holder, h.external_id AS holder_external_id,
           (SELECT id FROM users WHERE external_id = l.external_id AND withdrawn_at IS NULL) AS owner,
           h.id IS NULL AND address_is_held(l.email_key, NULL, ${v.heldSince}) AS is_held
    FROM unnest(${v.externalIds}::text[], ${v.emailKeys}::text[]) WITH ORDINALITY AS l (external_id, email_key, place)
-   LEFT JOIN LATERAL (${fenced('SELECT id, external_id FROM users WHERE email_key = l.email_key')}) h ON true`,
+   LEFT JOIN LATERAL (${fenced(sql`SELECT id, external_id FROM users WHERE email_key = l.email_key`)}) h ON true`,
 )
-
-interface Insert {
-  ids: string[]
-  externalIds: (string | null)[]
-  names: string[]
-  emails: string[]
-  emailKeys: string[]
-  verified: boolean[]
-  passwordHashes: (string | null)[]
-  locales: (string | null)[]
-  createdAts: Date[]
-  auditIds: string[]
-  heldSince: Date
-  now: Date
-}
 
 // The addresses are locked in the order of their locks, so that concurrent imports cannot deadlock. A row that another writer has
 // stored meanwhile is skipped, because the database's log would quote a refused one.
-const insertAccounts = statement<Insert, { id: string }>(
+const insertAccounts = statement(
   'import-users',
-  (v) => `WITH line AS (
-     ${fenced(`SELECT * FROM unnest(${v.ids}::text[], ${v.externalIds}::text[], ${v.names}::text[], ${v.emails}::text[], ${v.emailKeys}::text[],
+  {
+    ids: text.list,
+    externalIds: text.orNull.list,
+    names: text.list,
+    emails: text.list,
+    emailKeys: text.list,
+    verified: boolean.list,
+    passwordHashes: text.orNull.list,
+    locales: text.orNull.list,
+    createdAts: time.list,
+    auditIds: text.list,
+    heldSince: time,
+    now: time,
+  },
+  { id: text },
+  (v) => sql`WITH line AS (
+     ${fenced(sql`SELECT * FROM unnest(${v.ids}::text[], ${v.externalIds}::text[], ${v.names}::text[], ${v.emails}::text[], ${v.emailKeys}::text[],
                           ${v.verified}::boolean[], ${v.passwordHashes}::text[], ${v.locales}::text[], ${v.createdAts}::timestamptz[],
                           ${v.auditIds}::text[])
        AS l (id, external_id, name, email, email_key, verified, password_hash, locale, created_at, audit_id)
@@ -93,22 +89,24 @@ const insertAccounts = statement<Insert, { id: string }>(
      ON CONFLICT DO NOTHING
      RETURNING id
    ), audited AS (
-     ${audit('user.imported', { from: 'account JOIN line USING (id)', id: 'audit_id', user: 'id', actor: `'operator'`, at: v.now })}
+     ${audit('user.imported', { from: sql`account JOIN line USING (id)`, id: sql`audit_id`, user: sql`id`, actor: sql`'operator'`, at: v.now })}
    )
    SELECT id FROM account`,
 )
 
 // Runs after the insert, in its transaction. The unique index lets the insert pass only after the withdrawal of an earlier account
 // with this external id has committed. So this statement sees that withdrawal, which the look-up before the insert can miss.
-const takeBackWithdrawn = statement<{ ids: string[]; macs: Buffer[]; now: Date }, { id: string }>(
+const takeBackWithdrawn = statement(
   'take-back-imported',
-  (v) => `WITH withdrawn AS (
+  { ids: text.list, macs: bytes.list, now: time },
+  { id: text },
+  (v) => sql`WITH withdrawn AS (
      SELECT DISTINCT l.id FROM unnest(${v.ids}::text[], ${v.macs}::bytea[]) AS l (id, mac)
      JOIN ended_external_ids e ON e.external_id_mac = l.mac AND e.expires_at > ${v.now}
    ), account AS (
-     DELETE FROM users WHERE ${isOneOf('id', 'SELECT id FROM withdrawn')}
+     DELETE FROM users WHERE ${isOneOf(sql`id`, sql`SELECT id FROM withdrawn`)}
    ), audited AS (
-     DELETE FROM audit_events WHERE ${isOneOf('user_id', 'SELECT id FROM withdrawn')}
+     DELETE FROM audit_events WHERE ${isOneOf(sql`user_id`, sql`SELECT id FROM withdrawn`)}
    )
    SELECT id FROM withdrawn`,
 )

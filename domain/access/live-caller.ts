@@ -1,13 +1,14 @@
 import { AppError, RULES } from '@/contract/errors'
 import type { Actor, Context } from '../context'
-import { type Sql, statement } from '../sql'
+import { type Described, type Part, type Shape, type Sql, sql, statement, text, time } from '../sql'
 
-export interface CallerValues {
-  callerId: string
-  callerKind: string
+export const CALLER_VALUES = {
+  callerId: text,
+  callerKind: text,
   /** When the outside token was issued; it is refused if all access was ended since, or the account created. */
-  callerIssuedAt: Date | null
-}
+  callerIssuedAt: time.orNull,
+} satisfies Shape
+export type CallerValues = Described<typeof CALLER_VALUES>
 
 export const callerValues = ({ id, kind, outsideToken }: Actor): CallerValues => ({
   callerId: id,
@@ -20,19 +21,21 @@ export const callerValues = ({ id, kind, outsideToken }: Actor): CallerValues =>
  * all its access was ended last. Issuers tell the time in whole seconds: one of the second of the creation is good, one of the second
  * of the end is not. A token that does not tell when it was issued is good until then.
  */
-export const isOutsideTokenLive = (v: { callerKind: string; callerIssuedAt: string }) =>
-  `(${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerIssuedAt}::timestamptz > credentials_since)
+export const isOutsideTokenLive = (v: { callerKind: Part; callerIssuedAt: Part }) =>
+  sql`(${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerIssuedAt}::timestamptz > credentials_since)
     AND coalesce(${v.callerIssuedAt}::timestamptz >= date_trunc('second', created_at), true))`
 
 /** A condition on a row of `users`: the caller's credential has not ended since it was checked. */
-export const isCallerLive = (v: { callerId: string; callerKind: string; callerIssuedAt: string }) =>
-  `(${isOutsideTokenLive(v)}
+export const isCallerLive = (v: { callerId: Part; callerKind: Part; callerIssuedAt: Part }) =>
+  sql`(${isOutsideTokenLive(v)}
     OR EXISTS (SELECT FROM sessions WHERE id = ${v.callerId} AND revoked_at IS NULL)
     OR EXISTS (SELECT FROM access_tokens WHERE id = ${v.callerId} AND revoked_at IS NULL))`
 
-const findLiveAccount = statement<{ userId: string } & CallerValues>(
+const findLiveAccount = statement(
   'find-live-account',
-  (v) => `SELECT FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL AND ${isCallerLive(v)}`,
+  { userId: text, ...CALLER_VALUES },
+  {},
+  (v) => sql`SELECT FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL AND ${isCallerLive(v)}`,
 )
 
 /** `sql` must hold the account's lock, so that whoever ends the caller comes before this or waits. */

@@ -1,28 +1,34 @@
 import { AppError } from '@/contract/errors'
-import { type Sql, statement } from '../sql'
+import { type Described, integer, type Shape, type Sql, sql, statement, text, time } from '../sql'
 
 /** An account that is open, and locked until the transaction ends. */
-export interface LockedAccount {
-  id: string
-  external_id: string | null
-  name: string
-  email: string
-  email_key: string
-  email_verified_at: Date | null
-  locale: string | null
-  version: number
-  role: string | null
-}
+const LOCKED_ACCOUNT = {
+  id: text,
+  external_id: text.orNull,
+  name: text,
+  email: text,
+  email_key: text,
+  email_verified_at: time.orNull,
+  locale: text.orNull,
+  version: integer,
+  role: text.orNull,
+} satisfies Shape
+export type LockedAccount = Described<typeof LOCKED_ACCOUNT>
 
-const ACCOUNT = 'id, external_id, name, email, email_key, email_verified_at, locale, version, role'
+const ACCOUNT_COLUMNS = sql`id, external_id, name, email, email_key, email_verified_at, locale, version, role`
 
-const lockByExternalId = statement<{ externalId: string }, LockedAccount>(
+const lockByExternalId = statement(
   'lock-account-of-external-id',
-  (v) => `SELECT ${ACCOUNT} FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL FOR UPDATE`,
+  { externalId: text },
+  LOCKED_ACCOUNT,
+  (v) =>
+    sql`SELECT ${ACCOUNT_COLUMNS} FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL FOR UPDATE`,
 )
-const lockById = statement<{ userId: string }, LockedAccount>(
+const lockById = statement(
   'lock-account-to-name',
-  (v) => `SELECT ${ACCOUNT} FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
+  { userId: text },
+  LOCKED_ACCOUNT,
+  (v) => sql`SELECT ${ACCOUNT_COLUMNS} FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
 )
 
 export async function lockAccountOfId(sql: Sql, userId: string): Promise<LockedAccount | undefined> {

@@ -1,26 +1,30 @@
 import type { SystemContext } from '../context'
-import { audit, statement } from '../sql'
+import { audit, statement, text, time, type ValuesOf } from '../sql'
 
-interface LookUp {
-  /** The account that was found. */
-  userId: string
-  actor: 'operator' | 'service'
-  /** The service token, or the operator's own account; null for the operator command. */
-  actorId: string | null
-  ip: string | null
-  now: Date
-  auditId: string
-}
+type LookUp = ValuesOf<typeof insert>
 
-const insert = statement<LookUp>('note-look-up', (v) =>
-  audit('account.looked_up', {
-    id: v.auditId,
-    user: v.userId,
-    actor: v.actor,
-    actorId: v.actorId,
-    ip: v.ip,
-    at: v.now,
-  }),
+const insert = statement(
+  'note-look-up',
+  {
+    /** The account that was found. */
+    userId: text,
+    actor: text.of<'operator' | 'service'>(),
+    /** The service token, or the operator's own account; null for the operator command. */
+    actorId: text.orNull,
+    ip: text.orNull,
+    now: time,
+    auditId: text,
+  },
+  {},
+  (v) =>
+    audit('account.looked_up', {
+      id: v.auditId,
+      user: v.userId,
+      actor: v.actor,
+      actorId: v.actorId,
+      ip: v.ip,
+      at: v.now,
+    }),
 )
 
 /** Runs before the answer, so that nobody is looked up in secret. What was asked for may be an address and is not kept. */

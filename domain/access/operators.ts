@@ -1,15 +1,17 @@
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
-import { audit, statement } from '../sql'
+import { audit, sql, statement, text, time } from '../sql'
 
 type Role = 'operator' | null
 
-const updateRole = statement<{ userId: string; role: Role; now: Date; auditId: string }, { id: string }>(
+const updateRole = statement(
   'set-role',
-  (v) => `WITH account AS (
+  { userId: text, role: text.of<NonNullable<Role>>().orNull, now: time, auditId: text },
+  { id: text },
+  (v) => sql`WITH account AS (
      UPDATE users SET role = ${v.role} WHERE id = ${v.userId} AND withdrawn_at IS NULL RETURNING id
    )
-   ${audit('role.changed', { from: 'account', id: v.auditId, user: 'id', actor: `'operator'`, at: v.now })}
+   ${audit('role.changed', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'operator'`, at: v.now })}
    RETURNING id`,
 )
 
@@ -19,9 +21,11 @@ export async function setRole(ctx: SystemContext, input: { userId: string; role:
   if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
 }
 
-const findOperator = statement<{ userId: string }>(
+const findOperator = statement(
   'find-operator',
-  (v) => `SELECT id FROM users WHERE id = ${v.userId} AND role = 'operator' AND withdrawn_at IS NULL`,
+  { userId: text },
+  { id: text },
+  (v) => sql`SELECT id FROM users WHERE id = ${v.userId} AND role = 'operator' AND withdrawn_at IS NULL`,
 )
 
 export async function isOperator(ctx: SystemContext, userId: string): Promise<boolean> {

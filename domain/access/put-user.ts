@@ -8,7 +8,25 @@ import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent, sealAddresses } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, closePendingChange, endSessions, equalsAsText, isUniqueViolation, type Sql, statement } from '../sql'
+import {
+  audit,
+  boolean,
+  bytes,
+  closePendingChange,
+  endSessions,
+  equalsAsText,
+  integer,
+  isUniqueViolation,
+  literal,
+  type Part,
+  type Shape,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+  type ValuesOf,
+} from '../sql'
 import { firstVersionOf } from './ended-external-ids'
 import { describeAccount, findAccount } from './find-user'
 import { type LockedAccount, lockForService } from './lock-account'
@@ -19,9 +37,11 @@ const MAX_TRIES = 3
 type Wanted = Input<typeof contract>
 
 // One of 65,536 locks, so that the number of the lock does not reveal the external id. It is taken before all other locks.
-const lockExternalId = statement<{ externalId: string }>(
+const lockExternalId = statement(
   'lock-external-id',
-  (v) => `SELECT pg_advisory_xact_lock(20261124, hashtext(${v.externalId}) & 65535)`,
+  { externalId: text },
+  {},
+  (v) => sql`SELECT pg_advisory_xact_lock(20261124, hashtext(${v.externalId}) & 65535)`,
 )
 /** Who changes the account; `id` is that of the service token. */
 interface Editor {
@@ -106,33 +126,33 @@ async function findToUpdate(ctx: Context, sql: Sql, input: Wanted): Promise<Targ
   return { account: named, firstVersion }
 }
 
-interface Create {
-  id: string
-  externalId: string
-  name: string
-  email: string
-  emailKey: string
-  emailVerifiedAt: Date | null
-  passwordHash: string | null
-  locale: string | null
-  firstVersion: number
-  heldSince: Date
-  now: Date
-  auditId: string
-  serviceTokenId: string
-  ip: string
-}
-
 /**
  * If a former account had the external id, outside tokens of it open nothing of the one that has it now, also those that do not tell
  * when they were issued. Issuers tell it in whole seconds.
  */
-const sinceFormer = (v: { firstVersion: string; now: string }) =>
-  `CASE WHEN ${v.firstVersion}::int > 0 THEN date_trunc('second', ${v.now}::timestamptz) - interval '1 millisecond' END`
+const sinceFormer = (v: { firstVersion: Part; now: Part }) =>
+  sql`CASE WHEN ${v.firstVersion}::int > 0 THEN date_trunc('second', ${v.now}::timestamptz) - interval '1 millisecond' END`
 
-const insertAccount = statement<Create, { id: string }>(
+const insertAccount = statement(
   'create-account-of-service',
-  (v) => `WITH account AS (
+  {
+    id: text,
+    externalId: text,
+    name: text,
+    email: text,
+    emailKey: text,
+    emailVerifiedAt: time.orNull,
+    passwordHash: text.orNull,
+    locale: text.orNull,
+    firstVersion: integer,
+    heldSince: time,
+    now: time,
+    auditId: text,
+    serviceTokenId: text,
+    ip: text,
+  },
+  { id: text },
+  (v) => sql`WITH account AS (
      INSERT INTO users (id, external_id, name, email, email_key, email_verified_at, password_hash, locale, version, created_at,
                         credentials_since)
      SELECT ${v.id}, ${v.externalId}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.locale},
@@ -140,7 +160,7 @@ const insertAccount = statement<Create, { id: string }>(
      WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
      RETURNING id
    )
-   ${audit('user.created', { from: 'account', id: v.auditId, user: 'id', actor: `'service'`, actorId: v.serviceTokenId, ip: v.ip, at: v.now })}
+   ${audit('user.created', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'service'`, actorId: v.serviceTokenId, ip: v.ip, at: v.now })}
    RETURNING id`,
 )
 
@@ -187,74 +207,77 @@ function addressOf(email: string): Address {
 const localeOf = ({ locale }: Pick<Wanted, 'locale'>): string | null | undefined =>
   typeof locale === 'string' ? canonicalLocale(locale) : locale
 
-interface Update {
-  userId: string
-  externalId: string | null
-  name: string
-  email: string
-  locale: string | null
-  firstVersion: number
-  /** Null if the address stays verified or unverified as it is. */
-  verifiedAt: Date | null
-  now: Date
-  auditId: string
-  verifiedAuditId: string
-  actor: Editor['kind']
-  actorId: string | null
-  ip: string
-}
+type Update = ValuesOf<typeof updateFields>
 
-const RAISED = (v: { firstVersion: string; now: string }) =>
-  `version = greatest(version + 1, ${v.firstVersion}::int), credentials_since = coalesce(${sinceFormer(v)}, credentials_since)`
+const RAISED = (v: { firstVersion: Part; now: Part }) =>
+  sql`version = greatest(version + 1, ${v.firstVersion}::int), credentials_since = coalesce(${sinceFormer(v)}, credentials_since)`
 
-const updateFields = statement<Update, { id: string }>(
+const EDITED = {
+  userId: text,
+  externalId: text.orNull,
+  name: text,
+  email: text,
+  locale: text.orNull,
+  firstVersion: integer,
+  now: time,
+  auditId: text,
+  actor: text.of<Editor['kind']>(),
+  actorId: text.orNull,
+  ip: text,
+} satisfies Shape
+
+const updateFields = statement(
   'update-account-of-service',
-  (v) => `WITH account AS (
+  // `verifiedAt` is null if the address stays verified or unverified as it is.
+  { ...EDITED, verifiedAt: time.orNull, verifiedAuditId: text },
+  { id: text },
+  (v) => sql`WITH account AS (
      UPDATE users
      SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, locale = ${v.locale},
          email_verified_at = coalesce(email_verified_at, ${v.verifiedAt}::timestamptz), ${RAISED(v)}
      WHERE id = ${v.userId} RETURNING id
    ), audited_own AS (
-     ${audit('email.verified', { from: `account WHERE ${v.verifiedAt}::timestamptz IS NOT NULL`, id: v.verifiedAuditId, user: 'id', actor: v.actor, actorId: v.actorId, ip: v.ip, at: v.now })}
+     ${audit('email.verified', { from: sql`account WHERE ${v.verifiedAt}::timestamptz IS NOT NULL`, id: v.verifiedAuditId, user: sql`id`, actor: v.actor, actorId: v.actorId, ip: v.ip, at: v.now })}
    )
-   ${audit('user.updated', { from: 'account', id: v.auditId, user: 'id', actor: v.actor, actorId: v.actorId, ip: v.ip, at: v.now })}
+   ${audit('user.updated', { from: sql`account`, id: v.auditId, user: sql`id`, actor: v.actor, actorId: v.actorId, ip: v.ip, at: v.now })}
    RETURNING id`,
 )
 
-interface Replace extends Omit<Update, 'verifiedAt' | 'verifiedAuditId'> {
-  oldEmail: string
-  /** Null if the old address cannot undo the change. */
-  oldEmailKey: string | null
-  oldVerifiedAt: Date | null
-  emailKey: string
-  heldSince: Date
-  changeId: string
-  oldNoticeId: string
-  newNoticeId: string
-  oldRecipient: Letters['oldRecipient']
-  leaseUntil: Date
-  eventId: string
-  sealedAddresses: Buffer
-}
-
 // As a verification does it, but with a change row that nobody had to verify. Lock order is the same: account, address.
-const replaceAddress = statement<Replace, { id: string }>(
+const replaceAddress = statement(
   'replace-address-of-account',
-  (v) => `WITH account AS (
+  {
+    ...EDITED,
+    oldEmail: text,
+    /** Null if the old address cannot undo the change. */
+    oldEmailKey: text.orNull,
+    oldVerifiedAt: time.orNull,
+    emailKey: text,
+    heldSince: time,
+    changeId: text,
+    oldNoticeId: text,
+    newNoticeId: text,
+    oldRecipient: text.of<Letters['oldRecipient']>(),
+    leaseUntil: time,
+    eventId: text,
+    sealedAddresses: bytes,
+  },
+  { id: text },
+  (v) => sql`WITH account AS (
      UPDATE users
      SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, email_key = ${v.emailKey},
          locale = ${v.locale}, email_verified_at = ${v.now}, ${RAISED(v)}
      WHERE id = ${v.userId} AND address_is_free(${v.emailKey}, ${v.userId}, ${v.heldSince})
      RETURNING id, external_id, version
    ), ${queueEvent('account.email_changed', {
-     from: 'account',
+     from: sql`account`,
      user: v.userId,
      id: v.eventId,
      data: { change_request_id: v.changeId },
      addresses: v.sealedAddresses,
      at: v.now,
    })}, cancelled AS (
-     ${closePendingChange('cancelled', { from: 'account', user: v.userId, at: v.now })}
+     ${closePendingChange('cancelled', { from: sql`account`, user: v.userId, at: v.now })}
    ), request AS (
      INSERT INTO email_change_requests (id, user_id, status, method, old_email, old_email_key, new_email, new_email_key,
                                         code_mac, requested_at, request_ip, sent_at, expires_at, closed_at, closed_ip,
@@ -264,17 +287,17 @@ const replaceAddress = statement<Replace, { id: string }>(
      FROM account
      RETURNING id, user_id
    ), ended AS (
-     ${endSessions({ from: 'account', user: v.userId, at: v.now })}
+     ${endSessions({ from: sql`account`, user: v.userId, at: v.now })}
    ), audited AS (
-     ${audit('email.changed', { from: 'request', id: v.auditId, user: 'user_id', actor: v.actor, actorId: v.actorId, subject: 'id', ip: v.ip, at: v.now })}
+     ${audit('email.changed', { from: sql`request`, id: v.auditId, user: sql`user_id`, actor: v.actor, actorId: v.actorId, subject: sql`id`, ip: v.ip, at: v.now })}
    ), notices AS (
      ${queueNotice('email_changed', {
-       from: `request, (VALUES (${v.oldNoticeId}, ${v.oldRecipient}), (${v.newNoticeId}, 'new')) AS n (id, recipient)`,
-       id: 'n.id',
-       recipient: 'n.recipient',
-       user: 'request.user_id',
+       from: sql`request, (VALUES (${v.oldNoticeId}, ${v.oldRecipient}), (${v.newNoticeId}, 'new')) AS n (id, recipient)`,
+       id: sql`n.id`,
+       recipient: sql`n.recipient`,
+       user: sql`request.user_id`,
        locale: v.locale,
-       about: 'request.id',
+       about: sql`request.id`,
        at: v.now,
        leaseUntil: v.leaseUntil,
      })}
@@ -282,25 +305,25 @@ const replaceAddress = statement<Replace, { id: string }>(
    SELECT id FROM account`,
 )
 
-interface Forget {
-  userId: string
-  /** The lost mailbox is that of the address which is replaced now. */
-  isReplaced: boolean
-  auditId: string
-  actor: Editor['kind']
-  actorId: string | null
-  ip: string
-  now: Date
-}
-
 // No row if the account has no replaced address that could undo anything.
-const forgetReplaced = statement<Forget, { id: string }>(
+const forgetReplaced = statement(
   'forget-replaced-addresses',
-  (v) => `WITH forgotten AS (
+  {
+    userId: text,
+    /** The lost mailbox is that of the address which is replaced now. */
+    isReplaced: boolean,
+    auditId: text,
+    actor: text.of<Editor['kind']>(),
+    actorId: text.orNull,
+    ip: text,
+    now: time,
+  },
+  { id: text },
+  (v) => sql`WITH forgotten AS (
      UPDATE email_change_requests SET old_email_key = NULL
-     WHERE user_id = ${v.userId} AND old_email_key IS NOT NULL AND ${equalsAsText('status', 'verified')} RETURNING id
+     WHERE user_id = ${v.userId} AND old_email_key IS NOT NULL AND ${equalsAsText(sql`status`, literal('verified'))} RETURNING id
    )
-   ${audit('email.old_mailbox_lost', { from: `(SELECT WHERE ${v.isReplaced}::boolean OR EXISTS (SELECT FROM forgotten)) AS effect`, id: v.auditId, user: v.userId, actor: v.actor, actorId: v.actorId, ip: v.ip, at: v.now })}
+   ${audit('email.old_mailbox_lost', { from: sql`(SELECT WHERE ${v.isReplaced}::boolean OR EXISTS (SELECT FROM forgotten)) AS effect`, id: v.auditId, user: v.userId, actor: v.actor, actorId: v.actorId, ip: v.ip, at: v.now })}
    RETURNING id`,
 )
 

@@ -5,32 +5,24 @@ import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
 import { MAX_AHEAD_MS, MAX_BEHIND_MS, REAUTHENTICATION_LIFETIME_MS } from '../limits/durations'
 import type { ProviderRequest } from '../ports'
-import { audit, statement } from '../sql'
+import { audit, boolean, integer, type RowOf, sql, statement, text, time, type ValuesOf } from '../sql'
 import { startSession } from './sessions'
 import { lockActiveUser } from './user'
 
 export const REAUTHENTICATION_COOKIE = 'reauthentication'
 const REQUEST_ID = /^rea_[A-Za-z0-9_-]{22}$/
 
-interface Insert {
-  id: string
-  sessionId: string
-  userId: string
-  purpose: Purpose
-  now: Date
-  auditId: string
-  ip: string
-}
-
-const insertRequest = statement<Insert, { subject_id: string }>(
+const insertRequest = statement(
   'start-reauthentication',
-  (v) => `WITH request AS (
+  { id: text, sessionId: text, userId: text, purpose: text.of<Purpose>(), now: time, auditId: text, ip: text },
+  { subject_id: text },
+  (v) => sql`WITH request AS (
      INSERT INTO reauth_requests (id, session_id, user_id, purpose, started_at)
      SELECT ${v.id}, ${v.sessionId}, id, ${v.purpose}, ${v.now} FROM users
      WHERE id = ${v.userId} AND external_id IS NOT NULL AND withdrawn_at IS NULL
      RETURNING id, user_id
    )
-   ${audit('reauthentication.started', { from: 'request', id: v.auditId, user: 'user_id', actor: `'session'`, subject: 'id', ip: v.ip, at: v.now })}
+   ${audit('reauthentication.started', { from: sql`request`, id: v.auditId, user: sql`user_id`, actor: sql`'session'`, subject: sql`id`, ip: v.ip, at: v.now })}
    RETURNING subject_id`,
 )
 
@@ -68,21 +60,23 @@ function openRequest({ secrets }: SystemContext, cookie: string | undefined): Pr
   return (JSON.parse(opened.toString()) as { reauthentication?: ProviderRequest }).reauthentication ?? null
 }
 
-interface RequestRow {
-  session_id: string
-  user_id: string
-  purpose: Purpose
-  started_at: Date
-  external_id: string | null
-  credential_version: number
-  withdrawn_at: Date | null
-  claimed: boolean
-}
+type RequestRow = RowOf<typeof claimRequest>
 
 // Uses the request up before anything else is checked, so that only one of two answers to it gets the row.
-const claimRequest = statement<{ id: string; now: Date }, RequestRow>(
+const claimRequest = statement(
   'claim-reauthentication',
-  (v) => `WITH claimed AS (
+  { id: text, now: time },
+  {
+    session_id: text,
+    user_id: text,
+    purpose: text.of<Purpose>(),
+    started_at: time,
+    external_id: text.orNull,
+    credential_version: integer,
+    withdrawn_at: time.orNull,
+    claimed: boolean,
+  },
+  (v) => sql`WITH claimed AS (
      UPDATE reauth_requests SET used_at = ${v.now} WHERE id = ${v.id} AND used_at IS NULL RETURNING id
    )
    SELECT r.session_id, r.user_id, r.purpose, r.started_at, u.external_id, u.credential_version, u.withdrawn_at,
@@ -164,27 +158,22 @@ async function judge(
   return { authenticatedAt }
 }
 
-const lockSession = statement<{ id: string; userId: string; credentialVersion: number; now: Date }, { id: string }>(
+const lockSession = statement(
   'lock-session-to-replace',
-  (v) => `SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id
+  { id: text, userId: text, credentialVersion: integer, now: time },
+  { id: text },
+  (v) => sql`SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id
    WHERE s.id = ${v.id} AND s.user_id = ${v.userId} AND s.revoked_at IS NULL AND s.expires_at > ${v.now}
      AND u.credential_version = ${v.credentialVersion}
    FOR UPDATE OF s`,
 )
 
-interface Complete {
-  sessionId: string
-  requestId: string
-  userId: string
-  now: Date
-  auditId: string
-  ip: string
-}
-
-const completeRequest = statement<Complete>(
+const completeRequest = statement(
   'complete-reauthentication',
-  (v) => `WITH replaced AS (UPDATE sessions SET revoked_at = ${v.now} WHERE id = ${v.sessionId})
-   ${audit('reauthentication.completed', { id: v.auditId, user: v.userId, actor: `'session'`, subject: v.requestId, ip: v.ip, at: v.now })}`,
+  { sessionId: text, requestId: text, userId: text, now: time, auditId: text, ip: text },
+  {},
+  (v) => sql`WITH replaced AS (UPDATE sessions SET revoked_at = ${v.now} WHERE id = ${v.sessionId})
+   ${audit('reauthentication.completed', { id: v.auditId, user: v.userId, actor: sql`'session'`, subject: v.requestId, ip: v.ip, at: v.now })}`,
 )
 
 /** Null if the old session or the account ended while the person was at the provider. */
@@ -204,23 +193,21 @@ const replaceSession = (
     return sessionId
   })
 
-interface NoteRefusal {
-  id: string
-  userId: string
-  now: Date
-  auditId: string
-  ip: string
-}
+type NoteRefusal = ValuesOf<typeof insertRefusal>
 
-const insertRefusal = statement<NoteRefusal>('refuse-reauthentication', (v) =>
-  audit('reauthentication.refused', {
-    id: v.auditId,
-    user: v.userId,
-    actor: `'session'`,
-    subject: v.id,
-    ip: v.ip,
-    at: v.now,
-  }),
+const insertRefusal = statement(
+  'refuse-reauthentication',
+  { id: text, userId: text, now: time, auditId: text, ip: text },
+  {},
+  (v) =>
+    audit('reauthentication.refused', {
+      id: v.auditId,
+      user: v.userId,
+      actor: sql`'session'`,
+      subject: v.id,
+      ip: v.ip,
+      at: v.now,
+    }),
 )
 
 const noteRefusal = ({ sql, clock, secrets }: SystemContext, of: Pick<NoteRefusal, 'id' | 'userId' | 'ip'>) =>

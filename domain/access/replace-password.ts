@@ -4,26 +4,41 @@ import { beginDueDeliveries } from '../queue/deliveries'
 import { type AccountEvent, queueEvent } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, type Placeholders, type Sql, type Statement, statement } from '../sql'
+import {
+  auditAs,
+  bytes,
+  type Described,
+  integer,
+  NOTHING,
+  type Part,
+  type Placeholders,
+  type Shape,
+  type Sql,
+  type Statement,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { endAccess } from './end-access'
 
 interface Replacement {
   /** Each member is a value of the statement. */
-  userId: string
-  passwordHash: string
-  now: string
+  userId: Part
+  passwordHash: Part
+  now: Part
   /** The id of the event. */
-  eventId: string
+  eventId: Part
   /** Replaces the event `account.password_changed`. */
-  event?: { type: AccountEvent; data: Record<string, string>; addresses: string }
+  event?: { type: AccountEvent; data: Readonly<Record<string, Part>>; addresses: Part }
   /** A further condition on the row of `users`. */
-  where?: string
+  where?: Part
   /** A further assignment in the same row. */
-  set?: string
+  set?: Part
   /** The session that does not end. */
-  except?: string
+  except?: Part
   /** True if no access token and no outside token ends. */
-  keepTokens?: string
+  keepTokens?: Part
 }
 
 /**
@@ -32,13 +47,13 @@ interface Replacement {
  * calls. Call `beginDueDeliveries` after the commit.
  */
 export const replacePassword = ({ userId, passwordHash, now, eventId, event, set, ...ending }: Replacement) =>
-  `${endAccess({
+  sql`${endAccess({
     ...ending,
     user: userId,
     at: now,
     ends: ['sessions', 'tokens'],
-    set: `password_hash = ${passwordHash}, credential_version = credential_version + 1${set ? `, ${set}` : ''}`,
-  })}, ${queueEvent(event?.type ?? 'account.password_changed', { ...event, from: 'account', user: userId, id: eventId, at: now })}`
+    set: sql`password_hash = ${passwordHash}, credential_version = credential_version + 1${set ? sql`, ${set}` : NOTHING}`,
+  })}, ${queueEvent(event?.type ?? 'account.password_changed', { ...event, from: sql`account`, user: userId, id: eventId, at: now })}`
 
 /** The hash of a new password. Throws PASSWORD_001 if it is the account's current password. */
 export async function hashNewPassword(
@@ -53,39 +68,36 @@ export async function hashNewPassword(
 }
 
 /** The values that `replaceProvenPassword` gives its statement. */
-export interface NewPassword {
-  userId: string
-  passwordHash: string
-  now: Date
-  eventId: string
-  auditId: string
-  ip: string
-  noticeId: string
-  locale: string | null
-  sealed: Buffer
-  leaseUntil: Date
-}
+export const NEW_PASSWORD = {
+  userId: text,
+  passwordHash: text,
+  now: time,
+  eventId: text,
+  auditId: text,
+  ip: text,
+  noticeId: text,
+  locale: text.orNull,
+  sealed: bytes,
+  leaseUntil: time,
+} satisfies Shape
+export type NewPassword = Described<typeof NEW_PASSWORD>
 
 /** A whole statement: replaces the password, queues the notice and writes the audit row, or does nothing. */
 export const replaceAndNotify = (
   v: Placeholders<NewPassword>,
-  { action, actor, ...replacement }: { action: string; actor: string; where: string; except?: string },
-) => `WITH ${replacePassword({ userId: v.userId, passwordHash: v.passwordHash, now: v.now, eventId: v.eventId, ...replacement })},
+  { action, actor, ...replacement }: { action: Part; actor: Part; where: Part; except?: Part },
+) => sql`WITH ${replacePassword({ userId: v.userId, passwordHash: v.passwordHash, now: v.now, eventId: v.eventId, ...replacement })},
    notice AS (
-     ${queueNotice('password_changed', { from: 'account', id: v.noticeId, user: 'id', locale: v.locale, sealed: v.sealed, at: v.now, leaseUntil: v.leaseUntil })}
+     ${queueNotice('password_changed', { from: sql`account`, id: v.noticeId, user: sql`id`, locale: v.locale, sealed: v.sealed, at: v.now, leaseUntil: v.leaseUntil })}
    )
-   ${audit(action, { from: 'account', id: v.auditId, user: 'id', actor, ip: v.ip, at: v.now })}
+   ${auditAs(action, { from: sql`account`, id: v.auditId, user: sql`id`, actor, ip: v.ip, at: v.now })}
    RETURNING id`
 
-interface LockedAccount {
-  name: string
-  email: string
-  locale: string | null
-}
-
-const lockProvenAccount = statement<{ userId: string; credentialVersion: number }, LockedAccount>(
+const lockProvenAccount = statement(
   'lock-proven-account',
-  (v) => `SELECT name, email, locale FROM users
+  { userId: text, credentialVersion: integer },
+  { name: text, email: text, locale: text.orNull },
+  (v) => sql`SELECT name, email, locale FROM users
    WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL FOR UPDATE`,
 )
 

@@ -4,32 +4,27 @@ import { AppError } from '@/contract/errors'
 import type { requestPasswordReset as contract } from '@/contract/password'
 import type { LinkContext, SystemContext } from '../context'
 import {
-  type PlaceRow,
+  PLACE_ROW,
   pseudonymousBucket,
-  type TakeValues,
+  TAKE_VALUES,
   takePlaces,
   takePlacesOf,
   takeValues,
   userBucket,
 } from '../limits/buckets'
 import { NOTICE_LEASE_MS, PASSWORD_RESET_MS } from '../limits/durations'
-import { type After, eachDue, isAfter } from '../queue/each-due'
+import { AFTER, eachDue, isAfter } from '../queue/each-due'
 import { queueNotice, type ResetRequest } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, statement } from '../sql'
+import { audit, boolean, bytes, integer, type RowOf, sql, statement, text, time } from '../sql'
 import { networkOf } from './sign-in'
 
-interface Insert {
-  id: string
-  sealed: Buffer
-  now: Date
-  dueAt: Date
-}
-
-const insertRequest = statement<Insert>(
+const insertRequest = statement(
   'request-password-reset',
+  { id: text, sealed: bytes, now: time, dueAt: time },
+  {},
   (v) =>
-    `INSERT INTO password_reset_requests (id, sealed, requested_at, due_at) VALUES (${v.id}, ${v.sealed}, ${v.now}, ${v.dueAt})`,
+    sql`INSERT INTO password_reset_requests (id, sealed, requested_at, due_at) VALUES (${v.id}, ${v.sealed}, ${v.now}, ${v.dueAt})`,
 )
 
 /** The answer and its time are the same for every address, because the account is looked up after the answer. */
@@ -62,55 +57,51 @@ export function requirePasswordSignIn(ctx: SystemContext): void {
   if (!ctx.hasPasswordSignIn) throw new AppError('REQUEST_005', 'This service has no passwords.')
 }
 
-interface FoundAccount {
-  id: string
-  name: string
-  email: string
-  locale: string | null
-  has_password: boolean
-  credential_version: number
-}
-
-const findAccount = statement<{ emailKey: string }, FoundAccount>(
+const findAccount = statement(
   'account-to-reset',
-  (v) => `SELECT id, name, email, locale, password_hash IS NOT NULL AS has_password, credential_version FROM users
+  { emailKey: text },
+  { id: text, name: text, email: text, locale: text.orNull, has_password: boolean, credential_version: integer },
+  (v) => sql`SELECT id, name, email, locale, password_hash IS NOT NULL AS has_password, credential_version FROM users
    WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
 )
 
-const dropRequest = statement<{ id: string }>(
+const dropRequest = statement(
   'drop-password-reset-request',
-  (v) => `DELETE FROM password_reset_requests WHERE id = ${v.id}`,
+  { id: text },
+  {},
+  (v) => sql`DELETE FROM password_reset_requests WHERE id = ${v.id}`,
 )
 
-interface Queue extends TakeValues {
-  id: string
-  userId: string
-  noticeId: string
-  locale: string | null
-  sealed: Buffer
-  endsAt: Date
-  leaseUntil: Date
-  auditId: string
-  ip: string
-}
-
 // Only the call that deletes the row queues the message, so one request never brings two. Lock order: request, bucket, account.
-const queueReset = statement<Queue, PlaceRow & { queued: boolean }>(
+const queueReset = statement(
   'queue-password-reset',
-  (v) => `WITH request AS (
+  {
+    ...TAKE_VALUES,
+    id: text,
+    userId: text,
+    noticeId: text,
+    locale: text.orNull,
+    sealed: bytes,
+    endsAt: time,
+    leaseUntil: time,
+    auditId: text,
+    ip: text,
+  },
+  { ...PLACE_ROW, queued: boolean },
+  (v) => sql`WITH request AS (
      DELETE FROM password_reset_requests WHERE id = ${v.id} RETURNING id
    ), places AS (
-     ${takePlacesOf(v, `request, unnest(${v.takeKeys}::text[], ${v.takeUsers}::text[], ${v.takePlaces}::int[], ${v.takeWindows}::bigint[]) AS b (key, user_id, places, window_ms)`)}
+     ${takePlacesOf(v, sql`request, unnest(${v.takeKeys}::text[], ${v.takeUsers}::text[], ${v.takePlaces}::int[], ${v.takeWindows}::bigint[]) AS b (key, user_id, places, window_ms)`)}
    ), account AS (
      SELECT u.id FROM places JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL
      WHERE places.granted FOR SHARE OF u
    ), audited AS (
-     ${audit('password_reset.requested', { from: 'account', id: v.auditId, user: 'id', actor: `'system'`, ip: v.ip, at: v.now })}
+     ${audit('password_reset.requested', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'system'`, ip: v.ip, at: v.now })}
    ), notice AS (
      ${queueNotice('password_reset', {
-       from: 'account',
+       from: sql`account`,
        id: v.noticeId,
-       user: 'id',
+       user: sql`id`,
        locale: v.locale,
        sealed: v.sealed,
        at: v.now,
@@ -121,14 +112,11 @@ const queueReset = statement<Queue, PlaceRow & { queued: boolean }>(
    SELECT places.*, EXISTS (SELECT FROM account) AS queued FROM places`,
 )
 
-interface RequestRow {
-  id: string
-  requested_at: Date
-}
+type RequestRow = RowOf<typeof dueRequests>
 
 async function answerRequest(
   ctx: SystemContext,
-  { id, requested_at: at }: RequestRow,
+  { id, requested_at: at }: Pick<RequestRow, 'id' | 'requested_at'>,
   asked: ResetRequest,
 ): Promise<void> {
   const [account] = await ctx.sql(findAccount, { emailKey: asked.emailKey })
@@ -160,10 +148,12 @@ async function answerRequest(
   sendFirst(ctx, notice, { ...link, userName, email, hasPassword, ipAddress })
 }
 
-const dueRequests = statement<After & { now: Date }, RequestRow & { sealed: Buffer; due_at: Date }>(
+const dueRequests = statement(
   'due-password-reset-requests',
-  (v) => `SELECT id, requested_at, sealed, due_at FROM password_reset_requests
-   WHERE due_at <= ${v.now} AND ${isAfter(v, 'due_at')} ORDER BY due_at, id LIMIT ${v.maxRows}`,
+  { ...AFTER, now: time },
+  { id: text, requested_at: time, sealed: bytes, due_at: time },
+  (v) => sql`SELECT id, requested_at, sealed, due_at FROM password_reset_requests
+   WHERE due_at <= ${v.now} AND ${isAfter(v, sql`due_at`)} ORDER BY due_at, id LIMIT ${v.maxRows}`,
 )
 
 /** Answers the requests that a process left when it died. */

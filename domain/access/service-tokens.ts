@@ -1,31 +1,31 @@
 import type { ServiceScope } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
-import { audit, OPERATOR_COMMAND_ID, statement } from '../sql'
+import { audit, bytes, literal, OPERATOR_COMMAND_ID, sql, statement, text, time } from '../sql'
 import { sha256 } from './authenticate'
 
-interface Insert {
-  id: string
-  name: string
-  tokenHash: Buffer
-  scopes: ServiceScope[]
-  hosts: string[]
-  appId: string | null
-  now: Date
-  expiresAt: Date
-  auditId: string
-}
-
 // The audit row is the operator's, because a service token belongs to no user.
-const insertToken = statement<Insert, { id: string }>(
+const insertToken = statement(
   'create-service-token',
-  (v) => `WITH token AS (
+  {
+    id: text,
+    name: text,
+    tokenHash: bytes,
+    scopes: text.of<ServiceScope>().list,
+    hosts: text.list,
+    appId: text.orNull,
+    now: time,
+    expiresAt: time,
+    auditId: text,
+  },
+  { id: text },
+  (v) => sql`WITH token AS (
      INSERT INTO service_tokens (id, name, token_hash, scopes, hosts, app_id, created_at, expires_at)
      SELECT ${v.id}, ${v.name}, ${v.tokenHash}, ${v.scopes}, ${v.hosts}, ${v.appId}, ${v.now}, ${v.expiresAt}
      WHERE ${v.appId}::text IS NULL OR EXISTS (SELECT FROM connected_apps WHERE id = ${v.appId})
      RETURNING id
    )
-   ${audit('service_token.created', { from: 'token', id: v.auditId, user: `'${OPERATOR_COMMAND_ID}'`, actor: `'operator'`, subject: 'id', at: v.now })}
+   ${audit('service_token.created', { from: sql`token`, id: v.auditId, user: literal(OPERATOR_COMMAND_ID), actor: sql`'operator'`, subject: sql`id`, at: v.now })}
    RETURNING id`,
 )
 
@@ -77,12 +77,14 @@ export async function listServiceTokens(ctx: SystemContext) {
   }))
 }
 
-const revoke = statement<{ id: string; now: Date; auditId: string }, { subject_id: string }>(
+const revoke = statement(
   'revoke-service-token',
-  (v) => `WITH token AS (
+  { id: text, now: time, auditId: text },
+  { subject_id: text },
+  (v) => sql`WITH token AS (
      UPDATE service_tokens SET revoked_at = ${v.now} WHERE id = ${v.id} AND revoked_at IS NULL RETURNING id
    )
-   ${audit('service_token.revoked', { from: 'token', id: v.auditId, user: `'${OPERATOR_COMMAND_ID}'`, actor: `'operator'`, subject: 'id', at: v.now })}
+   ${audit('service_token.revoked', { from: sql`token`, id: v.auditId, user: literal(OPERATOR_COMMAND_ID), actor: sql`'operator'`, subject: sql`id`, at: v.now })}
    RETURNING subject_id`,
 )
 

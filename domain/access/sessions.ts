@@ -6,7 +6,21 @@ import type { Context, SystemContext } from '../context'
 import { LAST_USE_PRECISION_MS, SESSION_LIFETIME_MS } from '../limits/durations'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent } from '../queue/events'
-import { audit, isOneOf, statement, UNWAITED } from '../sql'
+import {
+  audit,
+  auditAs,
+  integer,
+  isOneOf,
+  literal,
+  type Part,
+  type Shape,
+  sql,
+  statement,
+  text,
+  time,
+  UNWAITED,
+  type ValuesOf,
+} from '../sql'
 import { countOpen, endAccess } from './end-access'
 import { lockActiveUser } from './user'
 
@@ -16,29 +30,31 @@ import { lockActiveUser } from './user'
  */
 const MAX_SESSIONS = 100
 
-interface Insert {
-  id: string
-  userId: string
-  /** No session starts if the password was changed after it was checked. */
-  credentialVersion: number
-  userAgent: string
-  ip: string
-  now: Date
-  authenticatedAt: Date | null
-  authenticatedFor: Purpose | null
-  expiresAt: Date
-}
+type Insert = ValuesOf<typeof insertSession>
 
-const insertSession = statement<Insert, { id: string }>(
+const insertSession = statement(
   'start-session',
-  (v) => `WITH account AS (
+  {
+    id: text,
+    userId: text,
+    /** No session starts if the password was changed after it was checked. */
+    credentialVersion: integer,
+    userAgent: text,
+    ip: text,
+    now: time,
+    authenticatedAt: time.orNull,
+    authenticatedFor: text.of<Purpose>().orNull,
+    expiresAt: time,
+  },
+  { id: text },
+  (v) => sql`WITH account AS (
      SELECT id FROM users WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL
      FOR NO KEY UPDATE
    ), ended AS (
      UPDATE sessions s SET revoked_at = ${v.now} FROM account
      WHERE s.revoked_at IS NULL AND ${isOneOf(
-       's.id',
-       `SELECT id FROM sessions WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now}
+       sql`s.id`,
+       sql`SELECT id FROM sessions WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now}
         ORDER BY last_seen_at DESC, id OFFSET ${MAX_SESSIONS - 1}`,
      )}
    )
@@ -72,9 +88,11 @@ export async function startSession(
   return row?.id ?? null
 }
 
-const touch = statement<{ id: string; now: Date; before: Date }>(
+const touch = statement(
   'touch-session',
-  (v) => `UPDATE sessions SET last_seen_at = ${v.now}
+  { id: text, now: time, before: time },
+  {},
+  (v) => sql`UPDATE sessions SET last_seen_at = ${v.now}
    WHERE id = ${v.id} AND last_seen_at < ${v.before} AND revoked_at IS NULL RETURNING ${UNWAITED}`,
 )
 
@@ -103,23 +121,25 @@ export async function openSessionsOf(ctx: SystemContext, userId: string) {
   }))
 }
 
-interface EndOne {
-  id: string
-  /** The session's user; null ends a session of any user. */
-  userId: string | null
-  now: Date
-  auditId: string
-  actor: string
-}
+type EndOne = ValuesOf<typeof endOne>
 
-const endOne = statement<EndOne, { user_id: string }>(
+const endOne = statement(
   'end-session',
-  (v) => `WITH ended AS (
+  {
+    id: text,
+    /** The session's user; null ends a session of any user. */
+    userId: text.orNull,
+    now: time,
+    auditId: text,
+    actor: text,
+  },
+  { user_id: text },
+  (v) => sql`WITH ended AS (
      UPDATE sessions SET revoked_at = ${v.now}
      WHERE id = ${v.id} AND (${v.userId}::text IS NULL OR user_id = ${v.userId}) AND revoked_at IS NULL
      RETURNING id, user_id
    )
-   ${audit('session.revoked', { from: 'ended', id: v.auditId, user: 'user_id', actor: v.actor, subject: 'id', at: v.now })}
+   ${audit('session.revoked', { from: sql`ended`, id: v.auditId, user: sql`user_id`, actor: v.actor, subject: sql`id`, at: v.now })}
    RETURNING user_id`,
 )
 
@@ -153,33 +173,35 @@ export async function endSessionOf(ctx: SystemContext, sessionId: string): Promi
   return { userId }
 }
 
-interface EndMany {
-  userId: string
+const END_MANY = {
+  userId: text,
   /** The session that does not end. */
-  except: string
-  now: Date
-  auditId: string
-  eventId: string
-  actor: string
-  ip: string | null
-}
+  except: text,
+  now: time,
+  auditId: text,
+  eventId: text,
+  actor: text,
+  ip: text.orNull,
+} satisfies Shape
 
-const endMany = (name: string, action: string) =>
-  statement<EndMany, { ended: number }>(
+const endMany = (name: string, action: Part) =>
+  statement(
     name,
-    (v) => `WITH ${endAccess({ user: v.userId, at: v.now, ends: ['sessions'], except: v.except })},
+    END_MANY,
+    { ended: integer },
+    (v) => sql`WITH ${endAccess({ user: v.userId, at: v.now, ends: ['sessions'], except: v.except })},
    ${queueEvent('account.sessions_ended', {
-     from: 'account WHERE EXISTS (SELECT FROM ended_sessions WHERE was_open)',
+     from: sql`account WHERE EXISTS (SELECT FROM ended_sessions WHERE was_open)`,
      user: v.userId,
      id: v.eventId,
      at: v.now,
    })}, audited AS (
-     ${audit(action, { from: 'account', id: v.auditId, user: 'id', actor: v.actor, ip: v.ip, at: v.now })}
+     ${auditAs(action, { from: sql`account`, id: v.auditId, user: sql`id`, actor: v.actor, ip: v.ip, at: v.now })}
    )
    SELECT ${countOpen('ended_sessions')} AS ended`,
   )
-const endOthers = endMany('end-other-sessions', 'session.others_revoked')
-const endAll = endMany('end-all-sessions', 'session.all_revoked')
+const endOthers = endMany('end-other-sessions', literal('session.others_revoked'))
+const endAll = endMany('end-all-sessions', literal('session.all_revoked'))
 
 export async function endOtherSessions(ctx: Context): Promise<Data<typeof contract.endOtherSessions>> {
   const { userId, id: except, kind: actor } = ctx.actor

@@ -4,24 +4,26 @@ import { isStorable } from '@/contract/define'
 import type { BucketState, SystemContext } from '../context'
 import { givePlacesBack, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { MAX_AHEAD_MS } from '../limits/durations'
-import { statement } from '../sql'
+import { boolean, integer, type RowOf, sql, statement, text } from '../sql'
 import { renewForeignHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
 import { signOut, startSession } from './sessions'
 
-interface UserRow {
-  id: string
-  name: string
-  email: string
-  password_hash: string | null
-  credential_version: number
-  has_external_id: boolean
-}
+type UserRow = RowOf<typeof byEmailKey>
 
-const byEmailKey = statement<{ emailKey: string }, UserRow>(
+const byEmailKey = statement(
   'user-by-email',
+  { emailKey: text },
+  {
+    id: text,
+    name: text,
+    email: text,
+    password_hash: text.orNull,
+    credential_version: integer,
+    has_external_id: boolean,
+  },
   (
     v,
-  ) => `SELECT id, name, email, password_hash, credential_version, external_id IS NOT NULL AS has_external_id FROM users
+  ) => sql`SELECT id, name, email, password_hash, credential_version, external_id IS NOT NULL AS has_external_id FROM users
    WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
 )
 
@@ -69,9 +71,11 @@ interface ByProvider {
   replaces?: string
 }
 
-const byExternalId = statement<{ externalId: string }, { id: string; credential_version: number }>(
+const byExternalId = statement(
   'user-by-external-id',
-  (v) => `SELECT id, credential_version FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL`,
+  { externalId: text },
+  { id: text, credential_version: integer },
+  (v) => sql`SELECT id, credential_version FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL`,
 )
 
 /** Starts a session for the account whose external id is this subject; null without one. */

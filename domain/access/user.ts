@@ -4,31 +4,31 @@ import { newPassword } from '@/contract/fields'
 import type { SystemContext } from '../context'
 import { heldSince } from '../email/held-addresses'
 import { beginDueDeliveries } from '../queue/deliveries'
-import { audit, isUniqueViolation, statement } from '../sql'
+import { audit, boolean, isUniqueViolation, sql, statement, text, time } from '../sql'
 import { importedName } from './import-line'
 import { replacePassword } from './replace-password'
 
-interface Insert {
-  id: string
-  name: string
-  email: string
-  emailKey: string
-  emailVerifiedAt: Date | null
-  passwordHash: string
-  heldSince: Date
-  now: Date
-  auditId: string
-}
-
-const insertUser = statement<Insert, { id: string }>(
+const insertUser = statement(
   'create-user',
-  (v) => `WITH account AS (
+  {
+    id: text,
+    name: text,
+    email: text,
+    emailKey: text,
+    emailVerifiedAt: time.orNull,
+    passwordHash: text,
+    heldSince: time,
+    now: time,
+    auditId: text,
+  },
+  { id: text },
+  (v) => sql`WITH account AS (
      INSERT INTO users (id, name, email, email_key, email_verified_at, password_hash, created_at)
      SELECT ${v.id}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.now}
      WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
      RETURNING id
    )
-   ${audit('user.created', { from: 'account', id: v.auditId, user: 'id', actor: `'operator'`, at: v.now })}
+   ${audit('user.created', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'operator'`, at: v.now })}
    RETURNING id`,
 )
 
@@ -67,26 +67,21 @@ export async function createUser(
  * Lock the account in a statement of its own before one that ends sessions or closes changes. That next statement then sees a
  * change that was opened while this one waited for the row.
  */
-export const lockActiveUser = statement<{ userId: string }, { id: string }>(
+export const lockActiveUser = statement(
   'lock-active-user',
-  (v) => `SELECT id FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
+  { userId: text },
+  { id: text },
+  (v) => sql`SELECT id FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
 )
 
-interface UpdatePassword {
-  userId: string
-  passwordHash: string
-  keepTokens: boolean
-  now: Date
-  eventId: string
-  auditId: string
-}
-
-const updatePassword = statement<UpdatePassword, { id: string }>(
+const updatePassword = statement(
   'set-password',
+  { userId: text, passwordHash: text, keepTokens: boolean, now: time, eventId: text, auditId: text },
+  { id: text },
   (
     v,
-  ) => `WITH ${replacePassword({ userId: v.userId, passwordHash: v.passwordHash, now: v.now, eventId: v.eventId, keepTokens: v.keepTokens })}
-   ${audit('password.changed', { from: 'account', id: v.auditId, user: 'id', actor: `'operator'`, at: v.now })}
+  ) => sql`WITH ${replacePassword({ userId: v.userId, passwordHash: v.passwordHash, now: v.now, eventId: v.eventId, keepTokens: v.keepTokens })}
+   ${audit('password.changed', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'operator'`, at: v.now })}
    RETURNING id`,
 )
 

@@ -1,23 +1,30 @@
 import { parseAddress } from '@/contract/address'
 import type { SystemContext } from '../context'
 import { describePendingChange } from '../email/get-email-status'
-import { statement } from '../sql'
+import { pendingChangeOf } from '../email/pending-change'
+import { integer, sql, statement, text, time } from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
-import { findAccount, findAccountByAddress, findAccountByExternalId, pendingChangeOf } from './find-user'
+import { findAccount, findAccountByAddress, findAccountByExternalId } from './find-user'
 
-const countSessions = statement<{ userId: string; now: Date; maxRows: number }, { count: number }>(
+const countSessions = statement(
   'count-open-sessions',
-  (v) => `SELECT count(*)::int FROM (
+  { userId: text, now: time, maxRows: integer },
+  { count: integer },
+  (v) => sql`SELECT count(*)::int FROM (
      SELECT FROM sessions WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now} LIMIT ${v.maxRows}
    ) open`,
 )
-const withdrawalOf = statement<{ userId: string }, { id: string }>(
+const withdrawalOf = statement(
   'withdrawal-of-user',
-  (v) => `SELECT id FROM withdrawals WHERE user_id = ${v.userId}`,
+  { userId: text },
+  { id: text },
+  (v) => sql`SELECT id FROM withdrawals WHERE user_id = ${v.userId}`,
 )
-const withdrawalById = statement<{ id: string }, { id: string }>(
+const withdrawalById = statement(
   'withdrawal-by-id',
-  (v) => `SELECT id FROM withdrawals WHERE id = ${v.id}`,
+  { id: text },
+  { id: text },
+  (v) => sql`SELECT id FROM withdrawals WHERE id = ${v.id}`,
 )
 
 /** A count that is higher is shown as more than this. */

@@ -3,20 +3,38 @@ import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { encrypt } from '../encryption'
 import type { ArchiveStore } from '../ports'
-import { audit, OPERATOR_COMMAND_ID, openAccount, statement } from '../sql'
+import {
+  audit,
+  bytes,
+  integer,
+  json,
+  OPERATOR_COMMAND_ID,
+  openAccount,
+  type RowOf,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 
-const keyOf = statement<{ userId: string }, { sealed_key: Buffer }>(
+const keyOf = statement(
   'archive-key',
-  (v) => `SELECT sealed_key FROM archive_keys WHERE user_id = ${v.userId}`,
+  { userId: text },
+  { sealed_key: bytes },
+  (v) => sql`SELECT sealed_key FROM archive_keys WHERE user_id = ${v.userId}`,
 )
-const insertKey = statement<{ userId: string; sealedKey: Buffer; now: Date }>(
+const insertKey = statement(
   'create-archive-key',
-  (v) => `INSERT INTO archive_keys (user_id, sealed_key, created_at) VALUES (${v.userId}, ${v.sealedKey}, ${v.now})
+  { userId: text, sealedKey: bytes, now: time },
+  {},
+  (v) => sql`INSERT INTO archive_keys (user_id, sealed_key, created_at) VALUES (${v.userId}, ${v.sealedKey}, ${v.now})
    ON CONFLICT (user_id) DO NOTHING`,
 )
-const collect = statement<{ userId: string }, { content: unknown }>(
+const collect = statement(
   'archive-content',
-  (v) => `SELECT json_build_object(
+  { userId: text },
+  { content: json.orNull },
+  (v) => sql`SELECT json_build_object(
      'user', json_build_object('id', u.id, 'name', u.name, 'email', u.email, 'created_at', u.created_at),
      'profile', (SELECT to_json(p) FROM profiles p WHERE p.user_id = u.id),
      'preferences', (SELECT json_agg(p) FROM preferences p WHERE p.user_id = u.id),
@@ -25,65 +43,56 @@ const collect = statement<{ userId: string }, { content: unknown }>(
    FROM users u WHERE u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
 )
 
-interface Insert {
-  id: string
-  userId: string
-  objectKey: string
-  bytes: number
-  now: Date
-}
-
-const insertArchive = statement<Insert, { id: string }>(
+const insertArchive = statement(
   'record-archive',
-  (v) => `WITH account AS (${openAccount(v.userId)})
+  { id: text, userId: text, objectKey: text, bytes: integer, now: time },
+  { id: text },
+  (v) => sql`WITH account AS (${openAccount(v.userId)})
    INSERT INTO archives (id, user_id, object_key, bytes, created_at)
    SELECT ${v.id}, id, ${v.objectKey}, ${v.bytes}, ${v.now} FROM account
    RETURNING id`,
 )
-const markStored = statement<{ id: string; now: Date }, { id: string }>(
+const markStored = statement(
   'mark-archive-stored',
-  (v) => `UPDATE archives SET stored_at = ${v.now} WHERE id = ${v.id} RETURNING id`,
+  { id: text, now: time },
+  { id: text },
+  (v) => sql`UPDATE archives SET stored_at = ${v.now} WHERE id = ${v.id} RETURNING id`,
 )
-const archivesOfUser = statement<{ userId: string | null }, ArchiveRow>(
+const archivesOfUser = statement(
   'archives-of-user',
-  (v) => `SELECT id, object_key, stored_at, removing_at FROM archives WHERE user_id = ${v.userId}`,
+  { userId: text.orNull },
+  { id: text, object_key: text, stored_at: time.orNull, removing_at: time.orNull },
+  (v) => sql`SELECT id, object_key, stored_at, removing_at FROM archives WHERE user_id = ${v.userId}`,
 )
-const markRemoving = statement<{ ids: string[]; now: Date }>(
+const markRemoving = statement(
   'mark-archives-removing',
-  (v) => `UPDATE archives SET removing_at = ${v.now} WHERE id = ANY(${v.ids}::text[]) AND removing_at IS NULL`,
+  { ids: text.list, now: time },
+  {},
+  (v) => sql`UPDATE archives SET removing_at = ${v.now} WHERE id = ANY(${v.ids}::text[]) AND removing_at IS NULL`,
 )
-const withdrawnUser = statement<{ withdrawalId: string }, { user_id: string | null }>(
+const withdrawnUser = statement(
   'withdrawn-user',
-  (v) => `SELECT user_id FROM withdrawals WHERE id = ${v.withdrawalId}`,
+  { withdrawalId: text },
+  { user_id: text.orNull },
+  (v) => sql`SELECT user_id FROM withdrawals WHERE id = ${v.withdrawalId}`,
 )
 
-interface AcceptLoss {
-  ids: string[]
-  withdrawalId: string
-  operatorId: string
-  auditId: string
-  now: Date
-}
-
-const deleteLost = statement<AcceptLoss>(
+const deleteLost = statement(
   'delete-lost-archives',
-  (v) => `WITH lost AS (DELETE FROM archives WHERE id = ANY(${v.ids}::text[]) RETURNING id)
+  { ids: text.list, withdrawalId: text, operatorId: text, auditId: text, now: time },
+  {},
+  (v) => sql`WITH lost AS (DELETE FROM archives WHERE id = ANY(${v.ids}::text[]) RETURNING id)
    ${audit('archive.loss_accepted', {
-     from: 'lost LIMIT 1',
+     from: sql`lost LIMIT 1`,
      id: v.auditId,
      user: v.operatorId,
-     actor: `'operator'`,
+     actor: sql`'operator'`,
      subject: v.withdrawalId,
      at: v.now,
    })}`,
 )
 
-interface ArchiveRow {
-  id: string
-  object_key: string
-  stored_at: Date | null
-  removing_at: Date | null
-}
+type ArchiveRow = RowOf<typeof archivesOfUser>
 
 /** Stores a compressed copy of the user's data, encrypted with the user's own key. */
 export async function writeArchive(ctx: SystemContext, userId: string): Promise<string> {

@@ -3,29 +3,26 @@ import { AppError, type Blocker } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { ALL_CHECKS_MS, CHECK_MS } from '../limits/durations'
 import { subjectOf } from '../queue/events'
-import { statement } from '../sql'
-import { type SigningRow, sendWebhook, signingOf } from './webhook'
+import { type Part, type RowOf, sql, statement, text } from '../sql'
+import { SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
 /** Whether the application is asked for blockers of `user`, a value. */
-export const isAsked = (app: string, user: string) =>
-  `${app}.checks AND ${app}.disabled_at IS NULL AND (${app}.audience = 'everyone'
+export const isAsked = (app: Part, user: Part) =>
+  sql`${app}.checks AND ${app}.disabled_at IS NULL AND (${app}.audience = 'everyone'
      OR EXISTS (SELECT FROM app_connections c WHERE c.app_id = ${app}.id AND c.user_id = ${user}))`
 
-interface AskedRow extends SigningRow {
-  id: string
-  name: string
-  hosts: string[]
-  subject: string
-}
+type AskedRow = RowOf<typeof readAsked>
 
-const readAsked = statement<{ userId: string }, AskedRow>(
+const readAsked = statement(
   'applications-to-ask',
-  (v) => `SELECT a.id, a.name, a.hosts, ${signingOf('a')},
-     ${subjectOf('u')} AS subject
+  { userId: text },
+  { ...SIGNING_ROW, id: text, name: text, hosts: text.list, subject: text },
+  (v) => sql`SELECT a.id, a.name, a.hosts, ${signingOf(sql`a`)},
+     ${subjectOf(sql`u`)} AS subject
    FROM connected_apps a
    JOIN users u ON u.id = ${v.userId}
    LEFT JOIN app_connections c ON c.app_id = a.id AND c.user_id = u.id
-   WHERE ${isAsked('a', v.userId)}
+   WHERE ${isAsked(sql`a`, v.userId)}
    ORDER BY a.name, a.id`,
 )
 

@@ -3,26 +3,40 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { lockForService } from '../access/lock-account'
 import type { Context, SystemContext } from '../context'
-import { audit, openAccount, type Sql, statement } from '../sql'
+import {
+  auditAs,
+  boolean,
+  type Described,
+  literal,
+  openAccount,
+  type Part,
+  type Placeholders,
+  type Shape,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { byService, type Manager, OPERATOR_COMMAND, unknownApp } from './manage'
 
-const lockById = statement<{ account: string }, { id: string }>('lock-account-to-connect', (v) =>
+const lockById = statement('lock-account-to-connect', { account: text }, { id: text, name: text }, (v) =>
   openAccount(v.account, 'NO KEY UPDATE'),
 )
 
-interface Change {
-  userId: string
-  appId: string
-  now: Date
-  auditId: string
-  actor: string
-  actorId: string | null
-  ip: string | null
-}
+const CHANGE = {
+  userId: text,
+  appId: text,
+  now: time,
+  auditId: text,
+  actor: text,
+  actorId: text.orNull,
+  ip: text.orNull,
+} satisfies Shape
+type Change = Described<typeof CHANGE>
 
-type Values = Record<keyof Change, string>
-const audited = (action: string, from: string, v: Values) =>
-  audit(action, {
+const audited = (action: Part, from: Part, v: Placeholders<Change>) =>
+  auditAs(action, {
     from,
     id: v.auditId,
     user: v.userId,
@@ -34,9 +48,11 @@ const audited = (action: string, from: string, v: Values) =>
   })
 
 // Writes nothing if the connection is as wanted. The account's lock keeps other writers of its connections away.
-const connect = statement<Change & { id: string; subject: string }, { id: string }>(
+const connect = statement(
   'connect-app',
-  (v) => `WITH connected AS (
+  { ...CHANGE, id: text, subject: text },
+  { id: text },
+  (v) => sql`WITH connected AS (
      SELECT id, subject FROM app_connections WHERE user_id = ${v.userId} AND app_id = ${v.appId}
    ), written AS (
      INSERT INTO app_connections (id, user_id, app_id, subject, connected_at)
@@ -45,17 +61,19 @@ const connect = statement<Change & { id: string; subject: string }, { id: string
      ON CONFLICT (user_id, app_id) DO UPDATE SET subject = excluded.subject
      RETURNING id
    ), audited AS (
-     ${audited('connection.put', 'written', v)}
+     ${audited(literal('connection.put'), sql`written`, v)}
    )
    SELECT id FROM connected UNION SELECT id FROM written`,
 )
 
-const disconnect = statement<Change, { removed: boolean }>(
+const disconnect = statement(
   'disconnect-app',
-  (v) => `WITH removed AS (
+  CHANGE,
+  { removed: boolean },
+  (v) => sql`WITH removed AS (
      DELETE FROM app_connections WHERE user_id = ${v.userId} AND app_id = ${v.appId} RETURNING id
    ), audited AS (
-     ${audited('connection.removed', 'removed', v)}
+     ${audited(literal('connection.removed'), sql`removed`, v)}
    )
    SELECT EXISTS (SELECT FROM removed) AS removed FROM connected_apps WHERE id = ${v.appId}`,
 )

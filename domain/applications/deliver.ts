@@ -2,87 +2,110 @@ import type { Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
 import { CALL_LEASE_MS, MAX_CALL_BACK_OFF_MS, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
-import { isClaimable, isOneOf, type Placeholders, type Sql, statement } from '../sql'
+import {
+  boolean,
+  bytes,
+  type Described,
+  integer,
+  isClaimable,
+  isOneOf,
+  type Part,
+  type Placeholders,
+  type RowOf,
+  type Shape,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { addCounts } from '../withdrawal/deletion-counts'
 import { type Acknowledges, reportPlaceOf } from './task-token'
-import { backOffMs, isTold, type SigningRow, sendWebhook, signingOf } from './webhook'
+import { backOffMs, isTold, SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
-interface TaskRow extends SigningRow {
-  id: string
-  /** Null if it is sealed. */
-  subject: string | null
-  sealed_subject: Buffer | null
-  /** Null if it is sealed. */
-  account: string | null
-  sealed_account: Buffer | null
-  acknowledges: Acknowledges
-  acknowledge_within_s: number
-  attempts: number
-  phase: Step
-  started_at: Date
-  due_by: Date
-}
+type TaskRow = RowOf<typeof claimDue>
 
-export interface TasksOfStep {
-  withdrawalId: string
+export const TASKS_OF_STEP = {
+  withdrawalId: text,
   /** The phase of the tasks. */
-  step: Step
-}
+  step: text.of<Step>(),
+} satisfies Shape
+export type TasksOfStep = Described<typeof TASKS_OF_STEP>
 
 /** Shared items that one statement deletes. */
 const BATCH_SIZE = 5_000
 
 /** Whether messages are sent to the application. One that polls, or is disabled, gets none. */
-const isCalled = (app: string) => `${app}.endpoint IS NOT NULL AND ${app}.disabled_at IS NULL`
+const isCalled = (app: Part) => sql`${app}.endpoint IS NOT NULL AND ${app}.disabled_at IS NULL`
 
 /**
  * Begins a try and clears the report of the last one. If an accepted task is tried again, its report is late, so the application
  * counts as silent from now on.
  */
-export const beginsTry = (v: { now: string; leaseUntil: string }) =>
-  `status = 'processing', lease_until = ${v.leaseUntil}, attempts = n.attempts + 1,
+export const beginsTry = (v: { now: Part; leaseUntil: Part }) =>
+  sql`status = 'processing', lease_until = ${v.leaseUntil}, attempts = n.attempts + 1,
      first_tried_at = CASE WHEN n.accepted_at IS NULL THEN coalesce(n.first_tried_at, ${v.now}) ELSE ${v.now} END,
      last_error = CASE WHEN n.accepted_at IS NULL THEN n.last_error ELSE 'no_report' END,
      accepted_at = NULL, progress_done = NULL, progress_total = NULL, records = NULL, retained = NULL`
 
 /** Whom a task is about, of the task `n` of the withdrawal `w`. */
-export const PERSON_OF_TASK = 'n.subject, n.sealed_subject, w.user_id AS account, n.sealed_account'
+export const PERSON_OF_TASK = sql`n.subject, n.sealed_subject, w.user_id AS account, n.sealed_account`
 
-const claimDue = statement<TasksOfStep & { now: Date; leaseUntil: Date }, TaskRow>(
+const claimDue = statement(
   'claim-app-notifications',
-  (v) => `UPDATE app_notifications n SET ${beginsTry(v)}
+  { ...TASKS_OF_STEP, now: time, leaseUntil: time },
+  {
+    ...SIGNING_ROW,
+    id: text,
+    /** Null if it is sealed. */
+    subject: text.orNull,
+    sealed_subject: bytes.orNull,
+    /** Null if it is sealed. */
+    account: text.orNull,
+    sealed_account: bytes.orNull,
+    acknowledges: text.of<Acknowledges>(),
+    acknowledge_within_s: integer,
+    attempts: integer,
+    phase: text.of<Step>(),
+    started_at: time,
+    due_by: time,
+  },
+  (v) => sql`UPDATE app_notifications n SET ${beginsTry(v)}
    FROM connected_apps a, withdrawals w, deletion_steps s
-   WHERE n.withdrawal_id = ${v.withdrawalId} AND n.phase = ${v.step} AND a.id = n.app_id AND ${isCalled('a')}
-     AND w.id = n.withdrawal_id AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase AND ${isClaimable(v, 'n')}
-   RETURNING n.id, ${PERSON_OF_TASK}, n.acknowledges, a.acknowledge_within_s, n.attempts, n.phase, ${signingOf('a')},
+   WHERE n.withdrawal_id = ${v.withdrawalId} AND n.phase = ${v.step} AND a.id = n.app_id AND ${isCalled(sql`a`)}
+     AND w.id = n.withdrawal_id AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase AND ${isClaimable(v, sql`n`)}
+   RETURNING n.id, ${PERSON_OF_TASK}, n.acknowledges, a.acknowledge_within_s, n.attempts, n.phase, ${signingOf(sql`a`)},
      w.started_at, s.estimated_completion AS due_by`,
 )
 
-interface Told {
-  id: string
+const TOLD = {
+  id: text,
   /** Null if the application reported. */
-  status: number | null
-  withdrawalId: string
-  now: Date
-  leaseUntil: Date
-}
+  status: integer.orNull,
+  withdrawalId: text,
+  now: time,
+  leaseUntil: time,
+} satisfies Shape
+type Told = Described<typeof TOLD>
 
 /** Locks the withdrawal, as the end of a step and the purge do. Deletes a batch of the items shared with the application. */
-const deletedItems = (v: Placeholders<Told>) => `withdrawal AS (
+const deletedItems = (v: Placeholders<Told>) => sql`withdrawal AS (
      SELECT id, user_id FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE
    ), items AS (
      DELETE FROM shared_items WHERE ${isOneOf(
-       'id',
-       `SELECT s.id FROM withdrawal w JOIN app_notifications n ON n.id = ${v.id} AND n.withdrawal_id = w.id
+       sql`id`,
+       sql`SELECT s.id FROM withdrawal w JOIN app_notifications n ON n.id = ${v.id} AND n.withdrawal_id = w.id
        JOIN shared_items s ON s.user_id = w.user_id AND s.app_id = n.app_id LIMIT ${BATCH_SIZE}`,
      )} RETURNING 1
    )`
 
 // The last batch ends the task and deletes the connection; the batches before it renew the lease. An instance that has lost its
 // lease finds the task completed.
-const markTold = statement<Told, { is_over: boolean }>(
+const markTold = statement(
   'mark-app-told',
-  (v) => `WITH ${deletedItems(v)}, told AS (
+  TOLD,
+  { is_over: boolean },
+  (v) => sql`WITH ${deletedItems(v)}, told AS (
      UPDATE app_notifications n
      SET status = 'completed', completed_at = ${v.now}, due_at = NULL, lease_until = NULL, subject = NULL, sealed_subject = NULL,
          sealed_account = NULL, last_error = NULL, last_status = ${v.status}
@@ -93,8 +116,8 @@ const markTold = statement<Told, { is_over: boolean }>(
      DELETE FROM app_connections c USING told WHERE c.user_id = told.user_id AND c.app_id = told.app_id RETURNING 1
    ), counts AS (
      ${addCounts(v.withdrawalId, 'third_party_integrations', [
-       { category: 'shared_data', outcome: `'erased'`, records: '(SELECT count(*) FROM items)' },
-       { category: 'connections', outcome: `'erased'`, records: '(SELECT count(*) FROM connections)' },
+       { category: 'shared_data', outcome: sql`'erased'`, records: sql`(SELECT count(*) FROM items)` },
+       { category: 'connections', outcome: sql`'erased'`, records: sql`(SELECT count(*) FROM connections)` },
      ])}
    ), renewed AS (
      UPDATE app_notifications n SET lease_until = ${v.leaseUntil}
@@ -103,24 +126,32 @@ const markTold = statement<Told, { is_over: boolean }>(
    SELECT count(*) < ${BATCH_SIZE} AS is_over FROM items`,
 )
 // A report or a later try ends this call, so that its answer no longer counts.
-const isThisCall = (v: { id: string; attempts: string }) =>
-  `id = ${v.id} AND attempts = ${v.attempts} AND lease_until IS NOT NULL AND status <> 'completed'`
-const markFailed = statement<{ id: string; attempts: number; nextTryAt: Date; problem: string }>(
+const isThisCall = (v: { id: Part; attempts: Part }) =>
+  sql`id = ${v.id} AND attempts = ${v.attempts} AND lease_until IS NOT NULL AND status <> 'completed'`
+const markFailed = statement(
   'mark-app-failed',
-  (v) => `UPDATE app_notifications SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem}
+  { id: text, attempts: integer, nextTryAt: time, problem: text },
+  {},
+  (v) => sql`UPDATE app_notifications SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem}
    WHERE ${isThisCall(v)}`,
 )
-const markAccepted = statement<{ id: string; attempts: number; now: Date; reportBy: Date }>(
+const markAccepted = statement(
   'mark-task-accepted',
+  { id: text, attempts: integer, now: time, reportBy: time },
+  {},
   (
     v,
-  ) => `UPDATE app_notifications SET accepted_at = ${v.now}, due_at = ${v.reportBy}, lease_until = NULL, last_error = NULL
+  ) => sql`UPDATE app_notifications SET accepted_at = ${v.now}, due_at = ${v.reportBy}, lease_until = NULL, last_error = NULL
    WHERE ${isThisCall(v)}`,
 )
 // Tasks of polling or disabled applications become due through other calls. The periodic check covers a missed wake-up.
-const readNextTry = statement<TasksOfStep & { lookAgainAt: Date }, { at: Date | null; problem: string | null }>(
+const readNextTry = statement(
   'next-app-notification',
-  (v) => `SELECT min(CASE WHEN ${isCalled('a')} THEN greatest(n.due_at, n.lease_until) ELSE ${v.lookAgainAt} END) AS at,
+  { ...TASKS_OF_STEP, lookAgainAt: time },
+  { at: time.orNull, problem: text.orNull },
+  (
+    v,
+  ) => sql`SELECT min(CASE WHEN ${isCalled(sql`a`)} THEN greatest(n.due_at, n.lease_until) ELSE ${v.lookAgainAt} END) AS at,
      min(n.last_error) AS problem
    FROM app_notifications n LEFT JOIN connected_apps a ON a.id = n.app_id
    WHERE n.withdrawal_id = ${v.withdrawalId} AND n.phase = ${v.step} AND n.status <> 'completed'`,

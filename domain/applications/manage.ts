@@ -7,10 +7,30 @@ import type { ConnectedApp } from '@/prisma/generated/client'
 import type { Context, SystemContext } from '../context'
 import { SECRET_OVERLAP_MS } from '../limits/durations'
 import { beginDueDeliveries } from '../queue/deliveries'
-import { audit, isOneOf, type NoValues, OPERATOR_COMMAND_ID, type Sql, statement } from '../sql'
+import {
+  auditAs,
+  boolean,
+  bytes,
+  type Described,
+  identifier,
+  integer,
+  isOneOf,
+  joined,
+  literal,
+  OPERATOR_COMMAND_ID,
+  type Part,
+  type Placeholders,
+  type RowOf,
+  type Shape,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { openTasksOf, wakeStepsOf } from './open-tasks'
 import { waive } from './operate-tasks'
-import { type SigningRow, sendWebhook, signingOf } from './webhook'
+import { SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
 /** The operator's command, an operator at the page, or a service. */
 export interface Manager {
@@ -22,13 +42,8 @@ export const OPERATOR_COMMAND: Manager = { kind: 'operator', id: OPERATOR_COMMAN
 
 export const byService = (ctx: Context): Manager => ({ kind: 'service', id: ctx.actor.id })
 
-interface Audited {
-  auditId: string
-  by: string
-  actor: string
-  actorId: string | null
-  now: Date
-}
+const AUDITED = { auditId: text, by: text, actor: text, actorId: text.orNull, now: time } satisfies Shape
+type Audited = Described<typeof AUDITED>
 
 /** The audit rows belong to the manager; none of them refers to a user. */
 const auditValues = ({ secrets, clock }: SystemContext, { kind, id }: Manager): Audited => ({
@@ -39,31 +54,29 @@ const auditValues = ({ secrets, clock }: SystemContext, { kind, id }: Manager): 
   now: clock.now(),
 })
 
-type Values = Record<keyof Audited, string>
-const audited = (action: string, from: string, v: Values) =>
-  audit(action, { from, id: v.auditId, user: v.by, actor: v.actor, actorId: v.actorId, subject: 'id', at: v.now })
+const audited = (action: Part, from: Part, v: Placeholders<Audited>) =>
+  auditAs(action, { from, id: v.auditId, user: v.by, actor: v.actor, actorId: v.actorId, subject: sql`id`, at: v.now })
 
 export const unknownApp = () => new AppError('REQUEST_005', 'There is no application with this id.')
 
-interface Settings {
-  name: string
-  endpoint: string | null
-  audience: string
-  acknowledges: string
-  acknowledgeWithinS: number
-  phase: string
-  events: EventType[]
-  includes: string[]
-  checks: boolean
-  hosts: string[]
-  categories: string[]
-  reasons: string[]
-  disabledAt: Date | null
-}
+const SETTINGS = {
+  name: text,
+  endpoint: text.orNull,
+  audience: text,
+  acknowledges: text,
+  acknowledgeWithinS: integer,
+  phase: text,
+  events: text.of<EventType>().list,
+  includes: text.list,
+  checks: boolean,
+  hosts: text.list,
+  categories: text.list,
+  reasons: text.list,
+  disabledAt: time.orNull,
+} satisfies Shape
+type Settings = Described<typeof SETTINGS>
 
-interface WriteSettings extends Settings, Audited {
-  id: string
-}
+const WRITE_SETTINGS = { ...SETTINGS, ...AUDITED, id: text } satisfies Shape
 
 const COLUMNS: Record<keyof Settings, string> = {
   name: 'name',
@@ -80,22 +93,28 @@ const COLUMNS: Record<keyof Settings, string> = {
   reasons: 'reasons',
   disabledAt: 'disabled_at',
 }
-const columns = Object.entries(COLUMNS) as [keyof Settings, string][]
-
-const insertApp = statement<WriteSettings & { sealedSecret: Buffer }>(
-  'register-app',
-  (v) => `WITH app AS (
-     INSERT INTO connected_apps (id, sealed_secret, created_at, ${columns.map(([, column]) => column)})
-     VALUES (${v.id}, ${v.sealedSecret}, ${v.now}, ${columns.map(([name]) => v[name])}) RETURNING id
-   )
-   ${audited('app.registered', 'app', v)}`,
+const columns = (Object.entries(COLUMNS) as [keyof Settings, string][]).map(
+  ([name, column]) => [name, identifier(column)] as const,
 )
-const updateApp = statement<WriteSettings>(
-  'change-app',
-  (v) => `WITH app AS (
-     UPDATE connected_apps SET ${columns.map(([name, column]) => `${column} = ${v[name]}`)} WHERE id = ${v.id} RETURNING id
+
+const insertApp = statement(
+  'register-app',
+  { ...WRITE_SETTINGS, sealedSecret: bytes },
+  {},
+  (v) => sql`WITH app AS (
+     INSERT INTO connected_apps (id, sealed_secret, created_at, ${joined(columns.map(([, column]) => column))})
+     VALUES (${v.id}, ${v.sealedSecret}, ${v.now}, ${joined(columns.map(([name]) => v[name]))}) RETURNING id
    )
-   ${audited('app.changed', 'app', v)}`,
+   ${audited(literal('app.registered'), sql`app`, v)}`,
+)
+const updateApp = statement(
+  'change-app',
+  WRITE_SETTINGS,
+  {},
+  (v) => sql`WITH app AS (
+     UPDATE connected_apps SET ${joined(columns.map(([name, column]) => sql`${column} = ${v[name]}`))} WHERE id = ${v.id} RETURNING id
+   )
+   ${audited(literal('app.changed'), sql`app`, v)}`,
 )
 
 const DEFAULTS: Settings = {
@@ -156,10 +175,12 @@ export async function registerApp(
 
 const newSecret = ({ secrets }: SystemContext) => `whsec_${secrets.randomKey().toString('base64')}`
 
-const lockApp = statement<{ id: string }, Record<string, unknown>>(
+const lockApp = statement(
   'lock-app',
-  (v) =>
-    `SELECT ${columns.map(([name, column]) => `${column} AS "${name}"`)} FROM connected_apps WHERE id = ${v.id} FOR UPDATE`,
+  { id: text },
+  SETTINGS,
+  (v) => sql`SELECT ${joined(columns.map(([name, column]) => sql`${column} AS "${identifier(name)}"`))}
+   FROM connected_apps WHERE id = ${v.id} FOR UPDATE`,
 )
 
 /** Whether messages are sent to it. One that polls, or is disabled, gets none. */
@@ -185,14 +206,16 @@ export async function setApp(
   return showApp(ctx, appId)
 }
 
-const rotate = statement<Audited & { id: string; sealedSecret: Buffer; until: Date }, { id: string }>(
+const rotate = statement(
   'rotate-app-secret',
-  (v) => `WITH app AS (
+  { ...AUDITED, id: text, sealedSecret: bytes, until: time },
+  { id: text },
+  (v) => sql`WITH app AS (
      UPDATE connected_apps
      SET sealed_previous_secret = sealed_secret, previous_secret_until = ${v.until}, sealed_secret = ${v.sealedSecret}
      WHERE id = ${v.id} RETURNING id
    ), audited AS (
-     ${audited('app.secret_rotated', 'app', v)}
+     ${audited(literal('app.secret_rotated'), sql`app`, v)}
    )
    SELECT id FROM app`,
 )
@@ -211,9 +234,11 @@ export async function rotateSecret(
   return { app_id: appId, signing_secret: secret, previous_secret_until: until.toISOString() }
 }
 
-const readSigning = statement<{ id: string }, SigningRow>(
+const readSigning = statement(
   'app-signing',
-  (v) => `SELECT ${signingOf('a')} FROM connected_apps a WHERE a.id = ${v.id}`,
+  { id: text },
+  SIGNING_ROW,
+  (v) => sql`SELECT ${signingOf(sql`a`)} FROM connected_apps a WHERE a.id = ${v.id}`,
 )
 
 /** Sends one signed message that says nothing. No database connection is held meanwhile. */
@@ -228,20 +253,24 @@ export async function ping(ctx: SystemContext, appId: string): Promise<Data<type
   return { app_id: appId, webhook_id: id, status, took_ms: Math.round(performance.now() - begun), problem }
 }
 
-const deleteConnections = statement<{ appId: string; maxRows: number }, { id: string }>(
+const deleteConnections = statement(
   'delete-connections-of-app',
-  (v) => `DELETE FROM app_connections
-   WHERE ${isOneOf('id', `SELECT id FROM app_connections WHERE app_id = ${v.appId} LIMIT ${v.maxRows}`)} RETURNING id`,
+  { appId: text, maxRows: integer },
+  { id: text },
+  (v) => sql`DELETE FROM app_connections
+   WHERE ${isOneOf(sql`id`, sql`SELECT id FROM app_connections WHERE app_id = ${v.appId} LIMIT ${v.maxRows}`)} RETURNING id`,
 )
 // Every withdrawal reads this table before it writes tasks. The lock waits for those that have begun; later ones do not see the
 // application.
-const waitForStarts = statement<NoValues>('lock-apps', () => 'LOCK TABLE connected_apps IN ACCESS EXCLUSIVE MODE')
-const deleteApp = statement<Audited & { id: string }, { id: string }>(
+const waitForStarts = statement('lock-apps', {}, {}, () => sql`LOCK TABLE connected_apps IN ACCESS EXCLUSIVE MODE`)
+const deleteApp = statement(
   'remove-app',
-  (v) => `WITH app AS (
+  { ...AUDITED, id: text },
+  { id: text },
+  (v) => sql`WITH app AS (
      DELETE FROM connected_apps WHERE id = ${v.id} RETURNING id
    ), audited AS (
-     ${audited('app.removed', 'app', v)}
+     ${audited(literal('app.removed'), sql`app`, v)}
    )
    SELECT id FROM app`,
 )
@@ -285,17 +314,14 @@ export async function removeApp(
   return { app_id: appId, removed: true, waived_tasks: waived }
 }
 
-interface Counts {
-  app_id: string
-  waiting: number
-  dead: number
-  open_tasks: number
-}
+type Counts = RowOf<typeof countOpen>
 
 // Reads the partial indexes, so that the cost follows the open rows.
-const countOpen = statement<{ appId: string | null }, Counts>(
+const countOpen = statement(
   'count-open-of-apps',
-  (v) => `SELECT a.id AS app_id,
+  { appId: text.orNull },
+  { app_id: text, waiting: integer, dead: integer, open_tasks: integer },
+  (v) => sql`SELECT a.id AS app_id,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.due_at IS NOT NULL) AS waiting,
      (SELECT count(*)::int FROM event_deliveries d WHERE d.app_id = a.id AND d.dead_at IS NOT NULL) AS dead,
      (SELECT count(*)::int FROM app_notifications n WHERE n.app_id = a.id AND n.due_at IS NOT NULL) AS open_tasks

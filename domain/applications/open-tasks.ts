@@ -1,29 +1,34 @@
 import type { Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
-import { type Sql, statement } from '../sql'
-import { nextTry, type TasksOfStep } from './deliver'
-import { STATE_COLUMNS, type TaskColumns } from './task-states'
+import { integer, type RowOf, type Sql, sql, statement, text, time } from '../sql'
+import { nextTry, TASKS_OF_STEP, type TasksOfStep } from './deliver'
+import { STATE_COLUMNS, TASK_COLUMNS } from './task-states'
 
-export interface LockedTask extends TaskColumns {
-  withdrawal_id: string
-  phase: Step
-  attempts: number
-  progress_done: number | null
-  waived_reason: string | null
-  categories: string[]
-  reasons: string[]
-  acknowledge_within_s: number
-}
+export type LockedTask = RowOf<typeof readTask>
 
 // The withdrawal is locked first, as by everything that ends a task, a step or the retention.
-const lockWithdrawal = statement<{ id: string }>(
+const lockWithdrawal = statement(
   'lock-withdrawal-of-task',
+  { id: text },
+  {},
   (v) =>
-    `SELECT FROM withdrawals WHERE id = (SELECT withdrawal_id FROM app_notifications WHERE id = ${v.id}) FOR UPDATE`,
+    sql`SELECT FROM withdrawals WHERE id = (SELECT withdrawal_id FROM app_notifications WHERE id = ${v.id}) FOR UPDATE`,
 )
-const readTask = statement<{ id: string }, LockedTask>(
+const readTask = statement(
   'lock-task',
-  (v) => `SELECT n.withdrawal_id, n.phase, n.attempts, n.progress_done, n.waived_reason, ${STATE_COLUMNS('n')},
+  { id: text },
+  {
+    ...TASK_COLUMNS,
+    withdrawal_id: text,
+    phase: text.of<Step>(),
+    attempts: integer,
+    progress_done: integer.orNull,
+    waived_reason: text.orNull,
+    categories: text.list,
+    reasons: text.list,
+    acknowledge_within_s: integer,
+  },
+  (v) => sql`SELECT n.withdrawal_id, n.phase, n.attempts, n.progress_done, n.waived_reason, ${STATE_COLUMNS(sql`n`)},
      a.categories, a.reasons, a.acknowledge_within_s
    FROM app_notifications n JOIN connected_apps a ON a.id = n.app_id WHERE n.id = ${v.id} FOR UPDATE OF n`,
 )
@@ -36,9 +41,11 @@ export async function lockTask(sql: Sql, id: string): Promise<LockedTask | null>
 }
 
 // A step that has not begun keeps its time.
-const bringForward = statement<TasksOfStep & { at: Date }>(
+const bringForward = statement(
   'bring-step-forward',
-  (v) => `UPDATE deletion_steps SET due_at = least(due_at, ${v.at})
+  { ...TASKS_OF_STEP, at: time },
+  {},
+  (v) => sql`UPDATE deletion_steps SET due_at = least(due_at, ${v.at})
    WHERE withdrawal_id = ${v.withdrawalId} AND step = ${v.step} AND status <> 'completed' AND (attempts > 0 OR erased_at IS NOT NULL)`,
 )
 
@@ -48,9 +55,11 @@ export async function wakeStep(ctx: SystemContext, sql: Sql, tasks: TasksOfStep)
   await sql(bringForward, { ...tasks, at: next?.at ?? ctx.clock.now() })
 }
 
-const openTasks = statement<{ appId: string; after: string; maxRows: number }, { id: string }>(
+const openTasks = statement(
   'open-tasks-of-app',
-  (v) => `SELECT id FROM app_notifications WHERE app_id = ${v.appId} AND due_at IS NOT NULL AND id > ${v.after}
+  { appId: text, after: text, maxRows: integer },
+  { id: text },
+  (v) => sql`SELECT id FROM app_notifications WHERE app_id = ${v.appId} AND due_at IS NOT NULL AND id > ${v.after}
    ORDER BY id LIMIT ${v.maxRows}`,
 )
 

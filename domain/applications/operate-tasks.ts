@@ -3,7 +3,7 @@ import { AppError } from '@/contract/errors'
 import type { waiveTask as waiveContract } from '@/contract/tasks'
 import type { WaiveReason } from '@/contract/vocabulary'
 import type { Context, SystemContext } from '../context'
-import { audit, OPERATOR_COMMAND_ID, statement } from '../sql'
+import { audit, OPERATOR_COMMAND_ID, sql, statement, text, time } from '../sql'
 import { lockTask, wakeStep } from './open-tasks'
 import { taskStateOf } from './task-states'
 
@@ -59,25 +59,17 @@ export async function listTasks(
   return { tasks, is_cut: rows.length > MAX_LISTED }
 }
 
-interface Waive {
-  id: string
-  reason: WaiveReason
-  now: Date
-  auditId: string
-  by: string
-  actor: string
-  actorId: string | null
-}
-
-const markWaived = statement<Waive>(
+const markWaived = statement(
   'waive-task',
-  (v) => `WITH waived AS (
+  { id: text, reason: text.of<WaiveReason>(), now: time, auditId: text, by: text, actor: text, actorId: text.orNull },
+  {},
+  (v) => sql`WITH waived AS (
      UPDATE app_notifications
      SET status = 'completed', waived_at = ${v.now}, waived_reason = ${v.reason}, due_at = NULL, lease_until = NULL, subject = NULL,
          sealed_subject = NULL, sealed_account = NULL
      WHERE id = ${v.id} RETURNING id
    )
-   ${audit('task.waived', { from: 'waived', id: v.auditId, user: v.by, actor: v.actor, actorId: v.actorId, subject: 'id', at: v.now })}`,
+   ${audit('task.waived', { from: sql`waived`, id: v.auditId, user: v.by, actor: v.actor, actorId: v.actorId, subject: sql`id`, at: v.now })}`,
 )
 
 /** The operator's command, an operator at the page, or a service. */
@@ -113,19 +105,14 @@ export async function waive(
 export const waiveTask = (ctx: Context, input: Input<typeof waiveContract>): Promise<Data<typeof waiveContract>> =>
   waive(ctx, input, { kind: 'service', id: ctx.actor.id })
 
-interface Retry {
-  id: string
-  now: Date
-  auditId: string
-  by: string
-}
-
-const markDue = statement<Retry>(
+const markDue = statement(
   'retry-task',
-  (v) => `WITH retried AS (
+  { id: text, now: time, auditId: text, by: text },
+  {},
+  (v) => sql`WITH retried AS (
      UPDATE app_notifications SET due_at = ${v.now}, accepted_at = NULL WHERE id = ${v.id} RETURNING id
    )
-   ${audit('task.retried', { from: 'retried', id: v.auditId, user: v.by, actor: `'operator'`, subject: 'id', at: v.now })}`,
+   ${audit('task.retried', { from: sql`retried`, id: v.auditId, user: v.by, actor: sql`'operator'`, subject: sql`id`, at: v.now })}`,
 )
 
 /** Makes the task due now, whatever the application has reported. A task whose phase has not begun keeps its time. */

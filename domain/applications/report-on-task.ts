@@ -4,7 +4,7 @@ import { reportOnTask as contract } from '@/contract/tasks'
 import type { Context, SystemContext } from '../context'
 import { takePlaces } from '../limits/buckets'
 import { second } from '../limits/durations'
-import { type Sql, statement } from '../sql'
+import { integer, type Part, type Shape, type Sql, sql, statement, text, time } from '../sql'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'
 import { endTask, type TasksOfStep } from './deliver'
 import { type LockedTask, lockTask, wakeStep } from './open-tasks'
@@ -12,37 +12,43 @@ import { backOffMs } from './webhook'
 
 type Report = Input<typeof contract>
 
-interface Said {
-  id: string
-  now: Date
-  done: number | null
-  total: number | null
-  records: number | null
-  retained: string | null
-}
+const SAID = {
+  id: text,
+  now: time,
+  done: integer.orNull,
+  total: integer.orNull,
+  records: integer.orNull,
+  retained: text.orNull,
+} satisfies Shape
 
-const noteSaid = (v: { done: string; total: string; records: string; retained: string }) =>
-  `progress_done = coalesce(${v.done}::int, progress_done), progress_total = coalesce(${v.total}::int, progress_total),
+const noteSaid = (v: { done: Part; total: Part; records: Part; retained: Part }) =>
+  sql`progress_done = coalesce(${v.done}::int, progress_done), progress_total = coalesce(${v.total}::int, progress_total),
      records = coalesce(${v.records}::int, records), retained = coalesce(${v.retained}::jsonb, retained)`
 
-const noteProcessing = statement<Said & { reportBy: Date }>(
+const noteProcessing = statement(
   'note-task-processing',
+  { ...SAID, reportBy: time },
+  {},
   (
     v,
-  ) => `UPDATE app_notifications SET status = 'processing', accepted_at = coalesce(accepted_at, ${v.now}), due_at = ${v.reportBy},
+  ) => sql`UPDATE app_notifications SET status = 'processing', accepted_at = coalesce(accepted_at, ${v.now}), due_at = ${v.reportBy},
      lease_until = NULL, last_error = NULL, ${noteSaid(v)}
    WHERE id = ${v.id}`,
 )
-const noteLast = statement<Said>(
+const noteLast = statement(
   'note-task-result',
+  SAID,
+  {},
   (v) =>
-    `UPDATE app_notifications SET accepted_at = coalesce(accepted_at, ${v.now}), ${noteSaid(v)} WHERE id = ${v.id}`,
+    sql`UPDATE app_notifications SET accepted_at = coalesce(accepted_at, ${v.now}), ${noteSaid(v)} WHERE id = ${v.id}`,
 )
-const noteFailed = statement<{ id: string; nextTryAt: Date; code: string | null }>(
+const noteFailed = statement(
   'note-task-failed',
+  { id: text, nextTryAt: time, code: text.orNull },
+  {},
   (
     v,
-  ) => `UPDATE app_notifications SET status = 'processing', accepted_at = NULL, due_at = ${v.nextTryAt}, lease_until = NULL,
+  ) => sql`UPDATE app_notifications SET status = 'processing', accepted_at = NULL, due_at = ${v.nextTryAt}, lease_until = NULL,
      last_error = 'reported_failed', failure_code = ${v.code}, progress_done = NULL, progress_total = NULL, records = NULL, retained = NULL
    WHERE id = ${v.id}`,
 )

@@ -4,39 +4,32 @@ import type { takeTasks as contract } from '@/contract/tasks'
 import type { Step } from '@/contract/withdrawal'
 import type { Context } from '../context'
 import { TASK_LEASE_MS } from '../limits/durations'
-import { isClaimable, isOneOf, statement } from '../sql'
+import { bytes, integer, isClaimable, isOneOf, sql, statement, text, time } from '../sql'
 import { beginsTry, PERSON_OF_TASK, personOf } from './deliver'
 import { IS_OPEN } from './task-states'
 import { reportPlaceOf } from './task-token'
 
 const DEFAULT_TASKS = 10
 
-interface Take {
-  appId: string
-  now: Date
-  leaseUntil: Date
-  maxRows: number
-}
-
-interface TakenRow {
-  id: string
-  withdrawal_id: string
-  subject: string | null
-  sealed_subject: Buffer | null
-  account: string | null
-  sealed_account: Buffer | null
-  phase: Step
-  due_by: Date
-  attempts: number
-}
-
-const take = statement<Take, TakenRow>(
+const take = statement(
   'take-tasks',
-  (v) => `UPDATE app_notifications n SET ${beginsTry(v)}
+  { appId: text, now: time, leaseUntil: time, maxRows: integer },
+  {
+    id: text,
+    withdrawal_id: text,
+    subject: text.orNull,
+    sealed_subject: bytes.orNull,
+    account: text.orNull,
+    sealed_account: bytes.orNull,
+    phase: text.of<Step>(),
+    due_by: time,
+    attempts: integer,
+  },
+  (v) => sql`UPDATE app_notifications n SET ${beginsTry(v)}
    FROM connected_apps a, withdrawals w, deletion_steps s
    WHERE ${isOneOf(
-     'n.id',
-     `SELECT o.id FROM app_notifications o WHERE o.app_id = ${v.appId} AND ${IS_OPEN('o')} AND ${isClaimable(v, 'o')}
+     sql`n.id`,
+     sql`SELECT o.id FROM app_notifications o WHERE o.app_id = ${v.appId} AND ${IS_OPEN(sql`o`)} AND ${isClaimable(v, sql`o`)}
        ORDER BY o.due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED`,
    )}
      AND a.id = n.app_id AND a.disabled_at IS NULL AND w.id = n.withdrawal_id AND s.withdrawal_id = n.withdrawal_id AND s.step = n.phase

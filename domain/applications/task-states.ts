@@ -1,20 +1,22 @@
 import type { TaskState } from '@/contract/tasks'
+import { type Described, type Part, type Shape, sql, text, time } from '../sql'
 
 /** The columns from which the state of a deletion task is derived. */
-export interface TaskColumns {
-  status: string
-  accepted_at: Date | null
-  due_at: Date | null
-  lease_until: Date | null
-  waived_at: Date | null
-}
+export const TASK_COLUMNS = {
+  status: text,
+  accepted_at: time.orNull,
+  due_at: time.orNull,
+  lease_until: time.orNull,
+  waived_at: time.orNull,
+} satisfies Shape
+export type TaskColumns = Described<typeof TASK_COLUMNS>
 
 /** The names of these columns, for statements. */
-export const STATE_COLUMNS = (n: string) =>
-  ['status', 'accepted_at', 'due_at', 'lease_until', 'waived_at'].map((column) => `${n}.${column}`).join(', ')
+export const STATE_COLUMNS = (n: Part) =>
+  sql`${n}.status, ${n}.accepted_at, ${n}.due_at, ${n}.lease_until, ${n}.waived_at`
 
 /** Not completed. Statements that look for tasks of an application need this condition for the partial index. */
-export const IS_OPEN = (n: string) => `${n}.status IN ('pending', 'processing')`
+export const IS_OPEN = (n: Part) => sql`${n}.status IN ('pending', 'processing')`
 
 /** If a lease has ended or a report is late, the task is pending again. */
 export function taskStateOf(

@@ -1,21 +1,21 @@
 import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
-import { openAccount, statement } from '../sql'
+import { integer, openAccount, sql, statement, text, time } from '../sql'
 
-interface Insert {
-  id: string
-  userId: string
-  status: TransactionStatus
-  description: string
-  amountCents: number
-  now: Date
-  logId: string
-  ip: string
-}
-
-const insert = statement<Insert>(
+const insert = statement(
   'add-transaction',
-  (v) => `WITH account AS (${openAccount(v.userId)}), added AS (
+  {
+    id: text,
+    userId: text,
+    status: text.of<TransactionStatus>(),
+    description: text,
+    amountCents: integer,
+    now: time,
+    logId: text,
+    ip: text,
+  },
+  { transaction_id: text },
+  (v) => sql`WITH account AS (${openAccount(v.userId)}), added AS (
      INSERT INTO transactions (id, user_id, status, description, amount_cents, created_at)
      SELECT ${v.id}, id, ${v.status}, ${v.description}, ${v.amountCents}, ${v.now}::timestamptz FROM account
      RETURNING id, user_id
@@ -39,9 +39,11 @@ export async function addTransaction(
   return id
 }
 
-const endPending = statement<{ id: string; status: string; now: Date; logId: string }>(
+const endPending = statement(
   'end-transaction',
-  (v) => `WITH account AS (
+  { id: text, status: text, now: time, logId: text },
+  { transaction_id: text },
+  (v) => sql`WITH account AS (
      SELECT u.id, u.name FROM transactions t JOIN users u ON u.id = t.user_id
      WHERE t.id = ${v.id} AND t.status = 'pending' AND u.withdrawn_at IS NULL
      FOR SHARE OF u

@@ -1,7 +1,7 @@
 import { type OpenTask, TASK_STATES, type TaskState } from '@/contract/tasks'
 import type { SystemContext } from '../context'
-import { fenced, statement } from '../sql'
-import { IS_OPEN, STATE_COLUMNS, type TaskColumns, taskStateOf } from './task-states'
+import { boolean, fenced, integer, sql, statement, text, time } from '../sql'
+import { IS_OPEN, STATE_COLUMNS, TASK_COLUMNS, taskStateOf } from './task-states'
 
 interface TaskWatch {
   counts: { state: TaskState; count: number }[]
@@ -13,40 +13,43 @@ interface TaskWatch {
 
 const MAX_SHOWN = 50
 
-const countOpen = statement<{ now: Date }, { state: TaskState; count: number }>(
+const countOpen = statement(
   'count-open-tasks',
-  (v) => `SELECT state, count(*)::int AS count FROM (
+  { now: time },
+  { state: text.of<TaskState>(), count: integer },
+  (v) => sql`SELECT state, count(*)::int AS count FROM (
      SELECT CASE WHEN lease_until > ${v.now} THEN 'calling' WHEN accepted_at IS NOT NULL AND due_at > ${v.now} THEN 'accepted'
                  ELSE 'pending' END AS state
-     FROM app_notifications n WHERE ${IS_OPEN('n')}
+     FROM app_notifications n WHERE ${IS_OPEN(sql`n`)}
    ) tasks GROUP BY state`,
 )
 
-interface OpenRow extends TaskColumns {
-  id: string
-  withdrawal_id: string
-  app_name: string
-  phase: string
-  is_app_disabled: boolean
-  polls: boolean
-  started_at: Date
-  progress_done: number | null
-  progress_total: number | null
-  attempts: number
-  last_error: string | null
-  failure_code: string | null
-  due_at: Date
-}
-
-const readOldest = statement<{ now: Date; maxRows: number }, OpenRow>(
+const readOldest = statement(
   'oldest-open-tasks',
+  { now: time, maxRows: integer },
+  {
+    ...TASK_COLUMNS,
+    id: text,
+    withdrawal_id: text,
+    app_name: text,
+    phase: text,
+    is_app_disabled: boolean,
+    polls: boolean,
+    started_at: time,
+    progress_done: integer.orNull,
+    progress_total: integer.orNull,
+    attempts: integer,
+    last_error: text.orNull,
+    failure_code: text.orNull,
+    due_at: time,
+  },
   (
     v,
-  ) => `SELECT n.id, n.withdrawal_id, n.app_name, n.phase, a.disabled_at IS NOT NULL AS is_app_disabled, a.endpoint IS NULL AS polls,
-     w.started_at, n.progress_done, n.progress_total, n.attempts, n.last_error, n.failure_code, ${STATE_COLUMNS('n')}
+  ) => sql`SELECT n.id, n.withdrawal_id, n.app_name, n.phase, a.disabled_at IS NOT NULL AS is_app_disabled, a.endpoint IS NULL AS polls,
+     w.started_at, n.progress_done, n.progress_total, n.attempts, n.last_error, n.failure_code, ${STATE_COLUMNS(sql`n`)}
    FROM connected_apps a
    CROSS JOIN LATERAL (${fenced(
-     `SELECT * FROM app_notifications o WHERE o.app_id = a.id AND ${IS_OPEN('o')} AND (o.first_tried_at IS NOT NULL OR o.due_at <= ${v.now})
+     sql`SELECT * FROM app_notifications o WHERE o.app_id = a.id AND ${IS_OPEN(sql`o`)} AND (o.first_tried_at IS NOT NULL OR o.due_at <= ${v.now})
       ORDER BY o.due_at LIMIT ${v.maxRows}`,
    )}) n
    JOIN withdrawals w ON w.id = n.withdrawal_id

@@ -2,20 +2,22 @@ import { createHmac } from 'node:crypto'
 import type { SystemContext } from '../context'
 import { MAX_CALL_BACK_OFF_MS, MIN_CALL_BACK_OFF_MS, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
+import { bytes, type Described, type Part, type Shape, sql, text, time } from '../sql'
 
 /** The application's endpoint, and the secrets that sign a call. */
-export interface SigningRow {
-  app_id: string
+export const SIGNING_ROW = {
+  app_id: text,
   /** Null if the application polls. */
-  endpoint: string | null
-  sealed_secret: Buffer
-  sealed_previous_secret: Buffer | null
-  previous_secret_until: Date | null
-}
+  endpoint: text.orNull,
+  sealed_secret: bytes,
+  sealed_previous_secret: bytes.orNull,
+  previous_secret_until: time.orNull,
+} satisfies Shape
+export type SigningRow = Described<typeof SIGNING_ROW>
 
 /** The columns of `SigningRow`, of the application in `row`. */
-export const signingOf = (row: string) =>
-  `${row}.id AS app_id, ${row}.endpoint, ${row}.sealed_secret, ${row}.sealed_previous_secret, ${row}.previous_secret_until`
+export const signingOf = (row: Part) =>
+  sql`${row}.id AS app_id, ${row}.endpoint, ${row}.sealed_secret, ${row}.sealed_previous_secret, ${row}.previous_secret_until`
 
 export interface Webhook {
   /** The same in all tries, so that the receiver can recognise a repetition. */

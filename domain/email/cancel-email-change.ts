@@ -2,26 +2,19 @@ import type { Data, Input } from '@/contract/define'
 import type { cancelEmailChange as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import type { Context } from '../context'
-import { audit, statement } from '../sql'
+import { audit, sql, statement, text, time } from '../sql'
 import { requireOpenChange } from './pending-change'
 
-interface Cancel {
-  changeId: string
-  userId: string
-  now: Date
-  ip: string
-  auditId: string
-  actorKind: string
-}
-
-const cancel = statement<Cancel>(
+const cancel = statement(
   'cancel-email-change',
-  (v) => `WITH request AS (
+  { changeId: text, userId: text, now: time, ip: text, auditId: text, actorKind: text },
+  { id: text },
+  (v) => sql`WITH request AS (
      UPDATE email_change_requests SET status = 'cancelled', closed_at = ${v.now}, closed_ip = ${v.ip}
      WHERE id = ${v.changeId} AND user_id = ${v.userId} AND status = 'pending_verification'
      RETURNING id, user_id
    )
-   ${audit('email_change.cancelled', { from: 'request', id: v.auditId, user: 'user_id', actor: v.actorKind, subject: 'id', ip: v.ip, at: v.now })}
+   ${audit('email_change.cancelled', { from: sql`request`, id: v.auditId, user: sql`user_id`, actor: v.actorKind, subject: sql`id`, ip: v.ip, at: v.now })}
    RETURNING id`,
 )
 

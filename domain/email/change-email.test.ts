@@ -20,7 +20,7 @@ import { signOut } from '../access/sessions'
 import { setPassword } from '../access/user'
 import type { Credential } from '../context'
 import { pseudonymousBucket } from '../limits/buckets'
-import { statement } from '../sql'
+import { sql, statement, text } from '../sql'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { changeEmail } from './change-email'
 import { getEmailStatus } from './get-email-status'
@@ -477,9 +477,11 @@ test('a change is refused if the account verifies its address while the change w
   const newEmail = `new-${user.email}`
   const input = changeInput(user, newEmail)
   const caller = await asUser(ctx, user)
-  const verified = statement<{ email: string; userId: string }>(
+  const verified = statement(
     'verify-meanwhile',
-    (v) => `UPDATE users SET email = ${v.email}, email_key = ${v.email} WHERE id = ${v.userId}`,
+    { email: text, userId: text },
+    {},
+    (v) => sql`UPDATE users SET email = ${v.email}, email_key = ${v.email} WHERE id = ${v.userId}`,
   )
   const outcome = await heldUp(
     ctx,

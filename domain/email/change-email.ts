@@ -4,20 +4,20 @@ import type { changeEmail as contract, VerificationMethod } from '@/contract/ema
 import { AppError, RULES } from '@/contract/errors'
 import { renewForeignHash } from '../access/foreign-hashes'
 import { requireFreshSignIn } from '../access/fresh-sign-in'
-import { type CallerValues, callerValues, isOutsideTokenLive, refusalOfEnded } from '../access/live-caller'
+import { CALLER_VALUES, callerValues, isOutsideTokenLive, refusalOfEnded } from '../access/live-caller'
 import type { Context } from '../context'
 import {
   type AskedPlaces,
   givePlacesBack,
   judgePlaces,
-  type LookValues,
+  LOOK_VALUES,
   lookAtPlacesPart,
   lookValues,
-  type PlaceRow,
+  PLACE_ROW,
   pseudonymousBucket,
   returnPlacesPart,
+  TAKE_VALUES,
   type TakenPlaces,
-  type TakeValues,
   takePlaces,
   takePlacesPart,
   takeValues,
@@ -29,13 +29,23 @@ import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
 import {
   audit,
+  boolean,
+  bytes,
   closePendingChange,
+  type Described,
+  integer,
   isDone,
   isUndone,
   isUniqueViolation,
+  type Part,
   type Placeholders,
   RAISE_VERSION,
+  type RowOf,
+  type Shape,
+  sql,
   statement,
+  text,
+  time,
   UNWAITED,
 } from '../sql'
 import { heldSince } from './held-addresses'
@@ -43,74 +53,65 @@ import { codeExpiresAt } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
 
 /** An account has the address, or it is held for one. The user's own address counts only if it is verified. */
-const isTaken = (v: { newEmailKey: string; userId: string; heldSince: string }) =>
-  `coalesce((SELECT h.id <> ${v.userId} OR h.email_verified_at IS NOT NULL FROM users h WHERE h.email_key = ${v.newEmailKey}),
+const isTaken = (v: { newEmailKey: Part; userId: Part; heldSince: Part }) =>
+  sql`coalesce((SELECT h.id <> ${v.userId} OR h.email_verified_at IS NOT NULL FROM users h WHERE h.email_key = ${v.newEmailKey}),
      (SELECT address_is_held(${v.newEmailKey}, ${v.userId}, ${v.heldSince})))`
 
-interface Begin extends TakeValues, LookValues {
-  userId: string
-  newEmailKey: string
-  heldSince: Date
-}
-
-interface BegunRow extends PlaceRow {
-  /** Null if the account ended meanwhile. */
-  user_id: string | null
-  password_hash: string | null
-  credential_version: number
-  is_taken: boolean
-}
-
 // Reads the limits and what they guard in one statement. The hash is compared only if all limits have room.
-const beginChange = statement<Begin, BegunRow>(
+const beginChange = statement(
   'begin-email-change',
-  (v) => `WITH taken AS (${takePlacesPart(v)}), looked AS (${lookAtPlacesPart(v)})
+  { ...TAKE_VALUES, ...LOOK_VALUES, userId: text, newEmailKey: text, heldSince: time },
+  {
+    ...PLACE_ROW,
+    /** Null if the account ended meanwhile. */
+    user_id: text.orNull,
+    password_hash: text.orNull,
+    credential_version: integer.whenJoined,
+    is_taken: boolean,
+  },
+  (v) => sql`WITH taken AS (${takePlacesPart(v)}), looked AS (${lookAtPlacesPart(v)})
    SELECT places.*, u.id AS user_id, u.password_hash, u.credential_version, ${isTaken(v)} AS is_taken, ${UNWAITED}
    FROM (SELECT * FROM taken UNION ALL SELECT * FROM looked) AS places
    LEFT JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
 )
 
-interface Open extends CallerValues {
-  changeId: string
-  userId: string
+const OPEN = {
+  ...CALLER_VALUES,
+  changeId: text,
+  userId: text,
   /** The version of the password that was right. */
-  credentialVersion: number
-  method: VerificationMethod
-  newEmail: string
-  newEmailKey: string
-  heldSince: Date
-  codeMac: Buffer
-  targetBucket: string
-  requestedAt: Date
-  ip: string
-  sentAt: Date
-  expiresAt: Date
+  credentialVersion: integer,
+  method: text.of<VerificationMethod>(),
+  newEmail: text,
+  newEmailKey: text,
+  heldSince: time,
+  codeMac: bytes,
+  targetBucket: text,
+  requestedAt: time,
+  ip: text,
+  sentAt: time,
+  expiresAt: time,
   /** The places of the password limit, which are given back because the password was right. */
-  keys: string[]
-  takenAt: Date
-  auditId: string
-  noticeId: string
-  locale: string | null
-  leaseUntil: Date
+  keys: text.list,
+  takenAt: time,
+  auditId: text,
+  noticeId: text,
+  locale: text.orNull,
+  leaseUntil: time,
   /** The address to be replaced, as in the sealed addresses. */
-  oldEmail: string
-  eventId: string
-  sealedAddresses: Buffer
-}
+  oldEmail: text,
+  eventId: text,
+  sealedAddresses: bytes,
+} satisfies Shape
+type Open = Described<typeof OPEN>
 
-interface OpenedRow {
-  /** The address to be replaced; null if no change was opened. */
-  old_email: string | null
-  is_taken: boolean
-  /** The account's address; null if the account is gone. */
-  email: string | null
-}
+type OpenedRow = RowOf<typeof openRequest>
 
 /**
  * Checks the account again under its lock, because password, caller and address may have changed while the message was sent. The
  * caller's row is locked after the account's, as by every statement that ends the caller.
  */
-const recheckedAccount = (v: Placeholders<Open>) => `locked AS (
+const recheckedAccount = (v: Placeholders<Open>) => sql`locked AS (
      SELECT id, email, email_key, email_verified_at, created_at, credentials_since FROM users
      WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL FOR NO KEY UPDATE
    ), taken AS (
@@ -127,23 +128,31 @@ const recheckedAccount = (v: Placeholders<Open>) => `locked AS (
        AND NOT EXISTS (SELECT FROM taken) AND email = ${v.oldEmail}
    )`
 
-const openRequest = statement<Open, OpenedRow>(
+const openRequest = statement(
   'open-email-change',
-  (v) => `WITH ${recheckedAccount(v)}, superseded AS (
-     ${closePendingChange('superseded', { from: 'account', user: v.userId, at: v.sentAt })}
+  OPEN,
+  {
+    /** The address to be replaced; null if no change was opened. */
+    old_email: text.orNull,
+    is_taken: boolean,
+    /** The account's address; null if the account is gone. */
+    email: text.orNull,
+  },
+  (v) => sql`WITH ${recheckedAccount(v)}, superseded AS (
+     ${closePendingChange('superseded', { from: sql`account`, user: v.userId, at: v.sentAt })}
      RETURNING r.id
    ), request AS (
      INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac,
                                         requested_at, request_ip, sent_at, expires_at, target_bucket)
      SELECT ${v.changeId}, id, 'pending_verification', ${v.method}, email, ${v.newEmail}, ${v.newEmailKey}, ${v.codeMac},
             ${v.requestedAt}, ${v.ip}, ${v.sentAt}, ${v.expiresAt}, ${v.targetBucket}
-     FROM account WHERE ${isDone('superseded')}
+     FROM account WHERE ${isDone(sql`superseded`)}
      RETURNING id, user_id, old_email
    ), changed AS (
      UPDATE users u SET ${RAISE_VERSION} FROM request WHERE u.id = ${v.userId}
      RETURNING u.id, u.external_id, u.version, u.email_key <> ${v.newEmailKey} AS is_other
    ), ${queueEvent('account.email_change_requested', {
-     from: 'changed WHERE is_other',
+     from: sql`changed WHERE is_other`,
      user: v.userId,
      id: v.eventId,
      data: { change_request_id: v.changeId },
@@ -152,15 +161,15 @@ const openRequest = statement<Open, OpenedRow>(
    })}, returned AS (
      ${returnPlacesPart(v)}
    ), audited AS (
-     ${audit('email_change.requested', { from: 'request', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.sentAt })}
+     ${audit('email_change.requested', { from: sql`request`, id: v.auditId, user: sql`user_id`, actor: v.callerKind, subject: sql`id`, ip: v.ip, at: v.sentAt })}
    ), notice AS (
      ${queueNotice('email_change_requested', {
-       from: `request JOIN account ON account.email_key <> ${v.newEmailKey}`,
+       from: sql`request JOIN account ON account.email_key <> ${v.newEmailKey}`,
        id: v.noticeId,
-       recipient: `'old'`,
-       user: 'user_id',
+       recipient: sql`'old'`,
+       user: sql`user_id`,
        locale: v.locale,
-       about: 'request.id',
+       about: sql`request.id`,
        at: v.sentAt,
        leaseUntil: v.leaseUntil,
      })}

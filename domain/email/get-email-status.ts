@@ -2,19 +2,16 @@ import type { Data, Input } from '@/contract/define'
 import { type getEmailStatus as contract, NOTHING_PENDING } from '@/contract/email'
 import type { CHANGE_STATES } from '@/contract/vocabulary'
 import type { Context, PendingChange, SystemContext } from '../context'
-import { statement } from '../sql'
+import { integer, type RowOf, sql, statement, text, time } from '../sql'
 import { isExhausted, isExpired, resendAvailableAt } from './pending-change'
 
-interface OwnRequest {
-  status: (typeof CHANGE_STATES)[number]
-  newEmail: string
-  attempts: number
-  expiresAt: Date
-}
+type OwnRequest = RowOf<typeof ownRequest>
 
-const ownRequest = statement<{ userId: string; changeId: string }, OwnRequest>(
+const ownRequest = statement(
   'own-change-request',
-  (v) => `SELECT status, new_email AS "newEmail", attempts, expires_at AS "expiresAt"
+  { userId: text, changeId: text },
+  { status: text.of<(typeof CHANGE_STATES)[number]>(), newEmail: text, attempts: integer, expiresAt: time },
+  (v) => sql`SELECT status, new_email AS "newEmail", attempts, expires_at AS "expiresAt"
    FROM email_change_requests WHERE id = ${v.changeId} AND user_id = ${v.userId}`,
 )
 

@@ -3,7 +3,7 @@ import { networkOf } from '../access/sign-in'
 import type { LinkContext, SystemContext } from '../context'
 import { pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { STOP_CHANGE_MS } from '../limits/durations'
-import { statement } from '../sql'
+import { type Described, type Part, type RowOf, type Shape, sql, statement, text, time } from '../sql'
 import { heldSince } from './held-addresses'
 import { isNotMeTokenOf } from './not-me-token'
 
@@ -17,12 +17,13 @@ export async function requireNotMeToken(ctx: LinkContext, changeId: string): Pro
   throw wrongLink()
 }
 
-export interface Window {
+export const WINDOW = {
   /** A change that was not verified can be stopped if it was requested after this. */
-  requestedAfter: Date
+  requestedAfter: time,
   /** A verified change can be undone if it was verified after this. */
-  verifiedAfter: Date
-}
+  verifiedAfter: time,
+} satisfies Shape
+export type Window = Described<typeof WINDOW>
 
 export const windowAt = (ctx: SystemContext, now: Date): Window => ({
   requestedAfter: new Date(now.getTime() - STOP_CHANGE_MS),
@@ -33,32 +34,34 @@ export const windowAt = (ctx: SystemContext, now: Date): Window => ({
  * Whether the link to the old address of the change `r` still works. An expired change still has the status of a pending one; a
  * verified one without the key of its old address came from a mailbox that is lost, or another change has said so since.
  */
-export const isUndoable = (v: { requestedAfter: string; verifiedAfter: string }) =>
-  `((r.status = 'pending_verification' AND r.requested_at > ${v.requestedAfter})
+export const isUndoable = (v: { requestedAfter: Part; verifiedAfter: Part }) =>
+  sql`((r.status = 'pending_verification' AND r.requested_at > ${v.requestedAfter})
     OR (r.status = 'verified' AND r.closed_at > ${v.verifiedAfter} AND r.old_email_key IS NOT NULL))`
 
-export interface UndoableChange {
-  user_id: string
-  name: string
-  locale: string | null
-  /** The account's current address. */
-  email: string
-  status: 'pending_verification' | 'verified'
-  old_email: string
-  new_email: string
-  requested_at: Date
-  request_ip: string
-  expires_at: Date
-  closed_at: Date | null
-  closed_ip: string | null
-  password_hash: string | null
-}
+export type UndoableChange = RowOf<typeof findChange>
 
-const findChange = statement<Window & { changeId: string }, UndoableChange>(
+const findChange = statement(
   'undoable-change',
+  { ...WINDOW, changeId: text },
+  {
+    user_id: text,
+    name: text,
+    locale: text.orNull,
+    /** The account's current address. */
+    email: text,
+    status: text.of<'pending_verification' | 'verified'>(),
+    old_email: text,
+    new_email: text,
+    requested_at: time,
+    request_ip: text,
+    expires_at: time,
+    closed_at: time.orNull,
+    closed_ip: text.orNull,
+    password_hash: text.orNull,
+  },
   (
     v,
-  ) => `SELECT r.user_id, u.name, u.locale, u.email, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.expires_at,
+  ) => sql`SELECT r.user_id, u.name, u.locale, u.email, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.expires_at,
      r.closed_at, r.closed_ip, u.password_hash
    FROM email_change_requests r JOIN users u ON u.id = r.user_id
    WHERE r.id = ${v.changeId} AND u.withdrawn_at IS NULL AND ${isUndoable(v)}`,

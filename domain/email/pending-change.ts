@@ -1,6 +1,32 @@
 import { AppError } from '@/contract/errors'
 import type { Context, PendingChange, SystemContext } from '../context'
-import { equalsAsText, statement } from '../sql'
+import { type Described, equalsAsText, integer, literal, type Shape, sql, statement, text, time } from '../sql'
+
+/** The pending change `p` beside its account, by an outer join. */
+export const PENDING_COLUMNS = {
+  change_id: text.orNull,
+  new_email: text.whenJoined,
+  method: text.of<PendingChange['method']>().whenJoined,
+  attempts: integer.whenJoined,
+  requested_at: time.whenJoined,
+  sent_at: time.whenJoined,
+  change_expires_at: time.whenJoined,
+} satisfies Shape
+
+export const SELECT_PENDING = sql`p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at`
+
+export const pendingChangeOf = (row: Described<typeof PENDING_COLUMNS>): PendingChange | null =>
+  row.change_id === null
+    ? null
+    : {
+        id: row.change_id,
+        newEmail: row.new_email,
+        method: row.method,
+        attempts: row.attempts,
+        requestedAt: row.requested_at,
+        sentAt: row.sent_at,
+        expiresAt: row.change_expires_at,
+      }
 
 export const isExhausted = (ctx: SystemContext, change: { attempts: number }): boolean =>
   change.attempts >= ctx.limits.codeAttempts
@@ -31,13 +57,23 @@ export function requireOpenChange(
  * For a change request `r` that is found by its id. Compares as text, because the planner underestimates the partial index on
  * pending rows.
  */
-export const STILL_PENDING = equalsAsText('r.status', 'pending_verification')
+export const STILL_PENDING = equalsAsText(sql`r.status`, literal('pending_verification'))
 
-const currentRequest = statement<{ userId: string }, PendingChange>(
+const currentRequest = statement(
   'pending-change-now',
+  { userId: text },
+  {
+    id: text,
+    newEmail: text,
+    method: text.of<PendingChange['method']>(),
+    attempts: integer,
+    requestedAt: time,
+    sentAt: time,
+    expiresAt: time,
+  },
   (
     v,
-  ) => `SELECT id, new_email AS "newEmail", method, attempts, requested_at AS "requestedAt", sent_at AS "sentAt", expires_at AS "expiresAt"
+  ) => sql`SELECT id, new_email AS "newEmail", method, attempts, requested_at AS "requestedAt", sent_at AS "sentAt", expires_at AS "expiresAt"
    FROM email_change_requests WHERE user_id = ${v.userId} AND status = 'pending_verification'`,
 )
 

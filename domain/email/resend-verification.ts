@@ -10,11 +10,11 @@ import {
   judgePlaces,
   lookAtPlacesOf,
   noteBucket,
-  type PlaceRow,
+  PLACE_ROW,
   secondsUntil,
   takePlacesOf,
 } from '../limits/buckets'
-import { audit, statement, UNWAITED } from '../sql'
+import { audit, bytes, integer, sql, statement, text, time, UNWAITED } from '../sql'
 import {
   codeExpiresAt,
   requireOpenChange,
@@ -25,34 +25,29 @@ import {
 import { macOfCode, sendVerification } from './verification-code'
 
 /** The bucket of the messages to the address of the change request `r`. */
-const BUCKET_KEY = `coalesce(r.target_bucket, 'targetMail:' || r.id)`
-
-interface Claim {
-  changeId: string
-  userId: string
-  now: Date
-  maxAttempts: number
-  /** The last message must not be newer than this. */
-  sentBefore: Date
-  places: number
-  windowMs: number
-}
-
-/** `key` is missing if nothing may be sent. */
-interface ClaimRow extends PlaceRow {
-  claimed: string | null
-}
+const BUCKET_KEY = sql`coalesce(r.target_bucket, 'targetMail:' || r.id)`
 
 // Moving `sent_at` claims the resend: of parallel calls, only one finds the time that it has read.
-const claim = statement<Claim, ClaimRow>(
+const claim = statement(
   'claim-resend',
-  (v) => `WITH open AS (
+  {
+    changeId: text,
+    userId: text,
+    now: time,
+    maxAttempts: integer,
+    /** The last message must not be newer than this. */
+    sentBefore: time,
+    places: integer,
+    windowMs: integer,
+  },
+  { ...PLACE_ROW, claimed: text.orNull },
+  (v) => sql`WITH open AS (
      SELECT r.id, r.sent_at, ${BUCKET_KEY} AS bucket
      FROM email_change_requests r
      WHERE r.id = ${v.changeId} AND r.user_id = ${v.userId} AND ${STILL_PENDING} AND r.expires_at > ${v.now}
        AND r.attempts < ${v.maxAttempts} AND r.sent_at <= ${v.sentBefore}
    ), places AS (
-     ${takePlacesOf(v, `(SELECT bucket AS key, NULL AS user_id, ${v.places}::int AS places, ${v.windowMs}::bigint AS window_ms FROM open) AS b`)}
+     ${takePlacesOf(v, sql`(SELECT bucket AS key, NULL AS user_id, ${v.places}::int AS places, ${v.windowMs}::bigint AS window_ms FROM open) AS b`)}
    ), claimed AS (
      UPDATE email_change_requests r SET sent_at = ${v.now}
      FROM places, open
@@ -62,40 +57,44 @@ const claim = statement<Claim, ClaimRow>(
    SELECT places.key, places.hits, places.granted, claimed.id AS claimed, ${UNWAITED}
    FROM places LEFT JOIN claimed ON true`,
 )
-const lookAtMessages = statement<{ changeId: string; now: Date; places: number; windowMs: number }, PlaceRow>(
+const lookAtMessages = statement(
   'look-at-messages',
+  { changeId: text, now: time, places: integer, windowMs: integer },
+  PLACE_ROW,
   (v) =>
     lookAtPlacesOf(
       v,
-      `(SELECT ${BUCKET_KEY} AS key, ${v.places}::int AS places, ${v.windowMs}::bigint AS window_ms
+      sql`(SELECT ${BUCKET_KEY} AS key, ${v.places}::int AS places, ${v.windowMs}::bigint AS window_ms
         FROM email_change_requests r WHERE r.id = ${v.changeId}) AS b`,
     ),
 )
-const unclaim = statement<{ changeId: string; claimedAt: Date; sentAt: Date }>(
+const unclaim = statement(
   'unclaim-resend',
-  (v) => `UPDATE email_change_requests r SET sent_at = ${v.sentAt}
+  { changeId: text, claimedAt: time, sentAt: time },
+  {},
+  (v) => sql`UPDATE email_change_requests r SET sent_at = ${v.sentAt}
    WHERE id = ${v.changeId} AND ${STILL_PENDING} AND sent_at = ${v.claimedAt}`,
 )
 
-interface Replace {
-  changeId: string
-  claimedAt: Date
-  codeMac: Buffer
-  method: VerificationMethod
-  expiresAt: Date
-  auditId: string
-  callerKind: string
-  ip: string
-}
-
-const replaceCode = statement<Replace>(
+const replaceCode = statement(
   'replace-verification-code',
-  (v) => `WITH request AS (
+  {
+    changeId: text,
+    claimedAt: time,
+    codeMac: bytes,
+    method: text.of<VerificationMethod>(),
+    expiresAt: time,
+    auditId: text,
+    callerKind: text,
+    ip: text,
+  },
+  { id: text },
+  (v) => sql`WITH request AS (
      UPDATE email_change_requests r SET code_mac = ${v.codeMac}, method = ${v.method}, expires_at = ${v.expiresAt}
      WHERE id = ${v.changeId} AND ${STILL_PENDING} AND sent_at = ${v.claimedAt}
      RETURNING id, user_id
    )
-   ${audit('email_change.resent', { from: 'request', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.claimedAt })}
+   ${audit('email_change.resent', { from: sql`request`, id: v.auditId, user: sql`user_id`, actor: v.callerKind, subject: sql`id`, ip: v.ip, at: v.claimedAt })}
    RETURNING id`,
 )
 

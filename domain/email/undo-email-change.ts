@@ -10,41 +10,47 @@ import { beginDueDeliveries } from '../queue/deliveries'
 import { sealAddresses } from '../queue/events'
 import { outcomeOf, queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, type Placeholders, statement } from '../sql'
+import {
+  auditAs,
+  bytes,
+  type Described,
+  literal,
+  type Part,
+  type Placeholders,
+  type Shape,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import {
   isUndoable,
   requireNotMeToken,
   requireUndoableChange,
   type UndoableChange,
-  type Window,
+  WINDOW,
   windowAt,
   wrongLink,
 } from './not-me'
 
-interface Undo extends Window {
-  changeId: string
-  userId: string
-  oldEmail: string
-  oldEmailKey: string
-  passwordHash: string | null
-  now: Date
-  ip: string
-  auditId: string
-  noticeId: string
-  locale: string | null
-  leaseUntil: Date
-  eventId: string
-  currentEmail: string
-  sealedAddresses: Buffer
-}
-
-/** One row for each address that gets a notice; none if the change can no longer be undone. */
-interface ToldRow {
-  notice_id: string
-  recipient: 'old' | 'new'
-  new_email: string
-  status: 'cancelled' | 'reverted'
-}
+const UNDO = {
+  ...WINDOW,
+  changeId: text,
+  userId: text,
+  oldEmail: text,
+  oldEmailKey: text,
+  passwordHash: text.orNull,
+  now: time,
+  ip: text,
+  auditId: text,
+  noticeId: text,
+  locale: text.orNull,
+  leaseUntil: time,
+  eventId: text,
+  currentEmail: text,
+  sealedAddresses: bytes,
+} satisfies Shape
+type Undo = Described<typeof UNDO>
 
 type Values = Placeholders<Undo>
 
@@ -52,7 +58,7 @@ type Values = Placeholders<Undo>
  * The change, locked because a cancellation takes no other lock. The old address of a verified one is held for the account; somebody
  * else can only have it from before it was held, and then there is no change to undo.
  */
-const lockedChange = (v: Values) => `locked AS MATERIALIZED (
+const lockedChange = (v: Values) => sql`locked AS MATERIALIZED (
      SELECT r.id, r.status, r.new_email, r.new_email_key, r.closed_at, r.old_verified_at, r.account_version
      FROM email_change_requests r WHERE r.id = ${v.changeId} AND r.user_id = ${v.userId} AND ${isUndoable(v)} FOR UPDATE
    ), change AS MATERIALIZED (
@@ -62,29 +68,29 @@ const lockedChange = (v: Values) => `locked AS MATERIALIZED (
      SELECT * FROM change WHERE status = 'verified'
    )`
 
-const IS_VERIFIED = 'EXISTS (SELECT FROM verified)'
+const IS_VERIFIED = sql`EXISTS (SELECT FROM verified)`
 
 /** The account gets a new password and, if the change had been verified, its old address back. */
 const restoredAccount = (v: Values) =>
   replacePassword({
     userId: v.userId,
-    passwordHash: `CASE WHEN password_hash IS NOT NULL THEN ${v.passwordHash} END`,
+    passwordHash: sql`CASE WHEN password_hash IS NOT NULL THEN ${v.passwordHash} END`,
     now: v.now,
     eventId: v.eventId,
     event: {
       type: 'account.email_reverted',
       data: { change_request_id: v.changeId },
       // The sealed ones are of the address that was read before the lock.
-      addresses: `CASE WHEN ${IS_VERIFIED} AND (SELECT email FROM users WHERE id = ${v.userId}) = ${v.currentEmail} THEN ${v.sealedAddresses}::bytea END`,
+      addresses: sql`CASE WHEN ${IS_VERIFIED} AND (SELECT email FROM users WHERE id = ${v.userId}) = ${v.currentEmail} THEN ${v.sealedAddresses}::bytea END`,
     },
-    where: 'EXISTS (SELECT FROM change)',
-    set: `email = CASE WHEN ${IS_VERIFIED} THEN ${v.oldEmail} ELSE email END,
+    where: sql`EXISTS (SELECT FROM change)`,
+    set: sql`email = CASE WHEN ${IS_VERIFIED} THEN ${v.oldEmail} ELSE email END,
          email_key = CASE WHEN ${IS_VERIFIED} THEN ${v.oldEmailKey} ELSE email_key END,
          email_verified_at = CASE WHEN ${IS_VERIFIED} THEN (SELECT old_verified_at FROM verified) ELSE email_verified_at END`,
   })
 
 /** The change and all later ones. */
-const revertedChanges = (v: Values) => `reverted AS (
+const revertedChanges = (v: Values) => sql`reverted AS (
      UPDATE email_change_requests r SET status = 'reverted', reverted_at = ${v.now}
      FROM verified
      WHERE r.user_id = ${v.userId} AND r.status = 'verified'
@@ -93,7 +99,7 @@ const revertedChanges = (v: Values) => `reverted AS (
    )`
 
 /** The notices: one for the old address, and one for each other address that the undone changes brought, about its latest change. */
-const toldAddresses = (v: Values) => `told AS (
+const toldAddresses = (v: Values) => sql`told AS (
      SELECT ${v.noticeId}::text AS notice_id, 'old' AS recipient, change_id, new_email FROM outcome
      UNION ALL
      SELECT ${v.noticeId} || '_' || row_number() OVER (ORDER BY id), 'new', id, new_email FROM (
@@ -104,39 +110,46 @@ const toldAddresses = (v: Values) => `told AS (
      ) AS replaced
    ), notices AS (
      ${queueNotice('email_reverted', {
-       from: 'told',
-       id: 'notice_id',
-       recipient: 'recipient',
+       from: sql`told`,
+       id: sql`notice_id`,
+       recipient: sql`recipient`,
        user: v.userId,
        locale: v.locale,
-       about: 'change_id',
+       about: sql`change_id`,
        at: v.now,
        leaseUntil: v.leaseUntil,
      })}
    )`
 
-const auditedAs = (v: Values, action: string, when: string) =>
-  audit(action, {
-    from: `outcome WHERE ${when}`,
+const auditedAs = (v: Values, action: Part, when: Part) =>
+  auditAs(action, {
+    from: sql`outcome WHERE ${when}`,
     id: v.auditId,
     user: v.userId,
-    actor: `'mailed_link'`,
-    subject: 'change_id',
+    actor: sql`'mailed_link'`,
+    subject: sql`change_id`,
     ip: v.ip,
     at: v.now,
   })
 
 // Runs under the account's lock.
-const undoChange = statement<Undo, ToldRow>(
+const undoChange = statement(
   'undo-email-change',
-  (v) => `WITH ${lockedChange(v)}, ${restoredAccount(v)}, ${revertedChanges(v)}, outcome AS (
+  UNDO,
+  {
+    notice_id: text,
+    recipient: text.of<'old' | 'new'>(),
+    new_email: text,
+    status: text.of<'cancelled' | 'reverted'>(),
+  },
+  (v) => sql`WITH ${lockedChange(v)}, ${restoredAccount(v)}, ${revertedChanges(v)}, outcome AS (
      SELECT change.id AS change_id, change.new_email, change.new_email_key,
        CASE WHEN change.status = 'verified' THEN 'reverted' ELSE 'cancelled' END AS status
      FROM change JOIN account ON true
    ), ${toldAddresses(v)}, audited AS (
-     ${auditedAs(v, 'email.reverted', `status = 'reverted'`)}
+     ${auditedAs(v, literal('email.reverted'), sql`status = 'reverted'`)}
    ), audited_stop AS (
-     ${auditedAs(v, 'email_change.cancelled', `status = 'cancelled'`)}
+     ${auditedAs(v, literal('email_change.cancelled'), sql`status = 'cancelled'`)}
    )
    SELECT told.notice_id, told.recipient, told.new_email, outcome.status FROM told, outcome`,
 )

@@ -6,8 +6,8 @@ import {
   type AskedPlaces,
   bucketOf,
   judgePlaces,
-  type PlaceRow,
-  type TakeValues,
+  PLACE_ROW,
+  TAKE_VALUES,
   takePlacesPart,
   takeValues,
 } from '../limits/buckets'
@@ -16,52 +16,59 @@ import { beginDueDeliveries } from '../queue/deliveries'
 import { queueEvent, sealAddresses } from '../queue/events'
 import { queueNotice } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { auditAs, endSessions, fenced, isUniqueViolation, type Placeholders, RAISE_VERSION, statement } from '../sql'
+import {
+  auditAs,
+  boolean,
+  bytes,
+  type Described,
+  endSessions,
+  fenced,
+  integer,
+  isUniqueViolation,
+  type Placeholders,
+  RAISE_VERSION,
+  type Shape,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { heldSince } from './held-addresses'
 import { newAddressOf, requireStillOpenChange, STILL_PENDING } from './pending-change'
 import { macsOfCode } from './verification-code'
 
-interface Judge extends TakeValues {
-  userId: string
-  changeId: string
+const JUDGE = {
+  ...TAKE_VALUES,
+  userId: text,
+  changeId: text,
   /** The MACs that the right code may have; null for a text that cannot be a code and is no attempt. */
-  codeMacs: Buffer[] | null
-  maxAttempts: number
-  heldSince: Date
-  ip: string
-  callerId: string
-  callerKind: string
-  auditId: string
-  oldNoticeId: string
-  newNoticeId: string
-  locale: string | null
-  leaseUntil: Date
-  eventId: string
+  codeMacs: bytes.list.orNull,
+  maxAttempts: integer,
+  heldSince: time,
+  ip: text,
+  callerId: text,
+  callerKind: text,
+  auditId: text,
+  oldNoticeId: text,
+  newNoticeId: text,
+  locale: text.orNull,
+  leaseUntil: time,
+  eventId: text,
   /** Null if nothing can be verified. */
-  sealedAddresses: Buffer | null
-}
-
-/** `attempts_made` is null if no attempt was judged. */
-interface AttemptRow extends PlaceRow {
-  attempts_made: number | null
-  outcome: string
-  is_right: boolean
-  old_email: string
-  verified_email: string
-  /** The account's own address was verified; it did not change. */
-  is_own: boolean
-}
+  sealedAddresses: bytes.orNull,
+} satisfies Shape
+type Judge = Described<typeof JUDGE>
 
 const countAttempt = (v: Placeholders<Judge>) => {
-  const isRight = `r.code_mac = ANY(${v.codeMacs}::bytea[])`
-  const isOwn = '(r.new_email_key = account.email_key)'
-  return `UPDATE email_change_requests r
+  const isRight = sql`r.code_mac = ANY(${v.codeMacs}::bytea[])`
+  const isOwn = sql`(r.new_email_key = account.email_key)`
+  return sql`UPDATE email_change_requests r
      SET attempts = r.attempts + 1,
          (status, closed_at, closed_ip, old_email_key, old_verified_at, account_version) = (
            SELECT CASE WHEN effect THEN 'verified' ELSE r.status END, CASE WHEN effect THEN ${v.now}::timestamptz END,
                   CASE WHEN effect THEN ${v.ip} END, CASE WHEN effect AND NOT ${isOwn} THEN account.email_key END,
                   CASE WHEN effect THEN account.email_verified_at END, CASE WHEN effect THEN account.version + 1 END
-           FROM (${fenced(`SELECT CASE WHEN ${isRight} THEN address_is_free(r.new_email_key, r.user_id, ${v.heldSince}) END`)}) AS takes (effect)
+           FROM (${fenced(sql`SELECT CASE WHEN ${isRight} THEN address_is_free(r.new_email_key, r.user_id, ${v.heldSince}) END`)}) AS takes (effect)
          )
      FROM account
      WHERE r.id = ${v.changeId} AND r.user_id = account.id AND ${STILL_PENDING}
@@ -72,9 +79,20 @@ const countAttempt = (v: Placeholders<Judge>) => {
 
 // Counts the attempt whatever the code is; the right code takes effect if nobody has the address. Lock order: bucket, account,
 // change request, address.
-const judgeCode = statement<Judge, AttemptRow>(
+const judgeCode = statement(
   'judge-verification-code',
-  (v) => `WITH places AS (${takePlacesPart(v)}), account AS (
+  JUDGE,
+  {
+    ...PLACE_ROW,
+    attempts_made: integer.orNull,
+    outcome: text.whenJoined,
+    is_right: boolean.whenJoined,
+    old_email: text.whenJoined,
+    verified_email: text.whenJoined,
+    /** The account's own address was verified; it did not change. */
+    is_own: boolean.whenJoined,
+  },
+  (v) => sql`WITH places AS (${takePlacesPart(v)}), account AS (
      SELECT u.id, u.email_key, u.email_verified_at, u.version FROM places JOIN users u ON u.id = ${v.userId} AND u.withdrawn_at IS NULL
      WHERE places.granted FOR UPDATE OF u
    ), attempt AS (
@@ -90,24 +108,24 @@ const judgeCode = statement<Judge, AttemptRow>(
      FROM verified WHERE u.id = verified.user_id
      RETURNING u.id, u.external_id, u.version, verified.is_own
    ), ${queueEvent('account.email_changed', {
-     from: 'changed WHERE NOT is_own',
+     from: sql`changed WHERE NOT is_own`,
      user: v.userId,
      id: v.eventId,
      data: { change_request_id: v.changeId },
      addresses: v.sealedAddresses,
      at: v.now,
    })}, ended AS (
-     ${endSessions({ from: 'replaced', user: 'replaced.user_id', except: v.callerId, at: v.now })}
+     ${endSessions({ from: sql`replaced`, user: sql`replaced.user_id`, except: v.callerId, at: v.now })}
    ), audited AS (
-     ${auditAs(`CASE WHEN is_own THEN 'email.verified' ELSE 'email.changed' END`, { from: 'verified', id: v.auditId, user: 'user_id', actor: v.callerKind, subject: 'id', ip: v.ip, at: v.now })}
+     ${auditAs(sql`CASE WHEN is_own THEN 'email.verified' ELSE 'email.changed' END`, { from: sql`verified`, id: v.auditId, user: sql`user_id`, actor: v.callerKind, subject: sql`id`, ip: v.ip, at: v.now })}
    ), notices AS (
      ${queueNotice('email_changed', {
-       from: `replaced, (VALUES (${v.oldNoticeId}, 'old'), (${v.newNoticeId}, 'new')) AS n (id, recipient)`,
-       id: 'n.id',
-       recipient: 'n.recipient',
-       user: 'replaced.user_id',
+       from: sql`replaced, (VALUES (${v.oldNoticeId}, 'old'), (${v.newNoticeId}, 'new')) AS n (id, recipient)`,
+       id: sql`n.id`,
+       recipient: sql`n.recipient`,
+       user: sql`replaced.user_id`,
        locale: v.locale,
-       about: 'replaced.id',
+       about: sql`replaced.id`,
        at: v.now,
        leaseUntil: v.leaseUntil,
      })}

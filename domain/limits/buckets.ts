@@ -1,7 +1,21 @@
 import type { Contract } from '@/contract/define'
 import { AppError, type ErrorCode } from '@/contract/errors'
 import type { BucketState, SystemContext } from '../context'
-import { fenced, type Placeholders, type Sql, statement, UNWAITED } from '../sql'
+import {
+  boolean,
+  type Described,
+  fenced,
+  integer,
+  type Part,
+  type Placeholders,
+  type Shape,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+  UNWAITED,
+} from '../sql'
 import { type BucketName, LIMIT_ROWS, type Limit } from './limits'
 
 export interface Bucket extends Limit {
@@ -47,34 +61,36 @@ export interface TakenPlaces {
   at: Date
 }
 
-const liveHits = (v: { now: string }, windowMs: string) =>
-  `(${fenced(`SELECT ARRAY(
+const liveHits = (v: { now: Part }, windowMs: Part) =>
+  sql`(${fenced(sql`SELECT ARRAY(
      SELECT h FROM unnest(r.hits) AS h WHERE h > ${v.now}::timestamptz - ${windowMs} * interval '1 millisecond' ORDER BY h
    ) AS live`)}) AS l`
 
 /** The buckets that a call takes a place in. */
-export interface TakeValues {
-  now: Date
-  takeKeys: string[]
-  takeUsers: (string | null)[]
-  takePlaces: number[]
-  takeWindows: number[]
-}
+export const TAKE_VALUES = {
+  now: time,
+  takeKeys: text.list,
+  takeUsers: text.orNull.list,
+  takePlaces: integer.list,
+  takeWindows: integer.list,
+} satisfies Shape
+export type TakeValues = Described<typeof TAKE_VALUES>
 
 /** The buckets that a call only looks at. */
-export interface LookValues {
-  now: Date
-  lookKeys: string[]
-  lookPlaces: number[]
-  lookWindows: number[]
-}
+export const LOOK_VALUES = {
+  now: time,
+  lookKeys: text.list,
+  lookPlaces: integer.list,
+  lookWindows: integer.list,
+} satisfies Shape
+export type LookValues = Described<typeof LOOK_VALUES>
 
 /**
  * Takes a place in each bucket of `source`, which is `b (key, user_id, places, window_ms)`. One row per bucket and one upsert make
  * the count exact, because parallel calls queue on the row and each sees the result of the one before.
  */
-export const takePlacesOf = (v: { now: string }, source: string) =>
-  `INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
+export const takePlacesOf = (v: { now: Part }, source: Part) =>
+  sql`INSERT INTO rate_limits AS r (key, user_id, hits, places, window_ms, granted, expires_at)
    SELECT b.key, b.user_id, ARRAY[${v.now}::timestamptz], b.places, b.window_ms, b.places > 0,
           ${v.now}::timestamptz + b.window_ms * interval '1 millisecond'
    FROM ${source}
@@ -82,7 +98,7 @@ export const takePlacesOf = (v: { now: string }, source: string) =>
    ON CONFLICT (key) DO UPDATE SET
      (hits, granted) = (
        SELECT CASE WHEN cardinality(live) < excluded.places THEN live || excluded.hits ELSE live END, cardinality(live) < excluded.places
-       FROM ${liveHits(v, 'excluded.window_ms')}
+       FROM ${liveHits(v, sql`excluded.window_ms`)}
      ),
      places = excluded.places, window_ms = excluded.window_ms, expires_at = excluded.expires_at
    RETURNING key, hits, granted`
@@ -90,29 +106,31 @@ export const takePlacesOf = (v: { now: string }, source: string) =>
 export const takePlacesPart = (v: Placeholders<TakeValues>) =>
   takePlacesOf(
     v,
-    `unnest(${v.takeKeys}::text[], ${v.takeUsers}::text[], ${v.takePlaces}::int[], ${v.takeWindows}::bigint[])
+    sql`unnest(${v.takeKeys}::text[], ${v.takeUsers}::text[], ${v.takePlaces}::int[], ${v.takeWindows}::bigint[])
        AS b (key, user_id, places, window_ms)`,
   )
 
-const movePlaces = statement<TakeValues, PlaceRow>('take-places', (v) => `${takePlacesPart(v)}, ${UNWAITED}`)
-const movePlacesInside = statement<TakeValues, PlaceRow>('take-places-inside', takePlacesPart)
+export const PLACE_ROW = { key: text, hits: time.list, granted: boolean } satisfies Shape
+export type PlaceRow = Described<typeof PLACE_ROW>
+const movePlaces = statement('take-places', TAKE_VALUES, PLACE_ROW, (v) => sql`${takePlacesPart(v)}, ${UNWAITED}`)
+const movePlacesInside = statement('take-places-inside', TAKE_VALUES, PLACE_ROW, takePlacesPart)
 
 /** Whether each bucket of `source`, which is `b (key, places, window_ms)`, has room. Takes no place. */
-export const lookAtPlacesOf = (v: { now: string }, source: string) =>
-  `SELECT b.key, l.live AS hits, cardinality(l.live) < b.places AS granted
+export const lookAtPlacesOf = (v: { now: Part }, source: Part) =>
+  sql`SELECT b.key, l.live AS hits, cardinality(l.live) < b.places AS granted
    FROM ${source}
    LEFT JOIN rate_limits r ON r.key = b.key
-   CROSS JOIN LATERAL ${liveHits(v, 'b.window_ms')}`
+   CROSS JOIN LATERAL ${liveHits(v, sql`b.window_ms`)}`
 
 export const lookAtPlacesPart = (v: Placeholders<LookValues>) =>
   lookAtPlacesOf(
     v,
-    `unnest(${v.lookKeys}::text[], ${v.lookPlaces}::int[], ${v.lookWindows}::bigint[]) AS b (key, places, window_ms)`,
+    sql`unnest(${v.lookKeys}::text[], ${v.lookPlaces}::int[], ${v.lookWindows}::bigint[]) AS b (key, places, window_ms)`,
   )
 
 /** Gives places back in the order of their keys, because two calls that lock the same rows in different orders would deadlock. */
-export const returnPlacesPart = (v: { keys: string; takenAt: string }) =>
-  `UPDATE rate_limits r
+export const returnPlacesPart = (v: { keys: Part; takenAt: Part }) =>
+  sql`UPDATE rate_limits r
    SET hits = hits[:array_position(hits, ${v.takenAt}::timestamptz) - 1] || hits[array_position(hits, ${v.takenAt}::timestamptz) + 1:]
    FROM (
      SELECT key FROM rate_limits WHERE key = ANY(${v.keys}::text[]) AND ${v.takenAt}::timestamptz = ANY(hits)
@@ -121,16 +139,12 @@ export const returnPlacesPart = (v: { keys: string; takenAt: string }) =>
    WHERE r.key = locked.key AND ${v.takenAt}::timestamptz = ANY(hits)
    RETURNING r.key, r.hits`
 
-const removeHits = statement<{ keys: string[]; takenAt: Date }, { key: string; hits: Date[] }>(
+const removeHits = statement(
   'give-places-back',
-  (v) => `${returnPlacesPart(v)}, ${UNWAITED}`,
+  { keys: text.list, takenAt: time },
+  { key: text, hits: time.list },
+  (v) => sql`${returnPlacesPart(v)}, ${UNWAITED}`,
 )
-
-export interface PlaceRow {
-  key: string
-  hits: Date[]
-  granted: boolean
-}
 
 /** Takes a place in each bucket of `take` and looks at those of `look`: all or none, otherwise a refusal with `code`. */
 export interface AskedPlaces {

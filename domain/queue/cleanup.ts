@@ -7,7 +7,7 @@ import {
   RETIRED_KEY_KEPT_MS,
   SENT_EVENT_RETENTION_MS,
 } from '../limits/durations'
-import { fenced, isOneOf, statement } from '../sql'
+import { fenced, identifier, integer, isOneOf, type Part, sql, statement, time } from '../sql'
 
 const BATCH_SIZE = 1000
 
@@ -16,46 +16,50 @@ interface Cleanup {
   /** The column that identifies a row; `id` by default. `ctid` where that takes several columns: the row's lock keeps it valid. */
   key?: string
   /** Selects the ended rows by an index. `before` is the time `afterMs` ago. */
-  ended(before: string): string
+  ended(before: Part): Part
   afterMs?: number
   /** Clears this column and keeps the row. */
   clears?: string
 }
 
 /** The earlier of the two times. */
-const ENDED_AT = 'least(revoked_at, expires_at)'
-const endedAccess = (before: string) => `${ENDED_AT} < ${before} ORDER BY ${ENDED_AT}`
+const ENDED_AT = sql`least(revoked_at, expires_at)`
+const endedAccess = (before: Part) => sql`${ENDED_AT} < ${before} ORDER BY ${ENDED_AT}`
 
 /** Looks each notice up by its change, because a join would read all notices. */
-const UNSENT_NOTICE = fenced(`SELECT FROM notices n
+const UNSENT_NOTICE = fenced(sql`SELECT FROM notices n
      WHERE n.change_request_id = email_change_requests.id AND n.sent_at IS NULL AND n.failed_at IS NULL`)
 
 /** Rows of an active account that have ended. The owner may still want to see the last month. */
 export const CLEANUPS: readonly Cleanup[] = [
-  { table: 'rate_limits', key: 'key', ended: (before) => `expires_at < ${before} ORDER BY expires_at` },
-  { table: 'idempotency_keys', key: 'key', ended: (before) => `expires_at <= ${before} ORDER BY expires_at` },
+  { table: 'rate_limits', key: 'key', ended: (before) => sql`expires_at < ${before} ORDER BY expires_at` },
+  { table: 'idempotency_keys', key: 'key', ended: (before) => sql`expires_at <= ${before} ORDER BY expires_at` },
   {
     table: 'outbox_events',
-    ended: (before) => `sent_at < ${before} ORDER BY sent_at`,
+    ended: (before) => sql`sent_at < ${before} ORDER BY sent_at`,
     afterMs: SENT_EVENT_RETENTION_MS,
   },
   { table: 'sessions', ended: endedAccess, afterMs: ENDED_RETENTION_MS },
   { table: 'access_tokens', ended: endedAccess, afterMs: ENDED_RETENTION_MS },
-  { table: 'withdrawal_blockers', key: 'ctid', ended: (before) => `expires_at <= ${before} ORDER BY expires_at` },
+  { table: 'withdrawal_blockers', key: 'ctid', ended: (before) => sql`expires_at <= ${before} ORDER BY expires_at` },
   // An event's deliveries, the log of what was sent, are deleted with it.
-  { table: 'events', ended: (before) => `occurred_at < ${before} ORDER BY occurred_at`, afterMs: ENDED_RETENTION_MS },
-  { table: 'reauth_requests', ended: (before) => `started_at < ${before} ORDER BY started_at`, afterMs: day },
+  {
+    table: 'events',
+    ended: (before) => sql`occurred_at < ${before} ORDER BY occurred_at`,
+    afterMs: ENDED_RETENTION_MS,
+  },
+  { table: 'reauth_requests', ended: (before) => sql`started_at < ${before} ORDER BY started_at`, afterMs: day },
   // When the first receipt of a withdrawal is old enough, all are deleted, because the others alone would prove less than they say.
   {
     table: 'withdrawal_receipts',
     key: 'withdrawal_id',
-    ended: (before) => `issued_at < ${before} ORDER BY issued_at`,
+    ended: (before) => sql`issued_at < ${before} ORDER BY issued_at`,
     afterMs: RECEIPTS_KEPT_MS,
   },
   // Notices are deleted with their change. An unsent notice keeps its change, which holds the addresses.
   {
     table: 'email_change_requests',
-    ended: (before) => `requested_at < ${before} AND expires_at < ${before} AND NOT EXISTS (${UNSENT_NOTICE})
+    ended: (before) => sql`requested_at < ${before} AND expires_at < ${before} AND NOT EXISTS (${UNSENT_NOTICE})
            ORDER BY requested_at`,
     afterMs: ENDED_RETENTION_MS,
   },
@@ -64,7 +68,7 @@ export const CLEANUPS: readonly Cleanup[] = [
     table: 'notices',
     ended: (
       before,
-    ) => `change_request_id IS NULL AND withdrawal_id IS NULL AND due_at IS NULL AND created_at < ${before}
+    ) => sql`change_request_id IS NULL AND withdrawal_id IS NULL AND due_at IS NULL AND created_at < ${before}
            ORDER BY created_at`,
     afterMs: ACCOUNT_NOTICE_RETENTION_MS,
   },
@@ -73,7 +77,7 @@ export const CLEANUPS: readonly Cleanup[] = [
     table: 'signing_keys',
     key: 'number',
     clears: 'sealed_private',
-    ended: (before) => `sealed_private IS NOT NULL AND number < (
+    ended: (before) => sql`sealed_private IS NOT NULL AND number < (
              SELECT max(s.number) FROM signing_keys s WHERE s.sealed_private IS NOT NULL AND s.signs_from < ${before}
            ) ORDER BY number`,
     afterMs: RETIRED_KEY_KEPT_MS,
@@ -81,23 +85,27 @@ export const CLEANUPS: readonly Cleanup[] = [
   {
     table: 'audit_events',
     clears: 'ip',
-    ended: (before) => `ip IS NOT NULL AND at < ${before} ORDER BY at`,
+    ended: (before) => sql`ip IS NOT NULL AND at < ${before} ORDER BY at`,
     afterMs: ENDED_RETENTION_MS,
   },
 ]
 
 export const cleanupName = (table: string) => `clean-up-${table.replaceAll('_', '-')}`
 
-const cleanUpBatch = ({ table, key = 'id', ended, clears }: Cleanup) =>
-  statement<{ before: Date }, { count: number }>(
+function cleanUpBatch({ table, key = 'id', ended, clears }: Cleanup) {
+  const [rows, id] = [identifier(table), identifier(key)]
+  return statement(
     cleanupName(table),
-    (v) => `WITH cleaned AS (
-       ${clears ? `UPDATE ${table} SET ${clears} = NULL` : `DELETE FROM ${table}`}
-       WHERE ${isOneOf(key, `SELECT ${key} FROM ${table} WHERE ${ended(v.before)} LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED`)}
-       RETURNING ${key}
+    { before: time },
+    { count: integer },
+    (v) => sql`WITH cleaned AS (
+       ${clears ? sql`UPDATE ${rows} SET ${identifier(clears)} = NULL` : sql`DELETE FROM ${rows}`}
+       WHERE ${isOneOf(id, sql`SELECT ${id} FROM ${rows} WHERE ${ended(v.before)} LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED`)}
+       RETURNING ${id}
      )
      SELECT count(*)::int AS count FROM cleaned`,
   )
+}
 const batches = CLEANUPS.map((cleanup) => ({ deleteBatch: cleanUpBatch(cleanup), afterMs: cleanup.afterMs ?? 0 }))
 
 /** Deletes all rows that have ended, in small statements, so that no call waits long for a row. */

@@ -16,7 +16,7 @@ import { registerApp } from '../applications/manage'
 import { addTransaction } from '../applications/transactions'
 import type { AppAnswer, AppRequest } from '../ports'
 import { createProcess } from '../process'
-import { statement } from '../sql'
+import { bytes, integer, sql, statement, text, time } from '../sql'
 import { retryWithdrawal, showWithdrawal } from '../withdrawal/operate-withdrawal'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { beginDueDeliveries } from './deliveries'
@@ -365,9 +365,11 @@ test('an open delivery names no user id, and the purge deletes all of it', async
   })
 })
 
-const fillChanges = statement<{ appId: string; now: Date; count: number; sealed: Buffer }>(
+const fillChanges = statement(
   'test-fill-changes',
-  (v) => `WITH written AS (
+  { appId: text, now: time, count: integer, sealed: bytes },
+  {},
+  (v) => sql`WITH written AS (
      INSERT INTO events (id, type, user_id, data, version, occurred_at)
      SELECT 'evt_' || n, 'account.email_changed', 'usr_' || n % 100, '{}', n / 100, ${v.now} FROM generate_series(0, ${v.count}::int - 1) n
      RETURNING id, user_id

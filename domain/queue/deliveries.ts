@@ -1,11 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EventType } from '@/contract/vocabulary'
-import { backOffMs, isTold, type SigningRow, sendWebhook, signingOf } from '../applications/webhook'
+import { backOffMs, isTold, SIGNING_ROW, sendWebhook, signingOf } from '../applications/webhook'
 import type { SystemContext } from '../context'
 import { CALL_LEASE_MS, EVENT_RETRY_MS, MAX_CALL_MS } from '../limits/durations'
 import type { AppAnswer } from '../ports'
 import { type CallLine, createCallLine } from '../process'
-import { isDueAndClaimable, isOneOf, statement, UNWAITED } from '../sql'
+import {
+  boolean,
+  bytes,
+  type Described,
+  integer,
+  isDueAndClaimable,
+  isOneOf,
+  json,
+  type RowOf,
+  type Shape,
+  sql,
+  statement,
+  text,
+  time,
+  UNWAITED,
+} from '../sql'
 import { coalesced, workOff } from './coalesce'
 import { CAN_BE_TOLD, openPersonalData, type PersonalData } from './events'
 
@@ -17,81 +32,69 @@ const MAX_QUICK_ANSWER_MS = 1_000
 /** A call that begins later than this could outlast its lease. */
 const MAX_WAIT_MS = CALL_LEASE_MS - MAX_CALL_MS
 
-interface DeliveryRow extends SigningRow {
-  id: string
-  /** Null if it is sealed. */
-  subject: string | null
-  sealed_data: Buffer | null
-  attempts: number
-  retry_until: Date | null
-  /** Null if it is sealed. */
-  account: string | null
-  /** The account was active when the delivery was claimed. */
-  is_open: boolean
-  event_id: string
-  type: EventType
-  data: Record<string, string>
-  version: number
-  occurred_at: Date
-}
+type DeliveryRow = RowOf<typeof claim>
 
 // LIMIT 1 stops at the first due delivery; EXISTS would read all open deliveries, and one application may have very many.
-const appsToTell = statement<{ now: Date }, { id: string }>(
+const appsToTell = statement(
   'apps-with-due-deliveries',
-  (v) => `SELECT a.id FROM connected_apps a
+  { now: time },
+  { id: text },
+  (v) => sql`SELECT a.id FROM connected_apps a
    CROSS JOIN LATERAL (
-     SELECT FROM event_deliveries d WHERE d.app_id = a.id AND ${isDueAndClaimable(v, 'd')} ORDER BY d.due_at LIMIT 1
+     SELECT FROM event_deliveries d WHERE d.app_id = a.id AND ${isDueAndClaimable(v, sql`d`)} ORDER BY d.due_at LIMIT 1
    ) due
    WHERE ${CAN_BE_TOLD}`,
 )
 
-interface Claim {
-  appId: string
-  now: Date
-  leaseUntil: Date
-  maxRows: number
-}
-
-const claim = statement<Claim, DeliveryRow>(
+const claim = statement(
   'claim-event-deliveries',
-  (v) => `UPDATE event_deliveries d SET lease_until = ${v.leaseUntil}, attempts = d.attempts + 1
+  { appId: text, now: time, leaseUntil: time, maxRows: integer },
+  {
+    ...SIGNING_ROW,
+    id: text,
+    /** Null if it is sealed. */
+    subject: text.orNull,
+    sealed_data: bytes.orNull,
+    attempts: integer,
+    retry_until: time.orNull,
+    /** Null if it is sealed. */
+    account: text.orNull,
+    /** The account was active when the delivery was claimed. */
+    is_open: boolean,
+    event_id: text,
+    type: text.of<EventType>(),
+    data: json.of<Record<string, string>>(),
+    version: integer,
+    occurred_at: time,
+  },
+  (v) => sql`UPDATE event_deliveries d SET lease_until = ${v.leaseUntil}, attempts = d.attempts + 1
    FROM events e, connected_apps a
    WHERE ${isOneOf(
-     'd.id',
-     `SELECT o.id FROM event_deliveries o WHERE o.app_id = ${v.appId} AND ${isDueAndClaimable(v, 'o')}
+     sql`d.id`,
+     sql`SELECT o.id FROM event_deliveries o WHERE o.app_id = ${v.appId} AND ${isDueAndClaimable(v, sql`o`)}
        ORDER BY o.due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED`,
    )}
      AND e.id = d.event_id AND a.id = d.app_id
-   RETURNING d.id, d.subject, d.sealed_data, d.attempts, d.retry_until, ${signingOf('a')}, e.user_id IS NOT NULL AS is_open,
+   RETURNING d.id, d.subject, d.sealed_data, d.attempts, d.retry_until, ${signingOf(sql`a`)}, e.user_id IS NOT NULL AS is_open,
      coalesce(e.user_id, (SELECT w.user_id FROM withdrawals w WHERE w.id = e.withdrawal_id)) AS account, e.id AS event_id, e.type, e.data, e.version, e.occurred_at, ${UNWAITED}`,
 )
 
-interface Outcome {
-  id: string
-  now: Date
-  status: number
-  tookMs: number
-}
+const OUTCOME = { id: text, now: time, status: integer, tookMs: integer } satisfies Shape
+type Outcome = Described<typeof OUTCOME>
 
 interface Delivered extends Outcome {
   isOpen: boolean
 }
 
-interface MarkDelivered {
-  ids: string[]
-  times: Date[]
-  statuses: number[]
-  tookMs: number[]
-  areOpen: boolean[]
-}
-
 // Clears personal data on delivery. The subject stays while the account is active, so that the operator can resend. A good answer
 // counts however late it comes. If a crash loses a mark, the next try sets it again.
-const markDelivered = statement<MarkDelivered>(
+const markDelivered = statement(
   'mark-events-delivered',
+  { ids: text.list, times: time.list, statuses: integer.list, tookMs: integer.list, areOpen: boolean.list },
+  {},
   (
     v,
-  ) => `UPDATE event_deliveries d SET status = 'delivered', delivered_at = o.at, tried_at = o.at, last_status = o.status,
+  ) => sql`UPDATE event_deliveries d SET status = 'delivered', delivered_at = o.at, tried_at = o.at, last_status = o.status,
      took_ms = o.took_ms, last_error = NULL, subject = CASE WHEN o.is_open THEN d.subject END, sealed_data = NULL,
      due_at = NULL, lease_until = NULL, dead_at = NULL
    FROM unnest(${v.ids}::text[], ${v.times}::timestamptz[], ${v.statuses}::int[], ${v.tookMs}::int[], ${v.areOpen}::boolean[])
@@ -99,17 +102,18 @@ const markDelivered = statement<MarkDelivered>(
    WHERE d.id = o.id AND d.status <> 'delivered' RETURNING ${UNWAITED}`,
 )
 
-interface Failure extends Outcome {
-  attempts: number
-  problem: string
-  /** Null if the delivery becomes a dead letter. */
-  nextTryAt: Date | null
-}
-
 // Marks only the sender's own attempt: after a lost lease another instance may hold the next one.
-const markFailed = statement<Failure>(
+const markFailed = statement(
   'mark-event-failed',
-  (v) => `UPDATE event_deliveries
+  {
+    ...OUTCOME,
+    attempts: integer,
+    problem: text,
+    /** Null if the delivery becomes a dead letter. */
+    nextTryAt: time.orNull,
+  },
+  {},
+  (v) => sql`UPDATE event_deliveries
    SET status = CASE WHEN ${v.nextTryAt}::timestamptz IS NULL THEN 'dead' ELSE 'pending' END, due_at = ${v.nextTryAt},
      dead_at = CASE WHEN ${v.nextTryAt}::timestamptz IS NULL THEN ${v.now}::timestamptz END, lease_until = NULL,
      tried_at = ${v.now}, last_status = ${v.status}, took_ms = ${v.tookMs}, last_error = ${v.problem}

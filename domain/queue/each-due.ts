@@ -1,13 +1,11 @@
+import { type Described, integer, type Part, type Shape, sql, text, time } from '../sql'
 /** Where the batch before ended. */
-export interface After {
-  afterTime: Date
-  afterId: string
-  maxRows: number
-}
+export const AFTER = { afterTime: time, afterId: text, maxRows: integer } satisfies Shape
+export type After = Described<typeof AFTER>
 
 /** In the WHERE of a statement that is ordered by `time` and id. */
-export const isAfter = (v: { afterTime: string; afterId: string }, time: string) =>
-  `(${time}, id) > (${v.afterTime}::timestamptz, ${v.afterId})`
+export const isAfter = (v: { afterTime: Part; afterId: Part }, at: Part) =>
+  sql`(${at}, id) > (${v.afterTime}::timestamptz, ${v.afterId})`
 
 /**
  * Works off all due rows, in batches. A row that fails is stepped over until the next run, so that it never holds up those behind it;

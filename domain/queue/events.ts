@@ -1,6 +1,21 @@
 import type { EventType } from '@/contract/vocabulary'
 import type { SystemContext } from '../context'
-import { type Sql, statement } from '../sql'
+import {
+  boolean,
+  bytes,
+  identifier,
+  integer,
+  joined,
+  literal,
+  NULL,
+  type Part,
+  type RowOf,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 
 /** An event of an account that stays open. */
 export type AccountEvent = Exclude<EventType, `account.withdraw${string}` | 'account.purged'>
@@ -21,74 +36,71 @@ export const sealAddresses = (ctx: SystemContext, of: { oldEmail: string; newEma
 
 const seal = ({ secrets }: SystemContext, data: PersonalData) => secrets.seal(JSON.stringify(data))
 
-const insertEvent = (of: Record<'type' | 'id' | 'user' | 'withdrawal' | 'data' | 'version' | 'at' | 'from', string>) =>
-  `INSERT INTO events (id, type, user_id, withdrawal_id, data, version, occurred_at)
+const insertEvent = (of: Record<'type' | 'id' | 'user' | 'withdrawal' | 'data' | 'version' | 'at' | 'from', Part>) =>
+  sql`INSERT INTO events (id, type, user_id, withdrawal_id, data, version, occurred_at)
    SELECT ${of.id}, ${of.type}, ${of.user}, ${of.withdrawal}, ${of.data}, ${of.version}, ${of.at}::timestamptz FROM ${of.from}`
 
-const insertDeliveries = (of: Record<'event' | 'app' | 'subject' | 'sealed' | 'at' | 'from', string>) =>
-  `INSERT INTO event_deliveries (id, event_id, app_id, subject, sealed_data, status, due_at, created_at)
+const insertDeliveries = (of: Record<'event' | 'app' | 'subject' | 'sealed' | 'at' | 'from', Part>) =>
+  sql`INSERT INTO event_deliveries (id, event_id, app_id, subject, sealed_data, status, due_at, created_at)
    SELECT 'dlv_' || substr(${of.event}, 5) || '_' || ${of.app}, ${of.event}, ${of.app}, ${of.subject}, ${of.sealed}, 'pending',
           ${of.at}::timestamptz, ${of.at}::timestamptz
    FROM ${of.from}`
 
 /** A condition on the application `a`. */
-export const CAN_BE_TOLD = 'a.disabled_at IS NULL AND a.endpoint IS NOT NULL'
+export const CAN_BE_TOLD = sql`a.disabled_at IS NULL AND a.endpoint IS NOT NULL`
 
 /** What the application `a` calls the account by: its own id in the connection `c`, or, where it is told about everyone, the adopter's. */
-export const subjectOf = (account: string) =>
-  `CASE a.audience WHEN 'everyone' THEN coalesce(${account}.external_id, ${account}.id) ELSE c.subject END`
+export const subjectOf = (account: Part) =>
+  sql`CASE a.audience WHEN 'everyone' THEN coalesce(${account}.external_id, ${account}.id) ELSE c.subject END`
 
 interface QueueEvent {
   /** A part with at most one row: `id`, `external_id` and `version` of the account, after the change. It may end with a condition. */
-  from: string
+  from: Part
   /** The account's id as a value. If it were joined with the part, the planner would read all connections. */
-  user: string
-  id: string
+  user: Part
+  id: Part
   /** Members of the message; ids only. */
-  data?: Record<string, string>
+  data?: Readonly<Record<string, Part>>
   /** The result of `sealAddresses`. */
-  addresses?: string
-  at: string
+  addresses?: Part
+  at: Part
 }
 
 /**
  * Parts of a statement that write an event, and one delivery for each application that wants it; nothing if none does. Call
  * `beginDueDeliveries` after the commit.
  */
-export function queueEvent(type: AccountEvent, of: QueueEvent): string {
-  const members = Object.entries(of.data ?? {}).map(([name, value]) => `'${name}', ${value}::text`)
-  return `event_receivers AS (
+export function queueEvent(type: AccountEvent, of: QueueEvent): Part {
+  const members = Object.entries(of.data ?? {}).map(([name, value]) => sql`'${identifier(name)}', ${value}::text`)
+  return sql`event_receivers AS (
      SELECT a.id AS app_id, account.version, 'addresses' = ANY(a.includes) AS has_addresses,
-            ${subjectOf('account')} AS subject
+            ${subjectOf(sql`account`)} AS subject
      FROM (SELECT id, external_id, version FROM ${of.from}) AS account
-     JOIN connected_apps a ON '${type}' = ANY(a.events) AND ${CAN_BE_TOLD}
+     JOIN connected_apps a ON ${literal(type)} = ANY(a.events) AND ${CAN_BE_TOLD}
      LEFT JOIN app_connections c ON c.user_id = ${of.user} AND c.app_id = a.id AND c.disabled_at IS NULL
      WHERE a.audience = 'everyone' OR c.id IS NOT NULL
    ), written_event AS (
-     ${insertEvent({ type: `'${type}'`, id: of.id, user: of.user, withdrawal: 'NULL', data: `jsonb_build_object(${members})`, version: 'version', at: of.at, from: 'event_receivers LIMIT 1' })}
+     ${insertEvent({ type: literal(type), id: of.id, user: of.user, withdrawal: NULL, data: sql`jsonb_build_object(${joined(members)})`, version: sql`version`, at: of.at, from: sql`event_receivers LIMIT 1` })}
    ), written_deliveries AS (
-     ${insertDeliveries({ event: of.id, app: 'app_id', subject: 'subject', sealed: of.addresses ? `CASE WHEN has_addresses THEN ${of.addresses}::bytea END` : 'NULL', at: of.at, from: 'event_receivers' })}
+     ${insertDeliveries({ event: of.id, app: sql`app_id`, subject: sql`subject`, sealed: of.addresses ? sql`CASE WHEN has_addresses THEN ${of.addresses}::bytea END` : NULL, at: of.at, from: sql`event_receivers` })}
    )`
 }
 
-interface ReceiverRow {
-  app_id: string
-  subject: string
-  hears_start: boolean
-  hears_end: boolean
-}
+type ReceiverRow = RowOf<typeof receivers>
 
 const WITHDRAWAL_EVENTS = {
-  start: `ARRAY['account.withdrawal_started']`,
-  end: `ARRAY['account.withdrawal_completed', 'account.purged']`,
+  start: sql`ARRAY['account.withdrawal_started']`,
+  end: sql`ARRAY['account.withdrawal_completed', 'account.purged']`,
 }
 
-const receivers = statement<{ userId: string }, ReceiverRow>(
+const receivers = statement(
   'withdrawal-event-receivers',
+  { userId: text },
+  { app_id: text, subject: text, hears_start: boolean, hears_end: boolean },
   (
     v,
-  ) => `SELECT a.id AS app_id, a.events && ${WITHDRAWAL_EVENTS.start} AS hears_start, a.events && ${WITHDRAWAL_EVENTS.end} AS hears_end,
-     ${subjectOf('u')} AS subject
+  ) => sql`SELECT a.id AS app_id, a.events && ${WITHDRAWAL_EVENTS.start} AS hears_start, a.events && ${WITHDRAWAL_EVENTS.end} AS hears_end,
+     ${subjectOf(sql`u`)} AS subject
    FROM connected_apps a
    JOIN users u ON u.id = ${v.userId}
    LEFT JOIN app_connections c ON c.user_id = ${v.userId} AND c.app_id = a.id
@@ -96,25 +108,25 @@ const receivers = statement<{ userId: string }, ReceiverRow>(
      AND a.events && (${WITHDRAWAL_EVENTS.start} || ${WITHDRAWAL_EVENTS.end})`,
 )
 
-interface Announce {
-  type: WithdrawalEvent
-  eventId: string
-  withdrawalId: string
-  version: number
-  now: Date
-  appIds: string[]
-  sealed: Buffer[]
-}
-
-const announce = statement<Announce>(
+const announce = statement(
   'announce-withdrawal',
-  (v) => `WITH told AS (
+  {
+    type: text.of<WithdrawalEvent>(),
+    eventId: text,
+    withdrawalId: text,
+    version: integer,
+    now: time,
+    appIds: text.list,
+    sealed: bytes.list,
+  },
+  {},
+  (v) => sql`WITH told AS (
      SELECT a.id AS app_id, r.sealed FROM unnest(${v.appIds}::text[], ${v.sealed}::bytea[]) AS r (app_id, sealed)
      JOIN connected_apps a ON a.id = r.app_id AND ${CAN_BE_TOLD} AND ${v.type}::text = ANY(a.events)
    ), written_event AS (
-     ${insertEvent({ type: `${v.type}::text`, id: v.eventId, user: 'NULL', withdrawal: v.withdrawalId, data: `jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text)`, version: `${v.version}::int`, at: v.now, from: '(SELECT FROM told LIMIT 1) AS anybody' })}
+     ${insertEvent({ type: sql`${v.type}::text`, id: v.eventId, user: sql`NULL`, withdrawal: v.withdrawalId, data: sql`jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text)`, version: sql`${v.version}::int`, at: v.now, from: sql`(SELECT FROM told LIMIT 1) AS anybody` })}
    )
-   ${insertDeliveries({ event: v.eventId, app: 'app_id', subject: 'NULL', sealed: 'sealed', at: v.now, from: 'told' })}`,
+   ${insertDeliveries({ event: v.eventId, app: sql`app_id`, subject: sql`NULL`, sealed: sql`sealed`, at: v.now, from: sql`told` })}`,
 )
 
 /** The ids by which applications know a person, and the version of the account when it was withdrawn. */
@@ -148,9 +160,11 @@ async function tell(
   })
 }
 
-const rememberSubjects = statement<{ withdrawalId: string; sealed: Buffer }>(
+const rememberSubjects = statement(
   'remember-subjects',
-  (v) => `UPDATE withdrawals SET sealed_subjects = ${v.sealed} WHERE id = ${v.withdrawalId}`,
+  { withdrawalId: text, sealed: bytes },
+  {},
+  (v) => sql`UPDATE withdrawals SET sealed_subjects = ${v.sealed} WHERE id = ${v.withdrawalId}`,
 )
 
 /** Queues the event of the start in its transaction. Stores what the event of the end needs, because nothing else knows it later. */
@@ -192,30 +206,30 @@ export async function tellEnd(
   await tell(ctx, sql, type, withdrawn, ended, ctx.clock.now())
 }
 
-interface OpenDelivery {
-  id: string
-  subject: string
-  sealed_data: Buffer | null
-}
-
 const BATCH_SIZE = 500
 
-const openDeliveries = statement<{ userId: string; maxRows: number }, OpenDelivery>(
+const openDeliveries = statement(
   'open-deliveries-of-account',
-  (v) => `SELECT d.id, d.subject, d.sealed_data FROM events e JOIN event_deliveries d ON d.event_id = e.id
+  { userId: text, maxRows: integer },
+  { id: text, subject: text, sealed_data: bytes.orNull },
+  (v) => sql`SELECT d.id, d.subject, d.sealed_data FROM events e JOIN event_deliveries d ON d.event_id = e.id
    WHERE e.user_id = ${v.userId} AND d.status <> 'delivered' AND d.subject IS NOT NULL LIMIT ${v.maxRows}`,
 )
 // A delivery that was made meanwhile needs no subject.
-const sealSubjects = statement<{ ids: string[]; sealed: Buffer[] }>(
+const sealSubjects = statement(
   'seal-subjects-of-deliveries',
+  { ids: text.list, sealed: bytes.list },
+  {},
   (
     v,
-  ) => `UPDATE event_deliveries d SET subject = NULL, sealed_data = CASE WHEN d.status <> 'delivered' THEN s.sealed END
+  ) => sql`UPDATE event_deliveries d SET subject = NULL, sealed_data = CASE WHEN d.status <> 'delivered' THEN s.sealed END
    FROM unnest(${v.ids}::text[], ${v.sealed}::bytea[]) AS s (id, sealed) WHERE d.id = s.id`,
 )
-const keepEvents = statement<{ userId: string }>(
+const keepEvents = statement(
   'keep-events-to-be-told',
-  (v) => `WITH kept AS (
+  { userId: text },
+  {},
+  (v) => sql`WITH kept AS (
      UPDATE events e SET user_id = NULL, withdrawal_id = w.id FROM withdrawals w
      WHERE e.user_id = ${v.userId} AND w.user_id = ${v.userId}
        AND EXISTS (SELECT FROM event_deliveries d WHERE d.event_id = e.id AND d.status <> 'delivered')

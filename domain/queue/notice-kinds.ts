@@ -4,7 +4,22 @@ import type { SystemContext } from '../context'
 import { notMeUrl } from '../email/not-me-token'
 import { STOP_CHANGE_MS } from '../limits/durations'
 import type { Asker, Message, NotMeLink, UndoOutcome } from '../ports'
-import { statement } from '../sql'
+import {
+  boolean,
+  bytes,
+  type Described,
+  identifier,
+  integer,
+  literal,
+  NULL,
+  type Part,
+  type RowOf,
+  type Shape,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { retentionDays } from '../withdrawal/schedule'
 import { createStatusToken } from '../withdrawal/status-token'
 
@@ -83,20 +98,21 @@ export interface Letter {
 }
 
 /** A notice that a sender has claimed. */
-export interface NoticeRow {
-  id: string
-  user_id: string
-  kind: NoticeKind
+export const NOTICE_ROW = {
+  id: text,
+  user_id: text,
+  kind: text.of<NoticeKind>(),
   /** The account's locale when the notice was written. */
-  locale: string | null
-  recipient: string | null
-  change_request_id: string | null
-  withdrawal_id: string | null
-  sealed: Buffer | null
-  created_at: Date
-  expires_at: Date | null
-  attempts: number
-}
+  locale: text.orNull,
+  recipient: text.orNull,
+  change_request_id: text.orNull,
+  withdrawal_id: text.orNull,
+  sealed: bytes.orNull,
+  created_at: time,
+  expires_at: time.orNull,
+  attempts: integer,
+} satisfies Shape
+export type NoticeRow = Described<typeof NOTICE_ROW>
 
 interface KindOfNotice<Facts, Recipient extends string> {
   /** The column of `notices` that refers to the letter's subject; null if `sealed` holds all of it. */
@@ -269,43 +285,45 @@ export const isKnownKind = (kind: string): kind is NoticeKind => Object.hasOwn(N
 export const queueNotice = (
   kind: NoticeKind,
   of: {
-    from: string
-    id: string
-    user: string
+    from: Part
+    id: Part
+    user: Part
     /** The account's locale, because the row outlives the account. */
-    locale: string
-    recipient?: string
+    locale: Part
+    recipient?: Part
     /** Only if the kind has a foreign key. */
-    about?: string
-    sealed?: string
-    at: string
-    leaseUntil: string
-    expiresAt?: string
+    about?: Part
+    sealed?: Part
+    at: Part
+    leaseUntil: Part
+    expiresAt?: Part
   },
 ) =>
-  `INSERT INTO notices (id, user_id, kind, locale, recipient, ${NOTICE_KINDS[kind].foreignKey ?? 'change_request_id'}, sealed, created_at, due_at, expires_at, attempts)
-   SELECT ${of.id}, ${of.user}, '${kind}', ${of.locale}::text, ${of.recipient ?? 'NULL'}, ${of.about ?? 'NULL'}, ${of.sealed ?? 'NULL'}::bytea,
-          ${of.at}::timestamptz, ${of.leaseUntil}::timestamptz, ${of.expiresAt ?? 'NULL'}::timestamptz, 1
+  sql`INSERT INTO notices (id, user_id, kind, locale, recipient, ${identifier(NOTICE_KINDS[kind].foreignKey ?? 'change_request_id')}, sealed, created_at, due_at, expires_at, attempts)
+   SELECT ${of.id}, ${of.user}, ${literal(kind)}, ${of.locale}::text, ${of.recipient ?? NULL}, ${of.about ?? NULL}, ${of.sealed ?? NULL}::bytea,
+          ${of.at}::timestamptz, ${of.leaseUntil}::timestamptz, ${of.expiresAt ?? NULL}::timestamptz, 1
    FROM ${of.from}`
 
 /** The form for the mail server of an address that was accepted once. */
 export const toDeliverable = (email: string): string => parseAddress(email)?.deliverable ?? email
 
-interface ChangeRow {
-  name: string
-  status: string
-  old_email: string
-  new_email: string
-  requested_at: Date
-  request_ip: string
-  closed_at: Date | null
-  closed_ip: string | null
-  reverted_at: Date | null
-}
+type ChangeRow = RowOf<typeof changeOfNotice>
 
-const changeOfNotice = statement<{ changeId: string }, ChangeRow>(
+const changeOfNotice = statement(
   'change-of-notice',
-  (v) => `SELECT u.name, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.closed_at, r.closed_ip,
+  { changeId: text },
+  {
+    name: text,
+    status: text,
+    old_email: text,
+    new_email: text,
+    requested_at: time,
+    request_ip: text,
+    closed_at: time.orNull,
+    closed_ip: text.orNull,
+    reverted_at: time.orNull,
+  },
+  (v) => sql`SELECT u.name, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.closed_at, r.closed_ip,
      r.reverted_at
    FROM email_change_requests r JOIN users u ON u.id = r.user_id WHERE r.id = ${v.changeId}`,
 )
@@ -332,9 +350,11 @@ async function readUndo(ctx: SystemContext, { change_request_id: changeId }: Not
 
 export const outcomeOf = (status: string): UndoOutcome => (status === 'reverted' ? 'restored' : 'stopped')
 
-const withdrawalOfNotice = statement<{ withdrawalId: string }, { scheduled_completion: Date }>(
+const withdrawalOfNotice = statement(
   'withdrawal-of-notice',
-  (v) => `SELECT scheduled_completion FROM withdrawals WHERE id = ${v.withdrawalId}`,
+  { withdrawalId: text },
+  { scheduled_completion: time },
+  (v) => sql`SELECT scheduled_completion FROM withdrawals WHERE id = ${v.withdrawalId}`,
 )
 
 /** The encrypted content of the row. */
@@ -358,16 +378,11 @@ export interface ResetRequest {
   ipAddress: string
 }
 
-interface ResetRow {
-  name: string
-  email: string
-  has_password: boolean
-  credential_version: number
-}
-
-const accountOfReset = statement<{ userId: string; emailKey: string }, ResetRow>(
+const accountOfReset = statement(
   'account-of-reset-notice',
-  (v) => `SELECT name, email, password_hash IS NOT NULL AS has_password, credential_version
+  { userId: text, emailKey: text },
+  { name: text, email: text, has_password: boolean, credential_version: integer },
+  (v) => sql`SELECT name, email, password_hash IS NOT NULL AS has_password, credential_version
    FROM users WHERE id = ${v.userId} AND email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
 )
 

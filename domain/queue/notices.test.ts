@@ -19,7 +19,7 @@ import { createNotMeToken } from '../email/not-me-token'
 import { undoEmailChange } from '../email/undo-email-change'
 import { verifyEmail } from '../email/verify-email'
 import type { MailOutcome } from '../ports'
-import { statement } from '../sql'
+import { sql, statement, text } from '../sql'
 import { exportData } from '../withdrawal/export-data'
 import { watchBacklog } from '../withdrawal/watch-withdrawals'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
@@ -254,9 +254,11 @@ test('marking notices as sent never waits for a row while it holds another, so n
     expect(await sent).toBe(2)
   }
   // A withdrawal locks the same rows in the other order.
-  const touch = statement<{ id: string }>(
+  const touch = statement(
     'touch-notice',
-    (v) => `UPDATE notices SET attempts = attempts WHERE id = ${v.id}`,
+    { id: text },
+    {},
+    (v) => sql`UPDATE notices SET attempts = attempts WHERE id = ${v.id}`,
   )
   await heldUp(ctx, ['notices', last], marking, (sql) => sql(touch, { id: first }))
   expect(await ctx.db.notice.count({ where: { id: { in: [first, last] }, sentAt: { not: null } } })).toBe(2)

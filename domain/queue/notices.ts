@@ -1,12 +1,13 @@
 import type { SystemContext } from '../context'
 import { minute, NOTICE_BACK_OFF_MS, NOTICE_LEASE_MS } from '../limits/durations'
 import type { MailOutcome } from '../ports'
-import { isOneOf, statement, UNWAITED } from '../sql'
+import { integer, isOneOf, type Part, sql, statement, text, time, UNWAITED } from '../sql'
 import { coalesced } from './coalesce'
 import {
   type FactsOf,
   isKnownKind,
   letterOf,
+  NOTICE_ROW,
   type NoticeKind,
   type NoticeRow,
   type RecipientOf,
@@ -16,50 +17,58 @@ import {
 /** Two months of daily attempts, so that an address that never works leaves the queue. */
 const MAX_ATTEMPTS = 65
 
-interface Claim {
-  id: string
-  now: Date
-  leaseUntil: Date
-}
-
 // Moving `due_at` is the claim: a second sender finds nothing due, and the notice of a sender that dies becomes due again.
-const claim = statement<Claim, NoticeRow>(
+const claim = statement(
   'claim-notice',
-  (v) => `UPDATE notices SET attempts = attempts + 1, due_at = ${v.leaseUntil}
+  { id: text, now: time, leaseUntil: time },
+  NOTICE_ROW,
+  (v) => sql`UPDATE notices SET attempts = attempts + 1, due_at = ${v.leaseUntil}
    WHERE id = ${v.id} AND due_at <= ${v.now} AND (expires_at IS NULL OR expires_at > ${v.now})
    RETURNING id, user_id, kind, locale, recipient, change_request_id, withdrawal_id, sealed, created_at, expires_at, attempts`,
 )
-const tryAgain = statement<{ id: string; nextTryAt: Date }>(
+const tryAgain = statement(
   'try-notice-again',
-  (v) => `UPDATE notices SET due_at = ${v.nextTryAt} WHERE id = ${v.id} AND sent_at IS NULL AND failed_at IS NULL`,
+  { id: text, nextTryAt: time },
+  {},
+  (v) => sql`UPDATE notices SET due_at = ${v.nextTryAt} WHERE id = ${v.id} AND sent_at IS NULL AND failed_at IS NULL`,
 )
 
-const setSent = (v: { now: string }) => `UPDATE notices SET sent_at = ${v.now}, due_at = NULL, sealed = NULL`
+const setSent = (v: { now: Part }) => sql`UPDATE notices SET sent_at = ${v.now}, due_at = NULL, sealed = NULL`
 // Skips locked rows, because waiting for one row while it holds others would deadlock with a withdrawal or an erasure.
-const markSent = statement<{ ids: string[]; now: Date }, { id: string }>(
+const markSent = statement(
   'mark-notices-sent',
-  (v) => `${setSent(v)}
-   WHERE ${isOneOf('id', `SELECT id FROM notices WHERE id = ANY(${v.ids}::text[]) FOR UPDATE SKIP LOCKED`)}
+  { ids: text.list, now: time },
+  { id: text },
+  (v) => sql`${setSent(v)}
+   WHERE ${isOneOf(sql`id`, sql`SELECT id FROM notices WHERE id = ANY(${v.ids}::text[]) FOR UPDATE SKIP LOCKED`)}
    RETURNING id, ${UNWAITED}`,
 )
-const markOneSent = statement<{ id: string; now: Date }>(
+const markOneSent = statement(
   'mark-notice-sent',
-  (v) => `${setSent(v)} WHERE id = ${v.id} RETURNING ${UNWAITED}`,
+  { id: text, now: time },
+  {},
+  (v) => sql`${setSent(v)} WHERE id = ${v.id} RETURNING ${UNWAITED}`,
 )
 
-const setFailed = (v: { now: string }) => `UPDATE notices SET failed_at = ${v.now}, due_at = NULL, sealed = NULL`
-const giveUp = statement<{ id: string; now: Date }>(
+const setFailed = (v: { now: Part }) => sql`UPDATE notices SET failed_at = ${v.now}, due_at = NULL, sealed = NULL`
+const giveUp = statement(
   'give-notice-up',
-  (v) => `${setFailed(v)} WHERE id = ${v.id} AND sent_at IS NULL`,
+  { id: text, now: time },
+  {},
+  (v) => sql`${setFailed(v)} WHERE id = ${v.id} AND sent_at IS NULL`,
 )
-const expire = statement<{ now: Date }>(
+const expire = statement(
   'expire-notices',
-  (v) => `${setFailed(v)} WHERE due_at IS NOT NULL AND expires_at <= ${v.now}`,
+  { now: time },
+  {},
+  (v) => sql`${setFailed(v)} WHERE due_at IS NOT NULL AND expires_at <= ${v.now}`,
 )
 
-const dueNotices = statement<{ now: Date; maxRows: number }, { id: string }>(
+const dueNotices = statement(
   'due-notices',
-  (v) => `SELECT id FROM notices WHERE due_at IS NOT NULL AND due_at <= ${v.now} ORDER BY due_at LIMIT ${v.maxRows}`,
+  { now: time, maxRows: integer },
+  { id: text },
+  (v) => sql`SELECT id FROM notices WHERE due_at IS NOT NULL AND due_at <= ${v.now} ORDER BY due_at LIMIT ${v.maxRows}`,
 )
 
 /** The outcome of an attempt; it failed if it threw, and then the notice is tried again like one that was deferred. */

@@ -3,7 +3,20 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
 import { EVENT_RETRY_MS } from '../limits/durations'
-import { audit, isOneOf, OPERATOR_COMMAND_ID, type Placeholders, statement } from '../sql'
+import {
+  audit,
+  type Described,
+  integer,
+  isOneOf,
+  OPERATOR_COMMAND_ID,
+  type Part,
+  type Placeholders,
+  type Shape,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { beginDueDeliveries } from './deliveries'
 
 const DEFAULT_LISTED = 100
@@ -52,42 +65,38 @@ function whereStatus(status: string | undefined) {
 export const listEvents = (ctx: Context, { app, status, limit }: Input<typeof contract>) =>
   listDeliveries(ctx, { appId: app, status, limit: limit === undefined ? undefined : Number(limit) })
 
-interface Resend {
-  eventId: string | null
-  appId: string | null
-  since: Date | null
-  now: Date
-  retryUntil: Date
-  maxRows: number
-}
+const RESEND = {
+  eventId: text.orNull,
+  appId: text.orNull,
+  since: time.orNull,
+  now: time,
+  retryUntil: time,
+  maxRows: integer,
+} satisfies Shape
+type Resend = Described<typeof RESEND>
 
 const BATCH_SIZE = 5_000
 
 /** Not due now, or ended. */
-const canBeResent = (v: Placeholders<Resend>) => `NOT (d.status = 'pending' AND d.due_at <= ${v.now})`
-const HAS_SUBJECT = '(d.subject IS NOT NULL OR d.sealed_data IS NOT NULL)'
+const canBeResent = (v: Placeholders<Resend>) => sql`NOT (d.status = 'pending' AND d.due_at <= ${v.now})`
+const HAS_SUBJECT = sql`(d.subject IS NOT NULL OR d.sealed_data IS NOT NULL)`
 
-const resend = (name: string, matches: (v: Placeholders<Resend>) => string) =>
-  statement<Resend, { id: string }>(
+const resend = (name: string, matches: (v: Placeholders<Resend>) => Part) =>
+  statement(
     name,
-    (v) => `UPDATE event_deliveries d
+    RESEND,
+    { id: text },
+    (v) => sql`UPDATE event_deliveries d
      SET status = 'pending', due_at = ${v.now}, dead_at = NULL, delivered_at = NULL, retry_until = ${v.retryUntil}
-     WHERE ${isOneOf('d.id', `SELECT d.id FROM event_deliveries d WHERE ${matches(v)} AND ${HAS_SUBJECT} AND ${canBeResent(v)} LIMIT ${v.maxRows}`)}
+     WHERE ${isOneOf(sql`d.id`, sql`SELECT d.id FROM event_deliveries d WHERE ${matches(v)} AND ${HAS_SUBJECT} AND ${canBeResent(v)} LIMIT ${v.maxRows}`)}
      RETURNING d.id`,
   )
-const resendOfEvent = resend('resend-event', (v) => `d.event_id = ${v.eventId}`)
-const resendOfApp = resend('resend-events-of-app', (v) => `d.app_id = ${v.appId} AND d.created_at >= ${v.since}`)
-const resendDeadOfApp = resend('resend-dead-letters', (v) => `d.app_id = ${v.appId} AND d.dead_at IS NOT NULL`)
+const resendOfEvent = resend('resend-event', (v) => sql`d.event_id = ${v.eventId}`)
+const resendOfApp = resend('resend-events-of-app', (v) => sql`d.app_id = ${v.appId} AND d.created_at >= ${v.since}`)
+const resendDeadOfApp = resend('resend-dead-letters', (v) => sql`d.app_id = ${v.appId} AND d.dead_at IS NOT NULL`)
 
-interface Audit {
-  id: string
-  by: string
-  subject: string
-  now: Date
-}
-
-const auditResend = statement<Audit>('audit-resend', (v) =>
-  audit('events.resent', { id: v.id, user: v.by, actor: `'operator'`, subject: v.subject, at: v.now }),
+const auditResend = statement('audit-resend', { id: text, by: text, subject: text, now: time }, {}, (v) =>
+  audit('events.resent', { id: v.id, user: v.by, actor: sql`'operator'`, subject: v.subject, at: v.now }),
 )
 
 type Resent =

@@ -1,6 +1,5 @@
 import { OUTBOX_LEASE_MS } from '../limits/durations'
-import type { EngineEvent } from '../ports'
-import { statement, UNWAITED } from '../sql'
+import { integer, json, sql, statement, text, time, UNWAITED } from '../sql'
 import { coalesced } from './coalesce'
 
 /** The events that an engine gets; due-work.ts says what each of them wakes. */
@@ -9,19 +8,23 @@ export type EngineEventName = (typeof ENGINE_EVENTS)[number]
 
 const BATCH_SIZE = 100
 
-const claim = statement<{ now: Date; leaseUntil: Date; maxRows: number }, EngineEvent>(
+const claim = statement(
   'claim-outbox-events',
-  (v) => `UPDATE outbox_events SET due_at = ${v.leaseUntil}, attempts = attempts + 1
+  { now: time, leaseUntil: time, maxRows: integer },
+  { id: text, name: text, data: json.of<Record<string, string>>() },
+  (v) => sql`UPDATE outbox_events SET due_at = ${v.leaseUntil}, attempts = attempts + 1
    WHERE id IN (
      SELECT id FROM outbox_events WHERE due_at IS NOT NULL AND due_at <= ${v.now}
      ORDER BY due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED
    )
    RETURNING id, name, data`,
 )
-const markSent = statement<{ ids: string[]; now: Date }>(
+const markSent = statement(
   'mark-events-sent',
+  { ids: text.list, now: time },
+  {},
   (v) =>
-    `UPDATE outbox_events SET sent_at = ${v.now}, due_at = NULL WHERE id = ANY(${v.ids}::text[]) RETURNING ${UNWAITED}`,
+    sql`UPDATE outbox_events SET sent_at = ${v.now}, due_at = NULL WHERE id = ANY(${v.ids}::text[]) RETURNING ${UNWAITED}`,
 )
 
 /** Hands committed events to the engine. An event that is lost on the way is sent again; the engine recognises it by its id. */

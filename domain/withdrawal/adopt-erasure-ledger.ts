@@ -1,5 +1,5 @@
 import type { SystemContext } from '../context'
-import { statement } from '../sql'
+import { integer, sql, statement, text, time } from '../sql'
 import { lockLedger, readLedgerHead } from './erasure-ledger'
 import { isBehind } from './is-ledger-ahead'
 import { type LedgerReading, newReading, readLedger } from './read-erasure-ledger'
@@ -8,13 +8,17 @@ import { restorePublicKeys } from './signing-keys'
 // Lines that are not in the store are written again, after those that are.
 const deleteUnstored = statement(
   'delete-unstored-lines',
-  () => `WITH unstored AS (DELETE FROM erasure_ledger_batches RETURNING first_seq)
+  {},
+  {},
+  () => sql`WITH unstored AS (DELETE FROM erasure_ledger_batches RETURNING first_seq)
    UPDATE withdrawals SET ledgered_at = NULL, ledger_seq = NULL, ledger_hash = NULL
    WHERE ledger_seq >= (SELECT min(first_seq) FROM unstored)`,
 )
-const setHead = statement<{ seq: number; hash: string; batchSeq: number; now: Date }>(
+const setHead = statement(
   'adopt-ledger-head',
-  (v) => `UPDATE erasure_ledger SET seq = ${v.seq}, hash = ${v.hash}, batch_seq = ${v.batchSeq}, at = ${v.now}`,
+  { seq: integer, hash: text, batchSeq: integer, now: time },
+  {},
+  (v) => sql`UPDATE erasure_ledger SET seq = ${v.seq}, hash = ${v.hash}, batch_seq = ${v.batchSeq}, at = ${v.now}`,
 )
 
 /** Continues the chain from the end in the store, if this database knows another end. */

@@ -1,28 +1,30 @@
 import { AppError, type Blocker } from '@/contract/errors'
 import { isAsked } from '../applications/ask'
 import type { SystemContext } from '../context'
-import { type Sql, statement } from '../sql'
+import { boolean, integer, json, type RowOf, type Sql, sql, statement, text, time } from '../sql'
 
 /** One is enough to hold a withdrawal back, so further ones are not listed. */
 const MAX_TOLD = 100
 
-interface Held {
-  pending: number
-  pushed: Blocker[]
-  /** Whether applications must be asked as well. */
-  asks: boolean
-}
+type Held = RowOf<typeof findHeld>
 
-const findHeld = statement<{ userId: string; now: Date }, Held>(
+const findHeld = statement(
   'find-blockers',
-  (v) => `SELECT
+  { userId: text, now: time },
+  {
+    pending: integer,
+    pushed: json.of<Blocker[]>(),
+    /** Whether applications must be asked as well. */
+    asks: boolean,
+  },
+  (v) => sql`SELECT
      (SELECT count(*)::int FROM transactions WHERE user_id = ${v.userId} AND status = 'pending') AS pending,
      (SELECT coalesce(json_agg(b), '[]') FROM (
         SELECT code, title, url, source FROM withdrawal_blockers
         WHERE user_id = ${v.userId} AND (expires_at IS NULL OR expires_at > ${v.now})
         ORDER BY created_at, source, key LIMIT ${MAX_TOLD}
       ) AS b) AS pushed,
-     EXISTS (SELECT FROM connected_apps a WHERE ${isAsked('a', v.userId)}) AS asks`,
+     EXISTS (SELECT FROM connected_apps a WHERE ${isAsked(sql`a`, v.userId)}) AS asks`,
 )
 
 export interface Found {

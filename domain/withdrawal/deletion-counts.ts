@@ -1,47 +1,49 @@
 import { CATEGORIES, type Category, type KeptFor } from '@/contract/vocabulary'
-import { statement } from '../sql'
+import { integer, joined, literal, type Part, type RowOf, sql, statement, text } from '../sql'
 import type { Moment } from './deletion-map'
 
 /** One row of `deletion_counts`. */
-export interface DeletionCount {
-  step: Moment
-  category: Category
-  /** `erased`, or what keeps the records until the purge. */
-  outcome: 'erased' | KeptFor
-  records: number
-}
+export type DeletionCount = RowOf<typeof readDeletionCounts>
 
 /** SQL text of each value. */
 interface CountParts {
   category: Category
-  outcome: string
-  records: string
+  outcome: Part
+  records: Part
 }
 
 /**
  * Adds what the parts of the same statement deleted to a step's counts; categories may repeat. The caller holds the lock of the
  * withdrawal's row, so that two statements never change counts in different orders.
  */
-export const addCounts = (withdrawalId: string, step: Moment, counts: readonly CountParts[]) =>
-  `INSERT INTO deletion_counts AS c (withdrawal_id, step, category, outcome, records)
-   SELECT ${withdrawalId}, '${step}', category, outcome, sum(records)
-   FROM (VALUES ${counts.map(({ category, outcome, records }) => `('${category}', ${outcome}, ${records})`).join(', ')})
+export const addCounts = (withdrawalId: Part, step: Moment, counts: readonly CountParts[]) =>
+  sql`INSERT INTO deletion_counts AS c (withdrawal_id, step, category, outcome, records)
+   SELECT ${withdrawalId}, ${literal(step)}, category, outcome, sum(records)
+   FROM (VALUES ${joined(counts.map(({ category, outcome, records }) => sql`(${literal(category)}, ${outcome}, ${records})`))})
      AS part (category, outcome, records)
    GROUP BY category, outcome HAVING sum(records) > 0
    ${RAISE}`
 
 /** Follows an INSERT INTO deletion_counts AS c. */
-export const RAISE = `ON CONFLICT (withdrawal_id, step, category, outcome)
+export const RAISE = sql`ON CONFLICT (withdrawal_id, step, category, outcome)
    DO UPDATE SET records = c.records + excluded.records`
 
 /** The counts of a withdrawal as one JSON array; null without any. */
-export const countsOf = (withdrawalId: string) =>
-  `(SELECT json_agg(json_build_object('step', c.step, 'category', c.category, 'outcome', c.outcome, 'records', c.records))
+export const countsOf = (withdrawalId: Part) =>
+  sql`(SELECT json_agg(json_build_object('step', c.step, 'category', c.category, 'outcome', c.outcome, 'records', c.records))
     FROM deletion_counts c WHERE c.withdrawal_id = ${withdrawalId})`
 
-export const readDeletionCounts = statement<{ withdrawalId: string }, DeletionCount>(
+export const readDeletionCounts = statement(
   'deletion-counts',
-  (v) => `SELECT step, category, outcome, records FROM deletion_counts WHERE withdrawal_id = ${v.withdrawalId}`,
+  { withdrawalId: text },
+  {
+    step: text.of<Moment>(),
+    category: text.of<Category>(),
+    /** `erased`, or what keeps the records until the purge. */
+    outcome: text.of<'erased' | KeptFor>(),
+    records: integer,
+  },
+  (v) => sql`SELECT step, category, outcome, records FROM deletion_counts WHERE withdrawal_id = ${v.withdrawalId}`,
 )
 
 /** The counts as the API shows them, in the order of `CATEGORIES`. `until` is the end of the retention, ISO 8601. */

@@ -1,7 +1,23 @@
 import type { KeptFor } from '@/contract/vocabulary'
 import { STEPS } from '@/contract/withdrawal'
 import { ERASURE_TIMEOUT_MS } from '../limits/durations'
-import { isOneOf, type Placeholders, type Sql, statement } from '../sql'
+import {
+  boolean,
+  type Described,
+  identifier,
+  integer,
+  isOneOf,
+  joined,
+  literal,
+  NOTHING,
+  type Part,
+  type Placeholders,
+  type Shape,
+  type Sql,
+  sql,
+  statement,
+  text,
+} from '../sql'
 import { addCounts } from './deletion-counts'
 import { erasuresOf, type Moment } from './deletion-map'
 import type { Erasure } from './steps/deletion-step'
@@ -15,7 +31,7 @@ export interface Erased {
 }
 
 /** A column that gives the later statements of its transaction this much time. */
-export const TIME_TO_ERASE = `set_config('statement_timeout', '${ERASURE_TIMEOUT_MS}', true)`
+export const TIME_TO_ERASE = sql`set_config('statement_timeout', '${ERASURE_TIMEOUT_MS}', true)`
 
 /** The rows of each table in one transaction. Most people have fewer in all. */
 export const FIRST_BATCH = 5_000
@@ -26,20 +42,23 @@ const LONG_BATCH_MS = 2_000
 export const nextBatch = (rows: number, tookMs: number): number =>
   tookMs > LONG_BATCH_MS ? Math.max(rows / 2, FIRST_BATCH) : Math.min(rows * 2, MAX_BATCH)
 
-interface EraseValues {
-  userId: string
-  withdrawalId: string
-  pseudonym: string
-  keeps: KeptFor[]
+const ERASE_VALUES = {
+  userId: text,
+  withdrawalId: text,
+  pseudonym: text,
+  keeps: text.of<KeptFor>().list,
   /** The maximum of rows of one table that the statement deletes. */
-  maxRows: number
-}
+  maxRows: integer,
+} satisfies Shape
+type EraseValues = Described<typeof ERASE_VALUES>
 
 // A withdraw call that waited for the account's lock holds it while it takes a place in a limit. So the erasure takes this lock first
 // too. The account may be gone.
-const lockAccount = statement<{ userId: string }>(
+const lockAccount = statement(
   'lock-account-to-erase',
-  (v) => `SELECT FROM users WHERE id = ${v.userId} FOR UPDATE`,
+  { userId: text },
+  {},
+  (v) => sql`SELECT FROM users WHERE id = ${v.userId} FOR UPDATE`,
 )
 
 /**
@@ -66,27 +85,38 @@ function eraseAt(when: Moment) {
   const erasures = erasuresOf(when)
   const account = erasures.find(({ table }) => table === 'users')
   const many = erasures.filter((erasure) => erasure !== account)
-  return statement<EraseValues, { is_over: boolean }>(
+  return statement(
     `erase-${when}`,
+    ERASE_VALUES,
+    { is_over: boolean },
     (v) => {
-      const isOver = `(SELECT ${many.map((_erasure, index) => `rows_${index} < ${v.maxRows}`).join(' AND ')} FROM counted)`
+      const isOver = sql`(SELECT ${joined(
+        many.map((_erasure, index) => sql`rows_${index} < ${v.maxRows}`),
+        sql` AND `,
+      )} FROM counted)`
       const parts = many.flatMap((erasure, index) => {
-        const deleted = `deleted_${index} AS (${deleteRows(v, erasure)})`
-        return erasure.kept ? [deleted, `kept_${index} AS (${keepFacts(v, erasure, `deleted_${index}`)})`] : [deleted]
+        const deleted = sql`deleted_${index} AS (${deleteRows(v, erasure)})`
+        return erasure.kept
+          ? [deleted, sql`kept_${index} AS (${keepFacts(v, erasure, sql`deleted_${index}`)})`]
+          : [deleted]
       })
-      const counted = many.map((_erasure, index) => `(SELECT count(*) FROM deleted_${index}) AS rows_${index}`)
-      parts.push(`counted AS MATERIALIZED (SELECT ${counted.join(', ')})`)
+      const counted = many.map((_erasure, index) => sql`(SELECT count(*) FROM deleted_${index}) AS rows_${index}`)
+      parts.push(sql`counted AS MATERIALIZED (SELECT ${joined(counted)})`)
       const counts = many.map((erasure, index) => ({
         category: erasure.category,
         outcome: outcomeOf(v, erasure),
-        records: `(SELECT rows_${index} FROM counted)`,
+        records: sql`(SELECT rows_${index} FROM counted)`,
       }))
       if (account) {
-        parts.push(`account AS (DELETE FROM users WHERE id = ${v.userId} AND ${isOver} RETURNING 1)`)
-        counts.push({ category: account.category, outcome: `'erased'`, records: '(SELECT count(*) FROM account)' })
+        parts.push(sql`account AS (DELETE FROM users WHERE id = ${v.userId} AND ${isOver} RETURNING 1)`)
+        counts.push({
+          category: account.category,
+          outcome: sql`'erased'`,
+          records: sql`(SELECT count(*) FROM account)`,
+        })
       }
-      parts.push(`counts AS (${addCounts(v.withdrawalId, when, counts)})`)
-      return `WITH ${parts.join(', ')} SELECT ${isOver} AS is_over`
+      parts.push(sql`counts AS (${addCounts(v.withdrawalId, when, counts)})`)
+      return sql`WITH ${joined(parts)} SELECT ${isOver} AS is_over`
     },
     { timeoutMs: ERASURE_TIMEOUT_MS },
   )
@@ -94,21 +124,26 @@ function eraseAt(when: Moment) {
 
 /** A kept row loses all but its facts, but it counts as retained and not as erased. */
 const outcomeOf = (v: Placeholders<EraseValues>, { kept }: Erasure) =>
-  kept ? `CASE WHEN '${kept.for}' = ANY(${v.keeps}::text[]) THEN '${kept.for}' ELSE 'erased' END` : `'erased'`
+  kept
+    ? sql`CASE WHEN ${literal(kept.for)} = ANY(${v.keeps}::text[]) THEN ${literal(kept.for)} ELSE 'erased' END`
+    : sql`'erased'`
 
-function deleteRows(v: Placeholders<EraseValues>, { table, key = 'id', where, kept, time = 'at' }: Erasure): string {
-  const rows = `user_id = ${v.userId}${where ? ` AND ${where}` : ''}`
-  const keys = `SELECT ${key} FROM ${table} WHERE ${rows} LIMIT ${v.maxRows}`
+function deleteRows(v: Placeholders<EraseValues>, { table, key = 'id', where, kept, time = 'at' }: Erasure): Part {
+  const [from, id] = [identifier(table), identifier(key)]
+  const rows = sql`user_id = ${v.userId}${where ? sql` AND ${where}` : NOTHING}`
+  const keys = sql`SELECT ${id} FROM ${from} WHERE ${rows} LIMIT ${v.maxRows}`
   // The key may be unique only within its user.
-  return `DELETE FROM ${table} WHERE user_id = ${v.userId} AND ${isOneOf(key, keys)}
-     RETURNING ${kept ? ['id', ...kept.facts, time].join(', ') : '1'}`
+  return sql`DELETE FROM ${from} WHERE user_id = ${v.userId} AND ${isOneOf(id, keys)}
+     RETURNING ${kept ? joined(['id', ...kept.facts, time].map(identifier)) : 1}`
 }
 
-function keepFacts(v: Placeholders<EraseValues>, { table, kept, time = 'at' }: Erasure, deleted: string): string {
-  const facts = kept?.facts.map((column) => `'${column}', ${column}`).join(', ')
-  return `INSERT INTO retained_records (id, withdrawal_id, pseudonym, source, facts, at)
-     SELECT '${table}:' || id, ${v.withdrawalId}, ${v.pseudonym}, '${table}', jsonb_build_object(${facts}), ${time}
-     FROM ${deleted} WHERE '${kept?.for}' = ANY(${v.keeps}::text[])
+function keepFacts(v: Placeholders<EraseValues>, { table, kept, time = 'at' }: Erasure, deleted: Part): Part {
+  if (!kept) throw new Error(`nothing of ${table} is kept`)
+  const source = identifier(table)
+  const facts = joined(kept.facts.map(identifier).map((column) => sql`'${column}', ${column}`))
+  return sql`INSERT INTO retained_records (id, withdrawal_id, pseudonym, source, facts, at)
+     SELECT '${source}:' || id, ${v.withdrawalId}, ${v.pseudonym}, '${source}', jsonb_build_object(${facts}), ${identifier(time)}
+     FROM ${deleted} WHERE ${literal(kept.for)} = ANY(${v.keeps}::text[])
      ON CONFLICT (id) DO NOTHING`
 }
 

@@ -2,7 +2,19 @@ import { createHash } from 'node:crypto'
 import type { SystemContext } from '../context'
 import type { LedgerEntry } from '../ports'
 import { coalesced } from '../queue/coalesce'
-import { type Sql, statement, UNWAITED } from '../sql'
+import {
+  boolean,
+  type Described,
+  integer,
+  type RowOf,
+  type Shape,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+  UNWAITED,
+} from '../sql'
 import { readSigningKeys, signJws } from './signing-keys'
 
 /** An entry in the chain. */
@@ -16,49 +28,58 @@ export interface LedgerLine extends LedgerEntry {
 }
 
 /** Where the chain ends. */
-export interface LedgerHead {
-  origin: string
-  seq: number
-  hash: string
+const LEDGER_HEAD = {
+  origin: text,
+  seq: integer,
+  hash: text,
   /** The first line of the newest batch. */
-  batch_seq: number
-  at: Date | null
-}
+  batch_seq: integer,
+  at: time.orNull,
+} satisfies Shape
+export type LedgerHead = Described<typeof LEDGER_HEAD>
 
 const BATCH_SIZE = 100
 
-const columns = 'origin, seq, hash, batch_seq, at'
-const readHead = statement<Record<string, never>, LedgerHead>(
-  'ledger-head',
-  () => `SELECT ${columns} FROM erasure_ledger`,
-)
+const columns = sql`origin, seq, hash, batch_seq, at`
+const readHead = statement('ledger-head', {}, LEDGER_HEAD, () => sql`SELECT ${columns} FROM erasure_ledger`)
 // All writers of the chain wait for this lock.
-const lockHead = statement<Record<string, never>, LedgerHead>(
+const lockHead = statement(
   'lock-ledger-head',
-  () => `SELECT ${columns} FROM erasure_ledger FOR UPDATE`,
+  {},
+  LEDGER_HEAD,
+  () => sql`SELECT ${columns} FROM erasure_ledger FOR UPDATE`,
 )
 // Skips withdrawals locked by a running step; the next run takes them.
-const unwritten = statement<{ maxRows: number }, UnwrittenRow>(
+const unwritten = statement(
   'withdrawals-to-ledger',
-  (v) => `SELECT id, user_id, started_at, keep_analytics, keep_audit_logs, keep_transaction_history
+  { maxRows: integer },
+  {
+    id: text,
+    user_id: text,
+    started_at: time,
+    keep_analytics: boolean,
+    keep_audit_logs: boolean,
+    keep_transaction_history: boolean,
+  },
+  (v) => sql`SELECT id, user_id, started_at, keep_analytics, keep_audit_logs, keep_transaction_history
    FROM withdrawals WHERE ledgered_at IS NULL AND user_id IS NOT NULL ORDER BY started_at LIMIT ${v.maxRows}
    FOR UPDATE SKIP LOCKED`,
 )
 
-interface Batch {
-  ids: string[]
-  seqs: number[]
-  hashes: string[]
-  firstSeq: number
-  lastSeq: number
-  hash: string
-  lines: string
-  now: Date
-}
-
-const appendLines = statement<Batch>(
+const appendLines = statement(
   'append-to-ledger',
-  (v) => `WITH head AS (
+  {
+    ids: text.list,
+    seqs: integer.list,
+    hashes: text.list,
+    firstSeq: integer,
+    lastSeq: integer,
+    hash: text,
+    lines: text,
+    now: time,
+  },
+  {},
+  (v) => sql`WITH head AS (
      UPDATE erasure_ledger SET seq = ${v.lastSeq}, hash = ${v.hash}, batch_seq = ${v.firstSeq}, at = ${v.now}
    ), batch AS (
      INSERT INTO erasure_ledger_batches (first_seq, lines) VALUES (${v.firstSeq}, ${v.lines})
@@ -66,23 +87,20 @@ const appendLines = statement<Batch>(
    UPDATE withdrawals w SET ledgered_at = ${v.now}, ledger_seq = line.seq, ledger_hash = line.hash
    FROM unnest(${v.ids}::text[], ${v.seqs}::int[], ${v.hashes}::text[]) AS line (id, seq, hash) WHERE w.id = line.id`,
 )
-export const waitingBatches = statement<{ maxRows: number }, { first_seq: number; lines: string }>(
+export const waitingBatches = statement(
   'ledger-batches',
-  (v) => `SELECT first_seq, lines FROM erasure_ledger_batches ORDER BY first_seq LIMIT ${v.maxRows}`,
+  { maxRows: integer },
+  { first_seq: integer, lines: text },
+  (v) => sql`SELECT first_seq, lines FROM erasure_ledger_batches ORDER BY first_seq LIMIT ${v.maxRows}`,
 )
-const markStored = statement<{ firstSeq: number }>(
+const markStored = statement(
   'mark-ledger-batch-stored',
-  (v) => `DELETE FROM erasure_ledger_batches WHERE first_seq = ${v.firstSeq} RETURNING ${UNWAITED}`,
+  { firstSeq: integer },
+  {},
+  (v) => sql`DELETE FROM erasure_ledger_batches WHERE first_seq = ${v.firstSeq} RETURNING ${UNWAITED}`,
 )
 
-interface UnwrittenRow {
-  id: string
-  user_id: string
-  started_at: Date
-  keep_analytics: boolean
-  keep_audit_logs: boolean
-  keep_transaction_history: boolean
-}
+type UnwrittenRow = RowOf<typeof unwritten>
 
 /**
  * The lines get their place in the chain in the database first, and go to the store after the commit. So the store is never ahead

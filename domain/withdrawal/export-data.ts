@@ -9,45 +9,62 @@ import type { Download, DownloadedDocument } from '../download'
 import { bucketOf, takePlaces } from '../limits/buckets'
 import { queueNotice, toDeliverable } from '../queue/notice-kinds'
 import { leaseUntil, sendFirst } from '../queue/notices'
-import { audit, fenced, openAccount, type Statement, statement } from '../sql'
+import {
+  audit,
+  bytes,
+  type Described,
+  fenced,
+  identifier,
+  integer,
+  joined,
+  NOTHING,
+  openAccount,
+  type Shape,
+  type Statement,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { DELETION_MAP } from './deletion-map'
-import type { Erasure, Exported } from './steps/deletion-step'
+import { type Erasure, type Exported, isOfUser } from './steps/deletion-step'
 
 /** The text of one batch. Memory holds this much, and the record that exceeds it. */
 const BATCH_BYTES = 250_000
 const FIRST_BATCH = 50
 const MAX_BATCH = 2_000
 
-interface ReadValues {
-  userId: string
+const READ_VALUES = {
+  userId: text,
   /** The key of the last record that was read. */
-  after: string
-  maxRows: number
-}
+  after: text,
+  maxRows: integer,
+} satisfies Shape
 
 /** One text instead of a row for each record, because rows stay in memory until the old generation is collected, which is rare. */
-interface ReadBatch {
+const READ_BATCH = {
   /** The key of the last record; null if none is left. */
-  last: string | null
+  last: text.orNull,
   /** Each as JSON, with commas between them. */
-  records: string
-  count: number
-}
+  records: text.orNull,
+  count: integer,
+} satisfies Shape
 
 type Given = Extract<Exported, { members: object }>
-type Readable = Statement<ReadValues, ReadBatch>
+type Readable = Statement<Described<typeof READ_VALUES>, Described<typeof READ_BATCH>>
 
 /** The records after a key, in the order of the key, as many as fit into a batch. */
 function readExported({ table, where }: Erasure, { members, by = 'id', isLarge }: Given): Readable {
-  const pairs = Object.entries(members).map(([name, column]) => `'${name}', ${column}`)
-  return statement(`read-exported-${table}`, (v) => {
-    const ofUser = `SELECT * FROM ${table} WHERE ${table === 'users' ? 'id' : 'user_id'} = ${v.userId} ${where ? `AND ${where}` : ''}`
+  const pairs = joined(Object.entries(members).map(([name, column]) => sql`'${identifier(name)}', ${column}`))
+  const key = identifier(by)
+  return statement(`read-exported-${table}`, READ_VALUES, READ_BATCH, (v) => {
+    const ofUser = sql`SELECT * FROM ${identifier(table)} WHERE ${isOfUser(table, v.userId)} ${where ? sql`AND ${where}` : NOTHING}`
     // Without the fence the planner may read the primary key of all users instead of sorting the few rows of one.
-    return `SELECT max(key) AS last, string_agg(record, E',\\n' ORDER BY key) AS records, count(*)::int AS count FROM (
+    return sql`SELECT max(key) AS last, string_agg(record, E',\\n' ORDER BY key) AS records, count(*)::int AS count FROM (
        SELECT key, record, sum(octet_length(record)) OVER (ORDER BY key) - octet_length(record) AS before FROM (
-         SELECT ${by} AS key, json_build_object(${pairs.join(', ')})::text AS record
-         FROM (${isLarge ? ofUser : fenced(ofUser)}) AS of_user WHERE ${by} > ${v.after}
-         ORDER BY ${by} LIMIT ${v.maxRows}
+         SELECT ${key} AS key, json_build_object(${pairs})::text AS record
+         FROM (${isLarge ? ofUser : fenced(ofUser)}) AS of_user WHERE ${key} > ${v.after}
+         ORDER BY ${key} LIMIT ${v.maxRows}
        ) AS batch
      ) AS measured WHERE before < ${BATCH_BYTES}`
   })
@@ -68,26 +85,26 @@ export const EXPORTED: readonly ExportedCategory[] = CATEGORIES.flatMap((categor
   return kind ? [{ category, kind, statements: entries.map(({ erasure, given }) => readExported(erasure, given)) }] : []
 })
 
-interface ExportRecord {
-  userId: string
-  auditId: string
-  noticeId: string
-  locale: string | null
-  callerKind: string
-  ip: string
-  sealedFacts: Buffer
-  now: Date
-  leaseUntil: Date
-}
-
-const recordExport = statement<ExportRecord, { id: string }>(
+const recordExport = statement(
   'record-export',
-  (v) => `WITH account AS (
+  {
+    userId: text,
+    auditId: text,
+    noticeId: text,
+    locale: text.orNull,
+    callerKind: text,
+    ip: text,
+    sealedFacts: bytes,
+    now: time,
+    leaseUntil: time,
+  },
+  { id: text },
+  (v) => sql`WITH account AS (
      ${openAccount(v.userId)}
    ), audited AS (
-     ${audit('data.exported', { from: 'account', id: v.auditId, user: 'account.id', actor: v.callerKind, ip: v.ip, at: v.now })}
+     ${audit('data.exported', { from: sql`account`, id: v.auditId, user: sql`account.id`, actor: v.callerKind, ip: v.ip, at: v.now })}
    ), notice AS (
-     ${queueNotice('data_exported', { from: 'account', id: v.noticeId, user: 'account.id', locale: v.locale, sealed: v.sealedFacts, at: v.now, leaseUntil: v.leaseUntil })}
+     ${queueNotice('data_exported', { from: sql`account`, id: v.noticeId, user: sql`account.id`, locale: v.locale, sealed: v.sealedFacts, at: v.now, leaseUntil: v.leaseUntil })}
    )
    SELECT id FROM account`,
 )
@@ -169,7 +186,11 @@ async function* textOf(ctx: SystemContext, userId: string, statements: readonly 
   yield { text: opening === '[\n' ? '[]\n' : '\n]\n', count: 0 }
 }
 
-async function* batchesOf(ctx: SystemContext, userId: string, statement: Readable): AsyncGenerator<ReadBatch> {
+async function* batchesOf(
+  ctx: SystemContext,
+  userId: string,
+  statement: Readable,
+): AsyncGenerator<Described<typeof READ_BATCH>> {
   for (let after = '', maxRows = FIRST_BATCH; ; ) {
     const [batch] = await ctx.sql(statement, { userId, after, maxRows })
     if (!batch?.last) return

@@ -3,7 +3,7 @@ import { AppError } from '@/contract/errors'
 import { CHOICES, type WaiveReason } from '@/contract/vocabulary'
 import { type getWithdrawalStatus as contract, STEPS, type Step, type StepStatus } from '@/contract/withdrawal'
 import type { Context } from '../context'
-import { statement } from '../sql'
+import { boolean, json, type RowOf, sql, statement, text, time } from '../sql'
 import { countsOf, type DeletionCount, describeCounts } from './deletion-counts'
 import { addPeriod } from './due-date'
 import { retentionDays } from './schedule'
@@ -21,35 +21,40 @@ interface ApplicationRow {
   waived_reason: WaiveReason | null
 }
 
-interface StatusRow {
-  completed_at: Date | null
-  keep_analytics: boolean
-  keep_audit_logs: boolean
-  keep_transaction_history: boolean
-  scheduled_completion: Date
-  started_at: Date
-  purge_due_at: Date
-  due_by: Date | null
-  steps: {
-    step: Step
-    status: StepStatus
-    completed_at: string | null
-    estimated_completion: string
-    is_counted: boolean
-  }[]
-  counts: DeletionCount[] | null
-  applications: ApplicationRow[] | null
-}
+type StatusRow = RowOf<typeof read>
 
-const read = statement<{ withdrawalId: string; userId: string }, StatusRow>(
+const read = statement(
   'withdrawal-status',
+  { withdrawalId: text, userId: text },
+  {
+    completed_at: time.orNull,
+    keep_analytics: boolean,
+    keep_audit_logs: boolean,
+    keep_transaction_history: boolean,
+    scheduled_completion: time,
+    started_at: time,
+    purge_due_at: time,
+    due_by: time.orNull,
+    steps:
+      json.of<
+        {
+          step: Step
+          status: StepStatus
+          completed_at: string | null
+          estimated_completion: string
+          is_counted: boolean
+        }[]
+      >(),
+    counts: json.of<DeletionCount[]>().orNull,
+    applications: json.of<ApplicationRow[]>().orNull,
+  },
   (
     v,
-  ) => `SELECT w.completed_at, w.keep_analytics, w.keep_audit_logs, w.keep_transaction_history, w.scheduled_completion, w.started_at, w.purge_due_at, w.due_by,
+  ) => sql`SELECT w.completed_at, w.keep_analytics, w.keep_audit_logs, w.keep_transaction_history, w.scheduled_completion, w.started_at, w.purge_due_at, w.due_by,
      (SELECT json_agg(json_build_object('step', s.step, 'status', s.status, 'completed_at', s.completed_at,
                                         'estimated_completion', s.estimated_completion, 'is_counted', s.is_counted))
       FROM deletion_steps s WHERE s.withdrawal_id = w.id) AS steps,
-     ${countsOf('w.id')} AS counts,
+     ${countsOf(sql`w.id`)} AS counts,
      (SELECT json_agg(json_build_object('name', n.app_name, 'status', n.status, 'completed_at', n.completed_at,
                                         'next_attempt_at', CASE WHEN a.disabled_at IS NULL THEN n.due_at END,
                                         'accepted_at', n.accepted_at, 'progress_done', n.progress_done,

@@ -1,5 +1,16 @@
 import type { SystemContext } from '../context'
-import { type Placeholders, sql, statement } from '../sql'
+import {
+  type Described,
+  integer,
+  json,
+  type Part,
+  type Placeholders,
+  type Shape,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { placeOf } from './steps/deletion-steps'
 
 /**
@@ -21,48 +32,56 @@ interface ListedWithdrawal {
   openTasks: number
 }
 
-interface List {
+const LIST = {
   /** The last row of the page before; null for the first page. */
-  afterTime: Date | null
-  afterId: string | null
-  maxRows: number
-}
+  afterTime: time.orNull,
+  afterId: text.orNull,
+  maxRows: integer,
+} satisfies Shape
+type List = Described<typeof LIST>
 
-interface Row {
-  id: string
-  started_at: Date
-  due_by: Date | null
-  completed_at: Date | null
-  purged_at: Date | null
-  place: Date
-  open_steps: { step: string; is_failing: boolean }[] | null
-  open_tasks: number
-}
+const ROW = {
+  id: text,
+  started_at: time,
+  due_by: time.orNull,
+  completed_at: time.orNull,
+  purged_at: time.orNull,
+  place: time,
+  open_steps: json.of<{ step: string; is_failing: boolean }[]>().orNull,
+  open_tasks: integer,
+} satisfies Shape
+type Row = Described<typeof ROW>
+
+const ASC = sql`ASC`
+const DESC = sql`DESC`
+type Order = typeof ASC | typeof DESC
 
 /** One page, read by the partial index of the state. It begins after the last row of the page before. */
-const list = (state: WithdrawalState, where: string, time: string, order: 'ASC' | 'DESC') =>
-  statement<List, Row>(
+const list = (state: WithdrawalState, where: Part, at: Part, order: Order) =>
+  statement(
     `list-${state}-withdrawals`,
-    (v) => `SELECT w.id, w.started_at, w.due_by, w.completed_at, w.purged_at, w.${time} AS place,
+    LIST,
+    ROW,
+    (v) => sql`SELECT w.id, w.started_at, w.due_by, w.completed_at, w.purged_at, w.${at} AS place,
        (SELECT json_agg(json_build_object('step', s.step, 'is_failing', s.last_error IS NOT NULL) ORDER BY s.estimated_completion, ${placeOf(sql`s.step`)})
         FROM deletion_steps s WHERE s.withdrawal_id = w.id AND s.completed_at IS NULL) AS open_steps,
        (SELECT count(*)::int FROM app_notifications n WHERE n.withdrawal_id = w.id AND n.status <> 'completed') AS open_tasks
      FROM (
-       SELECT * FROM withdrawals WHERE ${where} AND ${isAfter(v, time, order)}
-       ORDER BY ${time} ${order}, id ${order} LIMIT ${v.maxRows}
-     ) w ORDER BY w.${time} ${order}, w.id ${order}`,
+       SELECT * FROM withdrawals WHERE ${where} AND ${isAfter(v, at, order)}
+       ORDER BY ${at} ${order}, id ${order} LIMIT ${v.maxRows}
+     ) w ORDER BY w.${at} ${order}, w.id ${order}`,
   )
 
-const isAfter = (v: Placeholders<List>, time: string, order: 'ASC' | 'DESC') => {
-  const beyond = order === 'ASC' ? '>' : '<'
-  return `(${v.afterTime}::timestamptz IS NULL OR (${time}, id) ${beyond} (${v.afterTime}::timestamptz, ${v.afterId}))`
+const isAfter = (v: Placeholders<List>, at: Part, order: Order) => {
+  const beyond = order === ASC ? sql`>` : sql`<`
+  return sql`(${v.afterTime}::timestamptz IS NULL OR (${at}, id) ${beyond} (${v.afterTime}::timestamptz, ${v.afterId}))`
 }
 
 const LISTS = {
   // In the order of the due dates. A withdrawal that an older release started has none; it is found by its id.
-  processing: list('processing', 'completed_at IS NULL AND due_by IS NOT NULL', 'due_by', 'ASC'),
-  completed: list('completed', 'completed_at IS NOT NULL AND purged_at IS NULL', 'completed_at', 'DESC'),
-  purged: list('purged', 'purged_at IS NOT NULL AND completed_at IS NOT NULL', 'purged_at', 'DESC'),
+  processing: list('processing', sql`completed_at IS NULL AND due_by IS NOT NULL`, sql`due_by`, ASC),
+  completed: list('completed', sql`completed_at IS NOT NULL AND purged_at IS NULL`, sql`completed_at`, DESC),
+  purged: list('purged', sql`purged_at IS NOT NULL AND completed_at IS NOT NULL`, sql`purged_at`, DESC),
 } as const satisfies Record<WithdrawalState, unknown>
 
 const PAGE = 50

@@ -1,16 +1,20 @@
 import type { Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
-import { sql, statement } from '../sql'
+import { sql, statement, text, time } from '../sql'
 import { placeOf } from './steps/deletion-steps'
 
-const read = statement<{ withdrawalId: string }, { step: Step; due_at: Date | null }>(
+const read = statement(
   'open-steps',
+  { withdrawalId: text },
+  { step: text.of<Step>(), due_at: time.orNull },
   (v) =>
-    `SELECT step, due_at FROM deletion_steps WHERE withdrawal_id = ${v.withdrawalId} ORDER BY due_at, ${placeOf(sql`step`)}`,
+    sql`SELECT step, due_at FROM deletion_steps WHERE withdrawal_id = ${v.withdrawalId} ORDER BY due_at, ${placeOf(sql`step`)}`,
 )
-const readUntried = statement<{ withdrawalId: string; step: Step; now: Date }, { due_at: Date }>(
+const readUntried = statement(
   'untried-step',
-  (v) => `SELECT due_at FROM deletion_steps
+  { withdrawalId: text, step: text.of<Step>(), now: time },
+  { due_at: time },
+  (v) => sql`SELECT due_at FROM deletion_steps
    WHERE withdrawal_id = ${v.withdrawalId} AND step = ${v.step} AND due_at > ${v.now} AND attempts = 0`,
 )
 

@@ -4,7 +4,7 @@ import type { DeletionStep } from '@/prisma/generated/client'
 import { disabledApps } from '../applications/operate-tasks'
 import type { SystemContext } from '../context'
 import { EVENT_RETRY_MS } from '../limits/durations'
-import { audit, OPERATOR_COMMAND_ID, statement } from '../sql'
+import { audit, OPERATOR_COMMAND_ID, sql, statement, text, time } from '../sql'
 import { type DeletionCount, describeCounts } from './deletion-counts'
 
 const byTime = (one: DeletionStep, other: DeletionStep) =>
@@ -82,18 +82,12 @@ export async function showWithdrawal(ctx: SystemContext, withdrawalId: string): 
   }
 }
 
-interface Retry {
-  withdrawalId: string
-  operatorId: string
-  now: Date
-  auditId: string
-  retryUntil: Date
-}
-
 // One statement, so that the retries and the audit row of the operator are written together.
-const retry = statement<Retry, { steps: string[] }>(
+const retry = statement(
   'retry-withdrawal',
-  (v) => `WITH withdrawal AS (
+  { withdrawalId: text, operatorId: text, now: time, auditId: text, retryUntil: time },
+  { steps: text.list },
+  (v) => sql`WITH withdrawal AS (
      SELECT id FROM withdrawals WHERE id = ${v.withdrawalId}
    ), notifications AS (
      UPDATE app_notifications SET due_at = ${v.now}
@@ -108,7 +102,7 @@ const retry = statement<Retry, { steps: string[] }>(
      WHERE withdrawal_id = ${v.withdrawalId} AND status <> 'completed' AND (attempts > 0 OR erased_at IS NOT NULL)
      RETURNING step
    ), audited AS (
-     ${audit('withdrawal.retried', { from: 'withdrawal', id: v.auditId, user: v.operatorId, actor: `'operator'`, subject: 'id', at: v.now })}
+     ${audit('withdrawal.retried', { from: sql`withdrawal`, id: v.auditId, user: v.operatorId, actor: sql`'operator'`, subject: sql`id`, at: v.now })}
    )
    SELECT ARRAY(SELECT step FROM steps) AS steps FROM withdrawal`,
 )

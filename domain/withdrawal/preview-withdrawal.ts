@@ -4,12 +4,25 @@ import { CATEGORIES, type Category, CHOICES, type KeptFor, MAX_PREVIEWED } from 
 import type { previewWithdrawal as contract, Step } from '@/contract/withdrawal'
 import { askApplications } from '../applications/ask'
 import type { Context } from '../context'
-import { type Placeholders, statement } from '../sql'
+import {
+  identifier,
+  integer,
+  joined,
+  json,
+  NOTHING,
+  type Part,
+  type Placeholders,
+  type RowOf,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { findBlockers } from './blockers'
 import { DELETION_MAP } from './deletion-map'
 import { kindOf } from './run-deletion-step'
 import { planWithdrawal } from './schedule'
-import type { Erasure } from './steps/deletion-step'
+import { type Erasure, isOfUser } from './steps/deletion-step'
 
 type Preview = Data<typeof contract>
 
@@ -19,17 +32,24 @@ const PREVIEWED = DELETION_MAP.flatMap((erasure) =>
 )
 
 /** Counts by the same entries as the erasure. Stops at one row above the cap, so that an index answers at once. */
-function countRows({ userId }: Placeholders<{ userId: string }>, { table, where, written }: Erasure): string {
-  const ofUser = `FROM ${table} WHERE ${table === 'users' ? 'id' : 'user_id'} = ${userId}`
+function countRows({ userId }: Placeholders<{ userId: string }>, { table, where, written }: Erasure): Part {
+  const ofUser = sql`FROM ${identifier(table)} WHERE ${isOfUser(table, userId)}`
   const { rows = 0, unless, only } = written ?? {}
-  const counted = `(SELECT count(*) FROM (SELECT ${ofUser} ${where ? `AND ${where}` : ''} LIMIT ${MAX_PREVIEWED + 1}) AS counted)`
-  const added = unless ? `CASE WHEN EXISTS (SELECT ${ofUser} AND ${unless}) THEN 0 ELSE ${rows} END` : String(rows)
-  return `(${only ? '0' : counted} + ${added})::int`
+  const counted = sql`(SELECT count(*) FROM (SELECT ${ofUser} ${where ? sql`AND ${where}` : NOTHING} LIMIT ${MAX_PREVIEWED + 1}) AS counted)`
+  const added = unless ? sql`CASE WHEN EXISTS (SELECT ${ofUser} AND ${unless}) THEN 0 ELSE ${rows} END` : rows
+  return sql`(${only ? 0 : counted} + ${added})::int`
 }
 
-const countAll = statement<{ userId: string }, CountRow>(
+const countAll = statement(
   'preview-withdrawal',
-  (v) => `SELECT ARRAY[${PREVIEWED.map((erasure) => countRows(v, erasure)).join(', ')}] AS records,
+  { userId: text },
+  {
+    /** In the order of `PREVIEWED`. */
+    records: integer.list,
+    applications: json.of<Preview['applications']>().orNull,
+    address_changed_at: time.orNull,
+  },
+  (v) => sql`SELECT ARRAY[${joined(PREVIEWED.map((erasure) => countRows(v, erasure)))}] AS records,
      (SELECT json_agg(json_build_object('name', a.name, 'acknowledges', a.acknowledges) ORDER BY a.name, a.id)
       FROM connected_apps a WHERE a.audience = 'everyone'
         OR EXISTS (SELECT FROM app_connections c WHERE c.app_id = a.id AND c.user_id = ${v.userId})) AS applications,
@@ -37,12 +57,7 @@ const countAll = statement<{ userId: string }, CountRow>(
       WHERE r.user_id = ${v.userId} AND r.status = 'verified' AND r.old_email <> r.new_email) AS address_changed_at`,
 )
 
-interface CountRow {
-  /** In the order of `PREVIEWED`. */
-  records: number[]
-  applications: Preview['applications'] | null
-  address_changed_at: Date | null
-}
+type CountRow = RowOf<typeof countAll>
 
 /** What a withdrawal with these choices would do now. Changes nothing. */
 export async function previewWithdrawal(ctx: Context, input: Input<typeof contract>): Promise<Preview> {

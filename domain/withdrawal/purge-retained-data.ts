@@ -1,41 +1,58 @@
 import type { SystemContext } from '../context'
 import { ERASURE_TIMEOUT_MS } from '../limits/durations'
 import { beginDueDeliveries } from '../queue/deliveries'
-import { type After, eachDue, isAfter } from '../queue/each-due'
+import { AFTER, type After, eachDue, isAfter } from '../queue/each-due'
 import { tellEnd } from '../queue/events'
-import { isOneOf, type Sql, statement } from '../sql'
+import {
+  boolean,
+  bytes,
+  identifier,
+  integer,
+  isOneOf,
+  joined,
+  literal,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { RAISE } from './deletion-counts'
 import { DELETION_MAP } from './deletion-map'
 import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
 import { writeReceipts } from './receipts'
 import { STEPS_AFTER_TASKS } from './steps/deletion-steps'
 
-const duePurges = statement<After & { now: Date }, { id: string; due_at: Date }>(
+const duePurges = statement(
   'purges-due',
-  (v) => `SELECT id, purge_due_at AS due_at FROM withdrawals
-   WHERE purged_at IS NULL AND purge_due_at <= ${v.now} AND ${isAfter(v, 'purge_due_at')}
+  { ...AFTER, now: time },
+  { id: text, due_at: time },
+  (v) => sql`SELECT id, purge_due_at AS due_at FROM withdrawals
+   WHERE purged_at IS NULL AND purge_due_at <= ${v.now} AND ${isAfter(v, sql`purge_due_at`)}
    ORDER BY purge_due_at, id LIMIT ${v.maxRows}`,
 )
-interface LockedRow {
-  user_id: string
-  is_purged: boolean
-  sealed_subjects: Buffer | null
-}
 
-const lock = statement<{ withdrawalId: string }, LockedRow>(
+const lock = statement(
   'lock-purge',
-  (v) => `SELECT user_id, purged_at IS NOT NULL AS is_purged, sealed_subjects, ${TIME_TO_ERASE}
+  { withdrawalId: text },
+  { user_id: text, is_purged: boolean, sealed_subjects: bytes.orNull },
+  (v) => sql`SELECT user_id, purged_at IS NOT NULL AS is_purged, sealed_subjects, ${TIME_TO_ERASE}
    FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE SKIP LOCKED`,
 )
 /** The table that a retained record comes from, and its category. */
-const CATEGORY_OF_SOURCE = DELETION_MAP.filter(({ kept }) => kept)
-  .map(({ table, category }) => `('${table}', '${category}')`)
-  .join(', ')
-const deleteRetained = statement<{ withdrawalId: string; maxRows: number }, { is_over: boolean }>(
+const CATEGORY_OF_SOURCE = joined(
+  DELETION_MAP.filter(({ kept }) => kept).map(
+    ({ table, category }) => sql`('${identifier(table)}', ${literal(category)})`,
+  ),
+)
+
+const deleteRetained = statement(
   'purge-retained-records',
-  (v) => `WITH deleted AS (
+  { withdrawalId: text, maxRows: integer },
+  { is_over: boolean },
+  (v) => sql`WITH deleted AS (
      DELETE FROM retained_records
-     WHERE ${isOneOf('id', `SELECT id FROM retained_records WHERE withdrawal_id = ${v.withdrawalId} LIMIT ${v.maxRows}`)}
+     WHERE ${isOneOf(sql`id`, sql`SELECT id FROM retained_records WHERE withdrawal_id = ${v.withdrawalId} LIMIT ${v.maxRows}`)}
      RETURNING source
    ), counts AS (
      INSERT INTO deletion_counts AS c (withdrawal_id, step, category, outcome, records)
@@ -47,33 +64,43 @@ const deleteRetained = statement<{ withdrawalId: string; maxRows: number }, { is
    SELECT count(*) < ${v.maxRows} AS is_over FROM deleted`,
   { timeoutMs: ERASURE_TIMEOUT_MS },
 )
-const markPurged = statement<{ withdrawalId: string; now: Date }>(
+const markPurged = statement(
   'purge-withdrawal',
+  { withdrawalId: text, now: time },
+  {},
   (v) =>
-    `UPDATE withdrawals SET feedback = NULL, sealed_subjects = NULL, purged_at = ${v.now}, receipt_due_at = ${v.now}
+    sql`UPDATE withdrawals SET feedback = NULL, sealed_subjects = NULL, purged_at = ${v.now}, receipt_due_at = ${v.now}
      WHERE id = ${v.withdrawalId}`,
 )
-const deleteTold = statement<{ withdrawalId: string }>(
+const deleteTold = statement(
   'purge-app-notifications',
-  (v) => `DELETE FROM app_notifications WHERE withdrawal_id = ${v.withdrawalId} AND status = 'completed'`,
+  { withdrawalId: text },
+  {},
+  (v) => sql`DELETE FROM app_notifications WHERE withdrawal_id = ${v.withdrawalId} AND status = 'completed'`,
 )
 // The external id does not outlive the purge. An application that has its own id of the person can still be told: its task keeps
 // that id, and the account's.
-const clearSubjects = statement<{ withdrawalId: string; sealedAccount: Buffer }>(
+const clearSubjects = statement(
   'purge-subjects',
-  (v) => `UPDATE app_notifications
+  { withdrawalId: text, sealedAccount: bytes },
+  {},
+  (v) => sql`UPDATE app_notifications
    SET sealed_subject = NULL, sealed_account = CASE WHEN subject IS NOT NULL THEN ${v.sealedAccount}::bytea END
    WHERE withdrawal_id = ${v.withdrawalId} AND status <> 'completed'`,
 )
 // Their deliveries, which hold the applications' ids of the person, are deleted with them.
-const deleteEvents = statement<{ withdrawalId: string }>(
+const deleteEvents = statement(
   'purge-events',
-  (v) => `DELETE FROM events WHERE withdrawal_id = ${v.withdrawalId}`,
+  { withdrawalId: text },
+  {},
+  (v) => sql`DELETE FROM events WHERE withdrawal_id = ${v.withdrawalId}`,
 )
 // Open erasures find the person by the user id; the calls to applications do not need it.
-const clearUserId = statement<{ withdrawalId: string }>(
+const clearUserId = statement(
   'purge-user-id',
-  (v) => `UPDATE withdrawals SET user_id = NULL
+  { withdrawalId: text },
+  {},
+  (v) => sql`UPDATE withdrawals SET user_id = NULL
    WHERE id = ${v.withdrawalId} AND NOT EXISTS (
      SELECT FROM deletion_steps
      WHERE withdrawal_id = ${v.withdrawalId} AND step NOT IN (${STEPS_AFTER_TASKS}) AND status <> 'completed'

@@ -3,56 +3,65 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { lockForService } from '../access/lock-account'
 import type { Context } from '../context'
-import { audit, type Sql, statement } from '../sql'
+import {
+  auditAs,
+  type Described,
+  literal,
+  type Part,
+  type Placeholders,
+  type Shape,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 
-interface Named {
-  userId: string
-  source: string
-  key: string
-  now: Date
-  auditId: string
-  serviceTokenId: string
-  ip: string
-}
+const NAMED = {
+  userId: text,
+  source: text,
+  key: text,
+  now: time,
+  auditId: text,
+  serviceTokenId: text,
+  ip: text,
+} satisfies Shape
+type Named = Described<typeof NAMED>
 
-interface Push extends Named {
-  code: string
-  title: string
-  url: string | null
-  expiresAt: Date | null
-}
-
-type Values = Record<keyof Named, string>
-const audited = (action: string, from: string, v: Values) =>
-  audit(action, {
+const audited = (action: Part, from: Part, v: Placeholders<Named>) =>
+  auditAs(action, {
     from,
     id: v.auditId,
-    user: 'user_id',
-    actor: `'service'`,
+    user: sql`user_id`,
+    actor: sql`'service'`,
     actorId: v.serviceTokenId,
     ip: v.ip,
     at: v.now,
   })
 
-const put = statement<Push, { user_id: string }>(
+const put = statement(
   'put-blocker',
-  (v) => `WITH pushed AS (
+  { ...NAMED, code: text, title: text, url: text.orNull, expiresAt: time.orNull },
+  { user_id: text },
+  (v) => sql`WITH pushed AS (
      INSERT INTO withdrawal_blockers (user_id, source, key, code, title, url, created_at, expires_at)
      VALUES (${v.userId}, ${v.source}, ${v.key}, ${v.code}, ${v.title}, ${v.url}, ${v.now}, ${v.expiresAt})
      ON CONFLICT (user_id, source, key) DO UPDATE
      SET code = excluded.code, title = excluded.title, url = excluded.url, expires_at = excluded.expires_at
      RETURNING user_id
    )
-   ${audited('withdrawal.blocker_put', 'pushed', v)} RETURNING user_id`,
+   ${audited(literal('withdrawal.blocker_put'), sql`pushed`, v)} RETURNING user_id`,
 )
 
-const remove = statement<Named, { user_id: string }>(
+const remove = statement(
   'remove-blocker',
-  (v) => `WITH removed AS (
+  NAMED,
+  { user_id: text },
+  (v) => sql`WITH removed AS (
      DELETE FROM withdrawal_blockers
      WHERE user_id = ${v.userId} AND source = ${v.source} AND key = ${v.key} RETURNING user_id
    )
-   ${audited('withdrawal.blocker_removed', 'removed', v)} RETURNING user_id`,
+   ${audited(literal('withdrawal.blocker_removed'), sql`removed`, v)} RETURNING user_id`,
 )
 
 const sourceOf = ({ actor }: Context) => actor.service?.name ?? ''

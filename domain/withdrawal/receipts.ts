@@ -6,8 +6,21 @@ import type { StepStatus } from '@/contract/withdrawal'
 import type { Acknowledges } from '../applications/task-token'
 import type { Context, SystemContext } from '../context'
 import { second } from '../limits/durations'
-import { type After, eachDue, isAfter } from '../queue/each-due'
-import { type Sql, statement } from '../sql'
+import { AFTER, eachDue, isAfter } from '../queue/each-due'
+import {
+  boolean,
+  integer,
+  joined,
+  json,
+  literal,
+  type Part,
+  type RowOf,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { countsOf, type DeletionCount, describeCounts } from './deletion-counts'
 import { signJws } from './signing-keys'
 
@@ -25,34 +38,38 @@ interface Told {
   is_waived: boolean
 }
 
-interface Facts {
-  started_at: Date
-  completed_at: Date | null
-  purged_at: Date | null
-  purge_due_at: Date
-  due_by: Date | null
-  ledger_seq: number | null
-  ledger_hash: string | null
-  /** Its ledger line is not written yet but will be. */
-  awaits_line: boolean
-  /** False if a release that did not count took part. */
-  is_counted: boolean | null
-  counts: DeletionCount[] | null
-  applications: Told[] | null
-}
+type Facts = RowOf<typeof readFacts>
 
 // The lock makes the sweeps of several instances, and the ends of steps, write one after the other.
-const lockDue = statement<{ withdrawalId: string }, { is_due: boolean }>(
+const lockDue = statement(
   'lock-due-receipts',
-  (v) => `SELECT receipt_due_at IS NOT NULL AS is_due FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE`,
+  { withdrawalId: text },
+  { is_due: boolean },
+  (v) => sql`SELECT receipt_due_at IS NOT NULL AS is_due FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE`,
 )
-const readFacts = statement<{ withdrawalId: string }, Facts>(
+const readFacts = statement(
   'receipt-facts',
-  (v) => `SELECT w.started_at, w.completed_at, w.purged_at, w.purge_due_at, w.due_by, w.ledger_seq, w.ledger_hash,
+  { withdrawalId: text },
+  {
+    started_at: time,
+    completed_at: time.orNull,
+    purged_at: time.orNull,
+    purge_due_at: time,
+    due_by: time.orNull,
+    ledger_seq: integer.orNull,
+    ledger_hash: text.orNull,
+    /** Its ledger line is not written yet but will be. */
+    awaits_line: boolean,
+    /** False if a release that did not count took part. */
+    is_counted: boolean.orNull,
+    counts: json.of<DeletionCount[]>().orNull,
+    applications: json.of<Told[]>().orNull,
+  },
+  (v) => sql`SELECT w.started_at, w.completed_at, w.purged_at, w.purge_due_at, w.due_by, w.ledger_seq, w.ledger_hash,
      w.ledgered_at IS NULL AND w.user_id IS NOT NULL AS awaits_line,
      (SELECT bool_and(s.is_counted) FROM deletion_steps s
       WHERE s.withdrawal_id = w.id AND s.status = 'completed') AS is_counted,
-     ${countsOf('w.id')} AS counts,
+     ${countsOf(sql`w.id`)} AS counts,
      (SELECT json_agg(json_build_object('name', n.app_name, 'status', n.status, 'told_at', n.first_tried_at,
                                         'at', coalesce(n.waived_at, n.completed_at), 'acknowledges', n.acknowledges,
                                         'last_status', n.last_status, 'records', n.records, 'retained', n.retained,
@@ -61,47 +78,43 @@ const readFacts = statement<{ withdrawalId: string }, Facts>(
    FROM withdrawals w WHERE w.id = ${v.withdrawalId}`,
 )
 
-interface ReceiptRow {
-  kind: Kind
-  receipt: string
-  issued_at: Date
-}
-
 const ORDER: Kind[] = ['acceptance', 'completion', 'purge']
-const readReceipts = statement<{ withdrawalId: string }, ReceiptRow>(
+const readReceipts = statement(
   'withdrawal-receipts',
-  (v) => `SELECT kind, receipt, issued_at FROM withdrawal_receipts WHERE withdrawal_id = ${v.withdrawalId}
-   ORDER BY issued_at, array_position(ARRAY[${ORDER.map((kind) => `'${kind}'`)}], kind)`,
+  { withdrawalId: text },
+  { kind: text.of<Kind>(), receipt: text, issued_at: time },
+  (v) => sql`SELECT kind, receipt, issued_at FROM withdrawal_receipts WHERE withdrawal_id = ${v.withdrawalId}
+   ORDER BY issued_at, array_position(ARRAY[${joined(ORDER.map((kind) => literal(kind)))}], kind)`,
 )
 
 /** A part of a statement. The first of two receipts of one kind stays. */
-export const insertReceipt = (of: { withdrawal: string; kind: string; receipt: string; at: string }) =>
-  `INSERT INTO withdrawal_receipts (withdrawal_id, kind, receipt, issued_at)
+export const insertReceipt = (of: { withdrawal: Part; kind: Part; receipt: Part; at: Part }) =>
+  sql`INSERT INTO withdrawal_receipts (withdrawal_id, kind, receipt, issued_at)
    VALUES (${of.withdrawal}, ${of.kind}, ${of.receipt}, ${of.at}) ON CONFLICT DO NOTHING`
 
-interface NewReceipt {
-  withdrawalId: string
-  kind: Kind
-  receipt: string
-  now: Date
-}
-
-const insert = statement<NewReceipt>('insert-receipt', (v) =>
-  insertReceipt({ withdrawal: v.withdrawalId, kind: v.kind, receipt: v.receipt, at: v.now }),
+const insert = statement(
+  'insert-receipt',
+  { withdrawalId: text, kind: text.of<Kind>(), receipt: text, now: time },
+  {},
+  (v) => insertReceipt({ withdrawal: v.withdrawalId, kind: v.kind, receipt: v.receipt, at: v.now }),
 )
 // After the last receipt, which is that of the purge or of a completion after it, nothing reads the counts any more.
-const markWritten = statement<{ withdrawalId: string }>(
+const markWritten = statement(
   'mark-receipts-written',
-  (v) => `WITH written AS (
+  { withdrawalId: text },
+  {},
+  (v) => sql`WITH written AS (
      UPDATE withdrawals SET receipt_due_at = NULL WHERE id = ${v.withdrawalId} RETURNING id, completed_at, purged_at
    )
    DELETE FROM deletion_counts c USING written w
    WHERE c.withdrawal_id = ${v.withdrawalId} AND w.completed_at IS NOT NULL AND w.purged_at IS NOT NULL`,
 )
-const dueReceipts = statement<After, { id: string; due_at: Date }>(
+const dueReceipts = statement(
   'due-receipts',
-  (v) => `SELECT id, receipt_due_at AS due_at FROM withdrawals
-   WHERE receipt_due_at IS NOT NULL AND ${isAfter(v, 'receipt_due_at')}
+  AFTER,
+  { id: text, due_at: time },
+  (v) => sql`SELECT id, receipt_due_at AS due_at FROM withdrawals
+   WHERE receipt_due_at IS NOT NULL AND ${isAfter(v, sql`receipt_due_at`)}
    ORDER BY receipt_due_at, id LIMIT ${v.maxRows}`,
 )
 

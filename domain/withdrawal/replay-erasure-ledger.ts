@@ -1,5 +1,5 @@
 import type { SystemContext } from '../context'
-import { statement } from '../sql'
+import { integer, sql, statement, text } from '../sql'
 import { adoptLedger } from './adopt-erasure-ledger'
 import { keyIdsOf, readLedgerHead, writeErasureLedger } from './erasure-ledger'
 import { isLedgerAhead } from './is-ledger-ahead'
@@ -10,9 +10,11 @@ const BATCH_SIZE = 1000
 /** One pass over all users serves so many lines. */
 const MAX_LINES_IN_MEMORY = 50_000
 
-const liveUsers = statement<{ after: string; maxRows: number }, { id: string }>(
+const liveUsers = statement(
   'users-after',
-  (v) => `SELECT id FROM users WHERE id > ${v.after} AND withdrawn_at IS NULL ORDER BY id LIMIT ${v.maxRows}`,
+  { after: text, maxRows: integer },
+  { id: text },
+  (v) => sql`SELECT id FROM users WHERE id > ${v.after} AND withdrawn_at IS NULL ORDER BY id LIMIT ${v.maxRows}`,
 )
 export interface ReplayReport {
   lines: number

@@ -5,7 +5,21 @@ import type { SystemContext } from '../context'
 import { MAX_ERASURE_RUN_MS, MAX_STEP_BACK_OFF_MS, MIN_STEP_BACK_OFF_MS, STEP_LEASE_MS } from '../limits/durations'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { tellEnd } from '../queue/events'
-import { isClaimable, type Placeholders, type Sql, statement } from '../sql'
+import {
+  boolean,
+  bytes,
+  type Described,
+  integer,
+  isClaimable,
+  type Placeholders,
+  type RowOf,
+  type Shape,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
 import { pseudonymOf } from './erasure-ledger'
 import { clearPurged } from './purge-retained-data'
@@ -13,36 +27,48 @@ import { writeReceipts } from './receipts'
 import type { DeletionStep } from './steps/deletion-step'
 import { DELETION_STEPS, erasesAfterTasks } from './steps/deletion-steps'
 
-interface Claim extends DueStep {
-  now: Date
-  leaseUntil: Date
-}
-
 const leaseUntil = (now: Date) => new Date(now.getTime() + STEP_LEASE_MS)
 
-const claim = statement<Claim, ClaimedRow>(
+const DUE_STEP = { withdrawalId: text, step: text.of<Step>() } satisfies Shape
+type DueStep = Described<typeof DUE_STEP>
+const claim = statement(
   'claim-deletion-step',
-  (v) => `UPDATE deletion_steps s SET status = 'processing', lease_until = ${v.leaseUntil}, attempts = s.attempts + 1
+  { ...DUE_STEP, now: time, leaseUntil: time },
+  {
+    /** Null after the purge, if no erasure needs it any more. */
+    user_id: text.orNull,
+    keep_analytics: boolean,
+    keep_audit_logs: boolean,
+    keep_transaction_history: boolean,
+    attempts: integer,
+    /** The step has erased its own rows and waits for tasks of applications. */
+    is_erased: boolean,
+  },
+  (v) => sql`UPDATE deletion_steps s SET status = 'processing', lease_until = ${v.leaseUntil}, attempts = s.attempts + 1
    FROM withdrawals w
-   WHERE s.withdrawal_id = ${v.withdrawalId} AND s.step = ${v.step} AND w.id = s.withdrawal_id AND ${isClaimable(v, 's')}
+   WHERE s.withdrawal_id = ${v.withdrawalId} AND s.step = ${v.step} AND w.id = s.withdrawal_id AND ${isClaimable(v, sql`s`)}
    RETURNING w.user_id, w.keep_analytics, w.keep_audit_logs, w.keep_transaction_history, s.attempts, s.erased_at IS NOT NULL AS is_erased`,
 )
 // The withdrawal is locked first, so that when two steps or calls end together, the second sees the end of the first.
-const lockWithdrawal = statement<{ withdrawalId: string }, LockedRow>(
+const lockWithdrawal = statement(
   'lock-withdrawal',
-  (v) => `SELECT user_id, purged_at IS NOT NULL AS is_purged, ${TIME_TO_ERASE}
+  { withdrawalId: text },
+  { user_id: text.orNull, is_purged: boolean },
+  (v) => sql`SELECT user_id, purged_at IS NOT NULL AS is_purged, ${TIME_TO_ERASE}
    FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE`,
 )
 
 const isOpen = (v: Placeholders<DueStep>) =>
-  `withdrawal_id = ${v.withdrawalId} AND step = ${v.step} AND status <> 'completed'`
+  sql`withdrawal_id = ${v.withdrawalId} AND step = ${v.step} AND status <> 'completed'`
 
 // A statement does not see its own writes, so it looks only at the other steps. A run that has lost its lease changes nothing but
 // the request for receipts, which are written by then. The withdrawal is locked, so that nothing comes between the two reads of its
 // row.
-const complete = statement<DueStep & { now: Date }, { sealed_subjects: Buffer | null; is_first: boolean }>(
+const complete = statement(
   'complete-deletion-step',
-  (v) => `WITH step AS (
+  { ...DUE_STEP, now: time },
+  { sealed_subjects: bytes.orNull, is_first: boolean },
+  (v) => sql`WITH step AS (
      UPDATE deletion_steps SET status = 'completed', completed_at = ${v.now}, due_at = NULL, lease_until = NULL, last_error = NULL,
             is_counted = true
      WHERE ${isOpen(v)}
@@ -54,50 +80,39 @@ const complete = statement<DueStep & { now: Date }, { sealed_subjects: Buffer | 
    )
    RETURNING w.sealed_subjects, before.completed_at IS NULL AS is_first`,
 )
-const release = statement<DueStep & { nextTryAt: Date; problem: string | null }>(
+const release = statement(
   'release-deletion-step',
+  { ...DUE_STEP, nextTryAt: time, problem: text.orNull },
+  {},
   (v) =>
-    `UPDATE deletion_steps SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem} WHERE ${isOpen(v)}`,
+    sql`UPDATE deletion_steps SET due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem} WHERE ${isOpen(v)}`,
 )
 // The step's own part is done. From here on `attempts` counts the tries of its tasks.
-const noteErased = statement<DueStep & { now: Date; nextTryAt: Date; problem: string | null }>(
+const noteErased = statement(
   'note-step-erased',
+  { ...DUE_STEP, now: time, nextTryAt: time, problem: text.orNull },
+  {},
   (
     v,
-  ) => `UPDATE deletion_steps SET erased_at = ${v.now}, due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem}, attempts = 0
+  ) => sql`UPDATE deletion_steps SET erased_at = ${v.now}, due_at = ${v.nextTryAt}, lease_until = NULL, last_error = ${v.problem}, attempts = 0
    WHERE ${isOpen(v)}`,
 )
-const renew = statement<DueStep & { leaseUntil: Date }>(
+const renew = statement(
   'renew-deletion-step',
-  (v) => `UPDATE deletion_steps SET lease_until = ${v.leaseUntil} WHERE ${isOpen(v)}`,
+  { ...DUE_STEP, leaseUntil: time },
+  {},
+  (v) => sql`UPDATE deletion_steps SET lease_until = ${v.leaseUntil} WHERE ${isOpen(v)}`,
 )
 // A step that makes progress has not failed, however many runs it takes.
-const pause = statement<DueStep & { now: Date }>(
+const pause = statement(
   'pause-deletion-step',
+  { ...DUE_STEP, now: time },
+  {},
   (v) =>
-    `UPDATE deletion_steps SET due_at = ${v.now}, lease_until = NULL, last_error = NULL, attempts = 0 WHERE ${isOpen(v)}`,
+    sql`UPDATE deletion_steps SET due_at = ${v.now}, lease_until = NULL, last_error = NULL, attempts = 0 WHERE ${isOpen(v)}`,
 )
 
-interface ClaimedRow {
-  /** Null after the purge, if no erasure needs it any more. */
-  user_id: string | null
-  keep_analytics: boolean
-  keep_audit_logs: boolean
-  keep_transaction_history: boolean
-  attempts: number
-  /** The step has erased its own rows and waits for tasks of applications. */
-  is_erased: boolean
-}
-
-interface LockedRow {
-  user_id: string | null
-  is_purged: boolean
-}
-
-interface DueStep {
-  withdrawalId: string
-  step: Step
-}
+type ClaimedRow = RowOf<typeof claim>
 
 interface ClaimedStep extends DueStep {
   row: ClaimedRow

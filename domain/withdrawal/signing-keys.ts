@@ -12,48 +12,40 @@ import { AppError } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { KEY_PUBLISHED_BEFORE_MS, SIGNING_KEYS_KEPT_MS } from '../limits/durations'
 import type { SigningKey } from '../process'
-import { type Sql, statement } from '../sql'
+import { bytes, integer, type RowOf, type Sql, sql, statement, text, time } from '../sql'
 
-interface KeyRow {
-  number: number
-  kid: string
-  public_key: string
-  sealed_private: Buffer | null
-  created_at: Date
-  signs_from: Date
-}
+type KeyRow = RowOf<typeof readKeys>
 
-const readKeys = statement<Record<string, never>, KeyRow>(
+const readKeys = statement(
   'signing-keys',
-  () => 'SELECT number, kid, public_key, sealed_private, created_at, signs_from FROM signing_keys ORDER BY number',
+  {},
+  { number: integer, kid: text, public_key: text, sealed_private: bytes.orNull, created_at: time, signs_from: time },
+  () => sql`SELECT number, kid, public_key, sealed_private, created_at, signs_from FROM signing_keys ORDER BY number`,
 )
 
-interface NewKey {
-  number: number
-  kid: string
-  publicKey: string
-  sealedPrivate: Buffer
-  now: Date
-  signsFrom: Date
-}
-
 // If two instances create the key of one number, the first wins.
-const insertKey = statement<NewKey, { number: number }>(
+const insertKey = statement(
   'insert-signing-key',
-  (v) => `INSERT INTO signing_keys (number, kid, public_key, sealed_private, created_at, signs_from)
+  { number: integer, kid: text, publicKey: text, sealedPrivate: bytes, now: time, signsFrom: time },
+  { number: integer },
+  (v) => sql`INSERT INTO signing_keys (number, kid, public_key, sealed_private, created_at, signs_from)
    VALUES (${v.number}, ${v.kid}, ${v.publicKey}, ${v.sealedPrivate}, ${v.now}, ${v.signsFrom})
    ON CONFLICT (number) DO NOTHING RETURNING number`,
 )
-const deleteEarlier = statement<{ number: number }>(
+const deleteEarlier = statement(
   'delete-earlier-private-keys',
-  (v) => `UPDATE signing_keys SET sealed_private = NULL WHERE number < ${v.number} AND sealed_private IS NOT NULL`,
+  { number: integer },
+  {},
+  (v) => sql`UPDATE signing_keys SET sealed_private = NULL WHERE number < ${v.number} AND sealed_private IS NOT NULL`,
 )
 
 // A restored backup does not know the keys that were made after it. Their private parts are lost, but their signatures must stay
 // verifiable.
-const insertPublic = statement<{ keys: string }>(
+const insertPublic = statement(
   'insert-public-keys',
-  (v) => `INSERT INTO signing_keys (number, kid, public_key, created_at, signs_from)
+  { keys: text },
+  {},
+  (v) => sql`INSERT INTO signing_keys (number, kid, public_key, created_at, signs_from)
    SELECT coalesce((SELECT max(number) FROM signing_keys), 0) + row_number() OVER (ORDER BY key.signs_from), key.*
    FROM jsonb_to_recordset(${v.keys}::jsonb) AS key (kid text, public_key text, created_at timestamptz, signs_from timestamptz)
    WHERE NOT EXISTS (SELECT FROM signing_keys known WHERE known.kid = key.kid)`,

@@ -8,7 +8,23 @@ import type { Asker, LedgerEntry } from '../ports'
 import { tellStart, versionAfter } from '../queue/events'
 import { queueNotice, toDeliverable } from '../queue/notice-kinds'
 import type { EngineEventName } from '../queue/outbox'
-import { audit, closePendingChange, endSessions, endTokens, RAISE_VERSION, type Sql, statement } from '../sql'
+import {
+  audit,
+  boolean,
+  bytes,
+  closePendingChange,
+  endSessions,
+  endTokens,
+  integer,
+  literal,
+  RAISE_VERSION,
+  type RowOf,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { insertReceipt } from './receipts'
 import type { WithdrawalPlan } from './schedule'
 import { DELETION_STEPS } from './steps/deletion-steps'
@@ -52,19 +68,14 @@ export interface Told {
   recipient: Recipient
 }
 
-export interface Account {
-  name: string
-  email: string
-  locale: string | null
-  external_id: string | null
-  role: string | null
-  version: number
-}
+export type Account = RowOf<typeof lockAccount>
 
-const lockAccount = statement<{ userId: string }, Account>(
+const lockAccount = statement(
   'lock-account',
+  { userId: text },
+  { name: text, email: text, locale: text.orNull, external_id: text.orNull, role: text.orNull, version: integer },
   (v) =>
-    `SELECT name, email, locale, external_id, role, version FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
+    sql`SELECT name, email, locale, external_id, role, version FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
 )
 
 /**
@@ -92,9 +103,11 @@ export async function startWithdrawal(
   ])
 }
 
-const replacedAddresses = statement<{ userId: string; after: Date }, { old_email: string }>(
+const replacedAddresses = statement(
   'replaced-addresses',
-  (v) => `SELECT old_email FROM email_change_requests
+  { userId: text, after: time },
+  { old_email: text },
+  (v) => sql`SELECT old_email FROM email_change_requests
    WHERE user_id = ${v.userId} AND status = 'verified' AND closed_at > ${v.after} ORDER BY closed_at`,
 )
 
@@ -117,26 +130,26 @@ export function tellReplaced(ctx: SystemContext, { email, name }: Account, repla
   }))
 }
 
-interface EndAccess {
-  userId: string
-  withdrawalId: string
-  now: Date
-  /** The id of the session or access token that made the call; empty for other callers. */
-  callerId: string
-  sessionScopes: readonly string[]
-  outsideHash: Buffer | null
-  outsideScopes: readonly string[]
-  outsideExpiresAt: Date | null
-  /** Null if the account has no external id. */
-  externalIdMac: Buffer | null
-  nextVersion: number
-  retainedUntil: Date
-}
-
 // Rows are found by the user's id as a value: joined with the account, the planner would read all open rows.
-const endAccountAccess = statement<EndAccess>(
+const endAccountAccess = statement(
   'end-account-access',
-  (v) => `WITH withdrawn AS (
+  {
+    userId: text,
+    withdrawalId: text,
+    now: time,
+    /** The id of the session or access token that made the call; empty for other callers. */
+    callerId: text,
+    sessionScopes: text.list,
+    outsideHash: bytes.orNull,
+    outsideScopes: text.list,
+    outsideExpiresAt: time.orNull,
+    /** Null if the account has no external id. */
+    externalIdMac: bytes.orNull,
+    nextVersion: integer,
+    retainedUntil: time,
+  },
+  {},
+  (v) => sql`WITH withdrawn AS (
      UPDATE users SET withdrawn_at = ${v.now}, email_key = NULL, ${RAISE_VERSION} WHERE id = ${v.userId}
    ), ended_tokens AS (
      ${endTokens({ user: v.userId, at: v.now })} AND t.expires_at > ${v.now}
@@ -176,7 +189,7 @@ async function endAccess(
     callerId: caller?.actor?.id ?? '',
     sessionScopes: ALL_SCOPES,
     outsideHash: outside?.hash ?? null,
-    outsideScopes: caller?.actor?.scopes ?? [],
+    outsideScopes: [...(caller?.actor?.scopes ?? [])],
     outsideExpiresAt: outside?.expiresAt ?? null,
     externalIdMac: account.external_id === null ? null : macOfExternalId(ctx, account.external_id),
     nextVersion: versionAfter(account.version + 1),
@@ -184,36 +197,36 @@ async function endAccess(
   })
 }
 
-interface Plan {
-  withdrawalId: string
-  userId: string
-  now: Date
-  reason: string | null
-  feedback: string | null
-  keepAnalytics: boolean
-  keepAuditLogs: boolean
-  keepTransactionHistory: boolean
-  scheduledCompletion: Date
-  purgeDueAt: Date
-  dueBy: Date
-  steps: Step[]
-  statuses: string[]
-  estimates: Date[]
-  /** Null if the request itself completes the step. */
-  dueTimes: (Date | null)[]
-  legalId: string
-  auditId: string
-  actor: string
-  /** The service token that made the call. */
-  actorId: string | null
-  requestedBy: string | null
-  ip: string | null
-  receipt: string
-}
-
-const insertPlan = statement<Plan>(
+const insertPlan = statement(
   'plan-withdrawal',
-  (v) => `WITH withdrawal AS (
+  {
+    withdrawalId: text,
+    userId: text,
+    now: time,
+    reason: text.orNull,
+    feedback: text.orNull,
+    keepAnalytics: boolean,
+    keepAuditLogs: boolean,
+    keepTransactionHistory: boolean,
+    scheduledCompletion: time,
+    purgeDueAt: time,
+    dueBy: time,
+    steps: text.of<Step>().list,
+    statuses: text.list,
+    estimates: time.list,
+    /** Null if the request itself completes the step. */
+    dueTimes: time.orNull.list,
+    legalId: text,
+    auditId: text,
+    actor: text,
+    /** The service token that made the call. */
+    actorId: text.orNull,
+    requestedBy: text.orNull,
+    ip: text.orNull,
+    receipt: text,
+  },
+  {},
+  (v) => sql`WITH withdrawal AS (
      INSERT INTO withdrawals (id, user_id, reason, feedback, keep_analytics, keep_audit_logs, keep_transaction_history,
                               started_at, scheduled_completion, purge_due_at, due_by)
      VALUES (${v.withdrawalId}, ${v.userId}, ${v.reason}, ${v.feedback}, ${v.keepAnalytics}, ${v.keepAuditLogs},
@@ -225,7 +238,7 @@ const insertPlan = statement<Plan>(
      FROM unnest(${v.steps}::text[], ${v.statuses}::text[], ${v.estimates}::timestamptz[], ${v.dueTimes}::timestamptz[])
        AS s (step, status, estimate, due)
    ), receipt AS (
-     ${insertReceipt({ withdrawal: v.withdrawalId, kind: "'acceptance'", receipt: v.receipt, at: v.now })}
+     ${insertReceipt({ withdrawal: v.withdrawalId, kind: sql`'acceptance'`, receipt: v.receipt, at: v.now })}
    ), legal AS (
      INSERT INTO legal_records (id, user_id, kind, details, at)
      VALUES (${v.legalId}, ${v.userId}, 'withdrawal_requested', ${v.withdrawalId}, ${v.now})
@@ -280,32 +293,32 @@ export function askerOf({ actor }: Pick<WithdrawalCaller, 'actor'>): Asker {
 
 const ENGINE_EVENT: EngineEventName = 'account/withdrawal.started'
 
-interface Queue {
-  withdrawalId: string
-  userId: string
-  now: Date
-  /** The id by which applications of everyone know the person. */
-  sealedSubject: Buffer
-  /** The steps, and when their applications are first called. */
-  phases: Step[]
-  phaseBegins: Date[]
-  /** Null if nobody gets a message. */
-  noticeId: string | null
-  locale: string | null
-  /** Name and address, which are erased before the message may be sent. */
-  sealedRecipient: Buffer | null
-  noticeLeaseUntil: Date
-  noticeExpiresAt: Date
-  /** For the other addresses that get a notice. */
-  toldIds: string[]
-  toldRecipients: Buffer[]
-  engineEventId: string
-  hasEngine: boolean
-}
-
-const queueAll = statement<Queue>(
+const queueAll = statement(
   'queue-withdrawal-messages',
-  (v) => `WITH connections AS (
+  {
+    withdrawalId: text,
+    userId: text,
+    now: time,
+    /** The id by which applications of everyone know the person. */
+    sealedSubject: bytes,
+    /** The steps, and when their applications are first called. */
+    phases: text.of<Step>().list,
+    phaseBegins: time.list,
+    /** Null if nobody gets a message. */
+    noticeId: text.orNull,
+    locale: text.orNull,
+    /** Name and address, which are erased before the message may be sent. */
+    sealedRecipient: bytes.orNull,
+    noticeLeaseUntil: time,
+    noticeExpiresAt: time,
+    /** For the other addresses that get a notice. */
+    toldIds: text.list,
+    toldRecipients: bytes.list,
+    engineEventId: text,
+    hasEngine: boolean,
+  },
+  {},
+  (v) => sql`WITH connections AS (
      UPDATE app_connections SET disabled_at = ${v.now} WHERE user_id = ${v.userId} RETURNING id, app_id, subject
    ), notifications AS (
      INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, subject, sealed_subject, phase, acknowledges, status, due_at)
@@ -320,8 +333,8 @@ const queueAll = statement<Queue>(
      JOIN unnest(${v.phases}::text[], ${v.phaseBegins}::timestamptz[]) AS phases (phase, due_at) ON phases.phase = told.phase
    ), confirmation AS (
      ${queueNotice('account_withdrawal_started', {
-       from: `(VALUES (${v.noticeId}::text)) AS notice (id) WHERE notice.id IS NOT NULL`,
-       id: 'notice.id',
+       from: sql`(VALUES (${v.noticeId}::text)) AS notice (id) WHERE notice.id IS NOT NULL`,
+       id: sql`notice.id`,
        user: v.userId,
        locale: v.locale,
        about: v.withdrawalId,
@@ -332,19 +345,19 @@ const queueAll = statement<Queue>(
      })}
    ), told AS (
      ${queueNotice('account_withdrawal_told', {
-       from: `unnest(${v.toldIds}::text[], ${v.toldRecipients}::bytea[]) AS told (id, sealed)`,
-       id: 'told.id',
+       from: sql`unnest(${v.toldIds}::text[], ${v.toldRecipients}::bytea[]) AS told (id, sealed)`,
+       id: sql`told.id`,
        user: v.userId,
        locale: v.locale,
        about: v.withdrawalId,
-       sealed: 'told.sealed',
+       sealed: sql`told.sealed`,
        at: v.now,
        leaseUntil: v.noticeLeaseUntil,
        expiresAt: v.noticeExpiresAt,
      })}
    )
    INSERT INTO outbox_events (id, name, data, created_at, due_at)
-   SELECT ${v.engineEventId}, '${ENGINE_EVENT}', jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text),
+   SELECT ${v.engineEventId}, ${literal(ENGINE_EVENT)}, jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text),
           ${v.now}, ${v.now}
    WHERE ${v.hasEngine}`,
 )

@@ -1,8 +1,8 @@
 import type { WatchedTask } from '@/contract/tasks'
 import { CATEGORIES, RECEIPT_KINDS } from '@/contract/vocabulary'
-import { STATE_COLUMNS, type TaskColumns, taskStateOf } from '../applications/task-states'
+import { STATE_COLUMNS, TASK_COLUMNS, taskStateOf } from '../applications/task-states'
 import type { SystemContext } from '../context'
-import { isOneOf, sql, statement } from '../sql'
+import { boolean, integer, isOneOf, type RowOf, type Shape, sql, statement, text, time } from '../sql'
 import { readDeletionCounts } from './deletion-counts'
 import type { WithdrawalState } from './list-withdrawals'
 import { placeOf } from './steps/deletion-steps'
@@ -10,137 +10,126 @@ import { placeOf } from './steps/deletion-steps'
 /** For each list; the page says if there are more. */
 const MAX_SHOWN = 200
 
-interface WithdrawalRow {
-  state: WithdrawalState
-  started_at: Date
-  due_by: Date | null
-  scheduled_completion: Date
-  completed_at: Date | null
-  purge_due_at: Date
-  purged_at: Date | null
-  receipt_due_at: Date | null
-}
+type TaskRow = RowOf<typeof readTasks>
 
-interface StepRow {
-  step: string
-  status: string
-  estimated_completion: Date
-  due_at: Date | null
-  attempts: number
-  last_error: string | null
-  erased_at: Date | null
-  completed_at: Date | null
-}
+const OF = { id: text, maxRows: integer } satisfies Shape
 
-interface TaskRow extends TaskColumns {
-  id: string
-  app_id: string
-  app_name: string
-  phase: string
-  attempts: number
-  last_error: string | null
-  failure_code: string | null
-  progress_done: number | null
-  progress_total: number | null
-  waived_reason: string | null
-  completed_at: Date | null
-  is_app_disabled: boolean
-  polls: boolean
-}
-
-interface DeliveryRow {
-  id: string
-  event_id: string
-  type: string
-  occurred_at: Date
-  app_id: string
-  app_name: string
-  status: string
-  attempts: number
-  last_status: number | null
-  last_error: string | null
-  due_at: Date | null
-  delivered_at: Date | null
-}
-
-interface NoticeRow {
-  id: string
-  kind: string
-  attempts: number
-  due_at: Date | null
-  sent_at: Date | null
-  failed_at: Date | null
-}
-
-interface AuditRow {
-  id: string
-  action: string
-  actor: string
-  requested_by: string | null
-  at: Date
-}
-
-interface Of {
-  id: string
-  maxRows: number
-}
-
-const readWithdrawal = statement<{ id: string }, WithdrawalRow>(
+const readWithdrawal = statement(
   'watch-withdrawal',
+  { id: text },
+  {
+    state: text.of<WithdrawalState>(),
+    started_at: time,
+    due_by: time.orNull,
+    scheduled_completion: time,
+    completed_at: time.orNull,
+    purge_due_at: time,
+    purged_at: time.orNull,
+    receipt_due_at: time.orNull,
+  },
   (
     v,
-  ) => `SELECT CASE WHEN completed_at IS NULL THEN 'processing' WHEN purged_at IS NULL THEN 'completed' ELSE 'purged' END AS state,
+  ) => sql`SELECT CASE WHEN completed_at IS NULL THEN 'processing' WHEN purged_at IS NULL THEN 'completed' ELSE 'purged' END AS state,
      started_at, due_by, scheduled_completion, completed_at, purge_due_at, purged_at, receipt_due_at
    FROM withdrawals WHERE id = ${v.id}`,
 )
-const readSteps = statement<{ id: string }, StepRow>(
+const readSteps = statement(
   'watch-steps-of-withdrawal',
-  (v) => `SELECT step, status, estimated_completion, due_at, attempts, last_error, erased_at, completed_at
+  { id: text },
+  {
+    step: text,
+    status: text,
+    estimated_completion: time,
+    due_at: time.orNull,
+    attempts: integer,
+    last_error: text.orNull,
+    erased_at: time.orNull,
+    completed_at: time.orNull,
+  },
+  (v) => sql`SELECT step, status, estimated_completion, due_at, attempts, last_error, erased_at, completed_at
    FROM deletion_steps WHERE withdrawal_id = ${v.id} ORDER BY estimated_completion, ${placeOf(sql`step`)}`,
 )
 // Open ones first.
-const readTasks = statement<Of, TaskRow>(
+const readTasks = statement(
   'watch-tasks-of-withdrawal',
+  OF,
+  {
+    ...TASK_COLUMNS,
+    id: text,
+    app_id: text,
+    app_name: text,
+    phase: text,
+    attempts: integer,
+    last_error: text.orNull,
+    failure_code: text.orNull,
+    progress_done: integer.orNull,
+    progress_total: integer.orNull,
+    waived_reason: text.orNull,
+    completed_at: time.orNull,
+    is_app_disabled: boolean,
+    polls: boolean,
+  },
   (
     v,
-  ) => `SELECT n.id, n.app_id, n.app_name, n.phase, n.attempts, n.last_error, n.failure_code, n.progress_done, n.progress_total,
-     n.waived_reason, n.completed_at, ${STATE_COLUMNS('n')}, coalesce(a.disabled_at IS NOT NULL, false) AS is_app_disabled,
+  ) => sql`SELECT n.id, n.app_id, n.app_name, n.phase, n.attempts, n.last_error, n.failure_code, n.progress_done, n.progress_total,
+     n.waived_reason, n.completed_at, ${STATE_COLUMNS(sql`n`)}, coalesce(a.disabled_at IS NOT NULL, false) AS is_app_disabled,
      coalesce(a.endpoint IS NULL, false) AS polls
    FROM app_notifications n LEFT JOIN connected_apps a ON a.id = n.app_id
    WHERE n.withdrawal_id = ${v.id} ORDER BY n.status = 'completed', n.app_name, n.id LIMIT ${v.maxRows}`,
 )
-const readDeliveries = statement<Of, DeliveryRow>(
+const readDeliveries = statement(
   'watch-deliveries-of-withdrawal',
+  OF,
+  {
+    id: text,
+    event_id: text,
+    type: text,
+    occurred_at: time,
+    app_id: text,
+    app_name: text,
+    status: text,
+    attempts: integer,
+    last_status: integer.orNull,
+    last_error: text.orNull,
+    due_at: time.orNull,
+    delivered_at: time.orNull,
+  },
   (
     v,
-  ) => `SELECT d.id, e.id AS event_id, e.type, e.occurred_at, d.app_id, a.name AS app_name, d.status, d.attempts, d.last_status,
+  ) => sql`SELECT d.id, e.id AS event_id, e.type, e.occurred_at, d.app_id, a.name AS app_name, d.status, d.attempts, d.last_status,
      d.last_error, d.due_at, d.delivered_at
    FROM events e JOIN event_deliveries d ON d.event_id = e.id JOIN connected_apps a ON a.id = d.app_id
    WHERE e.withdrawal_id = ${v.id} ORDER BY e.occurred_at, a.name, d.id LIMIT ${v.maxRows}`,
 )
-const readNotices = statement<Of, NoticeRow>(
+const readNotices = statement(
   'watch-notices-of-withdrawal',
-  (v) => `SELECT id, kind, attempts, due_at, sent_at, failed_at FROM notices
+  OF,
+  { id: text, kind: text, attempts: integer, due_at: time.orNull, sent_at: time.orNull, failed_at: time.orNull },
+  (v) => sql`SELECT id, kind, attempts, due_at, sent_at, failed_at FROM notices
    WHERE user_id = (SELECT user_id FROM withdrawals WHERE id = ${v.id}) AND withdrawal_id = ${v.id}
    ORDER BY created_at, id LIMIT ${v.maxRows}`,
 )
 // The row of the start belongs to the person; the rows of operators and services belong to them.
-const readAudit = statement<Of, AuditRow>(
+const readAudit = statement(
   'watch-audit-of-withdrawal',
-  (v) => `SELECT id, action, actor, requested_by, at FROM (
+  OF,
+  { id: text, action: text, actor: text, requested_by: text.orNull, at: time },
+  (v) => sql`SELECT id, action, actor, requested_by, at FROM (
      SELECT * FROM audit_events
      WHERE user_id = (SELECT user_id FROM withdrawals WHERE id = ${v.id}) AND subject_id = ${v.id}
      UNION ALL
      SELECT * FROM audit_events WHERE action IN ('withdrawal.retried', 'task.retried', 'task.waived')
        AND ${isOneOf(
-         'subject_id',
-         `SELECT ${v.id}::text UNION ALL SELECT n.id FROM app_notifications n WHERE n.withdrawal_id = ${v.id}`,
+         sql`subject_id`,
+         sql`SELECT ${v.id}::text UNION ALL SELECT n.id FROM app_notifications n WHERE n.withdrawal_id = ${v.id}`,
        )}
    ) audit ORDER BY at, id LIMIT ${v.maxRows}`,
 )
-const readReceipts = statement<{ id: string }, { kind: string; issued_at: Date }>(
+const readReceipts = statement(
   'watch-receipts-of-withdrawal',
-  (v) => `SELECT kind, issued_at FROM withdrawal_receipts WHERE withdrawal_id = ${v.id}`,
+  { id: text },
+  { kind: text, issued_at: time },
+  (v) => sql`SELECT kind, issued_at FROM withdrawal_receipts WHERE withdrawal_id = ${v.id}`,
 )
 
 /** For the operator: what a withdrawal has done and what it waits for; no personal data. Null if there is none. */

@@ -8,7 +8,19 @@ import {
   OVERDUE_GRACE_MS,
   SILENT_APPLICATION_MS,
 } from '../limits/durations'
-import { type Placeholders, sql, statement } from '../sql'
+import {
+  boolean,
+  type Described,
+  integer,
+  type Part,
+  type Placeholders,
+  type RowOf,
+  type Shape,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { addPeriod, DEFAULT_STATUTORY_PERIOD } from './due-date'
 import { placeOf } from './steps/deletion-steps'
 
@@ -26,11 +38,7 @@ interface Backlog {
 }
 
 /** Each is at most MAX_COUNTED + 1, which means any higher number. */
-interface WithdrawalCounts {
-  processing: number
-  completed: number
-  purged: number
-}
+type WithdrawalCounts = RowOf<typeof countWithdrawals>
 
 /** A step or an application whose attempts failed, or that no run has begun. */
 export interface Trouble {
@@ -60,57 +68,55 @@ interface WithdrawalWatch {
 
 const MAX_STEPS = 100
 
-interface Moments {
-  now: Date
+const MOMENTS = {
+  now: time,
   /** A step that was due before this is overdue. */
-  graceEnd: Date
-}
+  graceEnd: time,
+} satisfies Shape
+type Moments = Described<typeof MOMENTS>
 
 /** A step that a run holds is overdue only after its estimate. */
 const isOverdue = (v: Placeholders<Moments>) =>
-  `(s.estimated_completion <= ${v.now} OR (s.due_at <= ${v.graceEnd} AND (s.lease_until IS NULL OR s.lease_until <= ${v.now})))`
+  sql`(s.estimated_completion <= ${v.now} OR (s.due_at <= ${v.graceEnd} AND (s.lease_until IS NULL OR s.lease_until <= ${v.now})))`
 
 /** An accepted task waits for its report, not for an answer. */
-const isSilent = (v: { now: string; silentSince: string }) =>
-  `due_at IS NOT NULL AND first_tried_at <= ${v.silentSince} AND (accepted_at IS NULL OR due_at <= ${v.now})`
+const isSilent = (v: { now: Part; silentSince: Part }) =>
+  sql`due_at IS NOT NULL AND first_tried_at <= ${v.silentSince} AND (accepted_at IS NULL OR due_at <= ${v.now})`
 
-interface FigureValues extends Moments {
-  failedSince: Date
-  silentSince: Date
-  soonUntil: Date
-}
+const FIGURE_VALUES = { ...MOMENTS, failedSince: time, silentSince: time, soonUntil: time } satisfies Shape
 
-const backlogFigure = figure<FigureValues>
+const backlogFigure = (name: string, rows: (v: Placeholders<Described<typeof FIGURE_VALUES>>) => Part) =>
+  figure(name, FIGURE_VALUES, rows)
 
 // Only unfinished rows have a due time, and the partial indexes hold no others.
 const FIGURES = {
   soon: backlogFigure(
     'count-withdrawals-due-soon',
-    (v) => `FROM withdrawals WHERE completed_at IS NULL AND due_by > ${v.now} AND due_by <= ${v.soonUntil}`,
+    (v) => sql`FROM withdrawals WHERE completed_at IS NULL AND due_by > ${v.now} AND due_by <= ${v.soonUntil}`,
   ),
   pastDue: backlogFigure(
     'count-withdrawals-past-due',
-    (v) => `FROM withdrawals WHERE completed_at IS NULL AND due_by <= ${v.now}`,
+    (v) => sql`FROM withdrawals WHERE completed_at IS NULL AND due_by <= ${v.now}`,
   ),
-  open: backlogFigure('count-open-steps', () => 'FROM deletion_steps WHERE due_at IS NOT NULL'),
-  due: backlogFigure('count-due-steps', (v) => `FROM deletion_steps WHERE due_at <= ${v.now}`),
+  open: backlogFigure('count-open-steps', () => sql`FROM deletion_steps WHERE due_at IS NOT NULL`),
+  due: backlogFigure('count-due-steps', (v) => sql`FROM deletion_steps WHERE due_at <= ${v.now}`),
   overdue: backlogFigure(
     'count-overdue-steps',
-    (v) => `FROM deletion_steps s WHERE s.due_at IS NOT NULL AND ${isOverdue(v)}`,
+    (v) => sql`FROM deletion_steps s WHERE s.due_at IS NOT NULL AND ${isOverdue(v)}`,
   ),
   failing: backlogFigure(
     'count-failing-steps',
-    () => 'FROM deletion_steps WHERE due_at IS NOT NULL AND last_error IS NOT NULL',
+    () => sql`FROM deletion_steps WHERE due_at IS NOT NULL AND last_error IS NOT NULL`,
   ),
-  outbox: backlogFigure('count-outbox-events', () => 'FROM outbox_events WHERE due_at IS NOT NULL'),
-  waiting: backlogFigure('count-waiting-notices', () => 'FROM notices WHERE due_at IS NOT NULL'),
-  failed: backlogFigure('count-failed-notices', (v) => `FROM notices WHERE failed_at > ${v.failedSince}`),
-  undelivered: backlogFigure('count-waiting-deliveries', () => 'FROM event_deliveries WHERE due_at IS NOT NULL'),
-  dead: backlogFigure('count-dead-deliveries', () => 'FROM event_deliveries WHERE dead_at IS NOT NULL'),
+  outbox: backlogFigure('count-outbox-events', () => sql`FROM outbox_events WHERE due_at IS NOT NULL`),
+  waiting: backlogFigure('count-waiting-notices', () => sql`FROM notices WHERE due_at IS NOT NULL`),
+  failed: backlogFigure('count-failed-notices', (v) => sql`FROM notices WHERE failed_at > ${v.failedSince}`),
+  undelivered: backlogFigure('count-waiting-deliveries', () => sql`FROM event_deliveries WHERE due_at IS NOT NULL`),
+  dead: backlogFigure('count-dead-deliveries', () => sql`FROM event_deliveries WHERE dead_at IS NOT NULL`),
   // The applications among so many silent calls.
   silentApps: backlogFigure(
     'count-silent-apps',
-    (v) => `DISTINCT app_id FROM (
+    (v) => sql`DISTINCT app_id FROM (
        SELECT app_id FROM app_notifications WHERE ${isSilent(v)} LIMIT ${MAX_COUNTED + 1}
      ) AS silent`,
   ),
@@ -118,9 +124,11 @@ const FIGURES = {
 
 // A purged withdrawal counts as processing while an application is still to be told. At most as many steps are read as `max`
 // withdrawals can have.
-const countWithdrawals = statement<{ max: number }, WithdrawalCounts>(
+const countWithdrawals = statement(
   'count-withdrawals',
-  (v) => `SELECT (SELECT least(count(DISTINCT withdrawal_id), ${v.max})::int FROM (
+  { max: integer },
+  { processing: integer, completed: integer, purged: integer },
+  (v) => sql`SELECT (SELECT least(count(DISTINCT withdrawal_id), ${v.max})::int FROM (
              SELECT withdrawal_id FROM deletion_steps WHERE due_at IS NOT NULL LIMIT ${STEPS.length} * ${v.max}
            ) open) AS processing,
           (SELECT count(*)::int FROM (
@@ -130,25 +138,42 @@ const countWithdrawals = statement<{ max: number }, WithdrawalCounts>(
              SELECT FROM withdrawals WHERE purged_at IS NOT NULL AND completed_at IS NOT NULL LIMIT ${v.max}
            ) over) AS purged`,
 )
-const DEFAULT_PERIOD = `interval '${DEFAULT_STATUTORY_PERIOD.months} months ${DEFAULT_STATUTORY_PERIOD.days} days'`
-const readTrouble = statement<Moments & { maxRows: number }, StepRow>(
+const DEFAULT_PERIOD = sql`interval '${DEFAULT_STATUTORY_PERIOD.months} months ${DEFAULT_STATUTORY_PERIOD.days} days'`
+const readTrouble = statement(
   'watch-troubled-steps',
-  (v) => `SELECT w.id, w.started_at, w.due_by, s.step, s.attempts, s.last_error, s.due_at, ${isOverdue(v)} AS is_overdue
+  { ...MOMENTS, maxRows: integer },
+  {
+    id: text,
+    started_at: time,
+    due_by: time.orNull,
+    step: text.of<Step>(),
+    attempts: integer,
+    last_error: text.orNull,
+    due_at: time,
+    is_overdue: boolean,
+  },
+  (
+    v,
+  ) => sql`SELECT w.id, w.started_at, w.due_by, s.step, s.attempts, s.last_error, s.due_at, ${isOverdue(v)} AS is_overdue
    FROM deletion_steps s JOIN withdrawals w ON w.id = s.withdrawal_id
    WHERE s.due_at IS NOT NULL AND (s.last_error IS NOT NULL OR ${isOverdue(v)})
    ORDER BY coalesce(w.due_by, w.started_at + ${DEFAULT_PERIOD}), w.id, s.estimated_completion, ${placeOf(sql`s.step`)} LIMIT ${v.maxRows}`,
 )
-const readFailingApps = statement<{ withdrawalIds: string[] }, AppRow>(
+const readFailingApps = statement(
   'watch-failing-apps',
-  (v) => `SELECT withdrawal_id, app_id, app_name, attempts, last_error, due_at FROM app_notifications
+  { withdrawalIds: text.list },
+  { withdrawal_id: text, app_id: text, app_name: text, attempts: integer, last_error: text, due_at: time },
+  (v) => sql`SELECT withdrawal_id, app_id, app_name, attempts, last_error, due_at FROM app_notifications
    WHERE withdrawal_id = ANY(${v.withdrawalIds}::text[]) AND due_at IS NOT NULL AND last_error IS NOT NULL
    ORDER BY app_name, app_id`,
 )
 
 // Only the instance that marks the application reports it.
-const markSilent = statement<{ now: Date; silentSince: Date }, { id: string; waiting: number; since: Date }>(
+const markSilent = statement(
   'mark-silent-apps',
-  (v) => `WITH silent AS (
+  { now: time, silentSince: time },
+  { id: text, waiting: integer, since: time },
+  (v) => sql`WITH silent AS (
      SELECT app_id, count(*)::int AS waiting, min(first_tried_at) AS since FROM app_notifications
      WHERE ${isSilent(v)} GROUP BY app_id
    ), heard AS (
@@ -162,25 +187,9 @@ const markSilent = statement<{ now: Date; silentSince: Date }, { id: string; wai
    RETURNING a.id, found.waiting, found.since`,
 )
 
-interface StepRow {
-  id: string
-  started_at: Date
-  due_by: Date | null
-  step: Step
-  attempts: number
-  last_error: string | null
-  due_at: Date
-  is_overdue: boolean
-}
+type StepRow = RowOf<typeof readTrouble>
 
-interface AppRow {
-  withdrawal_id: string
-  app_id: string
-  app_name: string
-  attempts: number
-  last_error: string
-  due_at: Date
-}
+type AppRow = RowOf<typeof readFailingApps>
 
 /** The open work, in numbers. */
 export async function watchBacklog(ctx: SystemContext): Promise<Backlog> {

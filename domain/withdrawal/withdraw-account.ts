@@ -13,7 +13,7 @@ import type { LedgerEntry } from '../ports'
 import { beginDueDeliveries } from '../queue/deliveries'
 import { leaseUntil, sendFirst } from '../queue/notices'
 import { sendOutboxEvents } from '../queue/outbox'
-import { statement } from '../sql'
+import { integer, sql, statement, text, time } from '../sql'
 import { findBlockers, refusalOf } from './blockers'
 import { writeErasureLedger } from './erasure-ledger'
 import { acceptanceReceipt } from './receipts'
@@ -170,10 +170,12 @@ function toWithdrawal(ctx: SystemContext, input: Asked): Omit<Withdrawal, 'recei
   }
 }
 
-const markLedgered = statement<{ id: string; seq: number; hash: string; now: Date }>(
+const markLedgered = statement(
   'mark-ledgered',
+  { id: text, seq: integer, hash: text, now: time },
+  {},
   (v) =>
-    `UPDATE withdrawals SET ledgered_at = ${v.now}, ledger_seq = ${v.seq}, ledger_hash = ${v.hash} WHERE id = ${v.id}`,
+    sql`UPDATE withdrawals SET ledgered_at = ${v.now}, ledger_seq = ${v.seq}, ledger_hash = ${v.hash} WHERE id = ${v.id}`,
 )
 
 /** Repeats the withdrawal of a person whom a restored backup brought back; its steps are overdue. False if they are already gone. */

@@ -71,11 +71,11 @@ test('B20 no caller can mark an address as verified, and a new address does not 
     attempts: -9,
   }
   const email = 'plain@b.test'
-  const userId = await createUser(ctx, { email, password: 'p', name: 'Ada', emailVerified: false })
-  const caller = { userId, email, password: 'p', sessionId: '', ...(await givenToken(ctx, userId)) }
+  const userId = await createUser(ctx, { email, password: 'plain old words', name: 'Ada', emailVerified: false })
+  const caller = { userId, email, password: 'plain old words', sessionId: '', ...(await givenToken(ctx, userId)) }
   const shown = async () => (await call(caller, 'getEmailStatus')).data
   const unverified = { email_verified: false, verified_at: null, current_email: email }
-  const body = { new_email: `new-${email}`, current_password: 'p', ...claims }
+  const body = { new_email: `new-${email}`, current_password: 'plain old words', ...claims }
   const { data } = await call(caller, 'changeEmail', { body })
   expect(await shown()).toMatchObject(unverified)
   await verify(caller, data.change_request_id, '', {

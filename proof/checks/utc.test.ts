@@ -2,7 +2,7 @@ import pg from 'pg'
 import pino from 'pino'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { listAccessTokens } from '@/domain/access/access-tokens'
-import { statement } from '@/domain/sql'
+import { sql, statement, text, time } from '@/domain/sql'
 import { openDatabase } from '@/server/adapters/database'
 import { processState } from '@/server/process-state'
 import { givenToken, hour } from '@/testing/api'
@@ -48,14 +48,18 @@ async function storedExpiry(key: string): Promise<Date> {
 }
 
 const bucket = (key: string) => ({ key, hits: [AT], places: 1, windowMs: 1n, granted: true, expiresAt: AT })
-const insert = statement<{ key: string; at: Date }>(
+const insert = statement(
   'insert-bucket',
-  (v) => `INSERT INTO rate_limits (key, hits, places, window_ms, granted, expires_at)
+  { key: text, at: time },
+  {},
+  (v) => sql`INSERT INTO rate_limits (key, hits, places, window_ms, granted, expires_at)
    VALUES (${v.key}, ARRAY[${v.at}::timestamptz], 1, 1, true, ${v.at})`,
 )
-const read = statement<{ key: string }, { expires_at: Date; hits: Date[] }>(
+const read = statement(
   'read-bucket',
-  (v) => `SELECT expires_at, hits FROM rate_limits WHERE key = ${v.key}`,
+  { key: text },
+  { expires_at: time, hits: time.list },
+  (v) => sql`SELECT expires_at, hits FROM rate_limits WHERE key = ${v.key}`,
 )
 
 test('the database of these tests uses New York time in its own sessions', async () => {

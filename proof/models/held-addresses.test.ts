@@ -49,7 +49,7 @@ describe('a replaced address', () => {
     const ctx = await givenService()
     const owner = await givenCaller(ctx)
     await move(ctx, owner, `thief-${owner.email}`)
-    const stranger = { email: owner.email, password: 'thief', name: 'Mallory', emailVerified: true }
+    const stranger = { email: owner.email, password: 'a long password', name: 'Mallory', emailVerified: true }
     expect(await outcomeOf(createUser(ctx, stranger))).toBe('EMAIL_002')
     expect((await press(linkTo(ctx, owner.email))).data).toMatchObject({ status: 'reverted', email: owner.email })
     const input = { email: owner.email, password: MINE, userAgent: '', ip: '192.0.2.1' }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '@/domain/ports'
-import { type NoValues, type Sql, statement } from '@/domain/sql'
+import { type Sql, sql, statement, time } from '@/domain/sql'
 import { isDatabaseAway } from './database-away'
 
 const FOLLOW_MS = 15_000
@@ -10,7 +10,7 @@ const MAX_ANSWER_MS = 200
 const FIRST_LOOKS = 5
 const PAUSE_MS = 200
 
-const readTime = statement<NoValues, { now: Date }>('database-time', () => 'SELECT clock_timestamp() AS now')
+const readTime = statement('database-time', {}, { now: time }, () => sql`SELECT clock_timestamp() AS now`)
 
 /**
  * The database's time, so that all instances agree on what has expired. Between two readings the process's monotonic clock is added,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { statement } from '@/domain/sql'
+import { sql, statement, text } from '@/domain/sql'
 import { testDatabase } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import { openDatabase } from './database'
@@ -23,9 +23,11 @@ async function givenRows(): Promise<{ database: ReturnType<typeof openDatabase>;
 }
 
 const LOCK = 'SELECT FROM rate_limits WHERE key = $1 FOR UPDATE'
-const lockBoth = statement<{ keys: string[] }, { key: string }>(
+const lockBoth = statement(
   'lock-both-rows',
-  (v) => `SELECT key FROM rate_limits WHERE key = ANY(${v.keys}) ORDER BY key FOR UPDATE`,
+  { keys: text.list },
+  { key: text },
+  (v) => sql`SELECT key FROM rate_limits WHERE key = ANY(${v.keys}) ORDER BY key FOR UPDATE`,
 )
 
 /** Resolves when so many calls have come. */

@@ -6,7 +6,7 @@ import { registerApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
 import type { SystemContext } from '@/domain/context'
 import { heldSince } from '@/domain/email/held-addresses'
-import { statement } from '@/domain/sql'
+import { boolean, type RowOf, sql, statement, text, time } from '@/domain/sql'
 
 const DEMO = { email: 'demo@example.com', password: 'correct horse battery', name: 'Demo Person' }
 
@@ -14,19 +14,21 @@ export const DEMO_PERSON = { externalId: 'demo-ida', name: 'Ida Demo', email: 'i
 
 const CALENDAR = { name: 'Demo Calendar', endpoint: 'http://127.0.0.1:4711/account-events' }
 
-const readUse = statement<{ email: string; app: string; endpoint: string }, DemoState>(
+const readUse = statement(
   'demo_user',
-  (v) => `SELECT EXISTS (SELECT FROM users WHERE withdrawn_at IS NULL) AS used,
+  { email: text, app: text, endpoint: text },
+  {
+    used: boolean,
+    there: boolean,
+    /** The demo calendar, if an earlier start has registered it. */
+    app_id: text.orNull,
+  },
+  (v) => sql`SELECT EXISTS (SELECT FROM users WHERE withdrawn_at IS NULL) AS used,
           EXISTS (SELECT FROM users WHERE email_key = ${v.email}) AS there,
           (SELECT id FROM connected_apps WHERE name = ${v.app} AND endpoint = ${v.endpoint} LIMIT 1) AS app_id`,
 )
 
-interface DemoState {
-  used: boolean
-  there: boolean
-  /** The demo calendar, if an earlier start has registered it. */
-  app_id: string | null
-}
+type DemoState = RowOf<typeof readUse>
 
 /** Creates the demo account at a local start without any account: the first, or one after it was deleted. Returns its sign-in while it exists. */
 export async function seedDemoUser(ctx: SystemContext): Promise<{ email: string; password: string } | null> {
@@ -49,18 +51,11 @@ function unlessTaken(error: unknown): null {
   throw error
 }
 
-interface DemoPerson {
-  id: string
-  name: string
-  email: string
-  externalId: string
-  heldSince: Date
-  now: Date
-}
-
-const insertDemoPerson = statement<DemoPerson>(
+const insertDemoPerson = statement(
   'demo-person',
-  (v) => `INSERT INTO users (id, name, email, email_key, email_verified_at, external_id, created_at)
+  { id: text, name: text, email: text, externalId: text, heldSince: time, now: time },
+  {},
+  (v) => sql`INSERT INTO users (id, name, email, email_key, email_verified_at, external_id, created_at)
    SELECT ${v.id}, ${v.name}, ${v.email}, ${v.email}, ${v.now}, ${v.externalId}, ${v.now}
    WHERE address_is_free(${v.email}, ${v.id}, ${v.heldSince})
      AND NOT EXISTS (SELECT FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL)`,

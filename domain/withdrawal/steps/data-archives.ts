@@ -1,6 +1,6 @@
 import { deleteArchives } from '../../applications/archives'
 import { day } from '../../limits/durations'
-import { type DeletionStep, utc } from './deletion-step'
+import { columns, type DeletionStep, utc } from './deletion-step'
 
 /** Archive cleanup, 1–7 days: archived copies and their key, logs and caches. */
 export const dataArchives: DeletionStep = {
@@ -15,7 +15,7 @@ export const dataArchives: DeletionStep = {
       table: 'archives',
       category: 'archived_copies',
       // The content of a copy is in the other documents.
-      exported: { kind: 'observed', members: { bytes: 'bytes', created_at: utc('created_at') } },
+      exported: { kind: 'observed', members: { ...columns('bytes'), created_at: utc('created_at') } },
     },
     {
       table: 'archive_keys',
@@ -27,7 +27,7 @@ export const dataArchives: DeletionStep = {
       table: 'analytics_events',
       category: 'analytics',
       kept: { for: 'analytics', facts: ['name'] },
-      exported: { isLarge: true, kind: 'observed', members: { name: 'name', properties: 'properties', at: utc('at') } },
+      exported: { isLarge: true, kind: 'observed', members: { ...columns('name', 'properties'), at: utc('at') } },
     },
     {
       table: 'communication_logs',
@@ -36,21 +36,21 @@ export const dataArchives: DeletionStep = {
       exported: {
         isLarge: true,
         kind: 'observed',
-        members: { channel: 'channel', recipient: 'recipient', subject: 'subject', at: utc('at') },
+        members: { ...columns('channel', 'recipient', 'subject'), at: utc('at') },
       },
     },
     {
       table: 'integration_logs',
       category: 'integration_logs',
       kept: { for: 'audit_logs', facts: ['app_id', 'action'] },
-      exported: { isLarge: true, kind: 'observed', members: { app_id: 'app_id', action: 'action', at: utc('at') } },
+      exported: { isLarge: true, kind: 'observed', members: { ...columns('app_id', 'action'), at: utc('at') } },
     },
     {
       table: 'audit_events',
       category: 'audit_logs',
       written: { rows: 1 },
       kept: { for: 'audit_logs', facts: ['action', 'actor'] },
-      exported: { kind: 'observed', members: { action: 'action', actor: 'actor', at: utc('at') } },
+      exported: { kind: 'observed', members: { ...columns('action', 'actor'), at: utc('at') } },
     },
     {
       table: 'transactions',
@@ -60,13 +60,7 @@ export const dataArchives: DeletionStep = {
       exported: {
         isLarge: true,
         kind: 'provided',
-        members: {
-          id: 'id',
-          status: 'status',
-          description: 'description',
-          amount_cents: 'amount_cents',
-          created_at: utc('created_at'),
-        },
+        members: { ...columns('id', 'status', 'description', 'amount_cents'), created_at: utc('created_at') },
       },
     },
     {

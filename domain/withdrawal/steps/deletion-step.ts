@@ -1,6 +1,7 @@
 import type { Category, KeptFor } from '@/contract/vocabulary'
 import type { StepStatus } from '@/contract/withdrawal'
 import type { SystemContext } from '../../context'
+import { identifier, type Part, sql } from '../../sql'
 
 /** What the export gives of a table's rows. No member holds a secret, a hash or another person's data. */
 export type Exported =
@@ -8,7 +9,7 @@ export type Exported =
       /** `provided`: what the person gave. `observed`: what their use of the service produced. */
       kind: 'provided' | 'observed'
       /** The members of a record, and the SQL of each. */
-      members: Record<string, string>
+      members: Readonly<Record<string, Part>>
       /** The text column that identifies a user's rows and orders them; `id` by default. */
       by?: string
       /** A person may have millions of rows. An index on user and `by` spares every batch a sort of all of them. */
@@ -17,7 +18,15 @@ export type Exported =
   | { kind: 'never'; because: string }
 
 /** A time as the API writes it, for a member of an export. */
-export const utc = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+export const utc = (column: string) =>
+  sql`to_char(${identifier(column)} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** Members that have the names of their columns. */
+export const columns = (...names: string[]): Record<string, Part> =>
+  Object.fromEntries(names.map((name) => [name, identifier(name)]))
+
+/** A condition on the table's rows of a user, a value. */
+export const isOfUser = (table: string, user: Part) => sql`${table === 'users' ? sql`id` : sql`user_id`} = ${user}`
 
 /** Rows of one table that a step deletes. */
 export interface Erasure {
@@ -30,12 +39,12 @@ export interface Erasure {
   /** The column that says when a row happened; `at` by default. */
   time?: string
   /** Limits the entry to some of the user's rows. */
-  where?: string
+  where?: Part
   /** Rows that the start of a withdrawal will write. The preview adds them to its count. */
   written?: {
     rows: number
     /** If the user already has such a row, the start overwrites it. */
-    unless?: string
+    unless?: Part
     /** Before the start this entry has no rows. */
     only?: true
   }

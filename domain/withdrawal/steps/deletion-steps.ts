@@ -25,6 +25,4 @@ export const erasesAfterTasks = (step: Step): boolean =>
   Object.hasOwn(DELETION_STEPS, step) && 'erasesAfterTasks' in DELETION_STEPS[step]
 
 /** The steps that erase only after their tasks, as a list for SQL. */
-export const STEPS_AFTER_TASKS = STEPS.filter(erasesAfterTasks)
-  .map((step) => `'${step}'`)
-  .join(', ')
+export const STEPS_AFTER_TASKS = joined(STEPS.filter(erasesAfterTasks).map((step) => literal(step)))

@@ -1,7 +1,8 @@
 import { day, hour } from '../../limits/durations'
-import { type DeletionStep, utc } from './deletion-step'
+import { sql } from '../../sql'
+import { columns, type DeletionStep, utc } from './deletion-step'
 
-const applicationName = '(SELECT a.name FROM connected_apps a WHERE a.id = app_id)'
+const applicationName = sql`(SELECT a.name FROM connected_apps a WHERE a.id = app_id)`
 
 /** Third-party integration, 1–24 hours: applications are told, and what is shared with them is deleted. */
 export const thirdPartyIntegrations: DeletionStep = {
@@ -16,7 +17,7 @@ export const thirdPartyIntegrations: DeletionStep = {
       exported: {
         isLarge: true,
         kind: 'provided',
-        members: { application: applicationName, content: 'content', shared_at: utc('shared_at') },
+        members: { ...columns('content'), application: applicationName, shared_at: utc('shared_at') },
       },
     },
     {
@@ -24,7 +25,7 @@ export const thirdPartyIntegrations: DeletionStep = {
       category: 'connections',
       exported: {
         kind: 'observed',
-        members: { application: applicationName, subject: 'subject', connected_at: utc('connected_at') },
+        members: { ...columns('subject'), application: applicationName, connected_at: utc('connected_at') },
       },
     },
   ],

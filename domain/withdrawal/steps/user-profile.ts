@@ -1,6 +1,7 @@
 import { hour, minute } from '../../limits/durations'
 import { keepUntoldEvents } from '../../queue/events'
-import { type DeletionStep, utc } from './deletion-step'
+import { sql } from '../../sql'
+import { columns, type DeletionStep, utc } from './deletion-step'
 
 /** Data deletion, 5–60 minutes: profile, credentials and preferences. */
 export const userProfile: DeletionStep = {
@@ -14,7 +15,7 @@ export const userProfile: DeletionStep = {
       key: 'user_id',
       exported: {
         kind: 'provided',
-        members: { phone: 'phone', birth_date: 'birth_date', address: 'address', bio: 'bio' },
+        members: columns('phone', 'birth_date', 'address', 'bio'),
         by: 'user_id',
       },
     },
@@ -22,7 +23,7 @@ export const userProfile: DeletionStep = {
       table: 'preferences',
       category: 'preferences',
       key: 'key',
-      exported: { kind: 'provided', members: { key: 'key', value: 'value' }, by: 'key' },
+      exported: { kind: 'provided', members: columns('key', 'value'), by: 'key' },
     },
     {
       table: 'sessions',
@@ -30,8 +31,7 @@ export const userProfile: DeletionStep = {
       exported: {
         kind: 'observed',
         members: {
-          user_agent: 'user_agent',
-          ip: 'ip',
+          ...columns('user_agent', 'ip'),
           created_at: utc('created_at'),
           last_seen_at: utc('last_seen_at'),
           expires_at: utc('expires_at'),
@@ -45,8 +45,7 @@ export const userProfile: DeletionStep = {
       exported: {
         kind: 'provided',
         members: {
-          name: 'name',
-          scopes: 'scopes',
+          ...columns('name', 'scopes'),
           created_at: utc('created_at'),
           expires_at: utc('expires_at'),
           last_used_at: utc('last_used_at'),
@@ -59,16 +58,16 @@ export const userProfile: DeletionStep = {
       category: 'sign_in_confirmations',
       exported: {
         kind: 'observed',
-        members: { purpose: 'purpose', started_at: utc('started_at'), used_at: utc('used_at') },
+        members: { ...columns('purpose'), started_at: utc('started_at'), used_at: utc('used_at') },
       },
     },
     {
       table: 'notices',
       category: 'messages',
-      where: 'withdrawal_id IS NULL',
+      where: sql`withdrawal_id IS NULL`,
       exported: {
         kind: 'observed',
-        members: { kind: 'kind', created_at: utc('created_at'), sent_at: utc('sent_at') },
+        members: { ...columns('kind'), created_at: utc('created_at'), sent_at: utc('sent_at') },
       },
     },
     {
@@ -77,9 +76,7 @@ export const userProfile: DeletionStep = {
       exported: {
         kind: 'provided',
         members: {
-          status: 'status',
-          old_email: 'old_email',
-          new_email: 'new_email',
+          ...columns('status', 'old_email', 'new_email'),
           requested_at: utc('requested_at'),
           closed_at: utc('closed_at'),
         },
@@ -93,10 +90,7 @@ export const userProfile: DeletionStep = {
       exported: {
         kind: 'observed',
         members: {
-          source: 'source',
-          code: 'code',
-          title: 'title',
-          url: 'url',
+          ...columns('source', 'code', 'title', 'url'),
           created_at: utc('created_at'),
           expires_at: utc('expires_at'),
         },
@@ -107,13 +101,13 @@ export const userProfile: DeletionStep = {
       table: 'events',
       category: 'events',
       time: 'occurred_at',
-      exported: { kind: 'observed', members: { type: 'type', occurred_at: utc('occurred_at') } },
+      exported: { kind: 'observed', members: { ...columns('type'), occurred_at: utc('occurred_at') } },
     },
     {
       table: 'rate_limits',
       category: 'limits',
       key: 'key',
-      written: { rows: 1, unless: `key = 'withdraw:' || user_id` },
+      written: { rows: 1, unless: sql`key = 'withdraw:' || user_id` },
       exported: { kind: 'never', because: 'times of calls of the last day, which keep the service from being flooded' },
     },
     {
@@ -124,7 +118,7 @@ export const userProfile: DeletionStep = {
       exported: {
         isLarge: true,
         kind: 'observed',
-        members: { transaction_id: 'transaction_id', action: 'action', at: utc('at') },
+        members: { ...columns('transaction_id', 'action'), at: utc('at') },
       },
     },
     {
@@ -132,14 +126,14 @@ export const userProfile: DeletionStep = {
       category: 'security_incidents',
       kept: { for: 'law', facts: ['kind'] },
       // The address may be an attacker's.
-      exported: { kind: 'observed', members: { kind: 'kind', description: 'description', at: utc('at') } },
+      exported: { kind: 'observed', members: { ...columns('kind', 'description'), at: utc('at') } },
     },
     {
       table: 'legal_records',
       category: 'legal_records',
       written: { rows: 1 },
       kept: { for: 'law', facts: ['kind'] },
-      exported: { kind: 'observed', members: { kind: 'kind', at: utc('at') } },
+      exported: { kind: 'observed', members: { ...columns('kind'), at: utc('at') } },
     },
     {
       table: 'users',
@@ -147,12 +141,8 @@ export const userProfile: DeletionStep = {
       exported: {
         kind: 'provided',
         members: {
-          id: 'id',
-          name: 'name',
-          email: 'email',
+          ...columns('id', 'name', 'email', 'external_id', 'locale'),
           email_verified_at: utc('email_verified_at'),
-          external_id: 'external_id',
-          locale: 'locale',
           created_at: utc('created_at'),
         },
       },

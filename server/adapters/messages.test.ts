@@ -260,10 +260,11 @@ test('every text of the mails is used in some letter', async () => {
 })
 
 /** Members that choose between texts. All others are values. */
-const CHOICES = ['template', 'firstMethod', 'to', 'outcome']
+const CHOICES = ['template', 'firstMethod', 'to', 'outcome', 'askedBy']
 /** Values that a letter is given and does not show, each with the reason. */
 const UNSHOWN: Record<string, string> = {
   'email-reverted userName': "the new address does not learn the owner's name",
+  'email-reverted newEmail': 'only the owner is told which address was taken away',
   'verify-new-email currentEmail': 'the own address is the new one too',
 }
 

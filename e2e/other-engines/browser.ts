@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
 import { freePort } from '@/testing/instance'
-import { until } from '@/testing/until'
+import { until, within } from '@/testing/until'
 
 /** What the protocols of both browsers can do. Input goes the way of a person's: by pointer and keys. */
 interface Protocol {
@@ -44,9 +44,10 @@ async function firefox(): Promise<Protocol> {
   const send = (method: string, params: object): Promise<Record<string, never>> => {
     const id = ++last
     socket.send(JSON.stringify({ id, method, params }))
-    return new Promise((resolve, reject) =>
+    const answer = new Promise<Record<string, never>>((resolve, reject) =>
       waiting.set(id, ({ result, message }) => (result ? resolve(result) : reject(new Error(`${method}: ${message}`)))),
     )
+    return within(() => `Firefox answers ${method} ${JSON.stringify(params)}`, answer)
   }
   await send('session.new', { capabilities: {} })
   const { contexts } = (await send('browsingContext.getTree', {})) as unknown as { contexts: { context: string }[] }
@@ -54,7 +55,8 @@ async function firefox(): Promise<Protocol> {
   await send('browsingContext.setViewport', { context, viewport: SIZE })
   return {
     async navigate(url) {
-      await send('browsingContext.navigate', { context, url, wait: 'complete' })
+      // It never answers for a page that leads on to another one while it loads.
+      await send('browsingContext.navigate', { context, url, wait: 'none' })
     },
     async evaluate(expression) {
       const params = { expression: `JSON.stringify(${expression})`, target: { context }, awaitPromise: true }
@@ -138,8 +140,16 @@ export class Browser {
   async goto(url: string) {
     // An address that differs in its fragment alone would load nothing.
     await this.protocol.navigate('about:blank')
+    await this.loaded(`location.href === 'about:blank'`)
     await this.protocol.navigate(url)
+    await this.loaded(`location.href !== 'about:blank'`)
   }
+
+  private loaded = (isThere: string) =>
+    until(
+      `${this.name} has loaded the page`,
+      () => this.evaluate(`${isThere} && document.readyState === 'complete'`) as Promise<boolean>,
+    )
 
   forget = () => this.protocol.forget()
 

@@ -3,6 +3,7 @@ import type { Metadata, Viewport } from 'next'
 import localFont from 'next/font/local'
 import type { ReactNode } from 'react'
 import { BrandProvider } from '@/components/brand'
+import { OfflineNotice } from '@/components/offline-notice'
 import { SkipLink } from '@/components/skip-link'
 import { PageTexts } from '@/components/texts'
 import { type Accent, accentsOf } from '@/server/brand'
@@ -68,6 +69,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
           <BrandProvider brand={{ name, hasLogo: brand.logo !== undefined, url, supportUrl, privacyUrl, termsUrl }}>
             <SkipLink />
             <Providers>{children}</Providers>
+            <OfflineNotice />
           </BrandProvider>
         </PageTexts>
       </body>

@@ -6,6 +6,7 @@ import type { Answer, Body, Place } from '@/contract/define'
 import { ApiError, ERRORS, noAnswer, UNREADABLE } from '@/contract/errors'
 import { LINK_OPERATIONS } from '@/contract/link-operations'
 import { USER_OPERATIONS } from '@/contract/user-operations'
+import { SESSION_ENDED } from './draft'
 import { fetchOnServerClock, serverNow } from './ui/server-clock'
 
 const signedIn = z.object({
@@ -30,6 +31,7 @@ async function askForSession(): Promise<SignedIn> {
   if (!response.ok || answer === undefined) throw noAnswer(UNREADABLE)
   const parsed = signedIn.safeParse(answer)
   if (parsed.success) return parsed.data
+  window.dispatchEvent(new Event(SESSION_ENDED))
   const { pathname, search, hash } = window.location
   window.location.assign(`/sign-in?ended=1&next=${encodeURIComponent(pathname + search)}${hash}`)
   throw new ApiError('AUTH_001', 'Your session has ended. Sign in again.', 0)

@@ -38,9 +38,9 @@ export function FormCard({
           {children}
           <ErrorAlert>{error}</ErrorAlert>
         </CardBody>
-        <CardFooter className={note ? undefined : 'justify-end'}>
+        <CardFooter>
           {note && <p className="text-ink-muted text-sm">{note}</p>}
-          <Button type="submit" pending={pending} className="w-full sm:w-auto">
+          <Button type="submit" pending={pending} className="w-full sm:ms-auto sm:w-auto">
             {submit}
           </Button>
         </CardFooter>

@@ -1,5 +1,14 @@
 /** Rules that only a form has. */
-const FORM_RULES = ['accountEmail', 'newEmail', 'repeated', 'sure', 'tokenName', 'tokenScopes'] as const
+const FORM_RULES = [
+  'accountEmail',
+  'newEmail',
+  'newPassword',
+  'repeated',
+  'repeatedMissing',
+  'sure',
+  'tokenName',
+  'tokenScopes',
+] as const
 export type FormRule = (typeof FORM_RULES)[number]
 
 /** The message of a form's own rule is the name of its text. */

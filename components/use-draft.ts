@@ -3,9 +3,9 @@
 import { useEffect, useState } from 'react'
 import type { FieldValues, Path, UseFormReturn } from 'react-hook-form'
 import type { Purpose } from '@/contract/access'
-import { takeDraft } from './draft'
+import { keepDraft, SESSION_ENDED, takeDraft } from './draft'
 
-/** Fills in what was typed before the person went to the identity provider. True once something was filled in. */
+/** Keeps what was typed over a new sign-in, here or at the identity provider. True once something was filled in. */
 export function useDraft<Values extends FieldValues, Context, Output>(
   purpose: Purpose,
   userId: string,
@@ -16,6 +16,9 @@ export function useDraft<Values extends FieldValues, Context, Output>(
     const draft = Object.entries(takeDraft(purpose, userId))
     for (const [name, value] of draft) form.setValue(name as Path<Values>, value as never)
     if (draft.length > 0) setFilled(true)
+    const keep = () => keepDraft(purpose, userId, form.getValues())
+    window.addEventListener(SESSION_ENDED, keep)
+    return () => window.removeEventListener(SESSION_ENDED, keep)
   }, [purpose, userId, form])
   return isFilled
 }

@@ -216,3 +216,36 @@ for (const [colorScheme, width] of [
 }
 
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:145.0) Gecko/20100101 Firefox/145.0'
+
+test('what was typed is still there after the session has ended elsewhere and the person has signed in again', async ({
+  page,
+  browser,
+  signedInUser: user,
+}) => {
+  await expect(page.getByRole('button', { name: 'Account menu' })).toBeEnabled()
+  await page.getByLabel('New email').fill(`new-${user.email}`)
+  await page.getByLabel('Current password').fill(user.password)
+  const other = await (await browser.newContext()).newPage()
+  await signIn(other, user)
+  await other.goto('/settings/sessions')
+  await other.getByRole('button', { name: 'Sign out everywhere else' }).click()
+  await other.getByRole('button', { name: 'Yes, sign them out' }).click()
+  await expect(other.getByText('Only in this browser.')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Send verification' }).click()
+  await expectSignInPage(page)
+  await expect(page.getByText('Your session has ended')).toBeVisible()
+  await page.getByLabel('Email').fill(user.email)
+  await page.getByLabel('Password').fill(user.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await expect(page.getByLabel('New email')).toHaveValue(`new-${user.email}`)
+  await expect(page.getByLabel('Current password')).toHaveValue('')
+
+  // A reload says it too.
+  await page.goto('/settings/sessions')
+  await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+  await page.getByRole('button', { name: 'Yes, sign them out' }).click()
+  await expect(page.getByText('Only in this browser.')).toBeVisible()
+  await other.reload()
+  await expect(other.getByText('Your session has ended')).toBeVisible()
+})

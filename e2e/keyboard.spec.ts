@@ -261,7 +261,8 @@ test('a person resets a forgotten password, and changes it once more, with the k
   await tabTo(page, page.getByRole('link', { name: 'Forgot password?' }))
   await page.keyboard.press('Enter')
   await expect(button('Send the link')).toBeEnabled()
-  await typeInto(page, page.getByLabel('Email'), user.email)
+  await expect(page.getByLabel('Email')).toBeFocused()
+  await page.keyboard.type(user.email)
   await page.keyboard.press('Enter')
   await expectFocusOn(page, 'Check your email')
 

@@ -38,7 +38,13 @@ for (const [colorScheme, viewport] of [
       await check(path)
     }
     await signIn(page, user)
-    for (const path of ['/settings/email', '/settings/password', '/settings/withdraw', '/verify-email'])
+    for (const path of [
+      '/settings/email',
+      '/settings/password',
+      '/settings/data',
+      '/settings/withdraw',
+      '/verify-email',
+    ])
       await check(path)
     await context.close()
   })
@@ -97,7 +103,7 @@ test('the settings fit the smallest phone, and a dialog does not shift the page'
 })
 
 test('every form that asks for the password names its account', async ({ page, signedInUser }) => {
-  for (const section of ['email', 'password', 'access-tokens', 'withdraw']) {
+  for (const section of ['email', 'password', 'access-tokens', 'data', 'withdraw']) {
     await page.goto(`/settings/${section}`)
     if (section === 'withdraw') await page.getByRole('button', { name: 'Delete account…' }).click()
     const form = page.locator('form').filter({ has: page.getByLabel('Current password') })

@@ -17,7 +17,7 @@ test('a user changes their password, other browsers are signed out, and the addr
   await page.getByRole('link', { name: 'Password' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Password' })).toBeVisible()
   await page.reload()
-  await expect(page.getByText('This ends 1 other browser. This browser stays signed in.')).toBeVisible()
+  await expect(page.getByText('This ends 1 other session. This browser stays signed in.')).toBeVisible()
 
   const fill = async (current: string, wanted: string, again: string) => {
     await page.getByLabel('Current password').fill(current)
@@ -25,6 +25,9 @@ test('a user changes their password, other browsers are signed out, and the addr
     await page.getByLabel('New password again').fill(again)
     await page.getByRole('button', { name: 'Change password' }).click()
   }
+  await fill(signedInUser.password, '', '')
+  await expect(page.getByLabel('New password', { exact: true })).toHaveAccessibleDescription('Choose a new password.')
+  await expect(page.getByLabel('New password again')).toHaveAccessibleDescription('Type the new password again.')
   await fill(signedInUser.password, 'short', 'short')
   await expect(page.getByLabel('New password', { exact: true })).toHaveAccessibleDescription(/8 to 256 characters/)
   await fill(signedInUser.password, NEW, 'something else')
@@ -52,9 +55,11 @@ test('the mailed link sets a new password when its button is pressed, and not be
   request,
 }) => {
   await page.goto('/sign-in')
+  await page.getByLabel('Email').fill(user.email)
   await page.getByRole('link', { name: 'Forgot password?' }).click()
   await expect(page.getByRole('heading', { name: 'Forgot your password?' })).toBeVisible()
-  await page.getByLabel('Email').fill(user.email)
+  await expect(page.getByLabel('Email')).toHaveValue(user.email)
+  await expect(page.getByLabel('Email')).toBeFocused()
   await page.getByRole('button', { name: 'Send the link' }).click()
   await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
   await expectAccessible(page)

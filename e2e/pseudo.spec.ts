@@ -63,7 +63,7 @@ test('the pages without an account show every text whole in a longer language fr
   await look(page, '/sign-in?ended=1&error=other&next=/verify-email')
   await look(page, '/no-such-page', t.Failure.notFoundTitle)
   await look(page, '/verify-email', t.VerifyEmail.incompleteTitle)
-  await look(page, `/reset-password#token=prt_${'A'.repeat(22)}.${'A'.repeat(43)}`, t.Passwords.chooseTitle)
+  await look(page, `/reset-password#token=prt_${'A'.repeat(22)}.${'A'.repeat(43)}`, t.Passwords.noLongerTitle)
   await look(page, '/forgot-password')
   await page.getByLabel(t.Passwords.email).fill('nobody@example.test')
   await page.getByRole('button', { name: t.Passwords.sendLink }).click()

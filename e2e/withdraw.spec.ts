@@ -166,6 +166,40 @@ test('the form reports a wrong password before the last dialog, and the account 
   await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
 })
 
+test('what a deletion deletes is counted as the other pages count it, and the rest in one number', async ({
+  page,
+  browser,
+  operator,
+}) => {
+  const user = await createUser(operator)
+  const other = await (await browser.newContext()).newPage()
+  await signIn(other, user, at('/sign-in'))
+  await signIn(page, user, at('/sign-in'))
+  await page.goto(at('/settings/sessions'))
+  await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+  await page.getByRole('button', { name: 'Yes, sign them out' }).click()
+  await expect(page.getByText('Only in this browser.')).toBeVisible()
+  await page.goto(at('/settings/withdraw'))
+  await expect(page.getByText(/\b1 session\b.* and \d+ technical records$/)).toBeVisible()
+})
+
+test('a person downloads a copy of their data without opening the deletion', async ({ page, operator }) => {
+  const user = await createUser(operator)
+  await signIn(page, user, at('/sign-in'))
+  await page.getByRole('link', { name: 'Your data' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Your data' })).toBeVisible()
+  await expectAccessible(page)
+  await page.getByLabel('Current password').fill(user.password)
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download', exact: true }).click()
+  expect((await download).suggestedFilename()).toMatch(/\.zip$/)
+  const notice = page.locator('[tabindex="-1"]', { hasText: 'Your data was downloaded' }).last()
+  await expect(notice).toBeFocused()
+  await page.goto(at('/settings/withdraw'))
+  await page.getByRole('link', { name: 'Download your data first' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Your data' })).toBeVisible()
+})
+
 test('pending transactions hold the withdrawal back, and the page says so until they are settled', async ({
   page,
   operator,
@@ -184,6 +218,9 @@ test('pending transactions hold the withdrawal back, and the page says so until 
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))
   await expect(page.getByText('Refund of an order')).toBeVisible()
+  await expect(page.getByText('Pay or cancel what is pending in User Account Service.')).toBeVisible()
+  await expect(page.getByRole('main').getByRole('link', { name: /@/ })).toHaveAttribute('href', /^mailto:/)
+  await expect(page.getByText('This can’t be undone')).toBeHidden()
   await expect(page.getByRole('button', { name: 'Delete account…' })).toBeHidden()
   await expect(page.getByRole('button', { name: 'Continue' })).toBeHidden()
   await page.getByRole('button', { name: 'Check again' }).click()
@@ -214,8 +251,8 @@ test('an application that does not answer keeps the withdrawal open, and the pag
   await operator.run('app', 'connect', '--user', user.id, '--app', quickId, '--subject', 'notes-1')
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))
-  await expect(page.getByText('Immediately: Quick Notes')).toBeVisible()
-  await expect(page.getByText('Within a day: Silent Calendar')).toBeVisible()
+  await expect(page.getByText('Immediately, that you no longer have access: Quick Notes')).toBeVisible()
+  await expect(page.getByText('Within a day, to delete your data: Quick Notes and Silent Calendar')).toBeVisible()
   await openForm(page)
   await fillForm(page, user)
   await page.getByRole('button', { name: 'Yes, delete my account' }).click()

@@ -12,20 +12,16 @@ export function SettingsNav() {
   // A prefetch at the start would slow down the first visit, and it brings only the title: every page is made for its request.
   const [isNear, setNear] = useState(false)
   return (
-    <nav
-      aria-label={t('settings')}
-      onPointerEnter={() => setNear(true)}
-      onFocus={() => setNear(true)}
-      className="-mx-4 overflow-x-auto px-4 py-1 sm:-mx-6 sm:px-6 lg:mx-0 lg:overflow-visible lg:px-0"
-    >
-      <ul className="flex gap-1 max-[22rem]:gap-0 max-sm:justify-between lg:flex-col">
+    <nav aria-label={t('settings')} onPointerEnter={() => setNear(true)} onFocus={() => setNear(true)} className="py-1">
+      {/* Two rows on a phone, so that no language has a tab that is cut off. */}
+      <ul className="grid grid-cols-3 gap-1 sm:flex sm:flex-wrap lg:flex-col lg:flex-nowrap">
         {sections.map(({ href, name, icon: Icon, ...section }) => (
           <li key={href}>
             <Link
               href={href}
               prefetch={isNear ? null : false}
               aria-current={pathname === href ? 'page' : undefined}
-              className="relative flex min-h-11 items-center gap-2.5 rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-sunken aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:px-2 max-sm:text-sm max-[22rem]:px-1 max-[22rem]:text-[0.8125rem] max-lg:whitespace-nowrap lg:min-h-10 lg:py-1.5"
+              className="relative flex min-h-11 items-center gap-2.5 rounded-lg px-3 text-ink-muted hover:bg-sunken hover:text-ink aria-[current=page]:bg-sunken aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:justify-center max-sm:px-1 max-sm:text-center max-sm:text-sm max-sm:wrap-anywhere max-sm:leading-5 sm:max-lg:whitespace-nowrap max-[22rem]:text-[0.8125rem] lg:min-h-10 lg:py-1.5"
             >
               <Icon className="size-4 shrink-0 max-sm:hidden" aria-hidden />
               {'short' in section ? (

@@ -1,12 +1,10 @@
 import type { Metadata } from 'next'
-import Link from 'next/link'
 import { redirect } from 'next/navigation'
 import { nextPath } from '@/components/next-path'
 import { CenteredPage } from '@/components/page'
 import { Texts } from '@/components/texts'
 import { Alert } from '@/components/ui/alert'
 import { PageCard } from '@/components/ui/card'
-import { textLink } from '@/components/ui/text-link'
 import type { FreshSignInSettings } from '@/domain/context'
 import { getEnv } from '@/server/env'
 import { pageTexts, textsOf } from '@/server/pages/language'
@@ -60,13 +58,6 @@ export default async function SignInPage({ searchParams }: Props) {
             </p>
           )}
           {hasPasswordSignIn && <SignInForm next={nextPath(next)} takesFocus={!isTold} />}
-          {hasPasswordSignIn && (
-            <p className="mt-5 text-sm">
-              <Link href="/forgot-password" className={textLink}>
-                {t('forgot')}
-              </Link>
-            </p>
-          )}
         </PageCard>
       </Texts>
     </CenteredPage>

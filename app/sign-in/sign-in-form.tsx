@@ -1,14 +1,17 @@
 'use client'
 
+import Link from 'next/link'
 import { useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { signInHere } from '@/components/auth-calls'
+import { FORGOTTEN, keepDraft } from '@/components/draft'
 import { useErrorTexts } from '@/components/error-texts'
 import { Button } from '@/components/ui/button'
 import { inWords } from '@/components/ui/duration'
 import { ErrorAlert } from '@/components/ui/error-alert'
 import { EmailField, PasswordField } from '@/components/ui/field'
+import { textLink } from '@/components/ui/text-link'
 import { ApiError } from '@/contract/errors'
 
 interface SignInFormProps {
@@ -73,6 +76,15 @@ export function SignInForm({ next, takesFocus }: SignInFormProps) {
       <Button type="submit" pending={form.formState.isSubmitting || leaving} className="w-full">
         {common('signIn')}
       </Button>
+      <p className="text-sm">
+        <Link
+          href="/forgot-password"
+          className={textLink}
+          onClick={() => keepDraft(FORGOTTEN, '', { email: form.getValues('email') })}
+        >
+          {t('forgot')}
+        </Link>
+      </p>
     </form>
   )
 }

@@ -2,11 +2,13 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { BadgeCheck } from 'lucide-react'
+import type { Route } from 'next'
 import { useTranslations } from 'use-intl/react'
 import type { Purpose } from '@/contract/access'
 import { keepDraft } from '../draft'
 import { useErrorTexts } from '../error-texts'
 import { call } from '../load-contract'
+import { keepReturnPath } from '../return-path'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { CurrentPasswordField } from '../ui/field'
@@ -30,6 +32,8 @@ interface ConfirmIdentityProps {
   hint: string
   /** What was typed, to be kept until the person comes back. */
   values: () => Record<string, unknown>
+  /** The page, where it is not the one that the provider leads back to. */
+  comesBackTo?: Route
   password: { error: string | undefined } & Omit<React.ComponentProps<typeof CurrentPasswordField>, 'email'>
 }
 
@@ -44,7 +48,16 @@ export function useMissingProof({ hasPassword, provider, confirmedUntil }: WaysT
 }
 
 /** The password, or the identity provider, or whichever of both the person chooses. */
-export function ConfirmIdentity({ userId, email, purpose, ways, hint, values, password }: ConfirmIdentityProps) {
+export function ConfirmIdentity({
+  userId,
+  email,
+  purpose,
+  ways,
+  hint,
+  values,
+  comesBackTo,
+  password,
+}: ConfirmIdentityProps) {
   const t = useTranslations('Identity')
   const { hasPassword, provider, confirmedUntil } = ways
   if (confirmedUntil)
@@ -69,6 +82,7 @@ export function ConfirmIdentity({ userId, email, purpose, ways, hint, values, pa
           purpose={purpose}
           provider={provider}
           values={values}
+          comesBackTo={comesBackTo}
           hint={hasPassword ? undefined : hint}
         />
       )}
@@ -76,12 +90,12 @@ export function ConfirmIdentity({ userId, email, purpose, ways, hint, values, pa
   )
 }
 
-interface ConfirmWithProviderProps extends Pick<ConfirmIdentityProps, 'userId' | 'purpose' | 'values'> {
+interface ConfirmWithProviderProps extends Pick<ConfirmIdentityProps, 'userId' | 'purpose' | 'values' | 'comesBackTo'> {
   provider: string
   hint: string | undefined
 }
 
-function ConfirmWithProvider({ userId, purpose, provider, hint, values }: ConfirmWithProviderProps) {
+function ConfirmWithProvider({ userId, purpose, provider, hint, values, comesBackTo }: ConfirmWithProviderProps) {
   const t = useTranslations('Identity')
   const { errorText } = useErrorTexts()
   const leave = useMutation({
@@ -89,7 +103,8 @@ function ConfirmWithProvider({ userId, purpose, provider, hint, values }: Confir
     // The address would let this browser alone go on, but no cache has to keep it.
     gcTime: 0,
     onSuccess: ({ authorization_url }) => {
-      keepDraft(purpose, userId, values())
+      if (comesBackTo) keepReturnPath(comesBackTo)
+      else keepDraft(purpose, userId, values())
       window.location.assign(authorization_url)
     },
   })

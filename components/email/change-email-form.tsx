@@ -25,6 +25,8 @@ interface ChangeEmailFormProps {
   undoneWithin: string | null
   /** Folds the form away, because a new change supersedes the pending one. */
   isPending: boolean
+  /** Another form of the page asks for the password just now. */
+  isFolded: boolean
   /** The address of a change that has expired or ended, offered again. */
   suggestion: string | undefined
   onSent: () => void
@@ -45,6 +47,7 @@ export function ChangeEmailForm({
   ways,
   undoneWithin,
   isPending,
+  isFolded,
   suggestion,
   onSent,
 }: ChangeEmailFormProps) {
@@ -82,9 +85,9 @@ export function ChangeEmailForm({
     // Always in the document, so that what was typed stays when it is folded.
     <Disclosure
       summary={t('differentTitle')}
-      summaryHidden={!isPending}
-      open={!isPending || unfolded}
-      onToggle={(event) => isPending && setUnfolded(event.currentTarget.open)}
+      summaryHidden={!isPending && !isFolded}
+      open={(!isPending && !isFolded) || unfolded}
+      onToggle={(event) => (isPending || isFolded) && setUnfolded(event.currentTarget.open)}
     >
       <FormCard
         title={t('changeTitle')}

@@ -29,6 +29,7 @@ export function EmailSettings({ userId, ways, undoneWithin, initialStatus, rende
   const [known, setKnown] = useState(status)
   const [notice, setNotice] = useState<Notice | null>(null)
   const [justSent, setJustSent] = useState(false)
+  const [isAsking, setAsking] = useState(false)
 
   if (status !== known) {
     setKnown(status)
@@ -45,6 +46,7 @@ export function EmailSettings({ userId, ways, undoneWithin, initialStatus, rende
   const canTryAgain = notice && !notice.isOwn && ['expired', 'ended'].includes(notice.outcome)
   const onSent = () => {
     setJustSent(true)
+    setAsking(false)
     setNotice(null)
   }
 
@@ -55,7 +57,14 @@ export function EmailSettings({ userId, ways, undoneWithin, initialStatus, rende
       </LiveRegion>
       <CurrentAddress status={status}>
         {!status.email_verified && !isOwn && (
-          <VerifyOwnAddress userId={userId} email={status.current_email} ways={ways} onSent={onSent} />
+          <VerifyOwnAddress
+            userId={userId}
+            email={status.current_email}
+            ways={ways}
+            isAsking={isAsking}
+            onAsk={() => setAsking(true)}
+            onSent={onSent}
+          />
         )}
       </CurrentAddress>
       {shown && (
@@ -106,6 +115,7 @@ export function EmailSettings({ userId, ways, undoneWithin, initialStatus, rende
         ways={ways}
         undoneWithin={undoneWithin}
         isPending={shown !== null}
+        isFolded={isAsking && !status.email_verified}
         suggestion={canTryAgain ? notice.newEmail : undefined}
         onSent={onSent}
       />
@@ -132,7 +142,7 @@ function CurrentAddress({ status, children }: { status: EmailStatus; children: R
           )
         }
       />
-      <CardBody className="space-y-4 pt-3">
+      <CardBody className="pt-3">
         <div className="space-y-1">
           <p className="wrap-anywhere font-medium text-lg leading-7 tracking-[-0.01em]">
             <bdi>{status.current_email}</bdi>
@@ -143,8 +153,8 @@ function CurrentAddress({ status, children }: { status: EmailStatus; children: R
               : t('unverifiedText')}
           </p>
         </div>
-        {children}
       </CardBody>
+      {children}
     </Card>
   )
 }

@@ -88,7 +88,8 @@ export function PendingChange({
       form.setError('verification_code', { type: 'wrong', message: error.code })
       focusCode()
     } else showError(form, error)
-    return refresh()
+    // Not awaited: the next code would be dropped while the status is being read.
+    void refresh()
   }
   const verify = useMutation({
     mutationFn: ({ verification_code }: { verification_code: string }) =>

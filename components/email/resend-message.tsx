@@ -14,7 +14,7 @@ interface ResendMessageProps {
   renderedAt: string
   onStart: () => void
   onSent: () => Promise<void>
-  onError: (error: unknown) => Promise<void>
+  onError: (error: unknown) => unknown
 }
 
 export function ResendMessage({ userId, pending, renderedAt, onStart, onSent, onError }: ResendMessageProps) {

@@ -5,6 +5,7 @@ import type { Resolver } from 'react-hook-form'
 import * as z from 'zod'
 import { changeEmail, newEmail, undoEmailChange, verifyEmail } from '@/contract/email'
 import { rule } from '../form-rule'
+import { newPasswordTwice } from '../password/rules'
 
 export const changeEmailRules = zodResolver(
   changeEmail.body.safeExtend({ new_email: z.string().min(1, rule('newEmail')).pipe(newEmail) }),
@@ -12,7 +13,7 @@ export const changeEmailRules = zodResolver(
 
 export const codeRules = zodResolver(verifyEmail.body.pick({ verification_code: true }))
 
-const notMeForm = undoEmailChange.body.required().extend({ repeated: z.string() })
+const notMeForm = undoEmailChange.body.required().extend(newPasswordTwice)
 export interface NotMeValues {
   new_password: string
   repeated: string

@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import { RULES } from '@/contract/errors'
@@ -10,6 +10,7 @@ import { ConfirmIdentity, useMissingProof, type WaysToConfirm } from '../access/
 import { isTooOld, useErrorTexts } from '../error-texts'
 import { call, preloadContract } from '../load-contract'
 import { Button } from '../ui/button'
+import { CardBody, CardFooter } from '../ui/card'
 import { ErrorAlert } from '../ui/error-alert'
 import { waysToChange } from './change-email-form'
 import { emailStatusKey } from './email-status'
@@ -18,11 +19,14 @@ interface VerifyOwnAddressProps {
   userId: string
   email: string
   ways: WaysToConfirm
+  /** The password is asked for. */
+  isAsking: boolean
+  onAsk: () => void
   onSent: () => void
 }
 
 /** One button that sends a code to the address that the account has already. What the service asks for first unfolds at the press. */
-export function VerifyOwnAddress({ userId, email, ways, onSent }: VerifyOwnAddressProps) {
+export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent }: VerifyOwnAddressProps) {
   const t = useTranslations('EmailSettings')
   const missing = useMissingProof(ways)
   const { errorText, fieldText, showError } = useErrorTexts()
@@ -30,7 +34,6 @@ export function VerifyOwnAddress({ userId, email, ways, onSent }: VerifyOwnAddre
   const queryClient = useQueryClient()
   const form = useForm<{ current_password: string }>()
   const { errors } = form.formState
-  const [isAsking, setAsking] = useState(false)
   const needsProof = ways.hasPassword || missing !== undefined
   const send = useMutation({
     mutationFn: (password?: string) =>
@@ -58,46 +61,49 @@ export function VerifyOwnAddress({ userId, email, ways, onSent }: VerifyOwnAddre
 
   if (!isAsking)
     return (
-      <div className="space-y-4">
+      <CardFooter className="justify-end">
+        <ErrorAlert>{send.error ? errorText(send.error) : undefined}</ErrorAlert>
         <Button
           variant="secondary"
           className="w-full sm:w-auto"
           pending={send.isPending}
           onFocus={preloadContract}
-          onClick={() => (needsProof ? setAsking(true) : send.mutate(undefined))}
+          onClick={() => (needsProof ? onAsk() : send.mutate(undefined))}
         >
           {t('verifyOwn')}
         </Button>
-        <ErrorAlert>{send.error ? errorText(send.error) : undefined}</ErrorAlert>
-      </div>
+      </CardFooter>
     )
   return (
     <form
       method="post"
       noValidate
       onFocus={preloadContract}
-      className="space-y-4"
       onSubmit={form.handleSubmit(({ current_password }) => {
         if (missing) return form.setError('root', { type: 'answer', message: missing })
         send.mutate(current_password)
       })}
     >
-      <ConfirmIdentity
-        userId={userId}
-        email={email}
-        purpose="change"
-        ways={waysToChange(ways)}
-        hint={t('verifyOwnHint')}
-        values={() => ({})}
-        password={{
-          error: fieldText(errors.current_password),
-          ...form.register('current_password', { required: RULES.currentPassword }),
-        }}
-      />
-      <ErrorAlert>{errors.root?.message}</ErrorAlert>
-      <Button type="submit" className="w-full sm:w-auto" pending={form.formState.isSubmitting || send.isPending}>
-        {t('submit')}
-      </Button>
+      <CardBody className="space-y-4 pt-0">
+        <ConfirmIdentity
+          userId={userId}
+          email={email}
+          purpose="change"
+          ways={waysToChange(ways)}
+          hint={t('verifyOwnHint')}
+          values={() => ({})}
+          password={{
+            error: fieldText(errors.current_password),
+            ...form.register('current_password', { required: RULES.currentPassword }),
+          }}
+        />
+        <ErrorAlert>{errors.root?.message}</ErrorAlert>
+      </CardBody>
+      <CardFooter className="justify-end">
+        <Button type="submit" className="w-full sm:w-auto" pending={form.formState.isSubmitting || send.isPending}>
+          {t('submit')}
+        </Button>
+      </CardFooter>
     </form>
   )
 }

@@ -3,10 +3,12 @@
 import { useMutation } from '@tanstack/react-query'
 import { MailCheck } from 'lucide-react'
 import Link from 'next/link'
+import { useEffect } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Body } from '@/contract/define'
 import type { requestPasswordReset } from '@/contract/password'
+import { FORGOTTEN, takeDraft } from '../draft'
 import { useErrorTexts } from '../error-texts'
 import { callWithLink, preloadContract, rulesOf } from '../load-contract'
 import { Button } from '../ui/button'
@@ -25,6 +27,11 @@ export function ForgotPassword() {
   const { fieldText, showError } = useErrorTexts()
   const form = useForm<Values>({ resolver })
   const { errors } = form.formState
+  useEffect(() => {
+    const { email } = takeDraft(FORGOTTEN, '')
+    if (typeof email === 'string') form.setValue('email', email)
+    form.setFocus('email')
+  }, [form])
   const ask = useMutation({
     mutationFn: (body: Values) => callWithLink(() => '', 'requestPasswordReset', {}, body),
     onError: (error) => showError(form, error),

@@ -11,13 +11,17 @@ interface Repeated {
   repeated?: unknown
 }
 
-const repeated = z.string()
+/** An empty field is told what it is for, and not the rule for passwords. */
+export const newPasswordTwice = {
+  new_password: z.string().min(1, rule('newPassword')).pipe(confirmPasswordReset.body.shape.new_password),
+  repeated: z.string().min(1, rule('repeatedMissing')),
+}
 const isRepeated = (form: Repeated) => form.new_password === form.repeated
 const differs = { path: ['repeated'], message: rule('repeated') }
 
 export const changePasswordRules = zodResolver(
   changePassword.body
-    .extend({ repeated })
+    .extend(newPasswordTwice)
     .refine((form) => form.new_password !== form.current_password, {
       path: ['new_password'],
       message: `PASSWORD_001: ${RULES.currentAsNew}`,
@@ -26,7 +30,7 @@ export const changePasswordRules = zodResolver(
 )
 
 export const resetPasswordRules = zodResolver(
-  confirmPasswordReset.body.extend({ repeated }).refine(isRepeated, differs),
+  confirmPasswordReset.body.extend(newPasswordTwice).refine(isRepeated, differs),
 )
 
 export const forgotPasswordRules = zodResolver(

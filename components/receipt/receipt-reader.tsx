@@ -21,6 +21,9 @@ export function ReceiptReader({ keys }: { keys: readonly ReceiptKey[] }) {
   }
   return (
     <div className="space-y-6">
+      <noscript className="block">
+        <p>{t('noScript')}</p>
+      </noscript>
       <Card className="print:hidden">
         <CardHeader title={t('inputTitle')} description={t('inputText')} />
         <CardBody className="space-y-4">

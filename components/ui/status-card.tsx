@@ -40,7 +40,8 @@ export function StatusCard({
 }: StatusCardProps) {
   const words = useFocusOnMount<HTMLDivElement>(announce)
   return (
-    <Card className="p-6 sm:p-8">
+    // Beside other cards it has their inner edge.
+    <Card className={Heading === 'h1' ? 'p-6 sm:p-8' : 'p-5 sm:p-6'}>
       <span className={`grid size-11 place-items-center rounded-full ${tones[tone]}`}>
         <Icon className="size-5" aria-hidden />
       </span>

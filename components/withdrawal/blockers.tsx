@@ -5,6 +5,7 @@ import { useRouter } from 'next/navigation'
 import { useEffect, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { ApiError, type Blocker } from '@/contract/errors'
+import { useBrand } from '../brand'
 import { call } from '../load-contract'
 import { Alert } from '../ui/alert'
 import { LiveRegion } from '../ui/announcement'
@@ -80,13 +81,15 @@ const isPending = ({ source, code }: Blocker) => source === 'account' && code ==
 
 interface BlockersProps {
   held: HeldBack
+  supportEmail: string
   /** True when it appears after a press. */
   takesFocus: boolean
 }
 
 /** In place of the form while something holds the deletion back. */
-export function Blockers({ held, takesFocus }: BlockersProps) {
+export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
   const t = useTranslations('Blockers')
+  const { name: product, url: productUrl } = useBrand()
   const words = useFocusOnMount<HTMLDivElement>(takesFocus)
   const { blockers, pendingTransactions } = held
   // All pending transactions are one blocker; they are listed one by one where the page has them.
@@ -100,6 +103,31 @@ export function Blockers({ held, takesFocus }: BlockersProps) {
             title={<span id="blockers">{t('title', { count: listed.length + pendingTransactions.length })}</span>}
           >
             <p>{t('hint')}</p>
+            {pendingTransactions.length > 0 && (
+              <p>
+                {t.rich('howToSettle', {
+                  product,
+                  link: (text) =>
+                    productUrl ? (
+                      <a href={productUrl} className={textLink}>
+                        {text}
+                      </a>
+                    ) : (
+                      text
+                    ),
+                })}
+              </p>
+            )}
+            <p>
+              {t.rich('questions', {
+                address: supportEmail,
+                link: (text) => (
+                  <a href={`mailto:${supportEmail}`} className={textLink}>
+                    {text}
+                  </a>
+                ),
+              })}
+            </p>
           </Alert>
         </div>
         <ul className="divide-y divide-line">

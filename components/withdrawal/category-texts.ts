@@ -8,12 +8,27 @@ interface Count {
   more?: boolean | undefined
 }
 
+/** What people know from the other pages. The rest is summed up, as it would tell them nothing. */
+const KNOWN: readonly string[] = [
+  'account',
+  'profile',
+  'preferences',
+  'sessions',
+  'access_tokens',
+  'email_changes',
+  'transactions',
+  'shared_data',
+  'analytics',
+  'archived_copies',
+] satisfies Category[]
+
 const isCategory = (category: string): category is Category => (CATEGORIES as readonly string[]).includes(category)
 
 /** What people call the records of a deletion. A word that this page does not know yet stands for itself. */
 export function useCategoryTexts() {
   const t = useTranslations('Deletion')
   const language = useLocale()
+  const listed = (texts: readonly string[]) => new Intl.ListFormat(language, { type: 'conjunction' }).format(texts)
 
   /** “4 sessions” */
   function countText({ category, records, more }: Count): string {
@@ -24,8 +39,24 @@ export function useCategoryTexts() {
   }
 
   /** “4 sessions, 12 archived copies and 1 profile” */
-  const countsText = (counts: readonly Count[]): string =>
-    new Intl.ListFormat(language, { type: 'conjunction' }).format(counts.map(countText))
+  const countsText = (counts: readonly Count[]): string => listed(counts.map(countText))
+
+  /** “2 sessions, 1 profile and 9 technical records”. `open` counts what has not ended yet, where other pages show that. */
+  function peoplesText(counts: readonly Count[], open: Partial<Record<string, number>> = {}): string {
+    const named: Count[] = []
+    const technical = { records: 0, more: false }
+    for (const { category, records, more } of mergedByCategory(counts)) {
+      const shown = KNOWN.includes(category) ? Math.min(records, open[category] ?? records) : 0
+      if (shown > 0) named.push({ category, records: shown, more: more && shown === records })
+      technical.records += records - shown
+      technical.more ||= Boolean(more && shown < records)
+    }
+    const rest = t('technical', { count: technical.records })
+    return listed([
+      ...named.map(countText),
+      ...(technical.records > 0 ? [technical.more ? t('moreThan', { what: rest }) : rest] : []),
+    ])
+  }
 
   /** Why records stay. */
   function reasonText(reason: string): string {
@@ -33,11 +64,11 @@ export function useCategoryTexts() {
     return (KEPT_FOR as readonly string[]).includes(reason) ? t('reasons.choice') : reason.replaceAll('_', ' ')
   }
 
-  return { countText, countsText, reasonText }
+  return { countText, countsText, peoplesText, reasonText }
 }
 
 /** Rows of one category may be deleted by several steps. */
-export function mergedByCategory(counts: readonly Count[]): Count[] {
+function mergedByCategory(counts: readonly Count[]): Count[] {
   const merged = new Map<string, Count>()
   for (const { category, records, more } of counts) {
     const before = merged.get(category)

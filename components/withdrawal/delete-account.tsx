@@ -1,14 +1,18 @@
 'use client'
 
+import Link from 'next/link'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { useTranslations } from 'use-intl/react'
 import type { WaysToConfirm } from '../access/confirm-identity'
 import { hasDraft } from '../draft'
+import { takeReturnPath } from '../return-path'
 import { Button } from '../ui/button'
+import { buttonStyle } from '../ui/button-style'
+import { Disclosure } from '../ui/disclosure'
 import { Blockers, type Known, useBlockers } from './blockers'
-import { type Counts, DeletionOverview } from './deletion-overview'
-import { ExportDataForm } from './export-data-form'
+import { type Counts, DeletionOverview, type OpenAccess } from './deletion-overview'
+import { YOUR_DATA } from './export-data-form'
 import { WithdrawAccountForm } from './withdraw-account-form'
 
 interface DeleteAccountProps {
@@ -17,6 +21,8 @@ interface DeleteAccountProps {
   ways: WaysToConfirm
   known: Known
   counts: Counts | null
+  open: OpenAccess
+  supportEmail: string
   applications: readonly { name: string; isToldAtOnce: boolean }[]
   deletedWithin: string
   retentionDays: number
@@ -25,11 +31,19 @@ interface DeleteAccountProps {
 }
 
 /** Two screens: what a deletion means, and the form that asks for it. What holds a deletion back stands before both. */
-export function DeleteAccount({ applications, counts, details, keptUntil, known, ...account }: DeleteAccountProps) {
+export function DeleteAccount({
+  applications,
+  counts,
+  open,
+  details,
+  keptUntil,
+  known,
+  supportEmail,
+  ...account
+}: DeleteAccountProps) {
   const t = useTranslations('DeleteAccount')
-  const { userId, email, ways } = account
+  const { userId, email } = account
   const [screen, setScreen] = useState<'overview' | 'form'>('overview')
-  const [isExporting, setExporting] = useState(false)
   const begin = useRef<HTMLButtonElement>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   const held = useBlockers(userId, known)
@@ -42,6 +56,8 @@ export function DeleteAccount({ applications, counts, details, keptUntil, known,
   }
   // What was typed before the person went to the identity provider is back.
   useEffect(() => {
+    const path = takeReturnPath()
+    if (path === YOUR_DATA) window.location.replace(path + window.location.search)
     if (!hasDraft('withdraw', userId)) return
     setScreen('form')
     setOpened(true)
@@ -51,42 +67,51 @@ export function DeleteAccount({ applications, counts, details, keptUntil, known,
     const target = next === 'form' ? heading : begin
     target.current?.focus()
   }
+  const overview = (
+    <DeletionOverview
+      userId={userId}
+      email={email}
+      counts={counts}
+      open={open}
+      renderedAt={known.renderedAt}
+      applications={applications}
+      deletedWithin={account.deletedWithin}
+      retentionDays={account.retentionDays}
+      keptUntil={keptUntil}
+      details={details}
+    >
+      {!isBlocked && (
+        <Button ref={begin} variant="danger" className="w-full sm:w-auto" onClick={() => goTo('form')}>
+          {t('begin')}
+        </Button>
+      )}
+      <Link href={YOUR_DATA} className={buttonStyle({ variant: 'secondary', className: 'w-full sm:w-auto' })}>
+        {t('download')}
+      </Link>
+    </DeletionOverview>
+  )
   return (
     <div className="space-y-6">
       {isOpened ? (
         // Not taken away again, so that what was typed stays when the person looks at the first screen.
         <div hidden={screen === 'overview' && !isBlocked}>
-          <WithdrawAccountForm {...account} headingRef={heading} held={held} onBack={() => goTo('overview')} />
+          <WithdrawAccountForm
+            {...account}
+            headingRef={heading}
+            held={held}
+            supportEmail={supportEmail}
+            onBack={() => goTo('overview')}
+          />
         </div>
       ) : (
-        isBlocked && <Blockers held={held} takesFocus={false} />
+        isBlocked && <Blockers held={held} supportEmail={supportEmail} takesFocus={false} />
       )}
-      {(screen === 'overview' || isBlocked) && (
-        <>
-          <DeletionOverview
-            userId={userId}
-            email={email}
-            counts={counts}
-            renderedAt={known.renderedAt}
-            applications={applications}
-            deletedWithin={account.deletedWithin}
-            retentionDays={account.retentionDays}
-            keptUntil={keptUntil}
-            details={details}
-          >
-            {!isBlocked && (
-              <Button ref={begin} variant="danger" className="w-full sm:w-auto" onClick={() => goTo('form')}>
-                {t('begin')}
-              </Button>
-            )}
-            {!isExporting && (
-              <Button variant="secondary" className="w-full sm:w-auto" onClick={() => setExporting(true)}>
-                {t('download')}
-              </Button>
-            )}
-          </DeletionOverview>
-          {isExporting && <ExportDataForm userId={userId} email={email} ways={ways} />}
-        </>
+      {screen === 'overview' && !isBlocked && overview}
+      {isBlocked && (
+        // Nothing of it can happen yet.
+        <Disclosure summary={t('whatHappens')}>
+          <div className="mt-3">{overview}</div>
+        </Disclosure>
       )}
     </div>
   )

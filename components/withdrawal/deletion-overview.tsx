@@ -11,15 +11,19 @@ import { Button } from '../ui/button'
 import { Card, CardBody } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { Rows } from '../ui/rows'
-import { mergedByCategory, useCategoryTexts } from './category-texts'
+import { useCategoryTexts } from './category-texts'
 
 export type Counts = Pick<Answer<typeof previewWithdrawal>, 'erased' | 'retained'>
+
+/** What the other pages show as open. Rows of what has ended are deleted with the rest. */
+export type OpenAccess = Record<'sessions' | 'access_tokens', number>
 
 interface DeletionOverviewProps {
   userId: string
   email: string
   /** Null if the server could not count; then the page asks once more. */
   counts: Counts | null
+  open: OpenAccess
   renderedAt: string
   applications: readonly { name: string; isToldAtOnce: boolean }[]
   /** “7 days”: the time in which all steps should be done. */
@@ -38,6 +42,7 @@ export function DeletionOverview({
   userId,
   email,
   counts,
+  open,
   renderedAt,
   applications,
   deletedWithin,
@@ -48,7 +53,7 @@ export function DeletionOverview({
 }: DeletionOverviewProps) {
   const t = useTranslations('DeleteAccount')
   const language = useLocale()
-  const { countsText } = useCategoryTexts()
+  const { countsText, peoplesText } = useCategoryTexts()
   const preview = useQuery<Counts>({
     queryKey: ['withdrawal-preview', userId],
     queryFn: () => call('previewWithdrawal', { userId }),
@@ -60,10 +65,8 @@ export function DeletionOverview({
     retry: false,
   })
   const listed = (items: readonly string[]) => new Intl.ListFormat(language, { type: 'conjunction' }).format(items)
-  const namesOf = (atOnce: boolean) => [
-    ...new Set(applications.filter(({ isToldAtOnce }) => isToldAtOnce === atOnce).map(({ name }) => name)),
-  ]
-  const [now, later] = [namesOf(true), namesOf(false)]
+  const namesOf = (apps: typeof applications) => [...new Set(apps.map(({ name }) => name))]
+  const [now, all] = [namesOf(applications.filter(({ isToldAtOnce }) => isToldAtOnce)), namesOf(applications)]
   const kept = preview.data?.retained ?? []
   const staying = [...kept.map((count) => countsText([count])), t('staysRecordListed')]
   return (
@@ -88,7 +91,7 @@ export function DeletionOverview({
               t('goes'),
               <div key="goes" aria-live="polite" className="tabular-nums">
                 {preview.data ? (
-                  countsText(mergedByCategory(preview.data.erased))
+                  peoplesText(preview.data.erased, open)
                 ) : preview.isError ? (
                   <div className="flex flex-wrap items-center justify-between gap-3">
                     <p>{t('notCounted')}</p>
@@ -120,7 +123,7 @@ export function DeletionOverview({
               <div key="notify">
                 <p>{t('notifyYou')}</p>
                 {now.length > 0 && <p>{t('notifyNow', { apps: listed(now) })}</p>}
-                {later.length > 0 && <p>{t('notifyDay', { apps: listed(later) })}</p>}
+                {all.length > 0 && <p>{t('notifyDay', { apps: listed(all) })}</p>}
                 {applications.length === 0 && <p>{t('notifyNone')}</p>}
               </div>,
             ],

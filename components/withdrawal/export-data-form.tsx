@@ -11,7 +11,10 @@ import { FormCard } from '../form-card'
 import { call } from '../load-contract'
 import { signInAgain } from '../sign-in-again'
 import { Alert } from '../ui/alert'
-import { useFocusOnMount } from '../ui/use-focus-on-mount'
+import { Announcement } from '../ui/announcement'
+
+/** The provider leads back to the page of the deletion, which asks for the same proof and leads on. */
+export const YOUR_DATA = '/settings/data'
 
 interface ExportDataFormProps {
   userId: string
@@ -24,11 +27,10 @@ interface Values {
 }
 
 export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
-  const t = useTranslations('DeleteAccount')
+  const t = useTranslations('YourData')
   const { fieldText, showError } = useErrorTexts()
   const missing = useMissingProof(ways)
   const router = useRouter()
-  const heading = useFocusOnMount<HTMLHeadingElement>(true)
   const asksPassword = needsPassword(ways)
   const form = useForm<Values>({ defaultValues: { current_password: '' } })
   const { errors } = form.formState
@@ -52,19 +54,20 @@ export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
   })
   if (download.isSuccess)
     return (
-      <Alert tone="success" role="status" title={t('exportDone')}>
-        <p>{t('exportDoneText')}</p>
-      </Alert>
+      <Announcement takesFocus>
+        <Alert tone="success" role="status" title={t('done')}>
+          <p>{t('doneText')}</p>
+        </Alert>
+      </Announcement>
     )
   return (
     <FormCard
-      title={t('exportTitle')}
-      headingRef={heading}
-      description={t('exportText')}
+      title={t('formTitle')}
+      description={t('text')}
       bodyClassName="space-y-5"
       error={errors.root?.message}
-      note={t('exportNote')}
-      submit={t('exportSubmit')}
+      note={t('note')}
+      submit={t('submit')}
       pending={download.isPending}
       onSubmit={form.handleSubmit((values) => {
         if (missing) return form.setError('root', { type: 'answer', message: missing })
@@ -76,8 +79,9 @@ export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
         email={email}
         purpose="withdraw"
         ways={ways}
-        hint={t('exportHint')}
+        hint={t('identityHint')}
         values={() => ({})}
+        comesBackTo={YOUR_DATA}
         password={{
           error: fieldText(errors.current_password),
           ...form.register('current_password', { required: asksPassword && RULES.currentPassword }),

@@ -29,6 +29,7 @@ interface WithdrawAccountFormProps {
   email: string
   ways: WaysToConfirm
   held: HeldBack
+  supportEmail: string
   retentionDays: number
   /** “7 days”: the time in which all steps should be done. */
   deletedWithin: string
@@ -48,6 +49,7 @@ export function WithdrawAccountForm({
   email,
   ways,
   held,
+  supportEmail,
   retentionDays,
   deletedWithin,
   headingRef,
@@ -96,7 +98,8 @@ export function WithdrawAccountForm({
   const phrase = t('phrase')
   const leaving = withdraw.isPending || withdraw.isSuccess
 
-  if (held.blockers.length > 0) return <Blockers held={held} takesFocus={isHeldBack(withdraw.error)} />
+  if (held.blockers.length > 0)
+    return <Blockers held={held} supportEmail={supportEmail} takesFocus={isHeldBack(withdraw.error)} />
 
   return (
     <div className="space-y-6">

@@ -70,7 +70,7 @@ function Progress({
       <Applications applications={status.applications} renderedAt={renderedAt} />
       <Kept status={status} until={keptUntil} />
       {isCompleted && <SaveReceipts withdrawalId={withdrawalId} token={token} />}
-      <div className="space-y-3 px-1 text-ink-muted text-sm">
+      <div className="space-y-3 px-5 text-ink-muted text-sm sm:px-6">
         {keptUntil && <p>{t.rich('comeBack', { date: () => <LocalTime dateTime={keptUntil} format="date" /> })}</p>}
         <CopyButton text={window.location.href} variant="secondary">
           {t('copyLink')}
@@ -178,11 +178,11 @@ const hasCounts = ({ erased = [], retained = [] }: StepProgress) => erased.lengt
 
 function Outcome({ step: { erased = [], retained = [] } }: { step: StepProgress }) {
   const t = useTranslations('Deletion')
-  const { countsText, reasonText } = useCategoryTexts()
+  const { countsText, peoplesText, reasonText } = useCategoryTexts()
   const reasons = [...new Set(retained.map(({ reason }) => reasonText(reason)))]
   return (
     <>
-      {erased.length > 0 && <p>{t('erased', { what: countsText(erased) })}</p>}
+      {erased.length > 0 && <p>{t('erased', { what: peoplesText(erased) })}</p>}
       {reasons.map((why) => {
         const kept = retained.filter(({ reason }) => reasonText(reason) === why)
         return (
@@ -395,8 +395,11 @@ function KeptRow({ what, children }: { what: string; children: ReactNode }) {
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** The end of the retention, which counts from the start of the withdrawal. The start itself completes `session_revocation`. */
+/** The end of the retention as the records say, and before there are any as it counts from the start of the withdrawal. */
 function retentionEndOf({ deletion_steps, data_retention }: WithdrawalStatus): string | null {
+  const [record] = deletion_steps.flatMap(({ retained = [] }) => retained)
+  if (record) return record.until
+  // The start itself completes this step.
   const startedAt = deletion_steps.find(({ step }) => step === 'session_revocation')?.completed_at
   return startedAt ? new Date(Date.parse(startedAt) + data_retention.retention_period * DAY_MS).toISOString() : null
 }

@@ -1,3 +1,4 @@
+import { redirect } from 'next/navigation'
 import { getServerSession } from 'next-auth'
 import { cache } from 'react'
 import type { Answer } from '@/contract/define'
@@ -10,6 +11,12 @@ import { getEmailStatus } from '@/domain/email/get-email-status'
 import { systemContext } from '../context'
 import { orPageAway, unlessAway } from './away'
 import { authOptions } from './sign-in'
+
+/** Leads to the sign-in, which says so where this browser still holds the cookie of a session that has ended. */
+export async function toSignIn(next: string): Promise<never> {
+  const session = await getServerSession(authOptions())
+  redirect(`/sign-in?${session?.sessionId ? 'ended=1&' : ''}next=${next}`)
+}
 
 interface PageSession {
   userId: string

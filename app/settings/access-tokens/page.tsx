@@ -1,5 +1,4 @@
 import type { Metadata } from 'next'
-import { redirect } from 'next/navigation'
 import { AccessTokenSettings } from '@/components/access/access-token-settings'
 import { Unconfirmed } from '@/components/access/unconfirmed'
 import { PageHeading } from '@/components/page-heading'
@@ -8,7 +7,7 @@ import { listAccessTokens } from '@/domain/access/access-tokens'
 import { waysToConfirm } from '@/domain/access/fresh-sign-in'
 import { getEnv } from '@/server/env'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { pageContext } from '@/server/pages/session'
+import { pageContext, toSignIn } from '@/server/pages/session'
 
 export async function generateMetadata(): Promise<Metadata> {
   const t = await pageTexts('AccessTokens')
@@ -21,7 +20,7 @@ interface Props {
 
 export default async function AccessTokensPage({ searchParams }: Props) {
   const ctx = await pageContext()
-  if (!ctx) redirect('/sign-in?next=/settings/access-tokens')
+  if (!ctx) return toSignIn('/settings/access-tokens')
   const t = await pageTexts('AccessTokens')
   const ways = await waysToConfirm(ctx, 'token')
   const { unconfirmed } = await searchParams

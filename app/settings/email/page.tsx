@@ -1,5 +1,4 @@
 import type { Metadata } from 'next'
-import { redirect } from 'next/navigation'
 import { Unconfirmed } from '@/components/access/unconfirmed'
 import { EmailSettings } from '@/components/email/email-settings'
 import { PageHeading } from '@/components/page-heading'
@@ -7,7 +6,7 @@ import { Texts } from '@/components/texts'
 import { inWords } from '@/components/ui/duration'
 import { waysToConfirm } from '@/domain/access/fresh-sign-in'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
-import { currentSession, pageContext } from '@/server/pages/session'
+import { currentSession, pageContext, toSignIn } from '@/server/pages/session'
 
 export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('EmailSettings'))('title') })
 
@@ -17,7 +16,7 @@ interface Props {
 
 export default async function EmailSettingsPage({ searchParams }: Props) {
   const [ctx, session] = await Promise.all([pageContext(), currentSession()])
-  if (!ctx || !session) redirect('/sign-in?next=/settings/email')
+  if (!ctx || !session) return toSignIn('/settings/email')
   const t = await pageTexts('EmailSettings')
   const ways = await waysToConfirm(ctx, 'change')
   const { unconfirmed } = await searchParams

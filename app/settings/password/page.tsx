@@ -1,5 +1,4 @@
 import type { Metadata } from 'next'
-import { redirect } from 'next/navigation'
 import { PageHeading } from '@/components/page-heading'
 import { ChangePasswordForm } from '@/components/password/change-password-form'
 import { Texts } from '@/components/texts'
@@ -9,13 +8,13 @@ import { waysToConfirm } from '@/domain/access/fresh-sign-in'
 import { listSessions } from '@/domain/access/sessions'
 import { getEmailStatus } from '@/domain/email/get-email-status'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { pageContext } from '@/server/pages/session'
+import { pageContext, toSignIn } from '@/server/pages/session'
 
 export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Passwords'))('title') })
 
 export default async function PasswordPage() {
   const ctx = await pageContext()
-  if (!ctx) redirect('/sign-in?next=/settings/password')
+  if (!ctx) return toSignIn('/settings/password')
   const { hasPassword, provider } = await waysToConfirm(ctx, 'change')
   if (!hasPassword) return <NoPassword provider={provider} />
   const t = await pageTexts('Passwords')

@@ -1,11 +1,10 @@
 import type { Metadata } from 'next'
-import { redirect } from 'next/navigation'
 import { SessionSettings } from '@/components/access/session-settings'
 import { PageHeading } from '@/components/page-heading'
 import { Texts } from '@/components/texts'
 import { listSessions } from '@/domain/access/sessions'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { currentSession, pageContext } from '@/server/pages/session'
+import { currentSession, pageContext, toSignIn } from '@/server/pages/session'
 
 export async function generateMetadata(): Promise<Metadata> {
   const t = await pageTexts('Sessions')
@@ -14,7 +13,7 @@ export async function generateMetadata(): Promise<Metadata> {
 
 export default async function SessionsPage() {
   const [ctx, session] = await Promise.all([pageContext(), currentSession()])
-  if (!ctx || !session) redirect('/sign-in?next=/settings/sessions')
+  if (!ctx || !session) return toSignIn('/settings/sessions')
   const t = await pageTexts('Sessions')
   const { sessions } = await listSessions(ctx)
   return (

@@ -1,15 +1,17 @@
 import type { Metadata } from 'next'
-import { redirect } from 'next/navigation'
 import { Unconfirmed } from '@/components/access/unconfirmed'
 import { PageHeading } from '@/components/page-heading'
 import { Texts } from '@/components/texts'
 import { inWords } from '@/components/ui/duration'
 import { DeleteAccount } from '@/components/withdrawal/delete-account'
+import { listAccessTokens } from '@/domain/access/access-tokens'
 import { waysToConfirm } from '@/domain/access/fresh-sign-in'
+import { listSessions } from '@/domain/access/sessions'
 import { offerWithdrawal } from '@/domain/withdrawal/offer-withdrawal'
 import { previewWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
+import { getEnv } from '@/server/env'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
-import { currentSession, pageContext } from '@/server/pages/session'
+import { currentSession, pageContext, toSignIn } from '@/server/pages/session'
 import { WhatHappens } from './what-happens'
 
 export async function generateMetadata(): Promise<Metadata> {
@@ -23,12 +25,14 @@ interface Props {
 
 export default async function WithdrawAccountPage({ searchParams }: Props) {
   const [ctx, session] = await Promise.all([pageContext(), currentSession()])
-  if (!ctx || !session) redirect('/sign-in?next=/settings/withdraw')
+  if (!ctx || !session) return toSignIn('/settings/withdraw')
   const ways = await waysToConfirm(ctx, 'withdraw')
   const { unconfirmed } = await searchParams
   const { userId } = session
   const now = ctx.clock.now()
-  const [offer, counts] = await Promise.all([
+  const [{ sessions }, { access_tokens }, offer, counts] = await Promise.all([
+    listSessions(ctx),
+    listAccessTokens(ctx),
     offerWithdrawal(ctx, userId),
     previewWithdrawal(ctx, { userId }).then(
       ({ erased, retained }) => ({ erased, retained }),
@@ -40,9 +44,9 @@ export default async function WithdrawAccountPage({ searchParams }: Props) {
   const keptUntil = new Date(now.getTime() + ctx.limits.withdrawalRetentionMs).toISOString()
   const t = await pageTexts('DeleteAccount')
   const { Deletion, ...texts } = await textsOf(['Blockers', 'DeleteAccount', 'Deletion'])
-  const { categories, moreThan } = Deletion
+  const { categories, moreThan, technical } = Deletion
   return (
-    <Texts texts={{ ...texts, Deletion: { categories, moreThan } }}>
+    <Texts texts={{ ...texts, Deletion: { categories, moreThan, technical } }}>
       <PageHeading title={t('title')} description={t('description')} />
       <Unconfirmed reason={unconfirmed} provider={ways.provider} />
       <DeleteAccount
@@ -51,6 +55,8 @@ export default async function WithdrawAccountPage({ searchParams }: Props) {
         ways={ways}
         known={{ blockers, pendingTransactions, asksApplications, renderedAt: now.toISOString() }}
         counts={counts}
+        open={{ sessions: sessions.length, access_tokens: access_tokens.length }}
+        supportEmail={getEnv().supportEmail}
         applications={applications}
         deletedWithin={inWords(longestMs / 1000, await pageLanguage())}
         retentionDays={retentionDays}

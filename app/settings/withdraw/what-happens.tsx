@@ -50,7 +50,7 @@ export async function WhatHappens({ steps, retentionDays: days, keptUntil }: Wha
 
 const Folded = ({ title, children }: { title: string; children: ReactNode }) => (
   <details className="group px-5 sm:px-6">
-    <summary className="flex min-h-12 list-none items-center gap-2 font-medium [&::-webkit-details-marker]:hidden">
+    <summary className="flex min-h-12 list-none items-center gap-2 py-2 font-medium [&::-webkit-details-marker]:hidden">
       <ChevronRight
         className="size-4 shrink-0 text-ink-muted group-open:rotate-90 rtl:group-not-open:rotate-180"
         aria-hidden

@@ -1,0 +1,30 @@
+import type { Metadata } from 'next'
+import { Unconfirmed } from '@/components/access/unconfirmed'
+import { PageHeading } from '@/components/page-heading'
+import { Texts } from '@/components/texts'
+import { ExportDataForm } from '@/components/withdrawal/export-data-form'
+import { waysToConfirm } from '@/domain/access/fresh-sign-in'
+import { pageTexts, textsOf } from '@/server/pages/language'
+import { pageContext, toSignIn } from '@/server/pages/session'
+
+export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('YourData'))('title') })
+
+interface Props {
+  searchParams: Promise<Record<string, string | string[] | undefined>>
+}
+
+export default async function YourDataPage({ searchParams }: Props) {
+  const ctx = await pageContext()
+  if (!ctx) return toSignIn('/settings/data')
+  const t = await pageTexts('YourData')
+  const ways = await waysToConfirm(ctx, 'withdraw')
+  const { unconfirmed } = await searchParams
+  const { userId, user } = ctx.actor
+  return (
+    <Texts texts={await textsOf(['YourData'])}>
+      <PageHeading title={t('title')} description={t('description')} />
+      <Unconfirmed reason={unconfirmed} provider={ways.provider} />
+      <ExportDataForm userId={userId} email={user.email} ways={ways} />
+    </Texts>
+  )
+}

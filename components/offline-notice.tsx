@@ -1,0 +1,49 @@
+'use client'
+
+import { WifiOff } from 'lucide-react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
+import { useTranslations } from 'use-intl/react'
+
+function subscribe(listener: () => void) {
+  const events = ['online', 'offline'] as const
+  for (const event of events) window.addEventListener(event, listener)
+  return () => {
+    for (const event of events) window.removeEventListener(event, listener)
+  }
+}
+
+/** Keeps the page, with what was typed, where a link could only lead to the browser's own error page. */
+export function OfflineNotice() {
+  const t = useTranslations('Common')
+  const isOnline = useSyncExternalStore(
+    subscribe,
+    () => navigator.onLine,
+    () => true,
+  )
+  const [presses, setPresses] = useState(0)
+  useEffect(() => {
+    if (isOnline) return setPresses(0)
+    const stay = async (event: MouseEvent) => {
+      const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[href]') : null
+      if (link?.protocol.startsWith('http') !== true || link.hash || link.target || link.download) return
+      event.preventDefault()
+      // A browser without a network calls itself offline where the service runs on the same machine.
+      const answer = await fetch('/api/health/live', { cache: 'no-store' }).catch(() => null)
+      if (answer) window.location.assign(link.href)
+      else setPresses((before) => before + 1)
+    }
+    // Before the router hears of it.
+    window.addEventListener('click', stay, { capture: true })
+    return () => window.removeEventListener('click', stay, { capture: true })
+  }, [isOnline])
+  if (isOnline || presses === 0) return null
+  return (
+    <p
+      key={presses}
+      role="alert"
+      className="fade-in fixed inset-x-4 bottom-4 z-50 mx-auto flex w-fit max-w-full animate-in items-center gap-2.5 rounded-xl border border-line bg-surface px-4 py-3 shadow-lift"
+    >
+      <WifiOff className="size-5 shrink-0 text-warning" aria-hidden /> {t('offline')}
+    </p>
+  )
+}

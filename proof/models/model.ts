@@ -7,6 +7,8 @@ import type { Step } from '@/contract/withdrawal'
 
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000]
 
+const UNDO_WINDOW = 7 * DAY
+
 const LIMITS = {
   change: { places: 3, windowMs: HOUR },
   password: { places: 5, windowMs: 15 * MINUTE },
@@ -67,6 +69,8 @@ export interface Withdrawal {
 export interface Account {
   id: string
   email: string
+  /** Addresses that it had, which nobody else gets while a change can be undone. */
+  held: { email: string; until: number }[]
   password: string
   sessions: { id: string; expiresAt: number; ended: boolean }[]
   token: { expiresAt: number; ended: boolean }
@@ -156,6 +160,15 @@ function refusalOf(account: Account, request: string, now: number): Outcome | nu
 const holderOf = (state: State, email: string) =>
   state.accounts.find((account) => !account.withdrawal && account.email === email)
 
+const isInUse = (state: State, asker: Account, email: string) =>
+  holderOf(state, email) !== undefined ||
+  state.accounts.some(
+    (account) =>
+      account !== asker &&
+      !account.withdrawal &&
+      account.held.some((held) => held.email === email && held.until > state.now),
+  )
+
 /** Changes `state` to what is true after the call. */
 export function expected(state: State, call: Call): Outcome {
   if (call.do === 'sweep') return sweep(state)
@@ -238,7 +251,7 @@ function change(state: State, account: Account, call: Extract<Call, { do: 'chang
     hits.passwordDay.push(now)
     return refused('EMAIL_007')
   }
-  if (holderOf(state, call.email)) {
+  if (isInUse(state, account, call.email)) {
     hits.taken.push(now)
     return refused('EMAIL_002')
   }
@@ -266,7 +279,8 @@ function verify(state: State, account: Account, call: Extract<Call, { do: 'verif
   if (!/^[0-9]{6}$/.test(call.code)) return refused('EMAIL_003')
   pending.attempts++
   if (call.code !== pending.code) return refused('EMAIL_003')
-  if (holderOf(state, pending.email)) return refused('EMAIL_002')
+  if (isInUse(state, account, pending.email)) return refused('EMAIL_002')
+  account.held.push({ email: account.email, until: now + UNDO_WINDOW })
   Object.assign(account, { email: pending.email, pending: null })
   for (const [place, session] of account.sessions.entries()) if (place !== call.as) session.ended = true
   return ok({ email_verified: true, changed_at: iso(now), notification_sent: state.mailUp })

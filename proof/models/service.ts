@@ -173,6 +173,7 @@ export class Service {
         token: { expiresAt: expiresAt.getTime(), ended: false },
         pending: null,
         hits: { change: [], password: [], passwordDay: [], taken: [], verify: [], withdraw: [] },
+        held: [],
         pendingTransactions: 0,
         withdrawal: null,
       })

@@ -112,7 +112,7 @@ test('a terminal gets aligned lines and a table for a list', () => {
     ],
     tokens: [],
   }
-  expect(showAnswer(answer)).toBe(`user_id                     usr_1
+  expect(showAnswer(answer, LOOK)).toBe(`user_id                     usr_1
 pending_change.has_pending  false
 pending_change.new_email    -
 tokens                      -
@@ -122,4 +122,56 @@ session_id  name    scopes
 ses_1       x�[31m  -
 ses_22      -       a, b
 `)
+})
+
+// Times are shown in the time zone of the terminal.
+process.env.TZ = 'UTC'
+const LOOK = { now: new Date('2026-11-23T03:08:30.000Z'), width: 100, wide: false }
+const WITHDRAWAL = {
+  withdrawal_id: 'wd_4Qm9ZsX1cT7uYb2LhKpV0w',
+  started_at: new Date('2026-11-23T02:50:00.000Z'),
+  due_by: '2026-12-23T02:50:00.000Z',
+  purged_at: null,
+  deletion_steps: [
+    {
+      step: 'user_profile',
+      status: 'completed',
+      estimated_completion: new Date('2026-11-23T03:50:00.000Z'),
+      completed_at: new Date('2026-11-23T02:56:00.000Z'),
+      due_at: null,
+      attempts: 1,
+      last_error: null,
+      erased: [{ category: 'profile', records: 1 }],
+    },
+    {
+      step: 'third_party_integrations',
+      status: 'processing',
+      estimated_completion: new Date('2026-11-24T02:50:00.000Z'),
+      completed_at: null,
+      due_at: new Date('2026-11-23T05:09:00.000Z'),
+      attempts: 9,
+      last_error: `connect ECONNREFUSED ${'and more '.repeat(20)}`,
+      erased: [],
+    },
+  ],
+}
+
+test('a terminal shows times in words, and tables that fit it', () => {
+  expect(showAnswer(WITHDRAWAL, LOOK)).toBe(`withdrawal_id  wd_4Qm9ZsX1cT7uYb2LhKpV0w
+started_at     23 Nov 02:50 (18 min ago)
+due_by         23 Dec 02:50 (in 29 d)
+purged_at      -
+
+deletion_steps: (--wide shows 3 more columns)
+step                      status      due_at                 completed_at               last_error
+user_profile              completed   -                      23 Nov 02:56 (12 min ago)  -
+third_party_integrations  processing  23 Nov 05:09 (in 2 h)  -                          connect ECO…
+`)
+})
+
+test('with --wide a terminal shows every column, however wide the table gets', () => {
+  const shown = showAnswer(WITHDRAWAL, { ...LOOK, wide: true })
+  expect(shown).toContain('[{"category":"profile","records":1}]')
+  expect(shown).toContain('and more and more')
+  expect(shown).not.toContain('--wide')
 })

@@ -66,11 +66,16 @@ export const nameOf = ({ noun, verb }: Command): string => `${noun} ${verb}`
 const labelOf = (name: string, { positional }: Option): string => (positional ? `an ${name}` : `--${name}`)
 
 /** What every command takes. */
-export const COMMON: Options = { json: { means: 'Prints JSON on a terminal too.' } }
+export const COMMON: Options = {
+  json: { means: 'Prints JSON on a terminal too.' },
+  wide: { means: 'Shows every column of a table on a terminal.' },
+}
 
 export interface Call {
   /** Whether JSON was asked for. */
   json: boolean
+  /** Whether every column of a table was asked for. */
+  wide: boolean
   run(ctx: SystemContext, readInput: ReadInput): Promise<Answer>
 }
 
@@ -80,9 +85,13 @@ export function parseCall(commands: Command[], args: string[], { inBatch }: { in
   if (command.printsMany && inBatch) {
     throw new UsageError(`${nameOf(command)} does not work in a batch: it prints many lines.`)
   }
-  const { json, ...texts } = readWords(command, args.slice(2))
+  const { json, wide, ...texts } = readWords(command, args.slice(2))
   const given = readValues(command, texts) as Parameters<Command['run']>[1]
-  return { json: json !== undefined, run: (ctx, readInput) => command.run(ctx, given, readInput) }
+  return {
+    json: json !== undefined,
+    wide: wide !== undefined,
+    run: (ctx, readInput) => command.run(ctx, given, readInput),
+  }
 }
 
 export function findCommand(commands: Command[], [noun = '', verb = '']: string[]): Command {
@@ -183,7 +192,9 @@ function choiceSentence(name: string, { choices = [], multiple }: Option): strin
 
 /** The question whether the nearest of the known words was meant; null if none is near. */
 function suggest(word: string, known: string[]): string | null {
-  const isNear = (candidate: string, edits: number) => edits <= Math.ceil(candidate.replace(/^--/, '').length / 3)
+  const lettersOf = (name: string) => name.replace(/^--/, '').length
+  const isNear = (candidate: string, edits: number) =>
+    edits <= Math.ceil(Math.min(lettersOf(word), lettersOf(candidate)) / 3)
   const near = nearestOf(word, known, isNear)
   return near ? ` Did you mean ${near}?` : null
 }

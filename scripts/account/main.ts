@@ -23,10 +23,10 @@ async function readStandardInput(): Promise<string> {
 }
 
 /** False where a line of many tells an error. */
-async function printAnswer(answer: Answer, json: boolean): Promise<boolean> {
+async function printAnswer(answer: Answer, { json, wide }: { json: boolean; wide: boolean }): Promise<boolean> {
   if (!(Symbol.asyncIterator in answer)) {
     if (json) print(answer)
-    else process.stdout.write(showAnswer(answer))
+    else process.stdout.write(showAnswer(answer, { now: new Date(), width: process.stdout.columns || 100, wide }))
     return !('error' in answer)
   }
   let allGood = true
@@ -66,7 +66,10 @@ async function main(args: string[]): Promise<boolean> {
   const ctx = await openContext()
   try {
     if (!call) return await runBatch(ctx)
-    return await printAnswer(await call.run(ctx, readStandardInput), call.json || !process.stdout.isTTY)
+    return await printAnswer(await call.run(ctx, readStandardInput), {
+      json: call.json || !process.stdout.isTTY,
+      wide: call.wide,
+    })
   } finally {
     await ctx.close()
     await database?.stop()

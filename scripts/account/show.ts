@@ -1,11 +1,29 @@
 type Row = Record<string, unknown>
 
+export interface Look {
+  now: Date
+  /** Columns of the terminal. */
+  width: number
+  /** Every column of a table, however wide it gets. */
+  wide: boolean
+}
+
+/** The columns of a list that are shown without `--wide`, where its rows have more than a terminal has room for. */
+const SHOWN: Record<string, readonly string[]> = {
+  apps: ['app_id', 'name', 'endpoint', 'open_tasks', 'disabled_at'],
+  applications: ['name', 'status', 'due_at', 'completed_at', 'last_error'],
+  deletion_steps: ['step', 'status', 'due_at', 'completed_at', 'last_error'],
+  deliveries: ['event_id', 'type', 'status', 'due_at', 'last_error'],
+  events: ['event_id', 'type', 'occurred_at', 'deliveries'],
+  tasks: ['task_id', 'name', 'state', 'due_at', 'last_error'],
+}
+
 /** An answer for people: a line for each member, and a table for each list of objects. */
-export function showAnswer(answer: object): string {
+export function showAnswer(answer: object, look: Look): string {
   const members = Object.entries(answer).flatMap(flatten)
   const isTable = ([, value]: [string, unknown]) => isListOfRows(value)
-  const lines = members.filter((member) => !isTable(member)).map(([name, value]) => [name, textOf(value)])
-  const tables = members.filter(isTable).map(([name, rows]) => [titleOf(name), ...tableOf(rows as Row[])])
+  const lines = members.filter((member) => !isTable(member)).map(([name, value]) => [name, textOf(value, look)])
+  const tables = members.filter(isTable).map(([name, rows]) => tableOf(name, rows as Row[], look))
   return `${[columns(lines), ...tables]
     .filter((part) => part.length > 0)
     .map((part) => part.join('\n'))
@@ -14,19 +32,28 @@ export function showAnswer(answer: object): string {
 
 /** The members of an object within an object get both names. */
 function flatten([name, value]: [string, unknown]): [string, unknown][] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [[name, value]]
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Date)
+    return [[name, value]]
   return Object.entries(value).flatMap(([inner, value]) => flatten([`${name}.${inner}`, value]))
 }
 
 const isListOfRows = (value: unknown): value is Row[] =>
   Array.isArray(value) && value.length > 0 && value.every((row) => typeof row === 'object' && row !== null)
 
-const titleOf = (name: string): string => `${clean(name)}:`
-
-function tableOf(rows: Row[]): string[] {
+function tableOf(title: string, rows: Row[], look: Look): string[] {
   const flat = rows.map((row) => Object.fromEntries(Object.entries(row).flatMap(flatten)))
-  const names = [...new Set(flat.flatMap((row) => Object.keys(row)))]
-  return columns([names, ...flat.map((row) => names.map((name) => textOf(row[name])))])
+  const all = [...new Set(flat.flatMap((row) => Object.keys(row)))]
+  const shown = SHOWN[title]?.filter((name) => all.includes(name)) ?? all
+  const names = look.wide ? all : shown.filter((name) => flat.some((row) => textOf(row[name], look) !== '-'))
+  const table = columns([names, ...flat.map((row) => names.map((name) => textOf(row[name], look)))])
+  const hidden = all.length - names.length
+  const heading = `${clean(title)}:${hidden > 0 ? ` (--wide shows ${hidden} more ${hidden === 1 ? 'column' : 'columns'})` : ''}`
+  return [heading, ...(look.wide ? table : table.map((line) => cut(line, look.width)))]
+}
+
+function cut(line: string, width: number): string {
+  const letters = [...line]
+  return letters.length <= width ? line : `${letters.slice(0, width - 1).join('')}…`
 }
 
 function columns(rows: string[][]): string[] {
@@ -35,10 +62,37 @@ function columns(rows: string[][]): string[] {
   return rows.map((row) => row.map(pad).join('  ').trimEnd())
 }
 
-function textOf(value: unknown): string {
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+function textOf(value: unknown, look: Look): string {
   if (value === null || value === undefined) return '-'
-  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(textOf).join(', ')
+  if (value instanceof Date) return timeOf(value, look.now)
+  if (typeof value === 'string' && ISO_TIME.test(value)) return timeOf(new Date(value), look.now)
+  // In a cell of a table a list of objects is too long to read.
+  if (isListOfRows(value)) return look.wide ? clean(JSON.stringify(value)) : `${value.length}`
+  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map((entry) => textOf(entry, look)).join(', ')
   return clean(typeof value === 'object' ? JSON.stringify(value) : String(value))
+}
+
+/** Such as `23 Nov 02:50 (18 min ago)`, in the time zone of the terminal. */
+function timeOf(time: Date, now: Date): string {
+  const year = time.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const }
+  const day = time.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', ...year })
+  const clock = time.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
+  return `${day} ${clock} (${distanceOf(time.getTime() - now.getTime())})`
+}
+
+const UNITS = [
+  { name: 'd', ms: 86_400_000 },
+  { name: 'h', ms: 3_600_000 },
+  { name: 'min', ms: 60_000 },
+]
+
+function distanceOf(ms: number): string {
+  const unit = UNITS.find((one) => Math.abs(ms) >= one.ms)
+  if (!unit) return 'now'
+  const distance = `${Math.floor(Math.abs(ms) / unit.ms)} ${unit.name}`
+  return ms < 0 ? `${distance} ago` : `in ${distance}`
 }
 
 /** A name that somebody chose must not control the terminal. */

@@ -55,6 +55,11 @@ async function givenProduction(
   const proxy = await TlsProxy.start(certificate)
   const engine = await Engine.start(() => 1, ENGINE_KEYS)
   const mail = await MailServer.start({ tls, certificate, user: 'accounts', password: secret() })
+  // Registered first, so that it runs last: nothing calls a server while it goes away.
+  context.onTestFinished(async () => {
+    proxy.stop()
+    await mail.goAway()
+  })
   const world = await givenWorld(context, {
     APP_ENV: 'production',
     APP_URL: proxy.url,
@@ -71,10 +76,6 @@ async function givenProduction(
     ...settings,
   })
   world.engines.push(engine)
-  context.onTestFinished(async () => {
-    proxy.stop()
-    await mail.goAway()
-  })
   const instance = await world.start()
   proxy.target = instance.url
   engine.serviceUrl = instance.url

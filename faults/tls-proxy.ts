@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Certificate } from '@/testing/certificate'
 
 /** Ends https in front of an instance, as a reverse proxy does; it appends its peer to X-Forwarded-For. */
@@ -8,6 +8,7 @@ export class TlsProxy {
   /** The instance behind it. */
   target = ''
   private readonly server: Server
+  private readonly sockets = new Set<Socket>()
 
   private constructor({ key, cert }: Certificate) {
     this.server = createServer({ key, cert }, (incoming, outgoing) => {
@@ -24,6 +25,10 @@ export class TlsProxy {
       onward.on('error', () => outgoing.destroy())
       incoming.pipe(onward)
     })
+    this.server.on('secureConnection', (socket) => {
+      this.sockets.add(socket)
+      socket.on('close', () => this.sockets.delete(socket))
+    })
   }
 
   static async start(certificate: Certificate): Promise<TlsProxy> {
@@ -37,7 +42,7 @@ export class TlsProxy {
   }
 
   stop() {
-    this.server.closeAllConnections()
     this.server.close()
+    for (const socket of this.sockets) socket.destroy()
   }
 }

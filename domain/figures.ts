@@ -1,5 +1,5 @@
 import type { SystemContext } from './context'
-import { integer, type Part, type Shape, type Statement, sql, statement } from './sql'
+import { integer, type Part, type Placeholders, type Shape, type Statement, sql, statement } from './sql'
 
 /** A higher count is shown as more than this. */
 export const MAX_COUNTED = 10_000
@@ -11,7 +11,7 @@ export type Figure = number | null
 export const figure = <const Values extends Shape>(
   name: string,
   values: Values,
-  rows: (v: { readonly [Name in keyof Values]: Part }) => Part,
+  rows: (v: Placeholders<Values>) => Part,
 ) =>
   statement(
     name,

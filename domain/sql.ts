@@ -5,7 +5,7 @@ export type Part = string & { readonly [writtenHere]: true }
 
 /** Joins parts. What a request sends is no part, and must be a value of its statement. */
 export const sql = (texts: TemplateStringsArray, ...parts: readonly (Part | number)[]): Part =>
-  String.raw({ raw: texts.map((text) => text) }, ...parts) as Part
+  String.raw({ raw: texts }, ...parts) as Part
 
 /** A text constant. A text that is known only when the program runs does not compile. */
 export const literal = <const Text extends string>(text: string extends Text ? never : Text): Part =>
@@ -132,11 +132,11 @@ export function statement<const Values extends Shape, const Row extends Shape>(
   name: string,
   values: Values,
   row: Row,
-  build: (v: { readonly [Name in keyof Values]: Part }) => Part,
+  build: (v: Placeholders<Values>) => Part,
   { timeoutMs }: { timeoutMs?: number } = {},
 ): Statement<Described<Values>, Described<Row>> {
   const names: (keyof Values & string)[] = []
-  const marks = new Proxy({} as { readonly [Name in keyof Values]: Part }, {
+  const marks = new Proxy({} as Placeholders<Values>, {
     get: (_target, value) => `{{${String(value)}}}`,
   })
   const text = build(marks).replaceAll(/\{\{(\w+)\}\}/g, (_mark, value) => {

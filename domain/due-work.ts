@@ -1,12 +1,9 @@
 import type { Step } from '@/contract/withdrawal'
-import { answerDueResetRequests } from './access/request-password-reset'
+import { beginDueDeliveries } from './applications/deliveries'
 import type { SystemContext } from './context'
+import { expireNotices, sendDueNotices } from './mail/notices'
+import { answerDueResetRequests } from './passwords/request-password-reset'
 import type { CallLine } from './process'
-import { cleanUp } from './queue/cleanup'
-import { workOff } from './queue/coalesce'
-import { beginDueDeliveries } from './queue/deliveries'
-import { expireNotices, sendDueNotices } from './queue/notices'
-import { type EngineEventName, sendOutboxEvents } from './queue/outbox'
 import {
   boolean,
   type Described,
@@ -20,12 +17,15 @@ import {
   text,
   time,
 } from './sql'
-import { writeErasureLedger } from './withdrawal/erasure-ledger'
+import { writeErasureLedger } from './withdrawal/ledger/erasure-ledger'
 import { purgeRetainedData } from './withdrawal/purge-retained-data'
-import { writeDueReceipts } from './withdrawal/receipts'
+import { writeDueReceipts } from './withdrawal/receipts/receipts'
 import { claimDeletionStep } from './withdrawal/run-deletion-step'
 import { STEPS_AFTER_TASKS } from './withdrawal/steps/deletion-steps'
 import { tellSilentApps } from './withdrawal/watch-withdrawals'
+import { cleanUp } from './work/cleanup'
+import { workOff } from './work/coalesce'
+import { type EngineEventName, sendOutboxEvents } from './work/outbox'
 
 /** The engine's scheduled functions. An engine stores its runs under these ids and under the names of the jobs, so both are frozen. */
 export const SCHEDULED_FUNCTIONS = {

@@ -58,7 +58,7 @@ export interface Process {
   signing: { keys: readonly SigningKey[]; readAt: number }
   /**
    * The minimum time of a sign-in, measured with the hashes in `measured`, and the part of all accounts whose hashes are imported. See
-   * domain/access/foreign-hashes.ts.
+   * domain/passwords/foreign-hashes.ts.
    */
   signInFloor: {
     ms: number

@@ -1,4 +1,4 @@
-import type { EngineEventName } from '@/domain/queue/outbox'
+import type { EngineEventName } from '@/domain/work/outbox'
 import { SCHEDULED } from './functions/due-work'
 import { processWithdrawal } from './functions/process-withdrawal'
 

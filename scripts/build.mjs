@@ -33,7 +33,7 @@ await withLock(
       await bundleProgram('server/main.ts', 'server')
       await bundle('contract/sdk.ts', { platform: 'neutral', packages: 'external', outfile: 'dist/client.mjs' })
     }
-    await bundleProgram('scripts/account/main.ts', 'account')
+    await bundleProgram('cli/main.ts', 'account')
     await bundle('server/adapters/password-worker.ts', {
       platform: 'node',
       packages: 'external',

@@ -21,13 +21,13 @@ const TOOLS = {
 const SOURCES = {
   build: [
     ...['app', 'components', 'contract', 'domain', 'emails', 'inngest', 'messages', 'server'],
-    ...['prisma/schema.prisma', 'scripts/account', 'scripts/build.mjs'],
+    ...['prisma/schema.prisma', 'cli', 'scripts/build.mjs'],
     ...['instrumentation.ts', 'instrumentation-client.ts', 'next.config.mjs', 'postcss.config.mjs'],
     ...['tsconfig.json', 'package-lock.json'],
   ],
   account: [
     ...['contract', 'domain', 'emails', 'inngest', 'messages', 'server', 'prisma/schema.prisma', 'tsconfig.json'],
-    ...['scripts/account', 'scripts/build.mjs', 'package-lock.json'],
+    ...['cli', 'scripts/build.mjs', 'package-lock.json'],
   ],
 }
 const OUTPUTS = {

@@ -1,8 +1,8 @@
 import { type Contract, type GrantableScope, SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
 import type { Blocker } from '@/contract/errors'
 import { operations } from '@/contract/operations'
-import { issueAccessToken } from '@/domain/access/access-tokens'
-import { issueServiceToken } from '@/domain/access/service-tokens'
+import { issueAccessToken } from '@/domain/sessions/access-tokens'
+import { issueServiceToken } from '@/domain/sessions/service-tokens'
 import { api } from '@/server/http/api'
 import { codeSentTo, givenUser, type TestContext, type TestUser } from '@/testing/domain'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { hash } from '@node-rs/argon2'
-import { sha256 } from '@/domain/access/authenticate'
+import { sha256 } from '@/domain/sessions/authenticate'
 import type { Person } from './person'
 import type { World } from './world'
 

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { importUsers } from '@/scripts/account/import-users'
+import { importUsers } from '@/cli/import-users'
 import { type Bench, mib, print, rounded, secondsOf } from './harness'
 
 const PASSWORDS = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { describeReceipts } from '@/domain/withdrawal/receipts'
-import { publishedKeys, signJws } from '@/domain/withdrawal/signing-keys'
+import { describeReceipts } from '@/domain/withdrawal/receipts/receipts'
+import { publishedKeys, signJws } from '@/domain/withdrawal/receipts/signing-keys'
 import { givenWithdrawal, runDueWork, testContext } from '@/testing/domain'
 import { verifyReceipts } from './verify-receipts'
 

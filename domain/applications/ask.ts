@@ -2,8 +2,8 @@ import { checkAnswer, linkOf } from '@/contract/blockers'
 import { AppError, type Blocker } from '@/contract/errors'
 import type { SystemContext } from '../context'
 import { ALL_CHECKS_MS, CHECK_MS } from '../limits/durations'
-import { subjectOf } from '../queue/events'
 import { type Part, type RowOf, sql, statement, text } from '../sql'
+import { subjectOf } from './events'
 import { SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 
 /** Whether the application is asked for blockers of `user`, a value. */

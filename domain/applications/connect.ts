@@ -1,7 +1,7 @@
 import type * as contract from '@/contract/connections'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { lockForService } from '../access/lock-account'
+import { lockForService } from '../accounts/lock-account'
 import type { Context, SystemContext } from '../context'
 import {
   auditAs,

@@ -13,9 +13,9 @@ import {
 } from '@/testing/domain'
 import { verifyEmail } from '../email/verify-email'
 import type { AppRequest } from '../ports'
-import { listDeliveries, resendEvents } from '../queue/operate-deliveries'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { listApps, ping, registerApp, removeApp, rotateSecret, setApp, showApp } from './manage'
+import { listDeliveries, resendEvents } from './operate-deliveries'
 
 const [hour, day] = [3_600_000, 86_400_000]
 const endpoint = 'https://shop.test/hook'

@@ -6,7 +6,6 @@ import { EVENT_TYPES, type EventType, type WaiveReason } from '@/contract/vocabu
 import type { ConnectedApp } from '@/prisma/generated/client'
 import type { Context, SystemContext } from '../context'
 import { SECRET_OVERLAP_MS } from '../limits/durations'
-import { beginDueDeliveries } from '../queue/deliveries'
 import {
   auditAs,
   boolean,
@@ -28,6 +27,7 @@ import {
   text,
   time,
 } from '../sql'
+import { beginDueDeliveries } from './deliveries'
 import { openTasksOf, wakeStepsOf } from './open-tasks'
 import { waive } from './operate-tasks'
 import { SIGNING_ROW, sendWebhook, signingOf } from './webhook'

@@ -14,12 +14,12 @@ import {
   tally,
   testContext,
 } from '@/testing/domain'
-import { issueAccessToken } from '../access/access-tokens'
-import { readCredential, sessionCredential } from '../access/authenticate'
-import { signOut } from '../access/sessions'
-import { setPassword } from '../access/user'
+import { setPassword } from '../accounts/user'
 import type { Credential } from '../context'
 import { pseudonymousBucket } from '../limits/buckets'
+import { issueAccessToken } from '../sessions/access-tokens'
+import { readCredential, sessionCredential } from '../sessions/authenticate'
+import { signOut } from '../sessions/sessions'
 import { sql, statement, text } from '../sql'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { changeEmail } from './change-email'

@@ -2,9 +2,8 @@ import { type Address, parseAddress } from '@/contract/address'
 import type { Data, Input } from '@/contract/define'
 import type { changeEmail as contract, VerificationMethod } from '@/contract/email'
 import { AppError, RULES } from '@/contract/errors'
-import { renewForeignHash } from '../access/foreign-hashes'
-import { requireFreshSignIn } from '../access/fresh-sign-in'
-import { CALLER_VALUES, callerValues, isOutsideTokenLive, refusalOfEnded } from '../access/live-caller'
+import { beginDueDeliveries } from '../applications/deliveries'
+import { queueEvent, sealAddresses } from '../applications/events'
 import type { Context } from '../context'
 import {
   type AskedPlaces,
@@ -23,10 +22,11 @@ import {
   takeValues,
   userBucket,
 } from '../limits/buckets'
-import { beginDueDeliveries } from '../queue/deliveries'
-import { queueEvent, sealAddresses } from '../queue/events'
-import { queueNotice } from '../queue/notice-kinds'
-import { leaseUntil, sendFirst } from '../queue/notices'
+import { queueNotice } from '../mail/notice-kinds'
+import { leaseUntil, sendFirst } from '../mail/notices'
+import { renewForeignHash } from '../passwords/foreign-hashes'
+import { requireFreshSignIn } from '../sessions/fresh-sign-in'
+import { CALLER_VALUES, callerValues, isOutsideTokenLive, refusalOfEnded } from '../sessions/live-caller'
 import {
   audit,
   boolean,

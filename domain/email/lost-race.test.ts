@@ -16,7 +16,7 @@ import {
   testDatabase,
 } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
-import { createUser } from '../access/user'
+import { createUser } from '../accounts/user'
 import { verifyEmail } from './verify-email'
 
 const MANY = 12

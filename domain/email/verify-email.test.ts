@@ -14,10 +14,10 @@ import {
   wrongCode,
 } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
-import { issueAccessToken } from '../access/access-tokens'
-import { readCredential } from '../access/authenticate'
+import { sendDueNotices } from '../mail/notices'
 import type { MailOutcome } from '../ports'
-import { sendDueNotices } from '../queue/notices'
+import { issueAccessToken } from '../sessions/access-tokens'
+import { readCredential } from '../sessions/authenticate'
 import { cancelEmailChange } from './cancel-email-change'
 import { getEmailStatus } from './get-email-status'
 import { resendVerification } from './resend-verification'

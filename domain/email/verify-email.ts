@@ -1,6 +1,8 @@
 import type { Data, Input } from '@/contract/define'
 import { verifyEmail as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
+import { beginDueDeliveries } from '../applications/deliveries'
+import { queueEvent, sealAddresses } from '../applications/events'
 import type { Context } from '../context'
 import {
   type AskedPlaces,
@@ -12,10 +14,8 @@ import {
   takeValues,
 } from '../limits/buckets'
 import { NOTICE_WAIT_MS } from '../limits/durations'
-import { beginDueDeliveries } from '../queue/deliveries'
-import { queueEvent, sealAddresses } from '../queue/events'
-import { queueNotice } from '../queue/notice-kinds'
-import { leaseUntil, sendFirst } from '../queue/notices'
+import { queueNotice } from '../mail/notice-kinds'
+import { leaseUntil, sendFirst } from '../mail/notices'
 import {
   auditAs,
   boolean,

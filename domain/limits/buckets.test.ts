@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ERRORS } from '@/contract/errors'
 import { outcomeOf, type TestContext, testContext } from '@/testing/domain'
 import type { BucketState } from '../context'
-import { cleanUp } from '../queue/cleanup'
+import { cleanUp } from '../work/cleanup'
 import {
   type AskedPlaces,
   type Bucket,

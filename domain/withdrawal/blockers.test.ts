@@ -10,7 +10,7 @@ import { connectApp } from '../applications/connect'
 import { registerApp, setApp } from '../applications/manage'
 import { addTransaction, endTransaction } from '../applications/transactions'
 import type { AppAnswer, AppRequest } from '../ports'
-import { cleanUp } from '../queue/cleanup'
+import { cleanUp } from '../work/cleanup'
 import { withdrawAgain, withdrawByOperator } from './withdraw-account'
 
 const secret = 'whsec_c2VjcmV0'

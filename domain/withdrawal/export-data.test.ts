@@ -12,8 +12,8 @@ import {
   type TestUser,
   testContext,
 } from '@/testing/domain'
-import { issueAccessToken } from '../access/access-tokens'
-import { readCredential, sessionCredential } from '../access/authenticate'
+import { issueAccessToken } from '../sessions/access-tokens'
+import { readCredential, sessionCredential } from '../sessions/authenticate'
 import { DELETION_MAP } from './deletion-map'
 import { EXPORTED, exportData } from './export-data'
 import { previewWithdrawal } from './preview-withdrawal'

@@ -3,12 +3,12 @@ import type { Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { exportData as contract } from '@/contract/export'
 import { CATEGORIES, type Category } from '@/contract/vocabulary'
-import { requireFreshSignIn } from '../access/fresh-sign-in'
 import type { Context, SystemContext } from '../context'
 import type { Download, DownloadedDocument } from '../download'
 import { bucketOf, takePlaces } from '../limits/buckets'
-import { queueNotice, toDeliverable } from '../queue/notice-kinds'
-import { leaseUntil, sendFirst } from '../queue/notices'
+import { queueNotice, toDeliverable } from '../mail/notice-kinds'
+import { leaseUntil, sendFirst } from '../mail/notices'
+import { requireFreshSignIn } from '../sessions/fresh-sign-in'
 import {
   audit,
   bytes,

@@ -1,8 +1,7 @@
+import { beginDueDeliveries } from '../applications/deliveries'
+import { tellEnd } from '../applications/events'
 import type { SystemContext } from '../context'
 import { ERASURE_TIMEOUT_MS } from '../limits/durations'
-import { beginDueDeliveries } from '../queue/deliveries'
-import { AFTER, type After, eachDue, isAfter } from '../queue/each-due'
-import { tellEnd } from '../queue/events'
 import {
   boolean,
   bytes,
@@ -17,10 +16,11 @@ import {
   text,
   time,
 } from '../sql'
+import { AFTER, type After, eachDue, isAfter } from '../work/each-due'
 import { RAISE } from './deletion-counts'
 import { DELETION_MAP } from './deletion-map'
 import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
-import { writeReceipts } from './receipts'
+import { writeReceipts } from './receipts/receipts'
 import { STEPS_AFTER_TASKS } from './steps/deletion-steps'
 
 const duePurges = statement(

@@ -1,10 +1,10 @@
 import { KEPT_FOR, type KeptFor } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
 import { callForTask, claimTasks, nextTry } from '../applications/deliver'
+import { beginDueDeliveries } from '../applications/deliveries'
+import { tellEnd } from '../applications/events'
 import type { SystemContext } from '../context'
 import { MAX_ERASURE_RUN_MS, MAX_STEP_BACK_OFF_MS, MIN_STEP_BACK_OFF_MS, STEP_LEASE_MS } from '../limits/durations'
-import { beginDueDeliveries } from '../queue/deliveries'
-import { tellEnd } from '../queue/events'
 import {
   boolean,
   bytes,
@@ -21,9 +21,9 @@ import {
   time,
 } from '../sql'
 import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
-import { pseudonymOf } from './erasure-ledger'
+import { pseudonymOf } from './ledger/erasure-ledger'
 import { clearPurged } from './purge-retained-data'
-import { writeReceipts } from './receipts'
+import { writeReceipts } from './receipts/receipts'
 import type { DeletionStep } from './steps/deletion-step'
 import { DELETION_STEPS, erasesAfterTasks } from './steps/deletion-steps'
 

@@ -1,13 +1,12 @@
 import { parseAddress } from '@/contract/address'
 import type { Step } from '@/contract/withdrawal'
-import { ALL_SCOPES } from '../access/authenticate'
-import { macOfExternalId } from '../access/ended-external-ids'
+import { macOfExternalId } from '../accounts/ended-external-ids'
+import { tellStart, versionAfter } from '../applications/events'
 import type { Actor, SystemContext } from '../context'
 import { CONFIRMATION_LIFETIME_MS, REPLACED_ADDRESS_MS } from '../limits/durations'
+import { queueNotice, toDeliverable } from '../mail/notice-kinds'
 import type { Asker, LedgerEntry } from '../ports'
-import { tellStart, versionAfter } from '../queue/events'
-import { queueNotice, toDeliverable } from '../queue/notice-kinds'
-import type { EngineEventName } from '../queue/outbox'
+import { ALL_SCOPES } from '../sessions/authenticate'
 import {
   audit,
   boolean,
@@ -25,7 +24,8 @@ import {
   text,
   time,
 } from '../sql'
-import { insertReceipt } from './receipts'
+import type { EngineEventName } from '../work/outbox'
+import { insertReceipt } from './receipts/receipts'
 import type { WithdrawalPlan } from './schedule'
 import { DELETION_STEPS } from './steps/deletion-steps'
 

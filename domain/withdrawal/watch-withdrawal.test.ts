@@ -10,8 +10,8 @@ import {
   type TestContext,
   testContext,
 } from '@/testing/domain'
-import { createUser } from '../access/user'
-import { lookUp, watchAccount } from '../access/watch-account'
+import { createUser } from '../accounts/user'
+import { lookUp, watchAccount } from '../accounts/watch-account'
 import { waive } from '../applications/operate-tasks'
 import { listWithdrawals } from './list-withdrawals'
 import { openSteps } from './open-steps'

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-const ROOMS = '{bench,components,contract,domain,e2e,emails,faults,inngest,prisma,proof,scripts,server}'
+const ROOMS = '{bench,cli,components,contract,domain,e2e,emails,faults,inngest,prisma,proof,scripts,server}'
 const TESTS = globSync([`${ROOMS}/**/*.{test,spec}.{ts,tsx}`, 'proof/load/*.ts'])
 
 /** A string right after `test(`, `describe(` or the closing parenthesis of `test.each(…)` and its like. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ensureSigningKey } from '@/domain/withdrawal/signing-keys'
+import { ensureSigningKey } from '@/domain/withdrawal/receipts/signing-keys'
 import {
   type Answer,
   type Caller,

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import pino from 'pino'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { listAccessTokens } from '@/domain/access/access-tokens'
+import { listAccessTokens } from '@/domain/sessions/access-tokens'
 import { sql, statement, text, time } from '@/domain/sql'
 import { openDatabase } from '@/server/adapters/database'
 import { processState } from '@/server/process-state'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { hashSync as bcryptHash } from 'bcryptjs'
 import { expect, test } from 'vitest'
-import { acceptPassword } from '@/domain/access/password-formats'
+import { acceptPassword } from '@/domain/passwords/password-formats'
 import foreignPasswords from '@/testing/foreign-passwords.json'
 import type { Instance } from '@/testing/instance'
 import { COSTLY, givenPeople } from '@/testing/people'

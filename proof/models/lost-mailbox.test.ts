@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { setEmail } from '@/domain/access/set-email'
-import { createUser } from '@/domain/access/user'
+import { setEmail } from '@/domain/accounts/set-email'
+import { createUser } from '@/domain/accounts/user'
 import { type Caller, call, givenCaller, givenChange, givenServiceToken, hour } from '@/testing/api'
 import { outcomeOf, runDueWork } from '@/testing/domain'
 import { linksTo, linkTo, move, press } from '@/testing/not-me'

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createSessionToken } from '@/domain/access/authenticate'
-import { signIn } from '@/domain/access/sign-in'
 import { createNotMeToken } from '@/domain/email/not-me-token'
 import { undoEmailChange } from '@/domain/email/undo-email-change'
+import { sendDueNotices } from '@/domain/mail/notices'
 import { createProcess } from '@/domain/process'
-import { sendDueNotices } from '@/domain/queue/notices'
+import { createSessionToken } from '@/domain/sessions/authenticate'
+import { signIn } from '@/domain/sessions/sign-in'
 import { openDatabase } from '@/server/adapters/database'
 import { createSecrets } from '@/server/adapters/secrets'
 import {

@@ -10,7 +10,7 @@ const bcryptFits: (password: string, hash: string) => boolean = await import('@n
 /** Twice what the largest accepted parameters need. */
 const SCRYPT_MAX_BYTES = 512 * 1024 * 1024
 
-/** Whether the password fits the stored form. The form begins with its scheme; see domain/access/password-formats.ts. */
+/** Whether the password fits the stored form. The form begins with its scheme; see domain/passwords/password-formats.ts. */
 export function checkPassword(stored: string, password: string): boolean {
   if (stored.startsWith('$argon2')) return argon2Fits(stored, password)
   if (stored.startsWith('$2')) return bcryptFits(password, stored)

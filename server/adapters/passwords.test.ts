@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { OWN_PASSWORD_PREFIX } from '@/domain/access/password-formats'
+import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
 import foreignPasswords from '@/testing/foreign-passwords.json'
 import type { startPasswordThread } from './password-thread'
 import type { PasswordJob } from './password-worker'
@@ -182,7 +182,7 @@ test.each(['native', 'JavaScript'])('bcrypt is checked alike by the %s module', 
     vi.doUnmock('bcryptjs')
   })
   const { checkPassword } = await import('./password-checks')
-  const { acceptPassword } = await import('@/domain/access/password-formats')
+  const { acceptPassword } = await import('@/domain/passwords/password-formats')
   const fixtures = foreignPasswords.filter(({ given }) => given.format === 'bcrypt')
   expect(fixtures.length).toBeGreaterThan(1)
   for (const { given, password } of fixtures) {

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { OWN_PASSWORD_PREFIX } from '@/domain/access/password-formats'
+import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
 import type { Passwords } from '@/domain/ports'
 import { createPasswordLine, type PasswordLine } from './password-line'
 import { startPasswordThread } from './password-thread'

@@ -1,5 +1,4 @@
 import { AppError } from '@/contract/errors'
-import { sha256 } from '@/domain/access/authenticate'
 import type { Context } from '@/domain/context'
 import {
   beginIdempotentCall,
@@ -8,6 +7,7 @@ import {
   keepAnswerWithEffect,
   releaseKey,
 } from '@/domain/idempotency'
+import { sha256 } from '@/domain/sessions/authenticate'
 import { describeError, log } from '../watch/log'
 import type { Exchange, Params } from './exchange'
 

@@ -1,5 +1,5 @@
-import { signedLedgerHead } from '@/domain/withdrawal/erasure-ledger'
-import { publishedKeys } from '@/domain/withdrawal/signing-keys'
+import { signedLedgerHead } from '@/domain/withdrawal/ledger/erasure-ledger'
+import { publishedKeys } from '@/domain/withdrawal/receipts/signing-keys'
 import { systemContext } from '../context'
 
 // Pages of other origins may read it, because anybody may verify what the service has signed.

@@ -1,5 +1,5 @@
 import { AppError } from '@/contract/errors'
-import { createUser } from '@/domain/access/user'
+import { createUser } from '@/domain/accounts/user'
 import { writeArchive } from '@/domain/applications/archives'
 import { connectApp } from '@/domain/applications/connect'
 import { registerApp } from '@/domain/applications/manage'

@@ -1,5 +1,5 @@
 import { isLanguage } from '@/contract/languages'
-import { chooseAccountLanguage } from '@/domain/access/choose-language'
+import { chooseAccountLanguage } from '@/domain/accounts/choose-language'
 import { getEnv } from '../env'
 import { answer } from '../http/answer'
 import { LANGUAGE_COOKIE } from './language'

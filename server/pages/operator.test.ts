@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { setRole } from '@/domain/access/operators'
+import { setRole } from '@/domain/accounts/operators'
 import { showApp } from '@/domain/applications/manage'
 import { processState } from '@/server/process-state'
 import {

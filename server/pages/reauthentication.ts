@@ -1,5 +1,5 @@
 import type { Purpose } from '@/contract/access'
-import { finishReauthentication, type Outcome, REAUTHENTICATION_COOKIE } from '@/domain/access/reauthenticate'
+import { finishReauthentication, type Outcome, REAUTHENTICATION_COOKIE } from '@/domain/sessions/reauthenticate'
 import { eventOf } from '../adapters/database-away'
 import { systemContext } from '../context'
 import { getEnv } from '../env'

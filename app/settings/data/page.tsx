@@ -3,7 +3,7 @@ import { Unconfirmed } from '@/components/access/unconfirmed'
 import { PageHeading } from '@/components/page-heading'
 import { Texts } from '@/components/texts'
 import { ExportDataForm } from '@/components/withdrawal/export-data-form'
-import { waysToConfirm } from '@/domain/access/fresh-sign-in'
+import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { pageContext, toSignIn } from '@/server/pages/session'
 

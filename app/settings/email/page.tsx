@@ -4,7 +4,7 @@ import { EmailSettings } from '@/components/email/email-settings'
 import { PageHeading } from '@/components/page-heading'
 import { Texts } from '@/components/texts'
 import { inWords } from '@/components/ui/duration'
-import { waysToConfirm } from '@/domain/access/fresh-sign-in'
+import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession, pageContext, toSignIn } from '@/server/pages/session'
 

@@ -2,7 +2,7 @@ import type { Metadata } from 'next'
 import { SessionSettings } from '@/components/access/session-settings'
 import { PageHeading } from '@/components/page-heading'
 import { Texts } from '@/components/texts'
-import { listSessions } from '@/domain/access/sessions'
+import { listSessions } from '@/domain/sessions/sessions'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession, pageContext, toSignIn } from '@/server/pages/session'
 

@@ -1,5 +1,5 @@
+import { keepUntoldEvents } from '../../applications/events'
 import { hour, minute } from '../../limits/durations'
-import { keepUntoldEvents } from '../../queue/events'
 import { sql } from '../../sql'
 import { columns, type DeletionStep, utc } from './deletion-step'
 

@@ -4,7 +4,7 @@ import { AppActions } from '@/components/admin/app-actions'
 import { AppFacts } from '@/components/admin/app-facts'
 import { DeliveryList } from '@/components/admin/delivery-list'
 import { listApps } from '@/domain/applications/manage'
-import { listDeliveries } from '@/domain/queue/operate-deliveries'
+import { listDeliveries } from '@/domain/applications/operate-deliveries'
 import { drawnFor, operatorContext, titleForOperators } from '../../for-operators'
 
 export const generateMetadata = titleForOperators('Application')

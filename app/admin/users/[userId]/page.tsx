@@ -1,8 +1,8 @@
 import { notFound } from 'next/navigation'
 import { AccountDetail } from '@/components/admin/account-detail'
 import { AdminPage } from '@/components/admin/admin-page'
-import { noteLookUp } from '@/domain/access/note-look-up'
-import { MAX_SESSIONS_COUNTED, watchAccount } from '@/domain/access/watch-account'
+import { noteLookUp } from '@/domain/accounts/note-look-up'
+import { MAX_SESSIONS_COUNTED, watchAccount } from '@/domain/accounts/watch-account'
 import { drawnFor, operatorContext, titleForOperators } from '../../for-operators'
 
 export const generateMetadata = titleForOperators('Account')

@@ -1,5 +1,5 @@
 import * as contract from '@/contract/password'
-import { requestPasswordReset } from '@/domain/access/request-password-reset'
+import { requestPasswordReset } from '@/domain/passwords/request-password-reset'
 import { endpoint, route } from '@/server/http/endpoint'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(

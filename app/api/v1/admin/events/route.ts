@@ -1,5 +1,5 @@
 import * as contract from '@/contract/apps'
-import { listEvents } from '@/domain/queue/operate-deliveries'
+import { listEvents } from '@/domain/applications/operate-deliveries'
 import { endpoint, route } from '@/server/http/endpoint'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.listEvents, listEvents))

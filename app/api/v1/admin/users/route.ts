@@ -1,5 +1,5 @@
 import * as contract from '@/contract/admin'
-import { findUser } from '@/domain/access/find-user'
+import { findUser } from '@/domain/accounts/find-user'
 import { endpoint, route } from '@/server/http/endpoint'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.findUser, findUser))

@@ -1,6 +1,6 @@
 import * as contract from '@/contract/admin'
-import { getUser } from '@/domain/access/find-user'
-import { putUser } from '@/domain/access/put-user'
+import { getUser } from '@/domain/accounts/find-user'
+import { putUser } from '@/domain/accounts/put-user'
 import { endpoint, route } from '@/server/http/endpoint'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(

@@ -1,5 +1,5 @@
 import * as contract from '@/contract/access'
-import { createAccessToken, listAccessTokens } from '@/domain/access/access-tokens'
+import { createAccessToken, listAccessTokens } from '@/domain/sessions/access-tokens'
 import { endpoint, route } from '@/server/http/endpoint'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(

@@ -1,5 +1,5 @@
 import * as contract from '@/contract/admin'
-import { endUserSessions } from '@/domain/access/end-user-sessions'
+import { endUserSessions } from '@/domain/sessions/end-user-sessions'
 import { endpoint, route } from '@/server/http/endpoint'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(

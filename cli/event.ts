@@ -1,0 +1,34 @@
+import { listDeliveries, resendEvents } from '@/domain/applications/operate-deliveries'
+import { command, UsageError } from './command.ts'
+import { toTime } from './values.ts'
+
+const app = { value: 'app_…', means: 'The application.' } as const
+
+export const eventCommands = [
+  command({
+    noun: 'event',
+    verb: 'list',
+    summary: 'Lists deliveries of events to applications, the newest first; they are kept for thirty days.',
+    options: { app, dead: { means: 'Only those that were given up.' } },
+    run: (ctx, { app: appId, dead }) =>
+      listDeliveries(ctx, { appId, status: dead ? 'dead' : undefined, limit: MAX_LISTED }),
+  }),
+  command({
+    noun: 'event',
+    verb: 'resend',
+    summary: 'Delivers an event again, or all of an application since a time, under their old ids.',
+    options: {
+      id: { value: 'evt_…', positional: true, means: 'The event.' },
+      app,
+      since: { value: 'TIME', read: toTime, means: 'ISO 8601, such as 2026-11-20T09:00:00Z.' },
+    },
+    oneOf: ['id', 'app'],
+    async run(ctx, { id: eventId, app: appId, since }) {
+      if ((appId === undefined) !== (since === undefined)) throw new UsageError('--app and --since go together.')
+      const resent = eventId === undefined ? { appId: appId as string, since: since as Date } : { eventId }
+      return { resent: await resendEvents(ctx, resent) }
+    },
+  }),
+]
+
+const MAX_LISTED = 1000

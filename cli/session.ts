@@ -1,0 +1,31 @@
+import { endAllSessions, endSessionOf, openSessionsOf } from '@/domain/sessions/sessions'
+import { command } from './command.ts'
+import { checkActiveUser } from './values.ts'
+
+export const sessionCommands = [
+  command({
+    noun: 'session',
+    verb: 'list',
+    summary: 'Lists the browser sessions that are signed in, last seen first.',
+    options: { user: { value: 'usr_…', required: true, means: 'The account.' } },
+    async run(ctx, { user }) {
+      await checkActiveUser(ctx, user)
+      return { user_id: user, sessions: await openSessionsOf(ctx, user) }
+    },
+  }),
+  command({
+    noun: 'session',
+    verb: 'end',
+    summary: 'Ends one browser session; or all of a user, which also cancels a pending change.',
+    options: {
+      id: { value: 'ses_…', positional: true, means: 'The session.' },
+      user: { value: 'usr_…', means: 'The account whose sessions all end.' },
+    },
+    oneOf: ['id', 'user'],
+    async run(ctx, { id, user }) {
+      if (user) return { user_id: user, ended: await endAllSessions(ctx, user) }
+      const { userId } = await endSessionOf(ctx, id ?? '')
+      return { user_id: userId, session_id: id, ended: 1 }
+    },
+  }),
+]

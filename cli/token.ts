@@ -1,0 +1,109 @@
+import { GRANTABLE_SCOPES, SERVICE_SCOPES, type ServiceScope } from '@/contract/define'
+import { issueAccessToken, liveTokensOf, revokeAllTokens, revokeTokenOf } from '@/domain/sessions/access-tokens'
+import { issueServiceToken, listServiceTokens, revokeServiceToken } from '@/domain/sessions/service-tokens'
+import { command, UsageError } from './command.ts'
+import { checkActiveUser, toHost, toLifetimeMs, toTokenName } from './values.ts'
+
+const serviceScopes = Object.keys(SERVICE_SCOPES) as ServiceScope[]
+
+export const tokenCommands = [
+  command({
+    noun: 'token',
+    verb: 'create',
+    summary: 'Creates an access token and shows it this once.',
+    options: {
+      user: { value: 'usr_…', required: true, means: 'The account that the token acts for.' },
+      scope: {
+        value: 'SCOPE',
+        required: true,
+        multiple: true,
+        choices: GRANTABLE_SCOPES,
+        means: 'What the token may do.',
+      },
+      'expires-in': { value: 'P30D', otherwise: 'P30D', read: toLifetimeMs, means: 'How long it works.' },
+      name: { value: 'NAME', otherwise: 'operator', read: toTokenName, means: 'The name in the list of tokens.' },
+    },
+    async run(ctx, { user: userId, scope: scopes, 'expires-in': expiresInMs, name }) {
+      const token = await issueAccessToken(ctx, { userId, name, scopes, expiresInMs, actor: 'operator' })
+      return { access_token: token.accessToken, expires_at: token.expiresAt.toISOString() }
+    },
+  }),
+  command({
+    noun: 'token',
+    verb: 'list',
+    summary: 'Lists the access tokens that work, newest first.',
+    options: { user: { value: 'usr_…', required: true, means: 'The account.' } },
+    async run(ctx, { user }) {
+      await checkActiveUser(ctx, user)
+      return { user_id: user, access_tokens: await liveTokensOf(ctx, user) }
+    },
+  }),
+  command({
+    noun: 'token',
+    verb: 'revoke',
+    summary: 'Revokes one access token, or all of a user.',
+    options: {
+      id: { value: 'tok_…', positional: true, means: 'The token.' },
+      user: { value: 'usr_…', means: 'The account whose tokens are all revoked.' },
+    },
+    oneOf: ['id', 'user'],
+    async run(ctx, { id, user }) {
+      if (user) return { user_id: user, revoked: await revokeAllTokens(ctx, user) }
+      const { userId } = await revokeTokenOf(ctx, id ?? '')
+      return { user_id: userId, token_id: id, revoked: 1 }
+    },
+  }),
+]
+
+export const serviceTokenCommands = [
+  command({
+    noun: 'service-token',
+    verb: 'create',
+    summary: 'Creates a token for a service of yours, which opens the admin API alone, and shows it this once.',
+    options: {
+      name: { value: 'NAME', required: true, read: toTokenName, means: 'The name of the service.' },
+      scope: {
+        value: 'SCOPE',
+        required: true,
+        multiple: true,
+        choices: serviceScopes,
+        means: 'What the token may do.',
+      },
+      host: {
+        value: 'HOST',
+        multiple: true,
+        read: toHost,
+        means: 'A host that the blockers of the service may link to.',
+      },
+      app: { value: 'app_…', means: 'The application whose deletion tasks it takes; for the scope tasks:work alone.' },
+      'expires-in': { value: 'P365D', otherwise: 'P365D', read: toLifetimeMs, means: 'How long it works.' },
+    },
+    async run(ctx, { name, scope: scopes, host: hosts, app: appId, 'expires-in': expiresInMs }) {
+      if (scopes.includes('tasks:work') && !appId) throw new UsageError('--scope tasks:work needs --app.')
+      if (appId && !scopes.includes('tasks:work')) throw new UsageError('--app needs --scope tasks:work.')
+      const token = await issueServiceToken(ctx, { name, scopes, hosts, appId, expiresInMs })
+      return {
+        service_token_id: token.id,
+        service_token: token.serviceToken,
+        expires_at: token.expiresAt.toISOString(),
+      }
+    },
+  }),
+  command({
+    noun: 'service-token',
+    verb: 'list',
+    summary: 'Lists the service tokens that work, newest first.',
+    options: {},
+    run: async (ctx) => ({ service_tokens: await listServiceTokens(ctx) }),
+  }),
+  command({
+    noun: 'service-token',
+    verb: 'revoke',
+    summary: 'Revokes a service token.',
+    options: { id: { value: 'svt_…', positional: true, required: true, means: 'The service token.' } },
+    async run(ctx, { id }) {
+      await revokeServiceToken(ctx, id)
+      return { service_token_id: id, revoked: true }
+    },
+  }),
+]

@@ -1,0 +1,49 @@
+import { resealSecrets } from '@/domain/reseal-secrets'
+import { replayErasureLedger } from '@/domain/withdrawal/ledger/replay-erasure-ledger'
+import { trimErasureLedger } from '@/domain/withdrawal/ledger/trim-erasure-ledger'
+import { listSigningKeys, rotateSigningKey } from '@/domain/withdrawal/receipts/signing-keys'
+import { command } from './command.ts'
+import { toTime } from './values.ts'
+
+export const upkeepCommands = [
+  command({
+    noun: 'secrets',
+    verb: 'reseal',
+    summary:
+      'Moves everything sealed in the database to the newest secret of CODE_SECRET; can be run again at any time.',
+    options: {},
+    run: (ctx) => resealSecrets(ctx),
+  }),
+  command({
+    noun: 'key',
+    verb: 'list',
+    summary: 'Lists the keys that sign receipts and the head of the erasure ledger.',
+    options: {},
+    run: async (ctx) => ({ keys: await listSigningKeys(ctx) }),
+  }),
+  command({
+    noun: 'key',
+    verb: 'rotate',
+    summary: 'Publishes a new key, which signs a day later.',
+    options: {
+      now: { means: 'It signs at once, and the keys before it never again: for a key that may have leaked.' },
+    },
+    run: async (ctx, { now }) => ({ keys: await rotateSigningKey(ctx, { isNow: now }) }),
+  }),
+  command({
+    noun: 'ledger',
+    verb: 'replay',
+    summary: 'Withdraws again whom a restored backup brought back.',
+    options: {},
+    run: (ctx) => replayErasureLedger(ctx),
+  }),
+  command({
+    noun: 'ledger',
+    verb: 'trim',
+    summary: 'Drops the lines of the erasure ledger that no backup needs any more.',
+    options: {
+      before: { value: 'TIME', required: true, read: toTime, means: 'When the oldest backup was taken, ISO 8601.' },
+    },
+    run: (ctx, { before }) => trimErasureLedger(ctx, before),
+  }),
+]

@@ -1,0 +1,151 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { isStorable } from '@/contract/define'
+import { exportUsers } from '@/domain/accounts/export-users'
+import { setRole } from '@/domain/accounts/operators'
+import { setEmail } from '@/domain/accounts/set-email'
+import { showUser } from '@/domain/accounts/show-user'
+import { createUser, setPassword } from '@/domain/accounts/user'
+import { command, type ReadInput, UsageError } from './command.ts'
+import { importUsers } from './import-users.ts'
+import { toVersion } from './values.ts'
+
+const passwordOptions = {
+  password: { value: 'PASSWORD', means: 'The password; other users of the machine can see it while the command runs.' },
+  'password-stdin': { means: 'Reads the password from standard input.' },
+} as const
+const identifiers = {
+  email: { value: 'ADDRESS', means: 'The address of the account.' },
+  'external-id': { value: 'ID', means: 'Your own id of the person.' },
+} as const
+
+export const userCommands = [
+  command({
+    noun: 'user',
+    verb: 'create',
+    summary: 'Creates an account.',
+    options: {
+      email: { value: 'ADDRESS', required: true, means: 'The address.' },
+      name: { value: 'NAME', required: true, means: 'The name, as mails greet it.' },
+      ...passwordOptions,
+      verified: { means: 'Takes the address as verified.' },
+    },
+    oneOf: ['password', 'password-stdin'],
+    async run(ctx, { email, name, verified, ...given }, readInput) {
+      const password = await passwordOf(given, readInput)
+      return { user_id: await createUser(ctx, { email, name, password, emailVerified: verified }) }
+    },
+  }),
+  command({
+    noun: 'user',
+    verb: 'set-password',
+    summary:
+      'Sets a password of at least 8 characters, ends every session and access token, and cancels a pending change.',
+    options: {
+      user: { value: 'usr_…', required: true, means: 'The account.' },
+      ...passwordOptions,
+      'keep-tokens': { means: 'Keeps the access tokens, and those of an outside issuer.' },
+    },
+    oneOf: ['password', 'password-stdin'],
+    async run(ctx, { user: userId, 'keep-tokens': keepTokens, ...given }, readInput) {
+      await setPassword(ctx, { userId, password: await passwordOf(given, readInput), keepTokens })
+      return { user_id: userId }
+    },
+  }),
+  command({
+    noun: 'user',
+    verb: 'set-email',
+    summary: 'Gives an account another address, which counts as verified; the browser sessions end.',
+    options: {
+      user: { value: 'usr_…', required: true, means: 'The account.' },
+      email: { value: 'ADDRESS', required: true, means: 'The address.' },
+      'old-mailbox': {
+        value: 'lost',
+        choices: ['lost'],
+        means: 'Somebody else reads the old mailbox: it gets no link to undo this, and all earlier links end.',
+      },
+      'if-version': { value: 'N', read: toVersion, means: 'Changes the account only if it still has this version.' },
+    },
+    run: (ctx, { user: userId, email, 'old-mailbox': oldMailbox, 'if-version': ifVersion }) =>
+      setEmail(ctx, { userId, email, oldMailbox, ifVersion }),
+  }),
+  command({
+    noun: 'user',
+    verb: 'show',
+    summary: 'Shows an account and its pending change.',
+    options: {
+      id: { value: 'usr_…', positional: true, means: 'The account.' },
+      user: { value: 'usr_…', means: 'The account.' },
+      ...identifiers,
+    },
+    oneOf: ['id', 'user', 'email', 'external-id'],
+    run: (ctx, { id, user, ...others }) => {
+      const userId = id || user
+      return showUser(ctx, userId ? { userId } : identifierOf(others))
+    },
+  }),
+  command({
+    noun: 'user',
+    verb: 'find',
+    summary: 'Shows the account that has this address, or this id of yours.',
+    options: identifiers,
+    oneOf: ['email', 'external-id'],
+    run: (ctx, given) => showUser(ctx, identifierOf(given)),
+  }),
+  command({
+    noun: 'user',
+    verb: 'set-role',
+    summary: 'Lets a user open /admin, or no longer.',
+    options: {
+      user: { value: 'usr_…', required: true, means: 'The account.' },
+      role: { value: 'ROLE', required: true, choices: ['operator', 'none'], means: 'The role.' },
+    },
+    async run(ctx, { user: userId, role }) {
+      await setRole(ctx, { userId, role: role === 'none' ? null : role })
+      return { user_id: userId, role }
+    },
+  }),
+  command({
+    noun: 'user',
+    verb: 'import',
+    summary: 'Creates the accounts of a file, one JSON object a line, and prints a result for each.',
+    options: {
+      file: { value: 'users.ndjson', required: true, means: 'The file.' },
+      check: { means: 'Prints every problem and writes nothing.' },
+    },
+    printsMany: true,
+    async run(ctx, { file, check }) {
+      const tell = (line: string) => process.stderr.write(`${line}\n`)
+      return importUsers(ctx, { file: await openFile(file), check, tell })
+    },
+  }),
+  command({
+    noun: 'user',
+    verb: 'export',
+    summary: 'Prints every account that is not withdrawn, with its password hash, a line each as user import reads it.',
+    options: { all: { required: true, means: 'Exports all accounts.' } },
+    printsMany: true,
+    run: async (ctx) => exportUsers(ctx),
+  }),
+]
+
+const identifierOf = ({ email, 'external-id': externalId = '' }: { email?: string; 'external-id'?: string }) =>
+  email ? { email } : { externalId }
+
+async function passwordOf({ password }: { password?: string }, readInput: ReadInput): Promise<string> {
+  if (password) return password
+  if (!readInput) throw new UsageError('--password-stdin does not work in a batch, whose commands are read there.')
+  const input = (await readInput()).replace(/\r?\n$/, '')
+  if (/[\r\n]/.test(input)) throw new UsageError('Standard input must hold one line, the password.')
+  if (input === '') throw new UsageError('Standard input holds no password.')
+  if (!isStorable(input)) throw new UsageError('The password contains characters that cannot be stored.')
+  return input
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    const file = await open(path)
+    if (!(await file.stat()).isDirectory()) return file
+    await file.close()
+  } catch {}
+  throw new UsageError('--file names no file that can be read.')
+}

@@ -1,0 +1,53 @@
+import { CONFIRMATION, parseIssueMessage } from '@/contract/errors'
+import { REASON_CODES, withdrawBody } from '@/contract/withdrawal'
+import { retryWithdrawal, showWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
+import { describeReceipts } from '@/domain/withdrawal/receipts/receipts'
+import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
+import { command, UsageError } from './command.ts'
+import { checkActiveUser } from './values.ts'
+
+const id = { value: 'wd_…', positional: true, required: true, means: 'The withdrawal.' } as const
+
+export const withdrawalCommands = [
+  command({
+    noun: 'withdrawal',
+    verb: 'start',
+    summary: 'Withdraws an account for somebody who asked for it; this cannot be undone.',
+    options: {
+      user: { value: 'usr_…', required: true, means: 'The account.' },
+      reason: { value: 'REASON', choices: REASON_CODES, means: 'Why the person leaves.' },
+      feedback: { value: 'TEXT', means: "The person's words, which the reason other needs." },
+    },
+    async run(ctx, { user: userId, reason, feedback }) {
+      await checkActiveUser(ctx, userId)
+      const body = withdrawBody.safeParse({ confirmation: CONFIRMATION, reason, feedback })
+      if (!body.success) throw new UsageError(`--${parseIssueMessage(body.error.issues[0]?.message ?? '').details}`)
+      return { user_id: userId, ...(await withdrawByOperator(ctx, { ...body.data, userId })) }
+    },
+  }),
+  command({
+    noun: 'withdrawal',
+    verb: 'show',
+    summary: 'Shows how far a withdrawal is, and what fails.',
+    options: { id },
+    run: (ctx, { id }) => showWithdrawal(ctx, id),
+  }),
+  command({
+    noun: 'withdrawal',
+    verb: 'retry',
+    summary: 'Tries at once what has failed.',
+    options: { id },
+    run: async (ctx, { id }) => ({ withdrawal_id: id, retried_steps: await retryWithdrawal(ctx, id) }),
+  }),
+  command({
+    noun: 'receipt',
+    verb: 'show',
+    summary: 'Shows the receipts of a withdrawal.',
+    options: { id },
+    run: async (ctx, { id }) => {
+      const { receipts } = await describeReceipts(ctx, id)
+      if (receipts.length === 0) throw new UsageError('There is no receipt of a withdrawal with this id.')
+      return { withdrawal_id: id, receipts }
+    },
+  }),
+]

@@ -1,0 +1,124 @@
+import { parseAddress } from '@/contract/address'
+import { AppError, PASSWORD_LENGTH, parseIssueMessage } from '@/contract/errors'
+import { newPassword } from '@/contract/fields'
+import { beginDueDeliveries } from '../applications/deliveries'
+import type { SystemContext } from '../context'
+import { heldSince } from '../email/held-addresses'
+import { replacePassword } from '../passwords/replace-password'
+import { audit, boolean, isUniqueViolation, sql, statement, text, time } from '../sql'
+import { importedName } from './import-line'
+
+const insertUser = statement(
+  'create-user',
+  {
+    id: text,
+    name: text,
+    email: text,
+    emailKey: text,
+    emailVerifiedAt: time.orNull,
+    passwordHash: text,
+    heldSince: time,
+    now: time,
+    auditId: text,
+  },
+  { id: text },
+  (v) => sql`WITH account AS (
+     INSERT INTO users (id, name, email, email_key, email_verified_at, password_hash, created_at)
+     SELECT ${v.id}, ${v.name}, ${v.email}, ${v.emailKey}, ${v.emailVerifiedAt}, ${v.passwordHash}, ${v.now}
+     WHERE address_is_free(${v.emailKey}, ${v.id}, ${v.heldSince})
+     RETURNING id
+   )
+   ${audit('user.created', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'operator'`, at: v.now })}
+   RETURNING id`,
+)
+
+/** For the operator and the demo seed, because sign-up belongs to the adopter's product. */
+export async function createUser(
+  ctx: SystemContext,
+  input: { email: string; password: string; name: string; emailVerified: boolean },
+): Promise<string> {
+  const address = parseAddress(input.email)
+  if (!address) throw new AppError('EMAIL_001', 'The address must be one plain address, such as ada@example.com.')
+  const name = checkName(input.name)
+  const passwordHash = await ctx.passwords.hash(checkPassword(input.password))
+  const now = ctx.clock.now()
+  const id = ctx.secrets.randomId('usr_')
+  const values = {
+    id,
+    name,
+    email: address.typed,
+    emailKey: address.key,
+    emailVerifiedAt: input.emailVerified ? now : null,
+    passwordHash,
+    heldSince: heldSince(ctx, now),
+    now,
+    auditId: ctx.secrets.randomId('aud_'),
+  }
+  const rows = await ctx.sql(insertUser, values).catch((error) => {
+    // Another writer stored the address without `address_is_free`.
+    if (isUniqueViolation(error, 'users_email_key_key')) return []
+    throw error
+  })
+  if (rows.length === 0) throw new AppError('EMAIL_002')
+  return id
+}
+
+/**
+ * Lock the account in a statement of its own before one that ends sessions or closes changes. That next statement then sees a
+ * change that was opened while this one waited for the row.
+ */
+export const lockActiveUser = statement(
+  'lock-active-user',
+  { userId: text },
+  { id: text },
+  (v) => sql`SELECT id FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
+)
+
+const updatePassword = statement(
+  'set-password',
+  { userId: text, passwordHash: text, keepTokens: boolean, now: time, eventId: text, auditId: text },
+  { id: text },
+  (
+    v,
+  ) => sql`WITH ${replacePassword({ userId: v.userId, passwordHash: v.passwordHash, now: v.now, eventId: v.eventId, keepTokens: v.keepTokens })}
+   ${audit('password.changed', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'operator'`, at: v.now })}
+   RETURNING id`,
+)
+
+/** Ends every session, and every access token unless `keepTokens` is set; cancels the pending change. */
+export async function setPassword(
+  ctx: SystemContext,
+  input: { userId: string; password: string; keepTokens?: boolean },
+): Promise<void> {
+  const { userId, keepTokens = false } = input
+  const passwordHash = await ctx.passwords.hash(checkPassword(input.password))
+  const rows = await ctx.transaction(async (sql) => {
+    await sql(lockActiveUser, { userId })
+    return sql(updatePassword, {
+      userId,
+      passwordHash,
+      keepTokens,
+      now: ctx.clock.now(),
+      eventId: ctx.secrets.randomId('evt_'),
+      auditId: ctx.secrets.randomId('aud_'),
+    })
+  })
+  if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
+  ctx.background(() => beginDueDeliveries(ctx))
+}
+
+function checkPassword(password: string): string {
+  const parsed = newPassword.safeParse(password)
+  if (parsed.success) return parsed.data
+  // Nothing but the length has no sentence of its own, and that of the code speaks of a current password.
+  const message = parsed.error.issues[0]?.message ?? ''
+  const sentence = message === 'PASSWORD_001' ? `The password ${PASSWORD_LENGTH}.` : parseIssueMessage(message).details
+  throw new AppError('REQUEST_001', sentence.replace('new_password', 'The password'))
+}
+
+function checkName(name: string): string {
+  const parsed = importedName.safeParse(name)
+  if (parsed.success) return parsed.data
+  const { code, details } = parseIssueMessage(parsed.error.issues[0]?.message ?? '')
+  throw new AppError(code, details.replace('name', 'The name'))
+}

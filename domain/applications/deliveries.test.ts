@@ -1,0 +1,418 @@
+import { createHmac } from 'node:crypto'
+import { afterEach, expect, test, vi } from 'vitest'
+import type { EventType } from '@/contract/vocabulary'
+import {
+  asUser,
+  givenUser,
+  outcomeOf,
+  runDueWork,
+  type TestContext,
+  type TestUser,
+  tablesWith,
+  testContext,
+} from '@/testing/domain'
+import type { AppAnswer, AppRequest } from '../ports'
+import { createProcess } from '../process'
+import { bytes, integer, sql, statement, text, time } from '../sql'
+import { retryWithdrawal, showWithdrawal } from '../withdrawal/operate-withdrawal'
+import { withdrawAccount } from '../withdrawal/withdraw-account'
+import { connectApp } from './connect'
+import { beginDueDeliveries } from './deliveries'
+import { sealAddresses } from './events'
+import { registerApp } from './manage'
+import { addTransaction } from './transactions'
+
+const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000]
+const STARTED: EventType = 'account.withdrawal_started'
+
+interface Call extends AppRequest {
+  app: string
+  type: string
+  at: number
+}
+
+type Answering = (call: Call) => AppAnswer | Promise<AppAnswer>
+
+/** Applications by name, with the messages that they got; `answering` gives their answers. */
+async function givenApplications(answering: Answering = () => ({ status: 204 })) {
+  const ctx = await testContext()
+  const calls: Call[] = []
+  const state = { answering }
+  ctx.apps.answer = async (request) => {
+    const { type } = JSON.parse(request.body) as { type: string }
+    const call = { ...request, app: new URL(request.endpoint).host, type, at: ctx.clock.now().getTime() }
+    calls.push(call)
+    return state.answering(call)
+  }
+  cleanUps.push(async () => {
+    state.answering = () => ({ status: 204 })
+    await ctx.settle()
+    await ctx.db.$executeRaw`DELETE FROM withdrawals`
+  })
+  const startedOf = (app: string) => calls.filter((call) => call.app === app && call.type === STARTED)
+  return { ctx, calls, state, startedOf }
+}
+
+const cleanUps: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp()
+})
+
+async function connect(ctx: TestContext, user: TestUser, app: string, events: EventType[] = [STARTED]) {
+  const secret = `whsec_${Buffer.from(`secret of ${app}`).toString('base64')}`
+  const { appId } = await registerApp(ctx, { name: app, endpoint: `https://${app}/hook`, secret, events })
+  await connectApp(ctx, { userId: user.userId, appId, subject: `${app} ${user.userId}` })
+  return appId
+}
+
+async function withdraw(ctx: TestContext, user: TestUser): Promise<string> {
+  const caller = await asUser(ctx, user)
+  return (await withdrawAccount(caller, { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })).withdrawal_id
+}
+
+const deliveriesOf = (ctx: TestContext, withdrawalId: string) =>
+  ctx.db.eventDelivery.findMany({ where: { event: { withdrawalId } } })
+
+async function givenPerson(ctx: TestContext, ...apps: string[]) {
+  const user = await givenUser(ctx)
+  for (const app of apps) await connect(ctx, user, app)
+  return user
+}
+
+test('an application that asked for it gets the event of the start, and all get the withdrawal an hour later', async () => {
+  const { ctx, calls } = await givenApplications()
+  const user = await givenPerson(ctx, 'calendar.test')
+  await connect(ctx, user, 'notes.test', [])
+  const { version } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
+  const withdrawalId = await withdraw(ctx, user)
+  await ctx.settle()
+  expect(calls.map(({ app, type, at }) => [app, type, at])).toEqual([
+    ['calendar.test', STARTED, Date.parse('2026-11-20T09:00:00.000Z')],
+  ])
+  const [call] = calls as [Call]
+  expect(JSON.parse(call.body)).toEqual({
+    type: STARTED,
+    timestamp: '2026-11-20T09:00:00.000Z',
+    data: {
+      withdrawal_id: withdrawalId,
+      subject: `calendar.test ${user.userId}`,
+      account: user.userId,
+      version: expect.any(Number),
+    },
+  })
+  expect(JSON.parse(call.body).data.version).toBeGreaterThan(version)
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = call.headers
+  expect(timestamp).toBe(String(Date.parse('2026-11-20T09:00:00.000Z') / second))
+  const mac = createHmac('sha256', 'secret of calendar.test').update(`${id}.${timestamp}.${call.body}`)
+  expect(signature).toBe(`v1,${mac.digest('base64')}`)
+
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  const later = calls.slice(1).map(({ app, type, headers }) => [app, type, headers['webhook-id'] === id])
+  expect(later.sort()).toEqual([
+    ['calendar.test', 'account.withdrawn', false],
+    ['notes.test', 'account.withdrawn', false],
+  ])
+})
+
+test('an event carries the version of the account, which the withdrawal raises too', async () => {
+  const { ctx, calls } = await givenApplications()
+  const user = await givenPerson(ctx, 'shop.test')
+  await withdraw(ctx, user)
+  await ctx.settle()
+  const { version } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
+  expect(JSON.parse(calls[0]?.body ?? '').data.version).toBe(version)
+})
+
+test('a refused withdrawal sends no event', async () => {
+  const { ctx, calls } = await givenApplications()
+  const user = await givenPerson(ctx, 'shop.test')
+  await addTransaction(ctx, { userId: user.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
+  expect(await outcomeOf(withdraw(ctx, user))).toBe('WITHDRAWAL_003')
+  await beginDueDeliveries(ctx)
+  await ctx.settle()
+  expect(calls).toEqual([])
+  expect(await ctx.db.event.count()).toBe(0)
+})
+
+test('a withdrawal writes one event, and one delivery for each application that wants it', async () => {
+  const { ctx } = await givenApplications()
+  const user = await givenPerson(ctx, 'one.test', 'two.test')
+  await connect(ctx, user, 'three.test', [])
+  await connect(ctx, await givenUser(ctx), 'of-somebody-else.test')
+  const withdrawalId = await withdraw(ctx, user)
+  const events = await ctx.db.event.findMany({ include: { deliveries: { include: { app: true } } } })
+  expect(events).toMatchObject([{ type: STARTED, withdrawalId, data: { withdrawal_id: withdrawalId } }])
+  expect(events[0]?.id).toMatch(/^evt_[\w-]{22}$/)
+  expect(events[0]?.deliveries.map(({ app }) => app.name).sort()).toEqual(['one.test', 'two.test'])
+})
+
+test('a failed delivery is retried from 5 s to a day, under one id with the same bytes, and is a dead letter after 7 days', async () => {
+  const { ctx, startedOf } = await givenApplications(() => ({ status: 503 }))
+  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
+  const start = ctx.clock.now().getTime()
+  await ctx.settle()
+  const waits: number[] = []
+  for (;;) {
+    const [delivery] = await deliveriesOf(ctx, withdrawalId)
+    if (!delivery?.dueAt) break
+    const waitMs = delivery.dueAt.getTime() - ctx.clock.now().getTime()
+    waits.push(waitMs)
+    // A millisecond earlier nothing is due.
+    ctx.clock.advance(waitMs - 1)
+    await beginDueDeliveries(ctx)
+    await ctx.settle()
+    expect(startedOf('shop.test')).toHaveLength(waits.length)
+    ctx.clock.advance(1)
+    await beginDueDeliveries(ctx)
+    await ctx.settle()
+    expect(startedOf('shop.test')).toHaveLength(waits.length + 1)
+  }
+  for (const [tries, waitMs] of waits.slice(0, -1).entries()) {
+    expect(waitMs).toBeGreaterThanOrEqual(Math.min(5 * second * 2 ** tries, day))
+    expect(waitMs).toBeLessThanOrEqual(Math.min(6.25 * second * 2 ** tries, day))
+  }
+  expect(ctx.clock.now().getTime()).toBe(start + 7 * day)
+  expect(new Set(startedOf('shop.test').map(({ headers, body }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
+  expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([
+    { status: 'dead', dueAt: null, deadAt: ctx.clock.now(), lastStatus: 503, lastError: 'HTTP 503' },
+  ])
+})
+
+test('the sweep delivers what could not be delivered at the start', async () => {
+  const { ctx, state, startedOf } = await givenApplications(() => ({ status: 503 }))
+  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
+  await ctx.settle()
+  state.answering = () => ({ status: 204 })
+  ctx.clock.advance(10 * second)
+  await runDueWork(ctx)
+  expect(startedOf('shop.test')).toHaveLength(2)
+  expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([{ status: 'delivered', attempts: 2 }])
+})
+
+test('the operator sees a dead letter and retries it under its old id', async () => {
+  const { ctx, state, startedOf } = await givenApplications(() => ({ status: 0, problem: 'ECONNREFUSED' }))
+  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
+  await ctx.settle()
+  ctx.clock.advance(7 * day)
+  await beginDueDeliveries(ctx)
+  await ctx.settle()
+  const shown = async () => (await showWithdrawal(ctx, withdrawalId)) as { events: { deliveries: object[] }[] }
+  expect((await shown()).events).toMatchObject([
+    {
+      event_id: expect.stringMatching(/^evt_/),
+      type: STARTED,
+      deliveries: [
+        { status: 'dead', attempts: 2, last_status: 0, last_error: 'ECONNREFUSED', dead_at: expect.any(Date) },
+      ],
+    },
+  ])
+  state.answering = () => ({ status: 204 })
+  await retryWithdrawal(ctx, withdrawalId)
+  await beginDueDeliveries(ctx)
+  await ctx.settle()
+  expect(new Set(startedOf('shop.test').map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  expect((await shown()).events).toMatchObject([{ deliveries: [{ status: 'delivered', dead_at: null, attempts: 3 }] }])
+})
+
+test('the time scale shortens the seven days and the back-off', async () => {
+  const { ctx } = await givenApplications(() => ({ status: 500 }))
+  ctx.timeScale = 0.001
+  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
+  await ctx.settle()
+  const [first] = await deliveriesOf(ctx, withdrawalId)
+  expect((first?.dueAt?.getTime() ?? 0) - ctx.clock.now().getTime()).toBeLessThanOrEqual(7)
+  ctx.clock.advance(7 * day * 0.001)
+  await beginDueDeliveries(ctx)
+  await ctx.settle()
+  expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([{ status: 'dead' }])
+})
+
+test.each([200, 204, 404, 410])('an answer of %i ends the delivery and clears the subject', async (status) => {
+  const { ctx, calls } = await givenApplications(() => ({ status }))
+  const user = await givenPerson(ctx, 'shop.test')
+  const withdrawalId = await withdraw(ctx, user)
+  await ctx.settle()
+  expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([
+    { status: 'delivered', subject: null, dueAt: null, leaseUntil: null, lastStatus: status, attempts: 1 },
+  ])
+  ctx.clock.advance(minute)
+  await beginDueDeliveries(ctx)
+  await ctx.settle()
+  expect(calls).toHaveLength(1)
+})
+
+test('Retry-After is honoured, but not beyond the seventh day', async () => {
+  const { ctx } = await givenApplications(() => ({ status: 429, retryAfterMs: hour }))
+  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
+  const start = ctx.clock.now().getTime()
+  await ctx.settle()
+  const dueAt = async () => (await deliveriesOf(ctx, withdrawalId))[0]?.dueAt?.getTime()
+  expect(await dueAt()).toBe(start + hour)
+  ctx.clock.advance(7 * day - minute)
+  await beginDueDeliveries(ctx)
+  await ctx.settle()
+  expect(await dueAt()).toBe(start + 7 * day)
+})
+
+test('an application that hangs on many calls delays no other, and has at most ten calls', async () => {
+  const hanging: ((answer: AppAnswer) => void)[] = []
+  const { ctx, state, startedOf } = await givenApplications(({ app }) =>
+    app === 'hangs.test' ? new Promise((resolve) => hanging.push(resolve)) : { status: 204 },
+  )
+  const users = [await givenUser(ctx)]
+  const appId = await connect(ctx, users[0] as TestUser, 'hangs.test')
+  for (let count = 1; count < 25; count++) {
+    const user = await givenUser(ctx)
+    users.push(user)
+    await connectApp(ctx, { userId: user.userId, appId, subject: user.userId })
+  }
+  for (const user of users) await withdraw(ctx, user)
+  await vi.waitFor(() => expect(hanging).toHaveLength(10))
+  await withdraw(ctx, await givenPerson(ctx, 'quick.test'))
+  await vi.waitFor(() => expect(startedOf('quick.test')).toHaveLength(1))
+  await beginDueDeliveries(ctx)
+  expect(hanging).toHaveLength(10)
+  // The next call takes a free place without a sweep.
+  hanging.shift()?.({ status: 204 })
+  await vi.waitFor(() => expect(startedOf('hangs.test')).toHaveLength(11))
+
+  state.answering = () => ({ status: 204 })
+  for (const answer of hanging.splice(0)) answer({ status: 204 })
+  await vi.waitFor(async () => expect(await ctx.db.eventDelivery.count({ where: { status: 'pending' } })).toBe(0))
+  expect(startedOf('hangs.test')).toHaveLength(25)
+})
+
+test('one of many concurrent instances makes each call', async () => {
+  const { ctx, startedOf } = await givenApplications()
+  const background = ctx.background
+  ctx.background = () => {}
+  for (let count = 0; count < 5; count++) await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
+  ctx.background = background
+  expect(startedOf('shop.test')).toEqual([])
+  const instances = Array.from({ length: 4 }, () => ({ ...ctx, process: createProcess() }))
+  await Promise.all(instances.map((instance) => beginDueDeliveries(instance)))
+  await ctx.settle()
+  expect(startedOf('shop.test')).toHaveLength(5)
+})
+
+test('another instance repeats the deliveries of a dead one after its lease, and the late failure changes nothing', async () => {
+  let answerLate = (_answer: AppAnswer) => {}
+  const { ctx, state, startedOf } = await givenApplications(
+    () =>
+      new Promise((resolve) => {
+        answerLate = resolve
+      }),
+  )
+  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
+  await vi.waitFor(() => expect(startedOf('shop.test')).toHaveLength(1))
+  state.answering = () => ({ status: 503 })
+  const other = { ...ctx, process: createProcess() }
+  ctx.clock.advance(20 * second - 1)
+  await beginDueDeliveries(other)
+  expect(startedOf('shop.test')).toHaveLength(1)
+  ctx.clock.advance(1)
+  await beginDueDeliveries(other)
+  await vi.waitFor(async () =>
+    expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([{ attempts: 2, leaseUntil: null }]),
+  )
+  const before = await deliveriesOf(ctx, withdrawalId)
+  answerLate({ status: 500 })
+  await ctx.settle()
+  expect(await deliveriesOf(ctx, withdrawalId)).toEqual(before)
+  expect(before).toMatchObject([{ status: 'pending', lastStatus: 503 }])
+})
+
+test('an application whose secret no key opens fails alone', async () => {
+  const { ctx, startedOf } = await givenApplications()
+  const user = await givenPerson(ctx, 'shop.test', 'sealed.test')
+  await ctx.db.connectedApp.updateMany({ where: { name: 'sealed.test' }, data: { sealedSecret: Buffer.from('other') } })
+  const withdrawalId = await withdraw(ctx, user)
+  await ctx.settle()
+  expect(startedOf('shop.test')).toHaveLength(1)
+  const states = (await deliveriesOf(ctx, withdrawalId)).map(({ status, lastError }) => [status, lastError])
+  expect(states.sort()).toEqual([
+    ['delivered', null],
+    ['pending', 'no configured key opens its signing secret'],
+  ])
+})
+
+test('an open delivery names no user id, and the purge deletes all of it', async () => {
+  const { ctx } = await givenApplications(({ type }) => ({ status: type === STARTED ? 503 : 204 }))
+  const user = await givenUser(ctx)
+  const { appId } = await registerApp(ctx, {
+    name: 'shop',
+    endpoint: 'https://shop.test/hook',
+    secret: 'whsec_c2VjcmV0',
+    events: [STARTED],
+  })
+  await connectApp(ctx, { userId: user.userId, appId, subject: 'reader 7' })
+  const withdrawalId = await withdraw(ctx, user)
+  for (const ms of [hour, day, 6 * day]) {
+    ctx.clock.advance(ms)
+    await runDueWork(ctx)
+  }
+  // It is sealed.
+  expect(await tablesWith(ctx, 'reader 7')).toEqual([])
+  expect(await tablesWith(ctx, user.userId)).not.toContain('events')
+  ctx.clock.advance(30 * day)
+  await runDueWork(ctx)
+  expect(await tablesWith(ctx, 'reader 7')).toEqual([])
+  expect(await ctx.db.event.count({ where: { withdrawalId } })).toBe(0)
+  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })).toMatchObject({
+    completedAt: expect.any(Date),
+    purgedAt: expect.any(Date),
+  })
+})
+
+const fillChanges = statement(
+  'test-fill-changes',
+  { appId: text, now: time, count: integer, sealed: bytes },
+  {},
+  (v) => sql`WITH written AS (
+     INSERT INTO events (id, type, user_id, data, version, occurred_at)
+     SELECT 'evt_' || n, 'account.email_changed', 'usr_' || n % 100, '{}', n / 100, ${v.now} FROM generate_series(0, ${v.count}::int - 1) n
+     RETURNING id, user_id
+   )
+   INSERT INTO event_deliveries (id, event_id, app_id, subject, sealed_data, status, due_at, created_at)
+   SELECT 'dlv_' || id, id, ${v.appId}, user_id, ${v.sealed}, 'pending', ${v.now}, ${v.now} FROM written`,
+)
+
+test('F36 of 10,000 changes while a receiver is away for a day none is lost, no id has two bodies, and versions give the order', {
+  timeout: 120_000,
+}, async () => {
+  const { ctx, state } = await givenApplications(() => ({ status: 0, problem: 'ECONNREFUSED' }))
+  const secret = 'whsec_c2VjcmV0'
+  const { appId } = await registerApp(ctx, { name: 'away', endpoint: 'https://away.test/hook', secret })
+  const count = 10_000
+  const sealed = sealAddresses(ctx, { oldEmail: 'old@example.test', newEmail: 'new@example.test' })
+  await ctx.sql(fillChanges, { appId, now: ctx.clock.now(), count, sealed })
+  const bodies = new Map<string, Set<string>>()
+  const told = new Map<string, number[]>()
+  state.answering = ({ headers, body }) => {
+    const id = headers['webhook-id'] ?? ''
+    bodies.set(id, (bodies.get(id) ?? new Set()).add(body))
+    return { status: 0, problem: 'ECONNREFUSED' }
+  }
+  await beginDueDeliveries(ctx)
+  await ctx.settle()
+  ctx.clock.advance(day)
+  state.answering = ({ headers, body }) => {
+    const id = headers['webhook-id'] ?? ''
+    bodies.set(id, (bodies.get(id) ?? new Set()).add(body))
+    const { data } = JSON.parse(body) as { data: { subject: string; version: number } }
+    told.set(data.subject, [...(told.get(data.subject) ?? []), data.version])
+    return { status: 204 }
+  }
+  await beginDueDeliveries(ctx)
+  await ctx.settle()
+  expect(bodies.size).toBe(count)
+  expect([...bodies.values()].filter(({ size }) => size > 1)).toEqual([])
+  expect(told.size).toBe(100)
+  const versions = Array.from({ length: count / 100 }, (_, version) => version)
+  for (const seen of told.values()) expect(seen.sort((a, b) => a - b)).toEqual(versions)
+  expect(await ctx.db.eventDelivery.count({ where: { appId, status: 'delivered', attempts: 2 } })).toBe(count)
+  expect(await tablesWith(ctx, 'new@example.test')).toEqual([])
+  await ctx.db.connectedApp.delete({ where: { id: appId } })
+  await ctx.db.event.deleteMany({ where: { userId: { startsWith: 'usr_' }, id: { startsWith: 'evt_' } } })
+})

@@ -1,0 +1,224 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventType } from '@/contract/vocabulary'
+import type { SystemContext } from '../context'
+import { CALL_LEASE_MS, EVENT_RETRY_MS, MAX_CALL_MS } from '../limits/durations'
+import type { AppAnswer } from '../ports'
+import { type CallLine, createCallLine } from '../process'
+import {
+  boolean,
+  bytes,
+  type Described,
+  integer,
+  isDueAndClaimable,
+  isOneOf,
+  json,
+  type RowOf,
+  type Shape,
+  sql,
+  statement,
+  text,
+  time,
+  UNWAITED,
+} from '../sql'
+import { coalesced, workOff } from '../work/coalesce'
+import { CAN_BE_TOLD, openPersonalData, type PersonalData } from './events'
+import { backOffMs, isTold, SIGNING_ROW, sendWebhook, signingOf } from './webhook'
+
+/** Per application and instance, so that an application that hangs holds up only its own deliveries. */
+const MAX_CALLS_PER_APP = 10
+/** The maximum for an application that answers at once. */
+const MAX_BATCH = 100
+const MAX_QUICK_ANSWER_MS = 1_000
+/** A call that begins later than this could outlast its lease. */
+const MAX_WAIT_MS = CALL_LEASE_MS - MAX_CALL_MS
+
+type DeliveryRow = RowOf<typeof claim>
+
+// LIMIT 1 stops at the first due delivery; EXISTS would read all open deliveries, and one application may have very many.
+const appsToTell = statement(
+  'apps-with-due-deliveries',
+  { now: time },
+  { id: text },
+  (v) => sql`SELECT a.id FROM connected_apps a
+   CROSS JOIN LATERAL (
+     SELECT FROM event_deliveries d WHERE d.app_id = a.id AND ${isDueAndClaimable(v, sql`d`)} ORDER BY d.due_at LIMIT 1
+   ) due
+   WHERE ${CAN_BE_TOLD}`,
+)
+
+const claim = statement(
+  'claim-event-deliveries',
+  { appId: text, now: time, leaseUntil: time, maxRows: integer },
+  {
+    ...SIGNING_ROW,
+    id: text,
+    /** Null if it is sealed. */
+    subject: text.orNull,
+    sealed_data: bytes.orNull,
+    attempts: integer,
+    retry_until: time.orNull,
+    /** Null if it is sealed. */
+    account: text.orNull,
+    /** The account was active when the delivery was claimed. */
+    is_open: boolean,
+    event_id: text,
+    type: text.of<EventType>(),
+    data: json.of<Record<string, string>>(),
+    version: integer,
+    occurred_at: time,
+  },
+  (v) => sql`UPDATE event_deliveries d SET lease_until = ${v.leaseUntil}, attempts = d.attempts + 1
+   FROM events e, connected_apps a
+   WHERE ${isOneOf(
+     sql`d.id`,
+     sql`SELECT o.id FROM event_deliveries o WHERE o.app_id = ${v.appId} AND ${isDueAndClaimable(v, sql`o`)}
+       ORDER BY o.due_at LIMIT ${v.maxRows} FOR UPDATE SKIP LOCKED`,
+   )}
+     AND e.id = d.event_id AND a.id = d.app_id
+   RETURNING d.id, d.subject, d.sealed_data, d.attempts, d.retry_until, ${signingOf(sql`a`)}, e.user_id IS NOT NULL AS is_open,
+     coalesce(e.user_id, (SELECT w.user_id FROM withdrawals w WHERE w.id = e.withdrawal_id)) AS account, e.id AS event_id, e.type, e.data, e.version, e.occurred_at, ${UNWAITED}`,
+)
+
+const OUTCOME = { id: text, now: time, status: integer, tookMs: integer } satisfies Shape
+type Outcome = Described<typeof OUTCOME>
+
+interface Delivered extends Outcome {
+  isOpen: boolean
+}
+
+// Clears personal data on delivery. The subject stays while the account is active, so that the operator can resend. A good answer
+// counts however late it comes. If a crash loses a mark, the next try sets it again.
+const markDelivered = statement(
+  'mark-events-delivered',
+  { ids: text.list, times: time.list, statuses: integer.list, tookMs: integer.list, areOpen: boolean.list },
+  {},
+  (
+    v,
+  ) => sql`UPDATE event_deliveries d SET status = 'delivered', delivered_at = o.at, tried_at = o.at, last_status = o.status,
+     took_ms = o.took_ms, last_error = NULL, subject = CASE WHEN o.is_open THEN d.subject END, sealed_data = NULL,
+     due_at = NULL, lease_until = NULL, dead_at = NULL
+   FROM unnest(${v.ids}::text[], ${v.times}::timestamptz[], ${v.statuses}::int[], ${v.tookMs}::int[], ${v.areOpen}::boolean[])
+     AS o (id, at, status, took_ms, is_open)
+   WHERE d.id = o.id AND d.status <> 'delivered' RETURNING ${UNWAITED}`,
+)
+
+// Marks only the sender's own attempt: after a lost lease another instance may hold the next one.
+const markFailed = statement(
+  'mark-event-failed',
+  {
+    ...OUTCOME,
+    attempts: integer,
+    problem: text,
+    /** Null if the delivery becomes a dead letter. */
+    nextTryAt: time.orNull,
+  },
+  {},
+  (v) => sql`UPDATE event_deliveries
+   SET status = CASE WHEN ${v.nextTryAt}::timestamptz IS NULL THEN 'dead' ELSE 'pending' END, due_at = ${v.nextTryAt},
+     dead_at = CASE WHEN ${v.nextTryAt}::timestamptz IS NULL THEN ${v.now}::timestamptz END, lease_until = NULL,
+     tried_at = ${v.now}, last_status = ${v.status}, took_ms = ${v.tookMs}, last_error = ${v.problem}
+   WHERE id = ${v.id} AND attempts = ${v.attempts} AND status = 'pending'`,
+)
+
+function lineOf({ process }: SystemContext, appId: string): CallLine {
+  const line = process.deliveryCalls.get(appId) ?? createCallLine()
+  process.deliveryCalls.set(appId, line)
+  return line
+}
+
+/** Starts every due delivery and waits for no call. Any number of instances may run it. */
+export const beginDueDeliveries = coalesced('begin-due-deliveries', async (ctx) => {
+  for (const { id } of await ctx.sql(appsToTell, { now: ctx.clock.now() })) tellApp(ctx, id)
+})
+
+/**
+ * Claims as many deliveries as there are free places. If an application answers all of them at once, it gets larger batches, so
+ * that claiming does not slow it down.
+ */
+function tellApp(ctx: SystemContext, appId: string) {
+  const line = lineOf(ctx, appId)
+  const { calls } = line
+  let batch = 0
+  workOff(ctx, line, async () => {
+    if (calls.size >= MAX_CALLS_PER_APP) await Promise.race(calls)
+    const maxRows = Math.max(batch, MAX_CALLS_PER_APP - calls.size)
+    const now = ctx.clock.now()
+    const leaseUntil = new Date(now.getTime() + CALL_LEASE_MS)
+    const claimed = await ctx.sql(claim, { appId, now, leaseUntil, maxRows })
+    const isFull = claimed.length === maxRows
+    const begun = await beginCalls(ctx, claimed, calls)
+    const areQuick =
+      isFull && begun && (await Promise.race([begun.areAnswered, sleep(MAX_QUICK_ANSWER_MS, false, { ref: false })]))
+    batch = areQuick ? Math.min(2 * maxRows, MAX_BATCH) : 0
+    return isFull
+  })
+}
+
+/** Starts the calls as places come free; null if one has waited too long. The rest then stays until the lease ends. */
+async function beginCalls(ctx: SystemContext, claimed: DeliveryRow[], calls: CallLine['calls']) {
+  const begun = performance.now()
+  const answers: Promise<unknown>[] = []
+  for (const delivery of claimed) {
+    if (calls.size >= MAX_CALLS_PER_APP) await Promise.race(calls)
+    if (performance.now() - begun > MAX_WAIT_MS) return null
+    const answer = call(ctx, delivery)
+    const ended: Promise<unknown> = answer.catch(() => {}).then(() => calls.delete(ended))
+    calls.add(ended)
+    answers.push(ended)
+    ctx.background(async () => noteAnswer(ctx, delivery, await answer))
+  }
+  return { areAnswered: Promise.all(answers).then(() => true) }
+}
+
+interface Answered {
+  answer: AppAnswer
+  tookMs: number
+}
+
+async function call(ctx: SystemContext, delivery: DeliveryRow): Promise<Answered> {
+  const begun = performance.now()
+  const body = bodyOf(ctx, delivery)
+  const answer =
+    body === null ? UNREADABLE : await sendWebhook(ctx, delivery, { id: delivery.id, body, about: aboutOf(delivery) })
+  return { answer, tookMs: Math.round(performance.now() - begun) }
+}
+
+async function noteAnswer(ctx: SystemContext, delivery: DeliveryRow, { answer, tookMs }: Answered): Promise<void> {
+  const { id, attempts, occurred_at: occurredAt, is_open: isOpen, retry_until: retryUntil } = delivery
+  const { status, problem = `HTTP ${status}` } = answer
+  const now = ctx.clock.now()
+  if (isTold(answer)) return noteDelivered(ctx, { id, now, status, tookMs, isOpen })
+  const lastTryMs = retryUntil?.getTime() ?? occurredAt.getTime() + EVENT_RETRY_MS * ctx.timeScale
+  const nextTryMs = Math.min(now.getTime() + backOffMs(ctx, attempts, answer), lastTryMs)
+  const nextTryAt = now.getTime() < lastTryMs ? new Date(nextTryMs) : null
+  await ctx.sql(markFailed, { id, now, status, tookMs, attempts, problem, nextTryAt })
+}
+
+/** What the log says about an event: its id, its type and its withdrawal. */
+const aboutOf = ({ event_id: eventId, type, data }: DeliveryRow) => ({
+  eventId,
+  type,
+  ...(data.withdrawal_id !== undefined && { withdrawalId: data.withdrawal_id }),
+})
+
+const noteDelivered = coalesced<Delivered>('note-deliveries', async (ctx, all) => {
+  await ctx.sql(markDelivered, {
+    ids: all.map(({ id }) => id),
+    times: all.map(({ now }) => now),
+    statuses: all.map(({ status }) => status),
+    tookMs: all.map(({ tookMs }) => tookMs),
+    areOpen: all.map(({ isOpen }) => isOpen),
+  })
+})
+
+const UNREADABLE: AppAnswer = { status: 0, problem: 'no configured key opens what it tells' }
+
+/** The body, which has the same bytes in every attempt; null if no key opens it, or the subject is gone. */
+function bodyOf(ctx: SystemContext, row: DeliveryRow): string | null {
+  const personal: PersonalData | null = row.sealed_data ? openPersonalData(ctx, row.sealed_data) : {}
+  if (!personal) return null
+  const { subject = row.subject, account = row.account, ...addresses } = personal
+  if (subject === null) return null
+  const data = { ...row.data, subject, account, version: row.version, ...addresses }
+  return JSON.stringify({ type: row.type, timestamp: row.occurred_at.toISOString(), data })
+}

@@ -1,0 +1,256 @@
+import { expect, test } from 'vitest'
+import type { EventType } from '@/contract/vocabulary'
+import {
+  asNobody,
+  asService,
+  asUser,
+  changeInput,
+  givenPendingChange,
+  givenSession,
+  givenUser,
+  outcomeOf,
+  runDueWork,
+  type TestContext,
+  type TestUser,
+  tablesWith,
+  testContext,
+} from '@/testing/domain'
+import { putUser } from '../accounts/put-user'
+import { setPassword } from '../accounts/user'
+import { changeEmail } from '../email/change-email'
+import { verifyEmail } from '../email/verify-email'
+import { changePassword } from '../passwords/change-password'
+import { confirmPasswordReset } from '../passwords/confirm-password-reset'
+import { requestPasswordReset } from '../passwords/request-password-reset'
+import { endUserSessions } from '../sessions/end-user-sessions'
+import { endAllSessions, endOtherSessions } from '../sessions/sessions'
+import { withdrawAccount } from '../withdrawal/withdraw-account'
+import { connectApp } from './connect'
+import { registerApp } from './manage'
+
+const [hour, day] = [3_600_000, 86_400_000]
+const ALL: EventType[] = [
+  'account.email_change_requested',
+  'account.email_changed',
+  'account.password_changed',
+  'account.sessions_ended',
+  'account.withdrawal_started',
+  'account.withdrawal_completed',
+  'account.purged',
+]
+
+interface Told {
+  id: string
+  type: EventType
+  data: { subject: string; version: number; [member: string]: unknown }
+}
+
+/** An application that gets every event, and its messages; `status` is its answer. */
+async function givenApplication(settings: { audience?: string; includes?: string[]; events?: EventType[] } = {}) {
+  const ctx = await testContext()
+  await ctx.db.connectedApp.deleteMany({ where: { connections: { none: {} } } })
+  const { audience = 'everyone', includes = [], events = ALL } = settings
+  const told: Told[] = []
+  const state = { status: 204 }
+  const host = `shop-${ctx.secrets.randomId('').toLowerCase().replaceAll(/[-_]/g, '0')}.test`
+  ctx.apps.answer = async ({ endpoint, headers, body }) => {
+    if (new URL(endpoint).host !== host) return { status: 204 }
+    const { type, data } = JSON.parse(body) as Told
+    if (type !== 'account.withdrawn') told.push({ id: headers['webhook-id'] ?? '', type, data })
+    return { status: state.status }
+  }
+  const secret = 'whsec_c2VjcmV0'
+  const { appId } = await registerApp(ctx, { name: 'shop', endpoint: `https://${host}/hook`, secret, events })
+  await ctx.db.connectedApp.update({ where: { id: appId }, data: { audience, includes } })
+  return { ctx, appId, told, state }
+}
+
+async function verifyChange(ctx: TestContext, user: TestUser, email: string) {
+  const { change_request_id, code } = await givenPendingChange(ctx, user, email)
+  const caller = await asUser(ctx, user)
+  await verifyEmail(caller, { userId: user.userId, change_request_id, verification_code: code })
+  await ctx.settle()
+  return change_request_id
+}
+
+async function withdraw(ctx: TestContext, user: TestUser) {
+  const caller = await asUser(ctx, user)
+  const { withdrawal_id } = await withdrawAccount(caller, {
+    userId: user.userId,
+    confirmation: 'DELETE_MY_ACCOUNT',
+  })
+  await ctx.settle()
+  return withdrawal_id
+}
+
+async function runToTheEnd(ctx: TestContext) {
+  for (const ms of [5 * 60_000, hour, day]) {
+    ctx.clock.advance(ms)
+    await runDueWork(ctx)
+  }
+}
+
+test('a change sends an event when it is requested and when it is verified, with only the id of the change', async () => {
+  const { ctx, told } = await givenApplication()
+  const user = await givenUser(ctx)
+  const changeId = await verifyChange(ctx, user, `new-${user.email}`)
+  const data = { change_request_id: changeId, subject: user.userId, account: user.userId }
+  expect(told).toMatchObject([
+    { type: 'account.email_change_requested', data },
+    { type: 'account.email_changed', data },
+  ])
+  expect(Object.keys(told[1]?.data ?? {}).sort()).toEqual(['account', 'change_request_id', 'subject', 'version'])
+  const { version } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
+  expect(told.map((event) => event.data.version)).toEqual([version - 1, version])
+})
+
+test('only applications that asked for addresses get them, sealed at rest and deleted once delivered', async () => {
+  const { ctx, told, state } = await givenApplication({ includes: ['addresses'] })
+  const user = await givenUser(ctx)
+  state.status = 503
+  const email = `secret-${user.email}`
+  await verifyChange(ctx, user, email)
+  // Only the change request and the account contain them.
+  expect(await tablesWith(ctx, email)).toEqual(['email_change_requests', 'users'])
+  expect(told.map(({ data }) => [data.old_email, data.new_email])).toEqual([
+    [user.email, email],
+    [user.email, email],
+  ])
+  expect(await ctx.db.eventDelivery.count({ where: { sealedData: { not: null } } })).toBe(2)
+  state.status = 204
+  ctx.clock.advance(10_000)
+  await runDueWork(ctx)
+  expect(await ctx.db.eventDelivery.count({ where: { sealedData: { not: null } } })).toBe(0)
+  expect(told).toHaveLength(4)
+  for (const event of told) expect(event).toEqual(told.find(({ id }) => id === event.id))
+})
+
+test('the event of a change in the admin API has the old and the new address as they were under the lock', async () => {
+  const { ctx, told } = await givenApplication({ includes: ['addresses'] })
+  const { userId, email } = await givenUser(ctx)
+  await putUser(asService(ctx), { externalId: `ext ${userId}`, user_id: userId, email: `moved-${email}` })
+  await ctx.settle()
+  expect(told).toMatchObject([
+    {
+      type: 'account.email_changed',
+      data: { subject: `ext ${userId}`, old_email: email, new_email: `moved-${email}` },
+    },
+  ])
+})
+
+test('the old address in an event is the one under the lock, even if it was replaced meanwhile', async () => {
+  const { ctx, told } = await givenApplication({ includes: ['addresses'], events: ['account.email_change_requested'] })
+  const user = await givenUser(ctx)
+  const caller = await asUser(ctx, user)
+  await ctx.db.user.update({ where: { id: user.userId }, data: { email: user.email.toUpperCase() } })
+  await changeEmail(caller, changeInput(user, `new-${user.email}`))
+  await ctx.settle()
+  expect(told).toMatchObject([{ data: { old_email: user.email.toUpperCase(), new_email: `new-${user.email}` } }])
+})
+
+test('ending sessions sends an event, for the other sessions by the person, for all by an operator or a service', async () => {
+  const { ctx, told } = await givenApplication({ events: ['account.sessions_ended'] })
+  const user = await givenUser(ctx)
+  await endOtherSessions(await asUser(ctx, user))
+  await ctx.settle()
+  // There was no other session.
+  expect(told).toEqual([])
+  await givenSession(ctx, user.userId)
+  await endOtherSessions(await asUser(ctx, user))
+  await ctx.settle()
+  await endAllSessions(ctx, user.userId)
+  await ctx.settle()
+  await putUser(asService(ctx), { externalId: `ext ${user.userId}`, user_id: user.userId })
+  await endUserSessions(asService(ctx), { externalId: `ext ${user.userId}` })
+  await ctx.settle()
+  expect(told.map(({ data }) => data.subject)).toEqual([user.userId, user.userId, `ext ${user.userId}`])
+  const versions = told.map(({ data }) => data.version)
+  expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
+})
+
+test('a new password sends one event, whether the person changes or resets it or the operator sets it', async () => {
+  const { ctx, told } = await givenApplication()
+  const user = await givenUser(ctx)
+  const { userId, password } = user
+  const refused = { userId, current_password: 'wrong', new_password: 'first new password' }
+  expect(await outcomeOf(changePassword(await asUser(ctx, user), refused))).toBe('EMAIL_007')
+  await changePassword(await asUser(ctx, user), { ...refused, current_password: password })
+  await ctx.settle()
+  await requestPasswordReset(asNobody(ctx, '', '192.0.2.1'), { email: user.email })
+  await ctx.settle()
+  const { message } = ctx.mailbox.find(({ message }) => message.template === 'password-reset') ?? {}
+  const link = message?.template === 'password-reset' ? message.link : ''
+  await confirmPasswordReset(asNobody(ctx, link.split('#token=')[1] ?? ''), { new_password: 'second new password' })
+  await ctx.settle()
+  await setPassword(ctx, { userId, password: 'third new password' })
+  await ctx.settle()
+  const { version } = await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })
+  expect(told.map(({ type, data }) => ({ type, data }))).toEqual(
+    [version - 2, version - 1, version].map((version) => ({
+      type: 'account.password_changed',
+      data: { subject: userId, account: userId, version },
+    })),
+  )
+})
+
+test('an application for connected users gets only their events, with its own ids', async () => {
+  const { ctx, appId, told } = await givenApplication({ audience: 'connected' })
+  const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
+  await connectApp(ctx, { userId: user.userId, appId, subject: 'reader 7' })
+  await verifyChange(ctx, stranger, `new-${stranger.email}`)
+  await withdraw(ctx, stranger)
+  await verifyChange(ctx, user, `new-${user.email}`)
+  expect(told.map(({ data }) => data.subject)).toEqual(['reader 7', 'reader 7'])
+})
+
+test('no event is written if no application wants it, or only a disabled one', async () => {
+  const { ctx, appId } = await givenApplication()
+  await ctx.db.connectedApp.update({ where: { id: appId }, data: { disabledAt: ctx.clock.now() } })
+  const user = await givenUser(ctx)
+  await verifyChange(ctx, user, `new-${user.email}`)
+  const withdrawalId = await withdraw(ctx, user)
+  await runToTheEnd(ctx)
+  expect(await ctx.db.event.count({ where: { OR: [{ userId: user.userId }, { withdrawalId }] } })).toBe(0)
+})
+
+test('a withdrawal sends events at its start, at its end and at the purge, each with a newer version', async () => {
+  const { ctx, told } = await givenApplication()
+  const user = await givenUser(ctx)
+  await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: `customer of ${user.userId}` } })
+  const withdrawalId = await withdraw(ctx, user)
+  await runToTheEnd(ctx)
+  ctx.clock.advance(30 * day)
+  await runDueWork(ctx)
+  const data = { withdrawal_id: withdrawalId, subject: `customer of ${user.userId}` }
+  expect(told).toMatchObject([
+    { type: 'account.withdrawal_started', data },
+    { type: 'account.withdrawal_completed', data },
+    { type: 'account.purged', data },
+  ])
+  const versions = told.map((event) => event.data.version)
+  expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
+  expect(await tablesWith(ctx, user.userId)).toEqual([])
+  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })).toMatchObject({
+    sealedSubjects: null,
+  })
+})
+
+test('F37 an undelivered event outlives the account with its subject sealed, in the same bytes, and ends with the purge', async () => {
+  const { ctx, told, state } = await givenApplication({ includes: ['addresses'] })
+  const user = await givenUser(ctx)
+  state.status = 503
+  await verifyChange(ctx, user, `new-${user.email}`)
+  await withdraw(ctx, user)
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  expect(await tablesWith(ctx, user.userId)).not.toContain('event_deliveries')
+  expect(await ctx.db.event.count({ where: { userId: user.userId } })).toBe(0)
+  const untold = told.splice(0)
+  expect(untold.map(({ type }) => type)).toContain('account.email_changed')
+  state.status = 204
+  ctx.clock.advance(day)
+  await runDueWork(ctx)
+  for (const event of untold) expect(told).toContainEqual(event)
+  expect(await ctx.db.eventDelivery.count({ where: { status: { not: 'delivered' } } })).toBe(0)
+  expect(await tablesWith(ctx, `new-${user.email}`)).toEqual([])
+})

@@ -1,0 +1,156 @@
+import type { SystemContext } from '../context'
+import { minute, NOTICE_BACK_OFF_MS, NOTICE_LEASE_MS } from '../limits/durations'
+import type { MailOutcome } from '../ports'
+import { integer, isOneOf, type Part, sql, statement, text, time, UNWAITED } from '../sql'
+import { coalesced } from '../work/coalesce'
+import {
+  type FactsOf,
+  isKnownKind,
+  letterOf,
+  NOTICE_ROW,
+  type NoticeKind,
+  type NoticeRow,
+  type RecipientOf,
+  readLetter,
+} from './notice-kinds'
+
+/** Two months of daily attempts, so that an address that never works leaves the queue. */
+const MAX_ATTEMPTS = 65
+
+// Moving `due_at` is the claim: a second sender finds nothing due, and the notice of a sender that dies becomes due again.
+const claim = statement(
+  'claim-notice',
+  { id: text, now: time, leaseUntil: time },
+  NOTICE_ROW,
+  (v) => sql`UPDATE notices SET attempts = attempts + 1, due_at = ${v.leaseUntil}
+   WHERE id = ${v.id} AND due_at <= ${v.now} AND (expires_at IS NULL OR expires_at > ${v.now})
+   RETURNING id, user_id, kind, locale, recipient, change_request_id, withdrawal_id, sealed, created_at, expires_at, attempts`,
+)
+const tryAgain = statement(
+  'try-notice-again',
+  { id: text, nextTryAt: time },
+  {},
+  (v) => sql`UPDATE notices SET due_at = ${v.nextTryAt} WHERE id = ${v.id} AND sent_at IS NULL AND failed_at IS NULL`,
+)
+
+const setSent = (v: { now: Part }) => sql`UPDATE notices SET sent_at = ${v.now}, due_at = NULL, sealed = NULL`
+// Skips locked rows, because waiting for one row while it holds others would deadlock with a withdrawal or an erasure.
+const markSent = statement(
+  'mark-notices-sent',
+  { ids: text.list, now: time },
+  { id: text },
+  (v) => sql`${setSent(v)}
+   WHERE ${isOneOf(sql`id`, sql`SELECT id FROM notices WHERE id = ANY(${v.ids}::text[]) FOR UPDATE SKIP LOCKED`)}
+   RETURNING id, ${UNWAITED}`,
+)
+const markOneSent = statement(
+  'mark-notice-sent',
+  { id: text, now: time },
+  {},
+  (v) => sql`${setSent(v)} WHERE id = ${v.id} RETURNING ${UNWAITED}`,
+)
+
+const setFailed = (v: { now: Part }) => sql`UPDATE notices SET failed_at = ${v.now}, due_at = NULL, sealed = NULL`
+const giveUp = statement(
+  'give-notice-up',
+  { id: text, now: time },
+  {},
+  (v) => sql`${setFailed(v)} WHERE id = ${v.id} AND sent_at IS NULL`,
+)
+const expire = statement(
+  'expire-notices',
+  { now: time },
+  {},
+  (v) => sql`${setFailed(v)} WHERE due_at IS NOT NULL AND expires_at <= ${v.now}`,
+)
+
+const dueNotices = statement(
+  'due-notices',
+  { now: time, maxRows: integer },
+  { id: text },
+  (v) => sql`SELECT id FROM notices WHERE due_at IS NOT NULL AND due_at <= ${v.now} ORDER BY due_at LIMIT ${v.maxRows}`,
+)
+
+/** The outcome of an attempt; it failed if it threw, and then the notice is tried again like one that was deferred. */
+type Attempt = MailOutcome | 'failed'
+
+/** Makes one attempt. Null if the notice is not due, or another sender has claimed it. */
+async function sendNotice(ctx: SystemContext, id: string, failures: unknown[]): Promise<Attempt | null> {
+  const now = ctx.clock.now()
+  const [notice] = await ctx.sql(claim, { id, now, leaseUntil: leaseUntil(now) })
+  if (!notice) return null
+  const outcome = await trySending(ctx, id, notice).catch((error): Attempt => {
+    failures.push(error)
+    return 'failed'
+  })
+  await noteAttempt(ctx, { id, attempts: notice.attempts }, outcome)
+  return outcome
+}
+
+async function trySending(ctx: SystemContext, id: string, notice: NoticeRow): Promise<MailOutcome> {
+  if (!isKnownKind(notice.kind)) return 'deferred'
+  const letter = await readLetter(ctx, notice)
+  if (letter) return ctx.mail.send({ ...letter, id, userId: notice.user_id, locale: notice.locale })
+  // Retry a sealed notice, because its key may be restored; give up any other whose subject was deleted.
+  return notice.sealed ? 'deferred' : 'refused'
+}
+
+/** End of the sender's lease. */
+export const leaseUntil = (now: Date): Date => new Date(now.getTime() + NOTICE_LEASE_MS)
+
+/**
+ * The first delivery attempt, by the request that inserted the notice with one attempt and the lease as `due_at`. True when the mail
+ * server took the letter. The row is marked after the response; if the process dies first, the sweep sends the notice again.
+ */
+export function sendFirst<Kind extends NoticeKind>(
+  ctx: SystemContext,
+  {
+    kind,
+    recipient,
+    ...notice
+  }: { id: string; userId: string; locale: string | null; kind: Kind; recipient: RecipientOf<Kind> },
+  facts: FactsOf<Kind>,
+): Promise<boolean> {
+  const sending = ctx.mail.send({ ...letterOf(ctx, kind, recipient, facts), ...notice })
+  ctx.background(async () => noteAttempt(ctx, { id: notice.id, attempts: 1 }, await sending))
+  return sending.then(
+    (outcome) => outcome === 'accepted',
+    () => false,
+  )
+}
+
+const noteSent = coalesced<string>('note-sent', async (ctx, ids) => {
+  const now = ctx.clock.now()
+  const marked = new Set((await ctx.sql(markSent, { ids, now })).map(({ id }) => id))
+  for (const id of ids) if (!marked.has(id)) await ctx.sql(markOneSent, { id, now })
+})
+
+async function noteAttempt(ctx: SystemContext, { id, attempts }: { id: string; attempts: number }, outcome: Attempt) {
+  if (outcome === 'accepted') return noteSent(ctx, id)
+  const now = ctx.clock.now()
+  if (outcome === 'refused' || attempts >= MAX_ATTEMPTS) await ctx.sql(giveUp, { id, now })
+  else await ctx.sql(tryAgain, { id, nextTryAt: new Date(now.getTime() + backOffMs(ctx, attempts)) })
+}
+
+const backOffMs = (ctx: SystemContext, attempts: number) =>
+  (NOTICE_BACK_OFF_MS[Math.min(attempts, NOTICE_BACK_OFF_MS.length) - 1] ?? minute) * ctx.timeScale
+
+/** Sends the due notices, oldest first; returns how many the mail server accepted. */
+export async function sendDueNotices(ctx: SystemContext, maxRows = 50): Promise<number> {
+  const failures: unknown[] = []
+  let sent = 0
+  for (let goesOn = true; goesOn; ) {
+    const due = await ctx.sql(dueNotices, { now: ctx.clock.now(), maxRows })
+    const results = await Promise.all(due.map(({ id }) => sendNotice(ctx, id, failures)))
+    sent += results.filter((outcome) => outcome === 'accepted').length
+    // Stop if the whole batch was deferred, or another instance has claimed it.
+    goesOn = due.length === maxRows && !results.every((outcome) => outcome === null || outcome === 'deferred')
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} notices failed`)
+  return sent
+}
+
+/** Gives up expired notices, and deletes their encrypted content. */
+export async function expireNotices(ctx: SystemContext): Promise<void> {
+  await ctx.sql(expire, { now: ctx.clock.now() })
+}

@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest'
+import {
+  asCaller,
+  asUser,
+  authenticate,
+  givenPendingChange,
+  givenSession,
+  givenUser,
+  outcomeOf,
+  type TestContext,
+  type TestUser,
+  testContext,
+} from '@/testing/domain'
+import { setPassword } from '../accounts/user'
+import { changeEmail } from '../email/change-email'
+import { sendDueNotices } from '../mail/notices'
+import { issueAccessToken } from '../sessions/access-tokens'
+import { readCredential } from '../sessions/authenticate'
+import { signIn } from '../sessions/sign-in'
+import { changePassword } from './change-password'
+
+const day = 86_400_000
+const NEW = 'a password of the owner alone'
+
+const input = (user: TestUser, wanted = NEW, current = user.password) => ({
+  userId: user.userId,
+  current_password: current,
+  new_password: wanted,
+})
+const trySignIn = (ctx: TestContext, { email }: TestUser, password: string) =>
+  signIn(ctx, { email, password, userAgent: 'test', ip: '192.0.2.1' })
+const openSessions = async (ctx: TestContext, userId: string) =>
+  (await ctx.db.session.findMany({ where: { userId, revokedAt: null } })).map(({ id }) => id)
+const givenToken = (ctx: TestContext, userId: string) =>
+  issueAccessToken(ctx, { userId, name: 'test', scopes: ['account:manage'], actor: 'operator', expiresInMs: day })
+
+test('B39 a new password ends every other session and every access token, and cancels the pending change', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await givenSession(ctx, user.userId)
+  const { accessToken } = await givenToken(ctx, user.userId)
+  const { change_request_id: id } = await givenPendingChange(ctx, user)
+  expect(await changePassword(await asUser(ctx, user), input(user))).toEqual({ password_changed: true })
+  await ctx.settle()
+
+  expect(await openSessions(ctx, user.userId)).toEqual([user.sessionId])
+  expect(await authenticate(ctx, accessToken)).toBeNull()
+  expect(await ctx.db.emailChangeRequest.findUnique({ where: { id } })).toMatchObject({ status: 'cancelled' })
+  expect(await trySignIn(ctx, user, user.password)).toBeNull()
+  expect(await trySignIn(ctx, user, NEW)).not.toBeNull()
+  const audited = await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'password.changed' } })
+  expect(audited).toMatchObject([{ actor: 'session', ip: '192.0.2.1' }])
+})
+
+test('an access token that changes the password ends every session, and itself', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { accessToken } = await givenToken(ctx, user.userId)
+  const credential = await readCredential(ctx, accessToken)
+  if (!credential) throw new Error('the token is well-formed')
+  await changePassword(await asCaller(ctx, credential), input(user))
+  expect(await openSessions(ctx, user.userId)).toEqual([])
+  expect(await authenticate(ctx, accessToken)).toBeNull()
+})
+
+test('B40 the address gets the notice of a new password after any mail outage, even if the address is changed meanwhile', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  ctx.mailServer.accepts = false
+  await changePassword(await asUser(ctx, user), input(user))
+  await ctx.settle()
+  const at = ctx.clock.now()
+  const email = `moved-${user.email}`
+  await ctx.db.user.update({ where: { id: user.userId }, data: { email, emailKey: email } })
+  ctx.mailServer.accepts = true
+  ctx.clock.advance(day)
+  await sendDueNotices(ctx)
+  expect(ctx.mailbox).toMatchObject([
+    { to: user.email, message: { template: 'password-changed', changedAt: at, ipAddress: '192.0.2.1' } },
+  ])
+  const [notice] = await ctx.db.notice.findMany({ where: { userId: user.userId } })
+  expect(notice).toMatchObject({ sealed: null, sentAt: ctx.clock.now() })
+})
+
+test('five wrong passwords are hashed, and email changes share the limit', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const caller = await asUser(ctx, user)
+  const outcomes: string[] = []
+  for (let n = 0; n < 6; n++) outcomes.push(await outcomeOf(changePassword(caller, input(user, NEW, 'wrong'))))
+  expect(outcomes).toEqual([...Array(5).fill('EMAIL_007'), 'EMAIL_008'])
+  const change = { userId: user.userId, new_email: `x-${user.email}`, current_password: user.password }
+  expect(await outcomeOf(changeEmail(caller, { ...change, verification_method: 'email_code' }))).toBe('EMAIL_008')
+})
+
+test('neither a right password nor an invalid new one takes a place', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const caller = await asUser(ctx, user)
+  for (let n = 0; n < 25; n++) {
+    expect(await outcomeOf(changePassword(caller, input(user, user.password)))).toBe('PASSWORD_001')
+  }
+  expect(await outcomeOf(changePassword(caller, input(user)))).toBe('accepted')
+})
+
+test('an account without a password gets EMAIL_007, and its guesses count', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  await ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash: null } })
+  const caller = await asUser(ctx, user)
+  const outcomes: string[] = []
+  for (let n = 0; n < 6; n++) outcomes.push(await outcomeOf(changePassword(caller, input(user))))
+  expect(outcomes).toEqual([...Array(5).fill('EMAIL_007'), 'EMAIL_008'])
+})
+
+test('of two concurrent password changes one succeeds, and the other is refused', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const caller = await asUser(ctx, user)
+  const outcomes = await Promise.all(
+    [NEW, `${NEW} 2`].map((wanted) => outcomeOf(changePassword(caller, input(user, wanted)))),
+  )
+  expect(outcomes.sort()).toEqual(['EMAIL_007', 'accepted'])
+})
+
+test.each([
+  [
+    'a session that was ended',
+    'AUTH_001',
+    (ctx: TestContext, user: TestUser) =>
+      ctx.db.session.update({ where: { id: user.sessionId }, data: { revokedAt: ctx.clock.now() } }),
+  ],
+  [
+    'a password that the operator replaced',
+    'AUTH_001',
+    (ctx: TestContext, user: TestUser) => setPassword(ctx, { userId: user.userId, password: 'another password' }),
+  ],
+] as const)('%s meanwhile changes no password', async (_what, code, act) => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const caller = await asUser(ctx, user)
+  const { hash } = ctx.passwords
+  ctx.passwords = {
+    ...ctx.passwords,
+    hash: async (password) => {
+      ctx.passwords.hash = hash
+      caller.passwords = ctx.passwords
+      await act(ctx, user)
+      return hash(password)
+    },
+  }
+  caller.passwords = ctx.passwords
+  expect(await outcomeOf(changePassword(caller, input(user)))).toBe(code)
+  expect(await trySignIn(ctx, user, NEW)).toBeNull()
+})
+
+test('a sign-in with the old password that waits for the change gets no session', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const before = await openSessions(ctx, user.userId)
+  const change = changePassword(await asUser(ctx, user), input(user))
+  await Promise.all([change, trySignIn(ctx, user, user.password)])
+  expect(await openSessions(ctx, user.userId)).toEqual(before)
+})

@@ -1,0 +1,67 @@
+import type { Data, Input } from '@/contract/define'
+import { AppError, RULES } from '@/contract/errors'
+import type { changePassword as contract } from '@/contract/password'
+import type { Context } from '../context'
+import { givePlacesBack, takePlaces, userBucket } from '../limits/buckets'
+import { CALLER_VALUES, callerValues, isCallerLive, refusalOfEnded } from '../sessions/live-caller'
+import { integer, literal, type RowOf, sql, statement, text } from '../sql'
+import { NEW_PASSWORD, replaceAndNotify, replaceProvenPassword } from './replace-password'
+
+type Password = RowOf<typeof findPassword>
+
+const findPassword = statement(
+  'find-password',
+  { userId: text },
+  { password_hash: text.orNull, credential_version: integer },
+  (v) => sql`SELECT password_hash, credential_version FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL`,
+)
+
+const replaceOwnPassword = statement('change-password', { ...NEW_PASSWORD, ...CALLER_VALUES }, { id: text }, (v) =>
+  replaceAndNotify(v, {
+    action: literal('password.changed'),
+    actor: v.callerKind,
+    where: isCallerLive(v),
+    except: v.callerId,
+  }),
+)
+
+/** Ends every other session and every access token, and cancels the pending change. */
+export async function changePassword(ctx: Context, input: Input<typeof contract>): Promise<Data<typeof contract>> {
+  const { actor, ip } = ctx
+  const { userId } = actor
+  const { current_password: current, new_password: wanted } = input
+  // The same buckets as in an email change, so that the two calls share five guesses.
+  const guess = await takePlaces(ctx, {
+    take: [userBucket(ctx, 'password', userId), userBucket(ctx, 'passwordDay', userId)],
+    code: 'EMAIL_008',
+  })
+  const proven = await prove(ctx, userId, current).catch(async (error) => {
+    // Any other error means that the password was not checked, so this was no guess.
+    if (!(error instanceof AppError && error.code === 'EMAIL_007')) await givePlacesBack(ctx, guess).catch(() => {})
+    throw error
+  })
+  await givePlacesBack(ctx, guess)
+  if (wanted === current) throw new AppError('PASSWORD_001', RULES.currentAsNew)
+  const passwordHash = await ctx.passwords.hash(wanted, ctx.clientGone?.())
+
+  const data = { password_changed: true } as const
+  const isReplaced = await replaceProvenPassword(
+    ctx,
+    { userId, credentialVersion: proven.credential_version, ip, passwordHash },
+    replaceOwnPassword,
+    callerValues(actor),
+    async (sql) => ctx.keepAnswer?.(sql, data),
+  )
+  if (!isReplaced) throw await refusalOfEnded(ctx)
+  return data
+}
+
+async function prove(ctx: Context, userId: string, current: string): Promise<Password> {
+  const [found] = await ctx.sql(findPassword, { userId })
+  if (!found) throw new AppError('AUTH_001')
+  const hash = found.password_hash ?? undefined
+  if (!(await ctx.passwords.verify(hash, current, { signal: ctx.clientGone?.() }))) {
+    throw new AppError('EMAIL_007', found.password_hash === null ? 'This account has no password.' : undefined)
+  }
+  return found
+}

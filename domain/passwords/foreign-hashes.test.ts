@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { changeEmail } from '@/domain/email/change-email'
+import {
+  asUser,
+  changeInput,
+  givenPendingChange,
+  givenSession,
+  givenUser,
+  type TestContext,
+  testContext,
+} from '@/testing/domain'
+import foreignPasswords from '@/testing/foreign-passwords.json'
+import { setPassword } from '../accounts/user'
+import { signIn } from '../sessions/sign-in'
+import { countForeignHashes, listForeignKinds, renewForeignHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
+import { acceptPassword, OWN_PASSWORD_PREFIX } from './password-formats'
+
+const BCRYPT = foreignPasswords.find(({ made_by }) => made_by === 'bcryptjs') as (typeof foreignPasswords)[number]
+
+/** A person with an imported password and no session. */
+async function givenForeigner(ctx: TestContext, { password, given } = BCRYPT) {
+  const user = await givenUser(ctx, `mary-${randomBytes(6).toString('hex')}@example.test`)
+  await ctx.db.user.update({ where: { id: user.userId }, data: { passwordHash: acceptPassword(given) } })
+  return { ...user, password }
+}
+
+const signInAs = (ctx: TestContext, { email, password }: { email: string; password: string }) =>
+  signIn(ctx, { email, password, userAgent: 'test', ip: '192.0.2.1' })
+
+const rowOf = (ctx: TestContext, id: string) => ctx.db.user.findUniqueOrThrow({ where: { id } })
+const isOwn = async (ctx: TestContext, id: string) =>
+  (await rowOf(ctx, id)).passwordHash?.startsWith(OWN_PASSWORD_PREFIX) === true
+
+// One hash of each library; password-formats.test.ts checks the unusual passwords.
+const oneOfEach = [...Map.groupBy(foreignPasswords, ({ made_by, given }) => `${made_by}, ${given.format}`)]
+
+test.each(oneOfEach)(
+  'a person with an imported hash of %s signs in with the right password only, and then has a hash of our own',
+  async (_name, [fixture]) => {
+    const ctx = await testContext()
+    const user = await givenForeigner(ctx, fixture)
+    expect(await signInAs(ctx, { ...user, password: `${user.password} ` })).toBeNull()
+    await ctx.settle()
+    expect(await isOwn(ctx, user.userId)).toBe(false)
+    expect(await signInAs(ctx, user)).toMatchObject({ userId: user.userId })
+    await ctx.settle()
+    const { passwordHash } = await rowOf(ctx, user.userId)
+    expect(passwordHash).toContain(OWN_PASSWORD_PREFIX)
+    expect(await ctx.passwords.verify(passwordHash ?? '', user.password)).toBe(true)
+    expect(await ctx.passwords.verify(passwordHash ?? '', 'another password')).toBe(false)
+  },
+)
+
+test('renewing a hash ends no session, cancels no change and does not count as a new password', async () => {
+  const ctx = await testContext()
+  const user = await givenForeigner(ctx)
+  const own = await givenUser(ctx)
+  const change = await givenPendingChange(ctx, own)
+  await ctx.db.user.update({
+    where: { id: own.userId },
+    data: { passwordHash: acceptPassword(BCRYPT.given) },
+  })
+  for (const { userId, email } of [user, own]) {
+    const before = await rowOf(ctx, userId)
+    await signInAs(ctx, { email, password: BCRYPT.password })
+    await ctx.settle()
+    expect(await rowOf(ctx, userId)).toEqual({ ...before, passwordHash: expect.stringContaining(OWN_PASSWORD_PREFIX) })
+    expect(await ctx.db.auditEvent.count({ where: { userId, action: 'password.renewed', actor: 'system' } })).toBe(1)
+  }
+  expect((await asUser(ctx, own)).actor.userId).toBe(own.userId)
+  expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
+  const { status } = await ctx.db.emailChangeRequest.findUniqueOrThrow({ where: { id: change.change_request_id } })
+  expect(status).toBe('pending_verification')
+})
+
+test('concurrent sign-ins all succeed, and the hash is renewed once', async () => {
+  const ctx = await testContext()
+  const user = await givenForeigner(ctx)
+  const all = await Promise.all(Array.from({ length: 8 }, () => signInAs(ctx, user)))
+  expect(all.map((signedIn) => signedIn?.userId)).toEqual(all.map(() => user.userId))
+  await ctx.settle()
+  expect(await isOwn(ctx, user.userId)).toBe(true)
+  expect(await ctx.db.auditEvent.count({ where: { userId: user.userId, action: 'password.renewed' } })).toBe(1)
+})
+
+test('an email change checks an imported hash, renews it and succeeds', async () => {
+  const ctx = await testContext()
+  const user = await givenForeigner(ctx)
+  const as = await asUser(ctx, { ...user, sessionId: await givenSession(ctx, user.userId) })
+  const input = changeInput(user, `new-${user.email}`)
+  await expect(changeEmail(as, { ...input, current_password: 'wrong' })).rejects.toMatchObject({ code: 'EMAIL_007' })
+  await ctx.settle()
+  expect(await isOwn(ctx, user.userId)).toBe(false)
+  expect(await changeEmail(as, input)).toMatchObject({ status: 'pending_verification' })
+  await ctx.settle()
+  expect(await isOwn(ctx, user.userId)).toBe(true)
+})
+
+test('a password that is changed while the old one is renewed stays the new one', async () => {
+  const ctx = await testContext()
+  const user = await givenForeigner(ctx)
+  const { passwordHash } = await rowOf(ctx, user.userId)
+  await setPassword(ctx, { userId: user.userId, password: 'a new password' })
+  renewForeignHash(ctx, { userId: user.userId, passwordHash, password: user.password })
+  await ctx.settle()
+  expect(await signInAs(ctx, user)).toBeNull()
+  expect(await signInAs(ctx, { ...user, password: 'a new password' })).toMatchObject({ userId: user.userId })
+})
+
+test('while imported hashes exist, no sign-in for any address is answered faster than the slowest scheme', async () => {
+  const ctx = await testContext()
+  await ctx.db.user.updateMany({ data: { passwordHash: null } })
+  const measured: string[] = []
+  const timeOf = async (hash: string) => {
+    measured.push(hash.slice(0, 6))
+    return 200
+  }
+  ctx.passwords = { ...ctx.passwords, timeOf }
+  const [own, nobody] = [await givenUser(ctx), { email: 'nobody@example.test', password: 'wrong' }]
+  expect(await signInFloorMs(ctx)).toBe(0)
+  const user = await givenForeigner(ctx)
+  ctx.clock.advance(10_000)
+  const floorMs = await signInFloorMs(ctx)
+  const [stored] = await ctx.sql(listForeignKinds, {})
+  expect(stored).toEqual({ kind: '$2b$10' })
+  expect(new Set(measured)).toEqual(new Set(['$2b$10']))
+  expect(floorMs).toBe(300)
+  const withoutPassword = await givenUser(ctx)
+  await ctx.db.user.update({ where: { id: withoutPassword.userId }, data: { passwordHash: null } })
+  for (const who of [
+    own,
+    nobody,
+    withoutPassword,
+    { ...own, password: 'wrong' },
+    { ...user, password: 'wrong' },
+    user,
+  ]) {
+    const begun = performance.now()
+    await signInAs(ctx, who)
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(floorMs - 1)
+  }
+  await ctx.settle()
+  ctx.clock.advance(10_000)
+  expect(await signInFloorMs(ctx)).toBe(0)
+})
+
+test('L27 addresses without an account wait in the line of imported hashes as often as accounts do, each always in the same line', async () => {
+  const ctx = await testContext()
+  await ctx.db.user.updateMany({ data: { passwordHash: null } })
+  const nobodys = Array.from({ length: 1_000 }, (_, n) => `nobody-${n}@example.test`)
+  const linesOf = () => nobodys.map((key) => waitsAsForeign(ctx, key))
+  await signInFloorMs(ctx)
+  expect(linesOf()).not.toContain(true)
+  await givenForeigner(ctx)
+  for (let n = 0; n < 3; n++) await givenUser(ctx)
+  await ctx.db.$executeRaw`ANALYZE users`
+  ctx.clock.advance(10_000)
+  await signInFloorMs(ctx)
+  const share = ((await countForeignHashes(ctx)) ?? 0) / (await ctx.db.user.count())
+  expect(ctx.process.signInFloor.foreignShare).toBeCloseTo(share)
+  const lines = linesOf()
+  expect(lines.filter(Boolean).length / lines.length).toBeCloseTo(share, 1)
+  expect(linesOf()).toEqual(lines)
+
+  const { passwords } = ctx
+  const asked: (boolean | undefined)[] = []
+  ctx.passwords = {
+    ...passwords,
+    async verify(_hash, _password, options) {
+      asked.push(options?.isForeign)
+      return false
+    },
+  }
+  for (const email of nobodys.slice(0, 10)) await signInAs(ctx, { email, password: 'x' })
+  expect(asked).toEqual(lines.slice(0, 10))
+})
+
+test('a sign-in does not wait longer because another one is held back', async () => {
+  const ctx = await testContext()
+  await ctx.db.user.updateMany({ data: { passwordHash: null } })
+  await givenForeigner(ctx)
+  ctx.passwords = { ...ctx.passwords, timeOf: async () => 400 }
+  const floorMs = await signInFloorMs(ctx)
+  const begun = performance.now()
+  const many = Array.from({ length: 10 }, (_, n) => signInAs(ctx, { email: `nobody-${n}@example.test`, password: 'x' }))
+  await Promise.all(many)
+  expect(performance.now() - begun).toBeLessThan(floorMs * 5)
+})
+
+test('each kind of imported hash is found, and all imported hashes are counted', async () => {
+  const ctx = await testContext()
+  await ctx.db.user.updateMany({ data: { passwordHash: null } })
+  for (const [, [fixture]] of oneOfEach) await givenForeigner(ctx, fixture)
+  await givenForeigner(ctx)
+  const kinds = (await ctx.sql(listForeignKinds, {})).map(({ kind }) => kind)
+  expect(new Set(kinds).size).toBe(kinds.length)
+  expect(kinds).toContain('$2b$10')
+  expect(kinds).toContain('$scrypt-better-auth$ln=14,r=16,p=1')
+  expect(kinds.every((kind) => /^\$?[a-z0-9-_]+\$[a-z0-9=,$]+$/.test(kind))).toBe(true)
+  expect(await countForeignHashes(ctx)).toBe(oneOfEach.length + 1)
+})
+
+test('a hash of an unknown scheme does not keep others from signing in', async () => {
+  const ctx = await testContext()
+  const [user, broken] = [await givenUser(ctx), await givenUser(ctx)]
+  await ctx.db.user.update({ where: { id: broken.userId }, data: { passwordHash: 'none' } })
+  ctx.clock.advance(10_000)
+  expect(await signInAs(ctx, user)).toMatchObject({ userId: user.userId })
+})

@@ -1,0 +1,210 @@
+import type * as contract from '@/contract/access'
+import type { Data, GrantableScope, Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import { lockActiveUser } from '../accounts/user'
+import type { Context, SystemContext } from '../context'
+import { day } from '../limits/durations'
+import { audit, bytes, integer, type Sql, sql, statement, text, time } from '../sql'
+import { sha256 } from './authenticate'
+import { countOpen, endAccess } from './end-access'
+import { requireFreshSignIn } from './fresh-sign-in'
+
+const MAX_TOKENS = 100
+
+// Runs under the account's lock, so that the count sees the tokens that parallel calls have created.
+const insertToken = statement(
+  'create-access-token',
+  {
+    id: text,
+    userId: text,
+    name: text,
+    tokenHash: bytes,
+    scopes: text.of<GrantableScope>().list,
+    now: time,
+    expiresAt: time,
+    maxTokens: integer,
+    auditId: text,
+    actor: text,
+  },
+  { subject_id: text },
+  (v) => sql`WITH token AS (
+     INSERT INTO access_tokens (id, user_id, name, token_hash, scopes, created_at, expires_at)
+     SELECT ${v.id}, ${v.userId}, ${v.name}, ${v.tokenHash}, ${v.scopes}, ${v.now}, ${v.expiresAt}
+     WHERE (
+       SELECT count(*) FROM access_tokens t
+       WHERE t.user_id = ${v.userId} AND t.revoked_at IS NULL AND t.expires_at > ${v.now}
+     ) < ${v.maxTokens}
+     RETURNING id, user_id
+   )
+   ${audit('access_token.created', { from: sql`token`, id: v.auditId, user: sql`user_id`, actor: v.actor, subject: sql`id`, at: v.now })}
+   RETURNING subject_id`,
+)
+
+interface Wanted {
+  userId: string
+  name: string
+  scopes: GrantableScope[]
+  expiresInMs: number
+  actor: string
+}
+
+interface Issued {
+  id: string
+  accessToken: string
+  createdAt: Date
+  expiresAt: Date
+}
+
+/** Only this answer shows the token. */
+export const issueAccessToken = (ctx: SystemContext, input: Wanted): Promise<Issued> =>
+  ctx.transaction((sql) => issueAccessTokenIn(ctx, sql, input))
+
+/** `sql` must be a transaction, because it locks the account until it ends. */
+export async function issueAccessTokenIn(ctx: SystemContext, sql: Sql, input: Wanted): Promise<Issued> {
+  const [account] = await sql(lockActiveUser, { userId: input.userId })
+  if (!account) throw new AppError('REQUEST_001', 'There is no active user with this id.')
+  const createdAt = ctx.clock.now()
+  const expiresAt = new Date(createdAt.getTime() + input.expiresInMs)
+  const accessToken = `uat_${ctx.secrets.randomToken()}`
+  const id = ctx.secrets.randomId('tok_')
+  const rows = await sql(insertToken, {
+    id,
+    userId: input.userId,
+    name: input.name,
+    tokenHash: sha256(accessToken),
+    scopes: input.scopes,
+    now: createdAt,
+    expiresAt,
+    maxTokens: MAX_TOKENS,
+    auditId: ctx.secrets.randomId('aud_'),
+    actor: input.actor,
+  })
+  if (rows.length === 0) {
+    throw new AppError(
+      'REQUEST_001',
+      `There are ${MAX_TOKENS} access tokens that work. Revoke one that is no longer used.`,
+    )
+  }
+  return { id, accessToken, createdAt, expiresAt }
+}
+
+const findOpenSession = statement(
+  'find-open-session',
+  { sessionId: text },
+  {},
+  (v) => sql`SELECT FROM sessions WHERE id = ${v.sessionId} AND revoked_at IS NULL`,
+)
+
+export async function createAccessToken(
+  ctx: Context,
+  input: Input<typeof contract.createAccessToken>,
+): Promise<Data<typeof contract.createAccessToken>> {
+  requireFreshSignIn(ctx, 'token')
+  const scopes = [...new Set(input.scopes)]
+  const { userId, id: sessionId } = ctx.actor
+  return ctx.transaction(async (sql) => {
+    await sql(lockActiveUser, { userId })
+    // A new password, or a sign-out, may have ended the session while this call waited for the lock.
+    if ((await sql(findOpenSession, { sessionId })).length === 0) throw new AppError('AUTH_001')
+    const { id, accessToken, createdAt, expiresAt } = await issueAccessTokenIn(ctx, sql, {
+      userId,
+      name: input.name,
+      scopes,
+      expiresInMs: input.expires_in_days * day,
+      actor: ctx.actor.kind,
+    })
+    const data = {
+      token_id: id,
+      name: input.name,
+      scopes,
+      created_at: createdAt.toISOString(),
+      expires_at: expiresAt.toISOString(),
+      last_used_at: null,
+      access_token: accessToken,
+    }
+    await ctx.keepAnswer?.(sql, data)
+    return data
+  })
+}
+
+export async function listAccessTokens(ctx: Context): Promise<Data<typeof contract.listAccessTokens>> {
+  return { access_tokens: await liveTokensOf(ctx, ctx.actor.userId) }
+}
+
+/** Newest first. */
+export async function liveTokensOf(ctx: SystemContext, userId: string) {
+  const tokens = await ctx.db.accessToken.findMany({
+    where: { userId, revokedAt: null, expiresAt: { gt: ctx.clock.now() } },
+    orderBy: { createdAt: 'desc' },
+  })
+  return tokens.map((token) => ({
+    token_id: token.id,
+    name: token.name,
+    scopes: token.scopes,
+    created_at: token.createdAt.toISOString(),
+    expires_at: token.expiresAt.toISOString(),
+    last_used_at: token.lastUsedAt?.toISOString() ?? null,
+  }))
+}
+
+const revoke = statement(
+  'revoke-access-token',
+  {
+    id: text,
+    /** The token's user; null lets the operator revoke a token of any user. */
+    userId: text.orNull,
+    now: time,
+    auditId: text,
+    actor: text,
+    ip: text.orNull,
+  },
+  { user_id: text },
+  (v) => sql`WITH token AS (
+     UPDATE access_tokens SET revoked_at = ${v.now}
+     WHERE id = ${v.id} AND (${v.userId}::text IS NULL OR user_id = ${v.userId}) AND revoked_at IS NULL
+     RETURNING id, user_id
+   )
+   ${audit('access_token.revoked', { from: sql`token`, id: v.auditId, user: sql`user_id`, actor: v.actor, subject: sql`id`, ip: v.ip, at: v.now })}
+   RETURNING user_id`,
+)
+
+export async function revokeAccessToken(
+  ctx: Context,
+  input: Input<typeof contract.revokeAccessToken>,
+): Promise<Data<typeof contract.revokeAccessToken>> {
+  const { userId, kind: actor } = ctx.actor
+  const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
+  const rows = await ctx.sql(revoke, { id: input.accessId, userId, now, auditId, actor, ip: ctx.ip })
+  if (rows.length === 0) throw new AppError('REQUEST_005', 'There is no access token with this id that still works.')
+  return { token_id: input.accessId, revoked: true }
+}
+
+/** The operator revokes a token of any user. */
+export async function revokeTokenOf(ctx: SystemContext, tokenId: string): Promise<{ userId: string }> {
+  const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
+  const [row] = await ctx.sql(revoke, { id: tokenId, userId: null, now, auditId, actor: 'operator', ip: null })
+  if (!row) throw new AppError('REQUEST_001', 'There is no access token with this id that still works.')
+  return { userId: row.user_id }
+}
+
+const revokeAll = statement(
+  'revoke-all-access-tokens',
+  { userId: text, now: time, auditId: text },
+  { revoked: integer },
+  (v) => sql`WITH ${endAccess({ user: v.userId, at: v.now, ends: ['tokens'] })}, audited AS (
+     ${audit('access_token.all_revoked', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'operator'`, at: v.now })}
+   )
+   SELECT ${countOpen('ended_tokens')} AS revoked`,
+)
+
+/** The operator revokes all tokens of a user. Returns how many ended. */
+export async function revokeAllTokens(ctx: SystemContext, userId: string): Promise<number> {
+  const auditId = ctx.secrets.randomId('aud_')
+  const [row] = await ctx.transaction(async (sql) => {
+    if ((await sql(lockActiveUser, { userId })).length === 0) {
+      throw new AppError('REQUEST_001', 'There is no active user with this id.')
+    }
+    return sql(revokeAll, { userId, now: ctx.clock.now(), auditId })
+  })
+  return row?.revoked ?? 0
+}

@@ -1,0 +1,114 @@
+import type { Scope } from '@/contract/define'
+import { usersWithdrawnAs } from '../accounts/ended-external-ids'
+import type { Actor, SystemContext } from '../context'
+import { boolean, bytes, type Shape, sql, statement, text, time } from '../sql'
+import { isStatusTokenOf } from '../withdrawal/status-token'
+import { hashOfCredential, readCredential } from './authenticate'
+
+const WITHDRAWAL_ROW = {
+  id: text,
+  user_id: text.orNull,
+  /** Not purged yet. */
+  is_readable: boolean,
+} satisfies Shape
+
+const byCredential = statement(
+  'ended-credential',
+  { hash: bytes, now: time },
+  { withdrawal_id: text, user_id: text, scopes: text.of<Scope>().list, made_the_call: boolean },
+  (v) => sql`SELECT withdrawal_id, user_id, scopes, made_the_call FROM ended_credentials
+   WHERE credential_hash = ${v.hash} AND expires_at > ${v.now}`,
+)
+const byUser = statement(
+  'withdrawal-of-user',
+  { userId: text },
+  WITHDRAWAL_ROW,
+  (v) => sql`SELECT id, user_id, purged_at IS NULL AS is_readable FROM withdrawals WHERE user_id = ${v.userId}`,
+)
+const byId = statement(
+  'withdrawal-for-status-token',
+  { withdrawalId: text },
+  WITHDRAWAL_ROW,
+  (v) => sql`SELECT id, user_id, purged_at IS NULL AS is_readable FROM withdrawals WHERE id = ${v.withdrawalId}`,
+)
+
+// Receipts outlive the purge. When they are deleted too, nothing is left to read.
+const withReceipts = statement(
+  'withdrawal-with-receipts',
+  { withdrawalId: text },
+  { user_id: text.orNull },
+  (v) => sql`SELECT user_id FROM withdrawals w WHERE id = ${v.withdrawalId}
+     AND (purged_at IS NULL OR EXISTS (SELECT FROM withdrawal_receipts r WHERE r.withdrawal_id = w.id))`,
+)
+
+/** The user ids that a path may mean. An external id means the accounts that had it and were withdrawn. */
+const usersOf = async (ctx: SystemContext, given: string): Promise<string[]> =>
+  given.startsWith('~') ? usersWithdrawnAs(ctx, given.slice(1)) : [given]
+
+/** Runs when `findCaller` finds nobody. Returns what a withdrawal lets this credential still do on this path. */
+export async function authenticateWithdrawn(
+  ctx: SystemContext,
+  token: string,
+  path: { userId?: string; withdrawalId?: string },
+  purpose: 'refused' | 'reads' | 'receipts',
+): Promise<Actor | null> {
+  const { userId: given = '', withdrawalId = '' } = path
+  if (purpose === 'receipts') {
+    if (!isStatusTokenOf(ctx, token, withdrawalId)) return null
+    const [withdrawal] = await ctx.sql(withReceipts, { withdrawalId })
+    const userId = withdrawal?.user_id ?? ''
+    return withdrawal
+      ? toActor('status_token', userId, given, { id: withdrawalId, madeTheCall: false }, ['account:manage'])
+      : null
+  }
+  if (purpose === 'reads' && isStatusTokenOf(ctx, token, withdrawalId)) {
+    const [withdrawal] = await ctx.sql(byId, { withdrawalId })
+    const userId = withdrawal?.is_readable ? withdrawal.user_id : null
+    return userId && (await usersOf(ctx, given)).includes(userId)
+      ? toActor('status_token', userId, given, { id: withdrawalId, madeTheCall: false }, ['account:manage'])
+      : null
+  }
+  const credential = await readCredential(ctx, token)
+  if (!credential) return null
+  const { kind, scopes } = credential
+  const [row] = await ctx.sql(byCredential, { hash: hashOfCredential(credential), now: ctx.clock.now() })
+  if (!row && purpose === 'refused' && kind === 'outside_token') {
+    // Other tokens of the outside issuer were never stored, but the withdrawal ended them too.
+    const userId = scopes?.includes('account:manage')
+      ? await withdrawnSubject(ctx, String(credential.key), given)
+      : null
+    const [withdrawal] = userId ? await ctx.sql(byUser, { userId }) : []
+    return userId && withdrawal?.is_readable
+      ? toActor(kind, userId, given, { id: withdrawal.id, madeTheCall: false }, ['account:manage'])
+      : null
+  }
+  if (!row?.scopes.includes('account:manage') || !(await usersOf(ctx, given)).includes(row.user_id)) return null
+  if (purpose === 'reads' && !(row.made_the_call && row.withdrawal_id === withdrawalId)) return null
+  const withdrawal = { id: row.withdrawal_id, madeTheCall: row.made_the_call }
+  return toActor('access_token', row.user_id, given, withdrawal, row.scopes)
+}
+
+/** The user of this path, if the token's subject is the same user. */
+async function withdrawnSubject(ctx: SystemContext, subject: string, given: string): Promise<string | null> {
+  const isExternal = ctx.outsideIssuer?.subjectIs === 'external_id'
+  const subjects = isExternal ? await usersWithdrawnAs(ctx, subject) : [subject]
+  return (await usersOf(ctx, given)).find((userId) => subjects.includes(userId)) ?? null
+}
+
+const toActor = (
+  kind: Actor['kind'],
+  userId: string,
+  given: string,
+  withdrawal: Actor['withdrawal'],
+  scopes: readonly Scope[],
+): Actor => ({
+  kind,
+  id: '',
+  userId,
+  // The external id by which the path has just named the user.
+  externalId: given.startsWith('~') ? given.slice(1) : null,
+  scopes,
+  user: { name: '', email: '', emailVerifiedAt: null, locale: null },
+  pendingChange: null,
+  withdrawal,
+})

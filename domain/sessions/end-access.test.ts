@@ -1,0 +1,281 @@
+import { expect, test } from 'vitest'
+import {
+  type Caller,
+  call,
+  change,
+  givenCaller,
+  givenChange,
+  givenServiceToken,
+  givenToken,
+  hour,
+  minute,
+  verify,
+  withdraw,
+} from '@/testing/api'
+import { asNobody, heldUp, runDueWork } from '@/testing/domain'
+import { rawSql } from '@/testing/raw-sql'
+import { givenService, mailsTo, type Service } from '@/testing/service'
+import { setPassword } from '../accounts/user'
+import { confirmPasswordReset } from '../passwords/confirm-password-reset'
+import { requestPasswordReset } from '../passwords/request-password-reset'
+import { sql } from '../sql'
+import { revokeAllTokens } from './access-tokens'
+import { createSessionToken } from './authenticate'
+import { isOutsideTokenLive } from './live-caller'
+import { endAllSessions } from './sessions'
+
+const second = 1000
+const NEW = 'a password of the owner alone'
+
+/** An outside issuer whose token for this subject says that it was issued then: `at.<milliseconds>.x`, or not at all: `at.silent.x`. */
+function givenIssuer(ctx: Service, subject: string, subjectIs: 'user_id' | 'external_id' = 'user_id') {
+  ctx.outsideIssuer = {
+    subjectIs,
+    verify: async (token) => {
+      const [, said = ''] = token.split('.')
+      return {
+        subject,
+        scopes: ['email:manage', 'account:manage'],
+        expiresAt: new Date(ctx.clock.now().getTime() + hour),
+        issuedAt: said === 'silent' ? null : new Date(Number(said)),
+        authenticatedAt: null,
+        acr: null,
+      }
+    },
+  }
+}
+/** The `iat` of an issuer is the whole second before. */
+const issuedAt = (at: Date | number) => `at.${Math.floor(Number(at) / second) * second}.x`
+const SILENT = 'at.silent.x'
+
+const opens = async (caller: Caller, token: string) => {
+  const { code } = await call(caller, 'getEmailStatus', { token })
+  return code === 'accepted' || code
+}
+
+const linkIn = (ctx: Service, to: string, template: string, name: string): URLSearchParams => {
+  const { message } = mailsTo(ctx, to, template).at(-1) ?? {}
+  const url =
+    message && (name === 'notMe' && 'notMe' in message ? message.notMe?.url : 'link' in message && message.link)
+  return new URLSearchParams(new URL(url || 'about:blank').hash.slice(1))
+}
+
+async function resetPassword(ctx: Service, { email }: Caller) {
+  await requestPasswordReset(asNobody(ctx, '', '192.0.2.7'), { email })
+  await ctx.settle()
+  const token = linkIn(ctx, email, 'password-reset', 'link').get('token') ?? ''
+  await confirmPasswordReset(asNobody(ctx, token), { new_password: NEW })
+}
+
+async function undo(ctx: Service, caller: Caller) {
+  const { id, code } = await givenChange(ctx, caller, `thief-${caller.email}`)
+  expect((await verify(caller, id, code)).code).toBe('accepted')
+  await ctx.settle()
+  const token = linkIn(ctx, caller.email, 'email-changed', 'notMe').get('token') ?? ''
+  const asking = { ids: { changeRequestId: id }, body: { new_password: NEW } }
+  expect((await call({ userId: '', token }, 'undoEmailChange', asking)).code).toBe('accepted')
+}
+
+async function endByService(ctx: Service, { userId }: Caller) {
+  const service = await givenServiceToken(ctx)
+  await ctx.db.user.update({ where: { id: userId }, data: { externalId: `ext-${userId}` } })
+  expect((await call(service, 'endUserSessions', { ids: { externalId: `ext-${userId}` } })).code).toBe('accepted')
+}
+
+const ENDERS: [string, (ctx: Service, caller: Caller) => Promise<unknown>][] = [
+  [
+    'a change of the password',
+    async (ctx, caller) => {
+      const { token } = createSessionToken(ctx, caller.sessionId)
+      const body = { current_password: caller.password, new_password: NEW }
+      expect((await call(caller, 'changePassword', { token, body })).code).toBe('accepted')
+    },
+  ],
+  ['a reset of the password', resetPassword],
+  ['a password that the operator sets', (ctx, { userId }) => setPassword(ctx, { userId, password: NEW })],
+  ['an undo', undo],
+  [
+    'signing out everywhere else',
+    async (ctx, caller) => {
+      const { token } = createSessionToken(ctx, caller.sessionId)
+      expect((await call(caller, 'endOtherSessions', { token })).code).toBe('accepted')
+    },
+  ],
+  ['the command that ends all sessions', (ctx, { userId }) => endAllSessions(ctx, userId)],
+  ['the command that revokes all tokens', (ctx, { userId }) => revokeAllTokens(ctx, userId)],
+  ['a service that ends all sessions', endByService],
+]
+
+test.each(ENDERS)(
+  '%s refuses outside tokens that were issued before, or in the same second, or do not say when',
+  async (_, end) => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    givenIssuer(ctx, caller.userId)
+    const before = issuedAt(ctx.clock.now())
+    ctx.clock.advance(minute + 300)
+    expect([await opens(caller, before), await opens(caller, SILENT)]).toEqual([true, true])
+    await end(ctx, caller)
+    await ctx.settle()
+    const ended = ctx.clock.now()
+    ctx.clock.advance(minute)
+    for (const token of [before, issuedAt(ended), SILENT]) expect(await opens(caller, token)).toBe('AUTH_001')
+    expect((await withdraw(caller, { token: before })).code).toBe('AUTH_001')
+    expect(await opens(caller, issuedAt(ended.getTime() + second))).toBe(true)
+  },
+)
+
+test('an end of access on the second refuses the token of that second', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  givenIssuer(ctx, caller.userId)
+  expect(ctx.clock.now().getMilliseconds()).toBe(0)
+  await endAllSessions(ctx, caller.userId)
+  expect(await opens(caller, issuedAt(ctx.clock.now()))).toBe('AUTH_001')
+})
+
+test('--keep-tokens keeps outside tokens too, and opens no door that was closed before', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  givenIssuer(ctx, caller.userId)
+  const first = issuedAt(ctx.clock.now())
+  ctx.clock.advance(second)
+  await setPassword(ctx, { userId: caller.userId, password: NEW, keepTokens: true })
+  expect([await opens(caller, first), await opens(caller, caller.token)]).toEqual([true, true])
+  await revokeAllTokens(ctx, caller.userId)
+  ctx.clock.advance(second)
+  await setPassword(ctx, { userId: caller.userId, password: NEW, keepTokens: true })
+  expect(await opens(caller, first)).toBe('AUTH_001')
+  expect(await opens(caller, issuedAt(ctx.clock.now()))).toBe(true)
+})
+
+test('one ended session, one revoked token and a verified change leave outside tokens alone', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  const { id: accessId } = await givenToken(ctx, caller.userId)
+  givenIssuer(ctx, caller.userId)
+  const token = issuedAt(ctx.clock.now())
+  ctx.clock.advance(minute)
+  const page = { token: createSessionToken(ctx, caller.sessionId).token }
+  expect((await call(caller, 'revokeAccessToken', { ...page, ids: { accessId } })).code).toBe('accepted')
+  const { id, code } = await givenChange(ctx, caller)
+  expect((await verify(caller, id, code)).code).toBe('accepted')
+  const ids = { sessionId: caller.sessionId }
+  await call(caller, 'endSession', { ...page, ids })
+  expect(await opens(caller, token)).toBe(true)
+})
+
+test.each(['user_id', 'external_id'] as const)(
+  'an outside token that is older than the account opens nothing, and one of the same second does (%s)',
+  async (subjectIs) => {
+    const ctx = await givenService()
+    ctx.clock.advance(400)
+    const caller = await givenCaller(ctx)
+    await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId: `ext-${caller.userId}` } })
+    givenIssuer(ctx, subjectIs === 'user_id' ? caller.userId : `ext-${caller.userId}`, subjectIs)
+    const created = ctx.clock.now().getTime()
+    expect(await opens(caller, issuedAt(created - second))).toBe('AUTH_001')
+    expect((await withdraw(caller, { token: issuedAt(created - second) })).code).toBe('AUTH_001')
+    expect(await opens(caller, issuedAt(created))).toBe(true)
+  },
+)
+
+test.each([
+  ['created anew', false],
+  ['that was there before and gets the external id', true],
+] as const)('an outside token of a former account opens nothing of the account %s', async (_, named) => {
+  const ctx = await givenService()
+  const service = await givenServiceToken(ctx)
+  const externalId = ctx.secrets.randomId('customer-')
+  const ids = { externalId }
+  const other = await givenCaller(ctx)
+  const person = { email: `${externalId}@example.test`, name: 'Ada' }
+  expect((await call(service, 'putUser', { ids, body: person })).code).toBe('accepted')
+  givenIssuer(ctx, externalId, 'external_id')
+  ctx.clock.advance(minute)
+  const old = issuedAt(ctx.clock.now())
+  ctx.clock.advance(second)
+  const asked = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
+  expect((await call(service, 'withdrawUser', { ids, body: asked })).code).toBe('accepted')
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  const body = named ? { recreate: true, user_id: other.userId } : { recreate: true, ...person }
+  const { code, data } = await call(service, 'putUser', { ids, body })
+  expect(code).toBe('accepted')
+  const caller = { ...other, userId: String(data.user_id) }
+  for (const token of [old, SILENT]) {
+    expect(await opens(caller, token)).toBe('AUTH_001')
+    expect((await change(caller, `new-${person.email}`, { token })).code).toBe('AUTH_001')
+    expect((await withdraw(caller, { token })).code).toBe('AUTH_001')
+  }
+  expect(await opens(caller, issuedAt(ctx.clock.now()))).toBe(true)
+})
+
+test('a change that waits for the account is refused when its outside token ends meanwhile', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  givenIssuer(ctx, caller.userId)
+  const token = issuedAt(ctx.clock.now())
+  ctx.clock.advance(second)
+  const answer = await heldUp(
+    ctx,
+    ['users', caller.userId],
+    () => change(caller, `new-${caller.email}`, { token }),
+    (sql) => rawSql(sql, 'UPDATE users SET credentials_since = $2 WHERE id = $1', [caller.userId, ctx.clock.now()]),
+  )
+  expect(answer.code).toBe('AUTH_001')
+  expect(await ctx.db.emailChangeRequest.count({ where: { userId: caller.userId } })).toBe(0)
+})
+
+test.each([
+  ['a session', 'UPDATE sessions SET revoked_at = $2 WHERE user_id = $1'],
+  ['an access token', 'UPDATE access_tokens SET revoked_at = $2 WHERE user_id = $1'],
+  ['an outside token', 'UPDATE users SET credentials_since = $2 WHERE id = $1'],
+])('a withdrawal that waits for the account is refused when its credential, %s, ends meanwhile', async (kind, end) => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  givenIssuer(ctx, caller.userId)
+  const outside = issuedAt(ctx.clock.now())
+  ctx.clock.advance(second)
+  const token = { 'a session': createSessionToken(ctx, caller.sessionId).token, 'an outside token': outside }[kind]
+  const answer = await heldUp(
+    ctx,
+    ['users', caller.userId],
+    () => withdraw(caller, token ? { token } : {}),
+    (sql) => rawSql(sql, end, [caller.userId, ctx.clock.now()]),
+  )
+  expect(answer.code).toBe('AUTH_001')
+  expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(0)
+})
+
+test('of two ends of access the later one counts, whichever is written last', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  givenIssuer(ctx, caller.userId)
+  ctx.clock.advance(minute)
+  await revokeAllTokens(ctx, caller.userId)
+  const token = issuedAt(ctx.clock.now())
+  ctx.clock.advance(-2 * second)
+  await endAllSessions(ctx, caller.userId)
+  expect(await opens(caller, token)).toBe('AUTH_001')
+})
+
+test('a statement judges an outside token as the look-up of its caller does', async () => {
+  const ctx = await givenService()
+  ctx.clock.advance(300)
+  const caller = await givenCaller(ctx)
+  givenIssuer(ctx, caller.userId)
+  const { userId } = caller
+  const created = ctx.clock.now().getTime()
+  const since = created + minute
+  const condition = isOutsideTokenLive({ callerKind: sql`'outside_token'`, callerIssuedAt: sql`$2` })
+  for (const credentialsSince of [null, new Date(since), new Date(since - 300)]) {
+    await ctx.db.user.update({ where: { id: userId }, data: { credentialsSince } })
+    for (const at of [created - 301, created - 300, created, since - 301, since - 300, since, since + 1, null]) {
+      const token = at === null ? SILENT : `at.${at}.x`
+      const issued = at === null ? null : new Date(at)
+      const rows = await rawSql(ctx.sql, `SELECT id FROM users WHERE id = $1 AND ${condition}`, [userId, issued])
+      expect([at, rows.length === 1]).toEqual([at, (await opens(caller, token)) === true])
+    }
+  }
+})

@@ -1,0 +1,214 @@
+import type * as contract from '@/contract/access'
+import type { Purpose } from '@/contract/access'
+import type { Data, Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import { lockActiveUser } from '../accounts/user'
+import type { Context, SystemContext } from '../context'
+import { MAX_AHEAD_MS, MAX_BEHIND_MS, REAUTHENTICATION_LIFETIME_MS } from '../limits/durations'
+import type { ProviderRequest } from '../ports'
+import { audit, boolean, integer, type RowOf, sql, statement, text, time, type ValuesOf } from '../sql'
+import { startSession } from './sessions'
+
+export const REAUTHENTICATION_COOKIE = 'reauthentication'
+const REQUEST_ID = /^rea_[A-Za-z0-9_-]{22}$/
+
+const insertRequest = statement(
+  'start-reauthentication',
+  { id: text, sessionId: text, userId: text, purpose: text.of<Purpose>(), now: time, auditId: text, ip: text },
+  { subject_id: text },
+  (v) => sql`WITH request AS (
+     INSERT INTO reauth_requests (id, session_id, user_id, purpose, started_at)
+     SELECT ${v.id}, ${v.sessionId}, id, ${v.purpose}, ${v.now} FROM users
+     WHERE id = ${v.userId} AND external_id IS NOT NULL AND withdrawn_at IS NULL
+     RETURNING id, user_id
+   )
+   ${audit('reauthentication.started', { from: sql`request`, id: v.auditId, user: sql`user_id`, actor: sql`'session'`, subject: sql`id`, ip: v.ip, at: v.now })}
+   RETURNING subject_id`,
+)
+
+/** Sends the person to the identity provider. Only the browser that gets the cookie can bring the answer back. */
+export async function startReauthentication(
+  ctx: Context,
+  { purpose }: Input<typeof contract.startReauthentication>,
+): Promise<Data<typeof contract.startReauthentication>> {
+  const { actor, identityProvider, clock, secrets, ip } = ctx
+  if (actor.kind !== 'session') throw new AppError('AUTH_002', 'Only a page of a browser session can start this.')
+  if (!identityProvider) throw new AppError('REQUEST_005', 'This service has no identity provider.')
+  const request = { state: secrets.randomId('rea_'), nonce: secrets.randomToken(), codeVerifier: secrets.randomToken() }
+  const url = await identityProvider.reauthenticationUrl(request, ctx.freshSignIn.requiredAcr)
+  const rows = await ctx.sql(insertRequest, {
+    id: request.state,
+    sessionId: actor.id,
+    userId: actor.userId,
+    purpose,
+    now: clock.now(),
+    auditId: secrets.randomId('aud_'),
+    ip,
+  })
+  if (rows.length === 0) throw new AppError('REQUEST_005', 'The identity provider does not know this account.')
+  ctx.setCookie?.(REAUTHENTICATION_COOKIE, sealRequest(ctx, request), REAUTHENTICATION_LIFETIME_MS / 1000)
+  return { authorization_url: url }
+}
+
+const sealRequest = ({ secrets }: SystemContext, request: ProviderRequest) =>
+  secrets.seal(JSON.stringify({ reauthentication: request })).toString('base64url')
+
+/** The request that this browser's cookie holds; null if this service has not sealed the cookie for it. */
+function openRequest({ secrets }: SystemContext, cookie: string | undefined): ProviderRequest | null {
+  const opened = cookie && secrets.open(Buffer.from(cookie, 'base64url'))
+  if (!opened) return null
+  return (JSON.parse(opened.toString()) as { reauthentication?: ProviderRequest }).reauthentication ?? null
+}
+
+type RequestRow = RowOf<typeof claimRequest>
+
+// Uses the request up before anything else is checked, so that only one of two answers to it gets the row.
+const claimRequest = statement(
+  'claim-reauthentication',
+  { id: text, now: time },
+  {
+    session_id: text,
+    user_id: text,
+    purpose: text.of<Purpose>(),
+    started_at: time,
+    external_id: text.orNull,
+    credential_version: integer,
+    withdrawn_at: time.orNull,
+    claimed: boolean,
+  },
+  (v) => sql`WITH claimed AS (
+     UPDATE reauth_requests SET used_at = ${v.now} WHERE id = ${v.id} AND used_at IS NULL RETURNING id
+   )
+   SELECT r.session_id, r.user_id, r.purpose, r.started_at, u.external_id, u.credential_version, u.withdrawn_at,
+          EXISTS (SELECT FROM claimed) AS claimed
+   FROM reauth_requests r JOIN users u ON u.id = r.user_id WHERE r.id = ${v.id}`,
+)
+
+/** Why a re-authentication ended without a new session. */
+export type Refusal =
+  | 'unknown'
+  | 'used'
+  | 'late'
+  | 'other_browser'
+  | 'ended'
+  | 'declined'
+  | 'provider_away'
+  | 'bad_proof'
+  | 'other_person'
+  | 'not_asked'
+  | 'too_weak'
+
+export type Outcome = { purpose: Purpose | null; userId: string | null } & (
+  | { sessionId: string }
+  | { refusal: Refusal }
+)
+
+interface Answered {
+  /** The query of the callback. */
+  answer: URLSearchParams
+  cookie: string | undefined
+  /** The session that the browser holds now. */
+  sessionId: string | undefined
+  userAgent: string
+  ip: string
+}
+
+/** Handles the provider's answer. If any part of it is wrong, nothing changes, and the audit says so. */
+export async function finishReauthentication(ctx: SystemContext, input: Answered): Promise<Outcome> {
+  const id = input.answer.get('state') ?? ''
+  const [row] = REQUEST_ID.test(id) ? await ctx.sql(claimRequest, { id, now: ctx.clock.now() }) : []
+  if (!row) return { refusal: 'unknown', purpose: null, userId: null }
+  const about = { purpose: row.purpose, userId: row.user_id }
+  const proof = await judge(ctx, row, { ...input, id })
+  if ('authenticatedAt' in proof) {
+    const sessionId = await replaceSession(ctx, row, { ...input, ...proof, id })
+    if (sessionId) return { sessionId, ...about }
+  }
+  const refusal = 'refusal' in proof ? proof.refusal : 'ended'
+  await noteRefusal(ctx, { id, userId: row.user_id, ip: input.ip })
+  return { refusal, ...about }
+}
+
+async function judge(
+  ctx: SystemContext,
+  row: RequestRow,
+  { id, answer, cookie, sessionId }: Answered & { id: string },
+): Promise<{ authenticatedAt: Date } | { refusal: Refusal }> {
+  const { identityProvider, freshSignIn, clock } = ctx
+  const startedAt = row.started_at.getTime()
+  if (!row.claimed) return { refusal: 'used' }
+  if (clock.now().getTime() - startedAt > REAUTHENTICATION_LIFETIME_MS) return { refusal: 'late' }
+  const request = openRequest(ctx, cookie)
+  if (request?.state !== id || sessionId !== row.session_id) return { refusal: 'other_browser' }
+  if (row.withdrawn_at || !identityProvider) return { refusal: 'ended' }
+  if (answer.has('error')) return { refusal: 'declined' }
+  const claims = await identityProvider.redeem(answer, request).catch((error) => {
+    if (error instanceof AppError) return 'provider_away' as const
+    throw error
+  })
+  if (claims === 'provider_away') return { refusal: claims }
+  if (!claims) return { refusal: 'bad_proof' }
+  if (row.external_id === null || claims.subject !== row.external_id) return { refusal: 'other_person' }
+  const { authenticatedAt, acr } = claims
+  const asked = authenticatedAt?.getTime() ?? Number.NEGATIVE_INFINITY
+  // Compared with the start of the request: a maximum age of zero would refuse every answer that takes a second.
+  const isFresh = asked >= startedAt - MAX_BEHIND_MS && asked <= clock.now().getTime() + MAX_AHEAD_MS
+  if (!authenticatedAt || !isFresh) return { refusal: 'not_asked' }
+  if (freshSignIn.requiredAcr !== null && acr !== freshSignIn.requiredAcr) return { refusal: 'too_weak' }
+  return { authenticatedAt }
+}
+
+const lockSession = statement(
+  'lock-session-to-replace',
+  { id: text, userId: text, credentialVersion: integer, now: time },
+  { id: text },
+  (v) => sql`SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id
+   WHERE s.id = ${v.id} AND s.user_id = ${v.userId} AND s.revoked_at IS NULL AND s.expires_at > ${v.now}
+     AND u.credential_version = ${v.credentialVersion}
+   FOR UPDATE OF s`,
+)
+
+const completeRequest = statement(
+  'complete-reauthentication',
+  { sessionId: text, requestId: text, userId: text, now: time, auditId: text, ip: text },
+  {},
+  (v) => sql`WITH replaced AS (UPDATE sessions SET revoked_at = ${v.now} WHERE id = ${v.sessionId})
+   ${audit('reauthentication.completed', { id: v.auditId, user: v.userId, actor: sql`'session'`, subject: v.requestId, ip: v.ip, at: v.now })}`,
+)
+
+/** Null if the old session or the account ended while the person was at the provider. */
+const replaceSession = (
+  ctx: SystemContext,
+  { session_id, user_id: userId, credential_version: credentialVersion, purpose }: RequestRow,
+  { id, authenticatedAt, userAgent, ip }: { id: string; authenticatedAt: Date; userAgent: string; ip: string },
+): Promise<string | null> =>
+  ctx.transaction(async (sql) => {
+    const now = ctx.clock.now()
+    if ((await sql(lockActiveUser, { userId })).length === 0) return null
+    if ((await sql(lockSession, { id: session_id, userId, credentialVersion, now })).length === 0) return null
+    const session = { userId, credentialVersion, authenticatedAt, authenticatedFor: purpose, userAgent, ip }
+    const sessionId = await startSession({ ...ctx, sql }, session)
+    const auditId = ctx.secrets.randomId('aud_')
+    await sql(completeRequest, { sessionId: session_id, requestId: id, userId, now, auditId, ip })
+    return sessionId
+  })
+
+type NoteRefusal = ValuesOf<typeof insertRefusal>
+
+const insertRefusal = statement(
+  'refuse-reauthentication',
+  { id: text, userId: text, now: time, auditId: text, ip: text },
+  {},
+  (v) =>
+    audit('reauthentication.refused', {
+      id: v.auditId,
+      user: v.userId,
+      actor: sql`'session'`,
+      subject: v.id,
+      ip: v.ip,
+      at: v.now,
+    }),
+)
+
+const noteRefusal = ({ sql, clock, secrets }: SystemContext, of: Pick<NoteRefusal, 'id' | 'userId' | 'ip'>) =>
+  sql(insertRefusal, { ...of, now: clock.now(), auditId: secrets.randomId('aud_') })

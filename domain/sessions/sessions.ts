@@ -1,0 +1,229 @@
+import type * as contract from '@/contract/access'
+import type { Purpose } from '@/contract/access'
+import type { Data, Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import { lockActiveUser } from '../accounts/user'
+import { beginDueDeliveries } from '../applications/deliveries'
+import { queueEvent } from '../applications/events'
+import type { Context, SystemContext } from '../context'
+import { LAST_USE_PRECISION_MS, SESSION_LIFETIME_MS } from '../limits/durations'
+import {
+  audit,
+  auditAs,
+  integer,
+  isOneOf,
+  literal,
+  type Part,
+  type Shape,
+  sql,
+  statement,
+  text,
+  time,
+  UNWAITED,
+  type ValuesOf,
+} from '../sql'
+import { countOpen, endAccess } from './end-access'
+
+/**
+ * Per user. A further sign-in ends the session that was seen longest ago. The limit is needed because sign-ins with the right
+ * password are not limited, and listing or ending sessions reads all of them.
+ */
+const MAX_SESSIONS = 100
+
+type Insert = ValuesOf<typeof insertSession>
+
+const insertSession = statement(
+  'start-session',
+  {
+    id: text,
+    userId: text,
+    /** No session starts if the password was changed after it was checked. */
+    credentialVersion: integer,
+    userAgent: text,
+    ip: text,
+    now: time,
+    authenticatedAt: time.orNull,
+    authenticatedFor: text.of<Purpose>().orNull,
+    expiresAt: time,
+  },
+  { id: text },
+  (v) => sql`WITH account AS (
+     SELECT id FROM users WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL
+     FOR NO KEY UPDATE
+   ), ended AS (
+     UPDATE sessions s SET revoked_at = ${v.now} FROM account
+     WHERE s.revoked_at IS NULL AND ${isOneOf(
+       sql`s.id`,
+       sql`SELECT id FROM sessions WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now}
+        ORDER BY last_seen_at DESC, id OFFSET ${MAX_SESSIONS - 1}`,
+     )}
+   )
+   INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, authenticated_at,
+                         authenticated_for, expires_at)
+   SELECT ${v.id}, id, ${v.userAgent}, ${v.ip}, ${v.now}, ${v.now}, ${v.authenticatedAt},
+          ${v.authenticatedFor}, ${v.expiresAt} FROM account
+   RETURNING id`,
+)
+
+/**
+ * Returns the session's id; null if the account was withdrawn, or its password changed, since the check.
+ * `authenticatedAt` is when the person last signed in or confirmed who they are.
+ */
+export async function startSession(
+  ctx: Pick<SystemContext, 'clock' | 'secrets' | 'sql'>,
+  input: Pick<Insert, 'userId' | 'credentialVersion' | 'authenticatedAt' | 'userAgent' | 'ip'> & {
+    /** The only purpose that the sign-in serves; without it, all. */
+    authenticatedFor?: Purpose
+  },
+): Promise<string | null> {
+  const now = ctx.clock.now()
+  const [row] = await ctx.sql(insertSession, {
+    id: ctx.secrets.randomId('ses_'),
+    ...input,
+    authenticatedFor: input.authenticatedFor ?? null,
+    userAgent: input.userAgent.replaceAll('\0', '').toWellFormed().slice(0, 300),
+    now,
+    expiresAt: new Date(now.getTime() + SESSION_LIFETIME_MS),
+  })
+  return row?.id ?? null
+}
+
+const touch = statement(
+  'touch-session',
+  { id: text, now: time, before: time },
+  {},
+  (v) => sql`UPDATE sessions SET last_seen_at = ${v.now}
+   WHERE id = ${v.id} AND last_seen_at < ${v.before} AND revoked_at IS NULL RETURNING ${UNWAITED}`,
+)
+
+export async function touchSession(ctx: SystemContext, sessionId: string): Promise<void> {
+  const now = ctx.clock.now()
+  await ctx.sql(touch, { id: sessionId, now, before: new Date(now.getTime() - LAST_USE_PRECISION_MS) })
+}
+
+export async function listSessions(ctx: Context): Promise<Data<typeof contract.listSessions>> {
+  const sessions = await openSessionsOf(ctx, ctx.actor.userId)
+  return { sessions: sessions.map((session) => ({ ...session, current: session.session_id === ctx.actor.id })) }
+}
+
+/** Last seen first. */
+export async function openSessionsOf(ctx: SystemContext, userId: string) {
+  const sessions = await ctx.db.session.findMany({
+    where: { userId, revokedAt: null, expiresAt: { gt: ctx.clock.now() } },
+    orderBy: { lastSeenAt: 'desc' },
+  })
+  return sessions.map((session) => ({
+    session_id: session.id,
+    user_agent: session.userAgent,
+    ip_address: session.ip,
+    created_at: session.createdAt.toISOString(),
+    last_seen_at: session.lastSeenAt.toISOString(),
+  }))
+}
+
+type EndOne = ValuesOf<typeof endOne>
+
+const endOne = statement(
+  'end-session',
+  {
+    id: text,
+    /** The session's user; null ends a session of any user. */
+    userId: text.orNull,
+    now: time,
+    auditId: text,
+    actor: text,
+  },
+  { user_id: text },
+  (v) => sql`WITH ended AS (
+     UPDATE sessions SET revoked_at = ${v.now}
+     WHERE id = ${v.id} AND (${v.userId}::text IS NULL OR user_id = ${v.userId}) AND revoked_at IS NULL
+     RETURNING id, user_id
+   )
+   ${audit('session.revoked', { from: sql`ended`, id: v.auditId, user: sql`user_id`, actor: v.actor, subject: sql`id`, at: v.now })}
+   RETURNING user_id`,
+)
+
+/** The user whose session ended; undefined if it had already ended. */
+async function endSessionRow(
+  { sql, clock, secrets }: SystemContext,
+  of: Pick<EndOne, 'id' | 'userId' | 'actor'>,
+): Promise<string | undefined> {
+  const [row] = await sql(endOne, { ...of, now: clock.now(), auditId: secrets.randomId('aud_') })
+  return row?.user_id
+}
+
+/** Does nothing if the session has already ended. */
+export async function signOut(ctx: SystemContext, sessionId: string): Promise<void> {
+  await endSessionRow(ctx, { id: sessionId, userId: null, actor: 'session' })
+}
+
+export async function endSession(
+  ctx: Context,
+  input: Input<typeof contract.endSession>,
+): Promise<Data<typeof contract.endSession>> {
+  const ended = await endSessionRow(ctx, { id: input.sessionId, userId: ctx.actor.userId, actor: 'session' })
+  if (!ended) throw new AppError('REQUEST_005', 'There is no session with this id that is still signed in.')
+  return { session_id: input.sessionId, ended: true }
+}
+
+/** The operator ends a session of any user. */
+export async function endSessionOf(ctx: SystemContext, sessionId: string): Promise<{ userId: string }> {
+  const userId = await endSessionRow(ctx, { id: sessionId, userId: null, actor: 'operator' })
+  if (!userId) throw new AppError('REQUEST_001', 'There is no session with this id that is still signed in.')
+  return { userId }
+}
+
+const END_MANY = {
+  userId: text,
+  /** The session that does not end. */
+  except: text,
+  now: time,
+  auditId: text,
+  eventId: text,
+  actor: text,
+  ip: text.orNull,
+} satisfies Shape
+
+const endMany = (name: string, action: Part) =>
+  statement(
+    name,
+    END_MANY,
+    { ended: integer },
+    (v) => sql`WITH ${endAccess({ user: v.userId, at: v.now, ends: ['sessions'], except: v.except })},
+   ${queueEvent('account.sessions_ended', {
+     from: sql`account WHERE EXISTS (SELECT FROM ended_sessions WHERE was_open)`,
+     user: v.userId,
+     id: v.eventId,
+     at: v.now,
+   })}, audited AS (
+     ${auditAs(action, { from: sql`account`, id: v.auditId, user: sql`id`, actor: v.actor, ip: v.ip, at: v.now })}
+   )
+   SELECT ${countOpen('ended_sessions')} AS ended`,
+  )
+const endOthers = endMany('end-other-sessions', literal('session.others_revoked'))
+const endAll = endMany('end-all-sessions', literal('session.all_revoked'))
+
+export async function endOtherSessions(ctx: Context): Promise<Data<typeof contract.endOtherSessions>> {
+  const { userId, id: except, kind: actor } = ctx.actor
+  const [auditId, eventId] = [ctx.secrets.randomId('aud_'), ctx.secrets.randomId('evt_')]
+  const [row] = await ctx.transaction(async (sql) => {
+    await sql(lockActiveUser, { userId })
+    return sql(endOthers, { userId, except, now: ctx.clock.now(), auditId, eventId, actor, ip: ctx.ip })
+  })
+  ctx.background(() => beginDueDeliveries(ctx))
+  return { ended: row?.ended ?? 0 }
+}
+
+/** The operator signs the user out everywhere and cancels the pending change. Returns how many sessions ended. */
+export async function endAllSessions(ctx: SystemContext, userId: string): Promise<number> {
+  const [auditId, eventId] = [ctx.secrets.randomId('aud_'), ctx.secrets.randomId('evt_')]
+  const [row] = await ctx.transaction(async (sql) => {
+    if ((await sql(lockActiveUser, { userId })).length === 0) {
+      throw new AppError('REQUEST_001', 'There is no active user with this id.')
+    }
+    const now = ctx.clock.now()
+    return sql(endAll, { userId, except: '', now, auditId, eventId, actor: 'operator', ip: null })
+  })
+  ctx.background(() => beginDueDeliveries(ctx))
+  return row?.ended ?? 0
+}

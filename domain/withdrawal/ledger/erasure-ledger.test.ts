@@ -1,0 +1,379 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { createSecrets } from '@/server/adapters/secrets'
+import { asUser, givenUser, ledgerLines, runDueWork, type TestContext, tablesWith, testContext } from '@/testing/domain'
+import { addTransaction } from '../../applications/transactions'
+import { purgeRetainedData } from '../purge-retained-data'
+import { readSigningKeys, rotateSigningKey, verifyJws } from '../receipts/signing-keys'
+import { withdrawAccount } from '../withdraw-account'
+import { acceptOldDatabase } from './adopt-erasure-ledger'
+import { signedLedgerHead, writeErasureLedger } from './erasure-ledger'
+import { isLedgerAhead } from './is-ledger-ahead'
+import { replayErasureLedger } from './replay-erasure-ledger'
+import { trimErasureLedger } from './trim-erasure-ledger'
+
+const day = 24 * 60 * 60 * 1000
+const confirmation = 'DELETE_MY_ACCOUNT' as const
+
+/** The tests of a file share a database; each has a ledger of its own. */
+async function givenLedger(): Promise<TestContext> {
+  const ctx = await testContext()
+  await ctx.db.erasureLedgerBatch.deleteMany()
+  await ctx.db.withdrawal.updateMany({ data: { ledgeredAt: ctx.clock.now(), ledgerSeq: null } })
+  const origin = randomBytes(8).toString('hex')
+  await ctx.db.erasureLedgerHead.updateMany({ data: { origin, seq: 0, hash: '', batchSeq: 0, at: null } })
+  return ctx
+}
+
+async function givenLeaver(ctx: TestContext) {
+  const user = await givenUser(ctx)
+  const { withdrawal_id: id } = await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation })
+  await ctx.settle()
+  return { ...user, id }
+}
+
+/** The withdrawal of each person is a batch of its own. */
+async function givenLeavers(ctx: TestContext, count: number) {
+  const leavers: Awaited<ReturnType<typeof givenLeaver>>[] = []
+  for (let n = 0; n < count; n++) leavers.push(await givenLeaver(ctx))
+  return leavers
+}
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
+const batchNames = (ctx: TestContext) => [...ctx.ledgered.keys()].filter((name) => name.endsWith('.ndjson')).sort()
+const head = (ctx: TestContext) => ctx.db.erasureLedgerHead.findFirstOrThrow()
+
+/** Runs `meanwhile`, then restores the database to the state before it, as a backup does. */
+async function restored(ctx: TestContext, meanwhile: () => Promise<unknown>) {
+  const [ledger, users, keys] = [await head(ctx), await ctx.db.user.findMany(), await ctx.db.signingKey.findMany()]
+  const known = (await ctx.db.withdrawal.findMany()).map(({ id }) => id)
+  await meanwhile()
+  await ctx.settle()
+  await ctx.db.withdrawal.deleteMany({ where: { id: { notIn: known } } })
+  await ctx.db.outboxEvent.deleteMany()
+  await ctx.db.user.deleteMany()
+  await ctx.db.user.createMany({ data: users })
+  await ctx.db.signingKey.deleteMany({ where: { number: { notIn: keys.map(({ number }) => number) } } })
+  await ctx.db.erasureLedgerHead.updateMany({ data: ledger })
+  ctx.process.signing.readAt = Number.NEGATIVE_INFINITY
+}
+
+test('the ledger names a withdrawal and its times, and no person', async () => {
+  const ctx = await givenLedger()
+  const user = await givenUser(ctx)
+  const { withdrawal_id } = await withdrawAccount(await asUser(ctx, user), {
+    userId: user.userId,
+    confirmation,
+    data_retention: { audit_logs: true },
+  })
+  await ctx.settle()
+  const entry = ledgerLines(ctx).find(({ withdrawalId }) => withdrawalId === withdrawal_id)
+  expect(entry).toEqual({
+    seq: 1,
+    prev: '',
+    key: expect.any(String),
+    withdrawalId: withdrawal_id,
+    pseudonym: expect.any(String),
+    startedAt: '2026-11-20T09:00:00.000Z',
+    keeps: { analytics: false, auditLogs: true, transactionHistory: false },
+  })
+  for (const text of [user.userId, user.email, 'Ada']) expect([...ctx.ledgered.values()].join('')).not.toContain(text)
+})
+
+test('concurrent withdrawals are in the ledger once each, and each line holds the hash of the line before', async () => {
+  const ctx = await givenLedger()
+  const users = await Promise.all(Array.from({ length: 12 }, () => givenUser(ctx)))
+  const actors = await Promise.all(users.map((user) => asUser(ctx, user)))
+  const answers = await Promise.all(
+    actors.map((actor) => withdrawAccount(actor, { userId: actor.actor.userId, confirmation })),
+  )
+  await ctx.settle()
+  const lines = ledgerLines(ctx)
+  const ids = lines.map(({ withdrawalId }) => withdrawalId)
+  expect(ids.sort()).toEqual(answers.map(({ withdrawal_id }) => withdrawal_id).sort())
+  expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_line, index) => index + 1))
+  for (const [index, line] of lines.entries()) {
+    expect(line.prev).toBe(index === 0 ? '' : sha256(JSON.stringify(lines[index - 1])))
+    expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: line.withdrawalId } })).toMatchObject({
+      ledgerSeq: line.seq,
+      ledgerHash: sha256(JSON.stringify(line)),
+    })
+  }
+})
+
+test('F33 several instances write one chain', async () => {
+  const ctx = await givenLedger()
+  const other = { ...(await testContext()), ledger: ctx.ledger, ledgered: ctx.ledgered }
+  await Promise.all([givenLeavers(ctx, 6), givenLeavers(other, 6)])
+  expect(ledgerLines(ctx).map(({ seq }) => seq)).toEqual(Array.from({ length: 12 }, (_, index) => index + 1))
+  expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 12, verified: true, replayed: 0, problems: [] })
+})
+
+test('the next run stores what a killed process did not, and never overwrites other lines', async () => {
+  const ctx = await givenLedger()
+  const { put } = ctx.ledger
+  ctx.ledger.put = () => Promise.reject(new Error('killed'))
+  const { id } = await givenLeaver(ctx)
+  expect(ledgerLines(ctx)).toEqual([])
+  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).toMatchObject({ ledgerSeq: 1 })
+  ctx.ledger.put = put
+  await writeErasureLedger(ctx)
+  expect(ledgerLines(ctx)).toMatchObject([{ seq: 1, withdrawalId: id }])
+  expect(await ctx.db.erasureLedgerBatch.count()).toBe(0)
+
+  const [name = ''] = batchNames(ctx)
+  await ctx.db.erasureLedgerBatch.create({ data: { firstSeq: 1, lines: 'other lines' } })
+  await expect(writeErasureLedger(ctx)).rejects.toMatchObject({ code: 'ledger_ahead' })
+  expect(ctx.ledgered.get(name)).toContain(id)
+})
+
+test.each([3, 40])(
+  'F27 the ledger withdraws again everybody whom a backup brings back %i days later',
+  async (later) => {
+    const ctx = await givenLedger()
+    const user = await givenUser(ctx)
+    const bystander = await givenUser(ctx)
+    const backup = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
+    const input = { userId: user.userId, confirmation }
+    const { withdrawal_id } = await withdrawAccount(await asUser(ctx, user), input)
+    for (let days = 0; days < later; days++) {
+      ctx.clock.advance(day)
+      await runDueWork(ctx)
+    }
+    await ctx.settle()
+    // The backup was taken before the withdrawal: the account is back, the withdrawal is not.
+    await ctx.db.withdrawal.delete({ where: { id: withdrawal_id } })
+    await ctx.db.outboxEvent.deleteMany({ where: { id: `evt_${withdrawal_id}` } })
+    await ctx.db.user.create({ data: backup })
+    // A blocker does not hold back a withdrawal that has already begun.
+    const transaction = { userId: user.userId, description: 'A book', amountCents: 1200, ip: '192.0.2.1' }
+    await addTransaction(ctx, { ...transaction, status: 'pending' })
+
+    expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 1, replayed: 1, already_gone: 0 })
+    expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 1, replayed: 0, already_gone: 1 })
+    expect(
+      await ctx.db.auditEvent.findMany({ where: { userId: user.userId, action: 'account.withdrawn' } }),
+    ).toMatchObject([{ actor: 'system', ip: null, subjectId: withdrawal_id }])
+    expect(await ctx.db.notice.count({ where: { withdrawalId: withdrawal_id } })).toBe(0)
+    const mails = ctx.mailbox.length
+    // Purge and due work may run in either order.
+    if (later > 30) await purgeRetainedData(ctx)
+    await runDueWork(ctx)
+    expect(await ctx.db.user.count({ where: { id: user.userId } })).toBe(0)
+    expect(await ctx.db.user.count({ where: { id: bystander.userId } })).toBe(1)
+    const again = await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawal_id } })
+    expect(again.completedAt).not.toBeNull()
+    expect(again.userId).toBe(later > 30 ? null : user.userId)
+    if (later > 30) expect(await tablesWith(ctx, user.userId)).toEqual([])
+    expect(again.startedAt.toISOString()).toBe('2026-11-20T09:00:00.000Z')
+    expect(ctx.mailbox.length).toBe(mails)
+    // Its line is already in the ledger.
+    expect(again.ledgerSeq).toBe(1)
+    expect(ledgerLines(ctx)).toHaveLength(1)
+  },
+)
+
+test('F31 a database older than its ledger is recognised until the replay, which leaves evidence and continues the chain', async () => {
+  const ctx = await givenLedger()
+  await givenLeaver(ctx)
+  expect(await isLedgerAhead(ctx)).toBe(false)
+  const user = await givenUser(ctx)
+  const returner = await givenUser(ctx, `back-${user.email}`)
+  let again = ''
+  await restored(ctx, async () => {
+    await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation })
+  })
+  // Somebody registers with the same address before the replay.
+  again = (await givenUser(ctx, `new-${user.email}`)).userId
+  expect(await isLedgerAhead(ctx)).toBe(true)
+  const report = await replayErasureLedger(ctx)
+  expect(report).toEqual({
+    lines: 2,
+    verified: true,
+    replayed: 1,
+    already_gone: 1,
+    unknown_keys: 0,
+    problems: [],
+    evidence: expect.stringMatching(/^erasure-ledger\/\w+-replays\/2026-11-20T09-00-00.000Z\.json$/),
+  })
+  expect(JSON.parse(ctx.ledgered.get(report.evidence) ?? '')).toMatchObject({ replayed: 1, seq: 2 })
+  expect(await isLedgerAhead(ctx)).toBe(false)
+  for (const id of [again, returner.userId]) {
+    expect(await ctx.db.user.findUniqueOrThrow({ where: { id } })).toMatchObject({ withdrawnAt: null })
+  }
+  await givenLeaver(ctx)
+  expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 3, verified: true, already_gone: 3 })
+})
+
+test('an instance that kept serving a restored database stores nothing, and the replay writes its lines again', async () => {
+  const ctx = await givenLedger()
+  await restored(ctx, () => givenLeavers(ctx, 2))
+  const { id } = await givenLeaver(ctx)
+  expect(ledgerLines(ctx).map(({ withdrawalId }) => withdrawalId)).not.toContain(id)
+  expect(await isLedgerAhead(ctx)).toBe(true)
+  expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 2, verified: true })
+  await writeErasureLedger(ctx)
+  expect(ledgerLines(ctx).map(({ seq }) => seq)).toEqual([1, 2, 3])
+  expect(ledgerLines(ctx).at(-1)).toMatchObject({ withdrawalId: id })
+})
+
+test('the operator may accept an old database, and the chain continues after the lines that it does not know', async () => {
+  const ctx = await givenLedger()
+  await restored(ctx, () => givenLeavers(ctx, 2))
+  await acceptOldDatabase(ctx)
+  expect(await isLedgerAhead(ctx)).toBe(false)
+  await givenLeaver(ctx)
+  expect(ledgerLines(ctx).map(({ seq }) => seq)).toEqual([1, 2, 3])
+})
+
+/** Kinds of damage to the lines, and the sentence of the replay for each. */
+const DAMAGE: Record<string, { do(ctx: TestContext, names: string[]): void; says: RegExp }> = {
+  'a changed byte in a line': {
+    do: (ctx, [, name = '']) =>
+      ctx.ledgered.set(name, (ctx.ledgered.get(name) ?? '').replace('"startedAt":"2026', '"startedAt":"2025')),
+    says: /^Line 3 does not follow the line before it/,
+  },
+  'a changed byte in the last line': {
+    do: (ctx, names) => {
+      const name = names.at(-1) ?? ''
+      ctx.ledgered.set(name, (ctx.ledgered.get(name) ?? '').replace('"startedAt":"2026', '"startedAt":"2025'))
+    },
+    says: /^Line 4 is not the line that its signed end names/,
+  },
+  'a dropped line': { do: (ctx, [, name = '']) => void ctx.ledgered.delete(name), says: /^Line 2 is missing\.$/ },
+  'a truncated end': {
+    do: (ctx, names) => void ctx.ledgered.delete(names.at(-1) ?? ''),
+    says: /^The ledger ends at line 3, but its signed end names line 4\.$/,
+  },
+  'half a line': {
+    do: (ctx, [, name = '']) => ctx.ledgered.set(name, (ctx.ledgered.get(name) ?? '').slice(0, 40)),
+    says: /^Line 2 cannot be read\.$/,
+  },
+  'two lines that changed places': {
+    do: (ctx, [, second = '', third = '']) => {
+      const lines = ctx.ledgered.get(second) ?? ''
+      ctx.ledgered.set(second, ctx.ledgered.get(third) ?? '')
+      ctx.ledgered.set(third, lines)
+    },
+    says: /^Line 2 is missing\.$/,
+  },
+  'a doubled line': {
+    do: (ctx, [, name = '']) => ctx.ledgered.set(name, (ctx.ledgered.get(name) ?? '').repeat(2)),
+    says: /^Line 2 stands behind line 2\.$/,
+  },
+  'an end that somebody else signed': {
+    do: (ctx, [name = '']) => {
+      const end = `${name.slice(0, name.lastIndexOf('/'))}-end.json`
+      // Changes the first character, because the last one of a signature has unused bits.
+      const signature = /(?<=\.)[^."]+(?=","keys")/
+      const changed = (text: string) => (text.startsWith('A') ? 'B' : 'A') + text.slice(1)
+      ctx.ledgered.set(end, (ctx.ledgered.get(end) ?? '').replace(signature, changed))
+    },
+    says: /^The signed end of the ledger is not genuine\.$/,
+  },
+}
+
+test.each(Object.keys(DAMAGE))(
+  'F33 the replay finds %s, replays what it can read, and keeps the service closed',
+  async (what) => {
+    const ctx = await givenLedger()
+    const users = [await givenUser(ctx), await givenUser(ctx), await givenUser(ctx), await givenUser(ctx)]
+    await restored(ctx, async () => {
+      for (const user of users) {
+        await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation })
+        await ctx.settle()
+      }
+    })
+    DAMAGE[what]?.do(ctx, batchNames(ctx))
+    const report = await replayErasureLedger(ctx)
+    expect(report).toMatchObject({ verified: false, unknown_keys: 0, error: expect.stringContaining('not whole') })
+    expect(report.problems[0]).toMatch(DAMAGE[what]?.says ?? '')
+    expect(report.replayed).toBeGreaterThanOrEqual(3)
+    expect(await isLedgerAhead(ctx)).toBe(true)
+  },
+)
+
+test('lines of another ledger in the same place are found', async () => {
+  const ctx = await givenLedger()
+  await givenLeavers(ctx, 1)
+  const stranger = batchNames(ctx)[0] ?? ''
+  const lines = ctx.ledgered.get(stranger) ?? ''
+  const mine = await givenLedger()
+  await givenLeavers(mine, 2)
+  mine.ledgered.set(`${(batchNames(mine)[0] ?? '').replace(/\d+\.ndjson$/, '')}000000000003.ndjson`, lines)
+  const report = await replayErasureLedger(mine)
+  expect(report).toMatchObject({ verified: false })
+  expect(report.problems).toEqual(['Line 1 stands behind line 2.'])
+})
+
+test('a line of an unknown secret is counted and fails the replay, and with the secret it finds its person', async () => {
+  const ctx = await givenLedger()
+  const user = await givenUser(ctx)
+  await restored(ctx, async () => {
+    await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation })
+  })
+  const auth = ['auth-secret-for-tests']
+  ctx.secrets = createSecrets({ auth, code: ['a-newer-code-secret'] })
+  const report = await replayErasureLedger(ctx)
+  expect(report).toMatchObject({
+    verified: true,
+    replayed: 0,
+    unknown_keys: 1,
+    error: expect.stringContaining('CODE_SECRET'),
+  })
+  expect(await isLedgerAhead(ctx)).toBe(true)
+  ctx.secrets = createSecrets({ auth, code: ['a-newer-code-secret', 'code-secret-for-tests'] })
+  expect(await replayErasureLedger(ctx)).toMatchObject({ verified: true, replayed: 1, unknown_keys: 0 })
+  expect(await isLedgerAhead(ctx)).toBe(false)
+})
+
+test('the replay restores a signing key that was made after the backup', async () => {
+  const ctx = await givenLedger()
+  await givenLeaver(ctx)
+  let signed = ''
+  await restored(ctx, async () => {
+    await rotateSigningKey(ctx)
+    ctx.clock.advance(day + 1)
+    await givenLeaver(ctx)
+    signed = await signedLedgerHead(ctx)
+  })
+  expect(verifyJws(await readSigningKeys(ctx), 'erasure-log+jwt', signed)).toEqual({ wrong: 'unknown_key' })
+  expect(await replayErasureLedger(ctx)).toMatchObject({ verified: true })
+  expect(verifyJws(await readSigningKeys(ctx), 'erasure-log+jwt', signed)).toMatchObject({ claims: { lines: 2 } })
+})
+
+test('a trim drops lines that no backup needs and keeps the newest, and the rest is still verified', async () => {
+  const ctx = await givenLedger()
+  await givenLeavers(ctx, 2)
+  ctx.clock.advance(10 * day)
+  await givenLeavers(ctx, 2)
+  expect(await trimErasureLedger(ctx, new Date('2026-11-20T10:00:00.000Z'))).toEqual({ dropped: 0 })
+  expect(await trimErasureLedger(ctx, new Date('2026-11-22T10:00:00.000Z'))).toEqual({ dropped: 2 })
+  expect(ledgerLines(ctx).map(({ seq }) => seq)).toEqual([3, 4])
+  expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 2, verified: true })
+  expect(await trimErasureLedger(ctx, new Date('2027-11-22T10:00:00.000Z'))).toEqual({ dropped: 1 })
+  expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 1, verified: true })
+  expect(await isLedgerAhead(ctx)).toBe(false)
+  await givenLeaver(ctx)
+  expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 2, verified: true })
+})
+
+test('the lines that an earlier release wrote into its file are replayed too', async () => {
+  const ctx = await givenLedger()
+  const user = await givenUser(ctx)
+  let line = ''
+  await restored(ctx, async () => {
+    await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation })
+    await ctx.settle()
+    const [{ seq, prev, key, ...entry }] = ledgerLines(ctx) as [ReturnType<typeof ledgerLines>[number]]
+    line = JSON.stringify(entry)
+    for (const name of batchNames(ctx)) ctx.ledgered.delete(name)
+    for (const name of ctx.ledgered.keys()) ctx.ledgered.delete(name)
+  })
+  ctx.ledger.earlierLines = async function* () {
+    yield line
+    yield line.slice(0, 30)
+  }
+  expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 1, verified: true, replayed: 1 })
+  expect(await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })).not.toMatchObject({ withdrawnAt: null })
+})

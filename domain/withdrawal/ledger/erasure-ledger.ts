@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto'
+import type { SystemContext } from '../../context'
+import type { LedgerEntry } from '../../ports'
+import {
+  boolean,
+  type Described,
+  integer,
+  type RowOf,
+  type Shape,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+  UNWAITED,
+} from '../../sql'
+import { coalesced } from '../../work/coalesce'
+import { readSigningKeys, signJws } from '../receipts/signing-keys'
+
+/** An entry in the chain. */
+export interface LedgerLine extends LedgerEntry {
+  /** 1, 2, 3 … */
+  seq: number
+  /** The hash of the line before; empty in the first. */
+  prev: string
+  /** Names the secret that made the pseudonym. */
+  key: string
+}
+
+/** Where the chain ends. */
+const LEDGER_HEAD = {
+  origin: text,
+  seq: integer,
+  hash: text,
+  /** The first line of the newest batch. */
+  batch_seq: integer,
+  at: time.orNull,
+} satisfies Shape
+export type LedgerHead = Described<typeof LEDGER_HEAD>
+
+const BATCH_SIZE = 100
+
+const columns = sql`origin, seq, hash, batch_seq, at`
+const readHead = statement('ledger-head', {}, LEDGER_HEAD, () => sql`SELECT ${columns} FROM erasure_ledger`)
+// All writers of the chain wait for this lock.
+const lockHead = statement(
+  'lock-ledger-head',
+  {},
+  LEDGER_HEAD,
+  () => sql`SELECT ${columns} FROM erasure_ledger FOR UPDATE`,
+)
+// Skips withdrawals locked by a running step; the next run takes them.
+const unwritten = statement(
+  'withdrawals-to-ledger',
+  { maxRows: integer },
+  {
+    id: text,
+    user_id: text,
+    started_at: time,
+    keep_analytics: boolean,
+    keep_audit_logs: boolean,
+    keep_transaction_history: boolean,
+  },
+  (v) => sql`SELECT id, user_id, started_at, keep_analytics, keep_audit_logs, keep_transaction_history
+   FROM withdrawals WHERE ledgered_at IS NULL AND user_id IS NOT NULL ORDER BY started_at LIMIT ${v.maxRows}
+   FOR UPDATE SKIP LOCKED`,
+)
+
+const appendLines = statement(
+  'append-to-ledger',
+  {
+    ids: text.list,
+    seqs: integer.list,
+    hashes: text.list,
+    firstSeq: integer,
+    lastSeq: integer,
+    hash: text,
+    lines: text,
+    now: time,
+  },
+  {},
+  (v) => sql`WITH head AS (
+     UPDATE erasure_ledger SET seq = ${v.lastSeq}, hash = ${v.hash}, batch_seq = ${v.firstSeq}, at = ${v.now}
+   ), batch AS (
+     INSERT INTO erasure_ledger_batches (first_seq, lines) VALUES (${v.firstSeq}, ${v.lines})
+   )
+   UPDATE withdrawals w SET ledgered_at = ${v.now}, ledger_seq = line.seq, ledger_hash = line.hash
+   FROM unnest(${v.ids}::text[], ${v.seqs}::int[], ${v.hashes}::text[]) AS line (id, seq, hash) WHERE w.id = line.id`,
+)
+export const waitingBatches = statement(
+  'ledger-batches',
+  { maxRows: integer },
+  { first_seq: integer, lines: text },
+  (v) => sql`SELECT first_seq, lines FROM erasure_ledger_batches ORDER BY first_seq LIMIT ${v.maxRows}`,
+)
+const markStored = statement(
+  'mark-ledger-batch-stored',
+  { firstSeq: integer },
+  {},
+  (v) => sql`DELETE FROM erasure_ledger_batches WHERE first_seq = ${v.firstSeq} RETURNING ${UNWAITED}`,
+)
+
+type UnwrittenRow = RowOf<typeof unwritten>
+
+/**
+ * The lines get their place in the chain in the database first, and go to the store after the commit. So the store is never ahead
+ * of its own database, and the next run stores what a killed process did not. Coalesced, because parallel runs would wait for each
+ * other.
+ */
+export const writeErasureLedger = coalesced('write-erasure-ledger', async (ctx) => {
+  while ((await ctx.transaction((sql) => appendBatch(ctx, sql))) === BATCH_SIZE);
+  await storeBatches(ctx)
+})
+
+/** Returns how many lines it wrote. */
+async function appendBatch(ctx: SystemContext, sql: Sql): Promise<number> {
+  const head = await lockLedger(sql)
+  const rows = await sql(unwritten, { maxRows: BATCH_SIZE })
+  if (rows.length === 0) return 0
+  const chain = chainOf(
+    head,
+    rows.map((row) => toEntry(ctx, row)),
+    keyIdsOf(ctx)[0] as string,
+  )
+  const last = chain.at(-1) as Chained
+  await sql(appendLines, {
+    ids: rows.map(({ id }) => id),
+    seqs: chain.map(({ seq }) => seq),
+    hashes: chain.map(({ hash }) => hash),
+    firstSeq: head.seq + 1,
+    lastSeq: last.seq,
+    hash: last.hash,
+    lines: chain.map(({ text }) => `${text}\n`).join(''),
+    now: ctx.clock.now(),
+  })
+  return rows.length
+}
+
+/** Makes every other writer wait until the transaction ends. */
+export async function lockLedger(sql: Sql): Promise<LedgerHead> {
+  const [head] = await sql(lockHead, {})
+  return head as LedgerHead
+}
+
+export async function readLedgerHead(ctx: SystemContext): Promise<LedgerHead> {
+  const [head] = await ctx.sql(readHead, {})
+  return head as LedgerHead
+}
+
+interface Chained {
+  seq: number
+  text: string
+  hash: string
+}
+
+/** The entries as lines behind `head`. */
+function chainOf(head: { seq: number; hash: string }, entries: LedgerEntry[], key: string): Chained[] {
+  let { seq, hash } = head
+  return entries.map((entry) => {
+    const line: LedgerLine = { seq: ++seq, prev: hash, key, ...entry }
+    const text = JSON.stringify(line)
+    hash = hashOfLine(text)
+    return { seq, text, hash }
+  })
+}
+
+export const hashOfLine = (text: string): string => createHash('sha256').update(text).digest('base64url')
+
+/** Several instances may store one batch, because its name and its content are the same. */
+async function storeBatches(ctx: SystemContext): Promise<void> {
+  for (let isFull = true; isFull; ) {
+    const batches = await ctx.sql(waitingBatches, { maxRows: BATCH_SIZE })
+    isFull = batches.length === BATCH_SIZE
+    if (batches.length === 0) return
+    const { origin } = await readLedgerHead(ctx)
+    for (const { first_seq: firstSeq, lines } of batches) {
+      const name = batchName(origin, firstSeq)
+      const stored = await ctx.ledger.get(name)
+      // Never overwrite other lines: they show that this database was restored, and that the store knows withdrawals that it does
+      // not.
+      if (stored !== null && stored !== lines) throw new LedgerAhead(firstSeq)
+      if (stored === null) await ctx.ledger.put(name, lines)
+      await ctx.sql(markStored, { firstSeq })
+    }
+    const end: LedgerEnd = { head: await signedLedgerHead(ctx), keys: await readSigningKeys(ctx) }
+    await ctx.ledger.put(endName(origin), JSON.stringify(end))
+  }
+}
+
+/**
+ * Stored beside the lines. It vouches for the last line, and a restored database finds here the keys that were made after the
+ * backup.
+ */
+export interface LedgerEnd {
+  head: string
+  keys: Awaited<ReturnType<typeof readSigningKeys>>
+}
+
+class LedgerAhead extends Error {
+  readonly code = 'ledger_ahead'
+  constructor(seq: number) {
+    super(`the erasure ledger has other lines from line ${seq} on: the database is older than its ledger`)
+  }
+}
+
+export const folderOf = (origin: string) => `erasure-ledger/${origin}`
+export const batchName = (origin: string, firstSeq: number) =>
+  `${folderOf(origin)}/${String(firstSeq).padStart(12, '0')}.ndjson`
+export const firstSeqOf = (name: string) => Number(name.slice(name.lastIndexOf('/') + 1, -'.ndjson'.length))
+export const endName = (origin: string) => `erasure-ledger/${origin}-end.json`
+/** Holds what `ledger trim` has dropped: the chain continues from there. */
+export const beginningName = (origin: string) => `erasure-ledger/${origin}-beginning.json`
+
+const toEntry = (ctx: SystemContext, row: UnwrittenRow): LedgerEntry => ({
+  withdrawalId: row.id,
+  pseudonym: pseudonymOf(ctx, row.user_id),
+  startedAt: row.started_at.toISOString(),
+  keeps: {
+    analytics: row.keep_analytics,
+    auditLogs: row.keep_audit_logs,
+    transactionHistory: row.keep_transaction_history,
+  },
+})
+
+/** The keyed hash that replaces the id of an erased user. */
+export const pseudonymOf = (ctx: SystemContext, userId: string): string =>
+  ctx.secrets.mac('pseudonym', userId).toString('base64url')
+
+/** A short name of each secret that makes pseudonyms, newest first. No user has this id. */
+export const keyIdsOf = (ctx: SystemContext): string[] =>
+  ctx.secrets.macs('pseudonym', 'the name of this key').map((mac) => mac.toString('base64url').slice(0, 12))
+
+/** The signed end of the chain. Comparing it with a later chain shows whether a line was dropped or changed. */
+export async function signedLedgerHead(ctx: SystemContext): Promise<string> {
+  const { seq, hash, at } = await readLedgerHead(ctx)
+  const claims = { iss: ctx.appUrl, lines: seq, hash, at: (at ?? ctx.clock.now()).toISOString() }
+  return signJws(ctx, 'erasure-log+jwt', claims)
+}

@@ -1,0 +1,101 @@
+import type { SystemContext } from '../../context'
+import { integer, sql, statement, text } from '../../sql'
+import { withdrawAgain } from '../withdraw-account'
+import { adoptLedger } from './adopt-erasure-ledger'
+import { keyIdsOf, readLedgerHead, writeErasureLedger } from './erasure-ledger'
+import { isLedgerAhead } from './is-ledger-ahead'
+import { type LedgerReading, newReading, type ReadLine, readLedger } from './read-erasure-ledger'
+
+const BATCH_SIZE = 1000
+/** One pass over all users serves so many lines. */
+const MAX_LINES_IN_MEMORY = 50_000
+
+const liveUsers = statement(
+  'users-after',
+  { after: text, maxRows: integer },
+  { id: text },
+  (v) => sql`SELECT id FROM users WHERE id > ${v.after} AND withdrawn_at IS NULL ORDER BY id LIMIT ${v.maxRows}`,
+)
+export interface ReplayReport {
+  lines: number
+  /** The chain is whole, and no line of it was changed. */
+  verified: boolean
+  replayed: number
+  already_gone: number
+  /** Lines whose person cannot be found, because their secret is not in CODE_SECRET. */
+  unknown_keys: number
+  problems: string[]
+  /** Where the store keeps this report. */
+  evidence: string
+  /** Only if the operator must act; the command then fails. */
+  error?: string
+}
+
+/**
+ * Runs after the restore of a backup, before the service opens: withdraws again every account that the backup brought back. If all
+ * is well, the database takes over the end of the ledger, and the service opens.
+ */
+export async function replayErasureLedger(ctx: SystemContext, maxLines = MAX_LINES_IN_MEMORY): Promise<ReplayReport> {
+  if (!(await isLedgerAhead(ctx))) await writeErasureLedger(ctx)
+  const head = await readLedgerHead(ctx)
+  const reading = newReading()
+  const counts = { replayed: 0, unknown_keys: 0 }
+  const keyIds = new Set(keyIdsOf(ctx))
+  let lines: ReadLine[] = []
+  const replay = async () => {
+    counts.replayed += await replayLines(ctx, lines)
+    lines = []
+  }
+  for await (const line of readLedger(ctx, head, reading)) {
+    if (line.key !== undefined && !keyIds.has(line.key)) counts.unknown_keys++
+    else lines.push(line)
+    if (lines.length >= maxLines) await replay()
+  }
+  await replay()
+  const verified = reading.problems.length === 0
+  const isGood = verified && counts.unknown_keys === 0
+  if (isGood) await adoptLedger(ctx, reading)
+  const at = ctx.clock.now().toISOString()
+  const report: ReplayReport = {
+    lines: reading.lines,
+    verified,
+    replayed: counts.replayed,
+    already_gone: reading.lines - counts.replayed - counts.unknown_keys,
+    unknown_keys: counts.unknown_keys,
+    problems: reading.problems,
+    evidence: `erasure-ledger/${head.origin}-replays/${at.replaceAll(':', '-')}.json`,
+    ...(!isGood && { error: wrongWith(counts.unknown_keys, reading) }),
+  }
+  const { seq, hash } = reading
+  await ctx.ledger.put(report.evidence, `${JSON.stringify({ at, ...report, seq, hash }, null, 2)}\n`)
+  return report
+}
+
+function wrongWith(unknownKeys: number, { problems }: LedgerReading): string {
+  const keys = `${unknownKeys} lines were written with a secret that is not in CODE_SECRET: nobody can be found by them.`
+  const chain = `The ledger is not whole: ${problems[0]}`
+  const what = [...(unknownKeys > 0 ? [keys] : []), ...(problems.length > 0 ? [chain] : [])].join(' ')
+  return `${what} Mend it and replay again, or set ACCEPT_OLD_DATABASE=1 to serve the database as it is.`
+}
+
+async function replayLines(ctx: SystemContext, lines: ReadLine[]): Promise<number> {
+  if (lines.length === 0) return 0
+  const byPseudonym = new Map(lines.map((line) => [line.pseudonym, line]))
+  let replayed = 0
+  for (let after = ''; ; ) {
+    const users = await ctx.sql(liveUsers, { after, maxRows: BATCH_SIZE })
+    for (const { id } of users) {
+      const line = lineOf(ctx, byPseudonym, id)
+      if (line && (await withdrawAgain(ctx, id, line))) replayed++
+    }
+    if (users.length < BATCH_SIZE) return replayed
+    after = users.at(-1)?.id ?? ''
+  }
+}
+
+/** Any configured key may have made the pseudonym. */
+const lineOf = (ctx: SystemContext, byPseudonym: Map<string, ReadLine>, userId: string): ReadLine | undefined =>
+  ctx.secrets
+    .macs('pseudonym', userId)
+    .map((mac) => byPseudonym.get(mac.toString('base64url')))
+    .find(Boolean)

@@ -1,0 +1,238 @@
+import { createHash } from 'node:crypto'
+import type { Data, Input } from '@/contract/define'
+import type { listReceipts as contract, ReceiptClaims } from '@/contract/receipt'
+import { CATEGORIES } from '@/contract/vocabulary'
+import type { StepStatus } from '@/contract/withdrawal'
+import type { Acknowledges } from '../../applications/task-token'
+import type { Context, SystemContext } from '../../context'
+import { second } from '../../limits/durations'
+import {
+  boolean,
+  integer,
+  joined,
+  json,
+  literal,
+  type Part,
+  type RowOf,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+} from '../../sql'
+import { AFTER, eachDue, isAfter } from '../../work/each-due'
+import { countsOf, type DeletionCount, describeCounts } from '../deletion-counts'
+import { signJws } from './signing-keys'
+
+type Kind = ReceiptClaims['kind']
+
+interface Told {
+  name: string
+  status: StepStatus
+  told_at: string | null
+  at: string | null
+  acknowledges: Acknowledges
+  last_status: number | null
+  records: number | null
+  retained: unknown[] | null
+  is_waived: boolean
+}
+
+type Facts = RowOf<typeof readFacts>
+
+// The lock makes the sweeps of several instances, and the ends of steps, write one after the other.
+const lockDue = statement(
+  'lock-due-receipts',
+  { withdrawalId: text },
+  { is_due: boolean },
+  (v) => sql`SELECT receipt_due_at IS NOT NULL AS is_due FROM withdrawals WHERE id = ${v.withdrawalId} FOR UPDATE`,
+)
+const readFacts = statement(
+  'receipt-facts',
+  { withdrawalId: text },
+  {
+    started_at: time,
+    completed_at: time.orNull,
+    purged_at: time.orNull,
+    purge_due_at: time,
+    due_by: time.orNull,
+    ledger_seq: integer.orNull,
+    ledger_hash: text.orNull,
+    /** Its ledger line is not written yet but will be. */
+    awaits_line: boolean,
+    /** False if a release that did not count took part. */
+    is_counted: boolean.orNull,
+    counts: json.of<DeletionCount[]>().orNull,
+    applications: json.of<Told[]>().orNull,
+  },
+  (v) => sql`SELECT w.started_at, w.completed_at, w.purged_at, w.purge_due_at, w.due_by, w.ledger_seq, w.ledger_hash,
+     w.ledgered_at IS NULL AND w.user_id IS NOT NULL AS awaits_line,
+     (SELECT bool_and(s.is_counted) FROM deletion_steps s
+      WHERE s.withdrawal_id = w.id AND s.status = 'completed') AS is_counted,
+     ${countsOf(sql`w.id`)} AS counts,
+     (SELECT json_agg(json_build_object('name', n.app_name, 'status', n.status, 'told_at', n.first_tried_at,
+                                        'at', coalesce(n.waived_at, n.completed_at), 'acknowledges', n.acknowledges,
+                                        'last_status', n.last_status, 'records', n.records, 'retained', n.retained,
+                                        'is_waived', n.waived_at IS NOT NULL) ORDER BY n.app_name, n.id)
+      FROM app_notifications n WHERE n.withdrawal_id = w.id) AS applications
+   FROM withdrawals w WHERE w.id = ${v.withdrawalId}`,
+)
+
+const ORDER: Kind[] = ['acceptance', 'completion', 'purge']
+const readReceipts = statement(
+  'withdrawal-receipts',
+  { withdrawalId: text },
+  { kind: text.of<Kind>(), receipt: text, issued_at: time },
+  (v) => sql`SELECT kind, receipt, issued_at FROM withdrawal_receipts WHERE withdrawal_id = ${v.withdrawalId}
+   ORDER BY issued_at, array_position(ARRAY[${joined(ORDER.map((kind) => literal(kind)))}], kind)`,
+)
+
+/** A part of a statement. The first of two receipts of one kind stays. */
+export const insertReceipt = (of: { withdrawal: Part; kind: Part; receipt: Part; at: Part }) =>
+  sql`INSERT INTO withdrawal_receipts (withdrawal_id, kind, receipt, issued_at)
+   VALUES (${of.withdrawal}, ${of.kind}, ${of.receipt}, ${of.at}) ON CONFLICT DO NOTHING`
+
+const insert = statement(
+  'insert-receipt',
+  { withdrawalId: text, kind: text.of<Kind>(), receipt: text, now: time },
+  {},
+  (v) => insertReceipt({ withdrawal: v.withdrawalId, kind: v.kind, receipt: v.receipt, at: v.now }),
+)
+// After the last receipt, which is that of the purge or of a completion after it, nothing reads the counts any more.
+const markWritten = statement(
+  'mark-receipts-written',
+  { withdrawalId: text },
+  {},
+  (v) => sql`WITH written AS (
+     UPDATE withdrawals SET receipt_due_at = NULL WHERE id = ${v.withdrawalId} RETURNING id, completed_at, purged_at
+   )
+   DELETE FROM deletion_counts c USING written w
+   WHERE c.withdrawal_id = ${v.withdrawalId} AND w.completed_at IS NOT NULL AND w.purged_at IS NOT NULL`,
+)
+const dueReceipts = statement(
+  'due-receipts',
+  AFTER,
+  { id: text, due_at: time },
+  (v) => sql`SELECT id, receipt_due_at AS due_at FROM withdrawals
+   WHERE receipt_due_at IS NOT NULL AND ${isAfter(v, sql`receipt_due_at`)}
+   ORDER BY receipt_due_at, id LIMIT ${v.maxRows}`,
+)
+
+/** Signed before the transaction that it proves, so that no lock waits for the signature. */
+export const acceptanceReceipt = (
+  ctx: SystemContext,
+  { id, startedAt, plan }: { id: string; startedAt: Date; plan: { purgeDueAt: Date; dueBy: Date } },
+): Promise<string> =>
+  sign(ctx, ctx.sql, id, 'acceptance', startedAt, {
+    withdrawal: {
+      started_at: startedAt.toISOString(),
+      purge_due_at: plan.purgeDueAt.toISOString(),
+      due_by: plan.dueBy.toISOString(),
+    },
+  })
+
+type Statements = Omit<ReceiptClaims, 'iss' | 'iat' | 'jti' | 'sub' | 'kind'>
+
+/**
+ * The id is derived from what is proven: after a restore the same withdrawal gets the same acceptance, byte for byte, while the key
+ * is the same.
+ */
+function sign(ctx: SystemContext, sql: Sql, withdrawalId: string, kind: Kind, at: Date, claims: Statements) {
+  const jti = `rcp_${hashOf(`${withdrawalId}\n${kind}`).slice(0, 22)}`
+  const iat = Math.floor(at.getTime() / second)
+  const all: ReceiptClaims = { iss: ctx.appUrl, iat, jti, sub: withdrawalId, kind, ...claims }
+  return signJws(ctx, 'withdrawal-receipt+jwt', all, sql)
+}
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
+
+/** Writes the receipts that a step or a purge could not write, because the ledger had no line of the withdrawal yet. */
+export const writeDueReceipts = (ctx: SystemContext, maxRows = 100): Promise<void> =>
+  eachDue(
+    { rows: 'receipts', maxRows },
+    (after) => ctx.sql(dueReceipts, after),
+    ({ id }) => ctx.transaction((sql) => writeReceipts(ctx, sql, id)),
+  )
+
+/** Writes missing receipts in chain order, in the transaction of step, purge or sweep. */
+export async function writeReceipts(ctx: SystemContext, sql: Sql, withdrawalId: string): Promise<void> {
+  const [due] = await sql(lockDue, { withdrawalId })
+  const [facts] = due?.is_due ? await sql(readFacts, { withdrawalId }) : []
+  if (!facts || facts.awaits_line) return
+  const written = await sql(readReceipts, { withdrawalId })
+  const reached: [Kind, Date | null][] = [
+    ['completion', facts.completed_at],
+    ['purge', facts.purged_at],
+  ]
+  const missing = reached
+    .filter(([kind, at]) => at !== null && !written.some((one) => one.kind === kind))
+    .sort(([, a], [, b]) => Number(a) - Number(b))
+  let previous = written.at(-1)?.receipt
+  for (const [kind] of missing) {
+    const now = ctx.clock.now()
+    const claims = { ...(previous !== undefined && { previous: hashOf(previous) }), ...claimsOf(facts, kind) }
+    const receipt = await sign(ctx, sql, withdrawalId, kind, now, claims)
+    await sql(insert, { withdrawalId, kind, receipt, now })
+    previous = receipt
+  }
+  await sql(markWritten, { withdrawalId })
+}
+
+function claimsOf(facts: Facts, kind: Kind): Statements {
+  const { ledger_seq: seq, ledger_hash: hash } = facts
+  const until = facts.purge_due_at.toISOString()
+  const counts = (facts.counts ?? []).filter(({ step }) => (step === 'purge') === (kind === 'purge'))
+  return {
+    withdrawal: {
+      started_at: facts.started_at.toISOString(),
+      ...(facts.completed_at && { completed_at: facts.completed_at.toISOString() }),
+      purge_due_at: until,
+      ...(facts.due_by && { due_by: facts.due_by.toISOString() }),
+    },
+    ...(facts.is_counted && describeCounts(summed(counts), until)),
+    applications: (facts.applications ?? []).map(describeApplication),
+    ...(seq !== null && hash !== null && { log: { seq, hash } }),
+  }
+}
+
+/** One entry for a category, even if several steps erased records of it. */
+const summed = (counts: DeletionCount[]): DeletionCount[] =>
+  CATEGORIES.flatMap((category) => {
+    const ofCategory = counts.filter((count) => count.category === category)
+    return [...Map.groupBy(ofCategory, ({ outcome }) => outcome).values()].map((same) => ({
+      ...(same[0] as DeletionCount),
+      records: same.reduce((sum, { records }) => sum + records, 0),
+    }))
+  })
+
+function describeApplication(told: Told): NonNullable<ReceiptClaims['applications']>[number] {
+  const iso = (time: string) => new Date(time).toISOString()
+  return {
+    name: told.name,
+    ...(told.told_at && { told_at: iso(told.told_at) }),
+    answer: answerOf(told),
+    ...(told.at && { at: iso(told.at) }),
+    ...(told.status === 'completed' && told.records !== null && { reported_records: told.records }),
+  }
+}
+
+/** 404 and 410: the application does not know the person. A task without a status was ended by a report. */
+function answerOf({ status, is_waived, acknowledges, last_status: answer, retained }: Told) {
+  if (is_waived) return 'waived'
+  if (status !== 'completed') return 'open'
+  if (retained?.length) return 'retained_part'
+  if (acknowledges === 'later' && answer === null) return 'erased'
+  return answer === 404 || answer === 410 ? 'gone' : 'told'
+}
+
+export async function listReceipts(ctx: Context, { withdrawalId }: Input<typeof contract>) {
+  return describeReceipts(ctx, withdrawalId)
+}
+
+/** The receipts of a withdrawal in their chain. */
+export async function describeReceipts(ctx: SystemContext, withdrawalId: string): Promise<Data<typeof contract>> {
+  const rows = await ctx.sql(readReceipts, { withdrawalId })
+  return {
+    receipts: rows.map(({ kind, issued_at, receipt }) => ({ kind, issued_at: issued_at.toISOString(), receipt })),
+  }
+}

@@ -1,0 +1,225 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto'
+import { promisify } from 'node:util'
+import { AppError } from '@/contract/errors'
+import type { SystemContext } from '../../context'
+import { KEY_PUBLISHED_BEFORE_MS, SIGNING_KEYS_KEPT_MS } from '../../limits/durations'
+import type { SigningKey } from '../../process'
+import { bytes, integer, type RowOf, type Sql, sql, statement, text, time } from '../../sql'
+
+type KeyRow = RowOf<typeof readKeys>
+
+const readKeys = statement(
+  'signing-keys',
+  {},
+  { number: integer, kid: text, public_key: text, sealed_private: bytes.orNull, created_at: time, signs_from: time },
+  () => sql`SELECT number, kid, public_key, sealed_private, created_at, signs_from FROM signing_keys ORDER BY number`,
+)
+
+// If two instances create the key of one number, the first wins.
+const insertKey = statement(
+  'insert-signing-key',
+  { number: integer, kid: text, publicKey: text, sealedPrivate: bytes, now: time, signsFrom: time },
+  { number: integer },
+  (v) => sql`INSERT INTO signing_keys (number, kid, public_key, sealed_private, created_at, signs_from)
+   VALUES (${v.number}, ${v.kid}, ${v.publicKey}, ${v.sealedPrivate}, ${v.now}, ${v.signsFrom})
+   ON CONFLICT (number) DO NOTHING RETURNING number`,
+)
+const deleteEarlier = statement(
+  'delete-earlier-private-keys',
+  { number: integer },
+  {},
+  (v) => sql`UPDATE signing_keys SET sealed_private = NULL WHERE number < ${v.number} AND sealed_private IS NOT NULL`,
+)
+
+// A restored backup does not know the keys that were made after it. Their private parts are lost, but their signatures must stay
+// verifiable.
+const insertPublic = statement(
+  'insert-public-keys',
+  { keys: text },
+  {},
+  (v) => sql`INSERT INTO signing_keys (number, kid, public_key, created_at, signs_from)
+   SELECT coalesce((SELECT max(number) FROM signing_keys), 0) + row_number() OVER (ORDER BY key.signs_from), key.*
+   FROM jsonb_to_recordset(${v.keys}::jsonb) AS key (kid text, public_key text, created_at timestamptz, signs_from timestamptz)
+   WHERE NOT EXISTS (SELECT FROM signing_keys known WHERE known.kid = key.kid)`,
+)
+
+export interface PublicKey {
+  kid: string
+  public_key: string
+  created_at: string
+  signs_from: string
+}
+
+/** The public parts of all keys. */
+export async function readSigningKeys(ctx: SystemContext): Promise<PublicKey[]> {
+  const rows = await ctx.sql(readKeys, {})
+  return rows.map(({ kid, public_key, created_at, signs_from }) => ({
+    kid,
+    public_key,
+    created_at: created_at.toISOString(),
+    signs_from: signs_from.toISOString(),
+  }))
+}
+
+export const restorePublicKeys = (sql: Sql, keys: PublicKey[]): Promise<unknown> =>
+  sql(insertPublic, { keys: JSON.stringify(keys) })
+
+/** The claims of a JWS of this type that one of the keys signed; otherwise what is wrong with it. */
+export function verifyJws(
+  keys: PublicKey[],
+  typ: string,
+  jws: string,
+): { claims: Record<string, unknown> } | { wrong: 'unknown_key' | 'invalid' } {
+  const [header = '', payload = '', signature = ''] = jws.split('.')
+  try {
+    const { alg, typ: given, kid } = JSON.parse(Buffer.from(header, 'base64url').toString())
+    const key = keys.find((key) => key.kid === kid)
+    if (!key) return { wrong: 'unknown_key' }
+    const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: key.public_key }, format: 'jwk' })
+    const isSigned = verify(null, Buffer.from(`${header}.${payload}`), publicKey, Buffer.from(signature, 'base64url'))
+    if (!isSigned || alg !== 'Ed25519' || given !== typ) return { wrong: 'invalid' }
+    return { claims: JSON.parse(Buffer.from(payload, 'base64url').toString()) }
+  } catch {
+    return { wrong: 'invalid' }
+  }
+}
+
+interface PublishedKey {
+  kty: 'OKP'
+  crv: 'Ed25519'
+  x: string
+  kid: string
+  use: 'sig'
+  alg: 'Ed25519'
+}
+
+/** The key set that receipts are verified with. A key that signed once stays in it. */
+export async function publishedKeys(ctx: SystemContext): Promise<{ keys: PublishedKey[] }> {
+  const rows = await ctx.sql(readKeys, {})
+  return {
+    keys: rows.map(({ kid, public_key: x }) => ({ kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'Ed25519' })),
+  }
+}
+
+/** Signs in another thread, so that other calls do not wait for it. */
+const signBeside = promisify<null, Buffer, KeyObject, Buffer>(sign)
+
+/** Signs the claims as a JWS in compact form. `sql` is the caller's transaction, if any. */
+export async function signJws(ctx: SystemContext, typ: string, claims: object, sql: Sql = ctx.sql): Promise<string> {
+  const { kid, privateKey } = await signingKey(ctx, sql)
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const signed = `${part({ alg: 'Ed25519', typ, kid })}.${part(claims)}`
+  const signature = await signBeside(null, Buffer.from(signed), privateKey)
+  return `${signed}.${signature.toString('base64url')}`
+}
+
+/** Creates the first key at the first start, and a new one if no configured secret opens the key that should sign. */
+export const ensureSigningKey = (ctx: SystemContext): Promise<unknown> => signingKey(ctx, ctx.sql)
+
+async function signingKey(ctx: SystemContext, sql: Sql): Promise<SigningKey> {
+  const now = ctx.clock.now()
+  const { signing } = ctx.process
+  const isFresh = performance.now() - signing.readAt <= SIGNING_KEYS_KEPT_MS
+  const known = isFresh ? newestOf(signing.keys, now) : undefined
+  if (known) return known
+  const keep = (rows: KeyRow[]) => {
+    signing.keys = openKeys(ctx, rows)
+    signing.readAt = performance.now()
+    return newestOf(signing.keys, now)
+  }
+  const rows = await sql(readKeys, {})
+  const found = keep(rows)
+  if (found) return found
+  // The number follows from the rows that were read, so that two instances without a key create the same one.
+  await insert(ctx, sql, { number: (rows.at(-1)?.number ?? 0) + 1, signsFrom: now })
+  const made = keep(await sql(readKeys, {}))
+  if (!made) throw new Error('no key can sign')
+  return made
+}
+
+const newestOf = <Key extends { signsFrom: Date }>(keys: readonly Key[], now: Date): Key | undefined =>
+  keys.findLast(({ signsFrom }) => signsFrom <= now)
+
+/** A key that was made to sign at once does so even if the clock of another instance is behind. */
+const beginOf = ({ created_at, signs_from }: KeyRow): Date => (signs_from > created_at ? signs_from : new Date(0))
+
+const openKeys = (ctx: SystemContext, rows: KeyRow[]): SigningKey[] =>
+  rows.flatMap((row) => {
+    const pkcs8 = row.sealed_private && ctx.secrets.open(row.sealed_private)
+    const { kid } = row
+    return pkcs8
+      ? { kid, signsFrom: beginOf(row), privateKey: createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' }) }
+      : []
+  })
+
+/** False if another instance created the key of this number. */
+async function insert(
+  ctx: SystemContext,
+  sql: Sql,
+  { number, signsFrom }: { number: number; signsFrom: Date },
+): Promise<boolean> {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const { x = '' } = publicKey.export({ format: 'jwk' })
+  const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' })
+  const made = await sql(insertKey, {
+    number,
+    kid: thumbprintOf(x),
+    publicKey: x,
+    sealedPrivate: ctx.secrets.seal(pkcs8),
+    now: ctx.clock.now(),
+    signsFrom,
+  })
+  return made.length > 0
+}
+
+/** RFC 7638: the hash of the required members in the order of their names. */
+const thumbprintOf = (x: string) =>
+  createHash('sha256')
+    .update(JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }))
+    .digest('base64url')
+
+type KeyState = 'waiting' | 'signing' | 'retired'
+
+export async function listSigningKeys(ctx: SystemContext) {
+  await ensureSigningKey(ctx)
+  const now = ctx.clock.now()
+  const rows = await ctx.sql(readKeys, {})
+  const signing = rows.findLast((row) => beginOf(row) <= now && row.sealed_private)
+  const stateOf = (row: KeyRow): KeyState => {
+    if (row === signing) return 'signing'
+    return beginOf(row) > now && row.sealed_private ? 'waiting' : 'retired'
+  }
+  return rows.map((row) => ({
+    kid: row.kid,
+    state: stateOf(row),
+    created_at: row.created_at.toISOString(),
+    signs_from: row.signs_from.toISOString(),
+  }))
+}
+
+/**
+ * Publishes a new key. It signs a day later, when every reader of the key set has it. After a leak it signs at once: then the keys
+ * before it are deleted, one that still waits included, and every instance signs with it within `SIGNING_KEYS_KEPT_MS`.
+ */
+export async function rotateSigningKey(ctx: SystemContext, { isNow = false } = {}) {
+  await ensureSigningKey(ctx)
+  const now = ctx.clock.now()
+  const last = (await ctx.sql(readKeys, {})).at(-1) as KeyRow
+  const waits = (at: Date) =>
+    new AppError('REQUEST_001', `A new key is published already. It signs from ${at.toISOString()}.`)
+  if (!isNow && last.signs_from > now) throw waits(last.signs_from)
+  const signsFrom = isNow ? now : new Date(now.getTime() + KEY_PUBLISHED_BEFORE_MS)
+  const number = last.number + 1
+  if (!(await insert(ctx, ctx.sql, { number, signsFrom }))) throw waits(signsFrom)
+  if (isNow) await ctx.sql(deleteEarlier, { number })
+  ctx.process.signing.readAt = Number.NEGATIVE_INFINITY
+  return listSigningKeys(ctx)
+}

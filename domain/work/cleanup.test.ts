@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest'
+import { asUser, givenPendingChange, givenSession, givenUser, runDueWork, testContext } from '@/testing/domain'
+import { verifyEmail } from '../email/verify-email'
+import { issueAccessToken } from '../sessions/access-tokens'
+import { signOut } from '../sessions/sessions'
+import { cleanUp } from './cleanup'
+
+const day = 24 * 60 * 60 * 1000
+const millisecond = 1
+
+test('ended sessions, tokens and changes are kept for thirty days, and open ones stay', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { userId } = user
+  const token = { userId, name: 'test', scopes: ['email:manage' as const], actor: 'operator' }
+  await issueAccessToken(ctx, { ...token, expiresInMs: 30 * day })
+  const lasting = await issueAccessToken(ctx, { ...token, expiresInMs: 365 * day })
+  await givenPendingChange(ctx, user)
+  await ctx.settle()
+  const left = async () => ({
+    sessions: (await ctx.db.session.findMany({ where: { userId }, orderBy: { createdAt: 'asc' } })).map(({ id }) => id),
+    tokens: await ctx.db.accessToken.count({ where: { userId } }),
+    changes: await ctx.db.emailChangeRequest.count({ where: { userId } }),
+    notices: await ctx.db.notice.count({ where: { userId } }),
+  })
+  const whole = { sessions: [user.sessionId], tokens: 2, changes: 1, notices: 1 }
+
+  ctx.clock.advance(30 * day)
+  await runDueWork(ctx)
+  expect(await left()).toEqual(whole)
+  ctx.clock.advance(day / 2 + millisecond)
+  await runDueWork(ctx)
+  expect(await left()).toEqual({ ...whole, changes: 0, notices: 0 })
+  const later = await givenSession(ctx, userId)
+  ctx.clock.advance(29.5 * day - millisecond)
+  await runDueWork(ctx)
+  expect(await left()).toEqual({ sessions: [user.sessionId, later], tokens: 2, changes: 0, notices: 0 })
+  ctx.clock.advance(millisecond)
+  await runDueWork(ctx)
+  expect(await left()).toEqual({ sessions: [later], tokens: 1, changes: 0, notices: 0 })
+  expect(await ctx.db.accessToken.findFirst({ where: { userId } })).toMatchObject({ id: lasting.id })
+})
+
+test('a revoked session or token is kept for thirty days after its revocation', async () => {
+  const ctx = await testContext()
+  const { userId, sessionId } = await givenUser(ctx)
+  const { id: tokenId } = await issueAccessToken(ctx, {
+    userId,
+    name: 'test',
+    scopes: ['email:manage'],
+    actor: 'operator',
+    expiresInMs: 365 * day,
+  })
+  await signOut(ctx, sessionId)
+  await ctx.db.accessToken.update({ where: { id: tokenId }, data: { revokedAt: ctx.clock.now() } })
+  const left = async () => [
+    await ctx.db.session.count({ where: { userId } }),
+    await ctx.db.accessToken.count({ where: { userId } }),
+  ]
+  ctx.clock.advance(30 * day)
+  await cleanUp(ctx)
+  expect(await left()).toEqual([1, 1])
+  ctx.clock.advance(millisecond)
+  await cleanUp(ctx)
+  expect(await left()).toEqual([0, 0])
+})
+
+test('L20 one cleanup deletes all expired buckets, however many there are', async () => {
+  const ctx = await testContext()
+  const data = Array.from({ length: 2_500 }, (_, n) => ({
+    key: `over-${n}`,
+    hits: [ctx.clock.now()],
+    places: 1,
+    windowMs: 1,
+    granted: true,
+    expiresAt: ctx.clock.now(),
+  }))
+  await ctx.db.rateLimit.createMany({ data })
+  ctx.clock.advance(millisecond)
+  await cleanUp(ctx)
+  expect(await ctx.db.rateLimit.count({ where: { key: { startsWith: 'over-' } } })).toBe(0)
+})
+
+test('an audit row keeps its client address for thirty days, and everything else forever', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { code, change_request_id } = await givenPendingChange(ctx, user)
+  await verifyEmail(await asUser(ctx, user), { userId: user.userId, change_request_id, verification_code: code })
+  await ctx.settle()
+  const rows = () => ctx.db.auditEvent.findMany({ where: { userId: user.userId }, orderBy: { id: 'asc' } })
+  const before = await rows()
+  expect(before.filter(({ ip }) => ip === '192.0.2.1').map(({ action }) => action)).toContain('email.changed')
+  ctx.clock.advance(30 * day)
+  await cleanUp(ctx)
+  expect(await rows()).toEqual(before)
+  ctx.clock.advance(millisecond)
+  await cleanUp(ctx)
+  expect(await rows()).toEqual(before.map((row) => ({ ...row, ip: null })))
+})
+
+test('one cleanup clears the addresses of all audit rows, in any number of batches', async () => {
+  const ctx = await testContext()
+  const at = ctx.clock.now()
+  const data = Array.from({ length: 2_500 }, (_, n) => ({
+    id: `aud_many_${n}`,
+    userId: 'usr_many',
+    action: 'email.changed',
+    actor: 'session',
+    ip: '192.0.2.1',
+    at,
+  }))
+  await ctx.db.auditEvent.createMany({ data })
+  ctx.clock.advance(30 * day + millisecond)
+  await cleanUp(ctx)
+  expect(await ctx.db.auditEvent.count({ where: { userId: 'usr_many' } })).toBe(2_500)
+  expect(await ctx.db.auditEvent.count({ where: { userId: 'usr_many', ip: { not: null } } })).toBe(0)
+})
+
+test('an unsent notice outlives the thirty days with its change, and is sent', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  const { userId } = user
+  const { code, change_request_id, new_email } = await givenPendingChange(ctx, user)
+  ctx.mailServer.accepts = false
+  await verifyEmail(await asUser(ctx, user), { userId, change_request_id, verification_code: code })
+  await ctx.settle()
+  for (let days = 0; days < 40; days++) {
+    ctx.clock.advance(day)
+    await runDueWork(ctx)
+  }
+  const left = async () => [
+    await ctx.db.emailChangeRequest.count({ where: { userId } }),
+    await ctx.db.notice.count({ where: { userId, dueAt: { not: null } } }),
+  ]
+  expect(await left()).toEqual([1, 2])
+  ctx.mailServer.accepts = true
+  ctx.clock.advance(day)
+  await runDueWork(ctx)
+  const told = ctx.mailbox.filter(({ message }) => message.template === 'email-changed').map(({ to }) => to)
+  expect(told.sort()).toEqual([user.email, new_email].sort())
+  await cleanUp(ctx)
+  expect(await left()).toEqual([0, 0])
+})

@@ -5,6 +5,3 @@ WITH account AS (
 )
 INSERT INTO "audit_events" ("id", "user_id", "action", "actor", "at")
 SELECT 'aud_unfrozen_' || "id", "id", 'account.unfrozen', 'system', now() FROM account;
-
--- Its index goes with it.
-ALTER TABLE "users" DROP COLUMN "frozen_at";

@@ -18,7 +18,7 @@ beforeAll(() => {
   run(process.execPath, path.join(root, 'scripts/pack-client.mjs'), project)
   run('npm', 'pack', path.join(root, 'node_modules/zod'), '--ignore-scripts')
   writeFileSync(path.join(project, 'package.json'), '{ "name": "fresh", "private": true, "type": "module" }')
-  const files = ['user-account-service-1.0.0.tgz', `zod-${zodVersion()}.tgz`].map((file) => `./${file}`)
+  const files = ['user-account-service-2.0.0.tgz', `zod-${zodVersion()}.tgz`].map((file) => `./${file}`)
   run('npm', 'install', '--offline', '--no-audit', '--no-fund', ...files)
 }, 120_000)
 afterAll(() => rmSync(project, { recursive: true, force: true }))

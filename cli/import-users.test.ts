@@ -10,6 +10,7 @@ import type { Sql } from '@/domain/sql'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { asUser, givenUser, type TestContext, testContext } from '@/testing/domain'
 import foreignPasswords from '@/testing/foreign-passwords.json'
+import { wrapping } from '@/testing/statements'
 import { execute, sentenceOf } from './execute.ts'
 import { importUsers, linesOf } from './import-users.ts'
 
@@ -312,7 +313,7 @@ async function importWith(
   const watched = {
     ...ctx,
     sql: watch(ctx.sql),
-    transaction: <T>(work: (sql: Sql) => Promise<T>) => ctx.transaction((sql) => work(watch(sql))),
+    transaction: wrapping(ctx.transaction, watch),
   }
   const [result] = await importFile(watched, await toFile([line]))
   expect(isDone).toBe(true)

@@ -17,7 +17,7 @@ import type {
   Secrets,
 } from './ports'
 import type { Process } from './process'
-import type { Sql } from './sql'
+import type { Sql, Transaction } from './sql'
 import type { CalendarPeriod } from './withdrawal/due-date'
 
 /** An outside token's claims about the person's last sign-in there; null if it has none. */
@@ -88,8 +88,11 @@ export interface FreshSignInSettings {
 
 export interface SystemContext {
   sql: Sql
-  /** Runs several statements as one; rolled back when `work` throws. After a deadlock it runs again, so it must do nothing else. */
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /**
+   * Runs several statements as one; rolled back when `work` throws. After a deadlock it runs again, so what has an effect elsewhere
+   * belongs to `afterCommit`.
+   */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   db: PrismaClient
   process: Process
   clock: Clock

@@ -17,7 +17,7 @@ import { createProcess } from '@/domain/process'
 import { readCredential, sessionCredential } from '@/domain/sessions/authenticate'
 import { findCaller } from '@/domain/sessions/caller'
 import { startSession } from '@/domain/sessions/sessions'
-import type { Sql } from '@/domain/sql'
+import type { Sql, Transaction } from '@/domain/sql'
 import type { LedgerLine } from '@/domain/withdrawal/ledger/erasure-ledger'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { createEndpointRule } from '@/server/adapters/applications'
@@ -25,7 +25,7 @@ import { type Database, openDatabase } from '@/server/adapters/database'
 import { createPasswords } from '@/server/adapters/passwords'
 import { createSecrets } from '@/server/adapters/secrets'
 import { rawSql } from './raw-sql'
-import { checkingRows } from './statements'
+import { checkingRows, wrapping } from './statements'
 
 export interface Mailed {
   to: string
@@ -102,7 +102,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
   const apps: TestContext['apps'] = { answer: async () => ({ status: 204 }) }
   return {
     sql: checkingRows(open.sql),
-    transaction: (work) => open.transaction((sql) => work(checkingRows(sql))),
+    transaction: wrapping(open.transaction, checkingRows),
     db: open.db,
     ping: open.ping,
     process: createProcess(),
@@ -326,12 +326,12 @@ export async function heldUp<T>(
   ctx: TestContext,
   [table, id]: ['users' | 'email_change_requests' | 'notices', string],
   waiting: () => Promise<T>,
-  meanwhile: (sql: Sql) => Promise<unknown>,
+  meanwhile: (tx: Transaction) => Promise<unknown>,
   waiters = 1,
 ): Promise<T> {
   let ending: Promise<T> | undefined
-  await ctx.transaction(async (sql) => {
-    await rawSql(sql, `SELECT FROM ${table} WHERE id = $1 FOR UPDATE`, [id])
+  await ctx.transaction(async (tx) => {
+    await rawSql(tx, `SELECT FROM ${table} WHERE id = $1 FOR UPDATE`, [id])
     ending = waiting()
     // Awaited below; it may be rejected before that.
     ending.catch(() => {})
@@ -342,7 +342,7 @@ export async function heldUp<T>(
             .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
       )
       .toHaveLength(waiters)
-    await meanwhile(sql)
+    await meanwhile(tx)
   })
   return ending as Promise<T>
 }
@@ -357,7 +357,7 @@ export function failingAt(ctx: TestContext, name: string, broken: readonly unkno
       }
       return sql(statement, values)
     }
-  return { ...ctx, sql: failing(ctx.sql), transaction: (work) => ctx.transaction((sql) => work(failing(sql))) }
+  return { ...ctx, sql: failing(ctx.sql), transaction: wrapping(ctx.transaction, failing) }
 }
 
 /** Runs all due work, as the timer would. */

@@ -1,3 +1,4 @@
+import type { SystemContext } from '@/domain/context'
 import type { Sql, Statement } from '@/domain/sql'
 
 /** Every statement that was written since the test began to note them, by its name. */
@@ -27,3 +28,9 @@ export const checkingRows =
     }
     return rows
   }
+
+/** `transaction`, with its statements run by what `wrap` makes of them. */
+export const wrapping =
+  (transaction: SystemContext['transaction'], wrap: (sql: Sql) => Sql): SystemContext['transaction'] =>
+  (work) =>
+    transaction((tx) => work(Object.assign(wrap(tx), { afterCommit: tx.afterCommit })))

@@ -11,6 +11,7 @@ import {
   type TestContext,
   testContext,
 } from '@/testing/domain'
+import { wrapping } from '@/testing/statements'
 import { verifyEmail } from '../email/verify-email'
 import type { AppRequest } from '../ports'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
@@ -134,17 +135,14 @@ test('F38 a withdrawal that starts while an application is removed leaves no tas
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   let removal: Promise<string> | undefined
-  const whileStarting: TestContext['transaction'] = (work) =>
-    ctx.transaction((sql) =>
-      work(async (statement, values) => {
-        const rows = await sql(statement, values)
-        if (statement.name === 'queue-withdrawal-messages') {
-          removal = outcomeOf(removeApp(ctx, { appId }))
-          await Promise.race([removal, vi.waitFor(() => expectRemovalToWait(ctx), { timeout: 10_000 })])
-        }
-        return rows
-      }),
-    )
+  const whileStarting = wrapping(ctx.transaction, (sql) => async (statement, values) => {
+    const rows = await sql(statement, values)
+    if (statement.name === 'queue-withdrawal-messages') {
+      removal = outcomeOf(removeApp(ctx, { appId }))
+      await Promise.race([removal, vi.waitFor(() => expectRemovalToWait(ctx), { timeout: 10_000 })])
+    }
+    return rows
+  })
   await withdrawAccount(
     { ...caller, transaction: whileStarting },
     { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' },

@@ -13,7 +13,7 @@ import {
   testContext,
   testDatabase,
 } from '@/testing/domain'
-import type { Sql } from '../sql'
+import { wrapping } from '@/testing/statements'
 import { runDeletionStep } from './run-deletion-step'
 import { withdrawAccount } from './withdraw-account'
 
@@ -230,36 +230,35 @@ test('F41 a withdraw call that waited for the first one and the erasure of its a
   const erase = async () => {
     const { id: withdrawalId } = await ctx.db.withdrawal.findFirstOrThrow({ where: { userId: user.userId } })
     ctx.clock.advance(5 * minute)
-    const transaction = <T>(work: (sql: Sql) => Promise<T>) =>
-      ctx.transaction((sql) => {
+    const transaction: TestContext['transaction'] = (work) =>
+      ctx.transaction((tx) => {
         tries.erasure++
-        return work(sql)
+        return work(tx)
       })
     await runDeletionStep({ ...ctx, transaction }, { withdrawalId, step: 'user_profile' })
   }
   let erasing: Promise<void> | undefined
   const { promise: erasureWaits, resolve: noteWaiting } = Promise.withResolvers<void>()
   // Has waited for the account's lock, and takes its place in the limit once the erasure waits too.
-  const slow = <T>(work: (sql: Sql) => Promise<T>) =>
-    other.transaction((sql) => {
-      tries.call++
-      return work(async (statement, values) => {
-        if (statement.name === 'take-places-inside') await erasureWaits
-        const rows = await sql(statement, values)
-        if (statement.name === 'lock-account' && !erasing) {
-          erasing = erase()
-          await expect
-            .poll(
-              () =>
-                ctx.db
-                  .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-            )
-            .toHaveLength(1)
-          noteWaiting()
-        }
-        return rows
-      })
-    })
+  const slow = wrapping(other.transaction, (sql) => {
+    tries.call++
+    return async (statement, values) => {
+      if (statement.name === 'take-places-inside') await erasureWaits
+      const rows = await sql(statement, values)
+      if (statement.name === 'lock-account' && !erasing) {
+        erasing = erase()
+        await expect
+          .poll(
+            () =>
+              ctx.db
+                .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          )
+          .toHaveLength(1)
+        noteWaiting()
+      }
+      return rows
+    }
+  })
   const refused = await heldUp(
     ctx,
     ['users', user.userId],

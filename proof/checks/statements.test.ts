@@ -13,6 +13,7 @@ import {
   withdraw,
 } from '@/testing/api'
 import { acceptOutsideToken, givenService, OUTSIDE_TOKEN, type Service } from '@/testing/service'
+import { wrapping } from '@/testing/statements'
 
 const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promise<Answer>>, string[]][] = [
   ['a read', async (_ctx, caller) => () => call(caller, 'getEmailStatus'), ['find-callers']],
@@ -110,7 +111,7 @@ test.each(operations)(
       // What an engine is told goes on beside the answer.
       emit: null,
       sql: noting(sql),
-      transaction: ((work) => transaction((inside) => work(noting(inside)))) satisfies Service['transaction'],
+      transaction: wrapping(transaction, noting),
     })
     expect((await run()).code).toBe('accepted')
     expect(names, 'If a call is meant to send these statements, list them at its row of `operations`.').toEqual(asked)

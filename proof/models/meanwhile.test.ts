@@ -7,7 +7,7 @@ import { changeEmail } from '@/domain/email/change-email'
 import { verifyEmail } from '@/domain/email/verify-email'
 import { issueAccessTokenIn } from '@/domain/sessions/access-tokens'
 import { endOtherSessions, endSession } from '@/domain/sessions/sessions'
-import type { Sql } from '@/domain/sql'
+import type { Sql, Transaction } from '@/domain/sql'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import {
   asUser,
@@ -119,7 +119,7 @@ test.each([
 })
 
 describe('a withdrawal that waits for the account', () => {
-  async function withdrawDuring(meanwhile: (ctx: TestContext, user: TestUser, sql: Sql) => Promise<unknown>) {
+  async function withdrawDuring(meanwhile: (ctx: TestContext, user: TestUser, tx: Transaction) => Promise<unknown>) {
     const ctx = await testContext()
     const user = await givenUser(ctx)
     const caller = await asUser(ctx, user)

@@ -11,7 +11,7 @@ import { pseudonymousBucket } from '@/domain/limits/buckets'
 import { issueAccessToken } from '@/domain/sessions/access-tokens'
 import { createSessionToken, sha256 } from '@/domain/sessions/authenticate'
 import { signIn } from '@/domain/sessions/sign-in'
-import type { Sql } from '@/domain/sql'
+import type { Sql, Transaction } from '@/domain/sql'
 import { createStatusToken } from '@/domain/withdrawal/status-token'
 import { api } from '@/server/http/api'
 import { processState } from '@/server/process-state'
@@ -102,16 +102,15 @@ export class Service {
     const digest = (password: string) => createHash('sha256').update(password).digest('hex')
     Object.assign(ctx, {
       sql: this.faulty(sql),
-      transaction: async (work: (sql: Sql) => Promise<unknown>) => {
+      transaction: async (work: (tx: Transaction) => Promise<unknown>) => {
         this.requireLife()
         this.running++
-        const result = await transaction(async (inside) => {
-          const value = await work(this.faulty(inside))
+        return transaction(async (tx) => {
+          tx.afterCommit(() => this.strike('after'))
+          const value = await work(Object.assign(this.faulty(tx), { afterCommit: tx.afterCommit }))
           this.strike('before')
           return value
         }).finally(() => this.running--)
-        this.strike('after')
-        return result
       },
       // The hash itself is tested elsewhere, and would be all that the time goes into.
       passwords: {

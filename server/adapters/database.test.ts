@@ -109,3 +109,20 @@ test('work that goes on after its transaction has failed cannot use the connecti
   await expect(failing).rejects.toThrow('on purpose')
   await expect(late).rejects.toThrow('the transaction is over')
 })
+
+test('what a transaction asks for after its commit begins once, after it, and is forgotten with an attempt that fails', async () => {
+  const { database, rows } = await givenRows()
+  const seen: string[] = []
+  const count = () => database.db.rateLimit.count({ where: { key: rows[0] } })
+  let tries = 0
+  const deadlock = Object.assign(new Error('deadlock detected'), { code: '40P01' })
+  const left = await database.transaction(async (tx) => {
+    const attempt = ++tries
+    tx.afterCommit(() => seen.push(`effect of attempt ${attempt}`))
+    await rawSql(tx, 'DELETE FROM rate_limits WHERE key = $1', [rows[0]])
+    if (attempt === 1) throw deadlock
+    expect(seen).toEqual([])
+    return count()
+  })
+  expect([left, await count(), seen]).toEqual([1, 0, ['effect of attempt 2']])
+})

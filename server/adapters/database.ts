@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
-import { orderedValues, type Sql } from '@/domain/sql'
+import { orderedValues, type Sql, type Transaction } from '@/domain/sql'
 import { PrismaClient } from '@/prisma/generated/client'
 import { describeError, log, outsideRequest } from '../watch/log'
 import { isContended } from './database-away'
@@ -8,8 +8,8 @@ import { openSession } from './database-session'
 
 export interface Database {
   sql: Sql
-  /** Rolls back when `work` throws. After a deadlock `work` runs again, so it must have no effect outside the database. */
-  transaction<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /** Rolls back when `work` throws. After a deadlock `work` runs again, and what the failed attempt asked for is forgotten. */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   db: PrismaClient
   ping(): Promise<unknown>
   close(): Promise<void>
@@ -65,7 +65,7 @@ export function openDatabase(connectionString: string, connections = 8): Databas
   }
 }
 
-async function transact<T>(pool: pg.Pool, work: (sql: Sql) => Promise<T>): Promise<T> {
+async function transact<T>(pool: pg.Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const client = await pool.connect()
   // The pool handles errors of idle connections only. Without a handler, the loss of this one would end the process.
   client.on('error', noteLoss)
@@ -74,17 +74,19 @@ async function transact<T>(pool: pg.Pool, work: (sql: Sql) => Promise<T>): Promi
     client.release(isBroken)
   }
   const sql = sqlOn(client)
+  const effects: (() => void)[] = []
+  const afterCommit: Transaction['afterCommit'] = (effect) => effects.push(effect)
   let isOver = false
+  let result: T
   try {
     const inside: Sql = async (statement, given) => {
       // Work that failed may still have a branch that goes on, and the connection then belongs to somebody else.
       if (isOver) throw new Error('the transaction is over')
       return sql(statement, given)
     }
-    const [, result] = await Promise.all([client.query('BEGIN'), work(inside)])
+    const [, done] = await Promise.all([client.query('BEGIN'), work(Object.assign(inside, { afterCommit }))])
     await client.query('COMMIT')
-    release(false)
-    return result
+    result = done
   } catch (error) {
     isOver = true
     // Destroy a connection that did not answer or cannot roll back.
@@ -97,6 +99,9 @@ async function transact<T>(pool: pg.Pool, work: (sql: Sql) => Promise<T>): Promi
     }
     throw error
   }
+  release(false)
+  for (const effect of effects) effect()
+  return result
 }
 
 const MAX_TRIES = 4

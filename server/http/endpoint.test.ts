@@ -42,6 +42,7 @@ import {
   wrongCode,
 } from '@/testing/domain'
 import { installContext } from '@/testing/process'
+import { wrapping } from '@/testing/statements'
 import { within } from '@/testing/until'
 import { openDatabase } from '../adapters/database'
 import { api } from './api'
@@ -1353,7 +1354,7 @@ async function givenDoomed(place: (typeof DEATHS)[number][0]) {
     }
   }
   const transaction: SystemContext['transaction'] = async (work) => {
-    const result = await database.transaction((sql) => work(doomed(sql)))
+    const result = await wrapping(database.transaction, doomed)(work)
     if (place === 'between the commit and the answer') await die()
     return result
   }
@@ -1505,14 +1506,11 @@ test('a fault in the middle of a withdrawal leaves the account as it was', async
   for (const last of ['end-account-access', 'plan-withdrawal', 'queue-withdrawal-messages']) {
     installContext({
       ...ctx,
-      transaction: (work) =>
-        ctx.transaction((sql) =>
-          work(async (statement, values) => {
-            const rows = await sql(statement, values)
-            if (statement.name === last) throw pgError('57P01')
-            return rows
-          }),
-        ),
+      transaction: wrapping(ctx.transaction, (sql) => async (statement, values) => {
+        const rows = await sql(statement, values)
+        if (statement.name === last) throw pgError('57P01')
+        return rows
+      }),
     })
     expect((await withdraw(caller)).code).toBe('SERVER_002')
     installContext(ctx)

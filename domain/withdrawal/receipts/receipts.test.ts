@@ -20,6 +20,7 @@ import {
   testContext,
 } from '@/testing/domain'
 import { installContext } from '@/testing/process'
+import { wrapping } from '@/testing/statements'
 import { waive } from '../../applications/operate-tasks'
 import { reportOnTask } from '../../applications/report-on-task'
 import type { Context } from '../../context'
@@ -307,15 +308,12 @@ test('the status token reads the receipts for 24 months, whatever the purge has 
 
 test('a completion receipt waits for its ledger line, and then the sweep writes it once', async () => {
   const ctx = await testContext()
-  const { sql, transaction } = ctx
+  const { transaction } = ctx
   // Nothing can be added to the ledger while another transaction holds its end.
-  ctx.transaction = (work) =>
-    transaction((inner) =>
-      work(((statement, values) => {
-        if (statement.name === 'lock-ledger-head') throw new Error('held')
-        return inner(statement, values)
-      }) as typeof sql),
-    )
+  ctx.transaction = wrapping(transaction, (sql) => async (statement, values) => {
+    if (statement.name === 'lock-ledger-head') throw new Error('held')
+    return sql(statement, values)
+  })
   const user = await givenUser(ctx)
   const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
   const { withdrawal_id: id } = await withdrawAccount(await asUser(ctx, user), input)

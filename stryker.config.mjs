@@ -11,10 +11,16 @@ export const AREAS = {
     mutate: ['domain/limits/buckets.ts'],
     tests: ['domain/limits/buckets.test.ts', 'domain/email/change-email.test.ts'],
   },
-  email: { mutate: ['domain/email/*.ts', '!**/*.test.ts'], tests: ['domain/email/*.test.ts'] },
+  email: {
+    mutate: ['domain/email/*.ts', 'domain/pending-change.ts', '!**/*.test.ts'],
+    tests: ['domain/email/*.test.ts'],
+  },
   withdrawal: {
     mutate: ['domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account}.ts'],
-    tests: ['domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account,erasure-ledger}.test.ts'],
+    tests: [
+      'domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account}.test.ts',
+      'domain/withdrawal/ledger/erasure-ledger.test.ts',
+    ],
   },
 }
 

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { EnglishOnly } from '@/components/english-only'
+import { EnglishOnly } from '@/components/layout/english-only'
 import { TEXTS_OF_ALL, textsIn } from '@/server/pages/language'
 
 /** Around pages for operators and programmers, which exist in English alone. */

@@ -1,8 +1,8 @@
 'use client'
 
 import { useTranslations } from 'use-intl/react'
-import { Brand } from '@/components/brand'
-import { centeredColumn, Main } from '@/components/main'
+import { Brand } from '@/components/layout/brand'
+import { centeredColumn, Main } from '@/components/layout/main'
 import { Button } from '@/components/ui/button'
 import { AWAY_DIGEST } from '@/server/pages/away-digest'
 

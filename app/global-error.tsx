@@ -2,7 +2,7 @@
 
 import './globals.css'
 import { useEffect, useState } from 'react'
-import { centeredColumn, Main } from '@/components/main'
+import { centeredColumn, Main } from '@/components/layout/main'
 import { Button } from '@/components/ui/button'
 import { languageFor } from '@/contract/languages'
 

@@ -1,6 +1,6 @@
 import type { Metadata } from 'next'
 import Link from 'next/link'
-import { CenteredPage } from '@/components/page'
+import { CenteredPage } from '@/components/layout/page'
 import { buttonStyle } from '@/components/ui/button-style'
 import { pageTexts } from '@/server/pages/language'
 import { accountOf, sessionIfReadable } from '@/server/pages/session'

@@ -1,7 +1,7 @@
 import { resealSecrets } from '@/domain/reseal-secrets'
-import { replayErasureLedger } from '@/domain/withdrawal/ledger/replay-erasure-ledger'
 import { trimErasureLedger } from '@/domain/withdrawal/ledger/trim-erasure-ledger'
 import { listSigningKeys, rotateSigningKey } from '@/domain/withdrawal/receipts/signing-keys'
+import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
 import { command } from './command.ts'
 import { toTime } from './values.ts'
 

@@ -2,6 +2,7 @@ import type { Purpose } from '@/contract/access'
 import type { Scope, ServiceScope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
 import type { PrismaClient } from '@/prisma/generated/client'
+import type { CalendarPeriod } from './limits/due-date'
 import type { Limits } from './limits/limits'
 import type {
   AppAnswer,
@@ -18,7 +19,6 @@ import type {
 } from './ports'
 import type { Process } from './process'
 import type { Sql, Transaction } from './sql'
-import type { CalendarPeriod } from './withdrawal/due-date'
 
 /** An outside token's claims about the person's last sign-in there; null if it has none. */
 interface ShownPresence {

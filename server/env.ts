@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { parseAddress } from '@/contract/address'
 import { DEFAULT_LANGUAGE, isLanguage, LANGUAGES, type Language } from '@/contract/languages'
 import type { FreshSignInSettings } from '@/domain/context'
+import { type CalendarPeriod, DEFAULT_STATUTORY_PERIOD } from '@/domain/limits/due-date'
 import { day, hour } from '@/domain/limits/durations'
 import {
   BUCKET_NAMES,
@@ -16,7 +17,6 @@ import {
   type SettingRow,
 } from '@/domain/limits/limits'
 import type { OutsideIssuer } from '@/domain/ports'
-import { type CalendarPeriod, DEFAULT_STATUTORY_PERIOD } from '@/domain/withdrawal/due-date'
 import { accentProblem, type Brand, readLogo } from './brand'
 import { nearestOf } from './nearest'
 import { SettingsError } from './settings-error'

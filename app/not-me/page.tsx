@@ -1,7 +1,7 @@
 import type { Metadata } from 'next'
 import { NotMe } from '@/components/email/not-me'
-import { CenteredPage } from '@/components/page'
-import { Texts } from '@/components/texts'
+import { CenteredPage } from '@/components/layout/page'
+import { Texts } from '@/components/layout/texts'
 import { getEnv } from '@/server/env'
 import { pageTexts, textsOf } from '@/server/pages/language'
 

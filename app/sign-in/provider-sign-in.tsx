@@ -2,8 +2,8 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useTranslations } from 'use-intl/react'
-import { providerSignInUrl } from '@/components/auth-calls'
-import { keepReturnPath } from '@/components/return-path'
+import { providerSignInUrl } from '@/components/session/auth-calls'
+import { keepReturnPath } from '@/components/session/return-path'
 import { Alert } from '@/components/ui/alert'
 import { Button } from '@/components/ui/button'
 

@@ -2,8 +2,8 @@
 
 import { KeyRound } from 'lucide-react'
 import { useTranslations } from 'use-intl/react'
-import { ConfirmedButton } from '../confirmed-button'
-import { call } from '../load-contract'
+import { call } from '../api/load-contract'
+import { ConfirmedButton } from '../forms/confirmed-button'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { Fact } from '../ui/facts'
 import { LocalTime } from '../ui/local-time'

@@ -2,8 +2,8 @@
 
 import type { createAccessToken, listAccessTokens } from '@/contract/access'
 import type { Answer } from '@/contract/define'
-import { call } from '../load-contract'
-import { useRenderedQuery } from '../use-rendered-query'
+import { call } from '../api/load-contract'
+import { useRenderedQuery } from '../api/use-rendered-query'
 
 export type AccessToken = Answer<typeof listAccessTokens>['access_tokens'][number]
 export type NewAccessToken = Answer<typeof createAccessToken>

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { tokenName } from '@/contract/access'
 import { GRANTABLE_SCOPES } from '@/contract/define'
 import { RULES } from '@/contract/errors'
-import { rule } from '../form-rule'
+import { rule } from '../forms/form-rule'
 import { LIFETIME_DAYS } from './token-lifetimes'
 
 const tokenForm = z.object({

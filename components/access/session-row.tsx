@@ -2,9 +2,9 @@
 
 import { Monitor, Smartphone } from 'lucide-react'
 import { useTranslations } from 'use-intl/react'
-import { ConfirmedButton } from '../confirmed-button'
-import { call } from '../load-contract'
-import { signOutHere } from '../sign-out'
+import { call } from '../api/load-contract'
+import { ConfirmedButton } from '../forms/confirmed-button'
+import { signOutHere } from '../session/sign-out'
 import { Badge } from '../ui/badge'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'

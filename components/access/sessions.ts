@@ -2,8 +2,8 @@
 
 import type { listSessions } from '@/contract/access'
 import type { Answer } from '@/contract/define'
-import { call } from '../load-contract'
-import { useRenderedQuery } from '../use-rendered-query'
+import { call } from '../api/load-contract'
+import { useRenderedQuery } from '../api/use-rendered-query'
 
 export type Session = Answer<typeof listSessions>['sessions'][number]
 

@@ -1,7 +1,7 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
-import { ColumnPage } from '../page'
-import { PageHeading } from '../page-heading'
+import { ColumnPage } from '../layout/page'
+import { PageHeading } from '../layout/page-heading'
 import { LookUp } from './look-up'
 import { RefreshEvery } from './refresh-every'
 

@@ -3,7 +3,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
-import { ConfirmedButton } from '../confirmed-button'
+import { ConfirmedButton } from '../forms/confirmed-button'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardHeader } from '../ui/card'

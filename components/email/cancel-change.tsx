@@ -1,8 +1,8 @@
 'use client'
 
 import { useTranslations } from 'use-intl/react'
-import { ConfirmedButton } from '../confirmed-button'
-import { call } from '../load-contract'
+import { call } from '../api/load-contract'
+import { ConfirmedButton } from '../forms/confirmed-button'
 import type { Pending } from './email-status'
 
 interface CancelChangeProps {

@@ -3,8 +3,8 @@
 import type { Answer } from '@/contract/define'
 import type { getEmailStatus, VerificationMethod } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD, VERIFICATION_METHODS } from '@/contract/vocabulary'
-import { call } from '../load-contract'
-import { useRenderedQuery } from '../use-rendered-query'
+import { call } from '../api/load-contract'
+import { useRenderedQuery } from '../api/use-rendered-query'
 
 export type EmailStatus = Answer<typeof getEmailStatus>
 

@@ -3,7 +3,7 @@
 import type { Body } from '@/contract/define'
 import type { verifyEmail } from '@/contract/email'
 import { CHANGE_REQUEST_ID, VERIFICATION_CODE } from '@/contract/vocabulary'
-import { secretOfLink } from '../link-secret'
+import { secretOfLink } from '../session/link-secret'
 
 export interface VerificationLink {
   secret: Body<typeof verifyEmail>

@@ -2,7 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useTranslations } from 'use-intl/react'
-import { call } from '../load-contract'
+import { call } from '../api/load-contract'
 import { Button } from '../ui/button'
 import { onTheClock } from '../ui/duration'
 import { useServerTime } from '../ui/server-clock'

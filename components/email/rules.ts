@@ -4,7 +4,7 @@ import { zodResolver } from '@hookform/resolvers/zod'
 import type { Resolver } from 'react-hook-form'
 import * as z from 'zod'
 import { changeEmail, newEmail, undoEmailChange, verifyEmail } from '@/contract/email'
-import { rule } from '../form-rule'
+import { rule } from '../forms/form-rule'
 import { newPasswordTwice } from '../password/rules'
 
 export const changeEmailRules = zodResolver(

@@ -4,7 +4,7 @@ import { zodResolver } from '@hookform/resolvers/zod'
 import * as z from 'zod'
 import { RULES } from '@/contract/errors'
 import { changePassword, confirmPasswordReset, requestPasswordReset } from '@/contract/password'
-import { rule } from '../form-rule'
+import { rule } from '../forms/form-rule'
 
 interface Repeated {
   new_password?: unknown

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import type { Answer } from '@/contract/define'
 import { ApiError } from '@/contract/errors'
 import type { getWithdrawalStatus } from '@/contract/withdrawal'
-import { loadCalls } from '../load-contract'
+import { loadCalls } from '../api/load-contract'
 
 export type WithdrawalStatus = Answer<typeof getWithdrawalStatus>
 

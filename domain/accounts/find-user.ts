@@ -4,7 +4,7 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
 import { describePendingChange } from '../email/get-email-status'
-import { PENDING_COLUMNS, pendingChangeOf, SELECT_PENDING } from '../email/pending-change'
+import { PENDING_COLUMNS, pendingChangeOf, SELECT_PENDING } from '../pending-change'
 import {
   boolean,
   type Described,

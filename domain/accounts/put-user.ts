@@ -6,6 +6,7 @@ import { beginDueDeliveries } from '../applications/deliveries'
 import { queueEvent, sealAddresses } from '../applications/events'
 import type { Context, SystemContext } from '../context'
 import { heldSince } from '../email/held-addresses'
+import { type LockedAccount, lockForService } from '../lock-account'
 import { queueNotice } from '../mail/notice-kinds'
 import { leaseUntil, sendFirst } from '../mail/notices'
 import { acceptPassword } from '../passwords/password-formats'
@@ -30,7 +31,6 @@ import {
 } from '../sql'
 import { firstVersionOf } from './ended-external-ids'
 import { describeAccount, findAccount } from './find-user'
-import { type LockedAccount, lockForService } from './lock-account'
 
 const MAX_TRIES = 3
 

@@ -3,8 +3,8 @@ import type { Data } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { beginDueDeliveries } from '../applications/deliveries'
 import type { SystemContext } from '../context'
+import { lockAccountOfId } from '../lock-account'
 import { describeAccount, findAccount } from './find-user'
-import { lockAccountOfId } from './lock-account'
 import { retryConflicts, updateAccount } from './put-user'
 
 interface Wanted {

@@ -4,6 +4,7 @@ import { newPassword } from '@/contract/fields'
 import { beginDueDeliveries } from '../applications/deliveries'
 import type { SystemContext } from '../context'
 import { heldSince } from '../email/held-addresses'
+import { lockActiveUser } from '../lock-account'
 import { replacePassword } from '../passwords/replace-password'
 import { audit, boolean, isUniqueViolation, sql, statement, text, time } from '../sql'
 import { importedName } from './import-line'
@@ -62,17 +63,6 @@ export async function createUser(
   if (rows.length === 0) throw new AppError('EMAIL_002')
   return id
 }
-
-/**
- * Lock the account in a statement of its own before one that ends sessions or closes changes. That next statement then sees a
- * change that was opened while this one waited for the row.
- */
-export const lockActiveUser = statement(
-  'lock-active-user',
-  { userId: text },
-  { id: text },
-  (v) => sql`SELECT id FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
-)
 
 const updatePassword = statement(
   'set-password',

@@ -1,7 +1,7 @@
 import { parseAddress } from '@/contract/address'
 import type { SystemContext } from '../context'
 import { describePendingChange } from '../email/get-email-status'
-import { pendingChangeOf } from '../email/pending-change'
+import { pendingChangeOf } from '../pending-change'
 import { integer, sql, statement, text, time } from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
 import { findAccount, findAccountByAddress, findAccountByExternalId } from './find-user'

@@ -1,8 +1,8 @@
 import type * as contract from '@/contract/connections'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { lockForService } from '../accounts/lock-account'
 import type { Context, SystemContext } from '../context'
+import { lockForService } from '../lock-account'
 import {
   auditAs,
   boolean,

@@ -1,5 +1,6 @@
 import type { Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
+import { addCounts } from '../deletion-counts'
 import { CALL_LEASE_MS, MAX_CALL_BACK_OFF_MS, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
 import {
@@ -19,7 +20,6 @@ import {
   text,
   time,
 } from '../sql'
-import { addCounts } from '../withdrawal/deletion-counts'
 import { type Acknowledges, reportPlaceOf } from './task-token'
 import { backOffMs, isTold, SIGNING_ROW, sendWebhook, signingOf } from './webhook'
 

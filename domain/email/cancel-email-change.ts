@@ -2,8 +2,8 @@ import type { Data, Input } from '@/contract/define'
 import type { cancelEmailChange as contract } from '@/contract/email'
 import { AppError } from '@/contract/errors'
 import type { Context } from '../context'
+import { requireOpenChange } from '../pending-change'
 import { audit, sql, statement, text, time } from '../sql'
-import { requireOpenChange } from './pending-change'
 
 const cancel = statement(
   'cancel-email-change',

@@ -25,6 +25,7 @@ import {
 import { queueNotice } from '../mail/notice-kinds'
 import { leaseUntil, sendFirst } from '../mail/notices'
 import { renewForeignHash } from '../passwords/foreign-hashes'
+import { codeExpiresAt } from '../pending-change'
 import { requireFreshSignIn } from '../sessions/fresh-sign-in'
 import { CALLER_VALUES, callerValues, isOutsideTokenLive, refusalOfEnded } from '../sessions/live-caller'
 import {
@@ -49,7 +50,6 @@ import {
   UNWAITED,
 } from '../sql'
 import { heldSince } from './held-addresses'
-import { codeExpiresAt } from './pending-change'
 import { macOfCode, sendVerification } from './verification-code'
 
 /** An account has the address, or it is held for one. The user's own address counts only if it is verified. */

@@ -2,8 +2,8 @@ import type { Data, Input } from '@/contract/define'
 import { type getEmailStatus as contract, NOTHING_PENDING } from '@/contract/email'
 import type { CHANGE_STATES } from '@/contract/vocabulary'
 import type { Context, PendingChange, SystemContext } from '../context'
+import { isExhausted, isExpired, resendAvailableAt } from '../pending-change'
 import { integer, type RowOf, sql, statement, text, time } from '../sql'
-import { isExhausted, isExpired, resendAvailableAt } from './pending-change'
 
 type OwnRequest = RowOf<typeof ownRequest>
 

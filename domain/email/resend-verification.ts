@@ -14,14 +14,14 @@ import {
   secondsUntil,
   takePlacesOf,
 } from '../limits/buckets'
-import { audit, bytes, integer, sql, statement, text, time, UNWAITED } from '../sql'
 import {
   codeExpiresAt,
   requireOpenChange,
   requireStillOpenChange,
   resendAvailableAt,
   STILL_PENDING,
-} from './pending-change'
+} from '../pending-change'
+import { audit, bytes, integer, sql, statement, text, time, UNWAITED } from '../sql'
 import { macOfCode, sendVerification } from './verification-code'
 
 /** The bucket of the messages to the address of the change request `r`. */

@@ -16,6 +16,7 @@ import {
 import { NOTICE_WAIT_MS } from '../limits/durations'
 import { queueNotice } from '../mail/notice-kinds'
 import { leaseUntil, sendFirst } from '../mail/notices'
+import { newAddressOf, requireStillOpenChange, STILL_PENDING } from '../pending-change'
 import {
   auditAs,
   boolean,
@@ -34,7 +35,6 @@ import {
   time,
 } from '../sql'
 import { heldSince } from './held-addresses'
-import { newAddressOf, requireStillOpenChange, STILL_PENDING } from './pending-change'
 import { macsOfCode } from './verification-code'
 
 const JUDGE = {

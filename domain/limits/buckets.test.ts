@@ -8,6 +8,7 @@ import {
   type Bucket,
   givePlacesBack,
   judgePlaces,
+  networkOf,
   noteBucket,
   type PlaceRow,
   pseudonymousBucket,
@@ -279,4 +280,17 @@ test('the newest state of a bucket is shown, and only to a caller who asks for i
     ['verify', 0],
   ])
   expect(() => noteBucket({}, state)).not.toThrow()
+})
+
+test.each([
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+  ['2001:DB8::6', '2001:db8:0:0'],
+  ['2001:0db8:0001:0002::', '2001:db8:1:2'],
+  ['::1', '0:0:0:0'],
+  ['fe80::1', 'fe80:0:0:0'],
+  ['64:ff9b::192.0.2.1', '64:ff9b:0:0'],
+  ['192.0.2.1', '192.0.2.1'],
+  ['unknown', 'unknown'],
+])('the network of %s is %s', (ip, network) => {
+  expect(networkOf(ip)).toBe(network)
 })

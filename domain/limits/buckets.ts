@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net'
 import type { Contract } from '@/contract/define'
 import { AppError, type ErrorCode } from '@/contract/errors'
 import type { BucketState, SystemContext } from '../context'
@@ -250,4 +251,17 @@ export function noteBucket(ctx: { buckets?: BucketState[] }, state: BucketState)
   const index = ctx.buckets.findIndex(({ name }) => name === state.name)
   if (index >= 0) ctx.buckets[index] = state
   else ctx.buckets.push(state)
+}
+
+/** A client with one IPv6 address can use all 2⁶⁴ addresses of its network. */
+export function networkOf(ip: string): string {
+  if (!isIPv6(ip)) return ip
+  const [head = '', tail] = ip.split('::')
+  const groups = head.split(':').filter(Boolean)
+  const rest = tail?.split(':') ?? []
+  const zeros = tail === undefined ? 0 : 8 - groups.length - rest.length
+  return [...groups, ...Array<string>(zeros).fill('0'), ...rest]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')
 }

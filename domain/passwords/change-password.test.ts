@@ -16,8 +16,8 @@ import { changeEmail } from '../email/change-email'
 import { sendDueNotices } from '../mail/notices'
 import { issueAccessToken } from '../sessions/access-tokens'
 import { readCredential } from '../sessions/authenticate'
-import { signIn } from '../sessions/sign-in'
 import { changePassword } from './change-password'
+import { signIn } from './sign-in'
 
 const day = 86_400_000
 const NEW = 'a password of the owner alone'

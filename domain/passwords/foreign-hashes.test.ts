@@ -12,9 +12,9 @@ import {
 } from '@/testing/domain'
 import foreignPasswords from '@/testing/foreign-passwords.json'
 import { setPassword } from '../accounts/user'
-import { signIn } from '../sessions/sign-in'
 import { countForeignHashes, listForeignKinds, renewForeignHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
 import { acceptPassword, OWN_PASSWORD_PREFIX } from './password-formats'
+import { signIn } from './sign-in'
 
 const BCRYPT = foreignPasswords.find(({ made_by }) => made_by === 'bcryptjs') as (typeof foreignPasswords)[number]
 

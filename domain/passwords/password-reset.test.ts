@@ -15,10 +15,10 @@ import {
 import { setPassword } from '../accounts/user'
 import { sendDueNotices } from '../mail/notices'
 import { issueAccessToken } from '../sessions/access-tokens'
-import { signIn } from '../sessions/sign-in'
 import { confirmPasswordReset } from './confirm-password-reset'
 import { getPasswordReset } from './get-password-reset'
 import { answerDueResetRequests, requestPasswordReset } from './request-password-reset'
+import { signIn } from './sign-in'
 
 const [minute, hour] = [60_000, 3_600_000]
 const NEW = 'a password of the owner alone'

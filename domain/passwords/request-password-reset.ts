@@ -4,6 +4,7 @@ import { AppError } from '@/contract/errors'
 import type { requestPasswordReset as contract } from '@/contract/password'
 import type { LinkContext, SystemContext } from '../context'
 import {
+  networkOf,
   PLACE_ROW,
   pseudonymousBucket,
   TAKE_VALUES,
@@ -15,7 +16,6 @@ import {
 import { NOTICE_LEASE_MS, PASSWORD_RESET_MS } from '../limits/durations'
 import { queueNotice, type ResetRequest } from '../mail/notice-kinds'
 import { leaseUntil, sendFirst } from '../mail/notices'
-import { networkOf } from '../sessions/sign-in'
 import { audit, boolean, bytes, integer, type RowOf, sql, statement, text, time } from '../sql'
 import { AFTER, eachDue, isAfter } from '../work/each-due'
 

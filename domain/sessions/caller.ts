@@ -1,8 +1,8 @@
 import type { Purpose } from '@/contract/access'
 import type { Scope, ServiceScope } from '@/contract/define'
 import type { Actor, Credential, SystemContext } from '../context'
-import { PENDING_COLUMNS, pendingChangeOf, SELECT_PENDING } from '../email/pending-change'
 import { LAST_USE_PRECISION_MS, second } from '../limits/durations'
+import { PENDING_COLUMNS, pendingChangeOf, SELECT_PENDING } from '../pending-change'
 import {
   bigint,
   boolean,

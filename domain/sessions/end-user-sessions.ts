@@ -1,10 +1,10 @@
 import type { endUserSessions as contract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { lockForService } from '../accounts/lock-account'
 import { beginDueDeliveries } from '../applications/deliveries'
 import { queueEvent } from '../applications/events'
 import type { Context } from '../context'
+import { lockForService } from '../lock-account'
 import { audit, integer, sql, statement, text, time } from '../sql'
 import { countOpen, endAccess } from './end-access'
 

@@ -2,11 +2,11 @@ import type * as contract from '@/contract/access'
 import type { Purpose } from '@/contract/access'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { lockActiveUser } from '../accounts/user'
 import { beginDueDeliveries } from '../applications/deliveries'
 import { queueEvent } from '../applications/events'
 import type { Context, SystemContext } from '../context'
 import { LAST_USE_PRECISION_MS, SESSION_LIFETIME_MS } from '../limits/durations'
+import { lockActiveUser } from '../lock-account'
 import {
   audit,
   auditAs,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { givenUser, type TestContext, testContext } from '@/testing/domain'
 import { authenticateSession } from './authenticate'
-import { signInWithProvider } from './sign-in'
+import { signInWithProvider } from './sign-in-with-provider'
 
 const client = { userAgent: 'test', ip: '192.0.2.1' }
 

@@ -1,9 +1,7 @@
-import { STEPS, type Step } from '@/contract/withdrawal'
+import { STEPS } from '@/contract/withdrawal'
+import type { Moment } from '../deletion-counts'
 import type { Erasure } from './steps/deletion-step'
 import { DELETION_STEPS } from './steps/deletion-steps'
-
-/** A step that erases, or the purge, which ends the retention. */
-export type Moment = Step | 'purge'
 
 /** The Idempotency-Key and the right to read one's own progress must outlast the steps. */
 const PURGED: readonly Erasure[] = [

@@ -1,5 +1,7 @@
 import type { KeptFor } from '@/contract/vocabulary'
 import { STEPS } from '@/contract/withdrawal'
+import type { Moment } from '../deletion-counts'
+import { addCounts } from '../deletion-counts'
 import { ERASURE_TIMEOUT_MS } from '../limits/durations'
 import {
   boolean,
@@ -18,8 +20,7 @@ import {
   statement,
   text,
 } from '../sql'
-import { addCounts } from './deletion-counts'
-import { erasuresOf, type Moment } from './deletion-map'
+import { erasuresOf } from './deletion-map'
 import type { Erasure } from './steps/deletion-step'
 
 export interface Erased {

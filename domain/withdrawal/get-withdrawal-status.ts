@@ -3,9 +3,9 @@ import { AppError } from '@/contract/errors'
 import { CHOICES, type WaiveReason } from '@/contract/vocabulary'
 import { type getWithdrawalStatus as contract, STEPS, type Step, type StepStatus } from '@/contract/withdrawal'
 import type { Context } from '../context'
+import { countsOf, type DeletionCount, describeCounts } from '../deletion-counts'
+import { addPeriod } from '../limits/due-date'
 import { boolean, json, type RowOf, sql, statement, text, time } from '../sql'
-import { countsOf, type DeletionCount, describeCounts } from './deletion-counts'
-import { addPeriod } from './due-date'
 import { retentionDays } from './schedule'
 
 interface ApplicationRow {

@@ -3,9 +3,9 @@ import { STEPS, type Step } from '@/contract/withdrawal'
 import type { DeletionStep } from '@/prisma/generated/client'
 import { disabledApps } from '../applications/operate-tasks'
 import type { SystemContext } from '../context'
+import { type DeletionCount, describeCounts } from '../deletion-counts'
 import { EVENT_RETRY_MS } from '../limits/durations'
 import { audit, OPERATOR_COMMAND_ID, sql, statement, text, time } from '../sql'
-import { type DeletionCount, describeCounts } from './deletion-counts'
 
 const byTime = (one: DeletionStep, other: DeletionStep) =>
   one.estimatedCompletion.getTime() - other.estimatedCompletion.getTime() ||

@@ -1,6 +1,7 @@
 import { beginDueDeliveries } from '../applications/deliveries'
 import { tellEnd } from '../applications/events'
 import type { SystemContext } from '../context'
+import { RAISE } from '../deletion-counts'
 import { ERASURE_TIMEOUT_MS } from '../limits/durations'
 import {
   boolean,
@@ -17,7 +18,6 @@ import {
   time,
 } from '../sql'
 import { AFTER, type After, eachDue, isAfter } from '../work/each-due'
-import { RAISE } from './deletion-counts'
 import { DELETION_MAP } from './deletion-map'
 import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
 import { writeReceipts } from './receipts/receipts'

@@ -1,8 +1,8 @@
 import { linkOf, type putBlocker as putContract, type removeBlocker as removeContract } from '@/contract/blockers'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { lockForService } from '../accounts/lock-account'
 import type { Context } from '../context'
+import { lockForService } from '../lock-account'
 import {
   auditAs,
   type Described,

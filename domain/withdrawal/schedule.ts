@@ -1,6 +1,6 @@
 import { STEPS, type Step } from '@/contract/withdrawal'
+import { addPeriod, type CalendarPeriod } from '../limits/due-date'
 import { day } from '../limits/durations'
-import { addPeriod, type CalendarPeriod } from './due-date'
 import { DELETION_STEPS } from './steps/deletion-steps'
 
 export interface PlannedStep {

@@ -1,6 +1,7 @@
 import { STEPS, type Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
 import { type Figure, figure, MAX_COUNTED, readFigures } from '../figures'
+import { addPeriod, DEFAULT_STATUTORY_PERIOD } from '../limits/due-date'
 import {
   DUE_SOON_MS,
   FAILED_NOTICE_SHOWN_MS,
@@ -21,7 +22,6 @@ import {
   text,
   time,
 } from '../sql'
-import { addPeriod, DEFAULT_STATUTORY_PERIOD } from './due-date'
 import { placeOf } from './steps/deletion-steps'
 
 interface Backlog {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { beforeAll, expect, test, vi } from 'vitest'
-import { signIn } from '@/domain/sessions/sign-in'
+import { signIn } from '@/domain/passwords/sign-in'
 import { call, change, day, givenCaller, givenChange, hour, minute, resend, verify, withdraw } from '@/testing/api'
 import { runDueWork, testDatabase, wrongCode } from '@/testing/domain'
 import { givenService, pass, type Service } from '@/testing/service'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { startImport, startImportCheck } from '@/domain/accounts/import'
 import { createUser } from '@/domain/accounts/user'
-import { signIn } from '@/domain/sessions/sign-in'
+import { signIn } from '@/domain/passwords/sign-in'
 import { call, change, day, givenCaller, givenChange, givenServiceToken, minute, verify, withdraw } from '@/testing/api'
 import { outcomeOf, testDatabase } from '@/testing/domain'
 import { linkTo, MINE, move, press } from '@/testing/not-me'

@@ -10,7 +10,7 @@ import { addTransaction } from '@/domain/applications/transactions'
 import type { Limits } from '@/domain/limits/limits'
 import { createSessionToken } from '@/domain/sessions/authenticate'
 import { revokeServiceToken } from '@/domain/sessions/service-tokens'
-import { replayErasureLedger } from '@/domain/withdrawal/ledger/replay-erasure-ledger'
+import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
 import { processState } from '@/server/process-state'
 import {
   type Answer,

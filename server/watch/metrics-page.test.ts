@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { signIn } from '@/domain/sessions/sign-in'
+import { signIn } from '@/domain/passwords/sign-in'
 import { processState } from '@/server/process-state'
 import { call, givenCaller } from '@/testing/api'
 import { givenUser, givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'

@@ -1,10 +1,10 @@
 import type { Metadata } from 'next'
 import { notFound } from 'next/navigation'
+import { ColumnPage } from '@/components/layout/page'
+import { PageHeading } from '@/components/layout/page-heading'
 import { MessageList } from '@/components/mailbox/message-list'
 import { MessageView } from '@/components/mailbox/message-view'
 import { Refresh } from '@/components/mailbox/refresh'
-import { ColumnPage } from '@/components/page'
-import { PageHeading } from '@/components/page-heading'
 import { readMailbox } from '@/server/local/mailbox'
 
 export const metadata: Metadata = { title: 'Local mailbox' }

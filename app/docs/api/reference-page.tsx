@@ -1,9 +1,9 @@
 import type { Route } from 'next'
 import type { ReactNode } from 'react'
 import { Contents } from '@/components/docs/contents'
-import { Main } from '@/components/main'
-import { Page } from '@/components/page'
-import { PageHeading } from '@/components/page-heading'
+import { Main } from '@/components/layout/main'
+import { Page } from '@/components/layout/page'
+import { PageHeading } from '@/components/layout/page-heading'
 import { accountOf, sessionIfReadable } from '@/server/pages/session'
 import { CONTENTS, MEANINGS } from './reference'
 

@@ -3,8 +3,8 @@
 import Link from 'next/link'
 import { useEffect, useRef } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { nextPath } from '@/components/next-path'
-import { takeReturnPath } from '@/components/return-path'
+import { nextPath } from '@/components/session/next-path'
+import { takeReturnPath } from '@/components/session/return-path'
 
 export function GoOn() {
   const t = useTranslations('SignIn')

@@ -1,6 +1,6 @@
 import type { Metadata } from 'next'
-import { CenteredPage } from '@/components/page'
-import { Texts } from '@/components/texts'
+import { CenteredPage } from '@/components/layout/page'
+import { Texts } from '@/components/layout/texts'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { GoOn } from './go-on'
 

@@ -5,11 +5,11 @@ import { asUser, givenUser, ledgerLines, runDueWork, type TestContext, tablesWit
 import { addTransaction } from '../../applications/transactions'
 import { purgeRetainedData } from '../purge-retained-data'
 import { readSigningKeys, rotateSigningKey, verifyJws } from '../receipts/signing-keys'
+import { replayErasureLedger } from '../replay-erasure-ledger'
 import { withdrawAccount } from '../withdraw-account'
 import { acceptOldDatabase } from './adopt-erasure-ledger'
 import { signedLedgerHead, writeErasureLedger } from './erasure-ledger'
 import { isLedgerAhead } from './is-ledger-ahead'
-import { replayErasureLedger } from './replay-erasure-ledger'
 import { trimErasureLedger } from './trim-erasure-ledger'
 
 const day = 24 * 60 * 60 * 1000

@@ -5,6 +5,7 @@ import { CATEGORIES } from '@/contract/vocabulary'
 import type { StepStatus } from '@/contract/withdrawal'
 import type { Acknowledges } from '../../applications/task-token'
 import type { Context, SystemContext } from '../../context'
+import { countsOf, type DeletionCount, describeCounts } from '../../deletion-counts'
 import { second } from '../../limits/durations'
 import {
   boolean,
@@ -21,7 +22,6 @@ import {
   time,
 } from '../../sql'
 import { AFTER, eachDue, isAfter } from '../../work/each-due'
-import { countsOf, type DeletionCount, describeCounts } from '../deletion-counts'
 import { signJws } from './signing-keys'
 
 type Kind = ReceiptClaims['kind']

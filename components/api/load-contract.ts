@@ -11,12 +11,12 @@ const orNoAnswer = <Module>(loading: Promise<Module>): Promise<Module> =>
   })
 
 export const loadCalls = () => orNoAnswer(import('./api-client'))
-const loadRules = () => orNoAnswer(import('./form-rules'))
+const loadRules = () => orNoAnswer(import('../forms/form-rules'))
 
 export const preloadContract = () => void Promise.all([loadCalls(), loadRules()]).catch(() => {})
 
 type Calls = typeof import('./api-client')
-type Rules = typeof import('./form-rules')
+type Rules = typeof import('../forms/form-rules')
 
 /** Calls an operation as the person signed in here: `call('changeEmail', { userId }, body)`. */
 export const call: Calls['call'] = async (name, params, body) => (await loadCalls()).call(name, params, body)

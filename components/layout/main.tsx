@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { cn } from './ui/class-names'
+import { cn } from '../ui/class-names'
 
 /** The target of the skip link. */
 export const Main = ({ className, children }: { className?: string; children: ReactNode }) => (

@@ -1,8 +1,8 @@
 import type { ComponentProps, ReactNode } from 'react'
+import { cn } from '../ui/class-names'
 import { centeredColumn, Main } from './main'
 import { SiteFooter } from './site-footer'
 import { SiteHeader } from './site-header'
-import { cn } from './ui/class-names'
 
 /** The header and the footer of a page, around its content. */
 export function Page({ children, ...header }: ComponentProps<typeof SiteHeader> & { children: ReactNode }) {

@@ -5,8 +5,8 @@ import { ChevronDown, Gauge, LogOut, Settings2 } from 'lucide-react'
 import Link from 'next/link'
 import { useId, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
-import { signOutHere } from './sign-out'
-import { useHydrated } from './ui/use-hydrated'
+import { signOutHere } from '../session/sign-out'
+import { useHydrated } from '../ui/use-hydrated'
 
 const item =
   'flex h-11 w-full items-center gap-2.5 rounded-lg px-2.5 hover:bg-sunken focus-visible:-outline-offset-2 sm:h-10 [&>svg]:size-4 [&>svg]:text-ink-muted'

@@ -1,14 +1,14 @@
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { reportOnTask as contract } from '@/contract/tasks'
+import { endTask, type TasksOfStep } from '../applications/deliver'
+import { type LockedTask, lockTask, wakeStep } from '../applications/open-tasks'
+import { backOffMs } from '../applications/webhook'
 import type { Context, SystemContext } from '../context'
 import { takePlaces } from '../limits/buckets'
 import { second } from '../limits/durations'
 import { integer, type Part, type Shape, type Sql, sql, statement, text, time } from '../sql'
-import { runDeletionStep } from '../withdrawal/run-deletion-step'
-import { endTask, type TasksOfStep } from './deliver'
-import { type LockedTask, lockTask, wakeStep } from './open-tasks'
-import { backOffMs } from './webhook'
+import { runDeletionStep } from './run-deletion-step'
 
 type Report = Input<typeof contract>
 

@@ -6,8 +6,8 @@ import type { Answer, Body, Place } from '@/contract/define'
 import { ApiError, ERRORS, noAnswer, UNREADABLE } from '@/contract/errors'
 import { LINK_OPERATIONS } from '@/contract/link-operations'
 import { USER_OPERATIONS } from '@/contract/user-operations'
-import { SESSION_ENDED } from './draft'
-import { fetchOnServerClock, serverNow } from './ui/server-clock'
+import { SESSION_ENDED } from '../forms/draft'
+import { fetchOnServerClock, serverNow } from '../ui/server-clock'
 
 const signedIn = z.object({
   user: z.object({ id: z.string() }),

@@ -1,6 +1,9 @@
 import { CATEGORIES, type Category, type KeptFor } from '@/contract/vocabulary'
-import { integer, joined, literal, type Part, type RowOf, sql, statement, text } from '../sql'
-import type { Moment } from './deletion-map'
+import type { Step } from '@/contract/withdrawal'
+import { integer, joined, literal, type Part, type RowOf, sql, statement, text } from './sql'
+
+/** A step that erases, or the purge, which ends the retention. */
+export type Moment = Step | 'purge'
 
 /** One row of `deletion_counts`. */
 export type DeletionCount = RowOf<typeof readDeletionCounts>

@@ -1,12 +1,9 @@
-import { isIPv6 } from 'node:net'
 import { parseAddress } from '@/contract/address'
-import { isStorable } from '@/contract/define'
 import type { BucketState, SystemContext } from '../context'
-import { givePlacesBack, pseudonymousBucket, takePlaces } from '../limits/buckets'
-import { MAX_AHEAD_MS } from '../limits/durations'
-import { renewForeignHash, signInFloorMs, waitsAsForeign } from '../passwords/foreign-hashes'
+import { givePlacesBack, networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
+import { signOut, startSession } from '../sessions/sessions'
 import { boolean, integer, type RowOf, sql, statement, text } from '../sql'
-import { signOut, startSession } from './sessions'
+import { renewForeignHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
 
 type UserRow = RowOf<typeof byEmailKey>
 
@@ -60,47 +57,6 @@ export async function signIn(
   return { sessionId, userId, name, email }
 }
 
-interface ByProvider {
-  /** The provider's `sub`. It is compared with the external id; the address is not used. */
-  subject: string
-  /** The claim `auth_time` of the ID token; null if it is missing. */
-  authenticatedAt: Date | null
-  acr: string | null
-  userAgent: string
-  ip: string
-  replaces?: string
-}
-
-const byExternalId = statement(
-  'user-by-external-id',
-  { externalId: text },
-  { id: text, credential_version: integer },
-  (v) => sql`SELECT id, credential_version FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL`,
-)
-
-/** Starts a session for the account whose external id is this subject; null without one. */
-export async function signInWithProvider(
-  ctx: SystemContext,
-  { subject, authenticatedAt, acr, userAgent, ip, replaces }: ByProvider,
-): Promise<{ sessionId: string; userId: string } | null> {
-  const [user] = isStorable(subject) ? await ctx.sql(byExternalId, { externalId: subject }) : []
-  if (!user) return null
-  const { requiredAcr } = ctx.freshSignIn
-  const isAhead = authenticatedAt !== null && authenticatedAt.getTime() > ctx.clock.now().getTime() + MAX_AHEAD_MS
-  const isStrong = requiredAcr === null || acr === requiredAcr
-  const sessionId = await startSession(ctx, {
-    userId: user.id,
-    credentialVersion: user.credential_version,
-    // Without it the session never counts as fresh, so the person must sign in again where that is needed.
-    authenticatedAt: isAhead || !isStrong ? null : authenticatedAt,
-    userAgent,
-    ip,
-  })
-  if (!sessionId) return null
-  if (replaces) await signOut(ctx, replaces)
-  return { sessionId, userId: user.id }
-}
-
 /** Null when no account has this address and password; an unknown address takes as long as a known one. */
 async function whoseIs(
   ctx: SystemContext,
@@ -114,17 +70,4 @@ async function whoseIs(
     signal: ctx.clientGone?.(),
   })
   return fits && user ? user : null
-}
-
-/** A client with one IPv6 address can use all 2⁶⁴ addresses of its network. */
-export function networkOf(ip: string): string {
-  if (!isIPv6(ip)) return ip
-  const [head = '', tail] = ip.split('::')
-  const groups = head.split(':').filter(Boolean)
-  const rest = tail?.split(':') ?? []
-  const zeros = tail === undefined ? 0 : 8 - groups.length - rest.length
-  return [...groups, ...Array<string>(zeros).fill('0'), ...rest]
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')
 }

@@ -1,9 +1,9 @@
 import type { Scope } from '@/contract/define'
 import { usersWithdrawnAs } from '../accounts/ended-external-ids'
 import type { Actor, SystemContext } from '../context'
+import { hashOfCredential, readCredential } from '../sessions/authenticate'
 import { boolean, bytes, type Shape, sql, statement, text, time } from '../sql'
-import { isStatusTokenOf } from '../withdrawal/status-token'
-import { hashOfCredential, readCredential } from './authenticate'
+import { isStatusTokenOf } from './status-token'
 
 const WITHDRAWAL_ROW = {
   id: text,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { asUser, givenUser, testContext } from '@/testing/domain'
-import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { authenticateWithdrawn } from './authenticate-withdrawn'
+import { withdrawAccount } from './withdraw-account'
 
 test('a status token reads its own withdrawal under its own user, and nothing else', async () => {
   const ctx = await testContext()

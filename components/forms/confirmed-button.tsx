@@ -3,10 +3,10 @@
 import { useMutation } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { useErrorTexts } from './error-texts'
-import { Button } from './ui/button'
-import { Dialog } from './ui/dialog'
-import { ErrorAlert } from './ui/error-alert'
+import { useErrorTexts } from '../api/error-texts'
+import { Button } from '../ui/button'
+import { Dialog } from '../ui/dialog'
+import { ErrorAlert } from '../ui/error-alert'
 
 interface ConfirmedButtonProps extends Pick<ComponentProps<typeof Button>, 'variant' | 'className'> {
   label: ReactNode

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { asUser, givenPendingChange, givenUser, outcomeOf, type TestContext, testContext } from '@/testing/domain'
-import type { PendingChange } from '../context'
+import type { PendingChange } from './context'
 import {
   codeExpiresAt,
   isExhausted,

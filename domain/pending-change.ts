@@ -1,6 +1,6 @@
 import { AppError } from '@/contract/errors'
-import type { Context, PendingChange, SystemContext } from '../context'
-import { type Described, equalsAsText, integer, literal, type Shape, sql, statement, text, time } from '../sql'
+import type { Context, PendingChange, SystemContext } from './context'
+import { type Described, equalsAsText, integer, literal, type Shape, sql, statement, text, time } from './sql'
 
 /** The pending change `p` beside its account, by an outer join. */
 export const PENDING_COLUMNS = {

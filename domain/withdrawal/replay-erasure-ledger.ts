@@ -1,10 +1,10 @@
-import type { SystemContext } from '../../context'
-import { integer, sql, statement, text } from '../../sql'
-import { withdrawAgain } from '../withdraw-account'
-import { adoptLedger } from './adopt-erasure-ledger'
-import { keyIdsOf, readLedgerHead, writeErasureLedger } from './erasure-ledger'
-import { isLedgerAhead } from './is-ledger-ahead'
-import { type LedgerReading, newReading, type ReadLine, readLedger } from './read-erasure-ledger'
+import type { SystemContext } from '../context'
+import { integer, sql, statement, text } from '../sql'
+import { adoptLedger } from './ledger/adopt-erasure-ledger'
+import { keyIdsOf, readLedgerHead, writeErasureLedger } from './ledger/erasure-ledger'
+import { isLedgerAhead } from './ledger/is-ledger-ahead'
+import { type LedgerReading, newReading, type ReadLine, readLedger } from './ledger/read-erasure-ledger'
+import { withdrawAgain } from './withdraw-account'
 
 const BATCH_SIZE = 1000
 /** One pass over all users serves so many lines. */

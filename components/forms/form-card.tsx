@@ -1,10 +1,10 @@
 'use client'
 
 import type { ComponentProps, ReactNode, SubmitEventHandler } from 'react'
-import { preloadContract } from './load-contract'
-import { Button } from './ui/button'
-import { Card, CardBody, CardFooter, CardHeader } from './ui/card'
-import { ErrorAlert } from './ui/error-alert'
+import { preloadContract } from '../api/load-contract'
+import { Button } from '../ui/button'
+import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
+import { ErrorAlert } from '../ui/error-alert'
 
 interface FormCardProps extends Omit<ComponentProps<typeof CardHeader>, 'aside'> {
   onSubmit: SubmitEventHandler<HTMLFormElement>

@@ -1,5 +1,5 @@
 import { AppError } from '@/contract/errors'
-import { type Described, integer, type Shape, type Sql, sql, statement, text, time } from '../sql'
+import { type Described, integer, type Shape, type Sql, sql, statement, text, time } from './sql'
 
 /** An account that is open, and locked until the transaction ends. */
 const LOCKED_ACCOUNT = {
@@ -48,3 +48,14 @@ export async function lockForService(
 
 export const refusalOfRole = () =>
   new AppError('AUTH_002', 'This account has a role. The operator command alone changes it.')
+
+/**
+ * Lock the account in a statement of its own before one that ends sessions or closes changes. That next statement then sees a
+ * change that was opened while this one waited for the row.
+ */
+export const lockActiveUser = statement(
+  'lock-active-user',
+  { userId: text },
+  { id: text },
+  (v) => sql`SELECT id FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
+)

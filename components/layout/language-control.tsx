@@ -4,9 +4,9 @@ import { Globe } from 'lucide-react'
 import { useState } from 'react'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { LANGUAGE_NAMES } from '@/contract/languages'
+import { cn } from '../ui/class-names'
+import { useHydrated } from '../ui/use-hydrated'
 import { useIsEnglishOnly } from './english-only'
-import { cn } from './ui/class-names'
-import { useHydrated } from './ui/use-hydrated'
 
 /** Changes the language of the pages, and of the mails to a person who is signed in. The page stays, with its fragment. */
 export function LanguageControl({ className }: { className?: string }) {

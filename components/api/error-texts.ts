@@ -1,8 +1,8 @@
 import type { FieldValues, Path, UseFormReturn } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
 import { ApiError, ERRORS, isErrorCode, parseIssueMessage, RULES } from '@/contract/errors'
-import { isFormRule } from './form-rule'
-import { inWords } from './ui/duration'
+import { isFormRule } from '../forms/form-rule'
+import { inWords } from '../ui/duration'
 
 type Rule = keyof typeof RULES
 const RULE_OF = new Map<string, Rule>(Object.entries(RULES).map(([name, sentence]) => [sentence, name as Rule]))

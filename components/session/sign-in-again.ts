@@ -1,7 +1,7 @@
 'use client'
 
+import { loadCalls } from '../api/load-contract'
 import { signInHere } from './auth-calls'
-import { loadCalls } from './load-contract'
 
 /** Checks the password by a new sign-in. Later calls belong to the new session, which is fresh enough for a withdrawal or a token. */
 export async function signInAgain(userId: string, password: string) {

@@ -1,0 +1,7 @@
+'use client'
+
+/** The rules of all forms, in the chunk that `load-contract.ts` loads. */
+export { createTokenRules } from '../access/create-token-rules'
+export { changeEmailRules, codeRules, notMeRules } from '../email/rules'
+export { changePasswordRules, forgotPasswordRules, resetPasswordRules } from '../password/rules'
+export { withdrawRules } from '../withdrawal/withdraw-rules'

@@ -2,7 +2,7 @@ import type { Step } from '@/contract/withdrawal'
 import { beginDueDeliveries } from './applications/deliveries'
 import type { SystemContext } from './context'
 import { expireNotices, sendDueNotices } from './mail/notices'
-import { answerDueResetRequests } from './passwords/request-password-reset'
+import { answerDueLinkRequests } from './mail/request-link'
 import type { CallLine } from './process'
 import {
   boolean,
@@ -74,9 +74,9 @@ export const DUE_WORK: readonly DueJob[] = [
   },
   {
     name: 'answer-password-resets',
-    description: 'Answers the requests for a password reset that a process left behind.',
+    description: 'Answers the requests for a mailed link that a process left behind.',
     runBy: 'send-notices',
-    run: (ctx) => answerDueResetRequests(ctx),
+    run: (ctx) => answerDueLinkRequests(ctx),
   },
   {
     name: 'purge',

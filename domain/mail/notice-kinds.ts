@@ -2,10 +2,8 @@ import { maskAddress, parseAddress } from '@/contract/address'
 import type { SystemContext } from '../context'
 import { notMeUrl } from '../email/not-me-token'
 import { STOP_CHANGE_MS } from '../limits/durations'
-import { createResetToken, type ResetLink } from '../passwords/reset-token'
 import type { Asker, Message, NotMeLink, UndoOutcome } from '../ports'
 import {
-  boolean,
   bytes,
   type Described,
   identifier,
@@ -22,6 +20,8 @@ import {
 } from '../sql'
 import { retentionDays } from '../withdrawal/schedule'
 import { createStatusToken } from '../withdrawal/status-token'
+import { findLinkedAccount, type LinkedAccount, linkOf } from './linked-account'
+import { type Link, linkUrl } from './links'
 
 /** The content of a letter about an email change. */
 interface ChangeFacts {
@@ -58,9 +58,10 @@ interface PasswordFacts {
   ipAddress: string
 }
 
-interface ResetFacts extends ResetLink {
+/** The content of a letter with a link that works once. */
+interface LinkFacts extends Link {
+  to: string
   userName: string
-  email: string
   hasPassword: boolean
   ipAddress: string
 }
@@ -82,7 +83,7 @@ interface Kinds {
   email_reverted: { facts: UndoFacts; recipient: 'old' | 'new' }
   account_withdrawal_started: { facts: WithdrawalFacts; recipient: 'sealed' }
   password_changed: { facts: PasswordFacts; recipient: 'sealed' }
-  password_reset: { facts: ResetFacts; recipient: 'sealed' }
+  password_reset: { facts: LinkFacts; recipient: 'sealed' }
   data_exported: { facts: ExportFacts; recipient: 'sealed' }
   /** To an address that a recent change replaced. */
   account_withdrawal_told: { facts: WithdrawalFacts; recipient: 'sealed' }
@@ -205,18 +206,18 @@ export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf
   },
   password_reset: {
     foreignKey: null,
-    recipients: { sealed: ({ email }) => toDeliverable(email) },
+    recipients: { sealed: ({ to }) => toDeliverable(to) },
     message: (ctx, { userName, hasPassword, ipAddress, ...link }) =>
       hasPassword
         ? {
             template: 'password-reset',
             userName,
-            link: `${ctx.appUrl}/reset-password#token=${createResetToken(ctx, link)}`,
+            link: linkUrl(ctx, 'password_reset', link),
             endsAt: link.endsAt,
             ipAddress,
           }
         : { template: 'no-password-to-reset', userName, provider: ctx.identityProvider?.name ?? null, ipAddress },
-    read: readReset,
+    read: readLink,
   },
   data_exported: {
     foreignKey: null,
@@ -372,27 +373,33 @@ async function readWithdrawal(
   return { withdrawalId, scheduledCompletion: withdrawal.scheduled_completion, askedBy, recipient }
 }
 
-/** The encrypted content of the row of a message that resets a password. */
-export interface ResetRequest {
+/** The encrypted content of the row of a letter with a link. */
+export interface SealedLink {
   emailKey: string
   ipAddress: string
+  /** Missing in a row of the last release. */
+  credentialVersion?: number
 }
 
-const accountOfReset = statement(
-  'account-of-reset-notice',
-  { userId: text, emailKey: text },
-  { name: text, email: text, has_password: boolean, credential_version: integer },
-  (v) => sql`SELECT name, email, password_hash IS NOT NULL AS has_password, credential_version
-   FROM users WHERE id = ${v.userId} AND email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
-)
+export const linkFactsOf = (
+  account: LinkedAccount,
+  { noticeId, endsAt, ipAddress }: Pick<LinkFacts, 'noticeId' | 'endsAt' | 'ipAddress'>,
+): LinkFacts => ({
+  ...linkOf(account, { noticeId, endsAt }),
+  to: account.email,
+  userName: account.name,
+  hasPassword: account.password_hash !== null,
+  ipAddress,
+})
 
-async function readReset(ctx: SystemContext, notice: NoticeRow): Promise<ResetFacts | null> {
+/** Null if the link would be bound to another address or password than at the first attempt, which may have been delivered. */
+async function readLink(ctx: SystemContext, notice: NoticeRow): Promise<LinkFacts | null> {
   const { id: noticeId, user_id: userId, expires_at: endsAt, sealed } = notice
   const opened = sealed && ctx.secrets.open(sealed)
   if (!opened || !endsAt) return null
-  const { emailKey, ipAddress } = JSON.parse(opened.toString()) as ResetRequest
-  const [account] = await ctx.sql(accountOfReset, { userId, emailKey })
-  if (!account) return null
-  const { name: userName, email, has_password: hasPassword, credential_version: credentialVersion } = account
-  return { noticeId, userId, emailKey, credentialVersion, endsAt, userName, email, hasPassword, ipAddress }
+  const { emailKey, credentialVersion, ipAddress } = JSON.parse(opened.toString()) as SealedLink
+  const account = await findLinkedAccount(ctx.sql, userId)
+  if (account?.email_key !== emailKey) return null
+  if (account.credential_version !== (credentialVersion ?? account.credential_version)) return null
+  return linkFactsOf(account, { noticeId, endsAt, ipAddress })
 }

@@ -2,12 +2,14 @@ import type { Data } from '@/contract/define'
 import type { getPasswordReset as contract } from '@/contract/password'
 import type { LinkContext } from '../context'
 import { takeReadPlaceOf } from '../limits/reads'
-import { requireResetLink } from './confirm-password-reset'
+import { openLink } from '../mail/linked-account'
+import { requirePasswordSignIn } from './request-password-reset'
 
 /** So that a person whose link is used up or too old learns it before they choose a password. */
 export async function getPasswordReset(ctx: LinkContext): Promise<Data<typeof contract>> {
-  const { linkId, endsAt } = await requireResetLink(ctx)
+  requirePasswordSignIn(ctx)
+  const { noticeId, endsAt } = await openLink(ctx, 'password_reset')
   // After the check, so that a link that does not work is answered without limit headers, like a wrong one.
-  takeReadPlaceOf(ctx, linkId)
+  takeReadPlaceOf(ctx, noticeId)
   return { works_until: endsAt.toISOString() }
 }

@@ -14,10 +14,11 @@ import {
 } from '@/testing/domain'
 import { setPassword } from '../accounts/user'
 import { sendDueNotices } from '../mail/notices'
+import { answerDueLinkRequests } from '../mail/request-link'
 import { issueAccessToken } from '../sessions/access-tokens'
 import { confirmPasswordReset } from './confirm-password-reset'
 import { getPasswordReset } from './get-password-reset'
-import { answerDueResetRequests, requestPasswordReset } from './request-password-reset'
+import { requestPasswordReset } from './request-password-reset'
 import { signIn } from './sign-in'
 
 const [minute, hour] = [60_000, 3_600_000]
@@ -187,10 +188,10 @@ test('B44 the sweep answers a request of a dead process once', async () => {
   ctx.background = background
   const [row] = await ctx.db.passwordResetRequest.findMany()
   expect(JSON.stringify(row)).not.toContain(user.email)
-  await answerDueResetRequests(ctx)
+  await answerDueLinkRequests(ctx)
   expect(await leftover(ctx)).toBe(1)
   ctx.clock.advance(minute)
-  await Promise.all([answerDueResetRequests(ctx), answerDueResetRequests(ctx)])
+  await Promise.all([answerDueLinkRequests(ctx), answerDueLinkRequests(ctx)])
   await ctx.settle()
   expect(await leftover(ctx)).toBe(0)
   expect(lettersTo(ctx, user.email)).toHaveLength(1)
@@ -205,11 +206,11 @@ test('F30 requests that cannot be answered do not stop the requests behind them'
   ctx.clock.advance(minute)
   const rows = await ctx.db.passwordResetRequest.findMany({ orderBy: { id: 'asc' } })
   const broken = rows.slice(0, 3).map(({ id }) => id)
-  const failing = answerDueResetRequests(failingAt(ctx, 'queue-password-reset', broken), 2)
+  const failing = answerDueLinkRequests(failingAt(ctx, 'drop-link-request', broken), 2)
   await expect(failing).rejects.toMatchObject({ errors: { length: 3 } })
   await ctx.settle()
   expect(await leftover(ctx)).toBe(3)
-  await answerDueResetRequests(ctx)
+  await answerDueLinkRequests(ctx)
   await ctx.settle()
   expect(await leftover(ctx)).toBe(0)
 })
@@ -230,6 +231,18 @@ test('a link is sent after a mail outage, but not after its time has ended', asy
   ctx.clock.advance(31 * minute)
   await sendDueNotices(ctx)
   expect(lettersTo(ctx, late.email)).toEqual([])
+})
+
+test('a link that could not be sent is not sent after a new password', async () => {
+  const ctx = await testContext()
+  const user = await givenUser(ctx)
+  ctx.mailServer.accepts = false
+  await ask(ctx, user.email)
+  ctx.mailServer.accepts = true
+  await setPassword(ctx, { userId: user.userId, password: 'set meanwhile' })
+  ctx.clock.advance(2 * minute)
+  await sendDueNotices(ctx)
+  expect(lettersTo(ctx, user.email).filter(({ template }) => template === 'password-reset')).toEqual([])
 })
 
 test('a reset is refused if nobody signs in with a password', async () => {

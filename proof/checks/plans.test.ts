@@ -112,7 +112,7 @@ const READ_WHOLE = {
   'due-calls': 'deletion_steps_due',
   'due-erasures': 'deletion_steps_due',
   'due-notices': 'notices_due',
-  'due-password-reset-requests': 'password_reset_requests_due_at_idx',
+  'due-link-requests': 'password_reset_requests_due_at_idx',
   'due-receipts': 'withdrawals_receipts_due',
   'expire-notices': 'notices_due',
   'export-users': 'users_pkey',

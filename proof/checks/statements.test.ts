@@ -66,7 +66,7 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
   [
     'a request for a password reset',
     async (_ctx, caller) => () => call(caller, 'requestPasswordReset', { body: { email: caller.email } }),
-    ['take-places', 'request-password-reset', 'account-to-reset'],
+    ['take-places', 'request-link', 'account-to-mail'],
   ],
   [
     'a withdrawal',

@@ -10,7 +10,7 @@ import { reportPlaceOf } from '@/domain/applications/task-token'
 import type { SystemContext } from '@/domain/context'
 import { createNotMeToken } from '@/domain/email/not-me-token'
 import { LIMIT_ROWS } from '@/domain/limits/limits'
-import { createResetToken } from '@/domain/passwords/reset-token'
+import { linkUrl } from '@/domain/mail/links'
 import { createSessionToken } from '@/domain/sessions/authenticate'
 import { createSecrets } from '@/server/adapters/secrets'
 import type { Instance } from '@/testing/instance'
@@ -140,7 +140,9 @@ const tokenFor = (contract: Contract) => {
   if (isAdminContract(contract)) return serviceToken
   if (isLinkContract(contract)) {
     const isOfChange = contract.path.includes('{changeRequestId}')
-    return isOfChange ? createNotMeToken(systemOfTokens(), CHANGE_ID) : createResetToken(systemOfTokens(), RESET)
+    return isOfChange
+      ? createNotMeToken(systemOfTokens(), CHANGE_ID)
+      : linkUrl(systemOfTokens(), 'password_reset', RESET).split('#token=')[1]
   }
   return contract.scope === 'tokens:manage' ? sessionToken : person.token
 }

@@ -1,0 +1,71 @@
+import type { ErrorCode } from '@/contract/errors'
+import type { SystemContext } from '../context'
+import { PASSWORD_RESET_MS } from '../limits/durations'
+import type { BucketName } from '../limits/limits'
+import { MAC_TEXT, type MacPurpose } from '../ports'
+
+interface LinkRow {
+  /** Begins the token. */
+  prefix: string
+  mac: MacPurpose
+  /** The page that the link opens; its fragment holds the token. */
+  page: string
+  lifetimeMs: number
+  /** One answer for every link that does not work. */
+  refusal: ErrorCode
+  /** The limits of its messages and of the requests for them. */
+  perAccount: BucketName
+  perClient: BucketName
+  /** What the audit calls a request that was answered. */
+  requested: string
+}
+
+/** Every kind of mailed link that works once, one row each, under the kind of the notice that carries it. */
+export const LINKS = {
+  password_reset: {
+    prefix: 'prt_',
+    mac: 'password-reset',
+    page: '/reset-password',
+    lifetimeMs: PASSWORD_RESET_MS,
+    refusal: 'PASSWORD_002',
+    perAccount: 'passwordReset',
+    perClient: 'passwordResetAddress',
+    requested: 'password_reset.requested',
+  },
+} as const satisfies Record<string, LinkRow>
+export type LinkKind = keyof typeof LINKS
+export const LINK_KINDS = Object.keys(LINKS) as LinkKind[]
+
+/** The facts that a link is bound to. */
+export interface Link {
+  /** The id of the notice. It leads to the account but reveals nothing about it. */
+  noticeId: string
+  userId: string
+  /** The key of the account's address: the link works only while the account has it. */
+  emailKey: string
+  /** Rises with every new password, so that a new password ends the link. */
+  credentialVersion: number
+  endsAt: Date
+}
+
+const textOf = ({ noticeId, userId, emailKey, credentialVersion, endsAt }: Link) =>
+  [noticeId, userId, emailKey, credentialVersion, endsAt.getTime()].join('\n')
+
+/** The token is derived from the account and stored nowhere. It is in the fragment, which no browser sends to a server. */
+export function linkUrl(ctx: SystemContext, kind: LinkKind, link: Link): string {
+  const { prefix, mac, page } = LINKS[kind]
+  const token = `${prefix}${link.noticeId.slice('ntc_'.length)}.${ctx.secrets.mac(mac, textOf(link)).toString('base64url')}`
+  return `${ctx.appUrl}${page}#token=${token}`
+}
+
+const TOKEN = new RegExp(`^([A-Za-z0-9_-]{22})\\.(${MAC_TEXT})$`)
+
+/** Null for what cannot be such a token. */
+export function readLinkToken(kind: LinkKind, token: string): { noticeId: string; mac: Buffer } | null {
+  const { prefix } = LINKS[kind]
+  const [, id, mac = ''] = (token.startsWith(prefix) && TOKEN.exec(token.slice(prefix.length))) || []
+  return id === undefined ? null : { noticeId: `ntc_${id}`, mac: Buffer.from(mac, 'base64url') }
+}
+
+export const isTokenOf = (ctx: SystemContext, kind: LinkKind, mac: Buffer, link: Link): boolean =>
+  ctx.secrets.macMatches(LINKS[kind].mac, textOf(link), mac)

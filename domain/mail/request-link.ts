@@ -1,0 +1,180 @@
+import { parseAddress } from '@/contract/address'
+import { AppError } from '@/contract/errors'
+import type { LinkContext, SystemContext } from '../context'
+import { networkOf, pseudonymousBucket, takePlaces, takePlacesInside, userBucket } from '../limits/buckets'
+import { NOTICE_LEASE_MS } from '../limits/durations'
+import { auditAs, bytes, literal, type RowOf, type Sql, sql, statement, text, time } from '../sql'
+import { AFTER, eachDue, isAfter } from '../work/each-due'
+import { findLinkedAccount } from './linked-account'
+import { LINK_KINDS, LINKS, type LinkKind } from './links'
+import { linkFactsOf, queueNotice, type SealedLink } from './notice-kinds'
+import { leaseUntil, sendFirst } from './notices'
+
+/** The encrypted content of the row of a request. */
+interface LinkRequest {
+  /** Rows of the last release have none: they are of a password reset. */
+  kind?: LinkKind
+  emailKey: string
+  ipAddress: string
+}
+
+// The table has the name of its first purpose.
+const insertRequest = statement(
+  'request-link',
+  { id: text, sealed: bytes, now: time, dueAt: time },
+  {},
+  (v) =>
+    sql`INSERT INTO password_reset_requests (id, sealed, requested_at, due_at) VALUES (${v.id}, ${v.sealed}, ${v.now}, ${v.dueAt})`,
+)
+
+/**
+ * Mails a link to the account with this address, if there is one. The answer and its time are the same for every address, because the
+ * account is looked up after the answer.
+ */
+export async function requestLink(ctx: LinkContext, kind: LinkKind, email: string): Promise<{ accepted: true }> {
+  const emailKey = parseAddress(email)?.key ?? ''
+  await takePlaces(ctx, {
+    take: [pseudonymousBucket(ctx, LINKS[kind].perClient, networkOf(ctx.ip))],
+    code: 'RATE_001',
+  })
+  const now = ctx.clock.now()
+  const request = { id: ctx.secrets.randomId('prr_'), requested_at: now }
+  const asked: LinkRequest = { kind, emailKey, ipAddress: ctx.ip }
+  await ctx.sql(insertRequest, {
+    id: request.id,
+    sealed: ctx.secrets.seal(JSON.stringify(asked)),
+    now,
+    // Until then this call works it off; if the process dies, the sweep does.
+    dueAt: new Date(now.getTime() + NOTICE_LEASE_MS),
+  })
+  ctx.background(() => answerRequest(ctx, request, asked))
+  return { accepted: true }
+}
+
+const accountByAddress = statement(
+  'account-to-mail',
+  { emailKey: text },
+  { id: text },
+  (v) => sql`SELECT id FROM users WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
+)
+
+const lockAccount = statement(
+  'lock-account-for-link',
+  { userId: text },
+  { id: text },
+  (v) => sql`SELECT id FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR SHARE`,
+)
+
+const dropRequest = statement(
+  'drop-link-request',
+  { id: text },
+  { id: text },
+  (v) => sql`DELETE FROM password_reset_requests WHERE id = ${v.id} RETURNING id`,
+)
+
+const queueLetter = (kind: LinkKind) =>
+  statement(
+    `queue-letter-of-${kind}`,
+    {
+      id: text,
+      userId: text,
+      locale: text.orNull,
+      sealed: bytes,
+      now: time,
+      leaseUntil: time,
+      endsAt: time,
+      auditId: text,
+      ip: text,
+    },
+    {},
+    (v) => sql`WITH letter AS (
+     ${queueNotice(kind, {
+       from: sql`(VALUES (${v.id})) AS letter (id)`,
+       id: sql`letter.id`,
+       user: v.userId,
+       locale: v.locale,
+       sealed: v.sealed,
+       at: v.now,
+       leaseUntil: v.leaseUntil,
+       expiresAt: v.endsAt,
+     })}
+   )
+   ${auditAs(literal(LINKS[kind].requested), { id: v.auditId, user: v.userId, actor: sql`'system'`, ip: v.ip, at: v.now })}`,
+  )
+const QUEUE = Object.fromEntries(LINK_KINDS.map((kind) => [kind, queueLetter(kind)])) as Record<
+  LinkKind,
+  ReturnType<typeof queueLetter>
+>
+
+type RequestRow = RowOf<typeof dueRequests>
+
+/** Queues and sends the letters of a request, once. Whoever may not get one is told nothing. */
+async function answerRequest(
+  ctx: SystemContext,
+  { id, requested_at: at }: Pick<RequestRow, 'id' | 'requested_at'>,
+  { kind = 'password_reset', emailKey, ipAddress }: LinkRequest,
+): Promise<void> {
+  const endsAt = new Date(at.getTime() + LINKS[kind].lifetimeMs)
+  const now = ctx.clock.now()
+  const [found] = endsAt > now ? await ctx.sql(accountByAddress, { emailKey }) : []
+  if (!found) {
+    await ctx.sql(dropRequest, { id })
+    return
+  }
+  const noticeId = ctx.secrets.randomId('ntc_')
+  await ctx.transaction(async (tx) => {
+    const [locked, dropped] = await Promise.all([
+      // The statements after it see the account as it stays until the commit.
+      tx(lockAccount, { userId: found.id }),
+      // Only the call that deletes the row queues a letter, so one request never brings two.
+      tx(dropRequest, { id }),
+    ])
+    const account = locked.length > 0 && dropped.length > 0 ? await findLinkedAccount(tx, found.id) : null
+    if (!account || !(await takesPlace(ctx, tx, kind, account.user_id))) return
+    const { email_key: emailKey, credential_version: credentialVersion } = account
+    const sealed: SealedLink = { emailKey, credentialVersion, ipAddress }
+    await tx(QUEUE[kind], {
+      id: noticeId,
+      userId: account.user_id,
+      locale: account.locale,
+      sealed: ctx.secrets.seal(JSON.stringify(sealed)),
+      now,
+      leaseUntil: leaseUntil(now),
+      endsAt,
+      auditId: ctx.secrets.randomId('aud_'),
+      ip: ipAddress,
+    })
+    const notice = { id: noticeId, userId: account.user_id, locale: account.locale, kind, recipient: 'sealed' } as const
+    tx.afterCommit(() => void sendFirst(ctx, notice, linkFactsOf(account, { noticeId, endsAt, ipAddress })))
+  })
+}
+
+/** False if the account has had its letters of this time. Nobody learns it, because that would reveal whose address it is. */
+const takesPlace = (ctx: SystemContext, sql: Sql, kind: LinkKind, userId: string): Promise<boolean> =>
+  takePlacesInside(ctx, sql, { take: [userBucket(ctx, LINKS[kind].perAccount, userId)], code: 'RATE_001' }).then(
+    () => true,
+    (error) => {
+      if (error instanceof AppError) return false
+      throw error
+    },
+  )
+
+const dueRequests = statement(
+  'due-link-requests',
+  { ...AFTER, now: time },
+  { id: text, requested_at: time, sealed: bytes, due_at: time },
+  (v) => sql`SELECT id, requested_at, sealed, due_at FROM password_reset_requests
+   WHERE due_at <= ${v.now} AND ${isAfter(v, sql`due_at`)} ORDER BY due_at, id LIMIT ${v.maxRows}`,
+)
+
+/** Answers the requests that a process left when it died. */
+export const answerDueLinkRequests = (ctx: SystemContext, maxRows = 100): Promise<void> =>
+  eachDue(
+    { rows: 'requests for a link', maxRows },
+    (after) => ctx.sql(dueRequests, { ...after, now: ctx.clock.now() }),
+    async (row) => {
+      const opened = ctx.secrets.open(row.sealed)
+      if (opened) await answerRequest(ctx, row, JSON.parse(opened.toString()) as LinkRequest)
+      else await ctx.sql(dropRequest, { id: row.id })
+    },
+  )

@@ -7,7 +7,7 @@ export async function register() {
   if (isContextOpen()) return
   const [{ openContext }, { getEnv }, { startTimer }, oldDatabase, { startTracing }, { log }] = await Promise.all([
     import('./server/open-context'),
-    import('./server/env'),
+    import('./server/settings/env'),
     import('./server/timer'),
     import('./server/watch/hold-back-old-database'),
     import('./server/watch/tracing'),

@@ -6,9 +6,9 @@ import { BrandProvider } from '@/components/layout/brand'
 import { OfflineNotice } from '@/components/layout/offline-notice'
 import { SkipLink } from '@/components/layout/skip-link'
 import { PageTexts } from '@/components/layout/texts'
-import { type Accent, accentsOf } from '@/server/brand'
-import { getEnv } from '@/server/env'
 import { pageLanguage, pageNonce, pageTexts, TEXTS_OF_ALL, textsOf } from '@/server/pages/language'
+import { type Accent, accentsOf } from '@/server/settings/accent'
+import { getEnv } from '@/server/settings/env'
 import { Providers } from './providers'
 
 // The package's own exports would preload the whole font. Most pages need only the Latin letters, less than half of the bytes.

@@ -3,7 +3,8 @@ import { appSettings } from '@/contract/apps'
 import { parseIssueMessage } from '@/contract/errors'
 import { problemOfOutsideId } from '@/contract/fields'
 import type { SystemContext } from '@/domain/context'
-import { getEnv, parseDuration } from '@/server/env'
+import { getEnv } from '@/server/settings/env'
+import { parseDuration } from '@/server/settings/fields'
 import { UsageError } from './command.ts'
 
 const MAX_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000

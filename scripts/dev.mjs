@@ -10,7 +10,7 @@ if ((await tool('prisma', ['generate'], { quiet: true })) !== 0) fail('prisma ge
 const { startEmbeddedPostgres } = await import('../server/local/embedded-postgres.ts')
 const { migrateDeploy } = await import('../server/migrate.ts')
 
-// An empty variable counts as not set, as in server/env.ts.
+// An empty variable counts as not set, as in server/settings/env.ts.
 const given = process.env.DATABASE_URL || undefined
 const postgres = given ? null : await startEmbeddedPostgres({ dataDir: process.env.DATA_DIR || '.data', onLog: note })
 const url = given ?? postgres.url

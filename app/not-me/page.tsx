@@ -2,8 +2,8 @@ import type { Metadata } from 'next'
 import { NotMe } from '@/components/email/not-me'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
-import { getEnv } from '@/server/env'
 import { pageTexts, textsOf } from '@/server/pages/language'
+import { getEnv } from '@/server/settings/env'
 
 export async function generateMetadata(): Promise<Metadata> {
   const t = await pageTexts('NotMe')

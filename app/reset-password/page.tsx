@@ -3,9 +3,9 @@ import { notFound } from 'next/navigation'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
 import { ResetPassword } from '@/components/password/reset-password'
-import { getEnv } from '@/server/env'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { accountOf, sessionIfReadable } from '@/server/pages/session'
+import { getEnv } from '@/server/settings/env'
 
 export const generateMetadata = async (): Promise<Metadata> => ({
   title: (await pageTexts('Passwords'))('chooseTitle'),

@@ -5,7 +5,7 @@ import { isIP, type LookupFunction } from 'node:net'
 import type { SystemContext } from '@/domain/context'
 import { MAX_CALL_MS } from '@/domain/limits/durations'
 import type { AppAnswer, AppRequest, Clock } from '@/domain/ports'
-import type { Env } from '../env'
+import type { Env } from '../settings/env'
 import { describeError, log } from '../watch/log'
 import { isPublicAddress } from './public-address'
 

@@ -3,7 +3,8 @@ import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/prom
 import path from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import type { ArchiveStore } from '@/domain/ports'
-import type { Env, S3Settings } from '../env'
+import type { Env } from '../settings/env'
+import type { S3Settings } from '../settings/stores'
 
 const TIME_OUT_MS = 20_000
 

@@ -1,6 +1,6 @@
 import type { EngineEvent } from '@/domain/ports'
-import { getEnv } from '../env'
 import { answerInvalidJson } from '../http/invalid-json'
+import { getEnv } from '../settings/env'
 import { describeError, log } from '../watch/log'
 import { inngest } from './inngest-client'
 

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import type { LedgerStore } from '@/domain/ports'
-import type { Env } from '../env'
+import type { Env } from '../settings/env'
 import { inBucket, inDirectory } from './archive-store'
 
 /** Keeps the erasure ledger in a directory or in the bucket of the archives. */

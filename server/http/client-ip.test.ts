@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import pino from 'pino'
 import { afterEach, expect, test, vi } from 'vitest'
 import { processState } from '@/server/process-state'
-import type { Env } from '../env'
+import type { Env } from '../settings/env'
 
 afterEach(() => {
   vi.unstubAllEnvs()

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { type Env, getEnv } from '../env'
 import { processState } from '../process-state'
+import { type Env, getEnv } from '../settings/env'
 import { log } from '../watch/log'
 
 /** The client's address: the peer's, or the X-Forwarded-For entry that the outermost of TRUSTED_PROXY_HOPS proxies added. */

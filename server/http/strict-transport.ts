@@ -1,4 +1,4 @@
-import { type Env, getEnv } from '../env'
+import { type Env, getEnv } from '../settings/env'
 
 /** Strict-Transport-Security where the service is reached by https. Without `preload`, because that binds the whole domain for years. */
 export function strictTransport(

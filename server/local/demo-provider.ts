@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers'
 import { exportJWK, generateKeyPair } from 'jose'
 import type { RequestContext } from 'oidc-provider'
-import { type Env, SettingsError } from '../env'
 import { FOREIGN_HOST, isLocalHost } from '../http/local-host'
+import type { Env } from '../settings/env'
+import { SettingsError } from '../settings/settings-error'
 import { describeError, log } from '../watch/log'
 import { DEMO_PERSON } from './demo-account'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { getEnv } from '../env'
+import { getEnv } from '../settings/env'
 
 interface StoredMessage {
   id: string

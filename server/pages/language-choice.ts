@@ -1,7 +1,7 @@
 import { isLanguage } from '@/contract/languages'
 import { chooseAccountLanguage } from '@/domain/accounts/choose-language'
-import { getEnv } from '../env'
 import { answer } from '../http/answer'
+import { getEnv } from '../settings/env'
 import { LANGUAGE_COOKIE } from './language'
 import { isSameOrigin } from './same-origin'
 import { pageContext } from './session'

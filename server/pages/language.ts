@@ -2,7 +2,7 @@ import { cookies, headers } from 'next/headers'
 import { cache } from 'react'
 import { createTranslator } from 'use-intl/core'
 import { acceptedLanguage, isLanguage, type Language, languageFor } from '@/contract/languages'
-import { getEnv } from '../env'
+import { getEnv } from '../settings/env'
 import { type Area, type Catalogue, catalogueOf } from '../texts/texts'
 import { pageContext } from './session'
 

@@ -1,5 +1,5 @@
-import type { Logo } from '../brand'
-import { getEnv } from '../env'
+import type { Logo } from '../settings/brand'
+import { getEnv } from '../settings/env'
 
 /** The picture of LOGO_FILE. */
 export function serveLogo(): Response {

@@ -14,7 +14,7 @@ import {
   testContext,
 } from '@/testing/domain'
 import { installContext } from '@/testing/process'
-import { getEnv } from '../env'
+import { getEnv } from '../settings/env'
 import {
   lookUpAsOperator,
   manageAsOperator,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Env } from '../env'
 import { strictTransport } from '../http/strict-transport'
+import type { Env } from '../settings/env'
 
 /**
  * Sets the security headers of every page. The policy is set on the request too, because Next reads the nonce for its scripts there.

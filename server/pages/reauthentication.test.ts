@@ -7,7 +7,7 @@ import { call } from '@/testing/api'
 import { givenUser, type TestContext, testContext } from '@/testing/domain'
 import { givenProvider, type TestProvider } from '@/testing/identity-provider'
 import { installContext } from '@/testing/process'
-import { getEnv } from '../env'
+import { getEnv } from '../settings/env'
 import { finishHere, isReauthentication } from './reauthentication'
 import { sessionCookie, sessionOf } from './session-cookie'
 

@@ -1,4 +1,4 @@
-import { getEnv } from '../env'
+import { getEnv } from '../settings/env'
 
 /** Whether the request comes from a page of this service. Browsers send Sec-Fetch-Site; older ones at least send Origin. */
 export function isSameOrigin({ headers }: Request): boolean {

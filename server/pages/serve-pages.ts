@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import next from 'next'
-import type { Env } from '../env'
 import { clientIp, markClientIp } from '../http/client-ip'
+import type { Env } from '../settings/env'
 import { inRequest, requestIdOf } from '../watch/log'
 import { hardenPage } from './page-headers'
 import { cleanPageRequest } from './page-requests'

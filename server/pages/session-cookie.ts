@@ -1,7 +1,7 @@
 import { decode, encode, type JWT, type JWTDecodeParams } from 'next-auth/jwt'
 import { SESSION_LIFETIME_MS } from '@/domain/limits/durations'
-import { getEnv } from '../env'
 import { readCookie, toSetCookie } from '../http/cookies'
+import { getEnv } from '../settings/env'
 
 export const SESSION_COOKIE = 'next-auth.session-token'
 export const SESSION_SECONDS = SESSION_LIFETIME_MS / 1000

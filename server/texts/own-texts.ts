@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { isLanguage, LANGUAGES, type Language } from '@/contract/languages'
-import { SettingsError } from '../settings-error'
+import { SettingsError } from '../settings/settings-error'
 import { ENGLISH, flatten, parametersOf, type Texts } from './catalogue'
 
 /** Reads the files of MESSAGES_DIR, such as de.json. Each has only the texts that replace ours. */

@@ -1,5 +1,5 @@
 import type { Language } from '@/contract/languages'
-import { getEnv } from '../env'
+import { getEnv } from '../settings/env'
 import { type Catalogue, compileCatalogue } from './catalogue'
 
 const compiled = new Map<Language, Promise<Catalogue>>()

@@ -1,5 +1,5 @@
 import { checkMailServer } from '../adapters/check-mail-server'
-import type { Env } from '../env'
+import type { Env } from '../settings/env'
 
 const MAX_WAIT_MS = 2_000
 /** How long a failed check is cached: briefly, so that the part's return is noticed soon. */

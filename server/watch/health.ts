@@ -1,7 +1,7 @@
 import { systemContext } from '../context'
-import { getEnv } from '../env'
 import { answer } from '../http/answer'
 import { processState } from '../process-state'
+import { getEnv } from '../settings/env'
 import { createHealth, type Health } from './health-checks'
 
 /** Liveness: the process answers. */

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { SystemContext } from '@/domain/context'
 import { acceptOldDatabase } from '@/domain/withdrawal/ledger/adopt-erasure-ledger'
 import { isLedgerAhead } from '@/domain/withdrawal/ledger/is-ledger-ahead'
-import type { Env } from '../env'
 import { processState } from '../process-state'
+import type { Env } from '../settings/env'
 import { describeError, log } from './log'
 
 const PAUSE_MS = 2_000

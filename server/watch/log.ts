@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pino, { type DestinationStream, type Logger } from 'pino'
-import { getEnv } from '../env'
 import { processState } from '../process-state'
+import { getEnv } from '../settings/env'
 import { standardOutput } from './log-destination'
 
 const { currentRequestId } = processState

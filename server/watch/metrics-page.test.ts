@@ -11,8 +11,8 @@ import { metricsPage } from './metrics-page'
 
 const TOKEN = 'metrics-token-0123456789'
 const settings = vi.hoisted(() => ({ metricsToken: undefined as string | undefined }))
-vi.mock('../env', async (original) => {
-  const env = await original<typeof import('../env')>()
+vi.mock('../settings/env', async (original) => {
+  const env = await original<typeof import('../settings/env')>()
   return { ...env, getEnv: () => ({ ...env.getEnv(), ...settings }) }
 })
 

@@ -5,7 +5,7 @@ import { countForeignHashes } from '@/domain/passwords/foreign-hashes'
 import { sha256 } from '@/domain/sessions/authenticate'
 import { watchBacklog } from '@/domain/withdrawal/watch-withdrawals'
 import { systemContext } from '../context'
-import { getEnv } from '../env'
+import { getEnv } from '../settings/env'
 import { currentHealth } from './health'
 import { metrics } from './metrics'
 

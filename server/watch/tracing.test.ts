@@ -10,8 +10,8 @@ import { installContext } from '@/testing/process'
 import { startTracing, stopTracing, traced } from './tracing'
 
 const settings = vi.hoisted(() => ({ otlpEndpoint: undefined as string | undefined }))
-vi.mock('../env', async (original) => {
-  const env = await original<typeof import('../env')>()
+vi.mock('../settings/env', async (original) => {
+  const env = await original<typeof import('../settings/env')>()
   return { ...env, getEnv: () => ({ ...env.getEnv(), ...settings }) }
 })
 

@@ -1,5 +1,5 @@
-import { getEnv } from '../env'
 import { processState } from '../process-state'
+import { getEnv } from '../settings/env'
 
 /** SpanKind.SERVER and SpanStatusCode.ERROR as numbers, because importing them would load the package where tracing is off. */
 const [SERVER, ERROR] = [1, 2]

@@ -5,9 +5,9 @@ import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
 import { listAccessTokens } from '@/domain/sessions/access-tokens'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
-import { getEnv } from '@/server/env'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { pageContext, toSignIn } from '@/server/pages/session'
+import { getEnv } from '@/server/settings/env'
 
 export async function generateMetadata(): Promise<Metadata> {
   const t = await pageTexts('AccessTokens')

@@ -9,9 +9,9 @@ import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { listSessions } from '@/domain/sessions/sessions'
 import { offerWithdrawal } from '@/domain/withdrawal/offer-withdrawal'
 import { previewWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
-import { getEnv } from '@/server/env'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
 import { currentSession, pageContext, toSignIn } from '@/server/pages/session'
+import { getEnv } from '@/server/settings/env'
 import { WhatHappens } from './what-happens'
 
 export async function generateMetadata(): Promise<Metadata> {

@@ -6,9 +6,9 @@ import { DeletionNotFound, WithdrawalProgress } from '@/components/withdrawal/wi
 import { userOfWithdrawal } from '@/domain/withdrawal/offer-withdrawal'
 import { retentionDays } from '@/domain/withdrawal/schedule'
 import { systemContext } from '@/server/context'
-import { getEnv } from '@/server/env'
 import { orPageAway } from '@/server/pages/away'
 import { pageTexts, textsOf } from '@/server/pages/language'
+import { getEnv } from '@/server/settings/env'
 
 export async function generateMetadata(): Promise<Metadata> {
   const t = await pageTexts('Deletion')

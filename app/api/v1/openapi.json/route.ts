@@ -1,6 +1,6 @@
 import { openApiDocument } from '@/contract/openapi'
-import { getEnv } from '@/server/env'
 import { publicDocument } from '@/server/http/endpoint'
+import { getEnv } from '@/server/settings/env'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = publicDocument(() => {
   const { appUrl, supportEmail, brand } = getEnv()

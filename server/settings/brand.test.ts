@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const FOLDERS = ['app', 'components', 'contract', 'domain', 'emails', 'inngest', 'messages', 'server']
 
 test("the product's name is written in one place, so that PRODUCT_NAME replaces it everywhere", () => {
-  const root = path.join(import.meta.dirname, '..')
+  const root = path.join(import.meta.dirname, '../..')
   const files = FOLDERS.flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name)),
   )
@@ -13,5 +13,5 @@ test("the product's name is written in one place, so that PRODUCT_NAME replaces 
   const sources = files.filter((name) => isSource(name) && statSync(path.join(root, name)).isFile())
   expect(sources.length).toBeGreaterThan(300)
   const named = sources.filter((name) => readFileSync(path.join(root, name), 'utf8').includes('User Account Service'))
-  expect(named).toEqual(['server/env.ts'])
+  expect(named).toEqual(['server/settings/brand.ts'])
 })

@@ -3,16 +3,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Limits } from '@/domain/limits/limits'
-import {
-  doubtful,
-  misspelled,
-  PRODUCTION_NEEDS,
-  parseDuration,
-  parseEnv,
-  parsePeriod,
-  SETTING_VARIABLES,
-  SettingsError,
-} from './env'
+import { doubtful, misspelled, PRODUCTION_NEEDS, parseEnv, SETTING_VARIABLES } from './env'
+import { parseDuration, parsePeriod } from './fields'
+import { SettingsError } from './settings-error'
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'env-test-'))
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
@@ -658,7 +651,7 @@ const ROWS = [...PAGE.matchAll(/^\| `(\w+)`( ●)? \| (.+?) \|/gm)].map(([, name
   fallback: /^`([^`$]+)`$/.exec(fallback)?.[1],
 }))
 
-test('docs/settings.md and env.ts name the same variables, and the same ones as needed in production', () => {
+test('docs/settings.md and the schema name the same variables, and the same ones as needed in production', () => {
   expect(ROWS.map(({ name }) => name).sort()).toEqual([...SETTING_VARIABLES].sort())
   const needed = ROWS.filter(({ isNeeded }) => isNeeded).map(({ name }) => name)
   expect(needed.sort()).toEqual([...PRODUCTION_NEEDS].sort())

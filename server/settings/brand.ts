@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import * as z from 'zod'
+import { DEFAULT_LANGUAGE, isLanguage, LANGUAGES, type Language } from '@/contract/languages'
+import type { Texts } from '../texts/catalogue'
+import { readOwnTexts } from '../texts/own-texts'
+import { accentProblem } from './accent'
+import { type Parsed, url } from './fields'
+import { SettingsError } from './settings-error'
+
+export const BRAND_FIELDS = {
+  PRODUCT_NAME: z
+    .string()
+    .refine(
+      (text) => /\S/.test(text) && !/[\p{Cc}<>"]/u.test(text) && text.length <= 60,
+      'must be a name of 60 characters at most, without quotes and angle brackets',
+    )
+    .default('User Account Service'),
+  PRODUCT_URL: url(['https:', 'http:'], 'https://example.com').optional(),
+  SUPPORT_URL: url(['https:', 'http:'], 'https://example.com/support').optional(),
+  PRIVACY_URL: url(['https:', 'http:'], 'https://example.com/privacy').optional(),
+  TERMS_URL: url(['https:', 'http:'], 'https://example.com/terms').optional(),
+  LOGO_FILE: z.string().optional(),
+  ACCENT_COLOR: z
+    .string()
+    .regex(/^#[0-9a-f]{6}$/i, { error: 'must be a colour such as #1f4fc4', abort: true })
+    .superRefine((color, ctx) => {
+      const problem = accentProblem(color)
+      if (problem) ctx.addIssue(problem)
+    })
+    .optional(),
+  DEFAULT_LOCALE: z
+    .string()
+    .refine(isLanguage, `must be one of ${LANGUAGES.join(', ')}`)
+    .default(DEFAULT_LANGUAGE),
+  MESSAGES_DIR: z.string().optional(),
+}
+
+export interface Brand {
+  name: string
+  /** The product's own site. */
+  url: string | undefined
+  supportUrl: string | undefined
+  privacyUrl: string | undefined
+  termsUrl: string | undefined
+  logo: Logo | undefined
+  /** Such as #1f4fc4: links, focus and marks. */
+  accentColor: string | undefined
+}
+
+export interface Logo {
+  type: string
+  bytes: Buffer
+}
+
+const MAX_LOGO_BYTES = 200 * 1024
+
+const KINDS: { type: string; isKind: (bytes: Buffer) => boolean }[] = [
+  { type: 'image/png', isKind: (bytes) => bytes.subarray(0, 8).toString('latin1') === '\x89PNG\r\n\x1a\n' },
+  { type: 'image/jpeg', isKind: (bytes) => bytes.subarray(0, 3).toString('latin1') === '\xff\xd8\xff' },
+  {
+    type: 'image/webp',
+    isKind: (bytes) => /^RIFF.{4}WEBP/s.test(bytes.subarray(0, 12).toString('latin1')),
+  },
+  // Shown by <img> alone, where no script of it runs.
+  {
+    type: 'image/svg+xml',
+    isKind: (bytes) => /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<svg[\s>]/.test(bytes.toString()),
+  },
+]
+
+/** The picture of LOGO_FILE: PNG, JPEG, WebP or SVG. */
+export function readLogo(file: string): Logo {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(file)
+  } catch {
+    throw new SettingsError(`LOGO_FILE must name a file that can be read: ${file}.`)
+  }
+  if (bytes.length > MAX_LOGO_BYTES) throw new SettingsError('LOGO_FILE must be a picture of 200 KiB at most.')
+  const kind = KINDS.find(({ isKind }) => isKind(bytes))
+  if (!kind) throw new SettingsError('LOGO_FILE must be a picture: PNG, JPEG, WebP or SVG.')
+  return { type: kind.type, bytes }
+}
+
+export interface BrandSettings {
+  /** The product's name and look on pages, in mails and in the API description. */
+  brand: Brand
+  /** Used if neither the account nor the browser names a language that there is. */
+  defaultLanguage: Language
+  /** The adopter's own texts, which replace ours. */
+  ownTexts: Partial<Record<Language, Texts>>
+}
+
+export const brandSettings = (settings: Parsed<typeof BRAND_FIELDS>): BrandSettings => ({
+  brand: {
+    name: settings.PRODUCT_NAME,
+    url: settings.PRODUCT_URL,
+    supportUrl: settings.SUPPORT_URL,
+    privacyUrl: settings.PRIVACY_URL,
+    termsUrl: settings.TERMS_URL,
+    logo: settings.LOGO_FILE === undefined ? undefined : readLogo(settings.LOGO_FILE),
+    accentColor: settings.ACCENT_COLOR,
+  },
+  defaultLanguage: settings.DEFAULT_LOCALE,
+  ownTexts: settings.MESSAGES_DIR === undefined ? {} : readOwnTexts(settings.MESSAGES_DIR),
+})

@@ -1,0 +1,118 @@
+import * as z from 'zod'
+import { nearestOf } from '../nearest'
+import { BRAND_FIELDS, type BrandSettings, brandSettings } from './brand'
+import { ENGINE_FIELDS, type EngineSettings, engineProblems, engineSettings } from './engine'
+import type { Given } from './fields'
+import { INSTANCE_FIELDS, type InstanceSettings, instanceProblems, instanceSettings } from './instance'
+import { LIMIT_FIELDS, type LimitSettings, limitSettings } from './limits'
+import { MAIL_FIELDS, type MailSettings, mailProblems, mailSettings } from './mail'
+import { SECRET_FIELDS, type SecretSettings, secretSettings } from './secrets'
+import { SettingsError } from './settings-error'
+import { SIGN_IN_FIELDS, type SignInSettings, signInSettings } from './sign-in'
+import { STORE_FIELDS, type StoreSettings, storeProblems, storeSettings } from './stores'
+import { WATCH_FIELDS, type WatchSettings, watchSettings } from './watch'
+
+export interface Env
+  extends InstanceSettings,
+    StoreSettings,
+    MailSettings,
+    BrandSettings,
+    SecretSettings,
+    SignInSettings,
+    LimitSettings,
+    EngineSettings,
+    WatchSettings {}
+
+const schema = z.object({
+  ...LIMIT_FIELDS,
+  ...INSTANCE_FIELDS,
+  ...STORE_FIELDS,
+  ...MAIL_FIELDS,
+  ...BRAND_FIELDS,
+  ...SECRET_FIELDS,
+  ...SIGN_IN_FIELDS,
+  ...ENGINE_FIELDS,
+  ...WATCH_FIELDS,
+})
+
+/** Every variable that the service reads. */
+export const SETTING_VARIABLES = Object.keys(schema.shape)
+
+/** Of long names with one or two wrong letters, since other programs have variables of their own. */
+const isSlip = (name: string, edits: number) => edits <= (name.length < 10 ? 1 : 2)
+
+/** A sentence for each variable that is no setting but is nearly called like one. */
+export const misspelled = (source: Record<string, string | undefined>): string[] =>
+  Object.keys(source)
+    .filter((name) => name.length > 5 && name.includes('_') && !SETTING_VARIABLES.includes(name))
+    .flatMap((name) => {
+      const meant = nearestOf(name, SETTING_VARIABLES, (candidate, edits) => !source[candidate] && isSlip(name, edits))
+      return meant ? [`${name} is no setting. Did you mean ${meant}?`] : []
+    })
+
+export const PRODUCTION_NEEDS = [
+  ...(['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'] as const),
+  ...(['MAIL_FROM', 'SUPPORT_EMAIL'] as const),
+] as const
+
+/** A sentence for each thing that production needs or refuses. */
+const productionProblems = (given: Given): string[] => [
+  ...PRODUCTION_NEEDS.filter((name) => !given[name]).map((name) => `${name} must be set when APP_ENV is production.`),
+  ...[storeProblems, instanceProblems, mailProblems, engineProblems].flatMap((problemsOf) => problemsOf(given)),
+]
+
+/** A sentence for each setting that is allowed in production and is hardly meant. */
+export function doubtful({ production, withdrawalTimeScale, authSecrets, codeSecrets }: Env): string[] {
+  if (!production) return []
+  return [
+    ...(withdrawalTimeScale === 1
+      ? []
+      : [`WITHDRAWAL_TIME_SCALE is ${withdrawalTimeScale}: deletions do not keep the times that people are told.`]),
+    ...(authSecrets.some((secret) => codeSecrets.includes(secret))
+      ? ['AUTH_SECRET and CODE_SECRET share a secret: whoever learns one has both.']
+      : []),
+  ]
+}
+
+let parsed: Env | undefined
+
+/** The settings, parsed once. Throws a SettingsError that names every wrong one. */
+export function getEnv(): Env {
+  if (!parsed) {
+    parsed = parseEnv(process.env)
+    // next-auth reads this variable itself.
+    process.env.NEXTAUTH_URL = parsed.appUrl
+  }
+  return parsed
+}
+
+/** Sets the URL of the embedded database, which starts after the settings were read. */
+export function setDatabaseUrl(databaseUrl: string): void {
+  parsed = { ...getEnv(), databaseUrl }
+  process.env.DATABASE_URL = databaseUrl
+}
+
+export function parseEnv(source: Given): Env {
+  // An empty variable counts as not set.
+  const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
+  const result = schema.safeParse(given)
+  const problems = [
+    ...(result.error?.issues.map((issue) => `${issue.path.join('.')} ${issue.message}.`) ?? []),
+    ...(given.APP_ENV === 'production' ? productionProblems(given) : []),
+  ]
+  if (!result.success || problems.length > 0) throw new SettingsError(problems.join('\n'))
+  const settings = result.data
+  const instance = instanceSettings(settings)
+  const brand = brandSettings(settings)
+  return {
+    ...instance,
+    ...engineSettings(settings),
+    ...signInSettings(settings),
+    ...storeSettings(settings),
+    ...mailSettings(settings, { ...instance, ...brand }),
+    ...brand,
+    ...secretSettings(settings),
+    ...limitSettings(settings),
+    ...watchSettings(settings),
+  }
+}

@@ -1,0 +1,62 @@
+import path from 'node:path'
+import * as z from 'zod'
+import { hour } from '@/domain/limits/durations'
+import { count, durationUpTo, flag, type Given, type Parsed, url } from './fields'
+
+export const INSTANCE_FIELDS = {
+  APP_ENV: z.enum(['local', 'production'], 'must be local or production').default('local'),
+  PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, 'must be a port number')
+    .transform(Number)
+    .refine((port) => port >= 1 && port <= 65_535, 'must be a port number from 1 to 65535')
+    .default(3000),
+  APP_URL: url(['http:', 'https:'], 'https://accounts.example.com')
+    .refine((text) => /^\w+:\/\/[^/?#]+\/?$/.test(text), 'must be an origin without a path')
+    .optional(),
+  DATA_DIR: z.string().default('.data'),
+  TRUSTED_PROXY_HOPS: count(0),
+  DRAIN_TIME: durationUpTo(hour, 'PT10S, of an hour at most').optional(),
+  ALLOW_PRIVATE_ENDPOINTS: flag.optional(),
+  HSTS_INCLUDE_SUBDOMAINS: z
+    .enum(['0', '1'], 'must be 0 or 1')
+    .transform((text) => text === '1')
+    .default(true),
+}
+
+export type InstanceFields = Parsed<typeof INSTANCE_FIELDS>
+
+export interface InstanceSettings {
+  production: boolean
+  port: number
+  /** The origin at which people reach the service. Links in mails begin with it. */
+  appUrl: string
+  dataDir: string
+  trustedProxyHops: number
+  /** How long an instance that is told to stop still takes new connections. */
+  drainMs: number
+  /** Whether applications may have addresses that are not public. */
+  privateEndpoints: boolean
+  /** Whether Strict-Transport-Security includes the subdomains of APP_URL's host. */
+  hstsIncludeSubDomains: boolean
+}
+
+/** Load balancers ask every few seconds whether an instance is ready, and most believe the second or third refusal. */
+const PRODUCTION_DRAIN_MS = 10_000
+
+export function instanceSettings(settings: InstanceFields): InstanceSettings {
+  const production = settings.APP_ENV === 'production'
+  return {
+    production,
+    port: settings.PORT,
+    appUrl: new URL(settings.APP_URL ?? `http://localhost:${settings.PORT}`).origin,
+    dataDir: path.resolve(settings.DATA_DIR),
+    trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
+    drainMs: settings.DRAIN_TIME ?? (production ? PRODUCTION_DRAIN_MS : 0),
+    privateEndpoints: !production || settings.ALLOW_PRIVATE_ENDPOINTS === true,
+    hstsIncludeSubDomains: settings.HSTS_INCLUDE_SUBDOMAINS,
+  }
+}
+
+export const instanceProblems = ({ APP_URL }: Given): string[] =>
+  APP_URL?.startsWith('http:') ? ['APP_URL must be https when APP_ENV is production.'] : []

@@ -1,0 +1,64 @@
+import * as z from 'zod'
+import { parseAddress } from '@/contract/address'
+import type { Brand } from './brand'
+import { type Given, type Parsed, url } from './fields'
+
+/** Stand-ins of local mode. */
+const LOCAL_SENDER = 'no-reply@localhost'
+const LOCAL_SUPPORT = 'support@example.com'
+
+export const MAIL_FIELDS = {
+  SMTP_URL: url(['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com:465').optional(),
+  SMTP_TLS: z.enum(['required', 'optional'], 'must be required or optional').default('required'),
+  MAIL_FROM: z
+    .string()
+    .refine(
+      (text) => !/[\r\n]/.test(text) && text.includes('@'),
+      'must be an address such as Accounts <no-reply@example.com>',
+    )
+    .optional(),
+  SUPPORT_EMAIL: z
+    .string()
+    .refine((text) => parseAddress(text) !== null, 'must be one plain address')
+    .default(LOCAL_SUPPORT),
+}
+
+export interface MailSettings {
+  /** Undefined: messages are kept in `dataDir` and shown at /dev/mailbox. */
+  smtpUrl: string | undefined
+  /** Whether no message and no password goes to the mail server in the clear. */
+  smtpNeedsTls: boolean
+  mailFrom: string
+  supportEmail: string
+}
+
+export function mailSettings(
+  settings: Parsed<typeof MAIL_FIELDS>,
+  { production, brand }: { production: boolean; brand: Brand },
+): MailSettings {
+  return {
+    smtpUrl: settings.SMTP_URL,
+    smtpNeedsTls:
+      production &&
+      settings.SMTP_TLS === 'required' &&
+      settings.SMTP_URL !== undefined &&
+      !isLoopback(new URL(settings.SMTP_URL).hostname),
+    mailFrom: settings.MAIL_FROM ?? `${quoted(brand.name)} <${LOCAL_SENDER}>`,
+    supportEmail: settings.SUPPORT_EMAIL,
+  }
+}
+
+export const mailProblems = ({ MAIL_FROM, SUPPORT_EMAIL }: Given): string[] => [
+  ...(MAIL_FROM?.includes(LOCAL_SENDER)
+    ? [`MAIL_FROM must be an address of yours when APP_ENV is production, not ${LOCAL_SENDER}.`]
+    : []),
+  ...(SUPPORT_EMAIL === LOCAL_SUPPORT
+    ? [`SUPPORT_EMAIL must be an address of yours when APP_ENV is production, not ${LOCAL_SUPPORT}.`]
+    : []),
+]
+
+/** A name before an address. Unquoted, a colon or a comma in it would begin a group or another address. */
+const quoted = (name: string) => `"${name.replaceAll('\\', '\\\\')}"`
+
+/** Where nobody else can listen. */
+const isLoopback = (host: string) => /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(host)

@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { type Parsed, secrets } from './fields'
+import type { InstanceFields } from './instance'
+
+export const SECRET_FIELDS = {
+  AUTH_SECRET: secrets.optional(),
+  CODE_SECRET: secrets.optional(),
+}
+
+export interface SecretSettings {
+  /** The first secret signs; all of them verify. */
+  authSecrets: string[]
+  codeSecrets: string[]
+}
+
+export const secretSettings = (settings: Parsed<typeof SECRET_FIELDS> & InstanceFields): SecretSettings => ({
+  authSecrets: settings.AUTH_SECRET ?? [keptSecret(settings.DATA_DIR, 'auth-secret')],
+  codeSecrets: settings.CODE_SECRET ?? [keptSecret(settings.DATA_DIR, 'code-secret')],
+})
+
+/** Created once. A finished file is linked, so that of several starters one wins, and no other can read a partial secret. */
+export function keptSecret(dataDir: string, name: string): string {
+  const file = path.resolve(dataDir, name)
+  if (!existsSync(file)) {
+    mkdirSync(path.dirname(file), { recursive: true })
+    const draft = `${file}.${process.pid}`
+    writeFileSync(draft, randomBytes(32).toString('base64url'), { mode: 0o600 })
+    try {
+      linkSync(draft, file)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    } finally {
+      rmSync(draft)
+    }
+  }
+  return readFileSync(file, 'utf8').trim()
+}

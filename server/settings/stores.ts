@@ -1,0 +1,117 @@
+import path from 'node:path'
+import * as z from 'zod'
+import { flag, type Given, type Parsed, url } from './fields'
+import type { InstanceFields } from './instance'
+import { SettingsError } from './settings-error'
+
+export interface S3Settings {
+  /** Such as https://s3.eu-central-1.amazonaws.com; the bucket is in the path. */
+  endpoint: string
+  bucket: string
+  region: string
+  accessKeyId: string
+  secretAccessKey: string
+}
+
+export const STORE_FIELDS = {
+  DATABASE_URL: url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/accounts').optional(),
+  DATABASE_CONNECTIONS: z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/, 'must be a whole number from 1 to 999')
+    .transform(Number)
+    .default(16),
+  ARCHIVE_DIR: z.string().optional(),
+  ARCHIVE_DIR_SHARED: flag.optional(),
+  LEDGER_DIR: z.string().optional(),
+  LEDGER_DIR_SHARED: flag.optional(),
+  ACCEPT_OLD_DATABASE: flag.default(false),
+  ARCHIVE_S3_ENDPOINT: url(['http:', 'https:'], 'https://s3.eu-central-1.amazonaws.com').optional(),
+  ARCHIVE_S3_BUCKET: z.string().optional(),
+  ARCHIVE_S3_REGION: z.string().default('us-east-1'),
+  ARCHIVE_S3_ACCESS_KEY_ID: z.string().optional(),
+  ARCHIVE_S3_SECRET_ACCESS_KEY: z.string().optional(),
+}
+
+type Fields = Parsed<typeof STORE_FIELDS> & InstanceFields
+
+export interface StoreSettings {
+  /** Undefined: an embedded PostgreSQL in `dataDir`. */
+  databaseUrl: string | undefined
+  /** The maximum of connections that this instance opens. */
+  databaseConnections: number
+  archiveS3: S3Settings | undefined
+  /** The directory for archives. Without it and `archiveS3` no archives are written. */
+  archiveDir: string | undefined
+  /** The directory for the erasure ledger. Without it the ledger is kept in `archiveS3`. */
+  ledgerDir: string | undefined
+  /** Whether the service opens on a database that is older than its ledger. */
+  acceptOldDatabase: boolean
+}
+
+export const storeSettings = (settings: Fields): StoreSettings => ({
+  databaseUrl: settings.DATABASE_URL,
+  databaseConnections: settings.DATABASE_CONNECTIONS,
+  archiveS3: toS3Settings(settings),
+  archiveDir: toArchiveDir(settings),
+  ledgerDir: toLedgerDir(settings),
+  acceptOldDatabase: settings.ACCEPT_OLD_DATABASE,
+})
+
+export const storeProblems = ({ LEDGER_DIR, ARCHIVE_S3_ENDPOINT }: Given): string[] =>
+  LEDGER_DIR || ARCHIVE_S3_ENDPOINT
+    ? []
+    : [
+        'LEDGER_DIR or ARCHIVE_S3_ENDPOINT must be set when APP_ENV is production: the erasure ledger must outlive an instance.',
+      ]
+
+function toS3Settings(settings: Fields): S3Settings | undefined {
+  const { ARCHIVE_S3_ENDPOINT, ARCHIVE_S3_BUCKET, ARCHIVE_S3_ACCESS_KEY_ID, ARCHIVE_S3_SECRET_ACCESS_KEY } = settings
+  if (!ARCHIVE_S3_ENDPOINT && !ARCHIVE_S3_BUCKET && !ARCHIVE_S3_ACCESS_KEY_ID && !ARCHIVE_S3_SECRET_ACCESS_KEY) {
+    return undefined
+  }
+  if (!ARCHIVE_S3_ENDPOINT || !ARCHIVE_S3_BUCKET || !ARCHIVE_S3_ACCESS_KEY_ID || !ARCHIVE_S3_SECRET_ACCESS_KEY) {
+    throw new SettingsError(
+      'ARCHIVE_S3_ENDPOINT, ARCHIVE_S3_BUCKET, ARCHIVE_S3_ACCESS_KEY_ID and ARCHIVE_S3_SECRET_ACCESS_KEY must be set together.',
+    )
+  }
+  return {
+    endpoint: ARCHIVE_S3_ENDPOINT,
+    bucket: ARCHIVE_S3_BUCKET,
+    region: settings.ARCHIVE_S3_REGION,
+    accessKeyId: ARCHIVE_S3_ACCESS_KEY_ID,
+    secretAccessKey: ARCHIVE_S3_SECRET_ACCESS_KEY,
+  }
+}
+
+/** In production the directory must be shared, because another instance would look for the archives in its own. */
+function toArchiveDir(settings: Fields): string | undefined {
+  const { APP_ENV, DATA_DIR, ARCHIVE_DIR, ARCHIVE_DIR_SHARED, ARCHIVE_S3_ENDPOINT } = settings
+  if (ARCHIVE_DIR && ARCHIVE_S3_ENDPOINT) {
+    throw new SettingsError('ARCHIVE_DIR and ARCHIVE_S3_ENDPOINT must not be set together: archives have one store.')
+  }
+  if (ARCHIVE_DIR_SHARED && !ARCHIVE_DIR) {
+    throw new SettingsError('ARCHIVE_DIR_SHARED must not be set without ARCHIVE_DIR.')
+  }
+  if (APP_ENV === 'production' && ARCHIVE_DIR && !ARCHIVE_DIR_SHARED) {
+    throw new SettingsError(
+      'ARCHIVE_DIR must be on storage that all instances share when APP_ENV is production: set ARCHIVE_DIR_SHARED=1 if it is, or set ARCHIVE_S3_ENDPOINT.',
+    )
+  }
+  if (ARCHIVE_DIR) return path.resolve(ARCHIVE_DIR)
+  return APP_ENV === 'production' || ARCHIVE_S3_ENDPOINT ? undefined : path.resolve(DATA_DIR, 'archives')
+}
+
+/** In production the ledger must outlive the instance that writes it, because a restore would otherwise bring people back. */
+function toLedgerDir(settings: Fields): string | undefined {
+  const { APP_ENV, DATA_DIR, LEDGER_DIR, LEDGER_DIR_SHARED, ARCHIVE_S3_ENDPOINT } = settings
+  if (LEDGER_DIR_SHARED && !LEDGER_DIR) {
+    throw new SettingsError('LEDGER_DIR_SHARED must not be set without LEDGER_DIR.')
+  }
+  if (APP_ENV === 'production' && LEDGER_DIR && !LEDGER_DIR_SHARED) {
+    throw new SettingsError(
+      'LEDGER_DIR must be on storage that all instances share and that outlives them when APP_ENV is production: set LEDGER_DIR_SHARED=1 if it is, or set ARCHIVE_S3_ENDPOINT.',
+    )
+  }
+  if (LEDGER_DIR) return path.resolve(LEDGER_DIR)
+  return ARCHIVE_S3_ENDPOINT ? undefined : path.resolve(DATA_DIR, 'ledger')
+}

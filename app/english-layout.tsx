@@ -1,8 +1,15 @@
 import type { ReactNode } from 'react'
 import { EnglishOnly } from '@/components/layout/english-only'
 import { TEXTS_OF_ALL, textsIn } from '@/server/pages/language'
+import type { Area } from '@/server/texts/texts'
+
+interface EnglishLayoutProps {
+  /** What the pages need beside the texts of every page. */
+  areas?: readonly Area[]
+  children: ReactNode
+}
 
 /** Around pages for operators and programmers, which exist in English alone. */
-export const EnglishLayout = async ({ children }: { children: ReactNode }) => (
-  <EnglishOnly texts={await textsIn('en', TEXTS_OF_ALL)}>{children}</EnglishOnly>
+export const EnglishLayout = async ({ areas = [], children }: EnglishLayoutProps) => (
+  <EnglishOnly texts={await textsIn('en', [...TEXTS_OF_ALL, ...areas])}>{children}</EnglishOnly>
 )

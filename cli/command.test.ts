@@ -156,7 +156,7 @@ const WITHDRAWAL = {
   ],
 }
 
-test('a terminal shows times in words, and tables that fit it', () => {
+test('a terminal shows times in words, steps as people read them, and tables that fit it', () => {
   expect(showAnswer(WITHDRAWAL, LOOK)).toBe(`withdrawal_id  wd_4Qm9ZsX1cT7uYb2LhKpV0w
 started_at     23 Nov 02:50 (18 min ago)
 due_by         23 Dec 02:50 (in 29 d)
@@ -164,8 +164,8 @@ purged_at      -
 
 deletion_steps: (--wide shows 3 more columns)
 step                      status      due_at                 completed_at               last_error
-user_profile              completed   -                      23 Nov 02:56 (12 min ago)  -
-third_party_integrations  processing  23 Nov 05:09 (in 2 h)  -                          connect ECO…
+Profile and sign-in data  completed   -                      23 Nov 02:56 (12 min ago)  -
+Connected apps            processing  23 Nov 05:09 (in 2 h)  -                          connect ECO…
 `)
 })
 

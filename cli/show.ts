@@ -1,3 +1,5 @@
+import { ENGLISH } from '@/server/texts/catalogue'
+
 type Row = Record<string, unknown>
 
 export interface Look {
@@ -11,11 +13,11 @@ export interface Look {
 /** The columns of a list that are shown without `--wide`, where its rows have more than a terminal has room for. */
 const SHOWN: Record<string, readonly string[]> = {
   apps: ['app_id', 'name', 'endpoint', 'open_tasks', 'disabled_at'],
-  applications: ['name', 'status', 'due_at', 'completed_at', 'last_error'],
   deletion_steps: ['step', 'status', 'due_at', 'completed_at', 'last_error'],
-  deliveries: ['event_id', 'type', 'status', 'due_at', 'last_error'],
-  events: ['event_id', 'type', 'occurred_at', 'deliveries'],
-  tasks: ['task_id', 'name', 'state', 'due_at', 'last_error'],
+  audit: ['at', 'action', 'actor', 'requested_by'],
+  deliveries: ['app_name', 'type', 'status', 'due_at', 'last_error'],
+  notices: ['kind', 'attempts', 'due_at', 'sent_at', 'failed_at'],
+  tasks: ['name', 'state', 'due_at', 'last_error', 'task_id'],
 }
 
 /** An answer for people: a line for each member, and a table for each list of objects. */
@@ -45,11 +47,17 @@ function tableOf(title: string, rows: Row[], look: Look): string[] {
   const all = [...new Set(flat.flatMap((row) => Object.keys(row)))]
   const shown = SHOWN[title]?.filter((name) => all.includes(name)) ?? all
   const names = look.wide ? all : shown.filter((name) => flat.some((row) => textOf(row[name], look) !== '-'))
-  const table = columns([names, ...flat.map((row) => names.map((name) => textOf(row[name], look)))])
+  const table = columns([names, ...flat.map((row) => names.map((name) => cellOf(name, row[name], look)))])
   const hidden = all.length - names.length
   const heading = `${clean(title)}:${hidden > 0 ? ` (--wide shows ${hidden} more ${hidden === 1 ? 'column' : 'columns'})` : ''}`
   return [heading, ...(look.wide ? table : table.map((line) => cut(line, look.width)))]
 }
+
+const STEPS: Record<string, { title: string }> = ENGLISH.Deletion.steps
+
+/** A deletion step is called as the person reads it. */
+const cellOf = (column: string, value: unknown, look: Look): string =>
+  ((column === 'step' || column === 'phase') && STEPS[String(value)]?.title) || textOf(value, look)
 
 function cut(line: string, width: number): string {
   const letters = [...line]

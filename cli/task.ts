@@ -1,5 +1,6 @@
 import { WAIVE_REASONS } from '@/contract/vocabulary'
-import { listTasks, waive } from '@/domain/applications/operate-tasks'
+import { listTasks } from '@/domain/applications/list-tasks'
+import { waive } from '@/domain/applications/operate-tasks'
 import { command } from './command.ts'
 
 export const taskCommands = [

@@ -220,6 +220,27 @@ export const pingApp = contract({
 
 const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const
 
+/** The delivery of an event to an application, as operators and services see it. */
+export const delivery = z.object({
+  webhook_id: z.string().describe('The header `webhook-id` of every try'),
+  event_id: z.string().describe('The event, `evt_…`; its deliveries share it'),
+  type: z.enum(EVENT_TYPES).describe('What happened'),
+  app_id: z.string().describe('The application, `app_…`'),
+  app_name: z.string().describe('As people read it'),
+  status: z.enum(DELIVERY_STATES).describe('`dead` once it was given up'),
+  attempts: z.int().describe('How often it was tried'),
+  created_at: isoDateTime.describe('When the event happened'),
+  tried_at: isoDateTime.nullable().describe('When it was tried last'),
+  due_at: isoDateTime
+    .nullable()
+    .describe('When it is tried next; null once it is over, and while the application is disabled'),
+  last_status: z.int().nullable().describe('The HTTP status of the last answer'),
+  last_error: z.string().nullable().describe('Why the last try failed'),
+  took_ms: z.int().nullable().describe('Milliseconds until the last answer'),
+  delivered_at: isoDateTime.nullable().describe('When the application took it'),
+  dead_at: isoDateTime.nullable().describe('When it was given up'),
+})
+
 export const listEvents = contract({
   ...common,
   name: 'listEvents',
@@ -242,28 +263,7 @@ export const listEvents = contract({
       .describe(`At most ${MAX_LISTED}; 100 when left out`),
   }),
   data: z.object({
-    deliveries: z
-      .array(
-        z.object({
-          webhook_id: z.string().describe('The header `webhook-id` of every try'),
-          event_id: z.string().describe('The event, `evt_…`; its deliveries share it'),
-          type: z.enum(EVENT_TYPES).describe('What happened'),
-          app_id: z.string().describe('The application, `app_…`'),
-          status: z.enum(DELIVERY_STATES).describe('`dead` once it was given up'),
-          attempts: z.int().describe('How often it was tried'),
-          created_at: isoDateTime.describe('When the event happened'),
-          tried_at: isoDateTime.nullable().describe('When it was tried last'),
-          due_at: isoDateTime
-            .nullable()
-            .describe('When it is tried next; null once it is over, and while the application is disabled'),
-          last_status: z.int().nullable().describe('The HTTP status of the last answer'),
-          last_error: z.string().nullable().describe('Why the last try failed'),
-          took_ms: z.int().nullable().describe('Milliseconds until the last answer'),
-          delivered_at: isoDateTime.nullable().describe('When the application took it'),
-          dead_at: isoDateTime.nullable().describe('When it was given up'),
-        }),
-      )
-      .describe('The newest first; kept for thirty days'),
+    deliveries: z.array(delivery).describe('The newest first; kept for thirty days'),
   }),
   errors: ['REQUEST_001', 'REQUEST_005', 'RATE_001'],
   example: {
@@ -275,6 +275,7 @@ export const listEvents = contract({
           event_id: 'evt_4Qm9ZsX1cT7uYb2LhKpV0w',
           type: 'account.email_changed',
           app_id: exampleApp.app_id,
+          app_name: exampleApp.name,
           status: 'dead',
           attempts: 14,
           created_at: '2026-11-20T09:00:00.000Z',

@@ -8,36 +8,6 @@ import { STEPS } from './withdrawal'
 export const TASK_STATES = ['pending', 'calling', 'accepted', 'completed', 'waived'] as const
 export type TaskState = (typeof TASK_STATES)[number]
 
-/** A deletion task as the operator's pages show it. */
-interface ShownTask {
-  id: string
-  appName: string
-  phase: string
-  state: TaskState
-  isAppDisabled: boolean
-  /** It asks for its tasks, and nothing is sent to it. */
-  polls: boolean
-  attempts: number
-  lastError: string | null
-  failureCode: string | null
-  progress: { done: number; total: number } | null
-  dueAt: Date | null
-}
-
-/** In the list of all tasks that are not done. */
-export interface OpenTask extends ShownTask {
-  withdrawalId: string
-  startedAt: Date
-  dueAt: Date
-}
-
-/** In the list of one withdrawal. */
-export interface WatchedTask extends ShownTask {
-  appId: string
-  completedAt: Date | null
-  waived: { reason: string; at: Date } | null
-}
-
 const MAX_COUNT = 2_147_483_647
 const MAX_WORD_LENGTH = 64
 const MAX_RETAINED = 50
@@ -62,6 +32,35 @@ const taskId = z
   .meta({ description: 'The task, `msg_…`', pattern: STORABLE })
 
 export const progress = z.object({ done: z.int(), total: z.int() })
+const isWaived = z.object({ reason: z.string().describe('Why'), at: isoDateTime.describe('Since when') })
+
+/** A deletion task as operators see it, on the pages and from the command. */
+export const shownTask = z.object({
+  task_id: z.string(),
+  withdrawal_id: z.string(),
+  app_id: z.string(),
+  name: z.string(),
+  /** The deletion step that it belongs to. */
+  phase: z.string(),
+  state: z.enum(TASK_STATES),
+  /** Nothing is sent to it, so that `due_at` is null. */
+  is_app_disabled: z.boolean(),
+  /** It asks for its tasks, and nothing is sent to it. */
+  polls: z.boolean(),
+  /** When the withdrawal began. */
+  started_at: isoDateTime,
+  attempts: z.int(),
+  due_at: isoDateTime.nullable(),
+  accepted_at: isoDateTime.nullable(),
+  progress: progress.nullable(),
+  last_error: z.string().nullable(),
+  /** The application's own code of the last failure. */
+  failure_code: z.string().nullable(),
+  completed_at: isoDateTime.nullable(),
+  waived: isWaived.nullable(),
+})
+export type ShownTask = z.input<typeof shownTask>
+
 /** What an application keeps, by the categories and reasons that are registered for it. */
 export const retained = z.object({ category: z.string(), reason: z.string(), until: z.string().optional() })
 
@@ -203,9 +202,7 @@ export const waiveTask = contract({
   data: z.object({
     task_id: z.string().describe('The task, `msg_…`'),
     status: z.enum(TASK_STATES).describe('How far it is now'),
-    waived: z
-      .object({ reason: z.string().describe('Why'), at: isoDateTime.describe('Since when') })
-      .describe('That nobody waits for it any more'),
+    waived: isWaived.describe('That nobody waits for it any more'),
   }),
   message: 'Nobody waits for this task any more.',
   errors: ['TASK_001', 'TASK_002', 'RATE_001'],

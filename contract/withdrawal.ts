@@ -84,7 +84,7 @@ const retained = erased.extend({
   reason: z.enum(KEPT_FOR).describe('What asks for it to stay'),
   until: isoDateTime.describe('When the retention purge deletes it'),
 })
-const countedStep = step.extend({
+export const countedStep = step.extend({
   erased: z.array(erased).optional().describe('What a completed step deleted; absent where nobody counted it'),
   retained: z.array(retained).optional().describe('What stays under a pseudonym; absent where nobody counted it'),
 })

@@ -1,6 +1,6 @@
 import { CATEGORIES, type Category, type KeptFor } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
-import { integer, joined, literal, type Part, type RowOf, sql, statement, text } from './sql'
+import { integer, joined, literal, NOTHING, type Part, type RowOf, sql, statement, text } from './sql'
 
 /** A step that erases, or the purge, which ends the retention. */
 export type Moment = Step | 'purge'
@@ -31,10 +31,10 @@ export const addCounts = (withdrawalId: Part, step: Moment, counts: readonly Cou
 export const RAISE = sql`ON CONFLICT (withdrawal_id, step, category, outcome)
    DO UPDATE SET records = c.records + excluded.records`
 
-/** The counts of a withdrawal as one JSON array; null without any. */
-export const countsOf = (withdrawalId: Part) =>
+/** The counts of a withdrawal, or of one of its steps, as one JSON array; null without any. */
+export const countsOf = (withdrawalId: Part, step?: Part) =>
   sql`(SELECT json_agg(json_build_object('step', c.step, 'category', c.category, 'outcome', c.outcome, 'records', c.records))
-    FROM deletion_counts c WHERE c.withdrawal_id = ${withdrawalId})`
+    FROM deletion_counts c WHERE c.withdrawal_id = ${withdrawalId}${step ? sql` AND c.step = ${step}` : NOTHING})`
 
 export const readDeletionCounts = statement(
   'deletion-counts',

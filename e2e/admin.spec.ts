@@ -50,7 +50,7 @@ test('an operator sees an application that does not answer, and can retry it', a
   const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: withdrawalId }) })
   // The page refreshes itself.
   await expect(row.getByText(name)).toBeVisible({ timeout: 30_000 })
-  await expect(row.getByText('Third party integrations')).toBeVisible()
+  await expect(row.getByText('Connected apps')).toBeVisible()
   await expect(row.getByText('1 attempt, last error HTTP 503, next try in 1 hour').first()).toBeVisible()
   for (const personal of [leaver.id, leaver.email, leaver.name, 'subject-4711']) {
     await expect(page.locator('main')).not.toContainText(personal)

@@ -61,7 +61,7 @@ test('an operator finds a person by address, and follows their withdrawal step b
   for (const title of [withdrawalId, 'Deletion steps', 'Events and deliveries', 'Mail notices', 'Audit log']) {
     await expect(page.getByRole('heading', { name: title, exact: true })).toBeVisible()
   }
-  for (const step of ['Session revocation', 'User profile', 'Third party integrations', 'Data archives'])
+  for (const step of ['Access', 'Profile and sign-in data', 'Connected apps', 'Archives, logs and caches'])
     await expect(page.getByText(step, { exact: true }).first()).toBeVisible()
   for (const personal of [leaver.id, leaver.email, leaver.name])
     await expect(page.locator('main')).not.toContainText(personal)

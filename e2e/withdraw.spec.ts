@@ -264,11 +264,11 @@ test('an application that does not answer keeps the withdrawal open, and the pag
   const shown = await operator.run('withdrawal', 'show', id)
   expect(shown).toMatchObject({
     status: 'processing',
-    applications: [
-      { name: 'Quick Notes', status: 'processing' },
-      { name: 'Silent Calendar', status: 'processing' },
+    tasks: [
+      { name: 'Quick Notes', completed_at: null },
+      { name: 'Silent Calendar', completed_at: null },
     ],
-    events: [{ type: 'account.withdrawal_started', deliveries: [{ app_id: quickId, delivered_at: null }] }],
+    deliveries: [{ type: 'account.withdrawal_started', app_id: quickId, delivered_at: null }],
   })
   await expect(page.getByRole('listitem').filter({ hasText: 'Silent Calendar' })).toContainText('In progress')
   await expectAccessible(page)

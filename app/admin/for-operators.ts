@@ -1,5 +1,6 @@
 import type { Metadata } from 'next'
 import { notFound, redirect } from 'next/navigation'
+import { AppError } from '@/contract/errors'
 import type { Context } from '@/domain/context'
 import { isOperatorHere } from '@/server/pages/operator'
 import { pageContext } from '@/server/pages/session'
@@ -22,3 +23,9 @@ export const drawnFor = ({ actor, clock }: Context) => ({
   account: { name: actor.user.name, email: actor.user.email },
   renderedAt: clock.now().toISOString(),
 })
+
+/** For what has no such id. */
+export function orNotFound(error: unknown): never {
+  if (error instanceof AppError) notFound()
+  throw error
+}

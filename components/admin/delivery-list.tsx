@@ -1,12 +1,15 @@
 'use client'
 
-import type { listEvents } from '@/contract/apps'
-import type { Data } from '@/contract/define'
+import Link from 'next/link'
+import type * as z from 'zod'
+import type { delivery } from '@/contract/apps'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { RelativeTime } from '../ui/relative-time'
+import { textLink } from '../ui/text-link'
+import { count } from './words'
 
-type Delivery = Data<typeof listEvents>['deliveries'][number]
+export type Delivery = z.input<typeof delivery>
 
 const STATES = {
   delivered: ['success', 'Delivered'],
@@ -29,7 +32,7 @@ export const DeliveryList = ({ title, deliveries, renderedAt }: DeliveryListProp
       ) : (
         <ul className="divide-y divide-line">
           {deliveries.map((delivery) => (
-            <DeliveryRow key={delivery.webhook_id} delivery={delivery} renderedAt={renderedAt} />
+            <DeliveryRow key={delivery.webhook_id} delivery={delivery} renderedAt={renderedAt} isOfPage />
           ))}
         </ul>
       )}
@@ -37,19 +40,36 @@ export const DeliveryList = ({ title, deliveries, renderedAt }: DeliveryListProp
   </Card>
 )
 
-function DeliveryRow({ delivery, renderedAt }: { delivery: Delivery; renderedAt: string }) {
+interface DeliveryRowProps {
+  delivery: Delivery
+  renderedAt: string
+  /** The page is that of its application. */
+  isOfPage?: boolean
+}
+
+export function DeliveryRow({ delivery, renderedAt, isOfPage = false }: DeliveryRowProps) {
   const [tone, label] = STATES[delivery.status]
   const answer = delivery.last_error ?? (delivery.last_status ? `HTTP ${delivery.last_status}` : null)
   return (
     <li className="space-y-0.5 py-3 first:pt-0 last:pb-0">
       <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-        <span className="wrap-anywhere font-medium">{delivery.type}</span>
+        <span className="wrap-anywhere font-medium">
+          {delivery.type}
+          {!isOfPage && (
+            <>
+              {' '}
+              to{' '}
+              <Link href={`/admin/apps/${delivery.app_id}`} className={textLink}>
+                {delivery.app_name}
+              </Link>
+            </>
+          )}
+        </span>
         <Badge tone={tone}>{label}</Badge>
       </p>
       <p className="text-ink-muted text-sm tabular-nums">
         <span className="wrap-anywhere font-mono">{delivery.event_id}</span>,{' '}
-        <RelativeTime dateTime={delivery.created_at} renderedAt={renderedAt} />,{' '}
-        {delivery.attempts === 1 ? '1 attempt' : `${delivery.attempts} attempts`}
+        <RelativeTime dateTime={delivery.created_at} renderedAt={renderedAt} />, {count(delivery.attempts, 'attempt')}
         {answer && `, last answer ${answer}`}
         {delivery.took_ms !== null && ` after ${delivery.took_ms.toLocaleString('en')} ms`}
       </p>

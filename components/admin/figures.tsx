@@ -2,8 +2,8 @@ import { Card, CardBody, CardHeader } from '../ui/card'
 import { cn } from '../ui/class-names'
 
 interface FiguresProps {
-  withdrawals: { processing: number; completed: number; purged: number }
   /** Null is shown as unknown. */
+  withdrawals: Record<'processing' | 'completed' | 'purged', number | null>
   backlog: {
     dueDates: Record<'soon' | 'overdue', number | null>
     steps: Record<'due' | 'overdue' | 'failing', number | null>

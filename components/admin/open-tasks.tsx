@@ -3,7 +3,7 @@
 import Link from 'next/link'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
-import type { OpenTask, TaskState } from '@/contract/tasks'
+import type { ShownTask, TaskState } from '@/contract/tasks'
 import { WAIVE_REASONS } from '@/contract/vocabulary'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { Badge } from '../ui/badge'
@@ -16,56 +16,59 @@ import { useServerTime } from '../ui/server-clock'
 import { textLink } from '../ui/text-link'
 import { press } from './press'
 import { Retry } from './retry-button'
+import { StepName } from './step-name'
 import { useAsked } from './use-asked'
 import { count, inWords, TASK_TONES } from './words'
 
 interface OpenTasksProps {
   counts: readonly { state: TaskState; count: number }[]
-  open: readonly OpenTask[]
-  isCut: boolean
+  tasks: readonly ShownTask[]
+  is_cut: boolean
   renderedAt: string
 }
 
-export function OpenTasks({ counts, open, isCut, renderedAt }: OpenTasksProps) {
-  const asked = useAsked(open.map(({ id }) => id))
+export function OpenTasks({ counts, tasks, is_cut, renderedAt }: OpenTasksProps) {
+  const asked = useAsked(tasks.map(({ task_id }) => task_id))
   return (
     <Card>
       <CardHeader
         title="Deletion tasks of applications"
-        description={`${counts.map(({ state, count }) => `${count.toLocaleString('en')} ${state}`).join(', ')}. The oldest withdrawal comes first${isCut ? '; there are more than are shown.' : '.'}`}
+        description={`${counts.map(({ state, count }) => `${count.toLocaleString('en')} ${state}`).join(', ')}. The oldest withdrawal comes first${is_cut ? '; there are more than are shown.' : '.'}`}
       />
-      {open.length > 0 && (
-        <CardBody>
+      <CardBody>
+        {tasks.length > 0 ? (
           <ul className="divide-y divide-line">
-            {open.map((task) => (
+            {tasks.map((task) => (
               <OpenTaskRow
-                key={task.id}
+                key={task.task_id}
                 task={task}
                 renderedAt={renderedAt}
-                onAsked={() => asked.ask(task.id, task.appName)}
+                onAsked={() => asked.ask(task.task_id, task.name)}
               />
             ))}
           </ul>
-        </CardBody>
-      )}
-      <div role="status" className="space-y-1 px-5 text-sm text-success not-empty:pb-5 sm:px-6">
-        {asked.done.map(({ id, name }) => (
-          <p key={id}>Tried again: the task of {name} is done.</p>
-        ))}
-      </div>
+        ) : (
+          <p className="text-ink-muted">No task is due.</p>
+        )}
+        <div role="status" className="space-y-1 text-sm text-success not-empty:mt-4">
+          {asked.done.map(({ id, name }) => (
+            <p key={id}>Tried again: the task of {name} is done.</p>
+          ))}
+        </div>
+      </CardBody>
     </Card>
   )
 }
 
-function OpenTaskRow({ task, renderedAt, onAsked }: { task: OpenTask; renderedAt: string; onAsked: () => void }) {
-  const { withdrawalId, appName, state, phase, startedAt, progress, isAppDisabled } = task
+function OpenTaskRow({ task, renderedAt, onAsked }: { task: ShownTask; renderedAt: string; onAsked: () => void }) {
+  const { withdrawal_id, name, state, phase, started_at, progress, is_app_disabled } = task
   return (
     <li className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3 py-4 first:pt-0 last:pb-0">
       <div className="min-w-0 space-y-0.5">
         <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
-          <span className="wrap-anywhere min-w-0 font-medium">{appName}</span>
+          <span className="wrap-anywhere min-w-0 font-medium">{name}</span>
           <Badge tone={TASK_TONES[state]}>{inWords(state)}</Badge>
-          {isAppDisabled && <Badge tone="danger">Disabled</Badge>}
+          {is_app_disabled && <Badge tone="danger">Disabled</Badge>}
           {progress && (
             <span className="text-sm tabular-nums">
               {progress.done} of {progress.total}
@@ -76,10 +79,10 @@ function OpenTaskRow({ task, renderedAt, onAsked }: { task: OpenTask; renderedAt
           <WaitsFor task={task} renderedAt={renderedAt} />
         </p>
         <p className="wrap-anywhere text-ink-muted text-sm">
-          <Link href={`/admin/withdrawals/${withdrawalId}`} className={cn(textLink, 'font-mono text-xs')}>
-            {withdrawalId}
+          <Link href={`/admin/withdrawals/${withdrawal_id}`} className={cn(textLink, 'font-mono text-xs')}>
+            {withdrawal_id}
           </Link>
-          , {inWords(phase)}, withdrawn <RelativeTime dateTime={startedAt.toISOString()} renderedAt={renderedAt} />
+          , <StepName step={phase} />, withdrawn <RelativeTime dateTime={started_at} renderedAt={renderedAt} />
         </p>
       </div>
       <TaskActions task={task} onAsked={onAsked} />
@@ -87,28 +90,28 @@ function OpenTaskRow({ task, renderedAt, onAsked }: { task: OpenTask; renderedAt
   )
 }
 
-type Waiting = Pick<OpenTask, 'state' | 'isAppDisabled' | 'polls' | 'attempts' | 'lastError' | 'failureCode' | 'dueAt'>
-
-export function WaitsFor({ task, renderedAt }: { task: Waiting; renderedAt: string }) {
-  const { state, isAppDisabled, polls, attempts, lastError, failureCode, dueAt } = task
-  const isDue = dueAt.getTime() <= useServerTime(renderedAt)
+/** Of a task that is open. */
+export function WaitsFor({ task, renderedAt }: { task: ShownTask; renderedAt: string }) {
+  const { state, polls, attempts, last_error, failure_code, due_at } = task
+  const now = useServerTime(renderedAt)
+  const isDue = due_at !== null && Date.parse(due_at) <= now
   const tries = count(attempts, 'attempt')
   if (state === 'calling') return 'Is being asked now.'
-  const error = lastError && (
-    <>
-      , last error{' '}
-      <span className="wrap-anywhere font-mono text-ink">
-        {failureCode ? `${lastError}: ${failureCode}` : lastError}
-      </span>
-    </>
-  )
-  if (isAppDisabled) return <>Waits until the application is enabled; {tries}</>
+  if (due_at === null) return <>Waits until the application is enabled; {tries}</>
   if (state === 'accepted')
     return (
       <>
-        Waits for a report, is asked again in <Countdown until={dueAt.toISOString()} renderedAt={renderedAt} />
+        Waits for a report, is asked again in <Countdown until={due_at} renderedAt={renderedAt} />
       </>
     )
+  const error = last_error && (
+    <>
+      , last error{' '}
+      <span className="wrap-anywhere font-mono text-ink">
+        {failure_code ? `${last_error}: ${failure_code}` : last_error}
+      </span>
+    </>
+  )
   if (polls && isDue)
     return (
       <>
@@ -125,12 +128,15 @@ export function WaitsFor({ task, renderedAt }: { task: Waiting; renderedAt: stri
         'due now'
       ) : (
         <>
-          next try in <Countdown until={dueAt.toISOString()} renderedAt={renderedAt} />
+          next try in <Countdown until={due_at} renderedAt={renderedAt} />
         </>
       )}
     </>
   )
 }
+
+/** Nobody has finished or waived it. */
+export const isOpenTask = ({ state }: ShownTask) => state !== 'completed' && state !== 'waived'
 
 const reasonTexts = {
   gone: 'The application no longer exists',
@@ -139,14 +145,9 @@ const reasonTexts = {
   other: 'Another reason',
 } as const
 
-interface TaskActionsProps {
-  task: Pick<OpenTask, 'id' | 'appName' | 'attempts' | 'lastError'>
-  /** The application has not done it. */
-  isOpen?: boolean
-  onAsked?: () => void
-}
-
-export function TaskActions({ task: { id, appName, attempts, lastError }, isOpen = true, onAsked }: TaskActionsProps) {
+export function TaskActions({ task, onAsked }: { task: ShownTask; onAsked?: () => void }) {
+  const { task_id: id, name, attempts, last_error } = task
+  const isOpen = isOpenTask(task)
   const router = useRouter()
   const [reason, setReason] = useState<string>(WAIVE_REASONS[0])
   const path = `/admin/tasks/${encodeURIComponent(id)}`
@@ -155,9 +156,9 @@ export function TaskActions({ task: { id, appName, attempts, lastError }, isOpen
       {attempts > 0 && (
         <Retry
           path={`${path}/retry`}
-          of={`the task of ${appName}`}
+          of={`the task of ${name}`}
           attempts={attempts}
-          lastError={lastError}
+          lastError={last_error}
           isOpen={isOpen}
           {...(onAsked && { onAsked })}
         />
@@ -166,10 +167,10 @@ export function TaskActions({ task: { id, appName, attempts, lastError }, isOpen
         <ConfirmedButton
           label={
             <span>
-              Waive<span className="sr-only"> the task of {appName}</span>
+              Waive<span className="sr-only"> the task of {name}</span>
             </span>
           }
-          question={`Stop waiting for ${appName}?`}
+          question={`Stop waiting for ${name}?`}
           consequence={
             <div className="space-y-4">
               <p>

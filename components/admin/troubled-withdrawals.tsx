@@ -2,6 +2,8 @@
 
 import { CircleCheck } from 'lucide-react'
 import Link from 'next/link'
+import type { ReactNode } from 'react'
+import type { TroubledWithdrawal } from '@/contract/operator'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { Countdown } from '../ui/countdown'
@@ -10,51 +12,36 @@ import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
 import { textLink } from '../ui/text-link'
 import { Retry } from './retry-button'
+import { StepName } from './step-name'
 import { useAsked } from './use-asked'
-import { count, inWords } from './words'
-
-interface Trouble {
-  id: string
-  name: string
-  attempts: number
-  lastError: string | null
-  nextTryAt: Date
-}
-
-interface Withdrawal {
-  withdrawalId: string
-  startedAt: Date
-  dueBy: Date
-  steps: readonly (Trouble & { isOverdue: boolean })[]
-  applications: readonly Trouble[]
-}
+import { count } from './words'
 
 interface TroubledWithdrawalsProps {
-  withdrawals: readonly Withdrawal[]
-  isCut: boolean
+  withdrawals: readonly TroubledWithdrawal[]
+  is_cut: boolean
   renderedAt: string
 }
 
-export function TroubledWithdrawals({ withdrawals, isCut, renderedAt }: TroubledWithdrawalsProps) {
-  const asked = useAsked(withdrawals.map(({ withdrawalId }) => withdrawalId))
+export function TroubledWithdrawals({ withdrawals, is_cut, renderedAt }: TroubledWithdrawalsProps) {
+  const asked = useAsked(withdrawals.map(({ withdrawal_id }) => withdrawal_id))
   return (
     <Card>
       <CardHeader
         title="Needs attention"
         description={
           withdrawals.length > 0 &&
-          `Steps that failed or that nobody has run in time, by due date${isCut ? '. There are more than are shown.' : '.'}`
+          `Steps that failed or that nobody has run in time, by due date${is_cut ? '. There are more than are shown.' : '.'}`
         }
       />
       <CardBody>
         {withdrawals.length > 0 ? (
           <ul className="divide-y divide-line">
             {withdrawals.map((withdrawal) => (
-              <TroubledWithdrawal
-                key={withdrawal.withdrawalId}
+              <Troubled
+                key={withdrawal.withdrawal_id}
                 withdrawal={withdrawal}
                 renderedAt={renderedAt}
-                onAsked={() => asked.ask(withdrawal.withdrawalId, withdrawal.withdrawalId)}
+                onAsked={() => asked.ask(withdrawal.withdrawal_id, withdrawal.withdrawal_id)}
               />
             ))}
           </ul>
@@ -79,31 +66,34 @@ export function TroubledWithdrawals({ withdrawals, isCut, renderedAt }: Troubled
   )
 }
 
-interface TroubledWithdrawalProps {
-  withdrawal: Withdrawal
+interface TroubledProps {
+  withdrawal: TroubledWithdrawal
   renderedAt: string
   onAsked: () => void
 }
 
-function TroubledWithdrawal({ withdrawal, renderedAt, onAsked }: TroubledWithdrawalProps) {
-  const { withdrawalId, startedAt, dueBy, steps, applications } = withdrawal
-  const isPastDue = dueBy.getTime() <= useServerTime(renderedAt)
-  const troubles = [...steps, ...applications]
+function Troubled({ withdrawal, renderedAt, onAsked }: TroubledProps) {
+  const { withdrawal_id: id, started_at, due_by, is_past_due, deletion_steps, tasks } = withdrawal
+  const troubles = [...deletion_steps, ...tasks]
   const attempts = troubles.reduce((sum, trouble) => sum + trouble.attempts, 0)
-  const lastError = troubles.find((trouble) => trouble.lastError)?.lastError ?? null
+  const lastError = troubles.find((trouble) => trouble.last_error)?.last_error ?? null
   return (
     <li className="space-y-4 py-5 first:pt-0 last:pb-0">
       <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
         <div className="min-w-0">
           <h3 className="wrap-anywhere font-medium font-mono text-sm leading-6">
-            <Link href={`/admin/withdrawals/${withdrawalId}`} className={textLink}>
-              {withdrawalId}
+            <Link href={`/admin/withdrawals/${id}`} className={textLink}>
+              {id}
             </Link>
           </h3>
           <p className="text-ink-muted text-sm">
-            Started <RelativeTime dateTime={startedAt.toISOString()} renderedAt={renderedAt} />, due by{' '}
-            <LocalTime dateTime={dueBy.toISOString()} format="date" />
-            {isPastDue && (
+            Started <RelativeTime dateTime={started_at} renderedAt={renderedAt} />
+            {due_by && (
+              <>
+                , due by <LocalTime dateTime={due_by} format="date" />
+              </>
+            )}
+            {is_past_due && (
               <>
                 {' '}
                 <Badge tone="danger">Past due date</Badge>
@@ -114,8 +104,8 @@ function TroubledWithdrawal({ withdrawal, renderedAt, onAsked }: TroubledWithdra
         {/* A withdrawal without a failed attempt has nothing to retry. */}
         {attempts > 0 && (
           <Retry
-            path={`/admin/withdrawals/${encodeURIComponent(withdrawalId)}/retry`}
-            of={withdrawalId}
+            path={`/admin/withdrawals/${encodeURIComponent(id)}/retry`}
+            of={id}
             attempts={attempts}
             lastError={lastError}
             onAsked={onAsked}
@@ -123,16 +113,11 @@ function TroubledWithdrawal({ withdrawal, renderedAt, onAsked }: TroubledWithdra
         )}
       </div>
       <ul className="space-y-3 border-line border-s-2 ps-4">
-        {steps.map(({ isOverdue, ...step }) => (
-          <TroubleRow
-            key={step.id}
-            trouble={{ ...step, name: inWords(step.id) }}
-            isOverdue={isOverdue}
-            renderedAt={renderedAt}
-          />
+        {deletion_steps.map((step) => (
+          <TroubleRow key={step.step} name={<StepName step={step.step} />} trouble={step} renderedAt={renderedAt} />
         ))}
-        {applications.map((application) => (
-          <TroubleRow key={application.id} trouble={application} idShown renderedAt={renderedAt} />
+        {tasks.map((task) => (
+          <TroubleRow key={task.task_id} name={task.name} id={task.app_id} trouble={task} renderedAt={renderedAt} />
         ))}
       </ul>
     </li>
@@ -140,38 +125,40 @@ function TroubledWithdrawal({ withdrawal, renderedAt, onAsked }: TroubledWithdra
 }
 
 interface TroubleRowProps {
-  trouble: Trouble
-  isOverdue?: boolean
-  idShown?: boolean
+  name: ReactNode
+  /** Shown beside the name. */
+  id?: string
+  trouble: { attempts: number; last_error: string | null; due_at: string | null; is_overdue?: boolean }
   renderedAt: string
 }
 
-function TroubleRow({ trouble, isOverdue = false, idShown = false, renderedAt }: TroubleRowProps) {
-  const { id, name, attempts, lastError, nextTryAt } = trouble
-  const isDue = nextTryAt.getTime() <= useServerTime(renderedAt)
+function TroubleRow({ name, id, trouble, renderedAt }: TroubleRowProps) {
+  const { attempts, last_error, due_at, is_overdue = false } = trouble
+  const now = useServerTime(renderedAt)
   return (
     <li className="space-y-0.5">
       <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
         <span className="wrap-anywhere min-w-0 font-medium">{name}</span>
-        {idShown && <span className="wrap-anywhere font-mono text-ink-muted text-sm">{id}</span>}
-        {isOverdue && <Badge tone="warning">Overdue</Badge>}
-        {lastError && <Badge tone="danger">Failing</Badge>}
+        {id && <span className="wrap-anywhere font-mono text-ink-muted text-sm">{id}</span>}
+        {is_overdue && <Badge tone="warning">Overdue</Badge>}
+        {last_error && <Badge tone="danger">Failing</Badge>}
       </p>
       <p className="text-ink-muted text-sm tabular-nums">
         {attempts === 0 ? 'Not tried yet' : count(attempts, 'attempt')}
-        {lastError && (
+        {last_error && (
           <>
-            , last error <span className="wrap-anywhere font-mono text-ink">{lastError}</span>
+            , last error <span className="wrap-anywhere font-mono text-ink">{last_error}</span>
           </>
         )}
-        {', '}
-        {isDue ? (
-          'due now'
-        ) : (
-          <>
-            next try in <Countdown until={nextTryAt.toISOString()} renderedAt={renderedAt} />
-          </>
-        )}
+        {due_at && ', '}
+        {due_at &&
+          (Date.parse(due_at) <= now ? (
+            'due now'
+          ) : (
+            <>
+              next try in <Countdown until={due_at} renderedAt={renderedAt} />
+            </>
+          ))}
       </p>
     </li>
   )

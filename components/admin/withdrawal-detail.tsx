@@ -2,7 +2,8 @@
 
 import Link from 'next/link'
 import type { ReactNode } from 'react'
-import type { WatchedTask } from '@/contract/tasks'
+import type { ShownStep, ShownWithdrawal } from '@/contract/operator'
+import type { ShownTask } from '@/contract/tasks'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { Countdown } from '../ui/countdown'
@@ -10,105 +11,50 @@ import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
 import { textLink } from '../ui/text-link'
+import { type Delivery, DeliveryRow } from './delivery-list'
 import { FactGrid } from './fact-grid'
-import { TaskActions, WaitsFor } from './open-tasks'
+import { isOpenTask, TaskActions, WaitsFor } from './open-tasks'
 import { Retry } from './retry-button'
+import { StepName } from './step-name'
 import { count, inWords, TASK_TONES, WITHDRAWAL_TONES, WITHDRAWAL_WORDS } from './words'
 
-interface Count {
-  category: string
-  outcome: string
-  records: number
-}
-
-interface Step {
-  step: string
-  status: string
-  estimatedCompletion: Date
-  dueAt: Date | null
-  attempts: number
-  lastError: string | null
-  erasedAt: Date | null
-  completedAt: Date | null
-  counts: readonly Count[]
-}
-
-interface Delivery {
-  id: string
-  eventId: string
-  type: string
-  occurredAt: Date
-  appId: string
-  appName: string
-  status: string
-  attempts: number
-  lastStatus: number | null
-  lastError: string | null
-  deliveredAt: Date | null
-}
-
 interface WithdrawalDetailProps {
-  withdrawal: {
-    withdrawalId: string
-    state: keyof typeof WITHDRAWAL_WORDS
-    isPastDue: boolean
-    startedAt: Date
-    dueBy: Date | null
-    scheduledCompletion: Date
-    completedAt: Date | null
-    purgeDueAt: Date
-    purgedAt: Date | null
-    receiptDueAt: Date | null
-    steps: readonly Step[]
-    tasks: readonly WatchedTask[]
-    deliveries: readonly Delivery[]
-    notices: readonly {
-      id: string
-      kind: string
-      attempts: number
-      dueAt: Date | null
-      sentAt: Date | null
-      failedAt: Date | null
-    }[]
-    audit: readonly { id: string; action: string; actor: string; requestedBy: string | null; at: Date }[]
-    receipts: readonly { kind: string; issuedAt: Date }[]
-    isCut: boolean
-  }
+  withdrawal: ShownWithdrawal
   renderedAt: string
 }
 
 export function WithdrawalDetail({ withdrawal, renderedAt }: WithdrawalDetailProps) {
-  const { steps, tasks, deliveries, notices, audit, isCut } = withdrawal
+  const { deletion_steps, tasks, deliveries, notices, audit, is_cut } = withdrawal
   return (
     <div className="space-y-6">
       <Summary withdrawal={withdrawal} />
-      {isCut && <p className="text-ink-muted">There is more than this page shows. The operator command shows all.</p>}
-      <Section title="Deletion steps" none="It has no steps." rows={steps}>
+      {is_cut && <p className="text-ink-muted">There is more than this page shows. The operator command shows all.</p>}
+      <Section title="Deletion steps" none="It has no steps." rows={deletion_steps}>
         {(step) => <StepRow key={step.step} step={step} renderedAt={renderedAt} />}
       </Section>
       <Section title="Deletion tasks of applications" none="No application has a task." rows={tasks}>
-        {(task) => <TaskRow key={task.id} task={task} renderedAt={renderedAt} />}
+        {(task) => <TaskRow key={task.task_id} task={task} renderedAt={renderedAt} />}
       </Section>
       <Section title="Events and deliveries" none="No application gets its events." rows={deliveries}>
-        {(delivery) => <DeliveryRow key={delivery.id} delivery={delivery} renderedAt={renderedAt} />}
+        {(delivery) => <DeliveryRow key={delivery.webhook_id} delivery={delivery} renderedAt={renderedAt} />}
       </Section>
       <Section title="Mail notices" none="No notice is kept." rows={notices}>
-        {({ id, kind, attempts, dueAt, sentAt, failedAt }) => (
-          <Row key={id} title={inWords(kind)} badge={<NoticeBadge {...{ dueAt, sentAt, failedAt }} />}>
-            {count(attempts, 'attempt')}
-            {sentAt && (
+        {(notice) => (
+          <Row key={notice.notice_id} title={inWords(notice.kind)} badge={<NoticeBadge notice={notice} />}>
+            {count(notice.attempts, 'attempt')}
+            {notice.sent_at && (
               <>
-                , sent <Ago at={sentAt} renderedAt={renderedAt} />
+                , sent <RelativeTime dateTime={notice.sent_at} renderedAt={renderedAt} />
               </>
             )}
           </Row>
         )}
       </Section>
       <Section title="Audit log" none="Its rows are deleted with the last step." rows={audit}>
-        {({ id, action, actor, requestedBy, at }) => (
-          <Row key={id} title={inWords(action)}>
-            <LocalTime dateTime={at.toISOString()} />, by {inWords(actor).toLowerCase()}
-            {requestedBy && `, asked for by ${requestedBy}`}
+        {({ audit_id, action, actor, requested_by, at }) => (
+          <Row key={audit_id} title={inWords(action)}>
+            <LocalTime dateTime={at} />, by {inWords(actor).toLowerCase()}
+            {requested_by && `, asked for by ${requested_by}`}
           </Row>
         )}
       </Section>
@@ -117,26 +63,29 @@ export function WithdrawalDetail({ withdrawal, renderedAt }: WithdrawalDetailPro
 }
 
 function Summary({ withdrawal }: Pick<WithdrawalDetailProps, 'withdrawal'>) {
-  const { withdrawalId, state, isPastDue, steps, tasks, receipts, receiptDueAt } = withdrawal
-  const troubles = [...steps, ...tasks, ...withdrawal.deliveries]
+  const { withdrawal_id, status, is_past_due, deletion_steps, tasks, deliveries, receipts } = withdrawal
+  const troubles = [...deletion_steps, ...tasks, ...deliveries]
   // Deliveries that were made, and tasks that were waived, have no next try and no error.
   const open = troubles.filter(isOpen)
   const attempts = troubles.reduce((sum, trouble) => sum + trouble.attempts, 0)
-  const lastError = open.find((trouble) => trouble.lastError)?.lastError ?? null
-  const kinds = [...receipts.map(({ kind }) => inWords(kind)), ...(receiptDueAt ? ['one is being written'] : [])]
-  const time = (at: Date | null) => at && <LocalTime dateTime={at.toISOString()} />
+  const lastError = open.find((trouble) => trouble.last_error)?.last_error ?? null
+  const kinds = [
+    ...receipts.map(({ kind }) => inWords(kind)),
+    ...(withdrawal.receipt_due_at ? ['one is being written'] : []),
+  ]
+  const time = (at: string | null) => at && <LocalTime dateTime={at} />
   return (
     <Card>
       <CardHeader
-        title={withdrawalId}
+        title={withdrawal_id}
         aside={
           <div className="flex flex-wrap items-center justify-end gap-2">
-            <Badge tone={WITHDRAWAL_TONES[state]}>{WITHDRAWAL_WORDS[state]}</Badge>
-            {isPastDue && <Badge tone="danger">Past due date</Badge>}
+            <Badge tone={WITHDRAWAL_TONES[status]}>{WITHDRAWAL_WORDS[status]}</Badge>
+            {is_past_due && <Badge tone="danger">Past due date</Badge>}
             {/* What was never tried has nothing to retry. */}
             <Retry
-              path={`/admin/withdrawals/${encodeURIComponent(withdrawalId)}/retry`}
-              of={withdrawalId}
+              path={`/admin/withdrawals/${encodeURIComponent(withdrawal_id)}/retry`}
+              of={withdrawal_id}
               attempts={attempts}
               lastError={lastError}
               isOpen={open.some((trouble) => trouble.attempts > 0)}
@@ -148,12 +97,12 @@ function Summary({ withdrawal }: Pick<WithdrawalDetailProps, 'withdrawal'>) {
       <CardBody>
         <FactGrid
           facts={{
-            'Due by': time(withdrawal.dueBy),
-            Started: time(withdrawal.startedAt),
-            'Planned to be complete': time(withdrawal.scheduledCompletion),
-            Completed: time(withdrawal.completedAt),
-            'What is kept is purged': withdrawal.purgedAt ? null : time(withdrawal.purgeDueAt),
-            Purged: time(withdrawal.purgedAt),
+            'Due by': time(withdrawal.due_by),
+            Started: time(withdrawal.started_at),
+            'Planned to be complete': time(withdrawal.scheduled_completion),
+            Completed: time(withdrawal.completed_at),
+            'What is kept is purged': withdrawal.purged_at ? null : time(withdrawal.purge_due_at),
+            Purged: time(withdrawal.purged_at),
             Receipts: kinds.length > 0 ? kinds.join(', ') : 'None yet',
           }}
         />
@@ -162,10 +111,10 @@ function Summary({ withdrawal }: Pick<WithdrawalDetailProps, 'withdrawal'>) {
   )
 }
 
-const isOpen = (trouble: Step | WatchedTask | Delivery): boolean => {
-  if ('deliveredAt' in trouble) return trouble.deliveredAt === null
-  return trouble.completedAt === null && !('waived' in trouble && trouble.waived)
-}
+const isOpen = (trouble: ShownStep | ShownTask | Delivery): boolean =>
+  'delivered_at' in trouble
+    ? trouble.delivered_at === null
+    : trouble.completed_at === null && !('waived' in trouble && trouble.waived)
 
 interface SectionProps<T> {
   title: string
@@ -207,18 +156,15 @@ const Row = ({ title, badge, aside, children }: RowProps) => (
   </li>
 )
 
-const Ago = ({ at, renderedAt }: { at: Date; renderedAt: string }) => (
-  <RelativeTime dateTime={at.toISOString()} renderedAt={renderedAt} />
-)
-
-const OUTCOMES: Record<string, string> = { erased: 'Erased' }
-
-/** “Erased: sessions (4), profile (1)” and “Kept (law): legal records (2)” */
-function Counts({ counts }: { counts: readonly Count[] }) {
-  const outcomes = Map.groupBy(counts, ({ outcome }) => outcome)
-  return [...outcomes].map(([outcome, all]) => (
-    <span key={outcome} className="block">
-      {OUTCOMES[outcome] ?? `Kept (${inWords(outcome).toLowerCase()})`}:{' '}
+/** “Deleted: sessions (4), profile (1)” and “Kept (law): legal records (2)” */
+function Counts({ step: { erased = [], retained = [] } }: { step: ShownStep }) {
+  const outcomes = Map.groupBy(
+    [...erased.map((one) => ({ ...one, reason: null })), ...retained],
+    ({ reason }) => reason,
+  )
+  return [...outcomes].map(([reason, all]) => (
+    <span key={reason} className="block">
+      {reason ? `Kept (${inWords(reason).toLowerCase()})` : 'Deleted'}:{' '}
       {all
         .map(({ category, records }) => `${category.replaceAll('_', ' ')} (${records.toLocaleString('en')})`)
         .join(', ')}
@@ -226,114 +172,84 @@ function Counts({ counts }: { counts: readonly Count[] }) {
   ))
 }
 
-const STEP_TONES: Record<string, 'success' | 'accent'> = { completed: 'success', processing: 'accent' }
+const STEP_TONES = { completed: 'success', processing: 'accent', pending: 'neutral' } as const
 
-function StepRow({ step, renderedAt }: { step: Step; renderedAt: string }) {
-  const { status, dueAt, attempts, lastError, erasedAt, completedAt, counts } = step
+function StepRow({ step, renderedAt }: { step: ShownStep; renderedAt: string }) {
+  const { status, due_at, attempts, last_error, erased_at, completed_at } = step
   const now = useServerTime(renderedAt)
-  const isDue = dueAt !== null && dueAt.getTime() <= now
-  const { [status]: tone = 'neutral' } = STEP_TONES
   return (
     <Row
-      title={inWords(step.step)}
+      title={<StepName step={step.step} />}
       badge={
         <>
-          <Badge tone={tone}>{inWords(status)}</Badge>
-          {lastError && <Badge tone="danger">Failing</Badge>}
+          <Badge tone={STEP_TONES[status]}>{inWords(status)}</Badge>
+          {last_error && <Badge tone="danger">Failing</Badge>}
         </>
       }
     >
-      {completedAt ? (
+      {completed_at ? (
         <span className="block">
-          Completed <Ago at={completedAt} renderedAt={renderedAt} />
+          Completed <RelativeTime dateTime={completed_at} renderedAt={renderedAt} />
         </span>
       ) : (
         <span className="block">
-          {erasedAt && 'Its own part is done, and it waits for applications. '}
+          {erased_at && 'Its own part is done, and it waits for applications. '}
           {attempts > 0 && `${count(attempts, 'attempt')}, `}
-          {lastError && (
+          {last_error && (
             <>
-              last error <span className="font-mono text-ink">{lastError}</span>,{' '}
+              last error <span className="font-mono text-ink">{last_error}</span>,{' '}
             </>
           )}
-          {isDue ? 'due now' : dueAt && <NextIn at={dueAt} renderedAt={renderedAt} isFirst={attempts === 0} />}
+          {due_at &&
+            (Date.parse(due_at) <= now ? (
+              'due now'
+            ) : (
+              <>
+                {attempts === 0 ? 'runs in ' : 'next try in '}
+                <Countdown until={due_at} renderedAt={renderedAt} />
+              </>
+            ))}
         </span>
       )}
-      <Counts counts={counts} />
+      <Counts step={step} />
     </Row>
   )
 }
 
-const NextIn = ({ at, renderedAt, isFirst }: { at: Date; renderedAt: string; isFirst: boolean }) => (
-  <>
-    {isFirst ? 'runs in ' : 'next try in '}
-    <Countdown until={at.toISOString()} renderedAt={renderedAt} />
-  </>
-)
-
-function TaskRow({ task, renderedAt }: { task: WatchedTask; renderedAt: string }) {
-  const { id, appId, appName, phase, state, isAppDisabled, progress, dueAt, completedAt, waived } = task
+function TaskRow({ task, renderedAt }: { task: ShownTask; renderedAt: string }) {
+  const { task_id, app_id, name, phase, state, is_app_disabled, progress, completed_at, waived } = task
   return (
     <Row
       title={
-        <Link href={`/admin/apps/${appId}`} className={textLink}>
-          {appName}
+        <Link href={`/admin/apps/${app_id}`} className={textLink}>
+          {name}
         </Link>
       }
       badge={
         <>
           <Badge tone={TASK_TONES[state]}>{inWords(state)}</Badge>
-          {isAppDisabled && <Badge tone="danger">Disabled</Badge>}
+          {is_app_disabled && <Badge tone="danger">Disabled</Badge>}
           {progress && `${progress.done} of ${progress.total}`}
         </>
       }
-      aside={<TaskActions task={task} isOpen={dueAt !== null} />}
+      aside={<TaskActions task={task} />}
     >
-      {dueAt && <WaitsFor task={{ ...task, dueAt }} renderedAt={renderedAt} />}
+      {isOpenTask(task) && <WaitsFor task={task} renderedAt={renderedAt} />}
       {waived && `Waived: ${waived.reason}`}
-      {completedAt && !waived && (
+      {completed_at && !waived && (
         <>
-          Completed <Ago at={completedAt} renderedAt={renderedAt} />
+          Completed <RelativeTime dateTime={completed_at} renderedAt={renderedAt} />
         </>
       )}
       <span className="block">
-        <span className="font-mono text-xs">{id}</span>, {inWords(phase)}
+        <span className="font-mono text-xs">{task_id}</span>, <StepName step={phase} />
       </span>
     </Row>
   )
 }
 
-const DELIVERY_STATES: Record<string, readonly ['success' | 'neutral' | 'danger', string]> = {
-  delivered: ['success', 'Delivered'],
-  pending: ['neutral', 'Waiting'],
-  dead: ['danger', 'Dead letter'],
-}
-
-function DeliveryRow({ delivery, renderedAt }: { delivery: Delivery; renderedAt: string }) {
-  const { type, status, appId, appName, eventId, occurredAt, attempts, lastStatus, lastError } = delivery
-  const { [status]: [tone, label] = ['neutral', inWords(status)] as const } = DELIVERY_STATES
-  const answer = lastError ?? (lastStatus ? `HTTP ${lastStatus}` : null)
-  return (
-    <Row
-      title={
-        <>
-          {type} to{' '}
-          <Link href={`/admin/apps/${appId}`} className={textLink}>
-            {appName}
-          </Link>
-        </>
-      }
-      badge={<Badge tone={tone}>{label}</Badge>}
-    >
-      <span className="font-mono text-xs">{eventId}</span>, <Ago at={occurredAt} renderedAt={renderedAt} />,{' '}
-      {count(attempts, 'attempt')}
-      {answer && `, last answer ${answer}`}
-    </Row>
-  )
-}
-
-function NoticeBadge({ dueAt, sentAt, failedAt }: { dueAt: Date | null; sentAt: Date | null; failedAt: Date | null }) {
-  if (sentAt) return <Badge tone="success">Sent</Badge>
-  if (failedAt) return <Badge tone="danger">Given up</Badge>
-  return <Badge>{dueAt ? 'Waiting' : 'Over'}</Badge>
+function NoticeBadge({ notice: { due_at, sent_at, failed_at } }: { notice: ShownWithdrawal['notices'][number] }) {
+  if (sent_at) return <Badge tone="success">Sent</Badge>
+  if (failed_at) return <Badge tone="danger">Given up</Badge>
+  return <Badge>{due_at ? 'Waiting' : 'Over'}</Badge>
 }

@@ -1,33 +1,23 @@
 import Link from 'next/link'
+import { Fragment } from 'react'
+import type { ListedWithdrawal, WithdrawalState } from '@/contract/operator'
 import { Badge } from '../ui/badge'
 import { buttonStyle } from '../ui/button-style'
 import { Card, CardBody, CardFooter } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { textLink } from '../ui/text-link'
-import { count, inWords, WITHDRAWAL_WORDS } from './words'
-
-type State = keyof typeof WITHDRAWAL_WORDS
-
-interface Listed {
-  withdrawalId: string
-  startedAt: Date
-  dueBy: Date | null
-  completedAt: Date | null
-  purgedAt: Date | null
-  isPastDue: boolean
-  openSteps: readonly { step: string; isFailing: boolean }[]
-  openTasks: number
-}
+import { StepName } from './step-name'
+import { count, WITHDRAWAL_WORDS } from './words'
 
 interface WithdrawalListProps {
-  state: State
-  withdrawals: readonly Listed[]
+  state: WithdrawalState
+  withdrawals: readonly ListedWithdrawal[]
   next: string | null
   renderedAt: string
 }
 
-const STATES = Object.keys(WITHDRAWAL_WORDS) as State[]
+const STATES = Object.keys(WITHDRAWAL_WORDS) as WithdrawalState[]
 const NONE = {
   processing: 'No withdrawal is open.',
   completed: 'No withdrawal waits for its purge.',
@@ -57,7 +47,7 @@ export const WithdrawalList = ({ state, withdrawals, next, renderedAt }: Withdra
       ) : (
         <ul className="divide-y divide-line">
           {withdrawals.map((withdrawal) => (
-            <Row key={withdrawal.withdrawalId} withdrawal={withdrawal} renderedAt={renderedAt} />
+            <Row key={withdrawal.withdrawal_id} withdrawal={withdrawal} renderedAt={renderedAt} />
           ))}
         </ul>
       )}
@@ -75,42 +65,58 @@ export const WithdrawalList = ({ state, withdrawals, next, renderedAt }: Withdra
   </Card>
 )
 
-function Row({ withdrawal, renderedAt }: { withdrawal: Listed; renderedAt: string }) {
-  const { withdrawalId, startedAt, dueBy, completedAt, purgedAt, isPastDue, openSteps, openTasks } = withdrawal
-  const isFailing = openSteps.some((step) => step.isFailing)
+function Row({ withdrawal, renderedAt }: { withdrawal: ListedWithdrawal; renderedAt: string }) {
+  const {
+    withdrawal_id: id,
+    started_at,
+    due_by,
+    completed_at,
+    purged_at,
+    is_past_due,
+    deletion_steps,
+    open_tasks,
+  } = withdrawal
   return (
     <li className="space-y-1 py-4 first:pt-0 last:pb-0">
       <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
         <Link
-          href={`/admin/withdrawals/${encodeURIComponent(withdrawalId)}`}
+          href={`/admin/withdrawals/${encodeURIComponent(id)}`}
           className={`${textLink} wrap-anywhere font-mono text-sm`}
         >
-          {withdrawalId}
+          {id}
         </Link>
-        {isPastDue && <Badge tone="danger">Past due date</Badge>}
-        {isFailing && <Badge tone="danger">Failing</Badge>}
-        {openTasks > 0 && <Badge>{count(openTasks, 'open task')}</Badge>}
+        {is_past_due && <Badge tone="danger">Past due date</Badge>}
+        {deletion_steps.some((step) => step.last_error) && <Badge tone="danger">Failing</Badge>}
+        {open_tasks > 0 && <Badge>{count(open_tasks, 'open task')}</Badge>}
       </p>
       <p className="text-ink-muted text-sm">
-        {dueBy && !completedAt && (
+        {due_by && !completed_at && (
           <>
-            Due by <LocalTime dateTime={dueBy.toISOString()} format="date" />,{' '}
+            Due by <LocalTime dateTime={due_by} format="date" />,{' '}
           </>
         )}
-        started <RelativeTime dateTime={startedAt.toISOString()} renderedAt={renderedAt} />
-        {completedAt && (
+        started <RelativeTime dateTime={started_at} renderedAt={renderedAt} />
+        {completed_at && (
           <>
-            , completed <RelativeTime dateTime={completedAt.toISOString()} renderedAt={renderedAt} />
+            , completed <RelativeTime dateTime={completed_at} renderedAt={renderedAt} />
           </>
         )}
-        {purgedAt && (
+        {purged_at && (
           <>
-            , purged <RelativeTime dateTime={purgedAt.toISOString()} renderedAt={renderedAt} />
+            , purged <RelativeTime dateTime={purged_at} renderedAt={renderedAt} />
           </>
         )}
       </p>
-      {openSteps.length > 0 && (
-        <p className="text-ink-muted text-sm">Waits for: {openSteps.map(({ step }) => inWords(step)).join('; ')}</p>
+      {deletion_steps.length > 0 && (
+        <p className="text-ink-muted text-sm">
+          Waits for:{' '}
+          {deletion_steps.map(({ step }, index) => (
+            <Fragment key={step}>
+              {index > 0 && '; '}
+              <StepName step={step} />
+            </Fragment>
+          ))}
+        </p>
       )}
     </li>
   )

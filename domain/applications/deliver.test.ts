@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
 import type { AppAnswer } from '../ports'
-import { showWithdrawal } from '../withdrawal/operate-withdrawal'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'
+import { showWithdrawal } from '../withdrawal/show-withdrawal'
 
 const [second, hour] = [1_000, 3_600_000]
 
@@ -57,6 +57,6 @@ test('the operator sees why an endpoint was not called', async () => {
   ctx.clock.advance(hour)
   await runDeletionStep(ctx, { withdrawalId, step })
   expect(await showWithdrawal(ctx, withdrawalId)).toMatchObject({
-    applications: [{ name: 'inside', status: 'processing', last_error: 'private_address' }],
+    tasks: [{ name: 'inside', state: 'pending', last_error: 'private_address' }],
   })
 })

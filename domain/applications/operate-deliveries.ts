@@ -26,11 +26,20 @@ type Listed = Data<typeof contract>['deliveries'][number]
 /** Newest first. Shows state, times and answers of a delivery, but not its content. */
 export async function listDeliveries(
   ctx: SystemContext,
-  of: { appId?: string | undefined; status?: string | undefined; limit?: number | undefined },
+  of: {
+    appId?: string | undefined
+    withdrawalId?: string | undefined
+    status?: string | undefined
+    limit?: number | undefined
+  },
 ): Promise<Data<typeof contract>> {
   const rows = await ctx.db.eventDelivery.findMany({
-    where: { ...(of.appId !== undefined && { appId: of.appId }), ...whereStatus(of.status) },
-    include: { event: { select: { type: true } }, app: { select: { disabledAt: true } } },
+    where: {
+      ...(of.appId !== undefined && { appId: of.appId }),
+      ...(of.withdrawalId !== undefined && { event: { withdrawalId: of.withdrawalId } }),
+      ...whereStatus(of.status),
+    },
+    include: { event: { select: { type: true } }, app: { select: { name: true, disabledAt: true } } },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     take: of.limit ?? DEFAULT_LISTED,
   })
@@ -40,6 +49,7 @@ export async function listDeliveries(
       event_id: row.eventId,
       type: row.event.type as Listed['type'],
       app_id: row.appId,
+      app_name: row.app.name,
       status: row.status as Listed['status'],
       attempts: row.attempts,
       created_at: row.createdAt.toISOString(),

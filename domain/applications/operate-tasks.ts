@@ -5,59 +5,6 @@ import type { WaiveReason } from '@/contract/vocabulary'
 import type { Context, SystemContext } from '../context'
 import { audit, OPERATOR_COMMAND_ID, sql, statement, text, time } from '../sql'
 import { lockTask, wakeStep } from './open-tasks'
-import { taskStateOf } from './task-states'
-
-const MAX_LISTED = 1_000
-
-/** Nothing is sent to them, so nothing of theirs has a next try. */
-export async function disabledApps(ctx: SystemContext): Promise<Set<string>> {
-  const apps = await ctx.db.connectedApp.findMany({ where: { disabledAt: { not: null } }, select: { id: true } })
-  return new Set(apps.map(({ id }) => id))
-}
-
-/** For the operator: states of tasks, no personal data. All tasks of one withdrawal, or the open tasks of all in due order. */
-export async function listTasks(
-  ctx: SystemContext,
-  { withdrawalId, appId }: { withdrawalId?: string | undefined; appId?: string | undefined },
-) {
-  const rows = await ctx.db.appNotification.findMany({
-    where: {
-      ...(withdrawalId === undefined ? { dueAt: { not: null } } : { withdrawalId }),
-      ...(appId !== undefined && { appId }),
-    },
-    orderBy: [{ dueAt: 'asc' }, { id: 'asc' }],
-    take: MAX_LISTED + 1,
-  })
-  const disabled = await disabledApps(ctx)
-  const now = ctx.clock.now()
-  const tasks = rows.slice(0, MAX_LISTED).map((row) => ({
-    task_id: row.id,
-    withdrawal_id: row.withdrawalId,
-    app_id: row.appId,
-    name: row.appName,
-    phase: row.phase,
-    state: taskStateOf(
-      {
-        status: row.status,
-        accepted_at: row.acceptedAt,
-        due_at: row.dueAt,
-        lease_until: row.leaseUntil,
-        waived_at: row.waivedAt,
-      },
-      now,
-    ),
-    is_app_disabled: disabled.has(row.appId),
-    attempts: row.attempts,
-    due_at: disabled.has(row.appId) ? null : row.dueAt,
-    accepted_at: row.acceptedAt,
-    progress: row.progressDone === null ? null : { done: row.progressDone, total: row.progressTotal },
-    last_error: row.lastError,
-    failure_code: row.failureCode,
-    completed_at: row.completedAt,
-    waived: row.waivedAt && { reason: row.waivedReason, at: row.waivedAt },
-  }))
-  return { tasks, is_cut: rows.length > MAX_LISTED }
-}
 
 const markWaived = statement(
   'waive-task',

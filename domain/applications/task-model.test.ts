@@ -4,7 +4,8 @@ import type { TaskState } from '@/contract/tasks'
 import { call, day, hour } from '@/testing/api'
 import { givenParticipant, givenWithdrawal, outcomeOf, runDueWork, testContext } from '@/testing/domain'
 import { installContext } from '@/testing/process'
-import { listTasks, waive } from './operate-tasks'
+import { listTasks } from './list-tasks'
+import { waive } from './operate-tasks'
 import { reportPlaceOf } from './task-token'
 
 type Report = { status: 'processing' | 'completed' | 'failed'; done: number }

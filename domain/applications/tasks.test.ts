@@ -19,13 +19,14 @@ import {
 import { installContext } from '@/testing/process'
 import { runDueSteps } from '../due-work'
 import { createProcess } from '../process'
-import { showWithdrawal } from '../withdrawal/operate-withdrawal'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'
+import { showWithdrawal } from '../withdrawal/show-withdrawal'
 import { createStatusToken } from '../withdrawal/status-token'
 import { DELETION_STEPS, erasesAfterTasks } from '../withdrawal/steps/deletion-steps'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
+import { listTasks } from './list-tasks'
 import { removeApp, setApp } from './manage'
-import { listTasks, retryTask, waive } from './operate-tasks'
+import { retryTask, waive } from './operate-tasks'
 import { reportPlaceOf } from './task-token'
 
 const second = 1_000
@@ -493,7 +494,7 @@ test('the open tasks of a disabled application wait, are visible, and are asked 
     { state: 'pending', is_app_disabled: true, due_at: null },
   ])
   expect(await progressOf(task)).toEqual([{ name: 'shop', status: 'pending' }])
-  expect(await showWithdrawal(ctx, task.withdrawalId)).toMatchObject({ applications: [{ due_at: null }] })
+  expect(await showWithdrawal(ctx, task.withdrawalId)).toMatchObject({ tasks: [{ due_at: null }] })
   expect((await stepOf(task)).status).toBe('processing')
   await setApp(ctx, { appId: task.appId, disabled: false })
   await ctx.settle()

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { failingAt, givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext } from '@/testing/domain'
-import { retryWithdrawal, showWithdrawal } from './operate-withdrawal'
+import { retryWithdrawal } from './operate-withdrawal'
 import { purgeRetainedData } from './purge-retained-data'
 import { runDeletionStep } from './run-deletion-step'
-import { watchWithdrawals } from './watch-withdrawals'
+import { showWithdrawal } from './show-withdrawal'
+import { countWithdrawals, troubledWithdrawals } from './watch-withdrawals'
 
 const day = 24 * 60 * 60 * 1000
 
@@ -61,11 +62,12 @@ test('F19 after thirty days an application that never answers keeps only what it
 
   expect(await showWithdrawal(ctx, withdrawalId)).toMatchObject({
     status: 'processing',
-    applications: [{ name: 'stuck', last_error: 'HTTP 503' }],
+    tasks: [{ name: 'stuck', last_error: 'HTTP 503' }],
   })
-  const { withdrawals, troubled } = await watchWithdrawals(ctx)
-  expect(withdrawals.processing).toBe(1)
-  expect(troubled).toMatchObject([{ withdrawalId, applications: [{ name: 'stuck' }] }])
+  expect((await countWithdrawals(ctx)).processing).toBe(1)
+  expect((await troubledWithdrawals(ctx)).withdrawals).toMatchObject([
+    { withdrawal_id: withdrawalId, tasks: [{ name: 'stuck' }] },
+  ])
 
   const told: string[] = []
   ctx.apps.answer = async ({ body }) => {
@@ -83,7 +85,7 @@ test('F19 after thirty days an application that never answers keeps only what it
     'withdrawal_receipts',
     'withdrawals',
   ])
-  expect((await watchWithdrawals(ctx)).withdrawals.processing).toBe(0)
+  expect((await countWithdrawals(ctx)).processing).toBe(0)
 })
 
 test('an erasure that is still open after thirty days keeps the user id until it ends, and the purge does not wait', async () => {

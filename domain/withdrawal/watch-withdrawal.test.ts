@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { shownWithdrawal } from '@/contract/operator'
 import { STEPS } from '@/contract/withdrawal'
 import {
   asUser,
@@ -15,9 +16,9 @@ import { lookUp, watchAccount } from '../accounts/watch-account'
 import { waive } from '../applications/operate-tasks'
 import { listWithdrawals } from './list-withdrawals'
 import { openSteps } from './open-steps'
-import { retryWithdrawal, showWithdrawal } from './operate-withdrawal'
-import { watchWithdrawal } from './watch-withdrawal'
-import { watchWithdrawals } from './watch-withdrawals'
+import { retryWithdrawal } from './operate-withdrawal'
+import { showWithdrawal } from './show-withdrawal'
+import { troubledWithdrawals } from './watch-withdrawals'
 import { withdrawAccount } from './withdraw-account'
 
 const hour = 3_600_000
@@ -37,16 +38,15 @@ test('steps of one time stand in the order of STEPS, for operators and for the e
     const open = { status: 'processing', dueAt: at, completedAt: null, estimatedCompletion: at, lastError: 'x' }
     await ctx.db.deletionStep.create({ data: { ...row, ...open } })
   }
-  const { deletion_steps: shown } = (await showWithdrawal(ctx, withdrawalId)) as { deletion_steps: { step: string }[] }
+  const namesOf = (steps: { step: string }[] = []) => steps.map(({ step }) => step)
   const seen = {
-    command: shown.map(({ step }) => step),
-    detail: (await watchWithdrawal(ctx, withdrawalId))?.steps.map(({ step }) => step),
-    list: (await listWithdrawals(ctx, { state: 'processing' })).withdrawals[0]?.openSteps.map(({ step }) => step),
-    troubled: (await watchWithdrawals(ctx)).troubled[0]?.steps.map(({ name }) => name),
-    engine: (await openSteps(ctx, withdrawalId)).map(({ step }) => step),
+    detail: namesOf((await showWithdrawal(ctx, withdrawalId)).deletion_steps),
+    list: namesOf((await listWithdrawals(ctx, { state: 'processing' })).withdrawals[0]?.deletion_steps),
+    troubled: namesOf((await troubledWithdrawals(ctx)).withdrawals[0]?.deletion_steps),
+    engine: namesOf(await openSteps(ctx, withdrawalId)),
   }
   const order = [...STEPS]
-  expect(seen).toEqual({ command: order, detail: order, list: order, troubled: order, engine: order })
+  expect(seen).toEqual({ detail: order, list: order, troubled: order, engine: order })
 })
 
 test('an operator sees what a withdrawal has done and what it waits for, and no personal data', async () => {
@@ -58,36 +58,36 @@ test('an operator sees what a withdrawal has done and what it waits for, and no 
   await retryWithdrawal(ctx, withdrawalId, 'usr_operator')
   const { id: taskId } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })
   await waive(ctx, { taskId, reason: 'gone' })
-  const seen = await watchWithdrawal(ctx, withdrawalId)
+  const seen = await showWithdrawal(ctx, withdrawalId)
+  expect(() => shownWithdrawal.strict().parse(seen)).not.toThrow()
   expect(seen).toMatchObject({
-    state: 'processing',
-    isPastDue: false,
-    dueBy: new Date('2026-12-20T09:00:00.000Z'),
-    tasks: [{ appName: 'shop', state: 'waived', attempts: 1, waived: { reason: 'gone' } }],
-    deliveries: [{ type: 'account.withdrawal_started', status: 'pending', lastError: 'HTTP 503' }],
+    status: 'processing',
+    is_past_due: false,
+    due_by: '2026-12-20T09:00:00.000Z',
+    tasks: [{ name: 'shop', state: 'waived', attempts: 1, waived: { reason: 'gone' } }],
+    deliveries: [{ type: 'account.withdrawal_started', app_name: 'shop', status: 'pending', last_error: 'HTTP 503' }],
     notices: [{ kind: 'account_withdrawal_started', attempts: 1 }],
     receipts: [{ kind: 'acceptance' }],
-    isCut: false,
+    is_cut: false,
   })
-  expect(Object.fromEntries(seen?.steps.map(({ step, status }) => [step, status]) ?? [])).toMatchObject({
+  expect(Object.fromEntries(seen.deletion_steps.map(({ step, status }) => [step, status]))).toMatchObject({
     session_revocation: 'completed',
     user_profile: 'completed',
     third_party_integrations: 'processing',
     data_archives: 'pending',
   })
-  expect(seen?.steps.find(({ step }) => step === 'user_profile')?.counts).toContainEqual({
+  expect(seen.deletion_steps.find(({ step }) => step === 'user_profile')?.erased).toContainEqual({
     category: 'account',
-    outcome: 'erased',
     records: 1,
   })
   // Some of it happens in one millisecond.
-  expect(seen?.audit.map(({ action }) => action).toSorted()).toEqual([
+  expect(seen.audit.map(({ action }) => action).toSorted()).toEqual([
     'account.withdrawn',
     'task.waived',
     'withdrawal.retried',
   ])
   for (const personal of [userId, email, 'Ada']) expect(JSON.stringify(seen)).not.toContain(personal)
-  expect(await watchWithdrawal(ctx, 'wd_none')).toBeNull()
+  await expect(showWithdrawal(ctx, 'wd_none')).rejects.toMatchObject({ code: 'WITHDRAWAL_004' })
 })
 
 test('the list of withdrawals begins with the earliest due date, and continues page by page', async () => {
@@ -97,14 +97,16 @@ test('the list of withdrawals begins with the earliest due date, and continues p
     await insertWithdrawal(ctx, userId)
   }
   const first = await listWithdrawals(ctx, { state: 'processing' })
-  expect(first.withdrawals.map(({ withdrawalId }) => withdrawalId)).toEqual(users.slice(0, 50).map((id) => `wd_${id}`))
+  expect(first.withdrawals.map(({ withdrawal_id }) => withdrawal_id)).toEqual(
+    users.slice(0, 50).map((id) => `wd_${id}`),
+  )
   const second = await listWithdrawals(ctx, { state: 'processing', after: first.next ?? '' })
-  expect(second.withdrawals.map(({ withdrawalId }) => withdrawalId)).toEqual(users.slice(50).map((id) => `wd_${id}`))
+  expect(second.withdrawals.map(({ withdrawal_id }) => withdrawal_id)).toEqual(users.slice(50).map((id) => `wd_${id}`))
   expect(second.next).toBeNull()
   expect((await listWithdrawals(ctx, { state: 'processing', after: "0' OR 1" })).withdrawals).toHaveLength(50)
   expect((await listWithdrawals(ctx, { state: 'completed' })).withdrawals).toEqual([])
   ctx.clock.advance(40 * 24 * hour)
-  expect((await listWithdrawals(ctx, { state: 'processing' })).withdrawals[0]).toMatchObject({ isPastDue: true })
+  expect((await listWithdrawals(ctx, { state: 'processing' })).withdrawals[0]).toMatchObject({ is_past_due: true })
 })
 
 const createUserFast = async ({ db, secrets, clock }: TestContext) => {

@@ -16,7 +16,7 @@ import { MAX_COUNTED } from '../figures'
 import { orderedValues, type Sql, type Statement } from '../sql'
 import { retryWithdrawal } from './operate-withdrawal'
 import { DELETION_STEPS } from './steps/deletion-steps'
-import { watchBacklog, watchWithdrawals } from './watch-withdrawals'
+import { countWithdrawals, troubledWithdrawals, watchBacklog } from './watch-withdrawals'
 import { withdrawAccount } from './withdraw-account'
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
@@ -36,7 +36,7 @@ async function planOf<Values extends object>(sql: Sql, statement: Statement<Valu
 const DUE_AFTER_AN_HOUR = LATER_STEPS.filter((step) => DELETION_STEPS[step].window.dueMs > hour).length
 
 test('withdrawals are counted by state from their start to their purge', async () => {
-  const states = async () => (await watchWithdrawals(ctx)).withdrawals
+  const states = () => countWithdrawals(ctx)
   expect(await states()).toEqual({ processing: 0, completed: 0, purged: 0 })
   await givenWithdrawal(ctx)
   expect(await states()).toEqual({ processing: 1, completed: 0, purged: 0 })
@@ -54,14 +54,14 @@ test('a step is due at its time, and overdue when no run has begun five minutes 
   expect(await steps()).toEqual({ open: LATER_STEPS.length, due: 0, overdue: 0, failing: 0 })
   ctx.clock.advance(5 * minute)
   expect(await steps()).toEqual({ open: LATER_STEPS.length, due: 1, overdue: 0, failing: 0 })
-  expect((await watchWithdrawals(ctx)).troubled).toEqual([])
+  expect((await troubledWithdrawals(ctx)).withdrawals).toEqual([])
   ctx.clock.advance(5 * minute)
   expect(await steps()).toEqual({ open: LATER_STEPS.length, due: 1, overdue: 1, failing: 0 })
-  expect((await watchWithdrawals(ctx)).troubled).toMatchObject([
+  expect((await troubledWithdrawals(ctx)).withdrawals).toMatchObject([
     {
-      withdrawalId,
-      steps: [{ name: 'user_profile', isOverdue: true, attempts: 0, lastError: null }],
-      applications: [],
+      withdrawal_id: withdrawalId,
+      deletion_steps: [{ step: 'user_profile', is_overdue: true, attempts: 0, last_error: null }],
+      tasks: [],
     },
   ])
 })
@@ -96,10 +96,11 @@ test('withdrawals that need attention are listed by due date, including those th
   await ctx.db.withdrawal.update({ where: { id: third }, data: { dueBy: new Date('2026-12-01T09:00:00.000Z') } })
   ctx.clock.advance(hour)
   await runDueWork(ctx)
-  expect((await watchWithdrawals(ctx)).troubled.map(({ withdrawalId, dueBy }) => [withdrawalId, dueBy])).toEqual([
-    [third, new Date('2026-12-01T09:00:00.000Z')],
-    [second, new Date('2026-12-20T09:00:00.000Z')],
-    [first, new Date('2027-01-04T09:00:00.000Z')],
+  const { withdrawals } = await troubledWithdrawals(ctx)
+  expect(withdrawals.map(({ withdrawal_id, due_by }) => [withdrawal_id, due_by])).toEqual([
+    [third, '2026-12-01T09:00:00.000Z'],
+    [second, '2026-12-20T09:00:00.000Z'],
+    [first, '2027-01-04T09:00:00.000Z'],
   ])
 })
 
@@ -108,17 +109,17 @@ test('an application that does not answer is shown with its attempts, its error 
   ctx.apps.answer = async () => ({ status: 503 })
   ctx.clock.advance(hour)
   await runDueWork(ctx)
-  const watch = await watchWithdrawals(ctx)
-  const nextTryAt = expect.any(Date)
-  expect(watch.backlog.steps).toEqual({ open: 1 + DUE_AFTER_AN_HOUR, due: 0, overdue: 0, failing: 1 })
-  expect(watch.troubled).toMatchObject([
+  const { withdrawals } = await troubledWithdrawals(ctx)
+  const failure = { attempts: 1, last_error: 'HTTP 503', due_at: expect.stringMatching(/Z$/) }
+  expect((await watchBacklog(ctx)).steps).toEqual({ open: 1 + DUE_AFTER_AN_HOUR, due: 0, overdue: 0, failing: 1 })
+  expect(withdrawals).toMatchObject([
     {
-      withdrawalId,
-      steps: [{ name: 'third_party_integrations', attempts: 1, lastError: 'HTTP 503', nextTryAt, isOverdue: false }],
-      applications: [{ name: 'calendar', attempts: 1, lastError: 'HTTP 503', nextTryAt }],
+      withdrawal_id: withdrawalId,
+      deletion_steps: [{ step: 'third_party_integrations', ...failure, is_overdue: false }],
+      tasks: [{ name: 'calendar', ...failure }],
     },
   ])
-  const text = JSON.stringify(watch)
+  const text = JSON.stringify(withdrawals)
   for (const personal of [userId, email, 'Ada']) expect(text).not.toContain(personal)
 })
 
@@ -248,13 +249,14 @@ test('finished work costs the watch nothing, because its statements read the ind
   await ctx.db.$executeRawUnsafe('ANALYZE')
 
   const plans: string[] = []
-  await watchWithdrawals({
+  const explaining: typeof ctx = {
     ...ctx,
     sql: async (statement, values) => {
       plans.push(`${statement.name}\n${await planOf(open.sql, statement, values)}`)
       return ctx.sql(statement, values)
     },
-  })
+  }
+  for (const part of [countWithdrawals, watchBacklog, troubledWithdrawals]) await part(explaining)
   const plan = plans.join('\n')
   for (const index of [
     'app_notifications_tried',
@@ -287,15 +289,16 @@ test('withdrawals of each state are counted up to a limit, and no more are read'
     FROM generate_series(1, 30000) n, unnest(ARRAY['${LATER_STEPS.join("', '")}']) step`)
   await ctx.db.$executeRawUnsafe('ANALYZE')
   const limit = MAX_COUNTED + 1
-  let plan = ''
-  const { withdrawals } = await watchWithdrawals({
+  const plans: string[] = []
+  const withdrawals = await countWithdrawals({
     ...ctx,
     sql: async (statement, values) => {
-      if (statement.name === 'count-withdrawals') plan = await planOf(open.sql, statement, values)
+      plans.push(await planOf(open.sql, statement, values))
       return ctx.sql(statement, values)
     },
   })
   expect(withdrawals).toEqual({ processing: limit, completed: limit, purged: limit })
+  const plan = plans.join('\n')
   const read = [...plan.matchAll(/Scan .*?actual rows=(\d+)/g)].map(([, rows]) => Number(rows))
   expect(read.length, plan).toBeGreaterThan(2)
   expect(Math.max(...read), plan).toBeLessThanOrEqual(STEPS.length * limit)

@@ -1,28 +1,23 @@
-import { STEPS, type Step } from '@/contract/withdrawal'
+import type { TroubledWithdrawal } from '@/contract/operator'
+import { STEPS } from '@/contract/withdrawal'
+import { tasksOf } from '../applications/list-tasks'
 import type { SystemContext } from '../context'
 import { type Figure, figure, MAX_COUNTED, readFigures } from '../figures'
 import { addPeriod, DEFAULT_STATUTORY_PERIOD } from '../limits/due-date'
+import { DUE_SOON_MS, FAILED_NOTICE_SHOWN_MS, SILENT_APPLICATION_MS } from '../limits/durations'
 import {
-  DUE_SOON_MS,
-  FAILED_NOTICE_SHOWN_MS,
-  MIN_OVERDUE_GRACE_MS,
-  OVERDUE_GRACE_MS,
-  SILENT_APPLICATION_MS,
-} from '../limits/durations'
-import {
-  boolean,
   type Described,
   integer,
+  isOneOf,
   type Part,
   type Placeholders,
-  type RowOf,
   type Shape,
   sql,
   statement,
   text,
   time,
 } from '../sql'
-import { placeOf } from './steps/deletion-steps'
+import { FACTS, isOverdue, MOMENTS, momentsOf, SELECT_FACTS, stepsOf, toFacts } from './withdrawal-facts'
 
 interface Backlog {
   /** Open withdrawals whose due date comes within a week, or has passed. */
@@ -37,47 +32,9 @@ interface Backlog {
   silentApps: Figure
 }
 
-/** Each is at most MAX_COUNTED + 1, which means any higher number. */
-type WithdrawalCounts = RowOf<typeof countWithdrawals>
-
-/** A step or an application whose attempts failed, or that no run has begun. */
-export interface Trouble {
-  id: string
-  name: string
-  attempts: number
-  lastError: string | null
-  nextTryAt: Date
-}
-
-export interface TroubledWithdrawal {
-  withdrawalId: string
-  startedAt: Date
-  dueBy: Date
-  steps: (Trouble & { isOverdue: boolean })[]
-  applications: Trouble[]
-}
-
-interface WithdrawalWatch {
-  withdrawals: WithdrawalCounts
-  backlog: Backlog
-  /** In the order of the due dates. */
-  troubled: TroubledWithdrawal[]
-  /** There are more than `troubled` shows. */
-  isCut: boolean
-}
-
-const MAX_STEPS = 100
-
-const MOMENTS = {
-  now: time,
-  /** A step that was due before this is overdue. */
-  graceEnd: time,
-} satisfies Shape
-type Moments = Described<typeof MOMENTS>
-
-/** A step that a run holds is overdue only after its estimate. */
-const isOverdue = (v: Placeholders<Moments>) =>
-  sql`(s.estimated_completion <= ${v.now} OR (s.due_at <= ${v.graceEnd} AND (s.lease_until IS NULL OR s.lease_until <= ${v.now})))`
+const MAX_TROUBLED = 50
+/** Of all of them. */
+const MAX_TASKS = 1_000
 
 /** An accepted task waits for its report, not for an answer. */
 const isSilent = (v: { now: Part; silentSince: Part }) =>
@@ -100,10 +57,7 @@ const FIGURES = {
   ),
   open: backlogFigure('count-open-steps', () => sql`FROM deletion_steps WHERE due_at IS NOT NULL`),
   due: backlogFigure('count-due-steps', (v) => sql`FROM deletion_steps WHERE due_at <= ${v.now}`),
-  overdue: backlogFigure(
-    'count-overdue-steps',
-    (v) => sql`FROM deletion_steps s WHERE s.due_at IS NOT NULL AND ${isOverdue(v)}`,
-  ),
+  overdue: backlogFigure('count-overdue-steps', (v) => sql`FROM deletion_steps s WHERE ${isOverdue(v)}`),
   failing: backlogFigure(
     'count-failing-steps',
     () => sql`FROM deletion_steps WHERE due_at IS NOT NULL AND last_error IS NOT NULL`,
@@ -122,50 +76,42 @@ const FIGURES = {
   ),
 }
 
-// A purged withdrawal counts as processing while an application is still to be told. At most as many steps are read as `max`
+// A purged withdrawal counts as processing while an application is still to be told. At most as many steps are read as so many
 // withdrawals can have.
-const countWithdrawals = statement(
-  'count-withdrawals',
-  { max: integer },
-  { processing: integer, completed: integer, purged: integer },
-  (v) => sql`SELECT (SELECT least(count(DISTINCT withdrawal_id), ${v.max})::int FROM (
-             SELECT withdrawal_id FROM deletion_steps WHERE due_at IS NOT NULL LIMIT ${STEPS.length} * ${v.max}
-           ) open) AS processing,
-          (SELECT count(*)::int FROM (
-             SELECT FROM withdrawals WHERE purged_at IS NULL AND completed_at IS NOT NULL LIMIT ${v.max}
-           ) kept) AS completed,
-          (SELECT count(*)::int FROM (
-             SELECT FROM withdrawals WHERE purged_at IS NOT NULL AND completed_at IS NOT NULL LIMIT ${v.max}
-           ) over) AS purged`,
-)
+const COUNTS = {
+  processing: figure(
+    'count-processing-withdrawals',
+    {},
+    () => sql`DISTINCT withdrawal_id FROM (
+       SELECT withdrawal_id FROM deletion_steps WHERE due_at IS NOT NULL LIMIT ${STEPS.length * (MAX_COUNTED + 1)}
+     ) AS open`,
+  ),
+  completed: figure(
+    'count-completed-withdrawals',
+    {},
+    () => sql`FROM withdrawals WHERE purged_at IS NULL AND completed_at IS NOT NULL`,
+  ),
+  purged: figure(
+    'count-purged-withdrawals',
+    {},
+    () => sql`FROM withdrawals WHERE purged_at IS NOT NULL AND completed_at IS NOT NULL`,
+  ),
+}
+
+export const countWithdrawals = (ctx: SystemContext) => readFigures(ctx, COUNTS, {})
+
+/** A withdrawal without a due date began in an older release. */
 const DEFAULT_PERIOD = sql`interval '${DEFAULT_STATUTORY_PERIOD.months} months ${DEFAULT_STATUTORY_PERIOD.days} days'`
-const readTrouble = statement(
-  'watch-troubled-steps',
+const readTroubled = statement(
+  'troubled-withdrawals',
   { ...MOMENTS, maxRows: integer },
-  {
-    id: text,
-    started_at: time,
-    due_by: time.orNull,
-    step: text.of<Step>(),
-    attempts: integer,
-    last_error: text.orNull,
-    due_at: time,
-    is_overdue: boolean,
-  },
-  (
-    v,
-  ) => sql`SELECT w.id, w.started_at, w.due_by, s.step, s.attempts, s.last_error, s.due_at, ${isOverdue(v)} AS is_overdue
-   FROM deletion_steps s JOIN withdrawals w ON w.id = s.withdrawal_id
-   WHERE s.due_at IS NOT NULL AND (s.last_error IS NOT NULL OR ${isOverdue(v)})
-   ORDER BY coalesce(w.due_by, w.started_at + ${DEFAULT_PERIOD}), w.id, s.estimated_completion, ${placeOf(sql`s.step`)} LIMIT ${v.maxRows}`,
-)
-const readFailingApps = statement(
-  'watch-failing-apps',
-  { withdrawalIds: text.list },
-  { withdrawal_id: text, app_id: text, app_name: text, attempts: integer, last_error: text, due_at: time },
-  (v) => sql`SELECT withdrawal_id, app_id, app_name, attempts, last_error, due_at FROM app_notifications
-   WHERE withdrawal_id = ANY(${v.withdrawalIds}::text[]) AND due_at IS NOT NULL AND last_error IS NOT NULL
-   ORDER BY app_name, app_id`,
+  FACTS,
+  (v) => sql`SELECT ${SELECT_FACTS} FROM withdrawals w
+   WHERE ${isOneOf(
+     sql`w.id`,
+     sql`SELECT s.withdrawal_id FROM deletion_steps s WHERE s.due_at IS NOT NULL AND (s.last_error IS NOT NULL OR ${isOverdue(v)})`,
+   )}
+   ORDER BY coalesce(w.due_by, w.started_at + ${DEFAULT_PERIOD}), w.id LIMIT ${v.maxRows}`,
 )
 
 // Only the instance that marks the application reports it.
@@ -186,10 +132,6 @@ const markSilent = statement(
    UPDATE connected_apps a SET silent_at = ${v.now} FROM found WHERE a.id = found.id
    RETURNING a.id, found.waiting, found.since`,
 )
-
-type StepRow = RowOf<typeof readTrouble>
-
-type AppRow = RowOf<typeof readFailingApps>
 
 /** The open work, in numbers. */
 export async function watchBacklog(ctx: SystemContext): Promise<Backlog> {
@@ -228,39 +170,20 @@ export async function tellSilentApps(ctx: SystemContext): Promise<void> {
 const silentSince = ({ timeScale }: SystemContext, now: Date) =>
   new Date(now.getTime() - SILENT_APPLICATION_MS * timeScale)
 
-/** For the operator: ids, states, times and errors, no personal data. */
-export async function watchWithdrawals(ctx: SystemContext): Promise<WithdrawalWatch> {
-  const [backlog, [withdrawals], rows] = await Promise.all([
-    watchBacklog(ctx),
-    ctx.sql(countWithdrawals, { max: MAX_COUNTED + 1 }),
-    ctx.sql(readTrouble, { ...momentsOf(ctx), maxRows: MAX_STEPS }),
-  ])
-  const byWithdrawal = Map.groupBy(rows, ({ id }) => id)
-  const apps = await ctx.sql(readFailingApps, { withdrawalIds: [...byWithdrawal.keys()] })
-  const troubled = [...byWithdrawal].map(([withdrawalId, steps]) => ({
-    withdrawalId,
-    startedAt: (steps[0] as StepRow).started_at,
-    dueBy: dueByOf(ctx, steps[0] as StepRow),
-    steps: steps.map((row) => ({ ...toTrouble(row.step, row.step, row), isOverdue: row.is_overdue })),
-    applications: apps
-      .filter((row) => row.withdrawal_id === withdrawalId)
-      .map((row) => toTrouble(row.app_id, row.app_name, row)),
+/** For operators: withdrawals with a step that failed or that nobody has run in time, in the order of their due dates. */
+export async function troubledWithdrawals(
+  ctx: SystemContext,
+): Promise<{ withdrawals: TroubledWithdrawal[]; is_cut: boolean }> {
+  const moments = momentsOf(ctx)
+  const rows = await ctx.sql(readTroubled, { ...moments, maxRows: MAX_TROUBLED + 1 })
+  const ids = rows.slice(0, MAX_TROUBLED).map(({ id }) => id)
+  const [steps, tasks] = await Promise.all([stepsOf(ctx, ids), tasksOf(ctx, ids, MAX_TASKS)])
+  const withdrawals = rows.slice(0, MAX_TROUBLED).map((row) => ({
+    ...toFacts({ ...row, due_by: row.due_by ?? addPeriod(row.started_at, ctx.statutoryPeriod) }, moments.now),
+    deletion_steps: steps(row.id).filter((step) => step.due_at && (step.last_error || step.is_overdue)),
+    tasks: tasks.filter(
+      (task) => task.withdrawal_id === row.id && task.last_error && !task.completed_at && !task.waived,
+    ),
   }))
-  return { withdrawals: withdrawals as WithdrawalCounts, backlog, troubled, isCut: rows.length === MAX_STEPS }
+  return { withdrawals, is_cut: rows.length > MAX_TROUBLED }
 }
-
-const dueByOf = ({ statutoryPeriod }: SystemContext, { started_at, due_by }: StepRow) =>
-  due_by ?? addPeriod(started_at, statutoryPeriod)
-
-function momentsOf({ clock, timeScale }: SystemContext): Moments {
-  const now = clock.now()
-  return { now, graceEnd: new Date(now.getTime() - Math.max(MIN_OVERDUE_GRACE_MS, OVERDUE_GRACE_MS * timeScale)) }
-}
-
-const toTrouble = (id: string, name: string, row: StepRow | AppRow): Trouble => ({
-  id,
-  name,
-  attempts: row.attempts,
-  lastError: row.last_error,
-  nextTryAt: row.due_at,
-})

@@ -27,14 +27,10 @@ const NEVER_NULL: Record<string, string> = {
   'lock-account-of-external-id.email_key': 'of an account that is open',
   'lock-account-to-name.email_key': 'of an account that is open',
   'lock-purge.user_id': 'of a withdrawal that is not purged',
-  'oldest-open-tasks.due_at': 'of a task that is open',
   'open-deliveries-of-account.subject': 'asked for',
   'revoke-service-token.subject_id': 'written by the statement',
   'start-reauthentication.subject_id': 'written by the statement',
   'untried-step.due_at': 'of a step that is open',
-  'watch-failing-apps.due_at': 'asked for',
-  'watch-failing-apps.last_error': 'asked for',
-  'watch-troubled-steps.due_at': 'of a step that is open',
   'withdrawals-to-ledger.user_id': 'asked for',
 }
 

@@ -11,7 +11,7 @@ export interface Texts {
 }
 
 /** The English texts as in the file, in ICU MessageFormat. */
-export const ENGLISH: Texts = en
+export const ENGLISH: Catalogue = en
 
 // Loaded on demand, because the API answers before any text is needed.
 const SOURCES: Record<Language, () => Promise<{ default: Texts }>> = {

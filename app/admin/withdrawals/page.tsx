@@ -1,6 +1,7 @@
 import { AdminPage } from '@/components/admin/admin-page'
 import { WithdrawalList } from '@/components/admin/withdrawal-list'
-import { listWithdrawals, WITHDRAWAL_STATES } from '@/domain/withdrawal/list-withdrawals'
+import { WITHDRAWAL_STATES } from '@/contract/operator'
+import { listWithdrawals } from '@/domain/withdrawal/list-withdrawals'
 import { drawnFor, operatorContext, titleForOperators } from '../for-operators'
 
 export const generateMetadata = titleForOperators('Withdrawals')

@@ -1,11 +1,10 @@
-import { notFound } from 'next/navigation'
 import { AdminPage } from '@/components/admin/admin-page'
 import { AppActions } from '@/components/admin/app-actions'
 import { AppFacts } from '@/components/admin/app-facts'
 import { DeliveryList } from '@/components/admin/delivery-list'
-import { listApps } from '@/domain/applications/manage'
+import { showApp } from '@/domain/applications/manage'
 import { listDeliveries } from '@/domain/applications/operate-deliveries'
-import { drawnFor, operatorContext, titleForOperators } from '../../for-operators'
+import { drawnFor, operatorContext, orNotFound, titleForOperators } from '../../for-operators'
 
 export const generateMetadata = titleForOperators('Application')
 
@@ -14,8 +13,7 @@ const SHOWN = 20
 export default async function ApplicationPage({ params }: { params: Promise<{ appId: string }> }) {
   const ctx = await operatorContext('/admin/apps')
   const { appId } = await params
-  const app = (await listApps(ctx)).apps.find(({ app_id }) => app_id === appId)
-  if (!app) notFound()
+  const app = await showApp(ctx, appId).catch(orNotFound)
   const [recent, dead] = await Promise.all([
     listDeliveries(ctx, { appId, limit: SHOWN }),
     listDeliveries(ctx, { appId, status: 'dead', limit: SHOWN }),

@@ -1,15 +1,13 @@
-import { notFound } from 'next/navigation'
 import { AdminPage } from '@/components/admin/admin-page'
 import { WithdrawalDetail } from '@/components/admin/withdrawal-detail'
-import { watchWithdrawal } from '@/domain/withdrawal/watch-withdrawal'
-import { drawnFor, operatorContext, titleForOperators } from '../../for-operators'
+import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
+import { drawnFor, operatorContext, orNotFound, titleForOperators } from '../../for-operators'
 
 export const generateMetadata = titleForOperators('Withdrawal')
 
 export default async function WithdrawalPage({ params }: { params: Promise<{ withdrawalId: string }> }) {
   const ctx = await operatorContext('/admin/withdrawals')
-  const withdrawal = await watchWithdrawal(ctx, (await params).withdrawalId)
-  if (!withdrawal) notFound()
+  const withdrawal = await showWithdrawal(ctx, (await params).withdrawalId).catch(orNotFound)
   const { account, renderedAt } = drawnFor(ctx)
   return (
     <AdminPage

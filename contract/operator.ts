@@ -1,0 +1,83 @@
+import * as z from 'zod'
+import { delivery } from './apps'
+import { isoDateTime } from './fields'
+import { shownTask } from './tasks'
+import { RECEIPT_KINDS } from './vocabulary'
+import { countedStep } from './withdrawal'
+
+const time = isoDateTime.nullable()
+
+/** `purged`: nothing of the person is kept any more. While an application is not done it stays `processing`, even after its purge. */
+export const WITHDRAWAL_STATES = ['processing', 'completed', 'purged'] as const
+export type WithdrawalState = (typeof WITHDRAWAL_STATES)[number]
+
+const shownStep = countedStep.extend({
+  /** A newer instance may know further steps. */
+  step: z.string(),
+  estimated_completion: isoDateTime,
+  completed_at: time,
+  /** The next run. */
+  due_at: time,
+  is_overdue: z.boolean(),
+  /** When it had deleted what it erases itself; tasks of applications may keep it open longer. */
+  erased_at: time,
+  attempts: z.int(),
+  last_error: z.string().nullable(),
+})
+export type ShownStep = z.input<typeof shownStep>
+
+/** A withdrawal in a list. Nothing here is personal. */
+const listedWithdrawal = z.object({
+  withdrawal_id: z.string(),
+  status: z.enum(WITHDRAWAL_STATES),
+  is_past_due: z.boolean(),
+  reason: z.string().nullable(),
+  started_at: isoDateTime,
+  /** Null if an older release started it. */
+  due_by: time,
+  scheduled_completion: isoDateTime,
+  completed_at: time,
+  purge_due_at: isoDateTime,
+  purged_at: time,
+  /** Of a list, those that are open; of the withdrawals that need attention, those that failed or are overdue. */
+  deletion_steps: z.array(shownStep),
+  open_tasks: z.int(),
+})
+export type ListedWithdrawal = z.input<typeof listedWithdrawal>
+
+const troubledWithdrawal = listedWithdrawal.extend({
+  /** Those that have failed. */
+  tasks: z.array(shownTask),
+})
+export type TroubledWithdrawal = z.input<typeof troubledWithdrawal>
+
+/** A withdrawal as operators see it, on its page and from the command. Nothing here is personal. */
+export const shownWithdrawal = listedWithdrawal.extend({
+  tasks: z.array(shownTask),
+  deliveries: z.array(delivery),
+  notices: z.array(
+    z.object({
+      notice_id: z.string(),
+      kind: z.string(),
+      attempts: z.int(),
+      due_at: time,
+      sent_at: time,
+      failed_at: time,
+    }),
+  ),
+  audit: z.array(
+    z.object({
+      audit_id: z.string(),
+      action: z.string(),
+      actor: z.string(),
+      requested_by: z.string().nullable(),
+      at: isoDateTime,
+    }),
+  ),
+  receipts: z.array(z.object({ kind: z.enum(RECEIPT_KINDS), issued_at: isoDateTime })),
+  /** Since when a receipt waits to be written. */
+  receipt_due_at: time,
+  /** There is more than the lists hold. */
+  is_cut: z.boolean(),
+})
+export type ShownWithdrawal = z.input<typeof shownWithdrawal>

@@ -1,0 +1,137 @@
+import { type ShownTask, TASK_STATES, type TaskState } from '@/contract/tasks'
+import type { SystemContext } from '../context'
+import { boolean, fenced, integer, type Part, type RowOf, sql, statement, text, time } from '../sql'
+import { IS_OPEN, STATE_COLUMNS, TASK_COLUMNS, taskStateOf } from './task-states'
+
+const MAX_LISTED = 1_000
+/** On the overview of operators. */
+const MAX_SHOWN = 50
+
+type TaskRow = RowOf<typeof readTasks>
+
+const TASK = {
+  ...TASK_COLUMNS,
+  id: text,
+  withdrawal_id: text,
+  app_id: text,
+  app_name: text,
+  phase: text,
+  is_app_disabled: boolean,
+  polls: boolean,
+  started_at: time,
+  attempts: integer,
+  last_error: text.orNull,
+  failure_code: text.orNull,
+  progress_done: integer.orNull,
+  progress_total: integer.orNull,
+  waived_reason: text.orNull,
+  completed_at: time.orNull,
+}
+const SELECTED = sql`n.id, n.withdrawal_id, n.app_id, n.app_name, n.phase, w.started_at, n.attempts, n.last_error, n.failure_code,
+     n.progress_done, n.progress_total, n.waived_reason, n.completed_at, ${STATE_COLUMNS(sql`n`)},
+     coalesce(a.disabled_at IS NOT NULL, false) AS is_app_disabled, coalesce(a.endpoint IS NULL, false) AS polls`
+
+// Open ones first.
+const readTasks = statement(
+  'tasks-of-withdrawals',
+  { withdrawalIds: text.list, maxRows: integer },
+  TASK,
+  (v) => sql`SELECT ${SELECTED}
+   FROM app_notifications n JOIN withdrawals w ON w.id = n.withdrawal_id LEFT JOIN connected_apps a ON a.id = n.app_id
+   WHERE n.withdrawal_id = ANY(${v.withdrawalIds}::text[])
+   ORDER BY n.status = 'completed', n.app_name, n.id LIMIT ${v.maxRows}`,
+)
+
+/** Reads each application's open tasks by the partial index. */
+const openTasks = (isListed: Part, maxRows: Part) =>
+  sql`SELECT ${SELECTED}
+   FROM connected_apps a
+   CROSS JOIN LATERAL (${fenced(
+     sql`SELECT * FROM app_notifications o WHERE o.app_id = a.id AND ${IS_OPEN(sql`o`)} AND ${isListed} ORDER BY o.due_at LIMIT ${maxRows}`,
+   )}) n
+   JOIN withdrawals w ON w.id = n.withdrawal_id`
+
+const readOpen = statement(
+  'open-tasks',
+  { appId: text.orNull, maxRows: integer },
+  TASK,
+  (v) => sql`${openTasks(sql`(${v.appId}::text IS NULL OR o.app_id = ${v.appId})`, v.maxRows)}
+   ORDER BY n.due_at, n.id LIMIT ${v.maxRows}`,
+)
+const readOldest = statement(
+  'oldest-open-tasks',
+  { now: time, maxRows: integer },
+  TASK,
+  (v) => sql`${openTasks(sql`(o.first_tried_at IS NOT NULL OR o.due_at <= ${v.now})`, v.maxRows)}
+   ORDER BY w.started_at, n.id LIMIT ${v.maxRows}`,
+)
+
+/** Those of each withdrawal that are open come first; at most `maxRows`. Nothing here is personal. */
+export async function tasksOf(ctx: SystemContext, withdrawalIds: string[], maxRows: number): Promise<ShownTask[]> {
+  const now = ctx.clock.now()
+  return (await ctx.sql(readTasks, { withdrawalIds, maxRows })).map((row) => toTask(row, now))
+}
+
+/** For operators: all tasks of one withdrawal, or the open tasks of all in due order. */
+export async function listTasks(
+  ctx: SystemContext,
+  { withdrawalId, appId }: { withdrawalId?: string | undefined; appId?: string | undefined },
+): Promise<{ tasks: ShownTask[]; is_cut: boolean }> {
+  const now = ctx.clock.now()
+  const tasks =
+    withdrawalId === undefined
+      ? (await ctx.sql(readOpen, { appId: appId ?? null, maxRows: MAX_LISTED + 1 })).map((row) => toTask(row, now))
+      : (await tasksOf(ctx, [withdrawalId], MAX_LISTED + 1)).filter(
+          (task) => appId === undefined || task.app_id === appId,
+        )
+  return { tasks: tasks.slice(0, MAX_LISTED), is_cut: tasks.length > MAX_LISTED }
+}
+
+const countOpen = statement(
+  'count-open-tasks',
+  { now: time },
+  { state: text.of<TaskState>(), count: integer },
+  (v) => sql`SELECT state, count(*)::int AS count FROM (
+     SELECT CASE WHEN lease_until > ${v.now} THEN 'calling' WHEN accepted_at IS NOT NULL AND due_at > ${v.now} THEN 'accepted'
+                 ELSE 'pending' END AS state
+     FROM app_notifications n WHERE ${IS_OPEN(sql`n`)}
+   ) tasks GROUP BY state`,
+)
+
+/** For operators: the open tasks in numbers, and those that were tried or are due, of the oldest withdrawal first. */
+export async function watchTasks(ctx: SystemContext) {
+  const now = ctx.clock.now()
+  const [counted, rows] = await Promise.all([
+    ctx.sql(countOpen, { now }),
+    ctx.sql(readOldest, { now, maxRows: MAX_SHOWN + 1 }),
+  ])
+  const states = TASK_STATES.filter((state) => state !== 'completed' && state !== 'waived')
+  return {
+    counts: states.map((state) => ({ state, count: counted.find((row) => row.state === state)?.count ?? 0 })),
+    tasks: rows.slice(0, MAX_SHOWN).map((row) => toTask(row, now)),
+    is_cut: rows.length > MAX_SHOWN,
+  }
+}
+
+const toTask = (row: TaskRow, now: Date): ShownTask => ({
+  task_id: row.id,
+  withdrawal_id: row.withdrawal_id,
+  app_id: row.app_id,
+  name: row.app_name,
+  phase: row.phase,
+  state: taskStateOf(row, now),
+  is_app_disabled: row.is_app_disabled,
+  polls: row.polls,
+  started_at: row.started_at.toISOString(),
+  attempts: row.attempts,
+  due_at: row.is_app_disabled ? null : (row.due_at?.toISOString() ?? null),
+  accepted_at: row.accepted_at?.toISOString() ?? null,
+  progress:
+    row.progress_done === null || row.progress_total === null
+      ? null
+      : { done: row.progress_done, total: row.progress_total },
+  last_error: row.last_error,
+  failure_code: row.failure_code,
+  completed_at: row.completed_at?.toISOString() ?? null,
+  waived: row.waived_at && row.waived_reason ? { reason: row.waived_reason, at: row.waived_at.toISOString() } : null,
+})

@@ -1,0 +1,87 @@
+import { AppError } from '@/contract/errors'
+import type { ShownWithdrawal } from '@/contract/operator'
+import { RECEIPT_KINDS } from '@/contract/vocabulary'
+import { tasksOf } from '../applications/list-tasks'
+import { listDeliveries } from '../applications/operate-deliveries'
+import type { SystemContext } from '../context'
+import { integer, isOneOf, sql, statement, text, time } from '../sql'
+import { FACTS, isoOf, SELECT_FACTS, stepsOf, toFacts } from './withdrawal-facts'
+
+/** For each list. */
+const MAX_SHOWN = 200
+
+const OF = { id: text, maxRows: integer }
+
+const readFacts = statement(
+  'withdrawal-facts',
+  { id: text },
+  FACTS,
+  (v) => sql`SELECT ${SELECT_FACTS} FROM withdrawals w WHERE w.id = ${v.id}`,
+)
+const readNotices = statement(
+  'notices-of-withdrawal',
+  OF,
+  { id: text, kind: text, attempts: integer, due_at: time.orNull, sent_at: time.orNull, failed_at: time.orNull },
+  (v) => sql`SELECT id, kind, attempts, due_at, sent_at, failed_at FROM notices
+   WHERE user_id = (SELECT user_id FROM withdrawals WHERE id = ${v.id}) AND withdrawal_id = ${v.id}
+   ORDER BY created_at, id LIMIT ${v.maxRows}`,
+)
+// The row of the start belongs to the person; the rows of operators and services belong to them.
+const readAudit = statement(
+  'audit-of-withdrawal',
+  OF,
+  { id: text, action: text, actor: text, requested_by: text.orNull, at: time },
+  (v) => sql`SELECT id, action, actor, requested_by, at FROM (
+     SELECT * FROM audit_events
+     WHERE user_id = (SELECT user_id FROM withdrawals WHERE id = ${v.id}) AND subject_id = ${v.id}
+     UNION ALL
+     SELECT * FROM audit_events WHERE action IN ('withdrawal.retried', 'task.retried', 'task.waived')
+       AND ${isOneOf(
+         sql`subject_id`,
+         sql`SELECT ${v.id}::text UNION ALL SELECT n.id FROM app_notifications n WHERE n.withdrawal_id = ${v.id}`,
+       )}
+   ) audit ORDER BY at, id LIMIT ${v.maxRows}`,
+)
+const readReceipts = statement(
+  'receipts-of-withdrawal',
+  { id: text },
+  { kind: text, issued_at: time },
+  (v) => sql`SELECT kind, issued_at FROM withdrawal_receipts WHERE withdrawal_id = ${v.id}`,
+)
+
+/** For operators: what a withdrawal has done and what it waits for; no personal data. */
+export async function showWithdrawal(ctx: SystemContext, id: string): Promise<ShownWithdrawal> {
+  const [row] = await ctx.sql(readFacts, { id })
+  if (!row) throw new AppError('WITHDRAWAL_004')
+  const few = { id, maxRows: MAX_SHOWN + 1 }
+  const [steps, tasks, { deliveries }, notices, audit, receipts] = await Promise.all([
+    stepsOf(ctx, [id]),
+    tasksOf(ctx, [id], few.maxRows),
+    listDeliveries(ctx, { withdrawalId: id, limit: few.maxRows }),
+    ctx.sql(readNotices, few),
+    ctx.sql(readAudit, few),
+    ctx.sql(readReceipts, { id }),
+  ])
+  return {
+    ...toFacts(row, ctx.clock.now()),
+    deletion_steps: steps(id),
+    tasks: tasks.slice(0, MAX_SHOWN),
+    deliveries: deliveries.slice(0, MAX_SHOWN),
+    notices: notices.slice(0, MAX_SHOWN).map((notice) => ({
+      notice_id: notice.id,
+      kind: notice.kind,
+      attempts: notice.attempts,
+      due_at: isoOf(notice.due_at),
+      sent_at: isoOf(notice.sent_at),
+      failed_at: isoOf(notice.failed_at),
+    })),
+    audit: audit.slice(0, MAX_SHOWN).map(({ id, at, ...event }) => ({ audit_id: id, ...event, at: at.toISOString() })),
+    receipts: RECEIPT_KINDS.flatMap((kind) =>
+      receipts
+        .filter((row) => row.kind === kind)
+        .map(({ issued_at }) => ({ kind, issued_at: issued_at.toISOString() })),
+    ),
+    receipt_due_at: isoOf(row.receipt_due_at),
+    is_cut: [tasks, deliveries, notices, audit].some((rows) => rows.length > MAX_SHOWN),
+  }
+}

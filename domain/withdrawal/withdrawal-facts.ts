@@ -1,0 +1,123 @@
+import type { ListedWithdrawal, ShownStep, WithdrawalState } from '@/contract/operator'
+import type { SystemContext } from '../context'
+import { countsOf, type DeletionCount, describeCounts } from '../deletion-counts'
+import { MIN_OVERDUE_GRACE_MS, OVERDUE_GRACE_MS } from '../limits/durations'
+import {
+  boolean,
+  type Described,
+  integer,
+  json,
+  type Placeholders,
+  type RowOf,
+  type Shape,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
+import { placeOf } from './steps/deletion-steps'
+
+/** What operators see of a withdrawal wherever they see it. */
+export const FACTS = {
+  id: text,
+  status: text.of<WithdrawalState>(),
+  reason: text.orNull,
+  started_at: time,
+  due_by: time.orNull,
+  scheduled_completion: time,
+  completed_at: time.orNull,
+  purge_due_at: time,
+  purged_at: time.orNull,
+  receipt_due_at: time.orNull,
+  open_tasks: integer,
+} satisfies Shape
+
+/** Of `withdrawals w`. */
+export const SELECT_FACTS = sql`w.id, w.reason, w.started_at, w.due_by, w.scheduled_completion, w.completed_at, w.purge_due_at, w.purged_at,
+     w.receipt_due_at,
+     CASE WHEN w.completed_at IS NULL THEN 'processing' WHEN w.purged_at IS NULL THEN 'completed' ELSE 'purged' END AS status,
+     (SELECT count(*)::int FROM app_notifications n WHERE n.withdrawal_id = w.id AND n.status <> 'completed') AS open_tasks`
+
+export const toFacts = (row: Described<typeof FACTS>, now: Date): Omit<ListedWithdrawal, 'deletion_steps'> => ({
+  withdrawal_id: row.id,
+  status: row.status,
+  is_past_due: row.completed_at === null && row.due_by !== null && row.due_by <= now,
+  reason: row.reason,
+  started_at: row.started_at.toISOString(),
+  due_by: isoOf(row.due_by),
+  scheduled_completion: row.scheduled_completion.toISOString(),
+  completed_at: isoOf(row.completed_at),
+  purge_due_at: row.purge_due_at.toISOString(),
+  purged_at: isoOf(row.purged_at),
+  open_tasks: row.open_tasks,
+})
+
+export const isoOf = (time: Date | null): string | null => time?.toISOString() ?? null
+
+export const MOMENTS = {
+  now: time,
+  /** A step that was due before this is overdue. */
+  graceEnd: time,
+} satisfies Shape
+export type Moments = Described<typeof MOMENTS>
+
+export function momentsOf({ clock, timeScale }: SystemContext): Moments {
+  const now = clock.now()
+  return { now, graceEnd: new Date(now.getTime() - Math.max(MIN_OVERDUE_GRACE_MS, OVERDUE_GRACE_MS * timeScale)) }
+}
+
+/** Of `deletion_steps s`. A step that a run holds is overdue only after its estimate. */
+export const isOverdue = (v: Placeholders<Moments>) =>
+  sql`(s.due_at IS NOT NULL AND (s.estimated_completion <= ${v.now}
+     OR (s.due_at <= ${v.graceEnd} AND (s.lease_until IS NULL OR s.lease_until <= ${v.now}))))`
+
+type StepRow = RowOf<typeof readSteps>
+
+const readSteps = statement(
+  'steps-of-withdrawals',
+  { ...MOMENTS, withdrawalIds: text.list },
+  {
+    withdrawal_id: text,
+    step: text,
+    status: text.of<ShownStep['status']>(),
+    estimated_completion: time,
+    due_at: time.orNull,
+    is_overdue: boolean,
+    attempts: integer,
+    last_error: text.orNull,
+    erased_at: time.orNull,
+    completed_at: time.orNull,
+    is_counted: boolean,
+    purge_due_at: time,
+    counts: json.of<DeletionCount[]>().orNull,
+  },
+  (
+    v,
+  ) => sql`SELECT s.withdrawal_id, s.step, s.status, s.estimated_completion, s.due_at, s.attempts, s.last_error, s.erased_at,
+     s.completed_at, s.is_counted, ${isOverdue(v)} AS is_overdue, w.purge_due_at,
+     ${countsOf(sql`s.withdrawal_id`, sql`s.step`)} AS counts
+   FROM deletion_steps s JOIN withdrawals w ON w.id = s.withdrawal_id
+   WHERE s.withdrawal_id = ANY(${v.withdrawalIds}::text[]) ORDER BY s.estimated_completion, ${placeOf(sql`s.step`)}`,
+)
+
+/** The steps of each of these withdrawals, in the order in which they should be completed. */
+export async function stepsOf(ctx: SystemContext, withdrawalIds: string[]): Promise<(id: string) => ShownStep[]> {
+  const rows = Map.groupBy(
+    await ctx.sql(readSteps, { ...momentsOf(ctx), withdrawalIds }),
+    ({ withdrawal_id }) => withdrawal_id,
+  )
+  return (id) => (rows.get(id) ?? []).map(toStep)
+}
+
+const toStep = (row: StepRow): ShownStep => ({
+  step: row.step,
+  status: row.status,
+  estimated_completion: row.estimated_completion.toISOString(),
+  completed_at: isoOf(row.completed_at),
+  due_at: isoOf(row.due_at),
+  is_overdue: row.is_overdue,
+  erased_at: isoOf(row.erased_at),
+  attempts: row.attempts,
+  last_error: row.last_error,
+  ...(row.completed_at && row.is_counted && describeCounts(row.counts ?? [], row.purge_due_at.toISOString())),
+})

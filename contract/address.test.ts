@@ -173,7 +173,7 @@ test.each([
     `a@${`${'\u{20000}'.repeat(50)}.`.repeat(2)}${'d'.repeat(52)}.test`,
   ],
   ['16 KiB', `${local(16_384)}@b.test`],
-])('%s is refused', (_, text) => {
+])('B12 B13 B14 B15 B16 %s is refused', (_, text) => {
   expect(parseAddress(text)).toBeNull()
 })
 
@@ -195,7 +195,7 @@ test.each([
   ['a sharp s in the domain', 'a@straße.test', 'a@strasse.test'],
   ['a subdomain', 'a@m.t.test', 'a@t.test'],
   ['an umlaut in the domain', 'a@bücher.test', 'a@bucher.test'],
-])('two addresses count as different because of %s', (_, one, other) => {
+])('B15 two addresses count as different because of %s', (_, one, other) => {
   const keys = [parseAddress(one)?.key, parseAddress(other)?.key]
   expect(keys).toEqual([expect.any(String), expect.any(String)])
   expect(keys[0]).not.toBe(keys[1])
@@ -210,7 +210,7 @@ test('a deliverable address parses to itself, so that no second reading finds an
   }
 })
 
-test('ten thousand nested brackets are refused as fast as any other text', () => {
+test('B14 ten thousand nested brackets are refused as fast as any other text', () => {
   const tries = Array.from({ length: 5 }, () => {
     const startedAt = performance.now()
     expect(parseAddress(`${'('.repeat(10_000)}a@b.test${')'.repeat(10_000)}`)).toBeNull()

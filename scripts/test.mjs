@@ -1,7 +1,7 @@
 import { findBrowser } from './browser.mjs'
 import { ensureBuilt, ensureInstalled, fail, root, run, tool, underProjectNode } from './ensure.mjs'
 
-// node scripts/test.mjs [generate | types | lint | unit | inngest | e2e | faults | races ...]; no name runs everything.
+// node scripts/test.mjs [generate | types | lint | unit | inngest | e2e | faults | fuzz ...]; no name runs everything.
 const STAGES = {
   generate: ['Database client', () => tool('prisma', ['generate'], { quiet: true })],
   types: ['Types', () => tool('tsc', ['--noEmit'])],
@@ -10,7 +10,7 @@ const STAGES = {
   inngest: ['Withdrawals driven by a real engine', engineTests],
   e2e: ['Browser tests', browserTests],
   faults: ['Faults, short form', () => short('faults')],
-  races: ['Races and fuzz, short form', () => short('proof/load', 'proof/load/race.ts', 'proof/load/fuzz.ts')],
+  fuzz: ['Fuzz, short form', () => short('proof/load', 'proof/load/fuzz.ts')],
 }
 
 process.chdir(root)
@@ -52,7 +52,7 @@ async function browserTests() {
   return tool('playwright', ['test'], { env: CHROMIUM_PATH ? { CHROMIUM_PATH } : { PLAYWRIGHT_USE_BUNDLED: '1' } })
 }
 
-/** The short form of test:faults, test:race and test:fuzz. */
+/** The short form of test:faults and test:fuzz. */
 async function short(suite, ...files) {
   await ensureBuilt('build')
   return tool('vitest', ['run', '--config', `${suite}/vitest.config.ts`, ...files], { env: { SHORT: '1' } })

@@ -1,11 +1,7 @@
-import type { AddressInfo } from 'node:net'
 import pino from 'pino'
-import PostalMime, { type Email } from 'postal-mime'
-import { SMTPServer } from 'smtp-server'
 import { onTestFinished } from 'vitest'
 import type { Limits } from '@/domain/limits/limits'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
-import { createMailer } from '@/server/adapters/mailer'
 import { processState } from '@/server/process-state'
 import { getEnv } from '@/server/settings/env'
 import { day } from './api'
@@ -88,39 +84,4 @@ export async function pass(ctx: Service, ms: number) {
   ctx.clock.advance(ms)
   await runDueWork(ctx)
   await ctx.settle()
-}
-
-/** The service with a real mail server behind it, which writes down every recipient it was given. */
-export async function givenMailServer(ctx: Service) {
-  const recipients: string[] = []
-  const mails: Email[] = []
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['AUTH', 'STARTTLS'],
-    closeTimeout: 50,
-    onRcptTo({ address }, _session, callback) {
-      recipients.push(address)
-      callback()
-    },
-    onData(stream, _session, callback) {
-      const chunks: Buffer[] = []
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-      stream.on('end', async () => {
-        mails.push(await PostalMime.parse(Buffer.concat(chunks)))
-        callback()
-      })
-    },
-  })
-  server.on('error', () => {})
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())))
-  const mailer = createMailer({
-    ...getEnv(),
-    smtpUrl: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
-    mailFrom: 'Accounts <no-reply@accounts.test>',
-    supportEmail: 'support@accounts.test',
-    appUrl: ctx.appUrl,
-  })
-  ctx.mail = mailer
-  return { recipients, mails, mailer }
 }

@@ -113,7 +113,7 @@ test('twenty wrong passwords a day are judged', async () => {
   expect(await outcomeOf(change(ctx, user, 'x@example.test', 'wrong'))).toBe('EMAIL_007')
 })
 
-test('of 100 parallel changes exactly three are accepted, and one stays pending', async () => {
+test('L4 of 100 parallel changes exactly three are accepted, and one stays pending', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const refusals = await Promise.all(

@@ -4,7 +4,7 @@ import { createSecrets } from '@/server/adapters/secrets'
 import { asUser, givenUser, testContext } from '@/testing/domain'
 import { macOfCode, macsOfCode, sendVerification } from './verification-code'
 
-test('a code matches only the request that it was made for', async () => {
+test('B26 a code matches only the request that it was made for', async () => {
   const ctx = await testContext()
   const mac = macOfCode(ctx, 'ecr_one', '042137')
   const fits = (id: string, code: string) => macsOfCode(ctx, id, code).some((other) => other.equals(mac))
@@ -30,7 +30,7 @@ test('the MAC of a code has a purpose of its own', async () => {
   expect(macs).not.toContain(macOfCode(ctx, 'ecr_one', '042137').toString('hex'))
 })
 
-test("the message goes to the new address in the account's language, with code and link and the current address masked", async () => {
+test("B26 the message goes to the new address in the account's language, with code and link and the current address masked", async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx, 'ada-of-the-message@example.test')
   await ctx.db.user.update({ where: { id: user.userId }, data: { locale: 'de' } })

@@ -138,7 +138,7 @@ test('of 50 parallel right codes one changes the address', async () => {
   expect(await outcomeOf(verify(ctx, user, pending))).toBe('EMAIL_006')
 })
 
-test('of two users who verify one address one succeeds, and the other is told that it is taken', async () => {
+test('L9 of two users who verify one address one succeeds, and the other is told that it is taken', async () => {
   const ctx = await testContext()
   for (let round = 0; round < 10; round++) {
     const users = [await givenUser(ctx), await givenUser(ctx)]
@@ -253,7 +253,7 @@ const requestOf = (ctx: TestContext, { change_request_id: id }: PendingTestChang
 const callsHeard = async (ctx: TestContext, user: TestUser) =>
   (await ctx.db.rateLimit.findUnique({ where: { key: `verify:${user.userId}` } }))?.hits.length ?? 0
 
-test('a verification is recorded with time, place and caller', async () => {
+test('B20 a verification is recorded with time, place and caller', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await ctx.db.user.update({ where: { id: user.userId }, data: { emailVerifiedAt: null } })

@@ -145,7 +145,7 @@ test("every table is in the deletion map, or is named as holding no user's data"
   ).toEqual([])
 })
 
-test('every table with a user id is in the map, except the withdrawal itself', async () => {
+test('B31 every table with a user id is in the map, except the withdrawal itself', async () => {
   const ctx = await testContext()
   const tables = await ctx.db.$queryRaw<{ name: string }[]>`
     SELECT table_name AS name FROM information_schema.columns

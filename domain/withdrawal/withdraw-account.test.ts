@@ -275,7 +275,7 @@ test('F28 a withdrawal and a new transaction exclude each other', async () => {
   }
 })
 
-test('a concurrent withdrawal and verification never leave a live account, a taken address or a pending change', async () => {
+test('F28 L9 a concurrent withdrawal and verification never leave a live account, a taken address or a pending change', async () => {
   const ctx = await testContext()
   for (let round = 0; round < 25; round++) {
     const user = await givenUser(ctx)
@@ -293,7 +293,7 @@ test('a concurrent withdrawal and verification never leave a live account, a tak
   }
 })
 
-test('the address is free at once, and a new account with it sees nothing of the old one', async () => {
+test('B31 the address is free at once, and a new account with it sees nothing of the old one', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const started = await withdraw(ctx, user)

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { InngestTestEngine } from '@inngest/test'
 import pg from 'pg'
 import { expect, inject, test, vi } from 'vitest'
 import { adminOperations, userOperations } from '@/contract/operations'
-import { createUser, setPassword } from '@/domain/accounts/user'
+import { setPassword } from '@/domain/accounts/user'
 import { writeArchive } from '@/domain/applications/archives'
 import { signIn } from '@/domain/passwords/sign-in'
 import { createSessionToken } from '@/domain/sessions/authenticate'
@@ -38,7 +37,6 @@ import {
   OUTSIDE_TOKEN,
   pass,
   type Service,
-  times,
 } from '@/testing/service'
 
 // Bugs that others had (docs/guarantees.md), who may call and what a withdrawal leaves: each title begins with the row's id.
@@ -59,61 +57,6 @@ async function outcomes(caller: Caller, token: string | null, ids: Record<string
 const everywhere = (code: string, except: Record<string, string> = {}) => ({
   ...Object.fromEntries(operations.map(({ name }) => [name, code])),
   ...except,
-})
-
-test('B20 no caller can mark an address as verified, and a new address does not inherit the mark', async () => {
-  const ctx = await givenService()
-  const claims = {
-    email_verified: true,
-    emailVerified: true,
-    verified_at: '2020-01-01',
-    status: 'verified',
-    attempts: -9,
-  }
-  const email = 'plain@b.test'
-  const userId = await createUser(ctx, { email, password: 'plain old words', name: 'Ada', emailVerified: false })
-  const caller = { userId, email, password: 'plain old words', sessionId: '', ...(await givenToken(ctx, userId)) }
-  const shown = async () => (await call(caller, 'getEmailStatus')).data
-  const unverified = { email_verified: false, verified_at: null, current_email: email }
-  const body = { new_email: `new-${email}`, current_password: 'plain old words', ...claims }
-  const { data } = await call(caller, 'changeEmail', { body })
-  expect(await shown()).toMatchObject(unverified)
-  await verify(caller, data.change_request_id, '', {
-    body: { change_request_id: data.change_request_id, verification_code: 'x', ...claims },
-  })
-  expect(await shown()).toMatchObject({ ...unverified, pending_change: { attempts_remaining: 5 } })
-
-  const verified = await givenCaller(ctx)
-  const before = ctx.clock.now()
-  ctx.clock.advance(hour)
-  const { id, code, newEmail } = await givenChange(ctx, verified)
-  const status = async () => (await call(verified, 'getEmailStatus')).data
-  expect(await status()).toMatchObject({ current_email: verified.email, verified_at: before.toISOString() })
-  await verify(verified, id, code)
-  expect(await status()).toMatchObject({ current_email: newEmail, verified_at: ctx.clock.now().toISOString() })
-})
-
-test('B22 no middleware checks the caller, and no header of a middleware opens anything', async () => {
-  for (const name of ['middleware', 'proxy', 'src/middleware', 'src/proxy']) {
-    for (const ending of ['ts', 'js', 'mjs']) expect(existsSync(`${name}.${ending}`)).toBe(false)
-  }
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
-  const names = ['middleware', 'src/middleware', 'pages/_middleware', times(5, () => 'middleware').join(':')]
-  for (const name of names) {
-    const headers = { 'x-middleware-subrequest': name, 'x-middleware-next': '1', 'x-middleware-rewrite': '/' }
-    expect(await outcomes(caller, null, {}, headers)).toEqual(everywhere('AUTH_001'))
-  }
-})
-
-test('B23 a framework parameter in the query does not change the user of the path', async () => {
-  const ctx = await givenService()
-  const [caller, victim] = [await givenCaller(ctx), await givenCaller(ctx)]
-  const query = `?nxtPuserId=${caller.userId}&userId=${caller.userId}&_rsc=1`
-  for (const { name, forbidden = 'EMAIL_006' } of operations) {
-    const { code, text } = await call(victim, name, { token: caller.token, query })
-    expect([name, code, text.includes(victim.email)]).toEqual([name, forbidden, false])
-  }
 })
 
 test('B24 the framework has the versions without the known holes, and no page trusts the body of an action', async () => {
@@ -138,25 +81,9 @@ test('B24 the framework has the versions without the known holes, and no page tr
   expect(files.filter((_, n) => /^\s*['"]use server['"]/m.test(texts[n] ?? ''))).toEqual([])
 })
 
-test('B25 a broken Authorization header is refused, and broken sign-in settings open nothing', async () => {
+test('B25 broken sign-in settings open nothing', async () => {
   const ctx = await givenService()
   const caller = await givenCaller(ctx)
-  const broken = [
-    'Bearer',
-    'Bearer ',
-    'Bearer %',
-    'Bearer %E0%A4%A',
-    'Bearer  ',
-    'Bearer null',
-    'Bearer {}',
-    'bearer',
-    '%',
-    '=',
-    'Basic',
-  ]
-  for (const Authorization of [...broken, `Bearer ${'a.'.repeat(4_000)}`]) {
-    expect(await outcomes(caller, null, {}, { Authorization })).toEqual(everywhere('AUTH_001'))
-  }
   ctx.outsideIssuer = { subjectIs: 'user_id', verify: () => Promise.reject(new Error('no such issuer')) }
   expect(await outcomes(caller, OUTSIDE_TOKEN)).toEqual(everywhere('SERVER_001'))
   const fails = () => {
@@ -211,33 +138,6 @@ test('B27 no answer to another user shows a pending address, and a password chan
   expect(await emailOf(ctx, caller)).toBe(caller.email)
 })
 
-test('B28 only a credential of an account can withdraw that account', async () => {
-  const ctx = await givenService()
-  const [caller, victim] = [await givenCaller(ctx), await givenCaller(ctx)]
-  const { token: emailOnly } = await givenToken(ctx, victim.userId, ['email:manage'])
-  const body = { confirmation: 'DELETE_MY_ACCOUNT', userId: victim.userId, user_id: victim.userId, email: victim.email }
-  const headers = { 'X-User-ID': victim.userId, Cookie: `next-auth.session-token=${victim.sessionId}` }
-  const attempts = [
-    await withdraw(victim, { token: caller.token, body }),
-    await withdraw(victim, { token: createSessionToken(ctx, caller.sessionId).token, body }),
-    await withdraw(victim, { token: emailOnly }),
-    await withdraw(victim, { token: null, headers }),
-    await withdraw(victim, { token: victim.sessionId }),
-    await withdraw(caller, { body, headers }),
-  ]
-  expect(attempts.map(({ code }) => code)).toEqual([
-    'WITHDRAWAL_005',
-    'WITHDRAWAL_005',
-    'WITHDRAWAL_005',
-    'AUTH_001',
-    'AUTH_001',
-    'accepted',
-  ])
-  const withdrawn = await ctx.db.withdrawal.findMany({ where: { userId: { in: [caller.userId, victim.userId] } } })
-  expect(withdrawn.map(({ userId }) => userId)).toEqual([caller.userId])
-  expect((await call(victim, 'getEmailStatus')).code).toBe('accepted')
-})
-
 test('B29 a withdrawal ends every credential of every kind at once, and no step revives one', async () => {
   const ctx = await givenService({ withdraw: { places: 100, windowMs: hour } })
   const caller = await givenCaller(ctx)
@@ -278,44 +178,6 @@ test('B30 a hundred requests with old cookies recreate no account', async () => 
   await ctx.settle()
   expect(await ctx.db.user.count()).toBe(users)
   expect(await ctx.db.session.count({ where: { userId: caller.userId } })).toBe(0)
-})
-
-test('B31 every table that refers to a person is in the deletion map, and the next owner of an address inherits nothing', async () => {
-  const ctx = await givenService()
-  const rows = await ctx.db.$queryRaw<{ name: string }[]>`
-    SELECT DISTINCT c.table_name AS name FROM information_schema.columns c
-    WHERE c.table_schema = 'public' AND c.column_name ~ 'user|owner|account_id|person|member|customer|subject$'
-    UNION
-    SELECT conrelid::regclass::text FROM pg_constraint WHERE contype = 'f' AND confrelid = 'users'::regclass`
-  const mapped = new Set(DELETION_MAP.map(({ table }) => table))
-  // The withdrawal itself, and what applications are told; the purge clears both.
-  expect(
-    rows
-      .map(({ name }) => name)
-      .filter((name) => !mapped.has(name))
-      .sort(),
-  ).toEqual(['app_notifications', 'event_deliveries', 'withdrawals'])
-
-  const caller = await givenCaller(ctx)
-  const { id, code } = await givenChange(ctx, caller)
-  const first = await withdraw(caller)
-  const { email, password } = caller
-  const heir = { ...caller, userId: await createUser(ctx, { email, password, name: 'Heir', emailVerified: false }) }
-  heir.token = (await givenToken(ctx, heir.userId)).token
-  heir.sessionId = await givenSession(ctx, heir.userId)
-  const session = createSessionToken(ctx, heir.sessionId).token
-  expect((await call(heir, 'getEmailStatus')).data).toMatchObject({
-    verified_at: null,
-    pending_change: { has_pending: false },
-  })
-  expect((await verify(heir, id, code)).code).toBe('EMAIL_006')
-  const ids = { withdrawalId: String(first.data.withdrawal_id) }
-  expect((await call(heir, 'getWithdrawalStatus', { ids })).code).toBe('WITHDRAWAL_004')
-  expect((await call(heir, 'listSessions', { token: session })).data.sessions).toHaveLength(1)
-  expect((await call(heir, 'listAccessTokens', { token: session })).data.access_tokens).toHaveLength(1)
-  for (const wait of [5 * minute, hour, day, 30 * day]) await pass(ctx, wait)
-  expect(await tablesWith(ctx, caller.userId)).toEqual([])
-  expect((await call(heir, 'getEmailStatus')).data).toMatchObject({ current_email: email })
 })
 
 test('B32 the erasure removes every kind of credential, and none signs in afterwards', async () => {

@@ -112,7 +112,7 @@ const headersNamed = ({ mail }: Delivery, name: string) => mail.headers.filter((
 const linksOf = (html: string) =>
   [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href?.replaceAll('&amp;', '&'))
 
-test('a message has one recipient in envelope and header, and no other', async () => {
+test('B15 B16 a message has one recipient in envelope and header, and no other', async () => {
   const { mailer, deliveries, commands } = await givenMailServer()
   expect(await mailer.send(letter(verification()))).toBe('accepted')
   const delivery = only(deliveries)
@@ -266,7 +266,7 @@ test.each([
   'ada@b.test\r\nBcc: victim@b.test',
   'ada@b.test>\r\nRCPT TO:<victim@b.test',
   '"ada@b.test, victim@b.test" <x@b.test>',
-])('a recipient with header or list syntax reaches nobody else: %j', async (to) => {
+])('B12 B14 B16 a recipient with header or list syntax reaches nobody else: %j', async (to) => {
   const { mailer, deliveries, commands } = await givenMailServer()
   await mailer.send(letter(verification(), to))
   expect(commands.filter((command) => command === 'RCPT victim@b.test')).toEqual([])
@@ -285,7 +285,7 @@ test.each([
   ['a style', '</style><style>.card{display:none}'],
   ['a header', 'Ada\r\nBcc: victim@b.test\r\n\r\nHello'],
   ['an attribute', '" onmouseover="alert(1)'],
-])('a user name that is %s is text in both parts', async (_, userName) => {
+])('B17 a user name that is %s is text in both parts', async (_, userName) => {
   const { mailer, deliveries } = await givenMailServer()
   expect(await mailer.send(letter(verification({ userName })))).toBe('accepted')
   const delivery = only(deliveries)

@@ -239,7 +239,7 @@ const comparable = ({ status, text, headers }: Answer) => {
 // ---- who may call ----
 
 test.each(all.filter((contract) => contract.scope).map(({ name }) => name))(
-  '%s answers every invalid credential with 401 and a challenge, and leaves no trace',
+  'B22 B25 L12 %s answers every invalid credential with 401 and a challenge, and leaves no trace',
   async (name) => {
     const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
     const revoked = await givenToken(ctx, caller.userId)
@@ -315,12 +315,14 @@ test('a refusal for a missing permission names the header, the scope or the path
   })
 })
 
-describe.each(operations.map((contract) => [contract.name, contract] as const))('%s', (name, contract) => {
-  const insufficient = `Bearer error="insufficient_scope", scope="${contract.scope}"`
-  const forbidden = contract.scope === 'email:manage' ? 'AUTH_002' : 'WITHDRAWAL_005'
-  const other: Scope = contract.scope === 'email:manage' ? 'account:manage' : 'email:manage'
+const scoped = userOperations.filter(({ scope }) => scope)
 
-  test('refuses a scope that the token lacks or the header does not name, and leaves no trace', async () => {
+describe.each(scoped.map((contract) => [contract.name, contract] as const))('%s', (name, contract) => {
+  const { scope, forbidden } = contract
+  const insufficient = `Bearer error="insufficient_scope", scope="${scope}"`
+  const other: Scope = scope === 'email:manage' ? 'account:manage' : 'email:manage'
+
+  test('L12 refuses a scope that the token lacks or the header does not name, and leaves no trace', async () => {
     const caller = await givenCaller(ctx)
     const session = createSessionToken(ctx, caller.sessionId).token
     const kinds: Record<string, Asking> = {
@@ -347,7 +349,7 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
     expect(await tracesOf(caller.userId)).toEqual(NO_TRACE)
   })
 
-  test("answers another user's path and an unknown user's path alike, whatever the body says", async () => {
+  test("B28 L12 answers another user's path and an unknown user's path alike, whatever the body says", async () => {
     const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
     const session = { ...caller, token: createSessionToken(ctx, caller.sessionId).token }
     const nobodies = [
@@ -373,8 +375,12 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
     }
     expect(await tracesOf(caller.userId, stranger.userId)).toEqual(NO_TRACE)
   })
+})
 
-  test('accepts an access token and a session token', async () => {
+describe.each(operations.map((contract) => [contract.name, contract] as const))('%s', (name, contract) => {
+  const { forbidden } = contract
+
+  test('L12 accepts an access token and a session token', async () => {
     const caller = await givenCaller(ctx)
     const expected: Record<string, string> = {
       changeEmail: 'EMAIL_007',
@@ -401,7 +407,7 @@ describe.each(operations.map((contract) => [contract.name, contract] as const))(
     }
   })
 
-  test('ignores a query that names a caller', async () => {
+  test('B23 ignores a query that names a caller', async () => {
     const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
     const query = `?userId=${caller.userId}&nxtPuserId=${caller.userId}`
     for (const token of [caller.token, createSessionToken(ctx, caller.sessionId).token]) {
@@ -716,7 +722,7 @@ const ROWS: FieldRow[] = [
 ]
 
 test.each(ROWS.map((each) => [each.operation, each.field, each] as const))(
-  '%s judges the type of %s strictly, and what it refuses changes nothing',
+  'B18 %s judges the type of %s strictly, and what it refuses changes nothing',
   async (operation, field, { code, values, required }) => {
     await begin({ verify: { places: 1_000, windowMs: hour } })
     const caller = await givenCaller(ctx)
@@ -808,7 +814,7 @@ test('a refusal for a missing member names the unknown one that is nearly called
   expect(await refusalOf({ new_email: 7, new_mail: 'a@example.test', current_password })).toEqual([code, details])
 })
 
-test('unknown fields are ignored, including those that name columns of the database', async () => {
+test('B20 unknown fields are ignored, including those that name columns of the database', async () => {
   const [caller, stranger] = [await givenCaller(ctx), await givenCaller(ctx)]
   const own = { new_email: `new-${caller.email}`, current_password: caller.password }
   const extra = `"userId":"${stranger.userId}","user_id":"${stranger.userId}","email_verified":true,"is_admin":true,"status":"verified",

@@ -1,6 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -19,7 +18,6 @@ import type { Person } from '@/testing/person'
 import { givenWorld, type World } from '@/testing/world'
 import { HOSTILE_VALUES, hostileBodies, rightBodies } from '../checks/hostile-bodies'
 import { envelopeProblem } from '../models/invariants'
-import { type Hit, parse } from './gun'
 
 /** A part of every `npm test`: fewer cases, the same ones every time, and no judgement of how busy the machine is. */
 const IS_SHORT = Boolean(process.env.SHORT)
@@ -39,6 +37,14 @@ const LIMITS = Object.fromEntries(
     [window, SHORT],
   ]),
 )
+
+interface Hit {
+  status: number
+  headers: Record<string, string>
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for
+  body: any
+  ms: number
+}
 
 let world: World
 let instance: Instance
@@ -147,8 +153,6 @@ const tokenFor = (contract: Contract) => {
   return contract.scope === 'tokens:manage' ? sessionToken : person.token
 }
 
-/** Who is not asked for a scope may name any. */
-const scopeOf = ({ scope }: Contract) => scope ?? 'account:manage'
 /** As much of the service as its tokens are made with. */
 const systemOfTokens = () =>
   ({
@@ -156,54 +160,31 @@ const systemOfTokens = () =>
     clock: { now: () => new Date() },
     appUrl: '',
   }) as SystemContext
-
 /** What a field may never hold, and what looks like what an engine, a parser or a database reads in its own way. */
 const hostileText = fc.oneof(
   fc.constantFrom(
-    ...[
-      '',
-      ' ',
-      '\0',
-      `${CANARY}\0`,
-      '\ud800',
-      '\udfff\ud800',
-      '\u202e',
-      '\ufeff',
-      '\u2028',
-      '__proto__',
-      'null',
-      '%00',
-      '%0d%0aBcc: x',
-    ],
-    ...[
-      "' OR 1=1 --",
-      '<%= 7*7 %>',
-      '{{7*7}}',
-      '../../etc/passwd',
-      '<script>',
-      'a@b@c',
-      'x@t.test\r\nBcc: v@t.test',
-      'ａ@example.test',
-    ],
-    ...[
-      `"${CANARY}"@example.test`,
-      `${CANARY}@xn--.test`,
-      `${CANARY}@1.2.3.4`,
-      '🙂'.repeat(500),
-      '🙂'.repeat(501),
-      'e\u0301'.repeat(300),
-    ],
-    ...[
-      '000000',
-      '０００００0',
-      'ecr_AAAAAAAAAAAAAAAAAAAAAA',
-      `ecr_${'A'.repeat(5000)}`,
-      'DELETE_MY_ACCOUNT ',
-      'delete_my_account',
-    ],
+    '',
+    ' ',
+    '\0',
+    '\ud800',
+    '\udfff\ud800',
+    '\u202e',
+    '\ufeff',
+    '\u2028',
+    'ａ@example.test',
+    'e\u0301'.repeat(300),
   ),
+  fc.constantFrom(`${CANARY}\0`, `"${CANARY}"@example.test`, `${CANARY}@xn--.test`, `${CANARY}@1.2.3.4`),
+  fc.constantFrom(
+    "' OR 1=1 --",
+    '{{7*7}}',
+    '../../etc/passwd',
+    '<script>',
+    'x@t.test\r\nBcc: v@t.test',
+    '%0d%0aBcc: x',
+  ),
+  fc.constantFrom('000000', '０００００0', `ecr_${'A'.repeat(5000)}`, 'delete_my_account', '🙂'.repeat(501)),
   fc.string({ unit: 'binary', maxLength: 300 }),
-  fc.string({ unit: 'grapheme', maxLength: 300 }),
   fc.emailAddress(),
   fc.integer({ min: 1, max: 15_000 }).map((length) => 'x'.repeat(length)),
 )
@@ -211,18 +192,7 @@ const hostileValue = fc.oneof(
   { weight: 4, arbitrary: hostileText },
   {
     weight: 2,
-    arbitrary: fc.constantFrom<unknown>(null, true, false, 0, -0, 1e308, -1, 1.5, 2 ** 53, [], {}, [[]], [null]),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom<unknown>(
-      { contains: '@' },
-      { not: '' },
-      { $ne: null },
-      [CANARY],
-      { toString: CANARY },
-      { length: 6 },
-    ),
+    arbitrary: fc.constantFrom<unknown>(null, true, 0, -0, 1e308, 1.5, 2 ** 53, [], {}, [CANARY], { $ne: null }),
   },
   { weight: 2, arbitrary: fc.constantFrom(...HOSTILE_VALUES) },
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 4 }) },
@@ -230,16 +200,11 @@ const hostileValue = fc.oneof(
 const extraKey = fc.constantFrom(
   '__proto__',
   'constructor',
-  'toString',
-  'valueOf',
   'toJSON',
   'then',
   'length',
-  'size',
   'userId',
   'status',
-  'attempts',
-  'email_verified',
   '',
   '\0',
   'a'.repeat(500),
@@ -248,25 +213,24 @@ const extraKey = fc.constantFrom(
 /** Bodies around a right one: as text, then broken as text, then as bytes. `members` are all that a body may have. */
 function bodiesAround(valid: Record<string, unknown>, members: string[]): fc.Arbitrary<Buffer> {
   const keys = [...new Set([...Object.keys(valid), ...members])]
-  const key = fc.constantFrom(...keys)
+  const right = JSON.stringify(valid)
   const swapped = fc
-    .dictionary(key, hostileValue, { minKeys: 1, maxKeys: keys.length })
+    .dictionary(fc.constantFrom(...keys), hostileValue, { minKeys: 1, maxKeys: keys.length })
     .map((changes) => JSON.stringify({ ...valid, ...changes }))
   const dropped = fc
     .subarray(keys)
     .map((kept) => JSON.stringify(Object.fromEntries(kept.map((name) => [name, valid[name]]))))
+  // A member that is unknown, or there twice.
   const added = fc
-    .tuple(extraKey, hostileValue)
-    .map(([name, value]) => `${JSON.stringify(valid).slice(0, -1)},${JSON.stringify(name)}:${JSON.stringify(value)}}`)
-  const doubled = fc
-    .tuple(key, hostileValue)
-    .map(([name, value]) => `{${JSON.stringify(name)}:${JSON.stringify(value)},${JSON.stringify(valid).slice(1)}`)
+    .tuple(fc.oneof(extraKey, fc.constantFrom(...keys)), hostileValue)
+    .map(([name, value]) => `{${JSON.stringify(name)}:${JSON.stringify(value)},${right.slice(1)}`)
   const deep = fc
-    .tuple(fc.integer({ min: 1, max: 8_000 }), fc.constantFrom('[', '{"a":', '[{"":'), fc.boolean())
-    .map(([depth, open, inside]) =>
-      (inside ? `{"${keys[0]}":${open.repeat(depth)}` : open.repeat(depth)).slice(0, 16_300),
+    .tuple(
+      fc.integer({ min: 1, max: 8_000 }),
+      fc.constantFrom('[', '{"a":', '[{"":'),
+      fc.constantFrom('', `{"${keys[0]}":`),
     )
-  const right = fc.constant(JSON.stringify(valid))
+    .map(([depth, open, inside]) => (inside + open.repeat(depth)).slice(0, 16_300))
   const other = fc.oneof(
     fc.json(),
     fc.constantFrom(
@@ -276,157 +240,142 @@ function bodiesAround(valid: Record<string, unknown>, members: string[]): fc.Arb
       '[]',
       '""',
       '{',
-      '}',
       '{}{}',
       "{'a':1}",
       '{"a":1,}',
       '{"a":1e999}',
       '{"a":NaN}',
-      '//',
       '\ufeff{}',
     ),
     fc.integer({ min: 16_300, max: 40_000 }).map((size) => `{"${keys[0]}":"${'x'.repeat(size)}"}`),
   )
-  const text = fc.oneof(
-    { weight: 6, arbitrary: swapped },
-    ...[dropped, added, doubled, deep, other].map((arbitrary) => ({ weight: 2, arbitrary })),
-  )
-  const cut = fc.tuple(fc.oneof(swapped, right), fc.nat()).map(([full, at]) => full.slice(0, at % full.length))
+  const cut = fc.tuple(swapped, fc.nat()).map(([full, at]) => full.slice(0, at % full.length))
   const spoiled = fc
-    .tuple(fc.oneof(swapped, right), fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 4 }))
+    .tuple(swapped, fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 4 }))
     .map(([full, at, bytes]) => {
       const all = Buffer.from(full)
       return Buffer.concat([all.subarray(0, at % all.length), bytes, all.subarray(at % all.length)])
     })
+  const texts = [swapped, dropped, added, deep, other, cut].map((text) => text.map((full) => Buffer.from(full)))
   return fc.oneof(
-    { weight: 7, arbitrary: text.map((full) => Buffer.from(full)) },
-    { weight: 2, arbitrary: cut.map((full) => Buffer.from(full)) },
-    { weight: 2, arbitrary: spoiled },
-    { weight: 1, arbitrary: fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)) },
+    ...texts,
+    spoiled,
+    fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
   )
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: AT_ONCE })
-
-function send(method: string, path: string, headers: Record<string, string>, body?: Buffer): Promise<Hit> {
+async function send(method: string, path: string, headers: Record<string, string>, body?: Buffer): Promise<Hit> {
   const startedAt = performance.now()
-  return new Promise((resolve, reject) => {
-    const outgoing = request(
-      `${instance.url}/`,
-      { method, path, headers, agent: headers.Connection ? false : agent },
-      (incoming) => {
-        const chunks: Buffer[] = []
-        incoming.on('data', (chunk) => chunks.push(chunk))
-        incoming.on('error', reject)
-        incoming.on('end', () => {
-          const text = Buffer.concat(chunks).toString()
-          const isJson = incoming.headers['content-type']?.startsWith('application/json')
-          const answered = { status: incoming.statusCode ?? 0, headers: incoming.headers as Record<string, string> }
-          resolve({ ...answered, body: isJson ? JSON.parse(text) : text, ms: performance.now() - startedAt })
-        })
-      },
-    )
-    // What is refused before it is read whole may be answered on a connection that closes.
-    outgoing.on('error', reject)
-    outgoing.end(body)
-  })
+  const answer = await fetch(instance.url + path, { method, headers, body: body && new Uint8Array(body) })
+  const text = await answer.text()
+  const isJson = answer.headers.get('content-type')?.startsWith('application/json')
+  return {
+    status: answer.status,
+    headers: Object.fromEntries(answer.headers),
+    body: isJson ? JSON.parse(text) : text,
+    ms: performance.now() - startedAt,
+  }
 }
 
 /** As a client that sends whatever it likes. Null where the connection is closed without an answer. */
-function sendRaw(bytes: Buffer): Promise<Hit | null> {
+async function sendRaw(bytes: Buffer): Promise<Hit | null> {
   const { hostname, port } = new URL(instance.url)
   const startedAt = performance.now()
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(bytes))
-    const end = () => {
-      const received = Buffer.concat(chunks)
-      resolve(received.length > 0 ? { ...parse(received), ms: performance.now() - startedAt } : null)
-    }
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
-    socket.on('close', end)
-    socket.on('error', () => {})
-    socket.setTimeout(20_000, () => {
-      reject(new Error(`no answer to ${bytes.toString('latin1').slice(0, 400)}`))
-      socket.destroy()
-    })
+  const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(bytes))
+  const chunks: Buffer[] = []
+  const closed = Promise.withResolvers<void>()
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  socket.on('close', closed.resolve)
+  socket.on('error', () => {})
+  socket.setTimeout(20_000, () => {
+    closed.reject(new Error(`no answer to ${bytes.toString('latin1').slice(0, 400)}`))
+    socket.destroy()
   })
+  await closed.promise
+  const received = Buffer.concat(chunks).toString().replace('HTTP/1.1 100 Continue\r\n\r\n', '')
+  if (!received) return null
+  const [head = '', ...rest] = received.split('\r\n\r\n')
+  const headers = Object.fromEntries(
+    [...head.matchAll(/^([\w-]+): *(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name.toLowerCase(), value]),
+  )
+  // The length of a chunk stands before the JSON.
+  const json = /\{.*\}/s.exec(rest.join(''))?.[0]
+  return {
+    status: Number(head.split(' ')[1]),
+    headers,
+    body: json ? JSON.parse(json) : '',
+    ms: performance.now() - startedAt,
+  }
 }
 
-/** Several at a time; every problem with what was sent. */
-async function each<T>(all: T[], work: (one: T) => Promise<void>): Promise<void> {
-  const left = [...all]
+/** Sends them several at a time; each answer with what is wrong with it, of which the first five are shown. */
+async function expectNoProblem<T>(
+  what: string,
+  cases: T[],
+  problemWith: (one: T, note: (hit: Hit) => void) => Promise<string | null>,
+) {
+  const codes: Record<string, number> = {}
+  const problems: string[] = []
+  const startedAt = performance.now()
+  const left = [...cases]
+  const note = ({ status, body }: Hit) => {
+    const code = status < 300 ? 'OK' : (body?.error?.code ?? String(status))
+    codes[code] = (codes[code] ?? 0) + 1
+  }
   const worker = async () => {
-    for (let one = left.pop(); one !== undefined; one = left.pop()) await work(one)
+    for (let one = left.pop(); one !== undefined; one = left.pop()) {
+      const problem = await problemWith(one, note)
+      if (problem) problems.push(problem)
+    }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, worker))
-}
-
-interface Tally {
-  sent: number
-  slowestMs: number
-  codes: Record<string, number>
-}
-
-const newTally = (): Tally => ({ sent: 0, slowestMs: 0, codes: {} })
-
-function count(tally: Tally, { status, body, ms }: Hit) {
-  const code = status < 300 ? 'OK' : (body?.error?.code ?? String(status))
-  tally.sent++
-  tally.slowestMs = Math.max(tally.slowestMs, Math.round(ms))
-  tally.codes[code] = (tally.codes[code] ?? 0) + 1
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  report.push(`${what}: ${cases.length} in ${seconds} s, ${JSON.stringify(codes)}`)
+  expect(problems.slice(0, 5)).toEqual([])
+  expect(instance.isRunning).toBe(true)
 }
 
 /** An answer that is a file has no envelope. */
 const FILES: string[] = operations.flatMap(({ file }) => file ?? [])
 
-/** A 5xx, a wrong envelope or a slow answer. */
-function problemOf(hit: Hit): string | null {
+/** A 5xx, a wrong envelope or a slow answer. The HTTP parser's own refusals have no body. */
+function problemOf(hit: Hit | null): string | null {
+  if (!hit || (hit.body === '' && [400, 417, 431].includes(hit.status))) return null
   if (hit.status >= 500) return `${hit.status} ${JSON.stringify(hit.body)}`
-  if (hit.ms > SLOWEST_MS) return `${Math.round(hit.ms)} ms`
+  if (hit.ms > SLOWEST_MS && hit.status !== 408) return `${Math.round(hit.ms)} ms`
+  if (hit.headers.location) return `a redirect to ${hit.headers.location}`
   const type = hit.headers['content-type'] ?? ''
   if (hit.status === 200 && FILES.includes(type)) return null
-  if (!/^application\/json; charset=utf-8$/.test(type)) return `type ${type}`
-  return envelopeProblem(hit)
+  return type === 'application/json; charset=utf-8' ? envelopeProblem(hit) : `type ${type}`
 }
 
-const note = (what: string, tally: Tally, startedAt: number) =>
-  report.push(
-    `${what}: ${tally.sent} in ${((performance.now() - startedAt) / 1000).toFixed(1)} s, slowest ${tally.slowestMs} ms, ${JSON.stringify(tally.codes)}`,
-  )
-
+const authorizationFor = (contract: Contract) => ({
+  Authorization: `Bearer ${tokenFor(contract)}`,
+  'X-Required-Scope': contract.scope ?? 'account:manage',
+})
 const withBody = operations.filter(({ body }) => body)
 
 test.each(withBody.map((contract) => [contract.name, contract] as const))(
   'L10 no malformed body for %s causes a 5xx, a slow answer or an answer without the envelope',
   async (name, contract) => {
-    const valid = { ...contract.example.body }
-    if ('current_password' in valid) valid.current_password = person.password
     const { body: schema } = contract
     if (!schema) throw new Error(`${name} takes no body`)
-    const rights = rightBodies(schema, valid)
-    const around = fc.oneof(...rights.map((right) => bodiesAround(right, Object.keys(schema.shape))))
+    const valid = { ...contract.example.body }
+    if ('current_password' in valid) valid.current_password = person.password
+    const around = fc.oneof(
+      ...rightBodies(schema, valid).map((right) => bodiesAround(right, Object.keys(schema.shape))),
+    )
     const bodies = [
       ...hostileBodies(schema, valid).map((hostile) => Buffer.from(JSON.stringify(hostile))),
       ...fc.sample(around, { numRuns: BODIES, seed: SEED }),
     ]
-    const headers = {
-      Authorization: `Bearer ${tokenFor(contract)}`,
-      'X-Required-Scope': scopeOf(contract),
-      'Content-Type': 'application/json',
-    }
-    const tally = newTally()
-    const startedAt = performance.now()
-    const problems: string[] = []
-    await each(bodies, async (body) => {
+    const headers = { ...authorizationFor(contract), 'Content-Type': 'application/json' }
+    await expectNoProblem(name, bodies, async (body, note) => {
       const hit = await send(contract.method, pathOf(contract), headers, body)
-      count(tally, hit)
+      note(hit)
       const problem = problemOf(hit)
-      if (problem) problems.push(`${problem} for ${body.toString('latin1').slice(0, 300)}`)
+      return problem && `${problem} for ${body.toString('latin1').slice(0, 300)}`
     })
-    note(name, tally, startedAt)
-    expect(problems.slice(0, 5)).toEqual([])
-    expect(instance.isRunning).toBe(true)
   },
 )
 
@@ -446,410 +395,94 @@ test.each(withQuery.map((contract) => [contract.name, contract] as const))(
     const around = fc
       .tuple(fc.subarray(Object.entries(right)), fc.array(pair, { minLength: 1, maxLength: 4 }))
       .map(([kept, pairs]) => [new URLSearchParams(kept).toString(), ...pairs].filter(Boolean).join('&'))
-    const headers = { Authorization: `Bearer ${tokenFor(contract)}`, 'X-Required-Scope': scopeOf(contract) }
-    const tally = newTally()
-    const startedAt = performance.now()
-    const problems: string[] = []
-    await each(fc.sample(around, { numRuns: Math.ceil(BODIES / 5), seed: SEED }), async (search) => {
-      const hit = await send(contract.method, `${pathOf(contract)}?${search}`, headers)
-      count(tally, hit)
-      const isParsers = (hit.status === 400 || hit.status === 431) && hit.body === ''
-      const problem = isParsers ? null : problemOf(hit)
-      if (problem) problems.push(`${problem} for ${search.slice(0, 300)}`)
+    const cases = fc.sample(around, { numRuns: Math.ceil(BODIES / 5), seed: SEED })
+    await expectNoProblem(`query of ${name}`, cases, async (search, note) => {
+      const hit = await send(contract.method, `${pathOf(contract)}?${search}`, authorizationFor(contract))
+      note(hit)
+      const problem = problemOf(hit)
+      return problem && `${problem} for ${search.slice(0, 300)}`
     })
-    note(`query of ${name}`, tally, startedAt)
-    expect(problems.slice(0, 5)).toEqual([])
-    expect(instance.isRunning).toBe(true)
   },
 )
 
-/** What may stand in the value of a header. */
-const visible = Array.from({ length: 224 }, (_, index) => String.fromCharCode(32 + index)).filter(
-  (char) => char !== '\x7f',
+const visible = fc.integer({ min: 32, max: 255 }).map((char) => String.fromCharCode(char === 127 ? 32 : char))
+const headerValue = fc.oneof(
+  { weight: 24, arbitrary: fc.string({ unit: visible, maxLength: 60 }) },
+  {
+    weight: 12,
+    arbitrary: fc.constantFrom(
+      '',
+      ',',
+      '"',
+      '%',
+      '\xff\xfe',
+      '*/*',
+      CANARY,
+      'a'.repeat(4_000),
+      '99999999999999999999',
+      'gzip',
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom('x\r\nX-Injected: yes', 'x\rX-Injected: yes', 'x\0y', '\x7f', 'a'.repeat(20_000)),
+  },
 )
-const legal = fc.oneof(
-  fc.constantFrom(
-    '',
-    ',',
-    ';',
-    '=',
-    '"',
-    '%',
-    '\t',
-    CANARY,
-    'null',
-    '*',
-    '*/*',
-    '\xff\xfe',
-    'a'.repeat(4_000),
-    `${CANARY},${CANARY}`,
-  ),
-  fc.string({ unit: fc.constantFrom(...visible), maxLength: 60 }),
-)
-const illegal = fc.constantFrom(
+const headerName = fc.constantFrom(
   ...[
-    'x\r\nX-Injected: yes',
-    'x\nX-Injected: yes',
-    'x\rX-Injected: yes',
-    'x\0y',
-    'x\r\n\r\nGET / HTTP/1.1\r\nHost: x',
-    '\x7f',
-    'a'.repeat(20_000),
+    'Authorization',
+    'X-Required-Scope',
+    'Content-Type',
+    'Idempotency-Key',
+    'X-Request-Id',
+    'X-Forwarded-For',
+    'Cookie',
   ],
+  ...['X-Account-Client-Ip', 'Accept-Encoding', 'Expect', 'Transfer-Encoding', 'Content-Length'],
 )
-const junk = fc.oneof({ weight: 24, arbitrary: legal }, { weight: 1, arbitrary: illegal })
-
-/** Lines of a request head, none of them as it should be. */
-function hostileHeads(contract: Contract): fc.Arbitrary<string[]> {
-  const bearer = `Bearer ${tokenFor(contract)}`
-  const scope = scopeOf(contract)
-  const line = (name: string, values: fc.Arbitrary<string>) => values.map((value) => `${name}: ${value}`)
-  const authorization = fc.oneof(
-    junk.map((value) => `Bearer ${value}`),
-    junk,
-    fc.constantFrom(
-      bearer.toLowerCase(),
-      `${bearer} `,
-      `Bearer  ${bearer}`,
-      `Basic ${CANARY}`,
-      `${bearer},${bearer}`,
-      `Bearer ${'.'.repeat(300)}`,
-    ),
-    fc.constantFrom(`Bearer ${CANARY}.${CANARY}.${CANARY}`, 'Bearer eyJhbGciOiJub25lIn0.e30.', bearer),
-  )
-  const lines = fc.oneof(
-    line('Authorization', authorization),
-    line('X-Required-Scope', fc.oneof(junk, fc.constantFrom(scope, `${scope},${scope}`, scope.toUpperCase()))),
-    line(
-      'Content-Type',
-      fc.oneof(
-        junk,
-        fc.constantFrom(
-          'application/json',
-          'text/plain',
-          'application/json; charset=utf-16',
-          'multipart/form-data; boundary=x',
-          'application/json;',
-        ),
-      ),
-    ),
-    line('Idempotency-Key', fc.oneof(junk, fc.constantFrom('key', '\u00e9', 'k'.repeat(255), 'k'.repeat(256)))),
-    line('X-Request-Id', fc.oneof(junk, fc.constantFrom('good.id-1', 'i'.repeat(64), 'i'.repeat(65)))),
-    line('X-Forwarded-For', junk),
-    line('X-Account-Client-Ip', junk),
-    line('Accept-Encoding', junk),
-    line('Cookie', junk),
-    line('Expect', fc.constantFrom('100-continue', 'something')),
-    fc.constantFrom(
-      ...['chunked', 'gzip', 'identity', 'chunked, chunked'].map((value) => `Transfer-Encoding: ${value}`),
-      ...['-1', '0', '99999999999999999999', '0x2', '2, 2'].map((value) => `Content-Length: ${value}`),
-    ),
-    legal.map((value) => `X-${encodeURIComponent(value.toWellFormed()).replaceAll(/[()]/g, '')}: ${value}`),
-  )
-  return fc
-    .array(lines, { minLength: 1, maxLength: 6 })
-    .map((several) => [`Authorization: ${bearer}`, `X-Required-Scope: ${scope}`, ...several])
-}
 
 test('no hostile header causes a 5xx, a slow answer or a header of its own in the answer', async () => {
-  const tally = newTally()
-  const startedAt = performance.now()
-  const problems: string[] = []
-  const cases = operations.flatMap((contract) =>
-    fc
-      .sample(fc.tuple(hostileHeads(contract), fc.boolean()), { numRuns: Math.ceil(BODIES / 25), seed: SEED })
-      .map(([lines, isPlain]) => {
-        // Half of them replace the right lines instead of coming beside them.
-        const kept = isPlain ? [...lines] : lines.slice(2)
-        const isFramed = kept.some((line) => /^(?:Content-Length|Transfer-Encoding):/.test(line))
-        const body = contract.body ? '{}' : ''
-        if (body && !isFramed) kept.push('Content-Length: 2')
-        const head = `${contract.method} ${pathOf(contract)} HTTP/1.1\r\nHost: localhost\r\nConnection: close`
-        return Buffer.from(`${head}\r\n${kept.join('\r\n')}\r\n\r\n${body}`, 'latin1')
-      }),
-  )
-  await each(cases, async (bytes) => {
-    const hit = await sendRaw(Buffer.concat([bytes]))
-    if (!hit) return
-    count(tally, hit)
-    // The HTTP parser's own refusals have no body.
-    const isParsers = (hit.status === 400 || hit.status === 431 || hit.status === 417) && hit.body === ''
-    const problem = isParsers ? null : hit.ms > SLOWEST_MS && hit.status === 408 ? null : problemOf(hit)
-    const injected =
-      'x-injected' in hit.headers ||
-      (hit.headers['x-request-id'] && !/^[\w.-]{1,64}$/.test(hit.headers['x-request-id']))
-    if (problem || injected)
-      problems.push(`${problem ?? 'injected'} for ${JSON.stringify(bytes.toString('latin1').slice(0, 500))}`)
+  const lines = fc.array(fc.tuple(headerName, headerValue), { minLength: 1, maxLength: 6 })
+  const heads = fc.tuple(fc.constantFrom(...operations), lines, fc.boolean()).map(([contract, hostile, isBeside]) => {
+    const right = Object.entries({ ...authorizationFor(contract), 'Content-Length': contract.body ? 2 : 0 })
+    const sent = [...(isBeside ? right : []), ...hostile].map(([name, value]) => `${name}: ${value}`)
+    const first = `${contract.method} ${pathOf(contract)} HTTP/1.1\r\nHost: localhost\r\nConnection: close`
+    return Buffer.from(`${first}\r\n${sent.join('\r\n')}\r\n\r\n${contract.body ? '{}' : ''}`, 'latin1')
   })
-  note('headers', tally, startedAt)
-  expect(problems.slice(0, 5)).toEqual([])
-  expect(instance.isRunning).toBe(true)
+  await expectNoProblem('headers', fc.sample(heads, { numRuns: BODIES, seed: SEED }), async (bytes, note) => {
+    const hit = await sendRaw(bytes)
+    if (hit) note(hit)
+    const isInjected = hit && ('x-injected' in hit.headers || !/^[\w.-]{0,64}$/.test(hit.headers['x-request-id'] ?? ''))
+    const problem = isInjected ? 'a header of the caller' : problemOf(hit)
+    return problem && `${problem} for ${JSON.stringify(bytes.toString('latin1').slice(0, 500))}`
+  })
 })
 
 test('no path in any encoding causes a 5xx, a redirect or an answer without the envelope', async () => {
   const piece = fc.oneof(
-    fc.constantFrom(
-      '..',
-      '.',
-      '',
-      '%2e%2e',
-      '%2f',
-      '%5c',
-      '\\',
-      '%00',
-      '%',
-      '%zz',
-      '%c0%af',
-      '%ff',
-      '%E0%A4%A',
-      ';x=1',
-      '~',
-      '*',
-      '\xff',
-      '%25%30%30',
-    ),
-    fc.constantFrom(
-      'users',
-      'email',
-      'change',
-      'withdraw',
-      'status',
-      '__proto__',
-      'constructor',
-      '[userId]',
-      '{userId}',
-      '_next',
-      'a'.repeat(3_000),
-    ),
-    fc.string({ unit: fc.integer({ min: 33, max: 255 }).map((code) => String.fromCharCode(code)), maxLength: 20 }),
-    fc.constantFrom(
-      CANARY,
-      encodeURIComponent(`${CANARY}\0`),
-      '?',
-      '?a=b',
-      '#x',
-      '?nxtPuserId=usr_x',
-      '?__nextLocale=x',
-    ),
+    fc.constantFrom('', ...'.. . %2e%2e %2f %5c \\ %00 % %zz %c0%af %ff %E0%A4%A ;x=1 ~ * \xff %25%30%30'.split(' ')),
+    fc.constantFrom(...'users email change status __proto__ constructor [userId] {userId} _next'.split(' ')),
+    fc.constantFrom(CANARY, encodeURIComponent(`${CANARY}\0`), 'a'.repeat(3_000), '?a=b', '#x', '?nxtPuserId=usr_x'),
+    fc.string({ unit: visible.filter((char) => char !== ' '), maxLength: 20 }),
   )
   const below = fc.array(piece, { maxLength: 6 }).map((pieces) => `/api/v1/${pieces.join('/')}`)
   const around = fc.tuple(fc.constantFrom(...operations), fc.nat(), piece).map(([contract, at, extra]) => {
     const path = pathOf(contract)
-    return `${path.slice(0, 8 + (at % (path.length - 8)))}${extra}${path.slice(8 + (at % (path.length - 8)))}`
+    const border = 8 + (at % (path.length - 8))
+    return `${path.slice(0, border)}${extra}${path.slice(border)}`
   })
   const method = fc.constantFrom('GET', 'POST', 'DELETE', 'PUT', 'HEAD', 'OPTIONS', 'PATCH', 'PROPFIND')
   const cases = fc.sample(fc.tuple(method, fc.oneof(below, around)), { numRuns: Math.ceil(BODIES / 2), seed: SEED })
-  const tally = newTally()
-  const startedAt = performance.now()
-  const problems: string[] = []
-  await each(cases, async ([verb, path]) => {
+  await expectNoProblem('paths', cases, async ([verb, path], note) => {
     const [token, scope] = path.includes('/admin/') ? [serviceToken, 'users:read'] : [person.token, 'email:manage']
-    const head = `${verb} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nX-Required-Scope: ${scope}\r\nContent-Type: application/json\r\n`
-    const hit = await sendRaw(Buffer.from(`${head}Content-Length: 2\r\nConnection: close\r\n\r\n{}`, 'latin1'))
-    if (!hit) return
-    count(tally, hit)
-    const isParsers = hit.status === 400 && hit.body === '' && !('content-type' in hit.headers)
-    const isHead = verb === 'HEAD' && hit.body === '' && hit.status < 500
-    const problem = isParsers || isHead ? null : problemOf(hit)
-    if (problem || 'location' in hit.headers)
-      problems.push(`${problem ?? 'redirect'} for ${verb} ${JSON.stringify(path.slice(0, 300))}`)
+    const head = `${verb} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nX-Required-Scope: ${scope}`
+    const framing = 'Content-Type: application/json\r\nContent-Length: 2\r\nConnection: close'
+    const hit = await sendRaw(Buffer.from(`${head}\r\n${framing}\r\n\r\n{}`, 'latin1'))
+    if (hit) note(hit)
+    const isHead = verb === 'HEAD' && hit?.body === '' && hit.status < 500
+    const problem = isHead ? null : problemOf(hit)
+    return problem && `${problem} for ${verb} ${JSON.stringify(path.slice(0, 300))}`
   })
-  note('paths', tally, startedAt)
-  expect(problems.slice(0, 5)).toEqual([])
-  expect(instance.isRunning).toBe(true)
-})
-
-test('no malformed server action, RSC or data request to a page causes a 5xx or delays the API', async () => {
-  const pages = [
-    '/',
-    '/sign-in',
-    '/settings',
-    '/settings/email',
-    '/settings/withdraw',
-    '/settings/sessions',
-    '/settings/password',
-    '/verify-email',
-    '/forgot-password',
-    '/reset-password',
-    '/withdrawal/wd_x',
-    '/docs/api',
-    '/dev/mailbox',
-    '/admin',
-  ]
-  const page = fc.oneof(
-    { weight: 6, arbitrary: fc.constantFrom(...pages) },
-    {
-      weight: 2,
-      arbitrary: fc
-        .tuple(
-          fc.constantFrom(...pages),
-          fc.constantFrom('.rsc', '.json', '.segments/_tree.segment.rsc', '.txt', '%2e', '/..%2f', '//x'),
-        )
-        .map(([path, end]) => path + end),
-    },
-    { weight: 1, arbitrary: fc.constantFrom(...pages).map((path) => `/_next/data/build${path}.json`) },
-    {
-      weight: 1,
-      arbitrary: fc.constantFrom(
-        '/_next/image?url=http://169.254.169.254/&w=64&q=75',
-        '/_next/static/../../server/app',
-        '/_next/data/',
-        '/_next/webpack-hmr',
-        '/__nextjs_original-stack-frames',
-      ),
-    },
-  )
-  const query = fc.constantFrom(
-    '',
-    '?_rsc=1',
-    `?nxtPwithdrawalId=${CANARY}`,
-    '?nxtPuserId=x&nxtIuserId=y',
-    '?__nextDataReq=1',
-    '?__nextppronly=1',
-    '?a[]=1&a[b]=2',
-    '?%',
-  )
-  const text = fc.string({
-    unit: fc.integer({ min: 33, max: 126 }).map((code) => String.fromCharCode(code)),
-    maxLength: 60,
-  })
-  const headers = fc.record(
-    {
-      'Next-Action': fc.oneof(
-        fc.constantFrom('0'.repeat(40), 'f'.repeat(42), 'x', '__proto__', 'constructor', CANARY),
-        text,
-      ),
-      RSC: fc.constantFrom('1', '0', 'x'),
-      'Next-Router-State-Tree': fc.oneof(
-        fc.constantFrom(
-          '%5B%22%22%5D',
-          '[]',
-          '%',
-          encodeURIComponent('["",{"children":["__proto__",{}]},null,null,true]'),
-          'x'.repeat(5_000),
-        ),
-        text,
-      ),
-      'Next-Router-Prefetch': fc.constantFrom('1', '2', 'x'),
-      'Next-Router-Segment-Prefetch': fc.oneof(
-        fc.constantFrom('/_tree', '/_full', '/settings/__PAGE__', '/../..'),
-        text,
-      ),
-      'Next-Url': fc.constantFrom('/settings/email', '//evil.test', 'http://169.254.169.254/', '%00'),
-      'x-middleware-subrequest': fc.constantFrom(
-        'middleware',
-        'src/middleware',
-        'middleware:middleware:middleware:middleware:middleware',
-        'proxy',
-        'pages/_middleware',
-      ),
-      'x-middleware-rewrite': fc.constantFrom('/admin', 'http://169.254.169.254/'),
-      'x-nextjs-data': fc.constantFrom('1'),
-      'x-matched-path': fc.constantFrom('/admin', '/settings/email'),
-      'x-now-route-matches': fc.constantFrom('1=usr_x&nxtPuserId=usr_x'),
-      'next-resume': fc.constantFrom('1'),
-      'Content-Type': fc.constantFrom(
-        'text/plain;charset=UTF-8',
-        'multipart/form-data; boundary=x',
-        'multipart/form-data',
-        'application/x-www-form-urlencoded',
-        'text/x-component',
-        'application/json',
-      ),
-      Origin: fc.constantFrom('https://evil.test', 'null', 'http://localhost'),
-      Cookie: fc.constantFrom(
-        `next-auth.session-token=${CANARY}`,
-        'next-auth.session-token=eyJhbGciOiJub25lIn0..',
-        '__prerender_bypass=x; __next_preview_data=y',
-      ),
-    },
-    { requiredKeys: [] },
-  )
-  const flight = fc.constantFrom(
-    ...[
-      '[]',
-      '["$1"]',
-      '["$@1"]',
-      '["$F1"]',
-      '["$Q0"]',
-      '["$K1"]',
-      '["$B1"]',
-      '{"then":"$1:__proto__:then"}',
-      '["$1:constructor:constructor"]',
-      '"$$"',
-      '["$i","$n9999999999999999999999"]',
-    ],
-    ...['[["$D2020"],["$undefined"],["$Infinity"]]', `["${CANARY}"]`, '[1', '\0', '$'.repeat(2_000), '['.repeat(5_000)],
-  )
-  const part = fc
-    .tuple(
-      fc.constantFrom(
-        '0',
-        '1',
-        '_0',
-        '1_0',
-        '$ACTION_ID_x',
-        '$ACTION_REF_1',
-        '$ACTION_1:0',
-        '$ACTION_KEY',
-        '__proto__',
-      ),
-      flight,
-    )
-    .map(([name, value]) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`)
-  const body = fc.oneof(
-    fc
-      .tuple(fc.array(part, { maxLength: 6 }), fc.boolean())
-      .map(([parts, isEnded]) => parts.join('') + (isEnded ? '--x--\r\n' : '')),
-    flight,
-    fc.string({ unit: 'binary', maxLength: 200 }),
-    fc.constant('x'.repeat(20_000)),
-  )
-  const method = fc.constantFrom('POST', 'POST', 'POST', 'GET', 'GET', 'GET', 'HEAD', 'PUT', 'OPTIONS')
-  const numRuns = Math.max(1_000, BODIES / 5)
-  const cases = fc.sample(fc.tuple(method, page, query, headers, body), { numRuns, seed: SEED })
-
-  const probes: number[] = []
-  let isOver = false
-  const probing = (async () => {
-    while (!isOver) {
-      const hit = await send('GET', `/api/v1/users/${person.id}/email/status`, {
-        Authorization: `Bearer ${person.token}`,
-        'X-Required-Scope': 'email:manage',
-      })
-      expect(hit.status).toBe(200)
-      probes.push(hit.ms)
-    }
-  })()
-  const tally = newTally()
-  const startedAt = performance.now()
-  const problems: string[] = []
-  await each(cases, async ([verb, path, search, given, content]) => {
-    const sent = verb === 'GET' || verb === 'HEAD' ? undefined : Buffer.from(content)
-    const hit = await send(
-      verb,
-      path + search,
-      { ...given, Connection: 'close' } as Record<string, string>,
-      sent,
-    ).catch((error) => ({ status: 599, headers: {}, body: String(error), ms: 0 }))
-    count(tally, { ...hit, body: null })
-    const leaks = JSON.stringify(hit.body).includes(person.email)
-    if (hit.status >= 500 || hit.ms > SLOWEST_MS || leaks) {
-      problems.push(
-        `${hit.status} ${Math.round(hit.ms)} ms${leaks ? ' leaks' : ''} for ${verb} ${path}${search} ${JSON.stringify(given)} ${content.slice(0, 200)}`,
-      )
-    }
-  })
-  isOver = true
-  await probing
-  probes.sort((a, b) => a - b)
-  note('pages', tally, startedAt)
-  report.push(
-    `  ${probes.length} status reads meanwhile, 99 % within ${Math.round(probes[Math.floor(probes.length * 0.99)] ?? 0)} ms`,
-  )
-  expect(problems.slice(0, 5)).toEqual([])
-  expect(probes.at(-1)).toBeLessThan(SLOWEST_MS)
-  expect(instance.isRunning).toBe(true)
 })
 
 test('no log holds anything that was sent', async () => {

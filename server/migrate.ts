@@ -23,20 +23,10 @@ interface Options {
   tellWaiting?(waitsFor: { event: 'migrations_locked' } | { event: 'migration_runs'; migration: string }): void
 }
 
-interface KnownRow {
-  id: string
-  migration_name: string
-  checksum: string
-  finished_at: Date | null
-  logs: string | null
-}
-
 interface Migration {
   name: string
   sql: string
   checksum: string
-  /** The record that an earlier release or Prisma began and did not finish. */
-  unfinished: KnownRow | undefined
 }
 
 /**
@@ -62,16 +52,11 @@ export async function migrateDeploy(
     await openSession(db, { statement_timeout: 0, idle_in_transaction_session_timeout: 0 })
     await checkSession(db, connectionString)
     await lockMigrations(db)
-    const known = await readKnown(db)
-    const names = await migrationNames(directory)
-    const strange = [...known.values()].find((row) => !row.finished_at && !names.includes(row.migration_name))
-    if (strange) throw new Error(neverEnded(strange.migration_name))
-    for (const name of names) {
-      const row = known.get(name)
-      if (row?.finished_at) continue
+    const finished = await readFinished(db)
+    for (const name of await migrationNames(directory)) {
+      if (finished.has(name)) continue
       const sql = await readFile(`${directory}/${name}/migration.sql`, 'utf8')
-      const migration = { name, sql, checksum: createHash('sha256').update(sql).digest('hex'), unfinished: row }
-      if (row && row.checksum !== migration.checksum) throw new Error(neverEnded(name))
+      const migration = { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
       running = name
       await applyOne(db, migration, timeoutMs).catch((error) => {
         throw new Error(`Migration ${name} failed: ${explain(error)}`, { cause: error })
@@ -85,9 +70,6 @@ export async function migrateDeploy(
   return applied
 }
 
-const neverEnded = (name: string) =>
-  `Migration ${name} was begun by another release and never ended: make the schema whole, and record that with "prisma migrate resolve".`
-
 /** Polls for the lock, because a waiting statement would delay an index that is built concurrently. */
 async function lockMigrations(db: pg.Client) {
   for (;;) {
@@ -97,7 +79,8 @@ async function lockMigrations(db: pg.Client) {
   }
 }
 
-async function readKnown(db: pg.Client): Promise<Map<string, KnownRow>> {
+/** Prisma writes a record before it runs a file. One that never ended stops the start, because nobody knows what its file has done. */
+async function readFinished(db: pg.Client): Promise<Set<string>> {
   const { rows: tables } = await db.query<{ exists: boolean }>(
     `SELECT to_regclass('_prisma_migrations') IS NOT NULL AS exists`,
   )
@@ -113,11 +96,17 @@ async function readKnown(db: pg.Client): Promise<Map<string, KnownRow>> {
       started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
       applied_steps_count INTEGER NOT NULL DEFAULT 0
     )`)
-  const { rows } = await db.query<KnownRow>(
-    `SELECT id, migration_name, checksum, finished_at, logs FROM _prisma_migrations
-     WHERE rolled_back_at IS NULL ORDER BY finished_at NULLS FIRST`,
+  const { rows } = await db.query<{ name: string; finished: boolean }>(
+    `SELECT migration_name AS name, finished_at IS NOT NULL AS finished FROM _prisma_migrations WHERE rolled_back_at IS NULL`,
   )
-  return new Map(rows.map((row) => [row.migration_name, row]))
+  const finished = new Set(rows.flatMap(({ name, finished }) => (finished ? [name] : [])))
+  const open = rows.find(({ name }) => !finished.has(name))
+  if (open) {
+    throw new Error(
+      `Migration ${open.name} was begun and never ended: make the schema whole, and record that with "prisma migrate resolve".`,
+    )
+  }
+  return finished
 }
 
 async function migrationNames(directory: string) {
@@ -140,8 +129,7 @@ async function applyWhole(db: pg.Client, migration: Migration, timeoutMs: number
     try {
       await db.query('BEGIN')
       await db.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_MS}`)
-      if (migration.unfinished) await finish(db, migration.sql, migration.unfinished)
-      else await db.query(migration.sql)
+      await db.query(migration.sql)
       await record(db, migration)
       await db.query('COMMIT')
       return
@@ -153,42 +141,12 @@ async function applyWhole(db: pg.Client, migration: Migration, timeoutMs: number
   }
 }
 
-/** The error codes of a statement that has taken effect before: the object exists already, or is gone already. */
-const TAKEN_EFFECT = new Set(['42P06', '42P07', '42701', '42710', '42703', '42704', '42P01'])
-
-/**
- * Earlier releases and Prisma write the record before the file and finish it after; the file itself is atomic. A record without an error was
- * left by a killed process, perhaps after the file took effect: then every statement fails with one of the codes above.
- */
-async function finish(db: pg.Client, sql: string, { migration_name: name, logs }: KnownRow) {
-  const attempt = async (text: string): Promise<Error | null> => {
-    await db.query('SAVEPOINT attempt')
-    return db.query(text).then(
-      () => null,
-      (error) => db.query('ROLLBACK TO SAVEPOINT attempt').then(() => error),
-    )
-  }
-  const refusal = await attempt(sql)
-  if (!refusal) return
-  if (logs || isLockedOut(refusal)) throw refusal
-  const statements = withoutComments(sql)
-    .split(/;\s*$/m)
-    .filter((text) => text.trim() && !/\bIF (NOT )?EXISTS\b/i.test(text))
-  for (const text of statements) {
-    const answer = await attempt(text)
-    if (isLockedOut(answer)) throw answer
-    if (!TAKEN_EFFECT.has(codeOf(answer))) throw new Error(neverEnded(name), { cause: refusal })
-  }
-}
-
-const INSERT_RECORD = `
-  INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
-  VALUES ($1, $2, $3, now(), 1)`
-const FINISH_RECORD =
-  'UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1, logs = NULL WHERE id = $1'
-
-const record = (db: pg.Client, { name, checksum, unfinished }: Migration) =>
-  unfinished ? db.query(FINISH_RECORD, [unfinished.id]) : db.query(INSERT_RECORD, [randomUUID(), checksum, name])
+const record = (db: pg.Client, { name, checksum }: Migration) =>
+  db.query(
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count)
+     VALUES ($1, $2, $3, now(), 1)`,
+    [randomUUID(), checksum, name],
+  )
 
 const withoutComments = (sql: string) => sql.replaceAll(/--.*$/gm, '').trim()
 

@@ -74,7 +74,7 @@ test('a change notice that the mail server does not accept is sent later, once',
   ).toEqual([user.email, pending.new_email].sort())
 })
 
-test('of 200 parallel wrong codes exactly five are judged', async () => {
+test('B3 L1 of 200 parallel wrong codes exactly five are judged', async () => {
   const ctx = await testContext({ verify: { places: 1000, windowMs: hour } })
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)
@@ -126,7 +126,7 @@ test('a malformed code is not counted as an attempt', async () => {
   expect(await outcomeOf(verify(ctx, user, pending))).toBe('accepted')
 })
 
-test('of 50 parallel right codes one changes the address', async () => {
+test('B6 L3 of 50 parallel right codes one changes the address', async () => {
   const ctx = await testContext({ verify: { places: 1000, windowMs: hour } })
   const user = await givenUser(ctx)
   const pending = await givenPendingChange(ctx, user)

@@ -231,7 +231,7 @@ test('L16 the steps end at their times, and the withdrawal ends with the last of
   expect(await statusOf(ctx, user, started)).toMatchObject({ status: 'completed', completed_at: expect.any(String) })
 })
 
-test('100 parallel calls make one withdrawal', async () => {
+test('B5 L6 100 parallel calls make one withdrawal', async () => {
   const ctx = await testContext({ withdraw: { places: 100, windowMs: hour } })
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
@@ -516,7 +516,7 @@ test('any sweep repeats a run that died with its step, once the lease has ended'
   expect(await stepsOf(ctx, user, started)).toMatchObject({ user_profile: 'completed' })
 })
 
-test('several sweeps at once run each step once', async () => {
+test('B5 several sweeps at once run each step once', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
   await givenConnectedApps(ctx, user, ['once'])

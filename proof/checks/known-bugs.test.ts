@@ -28,15 +28,7 @@ import {
   verify,
   withdraw,
 } from '@/testing/api'
-import {
-  givenConnectedApps,
-  givenSession,
-  outcomeOf,
-  runDueWork,
-  tally,
-  testDatabase,
-  wrongCode,
-} from '@/testing/domain'
+import { givenSession, outcomeOf, tally, testDatabase, wrongCode } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import {
   acceptOutsideToken,
@@ -109,26 +101,6 @@ test('B2 answer, status, message, notice and account always name the same addres
   }
 })
 
-test('B3 L1 L8 concurrent guesses are judged no more often than sequential ones', async () => {
-  const ctx = await givenService(manyVerifyCalls)
-  const caller = await givenCaller(ctx)
-  const { id, code } = await givenChange(ctx, caller)
-  const codes = await Promise.all(times(200, () => verify(caller, id, wrongCode(code))))
-  expect(tally(codes.map((answer) => answer.code))).toEqual({ EMAIL_003: 5, EMAIL_005: 195 })
-  expect((await verify(caller, id, code)).code).toBe('EMAIL_005')
-
-  ctx.compared = 0
-  const guesser = { ...caller, password: 'wrong' }
-  const passwords = await Promise.all(times(100, () => change(guesser, 'x@example.test')))
-  expect(tally(passwords.map((answer) => answer.code))).toEqual({ EMAIL_007: 5, EMAIL_008: 95 })
-  expect(ctx.compared).toBe(5)
-
-  ctx.compared = 0
-  const signIns = await Promise.all(times(50, () => outcomeOf(trySignIn(ctx, caller.email, 'wrong'))))
-  expect(tally(signIns)).toEqual({ accepted: 10, RATE_001: 40 })
-  expect(ctx.compared).toBe(10)
-})
-
 test('L2 five of 200 concurrent codes are judged, wherever the right one is among them', async () => {
   const ctx = await givenService(manyVerifyCalls)
   for (let right = 0; right < 200; right += 20) {
@@ -170,46 +142,6 @@ test('B4 every way to check a secret stops at the same limit, whatever the crede
     refusals.push((await call(caller, 'changePassword', { token, body })).code)
   }
   expect(tally(refusals)).toEqual({ EMAIL_007: 5, EMAIL_008: 15 })
-})
-
-test('B5 L6 a withdrawal that is requested and swept many times at once happens once', async () => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
-  await givenConnectedApps(ctx, caller, ['shop'])
-  let told = 0
-  ctx.apps.answer = async () => {
-    told++
-    return { status: 200 }
-  }
-  const answers = await Promise.all(times(100, () => withdraw(caller)))
-  const [first, ...others] = answers.filter(({ code }) => code === 'accepted')
-  expect(others).toEqual([])
-  expect(['RATE_001', 'WITHDRAWAL_002', 'accepted']).toEqual(
-    expect.arrayContaining(Object.keys(tally(answers.map(({ code }) => code)))),
-  )
-  await ctx.settle()
-  for (const wait of [5 * minute, hour, day]) {
-    ctx.clock.advance(wait)
-    await Promise.all(times(4, () => runDueWork(ctx)))
-  }
-  await ctx.settle()
-  expect(told).toBe(1)
-  expect(mailsTo(ctx, caller.email, 'account-withdrawal-started')).toHaveLength(1)
-  const withdrawals = await ctx.db.withdrawal.findMany({ where: { userId: caller.userId } })
-  expect(withdrawals.map(({ id }) => id)).toEqual([first?.data.withdrawal_id])
-  expect(new Set(ctx.engine.events.map(({ id }) => id)).size).toBe(ctx.engine.events.length)
-})
-
-test('B6 L3 one of fifty concurrent redemptions of a link succeeds', async () => {
-  const ctx = await givenService(manyVerifyCalls)
-  const caller = await givenCaller(ctx)
-  await givenChange(ctx, caller)
-  const [proof] = proofsIn(ctx)
-  const answers = await Promise.all(times(50, () => verify(caller, proof?.request, proof?.linkCode)))
-  expect(answers.filter(({ code }) => code === 'accepted')).toHaveLength(1)
-  expect(mailsTo(ctx, caller.email, 'email-changed')).toHaveLength(1)
-  expect(await ctx.db.auditEvent.count({ where: { userId: caller.userId, action: 'email.changed' } })).toBe(1)
-  expect((await verify(caller, proof?.request, proof?.linkCode)).code).toBe('EMAIL_006')
 })
 
 test.each(['read committed', 'repeatable read', 'serializable'])(

@@ -3,7 +3,7 @@ import type { Instrumentation } from 'next'
 /** Starts what the server entry starts, where Next runs without it. */
 export async function register() {
   if (process.env.NEXT_RUNTIME !== 'nodejs') return
-  const { isContextOpen } = await import('./server/context')
+  const { isContextOpen } = await import('./server/system-context')
   if (isContextOpen()) return
   const [{ openContext }, { getEnv }, { startTimer }, oldDatabase, { startTracing }, { log }] = await Promise.all([
     import('./server/open-context'),

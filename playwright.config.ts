@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { defineConfig, devices } from '@playwright/test'
 import { BRAND, writeLogo } from './e2e/brand'
-import { DATA_DIR, DEMO_URL, IMPATIENT_URL, SERVICE_URL } from './e2e/settings'
-import { writePseudoTexts } from './testing/texts'
+import { DATA_DIR, DEMO_URL, IMPATIENT_URL, SERVICE_URL } from './e2e/service-urls'
+import { writePseudoTexts } from './testing/message-texts'
 
 const executablePath =
   process.env.CHROMIUM_PATH ??

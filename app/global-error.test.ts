@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { textsOf } from '@/testing/texts'
+import { textsOf } from '@/testing/message-texts'
 import { LAST_RESORT } from './global-error'
 
 test('what the last error page says where no texts can be loaded is what the catalogue says', () => {

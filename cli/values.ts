@@ -4,7 +4,7 @@ import { parseIssueMessage } from '@/contract/errors'
 import { problemOfOutsideId } from '@/contract/fields'
 import type { SystemContext } from '@/domain/context'
 import { getEnv } from '@/server/settings/env'
-import { parseDuration } from '@/server/settings/fields'
+import { parseDuration } from '@/server/settings/setting-fields'
 import { UsageError } from './command.ts'
 
 const MAX_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { DUE_TIMES, LATER_STEPS } from '@/testing/deletion-steps'
 import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
+import { DUE_TIMES, LATER_STEPS } from '@/testing/later-steps'
 import type { SystemContext } from './context'
 import { DUE_WORK, keepHouse, runDueSteps } from './due-work'
 import type { AppAnswer } from './ports'

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createUser, expect, expectAccessible, signIn, startWithdrawal, test } from './fixtures'
-import { IMPATIENT_URL } from './settings'
+import { IMPATIENT_URL } from './service-urls'
 
 /** Steps are due within seconds on this instance. */
 const at = (path: string) => `${IMPATIENT_URL}${path}`

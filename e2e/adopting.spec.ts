@@ -2,7 +2,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, type Page, test } from '@playwright/test'
 import { blocksBelow, Shell } from './page-commands'
-import { ADOPTING_URL, ISSUER_PORT } from './settings'
+import { ADOPTING_URL, ISSUER_PORT } from './service-urls'
 
 /**
  * The examples of docs/adopting.md as they stand there, but for the ports. Each has its service, which the first block of its section

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { BRAND, LOGO } from './brand'
 import { expect, expectAccessible, linkIn, requestChange, signIn, test } from './fixtures'
-import { DEMO_URL } from './settings'
+import { DEMO_URL } from './service-urls'
 
 test.use({ baseURL: DEMO_URL })
 

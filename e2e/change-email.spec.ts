@@ -11,7 +11,7 @@ import {
   signIn,
   test,
 } from './fixtures'
-import { IMPATIENT_URL } from './settings'
+import { IMPATIENT_URL } from './service-urls'
 
 const VERIFY = 'Verify Your New Email Address'
 const VERIFY_OWN = 'Verify your email address'

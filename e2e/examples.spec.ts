@@ -3,7 +3,7 @@ import { STEPS } from '@/contract/withdrawal'
 import { freePort } from '@/server/local/embedded-postgres'
 import type { Operator } from '@/testing/operator'
 import { codeIn, expect, test, type User } from './fixtures'
-import { IMPATIENT_URL, SERVICE_URL } from './settings'
+import { IMPATIENT_URL, SERVICE_URL } from './service-urls'
 
 const running: ChildProcess[] = []
 test.afterEach(() => {

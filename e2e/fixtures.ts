@@ -4,9 +4,9 @@ import net from 'node:net'
 import path from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { test as base, expect, type Page } from '@playwright/test'
+import { textsOf } from '@/testing/message-texts'
 import { createAccount, Operator } from '@/testing/operator'
-import { textsOf } from '@/testing/texts'
-import { DATA_DIR, DEMO_URL, SERVICE_URL } from './settings'
+import { DATA_DIR, DEMO_URL, SERVICE_URL } from './service-urls'
 
 export interface User {
   id: string

@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test'
 import { codeIn, expect, expectAccessible, expectSignInPage, linkIn, test, type User } from './fixtures'
-import { IMPATIENT_URL } from './settings'
+import { IMPATIENT_URL } from './service-urls'
 
 const VERIFY = 'Verify Your New Email Address'
 const CHANGED = 'Email Address Changed'

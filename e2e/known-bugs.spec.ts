@@ -3,7 +3,7 @@ import net, { type AddressInfo } from 'node:net'
 import type { APIRequestContext } from '@playwright/test'
 import type { Operator } from '@/testing/operator'
 import { expect, linkIn, requestChange, sendRaw, signIn, test, type User } from './fixtures'
-import { SERVICE_URL } from './settings'
+import { SERVICE_URL } from './service-urls'
 
 // Bugs that others had (docs/guarantees.md), where a browser or real HTTP is part of them: each title begins with the row's id.
 

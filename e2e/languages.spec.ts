@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { textsOf } from '@/testing/texts'
+import { textsOf } from '@/testing/message-texts'
 import { codeIn, expect, expectAccessible, signIn, test, type User } from './fixtures'
 
 const de = textsOf('de')

@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { textsOf } from '@/testing/texts'
+import { textsOf } from '@/testing/message-texts'
 import { expect, expectAccessible, expectSignInPage, linkIn, requestChange, test, type User } from './fixtures'
 
 const NO_ANSWER = 'We couldn’t reach the service'

@@ -11,7 +11,7 @@ import {
   test,
   type User,
 } from './fixtures'
-import { DEMO_URL } from './settings'
+import { DEMO_URL } from './service-urls'
 
 const CHANGED = 'Email Address Changed'
 const REQUESTED = 'Email change requested'

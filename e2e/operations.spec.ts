@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { createUser, expect, expectAccessible, signIn, startWithdrawal, test } from './fixtures'
-import { SERVICE_URL } from './settings'
+import { SERVICE_URL } from './service-urls'
 
 async function find(page: Page, text: string) {
   await page.getByLabel('Find a withdrawal or a person').fill(text)

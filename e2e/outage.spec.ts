@@ -1,7 +1,7 @@
 import { Cluster } from '@/testing/cluster'
 import { Instance } from '@/testing/instance'
+import { textsOf } from '@/testing/message-texts'
 import { Operator } from '@/testing/operator'
-import { textsOf } from '@/testing/texts'
 import { test as base, createUser, expect, expectAccessible, signIn, type User } from './fixtures'
 
 /** An instance on a PostgreSQL of the test's own, and somebody who can sign in there. */

@@ -1,8 +1,8 @@
 import type { APIRequestContext, Page } from '@playwright/test'
+import { PSEUDO_LANGUAGE, pseudoTexts as t, textsOf } from '@/testing/message-texts'
 import type { Operator } from '@/testing/operator'
-import { PSEUDO_LANGUAGE, pseudoTexts as t, textsOf } from '@/testing/texts'
 import { createUser, expect, expectAccessible, linkIn, signIn, test } from './fixtures'
-import { DEMO_URL, IMPATIENT_URL } from './settings'
+import { DEMO_URL, IMPATIENT_URL } from './service-urls'
 
 const en = textsOf('en')
 

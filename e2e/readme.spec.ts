@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from '@playwright/test'
 import { blocksBelow, Shell } from './page-commands'
-import { README_URL } from './settings'
+import { README_URL } from './service-urls'
 
 const DATA_DIR = path.resolve('.data/e2e-readme')
 const shell = new Shell(README_URL, DATA_DIR)

@@ -9,7 +9,7 @@ import { SERVICE_SCOPES } from '@/contract/define'
 import { type OperationName, operations } from '@/contract/operations'
 import type { Operator } from '@/testing/operator'
 import { codeIn, createUser, expect, linkIn, test } from './fixtures'
-import { IMPATIENT_URL, SERVICE_URL } from './settings'
+import { IMPATIENT_URL, SERVICE_URL } from './service-urls'
 
 /** Runs what a reader of the page pastes, with the variables that the page names. */
 class Reader {

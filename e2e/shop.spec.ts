@@ -4,7 +4,7 @@ import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from '@playwright/test'
 import { expectAccessible } from './fixtures'
-import { SHOP_SERVICE_URL, SHOP_URL } from './settings'
+import { SHOP_SERVICE_URL, SHOP_URL } from './service-urls'
 
 const DATA_DIR = path.resolve('.data/e2e-shop')
 const PASSWORD = 'correct horse battery'

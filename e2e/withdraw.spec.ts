@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { createUser, expect, expectAccessible, expectSignInPage, linkIn, signIn, test, type User } from './fixtures'
-import { IMPATIENT_URL } from './settings'
+import { IMPATIENT_URL } from './service-urls'
 
 /** The seven days pass in twelve seconds on this instance. */
 const at = (path: string) => `${IMPATIENT_URL}${path}`

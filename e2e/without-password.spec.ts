@@ -1,6 +1,6 @@
 import type { Page } from '@playwright/test'
 import { codeIn, expect, expectAccessible, test } from './fixtures'
-import { DEMO_PROVIDER_URL, DEMO_URL } from './settings'
+import { DEMO_PROVIDER_URL, DEMO_URL } from './service-urls'
 
 const PROVIDER = 'Demo ID'
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'vitest'
-import { LATER_STEPS } from '@/testing/deletion-steps'
+import { LATER_STEPS } from '@/testing/later-steps'
 import type { Person } from '@/testing/person'
 import { until } from '@/testing/until'
 import { isMarked, type World } from '@/testing/world'
@@ -22,7 +22,7 @@ export async function expectFullEnd(world: World, { person, withdrawalId, within
   )
 
   const notes = await world.query<{ step: string; what: string }>(
-    'SELECT step, what FROM witness.notes WHERE withdrawal_id = $1 ORDER BY step',
+    'SELECT step, what FROM completions.notes WHERE withdrawal_id = $1 ORDER BY step',
     [withdrawalId],
   )
   expect(notes).toEqual(LATER_STEPS.toSorted().map((step) => ({ step, what: 'completed' })))

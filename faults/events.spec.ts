@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LATER_STEPS } from '@/testing/deletion-steps'
+import { LATER_STEPS } from '@/testing/later-steps'
 import { givenPerson, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld } from '@/testing/world'

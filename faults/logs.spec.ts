@@ -118,7 +118,7 @@ async function givenServiceRole(world: World): Promise<{ role: string; url: stri
   const admin = new pg.Client({ connectionString: world.databaseUrl })
   await admin.connect()
   await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD '${password}'`)
-  for (const schema of ['public', 'witness']) {
+  for (const schema of ['public', 'completions']) {
     await admin.query(`GRANT USAGE ON SCHEMA ${schema} TO ${role}`)
     await admin.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`)
   }

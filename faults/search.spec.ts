@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { TABLES_WITH_TEXTS } from '@/testing/deletion-steps'
+import { TABLES_WITH_TEXTS } from '@/testing/later-steps'
 import { emailStatus, givenPerson } from '@/testing/person'
 import { givenWorld } from '@/testing/world'
 import { placesOf } from './ending'

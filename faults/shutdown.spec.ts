@@ -7,7 +7,7 @@ import { Instance } from '@/testing/instance'
 import { MailServer } from '@/testing/mail-server'
 import { Operator } from '@/testing/operator'
 import { changeEmail, emailStatus, givenPlainPerson, type Person } from '@/testing/person'
-import { FAULTS_DIR } from '@/testing/settings'
+import { FAULTS_DIR } from '@/testing/run-directory'
 import { until } from '@/testing/until'
 
 test('F4 SIGTERM during load lets running requests finish, exits with 0 and stops PostgreSQL with all data kept', async ({

@@ -4,7 +4,7 @@ import { processState } from '@/server/process-state'
 const settings = vi.hoisted(() => ({ engine: false, withdrawalTimeScale: 1 }))
 const works = vi.hoisted(() => ({ steps: vi.fn(async () => {}), house: vi.fn(async () => {}) }))
 vi.mock('./settings/env', () => ({ getEnv: () => ({ logLevel: 'silent', ...settings }) }))
-vi.mock('./context', () => ({ systemContext: () => ({}) }))
+vi.mock('./system-context', () => ({ systemContext: () => ({}) }))
 vi.mock('@/domain/due-work', () => ({ DUE_WORK: [{ run: works.steps }, { run: works.house }] }))
 
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { DUE_WORK, type DueJob } from '@/domain/due-work'
 import { MIN_SWEEP_INTERVAL_MS, SWEEP_INTERVAL_BESIDE_ENGINE_MS, SWEEP_INTERVAL_MS } from '@/domain/limits/durations'
-import { systemContext } from './context'
 import { processState } from './process-state'
 import { getEnv } from './settings/env'
+import { systemContext } from './system-context'
 import { describeError, log } from './watch/log'
 
 /** The in-process sweep. It also runs beside an engine, because an engine can be away, lose its state or wake early. */

@@ -6,9 +6,9 @@ import pg from 'pg'
 import type { TestContext } from 'vitest'
 import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
-import { FAULTS_DIR } from './settings'
+import { FAULTS_DIR } from './run-directory'
+import { NOTE_COMPLETIONS } from './step-completions'
 import { until } from './until'
-import { WITNESS } from './witness'
 
 /** A PostgreSQL of the test's own, to stop and start again behind one address. */
 export class Cluster {
@@ -31,7 +31,7 @@ export class Cluster {
     await migrateDeploy(url)
     const client = new pg.Client({ connectionString: url })
     await client.connect()
-    await client.query(WITNESS)
+    await client.query(NOTE_COMPLETIONS)
     await client.end()
     return cluster
   }

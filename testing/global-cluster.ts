@@ -4,8 +4,8 @@ import type {} from 'vitest'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '@/server/local/embedded-postgres'
 import { migrateDeploy } from '@/server/migrate'
-import { FAULTS_DIR } from './settings'
-import { WITNESS } from './witness'
+import { FAULTS_DIR } from './run-directory'
+import { NOTE_COMPLETIONS } from './step-completions'
 
 /** A cluster of its own, from nothing: what its log holds is of this run alone. */
 export default async function setup(project: TestProject) {
@@ -19,7 +19,7 @@ export default async function setup(project: TestProject) {
   await migrateDeploy(templateUrl)
   const template = new pg.Client({ connectionString: templateUrl })
   await template.connect()
-  await template.query(WITNESS)
+  await template.query(NOTE_COMPLETIONS)
   await template.end()
   await admin.query(`ALTER DATABASE ${templateDatabase} WITH ALLOW_CONNECTIONS false`)
   await admin.end()

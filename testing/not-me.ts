@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { type Asking, type Caller, call, givenChange, minute, verify } from './api'
+import { type Asking, type Caller, call, givenChange, minute, verify } from './api-calls'
 import { mailsTo, type Service } from './service'
 
 export const MINE = 'a new password of mine'
@@ -27,7 +27,7 @@ const ask =
     call({ userId: '', token }, operation, { ids: { changeRequestId: id }, ...asking })
 
 export const read = ask('getNotMe')
-export const press = (link: NotMeLink, asking: Asking = {}) =>
+export const redeem = (link: NotMeLink, asking: Asking = {}) =>
   ask('undoEmailChange')(link, { body: { new_password: MINE }, ...asking })
 
 /** The account moves to another address, which is verified; a minute passes. Returns the id of the change. */

@@ -3,9 +3,9 @@ import { onTestFinished } from 'vitest'
 import type { Limits } from '@/domain/limits/limits'
 import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
 import { processState } from '@/server/process-state'
-import { day } from './api'
+import { day } from './api-calls'
 import { runDueWork, type TestContext, type TestUser, testContext } from './domain'
-import { installContext } from './process'
+import { installContext } from './install-context'
 
 export const VERIFY = 'verify-new-email'
 

@@ -8,7 +8,7 @@ import { Engine, type Fate } from './engine-server'
 import { Instance } from './instance'
 import { MailServer } from './mail-server'
 import { Operator } from './operator'
-import { FAULTS_DIR } from './settings'
+import { FAULTS_DIR } from './run-directory'
 import { until } from './until'
 
 export const KEYS = {

@@ -4,9 +4,9 @@ import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
 import { ReceiptReader } from '@/components/receipt/receipt-reader'
 import { publishedKeys } from '@/domain/withdrawal/receipts/signing-keys'
-import { systemContext } from '@/server/context'
 import { unlessAway } from '@/server/pages/away'
 import { pageTexts, textsOf } from '@/server/pages/language'
+import { systemContext } from '@/server/system-context'
 
 export async function generateMetadata(): Promise<Metadata> {
   const t = await pageTexts('Receipts')

@@ -1,7 +1,7 @@
 'use client'
 
 import { useTranslations } from 'use-intl/react'
-import { maskedAddressOf, useVerificationLink } from '@/components/email/link-secret'
+import { maskedAddressOf, useVerificationLink } from '@/components/email/verification-link'
 import { Alert } from '@/components/ui/alert'
 
 /** Names the address to sign in with after a verification link. Its place is kept until the browser has read the link. */

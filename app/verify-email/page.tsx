@@ -2,9 +2,9 @@ import type { Metadata } from 'next'
 import { VerifyEmail } from '@/components/email/verify-email'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
-import { systemContext } from '@/server/context'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { accountOf, currentSession } from '@/server/pages/session'
+import { systemContext } from '@/server/system-context'
 
 export const generateMetadata = async (): Promise<Metadata> => ({
   title: (await pageTexts('VerifyEmail'))('tab'),

@@ -8,9 +8,9 @@ import { Card, CardBody, CardHeader } from '../ui/card'
 import { Fact } from '../ui/facts'
 import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
-import type { AccessToken } from './access-tokens'
 import { ScopeName } from './scope-name'
 import { unlessGone } from './unless-gone'
+import type { AccessToken } from './use-access-tokens'
 
 interface AccessTokenListProps {
   userId: string

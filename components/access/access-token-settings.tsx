@@ -5,11 +5,11 @@ import { useState } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { LiveRegion } from '../ui/announcement'
 import { AccessTokenList } from './access-token-list'
-import { type AccessToken, accessTokensKey, type NewAccessToken, useAccessTokens } from './access-tokens'
 import type { WaysToConfirm } from './confirm-identity'
 import { CreateTokenForm } from './create-token-form'
 import { NewToken } from './new-token'
 import { type Outcome, OutcomeAlert } from './outcome'
+import { type AccessToken, accessTokensKey, type NewAccessToken, useAccessTokens } from './use-access-tokens'
 
 interface AccessTokenSettingsProps {
   userId: string

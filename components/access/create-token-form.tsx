@@ -15,11 +15,11 @@ import { Alert } from '../ui/alert'
 import { CheckboxField, FieldError, RadioField, TextField } from '../ui/field'
 import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
-import type { NewAccessToken } from './access-tokens'
 import { ConfirmIdentity, needsPassword, useMissingProof, type WaysToConfirm } from './confirm-identity'
 import type { TokenValues } from './create-token-rules'
 import { DELETING_SCOPE, ScopeHint, ScopeName } from './scope-name'
 import { LIFETIME_DAYS } from './token-lifetimes'
+import type { NewAccessToken } from './use-access-tokens'
 
 interface CreateTokenFormProps {
   userId: string

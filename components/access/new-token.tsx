@@ -8,7 +8,7 @@ import { Card, CardBody, CardFooter, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
-import type { NewAccessToken } from './access-tokens'
+import type { NewAccessToken } from './use-access-tokens'
 
 interface NewTokenProps {
   userId: string

@@ -10,8 +10,8 @@ import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { deviceOf } from './device'
 import { useDeviceName } from './device-name'
-import type { Session } from './sessions'
 import { unlessGone } from './unless-gone'
+import type { Session } from './use-sessions'
 
 interface SessionRowProps {
   userId: string

@@ -13,7 +13,7 @@ import { textLink } from '../ui/text-link'
 import { useDeviceName } from './device-name'
 import { type Outcome, OutcomeAlert } from './outcome'
 import { SessionRow } from './session-row'
-import { type Session, sessionsKey, useSessions } from './sessions'
+import { type Session, sessionsKey, useSessions } from './use-sessions'
 
 interface SessionSettingsProps {
   userId: string

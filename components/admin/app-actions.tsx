@@ -9,7 +9,7 @@ import { Button } from '../ui/button'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { CopyButton } from '../ui/copy-button'
 import { FieldError } from '../ui/field'
-import { press } from './press'
+import { sendCommand } from './send-command'
 
 interface AppActionsProps {
   appId: string
@@ -115,4 +115,4 @@ const sayPing = ({ status, took_ms, problem }: Answered) =>
     ? `It answered HTTP ${status} in ${took_ms} ms.`
     : `It did not answer: ${problem}, after ${took_ms} ms.`
 
-const ask = (appId: string, action: string) => press(`/admin/apps/${encodeURIComponent(appId)}/${action}`)
+const ask = (appId: string, action: string) => sendCommand(`/admin/apps/${encodeURIComponent(appId)}/${action}`)

@@ -4,13 +4,13 @@ import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
 import { Button } from '../ui/button'
 import { TextField } from '../ui/field'
-import { press } from './press'
+import { sendCommand } from './send-command'
 
 /** Finds a withdrawal or a person. What is looked for never stands in a URL, because it may be an address. */
 export function LookUp() {
   const router = useRouter()
   const find = useMutation({
-    mutationFn: (text: string) => press('/admin/search', { text }),
+    mutationFn: (text: string) => sendCommand('/admin/search', { text }),
     onSuccess: ({ path }) => router.push(String(path)),
   })
   return (

@@ -14,8 +14,8 @@ import { RadioField } from '../ui/field'
 import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
 import { textLink } from '../ui/text-link'
-import { press } from './press'
 import { Retry } from './retry-button'
+import { sendCommand } from './send-command'
 import { StepName } from './step-name'
 import { useAsked } from './use-asked'
 import { count, inWords, TASK_TONES } from './words'
@@ -189,7 +189,7 @@ export function TaskActions({ task, onAsked }: { task: ShownTask; onAsked?: () =
           }
           keep="Keep waiting"
           confirm="Waive the task"
-          act={() => press(`${path}/waive?reason=${reason}`)}
+          act={() => sendCommand(`${path}/waive?reason=${reason}`)}
           onDone={() => router.refresh()}
         />
       )}

@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
 import { Button } from '../ui/button'
 import { FieldError } from '../ui/field'
-import { press } from './press'
+import { sendCommand } from './send-command'
 
 interface RetryProps {
   /** Where it is asked for. */
@@ -26,7 +26,7 @@ export function Retry({ path, of, attempts, lastError, isOpen = true, done = 'it
   const router = useRouter()
   const retry = useMutation({
     mutationFn: async () => {
-      await press(path)
+      await sendCommand(path)
       return attempts
     },
     onSuccess: () => {

@@ -19,8 +19,8 @@ import { LocalTime } from '../ui/local-time'
 import { serverNow } from '../ui/server-clock'
 import { StatusCard } from '../ui/status-card'
 import { textLink } from '../ui/text-link'
+import type { NotMeValues } from './email-rules'
 import { clearNotMeLink, type NotMeLink, useNotMeLink } from './not-me-link'
-import type { NotMeValues } from './rules'
 
 interface NotMeProps {
   supportEmail: string

@@ -33,7 +33,7 @@ import {
   maskedAddressOf,
   useVerificationLink,
   type VerificationLink,
-} from './link-secret'
+} from './verification-link'
 
 interface Reader {
   userId: string

@@ -18,7 +18,7 @@ import { Steps } from '../ui/steps'
 import { textLink } from '../ui/text-link'
 import { useCategoryTexts } from './category-texts'
 import { SaveReceipts } from './save-receipts'
-import { useStatusToken } from './status-token'
+import { useStatusToken } from './use-status-token'
 import { isRefusal, useWithdrawalStatus, type WithdrawalStatus } from './withdrawal-status'
 
 interface WithdrawalProgressProps {

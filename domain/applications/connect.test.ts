@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { call, givenCaller, givenServiceToken, hour, withdraw } from '@/testing/api'
+import { call, givenCaller, givenServiceToken, hour, withdraw } from '@/testing/api-calls'
 import { givenParticipant, outcomeOf, runDueWork, type TestContext, tally, testContext } from '@/testing/domain'
-import { installContext } from '@/testing/process'
+import { installContext } from '@/testing/install-context'
 import { connectApp } from './connect'
 
 let ctx: TestContext

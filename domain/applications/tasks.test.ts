@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { APP_PHASES } from '@/contract/withdrawal'
 import { createSecrets } from '@/server/adapters/secrets'
-import { call, day, givenServiceToken, hour, minute } from '@/testing/api'
-import { DUE_TIMES } from '@/testing/deletion-steps'
+import { call, day, givenServiceToken, hour, minute } from '@/testing/api-calls'
 import {
   asUser,
   givenParticipant,
@@ -16,7 +15,8 @@ import {
   tally,
   testContext,
 } from '@/testing/domain'
-import { installContext } from '@/testing/process'
+import { installContext } from '@/testing/install-context'
+import { DUE_TIMES } from '@/testing/later-steps'
 import { runDueSteps } from '../due-work'
 import { createProcess } from '../process'
 import { runDeletionStep } from '../withdrawal/run-deletion-step'

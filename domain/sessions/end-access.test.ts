@@ -11,7 +11,7 @@ import {
   minute,
   verify,
   withdraw,
-} from '@/testing/api'
+} from '@/testing/api-calls'
 import { asNobody, heldUp, runDueWork } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import { givenService, mailsTo, type Service } from '@/testing/service'

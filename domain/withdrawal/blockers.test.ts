@@ -2,9 +2,18 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createAppCaller } from '@/server/adapters/applications'
-import { type Asking, type Caller, call, day, givenCaller, givenServiceToken, hour, withdraw } from '@/testing/api'
+import {
+  type Asking,
+  type Caller,
+  call,
+  day,
+  givenCaller,
+  givenServiceToken,
+  hour,
+  withdraw,
+} from '@/testing/api-calls'
 import { heldUp, outcomeOf, type TestContext, tally, testContext } from '@/testing/domain'
-import { installContext } from '@/testing/process'
+import { installContext } from '@/testing/install-context'
 import { rawSql } from '@/testing/raw-sql'
 import { connectApp } from '../applications/connect'
 import { registerApp, setApp } from '../applications/manage'

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { STEPS, type Step } from '@/contract/withdrawal'
 import { openDatabase } from '@/server/adapters/database'
-import { DUE_TIMES, LATER_STEPS } from '@/testing/deletion-steps'
 import {
   asUser,
   givenUser,
@@ -13,6 +12,7 @@ import {
   testContext,
   testDatabase,
 } from '@/testing/domain'
+import { DUE_TIMES, LATER_STEPS } from '@/testing/later-steps'
 import { wrapping } from '@/testing/statements'
 import { runDeletionStep } from './run-deletion-step'
 import { withdrawAccount } from './withdraw-account'

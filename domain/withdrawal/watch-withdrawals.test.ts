@@ -1,6 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
 import { STEPS } from '@/contract/withdrawal'
-import { LATER_STEPS } from '@/testing/deletion-steps'
 import {
   asUser,
   givenUser,
@@ -10,6 +9,7 @@ import {
   testContext,
   testDatabase,
 } from '@/testing/domain'
+import { LATER_STEPS } from '@/testing/later-steps'
 import { rawSql } from '@/testing/raw-sql'
 import { connectApp } from '../applications/connect'
 import { MAX_COUNTED } from '../figures'

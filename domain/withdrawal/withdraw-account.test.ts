@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import type { Data } from '@/contract/define'
 import { withdrawAccount as contract, previewWithdrawal, STEPS } from '@/contract/withdrawal'
 import { createSecrets } from '@/server/adapters/secrets'
-import { TABLES_WITH_TEXTS } from '@/testing/deletion-steps'
 import {
   asService,
   asUser,
@@ -21,6 +20,7 @@ import {
   tally,
   testContext,
 } from '@/testing/domain'
+import { TABLES_WITH_TEXTS } from '@/testing/later-steps'
 import { createUser } from '../accounts/user'
 import { writeArchive } from '../applications/archives'
 import { addTransaction } from '../applications/transactions'

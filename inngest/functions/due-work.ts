@@ -1,7 +1,7 @@
 import { cron } from 'inngest'
 import { DUE_WORK, SCHEDULED_FUNCTIONS, type ScheduledFunction } from '@/domain/due-work'
 import { inngest } from '@/server/adapters/inngest-client'
-import { systemContext } from '@/server/context'
+import { systemContext } from '@/server/system-context'
 
 /** A function of the engine that runs its jobs from the list of due work, each as one step. It returns their counts. */
 const scheduled = (id: ScheduledFunction) => {

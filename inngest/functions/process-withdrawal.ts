@@ -1,8 +1,8 @@
 import { openSteps, timeUntilDue } from '@/domain/withdrawal/open-steps'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
 import { inngest } from '@/server/adapters/inngest-client'
-import { systemContext } from '@/server/context'
-import { withdrawalStarted } from '../events'
+import { systemContext } from '@/server/system-context'
+import { withdrawalStarted } from '../engine-events'
 
 /** An engine whose clock is far ahead wakes early each time. After so many tries the sweep takes over the step. */
 const MAX_EARLY_WAKES = 10

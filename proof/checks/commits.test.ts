@@ -1,7 +1,18 @@
 import pg from 'pg'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { signIn } from '@/domain/passwords/sign-in'
-import { call, change, day, givenCaller, givenChange, hour, minute, resend, verify, withdraw } from '@/testing/api'
+import {
+  call,
+  change,
+  day,
+  givenCaller,
+  givenChange,
+  hour,
+  minute,
+  resend,
+  verify,
+  withdraw,
+} from '@/testing/api-calls'
 import { runDueWork, testDatabase, wrongCode } from '@/testing/domain'
 import { givenService, pass, type Service } from '@/testing/service'
 import { STATEMENTS } from '@/testing/statements'
@@ -45,12 +56,12 @@ const UNWAITED_WRITES = [
 ]
 
 /** A deferred trigger runs at the commit and sees what the transaction has set for it. Of an update it notes what differs. */
-const WITNESS = `
-  CREATE SCHEMA witness;
-  CREATE TABLE witness.writes (what text, waited boolean);
-  CREATE FUNCTION witness.note() RETURNS trigger LANGUAGE plpgsql AS $$
+const NOTE_WRITES = `
+  CREATE SCHEMA noted;
+  CREATE TABLE noted.writes (what text, waited boolean);
+  CREATE FUNCTION noted.note() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
-    INSERT INTO witness.writes
+    INSERT INTO noted.writes
     SELECT CASE WHEN TG_OP = 'UPDATE' THEN TG_TABLE_NAME || '.' || key ELSE TG_TABLE_NAME || ' ' || TG_OP END,
            current_setting('synchronous_commit') <> 'off'
     FROM jsonb_each(CASE TG_OP WHEN 'UPDATE' THEN to_jsonb(NEW) ELSE '{"row": 1}' END) AS written (key, value)
@@ -61,8 +72,8 @@ const WITNESS = `
   DECLARE name text;
   BEGIN
     FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> '_prisma_migrations' LOOP
-      EXECUTE format('CREATE CONSTRAINT TRIGGER witness AFTER INSERT OR UPDATE OR DELETE ON public.%I
-                      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION witness.note()', name);
+      EXECUTE format('CREATE CONSTRAINT TRIGGER noted AFTER INSERT OR UPDATE OR DELETE ON public.%I
+                      DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION noted.note()', name);
     END LOOP;
   END $$;`
 
@@ -71,7 +82,7 @@ beforeAll(async () => {
   const { url } = await testDatabase()
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query(WITNESS)
+  await client.query(NOTE_WRITES)
   await client.query(`ALTER DATABASE ${client.database} SET synchronous_commit = off`)
   await client.end()
 })
@@ -84,7 +95,7 @@ interface Write {
 /** What was written since this was asked before. */
 async function writesOf(ctx: Service): Promise<Write[]> {
   await ctx.settle()
-  return ctx.db.$queryRaw<Write[]>`DELETE FROM witness.writes RETURNING what, waited`
+  return ctx.db.$queryRaw<Write[]>`DELETE FROM noted.writes RETURNING what, waited`
 }
 
 const sorted = (writes: Write[], waited: boolean) =>

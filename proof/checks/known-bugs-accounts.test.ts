@@ -27,7 +27,7 @@ import {
   resend,
   verify,
   withdraw,
-} from '@/testing/api'
+} from '@/testing/api-calls'
 import { givenConnectedApps, givenSession, tablesWith, testDatabase } from '@/testing/domain'
 import {
   acceptOutsideToken,

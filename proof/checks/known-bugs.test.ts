@@ -27,7 +27,7 @@ import {
   resend,
   verify,
   withdraw,
-} from '@/testing/api'
+} from '@/testing/api-calls'
 import { givenSession, outcomeOf, tally, testDatabase, wrongCode } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import {

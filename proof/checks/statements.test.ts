@@ -11,7 +11,7 @@ import {
   resend,
   verify,
   withdraw,
-} from '@/testing/api'
+} from '@/testing/api-calls'
 import { acceptOutsideToken, givenService, OUTSIDE_TOKEN, type Service } from '@/testing/service'
 import { wrapping } from '@/testing/statements'
 

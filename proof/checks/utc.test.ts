@@ -5,7 +5,7 @@ import { listAccessTokens } from '@/domain/sessions/access-tokens'
 import { sql, statement, text, time } from '@/domain/sql'
 import { openDatabase } from '@/server/adapters/database'
 import { processState } from '@/server/process-state'
-import { givenToken, hour } from '@/testing/api'
+import { givenToken, hour } from '@/testing/api-calls'
 import { asUser, givenUser, type TestContext, testContext, testDatabase } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 

@@ -38,7 +38,7 @@ const LIMITS = Object.fromEntries(
   ]),
 )
 
-interface Hit {
+interface Answer {
   status: number
   headers: Record<string, string>
   // biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for
@@ -264,7 +264,7 @@ function bodiesAround(valid: Record<string, unknown>, members: string[]): fc.Arb
   )
 }
 
-async function send(method: string, path: string, headers: Record<string, string>, body?: Buffer): Promise<Hit> {
+async function send(method: string, path: string, headers: Record<string, string>, body?: Buffer): Promise<Answer> {
   const startedAt = performance.now()
   const answer = await fetch(instance.url + path, { method, headers, body: body && new Uint8Array(body) })
   const text = await answer.text()
@@ -278,7 +278,7 @@ async function send(method: string, path: string, headers: Record<string, string
 }
 
 /** As a client that sends whatever it likes. Null where the connection is closed without an answer. */
-async function sendRaw(bytes: Buffer): Promise<Hit | null> {
+async function sendRaw(bytes: Buffer): Promise<Answer | null> {
   const { hostname, port } = new URL(instance.url)
   const startedAt = performance.now()
   const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(bytes))
@@ -312,13 +312,13 @@ async function sendRaw(bytes: Buffer): Promise<Hit | null> {
 async function expectNoProblem<T>(
   what: string,
   cases: T[],
-  problemWith: (one: T, note: (hit: Hit) => void) => Promise<string | null>,
+  problemWith: (one: T, note: (answer: Answer) => void) => Promise<string | null>,
 ) {
   const codes: Record<string, number> = {}
   const problems: string[] = []
   const startedAt = performance.now()
   const left = [...cases]
-  const note = ({ status, body }: Hit) => {
+  const note = ({ status, body }: Answer) => {
     const code = status < 300 ? 'OK' : (body?.error?.code ?? String(status))
     codes[code] = (codes[code] ?? 0) + 1
   }
@@ -339,14 +339,14 @@ async function expectNoProblem<T>(
 const FILES: string[] = operations.flatMap(({ file }) => file ?? [])
 
 /** A 5xx, a wrong envelope or a slow answer. The HTTP parser's own refusals have no body. */
-function problemOf(hit: Hit | null): string | null {
-  if (!hit || (hit.body === '' && [400, 417, 431].includes(hit.status))) return null
-  if (hit.status >= 500) return `${hit.status} ${JSON.stringify(hit.body)}`
-  if (hit.ms > SLOWEST_MS && hit.status !== 408) return `${Math.round(hit.ms)} ms`
-  if (hit.headers.location) return `a redirect to ${hit.headers.location}`
-  const type = hit.headers['content-type'] ?? ''
-  if (hit.status === 200 && FILES.includes(type)) return null
-  return type === 'application/json; charset=utf-8' ? envelopeProblem(hit) : `type ${type}`
+function problemOf(answer: Answer | null): string | null {
+  if (!answer || (answer.body === '' && [400, 417, 431].includes(answer.status))) return null
+  if (answer.status >= 500) return `${answer.status} ${JSON.stringify(answer.body)}`
+  if (answer.ms > SLOWEST_MS && answer.status !== 408) return `${Math.round(answer.ms)} ms`
+  if (answer.headers.location) return `a redirect to ${answer.headers.location}`
+  const type = answer.headers['content-type'] ?? ''
+  if (answer.status === 200 && FILES.includes(type)) return null
+  return type === 'application/json; charset=utf-8' ? envelopeProblem(answer) : `type ${type}`
 }
 
 const authorizationFor = (contract: Contract) => ({
@@ -371,9 +371,9 @@ test.each(withBody.map((contract) => [contract.name, contract] as const))(
     ]
     const headers = { ...authorizationFor(contract), 'Content-Type': 'application/json' }
     await expectNoProblem(name, bodies, async (body, note) => {
-      const hit = await send(contract.method, pathOf(contract), headers, body)
-      note(hit)
-      const problem = problemOf(hit)
+      const answer = await send(contract.method, pathOf(contract), headers, body)
+      note(answer)
+      const problem = problemOf(answer)
       return problem && `${problem} for ${body.toString('latin1').slice(0, 300)}`
     })
   },
@@ -397,9 +397,9 @@ test.each(withQuery.map((contract) => [contract.name, contract] as const))(
       .map(([kept, pairs]) => [new URLSearchParams(kept).toString(), ...pairs].filter(Boolean).join('&'))
     const cases = fc.sample(around, { numRuns: Math.ceil(BODIES / 5), seed: SEED })
     await expectNoProblem(`query of ${name}`, cases, async (search, note) => {
-      const hit = await send(contract.method, `${pathOf(contract)}?${search}`, authorizationFor(contract))
-      note(hit)
-      const problem = problemOf(hit)
+      const answer = await send(contract.method, `${pathOf(contract)}?${search}`, authorizationFor(contract))
+      note(answer)
+      const problem = problemOf(answer)
       return problem && `${problem} for ${search.slice(0, 300)}`
     })
   },
@@ -450,10 +450,11 @@ test('no hostile header causes a 5xx, a slow answer or a header of its own in th
     return Buffer.from(`${first}\r\n${sent.join('\r\n')}\r\n\r\n${contract.body ? '{}' : ''}`, 'latin1')
   })
   await expectNoProblem('headers', fc.sample(heads, { numRuns: BODIES, seed: SEED }), async (bytes, note) => {
-    const hit = await sendRaw(bytes)
-    if (hit) note(hit)
-    const isInjected = hit && ('x-injected' in hit.headers || !/^[\w.-]{0,64}$/.test(hit.headers['x-request-id'] ?? ''))
-    const problem = isInjected ? 'a header of the caller' : problemOf(hit)
+    const answer = await sendRaw(bytes)
+    if (answer) note(answer)
+    const isInjected =
+      answer && ('x-injected' in answer.headers || !/^[\w.-]{0,64}$/.test(answer.headers['x-request-id'] ?? ''))
+    const problem = isInjected ? 'a header of the caller' : problemOf(answer)
     return problem && `${problem} for ${JSON.stringify(bytes.toString('latin1').slice(0, 500))}`
   })
 })
@@ -477,10 +478,10 @@ test('no path in any encoding causes a 5xx, a redirect or an answer without the 
     const [token, scope] = path.includes('/admin/') ? [serviceToken, 'users:read'] : [person.token, 'email:manage']
     const head = `${verb} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nX-Required-Scope: ${scope}`
     const framing = 'Content-Type: application/json\r\nContent-Length: 2\r\nConnection: close'
-    const hit = await sendRaw(Buffer.from(`${head}\r\n${framing}\r\n\r\n{}`, 'latin1'))
-    if (hit) note(hit)
-    const isHead = verb === 'HEAD' && hit?.body === '' && hit.status < 500
-    const problem = isHead ? null : problemOf(hit)
+    const answer = await sendRaw(Buffer.from(`${head}\r\n${framing}\r\n\r\n{}`, 'latin1'))
+    if (answer) note(answer)
+    const isHead = verb === 'HEAD' && answer?.body === '' && answer.status < 500
+    const problem = isHead ? null : problemOf(answer)
     return problem && `${problem} for ${verb} ${JSON.stringify(path.slice(0, 300))}`
   })
 })

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import path from 'node:path'
 import { freePort } from '@/testing/instance'
-import { FAULTS_DIR } from '@/testing/settings'
+import { FAULTS_DIR } from '@/testing/run-directory'
 import { until } from '@/testing/until'
 
 export type Mode = 'dev' | 'signed'

@@ -7,7 +7,7 @@ import type { ArchiveStore } from '@/domain/ports'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { createArchiveStore } from '@/server/adapters/archive-store'
-import type { S3Settings } from '@/server/settings/stores'
+import type { S3Settings } from '@/server/settings/store-settings'
 import { asUser, givenUser, type TestContext, testContext } from '@/testing/domain'
 
 const endpoint = process.env.S3_TEST_ENDPOINT as string

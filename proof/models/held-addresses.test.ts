@@ -2,9 +2,19 @@ import { describe, expect, test } from 'vitest'
 import { startImport, startImportCheck } from '@/domain/accounts/import'
 import { createUser } from '@/domain/accounts/user'
 import { signIn } from '@/domain/passwords/sign-in'
-import { call, change, day, givenCaller, givenChange, givenServiceToken, minute, verify, withdraw } from '@/testing/api'
+import {
+  call,
+  change,
+  day,
+  givenCaller,
+  givenChange,
+  givenServiceToken,
+  minute,
+  verify,
+  withdraw,
+} from '@/testing/api-calls'
 import { outcomeOf, testDatabase } from '@/testing/domain'
-import { linkTo, MINE, move, press } from '@/testing/not-me'
+import { linkTo, MINE, move, redeem } from '@/testing/not-me'
 import { rawSql } from '@/testing/raw-sql'
 import { emailOf, givenService, mailsTo, type Service, times } from '@/testing/service'
 
@@ -51,7 +61,7 @@ describe('a replaced address', () => {
     await move(ctx, owner, `thief-${owner.email}`)
     const stranger = { email: owner.email, password: 'a long password', name: 'Mallory', emailVerified: true }
     expect(await outcomeOf(createUser(ctx, stranger))).toBe('EMAIL_002')
-    expect((await press(linkTo(ctx, owner.email))).data).toMatchObject({ status: 'reverted', email: owner.email })
+    expect((await redeem(linkTo(ctx, owner.email))).data).toMatchObject({ status: 'reverted', email: owner.email })
     const input = { email: owner.email, password: MINE, userAgent: '', ip: '192.0.2.1' }
     expect(await signIn(ctx, input)).toMatchObject({ userId: owner.userId })
   })
@@ -99,7 +109,7 @@ describe('a replaced address', () => {
       await move(ctx, owner, c)
       const ask = (await waysIn(ctx))['the operator']
       for (const address of chain) expect(await ask(address)).toBe('EMAIL_002')
-      expect((await press(linkTo(ctx, pressed === 0 ? a : b))).code).toBe('accepted')
+      expect((await redeem(linkTo(ctx, pressed === 0 ? a : b))).code).toBe('accepted')
       expect(await emailOf(ctx, owner)).toBe(restored === 'a' ? a : b)
       // A reverted change holds nothing.
       expect(await Promise.all(chain.map(ask))).toEqual(
@@ -165,7 +175,7 @@ describe('a replaced address', () => {
     })
     expect(await created).toBe('EMAIL_002')
     await ctx.settle()
-    expect((await press(linkTo(ctx, owner.email))).code).toBe('accepted')
+    expect((await redeem(linkTo(ctx, owner.email))).code).toBe('accepted')
   })
 
   test('B47 is never lost to parallel sign-ups while the change is verified and undone', async () => {
@@ -177,8 +187,8 @@ describe('a replaced address', () => {
       const signUps = () => times(8, () => outcomeOf(createUser(ctx, stranger)))
       const [verified, ...first] = await Promise.all([verify(owner, id, code).then(({ code }) => code), ...signUps()])
       await ctx.settle()
-      const pressed = () => press(linkTo(ctx, owner.email)).then(({ code }) => code)
-      const [undone, ...second] = await Promise.all([pressed(), ...signUps()])
+      const undo = () => redeem(linkTo(ctx, owner.email)).then(({ code }) => code)
+      const [undone, ...second] = await Promise.all([undo(), ...signUps()])
       expect([verified, undone]).toEqual(['accepted', 'accepted'])
       expect(new Set([...first, ...second])).toEqual(new Set(['EMAIL_002']))
       expect(await emailOf(ctx, owner)).toBe(owner.email)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser } from '@/domain/accounts/user'
-import { type Caller, call, givenCaller, givenChange, givenServiceToken, hour } from '@/testing/api'
+import { type Caller, call, givenCaller, givenChange, givenServiceToken, hour } from '@/testing/api-calls'
 import { outcomeOf, runDueWork } from '@/testing/domain'
-import { linksTo, linkTo, move, press } from '@/testing/not-me'
+import { linksTo, linkTo, move, redeem } from '@/testing/not-me'
 import { emailOf, givenService, mailsTo, type Service } from '@/testing/service'
 
 /** The support of the adopter: its service, or its operator at the command. */
@@ -36,7 +36,7 @@ describe('an old mailbox that is lost', () => {
     await ctx.settle()
     const links = [owner.email, `lost-${owner.email}`].flatMap((address) => linksTo(ctx, address))
     expect(links.length).toBeGreaterThanOrEqual(3)
-    for (const link of links) expect((await press(link)).code).toBe('EMAIL_006')
+    for (const link of links) expect((await redeem(link)).code).toBe('EMAIL_006')
     expect(await emailOf(ctx, owner)).toBe(to)
   })
 
@@ -49,7 +49,7 @@ describe('an old mailbox that is lost', () => {
       await move(ctx, owner, `thief-${owner.email}`)
       const link = linkTo(ctx, owner.email)
       const email = `safe-${owner.email}`
-      const calls = [() => put({ email, old_mailbox: 'lost' }), () => press(link)]
+      const calls = [() => put({ email, old_mailbox: 'lost' }), () => redeem(link)]
       const answers = await Promise.all((round % 2 ? calls : calls.toReversed()).map((make) => make()))
       for (const { code } of answers) codes.add(code)
       expect(await emailOf(ctx, owner)).toBe(email)
@@ -101,7 +101,7 @@ describe('an old mailbox that is lost', () => {
     await put({ email })
     await ctx.settle()
     expect((await put({ email, old_mailbox: 'lost' })).code).toBe('accepted')
-    for (const link of linksTo(ctx, owner.email)) expect((await press(link)).code).toBe('EMAIL_006')
+    for (const link of linksTo(ctx, owner.email)) expect((await redeem(link)).code).toBe('EMAIL_006')
     const audited = await ctx.db.auditEvent.findMany({
       where: { userId: owner.userId, action: 'email.old_mailbox_lost' },
     })
@@ -117,7 +117,7 @@ describe('an old mailbox that is lost', () => {
     await ctx.settle()
     await move(ctx, owner, `thief-${owner.email}`)
     const link = linkTo(ctx, safe)
-    expect((await press(link)).data).toMatchObject({ status: 'reverted', email: safe })
+    expect((await redeem(link)).data).toMatchObject({ status: 'reverted', email: safe })
   })
 
   test('B50 is told of in a sentence where no address replaces it', async () => {
@@ -148,7 +148,7 @@ describe('an old mailbox that is lost', () => {
     expect(data).toMatchObject({ user_id: owner.userId, email, email_verified: true })
     await runDueWork(ctx)
     for (const address of [owner.email, `lost-${owner.email}`]) {
-      for (const link of linksTo(ctx, address)) expect((await press(link)).code).toBe('EMAIL_006')
+      for (const link of linksTo(ctx, address)) expect((await redeem(link)).code).toBe('EMAIL_006')
     }
     expect(mailsTo(ctx, `lost-${owner.email}`, 'email-changed').at(-1)?.message).toMatchObject({ notMe: null })
     expect(mailsTo(ctx, email, 'email-changed')).toHaveLength(1)
@@ -166,7 +166,7 @@ describe('if_version', () => {
     const thief = `thief-${owner.email}`
     await move(ctx, owner, thief)
     const seen = await version()
-    expect((await press(linkTo(ctx, owner.email))).code).toBe('accepted')
+    expect((await redeem(linkTo(ctx, owner.email))).code).toBe('accepted')
     const late = await put({ email: thief, if_version: seen })
     expect([late.status, late.code]).toEqual([409, 'USER_003'])
     expect(late.details).toContain(String(await version()))

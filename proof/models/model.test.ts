@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createStatusToken } from '@/domain/withdrawal/status-token'
 import { wrongCode } from '@/testing/domain'
+import { type Answered, type Fault, Service } from './checked-service'
 import { breaches } from './invariants'
 import { type Account, type BucketName, type Call, expected, isExplained, LATER, live, type State } from './model'
-import { type Answered, type Fault, Service } from './service'
 
 /** A failure prints its seed; PROOF_SEED plays it again, and PROOF_SHRINK looks for a shorter way there. */
 const PARAMETERS: fc.Parameters<[Iterable<Command>]> = {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { createUser, setPassword } from '@/domain/accounts/user'
 import { signIn } from '@/domain/passwords/sign-in'
 import { createSessionToken } from '@/domain/sessions/authenticate'
-import { type Asking, call, day, givenCaller, givenToken, hour, minute } from '@/testing/api'
+import { type Asking, call, day, givenCaller, givenToken, hour, minute } from '@/testing/api-calls'
 import { codeSentTo } from '@/testing/domain'
 import { linksTo, type NotMeLink } from '@/testing/not-me'
 import { emailOf, givenService, mailsTo, type Service } from '@/testing/service'
@@ -30,7 +30,7 @@ const LIMITS = {
 type Move =
   | { do: 'change' | 'verify' | 'resend' | 'cancel' | 'set password' | 'make a token' | 'sign in' | 'withdraw' }
   /** One of the links in the mailboxes of this actor. */
-  | { do: 'press'; by: 'thief' | 'owner'; which: number }
+  | { do: 'redeem'; by: 'thief' | 'owner'; which: number }
   /** The thief, or anybody, signs up with an address that the account had. */
   | { do: 'occupy'; which: number }
   /** The thief learns the password once more. */
@@ -126,11 +126,11 @@ class Story {
         if (address === this.owned) this.toldBy = 'account-withdrawal-started'
         return
       }
-      case 'press': {
+      case 'redeem': {
         const boxes = move.by === 'owner' ? [this.owned] : this.mailboxes
         const links = boxes.flatMap((box) => linksTo(this.ctx, box))
         const link = links[move.which % Math.max(1, links.length)]
-        if (link) await this.press(link, move.by)
+        if (link) await this.redeem(link, move.by)
         return
       }
       case 'occupy': {
@@ -169,7 +169,7 @@ class Story {
     if (signedIn) this.tokens.push(createSessionToken(this.ctx, signedIn.sessionId).token)
   }
 
-  private async press({ id, token }: NotMeLink, by: 'thief' | 'owner') {
+  private async redeem({ id, token }: NotMeLink, by: 'thief' | 'owner') {
     const password = `password ${++this.made} of the ${by}`
     const asking = { ids: { changeRequestId: id }, body: { new_password: password } }
     const { code } = await call({ userId: '', token }, 'undoEmailChange', asking)
@@ -192,7 +192,7 @@ class Story {
     if (!this.theft || now - this.theft.at >= 7 * day) return
     const { id } = this.theft
     const link = linksTo(this.ctx, this.owned).find((one) => one.id === id) as NotMeLink
-    const code = await this.press(link, 'owner')
+    const code = await this.redeem(link, 'owner')
     const everyLink = [this.owned, ...this.mailboxes].flatMap((box) => linksTo(this.ctx, box))
     expect(code).toBe('accepted')
     expect(await this.enters()).toBe(true)
@@ -214,15 +214,15 @@ class Story {
 }
 
 const which = fc.nat({ max: 5 })
-const only = (...moves: Exclude<Move['do'], 'press' | 'occupy' | 'wait'>[]) =>
+const only = (...moves: Exclude<Move['do'], 'redeem' | 'occupy' | 'wait'>[]) =>
   fc.constantFrom(...moves).map((move) => ({ do: move }) as Move)
 const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 8, arbitrary: only('change') },
   { weight: 10, arbitrary: only('verify') },
   { weight: 6, arbitrary: only('resend', 'cancel', 'set password', 'make a token', 'sign in') },
   { weight: 3, arbitrary: only('steal the password') },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant('press' as const), by: fc.constant('thief' as const), which }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('press' as const), by: fc.constant('owner' as const), which }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('redeem' as const), by: fc.constant('thief' as const), which }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('redeem' as const), by: fc.constant('owner' as const), which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('occupy' as const), which }) },
   { weight: 1, arbitrary: only('withdraw') },
   {

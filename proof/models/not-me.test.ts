@@ -21,9 +21,9 @@ import {
   minute,
   verify,
   withdraw,
-} from '@/testing/api'
+} from '@/testing/api-calls'
 import { asNobody, givenSession, heldUp, lookalikesOf, outcomeOf, tally, testDatabase } from '@/testing/domain'
-import { linkTo, MINE, move, press, read } from '@/testing/not-me'
+import { linkTo, MINE, move, read, redeem } from '@/testing/not-me'
 import { emailOf, givenService, mailsTo, type Service, times } from '@/testing/service'
 
 /** The address is changed and verified; the link of the message to the old one. */
@@ -65,7 +65,7 @@ describe('the link to the old address', () => {
     const { id, link, to } = await givenTheft(ctx, caller)
     const extra = await givenToken(ctx, caller.userId)
     expect((await read(link)).data).toMatchObject({ status: 'verified', old_email: caller.email, has_password: true })
-    expect((await press(link)).data).toEqual({ change_request_id: id, status: 'reverted', email: caller.email })
+    expect((await redeem(link)).data).toEqual({ change_request_id: id, status: 'reverted', email: caller.email })
     const user = await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })
     expect(user).toMatchObject({ email: caller.email, emailVerifiedAt: verifiedAt })
     for (const token of [caller.token, extra.token, createSessionToken(ctx, session).token]) {
@@ -89,7 +89,7 @@ describe('the link to the old address', () => {
       const { id } = await givenChange(ctx, caller)
       const link = linkTo(ctx, caller.email)
       ctx.clock.advance(ms)
-      expect((await press(link)).code).toBe(code)
+      expect((await redeem(link)).code).toBe(code)
       expect(await statusOf(ctx, id)).toBe(code === 'accepted' ? 'cancelled' : 'pending_verification')
       expect(await enters(ctx, caller.email, MINE)).toBe(code === 'accepted')
     }
@@ -105,7 +105,7 @@ describe('the link to the old address', () => {
       const { link } = await givenTheft(ctx, caller)
       ctx.clock.advance(ms - minute)
       expect([ms, (await read(link)).code]).toEqual([ms, code])
-      expect([ms, (await press(link)).code]).toEqual([ms, code])
+      expect([ms, (await redeem(link)).code]).toEqual([ms, code])
     }
     const ctx = await givenService({ undoWindowMs: 0 })
     const caller = await givenCaller(ctx)
@@ -114,7 +114,7 @@ describe('the link to the old address', () => {
     await verify(caller, id, code)
     await ctx.settle()
     expect(mailsTo(ctx, caller.email, 'email-changed')[0]?.message).toMatchObject({ notMe: null })
-    expect((await press(link)).code).toBe('EMAIL_006')
+    expect((await redeem(link)).code).toBe('EMAIL_006')
   })
 
   test('B45 the link undoes every later change too, and the links to the undone addresses stop working', async () => {
@@ -124,14 +124,14 @@ describe('the link to the old address', () => {
     const second = await givenTheft(ctx, caller, `c-${caller.email}`)
     const third = await givenChange(ctx, caller, `d-${caller.email}`)
     const pending = linkTo(ctx, second.to)
-    expect((await press(first.link)).code).toBe('accepted')
+    expect((await redeem(first.link)).code).toBe('accepted')
     expect(await emailOf(ctx, caller)).toBe(caller.email)
     expect(await Promise.all([first.id, second.id, third.id].map((id) => statusOf(ctx, id)))).toEqual([
       'reverted',
       'reverted',
       'cancelled',
     ])
-    for (const link of [first.link, second.link, pending]) expect((await press(link)).code).toBe('EMAIL_006')
+    for (const link of [first.link, second.link, pending]) expect((await redeem(link)).code).toBe('EMAIL_006')
     expect(await emailOf(ctx, caller)).toBe(caller.email)
     expect(await enters(ctx, caller.email, MINE)).toBe(true)
     const told = ctx.mailbox.filter(({ message }) => message.template === 'email-reverted')
@@ -149,9 +149,9 @@ describe('the link to the old address', () => {
     const first = await givenTheft(ctx, caller, `b-${caller.email}`)
     const second = await givenTheft(ctx, caller, `c-${caller.email}`)
     ctx.clock.advance = advance
-    expect((await press(second.link)).data).toMatchObject({ status: 'reverted', email: first.to })
-    expect((await press(second.link, { body: { new_password: 'another password' } })).code).toBe('EMAIL_006')
-    expect((await press(first.link, { body: { new_password: 'a third password' } })).code).toBe('accepted')
+    expect((await redeem(second.link)).data).toMatchObject({ status: 'reverted', email: first.to })
+    expect((await redeem(second.link, { body: { new_password: 'another password' } })).code).toBe('EMAIL_006')
+    expect((await redeem(first.link, { body: { new_password: 'a third password' } })).code).toBe('accepted')
     expect(await emailOf(ctx, caller)).toBe(caller.email)
   })
 
@@ -163,7 +163,7 @@ describe('the link to the old address', () => {
     expect((await service('putUser', { email })).code).toBe('accepted')
     await ctx.settle()
     expect(mailsTo(ctx, email, 'email-changed')[0]?.message).toMatchObject({ notMe: null })
-    expect((await press(linkTo(ctx, caller.email))).code).toBe('accepted')
+    expect((await redeem(linkTo(ctx, caller.email))).code).toBe('accepted')
     expect(await emailOf(ctx, caller)).toBe(caller.email)
   })
 
@@ -173,8 +173,8 @@ describe('the link to the old address', () => {
     const { link } = await givenTheft(ctx, caller)
     await ctx.db.user.update({ where: { id: caller.userId }, data: { passwordHash: null } })
     expect((await read(link)).data).toMatchObject({ has_password: false })
-    expect(await press(link)).toMatchObject({ code: 'PASSWORD_001' })
-    expect((await press(link, { body: {} })).code).toBe('accepted')
+    expect(await redeem(link)).toMatchObject({ code: 'PASSWORD_001' })
+    expect((await redeem(link, { body: {} })).code).toBe('accepted')
     expect((await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })).passwordHash).toBeNull()
   })
 
@@ -191,7 +191,7 @@ describe('the link to the old address', () => {
       expect(JSON.stringify(told)).not.toMatch(/wst_|wd_|token=/)
     }
     expect(mailsTo(ctx, `c-${caller.email}`, 'account-withdrawal-started')).toHaveLength(1)
-    expect((await press(first.link)).code).toBe('EMAIL_006')
+    expect((await redeem(first.link)).code).toBe('EMAIL_006')
     expect((await read(first.link)).code).toBe('EMAIL_006')
   })
 
@@ -199,7 +199,7 @@ describe('the link to the old address', () => {
     const ctx = await givenService()
     const undone = await givenCaller(ctx)
     const { link, to } = await givenTheft(ctx, undone)
-    await press(link)
+    await redeem(link)
     const { token } = await givenToken(ctx, undone.userId)
     await withdraw({ ...undone, token })
     const old = await givenCaller(ctx)
@@ -215,7 +215,7 @@ describe('the link to the old address', () => {
     const caller = await givenCaller(ctx)
     const { link, to } = await givenTheft(ctx, caller)
     ctx.mailServer.accepts = false
-    expect((await press(link)).code).toBe('accepted')
+    expect((await redeem(link)).code).toBe('accepted')
     await ctx.settle()
     ctx.mailServer.accepts = true
     ctx.clock.advance(hour)
@@ -231,7 +231,7 @@ describe('a wrong link or password', () => {
     const other = await givenTheft(ctx, await givenCaller(ctx))
     const { link } = await givenTheft(ctx, caller)
     const used = await givenTheft(ctx, await givenCaller(ctx))
-    await press(used.link)
+    await redeem(used.link)
     const unknown = `ecr_${'A'.repeat(22)}`
     const wrong = [
       ...lookalikesOf(link.token).map((token) => ({ id: link.id, token })),
@@ -243,7 +243,7 @@ describe('a wrong link or password', () => {
       { id: unknown, token: createNotMeToken(ctx, unknown) },
       used.link,
     ]
-    for (const send of [press, read]) {
+    for (const send of [redeem, read]) {
       const answers = await Promise.all(wrong.map((one) => send(one)))
       expect(new Set(answers.map((answer) => JSON.stringify(bare(answer))))).toEqual(
         new Set([JSON.stringify(bare(answers[0] as Answer))]),
@@ -255,7 +255,7 @@ describe('a wrong link or password', () => {
     }
     expect(await emailOf(ctx, caller)).toBe(`thief-${caller.email}`)
     // No scope is asked for, and naming one changes nothing.
-    expect((await press(link, { scope: 'tokens:manage' })).code).toBe('accepted')
+    expect((await redeem(link, { scope: 'tokens:manage' })).code).toBe('accepted')
   })
 
   test('a thief who knows the id of the change cannot lock the owner out, not even from the same client', async () => {
@@ -264,11 +264,11 @@ describe('a wrong link or password', () => {
     const { link } = await givenTheft(ctx, caller)
     const wrong = { id: link.id, token: `nme_${'A'.repeat(43)}` }
     const ip = '198.51.100.77'
-    const guesses = await Promise.all(times(150, () => press(wrong, { ip })))
+    const guesses = await Promise.all(times(150, () => redeem(wrong, { ip })))
     expect(tally(guesses.map(({ code }) => code))).toEqual({ EMAIL_006: 100, EMAIL_008: 50 })
     expect((await read(wrong, { ip })).code).toBe('EMAIL_008')
     expect((await read(link, { ip })).code).toBe('accepted')
-    expect((await press(link, { ip })).code).toBe('accepted')
+    expect((await redeem(link, { ip })).code).toBe('accepted')
   })
 
   test('an unsuitable password is refused, and counts in no limit', async () => {
@@ -277,9 +277,9 @@ describe('a wrong link or password', () => {
     const { link } = await givenTheft(ctx, caller)
     const bodies = [{}, { new_password: 'short' }, { new_password: 'x'.repeat(257) }, { new_password: caller.password }]
     for (const body of times(12, (n) => bodies[n % 4])) {
-      expect(await press(link, { body })).toMatchObject({ status: 400, code: 'PASSWORD_001' })
+      expect(await redeem(link, { body })).toMatchObject({ status: 400, code: 'PASSWORD_001' })
     }
-    expect((await press(link)).code).toBe('accepted')
+    expect((await redeem(link)).code).toBe('accepted')
   })
 
   test('a link works after a rotation of the keys as long as its key is kept, and not without it', async () => {
@@ -288,9 +288,9 @@ describe('a wrong link or password', () => {
     const { link } = await givenTheft(ctx, caller)
     const keys = (auth: string[]) => createSecrets({ auth, code: ['code-secret-for-tests'] })
     ctx.secrets = keys(['a newer secret'])
-    expect((await press(link, { ip: '198.51.100.78' })).code).toBe('EMAIL_006')
+    expect((await redeem(link, { ip: '198.51.100.78' })).code).toBe('EMAIL_006')
     ctx.secrets = keys(['a newer secret', 'auth-secret-for-tests'])
-    expect((await press(link)).code).toBe('accepted')
+    expect((await redeem(link)).code).toBe('accepted')
   })
 })
 
@@ -300,7 +300,7 @@ describe('concurrent presses', () => {
     const caller = await givenCaller(ctx)
     const { id, link } = await givenTheft(ctx, caller)
     const passwords = times(200, (n) => `password number ${n}`)
-    const answers = await Promise.all(passwords.map((new_password) => press(link, { body: { new_password } })))
+    const answers = await Promise.all(passwords.map((new_password) => redeem(link, { body: { new_password } })))
     expect(tally(answers.map(({ code }) => code))).toEqual({ accepted: 1, EMAIL_006: 9, EMAIL_008: 190 })
     const winner = passwords[answers.findIndex(({ code }) => code === 'accepted')] ?? ''
     expect(await enters(ctx, caller.email, winner)).toBe(true)
@@ -344,7 +344,7 @@ describe('concurrent presses', () => {
         heldUp(
           ctx,
           ['users', caller.userId],
-          () => press(link),
+          () => redeem(link),
           async () => ctx.clock.advance(ms),
         )
       expect((await held()).code).toBe(code)
@@ -367,14 +367,14 @@ describe('concurrent presses', () => {
         () => change(caller, `d-${caller.email}`),
       ]
       const move = moves[round % moves.length] as () => Promise<Answer>
-      const shots = [() => press(link), move]
-      const [one, two] = await Promise.all((round % 8 < 4 ? shots : shots.toReversed()).map((shoot) => shoot()))
-      const pressed = (round % 8 < 4 ? one : two) as Answer
+      const calls = [() => redeem(link), move]
+      const [one, two] = await Promise.all((round % 8 < 4 ? calls : calls.toReversed()).map((begin) => begin()))
+      const redeemed = (round % 8 < 4 ? one : two) as Answer
       const moved = (round % 8 < 4 ? two : one) as Answer
-      ends.push(`${pressed.code} ${moved.code}`)
+      ends.push(`${redeemed.code} ${moved.code}`)
       const user = await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })
       // A withdrawal does not look again whether its credential has ended, so that it may come second.
-      const isFirst = pressed.code === 'accepted'
+      const isFirst = redeemed.code === 'accepted'
       if (!user.withdrawnAt) expect(isFirst).toBe(true)
       expect(user.email).toBe(isFirst ? caller.email : `b-${caller.email}`)
       const where = { userId: caller.userId, status: { in: ['pending_verification' as const, 'verified' as const] } }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import type { ArchiveStore } from '@/domain/ports'
 import type { Env } from '../settings/env'
-import type { S3Settings } from '../settings/stores'
+import type { S3Settings } from '../settings/store-settings'
 
 const TIME_OUT_MS = 20_000
 

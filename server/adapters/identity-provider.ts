@@ -3,7 +3,7 @@ import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import * as z from 'zod'
 import { AppError } from '@/contract/errors'
 import type { Clock, IdentityProvider, ProviderRequest } from '@/domain/ports'
-import type { ProviderSettings } from '../settings/sign-in'
+import type { ProviderSettings } from '../settings/sign-in-settings'
 import { describeError, log } from '../watch/log'
 import { ALGORITHMS, isRefusal, toTime } from './outside-issuer'
 

@@ -18,7 +18,7 @@ import type { Slot } from '@/emails/slot'
 import VerifyNewEmail from '@/emails/verify-new-email'
 import { accentInTheDark } from '../settings/accent'
 import type { Env } from '../settings/env'
-import { daysInWords, validityInWords } from '../texts/durations'
+import { daysInWords, validityInWords } from '../texts/duration-words'
 import { type Catalogue, catalogueOf } from '../texts/texts'
 
 interface Rendered {

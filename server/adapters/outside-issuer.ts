@@ -10,7 +10,7 @@ import {
 import { GRANTABLE_SCOPES, type GrantableScope, isStorable } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Clock, OutsideIssuer } from '@/domain/ports'
-import type { IssuerSettings } from '../settings/sign-in'
+import type { IssuerSettings } from '../settings/sign-in-settings'
 import { describeError, log } from '../watch/log'
 
 const TIME_OUT_MS = 3_000

@@ -26,7 +26,7 @@ import {
   minute,
   verify,
   withdraw,
-} from '@/testing/api'
+} from '@/testing/api-calls'
 import {
   givenParticipant,
   givenSession,
@@ -39,7 +39,7 @@ import {
   tally,
   testContext,
 } from '@/testing/domain'
-import { installContext } from '@/testing/process'
+import { installContext } from '@/testing/install-context'
 import { rawSql } from '@/testing/raw-sql'
 import { acceptOutsideToken, OUTSIDE_TOKEN } from '@/testing/service'
 

@@ -31,7 +31,7 @@ import {
   OPERATIONS,
   readAnswer,
   request,
-} from '@/testing/api'
+} from '@/testing/api-calls'
 import {
   codeSentTo,
   givenSession,
@@ -41,7 +41,7 @@ import {
   testDatabase,
   wrongCode,
 } from '@/testing/domain'
-import { installContext } from '@/testing/process'
+import { installContext } from '@/testing/install-context'
 import { wrapping } from '@/testing/statements'
 import { within } from '@/testing/until'
 import { openDatabase } from '../adapters/database'

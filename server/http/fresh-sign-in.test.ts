@@ -7,10 +7,10 @@ import { createSessionToken } from '@/domain/sessions/authenticate'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { finishReauthentication } from '@/domain/sessions/reauthenticate'
 import { processState } from '@/server/process-state'
-import { call, change, givenToken, withdraw } from '@/testing/api'
+import { call, change, givenToken, withdraw } from '@/testing/api-calls'
 import { asUser, givenUser, type TestContext, testContext } from '@/testing/domain'
 import { givenProvider } from '@/testing/identity-provider'
-import { installContext } from '@/testing/process'
+import { installContext } from '@/testing/install-context'
 
 processState.log = pino({ level: 'silent' })
 const minute = 60_000

@@ -1,6 +1,6 @@
 import { signedLedgerHead } from '@/domain/withdrawal/ledger/erasure-ledger'
 import { publishedKeys } from '@/domain/withdrawal/receipts/signing-keys'
-import { systemContext } from '../context'
+import { systemContext } from '../system-context'
 
 // Pages of other origins may read it, because anybody may verify what the service has signed.
 const published = (body: string, type: string, seconds: number): Response =>

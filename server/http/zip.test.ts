@@ -1,7 +1,7 @@
 import { inflateRawSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import type { Download } from '@/domain/download'
-import { givenCaller, request } from '@/testing/api'
+import { givenCaller, request } from '@/testing/api-calls'
 import { givenService } from '@/testing/service'
 import { zipOf } from './zip'
 

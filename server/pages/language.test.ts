@@ -2,7 +2,7 @@ import pino from 'pino'
 import { expect, test, vi } from 'vitest'
 import { processState } from '@/server/process-state'
 import { testContext } from '@/testing/domain'
-import { installContext } from '@/testing/process'
+import { installContext } from '@/testing/install-context'
 import { pageLanguage } from './language'
 import { sessionIfReadable } from './session'
 

@@ -1,4 +1,4 @@
-import type { Logo } from '../settings/brand'
+import type { Logo } from '../settings/brand-settings'
 import { getEnv } from '../settings/env'
 
 /** The picture of LOGO_FILE. */

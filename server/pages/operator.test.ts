@@ -13,7 +13,7 @@ import {
   type TestUser,
   testContext,
 } from '@/testing/domain'
-import { installContext } from '@/testing/process'
+import { installContext } from '@/testing/install-context'
 import { getEnv } from '../settings/env'
 import {
   lookUpAsOperator,

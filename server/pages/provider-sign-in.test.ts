@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { processState } from '@/server/process-state'
 import { givenUser, type TestContext, testContext } from '@/testing/domain'
 import { CLIENT, givenProvider } from '@/testing/identity-provider'
-import { installContext } from '@/testing/process'
+import { installContext } from '@/testing/install-context'
 
 processState.log = pino({ level: 'silent' })
 // The headers of the request exist only inside Next.

@@ -1,10 +1,10 @@
 import type { Purpose } from '@/contract/access'
 import { finishReauthentication, type Outcome, REAUTHENTICATION_COOKIE } from '@/domain/sessions/reauthenticate'
 import { eventOf } from '../adapters/database-away'
-import { systemContext } from '../context'
 import { clientIpOf } from '../http/client-ip'
 import { readCookie, toSetCookie } from '../http/cookies'
 import { getEnv } from '../settings/env'
+import { systemContext } from '../system-context'
 import { describeError, log } from '../watch/log'
 import { sessionCookie, sessionOf } from './session-cookie'
 

@@ -8,7 +8,7 @@ import type { Context } from '@/domain/context'
 import { getEmailStatus } from '@/domain/email/get-email-status'
 import { authenticateSession } from '@/domain/sessions/authenticate'
 import { touchSession } from '@/domain/sessions/sessions'
-import { systemContext } from '../context'
+import { systemContext } from '../system-context'
 import { orPageAway, unlessAway } from './away'
 import { authOptions } from './sign-in'
 

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { Limits } from '@/domain/limits/limits'
 import { doubtful, misspelled, PRODUCTION_NEEDS, parseEnv, SETTING_VARIABLES } from './env'
-import { parseDuration, parsePeriod } from './fields'
+import { parseDuration, parsePeriod } from './setting-fields'
 import { SettingsError } from './settings-error'
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'env-test-'))

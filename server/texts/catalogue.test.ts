@@ -5,7 +5,7 @@ import { startReauthentication } from '@/contract/access'
 import { ERRORS, RULES } from '@/contract/errors'
 import { LANGUAGES, type Language } from '@/contract/languages'
 import { FRESH_SIGN_IN_MS, minute, PASSWORD_RESET_MS, REAUTHENTICATION_LIFETIME_MS } from '@/domain/limits/durations'
-import { FRAME, pseudoTexts } from '@/testing/texts'
+import { FRAME, pseudoTexts } from '@/testing/message-texts'
 import { compileCatalogue, ENGLISH, flatten, parametersOf, sourceOf, type Texts } from './catalogue'
 
 const english = new Map(flatten(ENGLISH))

@@ -1,7 +1,7 @@
-import { systemContext } from '../context'
 import { answer } from '../http/answer'
 import { processState } from '../process-state'
 import { getEnv } from '../settings/env'
+import { systemContext } from '../system-context'
 import { createHealth, type Health } from './health-checks'
 
 /** Liveness: the process answers. */

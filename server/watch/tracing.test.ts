@@ -4,9 +4,9 @@ import pino from 'pino'
 import { afterAll, expect, test, vi } from 'vitest'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { processState } from '@/server/process-state'
-import { call, givenCaller } from '@/testing/api'
+import { call, givenCaller } from '@/testing/api-calls'
 import { asUser, runDueWork, testContext } from '@/testing/domain'
-import { installContext } from '@/testing/process'
+import { installContext } from '@/testing/install-context'
 import { startTracing, stopTracing, traced } from './tracing'
 
 const settings = vi.hoisted(() => ({ otlpEndpoint: undefined as string | undefined }))

@@ -1,9 +1,9 @@
-import { Rows } from '@/components/docs/rows'
+import { ReferenceRows } from '@/components/docs/reference-rows'
 import { ERRORS, type ErrorCode } from '@/contract/errors'
 
 /** `of` is the anchor of the section in which they stand. */
 export const ErrorRows = ({ codes, of }: { codes: readonly ErrorCode[]; of: string }) => (
-  <Rows
+  <ReferenceRows
     rows={codes.map((code) => ({
       key: code,
       id: `${of}.${code}`,

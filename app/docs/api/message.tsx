@@ -1,5 +1,5 @@
 import { CodeBlock } from '@/components/docs/code-block'
-import { Described } from '@/components/docs/rows'
+import { Described } from '@/components/docs/reference-rows'
 import { Badge } from '@/components/ui/badge'
 import type { Webhook } from '@/contract/webhooks'
 import { Part } from './operation'

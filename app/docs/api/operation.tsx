@@ -1,5 +1,5 @@
 import { CodeBlock } from '@/components/docs/code-block'
-import { Code, Described, Rows } from '@/components/docs/rows'
+import { Code, Described, ReferenceRows } from '@/components/docs/reference-rows'
 import { Badge } from '@/components/ui/badge'
 import { type Contract, isAdminContract, isLinkContract, isTaskContract } from '@/contract/define'
 import { ErrorRows } from './error-rows'
@@ -115,7 +115,7 @@ function Examples({ contract }: { contract: Contract }) {
   }
   return (
     <>
-      <Rows
+      <ReferenceRows
         rows={variablesOf(contract).map((variable) => ({
           key: variable,
           name: variable,

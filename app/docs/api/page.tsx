@@ -1,16 +1,16 @@
 import type { Metadata } from 'next'
 import type { ReactNode } from 'react'
 import { CodeBlock } from '@/components/docs/code-block'
-import { Code, Rows } from '@/components/docs/rows'
+import { Code, ReferenceRows } from '@/components/docs/reference-rows'
 import { cn } from '@/components/ui/class-names'
 import { textLink } from '@/components/ui/text-link'
 import { SCOPES, SERVICE_SCOPES } from '@/contract/define'
 import { ERRORS } from '@/contract/errors'
 import { MAX_BODY_BYTES } from '@/contract/vocabulary'
 import { webhooks } from '@/contract/webhooks'
-import { systemContext } from '@/server/context'
 import { sessionIfReadable } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
+import { systemContext } from '@/server/system-context'
 import { ErrorRows } from './error-rows'
 import { COMMON_CODES, OPERATION_GROUPS, OVERVIEW, pathOf, WEBHOOKS } from './reference'
 import { Chapter, ReferencePage } from './reference-page'
@@ -104,7 +104,7 @@ export default async function ApiDocumentationPage() {
           <Code>X-Required-Scope</Code>, exactly once. The token itself has to hold that scope, and opens only the paths
           of its own user.
         </p>
-        <Rows rows={Object.entries(SCOPES).map(([scope, text]) => ({ key: scope, name: scope, text }))} />
+        <ReferenceRows rows={Object.entries(SCOPES).map(([scope, text]) => ({ key: scope, name: scope, text }))} />
         <p>
           In a path, the user is the <Code>usr_…</Code> id, or <Code>~</Code> and the percent-encoded external id.
         </p>
@@ -112,7 +112,9 @@ export default async function ApiDocumentationPage() {
           Your own services call <Code>/api/v1/admin/…</Code> with a service token (<Code>svc_…</Code>), which the
           operator creates. It acts for no user and opens nothing else; a user's token never opens these paths.
         </p>
-        <Rows rows={Object.entries(SERVICE_SCOPES).map(([scope, text]) => ({ key: scope, name: scope, text }))} />
+        <ReferenceRows
+          rows={Object.entries(SERVICE_SCOPES).map(([scope, text]) => ({ key: scope, name: scope, text }))}
+        />
       </Chapter>
 
       <Chapter id="envelope" title="Requests and responses">
@@ -133,7 +135,7 @@ export default async function ApiDocumentationPage() {
 
       <Chapter id="limits" title="Rate limits">
         <p>Limits are rolling windows. A limited answer, success and error alike, carries these headers:</p>
-        <Rows
+        <ReferenceRows
           rows={[
             {
               key: 'policy',

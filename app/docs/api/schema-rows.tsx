@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Described, type Row, Rows } from '@/components/docs/rows'
+import { Described, ReferenceRows, type Row } from '@/components/docs/reference-rows'
 
 export interface JsonField {
   type?: string | string[]
@@ -18,7 +18,7 @@ export interface JsonField {
 
 /** The members of a body, an answer or a message, at any depth. `of` is the anchor that theirs begin with. */
 export const SchemaRows = ({ schema, io, of }: { schema: z.ZodType; io: 'input' | 'output'; of: string }) => (
-  <Rows
+  <ReferenceRows
     rows={fieldRows(z.toJSONSchema(schema, { io }) as JsonField, { isInput: io === 'input' }).map((row) => ({
       ...row,
       id: `${of}.${row.key}`,

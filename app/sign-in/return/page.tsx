@@ -2,7 +2,7 @@ import type { Metadata } from 'next'
 import { CenteredPage } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { GoOn } from './go-on'
+import { OpenReturnPath } from './open-return-path'
 
 export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('SignIn'))('returnTab') })
 
@@ -11,7 +11,7 @@ export default async function ReturnPage() {
   return (
     <CenteredPage account={null}>
       <Texts texts={await textsOf(['SignIn'])}>
-        <GoOn />
+        <OpenReturnPath />
       </Texts>
     </CenteredPage>
   )

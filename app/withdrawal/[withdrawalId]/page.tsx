@@ -5,10 +5,10 @@ import { Texts } from '@/components/layout/texts'
 import { DeletionNotFound, WithdrawalProgress } from '@/components/withdrawal/withdrawal-progress'
 import { userOfWithdrawal } from '@/domain/withdrawal/offer-withdrawal'
 import { retentionDays } from '@/domain/withdrawal/schedule'
-import { systemContext } from '@/server/context'
 import { orPageAway } from '@/server/pages/away'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { getEnv } from '@/server/settings/env'
+import { systemContext } from '@/server/system-context'
 
 export async function generateMetadata(): Promise<Metadata> {
   const t = await pageTexts('Deletion')

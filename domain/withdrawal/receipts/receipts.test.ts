@@ -6,7 +6,7 @@ import path from 'node:path'
 import { compactVerify, createLocalJWKSet, decodeJwt, decodeProtectedHeader } from 'jose'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ReceiptClaims, receiptClaims } from '@/contract/receipt'
-import { call, givenCaller, withdraw } from '@/testing/api'
+import { call, givenCaller, withdraw } from '@/testing/api-calls'
 import {
   asNobody,
   asUser,
@@ -19,7 +19,7 @@ import {
   type TestContext,
   testContext,
 } from '@/testing/domain'
-import { installContext } from '@/testing/process'
+import { installContext } from '@/testing/install-context'
 import { wrapping } from '@/testing/statements'
 import { waive } from '../../applications/operate-tasks'
 import type { Context } from '../../context'

@@ -1,6 +1,6 @@
 import type { Metadata } from 'next'
 import { notFound } from 'next/navigation'
-import { Code } from '@/components/docs/rows'
+import { Code } from '@/components/docs/reference-rows'
 import { SampleLanguage } from '@/components/docs/sample-language'
 import { textLink } from '@/components/ui/text-link'
 import { webhooks } from '@/contract/webhooks'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { maskAddress } from '@/contract/address'
-import { fragmentOf, maskedAddressOf, parseLink } from './link-secret'
+import { fragmentOf, maskedAddressOf, parseLink } from './verification-link'
 
 const SECRET = 'request=ecr_7Yc1fVn0Qk2mXh3rTzB8dA&code=042137'
 const parsed = (more: string) => parseLink(new URLSearchParams(SECRET + more))

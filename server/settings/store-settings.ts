@@ -1,7 +1,7 @@
 import path from 'node:path'
 import * as z from 'zod'
-import { flag, type Given, type Parsed, url } from './fields'
-import type { InstanceFields } from './instance'
+import type { InstanceFields } from './instance-settings'
+import { flag, type Given, type Parsed, url } from './setting-fields'
 import { SettingsError } from './settings-error'
 
 export interface S3Settings {

@@ -5,7 +5,7 @@ import type { Resolver } from 'react-hook-form'
 import * as z from 'zod'
 import { changeEmail, newEmail, undoEmailChange, verifyEmail } from '@/contract/email'
 import { rule } from '../forms/form-rule'
-import { newPasswordTwice } from '../password/rules'
+import { newPasswordTwice } from '../password/password-rules'
 
 export const changeEmailRules = zodResolver(
   changeEmail.body.safeExtend({ new_email: z.string().min(1, rule('newEmail')).pipe(newEmail) }),

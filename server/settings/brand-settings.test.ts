@@ -13,5 +13,5 @@ test("the product's name is written in one place, so that PRODUCT_NAME replaces 
   const sources = files.filter((name) => isSource(name) && statSync(path.join(root, name)).isFile())
   expect(sources.length).toBeGreaterThan(300)
   const named = sources.filter((name) => readFileSync(path.join(root, name), 'utf8').includes('User Account Service'))
-  expect(named).toEqual(['server/settings/brand.ts'])
+  expect(named).toEqual(['server/settings/brand-settings.ts'])
 })

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { type Parsed, secrets } from './fields'
-import type { InstanceFields } from './instance'
+import type { InstanceFields } from './instance-settings'
+import { type Parsed, secrets } from './setting-fields'
 
 export const SECRET_FIELDS = {
   AUTH_SECRET: secrets.optional(),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Parsed, url } from './fields'
+import { type Parsed, url } from './setting-fields'
 
 export const WATCH_FIELDS = {
   METRICS_TOKEN: z

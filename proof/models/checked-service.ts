@@ -16,7 +16,7 @@ import { createStatusToken } from '@/domain/withdrawal/status-token'
 import { api } from '@/server/http/api'
 import { processState } from '@/server/process-state'
 import { givenSession, runDueWork, type TestContext, testContext, testDatabase } from '@/testing/domain'
-import { installContext } from '@/testing/process'
+import { installContext } from '@/testing/install-context'
 import { type Acknowledged, type AppCall, type GivenAnswer, OBSERVER, type SentMail } from './invariants'
 import {
   type Account,

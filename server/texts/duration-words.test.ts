@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { daysInWords, validityInWords } from './durations'
+import { daysInWords, validityInWords } from './duration-words'
 
 const second = 1000
 const minute = 60 * second

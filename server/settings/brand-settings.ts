@@ -4,7 +4,7 @@ import { DEFAULT_LANGUAGE, isLanguage, LANGUAGES, type Language } from '@/contra
 import type { Texts } from '../texts/catalogue'
 import { readOwnTexts } from '../texts/own-texts'
 import { accentProblem } from './accent'
-import { type Parsed, url } from './fields'
+import { type Parsed, url } from './setting-fields'
 import { SettingsError } from './settings-error'
 
 export const BRAND_FIELDS = {

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import * as z from 'zod'
 import { hour } from '@/domain/limits/durations'
-import { count, durationUpTo, flag, type Given, type Parsed, url } from './fields'
+import { count, durationUpTo, flag, type Given, type Parsed, url } from './setting-fields'
 
 export const INSTANCE_FIELDS = {
   APP_ENV: z.enum(['local', 'production'], 'must be local or production').default('local'),

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { FreshSignInSettings } from '@/domain/context'
 import type { OutsideIssuer } from '@/domain/ports'
-import { durationText, flag, type Parsed, url } from './fields'
-import type { InstanceFields } from './instance'
-import { keptSecret } from './secrets'
+import type { InstanceFields } from './instance-settings'
+import { keptSecret } from './secret-settings'
+import { durationText, flag, type Parsed, url } from './setting-fields'
 import { SettingsError } from './settings-error'
 
 export interface IssuerSettings {

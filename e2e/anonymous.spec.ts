@@ -1,7 +1,7 @@
 import net from 'node:net'
 import type { APIRequestContext } from '@playwright/test'
 import { expect, sendRaw, test, type User } from './fixtures'
-import { SERVICE_URL } from './settings'
+import { SERVICE_URL } from './service-urls'
 
 // Requests of strangers: people without an account, or with access to a signed-in browser.
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { type Given, type Parsed, url } from './fields'
+import { type Given, type Parsed, url } from './setting-fields'
 import { SettingsError } from './settings-error'
 
 export const ENGINE_FIELDS = {

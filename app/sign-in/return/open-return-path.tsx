@@ -6,7 +6,7 @@ import { useTranslations } from 'use-intl/react'
 import { nextPath } from '@/components/session/next-path'
 import { takeReturnPath } from '@/components/session/return-path'
 
-export function GoOn() {
+export function OpenReturnPath() {
   const t = useTranslations('SignIn')
   const common = useTranslations('Common')
   const isLeaving = useRef(false)

@@ -9,12 +9,12 @@ export interface Row {
   text: ReactNode
 }
 
-interface RowsProps {
+interface ReferenceRowsProps {
   rows: readonly Row[]
 }
 
 /** A two-column table that becomes one column on a phone. */
-export function Rows({ rows }: RowsProps) {
+export function ReferenceRows({ rows }: ReferenceRowsProps) {
   return (
     <dl className="divide-y divide-line border-line border-y">
       {rows.map(({ key, id, name, note, text }) => (

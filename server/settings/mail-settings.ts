@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { parseAddress } from '@/contract/address'
-import type { Brand } from './brand'
-import { type Given, type Parsed, url } from './fields'
+import type { Brand } from './brand-settings'
+import { type Given, type Parsed, url } from './setting-fields'
 
 /** Stand-ins of local mode. */
 const LOCAL_SENDER = 'no-reply@localhost'

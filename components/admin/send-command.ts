@@ -1,5 +1,5 @@
 /** A button of /admin. Throws the sentence of the answer. */
-export async function press(path: string, body?: object): Promise<Record<string, unknown>> {
+export async function sendCommand(path: string, body?: object): Promise<Record<string, unknown>> {
   const init = { method: 'POST', ...(body && { body: JSON.stringify(body) }) }
   const response = await fetch(path, init).catch(() => null)
   const answer: Record<string, unknown> | null = (await response?.json().catch(() => null)) ?? null

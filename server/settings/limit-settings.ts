@@ -9,7 +9,7 @@ import {
   SETTING_ROWS,
   type SettingRow,
 } from '@/domain/limits/limits'
-import { count, duration, durationUpTo, type Parsed, periodText } from './fields'
+import { count, duration, durationUpTo, type Parsed, periodText } from './setting-fields'
 
 const BUCKET_FIELDS = Object.fromEntries(
   BUCKET_NAMES.flatMap((name) => {

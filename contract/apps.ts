@@ -218,7 +218,7 @@ export const pingApp = contract({
   },
 })
 
-const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const
+export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const
 
 /** The delivery of an event to an application, as operators and services see it. */
 export const delivery = z.object({

@@ -186,7 +186,8 @@ const thumbprintOf = (x: string) =>
     .update(JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }))
     .digest('base64url')
 
-type KeyState = 'waiting' | 'signing' | 'retired'
+export const KEY_STATES = ['waiting', 'signing', 'retired'] as const
+type KeyState = (typeof KEY_STATES)[number]
 
 export async function listSigningKeys(ctx: SystemContext) {
   await ensureSigningKey(ctx)

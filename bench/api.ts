@@ -39,7 +39,7 @@ const WRITE_MS = 2_000
 const WARM_ROUNDS = 3
 const WARM_READS = 40_000
 const WARM_MS = 25_000
-/** So many read and change the address. Of an eighth of all changes are pending meanwhile; these keep their address and sign in. */
+/** So many read and change the address. Of an eighth of all changes are pending meanwhile. */
 const CHANGING = Math.floor(USERS * 0.6)
 const WAITING = Math.floor(USERS * 0.12)
 
@@ -93,7 +93,6 @@ async function main() {
   for (const [index, subject] of subjects.entries()) {
     const port = FIRST_PORT + index
     running.push({ ...subject, port, child: await start(subject, port) })
-    if (subject.name === 'service') ours.form = await csrfOf(port)
   }
   for (const subject of running) await warmUp(subject)
   await analyse()
@@ -149,33 +148,18 @@ async function installPeer(): Promise<string> {
   return execFileSync(process.execPath, [path.join(peerDir, 'prepare.mjs')], { env, encoding: 'utf8' })
 }
 
-/** What a sign-in at the service needs; the floor ignores it. */
-async function csrfOf(port: number) {
-  const answer = await fetch(`http://localhost:${port}/api/auth/csrf`)
-  const { csrfToken } = (await answer.json()) as { csrfToken: string }
-  return {
-    csrfToken,
-    cookie: answer.headers
-      .getSetCookie()
-      .map((line) => line.split(';')[0])
-      .join('; '),
-  }
-}
-
 let taken = 0
 /** Nobody comes twice in a round. Those who withdraw are made for it. */
 async function takeUsers({ side, writes, hashes }: Subject, operation: Operation): Promise<number[]> {
-  const [first, all] = operation === 'sign-in' ? [CHANGING + 1, WAITING] : [1, CHANGING]
-  const count = Math.min(all, isHashed(operation) ? hashes : writes)
+  const count = Math.min(CHANGING, operation === 'change' ? hashes : writes)
   if (operation === 'withdraw') {
     const before = side.seeded
     await side.seed(count)
     return Array.from({ length: count }, (_, index) => before + 1 + index)
   }
   taken += count
-  return Array.from({ length: count }, (_, index) => first + ((taken + index) % all))
+  return Array.from({ length: count }, (_, index) => 1 + ((taken + index) % CHANGING))
 }
-const isHashed = (operation: Operation) => operation === 'change' || operation === 'sign-in'
 
 let reads = 0
 /** In an order that no cache of neighbouring rows helps. */
@@ -265,25 +249,19 @@ async function measureRounds(subjects: Running[]) {
   console.table(rows)
 }
 
-/** Some connections read while others change the address with a password. */
+/** Eight connections read while eight others change the address with a password. */
 async function measureReadsWhileHashing(subjects: Running[]) {
   const rows = []
-  for (const [readers, changers] of [
-    [8, 8],
-    [16, 200],
-  ] as const) {
-    for (const subject of subjects) {
-      const { name, side, port } = subject
-      const users = await takeUsers({ ...subject, hashes: 2_000 }, 'change')
-      const load = (connections: number, next: () => ReturnType<Side['call']> | null) =>
-        putLoad({ port, connections, next: () => next() ?? null, maxMs: 2 * WRITE_MS })
-      const [read, changed] = await Promise.all([
-        load(readers, () => side.call('status', readUser())),
-        load(changers, () => side.call('change', users.shift() ?? 1)),
-      ])
-      const { perSecond, p50, p99 } = read
-      rows.push({ readers, changers, name, reads: perSecond, p50, p99, changes: changed.perSecond })
-    }
+  for (const subject of subjects) {
+    const { name, side, port } = subject
+    const users = await takeUsers({ ...subject, hashes: 2_000 }, 'change')
+    const load = (next: () => ReturnType<Side['call']>) =>
+      putLoad({ port, connections: 8, next: () => next() ?? null, maxMs: 2 * WRITE_MS })
+    const [read, changed] = await Promise.all([
+      load(() => side.call('status', readUser())),
+      load(() => side.call('change', users.shift() ?? 1)),
+    ])
+    rows.push({ name, reads: read.perSecond, p50: read.p50, p99: read.p99, changes: changed.perSecond })
   }
   report.readsWhileHashing = rows
   console.table(rows)

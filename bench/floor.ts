@@ -1,5 +1,6 @@
 import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { verify as verifyHash } from '@node-rs/argon2'
 import pg from 'pg'
 
@@ -17,7 +18,7 @@ const SECRET = process.env.CODE_SECRET as string
 const id = (prefix: string) => prefix + randomBytes(16).toString('base64url')
 const macOf = (request: string, code: string) =>
   createHmac('sha256', SECRET).update(`verification-code\0${request}:${code}`).digest()
-const run = async (name: string, text: string, values: unknown[]) => (await pool.query({ name, text, values })).rows
+const run = async (name: string, sql: string, values: unknown[]) => (await pool.query({ name, text: sql, values })).rows
 
 const ACTOR = `SELECT t.id, t.expires_at, t.revoked_at, t.scopes, u.id AS user_id, u.name, u.email, u.email_verified_at,
     u.withdrawn_at, u.password_hash, p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at,
@@ -104,13 +105,9 @@ const WITHDRAW = `WITH withdrawal AS (
   )
   SELECT id FROM withdrawal`
 
-const SIGN_IN = `INSERT INTO sessions (id, user_id, user_agent, ip, created_at, last_seen_at, expires_at)
-  VALUES ($1, $2, 'bench', '127.0.0.1', now(), now(), now() + interval '30 days') RETURNING id`
-
 async function answer(request: IncomingMessage): Promise<[number, object]> {
   const path = request.url ?? ''
   if (path === '/ready') return [200, {}]
-  if (path.endsWith('/credentials')) return signIn(new URLSearchParams(await readText(request)))
   const token = (request.headers.authorization ?? '').slice(7)
   const [actor] = await run('actor', ACTOR, [createHash('sha256').update(token).digest()])
   if (!actor || actor.revoked_at || actor.withdrawn_at || actor.expires_at < new Date()) return [401, {}]
@@ -130,7 +127,7 @@ async function answer(request: IncomingMessage): Promise<[number, object]> {
       },
     ]
   }
-  const body: Record<string, string> = JSON.parse(await readText(request))
+  const body: Record<string, string> = JSON.parse(await text(request))
   if (path.endsWith('/change')) {
     const right =
       body.current_password === 'no hash' || (await verifyHash(actor.password_hash, body.current_password ?? ''))
@@ -158,19 +155,6 @@ async function answer(request: IncomingMessage): Promise<[number, object]> {
   const withdrawal = id('wd_')
   const [row] = await run('withdraw', WITHDRAW, [actor.user_id, withdrawal, id('ntc_'), id('lgl_'), id('aud_')])
   return row ? [202, { withdrawal_id: withdrawal }] : [409, {}]
-}
-
-async function signIn(form: URLSearchParams): Promise<[number, object]> {
-  const [user] = await run('user', 'SELECT id, password_hash FROM users WHERE email_key = $1', [form.get('email')])
-  if (!user || !(await verifyHash(user.password_hash, form.get('password') ?? ''))) return [401, {}]
-  const [session] = await run('sign-in', SIGN_IN, [id('ses_'), user.id])
-  return [200, session]
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk)
-  return Buffer.concat(chunks).toString()
 }
 
 createServer((request, response) => {

@@ -7,7 +7,7 @@ export interface Call {
   method: 'GET' | 'POST'
   path: string
   headers: Record<string, string>
-  body?: object | URLSearchParams
+  body?: object
 }
 
 export interface Result {
@@ -73,12 +73,10 @@ function connectTo(port: number): Promise<Socket> {
 }
 
 function exchange(socket: Socket, port: number, { method, path, headers, body }: Call) {
-  const isForm = body instanceof URLSearchParams
-  const text = isForm ? String(body) : body ? JSON.stringify(body) : ''
-  const type = isForm ? 'application/x-www-form-urlencoded' : 'application/json'
+  const text = body ? JSON.stringify(body) : ''
   const lines = [`${method} ${path} HTTP/1.1`, `Host: localhost:${port}`]
   for (const name in headers) lines.push(`${name}: ${headers[name]}`)
-  if (text) lines.push(`Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(text)}`)
+  if (text) lines.push('Content-Type: application/json', `Content-Length: ${Buffer.byteLength(text)}`)
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     let received = ''
     const onData = (chunk: Buffer) => {

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { Call } from './load.ts'
 import { seedUsers, tokenOf } from './services.ts'
 
-export const OPERATIONS = ['status', 'change', 'change-no-hash', 'verify', 'resend', 'withdraw', 'sign-in'] as const
+export const OPERATIONS = ['status', 'change', 'change-no-hash', 'verify', 'resend', 'withdraw'] as const
 export type Operation = (typeof OPERATIONS)[number]
 
 export const PASSWORD = 'correct horse battery'
@@ -27,12 +27,10 @@ const method = 'POST'
 let serial = Date.now()
 const newAddress = () => `c${serial++}@example.test`
 
-export function ownSide(db: pg.Client, passwordHash: string): Side & { form: Record<string, string> } {
+export function ownSide(db: pg.Client, passwordHash: string): Side {
   let seeded = 0
   let changes = new Map<number, string>()
   return {
-    /** What a sign-in sends beside address and password. */
-    form: {},
     get seeded() {
       return seeded
     },
@@ -86,11 +84,6 @@ export function ownSide(db: pg.Client, passwordHash: string): Side & { form: Rec
           }
         case 'withdraw':
           return { method, path: `${at}/withdraw`, headers, body: { confirmation: 'DELETE_MY_ACCOUNT' } }
-        case 'sign-in': {
-          const { cookie: Cookie = '', ...form } = this.form
-          const body = new URLSearchParams({ ...form, email: `u${n}@example.test`, password: PASSWORD, json: 'true' })
-          return { method, path: '/api/auth/callback/credentials', headers: { Cookie }, body }
-        }
       }
     },
   }
@@ -147,10 +140,6 @@ export function peerSide(db: pg.Client, passwordHash: string): Side {
           return undefined
         case 'withdraw':
           return { method, path: `${at}/delete-user`, headers, body: {} }
-        case 'sign-in': {
-          const body = { email: `u${n}@example.test`, password: PASSWORD }
-          return { method, path: `${at}/sign-in/email`, headers: {}, body }
-        }
       }
     },
   }

@@ -1,6 +1,5 @@
 import { measureApplications } from './work/applications'
 import { measureErase } from './work/erase'
-import { measureExport } from './work/export'
 import { openBench } from './work/harness'
 import { measureImport } from './work/import'
 import { measureSweep } from './work/sweep'
@@ -13,7 +12,6 @@ const MEASUREMENTS = {
   erase: { size: 1_000_000, measure: measureErase },
   sweep: { size: 1_000_000, measure: measureSweep },
   import: { size: 1_000_000, measure: measureImport },
-  export: { size: 1_000, measure: measureExport },
   applications: { size: 10_000, measure: measureApplications },
 }
 

@@ -3,27 +3,18 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
-import { createUser } from '@/domain/accounts/user'
-import type { Context, SystemContext } from '@/domain/context'
-import type { Message } from '@/domain/ports'
-import { sessionCredential } from '@/domain/sessions/authenticate'
-import { findCaller } from '@/domain/sessions/caller'
-import { startSession } from '@/domain/sessions/sessions'
+import type { SystemContext } from '@/domain/context'
 import { migrateDeploy } from '@/server/migrate'
 import { openContext } from '@/server/open-context'
 import { openDatabase } from '../services'
 
-export const PASSWORD = 'correct horse battery'
-
 export interface Bench {
-  /** The service without its server. Mail counts as accepted and every password as right. */
+  /** The service without its server. Mail counts as accepted. */
   ctx: SystemContext
   db: pg.Client
   dataDir: string
-  /** The last message to an address. */
-  mailed: Map<string, Message>
-  /** An application that answers 204; `heard` gets each body. */
-  application: { endpoint: string; heard(body: string): void }
+  /** An application that answers 204. */
+  application: { endpoint: string }
   close(): Promise<void>
 }
 
@@ -36,29 +27,19 @@ export async function openBench(name: string): Promise<Bench> {
     AUTH_SECRET: 'auth-secret-of-the-bench',
     CODE_SECRET: 'code-secret-of-the-bench',
     LOG_LEVEL: 'error',
-    EMAIL_CHANGE_LIMIT: '1000',
     // The last step of a withdrawal is due after 0.9 s.
     WITHDRAWAL_TIME_SCALE: '0.00001',
   })
   const opened = await openContext()
-  const mailed: Bench['mailed'] = new Map()
-  const application: Bench['application'] = { endpoint: '', heard: () => {} }
   const server = createServer(async (request, response) => {
-    application.heard(await text(request))
+    await text(request)
     response.writeHead(204).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  application.endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const application = { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
   const ctx: SystemContext = {
     ...opened,
-    mail: {
-      async send({ to, message }) {
-        mailed.set(to, message)
-        return 'accepted'
-      },
-      async deleteMessages() {},
-    },
-    passwords: { ...opened.passwords, verify: async () => true },
+    mail: { send: async () => 'accepted', async deleteMessages() {} },
   }
   const close = async () => {
     // What the calls began in the background.
@@ -68,18 +49,7 @@ export async function openBench(name: string): Promise<Bench> {
     await opened.close()
     await closeDatabase()
   }
-  return { ctx, db, dataDir, mailed, application, close }
-}
-
-let people = 0
-export async function givenCaller(ctx: SystemContext): Promise<{ caller: Context; email: string }> {
-  const email = `person.${people++}@example.test`
-  const userId = await createUser(ctx, { email, password: PASSWORD, name: 'Ada', emailVerified: true })
-  const client = { userAgent: 'bench', ip: '192.0.2.1', authenticatedAt: ctx.clock.now() }
-  const sessionId = await startSession(ctx, { userId, credentialVersion: 0, ...client })
-  const actor = await findCaller(ctx, sessionCredential(String(sessionId)))
-  if (!actor) throw new Error('no session for this person')
-  return { caller: { ...ctx, actor, ip: '192.0.2.1', buckets: [] }, email }
+  return { ctx, db, dataDir, application, close }
 }
 
 export async function secondsOf(work: () => Promise<unknown>): Promise<number> {

@@ -298,12 +298,13 @@ async function sendRaw(bytes: Buffer): Promise<Answer | null> {
   const headers = Object.fromEntries(
     [...head.matchAll(/^([\w-]+): *(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name.toLowerCase(), value]),
   )
-  // The length of a chunk stands before the JSON.
-  const json = /\{.*\}/s.exec(rest.join(''))?.[0]
+  // The length of a chunk may stand before the JSON, and another answer behind it.
+  const isJson = headers['content-type']?.startsWith('application/json')
+  const json = isJson && /\{.*\}/s.exec(rest[0] ?? '')?.[0]
   return {
     status: Number(head.split(' ')[1]),
     headers,
-    body: json ? JSON.parse(json) : '',
+    body: json ? JSON.parse(json) : rest.join(''),
     ms: performance.now() - startedAt,
   }
 }

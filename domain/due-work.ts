@@ -8,7 +8,6 @@ import {
   boolean,
   type Described,
   integer,
-  isDueAndClaimable,
   type Part,
   type Placeholders,
   type Shape,
@@ -23,6 +22,7 @@ import { writeDueReceipts } from './withdrawal/receipts/receipts'
 import { claimDeletionStep } from './withdrawal/run-deletion-step'
 import { STEPS_AFTER_TASKS } from './withdrawal/steps/deletion-steps'
 import { tellSilentApps } from './withdrawal/watch-withdrawals'
+import { isDueAndClaimable } from './work/claim'
 import { cleanUp } from './work/cleanup'
 import { workOff } from './work/coalesce'
 import { type EngineEventName, sendOutboxEvents } from './work/outbox'

@@ -196,14 +196,6 @@ export const isOneOf = (key: Part, select: Part) => sql`${key} = ANY(ARRAY(${sel
 /** Always true: it makes PostgreSQL finish the named part before it goes on. */
 export const isDone = (part: Part) => sql`(SELECT count(*) FROM ${part}) >= 0`
 
-/** Due, and not under a lease. `row` is the alias of the table. */
-export const isClaimable = (v: { now: Part }, row: Part) =>
-  sql`${row}.due_at <= ${v.now} AND (${row}.lease_until IS NULL OR ${row}.lease_until <= ${v.now})`
-
-/** For statements that look for due rows: adds the condition of the partial index, which a claim by key must not have. */
-export const isDueAndClaimable = (v: { now: Part }, row: Part) =>
-  sql`${row}.due_at IS NOT NULL AND ${isClaimable(v, row)}`
-
 const fromPart = (part: Part | undefined) => (part ? sql`FROM ${part}` : NOTHING)
 
 /** Stands for the user in the audit rows of what an operator does by the command. */

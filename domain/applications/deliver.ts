@@ -1,14 +1,13 @@
 import type { Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
 import { addCounts } from '../deletion-counts'
-import { CALL_LEASE_MS, MAX_CALL_BACK_OFF_MS, second } from '../limits/durations'
+import { CALL_BACK_OFF, CALL_LEASE_MS, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
 import {
   boolean,
   bytes,
   type Described,
   integer,
-  isClaimable,
   isOneOf,
   type Part,
   type Placeholders,
@@ -20,8 +19,9 @@ import {
   text,
   time,
 } from '../sql'
+import { isClaimable } from '../work/claim'
 import { type Acknowledges, reportPlaceOf } from './task-token'
-import { backOffMs, isTold, SIGNING_ROW, sendWebhook, signingOf } from './webhook'
+import { isTold, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
 
 type TaskRow = RowOf<typeof claimDue>
 
@@ -169,7 +169,7 @@ export async function nextTry(
   sql: Sql,
   { withdrawalId, step }: TasksOfStep,
 ): Promise<{ at: Date; problem: string | null } | null> {
-  const lookAgainAt = new Date(ctx.clock.now().getTime() + MAX_CALL_BACK_OFF_MS * ctx.timeScale)
+  const lookAgainAt = new Date(ctx.clock.now().getTime() + CALL_BACK_OFF.maxMs * ctx.timeScale)
   const [left] = await sql(readNextTry, { withdrawalId, step, lookAgainAt })
   return left?.at ? { at: left.at, problem: left.problem } : null
 }
@@ -184,7 +184,7 @@ export async function callForTask(ctx: SystemContext, withdrawalId: string, task
     const reportBy = new Date(now.getTime() + task.acknowledge_within_s * second)
     await ctx.sql(markAccepted, { id, attempts, now, reportBy })
   } else {
-    const nextTryAt = new Date(now.getTime() + backOffMs(ctx, attempts, answer))
+    const nextTryAt = new Date(now.getTime() + waitAfterCallMs(ctx, attempts, answer))
     await ctx.sql(markFailed, { id, attempts, nextTryAt, problem: answer.problem ?? `HTTP ${answer.status}` })
   }
 }

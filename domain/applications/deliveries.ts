@@ -9,7 +9,6 @@ import {
   bytes,
   type Described,
   integer,
-  isDueAndClaimable,
   isOneOf,
   json,
   type RowOf,
@@ -20,9 +19,10 @@ import {
   time,
   UNWAITED,
 } from '../sql'
+import { isDueAndClaimable } from '../work/claim'
 import { coalesced, workOff } from '../work/coalesce'
 import { CAN_BE_TOLD, openPersonalData, type PersonalData } from './events'
-import { backOffMs, isTold, SIGNING_ROW, sendWebhook, signingOf } from './webhook'
+import { isTold, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
 
 /** Per application and instance, so that an application that hangs holds up only its own deliveries. */
 const MAX_CALLS_PER_APP = 10
@@ -189,7 +189,7 @@ async function noteAnswer(ctx: SystemContext, delivery: DeliveryRow, { answer, t
   const now = ctx.clock.now()
   if (isTold(answer)) return noteDelivered(ctx, { id, now, status, tookMs, isOpen })
   const lastTryMs = retryUntil?.getTime() ?? occurredAt.getTime() + EVENT_RETRY_MS * ctx.timeScale
-  const nextTryMs = Math.min(now.getTime() + backOffMs(ctx, attempts, answer), lastTryMs)
+  const nextTryMs = Math.min(now.getTime() + waitAfterCallMs(ctx, attempts, answer), lastTryMs)
   const nextTryAt = now.getTime() < lastTryMs ? new Date(nextTryMs) : null
   await ctx.sql(markFailed, { id, now, status, tookMs, attempts, problem, nextTryAt })
 }

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto'
 import type { SystemContext } from '../context'
-import { MAX_CALL_BACK_OFF_MS, MIN_CALL_BACK_OFF_MS, second } from '../limits/durations'
+import { CALL_BACK_OFF, second } from '../limits/durations'
 import type { AppAnswer } from '../ports'
 import { bytes, type Described, type Part, type Shape, sql, text, time } from '../sql'
+import { backOffMs } from '../work/claim'
 
 /** The application's endpoint, and the secrets that sign a call. */
 export const SIGNING_ROW = {
@@ -67,13 +68,8 @@ function signedHeaders(id: string, at: Date, body: string, secrets: string[]): R
   }
 }
 
-/**
- * Doubles up to the maximum and adds up to a quarter at random. A `Retry-After` of the application replaces it, within the same
- * bounds.
- */
-export function backOffMs(ctx: SystemContext, attempts: number, { retryAfterMs }: AppAnswer): number {
-  const shortest = MIN_CALL_BACK_OFF_MS * ctx.timeScale
-  if (retryAfterMs !== undefined) return Math.min(Math.max(retryAfterMs, shortest), MAX_CALL_BACK_OFF_MS)
-  const doubled = shortest * 2 ** Math.min(attempts - 1, 20) * (1 + ctx.secrets.randomFraction() / 4)
-  return Math.min(doubled, MAX_CALL_BACK_OFF_MS * ctx.timeScale)
-}
+/** A `Retry-After` of the application replaces the wait, within the same bounds. */
+export const waitAfterCallMs = (ctx: SystemContext, attempts: number, { retryAfterMs }: AppAnswer): number =>
+  retryAfterMs === undefined
+    ? backOffMs(ctx, attempts, CALL_BACK_OFF)
+    : Math.min(Math.max(retryAfterMs, CALL_BACK_OFF.firstMs * ctx.timeScale), CALL_BACK_OFF.maxMs)

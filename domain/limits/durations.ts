@@ -56,9 +56,8 @@ export const MAX_CALL_MS = 10 * second
 export const CALL_LEASE_MS = 2 * MAX_CALL_MS
 /** How long tasks belong to an application that has asked for them. */
 export const TASK_LEASE_MS = minute
-/** The wait after the first failed call to an application, which doubles with each further one. */
-export const MIN_CALL_BACK_OFF_MS = 5 * second
-export const MAX_CALL_BACK_OFF_MS = day
+/** The wait after the first failed call to an application, and the longest one. */
+export const CALL_BACK_OFF = { firstMs: 5 * second, maxMs: day }
 /** How long the delivery of an event is tried, from the event on; then it is a dead letter. */
 export const EVENT_RETRY_MS = 7 * day
 /** How long the secret before a rotation signs beside the new one. */
@@ -72,9 +71,8 @@ export const STEP_LEASE_MS = 30 * second
 export const ERASURE_TIMEOUT_MS = 25 * second
 /** An erasure that takes longer pauses, so that other steps have their turn, and goes on in the next run. */
 export const MAX_ERASURE_RUN_MS = 5 * second
-/** The wait after the first failed run of a deletion step, which doubles with each further one. */
-export const MIN_STEP_BACK_OFF_MS = 5 * second
-export const MAX_STEP_BACK_OFF_MS = hour
+/** The wait after the first failed run of a deletion step, and the longest one. */
+export const STEP_BACK_OFF = { firstMs: 5 * second, maxMs: hour }
 /** How late a due step may begin before it counts as overdue: a sweep comes every minute. The time scale multiplies it. */
 export const OVERDUE_GRACE_MS = 5 * minute
 export const MIN_OVERDUE_GRACE_MS = 5 * second

@@ -3,7 +3,7 @@ import { AppError } from '@/contract/errors'
 import { reportOnTask as contract } from '@/contract/tasks'
 import { endTask, type TasksOfStep } from '../applications/deliver'
 import { type LockedTask, lockTask, wakeStep } from '../applications/open-tasks'
-import { backOffMs } from '../applications/webhook'
+import { waitAfterCallMs } from '../applications/webhook'
 import type { Context, SystemContext } from '../context'
 import { takePlaces } from '../limits/buckets'
 import { second } from '../limits/durations'
@@ -87,7 +87,7 @@ async function note(ctx: SystemContext, sql: Sql, report: Report): Promise<Noted
   refuseUnregistered(task, report)
   const now = ctx.clock.now()
   if (report.status === 'failed') {
-    const nextTryAt = new Date(now.getTime() + backOffMs(ctx, task.attempts, { status: 0 }))
+    const nextTryAt = new Date(now.getTime() + waitAfterCallMs(ctx, task.attempts, { status: 0 }))
     await sql(noteFailed, { id: report.taskId, nextTryAt, code: report.code ?? null })
     await wakeStep(ctx, sql, tasks)
     return { tasks, state: 'pending' }

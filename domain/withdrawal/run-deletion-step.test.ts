@@ -119,6 +119,7 @@ test('the statement of docs/adding.md gives the steps of this release to a withd
 
 test('a failed step releases its lease and backs off up to an hour', async () => {
   const ctx = await testContext()
+  ctx.secrets = { ...ctx.secrets, randomFraction: () => 0 }
   const { withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(5 * minute)
   const waits: number[] = []
@@ -147,6 +148,7 @@ test('a failed step releases its lease and backs off up to an hour', async () =>
 
 test('the time scale shortens the wait after a failure', async () => {
   const ctx = await testContext()
+  ctx.secrets = { ...ctx.secrets, randomFraction: () => 0 }
   const { withdrawalId } = await givenWithdrawal(ctx)
   ctx.clock.advance(5 * minute)
   const hurried = { ...failing(ctx, new Error('lost')), timeScale: 0.01 }

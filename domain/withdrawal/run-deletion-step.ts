@@ -4,13 +4,12 @@ import { callForTask, claimTasks, nextTry } from '../applications/deliver'
 import { beginDueDeliveries } from '../applications/deliveries'
 import { tellEnd } from '../applications/events'
 import type { SystemContext } from '../context'
-import { MAX_ERASURE_RUN_MS, MAX_STEP_BACK_OFF_MS, MIN_STEP_BACK_OFF_MS, STEP_LEASE_MS } from '../limits/durations'
+import { MAX_ERASURE_RUN_MS, STEP_BACK_OFF, STEP_LEASE_MS } from '../limits/durations'
 import {
   boolean,
   bytes,
   type Described,
   integer,
-  isClaimable,
   type Placeholders,
   type RowOf,
   type Shape,
@@ -20,6 +19,7 @@ import {
   text,
   time,
 } from '../sql'
+import { backOffMs, isClaimable } from '../work/claim'
 import { erase, FIRST_BATCH, nextBatch, TIME_TO_ERASE } from './erase'
 import { pseudonymOf } from './ledger/erasure-ledger'
 import { clearPurged } from './purge-retained-data'
@@ -152,7 +152,7 @@ async function runClaimed(ctx: SystemContext, claimed: ClaimedStep, isToCall: bo
     if (!isErased || !isToCall) return next
     return await callApplications(ctx, { ...claimed, row: { ...row, is_erased: true } })
   } catch (error) {
-    const nextTryAt = new Date(ctx.clock.now().getTime() + backOffMs(row.attempts) * ctx.timeScale)
+    const nextTryAt = new Date(ctx.clock.now().getTime() + backOffMs(ctx, row.attempts, STEP_BACK_OFF))
     ctx.warn('deletion_step_failed', { withdrawalId, step, problem: kindOf(error), attempts: row.attempts })
     await ctx.sql(release, { withdrawalId, step, nextTryAt, problem: kindOf(error) })
     // The engine stores and shows the error of a step, and a database error can quote a row.
@@ -272,5 +272,3 @@ const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? 
 /** Never the message, which can hold an address. */
 export const kindOf = (error: unknown): string =>
   error instanceof Error ? error.name + (codeOf(error) ?? codeOf(error.cause) ?? '') : 'unknown'
-
-const backOffMs = (attempts: number) => Math.min(MIN_STEP_BACK_OFF_MS * 2 ** (attempts - 1), MAX_STEP_BACK_OFF_MS)

@@ -54,7 +54,7 @@ test('without places no read passes, and the wait is a whole window', async () =
   })
 })
 
-test('the cleanup of idle readers, when there are many, removes nobody whose calls still count', async () => {
+test('L20 the cleanup of idle readers, when there are many, removes nobody whose calls still count', async () => {
   const ctx = await testContext()
   const read = await givenReader(ctx, { places: 1, windowMs: hour })
   expect(read('usr_first').error).toBeUndefined()

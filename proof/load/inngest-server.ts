@@ -59,13 +59,13 @@ export class InngestServer {
   }
 
   /** Resolves once it answers; it may not yet know the functions of the service. */
-  async start(signingKey = this.keys.signing) {
+  async start() {
     const [port, gateway, gatewayGrpc, executorGrpc] = this.ports.map(String) as [string, string, string, string]
     const asMode =
       this.mode === 'dev'
         ? ['dev', '--no-discovery', '--poll-interval', '1']
         : [
-            ...['start', '--event-key', this.keys.event, '--signing-key', signingKey, '--poll-interval', '1'],
+            ...['start', '--event-key', this.keys.event, '--signing-key', this.keys.signing, '--poll-interval', '1'],
             ...['--sqlite-dir', this.stateDir, ...(this.redisUrl ? ['--redis-uri', this.redisUrl] : [])],
           ]
     const everyMode = [

@@ -1,8 +1,6 @@
 import path from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, type TestContext, test } from 'vitest'
 import { planWithdrawal } from '@/domain/withdrawal/schedule'
-import { answer } from '@/testing/application'
 import type { Instance } from '@/testing/instance'
 import { LATER_STEPS } from '@/testing/later-steps'
 import { givenPlainPerson, withdraw } from '@/testing/person'
@@ -38,8 +36,8 @@ interface Options {
   redisUrl?: string
 }
 
-/** A service and an engine that knows its functions, unless the key with which the engine signs is another. */
-async function givenSite(test: TestContext, options: Options, signingKey?: string): Promise<Site> {
+/** A service and an engine that knows its functions. */
+async function givenSite(test: TestContext, options: Options): Promise<Site> {
   const { mode, timeScale, settings, redisUrl } = options
   const scale = { WITHDRAWAL_TIME_SCALE: String(timeScale), WITHDRAWAL_RETENTION: 'P300D' }
   const world = await givenWorld(test, scale)
@@ -52,8 +50,8 @@ async function givenSite(test: TestContext, options: Options, signingKey?: strin
   })
   const instance = await world.start({ ...engine.settings, ...settings })
   network.serviceUrl = instance.url
-  await engine.start(signingKey)
-  if (!signingKey) await untilSynced(network, 0)
+  await engine.start()
+  await untilSynced(network, 0)
   return { world, instance, engine, network, timeScale }
 }
 
@@ -121,43 +119,6 @@ test.for(['dev', 'signed'] as const)(
   },
 )
 
-test('an application that accepts its task and reports later ends the step that the engine began', async (context) => {
-  const site = await givenSite(context, { mode: 'signed', timeScale: SLOW, settings: NO_SWEEP })
-  const { world, instance } = site
-  const reports: Promise<number>[] = []
-  const shop = await world.givenApplication('shop', (_call, response, request) => {
-    answer(response, 202)
-    const id = String(request.headers['webhook-id'])
-    const { body } = shop.received.findLast((received) => received.id === id) ?? { body: '{}' }
-    const { report_to: path, report_token: token } = JSON.parse(body).data.task
-    reports.push(report(new URL(new URL(path, instance.url).pathname, instance.url), token))
-  })
-  const how = ['--audience', 'everyone', '--acknowledges', 'later']
-  await world.operator.run('app', 'register', '--name', 'shop', '--endpoint', shop.url, ...how)
-  const ids = await withdrawPeople(site)
-  await untilCompleted(site, ids)
-  expect(await Promise.all(reports)).toEqual(ids.map(() => 200))
-  const tasks = await world.query<{ status: string; records: number }>(
-    'SELECT status, records, attempts FROM app_notifications WHERE withdrawal_id = ANY($1)',
-    [ids],
-  )
-  expect(tasks).toEqual(ids.map(() => ({ status: 'completed', records: 3, attempts: 1 })))
-})
-
-/** As an application that has worked for a while; the status of the last answer. */
-async function report(url: URL, token: string): Promise<number> {
-  const tell = (body: object) =>
-    fetch(url, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-  await sleep(500)
-  await tell({ status: 'processing', progress: { done: 1, total: 3 } })
-  await sleep(500)
-  return (await tell({ status: 'completed', records: 3 })).status
-}
-
 const redis = await startRedis()
 afterAll(() => redis?.stop())
 
@@ -200,43 +161,4 @@ async function killAndRestart({ world, engine, network }: Site) {
   const before = network.calls.length
   await engine.start()
   await untilSynced(network, before)
-}
-
-test('an engine with another signing key can do no more than an anonymous caller, and the sweep completes each step in time', async (context) => {
-  const site = await givenSite(context, { mode: 'signed', timeScale: FAST }, 'ab'.repeat(16))
-  const { instance, network } = site
-  await until('the engine has called', () => network.calls.length > 0)
-  await expectInTime(site)
-  for (const call of unsigned(await withdrawPeople(site))) {
-    const url = `${instance.url}/api/inngest?fnId=user-account-service-process-withdrawal&stepId=step`
-    expect((await fetch(url, call)).status).toBe(401)
-  }
-  expect([...new Set(network.calls.map((call) => call.split(' ')[1]))]).toEqual(['401'])
-  const refusals = instance.output.split('\n').filter((line) => line.includes('engine_call_refused'))
-  expect(refusals.length).toBeGreaterThan(0)
-  expect(refusals.length).toBeLessThan(network.calls.length + 8)
-  // The SDK would have written a stack for each.
-  expect(instance.output).not.toMatch(/^\s+at |signature/im)
-})
-
-/** What somebody without the key might send to make a step run. */
-function unsigned([withdrawalId = '']: string[]): RequestInit[] {
-  const event = { id: 'evt', name: 'account/withdrawal.started', ts: 0, data: { withdrawal_id: withdrawalId } }
-  const body = JSON.stringify({
-    version: 2,
-    event,
-    events: [event],
-    steps: {},
-    ctx: { run_id: 'run', attempt: 0, stack: { stack: [], current: 0 } },
-  })
-  const json = { 'Content-Type': 'application/json' }
-  const now = Math.round(Date.now() / 1000)
-  return [
-    { method: 'POST', body, headers: json },
-    { method: 'POST', body, headers: { ...json, 'x-inngest-signature': `t=${now}&s=${'0'.repeat(64)}` } },
-    { method: 'POST', body, headers: { ...json, 'x-inngest-server-kind': 'dev', 'x-inngest-signature': '' } },
-    { method: 'PUT', body, headers: json },
-    { method: 'PUT', body: '' },
-    { method: 'GET' },
-  ]
 }

@@ -117,35 +117,6 @@ test('a sweep stops at a batch of steps that it cannot claim, and calls the appl
   expect(asked).toEqual(['shop', 'shop'])
 })
 
-test('an application that hangs does not delay the next try of another one of the same person', async () => {
-  const { ctx, asked, statuses, hang, answerAll } = await givenApplications()
-  hang('hangs')
-  statuses.set('quick', 503)
-  const { withdrawalId } = await givenWithdrawal(ctx, ['hangs', 'quick'])
-  ctx.clock.advance(hour)
-  await sweep(ctx)
-  const quick = () => ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId, appName: 'quick' } })
-  await vi.waitFor(async () => expect(await quick()).toMatchObject({ leaseUntil: null, lastError: 'HTTP 503' }))
-  const step = () =>
-    ctx.db.deletionStep.findUniqueOrThrow({
-      where: { withdrawalId_step: { withdrawalId, step: 'third_party_integrations' } },
-    })
-  const { dueAt } = await quick()
-  await vi.waitFor(async () => expect(await step()).toMatchObject({ dueAt, leaseUntil: null, lastError: 'HTTP 503' }))
-
-  statuses.set('quick', 204)
-  ctx.clock.advance(10 * second)
-  await sweep(ctx)
-  await vi.waitFor(async () => expect(await stateOf(ctx, withdrawalId, 'quick')).toBe('completed'))
-  expect(asked.toSorted()).toEqual(['hangs', 'quick', 'quick'])
-  expect(await step()).toMatchObject({ status: 'processing', completedAt: null })
-
-  answerAll({ status: 204 })
-  await ctx.settle()
-  expect(await step()).toMatchObject({ status: 'completed', dueAt: null, leaseUntil: null })
-  expect(asked).toHaveLength(3)
-})
-
 test('an application whose secret no key opens is shown as failing, and delays no other', async () => {
   const { ctx } = await givenApplications()
   const { withdrawalId } = await givenWithdrawal(ctx, ['sealed', 'shop'])
@@ -188,38 +159,7 @@ test('a waiting call takes the next free place, and first tries have places of t
   ctx.apps.answer = async () => ({ status: 204 })
 })
 
-test('another instance repeats the calls of a dead one after its lease, and the late answer changes nothing', async () => {
-  const { ctx, asked, statuses, hang, answerAll } = await givenApplications()
-  hang('hangs')
-  const { withdrawalId } = await givenWithdrawal(ctx, ['hangs'])
-  ctx.clock.advance(hour)
-  await sweep(ctx)
-  await vi.waitFor(() => expect(asked).toHaveLength(1))
-  const other: TestContext = { ...ctx, process: createProcess() }
-  statuses.set('hangs', 204)
-  const told = async () => {
-    await sweep(other)
-    return (await stateOf(ctx, withdrawalId, 'hangs')) === 'completed'
-  }
-  ctx.clock.advance(20 * second - 1)
-  expect(await told()).toBe(false)
-  expect(asked).toHaveLength(1)
-  ctx.clock.advance(1)
-  await vi.waitFor(async () => expect(await told()).toBe(true))
-  await vi.waitFor(async () =>
-    expect(
-      await ctx.db.deletionStep.count({ where: { withdrawalId, step: 'third_party_integrations', dueAt: null } }),
-    ).toBe(1),
-  )
-  const rows = () => ctx.db.withdrawal.findMany({ include: { steps: true, notifications: true } })
-  const before = await rows()
-  answerAll({ status: 503 })
-  await ctx.settle()
-  expect(await rows()).toEqual(before)
-  expect(asked).toHaveLength(2)
-})
-
-test('one of several concurrent sweeps claims each row, so every step, call, mail and event happens once', async () => {
+test('B5 one of several concurrent sweeps claims each row, so every step, call, mail and event happens once', async () => {
   const { ctx, asked } = await givenApplications()
   ctx.mailServer.accepts = false
   ctx.engine.accepts = false

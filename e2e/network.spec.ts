@@ -52,28 +52,6 @@ test('a withdrawal that is submitted offline is refused and does not start when 
   await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
 })
 
-test('a change that is submitted offline is refused and is not sent later', async ({
-  page,
-  context,
-  signedInUser: user,
-}) => {
-  await page.getByLabel('New email').fill(`new-${user.email}`)
-  await page.getByLabel('Current password').fill(user.password)
-  await context.setOffline(true)
-  await page.getByRole('button', { name: 'Send verification' }).click()
-  await expect(page.getByRole('alert').filter({ hasText: NO_ANSWER })).toBeVisible()
-  await page.getByRole('link', { name: 'Sessions' }).click()
-  await expect(page.getByRole('alert').filter({ hasText: 'You’re offline' })).toBeVisible()
-  await expect(page.getByLabel('New email')).toHaveValue(`new-${user.email}`)
-  const writes = writesOf(page)
-  await context.setOffline(false)
-  await comeBackTo(page)
-  expect(writes).toEqual([])
-  await page.reload()
-  await expect(page.getByRole('button', { name: 'Send verification' })).toBeEnabled()
-  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
-})
-
 test('a code that is submitted offline is refused, visibly on a small phone', async ({
   page,
   context,
@@ -85,25 +63,6 @@ test('a code that is submitted offline is refused, visibly on a small phone', as
   await page.getByLabel('Verification code').fill('000000')
   await expect(page.getByRole('alert').filter({ hasText: NO_ANSWER })).toBeInViewport({ ratio: 1 })
   await context.setOffline(false)
-})
-
-test('a cancellation that is submitted offline is refused on the page and can be repeated', async ({
-  page,
-  context,
-  signedInUser: user,
-}) => {
-  await requestChange(page, user, `new-${user.email}`)
-  const cancel = async () => {
-    await page.getByRole('button', { name: 'Cancel change' }).click()
-    await page.getByRole('button', { name: 'Yes, cancel the change' }).click()
-  }
-  await context.setOffline(true)
-  await cancel()
-  await expect(page.getByRole('alert').filter({ hasText: NO_ANSWER })).toBeVisible()
-  await expect(page.getByRole('dialog')).toBeHidden()
-  await context.setOffline(false)
-  await cancel()
-  await expect(page.getByText('The change was cancelled')).toBeVisible()
 })
 
 test('“Try again” reloads a page that could not be shown', async ({ page, signedInUser: _ }) => {

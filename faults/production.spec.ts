@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync } from 'node:fs'
 import { createServer, request } from 'node:https'
@@ -379,75 +378,4 @@ test('production has no mailbox, no demo account and no applications without htt
   const unsigned = await ask('/api/inngest', { method: 'PUT', body: '' })
   expect(unsigned.status).toBeGreaterThanOrEqual(400)
   expect(unsigned.status).toBeLessThan(500)
-})
-
-const COMPLETE = {
-  APP_ENV: 'production',
-  APP_URL: 'https://accounts.test',
-  DATABASE_URL: 'postgresql://accounts:none@127.0.0.1:9/accounts',
-  SMTP_URL: 'smtps://accounts:none@127.0.0.1:9',
-  MAIL_FROM: 'Accounts <no-reply@accounts.test>',
-  SUPPORT_EMAIL: 'help@accounts.test',
-  ...KEYS,
-  TRUSTED_PROXY_HOPS: '1',
-  INNGEST_EVENT_KEY: ENGINE_KEYS.eventKey,
-  INNGEST_SIGNING_KEY: ENGINE_KEYS.signingKey,
-  ARCHIVE_S3_ENDPOINT: 'https://127.0.0.1:9',
-  ARCHIVE_S3_BUCKET: 'archives',
-  ARCHIVE_S3_ACCESS_KEY_ID: 'archives',
-  ARCHIVE_S3_SECRET_ACCESS_KEY: 'none',
-}
-
-/** How a start with these settings alone ends, and what it says. */
-function endOf(settings: Record<string, string>): Promise<{ code: number | null; output: string }> {
-  const { PATH } = process.env
-  const env = { PATH, NODE_ENV: 'production', PORT: '1', ...settings } as unknown as NodeJS.ProcessEnv
-  const child = spawn(process.execPath, ['dist/server.mjs'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
-      output += chunk
-    })
-  }
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, output })))
-}
-
-test('a start without a setting that production needs ends with one sentence that names the setting', async () => {
-  for (const name of [
-    ...['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL'],
-    ...['MAIL_FROM', 'SUPPORT_EMAIL'],
-  ]) {
-    const sentence = `${name} must be set when APP_ENV is production.\n`
-    expect(await endOf({ ...COMPLETE, [name]: '' })).toEqual({ code: 1, output: sentence })
-  }
-})
-
-test('a start without any setting that production needs names them all at once', async () => {
-  const { code, output } = await endOf({ APP_ENV: 'production' })
-  expect(code).toBe(1)
-  expect(output.trim().split('\n')).toEqual([
-    ...['DATABASE_URL', 'SMTP_URL', 'AUTH_SECRET', 'CODE_SECRET', 'APP_URL', 'MAIL_FROM', 'SUPPORT_EMAIL'].map(
-      (name) => `${name} must be set when APP_ENV is production.`,
-    ),
-    expect.stringMatching(/^LEDGER_DIR or ARCHIVE_S3_ENDPOINT must be set/),
-  ])
-})
-
-test('a start with a setting that production refuses ends with a sentence that says what it must be', async () => {
-  const refused: [Record<string, string>, RegExp][] = [
-    [{ APP_URL: 'http://accounts.test' }, /^APP_URL must be https\b.*\.\n$/],
-    [{ INNGEST_DEV: '1' }, /^INNGEST_DEV must not be set\b.*\.\n$/],
-    [{ INNGEST_SIGNING_KEY: '' }, /INNGEST_SIGNING_KEY must be set\b.*\.\n$/],
-    [{ INNGEST_EVENT_KEY: '' }, /INNGEST_EVENT_KEY\b.* must be set\b.*\.\n$/],
-    [{ AUTH_SECRET: 'short' }, /^AUTH_SECRET must be\b.*\.\n$/],
-    [
-      { AUTH_JWKS_URL: 'http://login.test/jwks', AUTH_ISSUER: 'https://login.test', AUTH_AUDIENCE: 'accounts' },
-      /^AUTH_JWKS_URL must be https\b.*\.\n$/,
-    ],
-  ]
-  for (const [settings, sentence] of refused) {
-    const { code, output } = await endOf({ ...COMPLETE, ...settings })
-    expect([code, output]).toEqual([1, expect.stringMatching(sentence)])
-    for (const text of [...Object.values(KEYS), ...Object.values(ENGINE_KEYS)]) expect(output).not.toContain(text)
-  }
 })

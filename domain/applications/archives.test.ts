@@ -54,15 +54,6 @@ test('a wrong store fails the step', async () => {
   expect([...ctx.archived.keys()]).toEqual(objects)
 })
 
-test('a run that is killed after its deletions is repeated and ends', async () => {
-  const ctx = await testContext()
-  const { withdrawalId } = await givenArchives(ctx, 2)
-  const killed = { transaction: () => Promise.reject(new Error('killed')) }
-  expect(await run(ctx, withdrawalId, killed)).toBe('Error')
-  expect(ctx.archived.size).toBe(0)
-  expect(await run(ctx, withdrawalId)).toBe('completed')
-})
-
 test('a run that is killed between two deletions is repeated and ends', async () => {
   const ctx = await testContext()
   const { withdrawalId, objects } = await givenArchives(ctx, 2)

@@ -14,8 +14,6 @@ import {
 import type { AppAnswer, AppRequest } from '../ports'
 import { createProcess } from '../process'
 import { bytes, integer, sql, statement, text, time } from '../sql'
-import { retryWithdrawal } from '../withdrawal/operate-withdrawal'
-import { showWithdrawal } from '../withdrawal/show-withdrawal'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { connectApp } from './connect'
 import { beginDueDeliveries } from './deliveries'
@@ -116,15 +114,6 @@ test('an application that asked for it gets the event of the start, and all get 
   ])
 })
 
-test('an event carries the version of the account, which the withdrawal raises too', async () => {
-  const { ctx, calls } = await givenApplications()
-  const user = await givenPerson(ctx, 'shop.test')
-  await withdraw(ctx, user)
-  await ctx.settle()
-  const { version } = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
-  expect(JSON.parse(calls[0]?.body ?? '').data.version).toBe(version)
-})
-
 test('a refused withdrawal sends no event', async () => {
   const { ctx, calls } = await givenApplications()
   const user = await givenPerson(ctx, 'shop.test')
@@ -134,18 +123,6 @@ test('a refused withdrawal sends no event', async () => {
   await ctx.settle()
   expect(calls).toEqual([])
   expect(await ctx.db.event.count()).toBe(0)
-})
-
-test('a withdrawal writes one event, and one delivery for each application that wants it', async () => {
-  const { ctx } = await givenApplications()
-  const user = await givenPerson(ctx, 'one.test', 'two.test')
-  await connect(ctx, user, 'three.test', [])
-  await connect(ctx, await givenUser(ctx), 'of-somebody-else.test')
-  const withdrawalId = await withdraw(ctx, user)
-  const events = await ctx.db.event.findMany({ include: { deliveries: { include: { app: true } } } })
-  expect(events).toMatchObject([{ type: STARTED, withdrawalId, data: { withdrawal_id: withdrawalId } }])
-  expect(events[0]?.id).toMatch(/^evt_[\w-]{22}$/)
-  expect(events[0]?.deliveries.map(({ app }) => app.name).sort()).toEqual(['one.test', 'two.test'])
 })
 
 test('a failed delivery is retried from 5 s to a day, under one id with the same bytes, and is a dead letter after 7 days', async () => {
@@ -178,44 +155,6 @@ test('a failed delivery is retried from 5 s to a day, under one id with the same
   expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([
     { status: 'dead', dueAt: null, deadAt: ctx.clock.now(), lastStatus: 503, lastError: 'HTTP 503' },
   ])
-})
-
-test('the sweep delivers what could not be delivered at the start', async () => {
-  const { ctx, state, startedOf } = await givenApplications(() => ({ status: 503 }))
-  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
-  await ctx.settle()
-  state.answering = () => ({ status: 204 })
-  ctx.clock.advance(10 * second)
-  await runDueWork(ctx)
-  expect(startedOf('shop.test')).toHaveLength(2)
-  expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([{ status: 'delivered', attempts: 2 }])
-})
-
-test('the operator sees a dead letter and retries it under its old id', async () => {
-  const { ctx, state, startedOf } = await givenApplications(() => ({ status: 0, problem: 'ECONNREFUSED' }))
-  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
-  await ctx.settle()
-  ctx.clock.advance(7 * day)
-  await beginDueDeliveries(ctx)
-  await ctx.settle()
-  const shown = async () => (await showWithdrawal(ctx, withdrawalId)).deliveries
-  expect(await shown()).toMatchObject([
-    {
-      event_id: expect.stringMatching(/^evt_/),
-      type: STARTED,
-      status: 'dead',
-      attempts: 2,
-      last_status: 0,
-      last_error: 'ECONNREFUSED',
-      dead_at: expect.stringMatching(/Z$/),
-    },
-  ])
-  state.answering = () => ({ status: 204 })
-  await retryWithdrawal(ctx, withdrawalId)
-  await beginDueDeliveries(ctx)
-  await ctx.settle()
-  expect(new Set(startedOf('shop.test').map(({ headers }) => headers['webhook-id'])).size).toBe(1)
-  expect(await shown()).toMatchObject([{ status: 'delivered', dead_at: null, attempts: 3 }])
 })
 
 test('the time scale shortens the seven days and the back-off', async () => {
@@ -286,19 +225,6 @@ test('an application that hangs on many calls delays no other, and has at most t
   expect(startedOf('hangs.test')).toHaveLength(25)
 })
 
-test('one of many concurrent instances makes each call', async () => {
-  const { ctx, startedOf } = await givenApplications()
-  const background = ctx.background
-  ctx.background = () => {}
-  for (let count = 0; count < 5; count++) await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
-  ctx.background = background
-  expect(startedOf('shop.test')).toEqual([])
-  const instances = Array.from({ length: 4 }, () => ({ ...ctx, process: createProcess() }))
-  await Promise.all(instances.map((instance) => beginDueDeliveries(instance)))
-  await ctx.settle()
-  expect(startedOf('shop.test')).toHaveLength(5)
-})
-
 test('another instance repeats the deliveries of a dead one after its lease, and the late failure changes nothing', async () => {
   let answerLate = (_answer: AppAnswer) => {}
   const { ctx, state, startedOf } = await givenApplications(
@@ -324,48 +250,6 @@ test('another instance repeats the deliveries of a dead one after its lease, and
   await ctx.settle()
   expect(await deliveriesOf(ctx, withdrawalId)).toEqual(before)
   expect(before).toMatchObject([{ status: 'pending', lastStatus: 503 }])
-})
-
-test('an application whose secret no key opens fails alone', async () => {
-  const { ctx, startedOf } = await givenApplications()
-  const user = await givenPerson(ctx, 'shop.test', 'sealed.test')
-  await ctx.db.connectedApp.updateMany({ where: { name: 'sealed.test' }, data: { sealedSecret: Buffer.from('other') } })
-  const withdrawalId = await withdraw(ctx, user)
-  await ctx.settle()
-  expect(startedOf('shop.test')).toHaveLength(1)
-  const states = (await deliveriesOf(ctx, withdrawalId)).map(({ status, lastError }) => [status, lastError])
-  expect(states.sort()).toEqual([
-    ['delivered', null],
-    ['pending', 'no configured key opens its signing secret'],
-  ])
-})
-
-test('an open delivery names no user id, and the purge deletes all of it', async () => {
-  const { ctx } = await givenApplications(({ type }) => ({ status: type === STARTED ? 503 : 204 }))
-  const user = await givenUser(ctx)
-  const { appId } = await registerApp(ctx, {
-    name: 'shop',
-    endpoint: 'https://shop.test/hook',
-    secret: 'whsec_c2VjcmV0',
-    events: [STARTED],
-  })
-  await connectApp(ctx, { userId: user.userId, appId, subject: 'reader 7' })
-  const withdrawalId = await withdraw(ctx, user)
-  for (const ms of [hour, day, 6 * day]) {
-    ctx.clock.advance(ms)
-    await runDueWork(ctx)
-  }
-  // It is sealed.
-  expect(await tablesWith(ctx, 'reader 7')).toEqual([])
-  expect(await tablesWith(ctx, user.userId)).not.toContain('events')
-  ctx.clock.advance(30 * day)
-  await runDueWork(ctx)
-  expect(await tablesWith(ctx, 'reader 7')).toEqual([])
-  expect(await ctx.db.event.count({ where: { withdrawalId } })).toBe(0)
-  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })).toMatchObject({
-    completedAt: expect.any(Date),
-    purgedAt: expect.any(Date),
-  })
 })
 
 const fillChanges = statement(

@@ -261,20 +261,6 @@ test('a failed task is asked for again with back-off, under the same id', async 
   expect(await stateOf(task)).toBe('accepted')
 })
 
-test('a completed task is final: a repeated report is accepted, a contradicting one is refused, and its records stay', async () => {
-  const task = await givenAcceptedTask({ categories: ['invoices'], reasons: ['tax law'] })
-  const retained = [{ category: 'invoices', reason: 'tax law', until: '2036-12-31' }]
-  const last = { status: 'completed', records: 14, retained, progress: { done: 10, total: 10 } }
-  const codes = await Promise.all([report(task, last), report(task, last), report(task, last)])
-  expect(tally(codes.map(({ code }) => code))).toEqual({ accepted: 3 })
-  await ctx.settle()
-  expect((await report(task, { status: 'completed', records: 99 })).code).toBe('accepted')
-  for (const status of ['processing', 'failed']) expect((await report(task, { status })).code).toBe('TASK_002')
-  expect(await rowOf(task)).toMatchObject({ records: 14, retained, subject: null, sealedSubject: null, dueAt: null })
-  expect(await progressOf(task)).toMatchObject([{ status: 'completed', retained, progress: { done: 10, total: 10 } }])
-  expect((await stepOf(task)).status).toBe('completed')
-})
-
 test('F34 any report that comes before our own row says accepted counts, and the late 202 changes nothing', async () => {
   for (const [status, state] of [
     ['processing', 'accepted'],

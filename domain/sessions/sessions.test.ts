@@ -165,12 +165,3 @@ test('ending the other sessions cancels a pending change, whose code then verifi
   })
   expect(await outcomeOf(verify)).toBe('EMAIL_006')
 })
-
-test("ending the other sessions keeps another user's pending change", async () => {
-  const ctx = await testContext()
-  const [user, stranger] = [await givenUser(ctx), await givenUser(ctx)]
-  await givenPendingChange(ctx, stranger)
-  await endOtherSessions(await asUser(ctx, user))
-  const status = await getEmailStatus(await asUser(ctx, stranger))
-  expect(status.pending_change.has_pending).toBe(true)
-})

@@ -146,16 +146,6 @@ test('a failed step releases its lease and backs off up to an hour', async () =>
   expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed', lastError: null })
 })
 
-test('the time scale shortens the wait after a failure', async () => {
-  const ctx = await testContext()
-  ctx.secrets = { ...ctx.secrets, randomFraction: () => 0 }
-  const { withdrawalId } = await givenWithdrawal(ctx)
-  ctx.clock.advance(5 * minute)
-  const hurried = { ...failing(ctx, new Error('lost')), timeScale: 0.01 }
-  await expect(runDeletionStep(hurried, { withdrawalId, step: 'user_profile' })).rejects.toThrow()
-  expect((await rowOf(ctx, withdrawalId, 'user_profile')).dueAt).toEqual(after(ctx, 50))
-})
-
 test.each([
   [
     'a database error',

@@ -224,56 +224,6 @@ test('waiting messages, failed messages and events that the engine has not taken
   expect(await watchBacklog(ctx)).toMatchObject({ notices: { failed: 0 } })
 })
 
-test('finished work costs the watch nothing, because its statements read the indexes of unfinished rows', async () => {
-  const { open } = await testDatabase()
-  await ctx.db.$executeRaw`
-    INSERT INTO withdrawals (id, keep_analytics, keep_audit_logs, keep_transaction_history, started_at,
-                             scheduled_completion, completed_at, purge_due_at, purged_at)
-    SELECT 'wd_' || n, false, false, false, now(), now(), now(), now(), now() FROM generate_series(1, 20000) n`
-  await ctx.db.$executeRaw`
-    INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, completed_at)
-    SELECT 'wd_' || n, 'user_profile', 'completed', now(), now() FROM generate_series(1, 20000) n`
-  await ctx.db.$executeRaw`
-    INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, status)
-    SELECT 'msg_' || n, 'wd_' || n, 'app_x', 'X', 'completed' FROM generate_series(1, 20000) n`
-  await ctx.db.$executeRaw`
-    INSERT INTO notices (id, user_id, kind, created_at, sent_at)
-    SELECT 'ntc_' || n, 'usr_' || n, 'email_changed', now(), now() FROM generate_series(1, 20000) n`
-  await ctx.db.$executeRaw`
-    INSERT INTO outbox_events (id, name, data, created_at, sent_at)
-    SELECT 'evt_' || n, 'x', '{}', now(), now() FROM generate_series(1, 20000) n`
-  await givenWithdrawal(ctx, ['calendar'])
-  ctx.apps.answer = async () => ({ status: 503 })
-  ctx.clock.advance(hour)
-  await runDueWork(ctx)
-  await ctx.db.$executeRawUnsafe('ANALYZE')
-
-  const plans: string[] = []
-  const explaining: typeof ctx = {
-    ...ctx,
-    sql: async (statement, values) => {
-      plans.push(`${statement.name}\n${await planOf(open.sql, statement, values)}`)
-      return ctx.sql(statement, values)
-    },
-  }
-  for (const part of [countWithdrawals, watchBacklog, troubledWithdrawals]) await part(explaining)
-  const plan = plans.join('\n')
-  for (const index of [
-    'app_notifications_tried',
-    'deletion_steps_due',
-    'notices_due',
-    'notices_failed',
-    'outbox_events_due',
-    'withdrawals_completed',
-    'withdrawals_purged',
-  ]) {
-    expect(plan).toContain(index)
-  }
-  expect(plan).not.toContain('Seq Scan')
-  // No more purged withdrawals are read than are counted.
-  expect(plan).toMatch(/withdrawals_purged on withdrawals .*rows=10001(\.00)? /)
-})
-
 test('withdrawals of each state are counted up to a limit, and no more are read', async () => {
   const { open } = await testDatabase()
   const states = { processing: 'NULL, NULL', completed: 'now(), NULL', purged: 'now(), now()' }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Data } from '@/contract/define'
 import { withdrawAccount as contract, previewWithdrawal, STEPS } from '@/contract/withdrawal'
-import { createSecrets } from '@/server/adapters/secrets'
 import {
   asService,
   asUser,
@@ -32,7 +31,7 @@ import { issueAccessToken } from '../sessions/access-tokens'
 import { authenticateWithdrawn } from './authenticate-withdrawn'
 import { getWithdrawalStatus } from './get-withdrawal-status'
 import { retryWithdrawal } from './operate-withdrawal'
-import { withdrawAccount, withdrawAgain, withdrawByOperator, withdrawUser } from './withdraw-account'
+import { withdrawAccount, withdrawByOperator, withdrawUser } from './withdraw-account'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -134,16 +133,6 @@ test('a withdrawal without reason and choices stores no reason and keeps nothing
   })
 })
 
-test('the limit of five withdraw calls an hour counts refused calls too', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
-  await addTransaction(ctx, { userId: user.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
-  const outcomes: string[] = []
-  for (let n = 0; n < 6; n++) outcomes.push(await outcomeOf(withdraw(ctx, user)))
-  expect(tally(outcomes)).toEqual({ WITHDRAWAL_003: 5, RATE_001: 1 })
-  expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
-})
-
 test('a call for an account that is already withdrawn counts in the limit too', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
@@ -201,17 +190,6 @@ test('a withdrawal stores the hash of its outside token, which then reads the pr
   expect(ended.find((credential) => credential !== remembered)).toMatchObject({ madeTheCall: false })
 })
 
-test('the time scale shortens the steps and the wait of the confirmation, but not the promised days', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
-  ctx.mailServer.accepts = false
-  const caller = await asUser(ctx, user)
-  const started = await withdrawAccount({ ...caller, timeScale: 0.5 }, { userId: user.userId, confirmation })
-  expect(started).toMatchObject({ scheduled_completion: '2026-11-23T21:00:00.000Z', data_retention_period: 30 })
-  const notice = await ctx.db.notice.findFirstOrThrow({ where: { withdrawalId: started.withdrawal_id } })
-  expect(notice.expiresAt).toEqual(new Date('2026-11-20T21:00:00.000Z'))
-})
-
 test('L16 the steps end at their times, and the withdrawal ends with the last of them', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
@@ -259,20 +237,6 @@ test('pending transactions hold a withdrawal back, and the answer gives their nu
     details: '1 pending transaction. Settle or cancel it first.',
   })
   expect((await asUser(ctx, user)).actor.userId).toBe(user.userId)
-})
-
-test('F28 a withdrawal and a new transaction exclude each other', async () => {
-  const ctx = await testContext()
-  for (let round = 0; round < 25; round++) {
-    const user = await givenUser(ctx)
-    const add = () =>
-      addTransaction(ctx, { userId: user.userId, status: 'pending', description: '', amountCents: 1, ip: '' })
-    const [withdrawn, added] = await Promise.all([outcomeOf(withdraw(ctx, user)), outcomeOf(add())])
-    expect([
-      ['accepted', 'REQUEST_001'],
-      ['WITHDRAWAL_003', 'accepted'],
-    ]).toContainEqual([withdrawn, added])
-  }
 })
 
 test('F28 L9 a concurrent withdrawal and verification never leave a live account, a taken address or a pending change', async () => {
@@ -415,30 +379,6 @@ test('a confirmation that the mail server does not accept waits sealed for a day
   expect(ctx.mailbox.filter(({ to }) => to === user.email)).toEqual([])
 })
 
-test('a confirmation that an instance has no key for waits for an instance that has it', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
-  ctx.mailServer.accepts = false
-  await withdraw(ctx, user)
-  ctx.mailServer.accepts = true
-  const { secrets } = ctx
-  ctx.secrets = createSecrets({ auth: ['another secret'], code: ['another secret'] })
-  await pass(ctx, minute)
-  const told = () => ctx.mailbox.filter(({ to }) => to === user.email).length
-  expect(told()).toBe(0)
-  ctx.secrets = secrets
-  await pass(ctx, hour)
-  expect(told()).toBe(1)
-})
-
-test('a second withdrawal of an account is refused', async () => {
-  const ctx = await testContext()
-  const keeps = { analytics: false, auditLogs: false, transactionHistory: false }
-  const entry = { withdrawalId: 'wd_gone', pseudonym: '', startedAt: ctx.clock.now().toISOString(), keeps }
-  expect(await withdrawAgain(ctx, 'usr_gone', entry)).toBe(false)
-  expect(await ctx.db.withdrawal.count({ where: { id: 'wd_gone' } })).toBe(0)
-})
-
 test('each application gets one stable id, and one that fails delays no other and keeps the step open', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)
@@ -498,37 +438,6 @@ test('Retry-After of an application is honoured, up to a day', async () => {
   expect(calls).toBe(1)
   await pass(ctx, 1)
   expect(await stepsOf(ctx, user, started)).toMatchObject({ third_party_integrations: 'completed' })
-})
-
-test('any sweep repeats a run that died with its step, once the lease has ended', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
-  const started = await withdraw(ctx, user)
-  ctx.clock.advance(5 * minute)
-  const lease = new Date(ctx.clock.now().getTime() + 30_000)
-  await ctx.db.deletionStep.updateMany({
-    where: { withdrawalId: started.withdrawal_id, step: 'user_profile' },
-    data: { leaseUntil: lease },
-  })
-  await pass(ctx, 29_999)
-  expect(await stepsOf(ctx, user, started)).toMatchObject({ user_profile: 'processing' })
-  await pass(ctx, 1)
-  expect(await stepsOf(ctx, user, started)).toMatchObject({ user_profile: 'completed' })
-})
-
-test('B5 several sweeps at once run each step once', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
-  await givenConnectedApps(ctx, user, ['once'])
-  let calls = 0
-  ctx.apps.answer = async () => {
-    calls++
-    return { status: 200 }
-  }
-  await withdraw(ctx, user)
-  ctx.clock.advance(2 * day)
-  await Promise.all(Array.from({ length: 5 }, () => runDueWork(ctx)))
-  expect(calls).toBe(1)
 })
 
 test('without an engine no outbox event is written, and old ones are marked as sent', async () => {

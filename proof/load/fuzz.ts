@@ -304,7 +304,8 @@ async function sendRaw(bytes: Buffer): Promise<Answer | null> {
   return {
     status: Number(head.split(' ')[1]),
     headers,
-    body: json ? JSON.parse(json) : rest.join(''),
+    // The parser's own refusals have no type and no content.
+    body: json ? JSON.parse(json) : headers['content-type'] ? rest.join('') : '',
     ms: performance.now() - startedAt,
   }
 }

@@ -230,42 +230,6 @@ test.skipIf(!isThere('openssl', 'version'))(
   },
 )
 
-const GO = `package main
-
-import (
-	"crypto/ed25519"
-	"encoding/base64"
-	"os"
-	"strings"
-)
-
-func main() {
-	read := func(name string) string { b, _ := os.ReadFile(name); return string(b) }
-	key, _ := base64.RawURLEncoding.DecodeString(read("x"))
-	for _, line := range strings.Split(read("receipts"), "\\n") {
-		want := line[0] == '+'
-		parts := strings.Split(line[1:], ".")
-		signature, err := base64.RawURLEncoding.DecodeString(parts[2])
-		good := err == nil && ed25519.Verify(key, []byte(parts[0]+"."+parts[1]), signature)
-		if good != want {
-			os.Exit(1)
-		}
-	}
-}
-`
-
-test.skipIf(!isThere('go', 'version'))(
-  'Go verifies a receipt, and no receipt with a changed byte',
-  { timeout: 180_000 },
-  async () => {
-    const { receipt, key } = await givenReceipt()
-    const lines = [`+${receipt}`, ...[...flipped(receipt)].map((changed) => `-${changed}`)]
-    const files = { 'main.go': GO, 'go.mod': 'module receipt\n\ngo 1.20\n', x: key.x }
-    expect(passes('go', ['run', '.'], { ...files, receipts: lines.join('\n') })).toBe(true)
-    expect(passes('go', ['run', '.'], { ...files, receipts: `-${receipt}` })).toBe(false)
-  },
-)
-
 test('the answer to a withdrawal contains the acceptance, and a repeated call gets the same one', async () => {
   const ctx = await testContext()
   installContext(ctx)

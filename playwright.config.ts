@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { defineConfig, devices } from '@playwright/test'
 import { BRAND, writeLogo } from './e2e/brand'
 import { DATA_DIR, DEMO_URL, IMPATIENT_URL, SERVICE_URL } from './e2e/service-urls'
-import { writePseudoTexts } from './testing/message-texts'
 
 const executablePath =
   process.env.CHROMIUM_PATH ??
@@ -10,7 +9,7 @@ const executablePath =
 
 /**
  * Three instances of the production build on one database and one mailbox: the second has windows of seconds, the third an identity
- * provider, a brand of its own, and pseudo texts in place of a language.
+ * provider and a brand of its own.
  */
 const instance = (url: string, settings: Record<string, string>) => ({
   command: 'node scripts/start.mjs',
@@ -44,6 +43,6 @@ export default defineConfig({
       EMAIL_RESEND_COOLDOWN: 'PT3S',
       WITHDRAWAL_TIME_SCALE: '0.00002',
     }),
-    instance(DEMO_URL, { DEMO_OIDC: '1', MESSAGES_DIR: writePseudoTexts(), ...BRAND, LOGO_FILE: writeLogo() }),
+    instance(DEMO_URL, { DEMO_OIDC: '1', ...BRAND, LOGO_FILE: writeLogo() }),
   ],
 })

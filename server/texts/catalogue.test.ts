@@ -5,7 +5,6 @@ import { startReauthentication } from '@/contract/access'
 import { ERRORS, RULES } from '@/contract/errors'
 import { LANGUAGES, type Language } from '@/contract/languages'
 import { FRESH_SIGN_IN_MS, minute, PASSWORD_RESET_MS, REAUTHENTICATION_LIFETIME_MS } from '@/domain/limits/durations'
-import { FRAME, pseudoTexts } from '@/testing/message-texts'
 import { compileCatalogue, ENGLISH, flatten, parametersOf, sourceOf, type Texts } from './catalogue'
 
 const english = new Map(flatten(ENGLISH))
@@ -79,21 +78,6 @@ test('the answers of the API say within which time a person must sign in again',
   expect([FRESH_SIGN_IN_MS, REAUTHENTICATION_LIFETIME_MS]).toEqual([10 * minute, 10 * minute])
   expect(ERRORS.REAUTH_001.details).toContain('within ten minutes')
   expect(startReauthentication.message).toContain('within ten minutes')
-})
-
-test('a pseudo text takes the same values as the English one, and its words are at least 40 % longer', () => {
-  // Leaves out digits, which do not change, and marks, which have no width.
-  const wordsOf = (text: string) =>
-    text
-      .split(FRAME)
-      .filter((_, index) => index % 2 === 0)
-      .join('')
-      .replace(/[\d.\p{Cf}]/gu, '')
-  for (const [key, text] of flatten(pseudoTexts)) {
-    const original = english.get(key) ?? ''
-    expect(parametersOf(text), key).toEqual(parametersOf(original))
-    expect(wordsOf(text).length, key).toBeGreaterThanOrEqual(wordsOf(original).length * 1.4)
-  }
 })
 
 test('the areas of the texts, and the texts of an area, are in alphabetical order', () => {

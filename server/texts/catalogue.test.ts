@@ -80,6 +80,14 @@ test('the answers of the API say within which time a person must sign in again',
   expect(startReauthentication.message).toContain('within ten minutes')
 })
 
+test("an adopter's own text stands in place of ours, and every other text stays", async () => {
+  const [ours, theirs] = [
+    await compileCatalogue('de'),
+    await compileCatalogue('de', { Common: { signIn: 'Eintreten' } }),
+  ]
+  expect(theirs).toEqual({ ...ours, Common: { ...ours.Common, signIn: 'Eintreten' } })
+})
+
 test('the areas of the texts, and the texts of an area, are in alphabetical order', () => {
   const areas = Object.entries(ENGLISH)
   expect(areas.map(([area]) => area)).toEqual(areas.map(([area]) => area).toSorted())

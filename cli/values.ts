@@ -11,7 +11,7 @@ const MAX_TOKEN_MS = 100 * 365 * 24 * 60 * 60 * 1000
 
 /** Plain http is allowed only for trials on one machine. */
 export function toEndpoint(endpoint: string): string {
-  const protocols = getEnv().production ? ['https:'] : ['https:', 'http:']
+  const protocols = getEnv().isProduction ? ['https:'] : ['https:', 'http:']
   if (!URL.canParse(endpoint) || !protocols.includes(new URL(endpoint).protocol)) {
     throw new UsageError(`--endpoint must be a URL that begins with ${protocols.join('// or ')}//.`)
   }

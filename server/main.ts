@@ -107,7 +107,7 @@ async function main() {
     await untilReplayed(ctx)
     startTimer()
   }
-  const demo = env.production ? null : await patiently(() => seedDemoUser(ctx))
+  const demo = env.isProduction ? null : await patiently(() => seedDemoUser(ctx))
   if (!env.smtpUrl) await deleteExpiredMessages()
   if (env.demoProviderPort) await patiently(() => seedDemoPerson(ctx))
   await loadMessages()
@@ -132,7 +132,7 @@ function unreachable(databaseUrl: string, error: Error): string {
 const NOT_SERVED = 'The service is being restored. Try again later.\n'
 const heldBack = () => new AppError('SERVER_002', NOT_SERVED.trim(), 60)
 
-function requestListener(pages: Promise<Pages>, { production }: Env): RequestListener {
+function requestListener(pages: Promise<Pages>, { isProduction }: Env): RequestListener {
   const handleApi = getRequestListener((request, { incoming }) => api(request, clientIp(incoming as IncomingMessage)), {
     errorHandler: badRequest,
   })
@@ -145,7 +145,7 @@ function requestListener(pages: Promise<Pages>, { production }: Env): RequestLis
   })
   return (incoming, outgoing) => {
     incoming.url = pathOf(incoming.url ?? '/')
-    const isForeign = !production && !isLocalHost(incoming.headers.host)
+    const isForeign = !isProduction && !isLocalHost(incoming.headers.host)
     const isHeldBack = processState.isLedgerAhead === true && !/^\/api\/(?:health|metrics)\b/.test(incoming.url)
     if (/^\/api\/v1(?:[/?]|$)/.test(incoming.url)) {
       if (isForeign) return refuseForeignCall(incoming, outgoing)
@@ -192,8 +192,8 @@ function pathOf(url: string): string {
 }
 
 /** Local mode listens on loopback only, because of the mailbox and the demo account. */
-function listen(server: Server, { port, production }: Env): Promise<void> {
-  const host = production ? undefined : '127.0.0.1'
+function listen(server: Server, { port, isProduction }: Env): Promise<void> {
+  const host = isProduction ? undefined : '127.0.0.1'
   return new Promise((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
 }
 
@@ -238,7 +238,7 @@ const MAKE_AN_ACCOUNT =
 function announce(env: Env, demo: { email: string; password: string } | null) {
   // Standard output may be closed or its volume full.
   process.stdout.on('error', () => {})
-  if (env.production) return log().info({ event: 'ready', url: env.appUrl })
+  if (env.isProduction) return log().info({ event: 'ready', url: env.appUrl })
   const lines = [
     `Ready on ${env.appUrl}`,
     demo && `Demo account: ${demo.email} / ${demo.password}`,

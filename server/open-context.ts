@@ -47,7 +47,7 @@ export async function openContext(): Promise<ServiceContext> {
     problemOfEndpoint: createEndpointRule(env),
     callApp: createAppCaller(clock, env),
     // Without an engine the timer finds the same rows, so no event has to be sent.
-    emit: env.engine ? (await import('./adapters/engine')).emit : null,
+    emit: env.hasEngine ? (await import('./adapters/engine')).emit : null,
     limits: env.limits,
     timeScale: env.withdrawalTimeScale,
     statutoryPeriod: env.statutoryPeriod,

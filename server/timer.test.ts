@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { processState } from '@/server/process-state'
 
-const settings = vi.hoisted(() => ({ engine: false, withdrawalTimeScale: 1 }))
+const settings = vi.hoisted(() => ({ hasEngine: false, withdrawalTimeScale: 1 }))
 const works = vi.hoisted(() => ({ steps: vi.fn(async () => {}), house: vi.fn(async () => {}) }))
 vi.mock('./settings/env', () => ({ getEnv: () => ({ logLevel: 'silent', ...settings }) }))
 vi.mock('./system-context', () => ({ systemContext: () => ({}) }))
@@ -22,16 +22,16 @@ async function startTimer() {
 }
 
 test.each([
-  { engine: false, scale: 1, everyMs: 15_000 },
-  { engine: true, scale: 1, everyMs: 60_000 },
-  { engine: false, scale: 0.1, everyMs: 1_500 },
-  { engine: true, scale: 0.1, everyMs: 6_000 },
-  { engine: false, scale: 0.0001, everyMs: 250 },
-  { engine: true, scale: 0.0001, everyMs: 250 },
+  { hasEngine: false, scale: 1, everyMs: 15_000 },
+  { hasEngine: true, scale: 1, everyMs: 60_000 },
+  { hasEngine: false, scale: 0.1, everyMs: 1_500 },
+  { hasEngine: true, scale: 0.1, everyMs: 6_000 },
+  { hasEngine: false, scale: 0.0001, everyMs: 250 },
+  { hasEngine: true, scale: 0.0001, everyMs: 250 },
 ])(
-  'with an engine: $engine, and a time scale of $scale, the sweep runs every $everyMs ms',
-  async ({ engine, scale, everyMs }) => {
-    Object.assign(settings, { engine, withdrawalTimeScale: scale })
+  'with an engine: $hasEngine, and a time scale of $scale, the sweep runs every $everyMs ms',
+  async ({ hasEngine, scale, everyMs }) => {
+    Object.assign(settings, { hasEngine, withdrawalTimeScale: scale })
     await startTimer()
     for (let runs = 0; runs < 3; runs++) {
       await vi.advanceTimersByTimeAsync(everyMs - 1)
@@ -43,7 +43,7 @@ test.each([
 )
 
 test('a part of the sweep that fails or hangs delays no other part, and a failed part runs again', async () => {
-  Object.assign(settings, { engine: true, withdrawalTimeScale: 1 })
+  Object.assign(settings, { hasEngine: true, withdrawalTimeScale: 1 })
   works.steps.mockRejectedValueOnce(new Error('broken'))
   works.house.mockReturnValueOnce(new Promise(() => {}))
   await startTimer()
@@ -53,7 +53,7 @@ test('a part of the sweep that fails or hangs delays no other part, and a failed
 })
 
 test('a second call starts no second sweep in the same process', async () => {
-  Object.assign(settings, { engine: false, withdrawalTimeScale: 1 })
+  Object.assign(settings, { hasEngine: false, withdrawalTimeScale: 1 })
   await startTimer()
   await startTimer()
   await vi.advanceTimersByTimeAsync(15_000)

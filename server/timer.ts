@@ -14,8 +14,8 @@ export function startTimer(): void {
 
 /** Each job has its own timer, so that one that fails or waits for a mail server delays no other. */
 function schedule(job: DueJob) {
-  const { engine, withdrawalTimeScale } = getEnv()
-  const everyMs = (engine ? SWEEP_INTERVAL_BESIDE_ENGINE_MS : SWEEP_INTERVAL_MS) * withdrawalTimeScale
+  const { hasEngine, withdrawalTimeScale } = getEnv()
+  const everyMs = (hasEngine ? SWEEP_INTERVAL_BESIDE_ENGINE_MS : SWEEP_INTERVAL_MS) * withdrawalTimeScale
   setTimeout(tick, Math.max(MIN_SWEEP_INTERVAL_MS, everyMs), job).unref()
 }
 

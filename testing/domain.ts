@@ -139,7 +139,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     archived: archives,
     ledger: ledgerIn(ledgered),
     ledgered,
-    problemOfEndpoint: createEndpointRule({ production: false, privateEndpoints: true }),
+    problemOfEndpoint: createEndpointRule({ isProduction: false, allowsPrivateEndpoints: true }),
     callApp: (request) => apps.answer(request),
     apps,
     emit: async (events) => {

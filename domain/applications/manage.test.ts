@@ -92,7 +92,7 @@ test('a disabled application gets nothing, and what waited for it is delivered o
 
 test('an omitted setting stays as it is, and contradictory settings are refused', async () => {
   const { ctx, appId } = await givenShop()
-  ctx.problemOfEndpoint = createEndpointRule({ production: true, privateEndpoints: false })
+  ctx.problemOfEndpoint = createEndpointRule({ isProduction: true, allowsPrivateEndpoints: false })
   await setApp(ctx, { appId, includes: ['addresses'], categories: ['invoices'] })
   await setApp(ctx, { appId, name: 'Store' })
   expect(await showApp(ctx, appId)).toMatchObject({

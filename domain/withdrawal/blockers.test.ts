@@ -378,7 +378,7 @@ describe('an application with checks', () => {
     onTestFinished(() => void server.close().closeAllConnections())
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     await ctx.db.connectedApp.update({ where: { id: shop }, data: { endpoint } })
-    ctx.callApp = createAppCaller(ctx.clock, { production: false, privateEndpoints: true })
+    ctx.callApp = createAppCaller(ctx.clock, { isProduction: false, allowsPrivateEndpoints: true })
     answer = (_request, response) => response.writeHead(302, { Location: endpoint }).end('{"blockers":[]}')
     expect((await withdraw(caller)).code).toBe('SERVER_002')
     answer = (_request, response) => response.end(`{"blockers":[]}${' '.repeat(65_536)}`)

@@ -73,7 +73,7 @@ async function filledTables(ctx: TestContext, userId: string): Promise<string[]>
 test('every table with data of a person is emptied by its own step, and by no other', async () => {
   const ctx = await testContext()
   // The demo's application is on this machine.
-  ctx.problemOfEndpoint = createEndpointRule({ production: false, privateEndpoints: true })
+  ctx.problemOfEndpoint = createEndpointRule({ isProduction: false, allowsPrivateEndpoints: true })
   const demo = await seedDemoUser(ctx)
   const { id: userId, email } = await ctx.db.user.findUniqueOrThrow({ where: { emailKey: demo?.email ?? '' } })
   await ctx.db.user.update({ where: { id: userId }, data: { externalId: 'customer-42' } })

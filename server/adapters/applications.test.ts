@@ -9,9 +9,9 @@ import { createAppCaller } from './applications'
 
 const NOW = new Date('2026-11-20T09:00:00.000Z')
 const clock = { now: () => NOW }
-const LOCAL = { production: false, privateEndpoints: true }
-const PRODUCTION = { production: true, privateEndpoints: false }
-const PRODUCTION_AT_HOME = { production: true, privateEndpoints: true }
+const LOCAL = { isProduction: false, allowsPrivateEndpoints: true }
+const PRODUCTION = { isProduction: true, allowsPrivateEndpoints: false }
+const PRODUCTION_AT_HOME = { isProduction: true, allowsPrivateEndpoints: true }
 const about = { appId: 'app_1', withdrawalId: 'wd_1', step: 'third_party_integrations' }
 const message = { headers: { 'webhook-id': 'msg_1' }, body: '{}', about }
 
@@ -200,7 +200,7 @@ test('in production an endpoint without https is never called', async () => {
   }
 })
 
-const PUBLIC_ONLY = { production: false, privateEndpoints: false }
+const PUBLIC_ONLY = { isProduction: false, allowsPrivateEndpoints: false }
 
 test.each(['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '0x7f.1', '2130706433', '169.254.169.254', '0.0.0.0'])(
   'an endpoint at %s is refused by its address',

@@ -23,19 +23,19 @@ const resolveAll: Resolve = (hostname) => lookup(hostname, { all: true })
 /** Refuses what a call refuses, as far as the URL alone shows it. */
 export const createEndpointRule =
   ({
-    production,
-    privateEndpoints,
-  }: Pick<Env, 'production' | 'privateEndpoints'>): SystemContext['problemOfEndpoint'] =>
+    isProduction,
+    allowsPrivateEndpoints,
+  }: Pick<Env, 'isProduction' | 'allowsPrivateEndpoints'>): SystemContext['problemOfEndpoint'] =>
   (endpoint) => {
     const url = URL.canParse(endpoint) ? new URL(endpoint) : null
-    const protocols = production ? ['https:'] : ['https:', 'http:']
+    const protocols = isProduction ? ['https:'] : ['https:', 'http:']
     if (!url || !protocols.includes(url.protocol)) {
       return `endpoint must be a URL that begins with ${protocols.join('// or ')}//.`
     }
     if (url.username || url.password) return 'endpoint must hold no user name or password: no such URL is called.'
     const host = hostOf(url)
     const isPrivate = isIP(host) ? !isPublicAddress(host) : /(^|[.])localhost$/.test(host)
-    return isPrivate && !privateEndpoints ? 'endpoint must have a public address.' : null
+    return isPrivate && !allowsPrivateEndpoints ? 'endpoint must have a public address.' : null
   }
 
 /** Without the brackets of an IPv6 address. */
@@ -45,13 +45,13 @@ const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, '')
 export const createAppCaller =
   (
     clock: Clock,
-    { production, privateEndpoints }: Pick<Env, 'production' | 'privateEndpoints'>,
+    { isProduction, allowsPrivateEndpoints }: Pick<Env, 'isProduction' | 'allowsPrivateEndpoints'>,
     resolve = resolveAll,
   ): SystemContext['callApp'] =>
   async (request): Promise<AppAnswer> => {
     try {
-      if (production && new URL(request.endpoint).protocol !== 'https:') throw problem('endpoint is not https')
-      const { status, retryAfter, body } = await post(request, privateEndpoints ? resolve : publicOnly(resolve))
+      if (isProduction && new URL(request.endpoint).protocol !== 'https:') throw problem('endpoint is not https')
+      const { status, retryAfter, body } = await post(request, allowsPrivateEndpoints ? resolve : publicOnly(resolve))
       const retryAfterMs = parseRetryAfter(retryAfter, clock.now())
       return { status, ...(retryAfterMs !== undefined && { retryAfterMs }), ...(body !== undefined && { body }) }
     } catch (error) {

@@ -27,7 +27,7 @@ export function engineOnly<H extends Handlers>(handlers: H): H {
     (handle: Handlers['GET']): Handlers['GET'] =>
     async (request, context) =>
       // A body that cannot be parsed was not signed by the engine.
-      getEnv().engine
+      getEnv().hasEngine
         ? handle(request, context).catch(answerInvalidJson(401))
         : new Response('Not found', { status: 404 })
   return { ...handlers, GET: guard(handlers.GET), POST: guard(handlers.POST), PUT: guard(handlers.PUT) }

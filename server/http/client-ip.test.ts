@@ -114,13 +114,13 @@ test('only production without a trusted proxy logs a warning, once', async () =>
   const logged: string[] = []
   processState.log = pino({ level: 'info', base: null }, { write: (line: string) => void logged.push(line) })
   const { warnWithoutTrustedProxy } = await clientIpWith(undefined)
-  const env = (production: boolean, trustedProxyHops: number) => ({ production, trustedProxyHops }) as Env
-  for (const [production, hops] of [
+  const env = (isProduction: boolean, trustedProxyHops: number) => ({ isProduction, trustedProxyHops }) as Env
+  for (const [isProduction, hops] of [
     [false, 0],
     [true, 1],
     [true, 0],
   ] as const)
-    warnWithoutTrustedProxy(env(production, hops))
+    warnWithoutTrustedProxy(env(isProduction, hops))
   processState.log = before
   expect(logged.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({ event: 'no_trusted_proxy', hint: expect.stringContaining('TRUSTED_PROXY_HOPS') }),

@@ -28,8 +28,8 @@ function addressOf(entry: string): string | null {
 }
 
 /** Production runs behind an https proxy. With no trusted hop, the limits by client address would count all clients as one. */
-export function warnWithoutTrustedProxy({ production, trustedProxyHops }: Env): void {
-  if (!production || trustedProxyHops > 0) return
+export function warnWithoutTrustedProxy({ isProduction, trustedProxyHops }: Env): void {
+  if (!isProduction || trustedProxyHops > 0) return
   log().warn({
     event: 'no_trusted_proxy',
     hint: 'TRUSTED_PROXY_HOPS is 0: every client behind a reverse proxy counts as one address. Set it to the number of your proxies.',

@@ -3,9 +3,9 @@ import { type Env, getEnv } from '../settings/env'
 /** Strict-Transport-Security where the service is reached by https. Without `preload`, because that binds the whole domain for years. */
 export function strictTransport(
   appUrl: string,
-  env: Pick<Env, 'hstsIncludeSubDomains'> = getEnv(),
+  env: Pick<Env, 'hstsCoversSubdomains'> = getEnv(),
 ): Record<string, string> {
   if (!appUrl.startsWith('https:')) return {}
-  const scope = env.hstsIncludeSubDomains ? '; includeSubDomains' : ''
+  const scope = env.hstsCoversSubdomains ? '; includeSubDomains' : ''
   return { 'Strict-Transport-Security': `max-age=63072000${scope}` }
 }

@@ -10,7 +10,7 @@ test('instances that start at once on an empty database make one demo account wi
   const instances = await Promise.all([1, 2, 3].map(() => testContext()))
   // The demo's application is on this machine.
   for (const instance of instances)
-    instance.problemOfEndpoint = createEndpointRule({ production: false, privateEndpoints: true })
+    instance.problemOfEndpoint = createEndpointRule({ isProduction: false, allowsPrivateEndpoints: true })
   for (let round = 1; round <= ROUNDS; round++) {
     await ctx.db.$executeRaw`TRUNCATE users, connected_apps CASCADE`
     const announced = await Promise.all(

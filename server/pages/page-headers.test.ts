@@ -3,16 +3,16 @@ import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { hardenPage } from './page-headers'
 
-function hardened(url: string, appUrl: string, hstsIncludeSubDomains: boolean) {
+function hardened(url: string, appUrl: string, hstsCoversSubdomains: boolean) {
   const incoming = new IncomingMessage(new Socket())
   incoming.url = url
   const outgoing = new ServerResponse(incoming)
-  hardenPage(incoming, outgoing, { appUrl, hstsIncludeSubDomains })
+  hardenPage(incoming, outgoing, { appUrl, hstsCoversSubdomains })
   return outgoing
 }
 
-const hstsOf = (appUrl: string, hstsIncludeSubDomains: boolean) =>
-  hardened('/', appUrl, hstsIncludeSubDomains).getHeader('Strict-Transport-Security')
+const hstsOf = (appUrl: string, hstsCoversSubdomains: boolean) =>
+  hardened('/', appUrl, hstsCoversSubdomains).getHeader('Strict-Transport-Security')
 
 test('Strict-Transport-Security includes subdomains as the setting says, and never preload', () => {
   expect(hstsOf('http://localhost:3000', true)).toBeUndefined()

@@ -9,7 +9,7 @@ import type { Env } from '../settings/env'
 export function hardenPage(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  env: Pick<Env, 'appUrl' | 'hstsIncludeSubDomains'>,
+  env: Pick<Env, 'appUrl' | 'hstsCoversSubdomains'>,
 ): void {
   const nonce = randomBytes(16).toString('base64')
   const policy = contentSecurityPolicy(nonce, incoming.url ?? '')

@@ -11,7 +11,7 @@ export const ENGINE_FIELDS = {
 
 export interface EngineSettings {
   /** Whether an Inngest engine is configured. The in-process sweep runs with it and without it. */
-  engine: boolean
+  hasEngine: boolean
   /** The engine's URL; undefined for Inngest's cloud, for a development server on this host, or without an engine. */
   engineUrl: string | undefined
 }
@@ -22,7 +22,7 @@ export function engineSettings(settings: Parsed<typeof ENGINE_FIELDS>): EngineSe
   if (keys === 1 && !isDev) {
     throw new SettingsError('INNGEST_EVENT_KEY and INNGEST_SIGNING_KEY must be set together.')
   }
-  return { engine: isDev || keys === 2, engineUrl: settings.INNGEST_BASE_URL }
+  return { hasEngine: isDev || keys === 2, engineUrl: settings.INNGEST_BASE_URL }
 }
 
 export const engineProblems = (given: Given): string[] =>

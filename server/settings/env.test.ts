@@ -80,13 +80,13 @@ test('without any setting the limits are those of the contract', () => {
 
 test('without any setting the service is local: embedded database, local mailbox, timer, no trusted proxy', () => {
   expect(parseEnv(SECRETS)).toMatchObject({
-    production: false,
+    isProduction: false,
     appUrl: expect.stringMatching(/^http:\/\/localhost:\d+$/),
     databaseUrl: undefined,
     smtpUrl: undefined,
-    engine: false,
+    hasEngine: false,
     trustedProxyHops: 0,
-    hstsIncludeSubDomains: true,
+    hstsCoversSubdomains: true,
     withdrawalTimeScale: 1,
     statutoryPeriod: { months: 1, days: 0 },
   })
@@ -269,15 +269,15 @@ test('several wrong settings are reported together, one sentence per line', () =
 
 test('production starts with all the settings that it needs', () => {
   expect(parseEnv(PRODUCTION)).toMatchObject({
-    production: true,
+    isProduction: true,
     appUrl: 'https://accounts.example.com',
-    engine: true,
+    hasEngine: true,
   })
 })
 
 test('production starts without an engine, and refuses one key of an engine without the other', () => {
   const none = { INNGEST_EVENT_KEY: undefined, INNGEST_SIGNING_KEY: '' }
-  expect(parseEnv({ ...PRODUCTION, ...none })).toMatchObject({ production: true, engine: false })
+  expect(parseEnv({ ...PRODUCTION, ...none })).toMatchObject({ isProduction: true, hasEngine: false })
   for (const name of ['INNGEST_EVENT_KEY', 'INNGEST_SIGNING_KEY']) {
     expect(problemOf({ ...PRODUCTION, ...none, [name]: 'key' })).toBe(
       'INNGEST_EVENT_KEY and INNGEST_SIGNING_KEY must be set together.',
@@ -302,7 +302,7 @@ test('production refuses an APP_URL that is not https', () => {
 
 test('production starts when INNGEST_DEV is off', () => {
   for (const value of ['0', 'false']) {
-    expect(parseEnv({ ...PRODUCTION, INNGEST_DEV: value })).toMatchObject({ engine: true })
+    expect(parseEnv({ ...PRODUCTION, INNGEST_DEV: value })).toMatchObject({ hasEngine: true })
   }
 })
 
@@ -373,8 +373,8 @@ test.each([
   ['production where it is said to be off', { ...PRODUCTION, ALLOW_PRIVATE_ENDPOINTS: '0' }, false],
   ['production where it is allowed', { ...PRODUCTION, ALLOW_PRIVATE_ENDPOINTS: '1' }, true],
   ['local mode', SECRETS, true],
-])('in %s applications may have addresses that are not public: %o -> %s', (_mode, source, privateEndpoints) => {
-  expect(parseEnv(source)).toMatchObject({ privateEndpoints })
+])('in %s applications may have addresses that are not public: %o -> %s', (_mode, source, allowsPrivateEndpoints) => {
+  expect(parseEnv(source)).toMatchObject({ allowsPrivateEndpoints })
 })
 
 test.each([
@@ -384,8 +384,8 @@ test.each([
   [{ INNGEST_DEV: 'false' }, false],
   [{ INNGEST_DEV: '1', INNGEST_EVENT_KEY: 'k' }, true],
   [{ INNGEST_EVENT_KEY: 'k', INNGEST_SIGNING_KEY: 'k' }, true],
-])('with %o an engine is configured: %s', (settings, engine) => {
-  expect(parseEnv({ ...SECRETS, ...settings })).toMatchObject({ engine })
+])('with %o an engine is configured: %s', (settings, hasEngine) => {
+  expect(parseEnv({ ...SECRETS, ...settings })).toMatchObject({ hasEngine })
 })
 
 test('one engine key without the other stops the start', () => {

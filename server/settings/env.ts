@@ -62,8 +62,8 @@ const productionProblems = (given: Given): string[] => [
 ]
 
 /** A sentence for each setting that is allowed in production and is hardly meant. */
-export function doubtful({ production, withdrawalTimeScale, authSecrets, codeSecrets }: Env): string[] {
-  if (!production) return []
+export function doubtful({ isProduction, withdrawalTimeScale, authSecrets, codeSecrets }: Env): string[] {
+  if (!isProduction) return []
   return [
     ...(withdrawalTimeScale === 1
       ? []

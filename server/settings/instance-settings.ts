@@ -27,7 +27,7 @@ export const INSTANCE_FIELDS = {
 export type InstanceFields = Parsed<typeof INSTANCE_FIELDS>
 
 export interface InstanceSettings {
-  production: boolean
+  isProduction: boolean
   port: number
   /** The origin at which people reach the service. Links in mails begin with it. */
   appUrl: string
@@ -36,25 +36,25 @@ export interface InstanceSettings {
   /** How long an instance that is told to stop still takes new connections. */
   drainMs: number
   /** Whether applications may have addresses that are not public. */
-  privateEndpoints: boolean
+  allowsPrivateEndpoints: boolean
   /** Whether Strict-Transport-Security includes the subdomains of APP_URL's host. */
-  hstsIncludeSubDomains: boolean
+  hstsCoversSubdomains: boolean
 }
 
 /** Load balancers ask every few seconds whether an instance is ready, and most believe the second or third refusal. */
 const PRODUCTION_DRAIN_MS = 10_000
 
 export function instanceSettings(settings: InstanceFields): InstanceSettings {
-  const production = settings.APP_ENV === 'production'
+  const isProduction = settings.APP_ENV === 'production'
   return {
-    production,
+    isProduction,
     port: settings.PORT,
     appUrl: new URL(settings.APP_URL ?? `http://localhost:${settings.PORT}`).origin,
     dataDir: path.resolve(settings.DATA_DIR),
     trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
-    drainMs: settings.DRAIN_TIME ?? (production ? PRODUCTION_DRAIN_MS : 0),
-    privateEndpoints: !production || settings.ALLOW_PRIVATE_ENDPOINTS === true,
-    hstsIncludeSubDomains: settings.HSTS_INCLUDE_SUBDOMAINS,
+    drainMs: settings.DRAIN_TIME ?? (isProduction ? PRODUCTION_DRAIN_MS : 0),
+    allowsPrivateEndpoints: !isProduction || settings.ALLOW_PRIVATE_ENDPOINTS === true,
+    hstsCoversSubdomains: settings.HSTS_INCLUDE_SUBDOMAINS,
   }
 }
 

@@ -34,12 +34,12 @@ export interface MailSettings {
 
 export function mailSettings(
   settings: Parsed<typeof MAIL_FIELDS>,
-  { production, brand }: { production: boolean; brand: Brand },
+  { isProduction, brand }: { isProduction: boolean; brand: Brand },
 ): MailSettings {
   return {
     smtpUrl: settings.SMTP_URL,
     smtpNeedsTls:
-      production &&
+      isProduction &&
       settings.SMTP_TLS === 'required' &&
       settings.SMTP_URL !== undefined &&
       !isLoopback(new URL(settings.SMTP_URL).hostname),

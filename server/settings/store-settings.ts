@@ -45,7 +45,7 @@ export interface StoreSettings {
   /** The directory for the erasure ledger. Without it the ledger is kept in `archiveS3`. */
   ledgerDir: string | undefined
   /** Whether the service opens on a database that is older than its ledger. */
-  acceptOldDatabase: boolean
+  acceptsOldDatabase: boolean
 }
 
 export const storeSettings = (settings: Fields): StoreSettings => ({
@@ -54,7 +54,7 @@ export const storeSettings = (settings: Fields): StoreSettings => ({
   archiveS3: toS3Settings(settings),
   archiveDir: toArchiveDir(settings),
   ledgerDir: toLedgerDir(settings),
-  acceptOldDatabase: settings.ACCEPT_OLD_DATABASE,
+  acceptsOldDatabase: settings.ACCEPT_OLD_DATABASE,
 })
 
 export const storeProblems = ({ LEDGER_DIR, ARCHIVE_S3_ENDPOINT }: Given): string[] =>

@@ -19,18 +19,18 @@ export interface Health {
 /** Checks each part and caches the result, so that frequent calls cost nothing. A check waits at most two seconds. */
 export function createHealth(
   ctx: { ping(): Promise<unknown> },
-  env: Pick<Env, 'smtpUrl' | 'smtpNeedsTls' | 'engine' | 'engineUrl'>,
+  env: Pick<Env, 'smtpUrl' | 'smtpNeedsTls' | 'hasEngine' | 'engineUrl'>,
 ) {
-  const { smtpUrl, smtpNeedsTls, engine, engineUrl } = env
+  const { smtpUrl, smtpNeedsTls, hasEngine, engineUrl } = env
   const database = remembered(KEPT_MS.database, () => ctx.ping())
   const mail = smtpUrl ? remembered(KEPT_MS.mail, () => checkMailServer(smtpUrl, smtpNeedsTls, MAX_WAIT_MS)) : null
-  const events = engine && engineUrl ? remembered(KEPT_MS.engine, () => fetchAny(engineUrl)) : null
+  const events = hasEngine && engineUrl ? remembered(KEPT_MS.engine, () => fetchAny(engineUrl)) : null
   return async (): Promise<Health> => {
     const [isDatabaseThere, isMailThere, isEngineThere] = await Promise.all([database(), mail?.(), events?.()])
     const parts: Health['parts'] = {
       database: isDatabaseThere ? 'ok' : 'away',
       mail: isMailThere === undefined ? 'local' : isMailThere ? 'ok' : 'away',
-      engine: !engine ? 'timer' : isEngineThere === undefined ? 'unknown' : isEngineThere ? 'reachable' : 'away',
+      engine: !hasEngine ? 'timer' : isEngineThere === undefined ? 'unknown' : isEngineThere ? 'reachable' : 'away',
     }
     return {
       // Without the mail server, mail waits in rows; without the engine, the sweep does its work. So neither makes the service unready.

@@ -10,7 +10,7 @@ import { live, ready, stopBeingReady } from './health'
 import { createHealth } from './health-checks'
 
 const NOWHERE = '127.0.0.1:9'
-const LOCAL = { smtpUrl: undefined, smtpNeedsTls: false, engine: false, engineUrl: undefined }
+const LOCAL = { smtpUrl: undefined, smtpNeedsTls: false, hasEngine: false, engineUrl: undefined }
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
   processState.health = undefined
@@ -117,7 +117,7 @@ test('an engine that is away is reported as degraded, and one with an unknown ad
     [`http://${NOWHERE}`, 'away', ['engine']],
     [undefined, 'unknown', []],
   ] as const) {
-    const health = await createHealth(ctx, { ...LOCAL, engine: true, engineUrl })()
+    const health = await createHealth(ctx, { ...LOCAL, hasEngine: true, engineUrl })()
     expect(health).toMatchObject({ reason: undefined, parts: { engine: expected }, degraded })
   }
 })
@@ -131,7 +131,7 @@ test('the answer names degraded parts also while the database is away', async ()
   const health = createHealth(givenDatabaseAway(), {
     ...LOCAL,
     smtpUrl: `smtp://${NOWHERE}`,
-    engine: true,
+    hasEngine: true,
     engineUrl: `http://${NOWHERE}`,
   })
   processState.health = health

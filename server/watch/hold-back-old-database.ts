@@ -17,7 +17,7 @@ export const OLD_DATABASE =
  */
 export async function holdBackOldDatabase(
   ctx: SystemContext,
-  { acceptOldDatabase: isAccepted }: Pick<Env, 'acceptOldDatabase'>,
+  { acceptsOldDatabase: isAccepted }: Pick<Env, 'acceptsOldDatabase'>,
 ): Promise<boolean> {
   processState.isLedgerAhead = await asksForReplay(ctx)
   if (!processState.isLedgerAhead || !isAccepted) return processState.isLedgerAhead

@@ -9,7 +9,7 @@ import { emailStatus, type Person, verifyEmail, withdraw } from '@/testing/perso
 import { until } from '@/testing/until'
 import { givenWorld, KEYS, type World } from '@/testing/world'
 
-test('F26 every acknowledged write survives a kill of PostgreSQL, even with synchronous_commit off by default', async (context) => {
+test('F26 L17 every acknowledged write survives a kill of PostgreSQL, even with synchronous_commit off by default', async (context) => {
   const cluster = await Cluster.start(context)
   const world = await givenWorld(context, { WITHDRAWAL_TIME_SCALE: '1' }, cluster.place)
   const name = new URL(world.databaseUrl).pathname.slice(1)

@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Contract, isAdminContract, isLinkContract, isTaskContract, SERVICE_SCOPES } from '@/contract/define'
+import { openApiDocument } from '@/contract/openapi'
 import { operations } from '@/contract/operations'
 import { reportPlaceOf } from '@/domain/applications/task-token'
 import type { SystemContext } from '@/domain/context'
@@ -340,12 +341,21 @@ async function expectNoProblem<T>(
 /** An answer that is a file has no envelope. */
 const FILES: string[] = operations.flatMap(({ file }) => file ?? [])
 
+/** The statuses that the OpenAPI document describes, by operation. */
+const { paths } = openApiDocument({ product: '', appUrl: '', supportEmail: '' })
+const described = new Map(
+  Object.values(paths as Record<string, Record<string, { operationId: string; responses: object }>>)
+    .flatMap((path) => Object.values(path))
+    .map(({ operationId, responses }) => [operationId, Object.keys(responses)]),
+)
+
 /** A 5xx, a wrong envelope or a slow answer. The HTTP parser's own refusals have no body. */
-function problemOf(answer: Answer | null): string | null {
+function problemOf(answer: Answer | null, operation?: string): string | null {
   if (!answer || (answer.body === '' && [400, 417, 431].includes(answer.status))) return null
   if (answer.status >= 500) return `${answer.status} ${JSON.stringify(answer.body)}`
   if (answer.ms > SLOWEST_MS && answer.status !== 408) return `${Math.round(answer.ms)} ms`
   if (answer.headers.location) return `a redirect to ${answer.headers.location}`
+  if (operation && !described.get(operation)?.includes(String(answer.status))) return `${answer.status}, not described`
   const type = answer.headers['content-type'] ?? ''
   if (answer.status === 200 && FILES.includes(type)) return null
   return type === 'application/json; charset=utf-8' ? envelopeProblem(answer) : `type ${type}`
@@ -375,7 +385,7 @@ test.each(withBody.map((contract) => [contract.name, contract] as const))(
     await expectNoProblem(name, bodies, async (body, note) => {
       const answer = await send(contract.method, pathOf(contract), headers, body)
       note(answer)
-      const problem = problemOf(answer)
+      const problem = problemOf(answer, name)
       return problem && `${problem} for ${body.toString('latin1').slice(0, 300)}`
     })
   },
@@ -401,7 +411,7 @@ test.each(withQuery.map((contract) => [contract.name, contract] as const))(
     await expectNoProblem(`query of ${name}`, cases, async (search, note) => {
       const answer = await send(contract.method, `${pathOf(contract)}?${search}`, authorizationFor(contract))
       note(answer)
-      const problem = problemOf(answer)
+      const problem = problemOf(answer, name)
       return problem && `${problem} for ${search.slice(0, 300)}`
     })
   },

@@ -387,7 +387,7 @@ test('L9 I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 I12 concurrent calls end as in some 
   await fc.assert(fc.asyncProperty(commands, holds), PARAMETERS)
 })
 
-test('F3 F6 I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 I12 every invariant holds at whatever statement a process dies or loses its connection', {
+test('F3 F6 L17 I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 I11 I12 every invariant holds at whatever statement a process dies or loses its connection', {
   timeout: 3_600_000,
 }, async () => {
   const commands = fc.commands([alone, faulty, faulty, together, turn], size)

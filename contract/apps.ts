@@ -130,6 +130,7 @@ export const getApp = contract({
 export const setApp = contract({
   ...common,
   name: 'setApp',
+  operator: 'acts',
   summary: 'Change Application',
   description: 'Changes settings of an application; settings that the body leaves out stay as they are.',
   method: 'PUT',
@@ -169,6 +170,7 @@ export const removeApp = contract({
 export const rotateAppSecret = contract({
   ...common,
   name: 'rotateAppSecret',
+  operator: 'acts',
   summary: 'Rotate Signing Secret',
   description: 'Makes a new signing secret; for a day messages are signed with the old one too.',
   method: 'POST',
@@ -193,6 +195,7 @@ export const rotateAppSecret = contract({
 export const pingApp = contract({
   ...common,
   name: 'pingApp',
+  operator: 'acts',
   summary: 'Ping Application',
   description: 'Sends a signed `ping` to the application and says what came back.',
   method: 'POST',
@@ -216,6 +219,24 @@ export const pingApp = contract({
       problem: null,
     },
   },
+})
+
+export const resendDeadLetters = contract({
+  ...common,
+  name: 'resendDeadLetters',
+  operator: 'acts',
+  summary: 'Resend Dead Letters',
+  description: 'Delivers the events that were given up for this application again, under their old ids.',
+  method: 'POST',
+  path: '/admin/apps/{appId}/resend',
+  params: z.object({ appId }),
+  data: z.object({
+    app_id: z.string().describe('The application, `app_…`'),
+    resent: z.int().describe('How many will be delivered again'),
+  }),
+  message: 'The dead letters will be delivered again.',
+  errors: ['REQUEST_005', 'RATE_001'],
+  example: { data: { app_id: exampleApp.app_id, resent: 3 } },
 })
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'dead'] as const

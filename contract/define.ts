@@ -91,6 +91,8 @@ export interface AdminContract extends Operation {
   path: `/admin/${string}`
   scope: ServiceScope
   forbidden: 'AUTH_002'
+  /** Also opened by the session of an operator, for the pages of /admin. What `acts` needs a sign-in of the last minutes then. */
+  operator?: 'acts' | 'looks'
 }
 
 /** Opened by the token of a deletion task, for that task only. It has no scope. */

@@ -116,7 +116,11 @@ const OWN_ERRORS: Record<string, ErrorCode[]> = {
   pingApp: ['REQUEST_001', 'REQUEST_005', 'RATE_001', 'AUTH_002'],
   listEvents: ['REQUEST_001', 'RATE_001', 'AUTH_002'],
   takeTasks: ['REQUEST_001', 'RATE_001', 'AUTH_002'],
+  resendDeadLetters: ['REQUEST_005', 'RATE_001', 'AUTH_002'],
   waiveTask: ['TASK_001', 'TASK_002', 'RATE_001', 'AUTH_002'],
+  retryTask: ['TASK_001', 'TASK_002', 'RATE_001', 'AUTH_002'],
+  retryWithdrawal: ['WITHDRAWAL_004', 'RATE_001', 'AUTH_002'],
+  lookUp: ['REQUEST_001', 'REQUEST_003', 'USER_001', 'RATE_001', 'AUTH_002'],
   reportOnTask: ['TASK_001', 'TASK_002', 'RATE_001'],
 }
 const ANYWHERE: ErrorCode[] = ['REQUEST_002', 'REQUEST_004', 'SERVER_001', 'SERVER_002']
@@ -313,6 +317,10 @@ test('an answer that can be replayed describes Idempotency-Replayed', () => {
     rotateAppSecret: ['200', '404'],
     pingApp: ['200', '400', '404'],
     waiveTask: ['200', '400', '404', '409'],
+    resendDeadLetters: ['200', '404'],
+    retryTask: ['200', '404', '409'],
+    retryWithdrawal: ['200', '404'],
+    lookUp: ['200', '400', '404'],
     reportOnTask: ['200', '400', '404', '409'],
     changePassword: ['200', '400', '403'],
   })

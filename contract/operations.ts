@@ -1,10 +1,11 @@
 import { endUserSessions, findUser, getUser, putUser, withdrawUser } from './admin'
-import { getApp, listApps, listEvents, pingApp, removeApp, rotateAppSecret, setApp } from './apps'
+import { getApp, listApps, listEvents, removeApp } from './apps'
 import { putBlocker, removeBlocker } from './blockers'
 import { listConnections, putConnection, removeConnection } from './connections'
 import type { AdminContract, Contract, TaskContract, UserContract } from './define'
 import { LINK_OPERATIONS } from './link-operations'
-import { reportOnTask, takeTasks, waiveTask } from './tasks'
+import { OPERATOR_OPERATIONS } from './operator-operations'
+import { reportOnTask, takeTasks } from './tasks'
 import { USER_OPERATIONS } from './user-operations'
 
 /** Operations for service tokens. */
@@ -21,13 +22,10 @@ const ADMIN_OPERATIONS = {
   listConnections,
   listApps,
   getApp,
-  setApp,
   removeApp,
-  rotateAppSecret,
-  pingApp,
   listEvents,
   takeTasks,
-  waiveTask,
+  ...OPERATOR_OPERATIONS,
 } as const satisfies Record<string, AdminContract>
 
 /** Operations for the token of a deletion task. */

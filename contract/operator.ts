@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { delivery } from './apps'
-import { isoDateTime } from './fields'
+import { contract, isStorable, STORABLE } from './define'
+import { isoDateTime, maxLength } from './fields'
 import { shownTask } from './tasks'
 import { RECEIPT_KINDS } from './vocabulary'
 import { countedStep } from './withdrawal'
@@ -81,3 +82,60 @@ export const shownWithdrawal = listedWithdrawal.extend({
   is_cut: z.boolean(),
 })
 export type ShownWithdrawal = z.input<typeof shownWithdrawal>
+
+const common = { forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
+const exampleId = 'wd_4Qm9ZsX1cT7uYb2LhKpV0w'
+
+export const retryWithdrawal = contract({
+  ...common,
+  name: 'retryWithdrawal',
+  operator: 'acts',
+  summary: 'Retry a Withdrawal',
+  description: 'Tries at once what has failed: steps, deletion tasks and events. What was never tried keeps its time.',
+  method: 'POST',
+  path: '/admin/withdrawals/{withdrawalId}/retry',
+  scope: 'apps:manage',
+  params: z.object({
+    withdrawalId: z
+      .string()
+      .refine(isStorable, 'WITHDRAWAL_004')
+      .meta({ description: 'The withdrawal, `wd_…`', pattern: STORABLE }),
+  }),
+  data: z.object({
+    withdrawal_id: z.string().describe('The withdrawal, `wd_…`'),
+    retried_steps: z.array(z.string()).describe('The deletion steps that will run'),
+  }),
+  message: 'What has failed will be tried within a minute.',
+  errors: ['WITHDRAWAL_004', 'RATE_001'],
+  example: { data: { withdrawal_id: exampleId, retried_steps: ['third_party_integrations'] } },
+})
+
+const MAX_LOOKED_UP = 320
+const LOOKED_UP = `REQUEST_001: text must be a string of at most ${MAX_LOOKED_UP} characters.`
+
+export const lookUp = contract({
+  ...common,
+  name: 'lookUp',
+  operator: 'looks',
+  summary: 'Look Up',
+  description:
+    'Finds a withdrawal or an account by its id, by your own id of the person or by the address. A withdrawn account is found by its ids alone, as its withdrawal.',
+  method: 'POST',
+  path: '/admin/look-up',
+  scope: 'users:read',
+  params: z.object({}),
+  body: z.object({
+    text: z
+      .string(LOOKED_UP)
+      .check(maxLength(MAX_LOOKED_UP, LOOKED_UP))
+      .refine(isStorable, LOOKED_UP)
+      .meta({ description: 'In the body, because a URL must not contain an address', pattern: STORABLE }),
+  }),
+  data: z.object({
+    kind: z.enum(['withdrawal', 'user']).describe('What was found'),
+    id: z.string().describe('`wd_…` or `usr_…`'),
+  }),
+  message: 'This is what was found.',
+  errors: ['REQUEST_001', 'USER_001', 'RATE_001'],
+  example: { body: { text: 'ada@example.com' }, data: { kind: 'user', id: 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a' } },
+})

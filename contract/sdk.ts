@@ -11,6 +11,7 @@ export { listConnections, putConnection, removeConnection } from './connections'
 export * from './email'
 export { ApiError, CONFIRMATION, ERRORS, type ErrorCode } from './errors'
 export * from './export'
+export { lookUp, retryWithdrawal } from './operator'
 export * from './password'
 export * from './receipt'
 export {

@@ -188,6 +188,7 @@ export const takeTasks = contract({
 export const waiveTask = contract({
   ...common,
   name: 'waiveTask',
+  operator: 'acts',
   summary: 'Waive a Deletion Task',
   description: 'Has nobody wait for a deletion task any more; the withdrawal goes on without it.',
   method: 'POST',
@@ -214,4 +215,21 @@ export const waiveTask = contract({
       waived: { reason: 'gone', at: '2026-11-25T09:00:00.000Z' },
     },
   },
+})
+
+export const retryTask = contract({
+  ...common,
+  name: 'retryTask',
+  operator: 'acts',
+  summary: 'Retry a Deletion Task',
+  description:
+    'Asks the application again at once, whatever it has reported. A task whose time has not come keeps its time.',
+  method: 'POST',
+  path: '/admin/tasks/{taskId}/retry',
+  scope: 'apps:manage',
+  params: z.object({ taskId }),
+  data: z.object({ task_id: z.string().describe('The task, `msg_…`') }),
+  message: 'The application will be asked within a minute.',
+  errors: ['TASK_001', 'TASK_002', 'RATE_001'],
+  example: { data: { task_id: 'msg_4Qm9ZsX1cT7uYb2LhKpV0w_app_7Yb3nLhRpV0a5Tq8wZ1cXk' } },
 })

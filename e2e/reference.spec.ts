@@ -141,6 +141,7 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
       await reader.paste('putUser')
       await reader.paste('getUser')
       await reader.paste('findUser')
+      await reader.paste('lookUp')
       await reader.paste('endUserSessions')
       variables.BLOCKER_KEY = 'invoice-4711'
       await reader.paste('putBlocker')
@@ -151,7 +152,7 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
       await reader.paste('listConnections')
       await reader.paste('removeConnection')
       await reader.paste('putConnection')
-      await reader.paste('withdrawUser')
+      variables.WITHDRAWAL_ID = memberOf(await reader.paste('withdrawUser'), 'withdrawal_id')
       let taken = ''
       const take = async () => {
         taken = await reader.paste('takeTasks')
@@ -161,11 +162,21 @@ for (const language of Object.keys(LANGUAGES) as Language[]) {
       variables.TASK_ID = memberOf(taken, 'id')
       variables.REPORT_TOKEN = memberOf(taken, 'report_token')
       await reader.paste('reportOnTask')
+      await reader.paste('retryTask')
       await reader.paste('waiveTask')
+      await reader.paste('retryWithdrawal')
 
       const shop = ['--name', 'Shop', '--endpoint', 'http://127.0.0.1:9/hooks']
       variables.APP_ID = (await operator.run('app', 'register', ...shop)).app_id ?? ''
-      for (const name of ['listApps', 'getApp', 'setApp', 'rotateAppSecret', 'pingApp', 'listEvents'] as const) {
+      for (const name of [
+        'listApps',
+        'getApp',
+        'setApp',
+        'rotateAppSecret',
+        'pingApp',
+        'resendDeadLetters',
+        'listEvents',
+      ] as const) {
         await reader.paste(name)
       }
       await reader.paste('removeApp')

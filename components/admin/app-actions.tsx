@@ -2,14 +2,14 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { Alert } from '../ui/alert'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { CopyButton } from '../ui/copy-button'
 import { FieldError } from '../ui/field'
-import { sendCommand } from './send-command'
+import { operate, sentenceOf } from './operate'
 
 interface AppActionsProps {
   appId: string
@@ -21,59 +21,56 @@ interface AppActionsProps {
 /** What an operator can do with an application. What came of it is said beside the buttons. */
 export function AppActions({ appId, isDisabled, hasEndpoint, deadLetters }: AppActionsProps) {
   const router = useRouter()
+  const errorId = useId()
   const [said, setSaid] = useState('')
   const [secret, setSecret] = useState<string | null>(null)
   const act = useMutation({
-    mutationFn: async ({ action, say }: Action) => setSaid(say(await ask(appId, action))),
+    mutationFn: async (name: keyof typeof acts) => setSaid(await acts[name]()),
     onMutate: () => setSaid(''),
     onSuccess: () => router.refresh(),
   })
-  const isBusy = (action: string) => act.isPending && act.variables.action === action
+  const acts = {
+    ping: async () => {
+      const { status, took_ms, problem } = await operate('pingApp', { appId })
+      return problem === null
+        ? `It answered HTTP ${status} in ${took_ms} ms.`
+        : `It did not answer: ${problem}, after ${took_ms} ms.`
+    },
+    resend: async () => `${(await operate('resendDeadLetters', { appId })).resent} will be delivered again.`,
+    enable: async () => {
+      await operate('setApp', { appId }, { disabled: false })
+      return 'Enabled. Waiting messages will be sent.'
+    },
+  }
+  const button = (name: keyof typeof acts, label: string) => (
+    <Button
+      variant="secondary"
+      size="small"
+      pending={act.isPending && act.variables === name}
+      onClick={() => act.mutate(name)}
+    >
+      {label}
+    </Button>
+  )
   return (
     <Card>
       <CardHeader title="Actions" />
       <CardBody className="space-y-4">
         <div className="flex flex-wrap gap-3">
-          {hasEndpoint && (
-            <Button
-              variant="secondary"
-              size="small"
-              pending={isBusy('ping')}
-              onClick={() => act.mutate({ action: 'ping', say: sayPing })}
-            >
-              Ping
-            </Button>
-          )}
-          {deadLetters > 0 && (
-            <Button
-              variant="secondary"
-              size="small"
-              pending={isBusy('resend')}
-              onClick={() =>
-                act.mutate({ action: 'resend', say: ({ resent }) => `${resent} will be delivered again.` })
-              }
-            >
-              Resend dead letters
-            </Button>
-          )}
+          {hasEndpoint && button('ping', 'Ping')}
+          {deadLetters > 0 && button('resend', 'Resend dead letters')}
           <ConfirmedButton
             label="Rotate secret"
             question="Rotate the signing secret?"
             consequence="The new secret is shown once. For a day messages are signed with both."
             keep="Keep the secret"
             confirm="Rotate secret"
-            act={async () => setSecret(String((await ask(appId, 'rotate-secret')).signing_secret))}
+            act={async () => setSecret((await operate('rotateAppSecret', { appId })).signing_secret)}
+            errorText={sentenceOf}
             onDone={() => router.refresh()}
           />
           {isDisabled ? (
-            <Button
-              variant="secondary"
-              size="small"
-              pending={isBusy('enable')}
-              onClick={() => act.mutate({ action: 'enable', say: () => 'Enabled. Waiting messages will be sent.' })}
-            >
-              Enable
-            </Button>
+            button('enable', 'Enable')
           ) : (
             <ConfirmedButton
               label="Disable"
@@ -81,7 +78,8 @@ export function AppActions({ appId, isDisabled, hasEndpoint, deadLetters }: AppA
               consequence="It gets no messages while disabled. Withdrawals wait for its deletion tasks."
               keep="Keep it"
               confirm="Disable"
-              act={() => ask(appId, 'disable')}
+              act={() => operate('setApp', { appId }, { disabled: true })}
+              errorText={sentenceOf}
               onDone={() => router.refresh()}
             />
           )}
@@ -97,22 +95,8 @@ export function AppActions({ appId, isDisabled, hasEndpoint, deadLetters }: AppA
         <p className="text-ink-muted empty:sr-only" role="status">
           {said}
         </p>
-        <FieldError id={`${appId}-action-error`}>{act.error?.message}</FieldError>
+        <FieldError id={errorId}>{act.error ? sentenceOf(act.error) : undefined}</FieldError>
       </CardBody>
     </Card>
   )
 }
-
-type Answered = Record<string, unknown>
-
-interface Action {
-  action: string
-  say: (answer: Answered) => string
-}
-
-const sayPing = ({ status, took_ms, problem }: Answered) =>
-  problem === null
-    ? `It answered HTTP ${status} in ${took_ms} ms.`
-    : `It did not answer: ${problem}, after ${took_ms} ms.`
-
-const ask = (appId: string, action: string) => sendCommand(`/admin/apps/${encodeURIComponent(appId)}/${action}`)

@@ -4,14 +4,15 @@ import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
 import { Button } from '../ui/button'
 import { TextField } from '../ui/field'
-import { sendCommand } from './send-command'
+import { operate, sentenceOf } from './operate'
 
 /** Finds a withdrawal or a person. What is looked for never stands in a URL, because it may be an address. */
 export function LookUp() {
   const router = useRouter()
   const find = useMutation({
-    mutationFn: (text: string) => sendCommand('/admin/search', { text }),
-    onSuccess: ({ path }) => router.push(String(path)),
+    mutationFn: (text: string) => operate('lookUp', {}, { text }),
+    onSuccess: ({ kind, id }) =>
+      router.push(`/admin/${kind === 'withdrawal' ? 'withdrawals' : 'users'}/${encodeURIComponent(id)}`),
   })
   return (
     <form
@@ -33,7 +34,7 @@ export function LookUp() {
         placeholder="Id, external id or address"
         className="min-w-0 flex-1"
         onInput={() => find.isError && find.reset()}
-        {...(find.error && { error: find.error.message })}
+        {...(find.error && { error: sentenceOf(find.error) })}
       />
       <Button type="submit" variant="secondary" pending={find.isPending} className="mt-7.5">
         Find

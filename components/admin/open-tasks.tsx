@@ -4,7 +4,7 @@ import Link from 'next/link'
 import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import type { ShownTask, TaskState } from '@/contract/tasks'
-import { WAIVE_REASONS } from '@/contract/vocabulary'
+import { WAIVE_REASONS, type WaiveReason } from '@/contract/vocabulary'
 import { ConfirmedButton } from '../forms/confirmed-button'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
@@ -14,8 +14,8 @@ import { RadioField } from '../ui/field'
 import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
 import { textLink } from '../ui/text-link'
+import { operate, sentenceOf } from './operate'
 import { Retry } from './retry-button'
-import { sendCommand } from './send-command'
 import { StepName } from './step-name'
 import { useAsked } from './use-asked'
 import { count, inWords, TASK_TONES } from './words'
@@ -149,13 +149,12 @@ export function TaskActions({ task, onAsked }: { task: ShownTask; onAsked?: () =
   const { task_id: id, name, attempts, last_error } = task
   const isOpen = isOpenTask(task)
   const router = useRouter()
-  const [reason, setReason] = useState<string>(WAIVE_REASONS[0])
-  const path = `/admin/tasks/${encodeURIComponent(id)}`
+  const [reason, setReason] = useState<WaiveReason>(WAIVE_REASONS[0])
   return (
     <div className="flex w-full flex-wrap gap-2 sm:w-auto sm:justify-end">
       {attempts > 0 && (
         <Retry
-          path={`${path}/retry`}
+          act={() => operate('retryTask', { taskId: id })}
           of={`the task of ${name}`}
           attempts={attempts}
           lastError={last_error}
@@ -183,13 +182,14 @@ export function TaskActions({ task, onAsked }: { task: ShownTask; onAsked?: () =
                 name={`reason-${id}`}
                 options={WAIVE_REASONS.map((value) => ({ value, label: reasonTexts[value] }))}
                 defaultValue={reason}
-                onChange={(event) => setReason(event.target.value)}
+                onChange={(event) => setReason(event.target.value as WaiveReason)}
               />
             </div>
           }
           keep="Keep waiting"
           confirm="Waive the task"
-          act={() => sendCommand(`${path}/waive?reason=${reason}`)}
+          act={() => operate('waiveTask', { taskId: id }, { reason })}
+          errorText={sentenceOf}
           onDone={() => router.refresh()}
         />
       )}

@@ -2,13 +2,13 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
+import { useId } from 'react'
 import { Button } from '../ui/button'
 import { FieldError } from '../ui/field'
-import { sendCommand } from './send-command'
+import { sentenceOf } from './operate'
 
 interface RetryProps {
-  /** Where it is asked for. */
-  path: string
+  act: () => Promise<unknown>
   /** What is tried again, as screen readers say it. */
   of: string
   /** The attempts so far. Another number shows that the retry has run. */
@@ -22,11 +22,12 @@ interface RetryProps {
 }
 
 /** Makes what has failed due now, so that the next sweep tries it, and tells what came of it once the page knows. */
-export function Retry({ path, of, attempts, lastError, isOpen = true, done = 'it is done', onAsked }: RetryProps) {
+export function Retry({ act, of, attempts, lastError, isOpen = true, done = 'it is done', onAsked }: RetryProps) {
   const router = useRouter()
+  const errorId = useId()
   const retry = useMutation({
     mutationFn: async () => {
-      await sendCommand(path)
+      await act()
       return attempts
     },
     onSuccess: () => {
@@ -53,7 +54,7 @@ export function Retry({ path, of, attempts, lastError, isOpen = true, done = 'it
         {outcome()}
       </p>
       <div className="order-last empty:sr-only">
-        <FieldError id={`${path}-error`}>{retry.error?.message}</FieldError>
+        <FieldError id={errorId}>{retry.error ? sentenceOf(retry.error) : undefined}</FieldError>
       </div>
     </>
   )

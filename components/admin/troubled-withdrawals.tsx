@@ -11,6 +11,7 @@ import { LocalTime } from '../ui/local-time'
 import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
 import { textLink } from '../ui/text-link'
+import { operate } from './operate'
 import { Retry } from './retry-button'
 import { StepName } from './step-name'
 import { useAsked } from './use-asked'
@@ -104,7 +105,7 @@ function Troubled({ withdrawal, renderedAt, onAsked }: TroubledProps) {
         {/* A withdrawal without a failed attempt has nothing to retry. */}
         {attempts > 0 && (
           <Retry
-            path={`/admin/withdrawals/${encodeURIComponent(id)}/retry`}
+            act={() => operate('retryWithdrawal', { withdrawalId: id })}
             of={id}
             attempts={attempts}
             lastError={lastError}

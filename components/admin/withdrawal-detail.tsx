@@ -14,6 +14,7 @@ import { textLink } from '../ui/text-link'
 import { type Delivery, DeliveryRow } from './delivery-list'
 import { FactGrid } from './fact-grid'
 import { isOpenTask, TaskActions, WaitsFor } from './open-tasks'
+import { operate } from './operate'
 import { Retry } from './retry-button'
 import { StepName } from './step-name'
 import { count, inWords, TASK_TONES, WITHDRAWAL_TONES, WITHDRAWAL_WORDS } from './words'
@@ -84,7 +85,7 @@ function Summary({ withdrawal }: Pick<WithdrawalDetailProps, 'withdrawal'>) {
             {is_past_due && <Badge tone="danger">Past due date</Badge>}
             {/* What was never tried has nothing to retry. */}
             <Retry
-              path={`/admin/withdrawals/${encodeURIComponent(withdrawal_id)}/retry`}
+              act={() => operate('retryWithdrawal', { withdrawalId: withdrawal_id })}
               of={withdrawal_id}
               attempts={attempts}
               lastError={lastError}

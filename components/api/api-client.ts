@@ -74,17 +74,20 @@ export const callWithLink = <Name extends keyof LinkOperations>(
 ): Promise<Answer<LinkOperations[Name]>> =>
   createClient({ accessToken: () => linkToken, fetch: fetchOnServerClock })(LINK_OPERATIONS[name], params, body)
 
-/** Calls an operation as the person signed in here. A token that was refused is renewed once. */
-export async function call<Name extends keyof Operations>(
-  name: Name,
-  params: Place<Operations[Name]>,
-  body?: Body<Operations[Name]>,
-): Promise<Answer<Operations[Name]>> {
+/** Makes a call with the token of the session here. A token that was refused is renewed once. */
+export async function withSession<T>(ask: (accessToken: () => Promise<string>) => Promise<T>): Promise<T> {
   try {
-    return await callWith(sessionToken, name, params, body)
+    return await ask(sessionToken)
   } catch (error) {
     if (!(error instanceof ApiError && error.code === 'AUTH_001' && error.status === 401)) throw error
     session = undefined
-    return callWith(sessionToken, name, params, body)
+    return ask(sessionToken)
   }
 }
+
+/** Calls an operation as the person signed in here. */
+export const call = <Name extends keyof Operations>(
+  name: Name,
+  params: Place<Operations[Name]>,
+  body?: Body<Operations[Name]>,
+): Promise<Answer<Operations[Name]>> => withSession((accessToken) => callWith(accessToken, name, params, body))

@@ -23,6 +23,8 @@ interface ConfirmedButtonProps extends Pick<ComponentProps<typeof Button>, 'vari
   onDone?: () => unknown
   /** Shows the refusal outside the dialog, which is closed by then. */
   onRefused?: (error: unknown) => unknown
+  /** What is said of a refusal; the catalogue's text unless the page says otherwise. */
+  errorText?: (error: unknown) => string
 }
 
 /** A button that asks before it ends something. The dialog shows a refusal and lets the person try again. */
@@ -39,8 +41,10 @@ export function ConfirmedButton({
   act,
   onDone,
   onRefused,
+  errorText: ownText,
 }: ConfirmedButtonProps) {
-  const { errorText } = useErrorTexts()
+  const texts = useErrorTexts()
+  const errorText = ownText ?? texts.errorText
   const [asking, setAsking] = useState(false)
   const close = () => flushSync(() => setAsking(false))
   const action = useMutation({

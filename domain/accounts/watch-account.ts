@@ -1,10 +1,15 @@
 import { parseAddress } from '@/contract/address'
-import type { SystemContext } from '../context'
+import type { Input } from '@/contract/define'
+import { AppError } from '@/contract/errors'
+import type { lookUp as contract } from '@/contract/operator'
+import type { Context, SystemContext } from '../context'
 import { describePendingChange } from '../email/get-email-status'
+import { managerOf } from '../manager'
 import { pendingChangeOf } from '../pending-change'
 import { integer, sql, statement, text, time } from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
 import { findAccount, findAccountByAddress, findAccountByExternalId } from './find-user'
+import { noteLookUp } from './note-look-up'
 
 const countSessions = statement(
   'count-open-sessions',
@@ -70,6 +75,15 @@ export async function lookUp(ctx: SystemContext, text: string): Promise<Found | 
   const [ended] = await ctx.sql(withdrawalOf, { userId })
   if (ended) return { kind: 'withdrawal', id: ended.id }
   return account && { kind: 'user', id: account.id }
+}
+
+/** Of the admin API. A look at a person is noted before it is answered. */
+export async function lookUpOf(ctx: Context, { text }: Input<typeof contract>): Promise<Found> {
+  const found = await lookUp(ctx, text.trim())
+  if (!found) throw new AppError('USER_001', 'No withdrawal and no account has this id or address.')
+  const { kind, id } = managerOf(ctx)
+  if (found.kind === 'user') await noteLookUp(ctx, { userId: found.id, actor: kind, actorId: id, ip: ctx.ip })
+  return found
 }
 
 async function findByAddress(ctx: SystemContext, text: string) {

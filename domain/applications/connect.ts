@@ -3,6 +3,7 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
 import { lockForService } from '../lock-account'
+import { type Manager, managerOf, OPERATOR_COMMAND } from '../manager'
 import {
   auditAs,
   boolean,
@@ -18,7 +19,7 @@ import {
   text,
   time,
 } from '../sql'
-import { byService, type Manager, OPERATOR_COMMAND, unknownApp } from './manage'
+import { unknownApp } from './manage'
 
 const lockById = statement('lock-account-to-connect', { account: text }, { id: text, name: text }, (v) =>
   openAccount(v.account, 'NO KEY UPDATE'),
@@ -118,7 +119,7 @@ export async function connectApp(
   })
 }
 
-const service = (ctx: Context): By => ({ ...byService(ctx), ip: ctx.ip })
+const service = (ctx: Context): By => ({ ...managerOf(ctx), ip: ctx.ip })
 
 /** For services. */
 export async function putConnection(

@@ -6,8 +6,8 @@ import { EVENT_TYPES, type EventType, type WaiveReason } from '@/contract/vocabu
 import type { ConnectedApp } from '@/prisma/generated/client'
 import type { Context, SystemContext } from '../context'
 import { SECRET_OVERLAP_MS } from '../limits/durations'
+import { AUDITED, auditedBy, auditValues, managerOf, OPERATOR_COMMAND } from '../manager'
 import {
-  auditAs,
   boolean,
   bytes,
   type Described,
@@ -16,9 +16,6 @@ import {
   isOneOf,
   joined,
   literal,
-  OPERATOR_COMMAND_ID,
-  type Part,
-  type Placeholders,
   type RowOf,
   type Shape,
   type Sql,
@@ -31,31 +28,6 @@ import { beginDueDeliveries } from './deliveries'
 import { openTasksOf, wakeStepsOf } from './open-tasks'
 import { waive } from './operate-tasks'
 import { SIGNING_ROW, sendWebhook, signingOf } from './webhook'
-
-/** The operator's command, an operator at the page, or a service. */
-export interface Manager {
-  kind: 'operator' | 'service'
-  id: string
-}
-
-export const OPERATOR_COMMAND: Manager = { kind: 'operator', id: OPERATOR_COMMAND_ID }
-
-export const byService = (ctx: Context): Manager => ({ kind: 'service', id: ctx.actor.id })
-
-const AUDITED = { auditId: text, by: text, actor: text, actorId: text.orNull, now: time } satisfies Shape
-type Audited = Described<typeof AUDITED>
-
-/** The audit rows belong to the manager; none of them refers to a user. */
-const auditValues = ({ secrets, clock }: SystemContext, { kind, id }: Manager): Audited => ({
-  auditId: secrets.randomId('aud_'),
-  by: id,
-  actor: kind,
-  actorId: kind === 'service' ? id : null,
-  now: clock.now(),
-})
-
-const audited = (action: Part, from: Part, v: Placeholders<Audited>) =>
-  auditAs(action, { from, id: v.auditId, user: v.by, actor: v.actor, actorId: v.actorId, subject: sql`id`, at: v.now })
 
 export const unknownApp = () => new AppError('REQUEST_005', 'There is no application with this id.')
 
@@ -105,7 +77,7 @@ const insertApp = statement(
      INSERT INTO connected_apps (id, sealed_secret, created_at, ${joined(columns.map(([, column]) => column))})
      VALUES (${v.id}, ${v.sealedSecret}, ${v.now}, ${joined(columns.map(([name]) => v[name]))}) RETURNING id
    )
-   ${audited(literal('app.registered'), sql`app`, v)}`,
+   ${auditedBy(literal('app.registered'), sql`app`, v)}`,
 )
 const updateApp = statement(
   'change-app',
@@ -114,7 +86,7 @@ const updateApp = statement(
   (v) => sql`WITH app AS (
      UPDATE connected_apps SET ${joined(columns.map(([name, column]) => sql`${column} = ${v[name]}`))} WHERE id = ${v.id} RETURNING id
    )
-   ${audited(literal('app.changed'), sql`app`, v)}`,
+   ${auditedBy(literal('app.changed'), sql`app`, v)}`,
 )
 
 const DEFAULTS: Settings = {
@@ -215,7 +187,7 @@ const rotate = statement(
      SET sealed_previous_secret = sealed_secret, previous_secret_until = ${v.until}, sealed_secret = ${v.sealedSecret}
      WHERE id = ${v.id} RETURNING id
    ), audited AS (
-     ${audited(literal('app.secret_rotated'), sql`app`, v)}
+     ${auditedBy(literal('app.secret_rotated'), sql`app`, v)}
    )
    SELECT id FROM app`,
 )
@@ -270,7 +242,7 @@ const deleteApp = statement(
   (v) => sql`WITH app AS (
      DELETE FROM connected_apps WHERE id = ${v.id} RETURNING id
    ), audited AS (
-     ${audited(literal('app.removed'), sql`app`, v)}
+     ${auditedBy(literal('app.removed'), sql`app`, v)}
    )
    SELECT id FROM app`,
 )
@@ -368,11 +340,11 @@ export async function showApp(ctx: SystemContext, appId: string): Promise<Shown>
   return describeApp(app, counts, ctx.clock.now())
 }
 
-// For services.
+// Of the admin API.
 export const getAppOf = (ctx: Context, { appId }: Input<typeof contract.getApp>) => showApp(ctx, appId)
-export const setAppOf = (ctx: Context, input: Input<typeof contract.setApp>) => setApp(ctx, input, byService(ctx))
+export const setAppOf = (ctx: Context, input: Input<typeof contract.setApp>) => setApp(ctx, input, managerOf(ctx))
 export const removeAppOf = (ctx: Context, { appId, waive: reason }: Input<typeof contract.removeApp>) =>
-  removeApp(ctx, { appId, reason }, byService(ctx))
+  removeApp(ctx, { appId, reason }, managerOf(ctx))
 export const rotateAppSecret = (ctx: Context, { appId }: Input<typeof contract.rotateAppSecret>) =>
-  rotateSecret(ctx, appId, byService(ctx))
+  rotateSecret(ctx, appId, managerOf(ctx))
 export const pingApp = (ctx: Context, { appId }: Input<typeof contract.pingApp>) => ping(ctx, appId)

@@ -1,14 +1,14 @@
-import type { listEvents as contract } from '@/contract/apps'
+import type { listEvents as contract, resendDeadLetters as resendContract } from '@/contract/apps'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
 import { EVENT_RETRY_MS } from '../limits/durations'
+import { AUDITED, auditedBy, auditValues, managerOf, OPERATOR_COMMAND } from '../manager'
 import {
-  audit,
   type Described,
   integer,
   isOneOf,
-  OPERATOR_COMMAND_ID,
+  literal,
   type Part,
   type Placeholders,
   type Shape,
@@ -105,8 +105,8 @@ const resendOfEvent = resend('resend-event', (v) => sql`d.event_id = ${v.eventId
 const resendOfApp = resend('resend-events-of-app', (v) => sql`d.app_id = ${v.appId} AND d.created_at >= ${v.since}`)
 const resendDeadOfApp = resend('resend-dead-letters', (v) => sql`d.app_id = ${v.appId} AND d.dead_at IS NOT NULL`)
 
-const auditResend = statement('audit-resend', { id: text, by: text, subject: text, now: time }, {}, (v) =>
-  audit('events.resent', { id: v.id, user: v.by, actor: sql`'operator'`, subject: v.subject, at: v.now }),
+const auditResend = statement('audit-resend', { ...AUDITED, subject: text }, {}, (v) =>
+  auditedBy(literal('events.resent'), sql`(SELECT ${v.subject} AS id) AS resent`, v),
 )
 
 type Resent =
@@ -120,7 +120,7 @@ type Resent =
  * bytes are the same, but addresses are deleted once delivered. An event of a withdrawal is not resent, because its subject was
  * deleted with the first delivery.
  */
-export async function resendEvents(ctx: SystemContext, which: Resent, by = OPERATOR_COMMAND_ID): Promise<number> {
+export async function resendEvents(ctx: SystemContext, which: Resent, by = OPERATOR_COMMAND): Promise<number> {
   const now = ctx.clock.now()
   const eventId = 'eventId' in which ? which.eventId : null
   const [appId, since] = 'appId' in which ? [which.appId, which.since ?? null] : [null, null]
@@ -132,10 +132,16 @@ export async function resendEvents(ctx: SystemContext, which: Resent, by = OPERA
     rows = (await ctx.sql(one, { eventId, appId, since, now, retryUntil, maxRows: BATCH_SIZE })).length
   }
   const subject = eventId ?? appId ?? ''
-  await ctx.sql(auditResend, { id: ctx.secrets.randomId('aud_'), by, subject, now })
+  await ctx.sql(auditResend, { ...auditValues(ctx, by), subject })
   ctx.background(() => beginDueDeliveries(ctx))
   return count
 }
+
+/** Of the admin API. */
+export const resendDeadLetters = async (ctx: Context, { appId }: Input<typeof resendContract>) => ({
+  app_id: appId,
+  resent: await resendEvents(ctx, { appId }, managerOf(ctx)),
+})
 
 async function requireKnown(ctx: SystemContext, eventId: string | null, appId: string | null) {
   if (eventId !== null && !(await ctx.db.event.count({ where: { id: eventId } }))) {

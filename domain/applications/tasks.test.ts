@@ -581,7 +581,7 @@ test('the operator can make an accepted task due again, and a retry of the withd
   await retryWithdrawal(ctx, task.withdrawalId)
   await runDueWork(ctx)
   expect(sent).toHaveLength(1)
-  await retryTask(ctx, task.id, 'usr_operator')
+  await retryTask(ctx, task.id, { kind: 'operator', id: 'usr_operator' })
   await runDueWork(ctx)
   expect(sent).toHaveLength(2)
   expect(await ctx.db.auditEvent.count({ where: { action: 'task.retried', userId: 'usr_operator' } })).toBe(1)

@@ -1,12 +1,15 @@
+import type { Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import type { SystemContext } from '../context'
+import type { retryWithdrawal as contract } from '@/contract/operator'
+import type { Context, SystemContext } from '../context'
 import { EVENT_RETRY_MS } from '../limits/durations'
-import { audit, OPERATOR_COMMAND_ID, sql, statement, text, time } from '../sql'
+import { AUDITED, auditedBy, auditValues, managerOf, OPERATOR_COMMAND } from '../manager'
+import { literal, sql, statement, text, time } from '../sql'
 
 // One statement, so that the retries and the audit row of the operator are written together.
 const retry = statement(
   'retry-withdrawal',
-  { withdrawalId: text, operatorId: text, now: time, auditId: text, retryUntil: time },
+  { ...AUDITED, withdrawalId: text, retryUntil: time },
   { steps: text.list },
   (v) => sql`WITH withdrawal AS (
      SELECT id FROM withdrawals WHERE id = ${v.withdrawalId}
@@ -23,23 +26,26 @@ const retry = statement(
      WHERE withdrawal_id = ${v.withdrawalId} AND status <> 'completed' AND (attempts > 0 OR erased_at IS NOT NULL)
      RETURNING step
    ), audited AS (
-     ${audit('withdrawal.retried', { from: sql`withdrawal`, id: v.auditId, user: v.operatorId, actor: sql`'operator'`, subject: sql`id`, at: v.now })}
+     ${auditedBy(literal('withdrawal.retried'), sql`withdrawal`, v)}
    )
    SELECT ARRAY(SELECT step FROM steps) AS steps FROM withdrawal`,
 )
 
-/**
- * Makes everything that has failed due now, dead letters included; a step that was never tried keeps its time. Returns the steps that
- * will run. The audit row belongs to the operator, because no new row may refer to the user who is being erased.
- */
+/** Makes everything that has failed due now, dead letters included; a step that was never tried keeps its time. Returns the steps that will run. */
 export async function retryWithdrawal(
   ctx: SystemContext,
   withdrawalId: string,
-  operatorId = OPERATOR_COMMAND_ID,
+  by = OPERATOR_COMMAND,
 ): Promise<string[]> {
-  const [now, auditId] = [ctx.clock.now(), ctx.secrets.randomId('aud_')]
-  const retryUntil = new Date(now.getTime() + EVENT_RETRY_MS * ctx.timeScale)
-  const [row] = await ctx.sql(retry, { withdrawalId, operatorId, now, auditId, retryUntil })
+  const audited = auditValues(ctx, by)
+  const retryUntil = new Date(audited.now.getTime() + EVENT_RETRY_MS * ctx.timeScale)
+  const [row] = await ctx.sql(retry, { ...audited, withdrawalId, retryUntil })
   if (!row) throw new AppError('WITHDRAWAL_004')
   return row.steps
 }
+
+/** Of the admin API. */
+export const retryWithdrawalOf = async (ctx: Context, { withdrawalId }: Input<typeof contract>) => ({
+  withdrawal_id: withdrawalId,
+  retried_steps: await retryWithdrawal(ctx, withdrawalId, managerOf(ctx)),
+})

@@ -55,7 +55,7 @@ test('an operator sees what a withdrawal has done and what it waits for, and no 
   const { withdrawalId, userId, email } = await givenWithdrawal(ctx)
   ctx.clock.advance(hour)
   await runDueWork(ctx)
-  await retryWithdrawal(ctx, withdrawalId, 'usr_operator')
+  await retryWithdrawal(ctx, withdrawalId, { kind: 'operator', id: 'usr_operator' })
   const { id: taskId } = await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId } })
   await waive(ctx, { taskId, reason: 'gone' })
   const seen = await showWithdrawal(ctx, withdrawalId)

@@ -200,13 +200,17 @@ test('a retry makes failed work due now, and is audited for the operator and not
   ctx.clock.advance(hour)
   await runDueWork(ctx)
   ctx.apps.answer = async () => ({ status: 204 })
-  expect(await retryWithdrawal(ctx, withdrawalId, 'usr_operator')).toEqual(['third_party_integrations'])
+  expect(await retryWithdrawal(ctx, withdrawalId, { kind: 'operator', id: 'usr_operator' })).toEqual([
+    'third_party_integrations',
+  ])
   await runDueWork(ctx)
   expect((await watchBacklog(ctx)).steps).toMatchObject({ open: DUE_AFTER_AN_HOUR, failing: 0 })
   const audited = await ctx.db.auditEvent.findMany({ where: { action: 'withdrawal.retried' } })
   expect(audited).toMatchObject([{ userId: 'usr_operator', actor: 'operator', subjectId: withdrawalId }])
   expect(audited[0]?.userId).not.toBe(userId)
-  await expect(retryWithdrawal(ctx, 'wd_unknown', 'usr_operator')).rejects.toMatchObject({ code: 'WITHDRAWAL_004' })
+  await expect(retryWithdrawal(ctx, 'wd_unknown', { kind: 'operator', id: 'usr_operator' })).rejects.toMatchObject({
+    code: 'WITHDRAWAL_004',
+  })
   expect(await ctx.db.auditEvent.count({ where: { action: 'withdrawal.retried' } })).toBe(1)
 })
 

@@ -156,7 +156,8 @@ describe('access to the admin API', () => {
       const person = await givenPerson()
       const before = await stateOf(person.userId)
       const task = await givenOpenTask()
-      const ids = { externalId: encodeURIComponent(person.externalId), taskId: task.id, appId: task.appId }
+      const { id: taskId, appId, withdrawalId } = task
+      const ids = { externalId: encodeURIComponent(person.externalId), taskId, appId, withdrawalId }
       const came: Record<string, string> = {}
       const doors = await adminDoor(scope, task.appId)
       for (const [kind, [token]] of Object.entries(doors)) {
@@ -184,6 +185,7 @@ describe('access to the admin API', () => {
         setApp: { name: 'Shop' },
         putBlocker: { code: 'a', title: 'b' },
         putConnection: { subject: 'reader 7' },
+        lookUp: { text: person.email },
       }[name as string]
       expect((await call(alone, name, { ids, query, ...(body && { body }) })).code).toBe('accepted')
     },

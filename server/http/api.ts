@@ -1,8 +1,11 @@
 import * as adminAppPing from '@/app/api/v1/admin/apps/[appId]/ping/route'
+import * as adminAppResend from '@/app/api/v1/admin/apps/[appId]/resend/route'
 import * as adminAppSecret from '@/app/api/v1/admin/apps/[appId]/rotate-secret/route'
 import * as adminApp from '@/app/api/v1/admin/apps/[appId]/route'
 import * as adminApps from '@/app/api/v1/admin/apps/route'
 import * as adminEvents from '@/app/api/v1/admin/events/route'
+import * as adminLookUp from '@/app/api/v1/admin/look-up/route'
+import * as adminTaskRetry from '@/app/api/v1/admin/tasks/[taskId]/retry/route'
 import * as adminWaive from '@/app/api/v1/admin/tasks/[taskId]/waive/route'
 import * as adminTasks from '@/app/api/v1/admin/tasks/route'
 import * as adminBlocker from '@/app/api/v1/admin/users/[externalId]/blockers/[key]/route'
@@ -12,6 +15,7 @@ import * as adminUser from '@/app/api/v1/admin/users/[externalId]/route'
 import * as adminSessions from '@/app/api/v1/admin/users/[externalId]/sessions/route'
 import * as adminWithdraw from '@/app/api/v1/admin/users/[externalId]/withdraw/route'
 import * as adminUsers from '@/app/api/v1/admin/users/route'
+import * as adminWithdrawalRetry from '@/app/api/v1/admin/withdrawals/[withdrawalId]/retry/route'
 import * as notMe from '@/app/api/v1/email-changes/[changeRequestId]/not-me/route'
 import * as openApi from '@/app/api/v1/openapi.json/route'
 import * as confirmReset from '@/app/api/v1/password-resets/confirm/route'
@@ -82,6 +86,10 @@ const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { na
   listEvents: adminEvents.GET,
   takeTasks: adminTasks.GET,
   waiveTask: adminWaive.POST,
+  retryTask: adminTaskRetry.POST,
+  retryWithdrawal: adminWithdrawalRetry.POST,
+  resendDeadLetters: adminAppResend.POST,
+  lookUp: adminLookUp.POST,
   reportOnTask: task.POST,
 }
 

@@ -10,11 +10,13 @@ import {
   type UserContract,
 } from '@/contract/define'
 import { AppError } from '@/contract/errors'
+import { isOperator } from '@/domain/accounts/operators'
 import { authenticateReport } from '@/domain/applications/task-token'
-import type { Actor, Context, LinkContext } from '@/domain/context'
+import type { Actor, Context, LinkContext, SystemContext } from '@/domain/context'
 import type { Download } from '@/domain/download'
 import { readCredential } from '@/domain/sessions/authenticate'
 import { findCaller } from '@/domain/sessions/caller'
+import { requireFreshSignIn } from '@/domain/sessions/fresh-sign-in'
 import { authenticateWithdrawn } from '@/domain/withdrawal/authenticate-withdrawn'
 import { systemContext } from '../system-context'
 import { inRequest } from '../watch/log'
@@ -101,6 +103,8 @@ async function serve(
     const path = ctx.actor.userId ? { ...params, userId: ctx.actor.userId } : params
     const run = async () => {
       const input = await acceptInput(ctx, contract, path, { body: value, url: request.url })
+      // Somebody else may have found the operator's browser signed in.
+      if (isAdminContract(contract) && contract.operator === 'acts') requireFreshSignIn(ctx, 'operate')
       const result = await verb(ctx, input)
       return contract.file ? exchange.sendFile(contract.file, result as Download) : exchange.succeed(result, path)
     }
@@ -134,10 +138,14 @@ async function admit(
     (token && contract.withdrawn ? await authenticateWithdrawn(system, token, params, contract.withdrawn) : null)
   if (!actor) throw new AppError('AUTH_001')
   exchange.actor = actor
-  const missing = missingOf(exchange, actor, contract, params)
+  const missing = missingOf(exchange, actor, contract, params, await isOperatorAt(system, actor, contract))
   if (missing) throw new AppError(contract.forbidden, missing)
   return { ...system, actor, ip, buckets, setCookie, clientGone }
 }
+
+/** Whether a page of /admin makes the call for an operator who is signed in. */
+const isOperatorAt = async (system: SystemContext, { kind, userId }: Actor, contract: UserContract | AdminContract) =>
+  isAdminContract(contract) && contract.operator && kind === 'session' ? isOperator(system, userId) : false
 
 /** What the caller lacks for the operation. A scope counts only if the token has it and the header names it. */
 function missingOf(
@@ -145,10 +153,12 @@ function missingOf(
   actor: Actor,
   contract: UserContract | AdminContract,
   params: Params,
+  isOperatorHere: boolean,
 ): string | undefined {
   const { scope } = contract
   if (request.headers.get('X-Required-Scope') !== scope)
     return `Send the header X-Required-Scope: ${scope} exactly once.`
+  if (isOperatorHere) return undefined
   if (isAdminContract(contract) !== (actor.kind === 'service_token')) {
     return isAdminContract(contract)
       ? 'This path opens with a service token only.'

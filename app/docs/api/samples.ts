@@ -42,6 +42,7 @@ const OF_FIELD: Record<string, Variable> = {
   email: 'EMAIL',
   new_email: 'NEW_EMAIL',
   new_password: 'NEW_PASSWORD',
+  text: 'EMAIL',
   verification_code: 'CODE',
 }
 

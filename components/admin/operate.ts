@@ -1,0 +1,32 @@
+'use client'
+
+import { createServiceClient } from '@/contract/client'
+import type { Answer, Body, Place } from '@/contract/define'
+import { ApiError } from '@/contract/errors'
+import { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
+import { withSession } from '../api/api-client'
+import { fetchOnServerClock } from '../ui/server-clock'
+
+type Operations = typeof OPERATOR_OPERATIONS
+
+/** Calls an operation as the operator signed in here. An act needs a fresh sign-in, and the page leads to it. */
+export async function operate<Name extends keyof Operations>(
+  name: Name,
+  params: Place<Operations[Name]>,
+  body?: Body<Operations[Name]>,
+): Promise<Answer<Operations[Name]>> {
+  try {
+    return await withSession((serviceToken) =>
+      createServiceClient({ serviceToken, fetch: fetchOnServerClock })(OPERATOR_OPERATIONS[name], params, body),
+    )
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 'REAUTH_001') {
+      window.location.assign(`/sign-in?again=1&next=${encodeURIComponent(window.location.pathname)}`)
+    }
+    throw error
+  }
+}
+
+/** Operators read the sentences of the API. */
+export const sentenceOf = (error: unknown): string =>
+  error instanceof ApiError ? error.details || error.message : 'It did not work. Reload the page and try again.'

@@ -1,0 +1,16 @@
+import { pingApp, resendDeadLetters, rotateAppSecret, setApp } from './apps'
+import type { AdminContract } from './define'
+import { lookUp, retryWithdrawal } from './operator'
+import { retryTask, waiveTask } from './tasks'
+
+/** Operations for services that the pages of /admin call too. */
+export const OPERATOR_OPERATIONS = {
+  setApp,
+  rotateAppSecret,
+  pingApp,
+  resendDeadLetters,
+  waiveTask,
+  retryTask,
+  retryWithdrawal,
+  lookUp,
+} as const satisfies Record<string, AdminContract & { operator: 'acts' | 'looks' }>

@@ -1,0 +1,144 @@
+import pino from 'pino'
+import { beforeEach, expect, test } from 'vitest'
+import { adminOperations } from '@/contract/operations'
+import { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
+import { setRole } from '@/domain/accounts/operators'
+import { showApp } from '@/domain/applications/manage'
+import { createSessionToken } from '@/domain/sessions/authenticate'
+import { processState } from '@/server/process-state'
+import { type Asking, call, day, givenServiceToken, givenToken } from '@/testing/api-calls'
+import {
+  givenParticipant,
+  givenSession,
+  givenUser,
+  givenWithdrawal,
+  runDueWork,
+  type TestContext,
+  type TestUser,
+  testContext,
+} from '@/testing/domain'
+import { installContext } from '@/testing/install-context'
+
+processState.log = pino({ level: 'silent' })
+let ctx: TestContext
+let operator: TestUser
+let appId: string
+let withdrawalId: string
+let taskId: string
+
+beforeEach(async () => {
+  ctx = await testContext()
+  installContext(ctx)
+  operator = await givenUser(ctx)
+  await setRole(ctx, { userId: operator.userId, role: 'operator' })
+  appId = await givenParticipant(ctx, 'shop', { events: ['account.withdrawal_started'] })
+  withdrawalId = (await givenWithdrawal(ctx)).withdrawalId
+  taskId = (await ctx.db.appNotification.findFirstOrThrow({ where: { withdrawalId, appId } })).id
+})
+
+/** What the page of a signed-in person sends. */
+const press = (person: { userId: string; sessionId: string }, operation: string, asking: Asking = {}) =>
+  call({ userId: '', token: createSessionToken(ctx, person.sessionId).token }, operation, {
+    ids: { appId, withdrawalId, taskId },
+    ...asking,
+  })
+const pressAll = async (person: TestUser) => {
+  const codes: Record<string, string> = {}
+  for (const [name, { example }] of Object.entries(OPERATOR_OPERATIONS)) {
+    const body = name === 'lookUp' ? { text: operator.email } : 'body' in example ? example.body : undefined
+    codes[name] = (await press(person, name, { body })).code
+  }
+  return codes
+}
+const codesOf = (code: string) => Object.fromEntries(Object.keys(OPERATOR_OPERATIONS).map((name) => [name, code]))
+const audited = (actor: string, userId: string) =>
+  ctx.db.auditEvent.findMany({ where: { actor, userId }, orderBy: { id: 'asc' } })
+
+test('the buttons of /admin work with the page token of an operator alone, and the operator stands in the audit log', async () => {
+  expect(await pressAll(await givenUser(ctx))).toEqual(codesOf('AUTH_002'))
+  const { token } = await givenToken(ctx, operator.userId)
+  expect((await call({ userId: '', token }, 'retryTask', { ids: { taskId } })).code).toBe('AUTH_002')
+  expect((await press(operator, 'retryTask', { scope: 'account:manage' })).code).toBe('AUTH_002')
+  ctx.clock.advance(3_600_000)
+  await ctx.db.session.update({ where: { id: operator.sessionId }, data: { authenticatedAt: ctx.clock.now() } })
+  ctx.apps.answer = async () => ({ status: 503 })
+  await runDueWork(ctx)
+  // The application is waived before its task is retried.
+  expect(await pressAll(operator)).toEqual({ ...codesOf('accepted'), retryTask: 'TASK_002' })
+  const actions = (await audited('operator', operator.userId)).map(({ action }) => action)
+  const acts = ['app.changed', 'app.secret_rotated', 'events.resent', 'task.waived', 'withdrawal.retried']
+  expect(actions).toEqual(expect.arrayContaining(['account.looked_up', ...acts]))
+  await setRole(ctx, { userId: operator.userId, role: null })
+  expect(await pressAll(operator)).toEqual(codesOf('AUTH_002'))
+})
+
+test('a page of /admin opens no other operation of the admin API', async () => {
+  for (const { name } of adminOperations) {
+    if (name in OPERATOR_OPERATIONS) continue
+    expect([name, (await press(operator, name)).code]).toEqual([name, 'AUTH_002'])
+  }
+})
+
+test('an operator whose sign-in is old can look, and is refused before anything changes', async () => {
+  const before = await showApp(ctx, appId)
+  const refused = { ...codesOf('REAUTH_001'), lookUp: 'accepted' }
+  ctx.clock.advance(600_001)
+  expect(await pressAll(operator)).toEqual(refused)
+  // A confirmation for something else is none for this.
+  const data = { authenticatedAt: ctx.clock.now(), authenticatedFor: 'withdraw' }
+  await ctx.db.session.update({ where: { id: operator.sessionId }, data })
+  expect(await pressAll(operator)).toEqual(refused)
+  expect(await showApp(ctx, appId)).toEqual(before)
+  await ctx.db.session.update({ where: { id: operator.sessionId }, data: { authenticatedFor: null } })
+  expect((await press(operator, 'pingApp')).code).toBe('accepted')
+})
+
+test('a service may do what the buttons of /admin do, and stands in the audit log', async () => {
+  const service = await givenServiceToken(ctx)
+  const ask = (operation: string, asking: Asking = {}) =>
+    call(service, operation, { ids: { appId, withdrawalId, taskId }, ...asking })
+  expect((await ask('retryWithdrawal')).data).toEqual({ withdrawal_id: withdrawalId, retried_steps: [] })
+  expect((await ask('retryWithdrawal', { ids: { withdrawalId: 'wd_none' } })).code).toBe('WITHDRAWAL_004')
+  expect((await ask('retryTask')).code).toBe('accepted')
+  expect((await ask('retryTask', { ids: { taskId: 'msg_none' } })).code).toBe('TASK_001')
+  expect((await ask('resendDeadLetters')).data).toEqual({ app_id: appId, resent: 0 })
+  expect((await ask('resendDeadLetters', { ids: { appId: 'app_none' } })).code).toBe('REQUEST_005')
+  const actions = (await audited('service', service.id)).map(({ action, actorId }) => [action, actorId])
+  expect(actions.sort()).toEqual([
+    ['events.resent', service.id],
+    ['withdrawal.retried', service.id],
+  ])
+})
+
+test('an operator sends the dead letters of an application again, and the page says how many', async () => {
+  ctx.apps.answer = async () => ({ status: 503 })
+  await givenWithdrawal(ctx)
+  for (let days = 0; days < 8; days++) {
+    ctx.clock.advance(day)
+    await runDueWork(ctx)
+  }
+  expect(await showApp(ctx, appId)).toMatchObject({ deliveries: { waiting: 0, dead: 1 } })
+  ctx.apps.answer = async () => ({ status: 204 })
+  const again = { ...operator, sessionId: await givenSession(ctx, operator.userId) }
+  expect((await press(again, 'resendDeadLetters')).data).toEqual({ app_id: appId, resent: 1 })
+  await ctx.settle()
+  expect(await showApp(ctx, appId)).toMatchObject({ deliveries: { waiting: 0, dead: 0 } })
+  expect((await press(again, 'resendDeadLetters')).data).toEqual({ app_id: appId, resent: 0 })
+})
+
+test('an operator finds a person by an address, and a withdrawn one only by ids; a look is noted without what was asked for', async () => {
+  const find = async (text: unknown) => {
+    const { code, data } = await press(operator, 'lookUp', { body: { text } })
+    return code === 'accepted' ? data : code
+  }
+  const { userId, email } = await givenUser(ctx)
+  expect(await find(` ${email} `)).toEqual({ kind: 'user', id: userId })
+  expect(await find(withdrawalId)).toEqual({ kind: 'withdrawal', id: withdrawalId })
+  const gone = await givenWithdrawal(ctx)
+  expect(await find(gone.userId)).toEqual({ kind: 'withdrawal', id: gone.withdrawalId })
+  expect(await find(gone.email)).toBe('USER_001')
+  for (const text of [7, 'x'.repeat(321), 'a\0b']) expect(await find(text)).toBe('REQUEST_001')
+  const noted = await ctx.db.auditEvent.findMany({ where: { action: 'account.looked_up', actorId: operator.userId } })
+  expect(noted).toMatchObject([{ userId, actor: 'operator', subjectId: null, ip: '192.0.2.1' }])
+  expect(JSON.stringify(noted)).not.toContain('@')
+})

@@ -44,6 +44,7 @@ export async function openContext(): Promise<ServiceContext> {
     freshSignIn: env.freshSignIn,
     archives: createArchiveStore(env),
     ledger: createLedgerStore(env),
+    waitsForLedger: env.waitsForLedger,
     problemOfEndpoint: createEndpointRule(env),
     callApp: createAppCaller(clock, env),
     // Without an engine the timer finds the same rows, so no event has to be sent.

@@ -29,7 +29,7 @@ export function ProviderSignIn({ next, provider, asks }: ProviderSignInProps) {
       <Button
         variant="secondary"
         className="w-full"
-        pending={leave.isPending || leave.isSuccess}
+        isPending={leave.isPending || leave.isSuccess}
         onClick={() => leave.mutate()}
       >
         {t('providerButton', { provider })}

@@ -73,7 +73,7 @@ export function SignInForm({ next, takesFocus }: SignInFormProps) {
       <noscript className="block">
         <p className="text-ink-muted text-sm">{t('noScript')}</p>
       </noscript>
-      <Button type="submit" pending={form.formState.isSubmitting || leaving} className="w-full">
+      <Button type="submit" isPending={form.formState.isSubmitting || leaving} className="w-full">
         {common('signIn')}
       </Button>
       <p className="text-sm">

@@ -114,7 +114,7 @@ function ConfirmWithProvider({ userId, purpose, provider, hint, values, comesBac
       <Button
         variant="secondary"
         className="w-full sm:w-auto"
-        pending={leave.isPending || leave.isSuccess}
+        isPending={leave.isPending || leave.isSuccess}
         onClick={() => leave.mutate()}
       >
         {t('confirmWith', { provider })}

@@ -91,7 +91,7 @@ export function CreateTokenForm({ userId, email, ways, takesFocus, onCreated, on
       bodyClassName="space-y-6"
       error={errors.root?.message}
       submit={t('create')}
-      pending={create.isPending}
+      isPending={create.isPending}
       onSubmit={form.handleSubmit((values) => {
         if (missing) return form.setError('root', { type: 'answer', message: missing })
         create.mutate(values)

@@ -46,7 +46,7 @@ export function AppActions({ appId, isDisabled, hasEndpoint, deadLetters }: AppA
     <Button
       variant="secondary"
       size="small"
-      pending={act.isPending && act.variables === name}
+      isPending={act.isPending && act.variables === name}
       onClick={() => act.mutate(name)}
     >
       {label}

@@ -25,22 +25,22 @@ export function Figures({ withdrawals, backlog, maxCounted }: FiguresProps) {
         <Figure label="Completed" count={withdrawals.completed} max={maxCounted} />
         <Figure label="Purged" count={withdrawals.purged} max={maxCounted} />
         <Figure label="Due within a week" count={dueDates.soon} max={maxCounted} />
-        <Figure label="Past their due date" count={dueDates.overdue} max={maxCounted} alarming />
+        <Figure label="Past their due date" count={dueDates.overdue} max={maxCounted} isAlarming />
       </Group>
       <Group title="Deletion steps">
         <Figure label="Due now" count={steps.due} max={maxCounted} />
-        <Figure label="Overdue" count={steps.overdue} max={maxCounted} alarming />
-        <Figure label="Failing" count={steps.failing} max={maxCounted} alarming />
-        <Figure label="Applications silent for a day" count={silentApps} max={maxCounted} alarming />
+        <Figure label="Overdue" count={steps.overdue} max={maxCounted} isAlarming />
+        <Figure label="Failing" count={steps.failing} max={maxCounted} isAlarming />
+        <Figure label="Applications silent for a day" count={silentApps} max={maxCounted} isAlarming />
       </Group>
       <Group title="Mail notices">
         <Figure label="Waiting" count={notices.waiting} max={maxCounted} />
-        <Figure label="Given up, 30 days" count={notices.failed} max={maxCounted} alarming />
+        <Figure label="Given up, 30 days" count={notices.failed} max={maxCounted} isAlarming />
       </Group>
       <Group title="Events waiting">
         <Figure label="For the engine" count={outbox} max={maxCounted} />
         <Figure label="For applications" count={deliveries.waiting} max={maxCounted} />
-        <Figure label="Dead letters" count={deliveries.dead} max={maxCounted} alarming />
+        <Figure label="Dead letters" count={deliveries.dead} max={maxCounted} isAlarming />
       </Group>
     </div>
   )
@@ -62,14 +62,14 @@ interface FigureProps {
   count: number | null
   max: number
   /** Any count but zero needs attention. */
-  alarming?: boolean
+  isAlarming?: boolean
 }
 
-function Figure({ label, count, max, alarming = false }: FigureProps) {
+function Figure({ label, count, max, isAlarming = false }: FigureProps) {
   return (
     <div className="flex items-baseline justify-between gap-3">
       <dt className="text-ink-muted">{label}</dt>
-      <dd className={cn('font-semibold text-lg tabular-nums leading-7', alarming && count !== 0 && 'text-danger')}>
+      <dd className={cn('font-semibold text-lg tabular-nums leading-7', isAlarming && count !== 0 && 'text-danger')}>
         {show(count, max)}
       </dd>
     </div>

@@ -36,7 +36,7 @@ export function LookUp() {
         onInput={() => find.isError && find.reset()}
         {...(find.error && { error: sentenceOf(find.error) })}
       />
-      <Button type="submit" variant="secondary" pending={find.isPending} className="mt-7.5">
+      <Button type="submit" variant="secondary" isPending={find.isPending} className="mt-7.5">
         Find
       </Button>
     </form>

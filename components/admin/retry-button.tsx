@@ -44,7 +44,7 @@ export function Retry({ act, of, attempts, lastError, isOpen = true, done = 'it 
   return (
     <>
       {isOpen && (
-        <Button variant="secondary" size="small" pending={retry.isPending} onClick={() => retry.mutate()}>
+        <Button variant="secondary" size="small" isPending={retry.isPending} onClick={() => retry.mutate()}>
           <span>
             Retry<span className="sr-only"> {of}</span>
           </span>

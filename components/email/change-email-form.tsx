@@ -85,7 +85,7 @@ export function ChangeEmailForm({
     // Always in the document, so that what was typed stays when it is folded.
     <Disclosure
       summary={t('differentTitle')}
-      summaryHidden={!isPending && !isFolded}
+      isSummaryHidden={!isPending && !isFolded}
       open={(!isPending && !isFolded) || unfolded}
       onToggle={(event) => (isPending || isFolded) && setUnfolded(event.currentTarget.open)}
     >
@@ -96,7 +96,7 @@ export function ChangeEmailForm({
         bodyClassName="space-y-5"
         error={errors.root?.message}
         submit={t('submit')}
-        pending={form.formState.isSubmitting || change.isPending}
+        isPending={form.formState.isSubmitting || change.isPending}
         onSubmit={form.handleSubmit((body) => {
           if (missing) return form.setError('root', { type: 'answer', message: missing })
           change.mutate(body)

@@ -53,7 +53,7 @@ export function EmailSettings({ userId, ways, undoneWithin, initialStatus, rende
   return (
     <div className="space-y-6">
       <LiveRegion>
-        {notice && <NoticeAlert key={`${notice.changeRequestId} ${notice.byPress}`} notice={notice} />}
+        {notice && <NoticeAlert key={`${notice.changeRequestId} ${notice.isAfterAction}`} notice={notice} />}
       </LiveRegion>
       <CurrentAddress status={status}>
         {!status.email_verified && !isOwn && (
@@ -78,7 +78,7 @@ export function EmailSettings({ userId, ways, undoneWithin, initialStatus, rende
           onVerified={(answer) => {
             setNotice({
               outcome: isOwn ? 'verified' : 'changed',
-              byPress: true,
+              isAfterAction: true,
               isOwn,
               changeRequestId: shown.changeRequestId,
               newEmail: answer.new_email,
@@ -89,14 +89,19 @@ export function EmailSettings({ userId, ways, undoneWithin, initialStatus, rende
           onCancelled={() =>
             setNotice({
               outcome: 'cancelled',
-              byPress: true,
+              isAfterAction: true,
               isOwn,
               changeRequestId: shown.changeRequestId,
               newEmail: shown.newEmail,
             })
           }
           onEnded={(error) => {
-            const about = { byPress: true, isOwn, changeRequestId: shown.changeRequestId, newEmail: shown.newEmail }
+            const about = {
+              isAfterAction: true,
+              isOwn,
+              changeRequestId: shown.changeRequestId,
+              newEmail: shown.newEmail,
+            }
             setNotice(
               error.code === 'EMAIL_006'
                 ? { ...about, outcome: 'replaced' }

@@ -53,7 +53,8 @@ function OpenedLink({ link, supportEmail }: NotMeProps & { link: NotMeLink }) {
   if (end === 'dead' || isDead(change.error)) return <Dead supportEmail={supportEmail} />
   if (end) return <Done undone={end} hadPassword={change.data?.has_password ?? true} />
   if (change.data) return <Form change={change.data} link={link} onEnd={setEnd} />
-  if (change.error) return <Unread error={change.error} pending={change.isFetching} onRetry={() => change.refetch()} />
+  if (change.error)
+    return <Unread error={change.error} isPending={change.isFetching} onRetry={() => change.refetch()} />
   return <Reading />
 }
 
@@ -137,7 +138,7 @@ function Form({ change, link, onEnd }: FormProps) {
           <CheckboxField label={t('sure')} error={fieldText(errors.sure)} {...form.register('sure')} />
         )}
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
-        <Button type="submit" className={wide} pending={form.formState.isSubmitting}>
+        <Button type="submit" className={wide} isPending={form.formState.isSubmitting}>
           {t(kind)}
         </Button>
       </form>
@@ -166,7 +167,7 @@ function Done({ undone, hadPassword }: { undone: Undone; hadPassword: boolean })
       heading="h1"
       icon={CircleCheck}
       tone="success"
-      announce
+      isAnnounced
       title={t(isReverted ? 'undone' : 'stopped')}
       text={
         <>
@@ -190,7 +191,7 @@ function Dead({ supportEmail }: { supportEmail: string }) {
   const t = useTranslations('NotMe')
   const common = useTranslations('Common')
   return (
-    <StatusCard heading="h1" icon={Link2Off} tone="warning" announce title={t('deadTitle')} text={t('deadText')}>
+    <StatusCard heading="h1" icon={Link2Off} tone="warning" isAnnounced title={t('deadTitle')} text={t('deadText')}>
       <a href="/sign-in" className={buttonStyle({ className: wide })}>
         {common('signIn')}
       </a>
@@ -208,12 +209,12 @@ function Incomplete({ supportEmail }: { supportEmail: string }) {
   )
 }
 
-function Unread({ error, pending, onRetry }: { error: Error; pending: boolean; onRetry: () => void }) {
+function Unread({ error, isPending, onRetry }: { error: Error; isPending: boolean; onRetry: () => void }) {
   const t = useTranslations('NotMe')
   const { errorText } = useErrorTexts()
   return (
     <StatusCard heading="h1" icon={WifiOff} tone="warning" title={t('unreadTitle')} text={errorText(error)}>
-      <Button className={wide} pending={pending} onClick={onRetry}>
+      <Button className={wide} isPending={isPending} onClick={onRetry}>
         {t('tryAgain')}
       </Button>
     </StatusCard>

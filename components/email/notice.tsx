@@ -10,7 +10,7 @@ import { type EmailStatus, isSameAddress, pendingOf } from './email-status'
 export type Notice = {
   changeRequestId: string
   newEmail: string
-  byPress: boolean
+  isAfterAction: boolean
   /** Not a change: the account's own address was to be verified. */
   isOwn: boolean
 } & (
@@ -24,7 +24,7 @@ export function noticeBetween(before: EmailStatus, after: EmailStatus): Notice |
   const was = pendingOf(before)
   if (!was || pendingOf(after)?.changeRequestId === was.changeRequestId) return null
   const isOwn = isSameAddress(was.newEmail, before.current_email)
-  const about = { changeRequestId: was.changeRequestId, newEmail: was.newEmail, byPress: false, isOwn }
+  const about = { changeRequestId: was.changeRequestId, newEmail: was.newEmail, isAfterAction: false, isOwn }
   if (after.current_email !== before.current_email)
     return { ...about, outcome: 'changed', newEmail: after.current_email, notified: true }
   if (isOwn && after.email_verified) return { ...about, outcome: 'verified', notified: false }
@@ -33,7 +33,7 @@ export function noticeBetween(before: EmailStatus, after: EmailStatus): Notice |
 }
 
 export const NoticeAlert = ({ notice }: { notice: Notice }) => (
-  <Announcement takesFocus={notice.byPress || 'if-lost'}>
+  <Announcement takesFocus={notice.isAfterAction || 'if-lost'}>
     <NoticeText notice={notice} />
   </Announcement>
 )

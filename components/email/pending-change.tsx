@@ -122,7 +122,7 @@ export function PendingChange({
       error={isWrong ? t('wrongCode', { left }) : fieldText(errors.verification_code)}
       onComplete={() => void submit()}
       action={
-        <Button type="submit" pending={verify.isPending} className="h-13! w-full px-6! sm:w-auto">
+        <Button type="submit" isPending={verify.isPending} className="h-13! w-full px-6! sm:w-auto">
           {t('verify')}
         </Button>
       }

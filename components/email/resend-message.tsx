@@ -33,7 +33,7 @@ export function ResendMessage({ userId, pending, renderedAt, onStart, onSent, on
       size="small"
       className="w-full min-w-36 tabular-nums sm:w-auto"
       disabled={wait > 0}
-      pending={resend.isPending}
+      isPending={resend.isPending}
       onClick={() => resend.mutate()}
     >
       {wait > 0 ? t('resendIn', { time: onTheClock(wait) }) : t('resend')}

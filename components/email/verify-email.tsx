@@ -61,7 +61,7 @@ interface Done {
 export function VerifyEmail({ reader, renderedAt }: VerifyEmailProps) {
   const link = useVerificationLink()
   const [done, setDone] = useState<Done | 'replaced' | null>(null)
-  if (done === 'replaced') return <Ended how="replaced" announce />
+  if (done === 'replaced') return <Ended how="replaced" isAnnounced />
   if (done) return <Finished {...done} />
   if (link === undefined) return <Reading />
   if (link === null) {
@@ -100,7 +100,7 @@ function Redeem({ link, reader, renderedAt, onDone }: RedeemProps) {
         onDone={onDone}
       />
     )
-  if (expiresAt && Date.parse(expiresAt) <= serverNow() + 1000) return <Ended how="expired" announce />
+  if (expiresAt && Date.parse(expiresAt) <= serverNow() + 1000) return <Ended how="expired" isAnnounced />
   const { change_request: request } = status
   if (request === null) return <OtherAccount link={link} email={status.current_email} />
   const end = ENDS.find((name) => name === request?.status)
@@ -170,7 +170,7 @@ function Confirm({ link, reader, pending, currentEmail, renderedAt, onDone }: Co
         )}
       </dl>
       <ErrorAlert>{verify.error ? errorText(verify.error) : undefined}</ErrorAlert>
-      <Button className={wide} disabled={isOver} pending={verify.isPending} onClick={() => verify.mutate()}>
+      <Button className={wide} disabled={isOver} isPending={verify.isPending} onClick={() => verify.mutate()}>
         {t(isOwn ? 'confirmOwn' : 'confirm')}
       </Button>
       <p className="text-ink-muted text-sm tabular-nums">{t('linkTime', { time })}</p>
@@ -187,7 +187,7 @@ function Finished({ answer, isOwn }: Done) {
       heading="h1"
       icon={CircleCheck}
       tone="success"
-      announce
+      isAnnounced
       title={t(isOwn ? 'verifiedOwnTitle' : 'changedTitle')}
       text={t.rich(isOwn ? 'verifiedOwnText' : changed, { address })}
     >
@@ -240,17 +240,17 @@ const ENDS = ['verified', 'expired', 'exhausted', 'superseded', 'cancelled', 're
 interface EndedProps {
   how: Exclude<(typeof ENDS)[number], 'verified'> | 'replaced' | 'spent'
   /** It has ended while the page was open. */
-  announce?: boolean
+  isAnnounced?: boolean
 }
 
-function Ended({ how, announce = false }: EndedProps) {
+function Ended({ how, isAnnounced = false }: EndedProps) {
   const t = useTranslations('VerifyEmail')
   return (
     <StatusCard
       heading="h1"
       icon={how === 'spent' ? CircleCheck : Link2Off}
       tone={how === 'spent' ? 'accent' : 'warning'}
-      announce={announce}
+      isAnnounced={isAnnounced}
       title={t(`${how}Title`)}
       text={t(`${how}Text`)}
     >
@@ -271,7 +271,7 @@ function OtherAccount({ link, email }: { link: VerificationLink; email: string }
       title={t('otherTitle')}
       text={t.rich('otherText', { address: strong(email) })}
     >
-      <Button className={wide} pending={leave.isPending} onClick={() => leave.mutate()}>
+      <Button className={wide} isPending={leave.isPending} onClick={() => leave.mutate()}>
         {t('otherAccount')}
       </Button>
       <ErrorAlert>{leave.error ? errorText(leave.error) : undefined}</ErrorAlert>

@@ -66,7 +66,7 @@ export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent 
         <Button
           variant="secondary"
           className="w-full sm:w-auto"
-          pending={send.isPending}
+          isPending={send.isPending}
           onFocus={preloadContract}
           onClick={() => (needsProof ? onAsk() : send.mutate(undefined))}
         >
@@ -100,7 +100,7 @@ export function VerifyOwnAddress({ userId, email, ways, isAsking, onAsk, onSent 
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
       </CardBody>
       <CardFooter className="justify-end">
-        <Button type="submit" className="w-full sm:w-auto" pending={form.formState.isSubmitting || send.isPending}>
+        <Button type="submit" className="w-full sm:w-auto" isPending={form.formState.isSubmitting || send.isPending}>
           {t('submit')}
         </Button>
       </CardFooter>

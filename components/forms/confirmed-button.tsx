@@ -76,7 +76,7 @@ export function ConfirmedButton({
       </Button>
       <Dialog
         open={asking}
-        busy={action.isPending}
+        isBusy={action.isPending}
         onClose={() => setAsking(false)}
         title={question}
         description={
@@ -89,7 +89,7 @@ export function ConfirmedButton({
         <Button variant="secondary" disabled={action.isPending} onClick={() => setAsking(false)}>
           {keep}
         </Button>
-        <Button variant={confirmVariant} pending={action.isPending} onClick={() => action.mutate()}>
+        <Button variant={confirmVariant} isPending={action.isPending} onClick={() => action.mutate()}>
           {confirm}
         </Button>
       </Dialog>

@@ -13,7 +13,7 @@ interface FormCardProps extends Omit<ComponentProps<typeof CardHeader>, 'aside'>
   /** Beside the button. */
   note?: ReactNode
   submit: string
-  pending?: boolean
+  isPending?: boolean
   /** The space between the fields. */
   bodyClassName: string
   children: ReactNode
@@ -25,7 +25,7 @@ export function FormCard({
   error,
   note,
   submit,
-  pending,
+  isPending,
   bodyClassName,
   children,
   ...header
@@ -40,7 +40,7 @@ export function FormCard({
         </CardBody>
         <CardFooter>
           {note && <p className="text-ink-muted text-sm">{note}</p>}
-          <Button type="submit" pending={pending} className="w-full sm:ms-auto sm:w-auto">
+          <Button type="submit" isPending={isPending} className="w-full sm:ms-auto sm:w-auto">
             {submit}
           </Button>
         </CardFooter>

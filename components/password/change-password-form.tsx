@@ -77,7 +77,7 @@ export function ChangePasswordForm({ userId, email, ends, canReset }: ChangePass
           })
         }
         submit={t('change')}
-        pending={form.formState.isSubmitting || change.isPending}
+        isPending={form.formState.isSubmitting || change.isPending}
         onSubmit={form.handleSubmit((values) => change.mutate(values))}
       >
         <CurrentPasswordField

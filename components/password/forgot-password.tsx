@@ -42,7 +42,7 @@ export function ForgotPassword() {
       <StatusCard
         heading="h1"
         icon={MailCheck}
-        announce
+        isAnnounced
         title={t('sentTitle')}
         text={t.rich('sentText', {
           address: () => <bdi className="wrap-anywhere font-medium text-ink">{ask.variables.email}</bdi>,
@@ -77,7 +77,7 @@ export function ForgotPassword() {
         <noscript className="block">
           <p className="text-ink-muted text-sm">{t('noScript')}</p>
         </noscript>
-        <Button type="submit" pending={form.formState.isSubmitting || ask.isPending} className="w-full">
+        <Button type="submit" isPending={form.formState.isSubmitting || ask.isPending} className="w-full">
           {t('sendLink')}
         </Button>
         <p className="text-sm">

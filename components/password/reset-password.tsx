@@ -31,7 +31,8 @@ type End = 'changed' | 'refused'
 export function ResetPassword() {
   const token = useSecret()
   const [end, setEnd] = useState<End>()
-  if (end === 'changed' || (token === null && endOfLink() === 'spent')) return <Changed announce={end === 'changed'} />
+  if (end === 'changed' || (token === null && endOfLink() === 'spent'))
+    return <Changed isAnnounced={end === 'changed'} />
   if (end === 'refused') return <NoLongerWorks />
   if (token === undefined) return <Reading />
   if (token === null) return <NotComplete />
@@ -55,7 +56,7 @@ function OpenedLink({ token, onEnd }: LinkProps) {
   })
   if (isRefused(error)) return <NoLongerWorks />
   if (data) return <ChoosePassword token={token} onEnd={onEnd} />
-  return error ? <Unread error={error} pending={isFetching} onRetry={() => refetch()} /> : <Reading />
+  return error ? <Unread error={error} isPending={isFetching} onRetry={() => refetch()} /> : <Reading />
 }
 
 const isRefused = (error: unknown) => error instanceof ApiError && error.code === 'PASSWORD_002'
@@ -98,7 +99,7 @@ function ChoosePassword({ token, onEnd }: LinkProps) {
           repeated={{ error: fieldText(errors.repeated), ...form.register('repeated') }}
         />
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
-        <Button type="submit" pending={form.formState.isSubmitting || confirm.isPending} className="w-full">
+        <Button type="submit" isPending={form.formState.isSubmitting || confirm.isPending} className="w-full">
           {t('setNew')}
         </Button>
         <p className="text-ink-muted text-sm">{t('resetNote')}</p>
@@ -107,7 +108,7 @@ function ChoosePassword({ token, onEnd }: LinkProps) {
   )
 }
 
-function Changed({ announce }: { announce: boolean }) {
+function Changed({ isAnnounced }: { isAnnounced: boolean }) {
   const t = useTranslations('Passwords')
   const common = useTranslations('Common')
   return (
@@ -115,7 +116,7 @@ function Changed({ announce }: { announce: boolean }) {
       heading="h1"
       icon={CircleCheck}
       tone="success"
-      announce={announce}
+      isAnnounced={isAnnounced}
       title={t('changedTitle')}
       text={t('resetChangedText')}
     >
@@ -133,7 +134,7 @@ function NoLongerWorks() {
       heading="h1"
       icon={Link2Off}
       tone="warning"
-      announce
+      isAnnounced
       title={t('noLongerTitle')}
       text={t('noLongerText')}
     >
@@ -151,13 +152,13 @@ function NotComplete() {
   )
 }
 
-function Unread({ error, pending, onRetry }: { error: Error; pending: boolean; onRetry: () => void }) {
+function Unread({ error, isPending, onRetry }: { error: Error; isPending: boolean; onRetry: () => void }) {
   const t = useTranslations('Passwords')
   const failure = useTranslations('Failure')
   const { errorText } = useErrorTexts()
   return (
     <StatusCard heading="h1" icon={WifiOff} tone="warning" title={t('unreadTitle')} text={errorText(error)}>
-      <Button className="w-full" pending={pending} onClick={onRetry}>
+      <Button className="w-full" isPending={isPending} onClick={onRetry}>
         {failure('tryAgain')}
       </Button>
     </StatusCard>

@@ -9,14 +9,14 @@ import { useHydrated } from './use-hydrated'
 
 interface ButtonProps extends ComponentProps<'button'>, VariantProps<typeof buttonStyle> {
   /** The action is running: the button keeps its place and size and ignores further presses. */
-  pending?: boolean
+  isPending?: boolean
 }
 
 export function Button({
   className,
   variant,
   size,
-  pending = false,
+  isPending = false,
   disabled = false,
   onClick,
   children,
@@ -24,7 +24,7 @@ export function Button({
 }: ButtonProps) {
   // Before hydration a press would be lost, or the browser would submit the form itself.
   const hydrated = useHydrated()
-  const isInert = disabled || pending
+  const isInert = disabled || isPending
   return (
     <button
       type="button"
@@ -34,11 +34,11 @@ export function Button({
       aria-disabled={isInert || undefined}
       onClick={isInert ? (event) => event.preventDefault() : onClick}
       data-inactive={disabled || undefined}
-      aria-busy={pending || undefined}
+      aria-busy={isPending || undefined}
       {...rest}
     >
-      {pending && <LoaderCircle className="absolute size-4 animate-spin" aria-hidden />}
-      <span className={cn('inline-flex items-center gap-2', pending && 'opacity-0')}>{children}</span>
+      {isPending && <LoaderCircle className="absolute size-4 animate-spin" aria-hidden />}
+      <span className={cn('inline-flex items-center gap-2', isPending && 'opacity-0')}>{children}</span>
     </button>
   )
 }

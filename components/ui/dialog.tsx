@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useId, useRef } from 'react'
 interface DialogProps {
   open: boolean
   /** The action is running: the dialog stays open until its answer arrives. */
-  busy?: boolean
+  isBusy?: boolean
   onClose: () => void
   title: string
   description: ReactNode
@@ -14,7 +14,7 @@ interface DialogProps {
 }
 
 /** The browser's own modal dialog. It traps and returns the focus, and needs no style tag, which the Content-Security-Policy would refuse. */
-export function Dialog({ open, busy = false, onClose, title, description, children }: DialogProps) {
+export function Dialog({ open, isBusy = false, onClose, title, description, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
 
@@ -30,14 +30,14 @@ export function Dialog({ open, busy = false, onClose, title, description, childr
       aria-labelledby={`${id}-title`}
       aria-describedby={`${id}-description`}
       // Not left to the close event, which may come after the dialog was opened again.
-      onCancel={(event) => (busy ? event.preventDefault() : onClose())}
+      onCancel={(event) => (isBusy ? event.preventDefault() : onClose())}
       onClose={() => {
         if (dialog.current?.open) return
         // The browser closes the dialog at a second Escape even if onCancel prevents it.
-        if (open && busy) dialog.current?.showModal()
+        if (open && isBusy) dialog.current?.showModal()
         else onClose()
       }}
-      onClick={(event) => event.target === event.currentTarget && !busy && onClose()}
+      onClick={(event) => event.target === event.currentTarget && !isBusy && onClose()}
       className="fade-in zoom-in-95 m-auto w-[calc(100%-2rem)] max-w-md rounded-2xl border border-line bg-surface p-0 text-ink shadow-lift outline-none duration-150 backdrop:bg-[oklch(0.15_0.01_265/0.5)] open:animate-in backdrop:backdrop-blur-[2px]"
     >
       <div className="p-6">

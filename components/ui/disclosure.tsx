@@ -7,15 +7,15 @@ import { cn } from './class-names'
 /** A text that unfolds what is behind it; the browser's own element. */
 export function Disclosure({
   summary,
-  summaryHidden = false,
+  isSummaryHidden = false,
   className,
   children,
   ...rest
-}: ComponentProps<'details'> & { summary: ReactNode; summaryHidden?: boolean }) {
+}: ComponentProps<'details'> & { summary: ReactNode; isSummaryHidden?: boolean }) {
   return (
     <details className={cn('group/disclosure', className)} {...rest}>
       <summary
-        hidden={summaryHidden}
+        hidden={isSummaryHidden}
         className="inline-flex min-h-11 cursor-pointer list-none items-center gap-1.5 rounded-lg font-medium text-accent [&::-webkit-details-marker]:hidden [&[hidden]]:hidden"
       >
         <ChevronRight

@@ -13,7 +13,7 @@ interface StatusCardProps {
   heading?: 'h1' | 'h2'
   text: ReactNode
   /** Takes the focus when it appears, because the pressed button is gone. */
-  announce?: boolean
+  isAnnounced?: boolean
   children?: ReactNode
 }
 
@@ -35,17 +35,17 @@ export function StatusCard({
   title,
   heading: Heading = 'h2',
   text,
-  announce = false,
+  isAnnounced = false,
   children,
 }: StatusCardProps) {
-  const words = useFocusOnMount<HTMLDivElement>(announce)
+  const words = useFocusOnMount<HTMLDivElement>(isAnnounced)
   return (
     // Beside other cards it has their inner edge.
     <Card className={Heading === 'h1' ? 'p-6 sm:p-8' : 'p-5 sm:p-6'}>
       <span className={`grid size-11 place-items-center rounded-full ${tones[tone]}`}>
         <Icon className="size-5" aria-hidden />
       </span>
-      <div ref={words} tabIndex={-1} role={announce ? 'status' : undefined} className="mt-5 outline-none">
+      <div ref={words} tabIndex={-1} role={isAnnounced ? 'status' : undefined} className="mt-5 outline-none">
         <Heading className={`font-semibold ${headings[Heading]}`}>{title}</Heading>
         <p className="mt-2 text-ink-muted">{text}</p>
       </div>

@@ -180,7 +180,7 @@ function LookAgain({ held: { isLooking, isUnknown, look } }: Pick<BlockersProps,
       <Button
         variant="secondary"
         className="w-full sm:w-auto"
-        pending={isLooking && hasLooked}
+        isPending={isLooking && hasLooked}
         onClick={() => {
           setHasLooked(true)
           void look()
@@ -200,7 +200,7 @@ export const UnknownBlockers = ({ held }: Pick<BlockersProps, 'held'>) => {
       {held.isUnknown && (
         <Alert tone="warning" className="mb-6" title={t('unknownTitle')}>
           <p>{t('unknown')}</p>
-          <Button type="button" variant="secondary" pending={held.isLooking} onClick={() => void held.look()}>
+          <Button type="button" variant="secondary" isPending={held.isLooking} onClick={() => void held.look()}>
             {t('again')}
           </Button>
         </Alert>

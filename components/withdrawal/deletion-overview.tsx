@@ -98,7 +98,7 @@ export function DeletionOverview({
                     <Button
                       variant="secondary"
                       size="small"
-                      pending={preview.isFetching}
+                      isPending={preview.isFetching}
                       onClick={() => preview.refetch()}
                     >
                       {t('countAgain')}

@@ -68,7 +68,7 @@ export function ExportDataForm({ userId, email, ways }: ExportDataFormProps) {
       error={errors.root?.message}
       note={t('note')}
       submit={t('submit')}
-      pending={download.isPending}
+      isPending={download.isPending}
       onSubmit={form.handleSubmit((values) => {
         if (missing) return form.setError('root', { type: 'answer', message: missing })
         download.mutate(values)

@@ -15,9 +15,9 @@ export function SaveReceipts({ withdrawalId, token }: { withdrawalId: string; to
   const t = useTranslations('Deletion')
   const { errorText } = useErrorTexts()
   const [error, setError] = useState<string>()
-  const [pending, setPending] = useState(false)
+  const [isPending, setIsPending] = useState(false)
   const save = async () => {
-    setPending(true)
+    setIsPending(true)
     setError(undefined)
     try {
       const { callWith } = await loadCalls()
@@ -26,7 +26,7 @@ export function SaveReceipts({ withdrawalId, token }: { withdrawalId: string; to
     } catch (error) {
       setError(errorText(error))
     } finally {
-      setPending(false)
+      setIsPending(false)
     }
   }
   return (
@@ -35,7 +35,7 @@ export function SaveReceipts({ withdrawalId, token }: { withdrawalId: string; to
       <CardBody className="space-y-4">
         <ErrorAlert>{error}</ErrorAlert>
         <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
-          <Button variant="secondary" pending={pending} onClick={save}>
+          <Button variant="secondary" isPending={isPending} onClick={save}>
             <Download className="size-4" aria-hidden /> {t('receiptSave')}
           </Button>
           {/* Opened apart, so that the link of this page stays open. */}

@@ -111,7 +111,7 @@ export function WithdrawAccountForm({
         error={errors.root?.message}
         note={t('note')}
         submit={t('continue')}
-        pending={form.formState.isSubmitting || confirm.isPending}
+        isPending={form.formState.isSubmitting || confirm.isPending}
         onSubmit={form.handleSubmit((values) => {
           if (missing) return form.setError('root', { type: 'answer', message: missing })
           confirm.mutate(values)
@@ -181,7 +181,7 @@ export function WithdrawAccountForm({
       </Button>
       <Dialog
         open={asking}
-        busy={leaving}
+        isBusy={leaving}
         onClose={() => setAsking(false)}
         title={t('question')}
         description={
@@ -197,7 +197,7 @@ export function WithdrawAccountForm({
         <Button variant="secondary" disabled={leaving} onClick={() => setAsking(false)}>
           {t('keepAccount')}
         </Button>
-        <Button variant="danger" pending={leaving} onClick={form.handleSubmit((values) => withdraw.mutate(values))}>
+        <Button variant="danger" isPending={leaving} onClick={form.handleSubmit((values) => withdraw.mutate(values))}>
           {t('confirm')}
         </Button>
       </Dialog>

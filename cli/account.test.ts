@@ -188,6 +188,7 @@ test('the operator finds an account by its id or its address, with what is pendi
     user_id: user.userId,
     email: user.email,
     email_verified: true,
+    email_undeliverable: false,
     verified_at: '2026-11-20T09:00:00.000Z',
     name: 'Ada Lovelace',
     role: null,

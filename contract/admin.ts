@@ -95,6 +95,7 @@ const account = z.object({
   external_id: z.string().nullable().describe('Your own id of the person'),
   email: z.string().describe('The address of the account'),
   email_verified: z.boolean().describe('Whether the address is verified'),
+  email_undeliverable: z.boolean().describe('Whether messages to it come back'),
   name: z.string().describe('How messages address the person'),
   locale: z.string().nullable().describe('The language of the person, BCP 47'),
   created_at: isoDateTime.describe('When the account was created'),
@@ -110,6 +111,7 @@ const exampleAccount = {
   external_id: 'customer-42',
   email: 'ada@example.com',
   email_verified: true,
+  email_undeliverable: false,
   name: 'Ada Lovelace',
   locale: 'en-GB',
   created_at: '2026-11-20T09:00:00.000Z',
@@ -223,7 +225,6 @@ export const withdrawUser = contract({
   message: 'The account is being deleted. This cannot be undone.',
   status: 202,
   location: '/users/{user_id}/withdrawal/{withdrawal_id}',
-  waitsForLedger: true,
   errors: ['USER_001', 'WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'RATE_001'],
   example: {
     body: { ...withdrawAccount.example.body, requested_by: 'support ticket 4711' },

@@ -34,6 +34,8 @@ interface Operation {
   query?: z.ZodObject
   /** The caller's input; also the form's schema. */
   body?: z.ZodObject
+  /** The media types of a body that the verb gets as it came, with the headers, because its source has a form and a signature of its own. */
+  rawBody?: readonly string[]
   /** Parsed instead of `body` if the verb checks a field itself. */
   accepts?: z.ZodObject
   data: z.ZodObject
@@ -48,8 +50,6 @@ interface Operation {
   location?: `/users/${string}`
   /** What a credential that a withdrawal ended may still do here. Other operations refuse it as unknown. */
   withdrawn?: 'refused' | 'reads' | 'receipts'
-  /** If true, an answer that was kept for an Idempotency-Key is repeated only once the line of its withdrawal stands in the ledger. */
-  waitsForLedger?: true
   /** False if the description shows a response without `timestamp`. */
   timestamp?: false
   /**
@@ -111,7 +111,7 @@ export interface LinkContract extends Operation {
   /** Below `/api/v1`. */
   path: `/${string}`
   bearer: 'link_token' | 'none'
-  tag: 'Email' | 'Account'
+  tag: 'Email' | 'Account' | 'Mail'
   scope?: undefined
   forbidden?: undefined
   /** The verb counts its calls. */
@@ -136,7 +136,10 @@ type BodyOf<C extends Contract> = C extends { accepts: infer A extends z.ZodType
 /** An object without members has an index signature, which would hide every other member. */
 type Members<T> = string extends keyof T ? unknown : T
 type QueryOf<C extends Contract> = C extends { query: infer Q extends z.ZodType } ? z.output<Q> : unknown
-export type Input<C extends Contract> = Members<z.output<C['params']>> & QueryOf<C> & BodyOf<C>
+type RawOf<C extends Contract> = C extends { rawBody: readonly string[] }
+  ? { headers: Headers; body: Uint8Array }
+  : unknown
+export type Input<C extends Contract> = Members<z.output<C['params']>> & QueryOf<C> & BodyOf<C> & RawOf<C>
 /** The client's values for path and query. */
 export type Place<C extends Contract> = Members<z.input<C['params']>> &
   (C extends { query: infer Q extends z.ZodType } ? z.input<Q> : unknown)

@@ -7,6 +7,7 @@ import {
   CHANGE_REQUEST_ID,
   CHANGE_STATES,
   DEFAULT_VERIFICATION_METHOD,
+  DELIVERIES,
   VERIFICATION_CODE,
   VERIFICATION_METHODS,
 } from './vocabulary'
@@ -156,6 +157,7 @@ export const NOTHING_PENDING = {
   verification_method: null,
   attempts_remaining: null,
   resend_available_at: null,
+  delivery: null,
 }
 
 export const getEmailStatus = contract({
@@ -176,6 +178,9 @@ export const getEmailStatus = contract({
     current_email: z.string().describe('The address of the account'),
     email_verified: z.boolean().describe('Whether somebody who reads that mailbox has confirmed it'),
     verified_at: isoDateTime.nullable().describe('When it was verified last'),
+    email_undeliverable: z
+      .boolean()
+      .describe('Whether messages to it come back; then it may be verified once more, and a right code ends this'),
     pending_change: z
       .object({
         has_pending: z.boolean().describe('Whether a change is pending; if not, every other member is null'),
@@ -186,6 +191,10 @@ export const getEmailStatus = contract({
         verification_method: z.enum(VERIFICATION_METHODS).nullable().describe('Which comes first in the message'),
         attempts_remaining: z.int().nullable().describe('How many more codes may be tried'),
         resend_available_at: isoDateTime.nullable().describe('From when a new message can be sent'),
+        delivery: z
+          .enum(DELIVERIES)
+          .nullable()
+          .describe('What became of the newest message; `undeliverable`: it came back, the address takes no mail'),
       })
       .describe('The change that waits for its verification'),
     change_request: z
@@ -206,6 +215,7 @@ export const getEmailStatus = contract({
       current_email: 'ada@example.com',
       email_verified: true,
       verified_at: '2026-01-05T10:00:00.000Z',
+      email_undeliverable: false,
       pending_change: {
         has_pending: true,
         new_email: 'ada.new@example.com',
@@ -215,6 +225,7 @@ export const getEmailStatus = contract({
         verification_method: DEFAULT_VERIFICATION_METHOD,
         attempts_remaining: 5,
         resend_available_at: '2026-11-20T09:05:00.000Z',
+        delivery: 'sent',
       },
     },
   },

@@ -1,5 +1,6 @@
 import type { LinkContract } from './define'
 import { getNotMe, undoEmailChange } from './email'
+import { receiveMailEvents } from './mail-events'
 import { confirmPasswordReset, getPasswordReset, requestPasswordReset } from './password'
 
 /** Operations for which nobody has to be signed in. */
@@ -9,4 +10,5 @@ export const LINK_OPERATIONS = {
   requestPasswordReset,
   getPasswordReset,
   confirmPasswordReset,
+  receiveMailEvents,
 } as const satisfies Record<string, LinkContract>

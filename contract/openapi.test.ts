@@ -82,6 +82,7 @@ const OWN_ERRORS: Record<string, ErrorCode[]> = {
   getWithdrawalStatus: ['WITHDRAWAL_004', 'WITHDRAWAL_005', 'RATE_001'],
   changePassword: ['PASSWORD_001', 'EMAIL_007', 'EMAIL_008', 'AUTH_002'],
   requestPasswordReset: ['REQUEST_001', 'REQUEST_003', 'REQUEST_005', 'RATE_001'],
+  receiveMailEvents: ['AUTH_001', 'REQUEST_003', 'REQUEST_005'],
   getPasswordReset: ['AUTH_001', 'REQUEST_005', 'PASSWORD_002', 'RATE_001'],
   confirmPasswordReset: ['AUTH_001', 'REQUEST_001', 'REQUEST_003', 'REQUEST_005', 'PASSWORD_001', 'PASSWORD_002'],
   exportData: ['REAUTH_001', 'RATE_001', 'AUTH_002'],
@@ -245,7 +246,7 @@ test.each(answeredAsJson.map((one) => [one.operation.operationId, one] as const)
     expect(answerOf(contract).parse(success)).toEqual(success)
     const body = operation.requestBody?.content['application/json'].example
     if (contract.body) expect(contract.body.parse(body)).toEqual(body)
-    else expect(operation.requestBody).toBeUndefined()
+    else if (!contract.rawBody) expect(operation.requestBody).toBeUndefined()
   },
 )
 
@@ -338,6 +339,7 @@ test('admin operations take a service token, links and tasks take tokens of thei
       .map(({ contract, operation }) => [contract.name, operation.security]),
   )
   expect(taking).toEqual({
+    receiveMailEvents: [],
     requestPasswordReset: [],
     ...Object.fromEntries(
       ['confirmPasswordReset', 'getNotMe', 'getPasswordReset', 'undoEmailChange'].map((name) => [

@@ -54,6 +54,7 @@ export const GROUPS = [
     description: 'Who is told of changes and withdrawals, for your own services with a service token',
   },
   { name: 'Tasks', description: 'Deletion tasks of your own services' },
+  { name: 'Mail', description: 'What mail providers and your own mail server tell of messages' },
 ] as const
 
 const securityOf = (contract: Contract) => {
@@ -169,6 +170,9 @@ const MAX_PATH_MEMBER = 256
 const propertiesOf = (schema: z.ZodObject) =>
   (z.toJSONSchema(schema, { io: 'input' }).properties ?? {}) as Record<string, Json>
 
+/** The form is that of the source. */
+const RAW: Record<string, Json> = { 'application/json': {} }
+
 function toOperation(contract: Contract): Json {
   const properties = propertiesOf(contract.params)
   const parameters = [...contract.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
@@ -220,6 +224,14 @@ function toOperation(contract: Contract): Json {
       requestBody: {
         required: true,
         content: { 'application/json': { schema: toSchema(contract.body, 'input'), example: contract.example.body } },
+      },
+    }),
+    ...(contract.rawBody && {
+      requestBody: {
+        required: true,
+        content: Object.fromEntries(
+          contract.rawBody.map((type) => [type, { schema: RAW[type] ?? { type: 'string' } }]),
+        ),
       },
     }),
     responses: {

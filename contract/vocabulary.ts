@@ -57,6 +57,12 @@ export const CATEGORIES = [
 ] as const
 export type Category = (typeof CATEGORIES)[number]
 
+/** Who may tell what became of a message. */
+export const MAIL_SOURCES = ['dsn'] as const
+export type MailSource = (typeof MAIL_SOURCES)[number]
+/** What became of the newest message of a change. */
+export const DELIVERIES = ['sent', 'delivered', 'undeliverable'] as const
+
 /** What a person can choose to keep. */
 export const CHOICES = ['analytics', 'audit_logs', 'transaction_history'] as const
 /** Why records stay, under a pseudonym, until the purge: the law, or the person's own choice. */
@@ -77,6 +83,8 @@ export const EVENT_TYPES = [
   'account.email_reverted',
   'account.password_changed',
   'account.sessions_ended',
+  'account.email_undeliverable',
+  'account.security_notice_undelivered',
   'account.withdrawal_started',
   'account.withdrawn',
   'account.withdrawal_completed',
@@ -99,6 +107,8 @@ export const MIN_NEW_PASSWORD_LENGTH = 8
 export const MAX_NEW_PASSWORD_LENGTH = 256
 
 export const MAX_BODY_BYTES = 16 * 1024
+/** For what a source of mail events sends. */
+export const MAX_MAIL_EVENT_BYTES = 256 * 1024
 /** For a report on a deletion task. */
 export const MAX_REPORT_BYTES = 4 * 1024
 

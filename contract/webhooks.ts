@@ -126,6 +126,18 @@ const BY_TYPE: Record<EventType, Webhook> = {
     'Sessions Ended',
     'Sessions of the person were ended; end your own as well.',
   ),
+  'account.email_undeliverable': ofAccount(
+    'account.email_undeliverable',
+    'Email Undeliverable',
+    "A message to the account's address came back for good; ask the person for another address.",
+  ),
+  'account.security_notice_undelivered': webhook(
+    'account.security_notice_undelivered',
+    'Security Notice Undelivered',
+    'The message that tells the old address of a change came back, so that nobody there could stop or undo it; make sure that the change was the person’s own.',
+    { ...account, change_request_id: change.change_request_id },
+    { event: ['The event', EXAMPLE_CHANGE] },
+  ),
   'account.withdrawal_started': ofWithdrawal(
     'account.withdrawal_started',
     'Withdrawal Started',

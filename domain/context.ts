@@ -1,6 +1,7 @@
 import type { Purpose } from '@/contract/access'
 import type { Scope, ServiceScope } from '@/contract/define'
 import type { VerificationMethod } from '@/contract/email'
+import type { DELIVERIES, MailSource } from '@/contract/vocabulary'
 import type { PrismaClient } from '@/prisma/generated/client'
 import type { CalendarPeriod } from './limits/due-date'
 import type { Limits } from './limits/limits'
@@ -13,6 +14,7 @@ import type {
   IdentityProvider,
   LedgerStore,
   Mail,
+  MailEventSource,
   OutsideIssuer,
   Passwords,
   Secrets,
@@ -44,6 +46,7 @@ export interface PendingChange {
   attempts: number
   requestedAt: Date
   sentAt: Date
+  delivery: (typeof DELIVERIES)[number]
   expiresAt: Date
 }
 
@@ -60,7 +63,14 @@ export interface Actor {
   authenticatedAt?: Date | null | undefined
   /** The only purpose that this session's sign-in serves; null or undefined if it serves all. */
   authenticatedFor?: Purpose | null | undefined
-  user: { name: string; email: string; emailVerifiedAt: Date | null; locale: string | null }
+  user: {
+    name: string
+    email: string
+    emailVerifiedAt: Date | null
+    /** Messages to the address come back. */
+    isUndeliverable: boolean
+    locale: string | null
+  }
   pendingChange: PendingChange | null
   /** Only for a service token: its name, the hosts that URLs sent with it may name, and the application whose tasks it takes. */
   service?: { name: string; hosts: readonly string[]; appId: string | null }
@@ -99,6 +109,8 @@ export interface SystemContext {
   secrets: Secrets
   passwords: Passwords
   mail: Mail
+  /** Who may tell what became of messages; a source that is not configured is missing. */
+  mailEvents: Partial<Record<MailSource, MailEventSource>>
   /** Null if none is configured. */
   outsideIssuer: OutsideIssuer | null
   /** Whether people may sign in with a password of ours. */
@@ -109,8 +121,6 @@ export interface SystemContext {
   /** Null if none is configured; then no archive can be written. */
   archives: ArchiveStore | null
   ledger: LedgerStore
-  /** Whether a withdrawal is answered only once its line stands in the ledger. */
-  waitsForLedger: boolean
   /** The reason why an application may not have this endpoint; null if it may. */
   problemOfEndpoint(endpoint: string): string | null
   /** Sends one request to a connected application; never throws. */

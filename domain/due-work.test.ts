@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
 import { DUE_TIMES, LATER_STEPS } from '@/testing/later-steps'
 import type { SystemContext } from './context'
-import { DUE_WORK, runDueSteps, runHousekeeping } from './due-work'
+import { DUE_WORK, keepHouse, runDueSteps } from './due-work'
 import type { AppAnswer } from './ports'
 import { createProcess } from './process'
 
@@ -74,12 +74,11 @@ test('an application that hangs delays no other withdrawal, no purge and no hous
 test('a ledger that cannot be written delays no other housekeeping', async () => {
   const { ctx } = await givenApplications()
   ctx.ledger.put = () => Promise.reject(new Error('no space left'))
-  ctx.waitsForLedger = false
   await givenWithdrawal(ctx)
   const over = { key: 'over', hits: [], places: 1, windowMs: 1, granted: true, expiresAt: ctx.clock.now() }
   await ctx.db.rateLimit.create({ data: over })
   ctx.clock.advance(1)
-  await expect(runHousekeeping(ctx)).rejects.toMatchObject({ errors: [new Error('no space left')] })
+  await expect(keepHouse(ctx)).rejects.toMatchObject({ errors: [new Error('no space left')] })
   expect(await ctx.db.rateLimit.count({ where: { key: 'over' } })).toBe(0)
 })
 

@@ -10,10 +10,11 @@ export const PENDING_COLUMNS = {
   attempts: integer.whenJoined,
   requested_at: time.whenJoined,
   sent_at: time.whenJoined,
+  delivery: text.of<PendingChange['delivery']>().whenJoined,
   change_expires_at: time.whenJoined,
 } satisfies Shape
 
-export const SELECT_PENDING = sql`p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.expires_at AS change_expires_at`
+export const SELECT_PENDING = sql`p.id AS change_id, p.new_email, p.method, p.attempts, p.requested_at, p.sent_at, p.delivery, p.expires_at AS change_expires_at`
 
 export const pendingChangeOf = (row: Described<typeof PENDING_COLUMNS>): PendingChange | null =>
   row.change_id === null
@@ -25,6 +26,7 @@ export const pendingChangeOf = (row: Described<typeof PENDING_COLUMNS>): Pending
         attempts: row.attempts,
         requestedAt: row.requested_at,
         sentAt: row.sent_at,
+        delivery: row.delivery,
         expiresAt: row.change_expires_at,
       }
 
@@ -69,11 +71,12 @@ const currentRequest = statement(
     attempts: integer,
     requestedAt: time,
     sentAt: time,
+    delivery: text.of<PendingChange['delivery']>(),
     expiresAt: time,
   },
   (
     v,
-  ) => sql`SELECT id, new_email AS "newEmail", method, attempts, requested_at AS "requestedAt", sent_at AS "sentAt", expires_at AS "expiresAt"
+  ) => sql`SELECT id, new_email AS "newEmail", method, attempts, requested_at AS "requestedAt", sent_at AS "sentAt", delivery, expires_at AS "expiresAt"
    FROM email_change_requests WHERE user_id = ${v.userId} AND status = 'pending_verification'`,
 )
 

@@ -17,6 +17,8 @@ export type MacPurpose =
   | 'external-id'
   | 'password-reset'
   | 'sign-in-line'
+  | 'mail-message'
+  | 'mail-address'
 
 /** A MAC in base64url, for patterns. The last character holds four bits, so without its restriction one MAC would have four texts. */
 export const MAC_TEXT = '[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]'
@@ -171,6 +173,30 @@ export interface Mail {
   send(mail: { to: string; id: string; userId: string; locale: string | null; message: Message }): Promise<MailOutcome>
   /** Deletes what a local mailbox keeps of this user. */
   deleteMessages(userId: string): Promise<void>
+}
+
+/** What a mail server or a mail provider says of one message. */
+export interface MailEvent {
+  /** The id that `Mail.send` got, or the id of the delivery, which is in the return path. */
+  message: { id: string } | { deliveryId: string }
+  /** The recipient, as the source names it; a forwarded message may have two names for it. */
+  addresses: string[]
+  /** `undeliverable`: nobody tries any more. */
+  state: 'deferred' | 'delivered' | 'complained' | 'undeliverable'
+  /** When the source saw it; null if it does not say. */
+  at: Date | null
+}
+
+/** A call of a source, as it came. */
+export interface MailEventCall {
+  headers: Headers
+  body: Uint8Array
+}
+
+/** Who tells what became of messages: a provider, or one's own mail server. */
+export interface MailEventSource {
+  /** The events of a call, without those that it does not understand. Refuses a call that is not the source's with AUTH_001. */
+  read(call: MailEventCall, now: Date): Promise<MailEvent[]>
 }
 
 /** Stores encrypted copies of users' data. */

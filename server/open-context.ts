@@ -4,6 +4,7 @@ import { createArchiveStore } from './adapters/archive-store'
 import { createClock } from './adapters/clock'
 import { openDatabase } from './adapters/database'
 import { createLedgerStore } from './adapters/erasure-ledger'
+import { createMailEvents } from './adapters/mail-events/sources'
 import { createMailer } from './adapters/mailer'
 import { createPasswords } from './adapters/passwords'
 import { createSecrets } from './adapters/secrets'
@@ -19,6 +20,7 @@ export async function openContext(): Promise<ServiceContext> {
   const database = openDatabase(env.databaseUrl, env.databaseConnections)
   const clock = createClock(database.sql)
   await clock.follow()
+  const secrets = createSecrets({ auth: env.authSecrets, code: env.codeSecrets })
   const context: ServiceContext = {
     ...database,
     process: createProcess(),
@@ -27,9 +29,10 @@ export async function openContext(): Promise<ServiceContext> {
       clock.stop()
       return database.close()
     },
-    secrets: createSecrets({ auth: env.authSecrets, code: env.codeSecrets }),
+    secrets,
     passwords: createPasswords(),
-    mail: createMailer(env),
+    mail: createMailer(env, secrets),
+    mailEvents: createMailEvents(env),
     outsideIssuer: env.outsideIssuer
       ? (await import('./adapters/outside-issuer')).createOutsideIssuer(env.outsideIssuer, clock)
       : null,
@@ -44,7 +47,6 @@ export async function openContext(): Promise<ServiceContext> {
     freshSignIn: env.freshSignIn,
     archives: createArchiveStore(env),
     ledger: createLedgerStore(env),
-    waitsForLedger: env.waitsForLedger,
     problemOfEndpoint: createEndpointRule(env),
     callApp: createAppCaller(clock, env),
     // Without an engine the timer finds the same rows, so no event has to be sent.

@@ -122,6 +122,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
       },
       async deleteMessages() {},
     },
+    mailEvents: {},
     outsideIssuer: null,
     hasPasswordSignIn: true,
     identityProvider: null,
@@ -140,7 +141,6 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     ledger: ledgerIn(ledgered),
     ledgered,
     problemOfEndpoint: createEndpointRule({ isProduction: false, allowsPrivateEndpoints: true }),
-    waitsForLedger: true,
     callApp: (request) => apps.answer(request),
     apps,
     emit: async (events) => {

@@ -60,6 +60,7 @@ async function writeElsewhere(world: World, { id, mark }: Person) {
     `INSERT INTO cache_entries VALUES ('cch_' || $2, $1, $2, now() + interval '1 day')`,
     `INSERT INTO analytics_events VALUES ('ane_1' || $1, $1, 'page.viewed', jsonb_build_object('q', $2::text), now())`,
     `INSERT INTO communication_logs VALUES ('cml_1' || $1, $1, 'mail', $2, $2, now())`,
+    `INSERT INTO mail_deliveries VALUES ('dlv_1' || $1, $2, $1, 'verification', NULL, NULL, '', 'sent', now(), now())`,
     `INSERT INTO integration_logs VALUES ('inl_1' || $1, $1, 'app_none', 'sync', $2, now())`,
     `INSERT INTO transaction_audit_logs VALUES ('tal_1' || $1, $1, 'txn_none', 'transaction.added', $2, $2, now())`,
     `INSERT INTO security_incidents VALUES ('sec_1' || $1, $1, 'new_device', $2, $2, now())`,

@@ -25,6 +25,7 @@ const ACCOUNT_ROW = {
   external_id: text.orNull,
   email: text,
   email_verified_at: time.orNull,
+  is_undeliverable: boolean,
   name: text,
   locale: text.orNull,
   role: text.orNull,
@@ -38,6 +39,7 @@ export type AccountRow = Described<typeof ACCOUNT_ROW>
 
 const selectAccount = (where: Part) =>
   sql`SELECT u.id, u.external_id, u.email, u.email_verified_at, u.name, u.locale, u.role, u.version, u.created_at,
+     u.email_undeliverable_at IS NOT NULL AS is_undeliverable,
      u.password_hash IS NOT NULL AS has_password, w.id AS withdrawal_id,
      ${SELECT_PENDING}
    FROM users u
@@ -82,6 +84,7 @@ export const describeAccount = (ctx: SystemContext, account: AccountRow): Data<t
   external_id: account.external_id,
   email: account.email,
   email_verified: account.email_verified_at !== null,
+  email_undeliverable: account.is_undeliverable,
   name: account.name,
   locale: account.locale,
   created_at: account.created_at.toISOString(),

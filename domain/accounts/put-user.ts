@@ -266,7 +266,7 @@ const replaceAddress = statement(
   (v) => sql`WITH account AS (
      UPDATE users
      SET external_id = ${v.externalId}, name = ${v.name}, email = ${v.email}, email_key = ${v.emailKey},
-         locale = ${v.locale}, email_verified_at = ${v.now}, ${RAISED(v)}
+         locale = ${v.locale}, email_verified_at = ${v.now}, email_undeliverable_at = NULL, ${RAISED(v)}
      WHERE id = ${v.userId} AND address_is_free(${v.emailKey}, ${v.userId}, ${v.heldSince})
      RETURNING id, external_id, version
    ), ${queueEvent('account.email_changed', {

@@ -29,7 +29,7 @@ export function authenticateReport(ctx: SystemContext, authorization: string, ta
     userId: '',
     externalId: null,
     scopes: [],
-    user: { name: '', email: '', emailVerifiedAt: null, locale: null },
+    user: { name: '', email: '', emailVerifiedAt: null, isUndeliverable: false, locale: null },
     pendingChange: null,
   }
 }

@@ -50,11 +50,14 @@ import {
   UNWAITED,
 } from '../sql'
 import { heldSince } from './held-addresses'
-import { macOfCode, sendVerification } from './verification-code'
+import { macOfCode, recordVerification, sendVerification } from './verification-code'
 
-/** An account has the address, or it is held for one. The user's own address counts only if it is verified. */
+/** The user's own address can be verified: it never was, or messages to it come back. */
+const NEEDS_PROOF = sql`(email_verified_at IS NULL OR email_undeliverable_at IS NOT NULL)`
+
+/** An account has the address, or it is held for one. The user's own address counts only if it needs no proof. */
 const isTaken = (v: { newEmailKey: Part; userId: Part; heldSince: Part }) =>
-  sql`coalesce((SELECT h.id <> ${v.userId} OR h.email_verified_at IS NOT NULL FROM users h WHERE h.email_key = ${v.newEmailKey}),
+  sql`coalesce((SELECT h.id <> ${v.userId} OR NOT ${NEEDS_PROOF} FROM users h WHERE h.email_key = ${v.newEmailKey}),
      (SELECT address_is_held(${v.newEmailKey}, ${v.userId}, ${v.heldSince})))`
 
 // Reads the limits and what they guard in one statement. The hash is compared only if all limits have room.
@@ -112,12 +115,12 @@ type OpenedRow = RowOf<typeof openRequest>
  * caller's row is locked after the account's, as by every statement that ends the caller.
  */
 const recheckedAccount = (v: Placeholders<Open>) => sql`locked AS (
-     SELECT id, email, email_key, email_verified_at, created_at, credentials_since FROM users
+     SELECT id, email, email_key, email_verified_at, email_undeliverable_at, created_at, credentials_since FROM users
      WHERE id = ${v.userId} AND credential_version = ${v.credentialVersion} AND withdrawn_at IS NULL FOR NO KEY UPDATE
    ), taken AS (
      -- The locked row is newer than what the rest of the statement sees: a verification may have come before the lock.
      SELECT FROM locked
-     WHERE (email_key = ${v.newEmailKey} AND email_verified_at IS NOT NULL) OR ${isTaken(v)}
+     WHERE (email_key = ${v.newEmailKey} AND NOT ${NEEDS_PROOF}) OR ${isTaken(v)}
    ), session AS (
      SELECT s.id FROM locked JOIN sessions s ON s.id = ${v.callerId} AND s.revoked_at IS NULL FOR SHARE OF s
    ), token AS (
@@ -221,7 +224,8 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
     if (begun.is_taken) await refuseTaken()
     const places = await takePlaces(ctx, { take: quota, code: 'EMAIL_008' })
     held.push(places)
-    const requestedAt = ctx.clock.now()
+    // The time of the place in the hourly limit, which is given back by it if the message comes back.
+    const requestedAt = places.at
     const message = await sendMessage(ctx, address, input.verification_method)
     // The message was delivered, so its place stays taken.
     const change = { ...places, buckets: places.buckets.filter(({ name }) => name === 'change') }
@@ -253,6 +257,7 @@ export async function changeEmail(ctx: Context, input: Input<typeof contract>): 
       if (isUndone(error)) held = [guess, change]
       throw error
     })
+    ctx.background(() => recordVerification(ctx, { ...message, messageId: message.changeId, to: address.deliverable }))
     if (opened.old_email === null) {
       held = [change]
       if (opened.is_taken) await refuseTaken()

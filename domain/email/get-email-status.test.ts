@@ -15,6 +15,7 @@ test('without a change the status shows the address and when it was verified', a
     current_email: user.email,
     email_verified: true,
     verified_at: '2026-11-20T09:00:00.000Z',
+    email_undeliverable: false,
     pending_change: NOTHING_PENDING,
   })
 })
@@ -40,6 +41,7 @@ test('a pending change is shown with its times and the remaining attempts', asyn
     verification_method: 'email_code',
     attempts_remaining: 3,
     resend_available_at: '2026-11-20T09:05:00.000Z',
+    delivery: 'sent',
   })
 })
 

@@ -25,6 +25,7 @@ export async function getEmailStatus(
     current_email: user.email,
     email_verified: user.emailVerifiedAt !== null,
     verified_at: user.emailVerifiedAt?.toISOString() ?? null,
+    email_undeliverable: user.isUndeliverable,
     pending_change: describePendingChange(ctx, pendingChange),
     ...(changeId && { change_request: await describeRequest(ctx, changeId) }),
   }
@@ -57,5 +58,6 @@ export function describePendingChange(
     verification_method: change.method,
     attempts_remaining: ctx.limits.codeAttempts - change.attempts,
     resend_available_at: resendAvailableAt(ctx, change).toISOString(),
+    delivery: change.delivery,
   }
 }

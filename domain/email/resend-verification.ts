@@ -22,7 +22,7 @@ import {
   STILL_PENDING,
 } from '../pending-change'
 import { audit, bytes, integer, sql, statement, text, time, UNWAITED } from '../sql'
-import { macOfCode, sendVerification } from './verification-code'
+import { macOfCode, recordVerification, sendVerification } from './verification-code'
 
 /** The bucket of the messages to the address of the change request `r`. */
 const BUCKET_KEY = sql`coalesce(r.target_bucket, 'targetMail:' || r.id)`
@@ -90,7 +90,7 @@ const replaceCode = statement(
   },
   { id: text },
   (v) => sql`WITH request AS (
-     UPDATE email_change_requests r SET code_mac = ${v.codeMac}, method = ${v.method}, expires_at = ${v.expiresAt}
+     UPDATE email_change_requests r SET code_mac = ${v.codeMac}, method = ${v.method}, expires_at = ${v.expiresAt}, delivery = 'sent'
      WHERE id = ${v.changeId} AND ${STILL_PENDING} AND sent_at = ${v.claimedAt}
      RETURNING id, user_id
    )
@@ -127,9 +127,10 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
     const code = ctx.secrets.randomCode()
     const method = input.verification_method ?? change.method
     const expiresAt = codeExpiresAt(ctx, now, change.requestedAt)
+    const messageId = `${change.id}-${now.getTime()}`
     accepted = await sendVerification(ctx, {
       id: change.id,
-      messageId: `${change.id}-${now.getTime()}`,
+      messageId,
       address,
       code,
       method,
@@ -146,6 +147,8 @@ export async function resendVerification(ctx: Context, input: Input<typeof contr
       callerKind: ctx.actor.kind,
       ip: ctx.ip,
     })
+    const message = { changeId: change.id, messageId, to: address.deliverable, sentAt: now }
+    ctx.background(() => recordVerification(ctx, message))
     if (replaced.length === 0) throw new AppError('EMAIL_006')
     noteWait(ctx, { sentAt: now })
     return {

@@ -86,7 +86,8 @@ const restoredAccount = (v: Values) =>
     where: sql`EXISTS (SELECT FROM change)`,
     set: sql`email = CASE WHEN ${IS_VERIFIED} THEN ${v.oldEmail} ELSE email END,
          email_key = CASE WHEN ${IS_VERIFIED} THEN ${v.oldEmailKey} ELSE email_key END,
-         email_verified_at = CASE WHEN ${IS_VERIFIED} THEN (SELECT old_verified_at FROM verified) ELSE email_verified_at END`,
+         email_verified_at = CASE WHEN ${IS_VERIFIED} THEN (SELECT old_verified_at FROM verified) ELSE email_verified_at END,
+         email_undeliverable_at = CASE WHEN NOT ${IS_VERIFIED} THEN email_undeliverable_at END`,
   })
 
 /** The change and all later ones. */

@@ -104,7 +104,7 @@ const judgeCode = statement(
    ), changed AS (
      UPDATE users u
      SET email = CASE WHEN verified.is_own THEN u.email ELSE verified.new_email END,
-         email_key = verified.new_email_key, email_verified_at = ${v.now}, ${RAISE_VERSION}
+         email_key = verified.new_email_key, email_verified_at = ${v.now}, email_undeliverable_at = NULL, ${RAISE_VERSION}
      FROM verified WHERE u.id = verified.user_id
      RETURNING u.id, u.external_id, u.version, verified.is_own
    ), ${queueEvent('account.email_changed', {

@@ -3,6 +3,7 @@ import { minute, NOTICE_BACK_OFF_MS, NOTICE_LEASE_MS } from '../limits/durations
 import type { MailOutcome } from '../ports'
 import { integer, isOneOf, type Part, sql, statement, text, time, UNWAITED } from '../sql'
 import { coalesced } from '../work/coalesce'
+import { recordMails, type SentMail } from './deliveries'
 import {
   type FactsOf,
   isKnownKind,
@@ -79,20 +80,27 @@ async function sendNotice(ctx: SystemContext, id: string, failures: unknown[]): 
   const now = ctx.clock.now()
   const [notice] = await ctx.sql(claim, { id, now, leaseUntil: leaseUntil(now) })
   if (!notice) return null
-  const outcome = await trySending(ctx, id, notice).catch((error): Attempt => {
+  const { to, outcome } = await trySending(ctx, id, notice).catch((error): Tried => {
     failures.push(error)
-    return 'failed'
+    return { to: '', outcome: 'failed' }
   })
-  await noteAttempt(ctx, { id, attempts: notice.attempts }, outcome)
+  const { user_id: userId, kind, recipient, change_request_id: changeId, attempts } = notice
+  await noteAttempt(ctx, { messageId: id, userId, kind, recipient, changeId, to, attempts }, outcome)
   return outcome
 }
 
-async function trySending(ctx: SystemContext, id: string, notice: NoticeRow): Promise<MailOutcome> {
-  if (!isKnownKind(notice.kind)) return 'deferred'
+interface Tried {
+  to: string
+  outcome: Attempt
+}
+
+async function trySending(ctx: SystemContext, id: string, notice: NoticeRow): Promise<Tried> {
+  if (!isKnownKind(notice.kind)) return { to: '', outcome: 'deferred' }
   const letter = await readLetter(ctx, notice)
-  if (letter) return ctx.mail.send({ ...letter, id, userId: notice.user_id, locale: notice.locale })
   // Retry a sealed notice, because its key may be restored; give up any other whose subject was deleted.
-  return notice.sealed ? 'deferred' : 'refused'
+  if (!letter) return { to: '', outcome: notice.sealed ? 'deferred' : 'refused' }
+  const outcome = await ctx.mail.send({ ...letter, id, userId: notice.user_id, locale: notice.locale })
+  return { to: letter.to, outcome }
 }
 
 /** End of the sender's lease. */
@@ -111,23 +119,34 @@ export function sendFirst<Kind extends NoticeKind>(
   }: { id: string; userId: string; locale: string | null; kind: Kind; recipient: RecipientOf<Kind> },
   facts: FactsOf<Kind>,
 ): Promise<boolean> {
-  const sending = ctx.mail.send({ ...letterOf(ctx, kind, recipient, facts), ...notice })
-  ctx.background(async () => noteAttempt(ctx, { id: notice.id, attempts: 1 }, await sending))
+  const letter = letterOf(ctx, kind, recipient, facts)
+  const sending = ctx.mail.send({ ...letter, ...notice })
+  const changeId = 'changeId' in facts ? facts.changeId : null
+  const attempt = { messageId: notice.id, userId: notice.userId, kind, recipient, changeId, to: letter.to, attempts: 1 }
+  ctx.background(async () => noteAttempt(ctx, attempt, await sending))
   return sending.then(
     (outcome) => outcome === 'accepted',
     () => false,
   )
 }
 
-const noteSent = coalesced<string>('note-sent', async (ctx, ids) => {
+// Marked first: a notice without its delivery is better than one that is sent again.
+const noteSent = coalesced<SentMail>('note-sent', async (ctx, mails) => {
   const now = ctx.clock.now()
+  const ids = mails.map(({ messageId }) => messageId)
   const marked = new Set((await ctx.sql(markSent, { ids, now })).map(({ id }) => id))
   for (const id of ids) if (!marked.has(id)) await ctx.sql(markOneSent, { id, now })
+  await recordMails(ctx, mails)
 })
 
-async function noteAttempt(ctx: SystemContext, { id, attempts }: { id: string; attempts: number }, outcome: Attempt) {
-  if (outcome === 'accepted') return noteSent(ctx, id)
+async function noteAttempt(
+  ctx: SystemContext,
+  { attempts, ...mail }: Omit<SentMail, 'sentAt'> & { attempts: number },
+  outcome: Attempt,
+) {
   const now = ctx.clock.now()
+  if (outcome === 'accepted') return noteSent(ctx, { ...mail, sentAt: now })
+  const id = mail.messageId
   if (outcome === 'refused' || attempts >= MAX_ATTEMPTS) await ctx.sql(giveUp, { id, now })
   else await ctx.sql(tryAgain, { id, nextTryAt: new Date(now.getTime() + backOffMs(ctx, attempts)) })
 }

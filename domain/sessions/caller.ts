@@ -31,6 +31,7 @@ const CALLER_ROW = {
   name: text,
   email: text,
   email_verified_at: time.orNull,
+  is_undeliverable: boolean,
   locale: text.orNull,
   ...PENDING_COLUMNS,
 } satisfies Shape
@@ -108,7 +109,8 @@ const SOURCES = {
 
 // Reads the user and the pending change too, so that a read needs no second statement.
 const selectCaller = ({ tables, key, and, joinPending = JOIN_PENDING, columns }: Source, asked: Part, at: Part) =>
-  sql`SELECT ${columns(at)}, u.id AS user_id, u.external_id, u.name, u.email, u.email_verified_at, u.locale,
+  sql`SELECT ${columns(at)}, u.id AS user_id, u.external_id, u.name, u.email, u.email_verified_at,
+     u.email_undeliverable_at IS NOT NULL AS is_undeliverable, u.locale,
      ${SELECT_PENDING}
    FROM ${tables}
    ${joinPending}
@@ -186,7 +188,7 @@ async function findService(ctx: SystemContext, { kind, key }: Credential): Promi
     externalId: null,
     scopes: row.scopes,
     service: { name: row.name, hosts: row.hosts, appId: row.app_id },
-    user: { name: '', email: '', emailVerifiedAt: null, locale: null },
+    user: { name: '', email: '', emailVerifiedAt: null, isUndeliverable: false, locale: null },
     pendingChange: null,
   }
 }
@@ -199,7 +201,13 @@ const toActor = (row: CallerRow, { kind, scopes, outsideToken }: Credential & Pi
   scopes,
   authenticatedAt: row.authenticated_at,
   authenticatedFor: row.authenticated_for,
-  user: { name: row.name, email: row.email, emailVerifiedAt: row.email_verified_at, locale: row.locale },
+  user: {
+    name: row.name,
+    email: row.email,
+    emailVerifiedAt: row.email_verified_at,
+    isUndeliverable: row.is_undeliverable,
+    locale: row.locale,
+  },
   pendingChange: pendingChangeOf(row),
   outsideToken,
 })

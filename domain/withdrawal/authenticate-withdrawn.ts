@@ -108,7 +108,7 @@ const toActor = (
   // The external id by which the path has just named the user.
   externalId: given.startsWith('~') ? given.slice(1) : null,
   scopes,
-  user: { name: '', email: '', emailVerifiedAt: null, locale: null },
+  user: { name: '', email: '', emailVerifiedAt: null, isUndeliverable: false, locale: null },
   pendingChange: null,
   withdrawal,
 })

@@ -19,6 +19,7 @@ const EMPTIED_BY: Record<Moment, string[]> = {
     'email_change_requests',
     'events',
     'legal_records',
+    'mail_deliveries',
     'preferences',
     'profiles',
     'rate_limits',

@@ -28,6 +28,8 @@ const FILL: Record<string, string> = {
   reauth_requests: `INSERT INTO reauth_requests (id, session_id, user_id, purpose, started_at)
     SELECT $1 || n, '', $1, '', now() FROM generate_series(1, $2) n`,
   notices: `INSERT INTO notices (id, user_id, kind, created_at) SELECT $1 || n, $1, 'email_changed', now() FROM generate_series(1, $2) n`,
+  mail_deliveries: `INSERT INTO mail_deliveries (id, message_id, user_id, kind, address_mac, state, sent_at, state_at)
+    SELECT $1 || n, '', $1, 'verification', '', 'sent', now(), now() FROM generate_series(1, $2) n`,
   email_change_requests: `INSERT INTO email_change_requests (id, user_id, status, method, old_email, new_email, new_email_key, code_mac,
       requested_at, request_ip, sent_at, expires_at)
     SELECT $1 || n, $1, 'verified', '', '', '', '', '', now(), '', now(), now() FROM generate_series(1, $2) n`,
@@ -88,8 +90,8 @@ async function run(ctx: TestContext, user: TestUser, choices: object) {
 }
 
 /** In one order. */
-const sorted = <T extends { category: string; step?: string }>(counts: readonly T[]) =>
-  counts.toSorted((a, b) => (`${a.category} ${a.step}` < `${b.category} ${b.step}` ? -1 : 1))
+const sorted = <T extends { category: string; step?: string; records: number }>(counts: readonly T[]) =>
+  counts.toSorted((a, b) => (`${a.category} ${a.step} ${a.records}` < `${b.category} ${b.step} ${b.records}` ? -1 : 1))
 
 const YES_OR_NO = [true, false]
 const EVERY_CHOICE = YES_OR_NO.flatMap((analytics) =>

@@ -255,8 +255,7 @@ test('F41 a withdraw call that waited for the first one and the erasure of its a
     ctx,
     ['users', user.userId],
     () => outcomeOf(withdrawAccount({ ...again, transaction: slow }, wish)),
-    // Its line is written after this transaction.
-    (sql) => withdrawAccount({ ...caller, waitsForLedger: false, transaction: (work) => work(sql) }, wish),
+    (sql) => withdrawAccount({ ...caller, transaction: (work) => work(sql) }, wish),
   )
   await erasing
   expect([refused, tries]).toEqual(['WITHDRAWAL_002', { call: 1, erasure: 1 }])

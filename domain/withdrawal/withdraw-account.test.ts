@@ -499,6 +499,8 @@ async function givenMarkedUser(ctx: TestContext) {
   await ctx.db.communicationLog.create({
     data: { id: id('cml_'), userId, channel: 'mail', recipient: mark, subject: mark, at },
   })
+  const mail = { messageId: mark, kind: 'verification', addressMac: Buffer.alloc(0), state: 'sent' }
+  await ctx.db.mailDelivery.create({ data: { id: id(''), userId, ...mail, sentAt: at, stateAt: at } })
   await ctx.db.integrationLog.create({ data: { id: id('inl_'), userId, appId, action: 'sync', details: mark, at } })
   await addTransaction(ctx, { userId, status: 'settled', description: mark, amountCents: 1, ip: mark })
   await ctx.db.securityIncident.create({
@@ -587,6 +589,7 @@ test('records that the person asks to keep stay thirty days under the pseudonym,
     'communication_logs',
     'integration_logs',
     'legal_records',
+    'mail_deliveries',
     'security_incidents',
     'transaction_audit_logs',
     'transactions',

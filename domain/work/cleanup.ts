@@ -56,6 +56,11 @@ export const CLEANUPS: readonly Cleanup[] = [
     ended: (before) => sql`issued_at < ${before} ORDER BY issued_at`,
     afterMs: RECEIPTS_KEPT_MS,
   },
+  {
+    table: 'mail_deliveries',
+    ended: (before) => sql`sent_at < ${before} ORDER BY sent_at`,
+    afterMs: ENDED_RETENTION_MS,
+  },
   // Notices are deleted with their change. An unsent notice keeps its change, which holds the addresses.
   {
     table: 'email_change_requests',

@@ -203,6 +203,8 @@ test('B32 the erasure removes every kind of credential, and none signs in afterw
     'ended_credentials.credential_hash': 'purge',
     'ended_external_ids.external_id_mac': 'purge',
     'idempotency_keys.body_mac': 'purge',
+    // A keyed hash of an address.
+    'mail_deliveries.address_mac': 'user_profile',
     // Of services, which are no user.
     'service_tokens.token_hash': undefined,
     'users.credential_version': 'user_profile',

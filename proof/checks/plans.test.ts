@@ -81,6 +81,7 @@ const READ_WHOLE = {
   'clean-up-email-change-requests': 'email_change_requests_requested_at_idx',
   'clean-up-events': 'events_occurred',
   'clean-up-idempotency-keys': 'idempotency_keys_expires_at_idx',
+  'clean-up-mail-deliveries': 'mail_deliveries_sent_at_idx',
   'clean-up-notices': 'notices_of_accounts',
   'clean-up-outbox-events': 'outbox_events_sent',
   'clean-up-rate-limits': 'rate_limits_expires_at_idx',
@@ -119,7 +120,7 @@ const READ_WHOLE = {
   'expire-notices': 'notices_due',
   'export-users': 'users_pkey',
   'insert-public-keys': 'signing_keys_pkey signing_keys_kid_key, sorted',
-  'ledger-batches': 'erasure_ledger_batches_pkey erasure_ledger',
+  'ledger-batches': 'erasure_ledger_batches_pkey',
   'ledger-head': 'erasure_ledger',
   'list-completed-withdrawals': 'withdrawals_completed',
   'list-foreign-kinds': 'users_foreign_hashes',
@@ -140,8 +141,6 @@ const READ_WHOLE = {
   'sealed-withdrawal_subjects': 'withdrawals_pkey',
   'signing-keys': 'signing_keys_pkey',
   'troubled-withdrawals': 'deletion_steps_due, sorted',
-  // The lines that wait for the store: few, and none while it is there.
-  'standing-ledger-lines': 'erasure_ledger_batches_pkey',
   'users-after': 'users_pkey',
   'withdrawals-to-ledger': 'withdrawals_to_ledger',
 }

@@ -10,6 +10,7 @@ import { getEnv } from '../settings/env'
 import { metrics } from '../watch/metrics'
 import { checkMailServer } from './check-mail-server'
 import { createMailer } from './mailer'
+import { createSecrets } from './secrets'
 
 const logged: string[] = []
 processState.log = pino({ level: 'debug', base: null }, { write: (line: string) => void logged.push(line) })
@@ -26,6 +27,7 @@ interface Delivery {
   mail: Email
 }
 
+const secrets = createSecrets({ auth: ['auth-secret-for-tests'], code: ['code-secret-for-tests'] })
 const settings = {
   ...getEnv(),
   mailFrom: 'User Account Service <no-reply@accounts.test>',
@@ -62,7 +64,12 @@ async function givenMailServer(options: SMTPServerOptions = {}) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   cleanUps.push(() => new Promise<void>((resolve) => server.close(() => resolve())))
   const { port } = server.server.address() as AddressInfo
-  return { deliveries, commands, port, mailer: createMailer({ ...settings, smtpUrl: `smtp://127.0.0.1:${port}` }) }
+  return {
+    deliveries,
+    commands,
+    port,
+    mailer: createMailer({ ...settings, smtpUrl: `smtp://127.0.0.1:${port}` }, secrets),
+  }
 }
 
 /** A server that does with a connection only what the test says. */
@@ -79,7 +86,7 @@ async function givenRawServer(onConnection: (socket: Socket) => void) {
     await new Promise((resolve) => server.close(resolve))
   })
   const { port } = server.address() as AddressInfo
-  return createMailer({ ...settings, smtpUrl: `smtp://127.0.0.1:${port}` })
+  return createMailer({ ...settings, smtpUrl: `smtp://127.0.0.1:${port}` }, secrets)
 }
 
 const CODE = '042137'
@@ -363,7 +370,7 @@ test.each<[Stage, number, string, 'refused' | 'deferred']>([
 ])('at the %s the reply %i %s means: %s', async (stage, code, text, outcome) => {
   const { deliveries, port } = await givenMailServer(refusingAt(stage, code, `${text} ada@b.test ${CODE}`))
   const user = stage === 'sign-in' ? 'user:password@' : ''
-  const mailer = createMailer({ ...settings, smtpUrl: `smtp://${user}127.0.0.1:${port}` })
+  const mailer = createMailer({ ...settings, smtpUrl: `smtp://${user}127.0.0.1:${port}` }, secrets)
   const from = logged.length
   expect(await mailer.send(letter(verification()))).toBe(outcome)
   expect(deliveries).toEqual([])
@@ -383,7 +390,7 @@ test('where TLS is needed, a mail server without it receives neither the passwor
     },
   })
   const smtpUrl = `smtp://user:password@127.0.0.1:${port}`
-  const needing = (smtpNeedsTls: boolean) => createMailer({ ...settings, smtpUrl, smtpNeedsTls })
+  const needing = (smtpNeedsTls: boolean) => createMailer({ ...settings, smtpUrl, smtpNeedsTls }, secrets)
   expect(await needing(true).send(letter(verification()))).toBe('deferred')
   await expect(checkMailServer(smtpUrl, true, 5_000)).rejects.toMatchObject({ code: 'ETLS' })
   expect([signIns, commands, deliveries]).toEqual([[], [], []])
@@ -443,7 +450,7 @@ test('twenty messages at once all arrive, each with its own recipient and code',
 })
 
 test('when nothing listens, the message is deferred', async () => {
-  const mailer = createMailer({ ...settings, smtpUrl: 'smtp://127.0.0.1:1' })
+  const mailer = createMailer({ ...settings, smtpUrl: 'smtp://127.0.0.1:1' }, secrets)
   expect(await mailer.send(letter(verification()))).toBe('deferred')
 })
 

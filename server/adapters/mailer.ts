@@ -1,15 +1,17 @@
 import type { createTransport, SendMailOptions, Transporter } from 'nodemailer'
 import { MAX_MAIL_MS } from '@/domain/limits/durations'
-import type { Mail } from '@/domain/ports'
+import { deliveryId } from '@/domain/mail/deliveries'
+import type { Mail, Secrets } from '@/domain/ports'
 import { deleteMessages, storeMessage } from '../local/mailbox'
 import type { Env } from '../settings/env'
 import { describeError, log } from '../watch/log'
 import { metrics } from '../watch/metrics'
+import { headersForEvents } from './mail-events/sources'
 import type { MessageSettings } from './messages'
 import { createSemaphore } from './semaphore'
 import { isRefusalForGood } from './smtp-replies'
 
-type Settings = Pick<Env, 'smtpUrl' | 'smtpNeedsTls' | 'mailFrom'> & MessageSettings
+type Settings = Pick<Env, 'smtpUrl' | 'smtpNeedsTls' | 'mailFrom' | 'mailReturnPath' | 'mailEvents'> & MessageSettings
 type Deliver = (
   envelope: { to: string; id: string; userId: string },
   content: { subject: string; html: string; text: string },
@@ -22,8 +24,8 @@ const MAX_CONNECTIONS = 10
 /** Loaded on demand: react-email takes longer to load than everything else, and only requests that send mail need it. */
 export const loadMessages = () => import('./messages')
 
-export function createMailer(settings: Settings): Mail {
-  const deliver = settings.smtpUrl ? overSmtp(settings.smtpUrl, settings) : toMailbox(settings)
+export function createMailer(settings: Settings, secrets: Pick<Secrets, 'mac'>): Mail {
+  const deliver = settings.smtpUrl ? overSmtp(settings.smtpUrl, settings, secrets) : toMailbox(settings)
   return {
     async send({ to, id, userId, locale, message }) {
       const startedAt = performance.now()
@@ -53,7 +55,8 @@ export function createMailer(settings: Settings): Mail {
   }
 }
 
-function overSmtp(url: string, { smtpNeedsTls, mailFrom, appUrl }: Settings): Deliver {
+function overSmtp(url: string, settings: Settings, secrets: Pick<Secrets, 'mac'>): Deliver {
+  const { smtpNeedsTls, mailFrom, mailReturnPath, appUrl } = settings
   let opened: Promise<Transporter> | undefined
   const host = new URL(appUrl).hostname
   const connections = createSemaphore(MAX_CONNECTIONS, { maxWaitMs: MAX_QUEUE_MS })
@@ -70,12 +73,22 @@ function overSmtp(url: string, { smtpNeedsTls, mailFrom, appUrl }: Settings): De
       from: mailFrom,
       to: { name: '', address: to },
       messageId: `<${id}@${host}>`,
-      headers: { 'Auto-Submitted': 'auto-generated' },
+      headers: { 'Auto-Submitted': 'auto-generated', ...headersForEvents(settings, id) },
+      ...(mailReturnPath && returning(mailReturnPath, { to, id: deliveryId(secrets, id) })),
       signal: AbortSignal.timeout(Math.max(0, Math.round(deadline - performance.now()))),
     }
     await transport.sendMail(message).finally(connections.release)
   }
 }
+
+/** The message comes back by a path that names it. A server that can also names the recipient as it was asked for. */
+const returning = (
+  returnPath: string,
+  { to, id }: { to: string; id: string },
+): Pick<SendMailOptions, 'envelope' | 'dsn'> => ({
+  envelope: { from: returnPath.replace('@', `+${id}@`), to },
+  dsn: { id, return: 'headers', notify: ['failure', 'delay'], recipient: to },
+})
 
 const openTransport = async (url: string, requireTLS: boolean): Promise<Transporter> =>
   (await import('nodemailer')).createTransport({

@@ -15,6 +15,8 @@ export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets
     'password-reset': keys.auth,
     'not-me': keys.auth,
     'sign-in-line': keys.auth,
+    'mail-message': keys.code,
+    'mail-address': keys.code,
   }
   const macWith = (key: string, purpose: MacPurpose, text: string) =>
     createHmac('sha256', key).update(`${purpose}\0${text}`).digest()

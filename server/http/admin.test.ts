@@ -267,6 +267,7 @@ const shape = z.strictObject({
   external_id: z.string(),
   email: z.string(),
   email_verified: z.boolean(),
+  email_undeliverable: z.boolean(),
   name: z.string(),
   locale: z.string().nullable(),
   created_at: time,

@@ -17,6 +17,7 @@ import * as adminWithdraw from '@/app/api/v1/admin/users/[externalId]/withdraw/r
 import * as adminUsers from '@/app/api/v1/admin/users/route'
 import * as adminWithdrawalRetry from '@/app/api/v1/admin/withdrawals/[withdrawalId]/retry/route'
 import * as notMe from '@/app/api/v1/email-changes/[changeRequestId]/not-me/route'
+import * as mailEvents from '@/app/api/v1/mail-events/[source]/route'
 import * as openApi from '@/app/api/v1/openapi.json/route'
 import * as confirmReset from '@/app/api/v1/password-resets/confirm/route'
 import * as reset from '@/app/api/v1/password-resets/route'
@@ -65,6 +66,7 @@ const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { na
   requestPasswordReset: reset.POST,
   getPasswordReset: confirmReset.GET,
   confirmPasswordReset: confirmReset.POST,
+  receiveMailEvents: mailEvents.POST,
   getNotMe: notMe.GET,
   undoEmailChange: notMe.POST,
   putUser: adminUser.PUT,

@@ -10,6 +10,15 @@ export async function readJson(request: Request, maxBytes?: number): Promise<{ t
   return { text: bytes.toString(), value: result.value }
 }
 
+/** The body as it came, for a source that has a form and a signature of its own. */
+export async function readRaw(request: Request, types: readonly string[], maxBytes?: number): Promise<Buffer> {
+  const [type = ''] = (request.headers.get('Content-Type') ?? '').toLowerCase().split(';')
+  if (!types.includes(type.trim())) {
+    throw new AppError('REQUEST_003', `Send the body as Content-Type: ${types.join(', ')}.`)
+  }
+  return readBody(request, maxBytes)
+}
+
 /** Whether the body is declared as uncompressed JSON in UTF-8. Other parameters of the media type are ignored. */
 function isJson(headers: Headers): boolean {
   const [type = '', ...parameters] = (headers.get('Content-Type') ?? '').toLowerCase().split(';')

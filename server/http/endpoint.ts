@@ -21,7 +21,7 @@ import { authenticateWithdrawn } from '@/domain/withdrawal/authenticate-withdraw
 import { systemContext } from '../system-context'
 import { inRequest } from '../watch/log'
 import { bearerOf, isBearerSent } from './bearer'
-import { leaveBody, readJson } from './bodies'
+import { leaveBody, readJson, readRaw } from './bodies'
 import { clientIpOf } from './client-ip'
 import { Exchange, type Params, refuse } from './exchange'
 import { once } from './idempotency-key'
@@ -78,10 +78,12 @@ async function serveLink(
 ): Promise<Response> {
   try {
     const { request, buckets, clientGone } = exchange
-    const { value } = contract.body ? await readJson(request) : leaveBody(request)
+    const { rawBody, maxBodyBytes } = contract
+    const raw = rawBody && { headers: request.headers, body: await readRaw(request, rawBody, maxBodyBytes) }
+    const { value } = contract.body ? await readJson(request) : raw ? { value: {} } : leaveBody(request)
     if (contract.bearer !== 'none' && !isBearerSent(request)) throw new AppError('AUTH_001')
     const ctx = { ...systemContext(), ip, buckets, clientGone, linkToken: bearerOf(request) ?? '' }
-    const input = parseInput(contract, params, { body: value, url: request.url })
+    const input = { ...parseInput(contract, params, { body: value, url: request.url }), ...raw }
     return exchange.succeed(await verb(ctx, input), params)
   } catch (error) {
     return exchange.fail(error)

@@ -27,7 +27,7 @@ export async function acceptInput(ctx: Context, contract: Contract, params: Para
 }
 
 /** Checks the fields of path, query and body. */
-export function parseInput(contract: Contract, params: Params, { body, url }: Sent): unknown {
+export function parseInput(contract: Contract, params: Params, { body, url }: Sent): Record<string, unknown> {
   const schema = contract.accepts ?? contract.body
   const query = contract.query && parseWith(contract.query, queryOf(url))
   return { ...parseWith(schema, body), ...query, ...parseWith(contract.params, params) }

@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import { parseAddress } from '@/contract/address'
+import { MAIL_SOURCES, type MailSource } from '@/contract/vocabulary'
+import { MAIL_EVENT_SOURCES } from '../adapters/mail-events/sources'
 import type { Brand } from './brand-settings'
 import { type Given, type Parsed, url } from './setting-fields'
 
@@ -7,7 +9,17 @@ import { type Given, type Parsed, url } from './setting-fields'
 const LOCAL_SENDER = 'no-reply@localhost'
 const LOCAL_SUPPORT = 'support@example.com'
 
+const settingOf = (source: MailSource) => `MAIL_EVENTS_${source.toUpperCase()}`
+
+const EVENT_FIELDS = Object.fromEntries(
+  MAIL_SOURCES.map((source) => {
+    const { form, must } = MAIL_EVENT_SOURCES[source].setting
+    return [settingOf(source), z.string().regex(form, must).optional()]
+  }),
+)
+
 export const MAIL_FIELDS = {
+  ...EVENT_FIELDS,
   SMTP_URL: url(['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com:465').optional(),
   SMTP_TLS: z.enum(['required', 'optional'], 'must be required or optional').default('required'),
   MAIL_FROM: z
@@ -15,6 +27,13 @@ export const MAIL_FIELDS = {
     .refine(
       (text) => !/[\r\n]/.test(text) && text.includes('@'),
       'must be an address such as Accounts <no-reply@example.com>',
+    )
+    .optional(),
+  MAIL_RETURN_PATH: z
+    .string()
+    .refine(
+      (text) => parseAddress(text) !== null && /^[a-z0-9.-]{1,20}@/i.test(text),
+      'must be an address such as bounce@mail.example.com, with 20 characters at most before the @',
     )
     .optional(),
   SUPPORT_EMAIL: z
@@ -29,6 +48,10 @@ export interface MailSettings {
   /** Whether no message and no password goes to the mail server in the clear. */
   smtpNeedsTls: boolean
   mailFrom: string
+  /** The address that messages come back to, each with an id of its own after a `+`; undefined: they come back to the sender. */
+  mailReturnPath: string | undefined
+  /** The setting of each source that may tell what became of messages. */
+  mailEvents: Partial<Record<MailSource, string>>
   supportEmail: string
 }
 
@@ -44,6 +67,13 @@ export function mailSettings(
       settings.SMTP_URL !== undefined &&
       !isLoopback(new URL(settings.SMTP_URL).hostname),
     mailFrom: settings.MAIL_FROM ?? `${quoted(brand.name)} <${LOCAL_SENDER}>`,
+    mailReturnPath: settings.MAIL_RETURN_PATH,
+    mailEvents: Object.fromEntries(
+      MAIL_SOURCES.flatMap((source) => {
+        const value = (settings as Record<string, unknown>)[settingOf(source)]
+        return typeof value === 'string' ? [[source, value]] : []
+      }),
+    ),
     supportEmail: settings.SUPPORT_EMAIL,
   }
 }

@@ -71,6 +71,17 @@ export const userProfile: DeletionStep = {
       },
     },
     {
+      table: 'mail_deliveries',
+      category: 'communication_logs',
+      time: 'sent_at',
+      written: { rows: 1 },
+      kept: { for: 'audit_logs', facts: ['kind', 'state'] },
+      exported: {
+        kind: 'observed',
+        members: { ...columns('kind', 'message_id', 'state'), sent_at: utc('sent_at'), state_at: utc('state_at') },
+      },
+    },
+    {
       table: 'email_change_requests',
       category: 'email_changes',
       exported: {

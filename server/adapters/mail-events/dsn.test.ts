@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import type { MailEvent } from '@/domain/ports'
+import { createMailEvents } from './sources'
+
+const SECRET = 'a secret of the mail server'.replaceAll(' ', '-')
+const ID = '0123456789abcdef0123456789abcdef01234567'
+const NOW = new Date('2026-11-20T09:00:00.000Z')
+
+async function read(
+  mail: string | Buffer,
+  { returnPath, token = SECRET }: { returnPath?: string; token?: string } = {},
+) {
+  const { dsn } = createMailEvents({
+    mailEvents: { dsn: SECRET },
+    mailReturnPath: returnPath,
+    appUrl: 'https://accounts.test',
+  })
+  const headers = new Headers({ Authorization: `Bearer ${token}` })
+  return dsn?.read({ headers, body: Buffer.from(mail) }, NOW)
+}
+
+const STATUS = `Reporting-MTA: dns; mx.accounts.test
+Arrival-Date: Fri, 20 Nov 2026 08:59:58 +0000
+
+Final-Recipient: rfc822; ada.new@example.test
+Original-Recipient: rfc822;ada.new@example.test
+Action: failed
+Status: 5.1.1
+Diagnostic-Code: smtp; 550 5.1.1 <ada.new@example.test>: user unknown`
+
+const report = ({
+  status = STATUS,
+  type = 'multipart/report; report-type=delivery-status',
+  to = 'no-reply@accounts.test',
+} = {}) =>
+  `From: MAILER-DAEMON@mx.accounts.test
+To: ${to}
+Date: Fri, 20 Nov 2026 08:59:59 +0000
+MIME-Version: 1.0
+Content-Type: ${type}; boundary="b"
+
+--b
+Content-Type: text/plain
+
+I'm sorry to have to inform you.
+
+--b
+Content-Type: message/delivery-status
+
+${status}
+
+--b
+Content-Type: message/rfc822
+
+Message-ID:
+ <ecr_7Yc1fVn0Qk2mXh3rTzB8dA-1763629200000@accounts.test>
+Subject: Confirm your new address
+
+Your code
+--b--
+`.replaceAll('\n', '\r\n')
+
+const EVENT: MailEvent = {
+  message: { id: 'ecr_7Yc1fVn0Qk2mXh3rTzB8dA-1763629200000' },
+  addresses: ['ada.new@example.test', 'ada.new@example.test'],
+  state: 'undeliverable',
+  at: new Date('2026-11-20T08:59:59.000Z'),
+}
+
+test('a bounce names the message that it quotes, the recipient and what became of it', async () => {
+  expect(await read(report())).toEqual([EVENT])
+  const delayed = report({ status: STATUS.replace('failed', 'delayed').replace('5.1.1', '4.4.1') })
+  expect(await read(delayed)).toEqual([{ ...EVENT, state: 'deferred' }])
+  expect(await read(report({ status: STATUS.replace('failed', 'expanded') }))).toEqual([])
+})
+
+test('with a return path the address that the bounce came to names the message, and nothing else does', async () => {
+  const returnPath = 'bounce@mail.accounts.test'
+  expect(await read(report(), { returnPath })).toEqual([])
+  const to = `<Bounce+${ID.toUpperCase()}@MAIL.accounts.test>`
+  expect(await read(report({ to }), { returnPath })).toEqual([{ ...EVENT, message: { deliveryId: ID } }])
+  expect(await read(report({ to: `bounce+${ID}@elsewhere.test` }), { returnPath })).toEqual([])
+})
+
+test('a call without the secret of the mail server is refused', async () => {
+  await expect(read(report(), { token: `${SECRET}x` })).rejects.toMatchObject({ code: 'AUTH_001' })
+})
+
+test.each([
+  ['an ordinary message', 'Subject: hello\r\n\r\nhello'],
+  ['nothing', ''],
+  ['bytes that are no text', Buffer.from([0, 255, 254, 13, 10, 13, 10])],
+  ['a bounce within another message', report({ type: 'multipart/mixed' })],
+  ['a message of somebody else', report().replaceAll('@accounts.test>', '@elsewhere.test>')],
+  ['parts within parts without end', deep(2000)],
+  ['a status without a recipient', report({ status: 'Reporting-MTA: dns; mx' })],
+  ['a status in a charset that nobody knows', report({ status: STATUS.replaceAll('a', '\u00e4') })],
+])('%s says nothing', async (_name, mail) => {
+  expect(await read(mail)).toEqual([])
+})
+
+function deep(levels: number) {
+  const parts = Array.from(
+    { length: levels },
+    (_, n) => `Content-Type: multipart/report; report-type=delivery-status; boundary="b${n}"\r\n\r\n--b${n}\r\n`,
+  )
+  return parts.join('')
+}

@@ -1,0 +1,84 @@
+import type { Email } from 'postal-mime'
+import type { MailEvent } from '@/domain/ports'
+import { isSame, type MailEventSettings, messageOf, require, type SourceOfMailEvents, timeOf } from './source'
+
+/** Delivery status notifications (RFC 3464) of one's own mail server. Other actions say nothing of the end. */
+const STATES: Record<string, MailEvent['state']> = {
+  failed: 'undeliverable',
+  delayed: 'deferred',
+  delivered: 'delivered',
+}
+
+export const dsn: SourceOfMailEvents = {
+  setting: { form: /^[\x21-\x7e]{16,}$/, must: 'must be 16 visible ASCII characters or more' },
+  create: (settings) => ({
+    async read({ headers, body }) {
+      require(isSame(headers.get('Authorization') ?? '', `Bearer ${settings.secret}`))
+      const { default: PostalMime } = await import('postal-mime')
+      const mail = await PostalMime.parse(body, { rfc822Attachments: true }).catch(() => null)
+      return mail ? eventsOf(mail, settings) : []
+    },
+  }),
+}
+
+/** The return path tells which message it was. Without one, the message that is quoted does. */
+function eventsOf(mail: Email, { host, returnPath }: MailEventSettings): MailEvent[] {
+  const status = isReport(mail) ? partOf(mail, /^message\/(global-)?delivery-status$/) : undefined
+  const message = returnPath === undefined ? quotedMessage(mail, host) : messageAt(mail, returnPath)
+  if (status === undefined || message === null) return []
+  const [, ...recipients] = status.split(/(?:\r?\n[ \t]*){2,}/)
+  return recipients.flatMap((text) => {
+    const fields = fieldsOf(text)
+    const state = STATES[fields.get('action')?.toLowerCase() ?? '']
+    const addresses = ['original-recipient', 'final-recipient'].flatMap((name) => addressIn(fields.get(name)))
+    return state ? [{ message, addresses, state, at: timeOf(mail.date) }] : []
+  })
+}
+
+/** A report within another message is a forwarded one, and says nothing of ours. */
+const isReport = ({ headers }: Email) =>
+  headers.some(
+    ({ key, value }) =>
+      key === 'content-type' && /^multipart\/report\b.*\breport-type="?delivery-status\b/is.test(value),
+  )
+
+function partOf({ attachments }: Email, type: RegExp): string | undefined {
+  const part = attachments.find(({ mimeType }) => type.test(mimeType))
+  if (!part) return undefined
+  return typeof part.content === 'string' ? part.content : new TextDecoder().decode(part.content)
+}
+
+function quotedMessage(mail: Email, host: string) {
+  const [head = ''] = (partOf(mail, /^(message\/(rfc822|global)|text\/rfc822-headers|message\/global-headers)$/) ?? '')
+    .trimStart()
+    .split(/\r?\n\r?\n/, 1)
+  return messageOf(fieldsOf(head).get('message-id'), host)
+}
+
+/** The address that the report was sent to, `bounce+<id>@…`. */
+function messageAt(mail: Email, returnPath: string): MailEvent['message'] | null {
+  const [local, domain] = returnPath.toLowerCase().split('@')
+  for (const { key, value } of mail.headers) {
+    if (!['to', 'delivered-to', 'x-original-to', 'envelope-to'].includes(key)) continue
+    for (const [, name, id, host] of value.toLowerCase().matchAll(/([^\s<>@+",;]+)\+([0-9a-f]{40})@([^\s<>@",;]+)/g)) {
+      if (name === local && host === domain && id !== undefined) return { deliveryId: id }
+    }
+  }
+  return null
+}
+
+/** Fields by their names in small letters; the first of a name counts. */
+function fieldsOf(text: string): Map<string, string> {
+  const fields = new Map<string, string>()
+  for (const line of text.replaceAll(/\r?\n[ \t]+/g, ' ').split(/\r?\n/)) {
+    const [, name, value] = /^([!-9;-~]+)[ \t]*:[ \t]*(.*?)[ \t]*$/.exec(line) ?? []
+    if (name && value !== undefined && !fields.has(name.toLowerCase())) fields.set(name.toLowerCase(), value)
+  }
+  return fields
+}
+
+/** From `rfc822; ada@example.com`. */
+const addressIn = (field = ''): string[] => {
+  const [, address] = /^(?:rfc822|utf-8)\s*;\s*<?([^<>]+?)>?$/i.exec(field) ?? []
+  return address === undefined ? [] : [address]
+}

@@ -1,0 +1,47 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { AppError } from '@/contract/errors'
+import { MAX_SIGNED_AGE_MS } from '@/domain/limits/durations'
+import type { MailEvent, MailEventSource } from '@/domain/ports'
+
+export interface MailEventSettings {
+  /** The value of `MAIL_EVENTS_<SOURCE>`. */
+  secret: string
+  /** The host of our Message-IDs. */
+  host: string
+  /** The address that messages come back to; undefined where that is the sender. */
+  returnPath: string | undefined
+}
+
+/** Everything that the service has to know of one source of mail events. */
+export interface SourceOfMailEvents {
+  /** What its setting must be, as the end of a sentence, and whether a text is that. */
+  setting: { form: RegExp; must: string }
+  create(settings: MailEventSettings): MailEventSource
+  /** The header by which its events name the message; absent where they tell the Message-ID. */
+  header?(messageId: string): [name: string, value: string]
+}
+
+/** The message of an event that tells the Message-ID; null for a message of another sender. */
+export function messageOf(messageId: unknown, host: string): MailEvent['message'] | null {
+  const [, id, sentBy] =
+    (typeof messageId === 'string' && /^<?([\w-]{1,100})@([^@<>\s]+?)>?$/.exec(messageId.trim())) || []
+  return id !== undefined && sentBy?.toLowerCase() === host ? { id } : null
+}
+
+/** Compares hashes, so that the time does not tell how much is right. */
+export const isSame = (one: string, other: string): boolean => timingSafeEqual(sha256(one), sha256(other))
+const sha256 = (text: string) => createHash('sha256').update(text).digest()
+
+/** Refuses a call that is not the source's, without telling why. */
+export function require(isGenuine: boolean): asserts isGenuine {
+  if (!isGenuine) throw new AppError('AUTH_001', 'The call is not signed by the source.')
+}
+
+export const isFresh = (signedAt: Date, now: Date): boolean =>
+  Math.abs(now.getTime() - signedAt.getTime()) <= MAX_SIGNED_AGE_MS
+
+/** Null for a text that is no time. */
+export function timeOf(text: unknown): Date | null {
+  const at = new Date(typeof text === 'string' ? text : Number.NaN)
+  return Number.isNaN(at.getTime()) ? null : at
+}

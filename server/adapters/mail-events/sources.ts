@@ -1,0 +1,29 @@
+import type { MailSource } from '@/contract/vocabulary'
+import type { MailEventSource } from '@/domain/ports'
+import { dsn } from './dsn'
+import type { SourceOfMailEvents } from './source'
+
+/** Every source of mail events. */
+export const MAIL_EVENT_SOURCES: Readonly<Record<MailSource, SourceOfMailEvents>> = { dsn }
+
+interface Settings {
+  /** The setting of each source that is switched on. */
+  mailEvents: Partial<Record<MailSource, string>>
+  mailReturnPath: string | undefined
+  appUrl: string
+}
+
+const switchedOn = ({ mailEvents }: Pick<Settings, 'mailEvents'>) =>
+  Object.entries(mailEvents).map(([name, secret]) => ({ name, secret, source: MAIL_EVENT_SOURCES[name as MailSource] }))
+
+/** The sources that have a setting. */
+export function createMailEvents(settings: Settings): Partial<Record<MailSource, MailEventSource>> {
+  const common = { host: new URL(settings.appUrl).hostname, returnPath: settings.mailReturnPath }
+  return Object.fromEntries(
+    switchedOn(settings).map(({ name, secret, source }) => [name, source.create({ ...common, secret })]),
+  )
+}
+
+/** The headers by which the events of these sources name a message. */
+export const headersForEvents = (settings: Settings, messageId: string): Record<string, string> =>
+  Object.fromEntries(switchedOn(settings).flatMap(({ source }) => (source.header ? [source.header(messageId)] : [])))

@@ -22,7 +22,6 @@ import {
   type Account,
   type Call,
   type Credential,
-  eachStep,
   live,
   type Outcome,
   type Pending,
@@ -368,12 +367,10 @@ export class Service {
   }
 
   private async withdrawals(known: State): Promise<Map<string, Withdrawal>> {
-    const [begun, steps, notifications, credentials] = await Promise.all([
+    const [begun, credentials] = await Promise.all([
       this.query<WithdrawalRow>(
-        `SELECT p.id, p.user_id, w.started_at, w.completed_at, w.purged_at FROM proof.withdrawals p JOIN withdrawals w USING (id)`,
+        `SELECT p.id, p.user_id, w.completed_at, w.purged_at FROM proof.withdrawals p JOIN withdrawals w USING (id)`,
       ),
-      this.query<JobRow & { step: keyof Withdrawal['steps'] }>('SELECT * FROM deletion_steps'),
-      this.query<JobRow>('SELECT * FROM app_notifications'),
       this.query<{ credential_hash: Buffer; withdrawal_id: string; made_the_call: boolean }>(
         'SELECT credential_hash, withdrawal_id, made_the_call FROM ended_credentials',
       ),
@@ -381,8 +378,6 @@ export class Service {
     return new Map(
       begun.map((row) => {
         const user = known.accounts.findIndex(({ id }) => id === row.user_id)
-        const of = (job: JobRow) => job.withdrawal_id === row.id
-        const stepOf = (name: keyof Withdrawal['steps']) => toJob(steps.find((job) => of(job) && job.step === name))
         const isCredential = (as: Credential) => (one: (typeof credentials)[number]) =>
           one.withdrawal_id === row.id &&
           one.credential_hash.equals(
@@ -391,11 +386,8 @@ export class Service {
         const ended = ([0, 1, 'token'] as const).filter((as) => credentials.some(isCredential(as)))
         const withdrawal: Withdrawal = {
           id: row.id,
-          startedAt: row.started_at.getTime(),
           caller: ended.find((as) => credentials.find(isCredential(as))?.made_the_call) ?? null,
           ended,
-          steps: eachStep(stepOf),
-          notification: toJob(notifications.find(of)),
           completed: row.completed_at !== null,
           purged: row.purged_at !== null,
         }
@@ -419,21 +411,9 @@ interface PendingRow {
 interface WithdrawalRow {
   id: string
   user_id: string
-  started_at: Date
   completed_at: Date | null
   purged_at: Date | null
 }
-interface JobRow {
-  withdrawal_id: string
-  due_at: Date | null
-  lease_until: Date | null
-}
-
-const toJob = (row: JobRow | undefined) => ({
-  dueAt: row?.due_at?.getTime() ?? null,
-  leaseUntil: row?.lease_until?.getTime() ?? null,
-})
-
 /** As pg reports a connection that was lost. */
 const connectionLost = () => Object.assign(new Error('Connection terminated unexpectedly'), { code: '08006' })
 

@@ -12,7 +12,7 @@ import { asUser, givenUser, type TestContext, testContext } from '@/testing/doma
 import foreignPasswords from '@/testing/foreign-passwords.json'
 import { wrapping } from '@/testing/statements'
 import { execute, sentenceOf } from './execute.ts'
-import { importUsers, linesOf } from './import-users.ts'
+import { linesOf } from './import-users.ts'
 
 type Result = Record<string, unknown>
 
@@ -215,19 +215,6 @@ test('an account without an external id is not mistaken for one with an external
     { result: 'refused', code: 'EMAIL_002' },
     { result: 'refused', code: 'EMAIL_002' },
   ])
-})
-
-test('a repeated run creates what an interrupted run did not', async () => {
-  const ctx = await testContext()
-  const lines = Array.from({ length: 2_500 }, () => given())
-  const file = await toFile(lines)
-  const stopped = importUsers(ctx, { file: await open(file), check: false, tell: () => {} })
-  expect((await stopped.next()).value).toHaveLength(1000)
-  await stopped.return(undefined)
-  const results = await importFile(ctx, file)
-  expect(results.map(({ result }) => result)).toEqual(lines.map((_, index) => (index < 1000 ? 'unchanged' : 'created')))
-  const made = await ctx.db.user.findMany({ where: { externalId: { in: lines.map((line) => line.external_id) } } })
-  expect(made).toHaveLength(lines.length)
 })
 
 test('two concurrent imports of the same file create each account once', async () => {

@@ -40,18 +40,6 @@ test('F13 the sweep completes a withdrawal whose event the engine has lost', asy
   expect(engine.events).toHaveLength(1)
 })
 
-test('F12 an instance completes a withdrawal by itself when the engine never answers', async (context) => {
-  const world = await givenWorld(context)
-  await world.givenApplication('shop')
-  const engine = await world.givenEngine(() => 'no answer')
-  const instance = await world.start(engine.settings)
-  const person = await givenPerson(world, instance)
-  const { status, ms, body } = await withdraw(instance, person)
-  expect(status).toBe(202)
-  expect(ms).toBeLessThan(2_000)
-  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
-})
-
 test('F12 a service whose engine is away stays ready, reports itself as degraded and completes the withdrawal by itself', async (context) => {
   const world = await givenWorld(context)
   await world.givenApplication('shop')

@@ -63,30 +63,6 @@ test('F2 a kill inside the erasure of the profile leaves nothing half erased, an
   await expectFullEnd(world, { person, withdrawalId })
 })
 
-test('F2 a kill during the purge is rolled back, and the next instance purges everything', async (context) => {
-  const world = await givenWorld(context)
-  await world.givenApplication('shop')
-  const first = await world.start()
-  const person = await givenPerson(world, first)
-  await withdraw(first, person)
-  const withdrawalId = await withdrawalOf(world, person)
-  await until('the application knows', async () => {
-    const rows = await world.query(`SELECT FROM app_notifications WHERE status = 'completed'`)
-    return rows.length === 1
-  })
-  const release = await holdLock(world, 'SELECT FROM app_notifications WHERE withdrawal_id = $1 FOR SHARE', [
-    withdrawalId,
-  ])
-  await until('the purge waits', async () => (await blockedOn(world, 'DELETE FROM app_notifications')).length > 0)
-  await first.kill()
-  await release()
-  await until('the dead instance has let go', async () => (await blockedOn(world, 'DELETE')).length === 0)
-  expect(await world.query('SELECT FROM retained_records WHERE withdrawal_id = $1', [withdrawalId])).not.toEqual([])
-
-  await world.start()
-  await expectFullEnd(world, { person, withdrawalId })
-})
-
 test('F2 F24 when one of two instances is killed, every application is called under one id and every step completes once', async (context) => {
   const world = await givenWorld(context)
   let running = [] as Awaited<ReturnType<typeof world.start>>[]

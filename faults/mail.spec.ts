@@ -1,19 +1,10 @@
 import { expect, test } from 'vitest'
-import {
-  changeEmail,
-  emailStatus,
-  givenPerson,
-  givenPlainPerson,
-  mailedCode,
-  verifyEmail,
-  withdraw,
-} from '@/testing/person'
+import { changeEmail, emailStatus, givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
-import { givenWorld, untilNothingWaitsToBeSent, type World } from '@/testing/world'
+import { givenWorld, type World } from '@/testing/world'
 import { expectFullEnd } from './ending'
 
 const WITHDRAWN = 'Account deletion started'
-const CHANGED = 'Email Address Changed'
 const sentTo = (world: World, address: string, subject: string) =>
   world.mail.to(address).filter((mail) => mail.subject === subject)
 
@@ -93,25 +84,4 @@ test('F10 a change ends with EMAIL_009 within 12 s when the mail server takes th
   const { status, ms } = await withdraw(instance, person)
   expect(status).toBe(202)
   expect(ms).toBeLessThan(2_000)
-})
-
-test('F9 the address changes while the mail server is away, and both notices arrive later, once each', async (context) => {
-  const world = await givenWorld(context)
-  await world.givenApplication('shop')
-  const instance = await world.start()
-  const person = await givenPerson(world, instance)
-  await untilNothingWaitsToBeSent(world)
-  await world.mail.goAway()
-  const verified = await verifyEmail(instance, person, mailedCode(world, person))
-  expect(verified.body.data).toMatchObject({ email_verified: true, notification_sent: false })
-  await world.mail.comeBack()
-  await until('both notices are sent', async () => {
-    const rows = await world.query(`SELECT FROM notices WHERE kind = 'email_changed' AND sent_at IS NOT NULL`)
-    return rows.length === 2
-  })
-  const { body } = await withdraw(instance, person)
-  await expectFullEnd(world, { person, withdrawalId: body.data.withdrawal_id })
-  expect(sentTo(world, person.email, CHANGED)).toHaveLength(1)
-  expect(sentTo(world, person.newEmail, CHANGED)).toHaveLength(1)
-  expect(sentTo(world, person.newEmail, WITHDRAWN)).toHaveLength(1)
 })

@@ -11,7 +11,6 @@ import {
   givenPlainPerson,
   signIn,
   withdraw,
-  withdrawalOf,
   withdrawalStatus,
 } from '@/testing/person'
 import { rawSql } from '@/testing/raw-sql'
@@ -81,25 +80,6 @@ async function outage(context: Pick<TestContext, 'onTestFinished'>, how: 'fast' 
   all.push({ person: waiting, withdrawalId: healed.body.data.withdrawal_id })
   await Promise.all(all.map((ended) => expectFullEnd(world, ended)))
 }
-
-test('F6 a connection that PostgreSQL ends inside a transaction costs one try, and the instance lives on', async (context) => {
-  const world = await givenWorld(context)
-  await world.givenApplication('shop')
-  const instance = await world.start()
-  const person = await givenPerson(world, instance)
-  const release = await holdLock(world, 'SELECT FROM preferences WHERE user_id = $1 FOR UPDATE', [person.id])
-  expect((await withdraw(instance, person)).status).toBe(202)
-  const withdrawalId = await withdrawalOf(world, person)
-  const [pid] = await until('the erasure waits', async () => {
-    const pids = await blockedOn(world, 'DELETE FROM preferences')
-    return pids.length > 0 ? pids : null
-  })
-  await world.query('SELECT pg_terminate_backend($1)', [pid])
-  await release()
-  await expectFullEnd(world, { person, withdrawalId })
-  expect(instance.isRunning).toBe(true)
-  expect(instance.output).not.toContain('uncaughtException')
-})
 
 test('F5 an outage of PostgreSQL signs nobody out, and the pages report it', async (context) => {
   const cluster = await Cluster.start(context)

@@ -5,15 +5,12 @@ import { Inngest } from 'inngest'
 import { serve } from 'inngest/edge'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
-import { connectApp } from '@/domain/applications/connect'
-import { registerApp } from '@/domain/applications/manage'
 import { DUE_WORK, type ScheduledFunction } from '@/domain/due-work'
 import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
 import { DELETION_STEPS } from '@/domain/withdrawal/steps/deletion-steps'
-import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { ENGINE_EVENTS } from '@/domain/work/outbox'
 import { engineLog } from '@/server/watch/engine-log'
-import { asUser, givenUser, givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
+import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
 import { type History, listen, runFunction } from '@/testing/engine'
 import { installContext } from '@/testing/install-context'
 import { DUE_TIMES, LATER_STEPS } from '@/testing/later-steps'
@@ -250,28 +247,6 @@ test('the sweep alone finishes a withdrawal whose event was lost', async () => {
   expect(await isCompleted(withdrawalId)).toBe(true)
 })
 
-test('the purge ends the retention when its time has come', async () => {
-  const { withdrawalId } = await givenRun()
-  ctx.clock.advance(29 * 24 * 60 * 60 * 1000)
-  for (let sweeps = 0; sweeps < 3; sweeps++) await new InngestTestEngine({ function: SCHEDULED.sweep }).execute()
-  expect(await new InngestTestEngine({ function: SCHEDULED['purge-retained-data'] }).execute()).toMatchObject({
-    result: { purged: 0 },
-  })
-  ctx.clock.advance(24 * 60 * 60 * 1000)
-  await new InngestTestEngine({ function: SCHEDULED['purge-retained-data'] }).execute()
-  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })).toMatchObject({ userId: null })
-})
-
-test('the engine sends notices that the mail server refused', async () => {
-  ctx.mailServer.accepts = false
-  await givenRun()
-  ctx.mailServer.accepts = true
-  ctx.clock.advance(60_000)
-  expect(await new InngestTestEngine({ function: SCHEDULED['send-notices'] }).execute()).toMatchObject({
-    result: { sent: 1 },
-  })
-})
-
 /** The ids by which an engine has stored them since the first release. Deliveries of events and password resets came later. */
 const FROZEN_STEPS: Record<ScheduledFunction, string[]> = {
   sweep: ['run-due-steps', 'begin-due-deliveries', 'keep-house'],
@@ -294,27 +269,6 @@ test('the engine runs every job of the list of due work, each in one step of its
 test('each event of the engine wakes the work that the list of due work names', () => {
   expect(DUE_WORK.flatMap(({ wokenBy }) => wokenBy ?? [])).toEqual([...ENGINE_EVENTS])
   expect(withdrawalStarted.name).toBe(ENGINE_EVENTS[0])
-})
-
-test('the engine alone delivers an event to the applications that wait for it', async () => {
-  const user = await givenUser(ctx)
-  const { appId } = await registerApp(ctx, {
-    name: 'Shop',
-    endpoint: 'https://shop.test/',
-    secret: 'whsec_c2VjcmV0',
-    events: ['account.withdrawal_started'],
-  })
-  await connectApp(ctx, { userId: user.userId, appId, subject: 'shop-1' })
-  ctx.apps.answer = async () => ({ status: 503 })
-  await withdrawAccount(await asUser(ctx, user), { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' })
-  await ctx.settle()
-  ctx.apps.answer = async () => ({ status: 204 })
-  ctx.clock.advance(60_000)
-  await new InngestTestEngine({ function: SCHEDULED.sweep }).execute()
-  await ctx.settle()
-  expect(await ctx.db.eventDelivery.findMany({ where: { appId } })).toMatchObject([
-    { status: 'delivered', attempts: 2 },
-  ])
 })
 
 test('outside the development mode unsigned calls and unsigned syncs are refused', async () => {

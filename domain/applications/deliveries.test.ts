@@ -157,19 +157,6 @@ test('a failed delivery is retried from 5 s to a day, under one id with the same
   ])
 })
 
-test('the time scale shortens the seven days and the back-off', async () => {
-  const { ctx } = await givenApplications(() => ({ status: 500 }))
-  ctx.timeScale = 0.001
-  const withdrawalId = await withdraw(ctx, await givenPerson(ctx, 'shop.test'))
-  await ctx.settle()
-  const [first] = await deliveriesOf(ctx, withdrawalId)
-  expect((first?.dueAt?.getTime() ?? 0) - ctx.clock.now().getTime()).toBeLessThanOrEqual(7)
-  ctx.clock.advance(7 * day * 0.001)
-  await beginDueDeliveries(ctx)
-  await ctx.settle()
-  expect(await deliveriesOf(ctx, withdrawalId)).toMatchObject([{ status: 'dead' }])
-})
-
 test.each([200, 204, 404, 410])('an answer of %i ends the delivery and clears the subject', async (status) => {
   const { ctx, calls } = await givenApplications(() => ({ status }))
   const user = await givenPerson(ctx, 'shop.test')

@@ -1,19 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
-import { STEPS } from '@/contract/withdrawal'
-import {
-  asUser,
-  givenUser,
-  givenWithdrawal,
-  runDueWork,
-  type TestContext,
-  testContext,
-  testDatabase,
-} from '@/testing/domain'
+import { asUser, givenUser, givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'
 import { LATER_STEPS } from '@/testing/later-steps'
-import { rawSql } from '@/testing/raw-sql'
 import { connectApp } from '../applications/connect'
-import { MAX_COUNTED } from '../figures'
-import { orderedValues, type Sql, type Statement } from '../sql'
 import { retryWithdrawal } from './operate-withdrawal'
 import { DELETION_STEPS } from './steps/deletion-steps'
 import { countWithdrawals, troubledWithdrawals, watchBacklog } from './watch-withdrawals'
@@ -26,12 +14,6 @@ beforeEach(async () => {
   ctx = await testContext()
   await ctx.db.$executeRaw`TRUNCATE users, withdrawals, notices, outbox_events, audit_events CASCADE`
 })
-
-async function planOf<Values extends object>(sql: Sql, statement: Statement<Values, object>, values: Values) {
-  const text = `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ${statement.text}`
-  const lines = await rawSql<{ 'QUERY PLAN': string }>(sql, text, orderedValues(statement, values))
-  return lines.map((line) => line['QUERY PLAN']).join('\n')
-}
 
 const DUE_AFTER_AN_HOUR = LATER_STEPS.filter((step) => DELETION_STEPS[step].window.dueMs > hour).length
 
@@ -178,22 +160,6 @@ test('an application that answers and falls silent again is reported again', asy
   expect([await silent(), told().length]).toEqual([1, 2])
 })
 
-test('the time scale shortens the day of a silent application', async () => {
-  const told = newWarnings()
-  ctx.timeScale = 0.001
-  await givenWithdrawal(ctx, ['calendar'])
-  ctx.apps.answer = async () => ({ status: 503 })
-  for (const [ms, count] of [
-    [hour / 1000, 0],
-    [day / 1000 - 1, 0],
-    [1, 1],
-  ] as const) {
-    ctx.clock.advance(ms)
-    await runDueWork(ctx)
-    expect([await silent(), told().length]).toEqual([count, count])
-  }
-})
-
 test('a retry makes failed work due now, and is audited for the operator and not for the user', async () => {
   const { userId, withdrawalId } = await givenWithdrawal(ctx, ['calendar'])
   ctx.apps.answer = async () => ({ status: 503 })
@@ -226,34 +192,4 @@ test('waiting messages, failed messages and events that the engine has not taken
   expect(await watchBacklog(ctx)).toMatchObject({ outbox: 0, notices: { waiting: 0, failed: 1 } })
   ctx.clock.advance(30 * day)
   expect(await watchBacklog(ctx)).toMatchObject({ notices: { failed: 0 } })
-})
-
-test('withdrawals of each state are counted up to a limit, and no more are read', async () => {
-  const { open } = await testDatabase()
-  const states = { processing: 'NULL, NULL', completed: 'now(), NULL', purged: 'now(), now()' }
-  for (const [state, times] of Object.entries(states)) {
-    await ctx.db.$executeRawUnsafe(`
-      INSERT INTO withdrawals (id, keep_analytics, keep_audit_logs, keep_transaction_history, started_at, scheduled_completion,
-                               purge_due_at, completed_at, purged_at)
-      SELECT '${state}_' || n, false, false, false, now(), now(), now(), ${times} FROM generate_series(1, 30000) n`)
-  }
-  await ctx.db.$executeRawUnsafe(`
-    INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, due_at)
-    SELECT 'processing_' || n, step, 'pending', now() + interval '1 day', now() + interval '1 day'
-    FROM generate_series(1, 30000) n, unnest(ARRAY['${LATER_STEPS.join("', '")}']) step`)
-  await ctx.db.$executeRawUnsafe('ANALYZE')
-  const limit = MAX_COUNTED + 1
-  const plans: string[] = []
-  const withdrawals = await countWithdrawals({
-    ...ctx,
-    sql: async (statement, values) => {
-      plans.push(await planOf(open.sql, statement, values))
-      return ctx.sql(statement, values)
-    },
-  })
-  expect(withdrawals).toEqual({ processing: limit, completed: limit, purged: limit })
-  const plan = plans.join('\n')
-  const read = [...plan.matchAll(/Scan .*?actual rows=(\d+)/g)].map(([, rows]) => Number(rows))
-  expect(read.length, plan).toBeGreaterThan(2)
-  expect(Math.max(...read), plan).toBeLessThanOrEqual(STEPS.length * limit)
 })

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Readable } from 'node:stream'
@@ -15,7 +15,6 @@ interface Protocol {
   act(actions: object[]): Promise<unknown>
   /** Deletes the cookies of the page. */
   forget(): Promise<unknown>
-  screenshot(): Promise<string>
   close(): Promise<void>
 }
 
@@ -65,7 +64,6 @@ async function firefox(): Promise<Protocol> {
     },
     act: (actions) => send('input.performActions', { context, actions }),
     forget: () => send('storage.deleteCookies', {}),
-    screenshot: async () => (await send('browsingContext.captureScreenshot', { context })).data ?? '',
     async close() {
       socket.close()
       await endOf(child)
@@ -112,7 +110,6 @@ async function webkit(): Promise<Protocol> {
     },
     act: (actions) => send('POST', `${own}/actions`, { actions }),
     forget: () => send('DELETE', `${own}/cookie`),
-    screenshot: async () => String(await send('GET', `${own}/screenshot`)),
     async close() {
       await send('DELETE', own).catch(() => {})
       await endOf(child)
@@ -204,15 +201,6 @@ export class Browser {
   async paste(label: string, text: string) {
     await this.press(label)
     await this.evaluate(`document.execCommand('insertText', false, ${JSON.stringify(text)})`)
-  }
-
-  /** Kept where OTHER_ENGINES_SHOTS names a directory. */
-  async screenshot(name: string) {
-    const directory = process.env.OTHER_ENGINES_SHOTS
-    if (!directory) return
-    await mkdir(directory, { recursive: true })
-    const file = path.join(directory, `${this.name}-${name}.png`)
-    await writeFile(file, Buffer.from(await this.protocol.screenshot(), 'base64'))
   }
 
   /** The middle of a visible control, once it stands still and can be pressed. */

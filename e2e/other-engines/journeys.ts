@@ -89,10 +89,8 @@ describe.each(ENGINES)('in %s', (name) => {
     const { email } = await givenUser()
     await signIn(browser, email)
     await requestChange(browser, `new-${email}`)
-    await browser.screenshot('pending')
     await browser.type(await inMail(`new-${email}`, CODE))
     await browser.sees(t.EmailSettings.changedTitle.replace('{email}', `new-${email}`))
-    await browser.screenshot('changed')
   })
 
   test('a person changes the address with the mailed link, and not before its button is pressed', async () => {
@@ -101,7 +99,6 @@ describe.each(ENGINES)('in %s', (name) => {
     await requestChange(browser, `new-${email}`)
     await browser.goto(await inMail(`new-${email}`, linkTo('verify-email')))
     await browser.sees(email)
-    await browser.screenshot('link')
     await browser.press(t.VerifyEmail.confirm)
     await browser.sees(t.VerifyEmail.changedTitle)
     expect(await browser.address()).not.toMatch(CODE)
@@ -119,10 +116,8 @@ describe.each(ENGINES)('in %s', (name) => {
     await browser.sees(t.NotMe.undoTitle)
     await browser.fill(t.NewPassword.label, 'a new password of mine')
     await browser.fill(t.NewPassword.again, 'a new password of mine')
-    await browser.screenshot('not-me')
     await browser.press(t.NotMe.undo)
     await browser.sees(t.NotMe.undone)
-    await browser.screenshot('undone')
   })
 
   test('a person deletes the account, watches it to the end, and the receipts are genuine', async () => {
@@ -133,15 +128,11 @@ describe.each(ENGINES)('in %s', (name) => {
     await browser.sees(t.DeleteAccount.formTitle)
     await browser.fill(t.DeleteAccount.phraseLabel.replace('{phrase}', t.DeleteAccount.phrase), t.DeleteAccount.phrase)
     await browser.fill(t.Identity.currentPassword, PASSWORD)
-    await browser.screenshot('delete')
     await browser.press(t.DeleteAccount.continue)
     await browser.sees(t.DeleteAccount.question)
-    await browser.screenshot('question')
     await browser.press(t.DeleteAccount.confirm)
     await browser.sees(t.Deletion.progressTitle)
-    await browser.screenshot('progress')
     await browser.sees(t.Deletion.deletedText, 60_000)
-    await browser.screenshot('deleted')
     const { pathname, hash } = new URL(await browser.address())
     const answer = await fetch(`${origin}/api/v1/withdrawals/${pathname.split('/').at(-1)}/receipts`, {
       headers: {
@@ -155,21 +146,5 @@ describe.each(ENGINES)('in %s', (name) => {
     await browser.paste(t.Receipts.receipt, receipts.map(({ receipt }) => receipt).join('\n'))
     await browser.sees(t.Receipts.genuine)
     expect((await browser.text()).split(`${t.Receipts.genuine}\n`).length - 1).toBe(receipts.length)
-    await browser.screenshot('receipt')
-  })
-
-  test('while PostgreSQL is away the page says so, and its button brings the page back', async () => {
-    const { email } = await givenUser()
-    await signIn(browser, email)
-    await cluster.goDown('fast')
-    await browser.goto(`${origin}/settings/email`)
-    await browser.sees(t.Failure.awayHint)
-    await browser.screenshot('away')
-    await cluster.comeUp()
-    await until('the page is back', async () => {
-      if ((await browser.text()).includes(email)) return true
-      await browser.press(t.Failure.tryAgain)
-      return browser.sees(email, 3_000)
-    })
   })
 })

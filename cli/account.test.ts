@@ -203,6 +203,9 @@ test('the operator finds an account by its id or its address, with what is pendi
     }),
     version: 1,
     withdrawal_id: null,
+    open_sessions: 1,
+    blockers: [],
+    pending_transactions: [],
   })
   expect(await run(ctx, `user show --user ${user.userId}`)).toEqual(shown)
   expect(await run(ctx, `user show --email ${user.email}`)).toEqual(shown)
@@ -252,6 +255,37 @@ test.each([
   ['task waive msg_none --reason gone', 'No such task: There is no deletion task with this id.'],
 ])('%s is refused with the name of its option and no name of the API', async (line, sentence) => {
   expect((await refusal(await testContext(), line)).slice(0, sentence.length)).toBe(sentence)
+})
+
+test('an operator sees which transactions hold a deletion back, of one account and of all', async () => {
+  const ctx = await testContext()
+  const { userId } = await givenUser(ctx)
+  const add = (status: string) =>
+    run(ctx, `transaction add --user ${userId} --status ${status} --description 'Order 7' --amount-cents 700`)
+  await add('settled')
+  ctx.clock.advance(1)
+  const { transaction_id: id } = await add('pending')
+  const listed = async (line: string) => (await run(ctx, line)) as unknown as { transactions: Answer[] }
+  const pending = {
+    transaction_id: id,
+    user_id: userId,
+    status: 'pending',
+    description: 'Order 7',
+    amount_cents: 700,
+    created_at: '2026-11-20T09:00:00.001Z',
+  }
+  expect((await listed(`transaction list --user ${userId}`)).transactions).toMatchObject([
+    pending,
+    { status: 'settled' },
+  ])
+  expect((await listed('transaction list')).transactions).toContainEqual(pending)
+  expect(await run(ctx, `user show ${userId}`)).toMatchObject({
+    blockers: [{ code: 'pending_transactions', source: 'account', ids: [id] }],
+    pending_transactions: [pending],
+  })
+  await run(ctx, `transaction settle ${id}`)
+  expect((await listed('transaction list')).transactions).not.toContainEqual(pending)
+  expect(await run(ctx, `user show ${userId}`)).toMatchObject({ blockers: [], pending_transactions: [] })
 })
 
 test('a pending transaction can be settled or cancelled, and then holds no withdrawal back', async () => {

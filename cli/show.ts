@@ -12,6 +12,9 @@ export interface Look {
 
 /** The columns of a list that are shown without `--wide`, where its rows have more than a terminal has room for. */
 const SHOWN: Record<string, readonly string[]> = {
+  blockers: ['title', 'source', 'code', 'url'],
+  pending_transactions: ['transaction_id', 'description', 'created_at'],
+  transactions: ['transaction_id', 'status', 'description', 'created_at', 'user_id'],
   apps: ['app_id', 'name', 'endpoint', 'open_tasks', 'disabled_at'],
   deletion_steps: ['step', 'status', 'due_at', 'completed_at', 'last_error'],
   audit: ['at', 'action', 'actor', 'requested_by'],

@@ -1,10 +1,17 @@
-import { addTransaction, endTransaction } from '@/domain/applications/transactions'
+import { addTransaction, endTransaction, listTransactions } from '@/domain/applications/transactions'
 import { command } from './command.ts'
 import { toCents } from './values.ts'
 
 const id = { value: 'txn_…', positional: true, required: true, means: 'The transaction.' } as const
 
 export const transactionCommands = [
+  command({
+    noun: 'transaction',
+    verb: 'list',
+    summary: 'Lists the transactions of a user, or the pending ones of everybody, which hold withdrawals back.',
+    options: { user: { value: 'usr_…', means: 'The account.' } },
+    run: (ctx, { user: userId }) => listTransactions(ctx, { userId }),
+  }),
   command({
     noun: 'transaction',
     verb: 'add',

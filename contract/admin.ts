@@ -90,7 +90,7 @@ const userId = z
   .regex(/^usr_[A-Za-z0-9_-]{22}$/, 'USER_001')
   .describe('An existing account without external id, which gets this one')
 
-const account = z.object({
+export const account = z.object({
   user_id: z.string().describe('The account, `usr_…`'),
   external_id: z.string().nullable().describe('Your own id of the person'),
   email: z.string().describe('The address of the account'),

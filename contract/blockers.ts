@@ -86,7 +86,7 @@ export const putBlocker = contract({
       .optional()
       .describe('When it ends by itself; null or left out: never'),
   }),
-  data: blocker.extend({
+  data: blocker.omit({ ids: true }).extend({
     user_id: z.string().describe('The account'),
     key: z.string().describe('Your own name of the blocker'),
     expires_at: isoDateTime.nullable().describe('When it ends by itself; null: never'),

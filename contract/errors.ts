@@ -231,6 +231,8 @@ export interface Blocker {
   url: string | null
   /** `account` for the account's own transactions, else the name of the service or the application. */
   source: string
+  /** What it stands for: the oldest pending transactions. */
+  ids?: string[] | undefined
 }
 
 /** The only error that a verb throws on purpose. Any other error is a bug and is answered with SERVER_001. */

@@ -26,6 +26,7 @@ export const blocker = z.object({
   title: z.string().describe('As the person reads it'),
   url: z.string().nullable().describe('Where the person settles it'),
   source: z.string().describe('`account`, a service token or an application'),
+  ids: z.array(z.string()).optional().describe('Of pending transactions, at most a hundred, the oldest first'),
 }) satisfies z.ZodType<Blocker>
 
 export const newPassword = z

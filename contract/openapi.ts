@@ -346,7 +346,13 @@ function errorResponse(contract: Contract, status: number, codes: ErrorCode[]): 
 }
 
 const EXAMPLE_BLOCKERS: Blocker[] = [
-  { code: 'pending_transactions', title: '1 pending transaction', url: null, source: 'account' },
+  {
+    code: 'pending_transactions',
+    title: '1 pending transaction',
+    url: null,
+    source: 'account',
+    ids: ['txn_5Tq8wZ1cXk7Yb3nLhRpV0a'],
+  },
   {
     code: 'unpaid_invoice',
     title: 'Invoice 4711 is not paid',

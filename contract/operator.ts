@@ -1,7 +1,8 @@
 import * as z from 'zod'
+import { account } from './admin'
 import { delivery } from './apps'
 import { contract, isStorable, STORABLE } from './define'
-import { isoDateTime, maxLength } from './fields'
+import { blocker, isoDateTime, maxLength } from './fields'
 import { shownTask } from './tasks'
 import { RECEIPT_KINDS } from './vocabulary'
 import { countedStep } from './withdrawal'
@@ -82,6 +83,44 @@ export const shownWithdrawal = listedWithdrawal.extend({
   is_cut: z.boolean(),
 })
 export type ShownWithdrawal = z.input<typeof shownWithdrawal>
+
+/** What the adopter's product has recorded; a pending one holds a withdrawal back. */
+const shownTransaction = z.object({
+  transaction_id: z.string(),
+  user_id: z.string(),
+  status: z.string(),
+  description: z.string(),
+  amount_cents: z.int(),
+  created_at: isoDateTime,
+})
+export type ShownTransaction = z.input<typeof shownTransaction>
+
+/** An account as operators see it, on its page and from the command. */
+const shownAccount = account.extend({
+  verified_at: time,
+  role: z.string().nullable(),
+  /** Browsers that are signed in. */
+  open_sessions: z.int(),
+  /** What holds a withdrawal back, as far as this database knows. */
+  blockers: z.array(blocker),
+  pending_transactions: z.array(shownTransaction),
+})
+export type ShownAccount = z.input<typeof shownAccount>
+
+/** An application whose deliveries of events fail. */
+const failingApp = z.object({
+  app_id: z.string(),
+  name: z.string(),
+  /** At most 1,001, which stands for any higher number; so does `dead`. */
+  waiting: z.int(),
+  dead: z.int(),
+  /** Of the delivery that was tried most. */
+  attempts: z.int(),
+  /** When the oldest of these events happened. */
+  since: isoDateTime,
+  last_error: z.string().nullable(),
+})
+export type FailingApp = z.input<typeof failingApp>
 
 const common = { forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
 const exampleId = 'wd_4Qm9ZsX1cT7uYb2LhKpV0w'

@@ -35,3 +35,11 @@ export async function readFigures<Values extends object, const Name extends stri
   if (unread.length > 0) ctx.warn('figures_unknown', { figures: unread.join(' ') })
   return Object.fromEntries(all) as Record<Name, Figure>
 }
+
+/** A part of a page; null if it cannot be read, which leaves the other parts. */
+export async function partOf<Part>(ctx: SystemContext, name: string, reading: Promise<Part>): Promise<Part | null> {
+  return reading.catch(() => {
+    ctx.warn('figures_unknown', { figures: name })
+    return null
+  })
+}

@@ -1,22 +1,17 @@
 import { AdminPage } from '@/components/admin/admin-page'
 import { Figures } from '@/components/admin/figures'
+import { NeedsAttention } from '@/components/admin/needs-attention'
 import { OpenTasks } from '@/components/admin/open-tasks'
-import { TroubledWithdrawals } from '@/components/admin/troubled-withdrawals'
-import { watchTasks } from '@/domain/applications/list-tasks'
+import { Unread } from '@/components/admin/unread'
 import { MAX_COUNTED } from '@/domain/figures'
-import { countWithdrawals, troubledWithdrawals, watchBacklog } from '@/domain/withdrawal/watch-withdrawals'
+import { watchOverview } from '@/domain/withdrawal/watch-overview'
 import { drawnFor, operatorContext, titleForOperators } from './for-operators'
 
 export const generateMetadata = titleForOperators('Operations')
 
 export default async function OperationsPage() {
   const ctx = await operatorContext('/admin')
-  const [withdrawals, backlog, troubled, tasks] = await Promise.all([
-    countWithdrawals(ctx),
-    watchBacklog(ctx),
-    troubledWithdrawals(ctx),
-    watchTasks(ctx),
-  ])
+  const { withdrawals, backlog, troubled, failing, tasks } = await watchOverview(ctx)
   const { account, renderedAt } = drawnFor(ctx)
   return (
     <AdminPage
@@ -28,8 +23,8 @@ export default async function OperationsPage() {
     >
       <div className="space-y-6">
         <Figures withdrawals={withdrawals} backlog={backlog} maxCounted={MAX_COUNTED} />
-        <TroubledWithdrawals {...troubled} renderedAt={renderedAt} />
-        <OpenTasks {...tasks} renderedAt={renderedAt} />
+        <NeedsAttention troubled={troubled} failing={failing} renderedAt={renderedAt} />
+        {tasks ? <OpenTasks {...tasks} renderedAt={renderedAt} /> : <Unread title="Deletion tasks of applications" />}
       </div>
     </AdminPage>
   )

@@ -1,74 +1,105 @@
 import Link from 'next/link'
+import type { ShownAccount } from '@/contract/operator'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
 import { textLink } from '../ui/text-link'
 import { FactGrid } from './fact-grid'
 
-interface OpenAccount {
-  userId: string
-  withdrawalId: null
-  externalId: string | null
-  name: string
-  email: string
-  isVerified: boolean
-  hasPassword: boolean
-  role: string | null
-  locale: string | null
-  createdAt: Date
-  sessions: number
-  pendingChange: { new_email: string | null; expires_at: string | null; attempts_remaining: number | null }
-}
-
 interface AccountDetailProps {
-  account: OpenAccount | { userId: string; withdrawalId: string }
+  account: ShownAccount | { user_id: string; withdrawal_id: string }
   /** A higher count is shown as “more than this”. */
   maxSessions: number
 }
 
 export const AccountDetail = ({ account, maxSessions }: AccountDetailProps) =>
-  account.withdrawalId === null ? (
-    <Open account={account} maxSessions={maxSessions} />
+  'email' in account ? (
+    <div className="space-y-6">
+      <Facts account={account} maxSessions={maxSessions} />
+      <HoldsBack account={account} />
+    </div>
   ) : (
     <Card>
-      <CardHeader title={account.userId} aside={<Badge>Withdrawn</Badge>} />
+      <CardHeader title={account.user_id} aside={<Badge>Withdrawn</Badge>} />
       <CardBody>
         <p>
           This person has deleted the account:{' '}
-          <Link href={`/admin/withdrawals/${account.withdrawalId}`} className={textLink}>
-            {account.withdrawalId}
+          <Link href={`/admin/withdrawals/${account.withdrawal_id}`} className={textLink}>
+            {account.withdrawal_id}
           </Link>
         </p>
       </CardBody>
     </Card>
   )
 
-function Open({ account, maxSessions }: { account: OpenAccount; maxSessions: number }) {
-  const { userId, pendingChange, sessions } = account
+function Facts({ account, maxSessions }: { account: ShownAccount; maxSessions: number }) {
+  const { pending_change, open_sessions } = account
   return (
     <Card>
-      <CardHeader title={account.name} description={userId} />
+      <CardHeader title={account.name} description={account.user_id} />
       <CardBody>
         <FactGrid
           facts={{
             State: <Badge tone="success">Active</Badge>,
-            Address: `${account.email}${account.isVerified ? '' : ' (not verified)'}`,
+            Address: `${account.email}${account.email_verified ? '' : ' (not verified)'}`,
             'Pending change':
-              pendingChange.new_email && pendingChange.expires_at ? (
+              pending_change.new_email && pending_change.expires_at ? (
                 <>
-                  To {pendingChange.new_email}, until <LocalTime dateTime={pendingChange.expires_at} />
+                  To {pending_change.new_email}, until <LocalTime dateTime={pending_change.expires_at} />
                 </>
               ) : (
                 'None'
               ),
-            'Open sessions': sessions > maxSessions ? `More than ${maxSessions}` : String(sessions),
-            Password: account.hasPassword ? 'Yes' : 'None: signs in elsewhere',
-            'External id': account.externalId,
+            'Open sessions': open_sessions > maxSessions ? `More than ${maxSessions}` : String(open_sessions),
+            Password: account.has_password ? 'Yes' : 'None: signs in elsewhere',
+            'External id': account.external_id,
             Language: account.locale,
             Role: account.role,
-            Created: <LocalTime dateTime={account.createdAt.toISOString()} />,
+            Created: <LocalTime dateTime={account.created_at} />,
           }}
         />
+      </CardBody>
+    </Card>
+  )
+}
+
+function HoldsBack({ account: { blockers, pending_transactions } }: { account: ShownAccount }) {
+  return (
+    <Card>
+      <CardHeader
+        title="Holds a deletion back"
+        description={
+          pending_transactions.length > 0 &&
+          'The operator command ends a pending transaction: transaction settle or transaction cancel with its id.'
+        }
+      />
+      <CardBody>
+        {blockers.length === 0 ? (
+          <p className="text-ink-muted">Nothing that this service knows of.</p>
+        ) : (
+          <ul className="divide-y divide-line">
+            {pending_transactions.map(({ transaction_id, description, created_at }) => (
+              <li key={transaction_id} className="space-y-0.5 py-3 first:pt-0 last:pb-0">
+                <p className="wrap-anywhere font-medium">{description}</p>
+                <p className="text-ink-muted text-sm">
+                  Pending transaction <span className="wrap-anywhere font-mono text-xs">{transaction_id}</span>, since{' '}
+                  <LocalTime dateTime={created_at} />
+                </p>
+              </li>
+            ))}
+            {blockers
+              .filter(({ ids }) => !ids)
+              .map(({ source, code, title, url }) => (
+                <li key={`${source} ${code} ${title}`} className="space-y-0.5 py-3 first:pt-0 last:pb-0">
+                  <p className="wrap-anywhere font-medium">{title}</p>
+                  <p className="wrap-anywhere text-ink-muted text-sm">
+                    {code}, of {source}
+                    {url && `, settled at ${url}`}
+                  </p>
+                </li>
+              ))}
+          </ul>
+        )}
       </CardBody>
     </Card>
   )

@@ -1,8 +1,9 @@
 import type { listEvents as contract, resendDeadLetters as resendContract } from '@/contract/apps'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
+import type { FailingApp } from '@/contract/operator'
 import type { Context, SystemContext } from '../context'
-import { EVENT_RETRY_MS } from '../limits/durations'
+import { EVENT_RETRY_MS, minute } from '../limits/durations'
 import { AUDITED, auditedBy, auditValues, managerOf, OPERATOR_COMMAND } from '../manager'
 import {
   type Described,
@@ -69,6 +70,46 @@ function whereStatus(status: string | undefined) {
   if (status === 'pending') return { dueAt: { not: null } }
   if (status === 'dead') return { deadAt: { not: null } }
   return status === undefined ? {} : { status }
+}
+
+const MAX_COUNTED = 1_000
+
+const readFailing = statement(
+  'failing-apps',
+  { failingSince: time, minAttempts: integer, maxRows: integer },
+  {
+    app_id: text,
+    name: text,
+    waiting: integer,
+    dead: integer,
+    attempts: integer,
+    since: time,
+    last_error: text.orNull,
+  },
+  (v) => sql`SELECT a.id AS app_id, a.name, failing.* FROM connected_apps a CROSS JOIN LATERAL (
+     SELECT count(*) FILTER (WHERE dead_at IS NULL)::int AS waiting, count(*) FILTER (WHERE dead_at IS NOT NULL)::int AS dead,
+       max(attempts) AS attempts, min(created_at) AS since, (array_agg(last_error ORDER BY tried_at DESC))[1] AS last_error
+     FROM (
+       (SELECT * FROM event_deliveries d WHERE d.app_id = a.id AND d.due_at IS NOT NULL AND a.disabled_at IS NULL
+          AND d.last_error IS NOT NULL AND (d.attempts >= ${v.minAttempts} OR d.created_at <= ${v.failingSince}) LIMIT ${v.maxRows})
+       UNION ALL
+       (SELECT * FROM event_deliveries d WHERE d.app_id = a.id AND d.dead_at IS NOT NULL LIMIT ${v.maxRows})
+     ) deliveries
+   ) failing WHERE failing.since IS NOT NULL ORDER BY failing.since, a.id LIMIT ${v.maxRows}`,
+)
+
+/** A single failure is none that an operator has to know of. */
+const MIN_FAILURES = 3
+const MIN_FAILING_MS = 5 * minute
+
+/** For operators: the applications whose deliveries have failed three times or for five minutes, or were given up. */
+export async function failingApps(ctx: SystemContext): Promise<{ apps: FailingApp[] }> {
+  const rows = await ctx.sql(readFailing, {
+    failingSince: new Date(ctx.clock.now().getTime() - MIN_FAILING_MS * ctx.timeScale),
+    minAttempts: MIN_FAILURES,
+    maxRows: MAX_COUNTED + 1,
+  })
+  return { apps: rows.map((row) => ({ ...row, since: row.since.toISOString() })) }
 }
 
 /** For services. */

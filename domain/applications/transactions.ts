@@ -1,4 +1,5 @@
 import { AppError } from '@/contract/errors'
+import type { ShownTransaction } from '@/contract/operator'
 import type { SystemContext } from '../context'
 import { integer, openAccount, sql, statement, text, time } from '../sql'
 
@@ -71,4 +72,27 @@ export async function endTransaction(
     throw new AppError('REQUEST_001', 'The account of this transaction is withdrawn; the transaction goes with it.')
   }
   throw new AppError('REQUEST_001', `This transaction is ${transaction.status} already.`)
+}
+
+const MAX_LISTED = 1_000
+
+/** For operators: all transactions of a user, the newest first, or the pending ones of everybody, the oldest first. */
+export async function listTransactions(
+  ctx: SystemContext,
+  { userId, status }: { userId?: string | undefined; status?: 'pending' },
+): Promise<{ transactions: ShownTransaction[]; is_cut: boolean }> {
+  const rows = await ctx.db.transaction.findMany({
+    where: userId === undefined ? { status: 'pending' } : { userId, ...(status && { status }) },
+    orderBy: { createdAt: userId === undefined ? 'asc' : 'desc' },
+    take: MAX_LISTED + 1,
+  })
+  const transactions = rows.slice(0, MAX_LISTED).map((row) => ({
+    transaction_id: row.id,
+    user_id: row.userId,
+    status: row.status,
+    description: row.description,
+    amount_cents: row.amountCents,
+    created_at: row.createdAt.toISOString(),
+  }))
+  return { transactions, is_cut: rows.length > MAX_LISTED }
 }

@@ -91,11 +91,13 @@ describe('a pushed blocker', () => {
     expect(await withdrawAgain(ctx, caller.userId, { ...entry, keeps })).toBe(true)
   })
 
-  test('is listed beside the pending transactions, which are one entry', async () => {
-    await pending()
+  test('is listed beside the pending transactions, which are one entry with their ids', async () => {
+    const first = await pending()
+    ctx.clock.advance(1)
     const last = await pending()
     await push()
-    const own = { code: 'pending_transactions', title: '2 pending transactions', url: null, source: 'account' }
+    const ids = [first, last]
+    const own = { code: 'pending_transactions', title: '2 pending transactions', url: null, source: 'account', ids }
     const blockers = [own, { ...invoice, source: 'billing' }]
     const details = '2 pending transactions and 1 blocker. Settle or cancel them first.'
     expect(await withdraw(caller)).toMatchObject({ code: 'WITHDRAWAL_003', details, blockers })

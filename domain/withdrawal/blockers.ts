@@ -13,12 +13,16 @@ const findHeld = statement(
   { userId: text, now: time },
   {
     pending: integer,
+    pending_ids: text.list,
     pushed: json.of<Blocker[]>(),
     /** Whether applications must be asked as well. */
     asks: boolean,
   },
   (v) => sql`SELECT
      (SELECT count(*)::int FROM transactions WHERE user_id = ${v.userId} AND status = 'pending') AS pending,
+     ARRAY(
+        SELECT id FROM transactions WHERE user_id = ${v.userId} AND status = 'pending' ORDER BY created_at, id LIMIT ${MAX_TOLD}
+      ) AS pending_ids,
      (SELECT coalesce(json_agg(b), '[]') FROM (
         SELECT code, title, url, source FROM withdrawal_blockers
         WHERE user_id = ${v.userId} AND (expires_at IS NULL OR expires_at > ${v.now})
@@ -37,8 +41,8 @@ export interface Found {
 /** The blockers that this database knows; `asks` says that applications must be asked as well. */
 export async function findBlockers(ctx: SystemContext, sql: Sql, userId: string): Promise<Found & { asks: boolean }> {
   const [held] = await sql(findHeld, { userId, now: ctx.clock.now() })
-  const { pending, pushed, asks } = held as Held
-  const own = { code: 'pending_transactions', title: describePending(pending), url: null, source: 'account' }
+  const { pending, pending_ids: ids, pushed, asks } = held as Held
+  const own = { code: 'pending_transactions', title: describePending(pending), url: null, source: 'account', ids }
   return { pending, blockers: pending > 0 ? [own, ...pushed] : pushed, asks }
 }
 

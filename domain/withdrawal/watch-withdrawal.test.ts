@@ -11,12 +11,13 @@ import {
   type TestContext,
   testContext,
 } from '@/testing/domain'
+import { lookUp } from '../accounts/look-up'
 import { createUser } from '../accounts/user'
-import { lookUp, watchAccount } from '../accounts/watch-account'
 import { waive } from '../applications/operate-tasks'
 import { listWithdrawals } from './list-withdrawals'
 import { openSteps } from './open-steps'
 import { retryWithdrawal } from './operate-withdrawal'
+import { watchAccount } from './show-account'
 import { showWithdrawal } from './show-withdrawal'
 import { troubledWithdrawals } from './watch-withdrawals'
 import { withdrawAccount } from './withdraw-account'
@@ -134,10 +135,10 @@ test('an account is found by its id, external id and address; a withdrawn one as
   await givenPendingChange(ctx, user)
   expect(await watchAccount(ctx, user.userId)).toMatchObject({
     email: user.email,
-    externalId: 'customer 42',
-    sessions: 1,
-    withdrawalId: null,
-    pendingChange: { new_email: `new-${user.email}` },
+    external_id: 'customer 42',
+    open_sessions: 1,
+    withdrawal_id: null,
+    pending_change: { new_email: `new-${user.email}` },
   })
   const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
   const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
@@ -148,7 +149,7 @@ test('an account is found by its id, external id and address; a withdrawn one as
       expect([text, await lookUp(ctx, text)]).toEqual([text, { kind: 'withdrawal', id: withdrawalId }])
     }
     expect(await lookUp(ctx, user.email)).toBeNull()
-    expect(await watchAccount(ctx, user.userId)).toEqual({ userId: user.userId, withdrawalId })
+    expect(await watchAccount(ctx, user.userId)).toEqual({ user_id: user.userId, withdrawal_id: withdrawalId })
   }
   expect(await watchAccount(ctx, 'usr_none')).toBeNull()
 })
@@ -160,5 +161,5 @@ test('the sessions of an account count while they are open', async () => {
     name: 'Ada',
     emailVerified: true,
   })
-  expect(await watchAccount(ctx, userId)).toMatchObject({ sessions: 0, hasPassword: true })
+  expect(await watchAccount(ctx, userId)).toMatchObject({ open_sessions: 0, has_password: true })
 })

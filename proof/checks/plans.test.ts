@@ -119,6 +119,7 @@ const READ_WHOLE = {
   'due-receipts': 'withdrawals_receipts_due',
   'expire-notices': 'notices_due',
   'export-users': 'users_pkey',
+  'failing-apps': 'event_deliveries_dead, sorted',
   'insert-public-keys': 'signing_keys_pkey signing_keys_kid_key, sorted',
   'ledger-batches': 'erasure_ledger_batches_pkey',
   'ledger-head': 'erasure_ledger',

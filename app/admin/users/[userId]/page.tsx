@@ -2,7 +2,7 @@ import { notFound } from 'next/navigation'
 import { AccountDetail } from '@/components/admin/account-detail'
 import { AdminPage } from '@/components/admin/admin-page'
 import { noteLookUp } from '@/domain/accounts/note-look-up'
-import { MAX_SESSIONS_COUNTED, watchAccount } from '@/domain/accounts/watch-account'
+import { MAX_SESSIONS_COUNTED, watchAccount } from '@/domain/withdrawal/show-account'
 import { drawnFor, operatorContext, titleForOperators } from '../../for-operators'
 
 export const generateMetadata = titleForOperators('Account')
@@ -11,7 +11,7 @@ export default async function AccountPage({ params }: { params: Promise<{ userId
   const ctx = await operatorContext('/admin')
   const found = await watchAccount(ctx, (await params).userId)
   if (!found) notFound()
-  await noteLookUp(ctx, { userId: found.userId, actor: 'operator', actorId: ctx.actor.userId, ip: null })
+  await noteLookUp(ctx, { userId: found.user_id, actor: 'operator', actorId: ctx.actor.userId, ip: null })
   return (
     <AdminPage
       account={drawnFor(ctx).account}

@@ -1,5 +1,5 @@
 import * as contract from '@/contract/operator'
-import { lookUpOf } from '@/domain/accounts/watch-account'
+import { lookUpOf } from '@/domain/accounts/look-up'
 import { endpoint, route } from '@/server/http/endpoint'
 
 export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = route(endpoint(contract.lookUp, lookUpOf))

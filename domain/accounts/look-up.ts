@@ -3,23 +3,14 @@ import type { Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { lookUp as contract } from '@/contract/operator'
 import type { Context, SystemContext } from '../context'
-import { describePendingChange } from '../email/get-email-status'
 import { managerOf } from '../manager'
-import { pendingChangeOf } from '../pending-change'
-import { integer, sql, statement, text, time } from '../sql'
+import { sql, statement, text } from '../sql'
 import { usersWithdrawnAs } from './ended-external-ids'
 import { findAccount, findAccountByAddress, findAccountByExternalId } from './find-user'
 import { noteLookUp } from './note-look-up'
 
-const countSessions = statement(
-  'count-open-sessions',
-  { userId: text, now: time, maxRows: integer },
-  { count: integer },
-  (v) => sql`SELECT count(*)::int FROM (
-     SELECT FROM sessions WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now} LIMIT ${v.maxRows}
-   ) open`,
-)
-const withdrawalOf = statement(
+/** Of an account that is withdrawn, until the purge. */
+export const withdrawalOf = statement(
   'withdrawal-of-user',
   { userId: text },
   { id: text },
@@ -31,34 +22,6 @@ const withdrawalById = statement(
   { id: text },
   (v) => sql`SELECT id FROM withdrawals WHERE id = ${v.id}`,
 )
-
-/** A count that is higher is shown as more than this. */
-export const MAX_SESSIONS_COUNTED = 1_000
-
-/** For the operator. A withdrawn account shows only its withdrawal; null if nobody has this id. */
-export async function watchAccount(ctx: SystemContext, userId: string) {
-  const [[withdrawal], account, [sessions]] = await Promise.all([
-    ctx.sql(withdrawalOf, { userId }),
-    findAccount(ctx, userId),
-    ctx.sql(countSessions, { userId, now: ctx.clock.now(), maxRows: MAX_SESSIONS_COUNTED + 1 }),
-  ])
-  if (withdrawal) return { userId, withdrawalId: withdrawal.id }
-  if (!account) return null
-  return {
-    userId,
-    withdrawalId: null,
-    externalId: account.external_id,
-    name: account.name,
-    email: account.email,
-    isVerified: account.email_verified_at !== null,
-    hasPassword: account.has_password,
-    role: account.role,
-    locale: account.locale,
-    createdAt: account.created_at,
-    sessions: sessions?.count ?? 0,
-    pendingChange: describePendingChange(ctx, pendingChangeOf(account)),
-  }
-}
 
 export type Found = { kind: 'withdrawal' | 'user'; id: string }
 

@@ -3,7 +3,7 @@
 import { CircleCheck } from 'lucide-react'
 import Link from 'next/link'
 import type { ReactNode } from 'react'
-import type { TroubledWithdrawal } from '@/contract/operator'
+import type { FailingApp, TroubledWithdrawal } from '@/contract/operator'
 import { Badge } from '../ui/badge'
 import { Card, CardBody, CardHeader } from '../ui/card'
 import { Countdown } from '../ui/countdown'
@@ -14,16 +14,20 @@ import { textLink } from '../ui/text-link'
 import { operate } from './operate'
 import { Retry } from './retry-button'
 import { StepName } from './step-name'
+import { UnreadLine } from './unread'
 import { useAsked } from './use-asked'
 import { count } from './words'
 
-interface TroubledWithdrawalsProps {
-  withdrawals: readonly TroubledWithdrawal[]
-  is_cut: boolean
+interface NeedsAttentionProps {
+  /** Null where it could not be read. */
+  troubled: { withdrawals: readonly TroubledWithdrawal[]; is_cut: boolean } | null
+  failing: { apps: readonly FailingApp[] } | null
   renderedAt: string
 }
 
-export function TroubledWithdrawals({ withdrawals, is_cut, renderedAt }: TroubledWithdrawalsProps) {
+export function NeedsAttention({ troubled, failing, renderedAt }: NeedsAttentionProps) {
+  const { withdrawals, is_cut } = troubled ?? { withdrawals: [], is_cut: false }
+  const apps = failing?.apps ?? []
   const asked = useAsked(withdrawals.map(({ withdrawal_id }) => withdrawal_id))
   return (
     <Card>
@@ -35,18 +39,25 @@ export function TroubledWithdrawals({ withdrawals, is_cut, renderedAt }: Trouble
         }
       />
       <CardBody>
-        {withdrawals.length > 0 ? (
-          <ul className="divide-y divide-line">
-            {withdrawals.map((withdrawal) => (
-              <Troubled
-                key={withdrawal.withdrawal_id}
-                withdrawal={withdrawal}
-                renderedAt={renderedAt}
-                onAsked={() => asked.ask(withdrawal.withdrawal_id, withdrawal.withdrawal_id)}
-              />
-            ))}
-          </ul>
-        ) : (
+        <ul className="divide-y divide-line empty:hidden">
+          {apps.map((app) => (
+            <Failing key={app.app_id} app={app} renderedAt={renderedAt} />
+          ))}
+          {withdrawals.map((withdrawal) => (
+            <Troubled
+              key={withdrawal.withdrawal_id}
+              withdrawal={withdrawal}
+              renderedAt={renderedAt}
+              onAsked={() => asked.ask(withdrawal.withdrawal_id, withdrawal.withdrawal_id)}
+            />
+          ))}
+          {(!troubled || !failing) && (
+            <li className="py-5 first:pt-0 last:pb-0">
+              <UnreadLine />
+            </li>
+          )}
+        </ul>
+        {troubled && failing && withdrawals.length + apps.length === 0 && (
           <p className="flex items-center gap-3 text-ink-muted">
             <CircleCheck className="size-5 shrink-0 text-success" aria-hidden /> Nothing is late, and nothing fails.
           </p>
@@ -64,6 +75,38 @@ export function TroubledWithdrawals({ withdrawals, is_cut, renderedAt }: Trouble
         </div>
       </CardBody>
     </Card>
+  )
+}
+
+const MAX_COUNTED = 1_000
+const many = (number: number, noun: string) =>
+  number > MAX_COUNTED ? `More than ${count(MAX_COUNTED, noun)}` : count(number, noun)
+
+/** What fails, and what to do. */
+function Failing({ app, renderedAt }: { app: FailingApp; renderedAt: string }) {
+  const { app_id, name, waiting, dead, attempts, since, last_error } = app
+  return (
+    <li className="space-y-0.5 py-5 first:pt-0 last:pb-0">
+      <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
+        <Link href={`/admin/apps/${app_id}`} className={`${textLink} wrap-anywhere`}>
+          {name}
+        </Link>
+        {waiting > 0 && <Badge tone="warning">{many(waiting, 'event')} not delivered</Badge>}
+        {dead > 0 && <Badge tone="danger">{many(dead, 'dead letter')}</Badge>}
+      </p>
+      <p className="text-ink-muted text-sm tabular-nums">
+        Since <RelativeTime dateTime={since} renderedAt={renderedAt} />, {count(attempts, 'attempt')}
+        {last_error && (
+          <>
+            , last error <span className="wrap-anywhere font-mono text-ink">{last_error}</span>
+          </>
+        )}
+      </p>
+      <p className="text-ink-muted text-sm">
+        {waiting > 0 && 'It is tried again by itself; ping it from its page once it should answer. '}
+        {dead > 0 && 'What was given up is sent again from its page.'}
+      </p>
+    </li>
   )
 }
 

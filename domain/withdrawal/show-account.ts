@@ -1,0 +1,80 @@
+import { parseAddress } from '@/contract/address'
+import { AppError } from '@/contract/errors'
+import type { ShownAccount } from '@/contract/operator'
+import {
+  type AccountRow,
+  describeAccount,
+  findAccount,
+  findAccountByAddress,
+  findAccountByExternalId,
+} from '../accounts/find-user'
+import { withdrawalOf } from '../accounts/look-up'
+import { noteLookUp } from '../accounts/note-look-up'
+import { listTransactions } from '../applications/transactions'
+import type { SystemContext } from '../context'
+import { integer, sql, statement, text, time } from '../sql'
+import { findBlockers } from './blockers'
+
+/** A higher count is shown as more than this. */
+export const MAX_SESSIONS_COUNTED = 1_000
+
+const countSessions = statement(
+  'count-open-sessions',
+  { userId: text, now: time, maxRows: integer },
+  { count: integer },
+  (v) => sql`SELECT count(*)::int FROM (
+     SELECT FROM sessions WHERE user_id = ${v.userId} AND revoked_at IS NULL AND expires_at > ${v.now} LIMIT ${v.maxRows}
+   ) open`,
+)
+/** What operators see of an account. */
+async function showAccount(ctx: SystemContext, account: AccountRow): Promise<ShownAccount> {
+  const userId = account.id
+  const [[sessions], { blockers }, { transactions }] = await Promise.all([
+    ctx.sql(countSessions, { userId, now: ctx.clock.now(), maxRows: MAX_SESSIONS_COUNTED + 1 }),
+    findBlockers(ctx, ctx.sql, userId),
+    listTransactions(ctx, { userId, status: 'pending' }),
+  ])
+  return {
+    ...describeAccount(ctx, account),
+    verified_at: account.email_verified_at?.toISOString() ?? null,
+    role: account.role,
+    open_sessions: sessions?.count ?? 0,
+    blockers,
+    pending_transactions: transactions,
+  }
+}
+
+/** For the page of an account. A withdrawn one shows only its withdrawal; null if nobody has this id. */
+export async function watchAccount(
+  ctx: SystemContext,
+  userId: string,
+): Promise<ShownAccount | { user_id: string; withdrawal_id: string } | null> {
+  const [[withdrawal], account] = await Promise.all([ctx.sql(withdrawalOf, { userId }), findAccount(ctx, userId)])
+  if (withdrawal) return { user_id: userId, withdrawal_id: withdrawal.id }
+  return account && showAccount(ctx, account)
+}
+
+type Wanted = { userId: string } | { email: string } | { externalId: string }
+
+/** For the command. Finds a withdrawn account by its ids until `user_profile` has run, but not by its address. */
+export async function showUser(ctx: SystemContext, by: Wanted): Promise<ShownAccount> {
+  const account = await findWanted(ctx, by)
+  await noteLookUp(ctx, { userId: account.id, actor: 'operator', actorId: null, ip: null })
+  return showAccount(ctx, account)
+}
+
+async function findWanted(ctx: SystemContext, by: Wanted): Promise<AccountRow> {
+  if ('userId' in by) return known(await findAccount(ctx, by.userId), 'There is no user with this id.')
+  if ('externalId' in by) {
+    const found = await findAccountByExternalId(ctx, by.externalId)
+    return known(found, 'There is no user with this external id.')
+  }
+  const address = parseAddress(by.email)
+  if (!address) throw new AppError('EMAIL_001', 'The address must be one plain address, such as ada@example.com.')
+  return known(await findAccountByAddress(ctx, address.key), 'There is no active user with this address.')
+}
+
+function known(account: AccountRow | null, sentence: string): AccountRow {
+  if (!account) throw new AppError('REQUEST_001', sentence)
+  return account
+}

@@ -1,0 +1,83 @@
+import { beforeEach, expect, test } from 'vitest'
+import { minute } from '@/domain/limits/durations'
+import { givenParticipant, givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import { setApp } from '../applications/manage'
+import { failingApps } from '../applications/operate-deliveries'
+import { watchOverview } from './watch-overview'
+
+let ctx: TestContext
+let appId: string
+beforeEach(async () => {
+  ctx = await testContext()
+  await ctx.db.$executeRaw`DELETE FROM withdrawals`
+  await ctx.db.$executeRaw`DELETE FROM connected_apps`
+  appId = await givenParticipant(ctx, 'shop', { acknowledges: 'at_once', events: ['account.withdrawal_started'] })
+})
+const failing = async () => (await failingApps(ctx)).apps
+/** Lets the next try of every delivery come. */
+const tryAgain = async (ms: number) => {
+  ctx.clock.advance(ms)
+  await runDueWork(ctx)
+}
+
+test('an application whose deliveries fail for five minutes needs attention, until it answers or is disabled', async () => {
+  ctx.apps.answer = async () => ({ status: 0, problem: 'ECONNREFUSED' })
+  const since = ctx.clock.now().toISOString()
+  await givenWithdrawal(ctx)
+  await ctx.settle()
+  expect(await failing()).toEqual([])
+  await tryAgain(5 * minute)
+  const [app] = await failing()
+  expect(app).toEqual({
+    app_id: appId,
+    name: 'shop',
+    waiting: 1,
+    dead: 0,
+    attempts: 2,
+    since,
+    last_error: 'ECONNREFUSED',
+  })
+  await setApp(ctx, { appId, disabled: true })
+  expect(await failing()).toEqual([])
+  ctx.apps.answer = async () => ({ status: 204 })
+  await setApp(ctx, { appId, disabled: false })
+  await tryAgain(60 * minute)
+  expect(await failing()).toEqual([])
+})
+
+test('a delivery that failed three times needs attention at once, and so does a dead letter', async () => {
+  ctx.apps.answer = async () => ({ status: 503 })
+  await givenWithdrawal(ctx)
+  await ctx.settle()
+  await ctx.db.eventDelivery.updateMany({ where: { appId }, data: { attempts: 2 } })
+  expect(await failing()).toEqual([])
+  await ctx.db.eventDelivery.updateMany({ where: { appId }, data: { attempts: 3 } })
+  expect(await failing()).toMatchObject([{ waiting: 1, dead: 0, last_error: 'HTTP 503' }])
+  for (let days = 0; days < 8; days++) await tryAgain(24 * 60 * minute)
+  expect(await failing()).toMatchObject([{ waiting: 0, dead: 1 }])
+})
+
+test.each([
+  ['troubled-withdrawals', 'troubled'],
+  ['failing-apps', 'failing'],
+  ['count-open-tasks', 'tasks'],
+  ['oldest-open-tasks', 'tasks'],
+] as const)('of the overview, %s that the database does not answer in time leaves out %s alone', async (name, part) => {
+  const whole = await watchOverview(ctx)
+  const seen = await watchOverview({
+    ...ctx,
+    sql: (statement, values) =>
+      statement.name === name ? Promise.reject(new Error('statement timeout')) : ctx.sql(statement, values),
+  })
+  expect(seen).toEqual({ ...whole, [part]: null })
+  expect(ctx.warnings.at(-1)).toMatchObject({ event: 'figures_unknown' })
+})
+
+test('a count of withdrawals that the database does not answer in time leaves out that count alone', async () => {
+  const { withdrawals } = await watchOverview({
+    ...ctx,
+    sql: (statement, values) =>
+      statement.name === 'count-purged-withdrawals' ? Promise.reject(new Error('timeout')) : ctx.sql(statement, values),
+  })
+  expect(withdrawals).toEqual({ processing: 0, completed: 0, purged: null })
+})

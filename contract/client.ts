@@ -1,5 +1,14 @@
 import * as z from 'zod'
-import type { AdminContract, Answer, Body, Contract, LinkContract, Place, UserContract } from './define'
+import type {
+  AccountLinkContract,
+  AdminContract,
+  Answer,
+  Body,
+  Contract,
+  LinkContract,
+  Place,
+  UserContract,
+} from './define'
 import { ApiError, noAnswer, UNREADABLE } from './errors'
 import { blocker, minLength } from './fields'
 
@@ -31,7 +40,8 @@ export interface ServiceClientOptions extends Omit<ClientOptions, 'accessToken'>
 }
 
 /** Returns a typed call of any contract: `call(changeEmail, { userId }, { new_email, current_password })`. A refusal throws an ApiError. */
-export const createClient = (options: ClientOptions) => clientOf<UserContract | LinkContract>(options)
+export const createClient = (options: ClientOptions) =>
+  clientOf<UserContract | LinkContract | AccountLinkContract>(options)
 
 /** The same for a service of yours, with a service token: `call(putUser, { externalId }, { email, name })`. */
 export const createServiceClient = ({ serviceToken, ...options }: ServiceClientOptions) =>

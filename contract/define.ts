@@ -118,11 +118,24 @@ export interface LinkContract extends Operation {
   limit?: undefined
 }
 
+/** Opened by the token of a mailed link that stands for its account: the wrapper finds the account, and refuses a link that does not work. */
+export interface AccountLinkContract extends Operation {
+  /** Below `/api/v1`. */
+  path: `/${string}`
+  bearer: 'account_link'
+  tag: 'Account'
+  scope?: undefined
+  forbidden?: undefined
+}
+
 /** One operation of the API: the wrapper, the forms, the client and the OpenAPI document are all made from it. */
-export type Contract = UserContract | AdminContract | TaskContract | LinkContract
+export type Contract = UserContract | AdminContract | TaskContract | LinkContract | AccountLinkContract
 
 export const isAdminContract = (contract: Contract): contract is AdminContract => contract.path.startsWith('/admin/')
-export const isLinkContract = (contract: Contract): contract is LinkContract => 'bearer' in contract
+export const isLinkContract = (contract: Contract): contract is LinkContract | AccountLinkContract =>
+  'bearer' in contract
+export const isAccountLinkContract = (contract: Contract): contract is AccountLinkContract =>
+  isLinkContract(contract) && contract.bearer === 'account_link'
 
 export const isTaskContract = (contract: Contract): contract is TaskContract => contract.scope === null
 

@@ -95,6 +95,12 @@ export const ERRORS = {
       'Send X-Required-Scope: account:manage once, with a token that holds this scope, for the path of its own user.',
     field: undefined,
   },
+  WITHDRAWAL_006: {
+    status: 400,
+    message: 'Invalid deletion link',
+    details: 'The link was used, is too old, or is not complete. Ask for a new one.',
+    field: undefined,
+  },
   AUTH_001: {
     status: 401,
     message: 'Authentication required',

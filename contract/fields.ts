@@ -1,6 +1,7 @@
 import * as z from 'zod'
+import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { isStorable, STORABLE } from './define'
-import type { Blocker } from './errors'
+import { type Blocker, RULES } from './errors'
 import { MAX_NEW_PASSWORD_LENGTH, MIN_NEW_PASSWORD_LENGTH } from './vocabulary'
 
 /** zod's own `when` lets a length check run on a value of the wrong type, where it throws if the value's `length` cannot be compared. */
@@ -69,3 +70,15 @@ export const lineName = (description: string, max: number) =>
       minLength: 1,
       pattern: `^[^${CONTROLS}]*[^\\s\\uFEFF${CONTROLS}][^${CONTROLS}]*$`,
     })
+
+/** For calls by people who are not signed in. */
+export const accountAddress = z
+  .string('REQUEST_001: email must be a string.')
+  .check(maxLength(MAX_ADDRESS_LENGTH, 'REQUEST_001: email is too long.'))
+  .refine((text) => parseAddress(text) !== null, `REQUEST_001: ${RULES.email}`)
+  .meta({
+    description: `The address of the account; at most ${MAX_ADDRESS_LENGTH} characters`,
+    format: 'idn-email',
+    minLength: 'a@b.c'.length,
+    pattern: ADDRESS_PATTERN,
+  })

@@ -1,7 +1,8 @@
-import type { LinkContract } from './define'
+import type { AccountLinkContract, LinkContract } from './define'
 import { getNotMe, undoEmailChange } from './email'
 import { receiveMailEvents } from './mail-events'
 import { confirmPasswordReset, getPasswordReset, requestPasswordReset } from './password'
+import { confirmRequestedWithdrawal, previewRequestedWithdrawal, requestWithdrawal } from './withdrawal-request'
 
 /** Operations for which nobody has to be signed in. */
 export const LINK_OPERATIONS = {
@@ -11,4 +12,7 @@ export const LINK_OPERATIONS = {
   getPasswordReset,
   confirmPasswordReset,
   receiveMailEvents,
-} as const satisfies Record<string, LinkContract>
+  requestWithdrawal,
+  previewRequestedWithdrawal,
+  confirmRequestedWithdrawal,
+} as const satisfies Record<string, LinkContract | AccountLinkContract>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import type { Contract } from './define'
+import { type Contract, isAccountLinkContract } from './define'
 import { ERRORS, type ErrorCode } from './errors'
 import { blocker } from './fields'
 import { openApiDocument } from './openapi'
@@ -85,6 +85,9 @@ const OWN_ERRORS: Record<string, ErrorCode[]> = {
   receiveMailEvents: ['AUTH_001', 'REQUEST_003', 'REQUEST_005'],
   getPasswordReset: ['AUTH_001', 'REQUEST_005', 'PASSWORD_002', 'RATE_001'],
   confirmPasswordReset: ['AUTH_001', 'REQUEST_001', 'REQUEST_003', 'REQUEST_005', 'PASSWORD_001', 'PASSWORD_002'],
+  requestWithdrawal: ['REQUEST_001', 'REQUEST_003', 'RATE_001'],
+  previewRequestedWithdrawal: ['AUTH_001', 'REQUEST_001', 'WITHDRAWAL_006', 'RATE_001'],
+  confirmRequestedWithdrawal: ['WITHDRAWAL_001', 'WITHDRAWAL_003', 'WITHDRAWAL_006', 'RATE_001'],
   exportData: ['REAUTH_001', 'RATE_001', 'AUTH_002'],
   listReceipts: ['WITHDRAWAL_005', 'RATE_001'],
   getNotMe: ['EMAIL_006', 'EMAIL_008', 'RATE_001'],
@@ -129,7 +132,8 @@ const WITH_SCOPE: ErrorCode[] = ['AUTH_001']
 const WITH_BODY: ErrorCode[] = ['REQUEST_001', 'REQUEST_003']
 const WITH_KEY: ErrorCode[] = ['REQUEST_006', 'REQUEST_007']
 /** An Idempotency-Key belongs to an account. */
-const takesKey = ({ method, scope, file }: Contract) => method === 'POST' && scope !== undefined && !file
+const takesKey = (contract: Contract) =>
+  contract.method === 'POST' && (contract.scope !== undefined || isAccountLinkContract(contract)) && !contract.file
 
 test('the document says where the API is and whom to ask', () => {
   expect(document.servers).toMatchObject([{ url: 'https://accounts.acme.test' }])
@@ -209,7 +213,7 @@ test('no operation has an error code of another operation', () => {
 })
 
 /** The verbs of these operations count the calls, because no account makes them. */
-const COUNTED_BY_VERB = ['getNotMe', 'getPasswordReset', 'requestPasswordReset']
+const COUNTED_BY_VERB = ['getNotMe', 'getPasswordReset', 'requestPasswordReset', 'requestWithdrawal']
 
 test('RATE_001 is described exactly where a general limit counts', () => {
   const limited = described.filter((one) => named(one).includes('RATE_001')).map(({ contract }) => contract.name)
@@ -324,6 +328,7 @@ test('an answer that can be replayed describes Idempotency-Replayed', () => {
     lookUp: ['200', '400', '404'],
     reportOnTask: ['200', '400', '404', '409'],
     changePassword: ['200', '400', '403'],
+    confirmRequestedWithdrawal: ['202', '400', '409'],
   })
 })
 
@@ -341,11 +346,16 @@ test('admin operations take a service token, links and tasks take tokens of thei
   expect(taking).toEqual({
     receiveMailEvents: [],
     requestPasswordReset: [],
+    requestWithdrawal: [],
     ...Object.fromEntries(
-      ['confirmPasswordReset', 'getNotMe', 'getPasswordReset', 'undoEmailChange'].map((name) => [
-        name,
-        [{ linkToken: [] }],
-      ]),
+      [
+        'confirmPasswordReset',
+        'confirmRequestedWithdrawal',
+        'getNotMe',
+        'getPasswordReset',
+        'previewRequestedWithdrawal',
+        'undoEmailChange',
+      ].map((name) => [name, [{ linkToken: [] }]]),
     ),
     reportOnTask: [{ taskToken: [] }],
     ...Object.fromEntries(adminOperations.map(({ name }) => [name, [{ serviceToken: [] }]])),

@@ -1,5 +1,12 @@
 import * as z from 'zod'
-import { type Contract, isAdminContract, isLinkContract, isTaskContract, type Scope } from './define'
+import {
+  type Contract,
+  isAccountLinkContract,
+  isAdminContract,
+  isLinkContract,
+  isTaskContract,
+  type Scope,
+} from './define'
 import { type Blocker, ERRORS, type ErrorCode } from './errors'
 import { blocker } from './fields'
 import { operations } from './operations'
@@ -29,8 +36,9 @@ const errorsOf = (contract: Contract): ErrorCode[] => [
   ]),
 ]
 
-/** An Idempotency-Key belongs to an account, and the token of a link names none before the verb checks it. A file is not kept. */
-const takesKey = (contract: Contract) => contract.method === 'POST' && !isLinkContract(contract) && !contract.file
+/** An Idempotency-Key belongs to an account, and the token of most links names none before the verb checks it. A file is not kept. */
+const takesKey = (contract: Contract) =>
+  contract.method === 'POST' && (!isLinkContract(contract) || isAccountLinkContract(contract)) && !contract.file
 
 /** The answers of the verb and of the body's rules are kept for an Idempotency-Key, unless a later call can pass. */
 const isReplayed = (contract: Contract, code: ErrorCode) =>

@@ -1,9 +1,7 @@
 import * as z from 'zod'
-import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract } from './define'
 import { currentPassword } from './email'
-import { RULES } from './errors'
-import { isoDateTime, maxLength, newPassword, userId } from './fields'
+import { accountAddress, isoDateTime, newPassword, userId } from './fields'
 
 export const changePassword = contract({
   name: 'changePassword',
@@ -24,17 +22,6 @@ export const changePassword = contract({
     data: { password_changed: true },
   },
 })
-
-const accountAddress = z
-  .string('REQUEST_001: email must be a string.')
-  .check(maxLength(MAX_ADDRESS_LENGTH, 'REQUEST_001: email is too long.'))
-  .refine((text) => parseAddress(text) !== null, `REQUEST_001: ${RULES.email}`)
-  .meta({
-    description: `The address of the account; at most ${MAX_ADDRESS_LENGTH} characters`,
-    format: 'idn-email',
-    minLength: 'a@b.c'.length,
-    pattern: ADDRESS_PATTERN,
-  })
 
 export const requestPasswordReset = contract({
   name: 'requestPasswordReset',

@@ -29,3 +29,4 @@ export {
 export * from './tasks'
 export * from './vocabulary'
 export * from './withdrawal'
+export * from './withdrawal-request'

@@ -50,10 +50,24 @@ export interface PendingChange {
   expiresAt: Date
 }
 
+/** The facts that a mailed link is bound to. */
+export interface Link {
+  /** The id of the notice. It leads to the account but reveals nothing about it. */
+  noticeId: string
+  userId: string
+  /** The key of the account's address: the link works only while the account has it. */
+  emailKey: string
+  /** The key of the address that the link was sent to, which may be another. */
+  sentToKey: string
+  /** Rises with every new password, so that a new password ends the link. */
+  credentialVersion: number
+  endsAt: Date
+}
+
 /** The caller, with the user and the pending change as the statement that checked the token read them. */
 export interface Actor {
-  kind: Credential['kind'] | 'status_token' | 'report_token'
-  /** The id of the credential's row or, for a report token, of its task; empty if there is none. */
+  kind: Credential['kind'] | 'status_token' | 'report_token' | 'mailed_link'
+  /** The id of the credential's row or, for a report token, of its task, or of the letter of a link; empty if there is none. */
   id: string
   /** Empty for a service token, which acts for no user. */
   userId: string
@@ -76,7 +90,10 @@ export interface Actor {
   service?: { name: string; hosts: readonly string[]; appId: string | null }
   /** Only after a withdrawal: the one withdrawal that this credential still concerns. */
   withdrawal?: { id: string; madeTheCall: boolean }
+  /** A mailed link has no row that a withdrawal could end either. */
   outsideToken?: Credential['outsideToken']
+  /** Only for a mailed link: what it is bound to. */
+  link?: Link
 }
 
 /** How full a bucket is, for the RateLimit headers. */
@@ -118,6 +135,8 @@ export interface SystemContext {
   /** Where people sign in without a password of ours; null if none is configured. */
   identityProvider: IdentityProvider | null
   freshSignIn: FreshSignInSettings
+  /** Whether a mailed link may delete an account. */
+  deletionByMail: boolean
   /** Null if none is configured; then no archive can be written. */
   archives: ArchiveStore | null
   ledger: LedgerStore

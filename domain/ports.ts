@@ -16,6 +16,7 @@ export type MacPurpose =
   | 'idempotency'
   | 'external-id'
   | 'password-reset'
+  | 'withdrawal-request'
   | 'sign-in-line'
   | 'mail-message'
   | 'mail-address'
@@ -140,6 +141,20 @@ export type Message =
       userName: string
       /** Where the person signs in; null if unknown. */
       provider: string | null
+      ipAddress: string
+    }
+  | {
+      template: 'withdrawal-requested'
+      userName: string
+      link: string
+      endsAt: Date
+      ipAddress: string
+    }
+  | {
+      template: 'withdrawal-by-sign-in'
+      userName: string
+      /** The page where a person who is signed in deletes the account. */
+      settingsUrl: string
       ipAddress: string
     }
   | {

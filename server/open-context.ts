@@ -45,6 +45,7 @@ export async function openContext(): Promise<ServiceContext> {
       : null,
     hasPasswordSignIn: env.hasPasswordSignIn,
     freshSignIn: env.freshSignIn,
+    deletionByMail: env.deletionByMail,
     archives: createArchiveStore(env),
     ledger: createLedgerStore(env),
     problemOfEndpoint: createEndpointRule(env),

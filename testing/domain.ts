@@ -127,6 +127,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     hasPasswordSignIn: true,
     identityProvider: null,
     freshSignIn: { maxOutsideAgeMs: null, requiredAcr: null },
+    deletionByMail: true,
     archives: {
       async put(objectKey, content) {
         archives.set(objectKey, content)

@@ -1,5 +1,5 @@
 import type { SystemContext } from '../context'
-import { heldSince } from '../email/held-addresses'
+import { heldSince } from '../limits/held-addresses'
 import { audit, boolean, bytes, fenced, integer, isOneOf, type RowOf, sql, statement, text, time } from '../sql'
 import { withdrawnExternalIds } from './ended-external-ids'
 import { type ImportedLine, type Problem, readImportLine } from './import-line'

@@ -22,6 +22,7 @@ import {
   takeValues,
   userBucket,
 } from '../limits/buckets'
+import { heldSince } from '../limits/held-addresses'
 import { queueNotice } from '../mail/notice-kinds'
 import { leaseUntil, sendFirst } from '../mail/notices'
 import { renewForeignHash } from '../passwords/foreign-hashes'
@@ -49,7 +50,6 @@ import {
   time,
   UNWAITED,
 } from '../sql'
-import { heldSince } from './held-addresses'
 import { macOfCode, recordVerification, sendVerification } from './verification-code'
 
 /** The user's own address can be verified: it never was, or messages to it come back. */

@@ -2,8 +2,8 @@ import { AppError } from '@/contract/errors'
 import type { LinkContext, SystemContext } from '../context'
 import { networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
 import { STOP_CHANGE_MS } from '../limits/durations'
+import { heldSince } from '../limits/held-addresses'
 import { type Described, type Part, type RowOf, type Shape, sql, statement, text, time } from '../sql'
-import { heldSince } from './held-addresses'
 import { isNotMeTokenOf } from './not-me-token'
 
 /** One answer for every link that does not work: malformed, of another change, used or expired. */

@@ -14,6 +14,7 @@ import {
   takeValues,
 } from '../limits/buckets'
 import { NOTICE_WAIT_MS } from '../limits/durations'
+import { heldSince } from '../limits/held-addresses'
 import { queueNotice } from '../mail/notice-kinds'
 import { leaseUntil, sendFirst } from '../mail/notices'
 import { newAddressOf, requireStillOpenChange, STILL_PENDING } from '../pending-change'
@@ -34,7 +35,6 @@ import {
   text,
   time,
 } from '../sql'
-import { heldSince } from './held-addresses'
 import { macsOfCode } from './verification-code'
 
 const JUDGE = {

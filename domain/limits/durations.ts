@@ -20,6 +20,8 @@ export const REAUTHENTICATION_LIFETIME_MS = 10 * minute
 export const PAGE_TOKEN_LIFETIME_MS = 10 * minute
 /** How long the link that resets a password works, from the request on. */
 export const PASSWORD_RESET_MS = 30 * minute
+/** A mailed link that deletes the account works for so long. */
+export const WITHDRAWAL_LINK_MS = 30 * minute
 /** How exact the last use of a session or an access token is: a busy one writes no oftener. */
 export const LAST_USE_PRECISION_MS = minute
 

@@ -134,6 +134,24 @@ export const LIMIT_ROWS = {
     refusal: { unnamed: 'the code says enough' },
     shown: 'always',
   },
+  /** Messages with a link that deletes an account. There is no refusal, because it would reveal whose address it is. */
+  withdrawalRequest: {
+    places: 3,
+    windowMs: hour,
+    settings: ['WITHDRAWAL_REQUEST_LIMIT', 'WITHDRAWAL_REQUEST_WINDOW'],
+    code: 'RATE_001',
+    refusal: { unnamed: 'reveals an address' },
+    shown: 'refusals',
+  },
+  /** Requests for such a message by a client: an IPv4 address, or the 64 bits of an IPv6 network. */
+  withdrawalRequestAddress: {
+    places: 20,
+    windowMs: hour,
+    settings: ['WITHDRAWAL_REQUEST_ADDRESS_LIMIT', 'WITHDRAWAL_REQUEST_WINDOW'],
+    code: 'RATE_001',
+    refusal: { unnamed: 'the code says enough' },
+    shown: 'always',
+  },
   /** Exports of one's own data. */
   export: {
     places: 2,

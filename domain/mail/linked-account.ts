@@ -1,58 +1,119 @@
+import { parseAddress } from '@/contract/address'
 import { AppError } from '@/contract/errors'
-import type { LinkContext, SystemContext } from '../context'
-import { type Described, integer, type Shape, type Sql, sql, statement, text, time } from '../sql'
+import type { Link, SystemContext } from '../context'
+import { heldSince } from '../limits/held-addresses'
+import {
+  type Described,
+  equalsAsText,
+  integer,
+  literal,
+  type Part,
+  type Shape,
+  type Sql,
+  sql,
+  statement,
+  text,
+  time,
+} from '../sql'
 import { isTokenOf, LINKS, type LinkKind, readLinkToken } from './links'
 
-/** What a link and its letter need to know about the account. */
+/** What a link and its letters need to know about the account. */
 const ACCOUNT = {
   user_id: text,
+  external_id: text.orNull,
   name: text,
   email: text,
   email_key: text,
+  /** The oldest address that a change of the undo window replaced; null for none. */
+  replaced: text.orNull,
   locale: text.orNull,
   password_hash: text.orNull,
   credential_version: integer,
 } satisfies Shape
 export type LinkedAccount = Described<typeof ACCOUNT>
 
-const COLUMNS = sql`u.id AS user_id, u.name, u.email, u.email_key, u.locale, u.password_hash, u.credential_version`
+const columns = (since: Part) =>
+  sql`u.id AS user_id, u.external_id, u.name, u.email, u.email_key, u.locale, u.password_hash, u.credential_version,
+     (SELECT r.old_email FROM email_change_requests r
+      WHERE r.user_id = u.id AND ${equalsAsText(sql`r.status`, literal('verified'))} AND r.old_email_key IS NOT NULL AND r.closed_at > ${since}
+      ORDER BY r.closed_at, r.account_version LIMIT 1) AS replaced`
 
 const accountById = statement(
   'linked-account',
-  { userId: text },
+  { userId: text, heldSince: time },
   ACCOUNT,
-  (v) => sql`SELECT ${COLUMNS} FROM users u WHERE u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
+  (v) => sql`SELECT ${columns(v.heldSince)} FROM users u WHERE u.id = ${v.userId} AND u.withdrawn_at IS NULL`,
 )
 
-/** Null for an account that was withdrawn. */
-export async function findLinkedAccount(sql: Sql, userId: string): Promise<LinkedAccount | null> {
-  const [account] = await sql(accountById, { userId })
+/** The addresses that could be given back when the link was asked for: a link that was sent to one works as long as the others do. */
+const heldAtRequest = (ctx: SystemContext, kind: LinkKind, endsAt: Date): Date =>
+  heldSince(ctx, new Date(endsAt.getTime() - LINKS[kind].lifetimeMs))
+
+/** The account of a link with this end; null if it was withdrawn. */
+export async function findLinkedAccount(
+  ctx: SystemContext,
+  sql: Sql,
+  { kind, userId, endsAt }: { kind: LinkKind; userId: string; endsAt: Date },
+): Promise<LinkedAccount | null> {
+  const [account] = await sql(accountById, { userId, heldSince: heldAtRequest(ctx, kind, endsAt) })
   return account ?? null
 }
 
-const accountOfLink = statement(
-  'account-of-link',
-  { noticeId: text, kind: text.of<LinkKind>(), now: time },
-  { ...ACCOUNT, ends_at: time },
-  (v) => sql`SELECT ${COLUMNS}, n.expires_at AS ends_at FROM notices n JOIN users u ON u.id = n.user_id
-   WHERE n.id = ${v.noticeId} AND n.kind = ${v.kind} AND n.expires_at > ${v.now} AND u.withdrawn_at IS NULL`,
-)
+/** Where the link goes: somebody else may have taken the account over and read its present address. */
+export const addressOfLink = (kind: LinkKind, { email, replaced }: LinkedAccount): string =>
+  (LINKS[kind].goesTo === 'oldest held address' && replaced) || email
 
 export const linkOf = (
-  { user_id: userId, email_key: emailKey, credential_version: credentialVersion }: LinkedAccount,
-  { noticeId, endsAt }: { noticeId: string; endsAt: Date },
-) => ({ noticeId, userId, emailKey, credentialVersion, endsAt })
-
-/** What the link of this call opens. Refuses one that was used, is too old, or is not that of the account as it is now. */
-export async function openLink(
-  ctx: SystemContext & Pick<LinkContext, 'linkToken'>,
   kind: LinkKind,
-): Promise<{ noticeId: string; endsAt: Date; account: LinkedAccount }> {
-  const token = readLinkToken(kind, ctx.linkToken)
-  const [found] = token ? await ctx.sql(accountOfLink, { noticeId: token.noticeId, kind, now: ctx.clock.now() }) : []
-  if (!token || !found) throw new AppError(LINKS[kind].refusal)
-  const { ends_at: endsAt, ...account } = found
-  const { noticeId, mac } = token
-  if (!isTokenOf(ctx, kind, mac, linkOf(account, { noticeId, endsAt }))) throw new AppError(LINKS[kind].refusal)
-  return { noticeId, endsAt, account }
+  account: LinkedAccount,
+  { noticeId, endsAt }: Pick<Link, 'noticeId' | 'endsAt'>,
+): Link => ({
+  noticeId,
+  userId: account.user_id,
+  emailKey: account.email_key,
+  sentToKey: parseAddress(addressOfLink(kind, account))?.key ?? '',
+  credentialVersion: account.credential_version,
+  endsAt,
+})
+
+const endOfLink = statement(
+  'end-of-link',
+  { noticeId: text, kind: text.of<LinkKind>(), now: time },
+  { user_id: text, ends_at: time },
+  (v) => sql`SELECT user_id, expires_at AS ends_at FROM notices
+   WHERE id = ${v.noticeId} AND kind = ${v.kind} AND expires_at > ${v.now}`,
+)
+
+/** What a token opens. Refuses one that was used, is too old, or is not that of the account as it is now. */
+export async function openLink(
+  ctx: SystemContext,
+  kind: LinkKind,
+  token: string,
+): Promise<{ link: Link; account: LinkedAccount }> {
+  const read = readLinkToken(kind, token)
+  const [found] = read ? await ctx.sql(endOfLink, { noticeId: read.noticeId, kind, now: ctx.clock.now() }) : []
+  const account =
+    found && (await findLinkedAccount(ctx, ctx.sql, { kind, userId: found.user_id, endsAt: found.ends_at }))
+  if (!read || !account) throw new AppError(LINKS[kind].refusal)
+  const link = linkOf(kind, account, { noticeId: read.noticeId, endsAt: found.ends_at })
+  if (!isTokenOf(ctx, kind, read.mac, link)) throw new AppError(LINKS[kind].refusal)
+  return { link, account }
 }
+
+/** Whether the link still opens its account. `sql` must hold the account's lock, so that whoever ends the link comes before this or waits. */
+export async function isLinkLive(ctx: SystemContext, sql: Sql, kind: LinkKind, link: Link): Promise<boolean> {
+  const account = await findLinkedAccount(ctx, sql, { kind, userId: link.userId, endsAt: link.endsAt })
+  const now = account && linkOf(kind, account, link)
+  return now !== null && isSame(now, link)
+}
+
+const isSame = (one: Link, other: Link) =>
+  one.emailKey === other.emailKey &&
+  one.sentToKey === other.sentToKey &&
+  one.credentialVersion === other.credentialVersion
+
+/** A mailbox is never more than the adopter's own proof, so it does not replace the sign-in that the adopter asks for. */
+export const mayWithdrawByMail = (
+  { deletionByMail, freshSignIn }: Pick<SystemContext, 'deletionByMail' | 'freshSignIn'>,
+  { external_id: externalId }: Pick<LinkedAccount, 'external_id'>,
+): boolean => deletionByMail && (freshSignIn.requiredAcr === null || externalId === null)

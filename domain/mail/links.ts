@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@/contract/errors'
-import type { SystemContext } from '../context'
-import { PASSWORD_RESET_MS } from '../limits/durations'
+import type { Link, SystemContext } from '../context'
+import { PASSWORD_RESET_MS, WITHDRAWAL_LINK_MS } from '../limits/durations'
 import type { BucketName } from '../limits/limits'
 import { MAC_TEXT, type MacPurpose } from '../ports'
 
@@ -16,6 +16,11 @@ interface LinkRow {
   /** The limits of its messages and of the requests for them. */
   perAccount: BucketName
   perClient: BucketName
+  /**
+   * `oldest held address`: whoever has the present address or one that was replaced within the undo window may ask, the link goes to
+   * the oldest of them, and the present one is told how to sign in.
+   */
+  goesTo: 'present address' | 'oldest held address'
   /** What the audit calls a request that was answered. */
   requested: string
 }
@@ -30,26 +35,33 @@ export const LINKS = {
     refusal: 'PASSWORD_002',
     perAccount: 'passwordReset',
     perClient: 'passwordResetAddress',
+    goesTo: 'present address',
     requested: 'password_reset.requested',
+  },
+  withdrawal_requested: {
+    prefix: 'wrt_',
+    mac: 'withdrawal-request',
+    page: '/delete-account/confirm',
+    lifetimeMs: WITHDRAWAL_LINK_MS,
+    refusal: 'WITHDRAWAL_006',
+    perAccount: 'withdrawalRequest',
+    perClient: 'withdrawalRequestAddress',
+    goesTo: 'oldest held address',
+    requested: 'withdrawal.requested',
   },
 } as const satisfies Record<string, LinkRow>
 export type LinkKind = keyof typeof LINKS
 export const LINK_KINDS = Object.keys(LINKS) as LinkKind[]
 
-/** The facts that a link is bound to. */
-export interface Link {
-  /** The id of the notice. It leads to the account but reveals nothing about it. */
-  noticeId: string
-  userId: string
-  /** The key of the account's address: the link works only while the account has it. */
-  emailKey: string
-  /** Rises with every new password, so that a new password ends the link. */
-  credentialVersion: number
-  endsAt: Date
-}
-
-const textOf = ({ noticeId, userId, emailKey, credentialVersion, endsAt }: Link) =>
-  [noticeId, userId, emailKey, credentialVersion, endsAt.getTime()].join('\n')
+const textOf = ({ noticeId, userId, emailKey, sentToKey, credentialVersion, endsAt }: Link) =>
+  [
+    noticeId,
+    userId,
+    emailKey,
+    credentialVersion,
+    endsAt.getTime(),
+    ...(sentToKey === emailKey ? [] : [sentToKey]),
+  ].join('\n')
 
 /** The token is derived from the account and stored nowhere. It is in the fragment, which no browser sends to a server. */
 export function linkUrl(ctx: SystemContext, kind: LinkKind, link: Link): string {

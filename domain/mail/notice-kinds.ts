@@ -1,5 +1,5 @@
 import { maskAddress, parseAddress } from '@/contract/address'
-import type { SystemContext } from '../context'
+import type { Link, SystemContext } from '../context'
 import { notMeUrl } from '../email/not-me-token'
 import { STOP_CHANGE_MS } from '../limits/durations'
 import type { Asker, Message, NotMeLink, UndoOutcome } from '../ports'
@@ -20,8 +20,8 @@ import {
 } from '../sql'
 import { retentionDays } from '../withdrawal/schedule'
 import { createStatusToken } from '../withdrawal/status-token'
-import { findLinkedAccount, type LinkedAccount, linkOf } from './linked-account'
-import { type Link, linkUrl } from './links'
+import { addressOfLink, findLinkedAccount, type LinkedAccount, linkOf, mayWithdrawByMail } from './linked-account'
+import { type LinkKind, linkUrl } from './links'
 
 /** The content of a letter about an email change. */
 interface ChangeFacts {
@@ -60,9 +60,13 @@ interface PasswordFacts {
 
 /** The content of a letter with a link that works once. */
 interface LinkFacts extends Link {
-  to: string
+  /** Where the link goes, and the account's present address. */
+  sentTo: string
+  present: string
   userName: string
   hasPassword: boolean
+  /** Whether the link may do what it is for. */
+  mayOpen: boolean
   ipAddress: string
 }
 
@@ -84,6 +88,8 @@ interface Kinds {
   account_withdrawal_started: { facts: WithdrawalFacts; recipient: 'sealed' }
   password_changed: { facts: PasswordFacts; recipient: 'sealed' }
   password_reset: { facts: LinkFacts; recipient: 'sealed' }
+  /** `present`: the account's present address, where the link went to an older one. */
+  withdrawal_requested: { facts: LinkFacts; recipient: 'sealed' | 'present' }
   data_exported: { facts: ExportFacts; recipient: 'sealed' }
   /** To an address that a recent change replaced. */
   account_withdrawal_told: { facts: WithdrawalFacts; recipient: 'sealed' }
@@ -124,6 +130,8 @@ interface KindOfNotice<Facts, Recipient extends string> {
   /** Reads the facts for a later attempt; null if the letter can no longer be made. */
   read(ctx: SystemContext, notice: NoticeRow): Promise<Facts | null>
 }
+
+const sentToOf = ({ sentTo }: LinkFacts) => toDeliverable(sentTo)
 
 /** Every kind of notice, one row each. The first attempt and all later ones make the letter from this row. */
 export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf<Kind>, RecipientOf<Kind>> } = {
@@ -206,7 +214,7 @@ export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf
   },
   password_reset: {
     foreignKey: null,
-    recipients: { sealed: ({ to }) => toDeliverable(to) },
+    recipients: { sealed: sentToOf },
     message: (ctx, { userName, hasPassword, ipAddress, ...link }) =>
       hasPassword
         ? {
@@ -217,7 +225,22 @@ export const NOTICE_KINDS: { readonly [Kind in NoticeKind]: KindOfNotice<FactsOf
             ipAddress,
           }
         : { template: 'no-password-to-reset', userName, provider: ctx.identityProvider?.name ?? null, ipAddress },
-    read: readLink,
+    read: readLink('password_reset'),
+  },
+  withdrawal_requested: {
+    foreignKey: null,
+    recipients: { sealed: sentToOf, present: ({ present }) => toDeliverable(present) },
+    message: (ctx, { userName, mayOpen, ipAddress, ...link }, recipient) =>
+      mayOpen && recipient === 'sealed'
+        ? {
+            template: 'withdrawal-requested',
+            userName,
+            link: linkUrl(ctx, 'withdrawal_requested', link),
+            endsAt: link.endsAt,
+            ipAddress,
+          }
+        : { template: 'withdrawal-by-sign-in', userName, settingsUrl: `${ctx.appUrl}/settings/withdraw`, ipAddress },
+    read: readLink('withdrawal_requested'),
   },
   data_exported: {
     foreignKey: null,
@@ -382,24 +405,30 @@ export interface SealedLink {
 }
 
 export const linkFactsOf = (
+  ctx: SystemContext,
+  kind: LinkKind,
   account: LinkedAccount,
   { noticeId, endsAt, ipAddress }: Pick<LinkFacts, 'noticeId' | 'endsAt' | 'ipAddress'>,
 ): LinkFacts => ({
-  ...linkOf(account, { noticeId, endsAt }),
-  to: account.email,
+  ...linkOf(kind, account, { noticeId, endsAt }),
+  sentTo: addressOfLink(kind, account),
+  present: account.email,
   userName: account.name,
   hasPassword: account.password_hash !== null,
+  mayOpen: mayWithdrawByMail(ctx, account),
   ipAddress,
 })
 
 /** Null if the link would be bound to another address or password than at the first attempt, which may have been delivered. */
-async function readLink(ctx: SystemContext, notice: NoticeRow): Promise<LinkFacts | null> {
-  const { id: noticeId, user_id: userId, expires_at: endsAt, sealed } = notice
-  const opened = sealed && ctx.secrets.open(sealed)
-  if (!opened || !endsAt) return null
-  const { emailKey, credentialVersion, ipAddress } = JSON.parse(opened.toString()) as SealedLink
-  const account = await findLinkedAccount(ctx.sql, userId)
-  if (account?.email_key !== emailKey) return null
-  if (account.credential_version !== (credentialVersion ?? account.credential_version)) return null
-  return linkFactsOf(account, { noticeId, endsAt, ipAddress })
+function readLink(kind: LinkKind) {
+  return async (ctx: SystemContext, notice: NoticeRow): Promise<LinkFacts | null> => {
+    const { id: noticeId, user_id: userId, expires_at: endsAt, sealed } = notice
+    const opened = sealed && ctx.secrets.open(sealed)
+    if (!opened || !endsAt) return null
+    const { emailKey, credentialVersion, ipAddress } = JSON.parse(opened.toString()) as SealedLink
+    const account = await findLinkedAccount(ctx, ctx.sql, { kind, userId, endsAt })
+    if (account?.email_key !== emailKey) return null
+    if (account.credential_version !== (credentialVersion ?? account.credential_version)) return null
+    return linkFactsOf(ctx, kind, account, { noticeId, endsAt, ipAddress })
+  }
 }

@@ -21,6 +21,7 @@ import { requestPasswordReset } from '../passwords/request-password-reset'
 import type { MailOutcome } from '../ports'
 import { sql, statement, text } from '../sql'
 import { exportData } from '../withdrawal/export-data'
+import { requestWithdrawal } from '../withdrawal/request-withdrawal'
 import { watchBacklog } from '../withdrawal/watch-withdrawals'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { NOTICE_KINDS, type NoticeKind } from './notice-kinds'
@@ -164,6 +165,10 @@ const CAUSES: Record<NoticeKind, (ctx: TestContext, user: TestUser) => Promise<u
       new_password: 'a new password',
     }),
   password_reset: (ctx, user) => requestPasswordReset(asNobody(ctx), { email: user.email }),
+  async withdrawal_requested(ctx, user) {
+    await verifyChange(ctx, user)
+    await requestWithdrawal(asNobody(ctx), { email: user.email })
+  },
   data_exported: async (ctx, user) => exportData(await asUser(ctx, user), { userId: user.userId }),
   async account_withdrawal_told(ctx, user) {
     await verifyChange(ctx, user)

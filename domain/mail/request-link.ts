@@ -3,11 +3,12 @@ import { AppError } from '@/contract/errors'
 import type { LinkContext, SystemContext } from '../context'
 import { networkOf, pseudonymousBucket, takePlaces, takePlacesInside, userBucket } from '../limits/buckets'
 import { NOTICE_LEASE_MS } from '../limits/durations'
+import { heldSince } from '../limits/held-addresses'
 import { auditAs, bytes, literal, type RowOf, type Sql, sql, statement, text, time } from '../sql'
 import { AFTER, eachDue, isAfter } from '../work/each-due'
-import { findLinkedAccount } from './linked-account'
+import { findLinkedAccount, type LinkedAccount, linkOf } from './linked-account'
 import { LINK_KINDS, LINKS, type LinkKind } from './links'
-import { linkFactsOf, queueNotice, type SealedLink } from './notice-kinds'
+import { linkFactsOf, queueNotice, type RecipientOf, type SealedLink } from './notice-kinds'
 import { leaseUntil, sendFirst } from './notices'
 
 /** The encrypted content of the row of a request. */
@@ -58,6 +59,24 @@ const accountByAddress = statement(
   (v) => sql`SELECT id FROM users WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL`,
 )
 
+// An address that another account has is held by none, but for one that it took before the undo window was set.
+const accountByHeldAddress = statement(
+  'account-to-mail-at-held-address',
+  { emailKey: text, heldSince: time },
+  { id: text },
+  (v) => sql`SELECT id FROM (
+     SELECT id, 1 AS place FROM users WHERE email_key = ${v.emailKey} AND withdrawn_at IS NULL
+     UNION ALL
+     SELECT user_id, 2 FROM email_change_requests
+     WHERE old_email_key = ${v.emailKey} AND status = 'verified' AND closed_at > ${v.heldSince}
+   ) AS found ORDER BY place LIMIT 1`,
+)
+
+const findAccount = (ctx: SystemContext, kind: LinkKind, { emailKey, at }: { emailKey: string; at: Date }) =>
+  LINKS[kind].goesTo === 'present address'
+    ? ctx.sql(accountByAddress, { emailKey })
+    : ctx.sql(accountByHeldAddress, { emailKey, heldSince: heldSince(ctx, at) })
+
 const lockAccount = statement(
   'lock-account-for-link',
   { userId: text },
@@ -72,14 +91,15 @@ const dropRequest = statement(
   (v) => sql`DELETE FROM password_reset_requests WHERE id = ${v.id} RETURNING id`,
 )
 
-const queueLetter = (kind: LinkKind) =>
+const queueLetters = (kind: LinkKind) =>
   statement(
-    `queue-letter-of-${kind}`,
+    `queue-letters-of-${kind}`,
     {
-      id: text,
       userId: text,
       locale: text.orNull,
-      sealed: bytes,
+      ids: text.list,
+      recipients: text.orNull.list,
+      sealed: bytes.list,
       now: time,
       leaseUntil: time,
       endsAt: time,
@@ -87,13 +107,14 @@ const queueLetter = (kind: LinkKind) =>
       ip: text,
     },
     {},
-    (v) => sql`WITH letter AS (
+    (v) => sql`WITH letters AS (
      ${queueNotice(kind, {
-       from: sql`(VALUES (${v.id})) AS letter (id)`,
+       from: sql`unnest(${v.ids}::text[], ${v.recipients}::text[], ${v.sealed}::bytea[]) AS letter (id, recipient, sealed)`,
        id: sql`letter.id`,
        user: v.userId,
        locale: v.locale,
-       sealed: v.sealed,
+       recipient: sql`letter.recipient`,
+       sealed: sql`letter.sealed`,
        at: v.now,
        leaseUntil: v.leaseUntil,
        expiresAt: v.endsAt,
@@ -101,9 +122,9 @@ const queueLetter = (kind: LinkKind) =>
    )
    ${auditAs(literal(LINKS[kind].requested), { id: v.auditId, user: v.userId, actor: sql`'system'`, ip: v.ip, at: v.now })}`,
   )
-const QUEUE = Object.fromEntries(LINK_KINDS.map((kind) => [kind, queueLetter(kind)])) as Record<
+const QUEUE = Object.fromEntries(LINK_KINDS.map((kind) => [kind, queueLetters(kind)])) as Record<
   LinkKind,
-  ReturnType<typeof queueLetter>
+  ReturnType<typeof queueLetters>
 >
 
 type RequestRow = RowOf<typeof dueRequests>
@@ -116,37 +137,52 @@ async function answerRequest(
 ): Promise<void> {
   const endsAt = new Date(at.getTime() + LINKS[kind].lifetimeMs)
   const now = ctx.clock.now()
-  const [found] = endsAt > now ? await ctx.sql(accountByAddress, { emailKey }) : []
+  const [found] = endsAt > now ? await findAccount(ctx, kind, { emailKey, at }) : []
   if (!found) {
     await ctx.sql(dropRequest, { id })
     return
   }
-  const noticeId = ctx.secrets.randomId('ntc_')
+  const { id: userId } = found
   await ctx.transaction(async (tx) => {
     const [locked, dropped] = await Promise.all([
       // The statements after it see the account as it stays until the commit.
-      tx(lockAccount, { userId: found.id }),
-      // Only the call that deletes the row queues a letter, so one request never brings two.
+      tx(lockAccount, { userId }),
+      // Only the call that deletes the row queues letters, so one request never brings two.
       tx(dropRequest, { id }),
     ])
-    const account = locked.length > 0 && dropped.length > 0 ? await findLinkedAccount(tx, found.id) : null
-    if (!account || !(await takesPlace(ctx, tx, kind, account.user_id))) return
-    const { email_key: emailKey, credential_version: credentialVersion } = account
-    const sealed: SealedLink = { emailKey, credentialVersion, ipAddress }
+    if (locked.length === 0 || dropped.length === 0) return
+    const account = await findLinkedAccount(ctx, tx, { kind, userId, endsAt })
+    if (!account || !(await takesPlace(ctx, tx, kind, userId))) return
+    const letters = copiesOf(kind, account).map((recipient) => {
+      const noticeId = ctx.secrets.randomId('ntc_')
+      return { noticeId, recipient, facts: linkFactsOf(ctx, kind, account, { noticeId, endsAt, ipAddress }) }
+    })
+    const { locale, email_key: presentKey, credential_version: credentialVersion } = account
+    const sealed: SealedLink = { emailKey: presentKey, credentialVersion, ipAddress }
     await tx(QUEUE[kind], {
-      id: noticeId,
-      userId: account.user_id,
-      locale: account.locale,
-      sealed: ctx.secrets.seal(JSON.stringify(sealed)),
+      userId,
+      locale,
+      ids: letters.map(({ noticeId }) => noticeId),
+      recipients: letters.map(({ recipient }) => (recipient === 'sealed' ? null : recipient)),
+      sealed: letters.map(() => ctx.secrets.seal(JSON.stringify(sealed))),
       now,
       leaseUntil: leaseUntil(now),
       endsAt,
       auditId: ctx.secrets.randomId('aud_'),
       ip: ipAddress,
     })
-    const notice = { id: noticeId, userId: account.user_id, locale: account.locale, kind, recipient: 'sealed' } as const
-    tx.afterCommit(() => void sendFirst(ctx, notice, linkFactsOf(account, { noticeId, endsAt, ipAddress })))
+    tx.afterCommit(() => {
+      for (const { noticeId, recipient, facts } of letters) {
+        void sendFirst(ctx, { id: noticeId, userId, locale, kind, recipient }, facts)
+      }
+    })
   })
+}
+
+/** The letter with the link and, where that goes to another address than the present one, a letter there. */
+const copiesOf = (kind: LinkKind, account: LinkedAccount): RecipientOf<LinkKind>[] => {
+  const { emailKey, sentToKey } = linkOf(kind, account, { noticeId: '', endsAt: new Date(0) })
+  return sentToKey === emailKey ? ['sealed'] : ['sealed', 'present']
 }
 
 /** False if the account has had its letters of this time. Nobody learns it, because that would reveal whose address it is. */

@@ -21,11 +21,11 @@ export async function confirmPasswordReset(
   { new_password: password }: Input<typeof contract>,
 ): Promise<Data<typeof contract>> {
   requirePasswordSignIn(ctx)
-  const { account } = await openLink(ctx, 'password_reset')
+  const { link, account } = await openLink(ctx, 'password_reset', ctx.linkToken)
   if (password === null) throw new AppError('PASSWORD_001')
   const passwordHash = await hashNewPassword(ctx, { current: account.password_hash, password })
 
-  const { user_id: userId, credential_version: credentialVersion, email_key: emailKey } = account
+  const { userId, credentialVersion, emailKey } = link
   const proven = { userId, credentialVersion, ip: ctx.ip, passwordHash }
   if (!(await replaceProvenPassword(ctx, proven, resetPassword, { emailKey }))) throw new AppError('PASSWORD_002')
   return { password_changed: true }

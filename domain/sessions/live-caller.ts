@@ -1,5 +1,6 @@
 import { AppError, RULES } from '@/contract/errors'
-import type { Actor, Context } from '../context'
+import type { Actor, Context, SystemContext } from '../context'
+import { isLinkLive } from '../mail/linked-account'
 import { type Described, type Part, type Shape, type Sql, sql, statement, text, time } from '../sql'
 
 export const CALLER_VALUES = {
@@ -39,11 +40,13 @@ const findLiveAccount = statement(
 )
 
 /** `sql` must hold the account's lock, so that whoever ends the caller comes before this or waits. */
-export const isStillLive = async (sql: Sql, actor: Actor): Promise<boolean> =>
-  (await sql(findLiveAccount, { userId: actor.userId, ...callerValues(actor) })).length > 0
+export async function isStillLive(ctx: SystemContext, sql: Sql, actor: Actor): Promise<boolean> {
+  if (actor.link) return isLinkLive(ctx, sql, 'withdrawal_requested', actor.link)
+  return (await sql(findLiveAccount, { userId: actor.userId, ...callerValues(actor) })).length > 0
+}
 
 /** The refusal for a write that changed nothing because account, credential or password ended after the check. */
 export async function refusalOfEnded(ctx: Context): Promise<AppError> {
-  if (!(await isStillLive(ctx.sql, ctx.actor))) return new AppError('AUTH_001')
+  if (!(await isStillLive(ctx, ctx.sql, ctx.actor))) return new AppError('AUTH_001')
   return new AppError('EMAIL_007', RULES.passwordChanged)
 }

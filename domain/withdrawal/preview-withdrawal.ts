@@ -2,6 +2,7 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { CATEGORIES, type Category, CHOICES, type KeptFor, MAX_PREVIEWED } from '@/contract/vocabulary'
 import type { previewWithdrawal as contract, Step } from '@/contract/withdrawal'
+import type { previewRequestedWithdrawal as requestedContract } from '@/contract/withdrawal-request'
 import { askApplications } from '../applications/ask'
 import type { Context } from '../context'
 import {
@@ -97,6 +98,10 @@ export async function previewWithdrawal(ctx: Context, input: Input<typeof contra
     counted_at: now.toISOString(),
   }
 }
+
+/** With the token of a mailed link. Applications are asked at the confirmation alone. */
+export const previewRequestedWithdrawal = (ctx: Context, input: Input<typeof requestedContract>): Promise<Preview> =>
+  previewWithdrawal(ctx, { ...input, userId: ctx.actor.userId })
 
 /** Refuses if the count fails for any reason, because a missing number would look like nothing. */
 async function count(ctx: Context, userId: string): Promise<CountRow> {

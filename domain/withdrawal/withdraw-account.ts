@@ -2,6 +2,7 @@ import type { withdrawUser as adminContract } from '@/contract/admin'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { withdrawAccount as contract } from '@/contract/withdrawal'
+import { confirmRequestedWithdrawal as confirmContract } from '@/contract/withdrawal-request'
 import { findAccountByExternalId } from '../accounts/find-user'
 import { askApplications } from '../applications/ask'
 import { beginDueDeliveries } from '../applications/deliveries'
@@ -36,6 +37,21 @@ export async function withdrawAccount(ctx: Context, input: Input<typeof contract
   if (!actor.withdrawal) requireFreshSignIn(ctx, 'withdraw')
   const places: AskedPlaces = { take: [bucketOf(contract, ctx, actor.userId)], code: 'RATE_001' }
   return withdraw(ctx, { ...input, userId: actor.userId }, { actor, ip: ctx.ip, requestedBy: null, places })
+}
+
+/** With the token of a mailed link. Its use is the withdrawal itself, and whatever ends it first gets one answer. */
+export async function confirmRequestedWithdrawal(
+  ctx: Context,
+  input: Input<typeof confirmContract>,
+): Promise<Data<typeof confirmContract>> {
+  const { actor, ip } = ctx
+  const { userId } = actor
+  const places: AskedPlaces = { take: [bucketOf(confirmContract, ctx, userId)], code: 'RATE_001' }
+  const by = { actor, ip, requestedBy: null, places }
+  return withdraw(ctx, { ...input, userId }, by, { user_id: userId }).catch((error) => {
+    const isEnded = error instanceof AppError && ['AUTH_001', 'WITHDRAWAL_002'].includes(error.code)
+    throw isEnded ? new AppError('WITHDRAWAL_006') : error
+  })
 }
 
 /** For a service, on behalf of the person. */
@@ -118,7 +134,7 @@ async function tryToWithdraw<More extends object>(
   const { account, told, refusal, taken } = await ctx.transaction(async (sql) => {
     const [locked, isLive, found, replaced, taken] = await Promise.all([
       lockForWithdrawal(sql, userId),
-      isOwner(by.actor) ? isStillLive(sql, by.actor) : true,
+      isOwner(by.actor) ? isStillLive(ctx, sql, by.actor) : true,
       findBlockers(ctx, sql, userId),
       findReplaced(sql, userId, startedAt),
       places && takePlacesInside(ctx, sql, places),

@@ -16,10 +16,9 @@ import.meta.glob(['../../domain/**/*.ts', '!**/*.test.ts'], { eager: true })
 /** Columns that their table lets be null, and why the statement returns them as not null. */
 const NEVER_NULL: Record<string, string> = {
   'active-external-ids.external_id': 'found by it',
-  'account-of-link.email_key': 'of an account that is open',
-  'account-of-link.ends_at': 'asked for',
   'create-access-token.subject_id': 'written by the statement',
   'due-receipts.due_at': 'asked for',
+  'end-of-link.ends_at': 'asked for',
   'linked-account.email_key': 'of an account that is open',
   'list-completed-withdrawals.place': 'asked for',
   'list-processing-withdrawals.place': 'asked for',

@@ -8,6 +8,7 @@ import type { BucketState } from '@/domain/context'
 import { createNotMeToken } from '@/domain/email/not-me-token'
 import { BUCKET_NAMES, type BucketName, LIMIT_ROWS, LIMITS } from '@/domain/limits/limits'
 import { signIn } from '@/domain/passwords/sign-in'
+import type { Message } from '@/domain/ports'
 import { createSessionToken } from '@/domain/sessions/authenticate'
 import { openDatabase } from '@/server/adapters/database'
 import { createSecrets } from '@/server/adapters/secrets'
@@ -212,6 +213,19 @@ const toldAtSignIn = async (ctx: Service, email: string, ip: string): Promise<To
 }
 const wide = { places: 10_000, windowMs: day }
 const tokensOfServices = new WeakMap<Service, { userId: string; token: string }>()
+/** Nobody is told, so that what tells is the message that does not come. */
+const mailedLink = (operation: string, template: Message['template'], bucket: BucketName): { road: Road } => ({
+  road: async (ctx, { email, userId }, n) => {
+    await call({ userId }, operation, { body: { email }, ip: `198.51.100.${n}` })
+    await ctx.settle()
+    const isSent = mailsTo(ctx, email, template).length > n
+    return {
+      code: isSent ? 'accepted' : 'RATE_001',
+      details: ERRORS.RATE_001.details,
+      shown: isSent ? '' : `"${bucket}"`,
+    }
+  },
+})
 const ROADS: Record<BucketName, { road: Road; widen?: BucketName[] }> = {
   change: { road: (_, caller, n) => told(change(caller, `${n}-${caller.email}`)) },
   password: {
@@ -270,19 +284,10 @@ const ROADS: Record<BucketName, { road: Road; widen?: BucketName[] }> = {
       return told(call(token, 'getUser'))
     },
   },
-  passwordReset: {
-    // Nobody is told, so that what tells is the message that does not come.
-    road: async (ctx, { email, userId }, n) => {
-      const ip = `198.51.100.${n}`
-      await call({ userId }, 'requestPasswordReset', { body: { email }, ip })
-      await ctx.settle()
-      const isSent = mailsTo(ctx, email, 'password-reset').length > n
-      return {
-        code: isSent ? 'accepted' : 'RATE_001',
-        details: ERRORS.RATE_001.details,
-        shown: isSent ? '' : '"passwordReset"',
-      }
-    },
+  passwordReset: mailedLink('requestPasswordReset', 'password-reset', 'passwordReset'),
+  withdrawalRequest: mailedLink('requestWithdrawal', 'withdrawal-requested', 'withdrawalRequest'),
+  withdrawalRequestAddress: {
+    road: (_, { userId }, n) => told(call({ userId }, 'requestWithdrawal', { body: { email: `${n}@example.test` } })),
   },
   passwordResetAddress: {
     road: (_, { userId }, n) =>

@@ -3,14 +3,21 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Contract, isAdminContract, isLinkContract, isTaskContract, SERVICE_SCOPES } from '@/contract/define'
+import {
+  type Contract,
+  isAccountLinkContract,
+  isAdminContract,
+  isLinkContract,
+  isTaskContract,
+  SERVICE_SCOPES,
+} from '@/contract/define'
 import { openApiDocument } from '@/contract/openapi'
 import { operations } from '@/contract/operations'
 import { reportPlaceOf } from '@/domain/applications/task-token'
 import type { SystemContext } from '@/domain/context'
 import { createNotMeToken } from '@/domain/email/not-me-token'
 import { LIMIT_ROWS } from '@/domain/limits/limits'
-import { linkUrl } from '@/domain/mail/links'
+import { LINK_KINDS, type LinkKind, linkUrl } from '@/domain/mail/links'
 import { createSessionToken } from '@/domain/sessions/authenticate'
 import { createSecrets } from '@/server/adapters/secrets'
 import type { Instance } from '@/testing/instance'
@@ -58,13 +65,14 @@ const FUZZED_ID = `usr_${'F'.repeat(22)}`
 const FUZZED_EMAIL = 'fuzzed@example.test'
 /** Of that account: a change that its old address can undo, and a password that can be reset. */
 const CHANGE_ID = `ecr_${'F'.repeat(22)}`
-const RESET = {
-  noticeId: `ntc_${'F'.repeat(22)}`,
+const LINK = {
   userId: FUZZED_ID,
   emailKey: FUZZED_EMAIL,
+  sentToKey: FUZZED_EMAIL,
   credentialVersion: 0,
   endsAt: new Date(Date.now() + 86_400_000),
 }
+const noticeOf = (kind: LinkKind) => `ntc_${(kind === 'password_reset' ? 'F' : 'E').repeat(21)}A`
 const cleanUps: (() => unknown)[] = []
 const report: string[] = [`seed ${SEED}`]
 
@@ -103,10 +111,12 @@ async function givenIds() {
      VALUES ($1, $2, 'verified', 'email_code', 'before@example.test', $3, $3, '', now(), '', now(), now(), now(), '', 0)`,
     [CHANGE_ID, FUZZED_ID, FUZZED_EMAIL],
   )
-  await query(
-    `INSERT INTO notices (id, user_id, kind, created_at, sent_at, expires_at) VALUES ($1, $2, 'password_reset', now(), now(), $3)`,
-    [RESET.noticeId, FUZZED_ID, RESET.endsAt],
-  )
+  for (const kind of LINK_KINDS) {
+    await query(
+      `INSERT INTO notices (id, user_id, kind, created_at, sent_at, expires_at) VALUES ($1, $2, $3, now(), now(), $4)`,
+      [noticeOf(kind), FUZZED_ID, kind, LINK.endsAt],
+    )
+  }
   const register = async (name: string) => {
     const app = ['app', 'register', '--name', name, '--poll', '--acknowledges', 'later']
     return String((await operator.run(...app)).app_id)
@@ -146,10 +156,9 @@ const tokenFor = (contract: Contract) => {
   if (isTaskContract(contract)) return reportPlaceOf(systemOfTokens(), ids.taskId ?? '').report_token
   if (isAdminContract(contract)) return serviceToken
   if (isLinkContract(contract)) {
-    const isOfChange = contract.path.includes('{changeRequestId}')
-    return isOfChange
-      ? createNotMeToken(systemOfTokens(), CHANGE_ID)
-      : linkUrl(systemOfTokens(), 'password_reset', RESET).split('#token=')[1]
+    if (contract.path.includes('{changeRequestId}')) return createNotMeToken(systemOfTokens(), CHANGE_ID)
+    const kind = isAccountLinkContract(contract) ? 'withdrawal_requested' : 'password_reset'
+    return linkUrl(systemOfTokens(), kind, { ...LINK, noticeId: noticeOf(kind) }).split('#token=')[1]
   }
   return contract.scope === 'tokens:manage' ? sessionToken : person.token
 }

@@ -25,10 +25,14 @@ const LIMITS = {
   withdraw: WIDE,
   notMe: WIDE,
   notMeAddress: WIDE,
+  withdrawalRequest: WIDE,
+  withdrawalRequestAddress: WIDE,
 }
 
 type Move =
   | { do: 'change' | 'verify' | 'resend' | 'cancel' | 'set password' | 'make a token' | 'sign in' | 'withdraw' }
+  /** Somebody asks for a deletion link at this address; the thief confirms every link in the mailboxes of the thief. */
+  | { do: 'delete by mail'; which: number }
   /** One of the links in the mailboxes of this actor. */
   | { do: 'redeem'; by: 'thief' | 'owner'; which: number }
   /** The thief, or anybody, signs up with an address that the account had. */
@@ -126,6 +130,18 @@ class Story {
         if (address === this.owned) this.toldBy = 'account-withdrawal-started'
         return
       }
+      case 'delete by mail': {
+        const boxes = [this.owned, ...this.mailboxes]
+        const email = boxes[move.which % boxes.length] as string
+        await call({ userId: '' }, 'requestWithdrawal', { body: { email }, ip: `client ${this.made++}` })
+        await this.ctx.settle()
+        for (const token of this.mailboxes.flatMap((box) => deletionTokensTo(this.ctx, box))) {
+          const asking = { body: { confirmation: 'DELETE_MY_ACCOUNT' } }
+          const { status } = await call({ userId: '', token }, 'confirmRequestedWithdrawal', asking)
+          if (status === 202) this.expectTheftToBeOld()
+        }
+        return
+      }
       case 'redeem': {
         const boxes = move.by === 'owner' ? [this.owned] : this.mailboxes
         const links = boxes.flatMap((box) => linksTo(this.ctx, box))
@@ -142,6 +158,13 @@ class Story {
       case 'steal the password':
         this.thiefKnows = this.password
     }
+  }
+
+  private expectTheftToBeOld() {
+    const now = this.ctx.clock.now().getTime()
+    expect(this.theft, 'a thief without a theft').not.toBeNull()
+    expect(now - (this.theft?.at ?? now)).toBeGreaterThanOrEqual(7 * day)
+    this.toldBy = null
   }
 
   private get caller() {
@@ -213,8 +236,14 @@ class Story {
   }
 }
 
+/** The tokens of the deletion links that were mailed to this address. */
+const deletionTokensTo = (ctx: Service, address: string): string[] =>
+  mailsTo(ctx, address).flatMap(({ message }) =>
+    message.template === 'withdrawal-requested' ? [message.link.split('#token=')[1] ?? ''] : [],
+  )
+
 const which = fc.nat({ max: 5 })
-const only = (...moves: Exclude<Move['do'], 'redeem' | 'occupy' | 'wait'>[]) =>
+const only = (...moves: Exclude<Move['do'], 'redeem' | 'occupy' | 'wait' | 'delete by mail'>[]) =>
   fc.constantFrom(...moves).map((move) => ({ do: move }) as Move)
 const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 8, arbitrary: only('change') },
@@ -225,6 +254,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('redeem' as const), by: fc.constant('owner' as const), which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('occupy' as const), which }) },
   { weight: 1, arbitrary: only('withdraw') },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('delete by mail' as const), which }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -234,7 +264,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   },
 )
 
-test('B45 B46 B47 whoever held the address before a theft gets the account back within seven days, whatever the thief does', {
+test('B45 B46 B47 B54 whoever held the address before a theft gets the account back within seven days, whatever the thief does', {
   timeout: 600_000,
 }, async () => {
   const story = fc.asyncProperty(fc.array(move, { minLength: 4, maxLength: 24, size: 'max' }), async (moves) => {

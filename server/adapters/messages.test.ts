@@ -11,7 +11,13 @@ import { lookIn, type MessageSettings, mailsIn, renderMessage, toContent, toText
 
 vi.mock('react-email', { spy: true })
 
-const NO_LINKS = { url: undefined, supportUrl: undefined, privacyUrl: undefined, termsUrl: undefined }
+const NO_LINKS = {
+  publisher: undefined,
+  url: undefined,
+  supportUrl: undefined,
+  privacyUrl: undefined,
+  termsUrl: undefined,
+}
 const settings: MessageSettings = {
   supportEmail: 'support@accounts.test',
   appUrl: 'https://accounts.test',
@@ -189,6 +195,8 @@ function everyMessage(text: (name: string) => string): Message[] {
       { ...noPassword, provider: text('provider') },
       { ...noPassword, provider: null },
     ],
+    'withdrawal-requested': [{ ...person, template: 'withdrawal-requested', link: text('link'), endsAt: at }],
+    'withdrawal-by-sign-in': [{ ...person, template: 'withdrawal-by-sign-in', settingsUrl: text('settingsUrl') }],
     'data-exported': [{ ...person, template: 'data-exported', exportedAt: at, settingsUrl: text('settingsUrl') }],
     'account-withdrawal-started': ASKERS.map((askedBy) => ({
       ...withdrawal,

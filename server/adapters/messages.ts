@@ -16,6 +16,8 @@ import PasswordChanged from '@/emails/password-changed'
 import PasswordReset from '@/emails/password-reset'
 import type { Slot } from '@/emails/slot'
 import VerifyNewEmail from '@/emails/verify-new-email'
+import WithdrawalBySignIn from '@/emails/withdrawal-by-sign-in'
+import WithdrawalRequested from '@/emails/withdrawal-requested'
 import { accentInTheDark } from '../settings/accent'
 import type { Env } from '../settings/env'
 import { daysInWords, validityInWords } from '../texts/duration-words'
@@ -217,6 +219,19 @@ export function toContent(message: Message, mails: Mails, { appUrl, hasPasswordS
       const { provider, ipAddress } = message
       const values = { userName, provider: provider ?? '', signInUrl: `${appUrl}/sign-in`, ipAddress }
       return content('noPasswordToReset', NoPasswordToReset, values, { hasProvider: provider !== null })
+    }
+    case 'withdrawal-requested': {
+      const { link, endsAt, ipAddress } = message
+      return content(
+        'withdrawalRequested',
+        WithdrawalRequested,
+        { userName, link, endsAt: time(endsAt), ipAddress },
+        {},
+      )
+    }
+    case 'withdrawal-by-sign-in': {
+      const { settingsUrl, ipAddress } = message
+      return content('withdrawalBySignIn', WithdrawalBySignIn, { userName, settingsUrl, ipAddress }, {})
     }
     case 'data-exported': {
       const { ipAddress, settingsUrl } = message

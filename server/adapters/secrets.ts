@@ -13,6 +13,7 @@ export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets
     'session-token': keys.auth,
     'status-token': keys.auth,
     'password-reset': keys.auth,
+    'withdrawal-request': keys.auth,
     'not-me': keys.auth,
     'sign-in-line': keys.auth,
     'mail-message': keys.code,

@@ -37,6 +37,9 @@ import * as sessions from '@/app/api/v1/users/[userId]/sessions/route'
 import * as preview from '@/app/api/v1/users/[userId]/withdraw/preview/route'
 import * as withdraw from '@/app/api/v1/users/[userId]/withdraw/route'
 import * as withdrawal from '@/app/api/v1/users/[userId]/withdrawal/[withdrawalId]/route'
+import * as requestedWithdrawal from '@/app/api/v1/withdrawal-requests/confirm/route'
+import * as requestedPreview from '@/app/api/v1/withdrawal-requests/preview/route'
+import * as withdrawalRequest from '@/app/api/v1/withdrawal-requests/route'
 import * as receipts from '@/app/api/v1/withdrawals/[withdrawalId]/receipts/route'
 import { AppError } from '@/contract/errors'
 import type { OperationName } from '@/contract/operations'
@@ -67,6 +70,9 @@ const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { na
   getPasswordReset: confirmReset.GET,
   confirmPasswordReset: confirmReset.POST,
   receiveMailEvents: mailEvents.POST,
+  requestWithdrawal: withdrawalRequest.POST,
+  previewRequestedWithdrawal: requestedPreview.GET,
+  confirmRequestedWithdrawal: requestedWithdrawal.POST,
   getNotMe: notMe.GET,
   undoEmailChange: notMe.POST,
   putUser: adminUser.PUT,

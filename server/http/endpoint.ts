@@ -3,6 +3,7 @@ import {
   type Contract,
   type Data,
   type Input,
+  isAccountLinkContract,
   isAdminContract,
   isLinkContract,
   isTaskContract,
@@ -17,6 +18,7 @@ import type { Download } from '@/domain/download'
 import { readCredential } from '@/domain/sessions/authenticate'
 import { findCaller } from '@/domain/sessions/caller'
 import { requireFreshSignIn } from '@/domain/sessions/fresh-sign-in'
+import { authenticateLink } from '@/domain/withdrawal/authenticate-link'
 import { authenticateWithdrawn } from '@/domain/withdrawal/authenticate-withdrawn'
 import { systemContext } from '../system-context'
 import { inRequest } from '../watch/log'
@@ -62,7 +64,7 @@ export const endpoint = <const C extends Contract>(contract: C, verb: Verb<C>): 
   handle(request, params, ip) {
     const exchange = new Exchange(request, contract)
     return inRequest(exchange.requestId, () =>
-      isLinkContract(contract)
+      isLinkContract(contract) && !isAccountLinkContract(contract)
         ? serveLink(exchange, contract, verb as unknown as AnyVerb<LinkContext>, params, ip)
         : serve(exchange, contract, verb as unknown as AnyVerb<Context>, params, ip),
     )
@@ -134,6 +136,14 @@ async function admit(
     return { ...system, actor, ip, buckets, setCookie, clientGone }
   }
   const token = bearerOf(exchange.request)
+  if (isAccountLinkContract(contract)) {
+    if (!isBearerSent(exchange.request)) throw new AppError('AUTH_001')
+    // Only a repeated call with its key may read the answer of a link that was used.
+    const isRepeatable = contract.withdrawn === 'refused' && headers.has('Idempotency-Key')
+    const actor = await authenticateLink(system, token ?? '', isRepeatable)
+    exchange.actor = actor
+    return { ...system, actor, ip, buckets, setCookie, clientGone }
+  }
   const credential = token ? await readCredential(system, token) : null
   const actor =
     (credential && (await findCaller(system, credential))) ??

@@ -5,7 +5,7 @@ import { connectApp } from '@/domain/applications/connect'
 import { registerApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
 import type { SystemContext } from '@/domain/context'
-import { heldSince } from '@/domain/email/held-addresses'
+import { heldSince } from '@/domain/limits/held-addresses'
 import { boolean, type RowOf, sql, statement, text, time } from '@/domain/sql'
 
 const DEMO = { email: 'demo@example.com', password: 'correct horse battery', name: 'Demo Person' }

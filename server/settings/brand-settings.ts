@@ -7,14 +7,16 @@ import { accentProblem } from './accent'
 import { type Parsed, url } from './setting-fields'
 import { SettingsError } from './settings-error'
 
+const name = z
+  .string()
+  .refine(
+    (text) => /\S/.test(text) && !/[\p{Cc}<>"]/u.test(text) && text.length <= 60,
+    'must be a name of 60 characters at most, without quotes and angle brackets',
+  )
+
 export const BRAND_FIELDS = {
-  PRODUCT_NAME: z
-    .string()
-    .refine(
-      (text) => /\S/.test(text) && !/[\p{Cc}<>"]/u.test(text) && text.length <= 60,
-      'must be a name of 60 characters at most, without quotes and angle brackets',
-    )
-    .default('User Account Service'),
+  PRODUCT_NAME: name.default('User Account Service'),
+  PUBLISHER_NAME: name.optional(),
   PRODUCT_URL: url(['https:', 'http:'], 'https://example.com').optional(),
   SUPPORT_URL: url(['https:', 'http:'], 'https://example.com/support').optional(),
   PRIVACY_URL: url(['https:', 'http:'], 'https://example.com/privacy').optional(),
@@ -37,6 +39,8 @@ export const BRAND_FIELDS = {
 
 export interface Brand {
   name: string
+  /** Who publishes the product, as its store listings say. */
+  publisher: string | undefined
   /** The product's own site. */
   url: string | undefined
   supportUrl: string | undefined
@@ -94,6 +98,7 @@ export interface BrandSettings {
 export const brandSettings = (settings: Parsed<typeof BRAND_FIELDS>): BrandSettings => ({
   brand: {
     name: settings.PRODUCT_NAME,
+    publisher: settings.PUBLISHER_NAME,
     url: settings.PRODUCT_URL,
     supportUrl: settings.SUPPORT_URL,
     privacyUrl: settings.PRIVACY_URL,

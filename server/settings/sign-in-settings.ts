@@ -57,6 +57,7 @@ export const SIGN_IN_FIELDS = {
       'must be a name of 40 characters at most',
     )
     .optional(),
+  DELETION_BY_MAIL: flag.default(true),
   DEMO_OIDC: flag.default(false),
   DEMO_OIDC_PORT: z
     .string()
@@ -75,6 +76,8 @@ export interface SignInSettings {
   /** Where people sign in instead of, or beside, a password. */
   identityProvider: ProviderSettings | undefined
   freshSignIn: FreshSignInSettings
+  /** Whether a mailed link may delete an account. */
+  deletionByMail: boolean
   /** The port of the demo provider, which `npm start` with DEMO_OIDC=1 starts. */
   demoProviderPort: number | undefined
 }
@@ -88,6 +91,7 @@ export function signInSettings(settings: Fields): SignInSettings {
   }
   return {
     outsideIssuer: toIssuerSettings(settings),
+    deletionByMail: settings.DELETION_BY_MAIL,
     hasPasswordSignIn: signInMethodsOf(settings).includes('password'),
     identityProvider,
     freshSignIn: {

@@ -1,0 +1,35 @@
+import { AppError } from '@/contract/errors'
+import type { Actor, SystemContext } from '../context'
+import { mayWithdrawByMail, openLink } from '../mail/linked-account'
+import { sha256 } from '../sessions/authenticate'
+import { bytes, sql, statement, text, time } from '../sql'
+
+const usedLink = statement(
+  'used-link',
+  { hash: bytes, now: time },
+  { withdrawal_id: text, user_id: text },
+  (v) => sql`SELECT withdrawal_id, user_id FROM ended_credentials
+   WHERE credential_hash = ${v.hash} AND made_the_call AND expires_at > ${v.now}`,
+)
+
+/** The caller that a mailed deletion link stands for. Refuses every link that does not work with one answer. */
+export async function authenticateLink(ctx: SystemContext, token: string, isRepeatable: boolean): Promise<Actor> {
+  const hash = sha256(token)
+  const [used] = isRepeatable ? await ctx.sql(usedLink, { hash, now: ctx.clock.now() }) : []
+  if (used) return toActor(used.user_id, { withdrawal: { id: used.withdrawal_id, madeTheCall: true } })
+  const { link, account } = await openLink(ctx, 'withdrawal_requested', token)
+  if (!mayWithdrawByMail(ctx, account)) throw new AppError('WITHDRAWAL_006')
+  const credential = { hash, expiresAt: link.endsAt, issuedAt: null, authenticatedAt: null, acr: null }
+  return toActor(link.userId, { id: link.noticeId, link, outsideToken: credential })
+}
+
+const toActor = (userId: string, more: Partial<Actor>): Actor => ({
+  kind: 'mailed_link',
+  id: '',
+  userId,
+  externalId: null,
+  scopes: ['account:manage'],
+  user: { name: '', email: '', emailVerifiedAt: null, isUndeliverable: false, locale: null },
+  pendingChange: null,
+  ...more,
+})

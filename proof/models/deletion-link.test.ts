@@ -1,0 +1,305 @@
+import { expect, test } from 'vitest'
+import { setPassword } from '@/domain/accounts/user'
+import { addTransaction } from '@/domain/applications/transactions'
+import { sendDueNotices } from '@/domain/mail/notices'
+import { answerDueLinkRequests } from '@/domain/mail/request-link'
+import {
+  type Asking,
+  type Caller,
+  call,
+  day,
+  givenCaller,
+  givenServiceToken,
+  minute,
+  withdraw,
+} from '@/testing/api-calls'
+import { givenUser } from '@/testing/domain'
+import { linkTo, move, redeem } from '@/testing/not-me'
+import { givenService, mailsTo, type Service, times } from '@/testing/service'
+
+const LETTER = 'withdrawal-requested'
+const NOBODY = { userId: '' }
+const CONFIRM = { body: { confirmation: 'DELETE_MY_ACCOUNT' } }
+
+let clients = 0
+/** Each request comes from another client. */
+async function ask(ctx: Service, email: string, asking: Asking = {}) {
+  const answer = await call(NOBODY, 'requestWithdrawal', { body: { email }, ip: `client ${clients++}`, ...asking })
+  await ctx.settle()
+  return answer
+}
+
+/** The tokens of the links that were mailed to this address, oldest first. */
+const tokensTo = (ctx: Service, address: string): string[] =>
+  mailsTo(ctx, address, LETTER).map(({ message }) =>
+    message.template === LETTER ? (message.link.split('/delete-account/confirm#token=')[1] ?? '') : '',
+  )
+const templatesTo = (ctx: Service, address: string) => mailsTo(ctx, address).map(({ message }) => message.template)
+const preview = (token: string, asking: Asking = {}) => call({ ...NOBODY, token }, 'previewRequestedWithdrawal', asking)
+const confirm = (token: string, asking: Asking = {}) =>
+  call({ ...NOBODY, token }, 'confirmRequestedWithdrawal', { ...CONFIRM, ...asking })
+const codesOf = async (token: string) => [(await preview(token)).code, (await confirm(token)).code]
+const DEAD = ['WITHDRAWAL_006', 'WITHDRAWAL_006']
+const withdrawals = (ctx: Service, { userId }: Pick<Caller, 'userId'>) => ctx.db.withdrawal.count({ where: { userId } })
+
+async function givenLink() {
+  const ctx = await givenService()
+  const owner = await givenCaller(ctx)
+  await ask(ctx, owner.email)
+  return { ctx, owner, token: tokensTo(ctx, owner.email)[0] ?? '' }
+}
+
+test('B52 a mailed link shows what would be deleted, changes nothing until it is confirmed, and withdraws once', async () => {
+  const { ctx, owner, token } = await givenLink()
+  const shown = await preview(token)
+  expect(shown.data).toMatchObject({ allowed: true, blockers: [] })
+  expect(shown.text).not.toContain(owner.email)
+  expect(await withdrawals(ctx, owner)).toBe(0)
+  expect((await call(owner, 'getEmailStatus')).code).toBe('accepted')
+  const answer = await confirm(token)
+  expect(answer).toMatchObject({ status: 202, data: { status: 'processing', user_id: owner.userId } })
+  const { withdrawal_id: withdrawalId, status_token: statusToken } = answer.data as Record<string, string>
+  expect(answer.headers.get('Location')).toBe(`/api/v1/users/${owner.userId}/withdrawal/${withdrawalId}`)
+  const asked = { ids: { withdrawalId: withdrawalId ?? '' }, token: statusToken ?? '' }
+  expect((await call(owner, 'getWithdrawalStatus', asked)).data).toMatchObject({ status: 'processing' })
+  expect((await call(owner, 'getEmailStatus')).code).toBe('AUTH_001')
+  expect(await codesOf(token)).toEqual(DEAD)
+  await ctx.settle()
+  expect(templatesTo(ctx, owner.email)).toEqual([LETTER, 'account-withdrawal-started'])
+  const audited = await ctx.db.auditEvent.findMany({ where: { userId: owner.userId }, orderBy: { at: 'asc' } })
+  expect(audited.slice(-2).map(({ action, actor }) => `${action} ${actor}`)).toEqual([
+    'withdrawal.requested system',
+    'account.withdrawn mailed_link',
+  ])
+})
+
+test('B52 of two hundred confirmations of one link exactly one has an effect', async () => {
+  const { ctx, owner, token } = await givenLink()
+  const codes = await Promise.all(times(200, async () => (await confirm(token)).code))
+  expect(codes.filter((code) => code === 'accepted')).toHaveLength(1)
+  expect(new Set(codes)).toEqual(new Set(['accepted', 'WITHDRAWAL_006', 'RATE_001']))
+  expect(await withdrawals(ctx, owner)).toBe(1)
+})
+
+test('B52 a confirmation that is repeated with its Idempotency-Key gets the first answer, and with another key or link it does not', async () => {
+  const { ctx, token } = await givenLink()
+  const keyed = (key: string) => ({ headers: { 'Idempotency-Key': key } })
+  const first = await confirm(token, keyed('one'))
+  const again = await confirm(token, keyed('one'))
+  expect(again.text).toBe(first.text)
+  expect(again.headers.get('Idempotency-Replayed')).toBe('true')
+  expect((await confirm(token, keyed('two'))).code).toBe('WITHDRAWAL_006')
+  expect((await confirm(`${token.slice(0, -1)}${token.endsWith('A') ? 'E' : 'A'}`, keyed('one'))).code).toBe(
+    'WITHDRAWAL_006',
+  )
+  ctx.clock.advance(30 * minute)
+  expect((await confirm(token, keyed('one'))).code).toBe('WITHDRAWAL_006')
+})
+
+test('B53 a link ends after thirty minutes, and with a new password, a new address, an undo, a withdrawal or a lost mailbox', async () => {
+  const ends: Record<string, (ctx: Service, owner: Caller) => Promise<unknown>> = {
+    'thirty minutes': async (ctx) => ctx.clock.advance(30 * minute),
+    'a new password': (ctx, { userId }) => setPassword(ctx, { userId, password: 'another password' }),
+    'a new address': (ctx, owner) => move(ctx, owner, `new-${owner.email}`),
+    'a withdrawal': (_, owner) => withdraw(owner),
+  }
+  for (const [what, end] of Object.entries(ends)) {
+    const { ctx, owner, token } = await givenLink()
+    expect((await preview(token)).code).toBe('accepted')
+    await end(ctx, owner)
+    expect([what, await codesOf(token)]).toEqual([what, DEAD])
+  }
+  const { ctx, owner, moved } = await givenMoved()
+  await ask(ctx, moved)
+  const [token = ''] = tokensTo(ctx, owner.email)
+  expect((await preview(token)).code).toBe('accepted')
+  expect((await redeem(linkTo(ctx, owner.email))).code).toBe('accepted')
+  expect(await codesOf(token)).toEqual(DEAD)
+})
+
+test('B53 only the exact token opens a link, and each other one gets the same answer', async () => {
+  const { ctx, token } = await givenLink()
+  const other = await givenCaller(ctx)
+  await ask(ctx, other.email)
+  const [name = '', mac = ''] = token.split('.')
+  const [othersName = '', othersMac = ''] = (tokensTo(ctx, other.email)[0] ?? '').split('.')
+  await call(NOBODY, 'requestPasswordReset', { body: { email: other.email } })
+  await ctx.settle()
+  const [reset] = mailsTo(ctx, other.email, 'password-reset')
+  const resetToken = reset?.message.template === 'password-reset' ? (reset.message.link.split('=')[1] ?? '') : ''
+  const wrong = [
+    ...[`${name}.${othersMac}`, `${othersName}.${mac}`, `${token}A`, token.slice(0, -1), 'wrt_', other.token],
+    ...[resetToken, resetToken.replace('prt_', 'wrt_'), token.replace('wrt_', 'prt_')],
+  ]
+  for (const one of wrong) expect([one, await codesOf(one)]).toEqual([one, DEAD])
+  expect((await call(NOBODY, 'previewRequestedWithdrawal', { token: null })).code).toBe('AUTH_001')
+  expect((await call(NOBODY, 'confirmRequestedWithdrawal', { token: null })).code).toBe('AUTH_001')
+  expect((await preview(token)).code).toBe('accepted')
+})
+
+test('a link that does not work is told before a wrong body, and a wrong body counts in no limit', async () => {
+  const { token } = await givenLink()
+  const body = { confirmation: 'delete' }
+  for (let n = 0; n < 6; n++) expect((await confirm(token, { body })).code).toBe('WITHDRAWAL_001')
+  expect((await confirm('wrt_none', { body })).code).toBe('WITHDRAWAL_006')
+  expect((await confirm(token, { body: { ...CONFIRM.body, reason: 'other' } })).code).toBe('REQUEST_001')
+  expect((await confirm(token)).code).toBe('accepted')
+})
+
+test('a confirmation is held back and limited as a withdrawal by its owner is, and the preview never asks applications', async () => {
+  const { ctx, owner, token } = await givenLink()
+  await addTransaction(ctx, { userId: owner.userId, status: 'pending', description: 'Order', amountCents: 1, ip: '' })
+  expect((await preview(token, { query: '?ask=true' })).data).toMatchObject({ allowed: false })
+  for (let n = 0; n < 5; n++) expect((await confirm(token)).code).toBe('WITHDRAWAL_003')
+  expect((await confirm(token)).code).toBe('RATE_001')
+  expect((await withdraw(owner)).code).toBe('RATE_001')
+})
+
+/** The account has moved from its owner's address to two others, a minute apart. */
+async function givenMoved(given?: Service) {
+  const ctx = given ?? (await givenService())
+  const owner = await givenCaller(ctx)
+  const [between, moved] = [`between-${owner.email}`, `moved-${owner.email}`]
+  await move(ctx, owner, between)
+  await move(ctx, owner, moved)
+  ctx.mailbox.splice(0, ctx.mailbox.length, ...mailsTo(ctx, owner.email))
+  return { ctx, owner, between, moved }
+}
+
+test('B54 while a change can be undone, the link goes to the oldest address alone, whichever of them asks', async () => {
+  for (const which of ['email', 'between', 'moved'] as const) {
+    const { ctx, owner, between, moved } = await givenMoved()
+    expect((await ask(ctx, { email: owner.email, between, moved }[which])).code).toBe('accepted')
+    expect(tokensTo(ctx, owner.email)).toHaveLength(1)
+    expect(templatesTo(ctx, between)).toEqual([])
+    expect(templatesTo(ctx, moved)).toEqual(['withdrawal-by-sign-in'])
+    expect((await confirm(tokensTo(ctx, owner.email)[0] ?? '')).code).toBe('accepted')
+  }
+})
+
+test('B54 once no change can be undone, only the present address gets a link', async () => {
+  const { ctx, owner, between, moved } = await givenMoved()
+  ctx.clock.advance(7 * day)
+  await ask(ctx, owner.email)
+  await ask(ctx, between)
+  await ask(ctx, moved)
+  expect([tokensTo(ctx, owner.email), tokensTo(ctx, between)]).toEqual([[], []])
+  expect(templatesTo(ctx, moved)).toEqual([LETTER])
+  expect((await confirm(tokensTo(ctx, moved)[0] ?? '')).code).toBe('accepted')
+})
+
+test('B54 a mailbox that support says is lost gets no link, and its earlier link ends though the address stays', async () => {
+  const { ctx, owner, moved } = await givenMoved()
+  const service = await givenServiceToken(ctx)
+  const externalId = `ext-${owner.userId.slice(4)}`
+  await ctx.db.user.update({ where: { id: owner.userId }, data: { externalId } })
+  await ask(ctx, moved)
+  const [token = ''] = tokensTo(ctx, owner.email)
+  expect((await preview(token)).code).toBe('accepted')
+  await call(service, 'putUser', { ids: { externalId }, body: { email: moved, old_mailbox: 'lost' } })
+  expect(await codesOf(token)).toEqual(DEAD)
+  await ask(ctx, owner.email)
+  await ask(ctx, moved)
+  expect(tokensTo(ctx, owner.email)).toEqual([token])
+  expect(tokensTo(ctx, moved)).toHaveLength(1)
+})
+
+test('B54 a letter that is sent again goes where the first one went, and not after the address was replaced', async () => {
+  const { ctx, owner, moved } = await givenMoved()
+  ctx.mailServer.accepts = false
+  await ask(ctx, moved)
+  ctx.mailServer.accepts = true
+  ctx.clock.advance(2 * minute)
+  await sendDueNotices(ctx)
+  expect(templatesTo(ctx, moved)).toEqual(['withdrawal-by-sign-in'])
+  expect((await preview(tokensTo(ctx, owner.email)[0] ?? '')).code).toBe('accepted')
+
+  ctx.mailServer.accepts = false
+  await ask(ctx, moved)
+  ctx.mailServer.accepts = true
+  await move(ctx, owner, `last-${owner.email}`)
+  ctx.clock.advance(2 * minute)
+  await sendDueNotices(ctx)
+  expect(tokensTo(ctx, owner.email)).toHaveLength(1)
+})
+
+test('B55 where a mailbox is not proof enough, the letter carries no link and an earlier link no longer works', async () => {
+  const { ctx, owner, token } = await givenLink()
+  await ctx.db.user.update({ where: { id: owner.userId }, data: { externalId: `ext-${owner.userId}` } })
+  expect((await preview(token)).code).toBe('accepted')
+  const settings: Record<string, Partial<Service>> = {
+    deletionByMail: { deletionByMail: false },
+    requiredAcr: { freshSignIn: { maxOutsideAgeMs: null, requiredAcr: 'mfa' } },
+  }
+  for (const setting of Object.values(settings)) {
+    const before = { deletionByMail: ctx.deletionByMail, freshSignIn: ctx.freshSignIn }
+    Object.assign(ctx, setting)
+    await ask(ctx, owner.email)
+    expect(templatesTo(ctx, owner.email).at(-1)).toBe('withdrawal-by-sign-in')
+    expect(await codesOf(token)).toEqual(DEAD)
+    Object.assign(ctx, before)
+  }
+  Object.assign(ctx, settings.requiredAcr)
+  const own = await givenCaller(ctx)
+  await ask(ctx, own.email)
+  expect(templatesTo(ctx, own.email)).toEqual([LETTER])
+})
+
+const ROUNDS = Number(process.env.PROOF_RUNS ?? 40)
+
+test('B56 every address gets the same bytes, and only the account gets letters, three an hour', async () => {
+  const ctx = await givenService()
+  const { owner: changed, moved } = await givenMoved(ctx)
+  const [known, gone, unverified, noPassword] = await Promise.all(times(4, () => givenCaller(ctx)))
+  if (!known || !gone || !unverified || !noPassword) throw new Error('nobody')
+  await withdraw(gone)
+  await ctx.db.user.update({ where: { id: unverified.userId }, data: { emailVerifiedAt: null } })
+  await ctx.db.user.update({ where: { id: noPassword.userId }, data: { passwordHash: null } })
+  await ctx.settle()
+  ctx.mailbox.splice(0)
+  const addresses = [known, gone, unverified, noPassword, changed].map(({ email }) => email)
+  const answers = new Set<string>()
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const email of [...addresses, moved, `nobody-${round}@example.test`]) {
+      const { status, text, headers } = await ask(ctx, email)
+      const names = [...headers.keys()].sort().join()
+      answers.add(`${status} ${names} ${headers.get('RateLimit')} ${text.replace(/"timestamp":"[^"]+"/, '')}`)
+    }
+  }
+  expect([...answers]).toHaveLength(1)
+  expect([...answers][0]).toMatch(/^202 /)
+  const sent = (address: string) => templatesTo(ctx, address).filter((template) => template === LETTER).length
+  expect([sent(known.email), sent(unverified.email), sent(noPassword.email)]).toEqual([3, 3, 3])
+  expect(sent(gone.email)).toBe(0)
+})
+
+test('a malformed address is refused, and a client is refused after twenty requests whatever the addresses', async () => {
+  const ctx = await givenService()
+  const { email } = await givenUser(ctx)
+  for (const wrong of ['', 'nobody', 'a@b', `${'a'.repeat(250)}@b.example`, 7, null, undefined]) {
+    expect((await call(NOBODY, 'requestWithdrawal', { body: { email: wrong }, ip: '192.0.2.7' })).code).toBe(
+      'REQUEST_001',
+    )
+  }
+  for (let n = 0; n < 20; n++) {
+    expect((await ask(ctx, n % 2 ? email : `${n}@example.test`, { ip: '192.0.2.7' })).code).toBe('accepted')
+  }
+  const refused = await ask(ctx, email, { ip: '192.0.2.7' })
+  expect([refused.status, refused.code]).toEqual([429, 'RATE_001'])
+  expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0)
+})
+
+test('the sweep answers the request of a dead process once, with the letter that was asked for', async () => {
+  const ctx = await givenService()
+  const { email } = await givenUser(ctx)
+  const { background } = ctx
+  ctx.background = () => {}
+  await call(NOBODY, 'requestWithdrawal', { body: { email } })
+  ctx.background = background
+  const [row] = await ctx.db.passwordResetRequest.findMany()
+  expect(JSON.stringify(row)).not.toContain(email)
+  ctx.clock.advance(minute)
+  await Promise.all([answerDueLinkRequests(ctx), answerDueLinkRequests(ctx)])
+  await ctx.settle()
+  expect(templatesTo(ctx, email)).toEqual([LETTER])
+})

@@ -5,6 +5,7 @@ import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, WAIVE_REASONS } from '@/contr
 import { APP_PHASES } from '@/contract/withdrawal'
 import { connectApp } from '@/domain/applications/connect'
 import { listApps, ping, registerApp, removeApp, rotateSecret, setApp, showApp } from '@/domain/applications/manage'
+import { checkReceiver } from './app-check.ts'
 import { command, UsageError } from './command.ts'
 import { toEndpoint, toHost, toSeconds, toSubject } from './values.ts'
 
@@ -142,6 +143,23 @@ export const appCommands = [
     summary: 'Calls an application with a signed message that tells nothing, and shows its answer.',
     options: { id },
     run: (ctx, { id }) => ping(ctx, id),
+  }),
+  command({
+    noun: 'app',
+    verb: 'check',
+    summary:
+      'Sends a receiver signed, forged, doubled, late, cut and slow calls about a person that nobody is, and says what to mend.',
+    options: {
+      url: { value: 'URL', positional: true, required: true, read: toEndpoint, means: "The receiver's address." },
+      secret: { value: 'whsec_…', required: true, means: 'The signing secret that the receiver knows.' },
+      checks: { means: 'It is asked before a withdrawal starts, and so it is asked here.' },
+    },
+    async run(ctx, { url, secret, checks }) {
+      const calls = await checkReceiver({ url, secret, appUrl: ctx.appUrl, checks })
+      const failed = calls.filter(({ mend }) => mend).length
+      if (failed > 0) process.exitCode = 1
+      return { passed: calls.length - failed, failed, calls }
+    },
   }),
   command({
     noun: 'app',

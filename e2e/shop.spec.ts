@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from '@playwright/test'
+import { checkReceiver } from '@/cli/app-check'
 import { expectAccessible } from './fixtures'
 import { SHOP_SERVICE_URL, SHOP_URL } from './service-urls'
 
@@ -57,6 +58,12 @@ async function tellShop(message: object, id = 'dlv_by_hand'): Promise<number> {
   const headers = { 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': signature }
   return (await fetch(`${SHOP_URL}/account-messages`, { method: 'POST', headers, body })).status
 }
+
+test('the demo shop passes every call of app check', async () => {
+  const { signing_secret: secret } = await shopSettings()
+  const receiver = { url: `${SHOP_URL}/account-messages`, secret, appUrl: SHOP_SERVICE_URL, checks: true }
+  expect((await checkReceiver(receiver)).filter(({ mend }) => mend)).toEqual([])
+})
 
 test('the demo shop follows a change of address, and an older event changes nothing', async ({ page, request }) => {
   const noor = page.getByRole('region', { name: 'Noor' })

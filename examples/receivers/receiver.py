@@ -41,7 +41,10 @@ class Receiver(BaseHTTPRequestHandler):
     def status_for(self, body):
         if not is_signed(self.headers, body):
             return 401
-        message_id, message = self.headers["webhook-id"], json.loads(body)
+        try:
+            message_id, message = self.headers["webhook-id"], json.loads(body)
+        except ValueError:
+            return 400
         if message["type"] != "account.withdrawn" or "task" not in message["data"]:
             return 200
         with lock:

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { checkReceiver } from '@/cli/app-check'
 import { freePort } from '@/server/local/embedded-postgres'
 
 const [OLD, NEW] = ['whsec_b2xkIHNlY3JldA==', 'whsec_bmV3IHNlY3JldA==']
@@ -76,6 +77,12 @@ describe.each(RECEIVERS)('the receiver in $language', ({ build, command }) => {
   }
   const reportsOn = (id: string) =>
     reports.filter(({ bearer }) => bearer === `Bearer dtk_${id}`).map(({ said }) => said)
+
+  test('passes every call of app check', async () => {
+    const appUrl = new URL(reportTo).origin
+    const calls = await checkReceiver({ url: endpoint, secret: NEW, appUrl, checks: false })
+    expect(calls.filter(({ mend }) => mend)).toEqual([])
+  })
 
   test('accepts a deletion task, reports its progress and its end, and does it once', async () => {
     expect(await send({ id: 'msg_1' })).toBe(202)

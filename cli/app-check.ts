@@ -1,0 +1,310 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** A receiver has to answer a call within ten seconds. */
+const PATIENCE_MS = 10_000
+/** Sent in parts, a call takes so long. */
+const SLOW_MS = 1_000
+const second = 1000
+
+interface Check {
+  call: string
+  /** What the answer should be, in words. */
+  wanted: string
+  isRight(status: number, body: string): boolean
+  /** What to mend where it is not. */
+  mend: string
+  ask(receiver: Receiver): Promise<Answer>
+}
+
+interface Answer {
+  /** 0 without an answer. */
+  status: number
+  body: string
+}
+
+interface Message {
+  id?: string
+  body?: string
+  /** Sent instead of the signed body. */
+  sent?: string
+  /** Seconds from now. */
+  at?: number
+  headers?: Record<string, string | undefined>
+  method?: string
+  /** Cuts the connection after half of the body, or sends the body in parts. */
+  pace?: 'cut' | 'slow'
+}
+
+interface Checked {
+  url: string
+  secret: string
+  /** Where reports go; this service knows no task of the check, and refuses them. */
+  appUrl: string
+  /** Whether it is asked before a withdrawal. */
+  checks: boolean
+}
+
+export interface CheckedCall {
+  call: string
+  wanted: string
+  answer: string
+  mend?: string
+}
+
+/**
+ * Sends an application's receiver signed, forged, doubled, late, cut, slow and reordered calls about a person that nobody is, and says what to
+ * mend where an answer is not what the service needs.
+ */
+export async function checkReceiver({ url, secret, appUrl, checks }: Checked): Promise<CheckedCall[]> {
+  const receiver = new Receiver(url, secret, appUrl)
+  const results: CheckedCall[] = []
+  for (const { call, wanted, isRight, mend, ask } of checks
+    ? [...CHECKS, WITHDRAWAL_CHECK, ...LAST]
+    : [...CHECKS, ...LAST]) {
+    const { status, body } = await ask(receiver)
+    const answer = status === 0 ? 'no answer' : String(status)
+    results.push({ call, wanted, answer, ...(!isRight(status, body) && { mend }) })
+    // Each of the others would be waited for as long.
+    if (status === 0 && results.length === 1) break
+  }
+  return results
+}
+
+/** What the service sends, and what others could. */
+class Receiver {
+  readonly subject = `nobody-${randomBytes(8).toString('hex')}`
+  readonly account = `usr_${randomBytes(16).toString('base64url')}`
+
+  constructor(
+    private readonly url: string,
+    readonly secret: string,
+    private readonly appUrl: string,
+  ) {}
+
+  message(type: string, data: object = {}): string {
+    const shared = { subject: this.subject, account: this.account, ...data }
+    return JSON.stringify({ type, timestamp: new Date().toISOString(), data: shared })
+  }
+
+  /** As `app ping` sends it. */
+  ping(): string {
+    return JSON.stringify({ type: 'ping', timestamp: new Date().toISOString(), data: {} })
+  }
+
+  withdrawn(version = 2): string {
+    const due = new Date(Date.now() + 24 * 3600 * second).toISOString()
+    const task = {
+      id: 'msg_check',
+      due_by: due,
+      report_to: `${this.appUrl}/api/v1/tasks/msg_check`,
+      report_token: 'dtk_check',
+    }
+    return this.message('account.withdrawn', { withdrawal_id: 'wd_check', version, task })
+  }
+
+  sign(id: string, at: number, body: string, secret = this.secret): string {
+    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+    return `v1,${createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')}`
+  }
+
+  async send({ id = newId(), body = this.ping(), sent = body, at = 0, ...more }: Message = {}): Promise<Answer> {
+    const timestamp = Math.floor(Date.now() / second) + at
+    const headers: Message['headers'] = {
+      'Content-Type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': this.sign(id, timestamp, body),
+      ...more.headers,
+    }
+    return exchange(this.url, { method: 'POST', ...more, headers, sent })
+  }
+}
+
+const newId = () => `msg_check${randomBytes(12).toString('base64url')}`
+
+function exchange(url: string, { method, headers = {}, sent = '', pace }: Message): Promise<Answer> {
+  return new Promise((resolve) => {
+    const none = () => resolve({ status: 0, body: '' })
+    const length = { 'Content-Length': String(Buffer.byteLength(sent)) }
+    const given = Object.entries({ ...headers, ...(method === 'GET' ? {} : length) }).filter(
+      ([, value]) => value !== undefined,
+    )
+    const send = url.startsWith('https:') ? httpsRequest : httpRequest
+    const call = send(
+      url,
+      { method, headers: Object.fromEntries(given), timeout: PATIENCE_MS + SLOW_MS },
+      (incoming) => {
+        const parts: Buffer[] = []
+        incoming.on('data', (part) => parts.push(part))
+        incoming.once('error', none)
+        incoming.once('end', () => resolve({ status: incoming.statusCode ?? 0, body: Buffer.concat(parts).toString() }))
+      },
+    )
+    call.once('error', none)
+    call.once('close', none)
+    call.once('timeout', () => call.destroy())
+    if (method === 'GET') call.end()
+    else if (pace === undefined) call.end(sent)
+    else void inParts(call, sent, pace)
+  })
+}
+
+async function inParts(call: ReturnType<typeof httpRequest>, sent: string, pace: 'cut' | 'slow') {
+  const parts = 4
+  const size = Math.ceil(sent.length / parts)
+  for (let part = 0; part < parts; part++) {
+    call.write(sent.slice(part * size, (part + 1) * size))
+    await sleep(SLOW_MS / parts)
+    if (pace === 'cut' && part === 1) return call.destroy()
+  }
+  call.end()
+}
+
+const isAccepted = (status: number) => status >= 200 && status < 300
+/** An application that does not know the person has nothing to do. */
+const isTold = (status: number) => isAccepted(status) || status === 404 || status === 410
+const isRefused = (status: number) => status >= 400
+
+/** Refused, because nobody but the service may say this. */
+const forged = (call: string, mend: string, how: (receiver: Receiver) => Message): Check => ({
+  call,
+  wanted: '401',
+  isRight: isRefused,
+  mend,
+  ask: (receiver) => receiver.send({ body: receiver.withdrawn(), ...how(receiver) }),
+})
+const taken = (call: string, mend: string, how: (receiver: Receiver) => Message): Check => ({
+  call,
+  wanted: '2xx, or 404 for an unknown person',
+  isRight: isTold,
+  mend,
+  ask: (receiver) => receiver.send(how(receiver)),
+})
+
+const VERIFY =
+  'Verify webhook-signature over "<webhook-id>.<webhook-timestamp>.<body as it came>" before anything else.'
+const FRESH = 'Refuse a webhook-timestamp that is more than five minutes away from your clock.'
+const UNKNOWN =
+  'Answer 2xx or 404 for a person that you do not know; anything else makes the message come again for a week.'
+const FORWARD = 'Accept types and members that you do not know; newer releases send more.'
+
+const CHECKS: Check[] = [
+  taken('a signed message', `${VERIFY} Nothing else is tried if nobody answers.`, () => ({})),
+  forged('no signature', VERIFY, () => ({ headers: { 'webhook-signature': undefined } })),
+  forged('an empty signature', VERIFY, () => ({ headers: { 'webhook-signature': '' } })),
+  forged('no headers of ours at all', VERIFY, () => ({
+    headers: { 'webhook-signature': undefined, 'webhook-id': undefined, 'webhook-timestamp': undefined },
+  })),
+  forged('signed with another secret', VERIFY, (receiver) => {
+    const [id, at, body] = [newId(), Math.floor(Date.now() / second), receiver.withdrawn()]
+    const other = `whsec_${randomBytes(32).toString('base64')}`
+    return {
+      id,
+      body,
+      headers: { 'webhook-timestamp': String(at), 'webhook-signature': receiver.sign(id, at, body, other) },
+    }
+  }),
+  forged('another body than the signed one', VERIFY, (receiver) => ({ sent: receiver.withdrawn(3) })),
+  forged('another id than the signed one', VERIFY, () => ({ headers: { 'webhook-id': newId() } })),
+  forged('a signature of a scheme that you do not know', VERIFY, () => ({
+    headers: { 'webhook-signature': `v9,${'A'.repeat(43)}=` },
+  })),
+  forged('a signature that is cut', VERIFY, () => ({ headers: { 'webhook-signature': 'v1,AAAA' } })),
+  forged('signed six minutes ago', FRESH, () => ({ at: -360 })),
+  forged('signed six minutes ahead', FRESH, () => ({ at: 360 })),
+  forged('a time that is no number', FRESH, () => ({ headers: { 'webhook-timestamp': 'now' } })),
+  taken(
+    'two signatures, the second right',
+    'Accept a call when any of the signatures, separated by blanks, is right.',
+    (receiver) => {
+      const [id, at, body] = [newId(), Math.floor(Date.now() / second), receiver.ping()]
+      const both = `v1,${'A'.repeat(43)}= ${receiver.sign(id, at, body)}`
+      return { id, body, headers: { 'webhook-timestamp': String(at), 'webhook-signature': both } }
+    },
+  ),
+  {
+    call: 'a GET',
+    wanted: '404 or 405',
+    isRight: isRefused,
+    mend: 'Take POST only.',
+    ask: (receiver) => receiver.send({ method: 'GET' }),
+  },
+  {
+    call: 'a signed text that is no JSON',
+    wanted: '400 or 500',
+    isRight: isRefused,
+    mend: 'Refuse what you cannot read; 2xx says that it is done.',
+    ask: (receiver) => receiver.send({ body: '{"type":' }),
+  },
+  taken('a type that you do not know', FORWARD, (receiver) => ({ body: receiver.message('account.of_tomorrow') })),
+  taken('members that you do not know', FORWARD, (receiver) => ({
+    body: receiver.message('account.email_changed', { version: 1, of_tomorrow: { list: [1] } }),
+  })),
+  taken('an address that has changed, of an unknown person', UNKNOWN, (receiver) => ({
+    body: receiver.message('account.email_changed', { version: 1 }),
+  })),
+  taken('a deletion of an unknown person', UNKNOWN, (receiver) => ({
+    id: 'msg_check_once',
+    body: receiver.withdrawn(),
+  })),
+  taken(
+    'the same message again',
+    'Remember the ids of messages that are done, and answer a repeated one as before.',
+    (receiver) => ({
+      id: 'msg_check_once',
+      body: receiver.withdrawn(),
+    }),
+  ),
+  {
+    call: 'the same message five times at once',
+    wanted: '2xx or 404, each',
+    isRight: isTold,
+    mend: 'Let calls that run at the same time with one id share one result.',
+    async ask(receiver) {
+      const message = { id: newId(), body: receiver.withdrawn() }
+      const answers = await Promise.all(Array.from({ length: 5 }, () => receiver.send(message)))
+      return answers.find(({ status }) => !isTold(status)) ?? (answers[0] as Answer)
+    },
+  },
+  taken(
+    'an older version after a newer one',
+    'Keep the newest version of each account, and answer older ones with 2xx.',
+    (receiver) => ({
+      body: receiver.message('account.email_changed', { version: 1 }),
+    }),
+  ),
+  taken('a body of 40 KB', 'Take bodies of up to 64 KiB.', (receiver) => ({
+    body: receiver.message('account.of_tomorrow', { padding: 'x'.repeat(40_000) }),
+  })),
+  taken('a body that comes in parts', 'Wait for the whole body; a network may be slow.', () => ({ pace: 'slow' })),
+]
+
+const WITHDRAWAL_CHECK: Check = {
+  call: 'a question before a withdrawal',
+  wanted: '200 with {"blockers":[…]}',
+  mend: 'Answer with {"blockers": []} when nothing holds the withdrawal of this person back, also if you do not know them.',
+  isRight(status, body) {
+    try {
+      return status === 200 && Array.isArray(JSON.parse(body).blockers)
+    } catch {
+      return false
+    }
+  },
+  ask: (receiver) => receiver.send({ body: receiver.message('account.withdrawal_check') }),
+}
+
+const LAST: Check[] = [
+  {
+    call: 'a call that is cut, and one after it',
+    wanted: '2xx for the second',
+    isRight: isTold,
+    mend: 'A connection that breaks must not end the receiver.',
+    async ask(receiver) {
+      await receiver.send({ body: receiver.withdrawn(), pace: 'cut' })
+      return receiver.send()
+    },
+  },
+]

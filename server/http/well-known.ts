@@ -1,6 +1,9 @@
 import { signedLedgerHead } from '@/domain/withdrawal/ledger/erasure-ledger'
 import { publishedKeys } from '@/domain/withdrawal/receipts/signing-keys'
+import { getEnv } from '../settings/env'
 import { systemContext } from '../system-context'
+
+const SECURITY_CONTACT_DAYS = 180
 
 // Pages of other origins may read it, because anybody may verify what the service has signed.
 const published = (body: string, type: string, seconds: number): Response =>
@@ -20,3 +23,16 @@ export const jwks = async (): Promise<Response> =>
 /** The signed head of the erasure ledger. */
 export const erasureLog = async (): Promise<Response> =>
   published(await signedLedgerHead(systemContext()), 'application/jose', 60)
+
+/** Whom to tell about a fault of security (RFC 9116). A reader may rely on it until `Expires`. */
+export const securityTxt = async (): Promise<Response> => {
+  const { appUrl, securityContact } = getEnv()
+  const expires = new Date(systemContext().clock.now().getTime() + SECURITY_CONTACT_DAYS * 24 * 60 * 60 * 1000)
+  const lines = [
+    `Contact: ${securityContact}`,
+    `Expires: ${expires.toISOString()}`,
+    `Canonical: ${appUrl}/.well-known/security.txt`,
+    'Preferred-Languages: en',
+  ]
+  return published(`${lines.join('\n')}\n`, 'text/plain; charset=utf-8', 3600)
+}

@@ -60,6 +60,14 @@ test('without any setting the service is local: embedded database, local mailbox
   })
 })
 
+test('a fault of security is told to the support, unless another contact is set', () => {
+  const contactOf = (settings: object) =>
+    parseEnv({ ...SECRETS, SUPPORT_EMAIL: 'help@example.test', ...settings }).securityContact
+  expect(contactOf({})).toBe('mailto:help@example.test')
+  expect(contactOf({ SECURITY_CONTACT: 'https://example.test/report' })).toBe('https://example.test/report')
+  expect(problemOf({ ...SECRETS, SECURITY_CONTACT: 'help@example.test' })).toMatch(/^SECURITY_CONTACT must be a URL/)
+})
+
 test.each([
   ['EMAIL_CHANGE_WINDOW', 'PT2H', { 'change.windowMs': 2 * hour }],
   ['EMAIL_PASSWORD_LIMIT', '7', { 'password.places': 7 }],

@@ -40,6 +40,7 @@ export const MAIL_FIELDS = {
     .string()
     .refine((text) => parseAddress(text) !== null, 'must be one plain address')
     .default(LOCAL_SUPPORT),
+  SECURITY_CONTACT: url(['mailto:', 'https:'], 'mailto:security@example.com').optional(),
 }
 
 export interface MailSettings {
@@ -53,6 +54,8 @@ export interface MailSettings {
   /** The setting of each source that may tell what became of messages. */
   mailEvents: Partial<Record<MailSource, string>>
   supportEmail: string
+  /** A URL, for /.well-known/security.txt. */
+  securityContact: string
 }
 
 export function mailSettings(
@@ -75,6 +78,7 @@ export function mailSettings(
       }),
     ),
     supportEmail: settings.SUPPORT_EMAIL,
+    securityContact: settings.SECURITY_CONTACT ?? `mailto:${settings.SUPPORT_EMAIL}`,
   }
 }
 

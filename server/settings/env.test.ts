@@ -560,17 +560,27 @@ test('production refuses the addresses of local mode', () => {
   expect(problemOf({ ...PRODUCTION, SUPPORT_EMAIL: 'support@example.com' })).toMatch(/^SUPPORT_EMAIL must be [^\n]+\.$/)
 })
 
-test('production is warned of another time scale and of equal secrets', () => {
-  expect(doubtful(parseEnv(PRODUCTION))).toEqual([])
-  expect(doubtful(parseEnv({ ...SECRETS, WITHDRAWAL_TIME_SCALE: '0.5' }))).toEqual([])
-  const secret = 'one-secret-for-all'
-  const both = { WITHDRAWAL_TIME_SCALE: '0.5', AUTH_SECRET: secret, CODE_SECRET: `another-secret-1,${secret}` }
-  const hints = doubtful(parseEnv({ ...PRODUCTION, ...both }))
-  expect(hints).toEqual([
-    expect.stringMatching(/^WITHDRAWAL_TIME_SCALE is 0\.5/),
-    expect.stringMatching(/^AUTH_SECRET and CODE_SECRET/),
-  ])
-  expect(hints.join()).not.toContain(secret)
+const UNDOUBTED = {
+  ...PRODUCTION,
+  TRUSTED_PROXY_HOPS: '1',
+  PRODUCT_NAME: 'Acme',
+  PRIVACY_URL: 'https://example.com/privacy',
+  METRICS_TOKEN: 'a-token-of-metrics',
+}
+
+test.each([
+  ['WITHDRAWAL_TIME_SCALE', '0.5'],
+  ['AUTH_SECRET', `one-secret-for-all,${UNDOUBTED.CODE_SECRET}`],
+  ['TRUSTED_PROXY_HOPS', ''],
+  ['PRODUCT_NAME', ''],
+  ['PRIVACY_URL', ''],
+  ['METRICS_TOKEN', ''],
+])('production is warned when %s is %j, and local mode is not', (name, value) => {
+  expect(doubtful(parseEnv(UNDOUBTED))).toEqual([])
+  const hints = doubtful(parseEnv({ ...UNDOUBTED, [name]: value }))
+  expect(hints).toEqual([expect.stringMatching(new RegExp(`^${name} `))])
+  expect(hints.join()).not.toContain('secret-for-all')
+  expect(doubtful(parseEnv({ ...SECRETS, [name]: value }))).toEqual([])
 })
 
 test.each([

@@ -61,18 +61,30 @@ const productionProblems = (given: Given): string[] => [
   ...[storeProblems, instanceProblems, mailProblems, engineProblems].flatMap((problemsOf) => problemsOf(given)),
 ]
 
-/** A sentence for each setting that is allowed in production and is hardly meant. */
-export function doubtful({ isProduction, withdrawalTimeScale, authSecrets, codeSecrets }: Env): string[] {
-  if (!isProduction) return []
-  return [
-    ...(withdrawalTimeScale === 1
-      ? []
-      : [`WITHDRAWAL_TIME_SCALE is ${withdrawalTimeScale}: deletions do not keep the times that people are told.`]),
-    ...(authSecrets.some((secret) => codeSecrets.includes(secret))
-      ? ['AUTH_SECRET and CODE_SECRET share a secret: whoever learns one has both.']
-      : []),
-  ]
-}
+const DEFAULT_NAME = BRAND_FIELDS.PRODUCT_NAME.parse(undefined)
+
+/** What production allows and hardly means, with what follows from it. */
+const DOUBTS: [isDoubtful: (env: Env) => boolean, hint: string][] = [
+  [
+    (env) => env.withdrawalTimeScale !== 1,
+    'WITHDRAWAL_TIME_SCALE is not 1: deletions do not keep the times that people are told.',
+  ],
+  [
+    (env) => env.authSecrets.some((secret) => env.codeSecrets.includes(secret)),
+    'AUTH_SECRET and CODE_SECRET share a secret: whoever learns one has both.',
+  ],
+  [
+    (env) => env.trustedProxyHops === 0,
+    'TRUSTED_PROXY_HOPS is 0: behind a proxy, all people share its address in limits and sessions.',
+  ],
+  [(env) => env.brand.name === DEFAULT_NAME, `PRODUCT_NAME is not set: people read "${DEFAULT_NAME}".`],
+  [(env) => env.brand.privacyUrl === undefined, 'PRIVACY_URL is not set: no page links to a privacy notice.'],
+  [(env) => env.metricsToken === undefined, 'METRICS_TOKEN is not set: nothing can watch the service.'],
+]
+
+/** A sentence for each setting, or default, that is allowed in production and is hardly meant. */
+export const doubtful = (env: Env): string[] =>
+  env.isProduction ? DOUBTS.filter(([isDoubtful]) => isDoubtful(env)).map(([, hint]) => hint) : []
 
 let parsed: Env | undefined
 

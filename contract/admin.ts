@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
-import { contract, isStorable, lengthOf } from './define'
+import { contract, isStorable, lengthOf, STORABLE } from './define'
 import { getEmailStatus, NOTHING_PENDING } from './email'
 import { RULES } from './errors'
 import { CONTROLS, isoDateTime, lineName, MAX_OUTSIDE_ID_BYTES, maxLength, problemOfOutsideId } from './fields'
@@ -105,6 +105,50 @@ export const account = z.object({
   withdrawal_id: z.string().nullable().describe('Not null once the account is withdrawn'),
 })
 
+const MAX_DETAIL_LENGTH = 1000
+const MAX_PREFERENCE_KEY_LENGTH = 64
+/** Of one account. */
+export const MAX_PREFERENCES = 50
+const isDetail = (value: unknown) =>
+  value === null || (typeof value === 'string' && isStorable(value) && lengthOf(value) <= MAX_DETAIL_LENGTH)
+const RULE_OF_DETAIL = `must be a text of at most ${MAX_DETAIL_LENGTH} characters, or null`
+
+const detail = (name: string) =>
+  z
+    .string(`REQUEST_001: profile.${name} ${RULE_OF_DETAIL}.`)
+    .refine(isDetail, `REQUEST_001: profile.${name} ${RULE_OF_DETAIL}.`)
+    .nullable()
+    .optional()
+    .meta({ description: 'Null clears it', maxLength: MAX_DETAIL_LENGTH, pattern: STORABLE })
+const profile = z.object(
+  { phone: detail('phone'), birth_date: detail('birth_date'), address: detail('address'), bio: detail('bio') },
+  'REQUEST_001: profile must be an object.',
+)
+
+/** The first member that breaks the rules, as the end of a sentence about it; null if none does. */
+function problemOfPreferences(preferences: Record<string, unknown>): string | null {
+  const entries = Object.entries(preferences)
+  if (entries.length > MAX_PREFERENCES) return `preferences has at most ${MAX_PREFERENCES} members.`
+  for (const [key, value] of entries) {
+    if (key === '' || !isStorable(key) || lengthOf(key) > MAX_PREFERENCE_KEY_LENGTH)
+      return `preferences has keys of 1 to ${MAX_PREFERENCE_KEY_LENGTH} characters, unlike ${JSON.stringify([...key].slice(0, MAX_PREFERENCE_KEY_LENGTH).join(''))}.`
+    if (!isDetail(value)) return `preferences.${key} ${RULE_OF_DETAIL}.`
+  }
+  return null
+}
+const preferences = z
+  .record(z.string(), z.unknown(), 'REQUEST_001: preferences must be an object.')
+  .superRefine((given, refined) => {
+    const problem = problemOfPreferences(given)
+    if (problem) refined.addIssue({ code: 'custom', message: `REQUEST_001: ${problem}` })
+  })
+  .meta({
+    description: 'Of the product, by its own keys; a member that is null goes, and one that is left out stays',
+    maxProperties: MAX_PREFERENCES,
+    propertyNames: { minLength: 1, maxLength: MAX_PREFERENCE_KEY_LENGTH, pattern: STORABLE },
+    additionalProperties: { type: ['string', 'null'], maxLength: MAX_DETAIL_LENGTH, pattern: STORABLE },
+  }) as unknown as z.ZodType<Record<string, string | null>>
+
 const common = { forbidden: 'AUTH_002', limit: { bucket: 'service' } } as const
 const exampleAccount = {
   user_id: 'usr_5Tq8wZ1cXk7Yb3nLhRpV0a',
@@ -136,6 +180,8 @@ export const putUser = contract({
     name: personName.optional().describe('How messages address the person; needed to create the account'),
     locale: personLocale.nullable().optional().describe('BCP 47, such as `pt-BR`; null clears it'),
     password: storedPassword.optional(),
+    profile: profile.optional().describe('Stays as it is when left out, and so does a member of it'),
+    preferences: preferences.optional(),
     user_id: userId.optional(),
     if_version: z
       .int('REQUEST_001: if_version must be a whole number.')

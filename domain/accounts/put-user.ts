@@ -31,6 +31,7 @@ import {
 } from '../sql'
 import { firstVersionOf } from './ended-external-ids'
 import { describeAccount, findAccount } from './find-user'
+import { putDetails } from './put-details'
 
 const MAX_TRIES = 3
 
@@ -75,7 +76,9 @@ export async function putUser(ctx: Context, input: Wanted): Promise<Data<typeof 
       await sql(lockExternalId, { externalId: input.externalId })
       const { account, firstVersion } = await findToUpdate(ctx, sql, input)
       const userId = account?.id ?? (await create(ctx, sql, { ...input, firstVersion }, passwordHash))
-      const letters = account ? await updateAccount(ctx, sql, account, { ...input, firstVersion }, by) : null
+      const hasNewDetails = await putDetails(sql, userId, input)
+      const changes = { ...input, firstVersion, hasNewDetails }
+      const letters = account ? await updateAccount(ctx, sql, account, changes, by) : null
       const written = await findAccount(ctx, userId, sql)
       if (!written) throw new Error('the account that was written is there')
       return { data: { ...describeAccount(ctx, written), created: !account }, letters }
@@ -328,7 +331,11 @@ const forgetReplaced = statement(
 )
 
 type Changes = Pick<Wanted, 'email' | 'email_verified' | 'name' | 'locale' | 'if_version' | 'old_mailbox'> &
-  Partial<Pick<Target, 'firstVersion'>> & { externalId: string | null }
+  Partial<Pick<Target, 'firstVersion'>> & {
+    externalId: string | null
+    /** Something of the account was changed in this transaction. */
+    hasNewDetails?: boolean
+  }
 
 /** `account` must be locked. Writes nothing if nothing differs. */
 export async function updateAccount(
@@ -361,6 +368,7 @@ export async function updateAccount(
   }
   const verifiedAt = input.email_verified && !account.email_verified_at ? now : null
   const differs =
+    input.hasNewDetails ||
     verifiedAt !== null ||
     wanted.externalId !== account.external_id ||
     wanted.name !== account.name ||

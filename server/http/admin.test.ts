@@ -525,6 +525,63 @@ describe('PUT updates', () => {
   })
 })
 
+describe('profile and preferences', () => {
+  const detailsOf = async (userId: string) => ({
+    profile: await ctx.db.profile.findUnique({ where: { userId } }),
+    preferences: Object.fromEntries(
+      (await ctx.db.preference.findMany({ where: { userId } })).map(({ key, value }) => [key, value]),
+    ),
+  })
+
+  test('are written with the account, changed by member, and stay when left out', async () => {
+    const profile = { phone: '+49 30 1', bio: 'Reader' }
+    const { userId, externalId } = await givenPerson({ profile, preferences: { theme: 'dark', 'mail.weekly': 'no' } })
+    const none = { birthDate: null, address: null }
+    expect(await detailsOf(userId)).toEqual({
+      profile: { userId, ...none, ...profile },
+      preferences: { theme: 'dark', 'mail.weekly': 'no' },
+    })
+    const before = await stateOf(userId)
+    expect((await put(externalId, { profile, preferences: { theme: 'dark', gone: null } })).status).toBe(200)
+    expect((await put(externalId, { name: 'Ada' })).status).toBe(200)
+    expect(await stateOf(userId)).toEqual(before)
+
+    const changes = { profile: { bio: null, address: 'Main St 1' }, preferences: { theme: null, size: 'L' } }
+    expect(await put(externalId, { ...changes, if_version: 7 })).toMatchObject({ code: 'USER_003' })
+    expect((await detailsOf(userId)).preferences).toEqual({ theme: 'dark', 'mail.weekly': 'no' })
+    expect(await put(externalId, changes)).toMatchObject({ status: 200, data: { version: before.user.version + 1 } })
+    expect(await detailsOf(userId)).toEqual({
+      profile: { userId, phone: '+49 30 1', birthDate: null, address: 'Main St 1', bio: null },
+      preferences: { 'mail.weekly': 'no', size: 'L' },
+    })
+  })
+
+  test('are refused by the name of the member that breaks a rule, and then nothing is written', async () => {
+    const { userId, externalId } = await givenPerson({ preferences: { theme: 'dark' } })
+    const many = (count: number, name = 'k') =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [name + n, 'v']))
+    for (const [body, named] of [
+      [{ profile: { phone: 7 } }, 'profile.phone'],
+      [{ profile: { bio: 'x'.repeat(1001) } }, 'profile.bio'],
+      [{ profile: [] }, 'profile must'],
+      [{ preferences: 'dark' }, 'preferences must'],
+      [{ preferences: { theme: { dark: true } } }, 'preferences.theme'],
+      [{ preferences: { theme: 'x'.repeat(1001) } }, 'preferences.theme'],
+      [{ preferences: { theme: 'a\0b' } }, 'preferences.theme'],
+      [{ preferences: { '': 'x' } }, '1 to 64'],
+      [{ preferences: { ['k'.repeat(65)]: 'x' } }, 'kkk'],
+      [{ preferences: many(51) }, 'at most 50'],
+      [{ preferences: many(50) }, 'more than 50'],
+    ] as const) {
+      const { code, details } = await put(externalId, { name: 'Eve', ...body })
+      expect([code, details]).toEqual(['REQUEST_001', expect.stringContaining(named)])
+    }
+    expect(await detailsOf(userId)).toEqual({ profile: null, preferences: { theme: 'dark' } })
+    expect((await ctx.db.user.findUniqueOrThrow({ where: { id: userId } })).name).not.toBe('Eve')
+    expect((await put(externalId, { preferences: many(49) })).status).toBe(200)
+  })
+})
+
 describe('looking up', () => {
   test('an unknown id or address is USER_001, an address that is none EMAIL_001, and none at all REQUEST_001', async () => {
     expect((await get(newId())).status).toBe(404)

@@ -12,15 +12,30 @@ export const AREAS = {
     tests: ['domain/limits/buckets.test.ts', 'domain/email/change-email.test.ts'],
   },
   email: {
-    mutate: ['domain/email/*.ts', 'domain/pending-change.ts', '!**/*.test.ts'],
-    tests: ['domain/email/*.test.ts'],
+    mutate: [
+      ...['domain/email/*.ts', 'domain/pending-change.ts', '!**/*.test.ts'],
+      ...['!domain/email/*not-me*.ts', '!domain/email/undo-email-change.ts'],
+    ],
+    tests: ['domain/email/*.test.ts', 'domain/pending-change.test.ts'],
+  },
+  undo: {
+    mutate: ['domain/email/{undo-email-change,get-not-me,not-me,not-me-token}.ts'],
+    tests: ['proof/models/{not-me,lost-mailbox}.test.ts'],
   },
   withdrawal: {
-    mutate: ['domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account}.ts'],
+    mutate: ['domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account,start-withdrawal}.ts'],
+    tests: ['domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account,blockers}.test.ts'],
+  },
+  erasure: {
+    mutate: ['domain/withdrawal/{erase,purge-retained-data}.ts', 'domain/withdrawal/steps/*.ts'],
     tests: [
-      'domain/withdrawal/{schedule,run-deletion-step,status-token,withdraw-account}.test.ts',
-      'domain/withdrawal/ledger/erasure-ledger.test.ts',
+      'domain/withdrawal/{erase,purge-retained-data,deletion-map}.test.ts',
+      ...['domain/deletion-counts.test.ts', 'domain/applications/archives.test.ts'],
     ],
+  },
+  ledger: {
+    mutate: ['domain/withdrawal/ledger/*.ts', 'domain/withdrawal/replay-erasure-ledger.ts', '!**/*.test.ts'],
+    tests: ['domain/withdrawal/ledger/*.test.ts'],
   },
 }
 

@@ -22,7 +22,7 @@ export interface Mail {
   text: string
 }
 
-interface Inbox {
+export interface Inbox {
   /** Waits for a message to this address with this subject and returns the newest. */
   latest(to: string, subject: string): Promise<Mail>
   all(to: string): Promise<Mail[]>

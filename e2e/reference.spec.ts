@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
+import type { Page } from '@playwright/test'
 import { REFERENCE_PATHS } from '@/app/docs/api/reference'
 import { isForBrowsers, LANGUAGES, type Language } from '@/app/docs/api/samples'
 import { SERVICE_SCOPES } from '@/contract/define'
 import { type OperationName, operations } from '@/contract/operations'
 import type { Operator } from '@/testing/operator'
-import { codeIn, createUser, expect, linkIn, test } from './fixtures'
+import { codeIn, createUser, expect, type Inbox, linkIn, test } from './fixtures'
 import { IMPATIENT_URL, SERVICE_URL } from './service-urls'
 
 /** Runs what a reader of the page pastes, with the variables that the page names. */
@@ -17,10 +18,10 @@ class Reader {
   readonly pasted = new Set<string>()
 
   constructor(
-    private readonly language: Language,
+    readonly language: Language,
     private readonly samples: Map<string, string>,
     /** Inside this repository, so that the client is found by its name. */
-    private readonly directory: string,
+    readonly directory: string,
   ) {}
 
   async paste(name: OperationName | 'repeated'): Promise<string> {
@@ -52,136 +53,145 @@ const tokenOf = async (operator: Operator, user: string) =>
   ''
 const secretIn = (link: string) => new URLSearchParams(new URL(link).hash.slice(1)).get('token') ?? 'no token'
 
+async function pasteAddressAndPassword(reader: Reader, operator: Operator, inbox: Inbox) {
+  const { variables } = reader
+  const user = await createUser(operator)
+  const base = { USER_ID: user.id, EMAIL: user.email, PASSWORD: user.password, NEW_PASSWORD: `a ${user.password}` }
+  Object.assign(variables, base, { TOKEN: await tokenOf(operator, user.id) })
+
+  const startChange = async (to: string) => {
+    variables.NEW_EMAIL = to
+    variables.CHANGE_REQUEST_ID = memberOf(await reader.paste('changeEmail'), 'change_request_id')
+  }
+  await startChange(`first-${user.email}`)
+  // This instance has a message sent again after three seconds.
+  variables.BASE = IMPATIENT_URL
+  const resendAt = Date.parse(memberOf(await reader.paste('getEmailStatus'), 'resend_available_at'))
+  await expect.poll(() => Date.now()).toBeGreaterThan(resendAt)
+  await reader.paste('resendVerification')
+  variables.BASE = SERVICE_URL
+  await startChange(`second-${user.email}`)
+  await reader.paste('cancelEmailChange')
+  const newEmail = `third-${user.email}`
+  await startChange(newEmail)
+  variables.CODE = codeIn(await inbox.latest(newEmail, 'Verify Your New Email Address'))
+  await reader.paste('verifyEmail')
+
+  variables.LINK_TOKEN = secretIn(linkIn(await inbox.latest(user.email, 'Email Address Changed'), '/not-me'))
+  await reader.paste('getNotMe')
+  await reader.paste('undoEmailChange')
+
+  variables.TOKEN = await tokenOf(operator, user.id)
+  Object.assign(variables, { PASSWORD: variables.NEW_PASSWORD, NEW_PASSWORD: `b ${user.password}` })
+  await reader.paste('changePassword')
+
+  await reader.paste('requestPasswordReset')
+  variables.LINK_TOKEN = secretIn(linkIn(await inbox.latest(user.email, 'Set a new password'), '/reset-password'))
+  await reader.paste('getPasswordReset')
+  variables.NEW_PASSWORD = `c ${user.password}`
+  await reader.paste('confirmPasswordReset')
+}
+
+async function pasteWithdrawal(reader: Reader, operator: Operator, inbox: Inbox) {
+  const { variables } = reader
+  const user = await createUser(operator)
+  const TOKEN = await tokenOf(operator, user.id)
+  Object.assign(variables, { USER_ID: user.id, TOKEN, PASSWORD: user.password, NEW_EMAIL: `new-${user.email}` })
+  if (reader.language === 'curl') {
+    await reader.paste('repeated')
+    expect((await inbox.all(variables.NEW_EMAIL as string)).length).toBe(1)
+  }
+  await reader.paste('previewWithdrawal')
+  await reader.paste('exportData')
+  expect((await readFile(path.join(reader.directory, 'export.zip'))).subarray(0, 2).toString()).toBe('PK')
+  const started = await reader.paste('withdrawAccount')
+  variables.WITHDRAWAL_ID = memberOf(started, 'withdrawal_id')
+  variables.STATUS_TOKEN = memberOf(started, 'status_token')
+  await reader.paste('getWithdrawalStatus')
+  await reader.paste('listReceipts')
+}
+
+async function pasteCallsOfServices(reader: Reader, operator: Operator) {
+  const { variables } = reader
+  // A deletion task is due within a second here.
+  variables.BASE = IMPATIENT_URL
+  const polling = ['--name', 'Ledger', '--poll', '--acknowledges', 'later']
+  const { app_id = '' } = await operator.run('app', 'register', ...polling)
+  const every = scopes(...Object.keys(SERVICE_SCOPES))
+  const named = ['--name', 'reference', '--host', 'billing.example.com', '--app', app_id]
+  const { service_token = '' } = await operator.run('service-token', 'create', ...named, ...every)
+  variables.SERVICE_TOKEN = service_token
+  variables.EXTERNAL_ID = `customer-${randomUUID()}`
+  variables.EMAIL = `${variables.EXTERNAL_ID}@example.test`
+  await reader.paste('putUser')
+  await reader.paste('getUser')
+  await reader.paste('findUser')
+  await reader.paste('lookUp')
+  await reader.paste('endUserSessions')
+  variables.BLOCKER_KEY = 'invoice-4711'
+  await reader.paste('putBlocker')
+  await reader.paste('removeBlocker')
+
+  variables.APP_ID = app_id
+  await reader.paste('putConnection')
+  await reader.paste('listConnections')
+  await reader.paste('removeConnection')
+  await reader.paste('putConnection')
+  variables.WITHDRAWAL_ID = memberOf(await reader.paste('withdrawUser'), 'withdrawal_id')
+  let taken = ''
+  const take = async () => {
+    taken = await reader.paste('takeTasks')
+    return taken
+  }
+  await expect.poll(take).toContain('report_token')
+  variables.TASK_ID = memberOf(taken, 'id')
+  variables.REPORT_TOKEN = memberOf(taken, 'report_token')
+  await reader.paste('reportOnTask')
+  await reader.paste('retryTask')
+  await reader.paste('waiveTask')
+  await reader.paste('retryWithdrawal')
+
+  const shop = ['--name', 'Shop', '--endpoint', 'http://127.0.0.1:9/hooks']
+  variables.APP_ID = (await operator.run('app', 'register', ...shop)).app_id ?? ''
+  for (const name of [
+    'listApps',
+    'getApp',
+    'setApp',
+    'rotateAppSecret',
+    'pingApp',
+    'resendDeadLetters',
+    'listEvents',
+  ] as const) {
+    await reader.paste(name)
+  }
+  await reader.paste('removeApp')
+}
+
+/** Every example of the reference, by operation and language. */
+async function samplesOf(page: Page): Promise<Map<string, string>> {
+  const samples = new Map<string, string>()
+  for (const path of REFERENCE_PATHS) {
+    await page.goto(path)
+    const shown = await page.locator('[data-operation]').evaluateAll((elements) =>
+      elements.map((element) => {
+        const { operation, language } = (element as HTMLElement).dataset
+        return [`${operation} ${language}`, element.querySelector('pre')?.textContent ?? ''] as const
+      }),
+    )
+    for (const [name, sample] of shown) samples.set(name, sample)
+  }
+  return samples
+}
+
 for (const language of Object.keys(LANGUAGES) as Language[]) {
   test(`every example of /docs/api in ${LANGUAGES[language]} runs as pasted`, async ({ page, operator, inbox }) => {
     test.setTimeout(240_000)
     const directory = path.resolve('.data/e2e-reference', language)
     await mkdir(directory, { recursive: true })
-    const blocks = new Map<string, string>()
-    for (const path of REFERENCE_PATHS) {
-      await page.goto(path)
-      const shown = await page.locator('[data-operation]').evaluateAll((elements) =>
-        elements.map((element) => {
-          const { operation, language } = (element as HTMLElement).dataset
-          return [`${operation} ${language}`, element.querySelector('pre')?.textContent ?? ''] as const
-        }),
-      )
-      for (const [name, sample] of shown) blocks.set(name, sample)
-    }
-    const reader = new Reader(language, blocks, directory)
-    const { variables } = reader
-
-    await test.step('the address and the password', async () => {
-      const user = await createUser(operator)
-      const base = { USER_ID: user.id, EMAIL: user.email, PASSWORD: user.password, NEW_PASSWORD: `a ${user.password}` }
-      Object.assign(variables, base, { TOKEN: await tokenOf(operator, user.id) })
-
-      const startChange = async (to: string) => {
-        variables.NEW_EMAIL = to
-        variables.CHANGE_REQUEST_ID = memberOf(await reader.paste('changeEmail'), 'change_request_id')
-      }
-      await startChange(`first-${user.email}`)
-      // This instance has a message sent again after three seconds.
-      variables.BASE = IMPATIENT_URL
-      const resendAt = Date.parse(memberOf(await reader.paste('getEmailStatus'), 'resend_available_at'))
-      await expect.poll(() => Date.now()).toBeGreaterThan(resendAt)
-      await reader.paste('resendVerification')
-      variables.BASE = SERVICE_URL
-      await startChange(`second-${user.email}`)
-      await reader.paste('cancelEmailChange')
-      const newEmail = `third-${user.email}`
-      await startChange(newEmail)
-      variables.CODE = codeIn(await inbox.latest(newEmail, 'Verify Your New Email Address'))
-      await reader.paste('verifyEmail')
-
-      variables.LINK_TOKEN = secretIn(linkIn(await inbox.latest(user.email, 'Email Address Changed'), '/not-me'))
-      await reader.paste('getNotMe')
-      await reader.paste('undoEmailChange')
-
-      variables.TOKEN = await tokenOf(operator, user.id)
-      Object.assign(variables, { PASSWORD: variables.NEW_PASSWORD, NEW_PASSWORD: `b ${user.password}` })
-      await reader.paste('changePassword')
-
-      await reader.paste('requestPasswordReset')
-      variables.LINK_TOKEN = secretIn(linkIn(await inbox.latest(user.email, 'Set a new password'), '/reset-password'))
-      await reader.paste('getPasswordReset')
-      variables.NEW_PASSWORD = `c ${user.password}`
-      await reader.paste('confirmPasswordReset')
-    })
-
-    await test.step('the withdrawal', async () => {
-      const user = await createUser(operator)
-      const TOKEN = await tokenOf(operator, user.id)
-      Object.assign(variables, { USER_ID: user.id, TOKEN, PASSWORD: user.password, NEW_EMAIL: `new-${user.email}` })
-      if (language === 'curl') {
-        await reader.paste('repeated')
-        expect((await inbox.all(variables.NEW_EMAIL as string)).length).toBe(1)
-      }
-      await reader.paste('previewWithdrawal')
-      await reader.paste('exportData')
-      expect((await readFile(path.join(directory, 'export.zip'))).subarray(0, 2).toString()).toBe('PK')
-      const started = await reader.paste('withdrawAccount')
-      variables.WITHDRAWAL_ID = memberOf(started, 'withdrawal_id')
-      variables.STATUS_TOKEN = memberOf(started, 'status_token')
-      await reader.paste('getWithdrawalStatus')
-      await reader.paste('listReceipts')
-    })
-
-    await test.step('the calls of own services', async () => {
-      // A deletion task is due within a second here.
-      variables.BASE = IMPATIENT_URL
-      const polling = ['--name', 'Ledger', '--poll', '--acknowledges', 'later']
-      const { app_id = '' } = await operator.run('app', 'register', ...polling)
-      const every = scopes(...Object.keys(SERVICE_SCOPES))
-      const named = ['--name', 'reference', '--host', 'billing.example.com', '--app', app_id]
-      const { service_token = '' } = await operator.run('service-token', 'create', ...named, ...every)
-      variables.SERVICE_TOKEN = service_token
-      variables.EXTERNAL_ID = `customer-${randomUUID()}`
-      variables.EMAIL = `${variables.EXTERNAL_ID}@example.test`
-      await reader.paste('putUser')
-      await reader.paste('getUser')
-      await reader.paste('findUser')
-      await reader.paste('lookUp')
-      await reader.paste('endUserSessions')
-      variables.BLOCKER_KEY = 'invoice-4711'
-      await reader.paste('putBlocker')
-      await reader.paste('removeBlocker')
-
-      variables.APP_ID = app_id
-      await reader.paste('putConnection')
-      await reader.paste('listConnections')
-      await reader.paste('removeConnection')
-      await reader.paste('putConnection')
-      variables.WITHDRAWAL_ID = memberOf(await reader.paste('withdrawUser'), 'withdrawal_id')
-      let taken = ''
-      const take = async () => {
-        taken = await reader.paste('takeTasks')
-        return taken
-      }
-      await expect.poll(take).toContain('report_token')
-      variables.TASK_ID = memberOf(taken, 'id')
-      variables.REPORT_TOKEN = memberOf(taken, 'report_token')
-      await reader.paste('reportOnTask')
-      await reader.paste('retryTask')
-      await reader.paste('waiveTask')
-      await reader.paste('retryWithdrawal')
-
-      const shop = ['--name', 'Shop', '--endpoint', 'http://127.0.0.1:9/hooks']
-      variables.APP_ID = (await operator.run('app', 'register', ...shop)).app_id ?? ''
-      for (const name of [
-        'listApps',
-        'getApp',
-        'setApp',
-        'rotateAppSecret',
-        'pingApp',
-        'resendDeadLetters',
-        'listEvents',
-      ] as const) {
-        await reader.paste(name)
-      }
-      await reader.paste('removeApp')
-    })
-
+    const reader = new Reader(language, await samplesOf(page), directory)
+    await pasteAddressAndPassword(reader, operator, inbox)
+    await pasteWithdrawal(reader, operator, inbox)
+    await pasteCallsOfServices(reader, operator)
     const wanted = operations.filter((one) => !isForBrowsers(one)).map(({ name }) => name)
     expect(wanted.filter((name) => !reader.pasted.has(name))).toEqual([])
   })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { ensureInstalled, fail, projectNode, root, run, tool, underProjectNode } from './ensure.mjs'
 
-// node scripts/test-mutation.mjs [addresses | secrets | limits | email | withdrawal ...]; no name runs everything.
+// node scripts/test-mutation.mjs [an area of stryker.config.mjs ...]; no name runs everything.
 process.chdir(root)
 await ensureInstalled()
 await underProjectNode()

@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { AREAS } from '@/stryker.config.mjs'
 
 const IGNORED = readFileSync('.gitignore', 'utf8').split('\n').filter(Boolean)
 const isIgnored = (file: string) =>
@@ -159,4 +160,44 @@ test('docs/adding.md names files and lists that exist', () => {
   expect(Math.min(paths.length, lists.length)).toBeGreaterThan(10)
   expect(paths.filter((file) => !existsSync(file))).toEqual([])
   expect(lists.filter((list) => !new RegExp(`\\b${list}\\b`).test(code))).toEqual([])
+})
+
+test('every area of the mutation run names files and tests that exist', () => {
+  for (const [area, { mutate, tests }] of Object.entries(AREAS)) {
+    const named = [...mutate, ...tests].filter((glob) => !glob.startsWith('!')).flatMap(eachOf)
+    expect({ area, missing: named.filter((glob) => globSync(glob).length === 0) }).toEqual({ area, missing: [] })
+  }
+})
+
+/** `a/{b,c}.ts` is `a/b.ts` and `a/c.ts`. */
+function eachOf(glob: string): string[] {
+  const [, before = '', choices = '', after = ''] = /^(.*)\{(.+)\}(.*)$/.exec(glob) ?? []
+  return choices ? choices.split(',').map((choice) => before + choice + after) : [glob]
+}
+
+const MAX_TEST_LINES = 80
+
+/** Where each test of a file begins and how many lines it has, without the table of its cases. */
+function testsIn(lines: string[]): { line: number; length: number }[] {
+  return lines.flatMap((text, first) => {
+    const indent = /^( *)test(?:\.\w+)*\(/.exec(text)?.[1]
+    if (indent === undefined || /\)$/.test(text)) return []
+    let begin = first
+    for (let at = first + 1; at < lines.length; at++) {
+      const line = lines[at] as string
+      if (!/^[)}\]]/.test(line.slice(indent.length)) || !line.startsWith(indent)) continue
+      if (!/[({]$/.test(line)) return [{ line: begin + 1, length: at - begin + 1 }]
+      if (line.startsWith(`${indent}]`)) begin = at
+    }
+    return []
+  })
+}
+
+test('no test has more than eighty lines, so that each tells one story', () => {
+  const tests = filesBelow('.').filter((file) => /\.(?:test|spec)\.tsx?$|^proof\/load\/[\w-]+\.ts$/.test(file))
+  const all = tests.flatMap((file) =>
+    testsIn(readFileSync(file, 'utf8').split('\n')).map(({ line, length }) => ({ place: `${file}:${line}`, length })),
+  )
+  expect(all.length).toBeGreaterThan(1_000)
+  expect(all.filter(({ length }) => length > MAX_TEST_LINES)).toEqual([])
 })

@@ -13,7 +13,7 @@ import { runDeletionStep } from '@/domain/withdrawal/run-deletion-step'
 import { SCHEDULED } from '@/inngest/functions/due-work'
 import { processWithdrawal } from '@/inngest/functions/process-withdrawal'
 import { pageContext } from '@/server/pages/session'
-import { authOptions, describeSession } from '@/server/pages/sign-in'
+import { authOptions } from '@/server/pages/sign-in'
 import {
   type Caller,
   call,
@@ -163,21 +163,6 @@ test('B29 a withdrawal ends every credential of every kind at once, and no step 
       expect(await pageContext()).toBeNull()
     }
   }
-})
-
-test('B30 a hundred requests with old cookies recreate no account', async () => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
-  const ask = () => describeSession(caller.sessionId)
-  expect(await ask()).toMatchObject({ user: { id: caller.userId } })
-  await withdraw(caller)
-  await pass(ctx, 5 * minute)
-  const users = await ctx.db.user.count()
-  cookie.session = { sessionId: caller.sessionId, user: { id: caller.userId, email: caller.email } }
-  for (let n = 0; n < 100; n++) expect([await ask(), await pageContext()]).toEqual([null, null])
-  await ctx.settle()
-  expect(await ctx.db.user.count()).toBe(users)
-  expect(await ctx.db.session.count({ where: { userId: caller.userId } })).toBe(0)
 })
 
 test('B32 the erasure removes every kind of credential, and none signs in afterwards', async () => {

@@ -30,7 +30,7 @@ const FORGED = {
   'true-client-ip': '203.0.113.9',
 }
 
-test('without trusted hops the peer is the client, whatever the headers say', async () => {
+test('B37 without trusted hops the peer is the client, whatever the headers say', async () => {
   const { clientIp } = await clientIpWith(undefined)
   expect(clientIp(incoming('192.0.2.1', FORGED))).toBe('192.0.2.1')
   for (let n = 0; n < 50; n++) {
@@ -142,7 +142,7 @@ test("the server entry's header replaces one that the client sent", async () => 
   expect(clientIpOf(new Headers(request.headers as Record<string, string>))).toBe('192.0.2.1')
 })
 
-test('without the header the client is unknown', async () => {
+test('B37 without the header the client is unknown', async () => {
   const { clientIpOf } = await clientIpWith('0')
   expect(clientIpOf(new Headers({ 'X-Forwarded-For': '203.0.113.9' }))).toBe('unknown')
 })

@@ -271,6 +271,7 @@ export const withdrawUser = contract({
   message: 'The account is being deleted. This cannot be undone.',
   status: 202,
   location: '/users/{user_id}/withdrawal/{withdrawal_id}',
+  waitsForLedger: true,
   errors: ['USER_001', 'WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'RATE_001'],
   example: {
     body: { ...withdrawAccount.example.body, requested_by: 'support ticket 4711' },

@@ -50,6 +50,8 @@ interface Operation {
   location?: `/users/${string}`
   /** What a credential that a withdrawal ended may still do here. Other operations refuse it as unknown. */
   withdrawn?: 'refused' | 'reads' | 'receipts'
+  /** If true, an answer that was kept for an Idempotency-Key is repeated only once the line of its withdrawal stands in the ledger. */
+  waitsForLedger?: true
   /** False if the description shows a response without `timestamp`. */
   timestamp?: false
   /**

@@ -170,6 +170,7 @@ export const withdrawAccount = contract({
   location: '/users/{userId}/withdrawal/{withdrawal_id}',
   limit: { bucket: 'withdraw', takenBy: 'verb' },
   withdrawn: 'refused',
+  waitsForLedger: true,
   errors: ['WITHDRAWAL_001', 'WITHDRAWAL_002', 'WITHDRAWAL_003', 'REAUTH_001', 'RATE_001'],
   example: {
     body: { confirmation: CONFIRMATION, reason: 'no_longer_needed', data_retention: { audit_logs: true } },

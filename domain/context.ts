@@ -140,6 +140,8 @@ export interface SystemContext {
   /** Null if none is configured; then no archive can be written. */
   archives: ArchiveStore | null
   ledger: LedgerStore
+  /** Whether a withdrawal is answered only once its line stands in the ledger. */
+  waitsForLedger: boolean
   /** The reason why an application may not have this endpoint; null if it may. */
   problemOfEndpoint(endpoint: string): string | null
   /** Sends one request to a connected application; never throws. */

@@ -74,6 +74,7 @@ test('an application that hangs delays no other withdrawal, no purge and no hous
 test('a ledger that cannot be written delays no other housekeeping', async () => {
   const { ctx } = await givenApplications()
   ctx.ledger.put = () => Promise.reject(new Error('no space left'))
+  ctx.waitsForLedger = false
   await givenWithdrawal(ctx)
   const over = { key: 'over', hits: [], places: 1, windowMs: 1, granted: true, expiresAt: ctx.clock.now() }
   await ctx.db.rateLimit.create({ data: over })

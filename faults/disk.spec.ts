@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, type TestContext, test } from 'vitest'
 import { Cluster } from '@/testing/cluster'
 import type { Answer } from '@/testing/instance'
-import { changeEmail, givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
+import { changeEmail, emailStatus, givenPerson, givenPlainPerson, withdraw } from '@/testing/person'
 import { until } from '@/testing/until'
 import { givenWorld, type World } from '@/testing/world'
 import { canLimitFiles, Disk, limitFiles } from './disk'
@@ -59,11 +59,12 @@ test('F20 a full disk of PostgreSQL causes 503 and no partial write, and the ser
   await expectFullEnd(world, { person: withdrawing, withdrawalId: accepted.body.data.withdrawal_id })
 })
 
-test('F20 a full data directory refuses mail and lets withdrawals go on, and the erasure ledger is complete afterwards', async (context) => {
+test('F20 F42 a full data directory refuses mail and withdrawals whole, with LEDGER_BEFORE_ANSWER=0 mail alone, and the erasure ledger is complete afterwards', async (context) => {
   if (!canLimitFiles()) return didNotRun(context, 'prlimit is missing')
   const world = await givenWorld(context, { SMTP_URL: '' })
   await world.givenApplication('shop')
-  const instance = await world.start()
+  const instance = await world.start({ LEDGER_BEFORE_ANSWER: '0' })
+  const careful = await world.start()
   const first = await givenPerson(world, instance)
   const second = await givenPerson(world, instance)
   const changing = await givenPlainPerson(world)
@@ -75,6 +76,10 @@ test('F20 a full data directory refuses mail and lets withdrawals go on, and the
 
   // Room for half a line.
   limitFiles(instance.pid, size - 20)
+  limitFiles(careful.pid, size - 20)
+  expectAway(await withdraw(careful, second))
+  expect((await emailStatus(careful, second)).status).toBe(200)
+  await careful.kill()
   const refused = await changeEmail(instance, changing)
   expect([refused.status, refused.body.error.code]).toEqual([503, 'EMAIL_009'])
   expect(await placesOf(world, [changing.newEmail])).toEqual([])

@@ -48,6 +48,7 @@ export async function openContext(): Promise<ServiceContext> {
     deletionByMail: env.deletionByMail,
     archives: createArchiveStore(env),
     ledger: createLedgerStore(env),
+    waitsForLedger: env.waitsForLedger,
     problemOfEndpoint: createEndpointRule(env),
     callApp: createAppCaller(clock, env),
     // Without an engine the timer finds the same rows, so no event has to be sent.

@@ -142,6 +142,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     ledger: ledgerIn(ledgered),
     ledgered,
     problemOfEndpoint: createEndpointRule({ isProduction: false, allowsPrivateEndpoints: true }),
+    waitsForLedger: true,
     callApp: (request) => apps.answer(request),
     apps,
     emit: async (events) => {

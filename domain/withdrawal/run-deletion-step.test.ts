@@ -255,7 +255,8 @@ test('F41 a withdraw call that waited for the first one and the erasure of its a
     ctx,
     ['users', user.userId],
     () => outcomeOf(withdrawAccount({ ...again, transaction: slow }, wish)),
-    (sql) => withdrawAccount({ ...caller, transaction: (work) => work(sql) }, wish),
+    // Its line is written after this transaction.
+    (sql) => withdrawAccount({ ...caller, waitsForLedger: false, transaction: (work) => work(sql) }, wish),
   )
   await erasing
   expect([refused, tries]).toEqual(['WITHDRAWAL_002', { call: 1, erasure: 1 }])

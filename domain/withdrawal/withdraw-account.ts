@@ -17,6 +17,7 @@ import { integer, sql, statement, text, time } from '../sql'
 import { sendOutboxEvents } from '../work/outbox'
 import { findBlockers, refusalOf } from './blockers'
 import { writeErasureLedger } from './ledger/erasure-ledger'
+import { requireLedgerStore, requireLine } from './ledger/ledger-before-answer'
 import { acceptanceReceipt } from './receipts/receipts'
 import { type PlannedStep, planWithdrawal, retentionDays } from './schedule'
 import {
@@ -88,15 +89,25 @@ async function withdraw<More extends object>(
   { places, ...by }: By,
   more?: More,
 ): Promise<Data<typeof contract> & More> {
+  if (!by.actor?.withdrawal) await requireLedgerStore(ctx)
   const first = await tryToWithdraw(ctx, asked, { ...by, places, hasAsked: false }, more)
-  if (first.data) return first.data
-  const blockers = await askApplications(ctx, asked.userId).catch(async (error) => {
+  if (first.data) return onceItsLineStands(ctx, first.data)
+  const asking = askApplications(ctx, asked.userId).then(async (blockers) => {
+    if (blockers.length === 0) await requireLedgerStore(ctx)
+    return blockers
+  })
+  const blockers = await asking.catch(async (error) => {
     if (first.taken) await givePlacesBack(ctx, first.taken)
     throw error
   })
   if (blockers.length > 0) throw refusalOf({ pending: 0, blockers })
   const { data } = await tryToWithdraw(ctx, asked, { ...by, hasAsked: true }, more)
-  return data as Data<typeof contract> & More
+  return onceItsLineStands(ctx, data as Data<typeof contract> & More)
+}
+
+async function onceItsLineStands<Answer extends Data<typeof contract>>(ctx: Caller, data: Answer): Promise<Answer> {
+  await requireLine(ctx, data.withdrawal_id)
+  return data
 }
 
 /** Services and the operator withdraw for the person; nothing of the account ends them. */
@@ -161,7 +172,7 @@ async function tryToWithdraw<More extends object>(
     sendFirst(ctx, { ...notice, id: noticeId, kind: 'account_withdrawal_told' }, { ...facts, recipient })
   }
   if (ctx.emit) ctx.background(() => sendOutboxEvents(ctx))
-  ctx.background(() => writeErasureLedger(ctx))
+  if (!ctx.waitsForLedger) ctx.background(() => writeErasureLedger(ctx))
   ctx.background(() => beginDueDeliveries(ctx))
   return { data }
 }

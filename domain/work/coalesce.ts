@@ -4,20 +4,21 @@ import type { Batch, CallLine, SharedLookUp } from '../process'
 
 // To coalesce: calls that come close together share one run, or one statement.
 
-/** How long a run gathers calls before it begins. It delays no answer, and a run costs as much for many items as for one. */
+/** How long a run gathers calls before it begins: it costs as much for many items as for one. */
 const GATHERING_MS = 20
 
 /**
  * Runs `work` once at a time in a process, under its name. Calls that come during a run, or within the gathering time, share the
- * next run. It takes the items of all of them and sees what they have committed.
+ * next run. It takes the items of all of them and sees what they have committed. Where answers wait for it, it gathers for no time.
  */
 export function coalesced<Item = never>(
   name: string,
   work: (ctx: SystemContext, items: Item[]) => Promise<void>,
+  gatheringMs = GATHERING_MS,
 ): (ctx: SystemContext, ...items: Item[]) => Promise<void> {
   const runNext = async (ctx: SystemContext, queue: Batch<Item>) => {
     await queue.running?.catch(() => {})
-    await sleep(GATHERING_MS)
+    await sleep(gatheringMs)
     queue.running = queue.next
     queue.next = undefined
     await work(ctx, queue.waiting.splice(0))

@@ -121,7 +121,7 @@ const READ_WHOLE = {
   'export-users': 'users_pkey',
   'failing-apps': 'event_deliveries_dead, sorted',
   'insert-public-keys': 'signing_keys_pkey signing_keys_kid_key, sorted',
-  'ledger-batches': 'erasure_ledger_batches_pkey',
+  'ledger-batches': 'erasure_ledger_batches_pkey erasure_ledger',
   'ledger-head': 'erasure_ledger',
   'list-completed-withdrawals': 'withdrawals_completed',
   'list-foreign-kinds': 'users_foreign_hashes',
@@ -142,6 +142,8 @@ const READ_WHOLE = {
   'sealed-withdrawal_subjects': 'withdrawals_pkey',
   'signing-keys': 'signing_keys_pkey',
   'troubled-withdrawals': 'deletion_steps_due, sorted',
+  // The lines that wait for the store: few, and none while it is there.
+  'standing-ledger-lines': 'erasure_ledger_batches_pkey',
   'users-after': 'users_pkey',
   'withdrawals-to-ledger': 'withdrawals_to_ledger',
 }

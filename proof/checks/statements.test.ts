@@ -73,6 +73,8 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
     async (ctx, caller) => {
       // Made at the start, and remembered.
       await ensureSigningKey(ctx)
+      // The line in the ledger is written once for all withdrawals of the moment.
+      ctx.waitsForLedger = false
       return () => withdraw(caller)
     },
     [

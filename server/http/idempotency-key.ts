@@ -8,6 +8,7 @@ import {
   releaseKey,
 } from '@/domain/idempotency'
 import { sha256 } from '@/domain/sessions/authenticate'
+import { requireLineOfRepetition } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { describeError, log } from '../watch/log'
 import type { Exchange, Params } from './exchange'
 
@@ -27,7 +28,12 @@ export async function once(
   const caller = ctx.actor.userId || ctx.actor.id
   const key = sha256(`${caller}\n${path}\n${given.key}`).toString('base64url')
   const call = await beginIdempotentCall(ctx, { key, userId: caller, body: given.body })
-  if ('body' in call) return exchange.replay(call.body, call.status, call.headers)
+  if ('body' in call) {
+    if (exchange.contract?.waitsForLedger && call.status < 300) {
+      await requireLineOfRepetition(ctx, JSON.parse(call.body).data.withdrawal_id)
+    }
+    return exchange.replay(call.body, call.status, call.headers)
+  }
   let isKept = false
   ctx.keepAnswer = async (sql, data) => {
     await keepAnswerWithEffect(ctx, sql, call, exchange.compose(data, given.params))

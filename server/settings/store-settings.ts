@@ -24,6 +24,7 @@ export const STORE_FIELDS = {
   ARCHIVE_DIR_SHARED: flag.optional(),
   LEDGER_DIR: z.string().optional(),
   LEDGER_DIR_SHARED: flag.optional(),
+  LEDGER_BEFORE_ANSWER: flag.default(true),
   ACCEPT_OLD_DATABASE: flag.default(false),
   ARCHIVE_S3_ENDPOINT: url(['http:', 'https:'], 'https://s3.eu-central-1.amazonaws.com').optional(),
   ARCHIVE_S3_BUCKET: z.string().optional(),
@@ -46,6 +47,8 @@ export interface StoreSettings {
   ledgerDir: string | undefined
   /** Whether the service opens on a database that is older than its ledger. */
   acceptsOldDatabase: boolean
+  /** Whether a withdrawal is answered only once its line stands in the ledger. */
+  waitsForLedger: boolean
 }
 
 export const storeSettings = (settings: Fields): StoreSettings => ({
@@ -55,6 +58,7 @@ export const storeSettings = (settings: Fields): StoreSettings => ({
   archiveDir: toArchiveDir(settings),
   ledgerDir: toLedgerDir(settings),
   acceptsOldDatabase: settings.ACCEPT_OLD_DATABASE,
+  waitsForLedger: settings.LEDGER_BEFORE_ANSWER,
 })
 
 export const storeProblems = ({ LEDGER_DIR, ARCHIVE_S3_ENDPOINT }: Given): string[] =>

@@ -39,6 +39,8 @@ const LEDGER_HEAD = {
 export type LedgerHead = Described<typeof LEDGER_HEAD>
 
 const BATCH_SIZE = 100
+/** So that the writes of ends take little from the writes that answers wait for. */
+const END_GATHERING_MS = 100
 
 const columns = sql`origin, seq, hash, batch_seq, at`
 const readHead = statement('ledger-head', {}, LEDGER_HEAD, () => sql`SELECT ${columns} FROM erasure_ledger`)
@@ -90,8 +92,9 @@ const appendLines = statement(
 export const waitingBatches = statement(
   'ledger-batches',
   { maxRows: integer },
-  { first_seq: integer, lines: text },
-  (v) => sql`SELECT first_seq, lines FROM erasure_ledger_batches ORDER BY first_seq LIMIT ${v.maxRows}`,
+  { origin: text, first_seq: integer, lines: text },
+  (v) => sql`SELECT h.origin, b.first_seq, b.lines FROM erasure_ledger_batches b CROSS JOIN erasure_ledger h
+   ORDER BY b.first_seq LIMIT ${v.maxRows}`,
 )
 const markStored = statement(
   'mark-ledger-batch-stored',
@@ -105,17 +108,20 @@ type UnwrittenRow = RowOf<typeof unwritten>
 /**
  * The lines get their place in the chain in the database first, and go to the store after the commit. So the store is never ahead
  * of its own database, and the next run stores what a killed process did not. Coalesced, because parallel runs would wait for each
- * other.
+ * other, and withdrawals at the same time share one write.
  */
-export const writeErasureLedger = coalesced('write-erasure-ledger', async (ctx) => {
-  while ((await ctx.transaction((sql) => appendBatch(ctx, sql))) === BATCH_SIZE);
-  await storeBatches(ctx)
-})
+export const writeErasureLedger = coalesced(
+  'write-erasure-ledger',
+  async (ctx) => {
+    while ((await ctx.transaction((sql) => appendBatch(ctx, sql))) === BATCH_SIZE);
+    await storeBatches(ctx)
+  },
+  0,
+)
 
 /** Returns how many lines it wrote. */
 async function appendBatch(ctx: SystemContext, sql: Sql): Promise<number> {
-  const head = await lockLedger(sql)
-  const rows = await sql(unwritten, { maxRows: BATCH_SIZE })
+  const [head, rows] = await Promise.all([lockLedger(sql), sql(unwritten, { maxRows: BATCH_SIZE })])
   if (rows.length === 0) return 0
   const chain = chainOf(
     head,
@@ -172,20 +178,35 @@ async function storeBatches(ctx: SystemContext): Promise<void> {
     const batches = await ctx.sql(waitingBatches, { maxRows: BATCH_SIZE })
     isFull = batches.length === BATCH_SIZE
     if (batches.length === 0) return
-    const { origin } = await readLedgerHead(ctx)
-    for (const { first_seq: firstSeq, lines } of batches) {
+    for (const { origin, first_seq: firstSeq, lines } of batches) {
       const name = batchName(origin, firstSeq)
       const stored = await ctx.ledger.get(name)
       // Never overwrite other lines: they show that this database was restored, and that the store knows withdrawals that it does
       // not.
       if (stored !== null && stored !== lines) throw new LedgerAhead(firstSeq)
-      if (stored === null) await ctx.ledger.put(name, lines)
+      if (stored === null) await putLedger(ctx, name, lines)
       await ctx.sql(markStored, { firstSeq })
     }
-    const end: LedgerEnd = { head: await signedLedgerHead(ctx), keys: await readSigningKeys(ctx) }
-    await ctx.ledger.put(endName(origin), JSON.stringify(end))
+    // No answer waits for it.
+    ctx.background(() => storeEnd(ctx))
   }
 }
+
+/** Notes that the store takes objects. */
+export async function putLedger(ctx: SystemContext, name: string, content: string): Promise<void> {
+  await ctx.ledger.put(name, content)
+  ctx.process.ledger.storedAt = performance.now()
+}
+
+const storeEnd = coalesced(
+  'store-ledger-end',
+  async (ctx) => {
+    const { origin } = await readLedgerHead(ctx)
+    const end: LedgerEnd = { head: await signedLedgerHead(ctx), keys: await readSigningKeys(ctx) }
+    await putLedger(ctx, endName(origin), JSON.stringify(end))
+  },
+  END_GATHERING_MS,
+)
 
 /**
  * Stored beside the lines. It vouches for the last line, and a restored database finds here the keys that were made after the

@@ -272,6 +272,7 @@ test('the status token reads the receipts for 24 months, whatever the purge has 
 
 test('a completion receipt waits for its ledger line, and then the sweep writes it once', async () => {
   const ctx = await testContext()
+  ctx.waitsForLedger = false
   const { transaction } = ctx
   // Nothing can be added to the ledger while another transaction holds its end.
   ctx.transaction = wrapping(transaction, (sql) => async (statement, values) => {
@@ -320,6 +321,7 @@ test('F30 receipts that fail, and a ledger that is away, do not stop the receipt
 
   await makeDue()
   ctx.ledger.put = () => Promise.reject(new Error('the store is away'))
+  ctx.waitsForLedger = false
   await givenWithdrawal(ctx)
   await expect(runDueWork(ctx)).rejects.toThrow('housekeeping failed')
   expect(await dueOnes()).toEqual([])

@@ -23,6 +23,7 @@ import {
 } from '../../sql'
 import { AFTER, eachDue, isAfter } from '../../work/each-due'
 import { signJws } from './signing-keys'
+import { doesLineStand } from './standing-lines'
 
 type Kind = ReceiptClaims['kind']
 
@@ -229,8 +230,9 @@ export async function listReceipts(ctx: Context, { withdrawalId }: Input<typeof 
   return describeReceipts(ctx, withdrawalId)
 }
 
-/** The receipts of a withdrawal in their chain. */
+/** The receipts of a withdrawal in their chain. The acceptance is signed before its transaction, and is given out when its line stands. */
 export async function describeReceipts(ctx: SystemContext, withdrawalId: string): Promise<Data<typeof contract>> {
+  if (ctx.waitsForLedger && !(await doesLineStand(ctx, withdrawalId))) return { receipts: [] }
   const rows = await ctx.sql(readReceipts, { withdrawalId })
   return {
     receipts: rows.map(({ kind, issued_at, receipt }) => ({ kind, issued_at: issued_at.toISOString(), receipt })),

@@ -1,0 +1,139 @@
+import { expect, test, vi } from 'vitest'
+import { type Answer, type Caller, call, givenCaller, givenServiceToken, withdraw } from '@/testing/api-calls'
+import { ledgerLines, outcomeOf } from '@/testing/domain'
+import { givenService, type Service, times } from '@/testing/service'
+import { registerApp } from '../../applications/manage'
+import { describeReceipts } from '../receipts/receipts'
+import { withdrawByOperator } from '../withdraw-account'
+
+const LINES = /\/\d{12}\.ndjson$/
+
+/** The store fails for the objects whose names match, until the returned function is called. */
+function failPuts(ctx: Service, names = /./): () => void {
+  const { put } = ctx.ledger
+  ctx.ledger.put = (name, content) =>
+    names.test(name) ? Promise.reject(new Error('the store is away')) : put(name, content)
+  return () => {
+    ctx.ledger.put = put
+  }
+}
+
+const lineOf = (ctx: Service, { data }: Pick<Answer, 'data'>) =>
+  ledgerLines(ctx).find(({ withdrawalId }) => withdrawalId === data.withdrawal_id)
+
+type Withdraw = (ctx: Service, caller: Caller) => Promise<{ code: string; details?: string }>
+const BY: Record<string, Withdraw> = {
+  'the person': (_ctx, caller) => withdraw(caller),
+  'a service': async (ctx, caller) => {
+    await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId: caller.userId.slice(4) } })
+    const body = { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'support' }
+    const ids = { externalId: caller.userId.slice(4) }
+    return call(await givenServiceToken(ctx, ['withdrawals:start']), 'withdrawUser', { ids, body })
+  },
+  'the operator': async (ctx, { userId }) => ({
+    code: await outcomeOf(withdrawByOperator(ctx, { userId, confirmation: 'DELETE_MY_ACCOUNT' })),
+  }),
+}
+
+test.each(Object.keys(BY))('F42 a withdrawal by %s is answered when its line stands in the ledger', async (by) => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  const { put } = ctx.ledger
+  let store = () => {}
+  const held = new Promise<void>((resolve) => {
+    store = resolve
+  })
+  const asked: string[] = []
+  ctx.ledger.put = async (name, content) => {
+    asked.push(name)
+    if (LINES.test(name)) await held
+    return put(name, content)
+  }
+  let answer: { code: string } | undefined
+  const answering = (BY[by] as Withdraw)(ctx, caller).then((given) => {
+    answer = given
+  })
+  await vi.waitFor(() => expect(asked.some((name) => LINES.test(name))).toBe(true))
+  const [row] = await ctx.db.withdrawal.findMany({ where: { userId: caller.userId } })
+  expect(answer).toBeUndefined()
+  expect(await describeReceipts(ctx, row?.id ?? '')).toEqual({ receipts: [] })
+  store()
+  await answering
+  expect(answer).toMatchObject({ code: 'accepted' })
+  expect(lineOf(ctx, { data: { withdrawal_id: row?.id } })).toBeDefined()
+  expect((await describeReceipts(ctx, row?.id ?? '')).receipts).toHaveLength(1)
+})
+
+test.each(Object.keys(BY))('F42 while the store is away a withdrawal by %s changes nothing', async (by) => {
+  const ctx = await givenService({ withdraw: { places: 1, windowMs: 3_600_000 } })
+  const caller = await givenCaller(ctx)
+  const comeBack = failPuts(ctx)
+  expect((await (BY[by] as Withdraw)(ctx, caller)).code).toBe('SERVER_002')
+  expect(await ctx.db.user.findUniqueOrThrow({ where: { id: caller.userId } })).toMatchObject({ withdrawnAt: null })
+  expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(0)
+  expect(ctx.warnings).toContainEqual({ event: 'ledger_not_written', problem: 'the store is away' })
+  comeBack()
+  expect((await (BY[by] as Withdraw)(ctx, caller)).code).toBe('accepted')
+})
+
+test('F42 a store that goes away while applications are asked leaves the account and its place in the limit', async () => {
+  const ctx = await givenService({ withdraw: { places: 1, windowMs: 3_600_000 } })
+  const caller = await givenCaller(ctx)
+  const app = { name: 'shop', endpoint: 'https://shop.test/hook', secret: 'whsec_c2VjcmV0', checks: true }
+  await registerApp(ctx, { ...app, audience: 'everyone' })
+  let comeBack = () => {}
+  ctx.apps.answer = async () => {
+    comeBack = failPuts(ctx)
+    ctx.process.ledger.storedAt = Number.NEGATIVE_INFINITY
+    return { status: 200, body: '{"blockers":[]}' }
+  }
+  expect((await withdraw(caller)).code).toBe('SERVER_002')
+  expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(0)
+  comeBack()
+  ctx.apps.answer = async () => ({ status: 200, body: '{"blockers":[]}' })
+  expect((await withdraw(caller)).code).toBe('accepted')
+  await ctx.db.connectedApp.deleteMany()
+})
+
+test('F42 a store that fails after the commit is told, and the same key gets the first answer once the line stands', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  const asked = () => withdraw(caller, { headers: { 'Idempotency-Key': 'once' } })
+  const comeBack = failPuts(ctx, LINES)
+  const first = await asked()
+  expect([first.status, first.code, first.headers.get('Retry-After')]).toEqual([503, 'SERVER_002', '5'])
+  expect(first.details).toMatch(/^The deletion has begun/)
+  expect((await asked()).code).toBe('SERVER_002')
+  comeBack()
+  const repeated = await asked()
+  expect(repeated).toMatchObject({ status: 202, code: 'accepted' })
+  expect(lineOf(ctx, repeated)).toBeDefined()
+  failPuts(ctx)
+  expect((await asked()).text).toBe(repeated.text)
+  expect(await ctx.db.withdrawal.count({ where: { userId: caller.userId } })).toBe(1)
+})
+
+test('F42 concurrent withdrawals share writes of the ledger', async () => {
+  const ctx = await givenService()
+  const callers = await Promise.all(times(16, () => givenCaller(ctx)))
+  const { put } = ctx.ledger
+  const written: string[] = []
+  ctx.ledger.put = async (name, content) => {
+    written.push(name)
+    return put(name, content)
+  }
+  const answers = await Promise.all(callers.map((caller) => withdraw(caller)))
+  for (const answer of answers) expect(lineOf(ctx, answer)).toBeDefined()
+  expect(written.filter((name) => LINES.test(name)).length).toBeLessThan(16)
+  expect(written.filter((name) => name === 'erasure-ledger/probe')).toHaveLength(1)
+})
+
+test('F42 with LEDGER_BEFORE_ANSWER=0 a withdrawal waits for no store', async () => {
+  const ctx = await givenService()
+  ctx.waitsForLedger = false
+  const comeBack = failPuts(ctx)
+  const answer = await withdraw(await givenCaller(ctx))
+  expect(answer.code).toBe('accepted')
+  expect((await describeReceipts(ctx, String(answer.data.withdrawal_id))).receipts).toHaveLength(1)
+  comeBack()
+})

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '@/contract/errors'
+import type { SystemContext } from '../../context'
+import { coalesced } from '../../work/coalesce'
+import { doesLineStand } from '../receipts/standing-lines'
+import { putLedger, writeErasureLedger } from './erasure-ledger'
+
+/** How long an answer waits for the store, before the withdrawal and after it. */
+const MAX_WAIT_MS = 5_000
+/** A store that has just taken an object is there, so that under load no call asks it. */
+const TAKEN_MS = 200
+/** Until a step that holds the withdrawal lets it be written. */
+const PAUSE_MS = 20
+const PROBE = 'erasure-ledger/probe'
+const PROBE_BYTES = 4_096
+
+const AWAY = 'The erasure ledger cannot be written now. Nothing was changed; try again later.'
+const BEGUN =
+  'The deletion has begun and goes on. Its line does not stand in the erasure ledger yet: repeat the call with the same Idempotency-Key for its answer.'
+
+/** It writes a block, because a store that is full or lets nobody write can still be read. */
+const probe = coalesced(
+  'probe-ledger-store',
+  (ctx) =>
+    putLedger(
+      ctx,
+      PROBE,
+      `${ctx.clock
+        .now()
+        .toISOString()
+        .padEnd(PROBE_BYTES - 1)}\n`,
+    ),
+  0,
+)
+
+/** Refuses while the store takes no object, so that no withdrawal begins whose line could not be stored. */
+export async function requireLedgerStore(ctx: SystemContext): Promise<void> {
+  if (!ctx.waitsForLedger || performance.now() - ctx.process.ledger.storedAt < TAKEN_MS) return
+  await withinTime(ctx, () => probe(ctx), AWAY)
+}
+
+/** Resolves when the line of a withdrawal that has just begun is in the store. */
+export async function requireLine(ctx: SystemContext, withdrawalId: string): Promise<void> {
+  if (!ctx.waitsForLedger) return
+  const write = async (isOver: AbortSignal) => {
+    while (!isOver.aborted) {
+      await writeErasureLedger(ctx)
+      if (await doesLineStand(ctx, withdrawalId)) return
+      await sleep(PAUSE_MS)
+    }
+  }
+  await withinTime(ctx, write, BEGUN)
+}
+
+/** For the repetition of an answer that was kept in the transaction of its withdrawal. */
+export async function requireLineOfRepetition(ctx: SystemContext, withdrawalId: string): Promise<void> {
+  if (ctx.waitsForLedger && !(await doesLineStand(ctx, withdrawalId))) await requireLine(ctx, withdrawalId)
+}
+
+/** Refuses with these details when the work fails or takes too long. */
+async function withinTime(
+  ctx: SystemContext,
+  work: (isOver: AbortSignal) => Promise<void>,
+  details: string,
+): Promise<void> {
+  const over = new AbortController()
+  const tooLate = sleep(MAX_WAIT_MS, undefined, { signal: over.signal, ref: false }).then(() => {
+    throw new Error('the store did not answer in time')
+  })
+  try {
+    await Promise.race([work(over.signal), tooLate])
+  } catch (error) {
+    const problem = error instanceof Error ? String('code' in error ? error.code : error.message) : String(error)
+    ctx.warn('ledger_not_written', { problem })
+    throw new AppError('SERVER_002', details, 5)
+  } finally {
+    over.abort()
+  }
+}

@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
 import { DUE_TIMES, LATER_STEPS } from '@/testing/later-steps'
 import type { SystemContext } from './context'
-import { DUE_WORK, keepHouse, runDueSteps } from './due-work'
+import { DUE_WORK, runDueSteps, runHousekeeping } from './due-work'
 import type { AppAnswer } from './ports'
 import { createProcess } from './process'
 
@@ -79,7 +79,7 @@ test('a ledger that cannot be written delays no other housekeeping', async () =>
   const over = { key: 'over', hits: [], places: 1, windowMs: 1, granted: true, expiresAt: ctx.clock.now() }
   await ctx.db.rateLimit.create({ data: over })
   ctx.clock.advance(1)
-  await expect(keepHouse(ctx)).rejects.toMatchObject({ errors: [new Error('no space left')] })
+  await expect(runHousekeeping(ctx)).rejects.toMatchObject({ errors: [new Error('no space left')] })
   expect(await ctx.db.rateLimit.count({ where: { key: 'over' } })).toBe(0)
 })
 

@@ -90,12 +90,12 @@ export const DUE_WORK: readonly DueJob[] = [
     description:
       'Hands events to the engine, writes the erasure ledger and the receipts that wait for it, cleans up, and reports silent applications.',
     runBy: 'sweep',
-    run: keepHouse,
+    run: runHousekeeping,
   },
 ]
 
 /** Runs the parts side by side; one that fails does not delay the others. */
-export async function keepHouse(ctx: SystemContext): Promise<void> {
+export async function runHousekeeping(ctx: SystemContext): Promise<void> {
   const parts = [sendOutboxEvents, writeLedgerAndReceipts, expireNotices, cleanUp, tellSilentApps]
   const results = await Promise.allSettled(parts.map((part) => part(ctx)))
   const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))

@@ -70,7 +70,7 @@ test('F25 a rotation of the keys breaks no change, sign-in, withdrawal or signed
   expect((await emailStatus(instance, { ...signedIn, token: newToken })).status).toBe(200)
   expect(newToken.split('.')[2]).not.toBe(pageToken.split('.')[2])
 
-  await world.mail.comeBack()
+  await world.mail.startAgain()
   const mails = await until('the confirmation arrives', () => {
     const sent = world.mail.to(withdrawn.email).filter(({ text }) => text.includes('wst_'))
     return sent.length > 0 ? sent : null
@@ -102,7 +102,7 @@ test('F25 old keys that are removed too early cause refusals and no 5xx, and eve
   expect((await emailStatus(instance, signedIn)).status).toBe(200)
   expect((await withdrawalStatus(instance, withdrawn, withdrawalId)).status).toBe(200)
   expect(await settingsPage(instance, await signIn(instance, signedIn))).toContain(signedIn.email)
-  await world.mail.comeBack()
+  await world.mail.startAgain()
   expect((await resend(instance, changing, mailedCode(world, changing).request)).status).toBe(200)
   expect((await verifyEmail(instance, changing, mailedCode(world, changing))).status).toBe(200)
 

@@ -29,7 +29,7 @@ test('F9 a withdrawal is accepted while the mail server is away, and the confirm
     const users = await world.query('SELECT FROM users WHERE id = $1', [person.id])
     return rows.length === 1 && users.length === 0
   })
-  await world.mail.comeBack()
+  await world.mail.startAgain()
   await until('the confirmation arrives', () => sentTo(world, person.email, WITHDRAWN).length > 0)
   await expectFullEnd(world, { person, withdrawalId })
   expect(sentTo(world, person.email, WITHDRAWN)).toHaveLength(1)
@@ -65,7 +65,7 @@ test('F9 a change is refused with EMAIL_009 while the mail server is away, the o
   expect((await emailStatus(instance, person)).body.data).toEqual(before.body.data)
   expect(await world.query('SELECT FROM email_change_requests')).toHaveLength(1)
 
-  await world.mail.comeBack()
+  await world.mail.startAgain()
   const outcomes = []
   for (let tries = 0; tries < 3; tries++) outcomes.push((await changeEmail(instance, person)).status)
   expect(outcomes).toEqual([200, 200, 429])

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import { AppError } from '@/contract/errors'
 import { ensureSigningKey } from '@/domain/withdrawal/receipts/signing-keys'
-import { isDatabaseAway, patiently } from './adapters/database-away'
+import { isDatabaseAway, onceDatabaseAnswers } from './adapters/database-away'
 import { loadMessages } from './adapters/mailer'
 import { api, badRequest } from './http/api'
 import { clientIp, warnWithoutTrustedProxy } from './http/client-ip'
@@ -84,7 +84,7 @@ async function main() {
   }
   // The API is served before Next is loaded, because loading takes a while. Requests for pages wait for it.
   const pages = listen(server, env)
-    .then(() => patiently(() => ctx.ping()))
+    .then(() => onceDatabaseAnswers(() => ctx.ping()))
     .then(() => import('./pages/serve-pages'))
     .then(({ preparePages }) => preparePages(env))
   const serve = requestListener(pages, env)
@@ -107,9 +107,9 @@ async function main() {
     await untilReplayed(ctx)
     startTimer()
   }
-  const demo = env.isProduction ? null : await patiently(() => seedDemoUser(ctx))
+  const demo = env.isProduction ? null : await onceDatabaseAnswers(() => seedDemoUser(ctx))
   if (!env.smtpUrl) await deleteExpiredMessages()
-  if (env.demoProviderPort) await patiently(() => seedDemoPerson(ctx))
+  if (env.demoProviderPort) await onceDatabaseAnswers(() => seedDemoPerson(ctx))
   await loadMessages()
   if (processState.isStopping) return
   announce(env, demo)

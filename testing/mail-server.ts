@@ -37,7 +37,7 @@ export class MailServer {
   /** Without `security` as mail servers of a local network are: no TLS, no sign-in. */
   static async start(security?: MailSecurity): Promise<MailServer> {
     const mail = new MailServer(security)
-    await mail.comeBack()
+    await mail.startAgain()
     return mail
   }
 
@@ -63,7 +63,7 @@ export class MailServer {
     await ended
   }
 
-  async comeBack(): Promise<void> {
+  async startAgain(): Promise<void> {
     this.server = new SMTPServer({
       ...(this.security ? this.secured(this.security) : { authOptional: true, disabledCommands: ['AUTH', 'STARTTLS'] }),
       disableReverseLookup: true,

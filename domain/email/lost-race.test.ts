@@ -24,7 +24,7 @@ const NO_LIMIT = { places: 1000, windowMs: 60_000 }
 const LIMITS = { target: NO_LIMIT, targetMail: NO_LIMIT }
 
 /** A context on a database with PostgreSQL's default log settings, and a search of its log for a text. */
-async function givenTalkativeDatabase() {
+async function givenLoggingDatabase() {
   const { url } = await testDatabase()
   const admin = new pg.Client({ connectionString: url })
   await admin.connect()
@@ -56,7 +56,7 @@ const verify = async (ctx: TestContext, user: TestUser, change: PendingTestChang
 }
 
 test("the database's log would quote an address that a unique index refuses", async () => {
-  const { ctx, logged } = await givenTalkativeDatabase()
+  const { ctx, logged } = await givenLoggingDatabase()
   const { email } = await givenUser(ctx)
   const copy = `INSERT INTO users SELECT id || 'x', name, email, email_key, email_verified_at, password_hash, withdrawn_at, created_at FROM users WHERE email = $1`
   await expect(rawSql(ctx.sql, copy, [email])).rejects.toThrow('unique')
@@ -64,7 +64,7 @@ test("the database's log would quote an address that a unique index refuses", as
 })
 
 test('of many concurrent verifications of one address one succeeds, and no log names the address', async () => {
-  const { ctx, logged } = await givenTalkativeDatabase()
+  const { ctx, logged } = await givenLoggingDatabase()
   for (let round = 0; round < 5; round++) {
     const target = `wanted-${round}-${Date.now()}@example.test`
     const calls: (() => Promise<string>)[] = []
@@ -86,7 +86,7 @@ test('of many concurrent verifications of one address one succeeds, and no log n
 })
 
 test('an account is refused if its address is verified elsewhere at the same moment, and no log names the address', async () => {
-  const { ctx, logged } = await givenTalkativeDatabase()
+  const { ctx, logged } = await givenLoggingDatabase()
   // Passwords are not hashed here, so that the accounts are created at the same moment as the codes arrive.
   const quick: TestContext = { ...ctx, passwords: { ...ctx.passwords, hash: async () => 'none' } }
   for (let round = 0; round < 5; round++) {

@@ -11,7 +11,7 @@ const [second, minute, day] = [1_000, 60_000, 86_400_000]
 const MANY = 2.5 * FIRST_BATCH
 
 /** A person with many rows in tables of every kind. */
-async function givenMuch(ctx: TestContext, apps: string[] = []) {
+async function givenManyRows(ctx: TestContext, apps: string[] = []) {
   const withdrawal = await givenWithdrawal(ctx, apps)
   const { userId } = withdrawal
   for (const row of [
@@ -42,7 +42,7 @@ const watching = (ctx: TestContext, before: (n: number) => unknown): TestContext
 
 test('a large erasure runs in batches, each of which is committed and renews the lease, until nothing is left', async () => {
   const ctx = await testContext()
-  const { userId, withdrawalId } = await givenMuch(ctx)
+  const { userId, withdrawalId } = await givenManyRows(ctx)
   ctx.clock.advance(5 * minute)
   const seen: unknown[] = []
   const watched = watching(ctx, async () => {
@@ -72,7 +72,7 @@ test('a large erasure runs in batches, each of which is committed and renews the
 
 test('after a crash between two batches the next run continues, and no row is retained twice', async () => {
   const ctx = await testContext()
-  const { userId, withdrawalId } = await givenMuch(ctx)
+  const { userId, withdrawalId } = await givenManyRows(ctx)
   ctx.clock.advance(5 * minute)
   const crashing = watching(ctx, (n) => n === 2 && Promise.reject(new Error('killed')))
   const step = { withdrawalId, step: 'user_profile' } as const
@@ -88,7 +88,7 @@ test('after a crash between two batches the next run continues, and no row is re
 
 test('a long erasure pauses after five seconds and is due again at once', async () => {
   const ctx = await testContext()
-  const { userId, withdrawalId } = await givenMuch(ctx)
+  const { userId, withdrawalId } = await givenManyRows(ctx)
   ctx.clock.advance(5 * minute)
   let now = 0
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
@@ -113,7 +113,7 @@ test('a long erasure pauses after five seconds and is due again at once', async 
 
 test('one sweep completes an erasure that pauses several times', async () => {
   const ctx = await testContext()
-  const { withdrawalId } = await givenMuch(ctx)
+  const { withdrawalId } = await givenManyRows(ctx)
   ctx.clock.advance(5 * minute)
   let now = 0
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
@@ -128,7 +128,7 @@ test('one sweep completes an erasure that pauses several times', async () => {
 test('a large erasure deletes every shared item after the answer and every retained row at the purge', async () => {
   const ctx = await testContext()
   ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('stuck') ? 503 : 204 })
-  const { userId, withdrawalId } = await givenMuch(ctx, ['shop', 'stuck'])
+  const { userId, withdrawalId } = await givenManyRows(ctx, ['shop', 'stuck'])
   await ctx.db.$executeRawUnsafe(
     `INSERT INTO shared_items SELECT 'shr_' || c.id || n, c.user_id, c.app_id, 'shared', now()
      FROM app_connections c, generate_series(1, ${MANY}) n WHERE c.user_id = $1`,
@@ -183,7 +183,7 @@ test('an application counts as told only when all its shared items are deleted, 
 
 test('the next purge continues one that was interrupted between two batches', async () => {
   const ctx = await testContext()
-  const { withdrawalId } = await givenMuch(ctx)
+  const { withdrawalId } = await givenManyRows(ctx)
   ctx.clock.advance(5 * minute)
   await runDueWork(ctx)
   ctx.clock.advance(30 * day)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { patiently } from './database-away'
+import { onceDatabaseAnswers } from './database-away'
 
 test.for([
   ['timeout exceeded when trying to connect', 4, 5, undefined],
@@ -9,7 +9,7 @@ test.for([
   'at the start a slow database is asked five times, and one that refuses the sign-in once (%s, %i times)',
   async ([message, failures, asked, refusal]) => {
     let calls = 0
-    const asking = patiently(async () => {
+    const asking = onceDatabaseAnswers(async () => {
       if (++calls <= failures) throw new Error(message)
       return 'there'
     })

@@ -21,7 +21,7 @@ const TRIES = 5
 const PAUSE_MS = 200
 
 /** Retries while the database is away. Used at the start, when a busy machine may accept connections later than the connect timeout. */
-export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+export async function onceDatabaseAnswers<T>(ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await ask()

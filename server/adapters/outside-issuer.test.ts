@@ -14,10 +14,10 @@ const AUDIENCE = 'account-service'
 
 type Keys = Awaited<ReturnType<typeof generateKeyPair>>
 let keys: Keys
-let strangers: Keys
+let others: Keys
 beforeAll(async () => {
   keys = await generateKeyPair('RS256', { extractable: true })
-  strangers = await generateKeyPair('RS256', { extractable: true })
+  others = await generateKeyPair('RS256', { extractable: true })
 })
 
 /** The issuer's key server; with `down` it answers 5xx. The service's clock is `aheadMs` ahead of the host's. */
@@ -133,13 +133,13 @@ const hostile: [string, () => Promise<string>][] = [
   ['a subject that nothing can be stored under', () => sign({ claims: { sub: 'usr_\0' } })],
   ['the type of an ID token', () => sign({ header: { typ: 'JWT' } })],
   ['no type', () => sign({ header: { typ: undefined } })],
-  ["a stranger's signature", () => sign({ pair: strangers })],
+  ["a stranger's signature", () => sign({ pair: others })],
   [
     'a key that it brings itself',
-    async () => sign({ pair: strangers, header: { jwk: await exportJWK(strangers.publicKey), kid: 'two' } }),
+    async () => sign({ pair: others, header: { jwk: await exportJWK(others.publicKey), kid: 'two' } }),
   ],
-  ['an address for its key', () => sign({ pair: strangers, header: { jku: 'https://evil.test/jwks', kid: 'two' } })],
-  ['a path as key id', () => sign({ pair: strangers, header: { kid: '../../dev/null' } })],
+  ['an address for its key', () => sign({ pair: others, header: { jku: 'https://evil.test/jwks', kid: 'two' } })],
+  ['a path as key id', () => sign({ pair: others, header: { kid: '../../dev/null' } })],
   [
     'a payload that was edited',
     async () => {
@@ -164,9 +164,9 @@ test("expiry is decided by the service's clock, not by the host's", async () => 
 
 test('during a rotation of keys, tokens of both keys are valid, and the keys are fetched once', async () => {
   const { state, verifier } = await givenIssuer()
-  state.keys.push({ kid: 'two', pair: strangers })
+  state.keys.push({ kid: 'two', pair: others })
   expect(await verifier.verify(await sign())).not.toBeNull()
-  expect(await verifier.verify(await sign({ pair: strangers, header: { kid: 'two' } }))).not.toBeNull()
+  expect(await verifier.verify(await sign({ pair: others, header: { kid: 'two' } }))).not.toBeNull()
   expect(state.asked).toBe(1)
 })
 
@@ -181,8 +181,8 @@ test('known keys go on verifying while their address is away, for a day, and a t
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
   const started = Date.now()
-  const unknown = () => sign({ pair: strangers, header: { kid: 'two' } })
-  const forged = () => sign({ pair: strangers })
+  const unknown = () => sign({ pair: others, header: { kid: 'two' } })
+  const forged = () => sign({ pair: others })
   expect(await verifier.verify(await sign())).not.toBeNull()
   state.down = true
   for (const ms of [11 * 60_000, 12 * 3_600_000, 24 * 3_600_000 - 1]) {
@@ -195,7 +195,7 @@ test('known keys go on verifying while their address is away, for a day, and a t
   await expect(verifier.verify(await sign())).rejects.toMatchObject({ code: 'SERVER_002' })
   // Back again, it answers with both keys.
   state.down = false
-  state.keys.push({ kid: 'two', pair: strangers })
+  state.keys.push({ kid: 'two', pair: others })
   vi.setSystemTime(started + 24 * 3_600_000 + 120_000)
   expect(await verifier.verify(await unknown())).not.toBeNull()
 })

@@ -7,7 +7,7 @@ import { createSecrets } from './secrets'
 const PURPOSES: MacPurpose[] = ['verification-code', 'session-token', 'status-token', 'pseudonym', 'idempotency']
 const keys = { auth: ['auth-secret-number-one'], code: ['code-secret-number-one'] }
 const rotated = { auth: ['auth-secret-number-two', ...keys.auth], code: ['code-secret-number-two', ...keys.code] }
-const strangers = { auth: ['auth-secret-of-others'], code: ['code-secret-of-others'] }
+const others = { auth: ['auth-secret-of-others'], code: ['code-secret-of-others'] }
 
 const SAMPLES = 100_000
 /** With nine degrees of freedom a fair source passes 60 about once in a thousand million runs. */
@@ -103,7 +103,7 @@ test('the MAC of a code is no plain hash of values in the database', () => {
     ...['', id, code, 'verification-code'].map((key) => createHmac('sha256', key).update(text).digest()),
   ])
   expect(plain.filter((digest) => digest.subarray(0, 16).equals(mac.subarray(0, 16)))).toEqual([])
-  expect(createSecrets(strangers).mac('verification-code', `${id}:${code}`)).not.toEqual(mac)
+  expect(createSecrets(others).mac('verification-code', `${id}:${code}`)).not.toEqual(mac)
 })
 
 test('after a rotation the new key signs and the old one still verifies', () => {

@@ -1316,7 +1316,7 @@ const DEATHS = [
 ] as const
 
 /** An instance with connections of its own, which loses all of them at that place and stays silent. */
-async function givenDoomed(place: (typeof DEATHS)[number][0]) {
+async function givenDyingInstance(place: (typeof DEATHS)[number][0]) {
   const name = `doomed_${randomBytes(4).toString('hex')}`
   const { url } = await testDatabase()
   const database = openDatabase(`${url}?application_name=${name}`)
@@ -1379,7 +1379,7 @@ test.each(['createAccessToken', 'withdrawAccount'].flatMap((name) => DEATHS.map(
     const token = name === 'createAccessToken' ? createSessionToken(ctx, user.sessionId).token : user.token
     const caller = { ...user, token }
     const expected = name === 'createAccessToken' ? { tokens: 1, withdrawals: 0 } : { tokens: 0, withdrawals: 1 }
-    const { context, deathDuring } = await givenDoomed(place)
+    const { context, deathDuring } = await givenDyingInstance(place)
     installContext(context)
     await deathDuring(call(caller, name, keyed('k1')))
     installContext(ctx)

@@ -36,7 +36,7 @@ async function givenBrowser(purpose: string) {
 }
 type Browser = Awaited<ReturnType<typeof givenBrowser>>
 
-const comeBack = (query: URLSearchParams, cookies: string) =>
+const returnFromProvider = (query: URLSearchParams, cookies: string) =>
   finishHere(new Request(`${ctx.appUrl}/api/auth/callback/oidc?${query}`, { headers: { Cookie: cookies } }))
 const locationOf = (response: Response) => response.headers.get('Location')?.replace(ctx.appUrl, '')
 const answerFor = ({ url, subject }: Browser) => provider.answer(url, subject)
@@ -49,7 +49,7 @@ test.each([
   'after a confirmation for %s the browser is back on %s with the cookie of the new session',
   async (purpose, page) => {
     const browser = await givenBrowser(purpose)
-    const response = await comeBack(answerFor(browser), browser.cookies)
+    const response = await returnFromProvider(answerFor(browser), browser.cookies)
     expect([response.status, locationOf(response)]).toEqual([303, page])
     const [session = '', cleared] = response.headers.getSetCookie()
     const sessionId = await sessionOf(new Headers({ Cookie: session.split(';')[0] ?? '' }))
@@ -77,7 +77,7 @@ test('a failed confirmation returns with a reason for the page, and keeps the se
   ]
   for (const [word, end] of ends) {
     const browser = await givenBrowser('token')
-    const response = await comeBack(...end(browser))
+    const response = await returnFromProvider(...end(browser))
     expect([response.status, locationOf(response)]).toEqual([303, `/settings/access-tokens?unconfirmed=${word}`])
     expect(response.headers.getSetCookie()).toHaveLength(1)
     expect(await ctx.db.session.count({ where: { id: browser.sessionId, revokedAt: null } })).toBe(1)
@@ -87,14 +87,14 @@ test('a failed confirmation returns with a reason for the page, and keeps the se
 test('a provider that is away ends in a sentence, not in an error', async () => {
   const browser = await givenBrowser('withdraw')
   provider.fails = 503
-  const response = await comeBack(answerFor(browser), browser.cookies)
+  const response = await returnFromProvider(answerFor(browser), browser.cookies)
   expect([response.status, locationOf(response)]).toEqual([303, '/settings/withdraw?unconfirmed=away'])
 })
 
 test('a database that is away ends in a sentence, not in an error', async () => {
   const browser = await givenBrowser('withdraw')
   installContext({ ...ctx, sql: () => Promise.reject(new Error('canary')) })
-  const response = await comeBack(answerFor(browser), browser.cookies)
+  const response = await returnFromProvider(answerFor(browser), browser.cookies)
   expect([response.status, locationOf(response)]).toEqual([303, '/settings/email?unconfirmed=away'])
 })
 
@@ -115,8 +115,8 @@ test('neither subject, code nor cookie reaches the log', async () => {
   })
   const browser = await givenBrowser('token')
   const answer = answerFor(browser)
-  await comeBack(answer, browser.cookies)
-  await comeBack(answer, browser.cookies)
+  await returnFromProvider(answer, browser.cookies)
+  await returnFromProvider(answer, browser.cookies)
   const text = JSON.stringify(lines)
   expect(text).toContain('reauthenticated')
   expect(text).toContain('reauthentication_refused')

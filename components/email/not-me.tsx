@@ -31,16 +31,20 @@ type Undone = Answer<typeof undoEmailChange>
 
 const wide = 'w-full'
 
+type End = 'dead' | { undone: Undone; hadPassword: boolean }
+
 /** What the link of a message to the old address opens. Nothing is changed before the form is sent. */
 export function NotMe({ supportEmail }: NotMeProps) {
   const link = useNotMeLink()
+  const [end, setEnd] = useState<End>()
+  if (end === 'dead') return <Dead supportEmail={supportEmail} />
+  if (end) return <Done {...end} />
   if (link === undefined) return <Reading />
   if (link === null) return <Incomplete supportEmail={supportEmail} />
-  return <OpenedLink key={link.token} link={link} supportEmail={supportEmail} />
+  return <OpenedLink link={link} supportEmail={supportEmail} onEnd={setEnd} />
 }
 
-function OpenedLink({ link, supportEmail }: NotMeProps & { link: NotMeLink }) {
-  const [end, setEnd] = useState<Undone | 'dead'>()
+function OpenedLink({ link, supportEmail, onEnd }: NotMeProps & { link: NotMeLink; onEnd: (end: End) => void }) {
   const { changeRequestId, token } = link
   const change = useQuery({
     queryKey: ['not-me', changeRequestId, token],
@@ -48,11 +52,9 @@ function OpenedLink({ link, supportEmail }: NotMeProps & { link: NotMeLink }) {
     retry: false,
     gcTime: 0,
     refetchOnWindowFocus: false,
-    enabled: end === undefined,
   })
-  if (end === 'dead' || isDead(change.error)) return <Dead supportEmail={supportEmail} />
-  if (end) return <Done undone={end} hadPassword={change.data?.has_password ?? true} />
-  if (change.data) return <Form change={change.data} link={link} onEnd={setEnd} />
+  if (isDead(change.error)) return <Dead supportEmail={supportEmail} />
+  if (change.data) return <Form change={change.data} link={link} onEnd={onEnd} />
   if (change.error)
     return <Unread error={change.error} isPending={change.isFetching} onRetry={() => change.refetch()} />
   return <Reading />
@@ -63,7 +65,7 @@ const isDead = (error: unknown) => error instanceof ApiError && ['EMAIL_006', 'A
 interface FormProps {
   change: Change
   link: NotMeLink
-  onEnd: (end: Undone | 'dead') => void
+  onEnd: (end: End) => void
 }
 
 const rules = {
@@ -88,7 +90,7 @@ function Form({ change, link, onEnd }: FormProps) {
     },
     onSuccess: (answer) => {
       clearNotMeLink()
-      onEnd(answer)
+      onEnd({ undone: answer, hadPassword: change.has_password })
     },
     onError: (error) => {
       if (isDead(error)) return onEnd('dead')

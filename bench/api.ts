@@ -1,19 +1,18 @@
-import { type ChildProcess, execFileSync } from 'node:child_process'
-import { cpSync, existsSync, writeFileSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { hash } from '@node-rs/argon2'
-import pg from 'pg'
 import { migrateDeploy } from '../server/migrate.ts'
-import { cpuOf, putLoad, type Result } from './load.ts'
+import { type Call, cpuOf, putLoad, type Result } from './load.ts'
 import { median, openDatabase, rssMib, startUntilAnswer, stopService } from './services.ts'
-import { OPERATIONS, type Operation, ownSide, PASSWORD, peerSide, SECRET, type Side } from './sides.ts'
+import { givenUsers, OPERATIONS, type Operation, PASSWORD, SECRET } from './users.ts'
 
 /**
  * `npm run bench:api [-- --users=1000000 --rounds=5 --only=service,floor --operations=status --against=<another server.mjs>]`: every
- * call of ours as `npm start` serves it, beside a floor (bare node:http and pg) and a peer (better-auth, installed into
- * .data/bench-peer), in alternating rounds of one run. Only the ratios mean something on a machine that others use as well.
+ * call of ours as `npm start` serves it, beside a floor (bare node:http and pg), in alternating rounds of one run. Only the ratios mean
+ * something on a machine that others use as well.
  */
 const { values: args } = parseArgs({
   options: {
@@ -30,7 +29,6 @@ const USERS = Number(args.users)
 const ROUNDS = Number(args.rounds)
 const CONNECTIONS = Number(args.connections)
 const operations = args.operations.split(',') as Operation[]
-const PEER_VERSION = '1.7.7'
 const FIRST_PORT = 4400
 /** A round of reads; a round of writes ends earlier when its users are used up. */
 const READ_MS = 1_000
@@ -45,7 +43,6 @@ const WAITING = Math.floor(USERS * 0.12)
 
 interface Subject {
   name: string
-  side: Side
   nodeArgs: string[]
   /** The most writes of a round, and of those that hash a password. */
   writes: number
@@ -57,11 +54,8 @@ interface Running extends Subject {
 }
 
 const bench = import.meta.dirname
-const peerDir = path.resolve('.data/bench-peer')
 const { dataDir, db, url, close } = await openDatabase('api')
-const peerUrl = Object.assign(new URL(url), { pathname: '/peer' }).href
-const peerDb = new pg.Client({ connectionString: peerUrl })
-const wanted = args.only?.split(',') ?? ['service', 'floor', 'peer', 'before']
+const wanted = args.only?.split(',') ?? ['service', 'floor', 'before']
 const children: ChildProcess[] = []
 const report: Record<string, unknown> = {
   users: USERS,
@@ -69,33 +63,28 @@ const report: Record<string, unknown> = {
   connections: CONNECTIONS,
   node: process.version,
 }
+await migrateDeploy(url)
+const users = givenUsers(db, await hash(PASSWORD, { memoryCost: 12_288, timeCost: 3, parallelism: 1 }))
+
 async function main() {
-  await migrateDeploy(url)
-  const ours = ownSide(db, await hash(PASSWORD, { memoryCost: 12_288, timeCost: 3, parallelism: 1 }))
-  const service = { side: ours, writes: 7000, hashes: 600 }
+  const service = { writes: 7000, hashes: 600 }
   const stub = ['--import', path.join(bench, 'stub-outside.mjs')]
   const subjects: Subject[] = [
     { ...service, name: 'service', nodeArgs: [...stub, 'scripts/start.mjs'] },
     { ...service, name: 'before', nodeArgs: [...stub, path.resolve(args.against ?? '')] },
     { ...service, name: 'floor', nodeArgs: [path.join(bench, 'floor.ts')], writes: 10_000 },
   ].filter(({ name }) => wanted.includes(name) && (name !== 'before' || args.against))
-  if (wanted.includes('peer')) {
-    const side = peerSide(peerDb, await installPeer())
-    subjects.push({ name: 'peer', side, nodeArgs: [path.join(peerDir, 'node.mjs')], writes: 1600, hashes: 70 })
-  }
-  for (const side of new Set(subjects.map(({ side }) => side))) {
-    await side.seed(USERS)
-    await side.prepare(Array.from({ length: WAITING }, (_, n) => CHANGING + 1 + n))
-  }
+  await users.seed(USERS)
+  await users.prepare(Array.from({ length: WAITING }, (_, n) => CHANGING + 1 + n))
   // Before a connection keeps the plan of an empty table.
-  await analyse()
+  await db.query('ANALYZE')
   const running: Running[] = []
   for (const [index, subject] of subjects.entries()) {
     const port = FIRST_PORT + index
     running.push({ ...subject, port, child: await start(subject, port) })
   }
   for (const subject of running) await warmUp(subject)
-  await analyse()
+  await db.query('ANALYZE')
   await measureRounds(running)
   if (operations.includes('change')) await measureReadsWhileHashing(running)
   report.memoryMib = Object.fromEntries(running.map(({ name, child }) => [name, rssMib(child.pid)]))
@@ -103,14 +92,10 @@ async function main() {
   writeFileSync(args.out, `${JSON.stringify(report, null, 2)}\n`)
 }
 
-async function analyse() {
-  for (const database of wanted.includes('peer') ? [db, peerDb] : [db]) await database.query('ANALYZE')
-}
-
 async function start({ name, nodeArgs }: Subject, port: number) {
   const settings = {
     DATA_DIR: dataDir,
-    DATABASE_URL: name === 'peer' ? peerUrl : url,
+    DATABASE_URL: url,
     // Nothing is sent there, because stub-outside.mjs counts every message as accepted.
     SMTP_URL: 'smtp://127.0.0.1:9',
     AUTH_SECRET: SECRET,
@@ -124,7 +109,7 @@ async function start({ name, nodeArgs }: Subject, port: number) {
     // The deletion steps are not what is measured; they become due after the run.
     WITHDRAWAL_TIME_SCALE: '1000',
   }
-  const ready = { service: '/sign-in', before: '/sign-in', floor: '/ready', peer: '/api/auth/ok' }[name]
+  const ready = { service: '/sign-in', before: '/sign-in', floor: '/ready' }[name]
   const { child } = await startUntilAnswer({
     nodeArgs,
     env: settings,
@@ -134,27 +119,13 @@ async function start({ name, nodeArgs }: Subject, port: number) {
   return child
 }
 
-/** Installs the peer and makes its tables; returns the hash of the password that every user has. */
-async function installPeer(): Promise<string> {
-  cpSync(path.join(bench, 'peer'), peerDir, { recursive: true })
-  if (!existsSync(path.join(peerDir, 'node_modules/better-auth'))) {
-    console.log(`Installing better-auth ${PEER_VERSION} into ${peerDir}`)
-    const npm = ['i', '--no-save', '--no-audit', '--no-fund', '--prefix', peerDir, `better-auth@${PEER_VERSION}`]
-    execFileSync('npm', npm, { stdio: ['ignore', 'ignore', 'inherit'] })
-  }
-  await db.query('CREATE DATABASE peer')
-  await peerDb.connect()
-  const env = { ...process.env, DATABASE_URL: peerUrl, AUTH_SECRET: SECRET, BENCH_PASSWORD: PASSWORD, PORT: '4400' }
-  return execFileSync(process.execPath, [path.join(peerDir, 'prepare.mjs')], { env, encoding: 'utf8' })
-}
-
 let taken = 0
 /** Nobody comes twice in a round. Those who withdraw are made for it. */
-async function takeUsers({ side, writes, hashes }: Subject, operation: Operation): Promise<number[]> {
+async function takeUsers({ writes, hashes }: Subject, operation: Operation): Promise<number[]> {
   const count = Math.min(CHANGING, operation === 'change' ? hashes : writes)
   if (operation === 'withdraw') {
-    const before = side.seeded
-    await side.seed(count)
+    const before = users.seeded
+    await users.seed(count)
     return Array.from({ length: count }, (_, index) => before + 1 + index)
   }
   taken += count
@@ -170,20 +141,20 @@ interface Cell extends Result {
 }
 
 async function measure(subject: Running, operation: Operation): Promise<Cell> {
-  const { side, port, child } = subject
+  const { port, child } = subject
   const isRead = operation === 'status'
-  const users = isRead ? [] : await takeUsers(subject, operation)
+  const callers = isRead ? [] : await takeUsers(subject, operation)
   const isPrepared = operation === 'verify' || operation === 'resend'
-  if (isPrepared) await side.prepare(users)
+  if (isPrepared) await users.prepare(callers)
   const next = () => {
-    const n = isRead ? readUser() : users.shift()
-    return (n && side.call(operation, n)) || null
+    const n = isRead ? readUser() : callers.shift()
+    return n ? users.call(operation, n) : null
   }
   const cpuBefore = cpuOf(child.pid)
   const result = await putLoad({ port, connections: CONNECTIONS, next, maxMs: isRead ? READ_MS : WRITE_MS })
   if (!isRead) await settle(child.pid)
   const cpuUs = Math.round((cpuOf(child.pid) - cpuBefore) / result.answered)
-  if (isPrepared) await side.clean()
+  if (isPrepared) await users.clean()
   if (result.failed > 0)
     console.log(`${subject.name} ${operation}: ${result.failed} of ${result.answered} refused, ${result.refusal}`)
   return { ...result, cpuUs }
@@ -201,11 +172,11 @@ async function settle(pid: number | undefined) {
 async function warmUp(subject: Running) {
   console.log(`Warming up ${subject.name}`)
   let left = Math.min(WARM_READS, 10 * USERS)
-  const next = () => (left-- > 0 ? (subject.side.call('status', readUser()) ?? null) : null)
+  const next = () => (left-- > 0 ? users.call('status', readUser()) : null)
   const result = await putLoad({ port: subject.port, connections: CONNECTIONS, next, maxMs: WARM_MS })
   if (result.failed > 0) throw new Error(`${subject.name} refuses: ${result.refusal}`)
   for (const operation of operations) {
-    if (operation === 'status' || !subject.side.call(operation, 1)) continue
+    if (operation === 'status') continue
     for (let round = 0; round < WARM_ROUNDS; round++) await measure(subject, operation)
   }
 }
@@ -218,7 +189,6 @@ async function measureRounds(subjects: Running[]) {
       // The order turns with the round, so that nobody always comes first.
       for (let turn = 0; turn < subjects.length; turn++) {
         const subject = subjects[(turn + round) % subjects.length] as Running
-        if (!subject.side.call(operation, 1)) continue
         const key = `${operation} ${subject.name}`
         cells.set(key, [...(cells.get(key) ?? []), await measure(subject, operation)])
       }
@@ -253,13 +223,12 @@ async function measureRounds(subjects: Running[]) {
 async function measureReadsWhileHashing(subjects: Running[]) {
   const rows = []
   for (const subject of subjects) {
-    const { name, side, port } = subject
-    const users = await takeUsers({ ...subject, hashes: 2_000 }, 'change')
-    const load = (next: () => ReturnType<Side['call']>) =>
-      putLoad({ port, connections: 8, next: () => next() ?? null, maxMs: 2 * WRITE_MS })
+    const { name, port } = subject
+    const callers = await takeUsers({ ...subject, hashes: 2_000 }, 'change')
+    const load = (next: () => Call) => putLoad({ port, connections: 8, next, maxMs: 2 * WRITE_MS })
     const [read, changed] = await Promise.all([
-      load(() => side.call('status', readUser())),
-      load(() => side.call('change', users.shift() ?? 1)),
+      load(() => users.call('status', readUser())),
+      load(() => users.call('change', callers.shift() ?? 1)),
     ])
     rows.push({ name, reads: read.perSecond, p50: read.p50, p99: read.p99, changes: changed.perSecond })
   }
@@ -271,6 +240,5 @@ try {
   await main()
 } finally {
   await Promise.all(children.map(stopService))
-  await peerDb.end().catch(() => {})
   await close()
 }

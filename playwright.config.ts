@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { defineConfig, devices } from '@playwright/test'
 import { BRAND, writeLogo } from './e2e/brand'
-import { DATA_DIR, DEMO_URL, IMPATIENT_URL, SERVICE_URL } from './e2e/service-urls'
+import { DATA_DIR, DEMO_URL, IMPATIENT_URL, RETURN_TO, SERVICE_URL } from './e2e/service-urls'
 
 const executablePath =
   process.env.CHROMIUM_PATH ??
@@ -43,6 +43,6 @@ export default defineConfig({
       EMAIL_RESEND_COOLDOWN: 'PT3S',
       WITHDRAWAL_TIME_SCALE: '0.00002',
     }),
-    instance(DEMO_URL, { DEMO_OIDC: '1', ...BRAND, LOGO_FILE: writeLogo() }),
+    instance(DEMO_URL, { DEMO_OIDC: '1', RETURN_TO: RETURN_TO.join(), ...BRAND, LOGO_FILE: writeLogo() }),
   ],
 })

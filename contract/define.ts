@@ -17,6 +17,7 @@ export const SERVICE_SCOPES = {
   'users:read': 'Read accounts',
   'users:write': 'Create and update accounts, end their sessions',
   'withdrawals:start': 'Withdraw an account on behalf of its person',
+  'pages:issue': 'Issue page tokens, with which your own pages act for an account',
   'apps:manage': 'Manage connected applications',
   'tasks:work': 'Take the deletion tasks of one application',
 } as const
@@ -43,7 +44,7 @@ interface Operation {
   file?: 'application/zip'
   /** Absent if the description shows a response without `message`. */
   message?: string
-  status?: 202
+  status?: 201 | 202
   /** If true, the answer is 201. */
   isCreated?(data: Record<string, unknown>): boolean
   /** A path whose placeholders are params and members of `data`; becomes the Location header. */
@@ -132,6 +133,9 @@ export interface AccountLinkContract extends Operation {
 
 /** One operation of the API: the wrapper, the forms, the client and the OpenAPI document are all made from it. */
 export type Contract = UserContract | AdminContract | TaskContract | LinkContract | AccountLinkContract
+
+/** Whether pages of the origins that the operator allows may call this path, which is below `/api/v1`. */
+export const isForPages = (path: string) => /^\/(?:(?:users|withdrawals|email-changes)\/|openapi\.json$)/.test(path)
 
 export const isAdminContract = (contract: Contract): contract is AdminContract => contract.path.startsWith('/admin/')
 export const isLinkContract = (contract: Contract): contract is LinkContract | AccountLinkContract =>

@@ -174,6 +174,12 @@ export const ERRORS = {
     details: 'The account is not at the version of if_version. Read it again before you change it.',
     field: undefined,
   },
+  ORIGIN_001: {
+    status: 400,
+    message: 'Origin not allowed',
+    details: 'origin must be exactly one of ALLOWED_ORIGINS of this service.',
+    field: undefined,
+  },
   TASK_001: {
     status: 404,
     message: 'No such task',

@@ -3,6 +3,7 @@ import {
   type Contract,
   isAccountLinkContract,
   isAdminContract,
+  isForPages,
   isLinkContract,
   isTaskContract,
   type Scope,
@@ -104,7 +105,8 @@ const HEADERS = {
     type: 'integer',
     minimum: 1,
   }),
-  'Access-Control-Allow-Origin': header("The service's own origin: pages of others may not read its answers."),
+  'Access-Control-Allow-Origin': header('The origin of the page that calls, if the operator allows it.'),
+  Vary: header('The answer depends on the origin of the page that calls.', { type: 'string', const: 'Origin' }),
   'WWW-Authenticate': header(
     'RFC 6750 and RFC 9470: Bearer, with error, scope, max_age and acr_values where they apply.',
   ),
@@ -116,11 +118,17 @@ const HEADERS = {
   Location: header('Where the progress is read.'),
   'Content-Disposition': header('The name of the file.'),
 }
-const COMMON_HEADERS = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'Access-Control-Allow-Origin'] as const
+const COMMON_HEADERS = ['X-Request-Id', 'RateLimit-Policy', 'RateLimit'] as const
+const PAGE_HEADERS = ['Access-Control-Allow-Origin', 'Vary'] as const
 
-/** The headers of every answer, and the additional headers of this one. */
-const refs = (...more: (keyof typeof HEADERS)[]) =>
-  Object.fromEntries([...COMMON_HEADERS, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+/** The headers of every answer of this operation, and the additional headers of this one. */
+const refs = ({ path }: Contract, ...more: (keyof typeof HEADERS)[]) =>
+  Object.fromEntries(
+    [...COMMON_HEADERS, ...(isForPages(path) ? PAGE_HEADERS : []), ...more].map((name) => [
+      name,
+      { $ref: `#/components/headers/${name}` },
+    ]),
+  )
 
 /** What the document says of the installation. */
 export interface Installation {
@@ -289,7 +297,11 @@ function toWebhook({ name, summary, description, message, examples }: Webhook): 
 
 function successResponse(contract: Contract): Json {
   if (contract.file) {
-    return { description: contract.summary, headers: refs('Content-Disposition'), content: { [contract.file]: {} } }
+    return {
+      description: contract.summary,
+      headers: refs(contract, 'Content-Disposition'),
+      content: { [contract.file]: {} },
+    }
   }
   const properties: Json = { success: { type: 'boolean', const: true }, data: toSchema(contract.data, 'output') }
   const example: Json = { success: true, data: contract.example.data }
@@ -305,6 +317,7 @@ function successResponse(contract: Contract): Json {
   return {
     description: contract.message ?? contract.summary,
     headers: refs(
+      contract,
       ...(contract.location ? ['Location' as const] : []),
       ...(takesKey(contract) ? ['Idempotency-Replayed' as const] : []),
     ),
@@ -346,7 +359,7 @@ function errorResponse(contract: Contract, status: number, codes: ErrorCode[]): 
   ])
   return {
     description: codes.map((code) => `${code}: ${ERRORS[code].message}`).join('; '),
-    headers: refs(...names),
+    headers: refs(contract, ...names),
     content: {
       'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples: Object.fromEntries(examples) },
     },

@@ -5,6 +5,7 @@ import { listConnections, putConnection, removeConnection } from './connections'
 import type { AdminContract, Contract, TaskContract, UserContract } from './define'
 import { LINK_OPERATIONS } from './link-operations'
 import { OPERATOR_OPERATIONS } from './operator-operations'
+import { issuePageToken } from './page-tokens'
 import { reportOnTask, takeTasks } from './tasks'
 import { USER_OPERATIONS } from './user-operations'
 
@@ -15,6 +16,7 @@ const ADMIN_OPERATIONS = {
   findUser,
   withdrawUser,
   endUserSessions,
+  issuePageToken,
   putBlocker,
   removeBlocker,
   putConnection,

@@ -13,6 +13,7 @@ export { ApiError, CONFIRMATION, ERRORS, type ErrorCode } from './errors'
 export * from './export'
 export { receiveMailEvents } from './mail-events'
 export { lookUp, retryWithdrawal } from './operator'
+export { issuePageToken } from './page-tokens'
 export * from './password'
 export * from './receipt'
 export {

@@ -22,7 +22,7 @@ import type {
 import type { Process } from './process'
 import type { Sql, Transaction } from './sql'
 
-/** An outside token's claims about the person's last sign-in there; null if it has none. */
+/** What a token says of the person's last sign-in at its issuer; null if it says nothing. */
 interface ShownPresence {
   authenticatedAt: Date | null
   acr: string | null
@@ -30,13 +30,19 @@ interface ShownPresence {
 
 /** A caller's credential, as known without the database. */
 export interface Credential {
-  kind: 'access_token' | 'session' | 'outside_token' | 'service_token'
-  /** Finds the row: the token's hash, the session's id, or the user's id in an outside issuer's token. */
+  kind: 'access_token' | 'session' | 'outside_token' | 'page_token' | 'service_token'
+  /** Finds the row: the token's hash, the session's id, or the user's id in a token without a row. */
   key: Buffer | string
   /** Null if they are read from the row. */
   scopes: readonly Scope[] | null
-  /** An outside token has no row that a withdrawal could end, so the withdrawal stores its hash and expiry. */
-  outsideToken?: { hash: Buffer; expiresAt: Date; issuedAt: Date | null } & ShownPresence
+  /** An outside token or a page token has no row that a withdrawal could end, so the withdrawal stores its hash and expiry. */
+  rowless?: {
+    hash: Buffer
+    expiresAt: Date
+    issuedAt: Date | null
+    /** Only of a page token: the state of the account's credentials that it was issued for. Any other state has ended it. */
+    issuedFor?: { version: number; since: Date | null }
+  } & ShownPresence
 }
 
 export interface PendingChange {
@@ -73,7 +79,7 @@ export interface Actor {
   userId: string
   externalId: string | null
   scopes: readonly (Scope | ServiceScope)[]
-  /** When the person of this session last signed in or confirmed who they are; null if unknown, undefined for other credentials. */
+  /** When the person of this session or page last signed in or confirmed who they are; null if unknown, undefined for other credentials. */
   authenticatedAt?: Date | null | undefined
   /** The only purpose that this session's sign-in serves; null or undefined if it serves all. */
   authenticatedFor?: Purpose | null | undefined
@@ -91,7 +97,7 @@ export interface Actor {
   /** Only after a withdrawal: the one withdrawal that this credential still concerns. */
   withdrawal?: { id: string; madeTheCall: boolean }
   /** A mailed link has no row that a withdrawal could end either. */
-  outsideToken?: Credential['outsideToken']
+  rowless?: Credential['rowless']
   /** Only for a mailed link: what it is bound to. */
   link?: Link
 }
@@ -154,6 +160,8 @@ export interface SystemContext {
   /** From the start of a withdrawal to its legal deadline; the time scale does not change it. */
   statutoryPeriod: CalendarPeriod
   appUrl: string
+  /** The origins whose pages may call the API. */
+  allowedOrigins: readonly string[]
   /** Runs the work as a span of a trace, if traces are collected; attributes are ids and codes. */
   traced<T>(name: string, attributes: Record<string, string>, work: () => Promise<T>): Promise<T>
   /** Writes one line to the log for the operator: ids, codes, counts and times only. */

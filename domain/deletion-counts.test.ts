@@ -37,7 +37,7 @@ async function givenIncidents(ctx: TestContext, userId: string, many: number) {
 
 async function statusOf(ctx: TestContext, userId: string, withdrawalId: string) {
   const path = { userId, withdrawalId }
-  const actor = await authenticateWithdrawn(ctx, createStatusToken(ctx, withdrawalId), path, 'reads')
+  const actor = await authenticateWithdrawn(ctx, { token: createStatusToken(ctx, withdrawalId) }, path, 'reads')
   if (!actor) throw new Error('the status token opens nothing')
   return getWithdrawalStatus({ ...ctx, actor, ip: '', buckets: [] }, path)
 }

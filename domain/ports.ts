@@ -9,6 +9,7 @@ export interface Clock {
 export type MacPurpose =
   | 'verification-code'
   | 'session-token'
+  | 'page-token'
   | 'status-token'
   | 'task-report'
   | 'not-me'

@@ -1,8 +1,9 @@
 import { mkdir, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import path from 'node:path'
 import { expect, type Page, test } from '@playwright/test'
 import { blocksBelow, Shell } from './page-commands'
-import { ADOPTING_URL, ISSUER_PORT } from './service-urls'
+import { ADOPTING_URL, ISSUER_PORT, PAGE_PORT } from './service-urls'
 
 /**
  * The examples of docs/adopting.md as they stand there, but for the ports. Each has its service, which the first block of its section
@@ -22,7 +23,10 @@ const shell = new Shell(ADOPTING_URL, DATA_DIR)
 async function blocksOf(heading?: string): Promise<string[]> {
   const blocks = await blocksBelow('docs/adopting.md', heading)
   return blocks.map((commands) =>
-    commands.replaceAll('http://localhost:3000', ADOPTING_URL).replaceAll('4000', ISSUER_PORT),
+    commands
+      .replaceAll('http://localhost:3000', ADOPTING_URL)
+      .replaceAll('4000', ISSUER_PORT)
+      .replaceAll('5173', PAGE_PORT),
   )
 }
 
@@ -39,6 +43,33 @@ test('docs/adopting.md: a person changes the address with a token of the issuer 
     expect(created.data).toMatchObject({ external_id: 'customer-7', email: 'mia@example.com' })
     expect(change).toMatchObject({ success: true })
     expect(status.data.pending_change).toMatchObject({ has_pending: true, new_email: 'mia.new@example.com' })
+  })
+})
+
+/** Serves the page of a section as the adopter does, until `use` has ended. */
+async function withPage(section: string, answer: unknown, use: (url: string) => Promise<unknown>) {
+  const text = await readFile('docs/adopting.md', 'utf8')
+  const html = /```html\n([\s\S]*?)```/.exec(text.slice(text.indexOf(`## ${section}`)))?.[1] ?? ''
+  const server = createServer(({ url }, response) => {
+    const isToken = url === '/page-token'
+    response.setHeader('Content-Type', isToken ? 'application/json' : 'text/html; charset=utf-8')
+    response.end(isToken ? JSON.stringify(answer) : html.replaceAll('http://localhost:3000', ADOPTING_URL))
+  })
+  await new Promise<void>((listening) => server.listen(Number(PAGE_PORT), '127.0.0.1', listening))
+  await use(`http://localhost:${PAGE_PORT}`).finally(() => server.close())
+}
+
+test('docs/adopting.md: a person changes the address in a page of the adopter', async ({ page }) => {
+  await withExample('Your own pages', async (printed) => {
+    const [, { data }] = linesOf(printed)
+    expect(data.page_token).toMatch(/^pgt_/)
+    await withPage('Your own pages', data, async (url) => {
+      await page.goto(url)
+      await expect(page.getByText('Your address: liv@example.com')).toBeVisible()
+      await page.getByLabel('New address').fill('liv.new@example.com')
+      await page.getByRole('button', { name: 'Change' }).click()
+      await expect(page.getByText('We sent a code to liv.new@example.com.')).toBeVisible()
+    })
   })
 })
 

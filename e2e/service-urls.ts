@@ -7,10 +7,14 @@ export const IMPATIENT_URL = 'http://localhost:4311'
 export const DATA_DIR = path.resolve('.data/e2e')
 /** With the demo provider, which listens on the next port. */
 export const DEMO_URL = 'http://localhost:4312'
+/** Where its settings pages may lead back to. */
+export const RETURN_TO = ['https://shop.example.test', 'myshop:']
 export const DEMO_PROVIDER_URL = 'http://localhost:4313'
 /** What the examples of docs/adopting.md start, with the demo provider on the next port. */
 export const ADOPTING_URL = 'http://localhost:4314'
 export const ISSUER_PORT = '4316'
+/** The own page of docs/adopting.md. */
+export const PAGE_PORT = '4318'
 /** What README.md starts. */
 export const README_URL = 'http://localhost:4317'
 /** `npm run demo`: the service, and the shop beside it. */

@@ -57,6 +57,7 @@ export async function openContext(): Promise<ServiceContext> {
     timeScale: env.withdrawalTimeScale,
     statutoryPeriod: env.statutoryPeriod,
     appUrl: env.appUrl,
+    allowedOrigins: env.allowedOrigins,
     traced,
     warn: (event, facts) => log().warn({ event, ...facts }),
     background(task) {

@@ -4,7 +4,7 @@ import { operations } from '@/contract/operations'
 import { issueAccessToken } from '@/domain/sessions/access-tokens'
 import { issueServiceToken } from '@/domain/sessions/service-tokens'
 import { api } from '@/server/http/api'
-import { codeSentTo, givenUser, type TestContext, type TestUser } from '@/testing/domain'
+import { codeSentTo, givenUser, PAGE_ORIGIN, type TestContext, type TestUser } from '@/testing/domain'
 
 // Calls of the API as a client makes them.
 
@@ -137,6 +137,20 @@ export async function givenServiceToken(
 ) {
   const { id, serviceToken } = await issueServiceToken(ctx, { name: 'test', hosts: [], ...of, scopes, expiresInMs })
   return { id, userId: '', token: serviceToken }
+}
+
+/** How a page of the adopter calls the API for this person. */
+export async function givenPage(
+  ctx: TestContext,
+  { userId }: Pick<TestUser, 'userId'>,
+  wanted: Record<string, unknown> = {},
+): Promise<{ token: string; headers: Record<string, string> }> {
+  const externalId = `ext-${userId}`
+  await ctx.db.user.update({ where: { id: userId }, data: { externalId } })
+  const body = { scopes: ['email:manage', 'account:manage'], origin: PAGE_ORIGIN, ...wanted }
+  const { data, code } = await call(await givenServiceToken(ctx), 'issuePageToken', { ids: { externalId }, body })
+  if (code !== 'accepted') throw new Error(`the page token was refused with ${code}`)
+  return { token: String(data.page_token), headers: { Origin: PAGE_ORIGIN } }
 }
 
 export async function givenCaller(ctx: TestContext, email?: string): Promise<Caller> {

@@ -34,6 +34,9 @@ export interface Mailed {
   message: Message
 }
 
+/** The origin of the adopter's own pages. */
+export const PAGE_ORIGIN = 'https://app.example.com'
+
 export interface TestContext extends SystemContext {
   clock: { now(): Date; advance(ms: number): void }
   mailbox: Mailed[]
@@ -156,6 +159,7 @@ export async function testContext(limits: Partial<Limits> = {}): Promise<TestCon
     statutoryPeriod: { months: 1, days: 0 },
     limits: { ...LIMITS, ...limits },
     appUrl: 'https://accounts.test',
+    allowedOrigins: [PAGE_ORIGIN],
     traced: (_name, _attributes, work) => work(),
     background: (task) => {
       // As in the service, a failed background task changes nothing for the caller.
@@ -230,8 +234,12 @@ export const asNobody = (ctx: TestContext, linkToken = '', ip = '192.0.2.1'): Li
 })
 
 /** The actor of this token; null when the token is not valid. */
-export async function authenticate(ctx: SystemContext, token: string): Promise<Actor | null> {
-  const credential = await readCredential(ctx, token)
+export async function authenticate(
+  ctx: SystemContext,
+  token: string,
+  origin: string | null = null,
+): Promise<Actor | null> {
+  const credential = await readCredential(ctx, token, origin)
   return credential && findCaller(ctx, credential)
 }
 

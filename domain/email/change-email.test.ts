@@ -370,7 +370,7 @@ test.each([
   const user = await givenUser(ctx)
   const { userId } = user
   const token = { userId, name: 'test', scopes: ['email:manage' as const], expiresInMs: hour, actor: 'operator' }
-  const credential = await readCredential(ctx, (await issueAccessToken(ctx, token)).accessToken)
+  const credential = await readCredential(ctx, (await issueAccessToken(ctx, token)).accessToken, null)
   const call = by === 'a session' ? await asUser(ctx, user) : await asCaller(ctx, credential as Credential)
   const { send } = ctx.mail
   let acted = false

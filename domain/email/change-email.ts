@@ -28,7 +28,7 @@ import { leaseUntil, sendFirst } from '../mail/notices'
 import { renewForeignHash } from '../passwords/foreign-hashes'
 import { codeExpiresAt } from '../pending-change'
 import { requireFreshSignIn } from '../sessions/fresh-sign-in'
-import { CALLER_VALUES, callerValues, isOutsideTokenLive, refusalOfEnded } from '../sessions/live-caller'
+import { CALLER_VALUES, callerValues, isRowlessTokenLive, refusalOfEnded } from '../sessions/live-caller'
 import {
   audit,
   boolean,
@@ -127,7 +127,7 @@ const recheckedAccount = (v: Placeholders<Open>) => sql`locked AS (
      SELECT t.id FROM locked JOIN access_tokens t ON t.id = ${v.callerId} AND t.revoked_at IS NULL FOR SHARE OF t
    ), account AS (
      SELECT id, email, email_key FROM locked
-     WHERE (${isOutsideTokenLive(v)} OR EXISTS (SELECT FROM session) OR EXISTS (SELECT FROM token))
+     WHERE (${isRowlessTokenLive(v)} OR EXISTS (SELECT FROM session) OR EXISTS (SELECT FROM token))
        AND NOT EXISTS (SELECT FROM taken) AND email = ${v.oldEmail}
    )`
 

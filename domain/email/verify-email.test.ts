@@ -350,7 +350,7 @@ test('a verification by an access token ends every browser session', async () =>
     expiresInMs: hour,
     actor: 'operator',
   })
-  const credential = await readCredential(ctx, accessToken)
+  const credential = await readCredential(ctx, accessToken, null)
   if (!credential) throw new Error('the token opens nothing')
   const input = { userId: user.userId, change_request_id: pending.change_request_id, verification_code: pending.code }
   await verifyEmail(await asCaller(ctx, credential), input)

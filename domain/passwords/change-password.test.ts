@@ -56,7 +56,7 @@ test('an access token that changes the password ends every session, and itself',
   const ctx = await testContext()
   const user = await givenUser(ctx)
   const { accessToken } = await givenToken(ctx, user.userId)
-  const credential = await readCredential(ctx, accessToken)
+  const credential = await readCredential(ctx, accessToken, null)
   if (!credential) throw new Error('the token is well-formed')
   await changePassword(await asCaller(ctx, credential), input(user))
   expect(await openSessions(ctx, user.userId)).toEqual([])

@@ -17,7 +17,7 @@ import { rawSql } from '@/testing/raw-sql'
 import type { Context, SystemContext } from '../context'
 import { createProcess } from '../process'
 import { createAccessToken, issueAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
-import { createSessionToken } from './authenticate'
+import { createSessionToken } from './page-tokens'
 
 const minute = 60 * 1000
 

@@ -9,6 +9,7 @@ import {
   bytes,
   type Described,
   fenced,
+  integer,
   type Kind,
   lookUpPending,
   NOTHING,
@@ -39,7 +40,7 @@ const CALLER_ROW = {
 const OWN_COLUMNS = {
   token: { scopes: text.of<Scope>().list, is_last_use_old: boolean },
   session: { authenticated_at: time.orNull, authenticated_for: text.of<Purpose>().orNull },
-  outside: { created_at: time, credentials_since: time.orNull },
+  outside: { created_at: time, credentials_since: time.orNull, credential_version: integer },
 } satisfies Record<string, Shape>
 
 type CallerRow = Described<typeof CALLER_ROW> &
@@ -65,7 +66,8 @@ interface Source {
 const JOIN_PENDING = sql`LEFT JOIN email_change_requests p ON p.user_id = u.id AND p.status = 'pending_verification'`
 
 /** The issuer's adapter has already checked the expiry. */
-const outsideColumns = () => sql`'' AS id, u.created_at, u.credentials_since, u.withdrawn_at IS NULL AS is_live`
+const outsideColumns = () =>
+  sql`'' AS id, u.created_at, u.credentials_since, u.credential_version, u.withdrawn_at IS NULL AS is_live`
 
 const TEXT_KEYS = { keys: text.list, keysAs: sql`text[]` }
 
@@ -133,10 +135,13 @@ const lookUp = (kind: keyof typeof SOURCES) => {
     return keys.map((_key, index) => found.get(index + 1))
   })
 }
+const byUserId = lookUp('outside_token')
 const lookUps = {
   access_token: lookUp('access_token'),
   session: lookUp('session'),
-  outside_token: lookUp('outside_token'),
+  outside_token: byUserId,
+  // A page token names its user by the user's id, as an outside token does.
+  page_token: byUserId,
   outside_token_of_external_id: lookUp('outside_token_of_external_id'),
 }
 
@@ -151,10 +156,15 @@ export async function findCaller(ctx: SystemContext, credential: Credential): Pr
   return toActor(row, { ...credential, scopes: credential.scopes ?? row.scopes ?? [] })
 }
 
-/** As `isOutsideTokenLive` in SQL. */
-const isOutdated = ({ created_at: created, credentials_since: since }: CallerRow, { outsideToken }: Credential) => {
-  if (!outsideToken) return false
-  const issuedAt = outsideToken.issuedAt?.getTime()
+/** As `isRowlessTokenLive` in SQL. */
+const isOutdated = (
+  { created_at: created, credentials_since: since, credential_version: version }: CallerRow,
+  { rowless }: Credential,
+) => {
+  if (!rowless) return false
+  const { issuedFor } = rowless
+  if (issuedFor) return issuedFor.version !== version || issuedFor.since?.getTime() !== since?.getTime()
+  const issuedAt = rowless.issuedAt?.getTime()
   if (since && !(issuedAt !== undefined && issuedAt > since.getTime())) return true
   return issuedAt !== undefined && created !== undefined && issuedAt < Math.floor(created.getTime() / second) * second
 }
@@ -193,13 +203,13 @@ async function findService(ctx: SystemContext, { kind, key }: Credential): Promi
   }
 }
 
-const toActor = (row: CallerRow, { kind, scopes, outsideToken }: Credential & Pick<Actor, 'scopes'>): Actor => ({
+const toActor = (row: CallerRow, { kind, scopes, rowless }: Credential & Pick<Actor, 'scopes'>): Actor => ({
   kind,
   id: row.id,
   userId: row.user_id,
   externalId: row.external_id,
   scopes,
-  authenticatedAt: row.authenticated_at,
+  authenticatedAt: kind === 'page_token' ? rowless?.authenticatedAt : row.authenticated_at,
   authenticatedFor: row.authenticated_for,
   user: {
     name: row.name,
@@ -209,7 +219,7 @@ const toActor = (row: CallerRow, { kind, scopes, outsideToken }: Credential & Pi
     locale: row.locale,
   },
   pendingChange: pendingChangeOf(row),
-  outsideToken,
+  rowless,
 })
 
 const touch = (name: string, table: Part) =>

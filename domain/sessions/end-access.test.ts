@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
 import {
+  type Asking,
   type Caller,
   call,
   change,
   givenCaller,
   givenChange,
+  givenPage,
   givenServiceToken,
   givenToken,
   hour,
@@ -20,8 +22,8 @@ import { confirmPasswordReset } from '../passwords/confirm-password-reset'
 import { requestPasswordReset } from '../passwords/request-password-reset'
 import { sql } from '../sql'
 import { revokeAllTokens } from './access-tokens'
-import { createSessionToken } from './authenticate'
-import { isOutsideTokenLive } from './live-caller'
+import { isRowlessTokenLive } from './live-caller'
+import { createSessionToken } from './page-tokens'
 import { endAllSessions } from './sessions'
 
 const second = 1000
@@ -48,8 +50,8 @@ function givenIssuer(ctx: Service, subject: string, subjectIs: 'user_id' | 'exte
 const issuedAt = (at: Date | number) => `at.${Math.floor(Number(at) / second) * second}.x`
 const SILENT = 'at.silent.x'
 
-const opens = async (caller: Caller, token: string) => {
-  const { code } = await call(caller, 'getEmailStatus', { token })
+const opens = async (caller: Caller, by: string | Asking) => {
+  const { code } = await call(caller, 'getEmailStatus', typeof by === 'string' ? { token: by } : by)
   return code === 'accepted' || code
 }
 
@@ -125,6 +127,38 @@ test.each(ENDERS)(
   },
 )
 
+test.each(ENDERS)(
+  'L31 %s ends every page token that was issued before, and none that is issued after',
+  async (_, end) => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    const before = await givenPage(ctx, caller)
+    expect(await opens(caller, before)).toBe(true)
+    await end(ctx, caller)
+    await ctx.settle()
+    expect(await opens(caller, before)).toBe('AUTH_001')
+    expect((await withdraw(caller, before)).code).toBe('AUTH_001')
+    // No time passes, so that no clock decides.
+    const after = await givenPage(ctx, caller)
+    expect(await opens(caller, after)).toBe(true)
+    await endAllSessions(ctx, caller.userId)
+    expect(await opens(caller, after)).toBe('AUTH_001')
+  },
+)
+
+test('a new password ends page tokens, also where other tokens are kept; an earlier clock ends them too', async () => {
+  const ctx = await givenService()
+  const caller = await givenCaller(ctx)
+  const first = await givenPage(ctx, caller)
+  await setPassword(ctx, { userId: caller.userId, password: NEW, keepTokens: true })
+  expect([await opens(caller, first), await opens(caller, caller.token)]).toEqual(['AUTH_001', true])
+  await revokeAllTokens(ctx, caller.userId)
+  const second = await givenPage(ctx, caller)
+  ctx.clock.advance(-minute)
+  await endAllSessions(ctx, caller.userId)
+  expect(await opens(caller, second)).toBe('AUTH_001')
+})
+
 test('an end of access on the second refuses the token of that second', async () => {
   const ctx = await givenService()
   const caller = await givenCaller(ctx)
@@ -149,12 +183,13 @@ test('--keep-tokens keeps outside tokens too, and opens no door that was closed 
   expect(await opens(caller, issuedAt(ctx.clock.now()))).toBe(true)
 })
 
-test('one ended session, one revoked token and a verified change leave outside tokens alone', async () => {
+test('one ended session, one revoked token and a verified change leave outside tokens and page tokens alone', async () => {
   const ctx = await givenService()
   const caller = await givenCaller(ctx)
   const { id: accessId } = await givenToken(ctx, caller.userId)
   givenIssuer(ctx, caller.userId)
   const token = issuedAt(ctx.clock.now())
+  const adopters = await givenPage(ctx, caller)
   ctx.clock.advance(minute)
   const page = { token: createSessionToken(ctx, caller.sessionId).token }
   expect((await call(caller, 'revokeAccessToken', { ...page, ids: { accessId } })).code).toBe('accepted')
@@ -162,7 +197,7 @@ test('one ended session, one revoked token and a verified change leave outside t
   expect((await verify(caller, id, code)).code).toBe('accepted')
   const ids = { sessionId: caller.sessionId }
   await call(caller, 'endSession', { ...page, ids })
-  expect(await opens(caller, token)).toBe(true)
+  expect([await opens(caller, token), await opens(caller, adopters)]).toEqual([true, true])
 })
 
 test.each(['user_id', 'external_id'] as const)(
@@ -211,37 +246,45 @@ test.each([
   expect(await opens(caller, issuedAt(ctx.clock.now()))).toBe(true)
 })
 
-test('a change that waits for the account is refused when its outside token ends meanwhile', async () => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
-  givenIssuer(ctx, caller.userId)
-  const token = issuedAt(ctx.clock.now())
-  ctx.clock.advance(second)
-  const answer = await heldUp(
-    ctx,
-    ['users', caller.userId],
-    () => change(caller, `new-${caller.email}`, { token }),
-    (sql) => rawSql(sql, 'UPDATE users SET credentials_since = $2 WHERE id = $1', [caller.userId, ctx.clock.now()]),
-  )
-  expect(answer.code).toBe('AUTH_001')
-  expect(await ctx.db.emailChangeRequest.count({ where: { userId: caller.userId } })).toBe(0)
-})
+test.each(['outside', 'page'])(
+  'a change that waits for the account is refused when its %s token ends meanwhile',
+  async (kind) => {
+    const ctx = await givenService()
+    const caller = await givenCaller(ctx)
+    givenIssuer(ctx, caller.userId)
+    const by = kind === 'page' ? await givenPage(ctx, caller) : { token: issuedAt(ctx.clock.now()) }
+    ctx.clock.advance(second)
+    const answer = await heldUp(
+      ctx,
+      ['users', caller.userId],
+      () => change(caller, `new-${caller.email}`, by),
+      (sql) => rawSql(sql, 'UPDATE users SET credentials_since = $2 WHERE id = $1', [caller.userId, ctx.clock.now()]),
+    )
+    expect(answer.code).toBe('AUTH_001')
+    expect(await ctx.db.emailChangeRequest.count({ where: { userId: caller.userId } })).toBe(0)
+  },
+)
 
 test.each([
   ['a session', 'UPDATE sessions SET revoked_at = $2 WHERE user_id = $1'],
   ['an access token', 'UPDATE access_tokens SET revoked_at = $2 WHERE user_id = $1'],
   ['an outside token', 'UPDATE users SET credentials_since = $2 WHERE id = $1'],
+  ['a page token', 'UPDATE users SET credentials_since = $2 WHERE id = $1'],
 ])('a withdrawal that waits for the account is refused when its credential, %s, ends meanwhile', async (kind, end) => {
   const ctx = await givenService()
   const caller = await givenCaller(ctx)
   givenIssuer(ctx, caller.userId)
   const outside = issuedAt(ctx.clock.now())
   ctx.clock.advance(second)
-  const token = { 'a session': createSessionToken(ctx, caller.sessionId).token, 'an outside token': outside }[kind]
+  const by: Record<string, Asking> = {
+    'a session': { token: createSessionToken(ctx, caller.sessionId).token },
+    'an outside token': { token: outside },
+    'a page token': await givenPage(ctx, caller, { authenticated_at: ctx.clock.now().toISOString() }),
+  }
   const answer = await heldUp(
     ctx,
     ['users', caller.userId],
-    () => withdraw(caller, token ? { token } : {}),
+    () => withdraw(caller, by[kind] ?? {}),
     (sql) => rawSql(sql, end, [caller.userId, ctx.clock.now()]),
   )
   expect(answer.code).toBe('AUTH_001')
@@ -268,7 +311,7 @@ test('a statement judges an outside token as the look-up of its caller does', as
   const { userId } = caller
   const created = ctx.clock.now().getTime()
   const since = created + minute
-  const condition = isOutsideTokenLive({ callerKind: sql`'outside_token'`, callerIssuedAt: sql`$2` })
+  const condition = isRowlessTokenLive({ callerKind: sql`'outside_token'`, callerTime: sql`$2` })
   for (const credentialsSince of [null, new Date(since), new Date(since - 300)]) {
     await ctx.db.user.update({ where: { id: userId }, data: { credentialsSince } })
     for (const at of [created - 301, created - 300, created, since - 301, since - 300, since, since + 1, null]) {

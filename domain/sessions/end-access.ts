@@ -37,9 +37,10 @@ export const endAccess = ({ user, at, ends, except, keepTokens, where, set }: En
    )${ends.includes('sessions') ? sessions : NOTHING}${ends.includes('tokens') ? tokens : NOTHING}`
 }
 
-// The clocks of instances differ a little, and an earlier end must not open the account again.
+// The clocks of instances differ a little. An earlier end must not open the account again, and each end must change the time, because
+// page tokens name it.
 const endOutsideTokens = (at: Part, unless = sql`false`) =>
-  sql`credentials_since = CASE WHEN ${unless}::boolean THEN credentials_since ELSE greatest(credentials_since, ${at}::timestamptz) END`
+  sql`credentials_since = CASE WHEN ${unless}::boolean THEN credentials_since ELSE greatest(credentials_since + interval '1 millisecond', ${at}::timestamptz) END`
 
 /** How many of a part's rows could still be used. */
 export const countOpen = (part: 'ended_sessions' | 'ended_tokens') =>

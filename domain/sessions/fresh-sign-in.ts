@@ -10,7 +10,7 @@ import { boolean, sql, statement, text } from '../sql'
  */
 export function requireFreshSignIn(ctx: Context, purpose: Purpose | 'operate'): void {
   const { kind } = ctx.actor
-  if (kind === 'session' && !isSessionFresh(ctx, purpose)) {
+  if ((kind === 'session' || kind === 'page_token') && !isSessionFresh(ctx, purpose)) {
     throw new AppError('REAUTH_001', 'This needs a sign-in of the last ten minutes. Sign in again, then repeat it.')
   }
   if (kind === 'outside_token' && !isOutsideTokenFresh(ctx, purpose)) {
@@ -31,7 +31,7 @@ function isSessionFresh({ actor, clock }: Context, purpose: Purpose | 'operate')
 
 function isOutsideTokenFresh({ actor, clock, freshSignIn }: Context, purpose: Purpose | 'operate'): boolean {
   const { maxOutsideAgeMs, requiredAcr } = freshSignIn
-  const { authenticatedAt = null, acr = null } = actor.outsideToken ?? {}
+  const { authenticatedAt = null, acr = null } = actor.rowless ?? {}
   if (requiredAcr !== null && acr !== requiredAcr) return false
   if (maxOutsideAgeMs === null && purpose === 'withdraw') return true
   if (!authenticatedAt) return false

@@ -6,29 +6,31 @@ import { type Described, type Part, type Shape, type Sql, sql, statement, text, 
 export const CALLER_VALUES = {
   callerId: text,
   callerKind: text,
-  /** When the outside token was issued; it is refused if all access was ended since, or the account created. */
-  callerIssuedAt: time.orNull,
+  /** When the outside token was issued, or the end of all access that a page token was issued after. */
+  callerTime: time.orNull,
 } satisfies Shape
 export type CallerValues = Described<typeof CALLER_VALUES>
 
-export const callerValues = ({ id, kind, outsideToken }: Actor): CallerValues => ({
+export const callerValues = ({ id, kind, rowless }: Actor): CallerValues => ({
   callerId: id,
   callerKind: kind,
-  callerIssuedAt: outsideToken?.issuedAt ?? null,
+  callerTime: (rowless?.issuedFor ? rowless.issuedFor.since : rowless?.issuedAt) ?? null,
 })
 
 /**
  * A condition on a row of `users`: the caller's credential is an outside token that was issued since the account was created, and since
  * all its access was ended last. Issuers tell the time in whole seconds: one of the second of the creation is good, one of the second
- * of the end is not. A token that does not tell when it was issued is good until then.
+ * of the end is not. A token that does not tell when it was issued is good until then. A page token names the end of all access that it
+ * was issued after, so that no clock decides.
  */
-export const isOutsideTokenLive = (v: { callerKind: Part; callerIssuedAt: Part }) =>
-  sql`(${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerIssuedAt}::timestamptz > credentials_since)
-    AND coalesce(${v.callerIssuedAt}::timestamptz >= date_trunc('second', created_at), true))`
+export const isRowlessTokenLive = (v: { callerKind: Part; callerTime: Part }) =>
+  sql`((${v.callerKind} = 'outside_token' AND (credentials_since IS NULL OR ${v.callerTime}::timestamptz > credentials_since)
+     AND coalesce(${v.callerTime}::timestamptz >= date_trunc('second', created_at), true))
+    OR (${v.callerKind} = 'page_token' AND credentials_since IS NOT DISTINCT FROM ${v.callerTime}::timestamptz))`
 
 /** A condition on a row of `users`: the caller's credential has not ended since it was checked. */
-export const isCallerLive = (v: { callerId: Part; callerKind: Part; callerIssuedAt: Part }) =>
-  sql`(${isOutsideTokenLive(v)}
+export const isCallerLive = (v: { callerId: Part; callerKind: Part; callerTime: Part }) =>
+  sql`(${isRowlessTokenLive(v)}
     OR EXISTS (SELECT FROM sessions WHERE id = ${v.callerId} AND revoked_at IS NULL)
     OR EXISTS (SELECT FROM access_tokens WHERE id = ${v.callerId} AND revoked_at IS NULL))`
 

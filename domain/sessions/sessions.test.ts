@@ -14,7 +14,8 @@ import {
 import { getEmailStatus } from '../email/get-email-status'
 import { verifyEmail } from '../email/verify-email'
 import { createAccessToken } from './access-tokens'
-import { authenticateSession, createSessionToken } from './authenticate'
+import { authenticateSession } from './authenticate'
+import { createSessionToken } from './page-tokens'
 import { endOtherSessions, endSession, listSessions, signOut, startSession, touchSession } from './sessions'
 
 const minute = 60 * 1000

@@ -12,7 +12,7 @@ test('a status token reads its own withdrawal under its own user, and nothing el
     confirmation: 'DELETE_MY_ACCOUNT',
   })
   const read = (userId: string, withdrawalId = started.withdrawal_id) =>
-    authenticateWithdrawn(ctx, started.status_token, { userId, withdrawalId }, 'reads')
+    authenticateWithdrawn(ctx, { token: started.status_token }, { userId, withdrawalId }, 'reads')
   expect(await read(user.userId)).toMatchObject({ kind: 'status_token', withdrawal: { id: started.withdrawal_id } })
   expect(await read(user.userId, 'wd_unknown')).toBeNull()
   // The database cannot store the last one, so it must not be looked up.

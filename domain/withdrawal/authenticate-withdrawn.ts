@@ -1,6 +1,6 @@
 import type { Scope } from '@/contract/define'
 import { usersWithdrawnAs } from '../accounts/ended-external-ids'
-import type { Actor, SystemContext } from '../context'
+import type { Actor, Credential, SystemContext } from '../context'
 import { hashOfCredential, readCredential } from '../sessions/authenticate'
 import { boolean, bytes, type Shape, sql, statement, text, time } from '../sql'
 import { isStatusTokenOf } from './status-token'
@@ -48,7 +48,7 @@ const usersOf = async (ctx: SystemContext, given: string): Promise<string[]> =>
 /** Runs when `findCaller` finds nobody. Returns what a withdrawal lets this credential still do on this path. */
 export async function authenticateWithdrawn(
   ctx: SystemContext,
-  token: string,
+  { token, origin = null }: { token: string; origin?: string | null },
   path: { userId?: string; withdrawalId?: string },
   purpose: 'refused' | 'reads' | 'receipts',
 ): Promise<Actor | null> {
@@ -68,15 +68,14 @@ export async function authenticateWithdrawn(
       ? toActor('status_token', userId, given, { id: withdrawalId, madeTheCall: false }, ['account:manage'])
       : null
   }
-  const credential = await readCredential(ctx, token)
+  const credential = await readCredential(ctx, token, origin)
   if (!credential) return null
   const { kind, scopes } = credential
+  if (kind === 'page_token' && purpose === 'reads') return null
   const [row] = await ctx.sql(byCredential, { hash: hashOfCredential(credential), now: ctx.clock.now() })
-  if (!row && purpose === 'refused' && kind === 'outside_token') {
-    // Other tokens of the outside issuer were never stored, but the withdrawal ended them too.
-    const userId = scopes?.includes('account:manage')
-      ? await withdrawnSubject(ctx, String(credential.key), given)
-      : null
+  if (!row && purpose === 'refused' && credential.rowless) {
+    // Other tokens without a row were never stored, but the withdrawal ended them too.
+    const userId = scopes?.includes('account:manage') ? await withdrawnSubject(ctx, credential, given) : null
     const [withdrawal] = userId ? await ctx.sql(byUser, { userId }) : []
     return userId && withdrawal?.is_readable
       ? toActor(kind, userId, given, { id: withdrawal.id, madeTheCall: false }, ['account:manage'])
@@ -89,8 +88,9 @@ export async function authenticateWithdrawn(
 }
 
 /** The user of this path, if the token's subject is the same user. */
-async function withdrawnSubject(ctx: SystemContext, subject: string, given: string): Promise<string | null> {
-  const isExternal = ctx.outsideIssuer?.subjectIs === 'external_id'
+async function withdrawnSubject(ctx: SystemContext, { kind, key }: Credential, given: string): Promise<string | null> {
+  const subject = String(key)
+  const isExternal = kind === 'outside_token' && ctx.outsideIssuer?.subjectIs === 'external_id'
   const subjects = isExternal ? await usersWithdrawnAs(ctx, subject) : [subject]
   return (await usersOf(ctx, given)).find((userId) => subjects.includes(userId)) ?? null
 }

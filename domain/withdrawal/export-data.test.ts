@@ -176,7 +176,7 @@ test('a session exports within ten minutes of its sign-in, an access token at an
   ctx.clock.advance(10 * minute + 1)
   const session = () => asCaller(ctx, sessionCredential(user.sessionId))
   const program = async () => {
-    const credential = await readCredential(ctx, accessToken)
+    const credential = await readCredential(ctx, accessToken, null)
     if (!credential) throw new Error('no credential')
     return asCaller(ctx, credential)
   }

@@ -181,7 +181,7 @@ async function endAccess(
   account: Account,
   { id, userId, startedAt, caller, plan }: Withdrawal,
 ): Promise<void> {
-  const outside = caller?.actor?.outsideToken
+  const outside = caller?.actor?.rowless
   await sql(endAccountAccess, {
     userId,
     withdrawalId: id,

@@ -48,7 +48,7 @@ const withdraw = async (ctx: TestContext, user: TestUser, choices: object = {}) 
 
 async function statusOf(ctx: TestContext, user: TestUser, { withdrawal_id, status_token }: Data<typeof contract>) {
   const path = { userId: user.userId, withdrawalId: withdrawal_id }
-  const actor = await authenticateWithdrawn(ctx, status_token, path, 'reads')
+  const actor = await authenticateWithdrawn(ctx, { token: status_token }, path, 'reads')
   if (!actor) throw new Error('the status token opens nothing')
   return getWithdrawalStatus({ ...ctx, actor, ip: '', buckets: [] }, path)
 }
@@ -175,17 +175,17 @@ test('a withdrawal stores the hash of its outside token, which then reads the pr
   const user = await givenUser(ctx)
   const caller = await asUser(ctx, user)
   const [issuedAt, expiresAt] = [ctx.clock.now(), new Date(ctx.clock.now().getTime() + hour)]
-  const outsideToken = { hash: randomBytes(32), expiresAt, issuedAt, authenticatedAt: null, acr: null }
-  const actor = { ...caller.actor, kind: 'outside_token', id: '', scopes: ['account:manage'], outsideToken } as const
+  const rowless = { hash: randomBytes(32), expiresAt, issuedAt, authenticatedAt: null, acr: null }
+  const actor = { ...caller.actor, kind: 'outside_token', id: '', scopes: ['account:manage'], rowless } as const
   const { withdrawal_id } = await withdrawAccount({ ...caller, actor }, { userId: user.userId, confirmation })
   const ended = await ctx.db.endedCredential.findMany({ where: { withdrawalId: withdrawal_id } })
   expect(ended).toHaveLength(2)
-  const remembered = ended.find(({ credentialHash }) => outsideToken.hash.equals(credentialHash))
+  const remembered = ended.find(({ credentialHash }) => rowless.hash.equals(credentialHash))
   expect(remembered).toMatchObject({
     userId: user.userId,
     scopes: ['account:manage'],
     madeTheCall: true,
-    expiresAt: outsideToken.expiresAt,
+    expiresAt: rowless.expiresAt,
   })
   expect(ended.find((credential) => credential !== remembered)).toMatchObject({ madeTheCall: false })
 })
@@ -283,7 +283,7 @@ test('after the withdrawal only the calling token and the status token read it',
   const started = await withdrawAccount({ ...ctx, actor, ip: '', buckets: [] }, { userId: user.userId, confirmation })
   const path = { userId: user.userId, withdrawalId: started.withdrawal_id }
   const as = (text: string, purpose: 'reads' | 'refused', where = path) =>
-    authenticateWithdrawn(ctx, text, where, purpose)
+    authenticateWithdrawn(ctx, { token: text }, where, purpose)
 
   expect(await as(calling.accessToken, 'reads')).toMatchObject({ withdrawal: { madeTheCall: true } })
   expect(await as(started.status_token, 'reads')).not.toBeNull()

@@ -9,7 +9,7 @@ import { createNotMeToken } from '@/domain/email/not-me-token'
 import { BUCKET_NAMES, type BucketName, LIMIT_ROWS, LIMITS } from '@/domain/limits/limits'
 import { signIn } from '@/domain/passwords/sign-in'
 import type { Message } from '@/domain/ports'
-import { createSessionToken } from '@/domain/sessions/authenticate'
+import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { openDatabase } from '@/server/adapters/database'
 import { createSecrets } from '@/server/adapters/secrets'
 import {

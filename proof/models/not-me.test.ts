@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createNotMeToken } from '@/domain/email/not-me-token'
 import { sendDueNotices } from '@/domain/mail/notices'
 import { signIn } from '@/domain/passwords/sign-in'
-import { createSessionToken } from '@/domain/sessions/authenticate'
+import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { createSecrets } from '@/server/adapters/secrets'
 import {
   type Answer,

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { createSessionToken } from '@/domain/sessions/authenticate'
+import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { authenticateWithdrawn } from '@/domain/withdrawal/authenticate-withdrawn'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
 import { authenticate, givenUser, type TestContext, testContext } from '@/testing/domain'
@@ -232,7 +232,9 @@ test('session tokens work beside an outside issuer, and read their withdrawal af
   const withdrawing = { ...ctx, actor, ip: '', buckets: [] }
   const { withdrawal_id } = await withdrawAccount(withdrawing, { userId, confirmation: 'DELETE_MY_ACCOUNT' })
   const path = { userId, withdrawalId: withdrawal_id }
-  expect(await authenticateWithdrawn(ctx, token, path, 'reads')).toMatchObject({ withdrawal: { id: withdrawal_id } })
+  expect(await authenticateWithdrawn(ctx, { token }, path, 'reads')).toMatchObject({
+    withdrawal: { id: withdrawal_id },
+  })
 })
 
 test('an outside token that withdraws its account reads the progress, and another one of the same user does not', async () => {
@@ -249,15 +251,19 @@ test('an outside token that withdraws its account reads the progress, and anothe
     { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' },
   )
   const path = { userId: user.userId, withdrawalId: withdrawal_id }
-  expect(await authenticateWithdrawn(ctx, calling, path, 'reads')).toMatchObject({ withdrawal: { id: withdrawal_id } })
-  expect(await authenticateWithdrawn(ctx, other, path, 'reads')).toBeNull()
+  expect(await authenticateWithdrawn(ctx, { token: calling }, path, 'reads')).toMatchObject({
+    withdrawal: { id: withdrawal_id },
+  })
+  expect(await authenticateWithdrawn(ctx, { token: other }, path, 'reads')).toBeNull()
   expect(await authenticate(ctx, other)).toBeNull()
   // This token was never used before, but it has ended too.
-  expect(await authenticateWithdrawn(ctx, other, path, 'refused')).toMatchObject({ withdrawal: { madeTheCall: false } })
+  expect(await authenticateWithdrawn(ctx, { token: other }, path, 'refused')).toMatchObject({
+    withdrawal: { madeTheCall: false },
+  })
   const stranger = { ...path, userId: 'usr_other' }
-  expect(await authenticateWithdrawn(ctx, other, stranger, 'refused')).toBeNull()
+  expect(await authenticateWithdrawn(ctx, { token: other }, stranger, 'refused')).toBeNull()
   const email = await sign({ claims: { sub: user.userId, scope: 'email:manage', exp: now() + 86_400 } })
-  expect(await authenticateWithdrawn(ctx, email, path, 'refused')).toBeNull()
+  expect(await authenticateWithdrawn(ctx, { token: email }, path, 'refused')).toBeNull()
 })
 
 test('auth_time counts only as a whole number of seconds, and acr only as a text', async () => {

@@ -11,6 +11,7 @@ export function createSecrets(keys: { auth: string[]; code: string[] }): Secrets
     'external-id': keys.code,
     'task-report': keys.code,
     'session-token': keys.auth,
+    'page-token': keys.auth,
     'status-token': keys.auth,
     'password-reset': keys.auth,
     'withdrawal-request': keys.auth,

@@ -8,7 +8,7 @@ import { setRole } from '@/domain/accounts/operators'
 import { setApp } from '@/domain/applications/manage'
 import { addTransaction } from '@/domain/applications/transactions'
 import type { Limits } from '@/domain/limits/limits'
-import { createSessionToken } from '@/domain/sessions/authenticate'
+import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { revokeServiceToken } from '@/domain/sessions/service-tokens'
 import { replayErasureLedger } from '@/domain/withdrawal/replay-erasure-ledger'
 import { processState } from '@/server/process-state'
@@ -33,6 +33,7 @@ import {
   givenWithdrawal,
   heldUp,
   ledgerLines,
+  PAGE_ORIGIN,
   runDueWork,
   type TestContext,
   tablesWith,
@@ -186,6 +187,7 @@ describe('access to the admin API', () => {
         putBlocker: { code: 'a', title: 'b' },
         putConnection: { subject: 'reader 7' },
         lookUp: { text: person.email },
+        issuePageToken: { scopes: ['email:manage'], origin: PAGE_ORIGIN },
       }[name as string]
       expect((await call(alone, name, { ids, query, ...(body && { body }) })).code).toBe('accepted')
     },

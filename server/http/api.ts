@@ -11,6 +11,7 @@ import * as adminTasks from '@/app/api/v1/admin/tasks/route'
 import * as adminBlocker from '@/app/api/v1/admin/users/[externalId]/blockers/[key]/route'
 import * as adminConnection from '@/app/api/v1/admin/users/[externalId]/connections/[appId]/route'
 import * as adminConnections from '@/app/api/v1/admin/users/[externalId]/connections/route'
+import * as adminPageTokens from '@/app/api/v1/admin/users/[externalId]/page-tokens/route'
 import * as adminUser from '@/app/api/v1/admin/users/[externalId]/route'
 import * as adminSessions from '@/app/api/v1/admin/users/[externalId]/sessions/route'
 import * as adminWithdraw from '@/app/api/v1/admin/users/[externalId]/withdraw/route'
@@ -80,6 +81,7 @@ const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { na
   findUser: adminUsers.GET,
   withdrawUser: adminWithdraw.POST,
   endUserSessions: adminSessions.DELETE,
+  issuePageToken: adminPageTokens.POST,
   putBlocker: adminBlocker.PUT,
   removeBlocker: adminBlocker.DELETE,
   putConnection: adminConnection.PUT,

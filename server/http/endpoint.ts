@@ -29,6 +29,7 @@ import { Exchange, type Params, refuse } from './exchange'
 import { once } from './idempotency-key'
 import { acceptInput, parseInput } from './input'
 import { METHODS } from './methods'
+import { originHeaders } from './origins'
 
 type Result<C extends Contract> = C extends { file: string } ? Download : Data<C>
 type Verb<C extends Contract> = (
@@ -144,10 +145,13 @@ async function admit(
     exchange.actor = actor
     return { ...system, actor, ip, buckets, setCookie, clientGone }
   }
-  const credential = token ? await readCredential(system, token) : null
+  const origin = headers.get('Origin')
+  const credential = token ? await readCredential(system, token, origin) : null
   const actor =
     (credential && (await findCaller(system, credential))) ??
-    (token && contract.withdrawn ? await authenticateWithdrawn(system, token, params, contract.withdrawn) : null)
+    (token && contract.withdrawn
+      ? await authenticateWithdrawn(system, { token, origin }, params, contract.withdrawn)
+      : null)
   if (!actor) throw new AppError('AUTH_001')
   exchange.actor = actor
   const missing = missingOf(exchange, actor, contract, params, await isOperatorAt(system, actor, contract))
@@ -226,7 +230,11 @@ export const publicDocument = (read: () => unknown) =>
   everyMethod(async (request) =>
     request.method === 'GET' || request.method === 'HEAD'
       ? Response.json(read(), {
-          headers: { 'Cache-Control': 'public, max-age=300', 'X-Content-Type-Options': 'nosniff' },
+          headers: {
+            'Cache-Control': 'public, max-age=300',
+            'X-Content-Type-Options': 'nosniff',
+            ...originHeaders(request),
+          },
         })
       : refuse(request, 'REQUEST_004', { Allow: 'GET, HEAD' }),
   )

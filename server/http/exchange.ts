@@ -11,6 +11,7 @@ import { countRequest } from '../watch/metrics'
 import { traceRequest } from '../watch/tracing'
 import { isBearerSent } from './bearer'
 import { toSetCookie } from './cookies'
+import { answerPreflight, originHeaders } from './origins'
 import { rateLimitHeaders } from './rate-limit-headers'
 import { strictTransport } from './strict-transport'
 import { zipOf } from './zip'
@@ -113,8 +114,8 @@ export class Exchange {
       'X-Content-Type-Options': 'nosniff',
       'Referrer-Policy': 'no-referrer',
       'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-      'Access-Control-Allow-Origin': systemContext().appUrl,
       'X-Request-Id': this.requestId,
+      ...originHeaders(this.request),
       ...strictTransport(systemContext().appUrl),
       ...rateLimitHeaders(this.buckets, systemContext().clock.now()),
     }
@@ -129,7 +130,7 @@ export class Exchange {
 
   /** An open page polls every few seconds, so the log shows its calls only at level debug; metrics and traces count them. */
   private isPollOfPage(status: number): boolean {
-    const isByPage = this.actor?.kind === 'session' || this.actor?.kind === 'status_token'
+    const isByPage = ['session', 'page_token', 'status_token'].includes(this.actor?.kind ?? '')
     return isByPage && this.request.method === 'GET' && status === 200
   }
 
@@ -145,11 +146,13 @@ export class Exchange {
   }
 }
 
-/** The error answer of a request that belongs to no endpoint. */
+/** The answer to a request that belongs to no endpoint: a preflight, or else an error. */
 export function refuse(
   request: Request,
   refusal: ErrorCode | AppError,
   headers: Record<string, string> = {},
 ): Response {
+  const preflight = answerPreflight(request)
+  if (preflight) return preflight
   return new Exchange(request).fail(refusal instanceof AppError ? refusal : new AppError(refusal), headers)
 }

@@ -4,7 +4,7 @@ import { adminOperations } from '@/contract/operations'
 import { OPERATOR_OPERATIONS } from '@/contract/operator-operations'
 import { setRole } from '@/domain/accounts/operators'
 import { showApp } from '@/domain/applications/manage'
-import { createSessionToken } from '@/domain/sessions/authenticate'
+import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { processState } from '@/server/process-state'
 import { type Asking, call, day, givenServiceToken, givenToken } from '@/testing/api-calls'
 import {

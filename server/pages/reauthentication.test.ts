@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import pino from 'pino'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { createSessionToken } from '@/domain/sessions/authenticate'
+import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { processState } from '@/server/process-state'
 import { call } from '@/testing/api-calls'
 import { givenUser, type TestContext, testContext } from '@/testing/domain'

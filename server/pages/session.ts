@@ -12,10 +12,21 @@ import { systemContext } from '../system-context'
 import { orPageAway, unlessAway } from './away'
 import { authOptions } from './sign-in'
 
+/** The query of a page, as Next gives it. */
+export interface PageProps {
+  searchParams: Promise<Record<string, string | string[] | undefined>>
+}
+
+/** The path with the way back that the page was asked for, which the page itself judges. */
+export async function withReturnTo(path: string, { searchParams }: PageProps): Promise<string> {
+  const { return_to: wish } = await searchParams
+  return typeof wish === 'string' ? `${path}?return_to=${encodeURIComponent(wish)}` : path
+}
+
 /** Leads to the sign-in, which says so where this browser still holds the cookie of a session that has ended. */
-export async function toSignIn(next: string): Promise<never> {
-  const session = await getServerSession(authOptions())
-  redirect(`/sign-in?${session?.sessionId ? 'ended=1&' : ''}next=${next}`)
+export async function toSignIn(path: string, props: PageProps): Promise<never> {
+  const [session, next] = await Promise.all([getServerSession(authOptions()), withReturnTo(path, props)])
+  redirect(`/sign-in?${session?.sessionId ? 'ended=1&' : ''}next=${next.replaceAll(/[?&%]/g, encodeURIComponent)}`)
 }
 
 interface PageSession {

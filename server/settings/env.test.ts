@@ -595,6 +595,113 @@ test.each([
   expect(parseEnv({ ...SECRETS, SMTP_URL, ...more }).smtpNeedsTls).toBe(false)
 })
 
+// ---- pages of other origins ----
+
+const NO_ORIGIN = [
+  '*',
+  'null',
+  '',
+  'app.example.com',
+  '//app.example.com',
+  'https:',
+  'https://',
+  'https:app.example.com',
+  'https:/app.example.com',
+  'https://app.example.com/',
+  'https://app.example.com/settings',
+  'https://app.example.com?',
+  'https://app.example.com#',
+  'https://app.example.com:443',
+  'https://app.example.com:',
+  'https://app.example.com:0443',
+  'https://app.example.com:99999',
+  'HTTPS://app.example.com',
+  'https://App.example.com',
+  'https://*.example.com',
+  'https://*',
+  'https://app.example.*',
+  'https://user@app.example.com',
+  'https://user:secret@app.example.com',
+  'https://bücher.example',
+  'https://app.example.com\\@evil.test',
+  'https://app.example.com evil.test',
+  'https://app.example.com;https://evil.test',
+  'https://0x7f.1',
+  'https://[::1%25lo]',
+  'https://%61pp.example.com',
+  'ws://app.example.com',
+  'wss://app.example.com',
+  'ftp://app.example.com',
+  'file:///etc',
+  'data:text/html,x',
+  'javascript:alert(1)',
+  'blob:https://app.example.com',
+  'myapp:',
+  'myapp://settings',
+  'about:blank',
+]
+
+test.each(NO_ORIGIN)(
+  'ALLOWED_ORIGINS with "%s" stops the start with a sentence, alone and behind a good one',
+  (text) => {
+    const sentence =
+      /^ALLOWED_ORIGINS must be origins such as https:\/\/app\.example\.com, separated by commas, without a path/
+    for (const ALLOWED_ORIGINS of [text, `https://app.example.com,${text}`]) {
+      // A variable that is empty counts as not set.
+      if (ALLOWED_ORIGINS) expect(() => parseEnv({ ...SECRETS, ALLOWED_ORIGINS })).toThrow(sentence)
+    }
+  },
+)
+
+test('ALLOWED_ORIGINS lists exact origins, and http only in local mode', () => {
+  const ALLOWED_ORIGINS = 'https://app.example.com, https://xn--bcher-kva.example:8443,http://localhost:5173'
+  expect(parseEnv({ ...SECRETS, ALLOWED_ORIGINS }).allowedOrigins).toEqual([
+    'https://app.example.com',
+    'https://xn--bcher-kva.example:8443',
+    'http://localhost:5173',
+  ])
+  expect(parseEnv(SECRETS).allowedOrigins).toEqual([])
+  for (const text of [
+    'http://localhost:5173',
+    'https://app.example.com,http://app.example.com',
+    ' http://app.example.com',
+  ]) {
+    expect(() => parseEnv({ ...PRODUCTION, ALLOWED_ORIGINS: text })).toThrow(
+      'ALLOWED_ORIGINS must be https when APP_ENV is production.',
+    )
+  }
+})
+
+test('RETURN_TO lists https origins and schemes of apps', () => {
+  const RETURN_TO = 'https://app.example.com, myapp:,com.example.app:'
+  expect(parseEnv({ ...PRODUCTION, RETURN_TO }).returnTo).toEqual([
+    'https://app.example.com',
+    'myapp:',
+    'com.example.app:',
+  ])
+  expect(parseEnv(SECRETS).returnTo).toEqual([])
+})
+
+test.each([
+  ...NO_ORIGIN.filter((text) => text && text !== 'myapp:'),
+  'http://localhost:5173',
+  'http:',
+  'https:',
+  'javascript:',
+  'data:',
+  'blob:',
+  'file:',
+  'MyApp:',
+  'my app:',
+  '1app:',
+  ':',
+  'myapp',
+])('RETURN_TO with "%s" stops the start with a sentence', (text) => {
+  expect(() => parseEnv({ ...SECRETS, RETURN_TO: `myapp:,${text}` })).toThrow(
+    /^RETURN_TO must be https origins such as https:\/\/app\.example\.com and schemes of apps such as myapp:/,
+  )
+})
+
 // ---- the page of settings ----
 
 const PAGE = readFileSync('docs/settings.md', 'utf8')

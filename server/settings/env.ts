@@ -5,6 +5,7 @@ import { ENGINE_FIELDS, type EngineSettings, engineProblems, engineSettings } fr
 import { INSTANCE_FIELDS, type InstanceSettings, instanceProblems, instanceSettings } from './instance-settings'
 import { LIMIT_FIELDS, type LimitSettings, limitSettings } from './limit-settings'
 import { MAIL_FIELDS, type MailSettings, mailProblems, mailSettings } from './mail-settings'
+import { PAGE_FIELDS, type PageSettings, pageProblems, pageSettings } from './page-settings'
 import { SECRET_FIELDS, type SecretSettings, secretSettings } from './secret-settings'
 import type { Given } from './setting-fields'
 import { SettingsError } from './settings-error'
@@ -19,6 +20,7 @@ export interface Env
     BrandSettings,
     SecretSettings,
     SignInSettings,
+    PageSettings,
     LimitSettings,
     EngineSettings,
     WatchSettings {}
@@ -31,6 +33,7 @@ const schema = z.object({
   ...BRAND_FIELDS,
   ...SECRET_FIELDS,
   ...SIGN_IN_FIELDS,
+  ...PAGE_FIELDS,
   ...ENGINE_FIELDS,
   ...WATCH_FIELDS,
 })
@@ -58,7 +61,9 @@ export const PRODUCTION_NEEDS = [
 /** A sentence for each thing that production needs or refuses. */
 const productionProblems = (given: Given): string[] => [
   ...PRODUCTION_NEEDS.filter((name) => !given[name]).map((name) => `${name} must be set when APP_ENV is production.`),
-  ...[storeProblems, instanceProblems, mailProblems, engineProblems].flatMap((problemsOf) => problemsOf(given)),
+  ...[storeProblems, instanceProblems, pageProblems, mailProblems, engineProblems].flatMap((problemsOf) =>
+    problemsOf(given),
+  ),
 ]
 
 const DEFAULT_NAME = BRAND_FIELDS.PRODUCT_NAME.parse(undefined)
@@ -120,6 +125,7 @@ export function parseEnv(source: Given): Env {
     ...instance,
     ...engineSettings(settings),
     ...signInSettings(settings),
+    ...pageSettings(settings),
     ...storeSettings(settings),
     ...mailSettings(settings, { ...instance, ...brand }),
     ...brand,

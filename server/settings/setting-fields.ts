@@ -72,10 +72,8 @@ export const url = (protocols: string[], example: string) =>
     error: `must be a URL such as ${example}`,
     abort: true,
   })
-export const secrets = z
-  .string()
-  .transform((text) => text.split(',').map((secret) => secret.trim()))
-  .refine(
-    (list) => list.every((secret) => secret.length >= 16),
-    'must be secrets of 16 characters or more, separated by commas',
-  )
+export const list = z.string().transform((text) => text.split(',').map((item) => item.trim()))
+export const secrets = list.refine(
+  (items) => items.every((secret) => secret.length >= 16),
+  'must be secrets of 16 characters or more, separated by commas',
+)

@@ -3,7 +3,7 @@ import type { FreshSignInSettings } from '@/domain/context'
 import type { OutsideIssuer } from '@/domain/ports'
 import type { InstanceFields } from './instance-settings'
 import { keptSecret } from './secret-settings'
-import { durationText, flag, type Parsed, url } from './setting-fields'
+import { durationText, flag, list, type Parsed, url } from './setting-fields'
 import { SettingsError } from './settings-error'
 
 export interface IssuerSettings {
@@ -33,11 +33,9 @@ export const SIGN_IN_FIELDS = {
     .string()
     .regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,255}$/, 'must be one value of visible ASCII characters without quotes')
     .optional(),
-  SIGN_IN_METHODS: z
-    .string()
-    .transform((text) => text.split(',').map((method) => method.trim()))
+  SIGN_IN_METHODS: list
     .refine(
-      (list) => list.every((method) => ['password', 'oidc'].includes(method)),
+      (methods) => methods.every((method) => ['password', 'oidc'].includes(method)),
       'must be password, oidc or password,oidc',
     )
     .optional(),

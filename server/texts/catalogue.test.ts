@@ -108,6 +108,7 @@ test('a compiled text with a choice consists of plain objects, the only ones tha
 
 /** Codes that answer programs and operators only. */
 const NOT_ON_PAGES = [
+  'ORIGIN_001',
   'REQUEST_003',
   'REQUEST_004',
   'REQUEST_006',

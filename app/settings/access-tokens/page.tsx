@@ -6,7 +6,7 @@ import { Texts } from '@/components/layout/texts'
 import { listAccessTokens } from '@/domain/sessions/access-tokens'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { pageContext, toSignIn } from '@/server/pages/session'
+import { type PageProps, pageContext, toSignIn } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 
 export async function generateMetadata(): Promise<Metadata> {
@@ -14,16 +14,12 @@ export async function generateMetadata(): Promise<Metadata> {
   return { title: t('title') }
 }
 
-interface Props {
-  searchParams: Promise<Record<string, string | string[] | undefined>>
-}
-
-export default async function AccessTokensPage({ searchParams }: Props) {
+export default async function AccessTokensPage(props: PageProps) {
   const ctx = await pageContext()
-  if (!ctx) return toSignIn('/settings/access-tokens')
+  if (!ctx) return toSignIn('/settings/access-tokens', props)
   const t = await pageTexts('AccessTokens')
   const ways = await waysToConfirm(ctx, 'token')
-  const { unconfirmed } = await searchParams
+  const { unconfirmed } = await props.searchParams
   const { access_tokens } = await listAccessTokens(ctx)
   return (
     <Texts texts={await textsOf(['AccessTokens', 'Identity'])}>

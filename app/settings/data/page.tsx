@@ -5,20 +5,16 @@ import { Texts } from '@/components/layout/texts'
 import { ExportDataForm } from '@/components/withdrawal/export-data-form'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { pageContext, toSignIn } from '@/server/pages/session'
+import { type PageProps, pageContext, toSignIn } from '@/server/pages/session'
 
 export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('YourData'))('title') })
 
-interface Props {
-  searchParams: Promise<Record<string, string | string[] | undefined>>
-}
-
-export default async function YourDataPage({ searchParams }: Props) {
+export default async function YourDataPage(props: PageProps) {
   const ctx = await pageContext()
-  if (!ctx) return toSignIn('/settings/data')
+  if (!ctx) return toSignIn('/settings/data', props)
   const t = await pageTexts('YourData')
   const ways = await waysToConfirm(ctx, 'withdraw')
-  const { unconfirmed } = await searchParams
+  const { unconfirmed } = await props.searchParams
   const { userId, user } = ctx.actor
   return (
     <Texts texts={await textsOf(['YourData'])}>

@@ -6,20 +6,16 @@ import { Texts } from '@/components/layout/texts'
 import { inWords } from '@/components/ui/duration'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
-import { currentSession, pageContext, toSignIn } from '@/server/pages/session'
+import { currentSession, type PageProps, pageContext, toSignIn } from '@/server/pages/session'
 
 export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('EmailSettings'))('title') })
 
-interface Props {
-  searchParams: Promise<Record<string, string | string[] | undefined>>
-}
-
-export default async function EmailSettingsPage({ searchParams }: Props) {
+export default async function EmailSettingsPage(props: PageProps) {
   const [ctx, session] = await Promise.all([pageContext(), currentSession()])
-  if (!ctx || !session) return toSignIn('/settings/email')
+  if (!ctx || !session) return toSignIn('/settings/email', props)
   const t = await pageTexts('EmailSettings')
   const ways = await waysToConfirm(ctx, 'change')
-  const { unconfirmed } = await searchParams
+  const { unconfirmed } = await props.searchParams
   const { undoWindowMs } = ctx.limits
   const undone = await pageTexts('NotMe')
   const undoneWithin =

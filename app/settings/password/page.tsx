@@ -8,13 +8,13 @@ import { listAccessTokens } from '@/domain/sessions/access-tokens'
 import { waysToConfirm } from '@/domain/sessions/fresh-sign-in'
 import { listSessions } from '@/domain/sessions/sessions'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { pageContext, toSignIn } from '@/server/pages/session'
+import { type PageProps, pageContext, toSignIn } from '@/server/pages/session'
 
 export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Passwords'))('title') })
 
-export default async function PasswordPage() {
+export default async function PasswordPage(props: PageProps) {
   const ctx = await pageContext()
-  if (!ctx) return toSignIn('/settings/password')
+  if (!ctx) return toSignIn('/settings/password', props)
   const { hasPassword, provider } = await waysToConfirm(ctx, 'change')
   if (!hasPassword) return <NoPassword provider={provider} />
   const t = await pageTexts('Passwords')

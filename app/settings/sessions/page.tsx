@@ -4,16 +4,16 @@ import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
 import { listSessions } from '@/domain/sessions/sessions'
 import { pageTexts, textsOf } from '@/server/pages/language'
-import { currentSession, pageContext, toSignIn } from '@/server/pages/session'
+import { currentSession, type PageProps, pageContext, toSignIn } from '@/server/pages/session'
 
 export async function generateMetadata(): Promise<Metadata> {
   const t = await pageTexts('Sessions')
   return { title: t('title') }
 }
 
-export default async function SessionsPage() {
+export default async function SessionsPage(props: PageProps) {
   const [ctx, session] = await Promise.all([pageContext(), currentSession()])
-  if (!ctx || !session) return toSignIn('/settings/sessions')
+  if (!ctx || !session) return toSignIn('/settings/sessions', props)
   const t = await pageTexts('Sessions')
   const { sessions } = await listSessions(ctx)
   return (

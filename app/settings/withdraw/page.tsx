@@ -10,7 +10,7 @@ import { listSessions } from '@/domain/sessions/sessions'
 import { offerWithdrawal } from '@/domain/withdrawal/offer-withdrawal'
 import { previewWithdrawal } from '@/domain/withdrawal/preview-withdrawal'
 import { pageLanguage, pageTexts, textsOf } from '@/server/pages/language'
-import { currentSession, pageContext, toSignIn } from '@/server/pages/session'
+import { currentSession, type PageProps, pageContext, toSignIn } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
 import { WhatHappens } from './what-happens'
 
@@ -19,15 +19,11 @@ export async function generateMetadata(): Promise<Metadata> {
   return { title: t('title') }
 }
 
-interface Props {
-  searchParams: Promise<Record<string, string | string[] | undefined>>
-}
-
-export default async function WithdrawAccountPage({ searchParams }: Props) {
+export default async function WithdrawAccountPage(props: PageProps) {
   const [ctx, session] = await Promise.all([pageContext(), currentSession()])
-  if (!ctx || !session) return toSignIn('/settings/withdraw')
+  if (!ctx || !session) return toSignIn('/settings/withdraw', props)
   const ways = await waysToConfirm(ctx, 'withdraw')
-  const { unconfirmed } = await searchParams
+  const { unconfirmed } = await props.searchParams
   const { userId } = session
   const now = ctx.clock.now()
   const [{ sessions }, { access_tokens }, offer, counts] = await Promise.all([

@@ -2,6 +2,7 @@ import type { Metadata } from 'next'
 import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Texts } from '@/components/layout/texts'
+import { ReturnLink } from '@/components/session/return-link'
 import { DeletionNotFound, WithdrawalProgress } from '@/components/withdrawal/withdrawal-progress'
 import { userOfWithdrawal } from '@/domain/withdrawal/offer-withdrawal'
 import { retentionDays } from '@/domain/withdrawal/schedule'
@@ -24,10 +25,11 @@ export default async function WithdrawalPage({ params }: Props) {
   const { withdrawalId } = await params
   const t = await pageTexts('Deletion')
   const ctx = systemContext()
-  const { supportEmail } = getEnv()
+  const { returnTo, supportEmail } = getEnv()
   const userId = /^wd_[\w-]+$/.test(withdrawalId) ? await orPageAway(userOfWithdrawal(ctx, withdrawalId)) : null
   return (
     <ColumnPage account={null} className="max-w-2xl">
+      {returnTo.length > 0 && <ReturnLink allowed={returnTo} />}
       <PageHeading title={t('title')} description={t('description')} />
       <Texts texts={await textsOf(['Deletion'])}>
         {userId ? (

@@ -1,0 +1,213 @@
+import pino from 'pino'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { setRole } from '@/domain/accounts/operators'
+import { processState } from '@/server/process-state'
+import {
+  type Asking,
+  type Caller,
+  call,
+  change,
+  givenCaller,
+  givenChange,
+  givenPage,
+  givenServiceToken,
+  hour,
+  minute,
+  verify,
+  withdraw,
+} from '@/testing/api-calls'
+import { PAGE_ORIGIN, runDueWork, type TestContext, testContext } from '@/testing/domain'
+import { installContext } from '@/testing/install-context'
+
+processState.log = pino({ level: 'silent' })
+
+let ctx: TestContext
+let caller: Caller
+beforeEach(async () => {
+  ctx = await testContext()
+  installContext(ctx)
+  caller = await givenCaller(ctx)
+})
+afterEach(() => ctx.settle())
+
+const status = async (asking: Asking) => (await call(caller, 'getEmailStatus', asking)).code
+const now = (ms = 0) => new Date(ctx.clock.now().getTime() + ms).toISOString()
+const preview = { query: '?analytics=false&audit_logs=false&transaction_history=false' }
+
+test('L28 a page token opens the paths of its person within its scopes, and makes no access token', async () => {
+  const page = await givenPage(ctx, caller)
+  const { data, code } = await change(caller, `new-${caller.email}`, page)
+  expect(code).toBe('accepted')
+  expect(await status(page)).toBe('accepted')
+  expect((await call(caller, 'previewWithdrawal', { ...page, ...preview })).code).toBe('accepted')
+  expect(
+    (await call(caller, 'cancelEmailChange', { ...page, ids: { changeRequestId: String(data.change_request_id) } }))
+      .code,
+  ).toBe('accepted')
+  const { id, code: mailed } = await givenChange(ctx, caller, `other-${caller.email}`)
+  expect((await verify(caller, id, mailed, page)).code).toBe('accepted')
+  expect(await status(page)).toBe('accepted')
+
+  for (const name of [
+    'createAccessToken',
+    'listAccessTokens',
+    'listSessions',
+    'endOtherSessions',
+    'startReauthentication',
+    'getUser',
+    'putUser',
+    'issuePageToken',
+  ]) {
+    expect([name, (await call(caller, name, { ...page, ids: { externalId: `ext-${caller.userId}` } })).code]).toEqual([
+      name,
+      'AUTH_002',
+    ])
+  }
+  const narrow = await givenPage(ctx, caller, { scopes: ['account:manage'] })
+  expect(await status(narrow)).toBe('AUTH_002')
+  expect((await call(caller, 'previewWithdrawal', { ...narrow, ...preview })).code).toBe('accepted')
+  const stranger = await givenCaller(ctx)
+  expect((await call(stranger, 'getEmailStatus', page)).code).toBe('AUTH_002')
+  expect((await call({ userId: `~ext-${caller.userId}` }, 'getEmailStatus', page)).code).toBe('accepted')
+})
+
+test('L29 a page token is refused without its exact origin, after its end, and when a character of it was changed', async () => {
+  const { token, headers } = await givenPage(ctx, caller)
+  expect(await status({ token })).toBe('AUTH_001')
+  for (const origin of [
+    'null',
+    '',
+    `${PAGE_ORIGIN}/`,
+    `${PAGE_ORIGIN}:443`,
+    `${PAGE_ORIGIN}.evil.test`,
+    'https://evil.test',
+    'http://app.example.com',
+    'HTTPS://APP.EXAMPLE.COM',
+    `${PAGE_ORIGIN}, ${PAGE_ORIGIN}`,
+  ]) {
+    expect([origin, await status({ token, headers: { Origin: origin } })]).toEqual([origin, 'AUTH_001'])
+  }
+  const [head = '', expires = '', mac = ''] = token.split('.')
+  const claims = JSON.parse(Buffer.from(head.slice(4), 'base64url').toString())
+  const withClaims = (more: object) =>
+    `pgt_${Buffer.from(JSON.stringify({ ...claims, ...more })).toString('base64url')}.${expires}.${mac}`
+  const stranger = await givenCaller(ctx)
+  const bad = [
+    withClaims({ userId: stranger.userId }),
+    withClaims({ origin: 'https://evil.test' }),
+    withClaims({ scopes: ['tokens:manage'] }),
+    withClaims({ authenticatedAt: 0 }),
+    withClaims({ version: 1 }),
+    `${head}.${Number(expires) + 60}.${mac}`,
+    `${head}.${expires}.${mac.slice(0, -1)}`,
+    `${head}.${expires}`,
+    `${head}.${expires}.`,
+    `pst_${token.slice(4)}`,
+    token.slice(4),
+    `${token}A`,
+    `pgt_.${expires}.${mac}`,
+    ...Array.from({ length: 20 }, (_, n) => {
+      const at = 4 + Math.floor((n * (token.length - 4)) / 20)
+      return `${token.slice(0, at)}${token[at] === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`
+    }),
+  ]
+  for (const one of bad) expect([one, await status({ token: one, headers })]).toEqual([one, 'AUTH_001'])
+  ctx.clock.advance(15 * minute - 1)
+  expect(await status({ token, headers })).toBe('accepted')
+  ctx.clock.advance(1)
+  expect(await status({ token, headers })).toBe('AUTH_001')
+})
+
+test('authenticated_at is the fresh sign-in of a page token for ten minutes, and without one it is never fresh', async () => {
+  await ctx.db.user.update({ where: { id: caller.userId }, data: { passwordHash: null } })
+  const ask = (asking: Asking) =>
+    change(caller, `new-${caller.email}`, {
+      body: { new_email: `new-${caller.email}`, reauthentication: 'fresh_sign_in' },
+      ...asking,
+    })
+  const never = await givenPage(ctx, caller)
+  for (const refused of [await ask(never), await withdraw(caller, never)]) {
+    expect([refused.code, refused.headers.get('WWW-Authenticate')]).toEqual([
+      'REAUTH_001',
+      'Bearer error="insufficient_user_authentication", max_age=600',
+    ])
+  }
+  const old = await givenPage(ctx, caller, { authenticated_at: now(-10 * minute - 1) })
+  expect((await withdraw(caller, old)).code).toBe('REAUTH_001')
+  const fresh = await givenPage(ctx, caller, { authenticated_at: now(-10 * minute) })
+  expect((await ask(fresh)).code).toBe('accepted')
+  ctx.clock.advance(1)
+  expect((await withdraw(caller, fresh)).code).toBe('REAUTH_001')
+  const ahead = await givenPage(ctx, caller, { authenticated_at: now(minute) })
+  expect((await withdraw(caller, ahead)).code).toBe('accepted')
+})
+
+test('L30 after a withdrawal a page token reads nothing; its call can be repeated, and the status token reads on', async () => {
+  const page = await givenPage(ctx, caller, { authenticated_at: now() })
+  const other = await givenPage(ctx, caller, { authenticated_at: now() })
+  const asking = { ...page, headers: { ...page.headers, 'Idempotency-Key': 'once' } }
+  const started = await withdraw(caller, asking)
+  expect(started.code).toBe('accepted')
+  const ids = { withdrawalId: String(started.data.withdrawal_id) }
+  const read = async (by: Asking) => (await call(caller, 'getWithdrawalStatus', { ids, ...by })).code
+  expect(await read({ token: String(started.data.status_token) })).toBe('accepted')
+  for (const one of [page, other]) {
+    expect([await read(one), await status(one), (await withdraw(caller, one)).code]).toEqual([
+      'AUTH_001',
+      'AUTH_001',
+      'WITHDRAWAL_002',
+    ])
+  }
+  expect((await withdraw(caller, { token: page.token })).code).toBe('AUTH_001')
+  expect((await withdraw(caller, asking)).text).toBe(started.text)
+
+  const service = await givenServiceToken(ctx)
+  const mint = () =>
+    call(service, 'issuePageToken', {
+      ids: { externalId: `ext-${caller.userId}` },
+      body: { scopes: ['email:manage'], origin: PAGE_ORIGIN },
+    })
+  expect((await mint()).code).toBe('USER_001')
+  ctx.clock.advance(hour)
+  await runDueWork(ctx)
+  const again = { email: caller.email, name: 'Ada', recreate: true }
+  const { data } = await call(service, 'putUser', { ids: { externalId: `ext-${caller.userId}` }, body: again })
+  expect((await call({ userId: String(data.user_id) }, 'getEmailStatus', page)).code).toBe('AUTH_001')
+})
+
+test('a page token is issued for known accounts, allowed origins and times that can be, and for nothing else', async () => {
+  const service = await givenServiceToken(ctx, ['pages:issue'])
+  await givenPage(ctx, caller)
+  const ids = { externalId: `ext-${caller.userId}` }
+  const good = { scopes: ['email:manage'], origin: PAGE_ORIGIN }
+  const mint = async (more: object = {}, of = ids) => {
+    const { code, status, data } = await call(service, 'issuePageToken', { ids: of, body: { ...good, ...more } })
+    return code === 'accepted' ? [status, data.expires_at] : code
+  }
+  expect(await mint()).toEqual([201, now(15 * minute)])
+  expect(await mint({ expires_in: 'PT5M' })).toEqual([201, now(5 * minute)])
+  expect(await mint({ expires_in: 'PT1M30S', authenticated_at: now(minute) })).toEqual([201, now(90_000)])
+  for (const expires_in of ['PT16M', 'PT0S', 'PT901S', 'P1D', 'PT', '15', '', 'PT-1M', 'PT1H', 900, null]) {
+    expect([expires_in, await mint({ expires_in })]).toEqual([expires_in, 'REQUEST_001'])
+  }
+  for (const authenticated_at of [now(minute + 1), 'yesterday', 0, null, '2026-11-20']) {
+    expect([authenticated_at, await mint({ authenticated_at })]).toEqual([authenticated_at, 'REQUEST_001'])
+  }
+  for (const scopes of [[], ['tokens:manage'], ['users:write'], 'email:manage', undefined, [null]]) {
+    expect([scopes, await mint({ scopes })]).toEqual([scopes, 'REQUEST_001'])
+  }
+  for (const origin of [
+    '',
+    '*',
+    'null',
+    `${PAGE_ORIGIN}/`,
+    'https://evil.test',
+    `${PAGE_ORIGIN}:443`,
+    'x'.repeat(300),
+  ]) {
+    expect([origin, await mint({ origin })]).toEqual([origin, 'ORIGIN_001'])
+  }
+  expect(await mint({}, { externalId: 'nobody' })).toBe('USER_001')
+  await setRole(ctx, { userId: caller.userId, role: 'operator' })
+  expect(await mint()).toBe('AUTH_002')
+})

@@ -1,0 +1,42 @@
+import { expect, expectAccessible, signIn, test } from './fixtures'
+import { DEMO_URL } from './service-urls'
+
+test.use({ baseURL: DEMO_URL })
+
+const BACK = 'myshop://settings?from=accounts'
+
+test('L33 somebody who comes from the app finds the way back, also after the sign-in, on other pages and after a reload', async ({
+  page,
+  user,
+}) => {
+  await signIn(page, user, `/settings?return_to=${encodeURIComponent(BACK)}`)
+  const back = page.getByRole('link', { name: 'Back to the app' })
+  await expect(back).toHaveAttribute('href', BACK)
+  await expectAccessible(page)
+  await page.getByRole('navigation').getByRole('link', { name: 'Sessions' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Sessions' })).toBeVisible()
+  await expect(back).toHaveAttribute('href', BACK)
+  await page.reload()
+  await expect(back).toHaveAttribute('href', BACK)
+
+  await page.goto('/settings/withdraw?return_to=https://shop.example.test/account')
+  await expect(page.getByRole('link', { name: 'Back to shop.example.test' })).toHaveAttribute(
+    'href',
+    'https://shop.example.test/account',
+  )
+})
+
+for (const wish of [
+  'https://evil.test',
+  '//shop.example.test',
+  'javascript:alert(1)',
+  'https://shop.example.test@evil.test',
+  'https%3A%2F%2Fshop.example.test',
+]) {
+  test(`a page ignores ${wish} as a way back`, async ({ page, user }) => {
+    await signIn(page, user)
+    await page.goto(`/settings/email?return_to=${encodeURIComponent(wish)}`)
+    await expect(page.getByRole('heading', { level: 1, name: 'Email address' })).toBeVisible()
+    await expect(page.getByRole('link', { name: /^Back to/ })).toHaveCount(0)
+  })
+}

@@ -1,0 +1,45 @@
+import { type Given, list, type Parsed } from './setting-fields'
+
+/** The spelling that browsers send. A port or a letter case that they would leave out is another text. */
+const isOrigin = (text: string, protocols: string[]) =>
+  URL.canParse(text) &&
+  new URL(text).origin === text &&
+  protocols.includes(new URL(text).protocol) &&
+  !text.includes('*')
+
+/** These lead to no app, because the browser itself runs, shows or opens what follows them. */
+const BROWSER_SCHEMES = [
+  ...['http:', 'https:', 'ws:', 'wss:', 'ftp:', 'file:', 'filesystem:', 'view-source:'],
+  ...['about:', 'blob:', 'data:', 'javascript:', 'vbscript:', 'intent:'],
+]
+const isAppScheme = (text: string) => /^[a-z][a-z\d+.-]*:$/.test(text) && !BROWSER_SCHEMES.includes(text)
+
+export const PAGE_FIELDS = {
+  ALLOWED_ORIGINS: list
+    .refine(
+      (origins) => origins.every((origin) => isOrigin(origin, ['https:', 'http:'])),
+      'must be origins such as https://app.example.com, separated by commas, without a path and without a slash at the end',
+    )
+    .default([]),
+  RETURN_TO: list
+    .refine(
+      (targets) => targets.every((target) => isOrigin(target, ['https:']) || isAppScheme(target)),
+      'must be https origins such as https://app.example.com and schemes of apps such as myapp:, separated by commas',
+    )
+    .default([]),
+}
+
+export interface PageSettings {
+  /** The origins of the adopter's own pages, which may call the API. */
+  allowedOrigins: string[]
+  /** Where the settings pages may lead back to: https origins, and schemes of apps with their colon. */
+  returnTo: string[]
+}
+
+export const pageSettings = (settings: Parsed<typeof PAGE_FIELDS>): PageSettings => ({
+  allowedOrigins: settings.ALLOWED_ORIGINS,
+  returnTo: settings.RETURN_TO,
+})
+
+export const pageProblems = ({ ALLOWED_ORIGINS = '' }: Given): string[] =>
+  /(?:^|[\s,])http:/.test(ALLOWED_ORIGINS) ? ['ALLOWED_ORIGINS must be https when APP_ENV is production.'] : []

@@ -14,8 +14,8 @@ import type { MailEvent } from '../ports'
 import { audit, bytes, RAISE_VERSION, type RowOf, type Sql, sql, statement, text, time } from '../sql'
 
 /** The states of a message in their order: a state only rises, so that events may come twice and in any order. */
-const STATES = ['sent', 'deferred', 'delivered', 'complained', 'undeliverable'] as const
-type State = (typeof STATES)[number]
+export const MAIL_STATES = ['sent', 'deferred', 'delivered', 'complained', 'undeliverable'] as const
+type State = (typeof MAIL_STATES)[number]
 
 const findDelivery = statement(
   'find-mail-delivery',
@@ -90,7 +90,7 @@ async function noteEvent(ctx: SystemContext, event: MailEvent): Promise<boolean>
   const [delivery] = await ctx.sql(findDelivery, { ids })
   if (!delivery) return false
   const addressKey = event.addresses.map(keyOfAddress).find((key) => wasSentTo(ctx, delivery, key))
-  const lower = STATES.slice(0, STATES.indexOf(state))
+  const lower = MAIL_STATES.slice(0, MAIL_STATES.indexOf(state))
   if (addressKey === undefined || !lower.includes(delivery.state)) return true
   await ctx.transaction(async (tx) => {
     const account = await lockAccountOfId(tx, delivery.user_id)

@@ -5,6 +5,7 @@ import { WITHDRAWAL_STATES } from '@/contract/operator'
 import { TASK_STATES } from '@/contract/tasks'
 import { CHANGE_STATES } from '@/contract/vocabulary'
 import { STEP_STATUSES } from '@/contract/withdrawal'
+import { MAIL_STATES } from '@/domain/accounts/mail-events'
 import { KEY_STATES } from '@/domain/withdrawal/receipts/signing-keys'
 import { EmailChangeStatus } from '@/prisma/generated/enums'
 
@@ -24,6 +25,7 @@ const KNOWN: Record<string, readonly unknown[]> = {
   'Deletion task': TASK_STATES,
   'Event delivery': DELIVERY_STATES,
   Notice: noticeStates(),
+  Mail: MAIL_STATES,
   'Signing key': KEY_STATES,
 }
 

@@ -9,13 +9,8 @@ export const SECRET_FIELDS = {
   CODE_SECRET: secrets.optional(),
 }
 
-export interface SecretSettings {
+export const secretSettings = (settings: Parsed<typeof SECRET_FIELDS> & InstanceFields) => ({
   /** The first secret signs; all of them verify. */
-  authSecrets: string[]
-  codeSecrets: string[]
-}
-
-export const secretSettings = (settings: Parsed<typeof SECRET_FIELDS> & InstanceFields): SecretSettings => ({
   authSecrets: settings.AUTH_SECRET ?? [keptSecret(settings.DATA_DIR, 'auth-secret')],
   codeSecrets: settings.CODE_SECRET ?? [keptSecret(settings.DATA_DIR, 'code-secret')],
 })

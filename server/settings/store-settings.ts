@@ -35,29 +35,19 @@ export const STORE_FIELDS = {
 
 type Fields = Parsed<typeof STORE_FIELDS> & InstanceFields
 
-export interface StoreSettings {
+export const storeSettings = (settings: Fields) => ({
   /** Undefined: an embedded PostgreSQL in `dataDir`. */
-  databaseUrl: string | undefined
-  /** The maximum of connections that this instance opens. */
-  databaseConnections: number
-  archiveS3: S3Settings | undefined
-  /** The directory for archives. Without it and `archiveS3` no archives are written. */
-  archiveDir: string | undefined
-  /** The directory for the erasure ledger. Without it the ledger is kept in `archiveS3`. */
-  ledgerDir: string | undefined
-  /** Whether the service opens on a database that is older than its ledger. */
-  acceptsOldDatabase: boolean
-  /** Whether a withdrawal is answered only once its line stands in the ledger. */
-  waitsForLedger: boolean
-}
-
-export const storeSettings = (settings: Fields): StoreSettings => ({
   databaseUrl: settings.DATABASE_URL,
+  /** The maximum of connections that this instance opens. */
   databaseConnections: settings.DATABASE_CONNECTIONS,
   archiveS3: toS3Settings(settings),
+  /** The directory for archives. Without it and `archiveS3` no archives are written. */
   archiveDir: toArchiveDir(settings),
+  /** The directory for the erasure ledger. Without it the ledger is kept in `archiveS3`. */
   ledgerDir: toLedgerDir(settings),
+  /** Whether the service opens on a database that is older than its ledger. */
   acceptsOldDatabase: settings.ACCEPT_OLD_DATABASE,
+  /** Whether a withdrawal is answered only once its line stands in the ledger. */
   waitsForLedger: settings.LEDGER_BEFORE_ANSWER,
 })
 

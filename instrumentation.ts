@@ -5,20 +5,15 @@ export async function register() {
   if (process.env.NEXT_RUNTIME !== 'nodejs') return
   const { isContextOpen } = await import('./server/system-context')
   if (isContextOpen()) return
-  const [{ openContext }, { getEnv }, { startTimer }, oldDatabase, { startTracing }, { log }] = await Promise.all([
+  const [{ openContext }, { startTimer }, { startTracing }] = await Promise.all([
     import('./server/open-context'),
-    import('./server/settings/env'),
     import('./server/timer'),
-    import('./server/watch/hold-back-old-database'),
     import('./server/watch/tracing'),
-    import('./server/watch/log'),
   ])
   const ctx = await openContext()
   await startTracing()
-  if (await oldDatabase.holdBackOldDatabase(ctx, getEnv())) {
-    log().error({ event: 'not_ready', hint: oldDatabase.OLD_DATABASE })
-    await oldDatabase.untilReplayed(ctx)
-  }
+  const { served } = await ctx.guard.watch(ctx)
+  await served
   startTimer()
 }
 

@@ -3,6 +3,8 @@ import type { VerificationMethod } from '@/contract/email'
 
 export interface Clock {
   now(): Date
+  /** Whether the clocks of database and host differ so much that nothing may be deleted by the time. */
+  isOff?(): boolean
 }
 
 /** The purpose of a MAC; two purposes never share one. */

@@ -76,7 +76,7 @@ test('the health page names the parts of the service, and the metrics page does 
   const ready = await request.get('/api/health/ready')
   expect([ready.status(), await ready.json()]).toEqual([
     200,
-    { status: 'ready', database: 'ok', mail: 'local', engine: 'timer' },
+    { status: 'ready', database: 'ok', mail: 'local', engine: 'timer', ledger: 'ok' },
   ])
   expect((await request.get('/api/metrics')).status()).toBe(404)
 })

@@ -107,7 +107,7 @@ test('F27 F31 a restored database is served only after the replay has withdrawn 
   timeout: 600_000,
 }, async (context) => {
   const cluster = await Cluster.start(context)
-  const world = await givenWorld(context, { WITHDRAWAL_RETENTION: 'P30D' }, cluster.place)
+  const world = await givenWorld(context, { WITHDRAWAL_RETENTION: 'P30D', LEDGER_REPLAY_MAX: '0' }, cluster.place)
   await world.givenApplication('shop')
   const first = await world.start()
   const person = await givenPerson(world, first)
@@ -161,7 +161,7 @@ test('F27 F31 a restored database is served only after the replay has withdrawn 
 
 test('with ACCEPT_OLD_DATABASE=1 a restored database is served as it is', async (context) => {
   const cluster = await Cluster.start(context)
-  const world = await givenWorld(context, {}, cluster.place)
+  const world = await givenWorld(context, { LEDGER_REPLAY_MAX: '0' }, cluster.place)
   const first = await world.start()
   const person = await givenPlainPerson(world)
   await first.stop()

@@ -3,6 +3,7 @@ import module from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getRequestListener } from '@hono/node-server'
 import { AppError } from '@/contract/errors'
+import { isSecretKnown } from '@/domain/withdrawal/ledger/known-secret'
 import { ensureSigningKey } from '@/domain/withdrawal/receipts/signing-keys'
 import { isDatabaseAway, onceDatabaseAnswers } from './adapters/database-away'
 import { loadMessages } from './adapters/mailer'
@@ -24,7 +25,6 @@ import { SettingsError } from './settings/settings-error'
 import { startTimer } from './timer'
 import { captureForeignLines } from './watch/foreign-lines'
 import { stopBeingReady } from './watch/health'
-import { holdBackOldDatabase, OLD_DATABASE, untilReplayed } from './watch/hold-back-old-database'
 import { describeError, log } from './watch/log'
 import { startTracing, stopTracing } from './watch/tracing'
 
@@ -75,9 +75,10 @@ async function main() {
   const ctx = await openContext()
   closers.push(() => Promise.all([ctx.close(), stopTracing()]))
   await startTracing()
+  if (!env.acceptsNewSecret && !(await isSecretKnown(ctx))) throw new SettingsError(OTHER_SECRET)
   await ensureSigningKey(ctx)
-  const isHeldBack = await holdBackOldDatabase(ctx, env)
-  if (!isHeldBack) startTimer()
+  const { served } = await ctx.guard.watch(ctx)
+  if (!served) startTimer()
   if (env.demoProviderPort) {
     const provider = await import('./local/demo-provider').then(({ startDemoProvider }) => startDemoProvider(env))
     closers.push(() => provider.close())
@@ -102,9 +103,8 @@ async function main() {
   closers.push(closePages)
   for (const hint of misspelled(process.env)) log().warn({ event: 'unknown_setting', hint })
   for (const hint of doubtful(env)) log().warn({ event: 'doubtful_setting', hint })
-  if (isHeldBack) {
-    log().error({ event: 'not_ready', hint: OLD_DATABASE })
-    await untilReplayed(ctx)
+  if (served) {
+    await served
     startTimer()
   }
   const demo = env.isProduction ? null : await onceDatabaseAnswers(() => seedDemoUser(ctx))
@@ -115,6 +115,9 @@ async function main() {
   announce(env, demo)
   module.flushCompileCache?.()
 }
+
+const OTHER_SECRET =
+  'CODE_SECRET is not the secret of this database: it neither opens the newest signing key nor has made the newest line of the erasure ledger. Set the one that was used before, if need be behind a new one and a comma. After a real loss of it, set ACCEPT_NEW_SECRET=1 for one start.'
 
 /** Besides a database that is away: a refused password or user, and a database that does not exist. */
 const isOfDatabaseUrl = (error: unknown) =>
@@ -146,7 +149,7 @@ function requestListener(pages: Promise<Pages>, { isProduction }: Env): RequestL
   return (incoming, outgoing) => {
     incoming.url = pathOf(incoming.url ?? '/')
     const isForeign = !isProduction && !isLocalHost(incoming.headers.host)
-    const isHeldBack = processState.isLedgerAhead === true && !/^\/api\/(?:health|metrics)\b/.test(incoming.url)
+    const isHeldBack = processState.heldFor !== undefined && !/^\/api\/(?:health|metrics)\b/.test(incoming.url)
     if (/^\/api\/v1(?:[/?]|$)/.test(incoming.url)) {
       if (isForeign) return refuseForeignCall(incoming, outgoing)
       return isHeldBack ? refuseOldDatabase(incoming, outgoing) : handleApi(incoming, outgoing)

@@ -10,6 +10,7 @@ import { createPasswords } from './adapters/passwords'
 import { createSecrets } from './adapters/secrets'
 import { processState, type ServiceContext } from './process-state'
 import { getEnv } from './settings/env'
+import { createDatabaseGuard } from './watch/guard-database'
 import { describeError, log } from './watch/log'
 import { traced } from './watch/tracing'
 
@@ -17,16 +18,25 @@ import { traced } from './watch/tracing'
 export async function openContext(): Promise<ServiceContext> {
   const env = getEnv()
   if (!env.databaseUrl) throw new Error('DATABASE_URL is not set; start with npm start or npm run dev')
-  const database = openDatabase(env.databaseUrl, env.databaseConnections)
-  const clock = createClock(database.sql)
+  const guard = createDatabaseGuard(env)
+  const { admit } = guard
+  const database = openDatabase(env.databaseUrl, env.databaseConnections, { admit })
+  const clock = createClock(database.sql, (skewMs, isOff) =>
+    log()[isOff ? 'error' : 'warn']({
+      event: isOff ? 'clock_off' : 'clock_right_again',
+      seconds: Math.round(skewMs / 1000),
+    }),
+  )
   await clock.follow()
   const secrets = createSecrets({ auth: env.authSecrets, code: env.codeSecrets })
   const context: ServiceContext = {
     ...database,
+    guard,
     process: createProcess(),
     clock,
     close() {
       clock.stop()
+      guard.stop()
       return database.close()
     },
     secrets,

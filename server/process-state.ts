@@ -3,14 +3,28 @@ import { randomUUID } from 'node:crypto'
 import type { Tracer } from '@opentelemetry/api'
 import type { Logger } from 'pino'
 import type { SystemContext } from '@/domain/context'
+import type { Sql } from '@/domain/sql'
 import type { PasswordQueue } from './adapters/passwords'
 import type { Health } from './watch/health-checks'
 import type { Metrics } from './watch/metric-definitions'
+
+export const HOLDS = ['ledger_ahead', 'ledger_away', 'ledger_missing'] as const
+/** Why no call is served although the database is there. */
+export type HeldFor = (typeof HOLDS)[number]
+
+export interface DatabaseGuard {
+  /** Called with each connection that was opened anew, before it serves. */
+  admit(sql: Sql): Promise<void>
+  /** Begins to guard. `served` resolves when the database may be served, and is null if it may be at once. */
+  watch(ctx: SystemContext): Promise<{ served: Promise<void> | null }>
+  stop(): void
+}
 
 export interface ServiceContext extends SystemContext {
   passwords: PasswordQueue
   /** Rejects unless the database answers. It has a connection of its own, so that it tells nothing of how busy the others are. */
   ping(): Promise<unknown>
+  guard: DatabaseGuard
   close(): Promise<void>
 }
 
@@ -19,8 +33,8 @@ interface ProcessState {
   context?: ServiceContext
   /** The in-process sweep has been started. */
   isSweeping?: boolean
-  /** The database is older than its erasure ledger, so the service does not open. */
-  isLedgerAhead?: boolean
+  /** Why no call is served although the database is there. */
+  heldFor?: HeldFor | undefined
   /** The process is shutting down. */
   isStopping?: boolean
   log?: Logger

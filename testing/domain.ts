@@ -12,7 +12,7 @@ import type { Actor, Context, Credential, LinkContext, SystemContext } from '@/d
 import { DUE_WORK } from '@/domain/due-work'
 import { changeEmail } from '@/domain/email/change-email'
 import { LIMITS, type Limits } from '@/domain/limits/limits'
-import type { AppAnswer, AppRequest, ArchiveStore, EngineEvent, LedgerStore, Message } from '@/domain/ports'
+import type { AppAnswer, AppRequest, ArchiveStore, Clock, EngineEvent, LedgerStore, Message } from '@/domain/ports'
 import { createProcess } from '@/domain/process'
 import { readCredential, sessionCredential } from '@/domain/sessions/authenticate'
 import { findCaller } from '@/domain/sessions/caller'
@@ -38,7 +38,7 @@ export interface Mailed {
 export const PAGE_ORIGIN = 'https://app.example.com'
 
 export interface TestContext extends SystemContext {
-  clock: { now(): Date; advance(ms: number): void }
+  clock: Clock & { advance(ms: number): void }
   mailbox: Mailed[]
   /** Whether the mail server accepts the next messages, and otherwise whether it refuses them permanently. */
   mailServer: { accepts: boolean; refusesForGood: boolean }

@@ -7,6 +7,7 @@ interface FiguresProps {
   backlog: {
     dueDates: Record<'soon' | 'overdue', number | null>
     steps: Record<'due' | 'overdue' | 'failing', number | null>
+    ledger: Record<'waiting' | 'replayed', number | null>
     outbox: number | null
     notices: Record<'waiting' | 'failed', number | null>
     deliveries: Record<'waiting' | 'dead', number | null>
@@ -17,7 +18,7 @@ interface FiguresProps {
 }
 
 export function Figures({ withdrawals, backlog, maxCounted }: FiguresProps) {
-  const { dueDates, steps, outbox, notices, deliveries, silentApps } = backlog
+  const { dueDates, steps, ledger, outbox, notices, deliveries, silentApps } = backlog
   return (
     <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
       <Group title="Withdrawals">
@@ -32,6 +33,10 @@ export function Figures({ withdrawals, backlog, maxCounted }: FiguresProps) {
         <Figure label="Overdue" count={steps.overdue} max={maxCounted} isAlarming />
         <Figure label="Failing" count={steps.failing} max={maxCounted} isAlarming />
         <Figure label="Applications silent for a day" count={silentApps} max={maxCounted} isAlarming />
+      </Group>
+      <Group title="Erasure ledger">
+        <Figure label="Batches not stored" count={ledger.waiting} max={maxCounted} />
+        <Figure label="Withdrawn again after a loss" count={ledger.replayed} max={maxCounted} isAlarming />
       </Group>
       <Group title="Mail notices">
         <Figure label="Waiting" count={notices.waiting} max={maxCounted} />

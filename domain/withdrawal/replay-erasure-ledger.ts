@@ -1,8 +1,8 @@
 import type { SystemContext } from '../context'
-import { integer, sql, statement, text } from '../sql'
-import { adoptLedger } from './ledger/adopt-erasure-ledger'
-import { keyIdsOf, readLedgerHead, writeErasureLedger } from './ledger/erasure-ledger'
-import { isLedgerAhead } from './ledger/is-ledger-ahead'
+import { boolean, integer, sql, statement, text } from '../sql'
+import { type AdoptedLine, adoptLedger } from './ledger/adopt-erasure-ledger'
+import { compareWithLedger } from './ledger/compare-with-ledger'
+import { keyIdsOf, readLedgerHead, type StoredEnd, writeErasureLedger } from './ledger/erasure-ledger'
 import { type LedgerReading, newReading, type ReadLine, readLedger } from './ledger/read-erasure-ledger'
 import { withdrawAgain } from './withdraw-account'
 
@@ -36,17 +36,47 @@ export interface ReplayReport {
  * is well, the database takes over the end of the ledger, and the service opens.
  */
 export async function replayErasureLedger(ctx: SystemContext, maxLines = MAX_LINES_IN_MEMORY): Promise<ReplayReport> {
-  if (!(await isLedgerAhead(ctx))) await writeErasureLedger(ctx)
+  if ((await compareWithLedger(ctx)).state === 'level') await writeErasureLedger(ctx)
+  const { end } = await compareWithLedger(ctx)
+  return replayLedger(ctx, { knownTo: end.seq, maxLines })
+}
+
+const tryReplayLock = statement(
+  'try-replay-lock',
+  {},
+  { is_taken: boolean },
+  () => sql`SELECT pg_try_advisory_xact_lock(hashtextextended('replay-erasure-ledger', 0)) AS is_taken`,
+)
+
+/**
+ * Withdraws again whom a database has lost that is a few lines behind its ledger. One instance does it at a time; null if another
+ * does. Only the lines that are unknown here are read.
+ */
+export const replayGap = (ctx: SystemContext): Promise<ReplayReport | null> =>
+  ctx.transaction(async (sql) => {
+    const [lock] = await sql(tryReplayLock, {})
+    if (!lock?.is_taken) return null
+    const { state, end } = await compareWithLedger(ctx)
+    return state === 'behind' ? replayLedger(ctx, { knownTo: end.seq, maxLines: MAX_LINES_IN_MEMORY, from: end }) : null
+  })
+
+async function replayLedger(
+  ctx: SystemContext,
+  { knownTo, maxLines, from }: { knownTo: number; maxLines: number; from?: StoredEnd },
+): Promise<ReplayReport> {
   const head = await readLedgerHead(ctx)
   const reading = newReading()
   const counts = { replayed: 0, unknown_keys: 0 }
   const keyIds = new Set(keyIdsOf(ctx))
+  const unknown: AdoptedLine[] = []
   let lines: ReadLine[] = []
   const replay = async () => {
     counts.replayed += await replayLines(ctx, lines)
     lines = []
   }
-  for await (const line of readLedger(ctx, head, reading)) {
+  for await (const line of readLedger(ctx, head, reading, from)) {
+    const { withdrawalId, seq = 0, hash = '' } = line
+    if (seq > knownTo) unknown.push({ withdrawalId, seq, hash })
     if (line.key !== undefined && !keyIds.has(line.key)) counts.unknown_keys++
     else lines.push(line)
     if (lines.length >= maxLines) await replay()
@@ -54,7 +84,7 @@ export async function replayErasureLedger(ctx: SystemContext, maxLines = MAX_LIN
   await replay()
   const verified = reading.problems.length === 0
   const isGood = verified && counts.unknown_keys === 0
-  if (isGood) await adoptLedger(ctx, reading)
+  if (isGood) await adoptLedger(ctx, reading, { lines: unknown, replayed: counts.replayed })
   const at = ctx.clock.now().toISOString()
   const report: ReplayReport = {
     lines: reading.lines,

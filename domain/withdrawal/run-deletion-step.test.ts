@@ -8,6 +8,7 @@ import {
   givenWithdrawal,
   heldUp,
   outcomeOf,
+  runDueWork,
   type TestContext,
   testContext,
   testDatabase,
@@ -261,4 +262,17 @@ test('F41 a withdraw call that waited for the first one and the erasure of its a
   await erasing
   expect([refused, tries]).toEqual(['WITHDRAWAL_002', { call: 1, erasure: 1 }])
   expect(await ctx.db.rateLimit.count({ where: { userId: user.userId } })).toBe(0)
+})
+
+test('F46 while the clock is doubtful no step and no purge runs', async () => {
+  const ctx = await testContext()
+  const { withdrawalId } = await givenWithdrawal(ctx)
+  ctx.clock.advance(35 * day)
+  const doubtful: TestContext = { ...ctx, clock: { ...ctx.clock, isOff: () => true } }
+  await runDueWork(doubtful)
+  const row = () => ctx.db.withdrawal.findUniqueOrThrow({ where: { id: withdrawalId } })
+  expect(await row()).toMatchObject({ completedAt: null, purgedAt: null })
+  await runDueWork(ctx)
+  await runDueWork(ctx)
+  expect(await row()).toMatchObject({ completedAt: expect.any(Date), purgedAt: expect.any(Date) })
 })

@@ -130,8 +130,9 @@ export async function runDeletionStep(ctx: SystemContext, due: DueStep): Promise
 /** A run of a step; returns when the step is due again. */
 export type StepRun = (part: 'erasure' | 'erasure and calls') => Promise<Date | null>
 
-/** Claims the step and returns its run, which must begin at once. Null if the step is not due, or another run holds it. */
+/** Claims the step and returns its run, which must begin at once. Null if the step is not due, another run holds it, or the time is doubtful. */
 export async function claimDeletionStep(ctx: SystemContext, { withdrawalId, step }: DueStep): Promise<StepRun | null> {
+  if (ctx.clock.isOff?.()) return null
   const now = ctx.clock.now()
   const [row] = await ctx.sql(claim, { withdrawalId, step, now, leaseUntil: leaseUntil(now) })
   if (!row) return null

@@ -17,6 +17,7 @@ import {
   text,
   time,
 } from '../sql'
+import { readLedgerHead } from './ledger/erasure-ledger'
 import { FACTS, isOverdue, MOMENTS, momentsOf, SELECT_FACTS, stepsOf, toFacts } from './withdrawal-facts'
 
 interface Backlog {
@@ -24,6 +25,8 @@ interface Backlog {
   dueDates: Record<'soon' | 'overdue', Figure>
   steps: Record<'open' | 'due' | 'overdue' | 'failing', Figure>
   /** Events that the engine has not taken over. */
+  /** Batches that the store does not have, and how often somebody was withdrawn again because the database had lost it. */
+  ledger: Record<'waiting' | 'replayed', Figure>
   outbox: Figure
   notices: Record<'waiting' | 'failed', Figure>
   /** Deliveries of events to applications. Dead letters count until the purge deletes them, or the operator retries them. */
@@ -62,6 +65,7 @@ const FIGURES = {
     'count-failing-steps',
     () => sql`FROM deletion_steps WHERE due_at IS NOT NULL AND last_error IS NOT NULL`,
   ),
+  ledgerBatches: backlogFigure('count-ledger-batches', () => sql`FROM erasure_ledger_batches`),
   outbox: backlogFigure('count-outbox-events', () => sql`FROM outbox_events WHERE due_at IS NOT NULL`),
   waiting: backlogFigure('count-waiting-notices', () => sql`FROM notices WHERE due_at IS NOT NULL`),
   failed: backlogFigure('count-failed-notices', (v) => sql`FROM notices WHERE failed_at > ${v.failedSince}`),
@@ -137,16 +141,18 @@ const markSilent = statement(
 export async function watchBacklog(ctx: SystemContext): Promise<Backlog> {
   const moments = momentsOf(ctx)
   const failedSince = new Date(moments.now.getTime() - FAILED_NOTICE_SHOWN_MS)
-  const { soon, pastDue, open, due, overdue, failing, outbox, waiting, failed, undelivered, dead, silentApps } =
-    await readFigures(ctx, FIGURES, {
-      ...moments,
-      failedSince,
-      silentSince: silentSince(ctx, moments.now),
-      soonUntil: new Date(moments.now.getTime() + DUE_SOON_MS),
-    })
+  const { replayed } = await readLedgerHead(ctx).catch(() => ({ replayed: null }))
+  const figures = await readFigures(ctx, FIGURES, {
+    ...moments,
+    failedSince,
+    silentSince: silentSince(ctx, moments.now),
+    soonUntil: new Date(moments.now.getTime() + DUE_SOON_MS),
+  })
+  const { soon, pastDue, open, due, overdue, failing, outbox, waiting, failed, undelivered, dead, silentApps } = figures
   return {
     dueDates: { soon, overdue: pastDue },
     steps: { open, due, overdue, failing },
+    ledger: { waiting: figures.ledgerBatches, replayed },
     outbox,
     notices: { waiting, failed },
     deliveries: { waiting: undelivered, dead },

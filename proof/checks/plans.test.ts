@@ -74,6 +74,8 @@ const HISTORY = [
  */
 const READ_WHOLE = {
   'adopt-ledger-head': 'erasure_ledger',
+  // Only in a replay: the withdrawals without a line.
+  'adopt-ledger-lines': 'withdrawals_to_ledger',
   'append-to-ledger': 'erasure_ledger',
   'claim-outbox-events': 'outbox_events_due',
   'clean-up-access-tokens': 'access_tokens_ended',
@@ -82,7 +84,6 @@ const READ_WHOLE = {
   'clean-up-events': 'events_occurred',
   'clean-up-idempotency-keys': 'idempotency_keys_expires_at_idx',
   'clean-up-mail-deliveries': 'mail_deliveries_sent_at_idx',
-  'clean-up-integration-logs': 'integration_logs_at_idx',
   'clean-up-notices': 'notices_of_accounts',
   'clean-up-outbox-events': 'outbox_events_sent',
   'clean-up-rate-limits': 'rate_limits_expires_at_idx',
@@ -144,6 +145,7 @@ const READ_WHOLE = {
   'signing-keys': 'signing_keys_pkey',
   'troubled-withdrawals': 'deletion_steps_due, sorted',
   // The lines that wait for the store: few, and none while it is there.
+  'count-ledger-batches': 'erasure_ledger_batches_pkey',
   'standing-ledger-lines': 'erasure_ledger_batches_pkey',
   'users-after': 'users_pkey',
   'withdrawals-to-ledger': 'withdrawals_to_ledger',

@@ -56,3 +56,23 @@ test('a database that is slow to accept the first connection is asked a few time
     clock.stop()
   }
 })
+
+test('F46 a database clock that is off by more than five minutes is told once, and told again when it agrees', async () => {
+  const minute = 60_000
+  let shift = 4 * minute
+  const told: boolean[] = []
+  const clock = createClock(
+    databaseAt(() => Date.now() + shift),
+    (_skewMs, isOff) => told.push(isOff),
+  )
+  const offAt = async (ms: number) => {
+    shift = ms
+    await clock.follow()
+    return clock.isOff()
+  }
+  expect(await offAt(4 * minute)).toBe(false)
+  expect([await offAt(6 * minute), await offAt(35 * 24 * HOUR), await offAt(-6 * minute)]).toEqual([true, true, true])
+  expect(await offAt(-4 * minute)).toBe(false)
+  expect(told).toEqual([true, false])
+  clock.stop()
+})

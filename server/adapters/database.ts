@@ -24,8 +24,18 @@ const TIME_LIMITS = {
 
 const MAX_PING_MS = 2_000
 
+interface DatabaseOptions {
+  /** Runs on each new connection before it serves, and refuses it by throwing. */
+  admit?: (sql: Sql) => Promise<void>
+  timeLimits?: Partial<typeof TIME_LIMITS>
+}
+
 /** Prisma and the named statements share one pool. */
-export function openDatabase(connectionString: string, connections = 8): Database {
+export function openDatabase(
+  connectionString: string,
+  connections = 8,
+  { admit, timeLimits }: DatabaseOptions = {},
+): Database {
   const pool = new pg.Pool({
     connectionString,
     max: connections,
@@ -39,7 +49,10 @@ export function openDatabase(connectionString: string, connections = 8): Databas
     // the database refuses the rest.
     pipeline: true,
     // The pool waits for this before it hands out the connection.
-    onConnect: (client) => openSession(client, TIME_LIMITS),
+    onConnect: async (client) => {
+      await openSession(client, { ...TIME_LIMITS, ...timeLimits })
+      await admit?.(sqlOn(client))
+    },
   })
   pool.on('error', noteLoss)
   const pings = new pg.Pool({
@@ -122,7 +135,7 @@ const noteLoss = (error: Error) =>
   outsideRequest(() => log().warn({ event: 'database_connection_lost', ...describeError(error) }))
 
 const sqlOn =
-  (connection: pg.Pool | pg.PoolClient): Sql =>
+  (connection: pg.Pool | pg.ClientBase): Sql =>
   async (statement, given) => {
     const { name, text, timeoutMs } = statement
     const query = { name, text, values: orderedValues(statement, given), query_timeout: timeoutMs }

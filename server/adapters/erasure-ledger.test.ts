@@ -8,7 +8,7 @@ async function givenStore() {
   const dataDir = await mkdtemp(path.join(tmpdir(), 'ledger-'))
   onTestFinished(() => rm(dataDir, { recursive: true }))
   const ledgerDir = path.join(dataDir, 'ledger')
-  return { dataDir, ledgerDir, store: createLedgerStore({ dataDir, ledgerDir, archiveS3: undefined }) }
+  return { dataDir, ledgerDir, store: createLedgerStore({ dataDir, ledgerDir, ledgerS3: undefined }) }
 }
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -32,7 +32,7 @@ test('a directory keeps one file for each object, lists them in their order, and
 
 test('instances that write the same object in one directory at once all succeed, and the object is whole', async () => {
   const { dataDir, ledgerDir, store } = await givenStore()
-  const other = createLedgerStore({ dataDir, ledgerDir, archiveS3: undefined })
+  const other = createLedgerStore({ dataDir, ledgerDir, ledgerS3: undefined })
   const lines = 'a line\n'.repeat(10_000)
   await Promise.all(Array.from({ length: 20 }, (_, n) => (n % 2 ? store : other).put('log/a/1', lines)))
   expect(await store.get('log/a/1')).toBe(lines)

@@ -5,14 +5,13 @@ import type { LedgerStore } from '@/domain/ports'
 import type { Env } from '../settings/env'
 import { inBucket, inDirectory } from './archive-store'
 
-/** Keeps the erasure ledger in a directory or in the bucket of the archives. */
+/** Keeps the erasure ledger in a directory or in a bucket. */
 export function createLedgerStore({
   ledgerDir,
-  archiveS3,
+  ledgerS3,
   dataDir,
-}: Pick<Env, 'ledgerDir' | 'archiveS3' | 'dataDir'>): LedgerStore {
-  const store =
-    archiveS3 && !ledgerDir ? inBucket(archiveS3) : inDirectory(ledgerDir as string, { hasManyWriters: true })
+}: Pick<Env, 'ledgerDir' | 'ledgerS3' | 'dataDir'>): LedgerStore {
+  const store = ledgerS3 ? inBucket(ledgerS3) : inDirectory(ledgerDir as string, { hasManyWriters: true })
   return {
     put: (name, content) => store.put(name, Buffer.from(content)),
     get: async (name) => (await store.get(name))?.toString() ?? null,

@@ -293,6 +293,21 @@ test.each<[Record<string, string>, RegExp]>([
   expect(problemOf(source)).toMatch(sentence)
 })
 
+const LEDGER_S3 = {
+  LEDGER_S3_ENDPOINT: 'https://s3.example.com',
+  LEDGER_S3_BUCKET: 'lines',
+  LEDGER_S3_ACCESS_KEY_ID: 'writer',
+  LEDGER_S3_SECRET_ACCESS_KEY: 'secret of the writer',
+}
+test('the ledger and the archives may have two buckets with two credentials', () => {
+  const bucket = { bucket: 'lines', accessKeyId: 'writer', region: 'us-east-1' }
+  const { archiveS3, ledgerS3 } = parseEnv({ ...PRODUCTION, ...S3, ...NO_LEDGER, ...LEDGER_S3 })
+  expect(ledgerS3).toMatchObject(bucket)
+  expect(archiveS3).not.toMatchObject(bucket)
+  const { archiveS3: shared, ledgerS3: same } = parseEnv({ ...PRODUCTION, ...S3, ...NO_LEDGER })
+  expect(same).toEqual(shared)
+})
+
 const NO_LEDGER = { LEDGER_DIR: '', LEDGER_DIR_SHARED: '' }
 
 test.each([
@@ -309,9 +324,11 @@ test.each([
 test.each<[Record<string, string>, RegExp]>([
   [
     { ...PRODUCTION, ...NO_LEDGER },
-    /^LEDGER_DIR or ARCHIVE_S3_ENDPOINT must be set when APP_ENV is production[^\n]+\.$/,
+    /^LEDGER_DIR or LEDGER_S3_ENDPOINT or ARCHIVE_S3_ENDPOINT must be set when APP_ENV is production[^\n]+\.$/,
   ],
   [{ ...PRODUCTION, LEDGER_DIR_SHARED: '0' }, /^LEDGER_DIR must be on storage that all instances share [^\n]+\.$/],
+  [{ ...PRODUCTION, ...LEDGER_S3 }, /^LEDGER_DIR and LEDGER_S3_ENDPOINT must not be set together[^\n]+\.$/],
+  [{ LEDGER_S3_BUCKET: 'lines' }, /^LEDGER_S3_ENDPOINT, LEDGER_S3_BUCKET, [^\n]+ must be set together\.$/],
   [{ LEDGER_DIR_SHARED: '1' }, /^LEDGER_DIR_SHARED must not be set without LEDGER_DIR\.$/],
 ])('a ledger that would end with its instance stops the start: %o', (source, sentence) => {
   expect(problemOf(source)).toMatch(sentence)

@@ -1,8 +1,9 @@
 import * as z from 'zod'
-import { DEFAULT_STATUTORY_PERIOD } from '@/domain/limits/due-date'
+import { type CalendarPeriod, DEFAULT_STATUTORY_PERIOD } from '@/domain/limits/due-date'
 import {
   BUCKET_NAMES,
   LIMIT_ROWS,
+  type Limits,
   limitsFrom,
   SETTING_NAMES,
   SETTING_ROWS,
@@ -41,7 +42,13 @@ export const LIMIT_FIELDS = {
   STATUTORY_PERIOD: periodText.default(DEFAULT_STATUTORY_PERIOD),
 }
 
-export function limitSettings(settings: Parsed<typeof LIMIT_FIELDS>) {
+export interface LimitSettings {
+  withdrawalTimeScale: number
+  statutoryPeriod: CalendarPeriod
+  limits: Limits
+}
+
+export function limitSettings(settings: Parsed<typeof LIMIT_FIELDS>): LimitSettings {
   const numbers = settings as unknown as Record<string, number>
   return {
     withdrawalTimeScale: settings.WITHDRAWAL_TIME_SCALE,

@@ -29,10 +29,15 @@ export const PAGE_FIELDS = {
     .default([]),
 }
 
-export const pageSettings = (settings: Parsed<typeof PAGE_FIELDS>) => ({
+export interface PageSettings {
   /** The origins of the adopter's own pages, which may call the API. */
-  allowedOrigins: settings.ALLOWED_ORIGINS,
+  allowedOrigins: string[]
   /** Where the settings pages may lead back to: https origins, and schemes of apps with their colon. */
+  returnTo: string[]
+}
+
+export const pageSettings = (settings: Parsed<typeof PAGE_FIELDS>): PageSettings => ({
+  allowedOrigins: settings.ALLOWED_ORIGINS,
   returnTo: settings.RETURN_TO,
 })
 

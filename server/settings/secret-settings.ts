@@ -2,17 +2,26 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { InstanceFields } from './instance-settings'
-import { type Parsed, secrets } from './setting-fields'
+import { flag, type Parsed, secrets } from './setting-fields'
 
 export const SECRET_FIELDS = {
   AUTH_SECRET: secrets.optional(),
   CODE_SECRET: secrets.optional(),
+  ACCEPT_NEW_SECRET: flag.default(false),
 }
 
-export const secretSettings = (settings: Parsed<typeof SECRET_FIELDS> & InstanceFields) => ({
+export interface SecretSettings {
   /** The first secret signs; all of them verify. */
+  authSecrets: string[]
+  codeSecrets: string[]
+  /** Whether the service starts with a secret that this database does not know. */
+  acceptsNewSecret: boolean
+}
+
+export const secretSettings = (settings: Parsed<typeof SECRET_FIELDS> & InstanceFields): SecretSettings => ({
   authSecrets: settings.AUTH_SECRET ?? [keptSecret(settings.DATA_DIR, 'auth-secret')],
   codeSecrets: settings.CODE_SECRET ?? [keptSecret(settings.DATA_DIR, 'code-secret')],
+  acceptsNewSecret: settings.ACCEPT_NEW_SECRET,
 })
 
 /** Created once. A finished file is linked, so that of several starters one wins, and no other can read a partial secret. */

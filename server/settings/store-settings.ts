@@ -1,7 +1,7 @@
 import path from 'node:path'
 import * as z from 'zod'
 import type { InstanceFields } from './instance-settings'
-import { flag, type Given, type Parsed, url } from './setting-fields'
+import { count, flag, type Given, type Parsed, url } from './setting-fields'
 import { SettingsError } from './settings-error'
 
 export interface S3Settings {
@@ -25,56 +25,76 @@ export const STORE_FIELDS = {
   LEDGER_DIR: z.string().optional(),
   LEDGER_DIR_SHARED: flag.optional(),
   LEDGER_BEFORE_ANSWER: flag.default(true),
+  LEDGER_REPLAY_MAX: count(100),
   ACCEPT_OLD_DATABASE: flag.default(false),
   ARCHIVE_S3_ENDPOINT: url(['http:', 'https:'], 'https://s3.eu-central-1.amazonaws.com').optional(),
   ARCHIVE_S3_BUCKET: z.string().optional(),
   ARCHIVE_S3_REGION: z.string().default('us-east-1'),
   ARCHIVE_S3_ACCESS_KEY_ID: z.string().optional(),
   ARCHIVE_S3_SECRET_ACCESS_KEY: z.string().optional(),
+  LEDGER_S3_ENDPOINT: url(['http:', 'https:'], 'https://s3.eu-central-1.amazonaws.com').optional(),
+  LEDGER_S3_BUCKET: z.string().optional(),
+  LEDGER_S3_REGION: z.string().default('us-east-1'),
+  LEDGER_S3_ACCESS_KEY_ID: z.string().optional(),
+  LEDGER_S3_SECRET_ACCESS_KEY: z.string().optional(),
 }
 
 type Fields = Parsed<typeof STORE_FIELDS> & InstanceFields
 
-export const storeSettings = (settings: Fields) => ({
+export interface StoreSettings {
   /** Undefined: an embedded PostgreSQL in `dataDir`. */
-  databaseUrl: settings.DATABASE_URL,
+  databaseUrl: string | undefined
   /** The maximum of connections that this instance opens. */
-  databaseConnections: settings.DATABASE_CONNECTIONS,
-  archiveS3: toS3Settings(settings),
+  databaseConnections: number
+  archiveS3: S3Settings | undefined
   /** The directory for archives. Without it and `archiveS3` no archives are written. */
-  archiveDir: toArchiveDir(settings),
-  /** The directory for the erasure ledger. Without it the ledger is kept in `archiveS3`. */
-  ledgerDir: toLedgerDir(settings),
+  archiveDir: string | undefined
+  /** The directory for the erasure ledger. */
+  ledgerDir: string | undefined
+  /** The bucket for the erasure ledger, which may be that of the archives. */
+  ledgerS3: S3Settings | undefined
   /** Whether the service opens on a database that is older than its ledger. */
-  acceptsOldDatabase: settings.ACCEPT_OLD_DATABASE,
+  acceptsOldDatabase: boolean
+  /** How many lines the database may be behind its ledger for the service to replay them by itself. */
+  maxReplayedLines: number
   /** Whether a withdrawal is answered only once its line stands in the ledger. */
+  waitsForLedger: boolean
+}
+
+export const storeSettings = (settings: Fields): StoreSettings => ({
+  databaseUrl: settings.DATABASE_URL,
+  databaseConnections: settings.DATABASE_CONNECTIONS,
+  archiveS3: toS3Settings(settings, 'ARCHIVE'),
+  archiveDir: toArchiveDir(settings),
+  ledgerDir: toLedgerDir(settings),
+  ledgerS3: settings.LEDGER_DIR ? undefined : (toS3Settings(settings, 'LEDGER') ?? toS3Settings(settings, 'ARCHIVE')),
+  acceptsOldDatabase: settings.ACCEPT_OLD_DATABASE,
+  maxReplayedLines: settings.LEDGER_REPLAY_MAX,
   waitsForLedger: settings.LEDGER_BEFORE_ANSWER,
 })
 
-export const storeProblems = ({ LEDGER_DIR, ARCHIVE_S3_ENDPOINT }: Given): string[] =>
-  LEDGER_DIR || ARCHIVE_S3_ENDPOINT
+export const storeProblems = ({ LEDGER_DIR, LEDGER_S3_ENDPOINT, ARCHIVE_S3_ENDPOINT }: Given): string[] =>
+  LEDGER_DIR || LEDGER_S3_ENDPOINT || ARCHIVE_S3_ENDPOINT
     ? []
     : [
-        'LEDGER_DIR or ARCHIVE_S3_ENDPOINT must be set when APP_ENV is production: the erasure ledger must outlive an instance.',
+        'LEDGER_DIR or LEDGER_S3_ENDPOINT or ARCHIVE_S3_ENDPOINT must be set when APP_ENV is production: the erasure ledger must outlive an instance.',
       ]
 
-function toS3Settings(settings: Fields): S3Settings | undefined {
-  const { ARCHIVE_S3_ENDPOINT, ARCHIVE_S3_BUCKET, ARCHIVE_S3_ACCESS_KEY_ID, ARCHIVE_S3_SECRET_ACCESS_KEY } = settings
-  if (!ARCHIVE_S3_ENDPOINT && !ARCHIVE_S3_BUCKET && !ARCHIVE_S3_ACCESS_KEY_ID && !ARCHIVE_S3_SECRET_ACCESS_KEY) {
-    return undefined
-  }
-  if (!ARCHIVE_S3_ENDPOINT || !ARCHIVE_S3_BUCKET || !ARCHIVE_S3_ACCESS_KEY_ID || !ARCHIVE_S3_SECRET_ACCESS_KEY) {
+function toS3Settings(settings: Fields, of: 'ARCHIVE' | 'LEDGER'): S3Settings | undefined {
+  const {
+    [`${of}_S3_ENDPOINT` as const]: endpoint,
+    [`${of}_S3_BUCKET` as const]: bucket,
+    [`${of}_S3_REGION` as const]: region,
+    [`${of}_S3_ACCESS_KEY_ID` as const]: accessKeyId,
+    [`${of}_S3_SECRET_ACCESS_KEY` as const]: secretAccessKey,
+  } = settings
+  if (!endpoint && !bucket && !accessKeyId && !secretAccessKey) return undefined
+  if (!endpoint || !bucket || !accessKeyId || !secretAccessKey) {
     throw new SettingsError(
-      'ARCHIVE_S3_ENDPOINT, ARCHIVE_S3_BUCKET, ARCHIVE_S3_ACCESS_KEY_ID and ARCHIVE_S3_SECRET_ACCESS_KEY must be set together.',
+      `${of}_S3_ENDPOINT, ${of}_S3_BUCKET, ${of}_S3_ACCESS_KEY_ID and ${of}_S3_SECRET_ACCESS_KEY must be set together.`,
     )
   }
-  return {
-    endpoint: ARCHIVE_S3_ENDPOINT,
-    bucket: ARCHIVE_S3_BUCKET,
-    region: settings.ARCHIVE_S3_REGION,
-    accessKeyId: ARCHIVE_S3_ACCESS_KEY_ID,
-    secretAccessKey: ARCHIVE_S3_SECRET_ACCESS_KEY,
-  }
+  return { endpoint, bucket, region, accessKeyId, secretAccessKey }
 }
 
 /** In production the directory must be shared, because another instance would look for the archives in its own. */
@@ -97,15 +117,18 @@ function toArchiveDir(settings: Fields): string | undefined {
 
 /** In production the ledger must outlive the instance that writes it, because a restore would otherwise bring people back. */
 function toLedgerDir(settings: Fields): string | undefined {
-  const { APP_ENV, DATA_DIR, LEDGER_DIR, LEDGER_DIR_SHARED, ARCHIVE_S3_ENDPOINT } = settings
+  const { APP_ENV, DATA_DIR, LEDGER_DIR, LEDGER_DIR_SHARED, LEDGER_S3_ENDPOINT, ARCHIVE_S3_ENDPOINT } = settings
+  if (LEDGER_DIR && LEDGER_S3_ENDPOINT) {
+    throw new SettingsError('LEDGER_DIR and LEDGER_S3_ENDPOINT must not be set together: the ledger has one store.')
+  }
   if (LEDGER_DIR_SHARED && !LEDGER_DIR) {
     throw new SettingsError('LEDGER_DIR_SHARED must not be set without LEDGER_DIR.')
   }
   if (APP_ENV === 'production' && LEDGER_DIR && !LEDGER_DIR_SHARED) {
     throw new SettingsError(
-      'LEDGER_DIR must be on storage that all instances share and that outlives them when APP_ENV is production: set LEDGER_DIR_SHARED=1 if it is, or set ARCHIVE_S3_ENDPOINT.',
+      'LEDGER_DIR must be on storage that all instances share and that outlives them when APP_ENV is production: set LEDGER_DIR_SHARED=1 if it is, or set LEDGER_S3_ENDPOINT or ARCHIVE_S3_ENDPOINT.',
     )
   }
   if (LEDGER_DIR) return path.resolve(LEDGER_DIR)
-  return ARCHIVE_S3_ENDPOINT ? undefined : path.resolve(DATA_DIR, 'ledger')
+  return LEDGER_S3_ENDPOINT || ARCHIVE_S3_ENDPOINT ? undefined : path.resolve(DATA_DIR, 'ledger')
 }

@@ -12,10 +12,16 @@ export const WATCH_FIELDS = {
     .default('info'),
 }
 
-export const watchSettings = (settings: Parsed<typeof WATCH_FIELDS>) => ({
+export interface WatchSettings {
   /** Undefined: there is no metrics page. */
-  metricsToken: settings.METRICS_TOKEN,
+  metricsToken: string | undefined
   /** Undefined: no traces. */
+  otlpEndpoint: string | undefined
+  logLevel: string
+}
+
+export const watchSettings = (settings: Parsed<typeof WATCH_FIELDS>): WatchSettings => ({
+  metricsToken: settings.METRICS_TOKEN,
   otlpEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
   logLevel: settings.LOG_LEVEL,
 })

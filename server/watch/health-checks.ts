@@ -1,42 +1,59 @@
+import type { LedgerStore } from '@/domain/ports'
+import { LEDGER_PROBE } from '@/domain/withdrawal/ledger/ledger-before-answer'
 import { checkMailServer } from '../adapters/check-mail-server'
 import type { Env } from '../settings/env'
 
 const MAX_WAIT_MS = 2_000
 /** How long a failed check is cached: briefly, so that the part's return is noticed soon. */
 const AWAY_KEPT_MS = 1_000
-const KEPT_MS = { database: 1_000, mail: 30_000, engine: 5_000 }
+const KEPT_MS = { database: 1_000, mail: 30_000, engine: 5_000, ledger: 10_000 }
+/** A store that stops for a moment is no news. */
+const LEDGER_AWAY_MS = 60_000
+
+export const DISPENSABLE = ['mail', 'engine', 'ledger'] as const satisfies Dispensable[]
 
 type Check = () => Promise<boolean>
-type Part = 'database' | 'mail' | 'engine'
+type Part = 'database' | 'mail' | 'engine' | 'ledger'
+type Dispensable = Exclude<Part, 'database'>
 export interface Health {
   /** Why the service cannot serve requests; undefined while it can. */
   reason: 'database_away' | undefined
   parts: Record<Part, string>
   /** The parts that are away although the service can do without them. */
-  degraded: Part[]
+  degraded: Dispensable[]
 }
 
 /** Checks each part and caches the result, so that frequent calls cost nothing. A check waits at most two seconds. */
 export function createHealth(
-  ctx: { ping(): Promise<unknown> },
+  ctx: { ping(): Promise<unknown>; ledger: Pick<LedgerStore, 'get'> },
   env: Pick<Env, 'smtpUrl' | 'smtpNeedsTls' | 'hasEngine' | 'engineUrl'>,
 ) {
   const { smtpUrl, smtpNeedsTls, hasEngine, engineUrl } = env
   const database = remembered(KEPT_MS.database, () => ctx.ping())
   const mail = smtpUrl ? remembered(KEPT_MS.mail, () => checkMailServer(smtpUrl, smtpNeedsTls, MAX_WAIT_MS)) : null
   const events = hasEngine && engineUrl ? remembered(KEPT_MS.engine, () => fetchAny(engineUrl)) : null
+  const ledger = remembered(KEPT_MS.ledger, () => ctx.ledger.get(LEDGER_PROBE))
+  let ledgerSeenAt = performance.now()
   return async (): Promise<Health> => {
-    const [isDatabaseThere, isMailThere, isEngineThere] = await Promise.all([database(), mail?.(), events?.()])
+    const [isDatabaseThere, isMailThere, isEngineThere, isLedgerThere] = await Promise.all([
+      database(),
+      mail?.(),
+      events?.(),
+      ledger(),
+    ])
+    if (isLedgerThere) ledgerSeenAt = performance.now()
     const parts: Health['parts'] = {
       database: isDatabaseThere ? 'ok' : 'away',
       mail: isMailThere === undefined ? 'local' : isMailThere ? 'ok' : 'away',
       engine: !hasEngine ? 'timer' : isEngineThere === undefined ? 'unknown' : isEngineThere ? 'reachable' : 'away',
+      ledger: performance.now() - ledgerSeenAt < LEDGER_AWAY_MS ? 'ok' : 'away',
     }
     return {
-      // Without the mail server, mail waits in rows; without the engine, the sweep does its work. So neither makes the service unready.
+      // Without the mail server, mail waits in rows; without the engine, the sweep does its work; without the store of the ledger,
+      // withdrawals alone are refused. So none of them makes the service unready.
       reason: isDatabaseThere ? undefined : 'database_away',
       parts,
-      degraded: (['mail', 'engine'] as const).filter((part) => parts[part] === 'away'),
+      degraded: DISPENSABLE.filter((part) => parts[part] === 'away'),
     }
   }
 }

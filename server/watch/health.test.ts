@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { afterEach, expect, test, vi } from 'vitest'
+import type { LedgerStore } from '@/domain/ports'
 import { processState } from '@/server/process-state'
 import { testContext, testDatabase } from '@/testing/domain'
 import { installContext } from '@/testing/install-context'
@@ -11,6 +12,7 @@ import { createHealth } from './health-checks'
 
 const NOWHERE = '127.0.0.1:9'
 const LOCAL = { smtpUrl: undefined, smtpNeedsTls: false, hasEngine: false, engineUrl: undefined }
+const THERE = { get: async () => null } as unknown as LedgerStore
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
   processState.health = undefined
@@ -28,21 +30,21 @@ async function listening(server: Server | TcpServer): Promise<string> {
 function givenDatabaseAway() {
   const { ping, close } = openDatabase(`postgresql://user:secret@${NOWHERE}/accounts`)
   cleanUps.push(close)
-  return { ping }
+  return { ping, ledger: THERE }
 }
 
 test('with all parts available the service is ready and reports the state of each', async () => {
   const ctx = await testContext()
   expect(await createHealth(ctx, LOCAL)()).toEqual({
     reason: undefined,
-    parts: { database: 'ok', mail: 'local', engine: 'timer' },
+    parts: { database: 'ok', mail: 'local', engine: 'timer', ledger: 'ok' },
     degraded: [],
   })
 })
 
 test('with all parts available no part is degraded, and while the process stops the service is not ready', async () => {
   installContext(await testContext())
-  const parts = { database: 'ok', mail: 'local', engine: 'timer' }
+  const parts = { database: 'ok', mail: 'local', engine: 'timer', ledger: 'ok' }
   const before = await ready()
   expect([before.status, await before.json()]).toEqual([200, { status: 'ready', ...parts }])
   stopBeingReady()
@@ -56,7 +58,10 @@ test('a database all of whose connections are busy is there, and the service sta
   cleanUps.push(close)
   const held = Promise.withResolvers<void>()
   const busy = transaction(() => held.promise)
-  expect(await createHealth({ ping }, LOCAL)()).toMatchObject({ reason: undefined, parts: { database: 'ok' } })
+  expect(await createHealth({ ping, ledger: THERE }, LOCAL)()).toMatchObject({
+    reason: undefined,
+    parts: { database: 'ok' },
+  })
   held.resolve()
   await busy
 })
@@ -72,6 +77,7 @@ test('without its database the service is alive but not ready, and names the par
     database: 'away',
     mail: expect.any(String),
     engine: expect.any(String),
+    ledger: 'ok',
   })
 })
 
@@ -144,7 +150,18 @@ test('the answer names degraded parts also while the database is away', async ()
       database: 'away',
       mail: 'away',
       engine: 'away',
+      ledger: 'ok',
       degraded: ['mail', 'engine'],
     },
   ])
+})
+
+test('a store of the ledger that is away for more than a minute is reported as degraded; the service stays ready', async () => {
+  const { ping } = await testContext()
+  const ledger = { get: () => Promise.reject(new Error('away')) }
+  const health = createHealth({ ping, ledger }, LOCAL)
+  expect(await health()).toMatchObject({ parts: { ledger: 'ok' }, degraded: [] })
+  const now = performance.now()
+  vi.spyOn(performance, 'now').mockReturnValue(now + 61_000)
+  expect(await health()).toMatchObject({ reason: undefined, parts: { ledger: 'away' }, degraded: ['ledger'] })
 })

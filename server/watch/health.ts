@@ -20,7 +20,7 @@ export function stopBeingReady(): void {
 /** Readiness: 503 only when requests cannot be served. The answer names the part that is away, and not its address. */
 export async function ready(): Promise<Response> {
   const { reason: missing, parts, degraded } = await currentHealth()
-  const reason = processState.isStopping ? 'stopping' : (missing ?? (processState.isLedgerAhead && 'ledger_ahead'))
+  const reason = processState.isStopping ? 'stopping' : (missing ?? processState.heldFor)
   return answer(reason ? 503 : 200, {
     status: reason ? 'not_ready' : 'ready',
     ...(reason && { reason }),

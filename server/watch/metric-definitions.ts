@@ -43,6 +43,27 @@ export function createMetrics() {
       labelNames: ['state'],
       registers,
     }),
+    clockOff: new Gauge({
+      name: 'account_clock_off',
+      help: 'Whether the clocks of database and host differ by more than five minutes, so that no step and no purge runs.',
+      registers,
+    }),
+    held: new Gauge({
+      name: 'account_held',
+      help: 'By reason: 1 while no call is served although the database is there.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    replayed: new Counter({
+      name: 'account_ledger_replayed_total',
+      help: 'Withdrawals that the database had lost and that this instance began again from the erasure ledger.',
+      registers,
+    }),
+    ledgerBatches: new Gauge({
+      name: 'account_ledger_batches_waiting',
+      help: 'Batches of the erasure ledger that its store does not have yet.',
+      registers,
+    }),
     outbox: new Gauge({
       name: 'account_outbox_events',
       help: 'Events that the engine has not taken over.',
@@ -50,7 +71,7 @@ export function createMetrics() {
     }),
     degraded: new Gauge({
       name: 'account_degraded',
-      help: 'Mail server and engine: 1 while it does not answer, 0 while it does or where none is configured.',
+      help: 'Mail server, engine, and the store of the erasure ledger after a minute: 1 while it does not answer, 0 while it does or where none is configured.',
       labelNames: ['part'],
       registers,
     }),

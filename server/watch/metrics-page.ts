@@ -4,9 +4,11 @@ import type { Figure } from '@/domain/figures'
 import { countForeignHashes } from '@/domain/passwords/foreign-hashes'
 import { sha256 } from '@/domain/sessions/authenticate'
 import { watchBacklog } from '@/domain/withdrawal/watch-withdrawals'
+import { HOLDS, processState } from '../process-state'
 import { getEnv } from '../settings/env'
 import { systemContext } from '../system-context'
 import { currentHealth } from './health'
+import { DISPENSABLE } from './health-checks'
 import { metrics } from './metrics'
 
 const notStored = { 'Cache-Control': 'no-store' }
@@ -28,13 +30,28 @@ export async function metricsPage(request: Request): Promise<Response> {
 }
 
 async function readGauges() {
-  const { passwords, foreignHashes, dueDates, steps, outbox, notices, deliveries, silentApps, degraded } = metrics()
+  const {
+    passwords,
+    foreignHashes,
+    dueDates,
+    steps,
+    outbox,
+    notices,
+    deliveries,
+    silentApps,
+    degraded,
+    held,
+    clockOff,
+    ledgerBatches,
+  } = metrics()
   const ctx = systemContext()
   for (const [line, load] of Object.entries(ctx.passwords.load())) {
     for (const [state, count] of Object.entries(load)) passwords.set({ line, state }, count)
   }
+  clockOff.set(ctx.clock.isOff?.() ? 1 : 0)
+  for (const reason of HOLDS) held.set({ reason }, processState.heldFor === reason ? 1 : 0)
   const health = await currentHealth()
-  for (const part of ['mail', 'engine'] as const) degraded.set({ part }, health.degraded.includes(part) ? 1 : 0)
+  for (const part of DISPENSABLE) degraded.set({ part }, health.degraded.includes(part) ? 1 : 0)
   const [backlog, left] = await Promise.all([watchBacklog(ctx), countForeignHashes(ctx)])
   for (const [gauge, figures] of [
     [steps, backlog.steps],
@@ -45,6 +62,7 @@ async function readGauges() {
     for (const [state, count] of Object.entries(figures)) show(gauge, count, { state })
   }
   show(outbox, backlog.outbox)
+  show(ledgerBatches, backlog.ledger.waiting)
   show(silentApps, backlog.silentApps)
   show(foreignHashes, left)
 }

@@ -1,9 +1,24 @@
 import type { SystemContext } from '../../context'
-import { integer, sql, statement, text, time } from '../../sql'
+import { integer, type Sql, sql, statement, text, time } from '../../sql'
 import { restorePublicKeys } from '../receipts/signing-keys'
-import { lockLedger, readLedgerHead } from './erasure-ledger'
-import { isBehind } from './is-ledger-ahead'
+import { compareWithLedger } from './compare-with-ledger'
+import {
+  batchName,
+  beginningName,
+  lockLedger,
+  markStored,
+  putLedger,
+  readLedgerHead,
+  waitingBatches,
+} from './erasure-ledger'
 import { type LedgerReading, newReading, readLedger } from './read-erasure-ledger'
+
+/** A line that the database may not know, of a withdrawal that it may know. */
+export interface AdoptedLine {
+  withdrawalId: string
+  seq: number
+  hash: string
+}
 
 // Lines that are not in the store are written again, after those that are.
 const deleteUnstored = statement(
@@ -16,23 +31,63 @@ const deleteUnstored = statement(
 )
 const setHead = statement(
   'adopt-ledger-head',
-  { seq: integer, hash: text, batchSeq: integer, now: time },
+  { seq: integer, hash: text, batchSeq: integer, replayed: integer, now: time },
   {},
-  (v) => sql`UPDATE erasure_ledger SET seq = ${v.seq}, hash = ${v.hash}, batch_seq = ${v.batchSeq}, at = ${v.now}`,
+  (v) => sql`UPDATE erasure_ledger SET seq = ${v.seq}, hash = ${v.hash}, batch_seq = ${v.batchSeq}, at = ${v.now},
+     replayed = replayed + ${v.replayed}`,
+)
+// The database can have lost the line of a withdrawal that it has. It must not be written twice.
+const adoptLines = statement(
+  'adopt-ledger-lines',
+  { ids: text.list, seqs: integer.list, hashes: text.list, now: time },
+  {},
+  (v) => sql`UPDATE withdrawals w SET ledgered_at = ${v.now}, ledger_seq = line.seq, ledger_hash = line.hash
+   FROM unnest(${v.ids}::text[], ${v.seqs}::int[], ${v.hashes}::text[]) AS line (id, seq, hash)
+   WHERE w.id = line.id AND w.ledgered_at IS NULL`,
 )
 
-/** Continues the chain from the end in the store, if this database knows another end. */
-export const adoptLedger = (ctx: SystemContext, { seq, hash, batchSeq, keys }: LedgerReading): Promise<void> =>
+/** Continues the chain from the end in the store, if this database knows another end. `lines` are those that it may not know. */
+export const adoptLedger = (
+  ctx: SystemContext,
+  { seq, hash, batchSeq, keys }: LedgerReading,
+  { lines = [], replayed = 0 }: { lines?: readonly AdoptedLine[]; replayed?: number } = {},
+): Promise<void> =>
   ctx.transaction(async (sql) => {
-    if (!(await isBehind(ctx, await lockLedger(sql)))) return
+    const head = await lockLedger(sql)
+    if ((await compareWithLedger(ctx, { sql, head })).state !== 'behind') return
+    await noteStored(ctx, sql, head.origin)
     await restorePublicKeys(sql, keys)
     await sql(deleteUnstored, {})
-    await sql(setHead, { seq, hash, batchSeq, now: ctx.clock.now() })
+    const now = ctx.clock.now()
+    await sql(setHead, { seq, hash, batchSeq, replayed, now })
+    await sql(adoptLines, {
+      ids: lines.map(({ withdrawalId }) => withdrawalId),
+      seqs: lines.map(({ seq }) => seq),
+      hashes: lines.map(({ hash }) => hash),
+      now,
+    })
   })
 
-/** The operator's decision to serve a restored database without a replay. */
+/** What the store has does not wait for it. */
+async function noteStored(ctx: SystemContext, sql: Sql, origin: string) {
+  for (const { first_seq: firstSeq, lines } of await sql(waitingBatches, { maxRows: 1_000 })) {
+    if ((await ctx.ledger.get(batchName(origin, firstSeq))) === lines) await sql(markStored, { firstSeq })
+  }
+}
+
+/** The operator's decision to serve a restored database without a replay, or to begin a new store after the loss of the old one. */
 export async function acceptOldDatabase(ctx: SystemContext): Promise<void> {
+  const { state, end } = await compareWithLedger(ctx)
+  const head = await readLedgerHead(ctx)
+  if (state === 'missing') {
+    await putLedger(ctx, beginningName(head.origin), JSON.stringify(end))
+    await ctx.transaction(async (sql) => {
+      const { seq, hash } = await lockLedger(sql)
+      await sql(setHead, { seq, hash, batchSeq: 0, replayed: 0, now: ctx.clock.now() })
+    })
+    return
+  }
   const reading = newReading()
-  for await (const _line of readLedger(ctx, await readLedgerHead(ctx), reading));
+  for await (const _line of readLedger(ctx, head, reading));
   await adoptLedger(ctx, reading)
 }

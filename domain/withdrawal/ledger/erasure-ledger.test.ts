@@ -8,8 +8,8 @@ import { readSigningKeys, rotateSigningKey, verifyJws } from '../receipts/signin
 import { replayErasureLedger } from '../replay-erasure-ledger'
 import { withdrawAccount } from '../withdraw-account'
 import { acceptOldDatabase } from './adopt-erasure-ledger'
+import { compareWithLedger } from './compare-with-ledger'
 import { signedLedgerHead, writeErasureLedger } from './erasure-ledger'
-import { isLedgerAhead } from './is-ledger-ahead'
 import { trimErasureLedger } from './trim-erasure-ledger'
 
 const day = 24 * 60 * 60 * 1000
@@ -41,6 +41,7 @@ async function givenLeavers(ctx: TestContext, count: number) {
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
 const batchNames = (ctx: TestContext) => [...ctx.ledgered.keys()].filter((name) => name.endsWith('.ndjson')).sort()
+const isLedgerAhead = async (ctx: TestContext) => (await compareWithLedger(ctx)).state === 'behind'
 const head = (ctx: TestContext) => ctx.db.erasureLedgerHead.findFirstOrThrow()
 
 /** Runs `meanwhile`, then restores the database to the state before it, as a backup does. */

@@ -35,6 +35,8 @@ const LEDGER_HEAD = {
   /** The first line of the newest batch. */
   batch_seq: integer,
   at: time.orNull,
+  /** How often somebody was withdrawn again because the database had lost it. */
+  replayed: integer,
 } satisfies Shape
 export type LedgerHead = Described<typeof LEDGER_HEAD>
 
@@ -42,7 +44,7 @@ const BATCH_SIZE = 100
 /** So that the writes of ends take little from the writes that answers wait for. */
 const END_GATHERING_MS = 100
 
-const columns = sql`origin, seq, hash, batch_seq, at`
+const columns = sql`origin, seq, hash, batch_seq, at, replayed`
 const readHead = statement('ledger-head', {}, LEDGER_HEAD, () => sql`SELECT ${columns} FROM erasure_ledger`)
 // All writers of the chain wait for this lock.
 const lockHead = statement(
@@ -96,7 +98,7 @@ export const waitingBatches = statement(
   (v) => sql`SELECT h.origin, b.first_seq, b.lines FROM erasure_ledger_batches b CROSS JOIN erasure_ledger h
    ORDER BY b.first_seq LIMIT ${v.maxRows}`,
 )
-const markStored = statement(
+export const markStored = statement(
   'mark-ledger-batch-stored',
   { firstSeq: integer },
   {},
@@ -148,8 +150,8 @@ export async function lockLedger(sql: Sql): Promise<LedgerHead> {
   return head as LedgerHead
 }
 
-export async function readLedgerHead(ctx: SystemContext): Promise<LedgerHead> {
-  const [head] = await ctx.sql(readHead, {})
+export async function readLedgerHead(ctx: SystemContext, sql = ctx.sql): Promise<LedgerHead> {
+  const [head] = await sql(readHead, {})
   return head as LedgerHead
 }
 
@@ -251,9 +253,27 @@ export const pseudonymOf = (ctx: SystemContext, userId: string): string =>
 export const keyIdsOf = (ctx: SystemContext): string[] =>
   ctx.secrets.macs('pseudonym', 'the name of this key').map((mac) => mac.toString('base64url').slice(0, 12))
 
-/** The signed end of the chain. Comparing it with a later chain shows whether a line was dropped or changed. */
+/** The last line of those that all stand in the store. */
+export interface StoredEnd {
+  seq: number
+  hash: string
+}
+
+/** `head` must have been read before the batches that wait. */
+export function storedEnd({ seq, hash }: LedgerHead, [first]: { first_seq: number; lines: string }[]): StoredEnd {
+  if (!first) return { seq, hash }
+  const { prev } = JSON.parse(first.lines.slice(0, first.lines.indexOf('\n'))) as LedgerLine
+  return { seq: first.first_seq - 1, hash: prev }
+}
+
+/**
+ * The signed end of what the store has. Comparing it with a later chain shows whether a line was dropped or changed. A line that
+ * waits for the store is not named, because the database could lose it.
+ */
 export async function signedLedgerHead(ctx: SystemContext): Promise<string> {
-  const { seq, hash, at } = await readLedgerHead(ctx)
+  const head = await readLedgerHead(ctx)
+  const { seq, hash } = storedEnd(head, await ctx.sql(waitingBatches, { maxRows: 1 }))
+  const { at } = head
   const claims = { iss: ctx.appUrl, lines: seq, hash, at: (at ?? ctx.clock.now()).toISOString() }
   return signJws(ctx, 'erasure-log+jwt', claims)
 }

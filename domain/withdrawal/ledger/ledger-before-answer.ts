@@ -11,7 +11,7 @@ const MAX_WAIT_MS = 5_000
 const TAKEN_MS = 200
 /** Until a step that holds the withdrawal lets it be written. */
 const PAUSE_MS = 20
-const PROBE = 'erasure-ledger/probe'
+export const LEDGER_PROBE = 'erasure-ledger/probe'
 const PROBE_BYTES = 4_096
 
 const AWAY = 'The erasure ledger cannot be written now. Nothing was changed; try again later.'
@@ -24,7 +24,7 @@ const probe = coalesced(
   (ctx) =>
     putLedger(
       ctx,
-      PROBE,
+      LEDGER_PROBE,
       `${ctx.clock
         .now()
         .toISOString()

@@ -40,21 +40,19 @@ export interface ReadLine extends LedgerEntry {
 
 export const newReading = (): LedgerReading => ({ lines: 0, seq: 0, hash: '', batchSeq: 0, problems: [], keys: [] })
 
-/** Every readable line, with one batch in memory at a time. Notes in `reading` what is wrong with the chain. */
+/**
+ * Every readable line, with one batch in memory at a time; only those after `from`, if it is given. Notes in `reading` what is wrong
+ * with the chain.
+ */
 export async function* readLedger(
   ctx: SystemContext,
   head: LedgerHead,
   reading: LedgerReading,
+  from?: { seq: number; hash: string },
 ): AsyncIterable<ReadLine> {
   const { origin } = head
-  for await (const text of ctx.ledger.earlierLines()) {
-    // A full disk or a kill can leave half a line; its withdrawal was written again after it.
-    const entry = parse(text)
-    if (!entry) continue
-    reading.lines++
-    yield entry
-  }
-  const beginning = await readBeginning(ctx, origin)
+  if (!from) yield* linesBeforeChain(ctx, reading)
+  const beginning = from ?? (await readBeginning(ctx, origin))
   Object.assign(reading, beginning)
   const end = await readEnd(ctx, origin, reading)
   const known = [end, await knownHere(ctx, head)]
@@ -74,6 +72,16 @@ export async function* readLedger(
     if (one && one.lines > reading.seq) {
       note(reading, `The ledger ends at line ${reading.seq}, but ${one.who} line ${one.lines}.`)
     }
+  }
+}
+
+async function* linesBeforeChain(ctx: SystemContext, reading: LedgerReading): AsyncIterable<ReadLine> {
+  for await (const text of ctx.ledger.earlierLines()) {
+    // A full disk or a kill can leave half a line; its withdrawal was written again after it.
+    const entry = parse(text)
+    if (!entry) continue
+    reading.lines++
+    yield entry
   }
 }
 

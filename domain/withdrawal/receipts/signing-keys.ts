@@ -124,6 +124,12 @@ export async function signJws(ctx: SystemContext, typ: string, claims: object, s
 /** Creates the first key at the first start, and a new one if no configured secret opens the key that should sign. */
 export const ensureSigningKey = (ctx: SystemContext): Promise<unknown> => signingKey(ctx, ctx.sql)
 
+/** Whether a configured secret opens the newest key that still has a private part; null if there is none. */
+export async function opensNewestKey(ctx: SystemContext): Promise<boolean | null> {
+  const sealed = (await ctx.sql(readKeys, {})).findLast(({ sealed_private }) => sealed_private)?.sealed_private
+  return sealed ? ctx.secrets.open(sealed) !== null : null
+}
+
 async function signingKey(ctx: SystemContext, sql: Sql): Promise<SigningKey> {
   const now = ctx.clock.now()
   const { signing } = ctx.process

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { asUser, givenUser, ledgerLines, type TestContext, type TestUser, testContext } from '@/testing/domain'
+import { acceptOldDatabase } from './ledger/adopt-erasure-ledger'
+import { compareWithLedger } from './ledger/compare-with-ledger'
+import { writeErasureLedger } from './ledger/erasure-ledger'
+import { describeReceipts } from './receipts/receipts'
+import { replayErasureLedger, replayGap } from './replay-erasure-ledger'
+import { withdrawAccount } from './withdraw-account'
+
+// What a failover to a replica that lagged loses, point by point of decision 0016.
+
+async function givenLedger(): Promise<TestContext> {
+  const ctx = await testContext()
+  await ctx.db.erasureLedgerBatch.deleteMany()
+  await ctx.db.withdrawal.updateMany({ data: { ledgeredAt: ctx.clock.now(), ledgerSeq: null } })
+  const origin = randomBytes(8).toString('hex')
+  await ctx.db.erasureLedgerHead.updateMany({ data: { origin, seq: 0, hash: '', batchSeq: 0, at: null } })
+  return ctx
+}
+
+async function leave(ctx: TestContext, user: TestUser) {
+  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
+  const { withdrawal_id: id, receipt } = await withdrawAccount(await asUser(ctx, user), input)
+  await ctx.settle()
+  return { id, receipt }
+}
+
+const headOf = (ctx: TestContext) => ctx.db.erasureLedgerHead.findFirstOrThrow()
+
+const seqs = (ctx: TestContext) => ledgerLines(ctx).map(({ seq }) => seq)
+
+test('F43 a database that lost withdrawals and their lines is behind, and each is withdrawn again under its own id, once', async () => {
+  const ctx = await givenLedger()
+  await leave(ctx, await givenUser(ctx))
+  const [before, user] = [await headOf(ctx), await givenUser(ctx)]
+  const backup = await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })
+  const { id, receipt } = await leave(ctx, user)
+  await ctx.db.withdrawal.delete({ where: { id } })
+  await ctx.db.outboxEvent.deleteMany()
+  await ctx.db.user.update({ where: { id: user.userId }, data: backup })
+  await ctx.db.erasureLedgerHead.updateMany({ data: before })
+  expect(await compareWithLedger(ctx)).toMatchObject({ state: 'behind', lines: 1 })
+  const mails = ctx.mailbox.length
+
+  const reports = await Promise.all([replayGap(ctx), replayGap(ctx), replayGap(ctx)])
+  expect(reports.filter(Boolean)).toMatchObject([{ lines: 1, verified: true, replayed: 1 }])
+  expect(await replayGap(ctx)).toBeNull()
+  expect((await compareWithLedger(ctx)).state).toBe('level')
+  expect(await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })).toMatchObject({
+    withdrawnAt: expect.any(Date),
+  })
+  expect((await describeReceipts(ctx, id)).receipts).toMatchObject([{ kind: 'acceptance', receipt }])
+  await writeErasureLedger(ctx)
+  expect(seqs(ctx)).toEqual([1, 2])
+  expect(ctx.mailbox.length).toBe(mails)
+})
+
+test('F43 a withdrawal whose line alone was lost gets no second line', async () => {
+  const ctx = await givenLedger()
+  const before = await headOf(ctx)
+  const { id } = await leave(ctx, await givenUser(ctx))
+  await ctx.db.erasureLedgerHead.updateMany({ data: before })
+  await ctx.db.withdrawal.update({ where: { id }, data: { ledgeredAt: null, ledgerSeq: null, ledgerHash: null } })
+  expect(await replayGap(ctx)).toMatchObject({ lines: 1, verified: true, replayed: 0 })
+  await writeErasureLedger(ctx)
+  expect(seqs(ctx)).toEqual([1])
+  expect(await ctx.db.withdrawal.findUniqueOrThrow({ where: { id } })).toMatchObject({ ledgerSeq: 1 })
+})
+
+test('F43 a batch whose mark was lost is not behind, and a replay writes none of its lines twice', async () => {
+  const ctx = await givenLedger()
+  const first = await leave(ctx, await givenUser(ctx))
+  const [name = ''] = [...ctx.ledgered.keys()].filter((key) => key.endsWith('.ndjson'))
+  const lines = ctx.ledgered.get(name) ?? ''
+  await ctx.db.erasureLedgerBatch.create({ data: { firstSeq: 1, lines } })
+  expect((await compareWithLedger(ctx)).state).toBe('level')
+  const before = await headOf(ctx)
+  const second = await leave(ctx, await givenUser(ctx))
+  await ctx.db.erasureLedgerBatch.create({ data: { firstSeq: 1, lines } })
+  await ctx.db.erasureLedgerHead.updateMany({ data: before })
+  await ctx.db.withdrawal.update({ where: { id: second.id }, data: { ledgeredAt: null, ledgerSeq: null } })
+  expect(await replayGap(ctx)).toMatchObject({ verified: true, replayed: 0 })
+  await writeErasureLedger(ctx)
+  expect(seqs(ctx)).toEqual([1, 2])
+  const rows = await ctx.db.withdrawal.findMany({
+    where: { id: { in: [first.id, second.id] } },
+    orderBy: { ledgerSeq: 'asc' },
+  })
+  expect(rows.map(({ ledgerSeq }) => ledgerSeq)).toEqual([1, 2])
+})
+
+test('F43 a withdrawal of the new primary that took the place of a lost line gets a line behind it', async () => {
+  const ctx = await givenLedger()
+  const [before, lost] = [await headOf(ctx), await leave(ctx, await givenUser(ctx))]
+  await ctx.db.erasureLedgerHead.updateMany({ data: before })
+  await ctx.db.withdrawal.update({ where: { id: lost.id }, data: { ledgeredAt: null, ledgerSeq: null } })
+  await ctx.db.withdrawal.updateMany({ where: { id: lost.id }, data: { ledgeredAt: ctx.clock.now() } })
+  ctx.waitsForLedger = false
+  const { id } = await leave(ctx, await givenUser(ctx))
+  await ctx.db.withdrawal.update({ where: { id: lost.id }, data: { ledgeredAt: null } })
+  expect(await compareWithLedger(ctx)).toMatchObject({ state: 'behind' })
+  expect(await replayGap(ctx)).toMatchObject({ verified: true })
+  await writeErasureLedger(ctx)
+  expect(ledgerLines(ctx).map(({ withdrawalId }) => withdrawalId)).toEqual([lost.id, id])
+  expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 2, verified: true })
+})
+
+test('F44 a store that lacks the newest stored batch is another store, until the operator begins anew', async () => {
+  const ctx = await givenLedger()
+  await leave(ctx, await givenUser(ctx))
+  const mine = new Map(ctx.ledgered)
+  ctx.ledgered.clear()
+  expect((await compareWithLedger(ctx)).state).toBe('missing')
+  for (const [name, content] of mine) ctx.ledgered.set(name, content)
+  expect((await compareWithLedger(ctx)).state).toBe('level')
+  ctx.ledgered.clear()
+  await acceptOldDatabase(ctx)
+  expect((await compareWithLedger(ctx)).state).toBe('level')
+  await leave(ctx, await givenUser(ctx))
+  expect(seqs(ctx)).toEqual([2])
+  expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 1, verified: true, problems: [] })
+})

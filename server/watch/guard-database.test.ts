@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { createUser } from '@/domain/accounts/user'
+import { doesLineStand } from '@/domain/withdrawal/receipts/standing-lines'
+import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
+import { Cluster } from '@/testing/cluster'
+import { type TestContext, testContext } from '@/testing/domain'
+import { until } from '@/testing/until'
+import { openDatabase } from '../adapters/database'
+import { processState } from '../process-state'
+import { createDatabaseGuard } from './guard-database'
+
+afterEach(() => {
+  processState.heldFor = undefined
+})
+
+/** A service on a primary, of which a copy can take over on a timeline of its own, as a replica that lagged does. */
+async function givenPrimary(test: Parameters<typeof Cluster.start>[0], settings: { maxReplayedLines: number }) {
+  const cluster = await Cluster.start(test)
+  const { databaseUrl } = cluster.place
+  const guard = createDatabaseGuard({ databaseUrl, acceptsOldDatabase: false, ...settings })
+  const database = openDatabase(databaseUrl, 2, { admit: guard.admit })
+  test.onTestFinished(async () => {
+    guard.stop()
+    await database.close()
+  })
+  const ctx: TestContext = { ...(await testContext()), ...database }
+  const people = await Promise.all(
+    ['leaver', 'stays'].map((name) =>
+      createUser(ctx, { email: `${name}@example.test`, password: 'correct horse', name, emailVerified: true }),
+    ),
+  )
+  const [primary, replica] = [path.join(cluster.dataDir, 'pg'), `${cluster.dataDir}-replica`]
+  await cluster.goDown('fast')
+  execFileSync('cp', ['-a', primary, replica])
+  await cluster.comeUp()
+  const takeOver = async () => {
+    await cluster.goDown('killed')
+    rmSync(primary, { recursive: true })
+    execFileSync('cp', ['-a', replica, primary])
+    appendFileSync(path.join(primary, 'postgresql.auto.conf'), "\nrestore_command = 'false'\n")
+    writeFileSync(path.join(primary, 'recovery.signal'), '')
+    await cluster.comeUp()
+  }
+  const [leaver = '', stays = ''] = people
+  const isLive = async (id: string) => (await ctx.db.user.findUniqueOrThrow({ where: { id } })).withdrawnAt === null
+  return { cluster, ctx, guard, leaver, stays, isLive, takeOver }
+}
+
+const withdraw = (ctx: TestContext, userId: string) =>
+  withdrawByOperator(ctx, { userId, confirmation: 'DELETE_MY_ACCOUNT' })
+
+test('F43 a new primary that lost a withdrawal serves nobody before it holds again, and a restart of the same database needs no ledger', async (context) => {
+  const { cluster, ctx, guard, leaver, stays, isLive, takeOver } = await givenPrimary(context, {
+    maxReplayedLines: 100,
+  })
+  expect(await guard.watch(ctx)).toEqual({ served: null })
+  const { withdrawal_id: id } = await withdraw(ctx, leaver)
+  await takeOver()
+  const seen: boolean[] = []
+  await until('it serves', async () => {
+    const live = await isLive(leaver).catch(() => null)
+    if (live !== null) seen.push(live)
+    return live !== null
+  })
+  expect(seen).toEqual([false])
+  expect([await isLive(stays), processState.heldFor]).toEqual([true, undefined])
+  expect(await doesLineStand(ctx, id)).toBe(true)
+
+  ctx.ledger.get = () => Promise.reject(new Error('away'))
+  await cluster.goDown('killed')
+  await cluster.comeUp()
+  await until('it serves', () => isLive(stays).catch(() => false))
+  expect(processState.heldFor).toBeUndefined()
+})
+
+test('F43 a new primary that is too far behind, or whose ledger cannot be read, is held', async (context) => {
+  const { ctx, guard, leaver, isLive, takeOver } = await givenPrimary(context, { maxReplayedLines: 0 })
+  await guard.watch(ctx)
+  await withdraw(ctx, leaver)
+  const { get } = ctx.ledger
+  ctx.ledger.get = () => Promise.reject(new Error('away'))
+  await takeOver()
+  const isHeld = (reason: string) => async () => {
+    await isLive(leaver).then(
+      () => expect.unreachable(),
+      () => {},
+    )
+    return processState.heldFor === reason
+  }
+  await until('it is held', isHeld('ledger_away'))
+  ctx.ledger.get = get
+  await until('it is held', isHeld('ledger_ahead'))
+})

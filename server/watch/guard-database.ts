@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SystemContext } from '@/domain/context'
+import { type RowOf, type Sql, sql, statement, text } from '@/domain/sql'
+import { acceptOldDatabase } from '@/domain/withdrawal/ledger/adopt-erasure-ledger'
+import { compareWithLedger } from '@/domain/withdrawal/ledger/compare-with-ledger'
+import { readLedgerHead } from '@/domain/withdrawal/ledger/erasure-ledger'
+import { replayGap } from '@/domain/withdrawal/replay-erasure-ledger'
+import { openDatabase } from '../adapters/database'
+import { isDatabaseAway } from '../adapters/database-away'
+import { type DatabaseGuard, type HeldFor, processState } from '../process-state'
+import type { Env } from '../settings/env'
+import { describeError, log, outsideRequest } from './log'
+import { metrics } from './metrics'
+
+const HINTS: Record<HeldFor, string> = {
+  ledger_ahead:
+    'The database is older than its erasure ledger: a backup was restored, or a replica that lagged took over, and people who have left may be back in it. Run "npm run -s account -- ledger replay" first.',
+  ledger_away: 'The erasure ledger cannot be read, and the database cannot prove that it has lost nothing.',
+  ledger_missing:
+    'The store of the erasure ledger lacks lines that this database has stored: it is another store, or the database is another one. Correct LEDGER_DIR, the bucket or DATABASE_URL.',
+}
+
+/** How often the end of what is known is read, and a database that cannot prove itself is compared again. */
+const LOOK_MS = 5_000
+const PAUSE_MS = 250
+
+/** Its position in the log of a database that takes writes; a replica has none, because it may take over at any moment. */
+const readIdentity = statement(
+  'database-identity',
+  {},
+  { cluster: text, timeline: text.orNull, position: text.orNull },
+  () => sql`SELECT (SELECT system_identifier FROM pg_control_system())::text AS cluster,
+     CASE WHEN NOT pg_is_in_recovery() THEN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END AS timeline,
+     CASE WHEN NOT pg_is_in_recovery() THEN (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::text END AS position`,
+)
+type Identity = RowOf<typeof readIdentity>
+
+/** Behind a held database every statement fails as if it were starting. */
+class DatabaseHeld extends Error {
+  readonly code = '57P03'
+  constructor() {
+    super('the database is not served before it has caught up with its erasure ledger')
+  }
+}
+
+/**
+ * Keeps calls from a database that has lost what it acknowledged: a replica that lagged and took over, or a backup that was restored
+ * under a running service. A connection that is opened anew serves at once where the database itself proves that nothing was lost:
+ * same cluster, same timeline, no earlier position. Otherwise the database is compared with the ledger first.
+ */
+export function createDatabaseGuard(
+  env: Pick<Env, 'databaseUrl' | 'acceptsOldDatabase' | 'maxReplayedLines'>,
+): DatabaseGuard {
+  let of: SystemContext | undefined
+  let proven: Identity | null = null
+  let origin: string | undefined
+  let settling: { first: Promise<boolean>; served: Promise<void> } | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  /** Looks at the database behind a connection. What is proven must have been known before, or a later position would be unfair. */
+  async function look(sql: Sql): Promise<{ isProven: boolean; seen: Identity | null }> {
+    const before = proven
+    const seen = await identityOf(sql)
+    if (!seen?.position || !before?.position) return { isProven: false, seen }
+    if (!isSame(seen, before) || BigInt(seen.position) < BigInt(before.position)) return { isProven: false, seen }
+    if (proven === before) proven = seen
+    return { isProven: true, seen }
+  }
+
+  async function compare(ctx: SystemContext, isStart: boolean): Promise<HeldFor | null> {
+    const seen = await identityOf(ctx.sql)
+    const head = await readLedgerHead(ctx)
+    const { maxReplayedLines: maxLines } = env
+    const state = await compareWithLedger(ctx, { head, maxLines }).catch((error) => {
+      log().error({ event: 'ledger_not_read', ...describeError(error) })
+      return null
+    })
+    if (!state) return 'ledger_away'
+    if (origin !== undefined && origin !== head.origin) return 'ledger_missing'
+    if (state.state !== 'level' && isStart && env.acceptsOldDatabase) {
+      await acceptOldDatabase(ctx)
+      log().warn({ event: 'old_database_accepted' })
+    } else if (state.state === 'missing') return 'ledger_missing'
+    else if (state.state === 'behind') {
+      hold('ledger_ahead')
+      if (state.lines <= maxLines) await replay(ctx)
+      return 'ledger_ahead'
+    }
+    origin = head.origin
+    proven = seen
+    return null
+  }
+
+  /** Settles the database by a few connections of its own, which nothing else uses. */
+  function settle(ctx: SystemContext, isStart = false): { first: Promise<boolean>; served: Promise<void> } {
+    const { promise: first, resolve: tellFirst, reject: failFirst } = Promise.withResolvers<boolean>()
+    const run = async () => {
+      const own = openDatabase(env.databaseUrl as string, 3, { timeLimits: { idle_in_transaction_session_timeout: 0 } })
+      const inOwn = { ...ctx, ...own }
+      try {
+        for (let isFirst = true; ; isFirst = false) {
+          const heldFor = await compare(inOwn, isStart).catch((error) => {
+            if (isFirst) throw error
+            log().error({ event: 'database_not_compared', ...describeError(error) })
+            return processState.heldFor ?? 'ledger_away'
+          })
+          if (heldFor) hold(heldFor)
+          tellFirst(heldFor === null)
+          if (!heldFor) {
+            settling = undefined
+            return release(ctx)
+          }
+          await sleep(PAUSE_MS, undefined, { ref: false })
+        }
+      } finally {
+        await own.close().catch(() => {})
+      }
+    }
+    const served = outsideRequest(run)
+    served.catch((error) => {
+      settling = undefined
+      failFirst(error)
+    })
+    first.catch(() => {})
+    return { first, served }
+  }
+
+  async function requireLevel(ctx: SystemContext) {
+    settling ??= settle(ctx)
+    if (!(await settling.first)) throw new DatabaseHeld()
+  }
+
+  return {
+    async admit(sql) {
+      if (!of) return
+      const { isProven, seen } = await look(sql)
+      if (isProven) return
+      await requireLevel(of)
+      // Another database than the one that was compared; the next connection is looked at again.
+      if (seen && proven && !isSame(seen, proven)) throw new DatabaseHeld()
+    },
+    async watch(ctx) {
+      of = ctx
+      settling = settle(ctx, true)
+      const { first, served } = settling
+      const lookAgain = async () => {
+        if (settling) return
+        const { isProven, seen } = await look(ctx.sql)
+        // Of a database that tells nothing of itself only new connections are compared.
+        if (seen && !isProven) await requireLevel(ctx)
+      }
+      timer = setInterval(() => lookAgain().catch(() => {}), LOOK_MS).unref()
+      return { served: (await first) ? null : served }
+    },
+    stop: () => clearInterval(timer),
+  }
+}
+
+const isSame = (one: Identity, other: Identity): boolean =>
+  one.cluster === other.cluster && one.timeline === other.timeline
+
+/** Null where the role or the provider keeps it back. */
+async function identityOf(sql: Sql): Promise<Identity | null> {
+  try {
+    const [identity] = await sql(readIdentity, {})
+    return identity ?? null
+  } catch (error) {
+    if (isDatabaseAway(error)) throw error
+    return null
+  }
+}
+
+function hold(heldFor: HeldFor) {
+  if (processState.heldFor === heldFor) return
+  processState.heldFor = heldFor
+  log().error({ event: 'not_ready', reason: heldFor, hint: HINTS[heldFor] })
+}
+
+function release(ctx: SystemContext) {
+  // The database may have lost the newest key.
+  ctx.process.signing.readAt = Number.NEGATIVE_INFINITY
+  if (!processState.heldFor) return
+  log().warn({ event: 'served_again', after: processState.heldFor })
+  processState.heldFor = undefined
+}
+
+async function replay(ctx: SystemContext) {
+  const report = await replayGap(ctx)
+  if (!report) return
+  const { lines, replayed, error } = report
+  if (error) return log().error({ event: 'ledger_not_replayed', lines, replayed, error })
+  metrics().replayed.inc(replayed)
+  log().error({ event: 'database_had_lost_withdrawals', lines, replayed })
+}

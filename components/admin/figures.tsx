@@ -27,16 +27,14 @@ export function Figures({ withdrawals, backlog, maxCounted }: FiguresProps) {
         <Figure label="Purged" count={withdrawals.purged} max={maxCounted} />
         <Figure label="Due within a week" count={dueDates.soon} max={maxCounted} />
         <Figure label="Past their due date" count={dueDates.overdue} max={maxCounted} isAlarming />
+        <Figure label="Begun again after a loss" count={ledger.replayed} max={maxCounted} />
       </Group>
       <Group title="Deletion steps">
         <Figure label="Due now" count={steps.due} max={maxCounted} />
         <Figure label="Overdue" count={steps.overdue} max={maxCounted} isAlarming />
         <Figure label="Failing" count={steps.failing} max={maxCounted} isAlarming />
+        <Figure label="Ledger batches not stored" count={ledger.waiting} max={maxCounted} />
         <Figure label="Applications silent for a day" count={silentApps} max={maxCounted} isAlarming />
-      </Group>
-      <Group title="Erasure ledger">
-        <Figure label="Batches not stored" count={ledger.waiting} max={maxCounted} />
-        <Figure label="Withdrawn again after a loss" count={ledger.replayed} max={maxCounted} isAlarming />
       </Group>
       <Group title="Mail notices">
         <Figure label="Waiting" count={notices.waiting} max={maxCounted} />

@@ -121,3 +121,16 @@ test('F44 a store that lacks the newest stored batch is another store, until the
   expect(seqs(ctx)).toEqual([2])
   expect(await replayErasureLedger(ctx)).toMatchObject({ lines: 1, verified: true, problems: [] })
 })
+
+test('F43 a gap with a changed line is replayed as far as it can be read, and stays for the operator', async () => {
+  const ctx = await givenLedger()
+  await leave(ctx, await givenUser(ctx))
+  const before = await headOf(ctx)
+  const { id } = await leave(ctx, await givenUser(ctx))
+  await ctx.db.erasureLedgerHead.updateMany({ data: before })
+  const name = [...ctx.ledgered.keys()].filter((key) => key.endsWith('.ndjson')).at(-1) ?? ''
+  ctx.ledgered.set(name, (ctx.ledgered.get(name) ?? '').replace('"prev":"', '"prev":"x'))
+  expect(await replayGap(ctx)).toMatchObject({ verified: false, error: expect.stringContaining('not whole') })
+  expect((await compareWithLedger(ctx)).state).toBe('behind')
+  expect(await ctx.db.withdrawal.count({ where: { id } })).toBe(1)
+})

@@ -22,7 +22,9 @@ const HINTS: Record<HeldFor, string> = {
 
 /** How often the end of what is known is read, and a database that cannot prove itself is compared again. */
 const LOOK_MS = 5_000
+/** Between two comparisons of a database that is held: at first, and at most. */
 const PAUSE_MS = 250
+const MAX_PAUSE_MS = 2_000
 
 /** Its position in the log of a database that takes writes; a replica has none, because it may take over at any moment. */
 const readIdentity = statement(
@@ -54,6 +56,8 @@ export function createDatabaseGuard(
   let of: SystemContext | undefined
   let proven: Identity | null = null
   let origin: string | undefined
+  /** A replay has found what a person must mend. */
+  let isForOperator = false
   let settling: { first: Promise<boolean>; served: Promise<void> } | undefined
   let timer: NodeJS.Timeout | undefined
 
@@ -83,11 +87,12 @@ export function createDatabaseGuard(
     } else if (state.state === 'missing') return 'ledger_missing'
     else if (state.state === 'behind') {
       hold('ledger_ahead')
-      if (state.lines <= maxLines) await replay(ctx)
+      if (state.lines <= maxLines && !isForOperator) isForOperator = !(await replay(ctx))
       return 'ledger_ahead'
     }
     origin = head.origin
     proven = seen
+    isForOperator = false
     return null
   }
 
@@ -98,9 +103,9 @@ export function createDatabaseGuard(
       const own = openDatabase(env.databaseUrl as string, 3, { timeLimits: { idle_in_transaction_session_timeout: 0 } })
       const inOwn = { ...ctx, ...own }
       try {
-        for (let isFirst = true; ; isFirst = false) {
+        for (let tries = 1; ; tries++) {
           const heldFor = await compare(inOwn, isStart).catch((error) => {
-            if (isFirst) throw error
+            if (tries === 1) throw error
             log().error({ event: 'database_not_compared', ...describeError(error) })
             return processState.heldFor ?? 'ledger_away'
           })
@@ -110,7 +115,7 @@ export function createDatabaseGuard(
             settling = undefined
             return release(ctx)
           }
-          await sleep(PAUSE_MS, undefined, { ref: false })
+          await sleep(Math.min(PAUSE_MS * tries, MAX_PAUSE_MS), undefined, { ref: false })
         }
       } finally {
         await own.close().catch(() => {})
@@ -184,11 +189,16 @@ function release(ctx: SystemContext) {
   processState.heldFor = undefined
 }
 
-async function replay(ctx: SystemContext) {
+/** False if a person must mend the ledger first. */
+async function replay(ctx: SystemContext): Promise<boolean> {
   const report = await replayGap(ctx)
-  if (!report) return
+  if (!report) return true
   const { lines, replayed, error } = report
-  if (error) return log().error({ event: 'ledger_not_replayed', lines, replayed, error })
+  if (error) {
+    log().error({ event: 'ledger_not_replayed', lines, replayed, error })
+    return false
+  }
   metrics().replayed.inc(replayed)
   log().error({ event: 'database_had_lost_withdrawals', lines, replayed })
+  return true
 }

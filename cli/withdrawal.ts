@@ -1,7 +1,7 @@
 import { CONFIRMATION, parseIssueMessage } from '@/contract/errors'
 import { REASON_CODES, withdrawBody } from '@/contract/withdrawal'
 import { retryWithdrawal } from '@/domain/withdrawal/operate-withdrawal'
-import { describeReceipts } from '@/domain/withdrawal/receipts/receipts'
+import { listReceipts } from '@/domain/withdrawal/receipts/receipts'
 import { showWithdrawal } from '@/domain/withdrawal/show-withdrawal'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
 import { command, UsageError } from './command.ts'
@@ -46,7 +46,7 @@ export const withdrawalCommands = [
     summary: 'Shows the receipts of a withdrawal.',
     options: { id },
     run: async (ctx, { id }) => {
-      const { receipts } = await describeReceipts(ctx, id)
+      const { receipts } = await listReceipts(ctx, { withdrawalId: id })
       if (receipts.length === 0) throw new UsageError('There is no receipt of a withdrawal with this id.')
       return { withdrawal_id: id, receipts }
     },

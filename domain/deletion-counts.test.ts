@@ -7,7 +7,7 @@ import { authenticateWithdrawn } from './withdrawal/authenticate-withdrawn'
 import { FIRST_BATCH } from './withdrawal/erase'
 import { getWithdrawalStatus } from './withdrawal/get-withdrawal-status'
 import { purgeRetainedData } from './withdrawal/purge-retained-data'
-import { describeReceipts } from './withdrawal/receipts/receipts'
+import { listReceipts } from './withdrawal/receipts/receipts'
 import { runDeletionStep } from './withdrawal/run-deletion-step'
 import { createStatusToken } from './withdrawal/status-token'
 
@@ -104,7 +104,7 @@ test('the receipt of the purge counts the kept records that it deletes, and no c
   await runDueWork(ctx)
   ctx.clock.advance(30 * day)
   await purgeRetainedData(ctx)
-  const { receipts } = await describeReceipts(ctx, withdrawalId)
+  const { receipts } = await listReceipts(ctx, { withdrawalId })
   expect(decodeJwt(receipts[2]?.receipt as string)).toMatchObject({
     kind: 'purge',
     erased: [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describeReceipts } from '@/domain/withdrawal/receipts/receipts'
+import { listReceipts } from '@/domain/withdrawal/receipts/receipts'
 import { publishedKeys, signJws } from '@/domain/withdrawal/receipts/signing-keys'
 import { givenWithdrawal, runDueWork, testContext } from '@/testing/domain'
 import { verifyReceipts } from './verify-receipts'
@@ -13,7 +13,7 @@ async function givenReceipts() {
     ctx.clock.advance(day)
     await runDueWork(ctx)
   }
-  const { receipts } = await describeReceipts(ctx, withdrawalId)
+  const { receipts } = await listReceipts(ctx, { withdrawalId })
   const { keys } = await publishedKeys(ctx)
   return { ctx, withdrawalId, keys, texts: receipts.map(({ receipt }) => receipt) as [string, string] }
 }

@@ -4,7 +4,7 @@ import { ledgerLines, outcomeOf } from '@/testing/domain'
 import { givenService, type Service, times } from '@/testing/service'
 import { until } from '@/testing/until'
 import { registerApp } from '../../applications/manage'
-import { describeReceipts } from '../receipts/receipts'
+import { listReceipts } from '../receipts/receipts'
 import { withdrawByOperator } from '../withdraw-account'
 
 const LINES = /\/\d{12}\.ndjson$/
@@ -57,12 +57,12 @@ test.each(Object.keys(BY))('F42 a withdrawal by %s is answered when its line sta
   await until('the line is on its way', async () => asked.some((name) => LINES.test(name)))
   const [row] = await ctx.db.withdrawal.findMany({ where: { userId: caller.userId } })
   expect(answer).toBeUndefined()
-  expect(await describeReceipts(ctx, row?.id ?? '')).toEqual({ receipts: [] })
+  expect(await listReceipts(ctx, { withdrawalId: row?.id ?? '' })).toEqual({ receipts: [] })
   store()
   await answering
   expect(answer).toMatchObject({ code: 'accepted' })
   expect(lineOf(ctx, { data: { withdrawal_id: row?.id } })).toBeDefined()
-  expect((await describeReceipts(ctx, row?.id ?? '')).receipts).toHaveLength(1)
+  expect((await listReceipts(ctx, { withdrawalId: row?.id ?? '' })).receipts).toHaveLength(1)
 })
 
 test.each(Object.keys(BY))('F42 while the store is away a withdrawal by %s changes nothing', async (by) => {
@@ -135,6 +135,6 @@ test('F42 with LEDGER_BEFORE_ANSWER=0 a withdrawal waits for no store', async ()
   const comeBack = failPuts(ctx)
   const answer = await withdraw(await givenCaller(ctx))
   expect(answer.code).toBe('accepted')
-  expect((await describeReceipts(ctx, String(answer.data.withdrawal_id))).receipts).toHaveLength(1)
+  expect((await listReceipts(ctx, { withdrawalId: String(answer.data.withdrawal_id) })).receipts).toHaveLength(1)
   comeBack()
 })

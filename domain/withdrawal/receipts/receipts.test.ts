@@ -30,7 +30,7 @@ import { purgeRetainedData } from '../purge-retained-data'
 import { reportOnTask } from '../report-on-task'
 import { createStatusToken } from '../status-token'
 import { withdrawAccount } from '../withdraw-account'
-import { describeReceipts, writeDueReceipts } from './receipts'
+import { listReceipts, writeDueReceipts } from './receipts'
 import { listSigningKeys, publishedKeys, rotateSigningKey } from './signing-keys'
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
@@ -45,7 +45,7 @@ async function pass(ctx: TestContext, days: number) {
 }
 
 async function receiptsOf(ctx: TestContext, withdrawalId: string) {
-  const { receipts } = await describeReceipts(ctx, withdrawalId)
+  const { receipts } = await listReceipts(ctx, { withdrawalId })
   return receipts.map(({ kind, receipt }) => ({
     kind,
     receipt,
@@ -252,7 +252,7 @@ test('the status token reads the receipts for 24 months, whatever the purge has 
   expect((await read(token)).data).toMatchObject({ receipts: [{ kind: 'acceptance' }] })
   await pass(ctx, 31)
   const { data: all, headers } = await read(token)
-  expect(all).toEqual(await describeReceipts(ctx, ids.withdrawalId))
+  expect(all).toEqual(await listReceipts(ctx, { withdrawalId: ids.withdrawalId }))
   expect(all.receipts).toHaveLength(3)
   expect(headers.get('RateLimit')).toMatch(/^"read"/)
 

@@ -4,7 +4,7 @@ import type { listReceipts as contract, ReceiptClaims } from '@/contract/receipt
 import { CATEGORIES } from '@/contract/vocabulary'
 import type { StepStatus } from '@/contract/withdrawal'
 import type { Acknowledges } from '../../applications/task-token'
-import type { Context, SystemContext } from '../../context'
+import type { SystemContext } from '../../context'
 import { countsOf, type DeletionCount, describeCounts } from '../../deletion-counts'
 import { second } from '../../limits/durations'
 import {
@@ -226,12 +226,11 @@ function answerOf({ status, is_waived, acknowledges, last_status: answer, retain
   return answer === 404 || answer === 410 ? 'gone' : 'told'
 }
 
-export async function listReceipts(ctx: Context, { withdrawalId }: Input<typeof contract>) {
-  return describeReceipts(ctx, withdrawalId)
-}
-
 /** The receipts of a withdrawal in their chain. The acceptance is signed before its transaction, and is given out when its line stands. */
-export async function describeReceipts(ctx: SystemContext, withdrawalId: string): Promise<Data<typeof contract>> {
+export async function listReceipts(
+  ctx: SystemContext,
+  { withdrawalId }: Pick<Input<typeof contract>, 'withdrawalId'>,
+): Promise<Data<typeof contract>> {
   if (ctx.waitsForLedger && !(await doesLineStand(ctx, withdrawalId))) return { receipts: [] }
   const rows = await ctx.sql(readReceipts, { withdrawalId })
   return {

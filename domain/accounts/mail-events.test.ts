@@ -17,7 +17,7 @@ import { getEmailStatus } from '../email/get-email-status'
 import { resendVerification } from '../email/resend-verification'
 import { verifyEmail } from '../email/verify-email'
 import { userBucket } from '../limits/buckets'
-import { deliveryId } from '../mail/deliveries'
+import { deliveryId } from '../mail/mail-deliveries'
 import type { MailEvent } from '../ports'
 import { receiveMailEvents } from './mail-events'
 

@@ -3,7 +3,7 @@ import { minute, NOTICE_BACK_OFF_MS, NOTICE_LEASE_MS } from '../limits/durations
 import type { MailOutcome } from '../ports'
 import { integer, isOneOf, type Part, sql, statement, text, time, UNWAITED } from '../sql'
 import { coalesced } from '../work/coalesce'
-import { recordMails, type SentMail } from './deliveries'
+import { recordMails, type SentMail } from './mail-deliveries'
 import {
   type FactsOf,
   isKnownKind,

@@ -1,6 +1,6 @@
 import type { createTransport, SendMailOptions, Transporter } from 'nodemailer'
 import { MAX_MAIL_MS } from '@/domain/limits/durations'
-import { deliveryId } from '@/domain/mail/deliveries'
+import { deliveryId } from '@/domain/mail/mail-deliveries'
 import type { Mail, Secrets } from '@/domain/ports'
 import { deleteMessages, storeMessage } from '../local/mailbox'
 import type { Env } from '../settings/env'

@@ -163,28 +163,6 @@ test('during the cooldown the answer names the time at which the address has roo
   await tooEarly(24 * 3_600 - 60)
 })
 
-test('a second resend waits for the cooldown and takes no place', async () => {
-  const ctx = await testContext()
-  const { user, change, input } = await givenChange(ctx)
-  ctx.clock.advance(5 * minute)
-  const [first, second] = [await asUser(ctx, user), await asUser(ctx, user)]
-  await resendVerification(first, input)
-  await expect(resendVerification(second, input)).rejects.toMatchObject({ code: 'EMAIL_008', retryAfterSeconds: 300 })
-  expect(await mailsTo(ctx, change.new_email)).toBe(2)
-  expect((await requestOf(ctx, change.change_request_id)).sentAt).toEqual(ctx.clock.now())
-})
-
-test('a resend of a change that was closed meanwhile sends nothing', async () => {
-  const ctx = await testContext()
-  const { user, change, input } = await givenChange(ctx)
-  ctx.clock.advance(5 * minute)
-  const caller = await asUser(ctx, user)
-  await ctx.db.emailChangeRequest.update({ where: { id: input.change_request_id }, data: { status: 'cancelled' } })
-  expect(await outcomeOf(resendVerification(caller, input))).toBe('EMAIL_006')
-  expect(ctx.mailbox.filter(({ to }) => to === change.new_email)).toHaveLength(1)
-  expect(await mailsTo(ctx, change.new_email)).toBe(1)
-})
-
 test('of two concurrent resends one is sent, and the other waits for the cooldown and takes no place', async () => {
   const ctx = await testContext()
   const { user, change, input } = await givenChange(ctx)

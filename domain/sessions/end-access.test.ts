@@ -159,15 +159,6 @@ test('a new password ends page tokens, also where other tokens are kept; an earl
   expect(await opens(caller, second)).toBe('AUTH_001')
 })
 
-test('an end of access on the second refuses the token of that second', async () => {
-  const ctx = await givenService()
-  const caller = await givenCaller(ctx)
-  givenIssuer(ctx, caller.userId)
-  expect(ctx.clock.now().getMilliseconds()).toBe(0)
-  await endAllSessions(ctx, caller.userId)
-  expect(await opens(caller, issuedAt(ctx.clock.now()))).toBe('AUTH_001')
-})
-
 test('--keep-tokens keeps outside tokens too, and opens no door that was closed before', async () => {
   const ctx = await givenService()
   const caller = await givenCaller(ctx)

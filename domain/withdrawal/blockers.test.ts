@@ -184,15 +184,6 @@ describe('a pushed blocker', () => {
     )
     expect(outcome.code).toBe('WITHDRAWAL_003')
   })
-
-  test('B48 either holds back a withdrawal of the same moment or comes too late', async () => {
-    for (let round = 0; round < 10; round++) {
-      caller = await givenCaller(ctx)
-      await ctx.db.user.update({ where: { id: caller.userId }, data: { externalId: externalIdOf(caller) } })
-      const [pushed, withdrawn] = await Promise.all([push(), withdraw(caller)])
-      expect(['accepted WITHDRAWAL_003', 'USER_001 accepted']).toContain(`${pushed.code} ${withdrawn.code}`)
-    }
-  })
 })
 
 describe('an application with checks', () => {

@@ -3,10 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { createSessionToken } from '@/domain/sessions/page-tokens'
-import { authenticateWithdrawn } from '@/domain/withdrawal/authenticate-withdrawn'
-import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
-import { authenticate, givenUser, type TestContext, testContext } from '@/testing/domain'
+import { authenticate, type TestContext, testContext } from '@/testing/domain'
 import { createOutsideIssuer } from './outside-issuer'
 
 const ISSUER = 'https://issuer.test/'
@@ -79,12 +76,6 @@ test("the issuer's access token yields the user, the known scopes and the expiry
     expiresAt: expect.any(Date),
     issuedAt: expect.any(Date),
   })
-})
-
-test('a token never has the scope that manages tokens', async () => {
-  const { verifier } = await givenIssuer()
-  const token = await sign({ claims: { scope: 'tokens:manage account:manage' } })
-  expect((await verifier.verify(token))?.scopes).toEqual(['account:manage'])
 })
 
 test('scopes may be an array, and unknown ones are ignored', async () => {
@@ -220,50 +211,6 @@ async function givenContext(): Promise<TestContext> {
 test('a valid token of an unknown user is refused', async () => {
   const ctx = await givenContext()
   expect(await authenticate(ctx, await sign({ claims: { sub: 'usr_unknown' } }))).toBeNull()
-})
-
-test('session tokens work beside an outside issuer, and read their withdrawal afterwards', async () => {
-  const ctx = await givenContext()
-  const { userId, sessionId } = await givenUser(ctx)
-  const { token } = createSessionToken(ctx, sessionId)
-  const actor = await authenticate(ctx, token)
-  if (!actor) throw new Error('the token opens nothing')
-  expect(actor).toMatchObject({ kind: 'session', userId })
-  const withdrawing = { ...ctx, actor, ip: '', buckets: [] }
-  const { withdrawal_id } = await withdrawAccount(withdrawing, { userId, confirmation: 'DELETE_MY_ACCOUNT' })
-  const path = { userId, withdrawalId: withdrawal_id }
-  expect(await authenticateWithdrawn(ctx, { token }, path, 'reads')).toMatchObject({
-    withdrawal: { id: withdrawal_id },
-  })
-})
-
-test('an outside token that withdraws its account reads the progress, and another one of the same user does not', async () => {
-  const ctx = await givenContext()
-  const user = await givenUser(ctx)
-  const token = (jti: string) =>
-    sign({ claims: { sub: user.userId, scope: 'account:manage', exp: now() + 86_400, jti } })
-  const [calling, other] = [await token('calling'), await token('other')]
-  const actor = await authenticate(ctx, calling)
-  if (!actor) throw new Error('the token opens nothing')
-  expect(actor).toMatchObject({ kind: 'outside_token', scopes: ['account:manage'] })
-  const { withdrawal_id } = await withdrawAccount(
-    { ...ctx, actor, ip: '', buckets: [] },
-    { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' },
-  )
-  const path = { userId: user.userId, withdrawalId: withdrawal_id }
-  expect(await authenticateWithdrawn(ctx, { token: calling }, path, 'reads')).toMatchObject({
-    withdrawal: { id: withdrawal_id },
-  })
-  expect(await authenticateWithdrawn(ctx, { token: other }, path, 'reads')).toBeNull()
-  expect(await authenticate(ctx, other)).toBeNull()
-  // This token was never used before, but it has ended too.
-  expect(await authenticateWithdrawn(ctx, { token: other }, path, 'refused')).toMatchObject({
-    withdrawal: { madeTheCall: false },
-  })
-  const stranger = { ...path, userId: 'usr_other' }
-  expect(await authenticateWithdrawn(ctx, { token: other }, stranger, 'refused')).toBeNull()
-  const email = await sign({ claims: { sub: user.userId, scope: 'email:manage', exp: now() + 86_400 } })
-  expect(await authenticateWithdrawn(ctx, { token: email }, path, 'refused')).toBeNull()
 })
 
 test('auth_time counts only as a whole number of seconds, and acr only as a text', async () => {

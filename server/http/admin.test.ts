@@ -16,13 +16,11 @@ import {
   type Answer,
   type Asking,
   call,
-  change,
   day,
   givenCaller,
   givenChange,
   givenServiceToken,
   givenToken,
-  hour,
   minute,
   verify,
   withdraw,
@@ -210,23 +208,6 @@ describe('access to the admin API', () => {
     },
   )
 
-  test('each service token has 600 calls a minute, and the next call passes exactly after Retry-After', async () => {
-    await begin({ service: { places: 4, windowMs: minute } })
-    const codes: string[] = []
-    for (let n = 0; n < 4; n++) codes.push((await get('nobody')).code)
-    expect(tally(codes)).toEqual({ USER_001: 4 })
-    const refused = await get('nobody')
-    expect([refused.status, refused.code]).toEqual([429, 'RATE_001'])
-    expect(refused.headers.get('RateLimit-Policy')).toBe('"service";q=4;w=60')
-    // A malformed call does not count, and another token has places of its own.
-    expect((await put('nobody', { name: 7 })).code).toBe('REQUEST_001')
-    expect((await call(await givenServiceToken(ctx), 'getUser')).code).toBe('USER_001')
-    ctx.clock.advance(Number(refused.headers.get('Retry-After')) * 1000 - 1)
-    expect((await get('nobody')).code).toBe('RATE_001')
-    ctx.clock.advance(1)
-    expect((await get('nobody')).code).toBe('USER_001')
-  })
-
   test('the log names the service token by its id, and neither the external id nor the address', async () => {
     const person = await givenPerson()
     logged.length = 0
@@ -387,17 +368,6 @@ describe('PUT creates', () => {
     expect(await ctx.db.user.count({ where: { externalId } })).toBe(1)
     expect(new Set(answers.map(({ data }) => data.user_id)).size).toBe(1)
   })
-
-  test('exactly one account, however many external ids want one address at once', async () => {
-    const email = newAddress()
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, n) => put(newId(), { email: n % 2 ? email : email.toUpperCase(), name: 'Ada' })),
-    )
-    expect(tally(answers.map(({ status, code }) => `${status} ${code}`))).toEqual({
-      '201 accepted': 1,
-      '409 EMAIL_002': 29,
-    })
-  })
 })
 
 describe('PUT updates', () => {
@@ -464,17 +434,6 @@ describe('PUT updates', () => {
     expect([again.status, (await stateOf(person.userId)).changes]).toEqual([200, 2])
   })
 
-  test('messages about another address that the mail server defers are sent later', async () => {
-    const person = await givenPerson()
-    ctx.mailServer.accepts = false
-    await put(person.externalId, { email: newAddress() })
-    await ctx.settle()
-    ctx.mailServer.accepts = true
-    ctx.clock.advance(hour)
-    await runDueWork(ctx)
-    expect(ctx.mailbox.filter(({ to }) => to === person.email)).toHaveLength(1)
-  })
-
   test('letter case alone as typed: no change, no notice, no session ends', async () => {
     const person = await givenPerson()
     const caller = await callerOf(person)
@@ -499,17 +458,6 @@ describe('PUT updates', () => {
     const person = await givenPerson()
     const password = { format: 'argon2id', value: HASH }
     expect((await put(person.externalId, { password })).data).toMatchObject({ has_password: false })
-  })
-
-  test('two accounts that want each other’s address at once end without a deadlock', async () => {
-    for (let round = 0; round < 5; round++) {
-      const [one, two] = [await givenPerson(), await givenPerson()]
-      const answers = await Promise.all([
-        put(one.externalId, { email: two.email }),
-        put(two.externalId, { email: one.email }),
-      ])
-      expect(answers.filter(({ status }) => status >= 500)).toEqual([])
-    }
   })
 
   test('an existing account without an external id by its user_id, once', async () => {
@@ -650,19 +598,6 @@ describe('a withdrawal on behalf', () => {
       expect([code, details.includes('requested_by')]).toEqual(['REQUEST_001', true])
     },
   )
-
-  test('the same Idempotency-Key gets the first answer again', async () => {
-    const person = await givenPerson()
-    const asking = {
-      ids: { externalId: encodeURIComponent(person.externalId) },
-      body: { confirmation: 'DELETE_MY_ACCOUNT', requested_by: 'x' },
-      headers: { 'Idempotency-Key': 'one' },
-    }
-    const first = await call(service, 'withdrawUser', asking)
-    const again = await call(service, 'withdrawUser', asking)
-    expect([again.status, again.text]).toEqual([202, first.text])
-    expect(again.headers.get('Location')).toBe(first.headers.get('Location'))
-  })
 })
 
 describe('after a withdrawal', () => {
@@ -698,17 +633,6 @@ describe('after a withdrawal', () => {
     expect([made.status, made.data.user_id === person.userId]).toEqual([201, false])
     expect((await put(person.externalId, body)).status).toBe(200)
     expect((await get(person.externalId)).data).toMatchObject({ user_id: made.data.user_id, withdrawal_id: null })
-  })
-
-  test('its external id is deleted when the retention ends', async () => {
-    const person = await givenPerson()
-    const { data } = await withdrawFor(person.externalId)
-    for (const ms of [6 * minute, 2 * hour, 2 * day, 29 * day]) {
-      ctx.clock.advance(ms)
-      await runDueWork(ctx)
-    }
-    expect(await ctx.db.endedExternalId.count({ where: { withdrawalId: String(data.withdrawal_id) } })).toBe(0)
-    expect((await put(person.externalId, { email: person.email, name: 'Ada' })).status).toBe(201)
   })
 
   test('a PUT that waited for the withdrawal does not bring the person back', async () => {
@@ -879,19 +803,6 @@ describe('outside tokens and external ids in paths', () => {
     expect((await status(person.userId, 'a.b.ext')).code).toBe('AUTH_001')
   })
 
-  test('a caller found by external id costs one statement too', async () => {
-    const person = await givenPerson()
-    outside('external_id', { 'a.b.ext': { subject: person.externalId } })
-    const { sql } = ctx
-    const names: string[] = []
-    ctx.sql = (statement, values) => {
-      names.push(statement.name)
-      return sql(statement, values)
-    }
-    await status(encodeURIComponent(`~${person.externalId}`), 'a.b.ext')
-    expect(names).toHaveLength(1)
-  })
-
   test('~ and an external id stand for the user in every path, and others’ and unknown ids are refused alike', async () => {
     const [person, other] = [await givenPerson(), await givenPerson()]
     const caller = await callerOf(person)
@@ -937,19 +848,6 @@ describe('outside tokens and external ids in paths', () => {
     expect((await withdraw({ ...caller, userId: own })).code).toBe('WITHDRAWAL_002')
   })
 
-  test('outside tokens of external ids end with the account, and a second withdrawal is refused', async () => {
-    const person = await givenPerson()
-    outside('external_id', { 'a.b.one': { subject: person.externalId }, 'a.b.two': { subject: person.externalId } })
-    const by = (token: string) => ({ ...person, token, password: '', sessionId: '' })
-    const { data } = await withdraw(by('a.b.one'))
-    const ids = { withdrawalId: String(data.withdrawal_id) }
-    expect((await call(by('a.b.one'), 'getWithdrawalStatus', { ids })).code).toBe('accepted')
-    expect((await withdraw(by('a.b.two'))).code).toBe('WITHDRAWAL_002')
-    expect((await call(by('a.b.two'), 'getWithdrawalStatus', { ids })).code).toBe('AUTH_001')
-    const other = await givenPerson()
-    expect((await withdraw({ ...by('a.b.two'), userId: other.userId })).code).toBe('AUTH_001')
-  })
-
   test.each(['user_id', 'external_id'] as const)(
     'tokens issued before all sessions were ended are refused from then on (subject is the %s)',
     async (subjectIs) => {
@@ -972,21 +870,4 @@ describe('outside tokens and external ids in paths', () => {
       expect((await status(person.userId, 'a.b.new')).code).toBe('accepted')
     },
   )
-
-  test('a change by an outside token is refused if all access was ended meanwhile', async () => {
-    const person = await givenPerson()
-    const passwordHash = await ctx.passwords.hash('correct horse')
-    await ctx.db.user.update({ where: { id: person.userId }, data: { passwordHash } })
-    outside('user_id', { 'a.b.old': { subject: person.userId, issuedAt: ctx.clock.now() } })
-    ctx.clock.advance(1000)
-    const { send } = ctx.mail
-    ctx.mail.send = async (mail) => {
-      ctx.mail.send = send
-      await byService('endUserSessions', person.externalId)
-      return send(mail)
-    }
-    const caller = { ...person, password: 'correct horse', sessionId: '', token: 'a.b.old' }
-    expect((await change(caller, newAddress())).code).toBe('AUTH_001')
-    expect((await stateOf(person.userId)).changes).toBe(0)
-  })
 })

@@ -11,6 +11,8 @@ import {
   integer,
   isOneOf,
   json,
+  literal,
+  type Part,
   type RowOf,
   type Shape,
   sql,
@@ -86,6 +88,13 @@ interface Delivered extends Outcome {
   isOpen: boolean
 }
 
+/** What the person's data export shows of a delivery that has ended; a later end replaces it. None is written after a withdrawal. */
+const logEnd = (ended: Part, state: Part) =>
+  sql`INSERT INTO integration_logs (id, user_id, app_id, action, details, at)
+   SELECT 'inl_' || ended.id, e.user_id, ended.app_id, e.type, ${state}, ended.at
+   FROM ${ended} AS ended JOIN events e ON e.id = ended.event_id WHERE coalesce(e.user_id, '') <> ''
+   ON CONFLICT (id) DO UPDATE SET details = excluded.details, at = excluded.at`
+
 // Clears personal data on delivery. The subject stays while the account is active, so that the operator can resend. A good answer
 // counts however late it comes. If a crash loses a mark, the next try sets it again.
 const markDelivered = statement(
@@ -94,12 +103,13 @@ const markDelivered = statement(
   {},
   (
     v,
-  ) => sql`UPDATE event_deliveries d SET status = 'delivered', delivered_at = o.at, tried_at = o.at, last_status = o.status,
+  ) => sql`WITH delivered AS (UPDATE event_deliveries d SET status = 'delivered', delivered_at = o.at, tried_at = o.at, last_status = o.status,
      took_ms = o.took_ms, last_error = NULL, subject = CASE WHEN o.is_open THEN d.subject END, sealed_data = NULL,
      due_at = NULL, lease_until = NULL, dead_at = NULL
    FROM unnest(${v.ids}::text[], ${v.times}::timestamptz[], ${v.statuses}::int[], ${v.tookMs}::int[], ${v.areOpen}::boolean[])
      AS o (id, at, status, took_ms, is_open)
-   WHERE d.id = o.id AND d.status <> 'delivered' RETURNING ${UNWAITED}`,
+   WHERE d.id = o.id AND d.status <> 'delivered' RETURNING d.id, d.event_id, d.app_id, o.at, ${UNWAITED})
+   ${logEnd(sql`delivered`, literal('delivered'))}`,
 )
 
 // Marks only the sender's own attempt: after a lost lease another instance may hold the next one.
@@ -113,11 +123,12 @@ const markFailed = statement(
     nextTryAt: time.orNull,
   },
   {},
-  (v) => sql`UPDATE event_deliveries
+  (v) => sql`WITH failed AS (UPDATE event_deliveries
    SET status = CASE WHEN ${v.nextTryAt}::timestamptz IS NULL THEN 'dead' ELSE 'pending' END, due_at = ${v.nextTryAt},
      dead_at = CASE WHEN ${v.nextTryAt}::timestamptz IS NULL THEN ${v.now}::timestamptz END, lease_until = NULL,
      tried_at = ${v.now}, last_status = ${v.status}, took_ms = ${v.tookMs}, last_error = ${v.problem}
-   WHERE id = ${v.id} AND attempts = ${v.attempts} AND status = 'pending'`,
+   WHERE id = ${v.id} AND attempts = ${v.attempts} AND status = 'pending' RETURNING id, event_id, app_id, dead_at AS at)
+   ${logEnd(sql`(SELECT * FROM failed WHERE at IS NOT NULL)`, literal('given_up'))}`,
 )
 
 function lineOf({ process }: SystemContext, appId: string): CallLine {

@@ -10,6 +10,7 @@ import { lockActiveUser } from '../lock-account'
 import { outcomeOf, queueNotice } from '../mail/notice-kinds'
 import { leaseUntil, sendFirst } from '../mail/notices'
 import { hashNewPassword, replacePassword } from '../passwords/replace-password'
+import { noteIncident } from '../security-incidents'
 import {
   auditAs,
   bytes,
@@ -201,7 +202,7 @@ async function undo(
     if ((await sql(lockActiveUser, { userId })).length === 0) return []
     // Read the clock under the lock, so that a session started while this call waited ends too.
     at = ctx.clock.now()
-    return sql(undoChange, {
+    const told = await sql(undoChange, {
       changeId,
       userId,
       oldEmail,
@@ -218,6 +219,8 @@ async function undo(
       currentEmail: change.email,
       sealedAddresses: sealAddresses(ctx, { oldEmail: change.email, newEmail: oldEmail }),
     })
+    if (told.length > 0) await noteIncident(ctx, 'change_undone', { userId }, sql)
+    return told
   })
   const [first] = told
   if (!first) throw wrongLink()

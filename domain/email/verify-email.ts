@@ -18,6 +18,7 @@ import { heldSince } from '../limits/held-addresses'
 import { queueNotice } from '../mail/notice-kinds'
 import { leaseUntil, sendFirst } from '../mail/notices'
 import { newAddressOf, requireStillOpenChange, STILL_PENDING } from '../pending-change'
+import { noteIncident } from '../security-incidents'
 import {
   auditAs,
   boolean,
@@ -180,7 +181,9 @@ export async function verifyEmail(ctx: Context, input: Input<typeof contract>): 
   }
   if (isBeaten || (attempt.is_right && attempt.outcome !== 'verified')) throw new AppError('EMAIL_002')
   if (attempt.outcome !== 'verified') {
-    throw new AppError('EMAIL_003', attemptsLeft(ctx.limits.codeAttempts - attempt.attempts_made))
+    const left = ctx.limits.codeAttempts - attempt.attempts_made
+    if (left === 0) ctx.background(() => noteIncident(ctx, 'code_locked', { userId: actor.userId }))
+    throw new AppError('EMAIL_003', attemptsLeft(left))
   }
 
   const { old_email: oldEmail, verified_email: newEmail } = attempt

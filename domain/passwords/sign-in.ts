@@ -1,6 +1,8 @@
 import { parseAddress } from '@/contract/address'
+import { AppError } from '@/contract/errors'
 import type { BucketState, SystemContext } from '../context'
 import { givePlacesBack, networkOf, pseudonymousBucket, takePlaces } from '../limits/buckets'
+import { noteIncident } from '../security-incidents'
 import { signOut, startSession } from '../sessions/sessions'
 import { boolean, integer, type RowOf, sql, statement, text } from '../sql'
 import { renewForeignHash, signInFloorMs, waitsAsForeign } from './foreign-hashes'
@@ -37,6 +39,9 @@ export async function signIn(
   const places = await takePlaces(ctx, {
     take: [pseudonymousBucket(ctx, 'signIn', `${key}\n${network}`), pseudonymousBucket(ctx, 'signInAddress', network)],
     code: 'RATE_001',
+  }).catch((error) => {
+    if (error instanceof AppError && key) ctx.background(() => noteIncident(ctx, 'sign_in_locked', { emailKey: key }))
+    throw error
   })
   const user = await whoseIs(ctx, { key, password: input.password }).catch(async (error) => {
     // The password was not checked, so the attempt does not count.

@@ -5,6 +5,7 @@ import { beginDueDeliveries } from '../applications/deliveries'
 import { queueEvent } from '../applications/events'
 import type { Context } from '../context'
 import { lockForService } from '../lock-account'
+import { noteIncident } from '../security-incidents'
 import { audit, integer, sql, statement, text, time } from '../sql'
 import { countOpen, endAccess } from './end-access'
 
@@ -35,6 +36,7 @@ export async function endUserSessions(
       serviceTokenId: ctx.actor.id,
       ip: ctx.ip,
     })
+    await noteIncident(ctx, 'sessions_ended', { userId: account.id }, sql)
     return { user_id: account.id, sessions_ended: ended?.sessions_ended ?? 0, tokens_ended: ended?.tokens_ended ?? 0 }
   })
   ctx.background(() => beginDueDeliveries(ctx))

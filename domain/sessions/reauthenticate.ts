@@ -6,6 +6,7 @@ import type { Context, SystemContext } from '../context'
 import { MAX_AHEAD_MS, MAX_BEHIND_MS, REAUTHENTICATION_LIFETIME_MS } from '../limits/durations'
 import { lockActiveUser } from '../lock-account'
 import type { ProviderRequest } from '../ports'
+import { noteIncident } from '../security-incidents'
 import { audit, boolean, integer, type RowOf, sql, statement, text, time, type ValuesOf } from '../sql'
 import { startSession } from './sessions'
 
@@ -210,5 +211,7 @@ const insertRefusal = statement(
     }),
 )
 
-const noteRefusal = ({ sql, clock, secrets }: SystemContext, of: Pick<NoteRefusal, 'id' | 'userId' | 'ip'>) =>
-  sql(insertRefusal, { ...of, now: clock.now(), auditId: secrets.randomId('aud_') })
+async function noteRefusal(ctx: SystemContext, of: Pick<NoteRefusal, 'id' | 'userId' | 'ip'>): Promise<void> {
+  await ctx.sql(insertRefusal, { ...of, now: ctx.clock.now(), auditId: ctx.secrets.randomId('aud_') })
+  await noteIncident(ctx, 'proof_refused', of)
+}

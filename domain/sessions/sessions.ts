@@ -7,6 +7,7 @@ import { queueEvent } from '../applications/events'
 import type { Context, SystemContext } from '../context'
 import { LAST_USE_PRECISION_MS, SESSION_LIFETIME_MS } from '../limits/durations'
 import { lockActiveUser } from '../lock-account'
+import { noteIncident } from '../security-incidents'
 import {
   audit,
   auditAs,
@@ -222,6 +223,7 @@ export async function endAllSessions(ctx: SystemContext, userId: string): Promis
       throw new AppError('REQUEST_001', 'There is no active user with this id.')
     }
     const now = ctx.clock.now()
+    await noteIncident(ctx, 'sessions_ended', { userId }, sql)
     return sql(endAll, { userId, except: '', now, auditId, eventId, actor: 'operator', ip: null })
   })
   ctx.background(() => beginDueDeliveries(ctx))

@@ -56,6 +56,7 @@ export const CLEANUPS: readonly Cleanup[] = [
     ended: (before) => sql`issued_at < ${before} ORDER BY issued_at`,
     afterMs: RECEIPTS_KEPT_MS,
   },
+  { table: 'integration_logs', ended: (before) => sql`at < ${before} ORDER BY at`, afterMs: ENDED_RETENTION_MS },
   {
     table: 'mail_deliveries',
     ended: (before) => sql`sent_at < ${before} ORDER BY sent_at`,

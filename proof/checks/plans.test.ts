@@ -84,6 +84,7 @@ const READ_WHOLE = {
   'clean-up-events': 'events_occurred',
   'clean-up-idempotency-keys': 'idempotency_keys_expires_at_idx',
   'clean-up-mail-deliveries': 'mail_deliveries_sent_at_idx',
+  'clean-up-integration-logs': 'integration_logs_at_idx',
   'clean-up-notices': 'notices_of_accounts',
   'clean-up-outbox-events': 'outbox_events_sent',
   'clean-up-rate-limits': 'rate_limits_expires_at_idx',

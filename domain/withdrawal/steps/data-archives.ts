@@ -1,5 +1,6 @@
 import { deleteArchives } from '../../applications/archives'
 import { day } from '../../limits/durations'
+import { sql } from '../../sql'
 import { columns, type DeletionStep, utc } from './deletion-step'
 
 /** Archive cleanup, 1–7 days: archived copies and their key, logs and caches. */
@@ -43,7 +44,11 @@ export const dataArchives: DeletionStep = {
       table: 'integration_logs',
       category: 'integration_logs',
       kept: { for: 'audit_logs', facts: ['app_id', 'action'] },
-      exported: { isLarge: true, kind: 'observed', members: { ...columns('app_id', 'action'), at: utc('at') } },
+      exported: {
+        isLarge: true,
+        kind: 'observed',
+        members: { ...columns('app_id', 'action'), state: sql`details`, at: utc('at') },
+      },
     },
     {
       table: 'audit_events',

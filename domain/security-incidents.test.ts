@@ -1,0 +1,147 @@
+import { beforeEach, expect, test } from 'vitest'
+import { hour, minute } from '@/domain/limits/durations'
+import { call, givenCaller, givenServiceToken } from '@/testing/api-calls'
+import {
+  asUser,
+  codeSentTo,
+  givenParticipant,
+  givenPendingChange,
+  outcomeOf,
+  runDueWork,
+  type TestContext,
+  testContext,
+  wrongCode,
+} from '@/testing/domain'
+import { installContext } from '@/testing/install-context'
+import { linkTo, MINE, move, redeem } from '@/testing/not-me'
+import { givenService, type Service } from '@/testing/service'
+import { verifyEmail } from './email/verify-email'
+import { signIn } from './passwords/sign-in'
+import { noteIncident } from './security-incidents'
+import { endAllSessions } from './sessions/sessions'
+import { exportData } from './withdrawal/export-data'
+import { previewWithdrawal } from './withdrawal/preview-withdrawal'
+
+let ctx: Service
+beforeEach(async () => {
+  ctx = await givenService()
+  installContext(ctx)
+})
+const incidentsOf = async (userId: string) => {
+  await ctx.settle()
+  return ctx.db.securityIncident.findMany({ where: { userId }, orderBy: { at: 'asc' } })
+}
+const kindsOf = async (userId: string) => (await incidentsOf(userId)).map(({ kind }) => kind)
+
+test('a lock-out of the sign-in is a security incident of the account, once an hour and without an address', async () => {
+  const { userId, email } = await givenCaller(ctx)
+  const guess = (as: string) => outcomeOf(signIn(ctx, { email: as, password: 'wrong', userAgent: '', ip: '192.0.2.7' }))
+  for (let tries = 0; tries < 10; tries++) expect(await guess(email)).toBe('accepted')
+  expect(await kindsOf(userId)).toEqual([])
+  for (let tries = 0; tries < 3; tries++) expect(await guess(email)).toBe('RATE_001')
+  const [incident, ...more] = await incidentsOf(userId)
+  expect([incident?.kind, more]).toEqual(['sign_in_locked', []])
+  for (const address of [email, '192.0.2.7']) expect(JSON.stringify(incident)).not.toContain(address)
+  ctx.clock.advance(hour)
+  for (let tries = 0; tries < 11; tries++) await guess(email)
+  expect(await kindsOf(userId)).toEqual(['sign_in_locked', 'sign_in_locked'])
+})
+
+test('the last wrong attempt of a code is a security incident', async () => {
+  const user = await givenCaller(ctx)
+  const { change_request_id } = await givenPendingChange(ctx, user)
+  const verification_code = wrongCode(codeSentTo(ctx, `new-${user.email}`))
+  for (let tries = 0; tries < 5; tries++) {
+    expect(await kindsOf(user.userId)).toEqual([])
+    const input = { userId: user.userId, change_request_id, verification_code }
+    expect(await outcomeOf(verifyEmail(await asUser(ctx, user), input))).toBe('EMAIL_003')
+  }
+  expect(await kindsOf(user.userId)).toEqual(['code_locked'])
+})
+
+test('an undo and an end of all sessions by support are security incidents', async () => {
+  const [user, other] = [await givenCaller(ctx), await givenCaller(ctx)]
+  await move(ctx, user, `moved-${user.email}`)
+  expect((await redeem(linkTo(ctx, user.email), { body: { new_password: MINE } })).code).toBe('accepted')
+  expect(await kindsOf(user.userId)).toEqual(['change_undone'])
+  await endAllSessions(ctx, other.userId)
+  expect(await kindsOf(other.userId)).toEqual(['sessions_ended'])
+  await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: user.userId.replace('usr_', 'c-') } })
+  const ids = { externalId: user.userId.replace('usr_', 'c-') }
+  expect((await call(await givenServiceToken(ctx), 'endUserSessions', { ids })).code).toBe('accepted')
+  expect(await kindsOf(user.userId)).toEqual(['change_undone', 'sessions_ended'])
+})
+
+test('an account keeps its hundred latest security incidents, and a withdrawn one gets none', async () => {
+  const { userId } = await givenCaller(ctx)
+  for (let n = 0; n < 103; n++) {
+    ctx.clock.advance(hour)
+    await noteIncident(ctx, 'code_locked', { userId })
+  }
+  const kept = await incidentsOf(userId)
+  expect([kept.length, kept.at(-1)?.at]).toEqual([100, ctx.clock.now()])
+  await ctx.db.user.update({ where: { id: userId }, data: { withdrawnAt: ctx.clock.now() } })
+  ctx.clock.advance(hour)
+  await noteIncident(ctx, 'code_locked', { userId })
+  expect(await incidentsOf(userId)).toEqual(kept)
+})
+
+test('what applications were told of an account is logged, counted before a deletion and in the export, for thirty days', async () => {
+  const appId = await givenParticipant(ctx, 'shop', { events: ['account.password_changed', 'account.sessions_ended'] })
+  const user = await givenCaller(ctx)
+  const logged = async () => {
+    await ctx.settle()
+    const rows = await ctx.db.integrationLog.findMany({ where: { userId: user.userId } })
+    return rows.map(({ appId, action, details }) => [appId, action, details])
+  }
+  ctx.apps.answer = async () => ({ status: 503 })
+  await endAllSessions(ctx, user.userId)
+  expect(await logged()).toEqual([])
+  for (let days = 0; days < 8; days++) {
+    ctx.clock.advance(24 * hour)
+    await runDueWork(ctx)
+  }
+  expect(await logged()).toEqual([[appId, 'account.sessions_ended', 'given_up']])
+  ctx.apps.answer = async () => ({ status: 204 })
+  await ctx.db.eventDelivery.updateMany({
+    where: { appId },
+    data: {
+      status: 'pending',
+      deadAt: null,
+      dueAt: ctx.clock.now(),
+      retryUntil: new Date(ctx.clock.now().getTime() + hour),
+    },
+  })
+  await runDueWork(ctx)
+  expect(await logged()).toEqual([[appId, 'account.sessions_ended', 'delivered']])
+
+  const sessionId = (
+    await ctx.db.session.create({
+      data: {
+        id: ctx.secrets.randomId('ses_'),
+        userId: user.userId,
+        userAgent: '',
+        ip: '',
+        createdAt: ctx.clock.now(),
+        lastSeenAt: ctx.clock.now(),
+        authenticatedAt: ctx.clock.now(),
+        expiresAt: new Date(ctx.clock.now().getTime() + hour),
+      },
+    })
+  ).id
+  const caller = await asUser(ctx, { ...user, sessionId })
+  const { erased, retained } = await previewWithdrawal(caller, { userId: user.userId })
+  expect(erased.find(({ category }) => category === 'integration_logs')).toMatchObject({ records: 1 })
+  expect(retained.find(({ category }) => category === 'security_incidents')).toMatchObject({ records: 1 })
+  const { documents } = await exportData(caller, { userId: user.userId })
+  const texts: string[] = []
+  for (const { name, read } of documents) {
+    if (!/^(integration_logs|security_incidents)/.test(name)) continue
+    for await (const piece of read()) texts.push(piece.toString())
+  }
+  expect(texts.join()).toContain('"state" : "delivered"')
+  expect(texts.join()).toContain('Support ended every session.')
+  ctx.clock.advance(30 * 24 * hour + minute)
+  await runDueWork(ctx)
+  expect(await logged()).toEqual([])
+})

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as z from 'zod'
-import { DEFAULT_LANGUAGE, isLanguage, LANGUAGES, type Language } from '@/contract/languages'
-import type { Texts } from '../texts/catalogue'
+import { DEFAULT_LANGUAGE, isLanguage, LANGUAGES } from '@/contract/languages'
 import { readOwnTexts } from '../texts/own-texts'
 import { accentProblem } from './accent'
 import { type Parsed, url } from './setting-fields'
@@ -86,16 +85,8 @@ export function readLogo(file: string): Logo {
   return { type: kind.type, bytes }
 }
 
-export interface BrandSettings {
+export const brandSettings = (settings: Parsed<typeof BRAND_FIELDS>) => ({
   /** The product's name and look on pages, in mails and in the API description. */
-  brand: Brand
-  /** Used if neither the account nor the browser names a language that there is. */
-  defaultLanguage: Language
-  /** The adopter's own texts, which replace ours. */
-  ownTexts: Partial<Record<Language, Texts>>
-}
-
-export const brandSettings = (settings: Parsed<typeof BRAND_FIELDS>): BrandSettings => ({
   brand: {
     name: settings.PRODUCT_NAME,
     publisher: settings.PUBLISHER_NAME,
@@ -106,6 +97,8 @@ export const brandSettings = (settings: Parsed<typeof BRAND_FIELDS>): BrandSetti
     logo: settings.LOGO_FILE === undefined ? undefined : readLogo(settings.LOGO_FILE),
     accentColor: settings.ACCENT_COLOR,
   },
+  /** Used if neither the account nor the browser names a language that there is. */
   defaultLanguage: settings.DEFAULT_LOCALE,
+  /** The adopter's own texts, which replace ours. */
   ownTexts: settings.MESSAGES_DIR === undefined ? {} : readOwnTexts(settings.MESSAGES_DIR),
 })

@@ -9,20 +9,18 @@ export const ENGINE_FIELDS = {
   INNGEST_SIGNING_KEY: z.string().optional(),
 }
 
-export interface EngineSettings {
-  /** Whether an Inngest engine is configured. The in-process sweep runs with it and without it. */
-  hasEngine: boolean
-  /** The engine's URL; undefined for Inngest's cloud, for a development server on this host, or without an engine. */
-  engineUrl: string | undefined
-}
-
-export function engineSettings(settings: Parsed<typeof ENGINE_FIELDS>): EngineSettings {
+export function engineSettings(settings: Parsed<typeof ENGINE_FIELDS>) {
   const isDev = isEngineDev(settings)
   const keys = [settings.INNGEST_EVENT_KEY, settings.INNGEST_SIGNING_KEY].filter(Boolean).length
   if (keys === 1 && !isDev) {
     throw new SettingsError('INNGEST_EVENT_KEY and INNGEST_SIGNING_KEY must be set together.')
   }
-  return { hasEngine: isDev || keys === 2, engineUrl: settings.INNGEST_BASE_URL }
+  return {
+    /** Whether an Inngest engine is configured. The in-process sweep runs with it and without it. */
+    hasEngine: isDev || keys === 2,
+    /** The engine's URL; undefined for Inngest's cloud, for a development server on this host, or without an engine. */
+    engineUrl: settings.INNGEST_BASE_URL,
+  }
 }
 
 export const engineProblems = (given: Given): string[] =>

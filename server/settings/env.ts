@@ -1,29 +1,17 @@
 import * as z from 'zod'
 import { nearestOf } from '../nearest'
-import { BRAND_FIELDS, type BrandSettings, brandSettings } from './brand-settings'
-import { ENGINE_FIELDS, type EngineSettings, engineProblems, engineSettings } from './engine-settings'
-import { INSTANCE_FIELDS, type InstanceSettings, instanceProblems, instanceSettings } from './instance-settings'
-import { LIMIT_FIELDS, type LimitSettings, limitSettings } from './limit-settings'
-import { MAIL_FIELDS, type MailSettings, mailProblems, mailSettings } from './mail-settings'
-import { PAGE_FIELDS, type PageSettings, pageProblems, pageSettings } from './page-settings'
-import { SECRET_FIELDS, type SecretSettings, secretSettings } from './secret-settings'
+import { BRAND_FIELDS, brandSettings } from './brand-settings'
+import { ENGINE_FIELDS, engineProblems, engineSettings } from './engine-settings'
+import { INSTANCE_FIELDS, instanceProblems, instanceSettings } from './instance-settings'
+import { LIMIT_FIELDS, limitSettings } from './limit-settings'
+import { MAIL_FIELDS, mailProblems, mailSettings } from './mail-settings'
+import { PAGE_FIELDS, pageProblems, pageSettings } from './page-settings'
+import { SECRET_FIELDS, secretSettings } from './secret-settings'
 import type { Given } from './setting-fields'
 import { SettingsError } from './settings-error'
-import { SIGN_IN_FIELDS, type SignInSettings, signInSettings } from './sign-in-settings'
-import { STORE_FIELDS, type StoreSettings, storeProblems, storeSettings } from './store-settings'
-import { WATCH_FIELDS, type WatchSettings, watchSettings } from './watch-settings'
-
-export interface Env
-  extends InstanceSettings,
-    StoreSettings,
-    MailSettings,
-    BrandSettings,
-    SecretSettings,
-    SignInSettings,
-    PageSettings,
-    LimitSettings,
-    EngineSettings,
-    WatchSettings {}
+import { SIGN_IN_FIELDS, signInSettings } from './sign-in-settings'
+import { STORE_FIELDS, storeProblems, storeSettings } from './store-settings'
+import { WATCH_FIELDS, watchSettings } from './watch-settings'
 
 const schema = z.object({
   ...LIMIT_FIELDS,
@@ -37,6 +25,8 @@ const schema = z.object({
   ...ENGINE_FIELDS,
   ...WATCH_FIELDS,
 })
+
+export type Env = ReturnType<typeof parseEnv>
 
 /** Every variable that the service reads. */
 export const SETTING_VARIABLES = Object.keys(schema.shape)
@@ -109,7 +99,7 @@ export function setDatabaseUrl(databaseUrl: string): void {
   process.env.DATABASE_URL = databaseUrl
 }
 
-export function parseEnv(source: Given): Env {
+export function parseEnv(source: Given) {
   // An empty variable counts as not set.
   const given = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ''))
   const result = schema.safeParse(given)

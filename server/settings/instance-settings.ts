@@ -26,34 +26,23 @@ export const INSTANCE_FIELDS = {
 
 export type InstanceFields = Parsed<typeof INSTANCE_FIELDS>
 
-export interface InstanceSettings {
-  isProduction: boolean
-  port: number
-  /** The origin at which people reach the service. Links in mails begin with it. */
-  appUrl: string
-  dataDir: string
-  trustedProxyHops: number
-  /** How long an instance that is told to stop still takes new connections. */
-  drainMs: number
-  /** Whether applications may have addresses that are not public. */
-  allowsPrivateEndpoints: boolean
-  /** Whether Strict-Transport-Security includes the subdomains of APP_URL's host. */
-  hstsCoversSubdomains: boolean
-}
-
 /** Load balancers ask every few seconds whether an instance is ready, and most believe the second or third refusal. */
 const PRODUCTION_DRAIN_MS = 10_000
 
-export function instanceSettings(settings: InstanceFields): InstanceSettings {
+export function instanceSettings(settings: InstanceFields) {
   const isProduction = settings.APP_ENV === 'production'
   return {
     isProduction,
     port: settings.PORT,
+    /** The origin at which people reach the service. Links in mails begin with it. */
     appUrl: new URL(settings.APP_URL ?? `http://localhost:${settings.PORT}`).origin,
     dataDir: path.resolve(settings.DATA_DIR),
     trustedProxyHops: settings.TRUSTED_PROXY_HOPS,
+    /** How long an instance that is told to stop still takes new connections. */
     drainMs: settings.DRAIN_TIME ?? (isProduction ? PRODUCTION_DRAIN_MS : 0),
+    /** Whether applications may have addresses that are not public. */
     allowsPrivateEndpoints: !isProduction || settings.ALLOW_PRIVATE_ENDPOINTS === true,
+    /** Whether Strict-Transport-Security includes the subdomains of APP_URL's host. */
     hstsCoversSubdomains: settings.HSTS_INCLUDE_SUBDOMAINS,
   }
 }

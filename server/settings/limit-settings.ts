@@ -1,9 +1,8 @@
 import * as z from 'zod'
-import { type CalendarPeriod, DEFAULT_STATUTORY_PERIOD } from '@/domain/limits/due-date'
+import { DEFAULT_STATUTORY_PERIOD } from '@/domain/limits/due-date'
 import {
   BUCKET_NAMES,
   LIMIT_ROWS,
-  type Limits,
   limitsFrom,
   SETTING_NAMES,
   SETTING_ROWS,
@@ -42,13 +41,7 @@ export const LIMIT_FIELDS = {
   STATUTORY_PERIOD: periodText.default(DEFAULT_STATUTORY_PERIOD),
 }
 
-export interface LimitSettings {
-  withdrawalTimeScale: number
-  statutoryPeriod: CalendarPeriod
-  limits: Limits
-}
-
-export function limitSettings(settings: Parsed<typeof LIMIT_FIELDS>): LimitSettings {
+export function limitSettings(settings: Parsed<typeof LIMIT_FIELDS>) {
   const numbers = settings as unknown as Record<string, number>
   return {
     withdrawalTimeScale: settings.WITHDRAWAL_TIME_SCALE,

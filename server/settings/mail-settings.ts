@@ -43,34 +43,23 @@ export const MAIL_FIELDS = {
   SECURITY_CONTACT: url(['mailto:', 'https:'], 'mailto:security@example.com').optional(),
 }
 
-export interface MailSettings {
-  /** Undefined: messages are kept in `dataDir` and shown at /dev/mailbox. */
-  smtpUrl: string | undefined
-  /** Whether no message and no password goes to the mail server in the clear. */
-  smtpNeedsTls: boolean
-  mailFrom: string
-  /** The address that messages come back to, each with an id of its own after a `+`; undefined: they come back to the sender. */
-  mailReturnPath: string | undefined
-  /** The setting of each source that may tell what became of messages. */
-  mailEvents: Partial<Record<MailSource, string>>
-  supportEmail: string
-  /** A URL, for /.well-known/security.txt. */
-  securityContact: string
-}
-
 export function mailSettings(
   settings: Parsed<typeof MAIL_FIELDS>,
   { isProduction, brand }: { isProduction: boolean; brand: Brand },
-): MailSettings {
+) {
   return {
+    /** Undefined: messages are kept in `dataDir` and shown at /dev/mailbox. */
     smtpUrl: settings.SMTP_URL,
+    /** Whether no message and no password goes to the mail server in the clear. */
     smtpNeedsTls:
       isProduction &&
       settings.SMTP_TLS === 'required' &&
       settings.SMTP_URL !== undefined &&
       !isLoopback(new URL(settings.SMTP_URL).hostname),
     mailFrom: settings.MAIL_FROM ?? `${quoted(brand.name)} <${LOCAL_SENDER}>`,
+    /** The address that messages come back to, each with an id of its own after a `+`; undefined: they come back to the sender. */
     mailReturnPath: settings.MAIL_RETURN_PATH,
+    /** The setting of each source that may tell what became of messages. */
     mailEvents: Object.fromEntries(
       MAIL_SOURCES.flatMap((source) => {
         const value = (settings as Record<string, unknown>)[settingOf(source)]
@@ -78,6 +67,7 @@ export function mailSettings(
       }),
     ),
     supportEmail: settings.SUPPORT_EMAIL,
+    /** A URL, for /.well-known/security.txt. */
     securityContact: settings.SECURITY_CONTACT ?? `mailto:${settings.SUPPORT_EMAIL}`,
   }
 }

@@ -29,15 +29,10 @@ export const PAGE_FIELDS = {
     .default([]),
 }
 
-export interface PageSettings {
+export const pageSettings = (settings: Parsed<typeof PAGE_FIELDS>) => ({
   /** The origins of the adopter's own pages, which may call the API. */
-  allowedOrigins: string[]
-  /** Where the settings pages may lead back to: https origins, and schemes of apps with their colon. */
-  returnTo: string[]
-}
-
-export const pageSettings = (settings: Parsed<typeof PAGE_FIELDS>): PageSettings => ({
   allowedOrigins: settings.ALLOWED_ORIGINS,
+  /** Where the settings pages may lead back to: https origins, and schemes of apps with their colon. */
   returnTo: settings.RETURN_TO,
 })
 

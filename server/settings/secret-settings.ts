@@ -10,17 +10,11 @@ export const SECRET_FIELDS = {
   ACCEPT_NEW_SECRET: flag.default(false),
 }
 
-export interface SecretSettings {
+export const secretSettings = (settings: Parsed<typeof SECRET_FIELDS> & InstanceFields) => ({
   /** The first secret signs; all of them verify. */
-  authSecrets: string[]
-  codeSecrets: string[]
-  /** Whether the service starts with a secret that this database does not know. */
-  acceptsNewSecret: boolean
-}
-
-export const secretSettings = (settings: Parsed<typeof SECRET_FIELDS> & InstanceFields): SecretSettings => ({
   authSecrets: settings.AUTH_SECRET ?? [keptSecret(settings.DATA_DIR, 'auth-secret')],
   codeSecrets: settings.CODE_SECRET ?? [keptSecret(settings.DATA_DIR, 'code-secret')],
+  /** Whether the service starts with a secret that this database does not know. */
   acceptsNewSecret: settings.ACCEPT_NEW_SECRET,
 })
 

@@ -1,5 +1,4 @@
 import * as z from 'zod'
-import type { FreshSignInSettings } from '@/domain/context'
 import type { OutsideIssuer } from '@/domain/ports'
 import type { InstanceFields } from './instance-settings'
 import { keptSecret } from './secret-settings'
@@ -66,21 +65,7 @@ export const SIGN_IN_FIELDS = {
 
 type Fields = Parsed<typeof SIGN_IN_FIELDS> & InstanceFields
 
-export interface SignInSettings {
-  /** The issuer whose JWTs are accepted beside our own tokens. */
-  outsideIssuer: IssuerSettings | undefined
-  /** Whether people sign in with a password of ours. */
-  hasPasswordSignIn: boolean
-  /** Where people sign in instead of, or beside, a password. */
-  identityProvider: ProviderSettings | undefined
-  freshSignIn: FreshSignInSettings
-  /** Whether a mailed link may delete an account. */
-  deletionByMail: boolean
-  /** The port of the demo provider, which `npm start` with DEMO_OIDC=1 starts. */
-  demoProviderPort: number | undefined
-}
-
-export function signInSettings(settings: Fields): SignInSettings {
+export function signInSettings(settings: Fields) {
   const identityProvider = toProviderSettings(settings)
   if (settings.AUTH_REQUIRED_ACR && !identityProvider) {
     throw new SettingsError(
@@ -88,14 +73,19 @@ export function signInSettings(settings: Fields): SignInSettings {
     )
   }
   return {
+    /** The issuer whose JWTs are accepted beside our own tokens. */
     outsideIssuer: toIssuerSettings(settings),
+    /** Whether a mailed link may delete an account. */
     deletionByMail: settings.DELETION_BY_MAIL,
+    /** Whether people sign in with a password of ours. */
     hasPasswordSignIn: signInMethodsOf(settings).includes('password'),
+    /** Where people sign in instead of, or beside, a password. */
     identityProvider,
     freshSignIn: {
       maxOutsideAgeMs: settings.AUTH_MAX_AGE ?? null,
       requiredAcr: settings.AUTH_REQUIRED_ACR ?? null,
     },
+    /** The port of the demo provider, which `npm start` with DEMO_OIDC=1 starts. */
     demoProviderPort: settings.DEMO_OIDC ? demoPortOf(settings) : undefined,
   }
 }

@@ -41,35 +41,23 @@ export const STORE_FIELDS = {
 
 type Fields = Parsed<typeof STORE_FIELDS> & InstanceFields
 
-export interface StoreSettings {
+export const storeSettings = (settings: Fields) => ({
   /** Undefined: an embedded PostgreSQL in `dataDir`. */
-  databaseUrl: string | undefined
-  /** The maximum of connections that this instance opens. */
-  databaseConnections: number
-  archiveS3: S3Settings | undefined
-  /** The directory for archives. Without it and `archiveS3` no archives are written. */
-  archiveDir: string | undefined
-  /** The directory for the erasure ledger. */
-  ledgerDir: string | undefined
-  /** The bucket for the erasure ledger, which may be that of the archives. */
-  ledgerS3: S3Settings | undefined
-  /** Whether the service opens on a database that is older than its ledger. */
-  acceptsOldDatabase: boolean
-  /** How many lines the database may be behind its ledger for the service to replay them by itself. */
-  maxReplayedLines: number
-  /** Whether a withdrawal is answered only once its line stands in the ledger. */
-  waitsForLedger: boolean
-}
-
-export const storeSettings = (settings: Fields): StoreSettings => ({
   databaseUrl: settings.DATABASE_URL,
+  /** The maximum of connections that this instance opens. */
   databaseConnections: settings.DATABASE_CONNECTIONS,
   archiveS3: toS3Settings(settings, 'ARCHIVE'),
+  /** The directory for archives. Without it and `archiveS3` no archives are written. */
   archiveDir: toArchiveDir(settings),
+  /** The directory for the erasure ledger. */
   ledgerDir: toLedgerDir(settings),
+  /** The bucket for the erasure ledger, which may be that of the archives. */
   ledgerS3: settings.LEDGER_DIR ? undefined : (toS3Settings(settings, 'LEDGER') ?? toS3Settings(settings, 'ARCHIVE')),
+  /** Whether the service opens on a database that is older than its ledger. */
   acceptsOldDatabase: settings.ACCEPT_OLD_DATABASE,
+  /** How many lines the database may be behind its ledger for the service to replay them by itself. */
   maxReplayedLines: settings.LEDGER_REPLAY_MAX,
+  /** Whether a withdrawal is answered only once its line stands in the ledger. */
   waitsForLedger: settings.LEDGER_BEFORE_ANSWER,
 })
 

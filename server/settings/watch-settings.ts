@@ -12,16 +12,10 @@ export const WATCH_FIELDS = {
     .default('info'),
 }
 
-export interface WatchSettings {
+export const watchSettings = (settings: Parsed<typeof WATCH_FIELDS>) => ({
   /** Undefined: there is no metrics page. */
-  metricsToken: string | undefined
-  /** Undefined: no traces. */
-  otlpEndpoint: string | undefined
-  logLevel: string
-}
-
-export const watchSettings = (settings: Parsed<typeof WATCH_FIELDS>): WatchSettings => ({
   metricsToken: settings.METRICS_TOKEN,
+  /** Undefined: no traces. */
   otlpEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT,
   logLevel: settings.LOG_LEVEL,
 })

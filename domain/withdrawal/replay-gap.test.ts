@@ -4,7 +4,7 @@ import { asUser, givenUser, ledgerLines, type TestContext, type TestUser, testCo
 import { acceptOldDatabase } from './ledger/adopt-erasure-ledger'
 import { compareWithLedger } from './ledger/compare-with-ledger'
 import { writeErasureLedger } from './ledger/erasure-ledger'
-import { describeReceipts } from './receipts/receipts'
+import { listReceipts } from './receipts/receipts'
 import { replayErasureLedger, replayGap } from './replay-erasure-ledger'
 import { withdrawAccount } from './withdraw-account'
 
@@ -50,7 +50,7 @@ test('F43 a database that lost withdrawals and their lines is behind, and each i
   expect(await ctx.db.user.findUniqueOrThrow({ where: { id: user.userId } })).toMatchObject({
     withdrawnAt: expect.any(Date),
   })
-  expect((await describeReceipts(ctx, id)).receipts).toMatchObject([{ kind: 'acceptance', receipt }])
+  expect((await listReceipts(ctx, { withdrawalId: id })).receipts).toMatchObject([{ kind: 'acceptance', receipt }])
   await writeErasureLedger(ctx)
   expect(seqs(ctx)).toEqual([1, 2])
   expect(ctx.mailbox.length).toBe(mails)

@@ -143,24 +143,6 @@ test('the description of an address accepts every address of plain letters that 
   )
 })
 
-test('the description of an address accepts every acceptable address in other scripts', () => {
-  const letter = fc.constantFrom(...'büß漢字日本ひらカтестβγक्षのกა'.split(''), 'a', '1', '-')
-  const domain = fc
-    .array(fc.string({ unit: letter, minLength: 1, maxLength: 6 }), { minLength: 2, maxLength: 3 })
-    .map((labels) => labels.join('.'))
-  let accepted = 0
-  fc.assert(
-    fc.property(domain, (name) => {
-      const address = `a@${name}`
-      if (parseAddress(address) === null) return
-      accepted++
-      expect({ address, described: isDescribed(addressSchema, address) }).toEqual({ address, described: true })
-    }),
-    { numRuns: 3_000, seed: 20261123 },
-  )
-  expect(accepted).toBeGreaterThan(100)
-})
-
 test('the description of an address names its format and its minimum and maximum length', () => {
   expect(addressSchema).toMatchObject({ type: 'string', format: 'idn-email', minLength: 5, maxLength: 254 })
 })

@@ -138,19 +138,6 @@ test('the page reads a link that is opened in the tab of a dead link', async ({ 
   await expect(page.getByRole('heading', { name: 'Your email address has been changed' })).toBeVisible()
 })
 
-test('the open page of a link that expires says so and loses its button', async ({ page, user, inbox }) => {
-  await signIn(page, user, `${IMPATIENT_URL}/sign-in`)
-  const newEmail = `new-${user.email}`
-  await requestChange(page, user, newEmail)
-  await page.goto(linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email'))
-  const verify = page.getByRole('button', { name: 'Verify my new address' })
-  // Not `toBeDisabled`, because every button is disabled before hydration.
-  await expect(verify).toHaveAttribute('aria-disabled', 'true')
-  await expect(page.getByRole('heading', { name: 'This link has expired' })).toBeVisible({ timeout: 20_000 })
-  await expect(verify).toBeHidden()
-  await expectAccessible(page)
-})
-
 test('a person who chooses the link is told to open it, and can enter the code as well', async ({
   page,
   signedInUser,
@@ -250,14 +237,6 @@ test('the page keeps a choice that was made before its script ran', async ({ pag
   await expect(page.getByLabel('Current password')).toHaveAccessibleDescription(/Enter your current password/)
 })
 
-test('the cells of the code stay inside the card on the smallest phone', async ({ page, signedInUser }) => {
-  await page.setViewportSize({ width: 320, height: 640 })
-  await requestChange(page, signedInUser, `new-${signedInUser.email}`)
-  const card = page.locator('section').filter({ has: page.getByLabel('Verification code') })
-  const [cell, whole] = await Promise.all([card.locator('.code-cells span').last().boundingBox(), card.boundingBox()])
-  expect((cell?.x ?? 0) + (cell?.width ?? 0)).toBeLessThan((whole?.x ?? 0) + (whole?.width ?? 0) - 16)
-})
-
 test('five wrong codes end the request, and the page says what to do', async ({ page, signedInUser, inbox }) => {
   const newEmail = `new-${signedInUser.email}`
   await requestChange(page, signedInUser, newEmail)
@@ -322,32 +301,6 @@ test('a pending change is cancelled after a confirmation', async ({ page, signed
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
 })
 
-test('the dialog stays open and “Keep change” is disabled while a change is being cancelled', async ({
-  page,
-  signedInUser,
-}) => {
-  await requestChange(page, signedInUser, `new-${signedInUser.email}`)
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
-  await page.route('**/email/change/*', async (route) => {
-    await held
-    await route.continue()
-  })
-  await page.getByRole('button', { name: 'Cancel change' }).click()
-  const keep = page.getByRole('button', { name: 'Keep change' })
-  await expect(keep).toBeEnabled()
-  await page.getByRole('button', { name: 'Yes, cancel the change' }).click()
-  await expect(keep).toBeDisabled()
-  await keep.click({ force: true })
-  for (let times = 0; times < 2; times++) await page.keyboard.press('Escape')
-  await expect(page.getByRole('dialog')).toBeVisible()
-  letGo()
-  await expect(page.getByText('The change was cancelled')).toBeVisible()
-  await expect(page.getByRole('dialog')).toBeHidden()
-})
-
 test('the page of a link of another account says so, and shows nothing else of the change', async ({
   page,
   browser,
@@ -397,19 +350,4 @@ test('the page shows a refusal by a limit, with the limit and the wait, beside t
   const refusal = page.getByRole('alert').filter({ hasText: 'too many changes' })
   await expect(refusal).toContainText(/You can try again in (1 hour|\d+ minutes)\.$/)
   await expect(refusal).toBeInViewport({ ratio: 1 })
-})
-
-test('the form loads its script again after a failed load', async ({ page, signedInUser }) => {
-  const newEmail = `new-${signedInUser.email}`
-  await expect(page.getByRole('button', { name: 'Send verification' })).toBeEnabled()
-  const script = '**/_next/static/chunks/*.js'
-  await page.route(script, (route) => route.abort())
-  await page.getByLabel('New email').fill(newEmail)
-  await page.getByLabel('Current password').fill(signedInUser.password)
-  await page.getByRole('button', { name: 'Send verification' }).click()
-  await expect(page.getByRole('alert').filter({ hasText: 'couldn’t reach the service' })).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Send verification' })).toBeFocused()
-  await page.unroute(script)
-  await page.getByRole('button', { name: 'Send verification' }).click()
-  await expect(page.getByRole('heading', { name: 'Pending change' })).toBeVisible()
 })

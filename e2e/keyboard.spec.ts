@@ -1,9 +1,7 @@
 import type { Locator, Page } from '@playwright/test'
 import { codeIn, expect, expectAccessible, expectSignInPage, linkIn, test, type User } from './fixtures'
-import { IMPATIENT_URL } from './service-urls'
 
 const VERIFY = 'Verify Your New Email Address'
-const CHANGED = 'Email Address Changed'
 
 interface Stop {
   name: string
@@ -206,46 +204,6 @@ test('a change is cancelled with the keyboard alone, and its dialog gives the fo
   await page.keyboard.press('Enter')
   await expectFocusOn(page, 'The change was cancelled')
   await expect(page.getByRole('heading', { name: 'Pending change' })).toBeHidden()
-})
-
-test('a message is sent again with the keyboard alone, and the focus goes to the emptied cells', async ({
-  page,
-  user,
-  inbox,
-}) => {
-  const newEmail = `new-${user.email}`
-  await signInByKeys(page, user, IMPATIENT_URL)
-  await requestByKeys(page, user, newEmail)
-  const resend = page.getByRole('button', { name: /^Resend/ })
-  await page.keyboard.type('123')
-  await tabTo(page, resend)
-  await expect(resend).toHaveText('Resend email')
-  await page.keyboard.press('Enter')
-  await expect(page.getByText('A new email is on its way')).toBeVisible()
-  await expect(resend).toHaveText(/Resend in/)
-  const code = page.getByLabel('Verification code')
-  await expect(code).toBeFocused()
-  await expect(code).toHaveValue('')
-
-  // Codes live six seconds here, so the form disappears while it has the focus.
-  await expectFocusOn(page, 'has expired', { timeout: 20_000 })
-  expect(await inbox.all(newEmail)).toHaveLength(2)
-})
-
-test('the link of a message is redeemed with the keyboard alone', async ({ page, user, inbox }) => {
-  const newEmail = `new-${user.email}`
-  await signInByKeys(page, user)
-  await requestByKeys(page, user, newEmail)
-  await page.goto(linkIn(await inbox.latest(newEmail, VERIFY), '/verify-email'))
-  const verify = page.getByRole('button', { name: 'Verify my new address' })
-  await expect(verify).toBeEnabled()
-  await tabTo(page, verify)
-  await page.keyboard.press('Enter')
-  await expectFocusOn(page, 'Your email address has been changed')
-  await tabTo(page, page.getByRole('link', { name: 'Go to settings' }))
-  await page.keyboard.press('Enter')
-  await expect(page.getByText(newEmail, { exact: true })).toBeVisible()
-  await inbox.latest(newEmail, CHANGED)
 })
 
 test('a person resets a forgotten password, and changes it once more, with the keyboard alone', async ({

@@ -126,19 +126,6 @@ test('a receipt prints as plain lines on light paper, without the controls of it
   expect(await ink()).toBe(inDark)
 })
 
-test('on a phone, neither screen of the deletion is longer than three screens of 844 pixels', async ({
-  page,
-  signedInUser: _,
-}) => {
-  await page.setViewportSize({ width: 390, height: 844 })
-  await page.goto('/settings/withdraw')
-  await expect(page.getByText(/1 account/).first()).toBeVisible()
-  const heightOf = () => page.evaluate(() => document.documentElement.scrollHeight)
-  expect(await heightOf()).toBeLessThanOrEqual(3 * 844)
-  await openForm(page)
-  expect(await heightOf()).toBeLessThanOrEqual(3 * 844)
-})
-
 test('the confirmation must be typed exactly, and the reason “other” needs feedback', async ({ page, user }) => {
   await signIn(page, user, at('/sign-in'))
   await page.goto(at('/settings/withdraw'))
@@ -164,23 +151,6 @@ test('the form reports a wrong password before the last dialog, and the account 
   await expect(page.getByRole('dialog')).toBeHidden()
   await page.goto(at('/settings/email'))
   await expect(page.getByText(user.email, { exact: true }).first()).toBeVisible()
-})
-
-test('what a deletion deletes is counted as the other pages count it, and the rest in one number', async ({
-  page,
-  browser,
-  operator,
-}) => {
-  const user = await createUser(operator)
-  const other = await (await browser.newContext()).newPage()
-  await signIn(other, user, at('/sign-in'))
-  await signIn(page, user, at('/sign-in'))
-  await page.goto(at('/settings/sessions'))
-  await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
-  await page.getByRole('button', { name: 'Yes, sign them out' }).click()
-  await expect(page.getByText('Only in this browser.')).toBeVisible()
-  await page.goto(at('/settings/withdraw'))
-  await expect(page.getByText(/\b1 session\b.* and \d+ technical records$/)).toBeVisible()
 })
 
 test('a person downloads a copy of their data without opening the deletion', async ({ page, operator }) => {

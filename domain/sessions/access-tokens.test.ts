@@ -13,11 +13,9 @@ import {
   testContext,
   testDatabase,
 } from '@/testing/domain'
-import { rawSql } from '@/testing/raw-sql'
-import type { Context, SystemContext } from '../context'
+import type { Context } from '../context'
 import { createProcess } from '../process'
 import { createAccessToken, issueAccessToken, listAccessTokens, revokeAccessToken } from './access-tokens'
-import { createSessionToken } from './page-tokens'
 
 const minute = 60 * 1000
 
@@ -141,46 +139,6 @@ test('the last use of a token is recorded to the minute', async () => {
   expect(await useAfter(minute)).toBe('2026-11-20T09:01:00.000Z')
   expect(await useAfter(minute - 1)).toBe('2026-11-20T09:01:00.000Z')
   expect(await useAfter(2)).toBe('2026-11-20T09:02:00.001Z')
-})
-
-test('one statement of each kind finds the callers of concurrent calls, and each caller gets their own account', async () => {
-  const ctx = await testContext()
-  const users = await Promise.all(Array.from({ length: 20 }, () => givenUser(ctx)))
-  const tokens = await Promise.all(users.map((user) => create(ctx, user)))
-  const [revoked, ...live] = users as [TestUser, ...TestUser[]]
-  await revoke(ctx, revoked, tokens[0]?.token_id ?? '')
-  const sessions = users.map(({ sessionId }) => createSessionToken(ctx, sessionId).token)
-  const unknown = `uat_${'A'.repeat(43)}`
-  const statements: { name: string; text: string }[] = []
-  const noting: SystemContext = {
-    ...ctx,
-    sql: (statement, values) => {
-      if (statement.name.startsWith('find-callers')) statements.push(statement)
-      return ctx.sql(statement, values)
-    },
-  }
-  const asked = [...tokens.map(({ access_token }) => access_token), unknown, ...sessions, ...sessions]
-  const found = await Promise.all(asked.map((token) => authenticate(noting, token)))
-  const ids = (list: TestUser[]) => list.map(({ userId }) => userId)
-  expect(found.map((actor) => actor?.userId)).toEqual([
-    undefined,
-    ...ids(live),
-    undefined,
-    ...ids(users),
-    ...ids(users),
-  ])
-  expect(found.map((actor) => actor?.user.email)).toEqual(
-    found.map((actor) => users.find(({ userId }) => userId === actor?.userId)?.email),
-  )
-  expect(statements.map(({ name }) => name)).toEqual(['find-callers-by-access_token', 'find-callers-by-session'])
-  // These tables were never analysed.
-  for (const { text } of statements) {
-    const plan = await ctx.transaction(async (sql) => {
-      await rawSql(sql, 'SET LOCAL enable_seqscan = on')
-      return rawSql<{ 'QUERY PLAN': string }>(sql, `EXPLAIN (GENERIC_PLAN) ${text}`)
-    })
-    expect(plan.map((row) => row['QUERY PLAN']).join('\n')).not.toContain('Seq Scan')
-  }
 })
 
 test('a session older than ten minutes creates no token', async () => {

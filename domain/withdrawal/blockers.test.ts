@@ -1,7 +1,4 @@
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createAppCaller } from '@/server/adapters/applications'
 import {
   type Asking,
   type Caller,
@@ -358,27 +355,5 @@ describe('an application with checks', () => {
     await vi.advanceTimersByTimeAsync(1)
     await withdrawing
     expect([ended, await begun(), await placesTaken()]).toEqual(['SERVER_002', 0, 0])
-  })
-
-  test('is asked over the network', async () => {
-    const { shop = '' } = await givenChecks({ shop: free })
-    let answer: RequestListener = () => {}
-    const server = createServer((request, response) => {
-      request.resume()
-      answer(request, response)
-    })
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => void server.close().closeAllConnections())
-    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-    await ctx.db.connectedApp.update({ where: { id: shop }, data: { endpoint } })
-    ctx.callApp = createAppCaller(ctx.clock, { isProduction: false, allowsPrivateEndpoints: true })
-    answer = (_request, response) => response.writeHead(302, { Location: endpoint }).end('{"blockers":[]}')
-    expect((await withdraw(caller)).code).toBe('SERVER_002')
-    answer = (_request, response) => response.end(`{"blockers":[]}${' '.repeat(65_536)}`)
-    expect((await withdraw(caller)).code).toBe('SERVER_002')
-    answer = (_request, response) => response.end(JSON.stringify({ blockers: [order] }))
-    expect((await withdraw(caller)).blockers).toEqual([{ ...order, source: 'shop' }])
-    answer = (_request, response) => response.end('{"blockers":[]}')
-    expect((await withdraw(caller)).code).toBe('accepted')
   })
 })

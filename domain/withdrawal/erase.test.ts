@@ -111,20 +111,6 @@ test('a long erasure pauses after five seconds and is due again at once', async 
   expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed' })
 })
 
-test('one sweep completes an erasure that pauses several times', async () => {
-  const ctx = await testContext()
-  const { withdrawalId } = await givenManyRows(ctx)
-  ctx.clock.advance(5 * minute)
-  let now = 0
-  const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
-    now += 11 * second
-    return now
-  })
-  await runDueWork(ctx)
-  clock.mockRestore()
-  expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed' })
-})
-
 test('a large erasure deletes every shared item after the answer and every retained row at the purge', async () => {
   const ctx = await testContext()
   ctx.apps.answer = async ({ endpoint }) => ({ status: endpoint.includes('stuck') ? 503 : 204 })

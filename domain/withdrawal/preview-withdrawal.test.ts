@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { STEPS } from '@/contract/withdrawal'
@@ -168,21 +167,6 @@ test('a preview shows the times, the applications and the last change of the add
   })
   expect(await ctx.db.withdrawal.count({ where: { userId: user.userId } })).toBe(0)
   expect(await preview(ctx, user)).toEqual(seen)
-})
-
-test('a preview shows what holds a withdrawal back', async () => {
-  const ctx = await testContext()
-  const user = await givenUser(ctx)
-  for (const n of [1, 2]) {
-    const transaction = { id: `txn_${randomBytes(6).toString('hex')}${n}`, userId: user.userId, status: 'pending' }
-    await ctx.db.transaction.create({
-      data: { ...transaction, description: '', amountCents: 1, createdAt: ctx.clock.now() },
-    })
-  }
-  expect(await preview(ctx, user)).toMatchObject({
-    allowed: false,
-    blockers: [{ code: 'pending_transactions', title: '2 pending transactions', url: null, source: 'account' }],
-  })
 })
 
 test('a preview that cannot count is refused, and never leaves a number out', async () => {

@@ -1,26 +1,13 @@
 import { beforeEach, expect, test } from 'vitest'
 import { shownWithdrawal } from '@/contract/operator'
 import { STEPS } from '@/contract/withdrawal'
-import {
-  asUser,
-  givenParticipant,
-  givenPendingChange,
-  givenUser,
-  givenWithdrawal,
-  runDueWork,
-  type TestContext,
-  testContext,
-} from '@/testing/domain'
-import { lookUp } from '../accounts/look-up'
-import { createUser } from '../accounts/user'
+import { givenParticipant, givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'
 import { waive } from '../applications/operate-tasks'
 import { listWithdrawals } from './list-withdrawals'
 import { openSteps } from './open-steps'
 import { retryWithdrawal } from './operate-withdrawal'
-import { watchAccount } from './show-account'
 import { showWithdrawal } from './show-withdrawal'
 import { troubledWithdrawals } from './watch-withdrawals'
-import { withdrawAccount } from './withdraw-account'
 
 const hour = 3_600_000
 let ctx: TestContext
@@ -121,45 +108,3 @@ const insertWithdrawal = ({ db, clock }: TestContext, userId: string) => {
   const times = { startedAt: now, scheduledCompletion: later, purgeDueAt: later, dueBy: later }
   return db.withdrawal.create({ data: { id: `wd_${userId}`, userId, ...keeps, ...times } })
 }
-
-test('an account is found by its id, external id and address; a withdrawn one as its withdrawal, but not by its address', async () => {
-  const user = await givenUser(ctx)
-  await ctx.db.user.update({ where: { id: user.userId }, data: { externalId: 'customer 42' } })
-  const found = { kind: 'user', id: user.userId }
-  for (const text of [user.userId, 'customer 42', user.email, user.email.toUpperCase()]) {
-    expect([text, await lookUp(ctx, text)]).toEqual([text, found])
-  }
-  for (const text of ['', 'nobody@example.test', 'usr_none', 'wd_none', 'customer 4']) {
-    expect([text, await lookUp(ctx, text)]).toEqual([text, null])
-  }
-  await givenPendingChange(ctx, user)
-  expect(await watchAccount(ctx, user.userId)).toMatchObject({
-    email: user.email,
-    external_id: 'customer 42',
-    open_sessions: 1,
-    withdrawal_id: null,
-    pending_change: { new_email: `new-${user.email}` },
-  })
-  const input = { userId: user.userId, confirmation: 'DELETE_MY_ACCOUNT' as const }
-  const { withdrawal_id: withdrawalId } = await withdrawAccount(await asUser(ctx, user), input)
-  for (const after of [0, 2 * hour]) {
-    ctx.clock.advance(after)
-    await runDueWork(ctx)
-    for (const text of [user.userId, 'customer 42', withdrawalId]) {
-      expect([text, await lookUp(ctx, text)]).toEqual([text, { kind: 'withdrawal', id: withdrawalId }])
-    }
-    expect(await lookUp(ctx, user.email)).toBeNull()
-    expect(await watchAccount(ctx, user.userId)).toEqual({ user_id: user.userId, withdrawal_id: withdrawalId })
-  }
-  expect(await watchAccount(ctx, 'usr_none')).toBeNull()
-})
-
-test('the sessions of an account count while they are open', async () => {
-  const userId = await createUser(ctx, {
-    email: 'open@example.test',
-    password: 'correct horse battery',
-    name: 'Ada',
-    emailVerified: true,
-  })
-  expect(await watchAccount(ctx, userId)).toMatchObject({ open_sessions: 0, has_password: true })
-})

@@ -133,29 +133,6 @@ test("without an engine key the engine's address is not checked", async () => {
   expect(health).toMatchObject({ parts: { engine: 'timer' }, degraded: [] })
 })
 
-test('the answer names degraded parts also while the database is away', async () => {
-  const health = createHealth(givenDatabaseAway(), {
-    ...LOCAL,
-    smtpUrl: `smtp://${NOWHERE}`,
-    hasEngine: true,
-    engineUrl: `http://${NOWHERE}`,
-  })
-  processState.health = health
-  const response = await ready()
-  expect([response.status, await response.json()]).toEqual([
-    503,
-    {
-      status: 'not_ready',
-      reason: 'database_away',
-      database: 'away',
-      mail: 'away',
-      engine: 'away',
-      ledger: 'ok',
-      degraded: ['mail', 'engine'],
-    },
-  ])
-})
-
 test('a store of the ledger that is away for more than a minute is reported as degraded; the service stays ready', async () => {
   const { ping } = await testContext()
   const ledger = { get: () => Promise.reject(new Error('away')) }

@@ -1,10 +1,8 @@
 import pino from 'pino'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { signIn } from '@/domain/passwords/sign-in'
 import { processState } from '@/server/process-state'
 import { call, givenCaller } from '@/testing/api-calls'
-import { givenUser, givenWithdrawal, runDueWork, type TestContext, testContext } from '@/testing/domain'
-import foreignPasswords from '@/testing/foreign-passwords.json'
+import { givenUser, type TestContext, testContext } from '@/testing/domain'
 import { installContext } from '@/testing/install-context'
 import { currentHealth } from './health'
 import { metricsPage } from './metrics-page'
@@ -73,32 +71,6 @@ test('answers are counted by operation and code', async () => {
   const after = await read()
   for (const code of ['OK', 'AUTH_002', 'AUTH_001']) expect(count(after, code) - count(before, code)).toBe(1)
   expect(after).not.toContain(caller.userId)
-})
-
-test('silent applications are counted', async () => {
-  expect(figure(await read(), 'account_silent_applications')).toBe(0)
-  const { withdrawalId } = await givenWithdrawal(ctx, ['calendar'])
-  ctx.apps.answer = async () => ({ status: 503 })
-  for (const ms of [60 * 60_000, 24 * 60 * 60_000]) {
-    ctx.clock.advance(ms)
-    await runDueWork(ctx)
-  }
-  expect(figure(await read(), 'account_silent_applications')).toBe(1)
-  expect(await read()).not.toContain(withdrawalId)
-})
-
-test('account_foreign_hashes_left falls when a person whose password was imported signs in', async () => {
-  const imported = foreignPasswords.find(({ made_by }) => made_by === 'bcryptjs')
-  const people = [await givenUser(ctx), await givenUser(ctx), await givenUser(ctx)]
-  expect(figure(await read(), 'account_foreign_hashes_left')).toBe(0)
-  for (const { userId } of people.slice(0, 2)) {
-    await ctx.db.user.update({ where: { id: userId }, data: { passwordHash: imported?.given.value } })
-  }
-  expect(figure(await read(), 'account_foreign_hashes_left')).toBe(2)
-  const [{ email = '' } = {}] = people
-  await signIn(ctx, { email, password: imported?.password ?? '', userAgent: 'test', ip: '192.0.2.1' })
-  await ctx.settle()
-  expect(figure(await read(), 'account_foreign_hashes_left')).toBe(1)
 })
 
 test('the backlog is read for each request, and left out when it cannot be read', async () => {

@@ -3,6 +3,7 @@ import { beginDueDeliveries } from './applications/deliveries'
 import type { SystemContext } from './context'
 import { expireNotices, sendDueNotices } from './mail/notices'
 import { answerDueLinkRequests } from './mail/request-link'
+import { LINK_NOTICES, NOTICE_KINDS } from './notices'
 import type { CallLine } from './process'
 import {
   boolean,
@@ -70,13 +71,13 @@ export const DUE_WORK: readonly DueJob[] = [
     description: 'Sends the notices that the mail server did not take at an earlier attempt.',
     runBy: 'send-notices',
     counts: 'sent',
-    run: (ctx) => sendDueNotices(ctx),
+    run: (ctx) => sendDueNotices(ctx, NOTICE_KINDS),
   },
   {
     name: 'answer-password-resets',
     description: 'Answers the requests for a mailed link that a process left behind.',
     runBy: 'send-notices',
-    run: (ctx) => answerDueLinkRequests(ctx),
+    run: (ctx) => answerDueLinkRequests(ctx, LINK_NOTICES),
   },
   {
     name: 'purge',

@@ -1,5 +1,5 @@
 import { AppError } from '@/contract/errors'
-import { type Described, integer, type Shape, type Sql, sql, statement, text, time } from './sql'
+import { boolean, type Described, integer, type Shape, type Sql, sql, statement, text, time } from './sql'
 
 /** An account that is open, and locked until the transaction ends. */
 const LOCKED_ACCOUNT = {
@@ -12,10 +12,12 @@ const LOCKED_ACCOUNT = {
   locale: text.orNull,
   version: integer,
   role: text.orNull,
+  has_password: boolean,
 } satisfies Shape
 export type LockedAccount = Described<typeof LOCKED_ACCOUNT>
 
-const ACCOUNT_COLUMNS = sql`id, external_id, name, email, email_key, email_verified_at, locale, version, role`
+const ACCOUNT_COLUMNS = sql`id, external_id, name, email, email_key, email_verified_at, locale, version, role,
+  password_hash IS NOT NULL AS has_password`
 
 const lockByExternalId = statement(
   'lock-account-of-external-id',
@@ -25,14 +27,22 @@ const lockByExternalId = statement(
     sql`SELECT ${ACCOUNT_COLUMNS} FROM users WHERE external_id = ${v.externalId} AND withdrawn_at IS NULL FOR UPDATE`,
 )
 const lockById = statement(
-  'lock-account-to-name',
+  'lock-account',
   { userId: text },
   LOCKED_ACCOUNT,
   (v) => sql`SELECT ${ACCOUNT_COLUMNS} FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
 )
 
+/** Every writer of an account's rows takes this lock first, so the statements after it see what others have committed. */
 export async function lockAccountOfId(sql: Sql, userId: string): Promise<LockedAccount | undefined> {
   const [account] = await sql(lockById, { userId })
+  return account
+}
+
+/** As `lockAccountOfId`, for what the operator names by its id. */
+export async function requireAccountOfId(sql: Sql, userId: string): Promise<LockedAccount> {
+  const account = await lockAccountOfId(sql, userId)
+  if (!account) throw new AppError('REQUEST_001', 'There is no active user with this id.')
   return account
 }
 
@@ -48,14 +58,3 @@ export async function lockForService(
 
 export const refusalOfRole = () =>
   new AppError('AUTH_002', 'This account has a role. The operator command alone changes it.')
-
-/**
- * Lock the account in a statement of its own before one that ends sessions or closes changes. That next statement then sees a
- * change that was opened while this one waited for the row.
- */
-export const lockActiveUser = statement(
-  'lock-active-user',
-  { userId: text },
-  { id: text },
-  (v) => sql`SELECT id FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
-)

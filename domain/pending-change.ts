@@ -80,14 +80,6 @@ const currentRequest = statement(
    FROM email_change_requests WHERE user_id = ${v.userId} AND status = 'pending_verification'`,
 )
 
-/** The address that this change would verify; null if the change is not pending. */
-export async function newAddressOf(ctx: Context, changeRequestId: string): Promise<string | null> {
-  const { pendingChange, userId } = ctx.actor
-  // The change may have been opened after the caller was looked up.
-  const change = pendingChange?.id === changeRequestId ? pendingChange : (await ctx.sql(currentRequest, { userId }))[0]
-  return change?.id === changeRequestId ? change.newEmail : null
-}
-
 /** Reads the change again, because what came with the caller may be out of date. */
 export async function requireStillOpenChange(ctx: Context, changeRequestId: string): Promise<PendingChange> {
   const [change] = await ctx.sql(currentRequest, { userId: ctx.actor.userId })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { NOTICE_KINDS } from '@/domain/notices'
 import { createSecrets } from '@/server/adapters/secrets'
 import { givenConnectedApps, givenUser, givenWithdrawal, type TestContext, testContext } from '@/testing/domain'
 import { writeArchive } from './applications/archives'
@@ -81,7 +82,7 @@ test('every sealed value moves to the newest secret, and opens without the old o
   expect(await resealSecrets(ctx)).toEqual(everyKind({ already_newest: 5 }))
 
   ctx.clock.advance(60_000)
-  expect(await sendDueNotices(ctx)).toBe(5)
+  expect(await sendDueNotices(ctx, NOTICE_KINDS)).toBe(5)
   const { id: withdrawalId } = await ctx.db.withdrawal.findFirstOrThrow()
   ctx.clock.advance(hour)
   const told: string[] = []
@@ -154,7 +155,7 @@ test('withdrawals, archives and calls work while everything is resealed', async 
       await givenConnectedApps(ctx, user, [`late${n}`])
       await writeArchive(ctx, user.userId)
     }),
-    sendDueNotices(ctx),
+    sendDueNotices(ctx, NOTICE_KINDS),
   ])
   await ctx.settle()
   configure(ctx, NEW)

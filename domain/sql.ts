@@ -193,9 +193,6 @@ export const equalsAsText = (column: Part, text: Part) => sql`${column}::text = 
 /** Reads the keys first, so that the planner looks each row up by its index instead of joining whole tables. */
 export const isOneOf = (key: Part, select: Part) => sql`${key} = ANY(ARRAY(${select}))`
 
-/** Always true: it makes PostgreSQL finish the named part before it goes on. */
-export const isDone = (part: Part) => sql`(SELECT count(*) FROM ${part}) >= 0`
-
 const fromPart = (part: Part | undefined) => (part ? sql`FROM ${part}` : NOTHING)
 
 /** Stands for the user in the audit rows of what an operator does by the command. */

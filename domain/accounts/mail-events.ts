@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { receiveMailEvents as contract } from '@/contract/mail-events'
-import { beginDueDeliveries } from '../applications/deliveries'
-import { queueEvent } from '../applications/events'
+import { addEvent } from '../applications/events'
+import { addAudit } from '../audit'
 import type { SystemContext } from '../context'
 import { returnPlacesPart, userBucket } from '../limits/buckets'
 import { EARLY_EVENT_MS, EARLY_EVENT_WAITS_MS } from '../limits/durations'
@@ -11,7 +11,7 @@ import { type LockedAccount, lockAccountOfId } from '../lock-account'
 import { deliveryIds, keyOfAddress } from '../mail/mail-deliveries'
 import { STILL_PENDING } from '../pending-change'
 import type { MailEvent } from '../ports'
-import { audit, bytes, RAISE_VERSION, type RowOf, type Sql, sql, statement, text, time } from '../sql'
+import { bytes, RAISE_VERSION, type RowOf, sql, statement, type Transaction, text, time } from '../sql'
 
 /** The states of a message in their order: a state only rises, so that events may come twice and in any order. */
 export const MAIL_STATES = ['sent', 'deferred', 'delivered', 'complained', 'undeliverable'] as const
@@ -59,24 +59,18 @@ const returnPlace = statement(
 // A message that was sent before the address was proven last says nothing.
 const markUndeliverable = statement(
   'mark-address-undeliverable',
-  { userId: text, sentAt: time, now: time, eventId: text, auditId: text },
-  {},
-  (v) => sql`WITH account AS (
-     UPDATE users SET email_undeliverable_at = ${v.now}, ${RAISE_VERSION}
-     WHERE id = ${v.userId} AND email_undeliverable_at IS NULL AND coalesce(email_verified_at <= ${v.sentAt}, true)
-     RETURNING id, external_id, version
-   ), ${queueEvent('account.email_undeliverable', { from: sql`account`, user: v.userId, id: v.eventId, at: v.now })}
-   ${audit('email.undeliverable', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'system'`, at: v.now })}`,
+  { userId: text, sentAt: time, now: time },
+  { id: text },
+  (v) => sql`UPDATE users SET email_undeliverable_at = ${v.now}, ${RAISE_VERSION}
+   WHERE id = ${v.userId} AND email_undeliverable_at IS NULL AND coalesce(email_verified_at <= ${v.sentAt}, true)
+   RETURNING id`,
 )
 
-const tellUnwarned = statement(
-  'tell-security-notice-undelivered',
-  { userId: text, changeId: text, now: time, eventId: text, auditId: text },
+const raiseVersion = statement(
+  'raise-version',
+  { userId: text },
   {},
-  (v) => sql`WITH account AS (
-     UPDATE users SET ${RAISE_VERSION} WHERE id = ${v.userId} RETURNING id, external_id, version
-   ), ${queueEvent('account.security_notice_undelivered', { from: sql`account`, user: v.userId, id: v.eventId, data: { change_request_id: v.changeId }, at: v.now })}
-   ${audit('security_notice.undelivered', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'system'`, subject: v.changeId, at: v.now })}`,
+  (v) => sql`UPDATE users SET ${RAISE_VERSION} WHERE id = ${v.userId}`,
 )
 
 /** The notices that let the old address stop or undo a change. */
@@ -96,7 +90,6 @@ async function noteEvent(ctx: SystemContext, event: MailEvent): Promise<boolean>
     const account = await lockAccountOfId(tx, delivery.user_id)
     const [raised] = await tx(raiseState, { id: delivery.id, state, lower, now: ctx.clock.now() })
     if (raised && account) await takeEffect(ctx, tx, { account, state, raised, addressKey })
-    tx.afterCommit(() => ctx.background(() => beginDueDeliveries(ctx)))
   })
   return true
 }
@@ -112,19 +105,27 @@ interface Effect {
   addressKey: string
 }
 
-async function takeEffect(ctx: SystemContext, sql: Sql, { account, state, raised, addressKey }: Effect) {
+async function takeEffect(ctx: SystemContext, tx: Transaction, { account, state, raised, addressKey }: Effect) {
   const { kind, change_request_id: changeId, sent_at: sentAt } = raised
   const isVerification = kind === 'verification' && changeId !== null
   if (isVerification && (state === 'delivered' || state === 'undeliverable')) {
-    await sql(noteOnRequest, { changeId, sentAt, delivery: state })
+    await tx(noteOnRequest, { changeId, sentAt, delivery: state })
   }
   if (state !== 'undeliverable') return
-  const userId = account.id
-  const written = { userId, now: ctx.clock.now() }
-  const ids = () => ({ eventId: ctx.secrets.randomId('evt_'), auditId: ctx.secrets.randomId('aud_') })
-  if (account.email_key === addressKey) await sql(markUndeliverable, { ...written, ...ids(), sentAt })
-  if (changeId !== null && isSecurityNotice(raised)) await sql(tellUnwarned, { ...written, ...ids(), changeId })
-  if (isVerification) await sql(returnPlace, { changeId, keys: [userBucket(ctx, 'change', userId).key] })
+  const { id: userId, email_key: presentKey } = account
+  const at = ctx.clock.now()
+  const by = { userId, actor: 'system', ip: null, at }
+  if (presentKey === addressKey && (await tx(markUndeliverable, { userId, sentAt, now: at })).length > 0) {
+    await addEvent(ctx, tx, 'account.email_undeliverable', { userId, at })
+    await addAudit(ctx, tx, 'email.undeliverable', by)
+  }
+  if (changeId !== null && isSecurityNotice(raised)) {
+    await tx(raiseVersion, { userId })
+    const data = { change_request_id: changeId }
+    await addEvent(ctx, tx, 'account.security_notice_undelivered', { userId, data, at })
+    await addAudit(ctx, tx, 'security_notice.undelivered', { ...by, subject: changeId })
+  }
+  if (isVerification) await tx(returnPlace, { changeId, keys: [userBucket(ctx, 'change', userId).key] })
 }
 
 /** Takes what a mail provider, or one's own mail server, tells of messages. */

@@ -1,12 +1,13 @@
 import { parseAddress } from '@/contract/address'
 import { AppError, PASSWORD_LENGTH, parseIssueMessage } from '@/contract/errors'
 import { newPassword } from '@/contract/fields'
-import { beginDueDeliveries } from '../applications/deliveries'
+import { addEvent } from '../applications/events'
+import { addAudit } from '../audit'
 import type { SystemContext } from '../context'
 import { heldSince } from '../limits/held-addresses'
-import { lockActiveUser } from '../lock-account'
+import { requireAccountOfId } from '../lock-account'
 import { replacePassword } from '../passwords/replace-password'
-import { audit, boolean, isUniqueViolation, sql, statement, text, time } from '../sql'
+import { audit, isUniqueViolation, sql, statement, text, time } from '../sql'
 import { importedName } from './import-line'
 
 const insertUser = statement(
@@ -64,17 +65,6 @@ export async function createUser(
   return id
 }
 
-const updatePassword = statement(
-  'set-password',
-  { userId: text, passwordHash: text, keepTokens: boolean, now: time, eventId: text, auditId: text },
-  { id: text },
-  (
-    v,
-  ) => sql`WITH ${replacePassword({ userId: v.userId, passwordHash: v.passwordHash, now: v.now, eventId: v.eventId, keepTokens: v.keepTokens })}
-   ${audit('password.changed', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'operator'`, at: v.now })}
-   RETURNING id`,
-)
-
 /** Ends every session, and every access token unless `keepTokens` is set; cancels the pending change. */
 export async function setPassword(
   ctx: SystemContext,
@@ -82,19 +72,15 @@ export async function setPassword(
 ): Promise<void> {
   const { userId, keepTokens = false } = input
   const passwordHash = await ctx.passwords.hash(checkPassword(input.password))
-  const rows = await ctx.transaction(async (sql) => {
-    await sql(lockActiveUser, { userId })
-    return sql(updatePassword, {
-      userId,
-      passwordHash,
-      keepTokens,
-      now: ctx.clock.now(),
-      eventId: ctx.secrets.randomId('evt_'),
-      auditId: ctx.secrets.randomId('aud_'),
-    })
+  await ctx.transaction(async (tx) => {
+    await requireAccountOfId(tx, userId)
+    const at = ctx.clock.now()
+    await Promise.all([
+      replacePassword(tx, { userId, passwordHash, at, keepTokens }),
+      addEvent(ctx, tx, 'account.password_changed', { userId, at }),
+      addAudit(ctx, tx, 'password.changed', { userId, actor: 'operator', ip: null, at }),
+    ])
   })
-  if (rows.length === 0) throw new AppError('REQUEST_001', 'There is no active user with this id.')
-  ctx.background(() => beginDueDeliveries(ctx))
 }
 
 function checkPassword(password: string): string {

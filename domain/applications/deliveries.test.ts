@@ -17,7 +17,6 @@ import { bytes, integer, sql, statement, text, time } from '../sql'
 import { withdrawAccount } from '../withdrawal/withdraw-account'
 import { connectApp } from './connect'
 import { beginDueDeliveries } from './deliveries'
-import { sealAddresses } from './events'
 import { registerApp } from './manage'
 import { addTransaction } from './transactions'
 
@@ -259,7 +258,7 @@ test('F36 of 10,000 changes while a receiver is away for a day none is lost, no 
   const secret = 'whsec_c2VjcmV0'
   const { appId } = await registerApp(ctx, { name: 'away', endpoint: 'https://away.test/hook', secret })
   const count = 10_000
-  const sealed = sealAddresses(ctx, { oldEmail: 'old@example.test', newEmail: 'new@example.test' })
+  const sealed = ctx.secrets.seal(JSON.stringify({ old_email: 'old@example.test', new_email: 'new@example.test' }))
   await ctx.sql(fillChanges, { appId, now: ctx.clock.now(), count, sealed })
   const bodies = new Map<string, Set<string>>()
   const told = new Map<string, number[]>()

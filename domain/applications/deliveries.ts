@@ -23,8 +23,18 @@ import {
 } from '../sql'
 import { isDueAndClaimable } from '../work/claim'
 import { coalesced, workOff } from '../work/coalesce'
-import { CAN_BE_TOLD, openPersonalData, type PersonalData } from './events'
 import { isTold, SIGNING_ROW, sendWebhook, signingOf, waitAfterCallMs } from './webhook'
+
+/** A condition on the application `a`. */
+export const CAN_BE_TOLD = sql`a.disabled_at IS NULL AND a.endpoint IS NOT NULL`
+
+/** The personal members of a message, which are sealed in its delivery. */
+export interface PersonalData {
+  subject?: string
+  account?: string
+  old_email?: string
+  new_email?: string
+}
 
 /** Per application and instance, so that an application that hangs holds up only its own deliveries. */
 const MAX_CALLS_PER_APP = 10
@@ -232,4 +242,10 @@ function bodyOf(ctx: SystemContext, row: DeliveryRow): string | null {
   if (subject === null) return null
   const data = { ...row.data, subject, account, version: row.version, ...addresses }
   return JSON.stringify({ type: row.type, timestamp: row.occurred_at.toISOString(), data })
+}
+
+/** Null if no configured key opens it. */
+export function openPersonalData({ secrets }: SystemContext, sealed: Buffer): PersonalData | null {
+  const opened = secrets.open(sealed)
+  return opened && (JSON.parse(opened.toString()) as PersonalData)
 }

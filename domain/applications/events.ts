@@ -3,36 +3,22 @@ import type { SystemContext } from '../context'
 import {
   boolean,
   bytes,
-  identifier,
   integer,
-  joined,
-  literal,
   NULL,
   type Part,
   type RowOf,
-  type Sql,
   sql,
   statement,
+  type Transaction,
   text,
   time,
 } from '../sql'
+import { beginDueDeliveries, CAN_BE_TOLD, openPersonalData, type PersonalData } from './deliveries'
 
 /** An event of an account that stays open. */
 export type AccountEvent = Exclude<EventType, `account.withdraw${string}` | 'account.purged'>
 /** An event of a withdrawal, except the message of the deletion step. */
 type WithdrawalEvent = 'account.withdrawal_started' | 'account.withdrawal_completed' | 'account.purged'
-
-/** The personal members of a message, which are sealed in its delivery. */
-export interface PersonalData {
-  subject?: string
-  account?: string
-  old_email?: string
-  new_email?: string
-}
-
-/** For the applications that asked for addresses. */
-export const sealAddresses = (ctx: SystemContext, of: { oldEmail: string; newEmail: string }): Buffer =>
-  seal(ctx, { old_email: of.oldEmail, new_email: of.newEmail })
 
 const seal = ({ secrets }: SystemContext, data: PersonalData) => secrets.seal(JSON.stringify(data))
 
@@ -46,45 +32,60 @@ const insertDeliveries = (of: Record<'event' | 'app' | 'subject' | 'sealed' | 'a
           ${of.at}::timestamptz, ${of.at}::timestamptz
    FROM ${of.from}`
 
-/** A condition on the application `a`. */
-export const CAN_BE_TOLD = sql`a.disabled_at IS NULL AND a.endpoint IS NOT NULL`
-
 /** What the application `a` calls the account by: its own id in the connection `c`, or, where it is told about everyone, the adopter's. */
 export const subjectOf = (account: Part) =>
   sql`CASE a.audience WHEN 'everyone' THEN coalesce(${account}.external_id, ${account}.id) ELSE c.subject END`
 
-interface QueueEvent {
-  /** A part with at most one row: `id`, `external_id` and `version` of the account, after the change. It may end with a condition. */
-  from: Part
-  /** The account's id as a value. If it were joined with the part, the planner would read all connections. */
-  user: Part
-  id: Part
+const insertAccountEvent = statement(
+  'add-event',
+  { type: text, userId: text, eventId: text, data: text, addresses: bytes.orNull, at: time },
+  { app_id: text },
+  // The connections are found by the user's id as a value: joined with the account, the planner would read all of them.
+  (v) => sql`WITH receivers AS (
+     SELECT a.id AS app_id, u.version, 'addresses' = ANY(a.includes) AS has_addresses, ${subjectOf(sql`u`)} AS subject
+     FROM users u
+     JOIN connected_apps a ON ${v.type} = ANY(a.events) AND ${CAN_BE_TOLD}
+     LEFT JOIN app_connections c ON c.user_id = ${v.userId} AND c.app_id = a.id AND c.disabled_at IS NULL
+     WHERE u.id = ${v.userId} AND (a.audience = 'everyone' OR c.id IS NOT NULL)
+   ), written_event AS (
+     ${insertEvent({ type: v.type, id: v.eventId, user: v.userId, withdrawal: NULL, data: sql`${v.data}::jsonb`, version: sql`version`, at: v.at, from: sql`receivers LIMIT 1` })}
+   )
+   ${insertDeliveries({ event: v.eventId, app: sql`app_id`, subject: sql`subject`, sealed: sql`CASE WHEN has_addresses THEN ${v.addresses}::bytea END`, at: v.at, from: sql`receivers` })}
+   RETURNING app_id`,
+)
+
+interface NewEvent {
+  userId: string
   /** Members of the message; ids only. */
-  data?: Readonly<Record<string, Part>>
-  /** The result of `sealAddresses`. */
-  addresses?: Part
-  at: Part
+  data?: Readonly<Record<string, string>>
+  /** For the applications that asked for addresses. */
+  addresses?: { oldEmail: string; newEmail: string }
+  at: Date
 }
 
 /**
- * Parts of a statement that write an event, and one delivery for each application that wants it; nothing if none does. Call
- * `beginDueDeliveries` after the commit.
+ * Writes an event, and one delivery for each application that wants it; nothing if none does. Comes after the statement that changes
+ * the account and raises its version.
  */
-export function queueEvent(type: AccountEvent, of: QueueEvent): Part {
-  const members = Object.entries(of.data ?? {}).map(([name, value]) => sql`'${identifier(name)}', ${value}::text`)
-  return sql`event_receivers AS (
-     SELECT a.id AS app_id, account.version, 'addresses' = ANY(a.includes) AS has_addresses,
-            ${subjectOf(sql`account`)} AS subject
-     FROM (SELECT id, external_id, version FROM ${of.from}) AS account
-     JOIN connected_apps a ON ${literal(type)} = ANY(a.events) AND ${CAN_BE_TOLD}
-     LEFT JOIN app_connections c ON c.user_id = ${of.user} AND c.app_id = a.id AND c.disabled_at IS NULL
-     WHERE a.audience = 'everyone' OR c.id IS NOT NULL
-   ), written_event AS (
-     ${insertEvent({ type: literal(type), id: of.id, user: of.user, withdrawal: NULL, data: sql`jsonb_build_object(${joined(members)})`, version: sql`version`, at: of.at, from: sql`event_receivers LIMIT 1` })}
-   ), written_deliveries AS (
-     ${insertDeliveries({ event: of.id, app: sql`app_id`, subject: sql`subject`, sealed: of.addresses ? sql`CASE WHEN has_addresses THEN ${of.addresses}::bytea END` : NULL, at: of.at, from: sql`event_receivers` })}
-   )`
+export async function addEvent(
+  ctx: SystemContext,
+  tx: Transaction,
+  type: AccountEvent,
+  { userId, data = {}, addresses, at }: NewEvent,
+): Promise<void> {
+  const told = await tx(insertAccountEvent, {
+    type,
+    userId,
+    eventId: ctx.secrets.randomId('evt_'),
+    data: JSON.stringify(data),
+    addresses: addresses ? seal(ctx, { old_email: addresses.oldEmail, new_email: addresses.newEmail }) : null,
+    at,
+  })
+  if (told.length > 0) deliverAfterCommit(ctx, tx)
 }
+
+const deliverAfterCommit = (ctx: SystemContext, tx: Transaction) =>
+  tx.afterCommit(() => ctx.background(() => beginDueDeliveries(ctx)))
 
 type ReceiverRow = RowOf<typeof receivers>
 
@@ -142,14 +143,14 @@ interface Withdrawn {
 
 async function tell(
   ctx: SystemContext,
-  sql: Sql,
+  tx: Transaction,
   type: WithdrawalEvent,
   { withdrawalId, userId: account }: Withdrawn,
   { version, subjects }: Subjects,
   now: Date,
 ): Promise<void> {
   if (subjects.length === 0) return
-  await sql(announce, {
+  await tx(announce, {
     type,
     eventId: ctx.secrets.randomId('evt_'),
     withdrawalId,
@@ -158,6 +159,7 @@ async function tell(
     appIds: subjects.map(([appId]) => appId),
     sealed: subjects.map(([, subject]) => seal(ctx, { subject, account })),
   })
+  deliverAfterCommit(ctx, tx)
 }
 
 const rememberSubjects = statement(
@@ -170,18 +172,18 @@ const rememberSubjects = statement(
 /** Queues the event of the start in its transaction. Stores what the event of the end needs, because nothing else knows it later. */
 export async function tellStart(
   ctx: SystemContext,
-  sql: Sql,
+  tx: Transaction,
   { version, at, ...withdrawn }: Withdrawn & { version: number; at: Date },
 ): Promise<void> {
   const { withdrawalId, userId } = withdrawn
-  const rows = await sql(receivers, { userId })
+  const rows = await tx(receivers, { userId })
   const subjectsOf = (hears: (row: ReceiverRow) => boolean): Subjects['subjects'] =>
     rows.filter(hears).map(({ app_id, subject }) => [app_id, subject])
   const start = subjectsOf(({ hears_start }) => hears_start)
   const end: Subjects = { version, subjects: subjectsOf(({ hears_end }) => hears_end) }
   await Promise.all([
-    tell(ctx, sql, 'account.withdrawal_started', withdrawn, { version, subjects: start }, at),
-    end.subjects.length > 0 && sql(rememberSubjects, { withdrawalId, sealed: ctx.secrets.seal(JSON.stringify(end)) }),
+    tell(ctx, tx, 'account.withdrawal_started', withdrawn, { version, subjects: start }, at),
+    end.subjects.length > 0 && tx(rememberSubjects, { withdrawalId, sealed: ctx.secrets.seal(JSON.stringify(end)) }),
   ])
 }
 
@@ -194,7 +196,7 @@ export const versionAfter = (withdrawn: number) => withdrawn + Math.max(...Objec
 /** Runs in the transaction of the end. `sealed` is what `tellStart` stored. */
 export async function tellEnd(
   ctx: SystemContext,
-  sql: Sql,
+  tx: Transaction,
   type: keyof typeof VERSIONS_AFTER_START,
   withdrawn: Withdrawn,
   sealed: Buffer | null,
@@ -203,7 +205,7 @@ export async function tellEnd(
   if (!opened) return
   const { version, subjects } = JSON.parse(opened.toString()) as Subjects
   const ended = { version: version + VERSIONS_AFTER_START[type], subjects }
-  await tell(ctx, sql, type, withdrawn, ended, ctx.clock.now())
+  await tell(ctx, tx, type, withdrawn, ended, ctx.clock.now())
 }
 
 const BATCH_SIZE = 500
@@ -257,10 +259,4 @@ function withSubject(ctx: SystemContext, subject: string, sealed: Buffer | null)
   if (!sealed) return seal(ctx, { subject })
   const data = openPersonalData(ctx, sealed)
   return data ? seal(ctx, { ...data, subject }) : sealed
-}
-
-/** Null if no configured key opens it. */
-export function openPersonalData({ secrets }: SystemContext, sealed: Buffer): PersonalData | null {
-  const opened = secrets.open(sealed)
-  return opened && (JSON.parse(opened.toString()) as PersonalData)
 }

@@ -164,17 +164,16 @@ export async function setApp(
   { appId, ...changes }: AppChanges & { appId: string },
   by = OPERATOR_COMMAND,
 ): Promise<Data<typeof contract.getApp>> {
-  const isCalledAgain = await ctx.transaction(async (sql) => {
-    const [app] = await sql(lockApp, { id: appId })
+  await ctx.transaction(async (tx) => {
+    const [app] = await tx(lockApp, { id: appId })
     if (!app) throw unknownApp()
     const before = app as unknown as Settings
     const settings = changed(ctx, before, changes)
-    await sql(updateApp, { ...settings, ...auditValues(ctx, by), id: appId })
-    return isCalled(settings) && !isCalled(before)
+    await tx(updateApp, { ...settings, ...auditValues(ctx, by), id: appId })
+    // Delivers what waited while the application was disabled or had another endpoint.
+    tx.afterCommit(() => ctx.background(() => beginDueDeliveries(ctx)))
+    if (isCalled(settings) && !isCalled(before)) tx.afterCommit(() => ctx.background(() => wakeStepsOf(ctx, appId)))
   })
-  // Delivers what waited while the application was disabled or had another endpoint.
-  ctx.background(() => beginDueDeliveries(ctx))
-  if (isCalledAgain) ctx.background(() => wakeStepsOf(ctx, appId))
   return showApp(ctx, appId)
 }
 

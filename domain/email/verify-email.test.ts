@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import { NOTICE_KINDS } from '@/domain/notices'
 import {
   asCaller,
   asUser,
@@ -60,12 +61,12 @@ test('a change notice that the mail server does not accept is sent later, once',
   await ctx.settle()
   ctx.mailServer.accepts = true
   const before = ctx.mailbox.length
-  await sendDueNotices(ctx)
+  await sendDueNotices(ctx, NOTICE_KINDS)
   expect(ctx.mailbox.length).toBe(before)
   ctx.clock.advance(60_000)
-  await Promise.all([sendDueNotices(ctx), sendDueNotices(ctx)])
+  await Promise.all([sendDueNotices(ctx, NOTICE_KINDS), sendDueNotices(ctx, NOTICE_KINDS)])
   ctx.clock.advance(24 * hour)
-  await sendDueNotices(ctx)
+  await sendDueNotices(ctx, NOTICE_KINDS)
   expect(
     ctx.mailbox
       .slice(before)

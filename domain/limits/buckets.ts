@@ -229,6 +229,21 @@ export async function givePlacesBack(
   }
 }
 
+/** Gives the places back if `work` fails, unless its failure is what they count. */
+export async function withPlaces<T>(
+  ctx: SystemContext & { buckets?: BucketState[] },
+  places: TakenPlaces,
+  work: () => Promise<T>,
+  counts: (error: unknown) => boolean = () => false,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!counts(error)) await givePlacesBack(ctx, places)
+    throw error
+  }
+}
+
 /** Whole seconds, at least one. After exactly that wait the next call passes. */
 export const secondsUntil = (time: Date | number, now: Date): number =>
   Math.max(1, Math.ceil((Number(time) - now.getTime()) / 1000))

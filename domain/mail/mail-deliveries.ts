@@ -3,14 +3,14 @@ import type { SystemContext } from '../context'
 import type { Secrets } from '../ports'
 import { bytes, sql, statement, text, time } from '../sql'
 import { coalesced } from '../work/coalesce'
-import type { NoticeKind } from './notice-kinds'
 
 /** A message that the mail server took. */
 export interface SentMail {
   /** The id that `Mail.send` got. */
   messageId: string
   userId: string
-  kind: 'verification' | NoticeKind
+  /** `verification`, or the kind of a notice. */
+  kind: string
   /** The notice's. */
   recipient: string | null
   changeId: string | null

@@ -1,19 +1,10 @@
 import type { SystemContext } from '../context'
 import { minute, NOTICE_BACK_OFF_MS, NOTICE_LEASE_MS } from '../limits/durations'
 import type { MailOutcome } from '../ports'
-import { integer, isOneOf, type Part, sql, statement, text, time, UNWAITED } from '../sql'
+import { bytes, integer, isOneOf, type Part, sql, statement, type Transaction, text, time, UNWAITED } from '../sql'
 import { coalesced } from '../work/coalesce'
+import { NOTICE_ROW, type Notice, type NoticeRow, type StoredNotice } from './define-notice'
 import { recordMails, type SentMail } from './mail-deliveries'
-import {
-  type FactsOf,
-  isKnownKind,
-  letterOf,
-  NOTICE_ROW,
-  type NoticeKind,
-  type NoticeRow,
-  type RecipientOf,
-  readLetter,
-} from './notice-kinds'
 
 /** Two months of daily attempts, so that an address that never works leaves the queue. */
 const MAX_ATTEMPTS = 65
@@ -75,12 +66,20 @@ const dueNotices = statement(
 /** The outcome of an attempt; it failed if it threw, and then the notice is tried again like one that was deferred. */
 type Attempt = MailOutcome | 'failed'
 
+/** The kinds of notices by their names. */
+export type NoticeKinds = Readonly<Record<string, StoredNotice>>
+
 /** Makes one attempt. Null if the notice is not due, or another sender has claimed it. */
-async function sendNotice(ctx: SystemContext, id: string, failures: unknown[]): Promise<Attempt | null> {
+async function sendNotice(
+  ctx: SystemContext,
+  kinds: NoticeKinds,
+  id: string,
+  failures: unknown[],
+): Promise<Attempt | null> {
   const now = ctx.clock.now()
   const [notice] = await ctx.sql(claim, { id, now, leaseUntil: leaseUntil(now) })
   if (!notice) return null
-  const { to, outcome } = await trySending(ctx, id, notice).catch((error): Tried => {
+  const { to, outcome } = await trySending(ctx, kinds, notice).catch((error): Tried => {
     failures.push(error)
     return { to: '', outcome: 'failed' }
   })
@@ -94,40 +93,100 @@ interface Tried {
   outcome: Attempt
 }
 
-async function trySending(ctx: SystemContext, id: string, notice: NoticeRow): Promise<Tried> {
-  if (!isKnownKind(notice.kind)) return { to: '', outcome: 'deferred' }
-  const letter = await readLetter(ctx, notice)
+async function trySending(ctx: SystemContext, kinds: NoticeKinds, notice: NoticeRow): Promise<Tried> {
+  const { id, user_id: userId, locale, sealed } = notice
+  const kind = kinds[notice.kind]
+  // In a rolling upgrade an older instance may claim a kind of notice that only newer ones know.
+  if (!kind) return { to: '', outcome: 'deferred' }
+  const letter = await kind.readLetter(ctx, notice)
   // Retry a sealed notice, because its key may be restored; give up any other whose subject was deleted.
-  if (!letter) return { to: '', outcome: notice.sealed ? 'deferred' : 'refused' }
-  const outcome = await ctx.mail.send({ ...letter, id, userId: notice.user_id, locale: notice.locale })
-  return { to: letter.to, outcome }
+  if (!letter) return { to: '', outcome: sealed ? 'deferred' : 'refused' }
+  return { to: letter.to, outcome: await ctx.mail.send({ ...letter, id, userId, locale }) }
 }
 
 /** End of the sender's lease. */
-export const leaseUntil = (now: Date): Date => new Date(now.getTime() + NOTICE_LEASE_MS)
+const leaseUntil = (now: Date): Date => new Date(now.getTime() + NOTICE_LEASE_MS)
+
+const insertNotice = statement(
+  'add-notice',
+  {
+    id: text,
+    userId: text,
+    kind: text,
+    locale: text.orNull,
+    recipient: text.orNull,
+    changeId: text.orNull,
+    withdrawalId: text.orNull,
+    sealed: bytes.orNull,
+    at: time,
+    dueAt: time,
+    expiresAt: time.orNull,
+  },
+  {},
+  (
+    v,
+  ) => sql`INSERT INTO notices (id, user_id, kind, locale, recipient, change_request_id, withdrawal_id, sealed, created_at, due_at,
+                        expires_at, attempts)
+   VALUES (${v.id}, ${v.userId}, ${v.kind}, ${v.locale}, ${v.recipient}, ${v.changeId}, ${v.withdrawalId}, ${v.sealed}, ${v.at}, ${v.dueAt},
+           ${v.expiresAt}, 1)`,
+)
+
+interface NewNotice<Recipient> {
+  /** Where the letter itself needs it. */
+  id?: string
+  userId: string
+  /** The account's, because the row outlives the account. */
+  locale: string | null
+  recipient: Recipient
+  at: Date
+  /** True if this process sends no mail, and leaves the first try to the sweep of another. */
+  isSentBySweep?: boolean
+}
+
+/** Resolves once the first try is over: true if the mail server took the letter. Never, if the transaction does not commit. */
+export interface FirstTry {
+  isTaken: Promise<boolean>
+}
 
 /**
- * The first delivery attempt, by the request that inserted the notice with one attempt and the lease as `due_at`. True when the mail
- * server took the letter. The row is marked after the response; if the process dies first, the sweep sends the notice again.
+ * Queues a notice, whose letter is sent after the commit. If the process dies before it has marked the row, the sweep sends the letter
+ * again.
  */
-export function sendFirst<Kind extends NoticeKind>(
+export async function addNotice<Facts, Recipient extends string>(
   ctx: SystemContext,
-  {
-    kind,
-    recipient,
-    ...notice
-  }: { id: string; userId: string; locale: string | null; kind: Kind; recipient: RecipientOf<Kind> },
-  facts: FactsOf<Kind>,
-): Promise<boolean> {
-  const letter = letterOf(ctx, kind, recipient, facts)
-  const sending = ctx.mail.send({ ...letter, ...notice })
-  const changeId = 'changeId' in facts ? facts.changeId : null
-  const attempt = { messageId: notice.id, userId: notice.userId, kind, recipient, changeId, to: letter.to, attempts: 1 }
-  ctx.background(async () => noteAttempt(ctx, attempt, await sending))
-  return sending.then(
-    (outcome) => outcome === 'accepted',
-    () => false,
-  )
+  tx: Transaction,
+  notice: Notice<Facts, Recipient>,
+  { id = ctx.secrets.randomId('ntc_'), userId, locale, recipient, at, isSentBySweep = false }: NewNotice<Recipient>,
+  facts: Facts,
+): Promise<FirstTry> {
+  const { changeId = null, withdrawalId = null, sealed, expiresAt = null } = notice.keep(facts)
+  const letter = notice.letter(ctx, facts, recipient)
+  const storedRecipient = recipient === 'sealed' ? null : recipient
+  await tx(insertNotice, {
+    id,
+    userId,
+    kind: notice.name,
+    locale,
+    recipient: storedRecipient,
+    changeId,
+    withdrawalId,
+    sealed: sealed ? ctx.secrets.seal(JSON.stringify(sealed)) : null,
+    at,
+    dueAt: isSentBySweep ? at : leaseUntil(at),
+    expiresAt,
+  })
+  const { promise: isTaken, resolve } = Promise.withResolvers<boolean>()
+  const send = async () => {
+    const sending = ctx.mail.send({ ...letter, id, userId, locale })
+    sending.then(
+      (outcome) => resolve(outcome === 'accepted'),
+      () => resolve(false),
+    )
+    const mail = { messageId: id, userId, kind: notice.name, recipient: storedRecipient, changeId, to: letter.to }
+    await noteAttempt(ctx, { ...mail, attempts: 1 }, await sending)
+  }
+  if (!isSentBySweep) tx.afterCommit(() => ctx.background(send))
+  return { isTaken }
 }
 
 // Marked first: a notice without its delivery is better than one that is sent again.
@@ -155,12 +214,12 @@ const backOffMs = (ctx: SystemContext, attempts: number) =>
   (NOTICE_BACK_OFF_MS[Math.min(attempts, NOTICE_BACK_OFF_MS.length) - 1] ?? minute) * ctx.timeScale
 
 /** Sends the due notices, oldest first; returns how many the mail server accepted. */
-export async function sendDueNotices(ctx: SystemContext, maxRows = 50): Promise<number> {
+export async function sendDueNotices(ctx: SystemContext, kinds: NoticeKinds, maxRows = 50): Promise<number> {
   const failures: unknown[] = []
   let sent = 0
   for (let goesOn = true; goesOn; ) {
     const due = await ctx.sql(dueNotices, { now: ctx.clock.now(), maxRows })
-    const results = await Promise.all(due.map(({ id }) => sendNotice(ctx, id, failures)))
+    const results = await Promise.all(due.map(({ id }) => sendNotice(ctx, kinds, id, failures)))
     sent += results.filter((outcome) => outcome === 'accepted').length
     // Stop if the whole batch was deferred, or another instance has claimed it.
     goesOn = due.length === maxRows && !results.every((outcome) => outcome === null || outcome === 'deferred')

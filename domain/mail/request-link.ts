@@ -1,15 +1,17 @@
 import { parseAddress } from '@/contract/address'
 import { AppError } from '@/contract/errors'
+import { addAudit } from '../audit'
 import type { LinkContext, SystemContext } from '../context'
 import { networkOf, pseudonymousBucket, takePlaces, takePlacesInside, userBucket } from '../limits/buckets'
 import { NOTICE_LEASE_MS } from '../limits/durations'
 import { heldSince } from '../limits/held-addresses'
-import { auditAs, bytes, literal, type RowOf, type Sql, sql, statement, text, time } from '../sql'
+import { bytes, type RowOf, type Sql, sql, statement, text, time } from '../sql'
 import { AFTER, eachDue, isAfter } from '../work/each-due'
+import { openSealed } from './define-notice'
+import { type LinkNotice, type LinkRecipient, linkFactsOf } from './link-notice'
 import { findLinkedAccount, type LinkedAccount, linkOf } from './linked-account'
-import { LINK_KINDS, LINKS, type LinkKind } from './links'
-import { linkFactsOf, queueNotice, type RecipientOf, type SealedLink } from './notice-kinds'
-import { leaseUntil, sendFirst } from './notices'
+import { LINKS, type LinkKind } from './links'
+import { addNotice } from './notices'
 
 /** The encrypted content of the row of a request. */
 interface LinkRequest {
@@ -32,7 +34,8 @@ const insertRequest = statement(
  * Mails a link to the account with this address, if there is one. The answer and its time are the same for every address, because the
  * account is looked up after the answer.
  */
-export async function requestLink(ctx: LinkContext, kind: LinkKind, email: string): Promise<{ accepted: true }> {
+export async function requestLink(ctx: LinkContext, notice: LinkNotice, email: string): Promise<{ accepted: true }> {
+  const { name: kind } = notice
   const emailKey = parseAddress(email)?.key ?? ''
   await takePlaces(ctx, {
     take: [pseudonymousBucket(ctx, LINKS[kind].perClient, networkOf(ctx.ip))],
@@ -48,7 +51,7 @@ export async function requestLink(ctx: LinkContext, kind: LinkKind, email: strin
     // Until then this call works it off; if the process dies, the sweep does.
     dueAt: new Date(now.getTime() + NOTICE_LEASE_MS),
   })
-  ctx.background(() => answerRequest(ctx, request, asked))
+  ctx.background(() => answerRequest(ctx, notice, request, asked))
   return { accepted: true }
 }
 
@@ -91,50 +94,16 @@ const dropRequest = statement(
   (v) => sql`DELETE FROM password_reset_requests WHERE id = ${v.id} RETURNING id`,
 )
 
-const queueLetters = (kind: LinkKind) =>
-  statement(
-    `queue-letters-of-${kind}`,
-    {
-      userId: text,
-      locale: text.orNull,
-      ids: text.list,
-      recipients: text.orNull.list,
-      sealed: bytes.list,
-      now: time,
-      leaseUntil: time,
-      endsAt: time,
-      auditId: text,
-      ip: text,
-    },
-    {},
-    (v) => sql`WITH letters AS (
-     ${queueNotice(kind, {
-       from: sql`unnest(${v.ids}::text[], ${v.recipients}::text[], ${v.sealed}::bytea[]) AS letter (id, recipient, sealed)`,
-       id: sql`letter.id`,
-       user: v.userId,
-       locale: v.locale,
-       recipient: sql`letter.recipient`,
-       sealed: sql`letter.sealed`,
-       at: v.now,
-       leaseUntil: v.leaseUntil,
-       expiresAt: v.endsAt,
-     })}
-   )
-   ${auditAs(literal(LINKS[kind].requested), { id: v.auditId, user: v.userId, actor: sql`'system'`, ip: v.ip, at: v.now })}`,
-  )
-const QUEUE = Object.fromEntries(LINK_KINDS.map((kind) => [kind, queueLetters(kind)])) as Record<
-  LinkKind,
-  ReturnType<typeof queueLetters>
->
-
 type RequestRow = RowOf<typeof dueRequests>
 
 /** Queues and sends the letters of a request, once. Whoever may not get one is told nothing. */
 async function answerRequest(
   ctx: SystemContext,
+  notice: LinkNotice,
   { id, requested_at: at }: Pick<RequestRow, 'id' | 'requested_at'>,
-  { kind = 'password_reset', emailKey, ipAddress }: LinkRequest,
+  { emailKey, ipAddress }: LinkRequest,
 ): Promise<void> {
+  const { name: kind } = notice
   const endsAt = new Date(at.getTime() + LINKS[kind].lifetimeMs)
   const now = ctx.clock.now()
   const [found] = endsAt > now ? await findAccount(ctx, kind, { emailKey, at }) : []
@@ -153,34 +122,21 @@ async function answerRequest(
     if (locked.length === 0 || dropped.length === 0) return
     const account = await findLinkedAccount(ctx, tx, { kind, userId, endsAt })
     if (!account || !(await takesPlace(ctx, tx, kind, userId))) return
+    const { locale } = account
     const letters = copiesOf(kind, account).map((recipient) => {
       const noticeId = ctx.secrets.randomId('ntc_')
-      return { noticeId, recipient, facts: linkFactsOf(ctx, kind, account, { noticeId, endsAt, ipAddress }) }
+      const facts = linkFactsOf(ctx, kind, account, { noticeId, endsAt, ipAddress })
+      return addNotice(ctx, tx, notice, { id: noticeId, userId, locale, recipient, at: now }, facts)
     })
-    const { locale, email_key: presentKey, credential_version: credentialVersion } = account
-    const sealed: SealedLink = { emailKey: presentKey, credentialVersion, ipAddress }
-    await tx(QUEUE[kind], {
-      userId,
-      locale,
-      ids: letters.map(({ noticeId }) => noticeId),
-      recipients: letters.map(({ recipient }) => (recipient === 'sealed' ? null : recipient)),
-      sealed: letters.map(() => ctx.secrets.seal(JSON.stringify(sealed))),
-      now,
-      leaseUntil: leaseUntil(now),
-      endsAt,
-      auditId: ctx.secrets.randomId('aud_'),
-      ip: ipAddress,
-    })
-    tx.afterCommit(() => {
-      for (const { noticeId, recipient, facts } of letters) {
-        void sendFirst(ctx, { id: noticeId, userId, locale, kind, recipient }, facts)
-      }
-    })
+    await Promise.all([
+      ...letters,
+      addAudit(ctx, tx, LINKS[kind].requested, { userId, actor: 'system', ip: ipAddress, at: now }),
+    ])
   })
 }
 
 /** The letter with the link and, where that goes to another address than the present one, a letter there. */
-const copiesOf = (kind: LinkKind, account: LinkedAccount): RecipientOf<LinkKind>[] => {
+const copiesOf = (kind: LinkKind, account: LinkedAccount): LinkRecipient[] => {
   const { emailKey, sentToKey } = linkOf(kind, account, { noticeId: '', endsAt: new Date(0) })
   return sentToKey === emailKey ? ['sealed'] : ['sealed', 'present']
 }
@@ -204,13 +160,17 @@ const dueRequests = statement(
 )
 
 /** Answers the requests that a process left when it died. */
-export const answerDueLinkRequests = (ctx: SystemContext, maxRows = 100): Promise<void> =>
+export const answerDueLinkRequests = (
+  ctx: SystemContext,
+  notices: Readonly<Record<LinkKind, LinkNotice>>,
+  maxRows = 100,
+): Promise<void> =>
   eachDue(
     { rows: 'requests for a link', maxRows },
     (after) => ctx.sql(dueRequests, { ...after, now: ctx.clock.now() }),
     async (row) => {
-      const opened = ctx.secrets.open(row.sealed)
-      if (opened) await answerRequest(ctx, row, JSON.parse(opened.toString()) as LinkRequest)
+      const asked = openSealed<LinkRequest>(ctx, row.sealed)
+      if (asked) await answerRequest(ctx, notices[asked.kind ?? 'password_reset'], row, asked)
       else await ctx.sql(dropRequest, { id: row.id })
     },
   )

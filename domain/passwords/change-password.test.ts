@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { NOTICE_KINDS } from '@/domain/notices'
 import {
   asCaller,
   asUser,
@@ -74,7 +75,7 @@ test('B40 the address gets the notice of a new password after any mail outage, e
   await ctx.db.user.update({ where: { id: user.userId }, data: { email, emailKey: email } })
   ctx.mailServer.accepts = true
   ctx.clock.advance(day)
-  await sendDueNotices(ctx)
+  await sendDueNotices(ctx, NOTICE_KINDS)
   expect(ctx.mailbox).toMatchObject([
     { to: user.email, message: { template: 'password-changed', changedAt: at, ipAddress: '192.0.2.1' } },
   ])

@@ -2,10 +2,10 @@ import type { Data, Input } from '@/contract/define'
 import { AppError, RULES } from '@/contract/errors'
 import type { changePassword as contract } from '@/contract/password'
 import type { Context } from '../context'
-import { givePlacesBack, takePlaces, userBucket } from '../limits/buckets'
-import { CALLER_VALUES, callerValues, isCallerLive, refusalOfEnded } from '../sessions/live-caller'
-import { integer, literal, type RowOf, sql, statement, text } from '../sql'
-import { NEW_PASSWORD, replaceAndNotify, replaceProvenPassword } from './replace-password'
+import { givePlacesBack, takePlaces, userBucket, withPlaces } from '../limits/buckets'
+import { isStillLive, refusalOfEnded } from '../sessions/live-caller'
+import { integer, type RowOf, sql, statement, text } from '../sql'
+import { isWrongPassword, lockProven, replaceAndTell } from './replace-password'
 
 type Password = RowOf<typeof findPassword>
 
@@ -14,15 +14,6 @@ const findPassword = statement(
   { userId: text },
   { password_hash: text.orNull, credential_version: integer },
   (v) => sql`SELECT password_hash, credential_version FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL`,
-)
-
-const replaceOwnPassword = statement('change-password', { ...NEW_PASSWORD, ...CALLER_VALUES }, { id: text }, (v) =>
-  replaceAndNotify(v, {
-    action: literal('password.changed'),
-    actor: v.callerKind,
-    where: isCallerLive(v),
-    except: v.callerId,
-  }),
 )
 
 /** Ends every other session and every access token, and cancels the pending change. */
@@ -35,23 +26,24 @@ export async function changePassword(ctx: Context, input: Input<typeof contract>
     take: [userBucket(ctx, 'password', userId), userBucket(ctx, 'passwordDay', userId)],
     code: 'EMAIL_008',
   })
-  const proven = await prove(ctx, userId, current).catch(async (error) => {
-    // Any other error means that the password was not checked, so this was no guess.
-    if (!(error instanceof AppError && error.code === 'EMAIL_007')) await givePlacesBack(ctx, guess).catch(() => {})
-    throw error
-  })
+  // Any other failure means that the password was not checked, so this was no guess.
+  const proven = await withPlaces(ctx, guess, () => prove(ctx, userId, current), isWrongPassword)
   await givePlacesBack(ctx, guess)
   if (wanted === current) throw new AppError('PASSWORD_001', RULES.currentAsNew)
   const passwordHash = await ctx.passwords.hash(wanted, ctx.clientGone?.())
 
   const data = { password_changed: true } as const
-  const isReplaced = await replaceProvenPassword(
-    ctx,
-    { userId, credentialVersion: proven.credential_version, ip, passwordHash },
-    replaceOwnPassword,
-    callerValues(actor),
-    async (sql) => ctx.keepAnswer?.(sql, data),
-  )
+  const isReplaced = await ctx.transaction(async (tx) => {
+    const [account, isLive] = await Promise.all([
+      lockProven(tx, { userId, credentialVersion: proven.credential_version }),
+      isStillLive(ctx, tx, actor),
+    ])
+    if (!account || !isLive) return false
+    const by = { actor: actor.kind, ip }
+    await replaceAndTell(ctx, tx, account, { action: 'password.changed', by, passwordHash, except: actor.id })
+    await ctx.keepAnswer?.(tx, data)
+    return true
+  })
   if (!isReplaced) throw await refusalOfEnded(ctx)
   return data
 }

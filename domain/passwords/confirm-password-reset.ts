@@ -3,17 +3,8 @@ import { AppError } from '@/contract/errors'
 import type { confirmPasswordReset as contract } from '@/contract/password'
 import type { LinkContext } from '../context'
 import { openLink } from '../mail/linked-account'
-import { literal, sql, statement, text } from '../sql'
-import { hashNewPassword, NEW_PASSWORD, replaceAndNotify, replaceProvenPassword } from './replace-password'
+import { hashNewPassword, lockProven, replaceAndTell } from './replace-password'
 import { requirePasswordSignIn } from './request-password-reset'
-
-const resetPassword = statement('reset-password', { ...NEW_PASSWORD, emailKey: text }, { id: text }, (v) =>
-  replaceAndNotify(v, {
-    action: literal('password.reset'),
-    actor: sql`'reset_link'`,
-    where: sql`email_key = ${v.emailKey}`,
-  }),
-)
 
 /** Ends every session and every access token, and cancels the pending change. The new password ends the link as well. */
 export async function confirmPasswordReset(
@@ -26,7 +17,11 @@ export async function confirmPasswordReset(
   const passwordHash = await hashNewPassword(ctx, { current: account.password_hash, password })
 
   const { userId, credentialVersion, emailKey } = link
-  const proven = { userId, credentialVersion, ip: ctx.ip, passwordHash }
-  if (!(await replaceProvenPassword(ctx, proven, resetPassword, { emailKey }))) throw new AppError('PASSWORD_002')
+  await ctx.transaction(async (tx) => {
+    const locked = await lockProven(tx, { userId, credentialVersion })
+    if (locked?.email_key !== emailKey) throw new AppError('PASSWORD_002')
+    const by = { actor: 'reset_link', ip: ctx.ip }
+    await replaceAndTell(ctx, tx, locked, { action: 'password.reset', by, passwordHash })
+  })
   return { password_changed: true }
 }

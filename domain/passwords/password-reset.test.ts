@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LINK_NOTICES, NOTICE_KINDS } from '@/domain/notices'
 import { createSecrets } from '@/server/adapters/secrets'
 import {
   asNobody,
@@ -188,10 +189,10 @@ test('B44 the sweep answers a request of a dead process once', async () => {
   ctx.background = background
   const [row] = await ctx.db.passwordResetRequest.findMany()
   expect(JSON.stringify(row)).not.toContain(user.email)
-  await answerDueLinkRequests(ctx)
+  await answerDueLinkRequests(ctx, LINK_NOTICES)
   expect(await leftover(ctx)).toBe(1)
   ctx.clock.advance(minute)
-  await Promise.all([answerDueLinkRequests(ctx), answerDueLinkRequests(ctx)])
+  await Promise.all([answerDueLinkRequests(ctx, LINK_NOTICES), answerDueLinkRequests(ctx, LINK_NOTICES)])
   await ctx.settle()
   expect(await leftover(ctx)).toBe(0)
   expect(lettersTo(ctx, user.email)).toHaveLength(1)
@@ -206,11 +207,11 @@ test('F30 requests that cannot be answered do not stop the requests behind them'
   ctx.clock.advance(minute)
   const rows = await ctx.db.passwordResetRequest.findMany({ orderBy: { id: 'asc' } })
   const broken = rows.slice(0, 3).map(({ id }) => id)
-  const failing = answerDueLinkRequests(failingAt(ctx, 'drop-link-request', broken), 2)
+  const failing = answerDueLinkRequests(failingAt(ctx, 'drop-link-request', broken), LINK_NOTICES, 2)
   await expect(failing).rejects.toMatchObject({ errors: { length: 3 } })
   await ctx.settle()
   expect(await leftover(ctx)).toBe(3)
-  await answerDueLinkRequests(ctx)
+  await answerDueLinkRequests(ctx, LINK_NOTICES)
   await ctx.settle()
   expect(await leftover(ctx)).toBe(0)
 })
@@ -222,14 +223,14 @@ test('a link is sent after a mail outage, but not after its time has ended', asy
   await ask(ctx, soon.email)
   ctx.mailServer.accepts = true
   ctx.clock.advance(2 * minute)
-  await sendDueNotices(ctx)
+  await sendDueNotices(ctx, NOTICE_KINDS)
   expect(await confirm(ctx, tokenSentTo(ctx, soon.email))).toBe('accepted')
 
   ctx.mailServer.accepts = false
   await ask(ctx, late.email)
   ctx.mailServer.accepts = true
   ctx.clock.advance(31 * minute)
-  await sendDueNotices(ctx)
+  await sendDueNotices(ctx, NOTICE_KINDS)
   expect(lettersTo(ctx, late.email)).toEqual([])
 })
 
@@ -241,7 +242,7 @@ test('a link that could not be sent is not sent after a new password', async () 
   ctx.mailServer.accepts = true
   await setPassword(ctx, { userId: user.userId, password: 'set meanwhile' })
   ctx.clock.advance(2 * minute)
-  await sendDueNotices(ctx)
+  await sendDueNotices(ctx, NOTICE_KINDS)
   expect(lettersTo(ctx, user.email).filter(({ template }) => template === 'password-reset')).toEqual([])
 })
 

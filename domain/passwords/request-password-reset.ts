@@ -2,14 +2,28 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { requestPasswordReset as contract } from '@/contract/password'
 import type { LinkContext, SystemContext } from '../context'
+import { defineLinkNotice } from '../mail/link-notice'
+import { linkUrl } from '../mail/links'
 import { requestLink } from '../mail/request-link'
+
+export const passwordReset = defineLinkNotice('password_reset', (ctx, { userName, hasPassword, ipAddress, ...link }) =>
+  hasPassword
+    ? {
+        template: 'password-reset',
+        userName,
+        link: linkUrl(ctx, 'password_reset', link),
+        endsAt: link.endsAt,
+        ipAddress,
+      }
+    : { template: 'no-password-to-reset', userName, provider: ctx.identityProvider?.name ?? null, ipAddress },
+)
 
 export async function requestPasswordReset(
   ctx: LinkContext,
   { email }: Input<typeof contract>,
 ): Promise<Data<typeof contract>> {
   requirePasswordSignIn(ctx)
-  return requestLink(ctx, 'password_reset', email)
+  return requestLink(ctx, passwordReset, email)
 }
 
 /** Refuses where nobody signs in with a password. */

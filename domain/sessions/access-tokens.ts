@@ -1,12 +1,13 @@
 import type * as contract from '@/contract/access'
 import type { Data, GrantableScope, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
+import { addAudit } from '../audit'
 import type { Context, SystemContext } from '../context'
 import { day } from '../limits/durations'
-import { lockActiveUser } from '../lock-account'
+import { lockAccountOfId, requireAccountOfId } from '../lock-account'
 import { audit, bytes, integer, type Sql, sql, statement, text, time } from '../sql'
 import { sha256 } from './authenticate'
-import { countOpen, endAccess } from './end-access'
+import { endAccess } from './end-access'
 import { requireFreshSignIn } from './fresh-sign-in'
 
 const MAX_TOKENS = 100
@@ -61,8 +62,7 @@ export const issueAccessToken = (ctx: SystemContext, input: Wanted): Promise<Iss
 
 /** `sql` must be a transaction, because it locks the account until it ends. */
 export async function issueAccessTokenIn(ctx: SystemContext, sql: Sql, input: Wanted): Promise<Issued> {
-  const [account] = await sql(lockActiveUser, { userId: input.userId })
-  if (!account) throw new AppError('REQUEST_001', 'There is no active user with this id.')
+  await requireAccountOfId(sql, input.userId)
   const createdAt = ctx.clock.now()
   const expiresAt = new Date(createdAt.getTime() + input.expiresInMs)
   const accessToken = `uat_${ctx.secrets.randomToken()}`
@@ -103,7 +103,7 @@ export async function createAccessToken(
   const scopes = [...new Set(input.scopes)]
   const { userId, id: sessionId } = ctx.actor
   return ctx.transaction(async (sql) => {
-    await sql(lockActiveUser, { userId })
+    await lockAccountOfId(sql, userId)
     // A new password, or a sign-out, may have ended the session while this call waited for the lock.
     if ((await sql(findOpenSession, { sessionId })).length === 0) throw new AppError('AUTH_001')
     const { id, accessToken, createdAt, expiresAt } = await issueAccessTokenIn(ctx, sql, {
@@ -187,24 +187,14 @@ export async function revokeTokenOf(ctx: SystemContext, tokenId: string): Promis
   return { userId: row.user_id }
 }
 
-const revokeAll = statement(
-  'revoke-all-access-tokens',
-  { userId: text, now: time, auditId: text },
-  { revoked: integer },
-  (v) => sql`WITH ${endAccess({ user: v.userId, at: v.now, ends: ['tokens'] })}, audited AS (
-     ${audit('access_token.all_revoked', { from: sql`account`, id: v.auditId, user: sql`id`, actor: sql`'operator'`, at: v.now })}
-   )
-   SELECT ${countOpen('ended_tokens')} AS revoked`,
-)
-
 /** The operator revokes all tokens of a user. Returns how many ended. */
-export async function revokeAllTokens(ctx: SystemContext, userId: string): Promise<number> {
-  const auditId = ctx.secrets.randomId('aud_')
-  const [row] = await ctx.transaction(async (sql) => {
-    if ((await sql(lockActiveUser, { userId })).length === 0) {
-      throw new AppError('REQUEST_001', 'There is no active user with this id.')
-    }
-    return sql(revokeAll, { userId, now: ctx.clock.now(), auditId })
+export const revokeAllTokens = (ctx: SystemContext, userId: string): Promise<number> =>
+  ctx.transaction(async (tx) => {
+    await requireAccountOfId(tx, userId)
+    const at = ctx.clock.now()
+    const [ended] = await Promise.all([
+      endAccess(tx, { userId, at, ends: ['access_tokens', 'outside_tokens'] }),
+      addAudit(ctx, tx, 'access_token.all_revoked', { userId, actor: 'operator', ip: null, at }),
+    ])
+    return ended.tokens
   })
-  return row?.revoked ?? 0
-}

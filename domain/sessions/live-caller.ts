@@ -1,21 +1,7 @@
 import { AppError, RULES } from '@/contract/errors'
 import type { Actor, Context, SystemContext } from '../context'
 import { isLinkLive } from '../mail/linked-account'
-import { type Described, type Part, type Shape, type Sql, sql, statement, text, time } from '../sql'
-
-export const CALLER_VALUES = {
-  callerId: text,
-  callerKind: text,
-  /** When the outside token was issued, or the end of all access that a page token was issued after. */
-  callerTime: time.orNull,
-} satisfies Shape
-export type CallerValues = Described<typeof CALLER_VALUES>
-
-export const callerValues = ({ id, kind, rowless }: Actor): CallerValues => ({
-  callerId: id,
-  callerKind: kind,
-  callerTime: (rowless?.issuedFor ? rowless.issuedFor.since : rowless?.issuedAt) ?? null,
-})
+import { type Part, type Sql, sql, statement, text, time } from '../sql'
 
 /**
  * A condition on a row of `users`: the caller's credential is an outside token that was issued since the account was created, and since
@@ -28,23 +14,28 @@ export const isRowlessTokenLive = (v: { callerKind: Part; callerTime: Part }) =>
      AND coalesce(${v.callerTime}::timestamptz >= date_trunc('second', created_at), true))
     OR (${v.callerKind} = 'page_token' AND credentials_since IS NOT DISTINCT FROM ${v.callerTime}::timestamptz))`
 
-/** A condition on a row of `users`: the caller's credential has not ended since it was checked. */
-export const isCallerLive = (v: { callerId: Part; callerKind: Part; callerTime: Part }) =>
-  sql`(${isRowlessTokenLive(v)}
-    OR EXISTS (SELECT FROM sessions WHERE id = ${v.callerId} AND revoked_at IS NULL)
-    OR EXISTS (SELECT FROM access_tokens WHERE id = ${v.callerId} AND revoked_at IS NULL))`
-
+// The caller's row is locked after the account's, as by every statement that ends the caller.
 const findLiveAccount = statement(
   'find-live-account',
-  { userId: text, ...CALLER_VALUES },
+  {
+    userId: text,
+    callerId: text,
+    callerKind: text,
+    /** When the outside token was issued, or the end of all access that a page token was issued after. */
+    callerTime: time.orNull,
+  },
   {},
-  (v) => sql`SELECT FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL AND ${isCallerLive(v)}`,
+  (v) => sql`SELECT FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL AND (${isRowlessTokenLive(v)}
+     OR EXISTS (SELECT FROM sessions WHERE id = ${v.callerId} AND revoked_at IS NULL FOR SHARE)
+     OR EXISTS (SELECT FROM access_tokens WHERE id = ${v.callerId} AND revoked_at IS NULL FOR SHARE))`,
 )
 
 /** `sql` must hold the account's lock, so that whoever ends the caller comes before this or waits. */
 export async function isStillLive(ctx: SystemContext, sql: Sql, actor: Actor): Promise<boolean> {
   if (actor.link) return isLinkLive(ctx, sql, 'withdrawal_requested', actor.link)
-  return (await sql(findLiveAccount, { userId: actor.userId, ...callerValues(actor) })).length > 0
+  const { userId, id: callerId, kind: callerKind, rowless } = actor
+  const callerTime = (rowless?.issuedFor ? rowless.issuedFor.since : rowless?.issuedAt) ?? null
+  return (await sql(findLiveAccount, { userId, callerId, callerKind, callerTime })).length > 0
 }
 
 /** The refusal for a write that changed nothing because account, credential or password ended after the check. */

@@ -4,7 +4,7 @@ import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import type { Context, SystemContext } from '../context'
 import { MAX_AHEAD_MS, MAX_BEHIND_MS, REAUTHENTICATION_LIFETIME_MS } from '../limits/durations'
-import { lockActiveUser } from '../lock-account'
+import { lockAccountOfId } from '../lock-account'
 import type { ProviderRequest } from '../ports'
 import { noteIncident } from '../security-incidents'
 import { audit, boolean, integer, type RowOf, sql, statement, text, time, type ValuesOf } from '../sql'
@@ -185,7 +185,7 @@ const replaceSession = (
 ): Promise<string | null> =>
   ctx.transaction(async (sql) => {
     const now = ctx.clock.now()
-    if ((await sql(lockActiveUser, { userId })).length === 0) return null
+    if (!(await lockAccountOfId(sql, userId))) return null
     if ((await sql(lockSession, { id: session_id, userId, credentialVersion, now })).length === 0) return null
     const session = { userId, credentialVersion, authenticatedAt, authenticatedFor: purpose, userAgent, ip }
     const sessionId = await startSession({ ...ctx, sql }, session)

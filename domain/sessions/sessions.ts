@@ -2,28 +2,14 @@ import type * as contract from '@/contract/access'
 import type { Purpose } from '@/contract/access'
 import type { Data, Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
-import { beginDueDeliveries } from '../applications/deliveries'
-import { queueEvent } from '../applications/events'
+import { addEvent } from '../applications/events'
+import { addAudit, type By } from '../audit'
 import type { Context, SystemContext } from '../context'
 import { LAST_USE_PRECISION_MS, SESSION_LIFETIME_MS } from '../limits/durations'
-import { lockActiveUser } from '../lock-account'
+import { lockAccountOfId, requireAccountOfId } from '../lock-account'
 import { noteIncident } from '../security-incidents'
-import {
-  audit,
-  auditAs,
-  integer,
-  isOneOf,
-  literal,
-  type Part,
-  type Shape,
-  sql,
-  statement,
-  text,
-  time,
-  UNWAITED,
-  type ValuesOf,
-} from '../sql'
-import { countOpen, endAccess } from './end-access'
+import { audit, integer, isOneOf, sql, statement, type Transaction, text, time, UNWAITED, type ValuesOf } from '../sql'
+import { endAccess } from './end-access'
 
 /**
  * Per user. A further sign-in ends the session that was seen longest ago. The limit is needed because sign-ins with the right
@@ -174,58 +160,32 @@ export async function endSessionOf(ctx: SystemContext, sessionId: string): Promi
   return { userId }
 }
 
-const END_MANY = {
-  userId: text,
-  /** The session that does not end. */
-  except: text,
-  now: time,
-  auditId: text,
-  eventId: text,
-  actor: text,
-  ip: text.orNull,
-} satisfies Shape
-
-const endMany = (name: string, action: Part) =>
-  statement(
-    name,
-    END_MANY,
-    { ended: integer },
-    (v) => sql`WITH ${endAccess({ user: v.userId, at: v.now, ends: ['sessions'], except: v.except })},
-   ${queueEvent('account.sessions_ended', {
-     from: sql`account WHERE EXISTS (SELECT FROM ended_sessions WHERE was_open)`,
-     user: v.userId,
-     id: v.eventId,
-     at: v.now,
-   })}, audited AS (
-     ${auditAs(action, { from: sql`account`, id: v.auditId, user: sql`id`, actor: v.actor, ip: v.ip, at: v.now })}
-   )
-   SELECT ${countOpen('ended_sessions')} AS ended`,
-  )
-const endOthers = endMany('end-other-sessions', literal('session.others_revoked'))
-const endAll = endMany('end-all-sessions', literal('session.all_revoked'))
-
-export async function endOtherSessions(ctx: Context): Promise<Data<typeof contract.endOtherSessions>> {
-  const { userId, id: except, kind: actor } = ctx.actor
-  const [auditId, eventId] = [ctx.secrets.randomId('aud_'), ctx.secrets.randomId('evt_')]
-  const [row] = await ctx.transaction(async (sql) => {
-    await sql(lockActiveUser, { userId })
-    return sql(endOthers, { userId, except, now: ctx.clock.now(), auditId, eventId, actor, ip: ctx.ip })
+export const endOtherSessions = (ctx: Context): Promise<Data<typeof contract.endOtherSessions>> =>
+  ctx.transaction(async (tx) => {
+    const { userId, id: except, kind: actor } = ctx.actor
+    if (!(await lockAccountOfId(tx, userId))) return { ended: 0 }
+    const by = { userId, except, action: 'session.others_revoked', actor, ip: ctx.ip }
+    return { ended: await endMany(ctx, tx, by) }
   })
-  ctx.background(() => beginDueDeliveries(ctx))
-  return { ended: row?.ended ?? 0 }
-}
 
 /** The operator signs the user out everywhere and cancels the pending change. Returns how many sessions ended. */
-export async function endAllSessions(ctx: SystemContext, userId: string): Promise<number> {
-  const [auditId, eventId] = [ctx.secrets.randomId('aud_'), ctx.secrets.randomId('evt_')]
-  const [row] = await ctx.transaction(async (sql) => {
-    if ((await sql(lockActiveUser, { userId })).length === 0) {
-      throw new AppError('REQUEST_001', 'There is no active user with this id.')
-    }
-    const now = ctx.clock.now()
-    await noteIncident(ctx, 'sessions_ended', { userId }, sql)
-    return sql(endAll, { userId, except: '', now, auditId, eventId, actor: 'operator', ip: null })
+export const endAllSessions = (ctx: SystemContext, userId: string): Promise<number> =>
+  ctx.transaction(async (tx) => {
+    await requireAccountOfId(tx, userId)
+    await noteIncident(ctx, 'sessions_ended', { userId }, tx)
+    return endMany(ctx, tx, { userId, action: 'session.all_revoked', actor: 'operator', ip: null })
   })
-  ctx.background(() => beginDueDeliveries(ctx))
-  return row?.ended ?? 0
+
+async function endMany(
+  ctx: SystemContext,
+  tx: Transaction,
+  { userId, except = '', action, ...by }: By & { userId: string; except?: string; action: string },
+): Promise<number> {
+  const at = ctx.clock.now()
+  const [{ sessions }] = await Promise.all([
+    endAccess(tx, { userId, at, except, ends: ['sessions', 'outside_tokens'] }),
+    addAudit(ctx, tx, action, { ...by, userId, at }),
+  ])
+  if (sessions > 0) await addEvent(ctx, tx, 'account.sessions_ended', { userId, at })
+  return sessions
 }

@@ -3,28 +3,26 @@ import type { Input } from '@/contract/define'
 import { AppError } from '@/contract/errors'
 import { exportData as contract } from '@/contract/export'
 import { CATEGORIES, type Category } from '@/contract/vocabulary'
+import { addAudit } from '../audit'
 import type { Context, SystemContext } from '../context'
 import type { Download, DownloadedDocument } from '../download'
 import { bucketOf, takePlaces } from '../limits/buckets'
-import { queueNotice, toDeliverable } from '../mail/notice-kinds'
-import { leaseUntil, sendFirst } from '../mail/notices'
+import { lockAccountOfId } from '../lock-account'
+import { defineNotice, sealedFacts } from '../mail/define-notice'
+import { addNotice } from '../mail/notices'
 import { requireFreshSignIn } from '../sessions/fresh-sign-in'
 import {
-  audit,
-  bytes,
   type Described,
   fenced,
   identifier,
   integer,
   joined,
   NOTHING,
-  openAccount,
   type Shape,
   type Statement,
   sql,
   statement,
   text,
-  time,
 } from '../sql'
 import { DELETION_MAP } from './deletion-map'
 import { type Erasure, type Exported, isOfUser } from './steps/deletion-step'
@@ -85,54 +83,50 @@ export const EXPORTED: readonly ExportedCategory[] = CATEGORIES.flatMap((categor
   return kind ? [{ category, kind, statements: entries.map(({ erasure, given }) => readExported(erasure, given)) }] : []
 })
 
-const recordExport = statement(
-  'record-export',
-  {
-    userId: text,
-    auditId: text,
-    noticeId: text,
-    locale: text.orNull,
-    callerKind: text,
-    ip: text,
-    sealedFacts: bytes,
-    now: time,
-    leaseUntil: time,
-  },
-  { id: text },
-  (v) => sql`WITH account AS (
-     ${openAccount(v.userId)}
-   ), audited AS (
-     ${audit('data.exported', { from: sql`account`, id: v.auditId, user: sql`account.id`, actor: v.callerKind, ip: v.ip, at: v.now })}
-   ), notice AS (
-     ${queueNotice('data_exported', { from: sql`account`, id: v.noticeId, user: sql`account.id`, locale: v.locale, sealed: v.sealedFacts, at: v.now, leaseUntil: v.leaseUntil })}
-   )
-   SELECT id FROM account`,
-)
+interface ExportFacts {
+  /** Encrypted in the row, with the rest of the letter. */
+  to: string
+  userName: string
+  at: Date
+  ipAddress: string
+}
+
+export const dataExported = defineNotice<ExportFacts, 'sealed'>({
+  name: 'data_exported',
+  ...sealedFacts<ExportFacts>(),
+  recipients: { sealed: ({ to }) => to },
+  message: (ctx, { userName, at, ipAddress }) => ({
+    template: 'data-exported',
+    userName,
+    exportedAt: at,
+    ipAddress,
+    settingsUrl: `${ctx.appUrl}/settings/sessions`,
+  }),
+})
 
 /** All of one's own data as a file. The address gets a notice, because an export is what a stolen session is worth most for. */
 export async function exportData(ctx: Context, _input: Input<typeof contract>): Promise<Download> {
-  const { userId, kind, user } = ctx.actor
+  const { userId, kind } = ctx.actor
   // A session needs the same fresh sign-in as for a withdrawal.
   requireFreshSignIn(ctx, 'withdraw')
   await takePlaces(ctx, { take: [bucketOf(contract, ctx, userId)], code: 'RATE_001' })
-  const now = ctx.clock.now()
-  const noticeId = ctx.secrets.randomId('ntc_')
-  const facts = { to: toDeliverable(user.email), userName: user.name, at: now.toISOString(), ipAddress: ctx.ip }
-  const [account] = await ctx.sql(recordExport, {
-    userId,
-    auditId: ctx.secrets.randomId('aud_'),
-    noticeId,
-    locale: user.locale,
-    callerKind: kind,
-    ip: ctx.ip,
-    sealedFacts: ctx.secrets.seal(JSON.stringify(facts)),
-    now,
-    leaseUntil: leaseUntil(now),
+  const at = ctx.clock.now()
+  await ctx.transaction(async (tx) => {
+    const account = await lockAccountOfId(tx, userId)
+    if (!account) throw new AppError('AUTH_001')
+    const { email: to, name: userName, locale } = account
+    await Promise.all([
+      addAudit(ctx, tx, 'data.exported', { userId, actor: kind, ip: ctx.ip, at }),
+      addNotice(
+        ctx,
+        tx,
+        dataExported,
+        { userId, locale, recipient: 'sealed', at },
+        { to, userName, at, ipAddress: ctx.ip },
+      ),
+    ])
   })
-  if (!account) throw new AppError('AUTH_001')
-  const notice = { id: noticeId, userId, locale: user.locale, kind: 'data_exported', recipient: 'sealed' } as const
-  sendFirst(ctx, notice, facts)
-  return { fileName: `account-data-${facts.at.slice(0, 10)}.zip`, documents: documentsOf(ctx, userId, now) }
+  return { fileName: `account-data-${at.toISOString().slice(0, 10)}.zip`, documents: documentsOf(ctx, userId, at) }
 }
 
 interface ManifestEntry {

@@ -1,4 +1,3 @@
-import { beginDueDeliveries } from '../applications/deliveries'
 import { tellEnd } from '../applications/events'
 import type { SystemContext } from '../context'
 import { RAISE } from '../deletion-counts'
@@ -14,6 +13,7 @@ import {
   type Sql,
   sql,
   statement,
+  type Transaction,
   text,
   time,
 } from '../sql'
@@ -114,8 +114,6 @@ export async function purgeRetainedData(ctx: SystemContext, maxRows = 50): Promi
   const read = (after: After) => ctx.sql(duePurges, { ...after, now: ctx.clock.now() })
   await eachDue({ rows: 'purges', maxRows }, read, async ({ id }) => {
     if (await purge(ctx, id)) purged++
-  }).finally(() => {
-    if (purged > 0) ctx.background(() => beginDueDeliveries(ctx))
   })
   return purged
 }
@@ -131,7 +129,7 @@ async function purge(ctx: SystemContext, withdrawalId: string): Promise<boolean>
   }
 }
 
-async function purgeBatch(ctx: SystemContext, sql: Sql, withdrawalId: string, rows: number) {
+async function purgeBatch(ctx: SystemContext, sql: Transaction, withdrawalId: string, rows: number) {
   const [row] = await sql(lock, { withdrawalId })
   if (!row || row.is_purged) return 'not_ours'
   const erased = { withdrawalId, userId: row.user_id, pseudonym: '', keeps: new Set<never>() }

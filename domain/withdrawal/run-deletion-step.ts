@@ -1,7 +1,6 @@
 import { KEPT_FOR, type KeptFor } from '@/contract/vocabulary'
 import type { Step } from '@/contract/withdrawal'
 import { callForTask, claimTasks, nextTry } from '../applications/deliver'
-import { beginDueDeliveries } from '../applications/deliveries'
 import { tellEnd } from '../applications/events'
 import type { SystemContext } from '../context'
 import { MAX_ERASURE_RUN_MS, STEP_BACK_OFF, STEP_LEASE_MS } from '../limits/durations'
@@ -13,9 +12,9 @@ import {
   type Placeholders,
   type RowOf,
   type Shape,
-  type Sql,
   sql,
   statement,
+  type Transaction,
   text,
   time,
 } from '../sql'
@@ -208,10 +207,7 @@ async function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Settled
   for (let rows = FIRST_BATCH, at = begun; ; ) {
     const isLast = performance.now() - begun > MAX_ERASURE_RUN_MS
     const settled = await ctx.transaction((sql) => settleBatch(ctx, sql, claimed, rows, isLast))
-    if (settled) {
-      if (!settled.next) ctx.background(() => beginDueDeliveries(ctx))
-      return settled
-    }
+    if (settled) return settled
     const now = performance.now()
     rows = nextBatch(rows, now - at)
     at = now
@@ -221,7 +217,7 @@ async function settle(ctx: SystemContext, claimed: ClaimedStep): Promise<Settled
 /** Null if this run has more to erase. */
 async function settleBatch(
   ctx: SystemContext,
-  sql: Sql,
+  sql: Transaction,
   claimed: ClaimedStep,
   rows: number,
   isLast: boolean,

@@ -2,32 +2,34 @@ import { parseAddress } from '@/contract/address'
 import type { Step } from '@/contract/withdrawal'
 import { macOfExternalId } from '../accounts/ended-external-ids'
 import { tellStart, versionAfter } from '../applications/events'
+import { addAudit } from '../audit'
 import type { Actor, SystemContext } from '../context'
 import { CONFIRMATION_LIFETIME_MS, REPLACED_ADDRESS_MS } from '../limits/durations'
-import { queueNotice, toDeliverable } from '../mail/notice-kinds'
+import type { LockedAccount } from '../lock-account'
+import { addNotice } from '../mail/notices'
 import type { Asker, LedgerEntry } from '../ports'
 import { ALL_SCOPES } from '../sessions/authenticate'
 import {
-  audit,
   boolean,
   bytes,
   closePendingChange,
   endSessions,
   endTokens,
   integer,
-  literal,
   RAISE_VERSION,
-  type RowOf,
   type Sql,
   sql,
   statement,
+  type Transaction,
   text,
   time,
 } from '../sql'
-import type { EngineEventName } from '../work/outbox'
+import { addOutboxEvent } from '../work/outbox'
+import { writeErasureLedger } from './ledger/erasure-ledger'
 import { insertReceipt } from './receipts/receipts'
 import type { WithdrawalPlan } from './schedule'
 import { DELETION_STEPS } from './steps/deletion-steps'
+import { withdrawalStarted, withdrawalTold } from './withdrawal-notices'
 
 export interface Withdrawal {
   id: string
@@ -41,8 +43,8 @@ export interface Withdrawal {
   receipt: string
   /** Null for a replay of the ledger, which notifies nobody and which nothing holds back. */
   caller: WithdrawalCaller | null
-  /** The addresses that get a notice beside the account's own. */
-  told: readonly Told[]
+  /** The addresses that recent changes replaced, which get a notice beside the account's own. */
+  replaced: readonly string[]
 }
 
 export interface WithdrawalCaller {
@@ -51,56 +53,38 @@ export interface WithdrawalCaller {
   /** The person who asked a service for it. */
   requestedBy: string | null
   ip: string | null
-  noticeId: string
-  /** Until then the caller sends the messages. */
-  noticeLeaseUntil: Date
 }
 
-/** The recipient of a message, sealed in its row. */
-export interface Recipient {
-  to: string
-  name: string
-}
-
-/** A message to an address that a recent change replaced. */
-export interface Told {
-  noticeId: string
-  recipient: Recipient
-}
-
-export type Account = RowOf<typeof lockAccount>
-
-const lockAccount = statement(
-  'lock-account',
-  { userId: text },
-  { name: text, email: text, locale: text.orNull, external_id: text.orNull, role: text.orNull, version: integer },
-  (v) =>
-    sql`SELECT name, email, locale, external_id, role, version FROM users WHERE id = ${v.userId} AND withdrawn_at IS NULL FOR UPDATE`,
-)
-
-/**
- * Locks the account. Every writer of its rows takes this lock first, so the following statements of the transaction see what others
- * have committed. Null if there is no such account, or it is already withdrawn.
- */
-export async function lockForWithdrawal(sql: Sql, userId: string): Promise<Account | null> {
-  const [account] = await sql(lockAccount, { userId })
-  return account ?? null
-}
-
-/** Ends the account's access and writes what its deletion needs. `sql` must hold the account's lock. */
+/** Ends the account's access and writes what its deletion needs. `tx` must hold the account's lock. */
 export async function startWithdrawal(
   ctx: SystemContext,
-  sql: Sql,
-  account: Account,
+  tx: Transaction,
+  account: LockedAccount,
   withdrawal: Withdrawal,
 ): Promise<void> {
-  const { id: withdrawalId, userId, startedAt: at } = withdrawal
+  const { id: withdrawalId, userId, startedAt: at, plan } = withdrawal
   await Promise.all([
-    endAccess(ctx, sql, account, withdrawal),
-    writePlan(ctx, sql, withdrawal),
-    tellStart(ctx, sql, { withdrawalId, userId, version: account.version + 1, at }),
-    queueMessages(ctx, sql, account, withdrawal),
+    endAccess(ctx, tx, account, withdrawal),
+    writePlan(ctx, tx, withdrawal),
+    tellStart(ctx, tx, { withdrawalId, userId, version: account.version + 1, at }),
+    tx(queueTasks, {
+      withdrawalId,
+      userId,
+      now: at,
+      sealedSubject: ctx.secrets.seal(account.external_id ?? userId),
+      phases: plan.steps.map(({ step }) => step),
+      phaseBegins: plan.steps.map(({ dueAt }) => dueAt),
+    }),
+    withdrawal.caller && tellPerson(ctx, tx, account, withdrawal, withdrawal.caller),
+    addOutboxEvent(ctx, tx, {
+      id: `evt_${withdrawalId}`,
+      name: 'account/withdrawal.started',
+      data: { withdrawal_id: withdrawalId },
+      at,
+    }),
   ])
+  if (withdrawal.caller?.actor && !ctx.waitsForLedger)
+    tx.afterCommit(() => ctx.background(() => writeErasureLedger(ctx)))
 }
 
 const replacedAddresses = statement(
@@ -120,16 +104,6 @@ export async function findReplaced(sql: Sql, userId: string, startedAt: Date): P
   return (await sql(replacedAddresses, { userId, after })).map(({ old_email }) => old_email)
 }
 
-/** One message for each replaced address, none for the account's own. */
-export function tellReplaced(ctx: SystemContext, { email, name }: Account, replaced: readonly string[]): Told[] {
-  const byKey = new Map(replaced.map((address) => [parseAddress(address)?.key, address]))
-  byKey.delete(parseAddress(email)?.key)
-  return [...byKey.values()].map((address) => ({
-    noticeId: ctx.secrets.randomId('ntc_'),
-    recipient: recipientOf({ email: address, name }),
-  }))
-}
-
 // Rows are found by the user's id as a value: joined with the account, the planner would read all open rows.
 const endAccountAccess = statement(
   'end-account-access',
@@ -143,10 +117,6 @@ const endAccountAccess = statement(
     outsideHash: bytes.orNull,
     outsideScopes: text.list,
     outsideExpiresAt: time.orNull,
-    /** Null if the account has no external id. */
-    externalIdMac: bytes.orNull,
-    nextVersion: integer,
-    retainedUntil: time,
   },
   {},
   (v) => sql`WITH withdrawn AS (
@@ -163,41 +133,56 @@ const endAccountAccess = statement(
      UNION ALL SELECT hash, ${v.withdrawalId}, ${v.userId}, scopes, id = ${v.callerId}, expires_at FROM ended_sessions
      UNION ALL SELECT ${v.outsideHash}::bytea, ${v.withdrawalId}, ${v.userId}, ${v.outsideScopes}::text[], true, ${v.outsideExpiresAt}::timestamptz
      WHERE ${v.outsideHash}::bytea IS NOT NULL
-   ), ended_external_id AS (
-     INSERT INTO ended_external_ids (withdrawal_id, user_id, external_id_mac, next_version, expires_at)
-     SELECT ${v.withdrawalId}, ${v.userId}, ${v.externalIdMac}::bytea, ${v.nextVersion}::int, ${v.retainedUntil}::timestamptz
-     WHERE ${v.externalIdMac}::bytea IS NOT NULL
-   ), changes AS (
-     ${closePendingChange('cancelled', { user: v.userId, at: v.now })}
    )
-   UPDATE notices SET due_at = NULL, failed_at = ${v.now}
+   ${closePendingChange('cancelled', { user: v.userId, at: v.now })}`,
+)
+const dropUnsentNotices = statement(
+  'drop-unsent-notices',
+  { userId: text, now: time },
+  {},
+  (v) => sql`UPDATE notices SET due_at = NULL, failed_at = ${v.now}
    WHERE user_id = ${v.userId} AND sent_at IS NULL AND failed_at IS NULL`,
+)
+const keepExternalId = statement(
+  'keep-ended-external-id',
+  { withdrawalId: text, userId: text, externalIdMac: bytes, nextVersion: integer, retainedUntil: time },
+  {},
+  (v) => sql`INSERT INTO ended_external_ids (withdrawal_id, user_id, external_id_mac, next_version, expires_at)
+   VALUES (${v.withdrawalId}, ${v.userId}, ${v.externalIdMac}, ${v.nextVersion}, ${v.retainedUntil})`,
 )
 
 /** Ends the account's sessions and tokens and stores their hashes; closes its pending change and its unsent notices. */
 async function endAccess(
   ctx: SystemContext,
-  sql: Sql,
-  account: Account,
-  { id, userId, startedAt, caller, plan }: Withdrawal,
+  tx: Sql,
+  { external_id: externalId, version }: LockedAccount,
+  { id: withdrawalId, userId, startedAt: now, caller, plan }: Withdrawal,
 ): Promise<void> {
   const outside = caller?.actor?.rowless
-  await sql(endAccountAccess, {
-    userId,
-    withdrawalId: id,
-    now: startedAt,
-    callerId: caller?.actor?.id ?? '',
-    sessionScopes: ALL_SCOPES,
-    outsideHash: outside?.hash ?? null,
-    outsideScopes: [...(caller?.actor?.scopes ?? [])],
-    outsideExpiresAt: outside?.expiresAt ?? null,
-    externalIdMac: account.external_id === null ? null : macOfExternalId(ctx, account.external_id),
-    nextVersion: versionAfter(account.version + 1),
-    retainedUntil: plan.purgeDueAt,
-  })
+  await Promise.all([
+    tx(endAccountAccess, {
+      userId,
+      withdrawalId,
+      now,
+      callerId: caller?.actor?.id ?? '',
+      sessionScopes: ALL_SCOPES,
+      outsideHash: outside?.hash ?? null,
+      outsideScopes: [...(caller?.actor?.scopes ?? [])],
+      outsideExpiresAt: outside?.expiresAt ?? null,
+    }),
+    tx(dropUnsentNotices, { userId, now }),
+    externalId !== null &&
+      tx(keepExternalId, {
+        withdrawalId,
+        userId,
+        externalIdMac: macOfExternalId(ctx, externalId),
+        nextVersion: versionAfter(version + 1),
+        retainedUntil: plan.purgeDueAt,
+      }),
+  ])
 }
 
-const insertPlan = statement(
+const insertWithdrawal = statement(
   'plan-withdrawal',
   {
     withdrawalId: text,
@@ -211,71 +196,86 @@ const insertPlan = statement(
     scheduledCompletion: time,
     purgeDueAt: time,
     dueBy: time,
+  },
+  {},
+  (
+    v,
+  ) => sql`INSERT INTO withdrawals (id, user_id, reason, feedback, keep_analytics, keep_audit_logs, keep_transaction_history,
+                            started_at, scheduled_completion, purge_due_at, due_by)
+   VALUES (${v.withdrawalId}, ${v.userId}, ${v.reason}, ${v.feedback}, ${v.keepAnalytics}, ${v.keepAuditLogs},
+           ${v.keepTransactionHistory}, ${v.now}, ${v.scheduledCompletion}, ${v.purgeDueAt}, ${v.dueBy})`,
+)
+const insertSteps = statement(
+  'plan-deletion-steps',
+  {
+    withdrawalId: text,
+    now: time,
     steps: text.of<Step>().list,
     statuses: text.list,
     estimates: time.list,
     /** Null if the request itself completes the step. */
     dueTimes: time.orNull.list,
-    legalId: text,
-    auditId: text,
-    actor: text,
-    /** The service token that made the call. */
-    actorId: text.orNull,
-    requestedBy: text.orNull,
-    ip: text.orNull,
-    receipt: text,
   },
   {},
-  (v) => sql`WITH withdrawal AS (
-     INSERT INTO withdrawals (id, user_id, reason, feedback, keep_analytics, keep_audit_logs, keep_transaction_history,
-                              started_at, scheduled_completion, purge_due_at, due_by)
-     VALUES (${v.withdrawalId}, ${v.userId}, ${v.reason}, ${v.feedback}, ${v.keepAnalytics}, ${v.keepAuditLogs},
-             ${v.keepTransactionHistory}, ${v.now}, ${v.scheduledCompletion}, ${v.purgeDueAt}, ${v.dueBy})
-   ), steps AS (
-     INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, due_at, completed_at, is_counted)
-     SELECT ${v.withdrawalId}, s.step, s.status, s.estimate, s.due, CASE WHEN s.due IS NULL THEN ${v.now}::timestamptz END,
-            s.due IS NULL
-     FROM unnest(${v.steps}::text[], ${v.statuses}::text[], ${v.estimates}::timestamptz[], ${v.dueTimes}::timestamptz[])
-       AS s (step, status, estimate, due)
-   ), receipt AS (
+  (
+    v,
+  ) => sql`INSERT INTO deletion_steps (withdrawal_id, step, status, estimated_completion, due_at, completed_at, is_counted)
+   SELECT ${v.withdrawalId}, s.step, s.status, s.estimate, s.due, CASE WHEN s.due IS NULL THEN ${v.now}::timestamptz END,
+          s.due IS NULL
+   FROM unnest(${v.steps}::text[], ${v.statuses}::text[], ${v.estimates}::timestamptz[], ${v.dueTimes}::timestamptz[])
+     AS s (step, status, estimate, due)`,
+)
+const recordAcceptance = statement(
+  'record-acceptance',
+  { withdrawalId: text, userId: text, receipt: text, legalId: text, now: time },
+  {},
+  (v) => sql`WITH receipt AS (
      ${insertReceipt({ withdrawal: v.withdrawalId, kind: sql`'acceptance'`, receipt: v.receipt, at: v.now })}
-   ), legal AS (
-     INSERT INTO legal_records (id, user_id, kind, details, at)
-     VALUES (${v.legalId}, ${v.userId}, 'withdrawal_requested', ${v.withdrawalId}, ${v.now})
    )
-   ${audit('account.withdrawn', { id: v.auditId, user: v.userId, actor: v.actor, actorId: v.actorId, requestedBy: v.requestedBy, subject: v.withdrawalId, ip: v.ip, at: v.now })}`,
+   INSERT INTO legal_records (id, user_id, kind, details, at)
+   VALUES (${v.legalId}, ${v.userId}, 'withdrawal_requested', ${v.withdrawalId}, ${v.now})`,
 )
 
 /** Writes the withdrawal, its steps with their due times, and the record of who asked for it. */
 async function writePlan(
-  { secrets }: SystemContext,
-  sql: Sql,
-  { id, userId, startedAt, reason, feedback, keeps, plan, caller, receipt }: Withdrawal,
+  ctx: SystemContext,
+  tx: Sql,
+  { id: withdrawalId, userId, startedAt: now, reason, feedback, keeps, plan, caller, receipt }: Withdrawal,
 ): Promise<void> {
-  await sql(insertPlan, {
-    receipt,
-    withdrawalId: id,
-    userId,
-    now: startedAt,
-    reason,
-    feedback,
-    keepAnalytics: keeps.analytics,
-    keepAuditLogs: keeps.auditLogs,
-    keepTransactionHistory: keeps.transactionHistory,
-    scheduledCompletion: plan.scheduledCompletion,
-    purgeDueAt: plan.purgeDueAt,
-    dueBy: plan.dueBy,
-    steps: plan.steps.map(({ step }) => step),
-    statuses: plan.steps.map(({ step }) => DELETION_STEPS[step].firstStatus),
-    estimates: plan.steps.map(({ estimatedCompletion }) => estimatedCompletion),
-    dueTimes: plan.steps.map(({ step, dueAt }) => (DELETION_STEPS[step].firstStatus === 'completed' ? null : dueAt)),
-    legalId: secrets.randomId('lgl_'),
-    auditId: secrets.randomId('aud_'),
-    actor: nameOfCaller(caller),
-    actorId: caller?.actor?.kind === 'service_token' ? caller.actor.id : null,
-    requestedBy: caller?.requestedBy ?? null,
-    ip: caller?.ip ?? null,
-  })
+  const { steps, scheduledCompletion, purgeDueAt, dueBy } = plan
+  await Promise.all([
+    tx(insertWithdrawal, {
+      withdrawalId,
+      userId,
+      now,
+      reason,
+      feedback,
+      keepAnalytics: keeps.analytics,
+      keepAuditLogs: keeps.auditLogs,
+      keepTransactionHistory: keeps.transactionHistory,
+      scheduledCompletion,
+      purgeDueAt,
+      dueBy,
+    }),
+    tx(insertSteps, {
+      withdrawalId,
+      now,
+      steps: steps.map(({ step }) => step),
+      statuses: steps.map(({ step }) => DELETION_STEPS[step].firstStatus),
+      estimates: steps.map(({ estimatedCompletion }) => estimatedCompletion),
+      dueTimes: steps.map(({ step, dueAt }) => (DELETION_STEPS[step].firstStatus === 'completed' ? null : dueAt)),
+    }),
+    tx(recordAcceptance, { withdrawalId, userId, receipt, legalId: ctx.secrets.randomId('lgl_'), now }),
+    addAudit(ctx, tx, 'account.withdrawn', {
+      userId,
+      actor: nameOfCaller(caller),
+      actorId: caller?.actor?.kind === 'service_token' ? caller.actor.id : null,
+      requestedBy: caller?.requestedBy ?? null,
+      subject: withdrawalId,
+      ip: caller?.ip ?? null,
+      at: now,
+    }),
+  ])
 }
 
 /** The name of the caller in the audit. */
@@ -286,14 +286,13 @@ function nameOfCaller(caller: Withdrawal['caller']): string {
 }
 
 /** As the messages about the withdrawal tell it. */
-export function askerOf({ actor }: Pick<WithdrawalCaller, 'actor'>): Asker {
+function askerOf({ actor }: Pick<WithdrawalCaller, 'actor'>): Asker {
   if (!actor) return 'support'
   return actor.kind === 'service_token' ? 'service' : 'person'
 }
 
-const ENGINE_EVENT: EngineEventName = 'account/withdrawal.started'
-
-const queueAll = statement(
+// The messages to applications, which ask for a deletion.
+const queueTasks = statement(
   'queue-withdrawal-messages',
   {
     withdrawalId: text,
@@ -304,93 +303,45 @@ const queueAll = statement(
     /** The steps, and when their applications are first called. */
     phases: text.of<Step>().list,
     phaseBegins: time.list,
-    /** Null if nobody gets a message. */
-    noticeId: text.orNull,
-    locale: text.orNull,
-    /** Name and address, which are erased before the message may be sent. */
-    sealedRecipient: bytes.orNull,
-    noticeLeaseUntil: time,
-    noticeExpiresAt: time,
-    /** For the other addresses that get a notice. */
-    toldIds: text.list,
-    toldRecipients: bytes.list,
-    engineEventId: text,
-    hasEngine: boolean,
   },
   {},
   (v) => sql`WITH connections AS (
      UPDATE app_connections SET disabled_at = ${v.now} WHERE user_id = ${v.userId} RETURNING id, app_id, subject
-   ), notifications AS (
-     INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, subject, sealed_subject, phase, acknowledges, status, due_at)
-     SELECT 'msg_' || substr(${v.withdrawalId}, 4) || '_' || told.id, ${v.withdrawalId}, told.app_id, told.name, told.subject, told.sealed,
-            told.phase, told.acknowledges, 'pending', phases.due_at
-     FROM (
-       SELECT c.id, c.app_id, c.subject, NULL::bytea AS sealed, a.name, a.phase, a.acknowledges
-       FROM connections c JOIN connected_apps a ON a.id = c.app_id WHERE a.audience <> 'everyone'
-       UNION ALL
-       SELECT id, id, NULL, ${v.sealedSubject}, name, phase, acknowledges FROM connected_apps WHERE audience = 'everyone'
-     ) told
-     JOIN unnest(${v.phases}::text[], ${v.phaseBegins}::timestamptz[]) AS phases (phase, due_at) ON phases.phase = told.phase
-   ), confirmation AS (
-     ${queueNotice('account_withdrawal_started', {
-       from: sql`(VALUES (${v.noticeId}::text)) AS notice (id) WHERE notice.id IS NOT NULL`,
-       id: sql`notice.id`,
-       user: v.userId,
-       locale: v.locale,
-       about: v.withdrawalId,
-       sealed: v.sealedRecipient,
-       at: v.now,
-       leaseUntil: v.noticeLeaseUntil,
-       expiresAt: v.noticeExpiresAt,
-     })}
-   ), told AS (
-     ${queueNotice('account_withdrawal_told', {
-       from: sql`unnest(${v.toldIds}::text[], ${v.toldRecipients}::bytea[]) AS told (id, sealed)`,
-       id: sql`told.id`,
-       user: v.userId,
-       locale: v.locale,
-       about: v.withdrawalId,
-       sealed: sql`told.sealed`,
-       at: v.now,
-       leaseUntil: v.noticeLeaseUntil,
-       expiresAt: v.noticeExpiresAt,
-     })}
    )
-   INSERT INTO outbox_events (id, name, data, created_at, due_at)
-   SELECT ${v.engineEventId}, ${literal(ENGINE_EVENT)}, jsonb_build_object('withdrawal_id', ${v.withdrawalId}::text),
-          ${v.now}, ${v.now}
-   WHERE ${v.hasEngine}`,
+   INSERT INTO app_notifications (id, withdrawal_id, app_id, app_name, subject, sealed_subject, phase, acknowledges, status, due_at)
+   SELECT 'msg_' || substr(${v.withdrawalId}, 4) || '_' || told.id, ${v.withdrawalId}, told.app_id, told.name, told.subject, told.sealed,
+          told.phase, told.acknowledges, 'pending', phases.due_at
+   FROM (
+     SELECT c.id, c.app_id, c.subject, NULL::bytea AS sealed, a.name, a.phase, a.acknowledges
+     FROM connections c JOIN connected_apps a ON a.id = c.app_id WHERE a.audience <> 'everyone'
+     UNION ALL
+     SELECT id, id, NULL, ${v.sealedSubject}, name, phase, acknowledges FROM connected_apps WHERE audience = 'everyone'
+   ) told
+   JOIN unnest(${v.phases}::text[], ${v.phaseBegins}::timestamptz[]) AS phases (phase, due_at) ON phases.phase = told.phase`,
 )
 
-/** Queues the messages to applications, the person and the engine. */
-async function queueMessages(
+/** Writes to the account's address, and to each one that a recent change replaced. */
+async function tellPerson(
   ctx: SystemContext,
-  sql: Sql,
-  account: Account,
-  { id, userId, startedAt, plan, caller, told }: Withdrawal,
+  tx: Transaction,
+  { email, name, locale }: LockedAccount,
+  { id: withdrawalId, userId, startedAt: at, plan, replaced }: Withdrawal,
+  caller: WithdrawalCaller,
 ): Promise<void> {
-  const askedBy = caller && askerOf(caller)
-  const seal = (recipient: Recipient) => ctx.secrets.seal(JSON.stringify({ ...recipient, askedBy }))
-  await sql(queueAll, {
-    withdrawalId: id,
-    userId,
-    now: startedAt,
-    sealedSubject: ctx.secrets.seal(account.external_id ?? userId),
-    phases: plan.steps.map(({ step }) => step),
-    phaseBegins: plan.steps.map(({ dueAt }) => dueAt),
-    noticeId: caller?.noticeId ?? null,
-    locale: account.locale,
-    sealedRecipient: caller ? seal(recipientOf(account)) : null,
-    noticeLeaseUntil: caller?.noticeLeaseUntil ?? startedAt,
-    noticeExpiresAt: new Date(startedAt.getTime() + CONFIRMATION_LIFETIME_MS * ctx.timeScale),
-    toldIds: told.map(({ noticeId }) => noticeId),
-    toldRecipients: told.map(({ recipient }) => seal(recipient)),
-    engineEventId: `evt_${id}`,
-    hasEngine: ctx.emit !== null,
-  })
+  const told = new Map(replaced.map((address) => [parseAddress(address)?.key, address]))
+  told.delete(parseAddress(email)?.key)
+  const expiresAt = new Date(at.getTime() + CONFIRMATION_LIFETIME_MS * ctx.timeScale)
+  const facts = { withdrawalId, scheduledCompletion: plan.scheduledCompletion, askedBy: askerOf(caller), expiresAt }
+  const letter = (notice: typeof withdrawalStarted, address: string) =>
+    addNotice(
+      ctx,
+      tx,
+      notice,
+      { userId, locale, recipient: 'sealed', at, isSentBySweep: caller.actor === null },
+      { ...facts, recipient: { to: address, name } },
+    )
+  await Promise.all([
+    letter(withdrawalStarted, email),
+    ...[...told.values()].map((address) => letter(withdrawalTold, address)),
+  ])
 }
-
-export const recipientOf = ({ email, name }: Pick<Account, 'email' | 'name'>): Recipient => ({
-  to: toDeliverable(email),
-  name,
-})

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Data } from '@/contract/define'
 import { withdrawAccount as contract, previewWithdrawal, STEPS } from '@/contract/withdrawal'
+import { NOTICE_KINDS } from '@/domain/notices'
 import {
   asService,
   asUser,
@@ -327,7 +328,7 @@ test('every letter says who asked, the person, a service or support, at the firs
       await ctx.settle()
       ctx.mailServer.accepts = true
       ctx.clock.advance(hour)
-      await sendDueNotices(ctx)
+      await sendDueNotices(ctx, NOTICE_KINDS)
       const letters = ctx.mailbox.filter(({ message }) => message.template.startsWith('account-withdrawal'))
       expect(letters.map(({ to }) => to).toSorted()).toEqual([user.email, `new-${user.email}`].toSorted())
       for (const { message } of letters) expect(message).toMatchObject({ askedBy })

@@ -5,31 +5,18 @@ import { withdrawAccount as contract } from '@/contract/withdrawal'
 import { confirmRequestedWithdrawal as confirmContract } from '@/contract/withdrawal-request'
 import { findAccountByExternalId } from '../accounts/find-user'
 import { askApplications } from '../applications/ask'
-import { beginDueDeliveries } from '../applications/deliveries'
 import type { Actor, Context, SystemContext } from '../context'
 import { type AskedPlaces, bucketOf, givePlacesBack, type TakenPlaces, takePlacesInside } from '../limits/buckets'
-import { refusalOfRole } from '../lock-account'
-import { leaseUntil, sendFirst } from '../mail/notices'
+import { lockAccountOfId, refusalOfRole } from '../lock-account'
 import type { LedgerEntry } from '../ports'
 import { requireFreshSignIn } from '../sessions/fresh-sign-in'
 import { isStillLive } from '../sessions/live-caller'
 import { integer, sql, statement, text, time } from '../sql'
-import { sendOutboxEvents } from '../work/outbox'
 import { findBlockers, refusalOf } from './blockers'
-import { writeErasureLedger } from './ledger/erasure-ledger'
 import { requireLedgerStore, requireLine } from './ledger/ledger-before-answer'
 import { acceptanceReceipt } from './receipts/receipts'
 import { type PlannedStep, planWithdrawal, retentionDays } from './schedule'
-import {
-  askerOf,
-  findReplaced,
-  lockForWithdrawal,
-  recipientOf,
-  startWithdrawal,
-  tellReplaced,
-  type Withdrawal,
-  type WithdrawalCaller,
-} from './start-withdrawal'
+import { findReplaced, startWithdrawal, type Withdrawal, type WithdrawalCaller } from './start-withdrawal'
 import { createStatusToken } from './status-token'
 import { DELETION_STEPS } from './steps/deletion-steps'
 
@@ -128,8 +115,6 @@ async function tryToWithdraw<More extends object>(
   const withdrawal = toWithdrawal(ctx, asked)
   const { id, userId, plan, startedAt } = withdrawal
   const receipt = await acceptanceReceipt(ctx, withdrawal)
-  const noticeId = ctx.secrets.randomId('ntc_')
-  const isSentHere = by.actor !== null
   const data = {
     withdrawal_id: id,
     status: 'processing' as const,
@@ -141,40 +126,26 @@ async function tryToWithdraw<More extends object>(
     status_token: createStatusToken(ctx, id),
     ...(more as More),
   }
-  const caller = { ...by, noticeId, noticeLeaseUntil: isSentHere ? leaseUntil(startedAt) : startedAt }
-  const { account, told, refusal, taken } = await ctx.transaction(async (sql) => {
-    const [locked, isLive, found, replaced, taken] = await Promise.all([
-      lockForWithdrawal(sql, userId),
-      isOwner(by.actor) ? isStillLive(ctx, sql, by.actor) : true,
-      findBlockers(ctx, sql, userId),
-      findReplaced(sql, userId, startedAt),
-      places && takePlacesInside(ctx, sql, places),
+  const { refusal, ...tried } = await ctx.transaction(async (tx) => {
+    const [account, isLive, found, replaced, taken] = await Promise.all([
+      lockAccountOfId(tx, userId),
+      isOwner(by.actor) ? isStillLive(ctx, tx, by.actor) : true,
+      findBlockers(ctx, tx, userId),
+      findReplaced(tx, userId, startedAt),
+      places && takePlacesInside(ctx, tx, places),
     ])
     // Returned and not thrown, so that the place that the call took is committed.
-    if (!locked) return { refusal: new AppError('WITHDRAWAL_002') }
-    if (locked.role && by.actor?.kind === 'service_token') return { refusal: refusalOfRole() }
+    if (!account) return { refusal: new AppError('WITHDRAWAL_002') }
+    if (account.role && by.actor?.kind === 'service_token') return { refusal: refusalOfRole() }
     if (!isLive) return { refusal: new AppError('AUTH_001') }
     if (found.blockers.length > 0) return { refusal: refusalOf(found) }
     if (found.asks && !hasAsked) return { taken }
-    const told = tellReplaced(ctx, locked, replaced)
-    await startWithdrawal(ctx, sql, locked, { ...withdrawal, receipt, caller, told })
-    await ctx.keepAnswer?.(sql, data)
-    return { account: locked, told }
+    await startWithdrawal(ctx, tx, account, { ...withdrawal, receipt, caller: by, replaced })
+    await ctx.keepAnswer?.(tx, data)
+    return { data }
   })
   if (refusal) throw refusal
-  if (!account) return { taken }
-  if (!isSentHere) return { data }
-  const facts = { withdrawalId: id, scheduledCompletion: plan.scheduledCompletion, askedBy: askerOf(by) }
-  const notice = { userId, locale: account.locale, recipient: 'sealed' } as const
-  const confirmation = { ...notice, id: noticeId, kind: 'account_withdrawal_started' } as const
-  sendFirst(ctx, confirmation, { ...facts, recipient: recipientOf(account) })
-  for (const { noticeId, recipient } of told) {
-    sendFirst(ctx, { ...notice, id: noticeId, kind: 'account_withdrawal_told' }, { ...facts, recipient })
-  }
-  if (ctx.emit) ctx.background(() => sendOutboxEvents(ctx))
-  if (!ctx.waitsForLedger) ctx.background(() => writeErasureLedger(ctx))
-  ctx.background(() => beginDueDeliveries(ctx))
-  return { data }
+  return tried
 }
 
 function toWithdrawal(ctx: SystemContext, input: Asked): Omit<Withdrawal, 'receipt'> {
@@ -193,7 +164,7 @@ function toWithdrawal(ctx: SystemContext, input: Asked): Omit<Withdrawal, 'recei
     },
     plan: planOf(ctx, startedAt),
     caller: null,
-    told: [],
+    replaced: [],
   }
 }
 
@@ -214,10 +185,10 @@ export async function withdrawAgain(
   const startedAt = new Date(entry.startedAt)
   const plan = planOf(ctx, startedAt)
   const receipt = await acceptanceReceipt(ctx, { id: entry.withdrawalId, startedAt, plan })
-  return ctx.transaction(async (sql) => {
-    const account = await lockForWithdrawal(sql, userId)
+  return ctx.transaction(async (tx) => {
+    const account = await lockAccountOfId(tx, userId)
     if (!account) return false
-    await startWithdrawal(ctx, sql, account, {
+    await startWithdrawal(ctx, tx, account, {
       id: entry.withdrawalId,
       userId,
       startedAt,
@@ -227,10 +198,10 @@ export async function withdrawAgain(
       plan,
       receipt,
       caller: null,
-      told: [],
+      replaced: [],
     })
     // Its line is in the ledger already.
-    if (seq && hash) await sql(markLedgered, { id: entry.withdrawalId, seq, hash, now: ctx.clock.now() })
+    if (seq && hash) await tx(markLedgered, { id: entry.withdrawalId, seq, hash, now: ctx.clock.now() })
     return true
   })
 }

@@ -1,5 +1,6 @@
+import type { SystemContext } from '../context'
 import { OUTBOX_LEASE_MS } from '../limits/durations'
-import { integer, json, sql, statement, text, time, UNWAITED } from '../sql'
+import { integer, json, sql, statement, type Transaction, text, time, UNWAITED } from '../sql'
 import { coalesced } from './coalesce'
 
 /** The events that an engine gets; due-work.ts says what each of them wakes. */
@@ -26,6 +27,25 @@ const markSent = statement(
   (v) =>
     sql`UPDATE outbox_events SET sent_at = ${v.now}, due_at = NULL WHERE id = ANY(${v.ids}::text[]) RETURNING ${UNWAITED}`,
 )
+
+const insertEvent = statement(
+  'add-outbox-event',
+  { id: text, name: text, data: text, at: time },
+  {},
+  (v) => sql`INSERT INTO outbox_events (id, name, data, created_at, due_at)
+   VALUES (${v.id}, ${v.name}, ${v.data}::jsonb, ${v.at}, ${v.at})`,
+)
+
+/** Wakes the engine after the commit. Without one the timer finds the same work. */
+export async function addOutboxEvent(
+  ctx: SystemContext,
+  tx: Transaction,
+  { id, name, data, at }: { id: string; name: EngineEventName; data: Record<string, string>; at: Date },
+): Promise<void> {
+  if (!ctx.emit) return
+  await tx(insertEvent, { id, name, data: JSON.stringify(data), at })
+  tx.afterCommit(() => ctx.background(() => sendOutboxEvents(ctx)))
+}
 
 /** Hands committed events to the engine. An event that is lost on the way is sent again; the engine recognises it by its id. */
 export const sendOutboxEvents = coalesced('send-outbox-events', async (ctx) => {

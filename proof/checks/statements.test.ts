@@ -31,7 +31,20 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
   [
     'a change',
     async (_ctx, caller) => () => change(caller, `new-${caller.email}`),
-    ['find-callers', 'begin-email-change', 'take-places', 'open-email-change'],
+    [
+      'find-callers',
+      'begin-email-change',
+      'give-places-back',
+      'take-places',
+      'lock-proven-account',
+      'find-live-account',
+      'address-is-taken',
+      'supersede-change',
+      'open-email-change',
+      'add-audit',
+      'add-event',
+      'add-notice',
+    ],
   ],
   [
     'a resend',
@@ -48,7 +61,19 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
       const { id, code } = await givenChange(ctx, caller)
       return () => verify(caller, id, code)
     },
-    ['find-callers', 'judge-verification-code'],
+    [
+      'find-callers',
+      'judge-verification-code',
+      'lock-account',
+      'lock-pending-change',
+      'set-address',
+      'close-verified-change',
+      'add-event',
+      'add-audit',
+      'add-notice',
+      'add-notice',
+      'end-sessions-but-one',
+    ],
   ],
   [
     'a preview',
@@ -61,7 +86,19 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
       call(caller, 'changePassword', {
         body: { current_password: caller.password, new_password: 'a new password' },
       }),
-    ['find-callers', 'take-places', 'find-password', 'give-places-back', 'lock-proven-account', 'change-password'],
+    [
+      'find-callers',
+      'take-places',
+      'find-password',
+      'give-places-back',
+      'lock-proven-account',
+      'find-live-account',
+      'set-password',
+      'end-access',
+      'add-event',
+      'add-audit',
+      'add-notice',
+    ],
   ],
   [
     'a request for a password reset',
@@ -85,9 +122,14 @@ const operations: [string, (ctx: Service, caller: Caller) => Promise<() => Promi
       'replaced-addresses',
       'take-places-inside',
       'end-account-access',
+      'drop-unsent-notices',
       'plan-withdrawal',
+      'plan-deletion-steps',
+      'record-acceptance',
+      'add-audit',
       'withdrawal-event-receivers',
       'queue-withdrawal-messages',
+      'add-notice',
     ],
   ],
 ]

@@ -3,6 +3,7 @@ import { setPassword } from '@/domain/accounts/user'
 import { addTransaction } from '@/domain/applications/transactions'
 import { sendDueNotices } from '@/domain/mail/notices'
 import { answerDueLinkRequests } from '@/domain/mail/request-link'
+import { LINK_NOTICES, NOTICE_KINDS } from '@/domain/notices'
 import {
   type Asking,
   type Caller,
@@ -210,7 +211,7 @@ test('B54 a letter that is sent again goes where the first one went, and not aft
   await ask(ctx, moved)
   ctx.mailServer.accepts = true
   ctx.clock.advance(2 * minute)
-  await sendDueNotices(ctx)
+  await sendDueNotices(ctx, NOTICE_KINDS)
   expect(templatesTo(ctx, moved)).toEqual(['withdrawal-by-sign-in'])
   expect((await preview(tokensTo(ctx, owner.email)[0] ?? '')).code).toBe('accepted')
 
@@ -219,7 +220,7 @@ test('B54 a letter that is sent again goes where the first one went, and not aft
   ctx.mailServer.accepts = true
   await move(ctx, owner, `last-${owner.email}`)
   ctx.clock.advance(2 * minute)
-  await sendDueNotices(ctx)
+  await sendDueNotices(ctx, NOTICE_KINDS)
   expect(tokensTo(ctx, owner.email)).toHaveLength(1)
 })
 
@@ -299,7 +300,7 @@ test('the sweep answers the request of a dead process once, with the letter that
   const [row] = await ctx.db.passwordResetRequest.findMany()
   expect(JSON.stringify(row)).not.toContain(email)
   ctx.clock.advance(minute)
-  await Promise.all([answerDueLinkRequests(ctx), answerDueLinkRequests(ctx)])
+  await Promise.all([answerDueLinkRequests(ctx, LINK_NOTICES), answerDueLinkRequests(ctx, LINK_NOTICES)])
   await ctx.settle()
   expect(templatesTo(ctx, email)).toEqual([LETTER])
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createNotMeToken } from '@/domain/email/not-me-token'
 import { sendDueNotices } from '@/domain/mail/notices'
+import { NOTICE_KINDS } from '@/domain/notices'
 import { signIn } from '@/domain/passwords/sign-in'
 import { createSessionToken } from '@/domain/sessions/page-tokens'
 import { createSecrets } from '@/server/adapters/secrets'
@@ -216,7 +217,7 @@ describe('the link to the old address', () => {
     await ctx.settle()
     ctx.mailServer.accepts = true
     ctx.clock.advance(hour)
-    await sendDueNotices(ctx)
+    await sendDueNotices(ctx, NOTICE_KINDS)
     for (const address of [caller.email, to]) expect(mailsTo(ctx, address, 'email-reverted')).toHaveLength(1)
   })
 })

@@ -1,0 +1,41 @@
+import type { SystemContext } from './context'
+import { type Sql, sql, statement, text, time } from './sql'
+
+/** Who did what the audit tells. */
+export interface By {
+  actor: string
+  /** The service token that acts. */
+  actorId?: string | null
+  requestedBy?: string | null
+  ip: string | null
+}
+
+interface Audited extends By {
+  userId: string
+  subject?: string
+  at: Date
+}
+
+const insertAudit = statement(
+  'add-audit',
+  {
+    id: text,
+    userId: text,
+    action: text,
+    actor: text,
+    actorId: text.orNull,
+    requestedBy: text.orNull,
+    subject: text.orNull,
+    ip: text.orNull,
+    at: time,
+  },
+  {},
+  (v) => sql`INSERT INTO audit_events (id, user_id, action, actor, actor_id, requested_by, subject_id, ip, at)
+   VALUES (${v.id}, ${v.userId}, ${v.action}, ${v.actor}, ${v.actorId}, ${v.requestedBy}, ${v.subject}, ${v.ip}, ${v.at})`,
+)
+
+/** `action` is `noun.verb`, such as `email.changed`. */
+export async function addAudit({ secrets }: SystemContext, tx: Sql, action: string, of: Audited): Promise<void> {
+  const { actorId = null, requestedBy = null, subject = null } = of
+  await tx(insertAudit, { ...of, id: secrets.randomId('aud_'), action, actorId, requestedBy, subject })
+}

@@ -1,0 +1,49 @@
+import type { SystemContext } from '../context'
+import type { NoticeRow } from '../mail/define-notice'
+import { type RowOf, sql, statement, text, time } from '../sql'
+
+type ChangeRow = RowOf<typeof changeOfNotice>
+
+const changeOfNotice = statement(
+  'change-of-notice',
+  { changeId: text },
+  {
+    id: text,
+    name: text,
+    status: text,
+    old_email: text,
+    new_email: text,
+    requested_at: time,
+    request_ip: text,
+    closed_at: time.orNull,
+    closed_ip: text.orNull,
+    reverted_at: time.orNull,
+  },
+  (
+    v,
+  ) => sql`SELECT r.id, u.name, r.status, r.old_email, r.new_email, r.requested_at, r.request_ip, r.closed_at, r.closed_ip,
+     r.reverted_at
+   FROM email_change_requests r JOIN users u ON u.id = r.user_id WHERE r.id = ${v.changeId}`,
+)
+
+/** What every letter about an email change tells. */
+export interface ChangeFacts {
+  changeId: string
+  userName: string
+  oldEmail: string
+  newEmail: string
+  /** The time of what the letter tells. */
+  at: Date
+}
+
+/** For a later attempt of a letter: the facts of its change, with those that `more` takes from it; null if it is gone. */
+export async function readChange<More extends object>(
+  ctx: SystemContext,
+  { change_request_id: changeId }: NoticeRow,
+  more: (change: ChangeRow) => More,
+): Promise<(Omit<ChangeFacts, 'at'> & More) | null> {
+  const [change] = changeId ? await ctx.sql(changeOfNotice, { changeId }) : []
+  if (!change) return null
+  const { id, name: userName, old_email: oldEmail, new_email: newEmail } = change
+  return { changeId: id, userName, oldEmail, newEmail, ...more(change) }
+}

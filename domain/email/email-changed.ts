@@ -1,0 +1,73 @@
+import { maskAddress } from '@/contract/address'
+import { addEvent } from '../applications/events'
+import { addAudit, type By } from '../audit'
+import type { SystemContext } from '../context'
+import { defineNotice } from '../mail/define-notice'
+import { addNotice, type FirstTry } from '../mail/notices'
+import type { NotMeLink } from '../ports'
+import type { Transaction } from '../sql'
+import { type ChangeFacts, readChange } from './change-of-notice'
+import { notMeUrl } from './not-me-token'
+
+interface ChangedFacts extends ChangeFacts {
+  ipAddress: string
+}
+
+/** `lost`: somebody else reads the mailbox of the old address. It gets no link, and the new address masked. */
+export type OldRecipient = 'old' | 'lost'
+
+export const emailChanged = defineNotice<ChangedFacts, OldRecipient | 'new'>({
+  name: 'email_changed',
+  keep: ({ changeId }) => ({ changeId }),
+  recipients: {
+    old: ({ oldEmail }) => oldEmail,
+    lost: ({ oldEmail }) => oldEmail,
+    new: ({ newEmail }) => newEmail,
+  },
+  message: (ctx, { changeId, userName, oldEmail, newEmail, at, ipAddress }, recipient) => ({
+    template: 'email-changed',
+    userName,
+    oldEmail,
+    newEmail: recipient === 'lost' ? maskAddress(newEmail) : newEmail,
+    changedAt: at,
+    ipAddress,
+    notMe: recipient === 'old' ? undoLink(ctx, changeId, at) : null,
+  }),
+  read: (ctx, notice) =>
+    readChange(ctx, notice, ({ requested_at, closed_at, closed_ip }) => ({
+      at: closed_at ?? requested_at,
+      ipAddress: closed_ip ?? '',
+    })),
+})
+
+/** Null if verified changes cannot be undone. */
+const undoLink = (ctx: SystemContext, changeId: string, changedAt: Date): NotMeLink | null =>
+  ctx.limits.undoWindowMs > 0
+    ? { url: notMeUrl(ctx, changeId), until: new Date(changedAt.getTime() + ctx.limits.undoWindowMs) }
+    : null
+
+interface Changed extends Omit<ChangedFacts, 'ipAddress'> {
+  userId: string
+  locale: string | null
+  by: By
+  oldRecipient?: OldRecipient
+}
+
+/** Tells applications, the audit and both mailboxes of an address that was replaced. Returns the first tries of the two letters. */
+export async function tellEmailChanged(
+  ctx: SystemContext,
+  tx: Transaction,
+  { userId, locale, by, oldRecipient = 'old', ...change }: Changed,
+): Promise<FirstTry[]> {
+  const { changeId, oldEmail, newEmail, at } = change
+  const data = { change_request_id: changeId }
+  const facts = { ...change, ipAddress: by.ip ?? '' }
+  const of = { userId, locale, at, isSentBySweep: by.actor === 'operator' }
+  const [, , ...firstTries] = await Promise.all([
+    addEvent(ctx, tx, 'account.email_changed', { userId, data, addresses: { oldEmail, newEmail }, at }),
+    addAudit(ctx, tx, 'email.changed', { ...by, userId, subject: changeId, at }),
+    addNotice(ctx, tx, emailChanged, { ...of, recipient: oldRecipient }, facts),
+    addNotice(ctx, tx, emailChanged, { ...of, recipient: 'new' }, facts),
+  ])
+  return firstTries
+}

@@ -1,0 +1,30 @@
+import type { Address } from '@/contract/address'
+import type { SystemContext } from '../context'
+import { heldSince } from '../limits/held-addresses'
+import { RAISE_VERSION, type Sql, sql, statement, text, time } from '../sql'
+
+const setAddressOf = statement(
+  'set-address',
+  { userId: text, email: text, emailKey: text, verifiedAt: time.orNull, heldSince: time },
+  { id: text },
+  (v) => sql`UPDATE users SET email = ${v.email}, email_key = ${v.emailKey}, email_verified_at = ${v.verifiedAt},
+     email_undeliverable_at = NULL, ${RAISE_VERSION}
+   WHERE id = ${v.userId} AND address_is_free(${v.emailKey}, ${v.userId}, ${v.heldSince}) RETURNING id`,
+)
+
+interface NewAddress {
+  userId: string
+  address: Pick<Address, 'typed' | 'key'>
+  verifiedAt: Date | null
+  at: Date
+}
+
+/** False if somebody else has the address, or it is held for somebody else. `tx` must hold the account's lock. */
+export async function setAddress(
+  ctx: SystemContext,
+  tx: Sql,
+  { userId, address, verifiedAt, at }: NewAddress,
+): Promise<boolean> {
+  const { typed: email, key: emailKey } = address
+  return (await tx(setAddressOf, { userId, email, emailKey, verifiedAt, heldSince: heldSince(ctx, at) })).length > 0
+}

@@ -1,0 +1,95 @@
+import { parseAddress } from '@/contract/address'
+import type { SystemContext } from '../context'
+import type { Message } from '../ports'
+import { bytes, type Described, integer, type Shape, text, time } from '../sql'
+
+export interface Letter {
+  to: string
+  message: Message
+}
+
+/** A notice that a sender has claimed. */
+export const NOTICE_ROW = {
+  id: text,
+  user_id: text,
+  kind: text,
+  /** The account's locale when the notice was written. */
+  locale: text.orNull,
+  recipient: text.orNull,
+  change_request_id: text.orNull,
+  withdrawal_id: text.orNull,
+  sealed: bytes.orNull,
+  created_at: time,
+  expires_at: time.orNull,
+  attempts: integer,
+} satisfies Shape
+export type NoticeRow = Described<typeof NOTICE_ROW>
+
+interface Definition<Facts, Recipient extends string> {
+  name: string
+  /** What the row keeps of the facts: the id of what the letter is about, or what is encrypted. */
+  keep(facts: Facts): { changeId?: string; withdrawalId?: string; sealed?: object; expiresAt?: Date }
+  /** The address of each copy. The row's `recipient` is null for `sealed`. */
+  recipients: Record<Recipient, (facts: Facts) => string>
+  message(ctx: SystemContext, facts: Facts, recipient: Recipient): Message
+  /** Reads the facts for a later attempt; null if the letter can no longer be made. */
+  read(ctx: SystemContext, notice: NoticeRow): Promise<Facts | null>
+}
+
+/** A notice whose row is there for a later attempt, whatever its facts are. */
+export interface StoredNotice {
+  name: string
+  recipients: object
+  /** The letter of a claimed row, the same as at the first attempt; null if it can no longer be made. */
+  readLetter(ctx: SystemContext, notice: NoticeRow): Promise<Letter | null>
+}
+
+export interface Notice<Facts, Recipient extends string>
+  extends StoredNotice,
+    Pick<Definition<Facts, Recipient>, 'keep'> {
+  letter(ctx: SystemContext, facts: Facts, recipient: Recipient): Letter
+}
+
+/** One kind of notice. It stands beside the verb that sends it, and in the list of domain/notices.ts. */
+export function defineNotice<Facts, Recipient extends string>({
+  name,
+  keep,
+  recipients,
+  message,
+  read,
+}: Definition<Facts, Recipient>): Notice<Facts, Recipient> {
+  const letter = (ctx: SystemContext, facts: Facts, recipient: Recipient) => ({
+    to: toDeliverable(recipients[recipient](facts)),
+    message: message(ctx, facts, recipient),
+  })
+  return {
+    name,
+    keep,
+    recipients,
+    letter,
+    async readLetter(ctx, notice) {
+      const recipient = (notice.recipient ?? 'sealed') as Recipient
+      if (!Object.hasOwn(recipients, recipient)) return null
+      const facts = await read(ctx, notice)
+      return facts && letter(ctx, facts, recipient)
+    },
+  }
+}
+
+/** For facts that are encrypted as a whole, all but the time, which is that of the row. */
+export const sealedFacts = <Facts extends { at: Date }>() => ({
+  keep: ({ at: _, ...sealed }: Facts) => ({ sealed }),
+  read: async (ctx: SystemContext, { sealed, created_at: at }: NoticeRow): Promise<Facts | null> => {
+    const opened = openSealed<Facts>(ctx, sealed)
+    return opened && { ...opened, at }
+  },
+})
+
+/** Null if there is nothing, or no configured key opens it. */
+export function openSealed<Facts>(ctx: SystemContext, sealed: Buffer | null): Facts | null {
+  const opened = sealed && ctx.secrets.open(sealed)
+  return opened && (JSON.parse(opened.toString()) as Facts)
+}
+
+/** The form for the mail server of an address that was accepted once. */
+const toDeliverable = (email: string): string => parseAddress(email)?.deliverable ?? email

@@ -8,8 +8,6 @@ import {
   givenPendingChange,
   outcomeOf,
   runDueWork,
-  type TestContext,
-  testContext,
   wrongCode,
 } from '@/testing/domain'
 import { installContext } from '@/testing/install-context'

@@ -53,7 +53,7 @@ export function Retry({ act, of, attempts, lastError, isOpen = true, done = 'it 
       <p className="order-last w-full text-ink-muted text-sm empty:sr-only sm:text-end" role="status">
         {outcome()}
       </p>
-      <div className="order-last empty:sr-only">
+      <div className="order-last has-[>:empty]:sr-only">
         <FieldError id={errorId}>{retry.error ? sentenceOf(retry.error) : undefined}</FieldError>
       </div>
     </>

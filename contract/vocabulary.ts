@@ -58,7 +58,7 @@ export const CATEGORIES = [
 export type Category = (typeof CATEGORIES)[number]
 
 /** Who may tell what became of a message. */
-export const MAIL_SOURCES = ['dsn'] as const
+export const MAIL_SOURCES = ['ses', 'postmark', 'mailgun', 'sendgrid', 'resend', 'dsn'] as const
 export type MailSource = (typeof MAIL_SOURCES)[number]
 /** What became of the newest message of a change. */
 export const DELIVERIES = ['sent', 'delivered', 'undeliverable'] as const

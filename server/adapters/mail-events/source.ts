@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import type * as z from 'zod'
 import { AppError } from '@/contract/errors'
 import { MAX_SIGNED_AGE_MS } from '@/domain/limits/durations'
 import type { MailEvent, MailEventSource } from '@/domain/ports'
@@ -10,6 +11,7 @@ export interface MailEventSettings {
   host: string
   /** The address that messages come back to; undefined where that is the sender. */
   returnPath: string | undefined
+  fetch: typeof fetch
 }
 
 /** Everything that the service has to know of one source of mail events. */
@@ -21,12 +23,33 @@ export interface SourceOfMailEvents {
   header?(messageId: string): [name: string, value: string]
 }
 
+/** Parses the JSON of a body; null if it is not of this shape. */
+export function readJson<Shape extends z.ZodType>(shape: Shape, body: Uint8Array | string): z.output<Shape> | null {
+  try {
+    return shape.safeParse(JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString())).data ?? null
+  } catch {
+    return null
+  }
+}
+
+/** The message of an event that tells the id in metadata, under the name that we gave it. */
+export const MESSAGE = 'delivery'
+export const messageNamed = (id: unknown): MailEvent['message'] | null =>
+  typeof id === 'string' && /^(?:ecr|ntc)_[\w-]{22,60}$/.test(id) ? { id } : null
+
 /** The message of an event that tells the Message-ID; null for a message of another sender. */
 export function messageOf(messageId: unknown, host: string): MailEvent['message'] | null {
   const [, id, sentBy] =
     (typeof messageId === 'string' && /^<?([\w-]{1,100})@([^@<>\s]+?)>?$/.exec(messageId.trim())) || []
   return id !== undefined && sentBy?.toLowerCase() === host ? { id } : null
 }
+
+/** The event, if its source says which message of ours it is about, and a state that matters. */
+export const eventOf = (
+  message: MailEvent['message'] | null,
+  state: MailEvent['state'] | undefined,
+  about: Pick<MailEvent, 'addresses' | 'at'>,
+): MailEvent[] => (message && state ? [{ message, state, ...about }] : [])
 
 /** Compares hashes, so that the time does not tell how much is right. */
 export const isSame = (one: string, other: string): boolean => timingSafeEqual(sha256(one), sha256(other))

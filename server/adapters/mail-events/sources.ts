@@ -1,10 +1,22 @@
 import type { MailSource } from '@/contract/vocabulary'
 import type { MailEventSource } from '@/domain/ports'
 import { dsn } from './dsn'
-import type { SourceOfMailEvents } from './source'
+import { mailgun } from './mailgun'
+import { postmark } from './postmark'
+import { resend } from './resend'
+import { sendgrid } from './sendgrid'
+import { ses } from './ses'
+import type { MailEventSettings, SourceOfMailEvents } from './source'
 
 /** Every source of mail events. */
-export const MAIL_EVENT_SOURCES: Readonly<Record<MailSource, SourceOfMailEvents>> = { dsn }
+export const MAIL_EVENT_SOURCES: Readonly<Record<MailSource, SourceOfMailEvents>> = {
+  ses,
+  postmark,
+  mailgun,
+  sendgrid,
+  resend,
+  dsn,
+}
 
 interface Settings {
   /** The setting of each source that is switched on. */
@@ -17,8 +29,11 @@ const switchedOn = ({ mailEvents }: Pick<Settings, 'mailEvents'>) =>
   Object.entries(mailEvents).map(([name, secret]) => ({ name, secret, source: MAIL_EVENT_SOURCES[name as MailSource] }))
 
 /** The sources that have a setting. */
-export function createMailEvents(settings: Settings): Partial<Record<MailSource, MailEventSource>> {
-  const common = { host: new URL(settings.appUrl).hostname, returnPath: settings.mailReturnPath }
+export function createMailEvents(
+  settings: Settings,
+  outside: Pick<MailEventSettings, 'fetch'> = { fetch },
+): Partial<Record<MailSource, MailEventSource>> {
+  const common = { host: new URL(settings.appUrl).hostname, returnPath: settings.mailReturnPath, ...outside }
   return Object.fromEntries(
     switchedOn(settings).map(({ name, secret, source }) => [name, source.create({ ...common, secret })]),
   )

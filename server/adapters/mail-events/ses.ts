@@ -1,0 +1,142 @@
+import { verify, X509Certificate } from 'node:crypto'
+import * as z from 'zod'
+import { AppError } from '@/contract/errors'
+import type { MailEvent } from '@/domain/ports'
+import {
+  eventOf,
+  isFresh,
+  MESSAGE,
+  messageNamed,
+  messageOf,
+  readJson,
+  require,
+  type SourceOfMailEvents,
+  timeOf,
+} from './source'
+
+const envelope = z.object({
+  Type: z.enum(['Notification', 'SubscriptionConfirmation', 'UnsubscribeConfirmation']),
+  MessageId: z.string(),
+  TopicArn: z.string(),
+  Subject: z.string().nullish(),
+  Message: z.string(),
+  Timestamp: z.string(),
+  Token: z.string().optional(),
+  SubscribeURL: z.string().optional(),
+  SignatureVersion: z.enum(['1', '2']),
+  Signature: z.string(),
+  SigningCertURL: z.string(),
+})
+type Envelope = z.output<typeof envelope>
+
+const recipients = z.array(z.object({ emailAddress: z.string() }))
+const notification = z.object({
+  eventType: z.string().optional(),
+  notificationType: z.string().optional(),
+  mail: z.object({
+    tags: z.record(z.string(), z.array(z.string())).optional(),
+    headers: z.array(z.object({ name: z.string(), value: z.string() })).optional(),
+  }),
+  bounce: z
+    .object({ bounceType: z.string(), bounceSubType: z.string(), bouncedRecipients: recipients, timestamp: z.string() })
+    .optional(),
+  complaint: z.object({ complainedRecipients: recipients, timestamp: z.string() }).optional(),
+  delivery: z.object({ recipients: z.array(z.string()), timestamp: z.string() }).optional(),
+  deliveryDelay: z.object({ delayedRecipients: recipients, timestamp: z.string() }).optional(),
+})
+
+const MAX_CERTIFICATE_BYTES = 16 * 1024
+const CALL_MS = 5_000
+
+/** Amazon SES tells by Amazon SNS. The setting names the topics, because anybody can have a topic that Amazon signs. */
+export const ses: SourceOfMailEvents = {
+  setting: {
+    form: /^arn:aws[\w-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+(,arn:aws[\w-]*:sns:[a-z0-9-]+:\d{12}:[\w-]+)*$/,
+    must: 'must be the ARN of the SNS topic, or several separated by commas',
+  },
+  header: (messageId) => ['X-SES-MESSAGE-TAGS', `${MESSAGE}=${messageId}`],
+  create({ secret, host, fetch }) {
+    const topics = secret.split(',')
+    const certificates = new Map<string, Promise<X509Certificate>>()
+    const certificateAt = (url: string) => {
+      const known = certificates.get(url) ?? readCertificate(fetch, url)
+      certificates.set(url, known)
+      known.catch(() => certificates.delete(url))
+      return known
+    }
+    return {
+      async read({ body }, now) {
+        const call = readJson(envelope, body)
+        require(call !== null && topics.includes(call.TopicArn) && isOfSns(call.SigningCertURL, '.pem'))
+        const { publicKey } = await certificateAt(call.SigningCertURL)
+        const hash = call.SignatureVersion === '2' ? 'sha256' : 'sha1'
+        require(verify(hash, Buffer.from(signedTextOf(call)), publicKey, Buffer.from(call.Signature, 'base64')))
+        require(isFresh(timeOf(call.Timestamp) ?? new Date(0), now))
+        if (call.Type === 'Notification') return eventsOf(call.Message, host)
+        if (call.Type === 'SubscriptionConfirmation' && isOfSns(call.SubscribeURL ?? '')) {
+          await fetch(call.SubscribeURL ?? '', { redirect: 'error', signal: AbortSignal.timeout(CALL_MS) })
+        }
+        return []
+      },
+    }
+  },
+}
+
+/** Only Amazon's own hosts are asked for anything. */
+function isOfSns(text: string, ending = ''): boolean {
+  const url = URL.canParse(text) ? new URL(text) : null
+  return (
+    url !== null &&
+    /^https:\/\/sns\.[a-z0-9-]{3,}\.amazonaws\.com(\.cn)?$/.test(url.origin) &&
+    url.username === '' &&
+    url.pathname.endsWith(ending)
+  )
+}
+
+/** A call that names a certificate that does not exist is not Amazon's; while Amazon cannot be reached, it has to be sent again. */
+async function readCertificate(load: typeof fetch, url: string): Promise<X509Certificate> {
+  const response = await load(url, { redirect: 'error', signal: AbortSignal.timeout(CALL_MS) }).catch(() => null)
+  if (!response || response.status >= 500) throw new AppError('SERVER_002', undefined, 30)
+  const text = await response.text()
+  require(response.ok && text.length <= MAX_CERTIFICATE_BYTES && text.includes('-----BEGIN CERTIFICATE-----'))
+  return new X509Certificate(text)
+}
+
+/** The fields that are signed, each name and value on a line of its own. */
+function signedTextOf(call: Envelope): string {
+  const names =
+    call.Type === 'Notification'
+      ? (['Message', 'MessageId', 'Subject', 'Timestamp', 'TopicArn', 'Type'] as const)
+      : (['Message', 'MessageId', 'SubscribeURL', 'Timestamp', 'Token', 'TopicArn', 'Type'] as const)
+  return names.flatMap((name) => (call[name] == null ? [] : [`${name}\n${call[name]}\n`])).join('')
+}
+
+function eventsOf(text: string, host: string): MailEvent[] {
+  const told = readJson(notification, text)
+  if (!told) return []
+  const { mail, bounce, complaint, delivery, deliveryDelay: delay } = told
+  const original = mail.headers?.find(({ name }) => name.toLowerCase() === 'message-id')?.value
+  const message = messageNamed(mail.tags?.[MESSAGE]?.[0]) ?? messageOf(original, host)
+  const event = (state: MailEvent['state'], to: z.output<typeof recipients>, timestamp: string) =>
+    eventOf(message, state, { addresses: to.map(({ emailAddress }) => emailAddress), at: timeOf(timestamp) })
+  switch (told.eventType ?? told.notificationType) {
+    case 'Bounce':
+      return bounce
+        ? event(isFinal(bounce) ? 'undeliverable' : 'deferred', bounce.bouncedRecipients, bounce.timestamp)
+        : []
+    case 'Complaint':
+      return complaint ? event('complained', complaint.complainedRecipients, complaint.timestamp) : []
+    case 'Delivery':
+      return delivery
+        ? eventOf(message, 'delivered', { addresses: delivery.recipients, at: timeOf(delivery.timestamp) })
+        : []
+    case 'DeliveryDelay':
+      return delay ? event('deferred', delay.delayedRecipients, delay.timestamp) : []
+    default:
+      return []
+  }
+}
+
+/** Amazon has given up; other transient bounces are mostly automatic answers. */
+const isFinal = ({ bounceType, bounceSubType }: { bounceType: string; bounceSubType: string }) =>
+  bounceType === 'Permanent' || (bounceType === 'Transient' && bounceSubType === 'MailboxFull')

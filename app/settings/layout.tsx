@@ -3,9 +3,11 @@ import { Main } from '@/components/layout/main'
 import { Page } from '@/components/layout/page'
 import { Texts } from '@/components/layout/texts'
 import { ReturnLink } from '@/components/session/return-link'
-import { textsOf } from '@/server/pages/language'
+import { Alert } from '@/components/ui/alert'
+import { pageTexts, textsOf } from '@/server/pages/language'
 import { accountOf, currentSession } from '@/server/pages/session'
 import { getEnv } from '@/server/settings/env'
+import { LinkElsewhere } from './link-elsewhere'
 import { SettingsNav } from './settings-nav'
 
 export default async function SettingsLayout({ children }: { children: ReactNode }) {
@@ -19,9 +21,22 @@ export default async function SettingsLayout({ children }: { children: ReactNode
         <SettingsNav />
         <Main className="min-w-0">
           {returnTo.length > 0 && <ReturnLink allowed={returnTo} />}
+          {session.emailStatus.email_undeliverable && (
+            <UndeliverableAddress email={session.emailStatus.current_email} />
+          )}
           <Texts texts={await textsOf(['Identity'])}>{children}</Texts>
         </Main>
       </div>
     </Page>
+  )
+}
+
+async function UndeliverableAddress({ email }: { email: string }) {
+  const t = await pageTexts('EmailSettings')
+  return (
+    <Alert tone="warning" title={t('ownUndeliverableTitle')} className="mb-6">
+      <p>{t('ownUndeliverableText', { email })}</p>
+      <LinkElsewhere href="/settings/email">{t('ownUndeliverableLink')}</LinkElsewhere>
+    </Alert>
   )
 }

@@ -41,7 +41,7 @@ function Facts({ account, maxSessions }: { account: ShownAccount; maxSessions: n
         <FactGrid
           facts={{
             State: <Badge tone="success">Active</Badge>,
-            Address: `${account.email}${account.email_verified ? '' : ' (not verified)'}`,
+            Address: `${account.email}${account.email_verified ? '' : ' (not verified)'}${account.email_undeliverable ? ' (mail comes back)' : ''}`,
             'Pending change':
               pending_change.new_email && pending_change.expires_at ? (
                 <>

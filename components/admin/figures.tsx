@@ -9,7 +9,7 @@ interface FiguresProps {
     steps: Record<'due' | 'overdue' | 'failing', number | null>
     ledger: Record<'waiting' | 'replayed', number | null>
     outbox: number | null
-    notices: Record<'waiting' | 'failed', number | null>
+    notices: Record<'waiting' | 'failed' | 'unwarned', number | null>
     deliveries: Record<'waiting' | 'dead', number | null>
     silentApps: number | null
   }
@@ -39,6 +39,7 @@ export function Figures({ withdrawals, backlog, maxCounted }: FiguresProps) {
       <Group title="Mail notices">
         <Figure label="Waiting" count={notices.waiting} max={maxCounted} />
         <Figure label="Given up, 30 days" count={notices.failed} max={maxCounted} isAlarming />
+        <Figure label="Warnings that came back, 30 days" count={notices.unwarned} max={maxCounted} isAlarming />
       </Group>
       <Group title="Events waiting">
         <Figure label="For the engine" count={outbox} max={maxCounted} />

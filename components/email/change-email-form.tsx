@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { useEffect, useState } from 'react'
+import { type FocusEvent, useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Body } from '@/contract/define'
@@ -13,9 +13,12 @@ import { isTooOld, useErrorTexts } from '../api/error-texts'
 import { call, rulesOf } from '../api/load-contract'
 import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
+import { LiveRegion } from '../ui/announcement'
+import { Button } from '../ui/button'
 import { Disclosure } from '../ui/disclosure'
 import { EmailField, RadioField } from '../ui/field'
 import { emailStatusKey } from './email-status'
+import { probablyMeant } from './mistyped-domain'
 
 interface ChangeEmailFormProps {
   userId: string
@@ -61,6 +64,8 @@ export function ChangeEmailForm({
   useDraft('change', userId, form)
   const { errors } = form.formState
   const [unfolded, setUnfolded] = useState(false)
+  /** The address that was probably meant. */
+  const [meant, setMeant] = useState<string | null>(null)
   const change = useMutation({
     mutationFn: (body: Values) => call('changeEmail', { userId }, body),
     onSuccess: async () => {
@@ -106,8 +111,31 @@ export function ChangeEmailForm({
           label={t('newEmail')}
           autoComplete="email"
           error={fieldText(errors.new_email)}
-          {...form.register('new_email', { setValueAs: (text: string) => text.trim() })}
+          {...form.register('new_email', {
+            setValueAs: (text: string) => text.trim(),
+            // Not while it is being typed.
+            onChange: () => setMeant(null),
+            onBlur: (event: FocusEvent<HTMLInputElement>) => setMeant(probablyMeant(event.target.value)),
+          })}
         />
+        <LiveRegion>
+          {meant && (
+            <p className="flex flex-wrap items-center gap-x-4 gap-y-2">
+              <span className="wrap-anywhere">{t('typoHint', { email: meant })}</span>
+              <Button
+                type="button"
+                variant="secondary"
+                onClick={() => {
+                  form.setValue('new_email', meant)
+                  setMeant(null)
+                  form.setFocus('new_email')
+                }}
+              >
+                {t('typoUse')}
+              </Button>
+            </p>
+          )}
+        </LiveRegion>
         {!ways.hasPassword && <input type="hidden" value="fresh_sign_in" {...form.register('reauthentication')} />}
         <ConfirmIdentity
           userId={userId}

@@ -1,6 +1,6 @@
 'use client'
 
-import { BadgeCheck, CircleDashed } from 'lucide-react'
+import { BadgeCheck, CircleDashed, TriangleAlert } from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import { type ReactNode, useState } from 'react'
 import { useTranslations } from 'use-intl/react'
@@ -21,11 +21,14 @@ interface EmailSettingsProps {
   undoneWithin: string | null
   initialStatus: EmailStatus
   renderedAt: string
+  /** Somebody tells the service of messages that come back. */
+  hearsOfBounces: boolean
 }
 
-export function EmailSettings({ userId, ways, undoneWithin, initialStatus, renderedAt }: EmailSettingsProps) {
+export function EmailSettings(props: EmailSettingsProps) {
+  const { userId, ways, undoneWithin, initialStatus, renderedAt, hearsOfBounces } = props
   const router = useRouter()
-  const status = useEmailStatus(userId, initialStatus, renderedAt)
+  const status = useEmailStatus(userId, initialStatus, renderedAt, { hearsOfBounces })
   const [known, setKnown] = useState(status)
   const [notice, setNotice] = useState<Notice | null>(null)
   const [justSent, setJustSent] = useState(false)
@@ -43,6 +46,7 @@ export function EmailSettings({ userId, ways, undoneWithin, initialStatus, rende
   const pending = pendingOf(status)
   const shown = pending && pending.changeRequestId !== notice?.changeRequestId ? pending : null
   const isOwn = shown !== null && isSameAddress(shown.newEmail, status.current_email)
+  const needsProof = !status.email_verified || status.email_undeliverable
   const canTryAgain = notice && !notice.isOwn && ['expired', 'ended'].includes(notice.outcome)
   const onSent = () => {
     setJustSent(true)
@@ -56,7 +60,7 @@ export function EmailSettings({ userId, ways, undoneWithin, initialStatus, rende
         {notice && <NoticeAlert key={`${notice.changeRequestId} ${notice.isAfterAction}`} notice={notice} />}
       </LiveRegion>
       <CurrentAddress status={status}>
-        {!status.email_verified && !isOwn && (
+        {needsProof && !isOwn && (
           <VerifyOwnAddress
             userId={userId}
             email={status.current_email}
@@ -119,9 +123,9 @@ export function EmailSettings({ userId, ways, undoneWithin, initialStatus, rende
         currentEmail={status.current_email}
         ways={ways}
         undoneWithin={undoneWithin}
-        isPending={shown !== null}
-        isFolded={isAsking && !status.email_verified}
-        suggestion={canTryAgain ? notice.newEmail : undefined}
+        isPending={shown !== null && !shown.isUndeliverable}
+        isFolded={isAsking && needsProof}
+        suggestion={canTryAgain ? notice.newEmail : shown?.isUndeliverable && !isOwn ? shown.newEmail : undefined}
         onSent={onSent}
       />
     </div>
@@ -136,7 +140,11 @@ function CurrentAddress({ status, children }: { status: EmailStatus; children: R
       <CardHeader
         title={t('currentTitle')}
         aside={
-          status.email_verified ? (
+          status.email_undeliverable ? (
+            <Badge tone="warning">
+              <TriangleAlert aria-hidden /> {t('noMail')}
+            </Badge>
+          ) : status.email_verified ? (
             <Badge tone="success">
               <BadgeCheck aria-hidden /> {t('verified')}
             </Badge>

@@ -5,6 +5,7 @@ import type { getEmailStatus, VerificationMethod } from '@/contract/email'
 import { DEFAULT_VERIFICATION_METHOD, VERIFICATION_METHODS } from '@/contract/vocabulary'
 import { call } from '../api/load-contract'
 import { useRenderedQuery } from '../api/use-rendered-query'
+import { serverNow } from '../ui/server-clock'
 
 export type EmailStatus = Answer<typeof getEmailStatus>
 
@@ -15,19 +16,33 @@ export interface Pending {
   method: VerificationMethod
   attemptsRemaining: number
   resendAvailableAt: string
+  /** The newest message came back. */
+  isUndeliverable: boolean
 }
 
 export const emailStatusKey = (userId: string) => ['email-status', userId] as const
 
+/** The status is read so often while a message can come back any moment, so that the page says it within two seconds. */
+const WATCH_MS = 1_500
+const POLL_MS = 15_000
+
+/** Messages come back at once or much later: a mail server that cannot deliver one tries for hours. */
+function pollMs({ pending_change: pending }: EmailStatus, hearsOfBounces: boolean): number | false {
+  if (!pending.has_pending) return false
+  const isNew = Date.parse(pending.resend_available_at ?? '') > serverNow()
+  return hearsOfBounces && isNew && pending.delivery === 'sent' ? WATCH_MS : POLL_MS
+}
+
 /**
- * The status that the server rendered. While a change is pending it is also read every 15 seconds. With `changeRequestId` it also tells
+ * The status that the server rendered. While a change is pending it is also read every 15 seconds, and more often while its message is new
+ * and somebody tells the service of messages that come back. With `changeRequestId` it also tells
  * what became of that change, once it was read.
  */
 export const useEmailStatus = (
   userId: string,
   initialData: EmailStatus,
   renderedAt: string,
-  changeRequestId?: string,
+  { changeRequestId, hearsOfBounces = false }: { changeRequestId?: string | undefined; hearsOfBounces?: boolean } = {},
 ): EmailStatus =>
   useRenderedQuery({
     queryKey: changeRequestId ? [...emailStatusKey(userId), changeRequestId] : emailStatusKey(userId),
@@ -36,7 +51,7 @@ export const useEmailStatus = (
     renderedAt,
     // The rendered status is fresh enough, unless a countdown needs the service's clock or the change that is asked for is another.
     staleTime: (query) => (query.state.data?.pending_change.has_pending || changeRequestId ? 0 : 10_000),
-    refetchInterval: (query) => (query.state.data?.pending_change.has_pending ? 15_000 : false),
+    refetchInterval: (query) => (query.state.data ? pollMs(query.state.data, hearsOfBounces) : false),
   })
 
 /** Whether two addresses, as typed, are one. */
@@ -52,5 +67,6 @@ export function pendingOf({ pending_change: pending }: EmailStatus): Pending | n
       VERIFICATION_METHODS.find((method) => method === pending.verification_method) ?? DEFAULT_VERIFICATION_METHOD,
     attemptsRemaining: pending.attempts_remaining ?? 0,
     resendAvailableAt: pending.resend_available_at ?? pending.expires_at,
+    isUndeliverable: pending.delivery === 'undeliverable',
   }
 }

@@ -156,6 +156,13 @@ export function PendingChange({
           ) : (
             codeField
           )}
+          <LiveRegion>
+            {pending.isUndeliverable && (
+              <Alert tone="danger" title={t('undeliverableTitle')}>
+                <p>{t('undeliverableText', { email: pending.newEmail })}</p>
+              </Alert>
+            )}
+          </LiveRegion>
           <ErrorAlert ref={showWhole}>{errors.root?.message}</ErrorAlert>
           <LiveRegion>
             {sentAgain && (

@@ -82,7 +82,7 @@ interface RedeemProps {
 
 function Redeem({ link, reader, renderedAt, onDone }: RedeemProps) {
   const id = link.secret.change_request_id
-  const status = useEmailStatus(reader.userId, reader.initialStatus, renderedAt, id)
+  const status = useEmailStatus(reader.userId, reader.initialStatus, renderedAt, { changeRequestId: id })
   const pending = pendingOf(status)
   const [expiresAt, setExpiresAt] = useState<string>()
   const isHere = pending?.changeRequestId === id

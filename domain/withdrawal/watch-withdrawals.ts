@@ -28,7 +28,7 @@ interface Backlog {
   /** Batches that the store does not have, and how often somebody was withdrawn again because the database had lost it. */
   ledger: Record<'waiting' | 'replayed', Figure>
   outbox: Figure
-  notices: Record<'waiting' | 'failed', Figure>
+  notices: Record<'waiting' | 'failed' | 'unwarned', Figure>
   /** Deliveries of events to applications. Dead letters count until the purge deletes them, or the operator retries them. */
   deliveries: Record<'waiting' | 'dead', Figure>
   /** Applications whose calls have failed for a day. */
@@ -69,6 +69,12 @@ const FIGURES = {
   outbox: backlogFigure('count-outbox-events', () => sql`FROM outbox_events WHERE due_at IS NOT NULL`),
   waiting: backlogFigure('count-waiting-notices', () => sql`FROM notices WHERE due_at IS NOT NULL`),
   failed: backlogFigure('count-failed-notices', (v) => sql`FROM notices WHERE failed_at > ${v.failedSince}`),
+  // As many as the people who could not stop or undo a change, because nobody warned them.
+  unwarned: backlogFigure(
+    'count-unwarned',
+    (v) => sql`FROM mail_deliveries WHERE state = 'undeliverable' AND recipient = 'old' AND state_at > ${v.failedSince}
+       AND kind IN ('email_change_requested', 'email_changed')`,
+  ),
   undelivered: backlogFigure('count-waiting-deliveries', () => sql`FROM event_deliveries WHERE due_at IS NOT NULL`),
   dead: backlogFigure('count-dead-deliveries', () => sql`FROM event_deliveries WHERE dead_at IS NOT NULL`),
   // The applications among so many silent calls.
@@ -154,7 +160,7 @@ export async function watchBacklog(ctx: SystemContext): Promise<Backlog> {
     steps: { open, due, overdue, failing },
     ledger: { waiting: figures.ledgerBatches, replayed },
     outbox,
-    notices: { waiting, failed },
+    notices: { waiting, failed, unwarned: figures.unwarned },
     deliveries: { waiting: undelivered, dead },
     silentApps,
   }

@@ -108,6 +108,7 @@ const READ_WHOLE = {
   'count-processing-withdrawals': 'deletion_steps_due, sorted',
   'count-purged-withdrawals': 'withdrawals_purged',
   'count-silent-apps': 'app_notifications_tried, sorted',
+  'count-unwarned': 'mail_deliveries_unwarned',
   'count-waiting-deliveries': 'event_deliveries_due',
   'count-waiting-notices': 'notices_due',
   'count-withdrawals-due-soon': 'withdrawals_due_by',

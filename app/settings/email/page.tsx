@@ -31,6 +31,7 @@ export default async function EmailSettingsPage(props: PageProps) {
           undoneWithin={undoneWithin}
           initialStatus={session.emailStatus}
           renderedAt={ctx.clock.now().toISOString()}
+          hearsOfBounces={Object.keys(ctx.mailEvents).length > 0}
         />
       </Texts>
     </>

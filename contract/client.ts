@@ -20,7 +20,7 @@ export interface ClientOptions {
   fetch?: typeof fetch
 }
 
-interface CallOptions {
+export interface CallOptions {
   /** For POST: a repeated call with the same key and body gets the first answer again and has no second effect. 1 to 255 visible ASCII characters. */
   idempotencyKey?: string
 }

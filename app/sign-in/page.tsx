@@ -5,6 +5,7 @@ import { Texts } from '@/components/layout/texts'
 import { nextPath } from '@/components/session/next-path'
 import { Alert } from '@/components/ui/alert'
 import { PageCard } from '@/components/ui/card'
+import { textLink } from '@/components/ui/text-link'
 import type { FreshSignInSettings } from '@/domain/context'
 import { pageTexts, textsOf } from '@/server/pages/language'
 import { sessionIfReadable } from '@/server/pages/session'
@@ -58,6 +59,11 @@ export default async function SignInPage({ searchParams }: Props) {
             </p>
           )}
           {hasPasswordSignIn && <SignInForm next={nextPath(next)} takesFocus={!isTold} />}
+          <p className="mt-3 text-sm">
+            <a href="/delete-account" className={textLink}>
+              {t('cannot')}
+            </a>
+          </p>
         </PageCard>
       </Texts>
     </CenteredPage>

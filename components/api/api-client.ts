@@ -1,7 +1,7 @@
 'use client'
 
 import * as z from 'zod'
-import { type ClientOptions, createClient } from '@/contract/client'
+import { type CallOptions, type ClientOptions, createClient } from '@/contract/client'
 import type { Answer, Body, Place } from '@/contract/define'
 import { ApiError, ERRORS, noAnswer, UNREADABLE } from '@/contract/errors'
 import { LINK_OPERATIONS } from '@/contract/link-operations'
@@ -60,8 +60,9 @@ export const callWith = <Name extends keyof Operations>(
   name: Name,
   params: Place<Operations[Name]>,
   body?: Body<Operations[Name]>,
+  options?: CallOptions,
 ): Promise<Answer<Operations[Name]>> =>
-  createClient({ accessToken, fetch: fetchOnServerClock })(OPERATIONS[name], params, body)
+  createClient({ accessToken, fetch: fetchOnServerClock })(OPERATIONS[name], params, body, options)
 
 type LinkOperations = typeof LINK_OPERATIONS
 

@@ -4,13 +4,19 @@ import { centeredColumn, Main } from './main'
 import { SiteFooter } from './site-footer'
 import { SiteHeader } from './site-header'
 
+interface PageProps extends ComponentProps<typeof SiteHeader> {
+  /** In place of the control of the language, which needs a script. */
+  languages?: ReactNode
+  children: ReactNode
+}
+
 /** The header and the footer of a page, around its content. */
-export function Page({ children, ...header }: ComponentProps<typeof SiteHeader> & { children: ReactNode }) {
+export function Page({ languages, children, ...header }: PageProps) {
   return (
     <>
       <SiteHeader {...header} />
       {children}
-      <SiteFooter />
+      <SiteFooter isSignedIn={header.account !== null} languages={languages} />
     </>
   )
 }

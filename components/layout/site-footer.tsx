@@ -1,12 +1,18 @@
 'use client'
 
+import type { ReactNode } from 'react'
 import { useTranslations } from 'use-intl/react'
 import { useBrand } from './brand'
 import { LanguageControl } from './language-control'
 
 const link = 'inline-flex min-h-11 items-center hover:text-ink hover:underline'
 
-export function SiteFooter() {
+interface SiteFooterProps {
+  isSignedIn: boolean
+  languages: ReactNode | undefined
+}
+
+export function SiteFooter({ isSignedIn, languages }: SiteFooterProps) {
   const { name, url, supportUrl, privacyUrl, termsUrl } = useBrand()
   const t = useTranslations('Common')
   const links = [
@@ -31,7 +37,13 @@ export function SiteFooter() {
       <a href="/docs/api" className={link}>
         {t('apiDocumentation')}
       </a>
-      <LanguageControl className="ms-auto" />
+      {/* Whoever is signed in deletes the account in the settings. */}
+      {!isSignedIn && (
+        <a href="/delete-account" className={link}>
+          {t('sections.deleteAccount')}
+        </a>
+      )}
+      {languages ?? <LanguageControl className="ms-auto" />}
     </footer>
   )
 }

@@ -22,6 +22,7 @@ import { Button } from '../ui/button'
 import { Dialog } from '../ui/dialog'
 import { CheckboxField, RadioField, TextAreaField, TextField } from '../ui/field'
 import { Blockers, type HeldBack, UnknownBlockers } from './blockers'
+import { isSamePhrase } from './same-phrase'
 import type { WithdrawValues } from './withdraw-rules'
 
 interface WithdrawAccountFormProps {
@@ -162,7 +163,7 @@ export function WithdrawAccountForm({
             spellCheck={false}
             error={fieldText(errors.confirmation)}
             {...form.register('confirmation', {
-              setValueAs: (typed: string) => (isSame(typed, phrase) ? CONFIRMATION : typed),
+              setValueAs: (typed: string) => (isSamePhrase(typed, phrase) ? CONFIRMATION : typed),
             })}
           />
           <ConfirmIdentity
@@ -209,10 +210,6 @@ const isHeldBack = (error: unknown) => error instanceof ApiError && error.code =
 
 /** Nobody knows then whether the deletion has begun. */
 const isLost = (error: unknown) => error instanceof ApiError && error.status === 0
-
-/** Phones write the first letter in capitals. */
-const isSame = (typed: string, phrase: string) =>
-  typed.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase() === phrase.normalize('NFKC').toLowerCase()
 
 const SIGN_OUT_MS = 2_000
 

@@ -1,9 +1,9 @@
 import type { Blocker } from '@/contract/errors'
-import { STEPS, type Step } from '@/contract/withdrawal'
+import type { Step } from '@/contract/withdrawal'
 import type { SystemContext } from '../context'
 import { findBlockers } from './blockers'
+import { stepTimes } from './describe-deletion'
 import { retentionDays } from './schedule'
-import { DELETION_STEPS } from './steps/deletion-steps'
 
 interface WithdrawalOffer {
   /** Sorted by name. One that is told at once ends its access itself; every one is asked to remove the user within a day. */
@@ -41,10 +41,7 @@ export async function offerWithdrawal(ctx: SystemContext, userId: string): Promi
     blockers,
     asksApplications: asks,
     retentionDays: retentionDays(ctx.limits.withdrawalRetentionMs),
-    steps: STEPS.map((step) => {
-      const { firstStatus, window } = DELETION_STEPS[step]
-      return { step, withinMs: firstStatus === 'completed' ? 0 : window.estimateMs }
-    }),
+    steps: stepTimes(),
   }
 }
 

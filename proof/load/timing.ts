@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Instance } from '@/testing/instance'
 import { COSTLY, givenPeople } from '@/testing/people'
 import { changeEmail, emailStatus, type Person } from '@/testing/person'
-import { givenWorld } from '@/testing/world'
+import { givenWorld, type World } from '@/testing/world'
 
 /** Calls of each kind, in turn, so that whatever else the machine does falls on both alike. */
 const SAMPLES = Number(process.env.SAMPLES ?? 400)
@@ -14,6 +14,7 @@ const SETTINGS = {
   EMAIL_PASSWORD_DAY_LIMIT: HIGH,
   READ_LIMIT: HIGH,
   PASSWORD_RESET_ADDRESS_LIMIT: HIGH,
+  WITHDRAWAL_REQUEST_ADDRESS_LIMIT: HIGH,
 }
 
 /**
@@ -106,38 +107,60 @@ test(
   },
 )
 
-test(
-  'L13 a request for a password reset takes as long for an unknown address, a withdrawn account and one without a password as for any other',
-  OPTIONS,
-  async (context) => {
-    const world = await givenWorld(context, SETTINGS)
-    const instance = await world.start()
-    const people = await givenPeople(world, SAMPLES + 100)
-    const [gone, noPassword] = [await givenPeople(world, SAMPLES + 100), await givenPeople(world, SAMPLES + 100)]
-    const ids = (of: Person[]) => of.map(({ id }) => id)
-    await world.query(`UPDATE users SET withdrawn_at = now(), email_key = NULL WHERE id = ANY($1)`, [ids(gone)])
-    await world.query(`UPDATE users SET password_hash = NULL WHERE id = ANY($1)`, [ids(noPassword)])
-    let turn = 0
-    const ask = async (email: string) => {
-      const response = await fetch(`${instance.url}/api/v1/password-resets`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ email }),
-      })
-      expect(response.status).toBe(202)
-      await response.text()
-    }
-    const known = () => ask(people[turn++ % people.length]?.email ?? '')
-    const others = {
-      unknown: nobody,
-      withdrawn: () => gone[turn++ % gone.length]?.email ?? '',
-      'without a password': () => noPassword[turn++ % noPassword.length]?.email ?? '',
-    }
-    for (const [what, other] of Object.entries(others)) {
-      await expectAlike(`password reset, known and ${what}`, known, () => ask(other()))
-    }
-  },
-)
+/** Accounts whose address was replaced an hour ago; each person asks at the replaced address. */
+async function givenMoved(world: World, count: number): Promise<Person[]> {
+  const people = await givenPeople(world, count)
+  await world.query(
+    `INSERT INTO email_change_requests (id, user_id, status, method, old_email, old_email_key, new_email, new_email_key, code_mac,
+                                        requested_at, request_ip, sent_at, expires_at, closed_at, closed_ip, account_version)
+     SELECT 'ecr_' || substr(id, 5), id, 'verified', 'email_code', 'was-' || email, 'was-' || email, email, email, '',
+            at, '', at, at, at, '', 0
+     FROM users, (VALUES (now() - interval '1 hour')) AS hour (at) WHERE id = ANY($1)`,
+    [people.map(({ id }) => id)],
+  )
+  return people.map((person) => ({ ...person, email: `was-${person.email}` }))
+}
+
+for (const path of ['password-resets', 'withdrawal-requests']) {
+  test(
+    `L13 a request to /${path} takes as long for an unknown or replaced address, a withdrawn account and one without a password as for any other`,
+    OPTIONS,
+    async (context) => {
+      const world = await givenWorld(context, SETTINGS)
+      const instance = await world.start()
+      const people = await givenPeople(world, SAMPLES + 100)
+      const [gone, noPassword] = [await givenPeople(world, SAMPLES + 100), await givenPeople(world, SAMPLES + 100)]
+      const moved = await givenMoved(world, SAMPLES + 100)
+      const ids = (of: Person[]) => of.map(({ id }) => id)
+      await world.query(`UPDATE users SET withdrawn_at = now(), email_key = NULL WHERE id = ANY($1)`, [ids(gone)])
+      await world.query(`UPDATE users SET password_hash = NULL WHERE id = ANY($1)`, [ids(noPassword)])
+      let turn = 0
+      const next = (of: Person[]) => of[turn++ % of.length]?.email ?? ''
+      const ask = async (email: string) => {
+        const response = await fetch(`${instance.url}/api/v1/${path}`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ email }),
+        })
+        expect(response.status).toBe(202)
+        await response.text()
+      }
+      const others = {
+        unknown: () => `old-x${Math.random().toString(16).slice(2, 17).padEnd(15, '0')}x@example.test`,
+        withdrawn: () => next(gone),
+        'without a password': () => next(noPassword),
+        replaced: () => next(moved),
+      }
+      for (const [what, other] of Object.entries(others)) {
+        await expectAlike(
+          `${path}, known and ${what}`,
+          () => ask(next(people)),
+          () => ask(other()),
+        )
+      }
+    },
+  )
+}
 
 test(
   'L13 a change with a wrong password takes as long for a held address as for a free one',

@@ -2,7 +2,7 @@ import { isLanguage } from '@/contract/languages'
 import { chooseAccountLanguage } from '@/domain/accounts/choose-language'
 import { answer } from '../http/answer'
 import { getEnv } from '../settings/env'
-import { LANGUAGE_COOKIE } from './language'
+import { LANGUAGE_COOKIE } from './language-cookie'
 import { isSameOrigin } from './same-origin'
 import { pageContext } from './session'
 

@@ -4,9 +4,8 @@ import { createTranslator } from 'use-intl/core'
 import { acceptedLanguage, isLanguage, type Language, languageFor } from '@/contract/languages'
 import { getEnv } from '../settings/env'
 import { type Area, type Catalogue, catalogueOf } from '../texts/texts'
+import { LANGUAGE_COOKIE } from './language-cookie'
 import { pageContext } from './session'
-
-export const LANGUAGE_COOKIE = 'language'
 
 /** The account's language, else the browser's choice on this site, else its Accept-Language, else DEFAULT_LOCALE. */
 export const pageLanguage = cache(async (): Promise<Language> => {

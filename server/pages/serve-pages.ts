@@ -5,6 +5,7 @@ import type { Env } from '../settings/env'
 import { inRequest, requestIdOf } from '../watch/log'
 import { hardenPage } from './page-headers'
 import { cleanPageRequest } from './page-requests'
+import { isPlainPage, leaveScriptsOut } from './plain-page'
 import { createStaticFiles } from './static-files'
 
 export type Pages = Awaited<ReturnType<typeof preparePages>>
@@ -23,6 +24,7 @@ export async function preparePages(env: Env) {
       cleanPageRequest(incoming)
       hardenPage(incoming, outgoing, env)
       if (serveStaticFile(incoming, outgoing)) return
+      if (isPlainPage(incoming)) leaveScriptsOut(incoming, outgoing)
       const requestId = requestIdOf(incoming.headers['x-request-id'])
       outgoing.setHeader('X-Request-Id', requestId)
       return inRequest(requestId, () => handle(incoming, outgoing))

@@ -30,6 +30,8 @@ const AS_IN_ENGLISH: Record<string, string> = {
   'fr Common.sections.sessions': 'the French word',
   'fr Deletion.categories.sessions': 'the French word',
   'fr Deletion.categories.transactions': 'the French word',
+  'fr DeletionPage.categories.sessions': 'the French word',
+  'fr DeletionPage.categories.transactions': 'the French word',
   'fr EmailSettings.codeMethod': 'the French word',
   'fr Sessions.title': 'the French word',
   'pt-BR Common.sections.accessTokensShort': 'the word of the field',

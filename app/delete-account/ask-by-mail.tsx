@@ -1,0 +1,81 @@
+import { MailCheck } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { buttonStyle } from '@/components/ui/button-style'
+import { Card, CardBody, CardHeader } from '@/components/ui/card'
+import { EmailField } from '@/components/ui/field'
+import { textLink } from '@/components/ui/text-link'
+import { MAX_ADDRESS_LENGTH } from '@/contract/address'
+import type { OUTCOMES } from '@/server/pages/ask-for-deletion'
+import { pageTexts } from '@/server/pages/language'
+
+interface AskByMailProps {
+  /** Of the form, if it was sent. */
+  outcome: (typeof OUTCOMES)[number] | undefined
+  language: string
+}
+
+const PROBLEMS = { malformed: 'malformed', limited: 'tooMany', failed: 'failed' } as const
+
+/** How to ask, and the form. The answer is the same for every address. */
+export async function AskByMail({ outcome, language }: AskByMailProps) {
+  const t = await pageTexts('DeletionPage')
+  if (outcome === 'sent') return <Sent language={language} />
+  const linkTo = (href: string) => (text: ReactNode) => (
+    <a href={href} className={textLink}>
+      {text}
+    </a>
+  )
+  return (
+    <Card>
+      <CardHeader title={t('howTitle')} />
+      <CardBody className="space-y-5 pt-3">
+        <ol className="list-decimal space-y-1 ps-5 text-ink-muted">
+          <li>{t('stepAsk')}</li>
+          <li>{t('stepOpen')}</li>
+          <li>{t('stepConfirm')}</li>
+        </ol>
+        <form id="request" method="post" action="/api/delete-account" className="scroll-mt-6 space-y-4">
+          <input type="hidden" name="language" value={language} />
+          <EmailField
+            label={t('email')}
+            name="email"
+            type="email"
+            required
+            maxLength={MAX_ADDRESS_LENGTH}
+            autoComplete="email"
+            error={outcome && t(PROBLEMS[outcome])}
+          />
+          <button type="submit" className={buttonStyle({ className: 'w-full sm:w-auto' })}>
+            {t('send')}
+          </button>
+        </form>
+        <div className="space-y-1 text-ink-muted text-sm">
+          <p>{t.rich('copy', { link: linkTo('/settings/data') })}</p>
+          <p>{t.rich('signIn', { link: linkTo('/settings/withdraw') })}</p>
+        </div>
+      </CardBody>
+    </Card>
+  )
+}
+
+async function Sent({ language }: { language: string }) {
+  const t = await pageTexts('DeletionPage')
+  return (
+    <Card id="request" className="scroll-mt-6 space-y-2 p-5 sm:p-6" role="status">
+      <span className="grid size-11 place-items-center rounded-full bg-accent-soft text-accent">
+        <MailCheck className="size-5" aria-hidden />
+      </span>
+      <h2 className="pt-3 font-semibold text-xl leading-7 tracking-[-0.02em]">{t('sentTitle')}</h2>
+      <p className="text-ink-muted">{t('sentText')}</p>
+      <p className="text-ink-muted text-sm">{t('sentHint')}</p>
+      <p className="pt-3">
+        <a
+          href={`/delete-account?language=${language}#request`}
+          className={buttonStyle({ variant: 'secondary', className: 'w-full sm:w-auto' })}
+        >
+          {t('again')}
+        </a>
+      </p>
+    </Card>
+  )
+}

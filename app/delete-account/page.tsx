@@ -1,0 +1,97 @@
+import type { Metadata } from 'next'
+import { ColumnPage } from '@/components/layout/page'
+import { PageHeading } from '@/components/layout/page-heading'
+import { Card, CardBody, CardHeader } from '@/components/ui/card'
+import { inWords } from '@/components/ui/duration'
+import { textLink } from '@/components/ui/text-link'
+import { LANGUAGE_NAMES } from '@/contract/languages'
+import { describeApplications, describeDeletion } from '@/domain/withdrawal/describe-deletion'
+import { OUTCOMES } from '@/server/pages/ask-for-deletion'
+import { unlessAway } from '@/server/pages/away'
+import { pageLanguage, pageTexts } from '@/server/pages/language'
+import { getEnv } from '@/server/settings/env'
+import { systemContext } from '@/server/system-context'
+import { AskByMail } from './ask-by-mail'
+import { WhatGoes, WhatStays } from './what-happens'
+
+export const generateMetadata = async (): Promise<Metadata> => ({
+  title: (await pageTexts('DeletionPage'))('tab'),
+  // Older browsers send no other sign than Origin, which this policy lets through.
+  referrer: 'same-origin',
+})
+
+interface Props {
+  searchParams: Promise<Record<string, string | string[] | undefined>>
+}
+
+/** Needs no session and no script: stores ask for a page where somebody without the app can ask for the deletion of an account. */
+export default async function DeleteAccountPage({ searchParams }: Props) {
+  const { outcome } = await searchParams
+  const { brand, supportEmail } = getEnv()
+  const { name: product, publisher } = brand
+  const language = await pageLanguage()
+  const t = await pageTexts('DeletionPage')
+  const common = await pageTexts('Common')
+  const ctx = systemContext()
+  const deletion = describeDeletion(ctx)
+  const applications = await unlessAway(describeApplications(ctx), { categories: [], reasons: [] })
+  const longest = inWords(Math.max(...deletion.steps.map(({ withinMs }) => withinMs)) / 1000, language)
+  return (
+    <ColumnPage
+      account={null}
+      link={{ href: '/sign-in', label: common('signIn') }}
+      languages={<Languages current={language} />}
+      className="max-w-2xl"
+    >
+      <PageHeading title={t('title', { product })} description={t('lead')} />
+      <div className="space-y-6">
+        <AskByMail outcome={OUTCOMES.find((one) => one === outcome)} language={language} />
+        <Card>
+          <CardHeader title={t('goesTitle')} description={t('goesText', { time: longest })} />
+          <CardBody>
+            <WhatGoes steps={deletion.steps} />
+          </CardBody>
+        </Card>
+        <Card>
+          <CardHeader title={t('staysTitle')} description={t('staysText')} />
+          <CardBody>
+            <WhatStays {...deletion} applications={applications} />
+          </CardBody>
+        </Card>
+        <div className="space-y-1 px-5 text-ink-muted text-sm sm:px-6">
+          {publisher && <p>{t('publisher', { product, publisher })}</p>}
+          <p>
+            {t.rich('contact', {
+              address: supportEmail,
+              link: (text) => (
+                <a href={`mailto:${supportEmail}`} className={textLink}>
+                  {text}
+                </a>
+              ),
+            })}
+          </p>
+        </div>
+      </div>
+    </ColumnPage>
+  )
+}
+
+function Languages({ current }: { current: string }) {
+  return (
+    <ul className="ms-auto flex flex-wrap gap-x-4">
+      {Object.entries(LANGUAGE_NAMES).map(([value, name]) => (
+        <li key={value}>
+          <a
+            href={`/delete-account?language=${value}`}
+            lang={value}
+            hrefLang={value}
+            aria-current={value === current ? 'true' : undefined}
+            className="inline-flex min-h-11 items-center hover:text-ink hover:underline aria-[current]:text-ink"
+          >
+            {name}
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}

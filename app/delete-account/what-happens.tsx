@@ -1,0 +1,101 @@
+import { inWords } from '@/components/ui/duration'
+import { Rows } from '@/components/ui/rows'
+import type { Category } from '@/contract/vocabulary'
+import type { describeApplications, describeDeletion } from '@/domain/withdrawal/describe-deletion'
+import { pageLanguage, pageTexts } from '@/server/pages/language'
+
+type Deletion = ReturnType<typeof describeDeletion>
+interface WhatStaysProps extends Omit<Deletion, 'steps'> {
+  applications: Awaited<ReturnType<typeof describeApplications>>
+}
+
+/** What each step deletes, and when. */
+export async function WhatGoes({ steps }: Pick<Deletion, 'steps'>) {
+  const language = await pageLanguage()
+  const t = await pageTexts('DeleteAccount')
+  const deletion = await pageTexts('Deletion')
+  return (
+    <Rows
+      rows={steps.map(({ step, withinMs, erases }) => [
+        withinMs ? t('within', { time: inWords(withinMs / 1000, language) }) : t('immediately'),
+        <div key={step}>
+          <p className="text-ink">{deletion(`steps.${step}.title`)}</p>
+          {erases.length > 0 ? <Categories of={erases} /> : <p>{deletion(`steps.${step}.text`)}</p>}
+        </div>,
+      ])}
+    />
+  )
+}
+
+const WHY: Partial<Record<Category, 'bookkeepingText' | 'securityText' | 'legalText'>> = {
+  transaction_logs: 'bookkeepingText',
+  security_incidents: 'securityText',
+  legal_records: 'legalText',
+}
+
+/** What is kept, why and for how long. */
+export async function WhatStays({ kept, untilPurge, retentionDays: days, applications }: WhatStaysProps) {
+  const t = await pageTexts('DeletionPage')
+  const form = await pageTexts('DeleteAccount')
+  const { categories, reasons } = applications
+  const language = await pageLanguage()
+  const listed = new Intl.ListFormat(language, { type: 'conjunction' })
+  return (
+    <div className="space-y-4">
+      <Rows
+        rows={[
+          ...kept.map(({ category, for: reason }): [string, React.ReactNode] => [
+            t(`categories.${category}`),
+            <div key={category} data-category={category}>
+              {reason === 'law' ? (
+                <>
+                  {form(`why.${WHY[category] ?? 'legalText'}`)} {t('forDays', { days })}
+                </>
+              ) : (
+                <>
+                  {t('optional', { days })} {form(`choices.${reason}Why`)}
+                </>
+              )}
+            </div>,
+          ]),
+          [
+            form('staysRecord'),
+            <div key="record">
+              <Categories of={untilPurge} />
+              <p>
+                {t('technicalWhy')} {t('forDays', { days })}
+              </p>
+            </div>,
+          ],
+        ]}
+      />
+      <p className="text-ink-muted">{t('record')}</p>
+      {categories.length > 0 && (
+        <div className="text-ink-muted">
+          <p>{t('appsText')}</p>
+          <ul className="list-disc ps-5">
+            {categories.map((category) => (
+              <li key={category} data-category={category}>
+                {category}
+              </li>
+            ))}
+          </ul>
+          <p>{t('appsWhy', { reasons: listed.format(reasons) })}</p>
+        </div>
+      )}
+    </div>
+  )
+}
+
+async function Categories({ of }: { of: readonly Category[] }) {
+  const t = await pageTexts('DeletionPage')
+  return (
+    <ul className="list-disc ps-5">
+      {of.map((category) => (
+        <li key={category} data-category={category}>
+          {t(`categories.${category}`)}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,71 @@
+import { CATEGORIES } from '@/contract/vocabulary'
+import { createUser, expect, expectAccessible, linkIn, test } from './fixtures'
+import { SERVICE_URL } from './service-urls'
+
+const SUBJECT = 'Confirm that you want to delete your account'
+/** The whole page on a first visit, compressed as sent. */
+const MAX_PAGE_KB = 60
+
+test('somebody who cannot sign in deletes the account by mail, and asks for it with scripts off', async ({
+  browser,
+  page,
+  user,
+  inbox,
+}) => {
+  const still = await (await browser.newContext({ javaScriptEnabled: false, baseURL: SERVICE_URL })).newPage()
+  await still.goto('/sign-in')
+  await still.getByRole('link', { name: 'Can’t sign in and want to delete your account?' }).click()
+  await expect(still.getByRole('heading', { level: 1 })).toHaveText(/^Delete your .* account$/)
+  for (const category of CATEGORIES) await expect(still.locator(`[data-category="${category}"]`).first()).toBeVisible()
+  await still.getByLabel('Email address of your account').fill('nobody@nowhere')
+  await still.getByRole('button', { name: 'Email me the link' }).click()
+  await expect(still.getByLabel('Email address of your account')).toHaveAccessibleDescription(/Enter one plain address/)
+  await still.getByLabel('Email address of your account').fill(user.email)
+  await still.getByRole('button', { name: 'Email me the link' }).click()
+  await expect(still.getByRole('heading', { name: 'Check your email' })).toBeVisible()
+  expect(still.url()).not.toContain('@')
+  await still.getByRole('link', { name: 'Deutsch' }).click()
+  await expect(still.getByRole('heading', { level: 1 })).toHaveText(/^Ihr Konto bei .* löschen$/)
+
+  const link = linkIn(await inbox.latest(user.email, SUBJECT), '/delete-account/confirm')
+  await still.goto(link)
+  await expect(still.getByText(/needs JavaScript/)).toBeVisible()
+  await still.context().close()
+
+  await page.goto(link)
+  await expect(page.getByRole('heading', { name: 'Delete your account?' })).toBeVisible()
+  await expect(page.getByText(/1 profile|1 account/)).toBeVisible()
+  await expectAccessible(page)
+  const [second] = await Promise.all([page.context().newPage()])
+  await second.goto(link)
+  await expect(second.getByLabel('Type “delete my account” to confirm')).toBeVisible()
+  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
+  await expect(page.getByLabel(/to confirm/)).toHaveAccessibleDescription(/.+/)
+  await page.getByLabel(/to confirm/).fill('Delete my account')
+  await page.getByRole('button', { name: 'Yes, delete my account' }).click()
+  await expect(page).toHaveURL(/\/withdrawal\/wd_/)
+  await expect(page.getByText('Your account is being deleted')).toBeVisible()
+
+  await second.getByLabel(/to confirm/).fill('delete my account')
+  await second.getByRole('button', { name: 'Yes, delete my account' }).click()
+  await expect(second.getByRole('heading', { name: 'This link no longer works' })).toBeVisible()
+  await expectAccessible(second)
+  await second.getByRole('link', { name: 'Ask for a new link' }).click()
+  await expect(second).toHaveURL('/delete-account')
+})
+
+test('the page for people without the app is accessible, light and without a script', async ({ page, operator }) => {
+  await createUser(operator)
+  const sizes: Promise<number>[] = []
+  const types: string[] = []
+  page.on('requestfinished', (request) => {
+    types.push(request.resourceType())
+    sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize))
+  })
+  await page.goto('/delete-account', { waitUntil: 'networkidle' })
+  const kilobytes = Math.round((await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) / 1024)
+  process.stdout.write(`first visit to /delete-account: ${kilobytes} KB\n`)
+  expect(kilobytes).toBeLessThanOrEqual(MAX_PAGE_KB)
+  expect(types).not.toContain('script')
+  await expectAccessible(page)
+})

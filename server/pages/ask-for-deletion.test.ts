@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { processState } from '@/server/process-state'
+import { givenUser } from '@/testing/domain'
+import { givenService, mailsTo } from '@/testing/service'
+import { askForDeletion } from './ask-for-deletion'
+
+const send = (fields: Record<string, string>, headers: Record<string, string> = {}, ip = '192.0.2.1') =>
+  askForDeletion(
+    new Request('http://localhost/api/delete-account', {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      headers: { 'Sec-Fetch-Site': 'same-origin', [processState.clientIpHeader]: ip, ...headers },
+    }),
+  )
+const placeOf = (response: Response) => response.headers.get('Location')
+
+test('the form without a script gets one answer for every address, and the address is in no URL', async () => {
+  const ctx = await givenService()
+  const { email } = await givenUser(ctx)
+  const answers = await Promise.all([
+    send({ email: ` ${email} `, language: 'de' }),
+    send({ email: 'nobody@example.test', language: 'de' }),
+  ])
+  expect(answers.map(({ status }) => status)).toEqual([303, 303])
+  expect(new Set(answers.map(placeOf))).toEqual(new Set(['/delete-account?outcome=sent&language=de#request']))
+  await ctx.settle()
+  expect(mailsTo(ctx, email, 'withdrawal-requested')).toHaveLength(1)
+})
+
+test('a malformed address, a client that asks too often and a page of another site are told apart', async () => {
+  await givenService()
+  expect(placeOf(await send({ email: 'nobody' }))).toBe('/delete-account?outcome=malformed#request')
+  expect(placeOf(await send({ language: 'xx' }))).toBe('/delete-account?outcome=malformed#request')
+  for (let n = 0; n < 20; n++) await send({ email: `${n}@example.test` }, {}, '192.0.2.9')
+  expect(placeOf(await send({ email: 'one@example.test' }, {}, '192.0.2.9'))).toBe(
+    '/delete-account?outcome=limited#request',
+  )
+  expect((await send({ email: 'one@example.test' }, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(403)
+  expect(
+    (await send({ email: 'one@example.test' }, { 'Sec-Fetch-Site': '', Origin: 'https://evil.test' })).status,
+  ).toBe(403)
+})

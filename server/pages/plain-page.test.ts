@@ -1,0 +1,57 @@
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { isPlainPage, leaveScriptsOut, withoutScripts } from './plain-page'
+
+const PAGE =
+  '<!doctype html><head><link rel="preload" as="script" href="/a.js"/><link rel="stylesheet" href="/a.css"/></head><body><p>é</p><script nonce="x">self.push("</p>")</script><script src="/b.js" async=""></script></body>'
+const PLAIN = '<!doctype html><head><link rel="stylesheet" href="/a.css"/></head><body><p>é</p></body>'
+
+async function answerOf(write: RequestListener, headers: Record<string, string> = {}) {
+  const server = createServer((incoming, outgoing) => {
+    leaveScriptsOut(incoming, outgoing)
+    write(incoming, outgoing)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, { headers })
+}
+
+test('a page that is sent in parts arrives whole, without scripts, and compressed where the browser takes that', async () => {
+  const parts = Buffer.from(PAGE)
+  const inParts: RequestListener = (incoming, outgoing) => {
+    expect(incoming.headers['accept-encoding']).toBeUndefined()
+    outgoing.setHeader('Content-Type', 'text/html; charset=utf-8')
+    // As Next does where it compresses.
+    outgoing.writeHead(200)
+    outgoing.flushHeaders()
+    // The cut is inside the letter é.
+    const cut = parts.indexOf('é') + 1
+    outgoing.write(parts.subarray(0, cut), () => outgoing.end(parts.subarray(cut)))
+  }
+  for (const encoding of ['gzip, br', 'identity']) {
+    const response = await answerOf(inParts, { 'Accept-Encoding': encoding })
+    expect(response.headers.get('Content-Encoding')).toBe(encoding === 'identity' ? null : 'gzip')
+    expect(await response.text()).toBe(PLAIN)
+  }
+})
+
+test('what is no page goes through as it is', async () => {
+  const response = await answerOf((_, outgoing) => {
+    outgoing.setHeader('Content-Type', 'text/plain')
+    outgoing.end(PAGE)
+  })
+  expect(await response.text()).toBe(PAGE)
+  expect(withoutScripts(PLAIN)).toBe(PLAIN)
+})
+
+test('only the page for people without the app is plain, and its query chooses the language', () => {
+  const incoming = (url: string, headers = {}) =>
+    ({ url, headers: { cookie: 'session=1', ...headers } }) as IncomingMessage
+  expect(isPlainPage(incoming('/delete-account/confirm'))).toBe(false)
+  expect(isPlainPage(incoming('/delete-account', { rsc: '1' }))).toBe(false)
+  const german = incoming('/delete-account?language=de')
+  expect([isPlainPage(german), german.headers.cookie]).toEqual([true, 'language=de'])
+  const other = incoming('/delete-account?language=xx&outcome=sent')
+  expect([isPlainPage(other), other.headers.cookie]).toEqual([true, 'session=1'])
+})

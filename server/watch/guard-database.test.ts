@@ -3,10 +3,11 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { createUser } from '@/domain/accounts/user'
+import type { Sql } from '@/domain/sql'
 import { doesLineStand } from '@/domain/withdrawal/receipts/standing-lines'
 import { withdrawByOperator } from '@/domain/withdrawal/withdraw-account'
 import { Cluster } from '@/testing/cluster'
-import { type TestContext, testContext } from '@/testing/domain'
+import { type TestContext, testContext, testDatabase } from '@/testing/domain'
 import { until } from '@/testing/until'
 import { openDatabase } from '../adapters/database'
 import { processState } from '../process-state'
@@ -93,4 +94,16 @@ test('F43 a new primary that is too far behind, or whose ledger cannot be read, 
   await until('it is held', isHeld('ledger_away'))
   ctx.ledger.get = get
   await until('it is held', isHeld('ledger_ahead'))
+})
+
+test('F43 a connection to another cluster than the one that was compared is refused', async (context) => {
+  const { url } = await testDatabase()
+  const guard = createDatabaseGuard({ databaseUrl: url, acceptsOldDatabase: false, maxReplayedLines: 100 })
+  context.onTestFinished(() => guard.stop())
+  const ctx = await testContext()
+  await guard.watch(ctx)
+  await guard.admit(ctx.sql)
+  const other = (async () => [{ cluster: '1', timeline: '00000001', position: '1' }]) as unknown as Sql
+  await expect(guard.admit(other)).rejects.toMatchObject({ code: '57P03' })
+  expect(processState.heldFor).toBeUndefined()
 })

@@ -20,6 +20,9 @@ const HINTS: Record<HeldFor, string> = {
     'The store of the erasure ledger lacks lines that this database has stored: it is another store, or the database is another one. Correct LEDGER_DIR, the bucket or DATABASE_URL.',
 }
 
+const TWO_DATABASES =
+  'DATABASE_URL leads to more than one cluster: a connection to another one than was compared with the ledger was refused.'
+
 /** How often the end of what is known is read, and a database that cannot prove itself is compared again. */
 const LOOK_MS = 5_000
 /** Between two comparisons of a database that is held: at first, and at most. */
@@ -141,8 +144,10 @@ export function createDatabaseGuard(
       const { isProven, seen } = await look(sql)
       if (isProven) return
       await requireLevel(of)
-      // Another database than the one that was compared; the next connection is looked at again.
-      if (seen && proven && !isSame(seen, proven)) throw new DatabaseHeld()
+      if (!seen || !proven || isSame(seen, proven)) return
+      if (seen.cluster !== proven.cluster) log().error({ event: 'two_databases', hint: TWO_DATABASES })
+      // The next connection is looked at again.
+      throw new DatabaseHeld()
     },
     async watch(ctx) {
       of = ctx

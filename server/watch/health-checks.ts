@@ -32,7 +32,10 @@ export function createHealth(
   const database = remembered(KEPT_MS.database, () => ctx.ping())
   const mail = smtpUrl ? remembered(KEPT_MS.mail, () => checkMailServer(smtpUrl, smtpNeedsTls, MAX_WAIT_MS)) : null
   const events = hasEngine && engineUrl ? remembered(KEPT_MS.engine, () => fetchAny(engineUrl)) : null
-  const ledger = remembered(KEPT_MS.ledger, () => ctx.ledger.get(LEDGER_PROBE))
+  const ledger = remembered(
+    KEPT_MS.ledger,
+    oneAtATime(() => ctx.ledger.get(LEDGER_PROBE)),
+  )
   let ledgerSeenAt = performance.now()
   return async (): Promise<Health> => {
     const [isDatabaseThere, isMailThere, isEngineThere, isLedgerThere] = await Promise.all([
@@ -69,6 +72,17 @@ function remembered(keptMs: number, ask: () => Promise<unknown>): Check {
       return isThere
     })
     return last
+  }
+}
+
+/** A network directory that hangs would else take one more thread of the process with each check. */
+function oneAtATime<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let active: Promise<Answer> | undefined
+  return () => {
+    active ??= ask().finally(() => {
+      active = undefined
+    })
+    return active
   }
 }
 

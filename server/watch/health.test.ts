@@ -133,6 +133,17 @@ test("without an engine key the engine's address is not checked", async () => {
   expect(health).toMatchObject({ parts: { engine: 'timer' }, degraded: [] })
 })
 
+test('a store of the ledger that hangs is asked once', async () => {
+  const { ping } = await testContext()
+  const get = vi.fn(() => new Promise<null>(() => {}))
+  const health = createHealth({ ping, ledger: { get } }, LOCAL)
+  const now = performance.now()
+  await health()
+  vi.spyOn(performance, 'now').mockReturnValue(now + 61_000)
+  expect(await health()).toMatchObject({ parts: { ledger: 'away' } })
+  expect(get).toHaveBeenCalledTimes(1)
+})
+
 test('a store of the ledger that is away for more than a minute is reported as degraded; the service stays ready', async () => {
   const { ping } = await testContext()
   const ledger = { get: () => Promise.reject(new Error('away')) }

@@ -73,6 +73,7 @@ export function ChangeEmailForm({
       setUnfolded(false)
       // Not reset(), because it unchecks the radio buttons.
       form.setValue('new_email', '')
+      setMeant(null)
       if (ways.hasPassword) form.setValue('current_password', '')
       await queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
     },
@@ -83,7 +84,9 @@ export function ChangeEmailForm({
   })
 
   useEffect(() => {
-    if (suggestion && !form.getValues('new_email')) form.setValue('new_email', suggestion)
+    if (!suggestion || form.getValues('new_email')) return
+    form.setValue('new_email', suggestion)
+    setMeant(probablyMeant(suggestion))
   }, [suggestion, form])
 
   return (

@@ -180,6 +180,7 @@ test('every column of bytes is resealed, or holds hashes or MACs that cannot be'
     'ended_credentials.credential_hash',
     'ended_external_ids.external_id_mac',
     'idempotency_keys.body_mac',
+    'mail_deliveries.address_mac',
     'service_tokens.token_hash',
   ])
 })

@@ -90,7 +90,7 @@ export function createDatabaseGuard(
     } else if (state.state === 'missing') return 'ledger_missing'
     else if (state.state === 'behind') {
       hold('ledger_ahead')
-      if (state.lines <= maxLines && !isForOperator) isForOperator = !(await replay(ctx))
+      if (state.lines <= maxLines && !isForOperator) isForOperator = !(await replay(ctx).catch(isToBeTriedAgain))
       return 'ledger_ahead'
     }
     origin = head.origin
@@ -192,6 +192,12 @@ function release(ctx: SystemContext) {
   if (!processState.heldFor) return
   log().warn({ event: 'served_again', after: processState.heldFor })
   processState.heldFor = undefined
+}
+
+/** A replica that is read takes no writes, and may take over later. */
+function isToBeTriedAgain(error: unknown): boolean {
+  log().error({ event: 'ledger_not_replayed', ...describeError(error) })
+  return true
 }
 
 /** False if a person must mend the ledger first. */

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { expect, test } from 'vitest'
 import type { MailEvent } from '@/domain/ports'
 import { createMailEvents } from './sources'
@@ -80,6 +82,25 @@ test('with a return path the address that the bounce came to names the message, 
   const to = `<Bounce+${ID.toUpperCase()}@MAIL.accounts.test>`
   expect(await read(report({ to }), { returnPath })).toEqual([{ ...EVENT, message: { deliveryId: ID } }])
   expect(await read(report({ to: `bounce+${ID}@elsewhere.test` }), { returnPath })).toEqual([])
+})
+
+/** Made by Postfix 3.7 of Debian 12, with addresses of ours. */
+test.each([
+  ['unknown-user', 'unknown', 'undeliverable'],
+  ['full-mailbox', 'full', 'undeliverable'],
+  ['refused-sender', 'refused', 'undeliverable'],
+  ['delayed', 'later', 'deferred'],
+  ['expired', 'later', 'undeliverable'],
+])('a bounce of Postfix for %s is understood, by its return path and by what it quotes', async (name, kind, state) => {
+  const mail = readFileSync(path.join(import.meta.dirname, `bounces/postfix-${name}.eml`))
+  const [byPath] = (await read(mail, { returnPath: 'bounce@mail.accounts.test' })) ?? []
+  const [byQuote] = (await read(mail)) ?? []
+  for (const event of [byPath, byQuote]) {
+    expect(event).toMatchObject({ state, at: expect.any(Date) })
+    expect(event?.addresses[0]).toMatch(new RegExp(`^${kind}\\.\\d@people\\.test$`))
+  }
+  expect(byPath?.message).toEqual({ deliveryId: expect.stringMatching(/^[0-9a-f]{40}$/) })
+  expect(byQuote?.message).toEqual({ id: expect.stringMatching(/^ecr_/) })
 })
 
 test('a call without the secret of the mail server is refused', async () => {

@@ -26,8 +26,12 @@ import { rawSql } from '@/testing/raw-sql'
 const pendingOf = (ctx: TestContext, { userId }: TestUser) =>
   ctx.db.emailChangeRequest.count({ where: { userId, status: 'pending_verification' } })
 
-const changeOf = async (ctx: TestContext, user: TestUser, sql = ctx.sql) =>
-  changeEmail({ ...(await asUser(ctx, user)), sql }, changeInput(user, `new-${user.email}`))
+/** `tx`: a transaction that holds the account, in which the change is opened. */
+const changeOf = async (ctx: TestContext, user: TestUser, tx?: Transaction) => {
+  const caller = await asUser(ctx, user)
+  const inside: Partial<TestContext> = tx ? { sql: tx, transaction: (work) => work(tx) } : {}
+  return changeEmail({ ...caller, ...inside }, changeInput(user, `new-${user.email}`))
+}
 
 /** Does `meanwhile` while the message of a change is on its way; how the change ends. */
 async function changeDuring(ctx: TestContext, user: TestUser, meanwhile: () => Promise<unknown>): Promise<string> {

@@ -28,6 +28,7 @@ import {
   type Pending,
   type State,
   TARGET_BUCKETS,
+  UNDO_WINDOW,
   USER_BUCKETS,
   type Withdrawal,
 } from './model'
@@ -296,7 +297,7 @@ export class Service {
       live(rows.find((row) => row.key === key)?.hits.map((hit) => hit.getTime()) ?? [], name, now)
     const keyed = (name: 'target' | 'targetMail' | 'signIn', text: string) =>
       hitsOf(pseudonymousBucket(this.ctx, name, text).key, name)
-    const [users, sessions, tokens, pendings, transactions] = await Promise.all([
+    const [users, sessions, tokens, pendings, replaced, transactions] = await Promise.all([
       this.query<{ id: string; email: string; password_hash: string; withdrawn: boolean }>(
         'SELECT id, email, password_hash, withdrawn_at IS NOT NULL AS withdrawn FROM users',
       ),
@@ -305,6 +306,10 @@ export class Service {
         'SELECT token_hash AS hash, revoked_at IS NOT NULL AS ended FROM access_tokens',
       ),
       this.query<PendingRow>(`SELECT * FROM email_change_requests WHERE status = 'pending_verification'`),
+      this.query<{ user_id: string; email: string; at: Date }>(
+        `SELECT user_id, old_email_key AS email, closed_at AS at FROM email_change_requests
+         WHERE status = 'verified' AND old_email_key IS NOT NULL ORDER BY closed_at`,
+      ),
       this.query<{ user_id: string; count: number }>(
         `SELECT user_id, count(*)::int AS count FROM transactions WHERE status = 'pending' GROUP BY user_id`,
       ),
@@ -327,6 +332,9 @@ export class Service {
             tokens.find(({ hash }) => hash.equals(sha256(this.tokens[user] as string)))?.ended ?? account.token.ended,
         },
         pending: pending ? this.toPending(pending) : null,
+        held: replaced
+          .filter(({ user_id }) => user_id === account.id)
+          .map(({ email, at }) => ({ email, until: at.getTime() + UNDO_WINDOW })),
         hits: Object.fromEntries(
           USER_BUCKETS.map((name) => [name, hitsOf(`${name}:${ids[user]}`, name)]),
         ) as Account['hits'],

@@ -6,7 +6,7 @@
 
 const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000]
 
-const UNDO_WINDOW = 7 * DAY
+export const UNDO_WINDOW = 7 * DAY
 
 const LIMITS = {
   change: { places: 3, windowMs: HOUR },

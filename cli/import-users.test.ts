@@ -332,6 +332,7 @@ test.each(['find-imported', 'import-users'])(
 
 test('an account whose withdrawal commits while the insert of an import waits for it is not created again', async () => {
   const ctx = await testContext()
+  ctx.waitsForLedger = false
   const line = given()
   const withdraw = await givenWithdrawalOf(ctx, line)
   let withdrawal: Promise<void> | undefined

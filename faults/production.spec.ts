@@ -278,9 +278,7 @@ test('a mail server with an untrusted certificate receives neither the password 
 })
 
 test('an engine that signs completes a withdrawal, and unsigned, altered and old calls are refused', async (context) => {
-  const { world, instance, engine, certificate } = await givenProduction(context, 'at once', {
-    LEDGER_BEFORE_ANSWER: '0',
-  })
+  const { world, instance, engine, certificate } = await givenProduction(context)
   const received: { path: string; body: string; headers: Answer['headers'] }[] = []
   const shop = await givenServer(context, certificate, (_method, path, body, headers) => {
     received.push({ path, body: body.toString(), headers })

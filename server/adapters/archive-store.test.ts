@@ -4,7 +4,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { createDedupeFetch } from 'next/dist/server/lib/dedupe-fetch'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { ArchiveStore } from '@/domain/ports'
 import { createArchiveStore, inBucket, type ObjectStore } from './archive-store'
 
@@ -110,6 +111,15 @@ test('a bucket lists its objects page by page in their order, and reads them', a
   expect(await listed('log/1')).toEqual(['log/2', 'log/3'])
   expect(String(await bucket.get('log/2'))).toBe('lines of log/2')
   expect(await bucket.get('log/4')).toBeNull()
+})
+
+test('a bucket answers whether Next copies the bodies of answers, as it does in a process that serves pages', async () => {
+  const store = inBucket((await givenS3()).settings)
+  vi.stubGlobal('fetch', createDedupeFetch(fetch))
+  onTestFinished(() => void vi.unstubAllGlobals())
+  expect([await store.get('none'), await store.exists('none')]).toEqual([null, false])
+  await store.put('one', Buffer.from('content'))
+  expect(String(await store.get('one'))).toBe('content')
 })
 
 test('a missing bucket is an error and not an empty list', async () => {

@@ -86,9 +86,9 @@ export function inBucket({ endpoint, bucket, ...credentials }: S3Settings): Obje
       body: content as BodyInit | undefined,
       signal: AbortSignal.timeout(TIME_OUT_MS),
     })
-    if (response.ok && method === 'GET') return Buffer.from(await response.arrayBuffer())
-    await response.body?.cancel()
-    if (response.ok) return Buffer.alloc(0)
+    // Read to its end, because Next copies the body of every GET in this process, and cancelling one of two copies never ends.
+    const body = Buffer.from(await response.arrayBuffer())
+    if (response.ok) return body
     // A missing bucket must not look like an empty list.
     if (response.status === 404 && method !== 'PUT' && !place.startsWith('?')) return null
     const { status } = response

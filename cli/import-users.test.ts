@@ -332,23 +332,23 @@ test.each(['find-imported', 'import-users'])(
 
 test('an account whose withdrawal commits while the insert of an import waits for it is not created again', async () => {
   const ctx = await testContext()
-  ctx.waitsForLedger = false
   const line = given()
   const withdraw = await givenWithdrawalOf(ctx, line)
+  const waiting = () =>
+    ctx.db.$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
   let withdrawal: Promise<void> | undefined
   const begin = () =>
     new Promise<void>((hasBegun) => {
-      withdrawal = withdraw((work) =>
-        ctx.transaction(async (sql) => {
-          const data = await work(sql)
+      const commitLate: TestContext['transaction'] = (work) =>
+        ctx.transaction(async (tx) => {
+          const data = await work(tx)
           hasBegun()
-          const waiting = () =>
-            ctx.db
-              .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
           await expect.poll(waiting).toHaveLength(1)
           return data
-        }),
-      )
+        })
+      // The line of the ledger, which follows, is committed at once.
+      const transactions = [commitLate]
+      withdrawal = withdraw((work) => (transactions.pop() ?? ctx.transaction)(work))
     })
   expect(await importWith(ctx, line, 'import-users', begin)).toMatchObject(REFUSED)
   await withdrawal

@@ -1113,7 +1113,10 @@ async function givenDyingInstance(place: (typeof DEATHS)[number][0]) {
     if (place === 'between the commit and the answer') await die()
     return result
   }
-  return { context: { ...ctx, process: createProcess(), sql: doomed(database.sql), transaction }, deathDuring }
+  // What a dead process has begun never ends, so nothing waits for it.
+  const background: SystemContext['background'] = (work) => void work().catch(() => {})
+  const own = { process: createProcess(), sql: doomed(database.sql), transaction, background }
+  return { context: { ...ctx, ...own }, deathDuring }
 }
 
 const effectsOf = async (userId: string) => ({
@@ -1129,8 +1132,6 @@ test.each(['createAccessToken', 'withdrawAccount'].flatMap((name) => DEATHS.map(
     const caller = { ...user, token }
     const expected = name === 'createAccessToken' ? { tokens: 1, withdrawals: 0 } : { tokens: 0, withdrawals: 1 }
     const { context, deathDuring } = await givenDyingInstance(place)
-    // The work of a dead process cannot wait for the ledger.
-    Object.assign(context, { waitsForLedger: false })
     installContext(context)
     await deathDuring(call(caller, name, keyed('k1')))
     installContext(ctx)

@@ -2,7 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from 'next/navigation'
-import { type FocusEvent, useEffect, useState } from 'react'
+import { type FocusEvent, lazy, Suspense, useEffect, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Body } from '@/contract/define'
@@ -14,11 +14,12 @@ import { call, rulesOf } from '../api/load-contract'
 import { FormCard } from '../forms/form-card'
 import { useDraft } from '../forms/use-draft'
 import { LiveRegion } from '../ui/announcement'
-import { Button } from '../ui/button'
 import { Disclosure } from '../ui/disclosure'
 import { EmailField, RadioField } from '../ui/field'
 import { emailStatusKey } from './email-status'
-import { probablyMeant } from './mistyped-domain'
+
+// Most people make no slip. Where it cannot be loaded, there is no hint.
+const MistypedHint = lazy(() => import('./mistyped-hint').catch(() => ({ default: () => null })))
 
 interface ChangeEmailFormProps {
   userId: string
@@ -64,8 +65,8 @@ export function ChangeEmailForm({
   useDraft('change', userId, form)
   const { errors } = form.formState
   const [unfolded, setUnfolded] = useState(false)
-  /** The address that was probably meant. */
-  const [meant, setMeant] = useState<string | null>(null)
+  /** The address that was typed, once the field was left. */
+  const [typed, setTyped] = useState('')
   const change = useMutation({
     mutationFn: (body: Values) => call('changeEmail', { userId }, body),
     onSuccess: async () => {
@@ -73,7 +74,7 @@ export function ChangeEmailForm({
       setUnfolded(false)
       // Not reset(), because it unchecks the radio buttons.
       form.setValue('new_email', '')
-      setMeant(null)
+      setTyped('')
       if (ways.hasPassword) form.setValue('current_password', '')
       await queryClient.invalidateQueries({ queryKey: emailStatusKey(userId) })
     },
@@ -86,7 +87,7 @@ export function ChangeEmailForm({
   useEffect(() => {
     if (!suggestion || form.getValues('new_email')) return
     form.setValue('new_email', suggestion)
-    setMeant(probablyMeant(suggestion))
+    setTyped(suggestion)
   }, [suggestion, form])
 
   return (
@@ -117,26 +118,22 @@ export function ChangeEmailForm({
           {...form.register('new_email', {
             setValueAs: (text: string) => text.trim(),
             // Not while it is being typed.
-            onChange: () => setMeant(null),
-            onBlur: (event: FocusEvent<HTMLInputElement>) => setMeant(probablyMeant(event.target.value)),
+            onChange: () => setTyped(''),
+            onBlur: (event: FocusEvent<HTMLInputElement>) => setTyped(event.target.value),
           })}
         />
         <LiveRegion>
-          {meant && (
-            <p className="flex flex-wrap items-center gap-x-4 gap-y-2">
-              <span className="wrap-anywhere">{t('typoHint', { email: meant })}</span>
-              <Button
-                type="button"
-                variant="secondary"
-                onClick={() => {
+          {typed && (
+            <Suspense fallback={null}>
+              <MistypedHint
+                address={typed}
+                onUse={(meant) => {
                   form.setValue('new_email', meant)
-                  setMeant(null)
+                  setTyped('')
                   form.setFocus('new_email')
                 }}
-              >
-                {t('typoUse')}
-              </Button>
-            </p>
+              />
+            </Suspense>
           )}
         </LiveRegion>
         {!ways.hasPassword && <input type="hidden" value="fresh_sign_in" {...form.register('reauthentication')} />}

@@ -3,7 +3,7 @@ import { ColumnPage } from '@/components/layout/page'
 import { PageHeading } from '@/components/layout/page-heading'
 import { Card, CardBody, CardHeader } from '@/components/ui/card'
 import { inWords } from '@/components/ui/duration'
-import { textLink } from '@/components/ui/text-link'
+import { mailLink } from '@/components/ui/mail-link'
 import { LANGUAGE_NAMES } from '@/contract/languages'
 import { describeApplications, describeDeletion } from '@/domain/withdrawal/describe-deletion'
 import { OUTCOMES } from '@/server/pages/ask-for-deletion'
@@ -60,16 +60,7 @@ export default async function DeleteAccountPage({ searchParams }: Props) {
         </Card>
         <div className="space-y-1 px-5 text-ink-muted text-sm sm:px-6">
           {publisher && <p>{t('publisher', { product, publisher })}</p>}
-          <p>
-            {t.rich('contact', {
-              address: supportEmail,
-              link: (text) => (
-                <a href={`mailto:${supportEmail}`} className={textLink}>
-                  {text}
-                </a>
-              ),
-            })}
-          </p>
+          <p>{t.rich('contact', mailLink(supportEmail))}</p>
         </div>
       </div>
     </ColumnPage>

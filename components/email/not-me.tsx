@@ -16,9 +16,9 @@ import { buttonStyle } from '../ui/button-style'
 import { ErrorAlert } from '../ui/error-alert'
 import { CheckboxField } from '../ui/field'
 import { LocalTime } from '../ui/local-time'
+import { mailLink } from '../ui/mail-link'
 import { serverNow } from '../ui/server-clock'
 import { StatusCard } from '../ui/status-card'
-import { textLink } from '../ui/text-link'
 import type { NotMeValues } from './email-rules'
 import { clearNotMeLink, type NotMeLink, useNotMeLink } from './not-me-link'
 
@@ -241,16 +241,5 @@ interface SupportProps {
 
 function Support({ text, address }: SupportProps) {
   const t = useTranslations('NotMe')
-  return (
-    <p className="text-ink-muted text-sm">
-      {t.rich(text, {
-        address,
-        link: (shown) => (
-          <a href={`mailto:${address}`} className={textLink}>
-            {shown}
-          </a>
-        ),
-      })}
-    </p>
-  )
+  return <p className="text-ink-muted text-sm">{t.rich(text, mailLink(address))}</p>
 }

@@ -13,7 +13,7 @@ import type { confirmPasswordReset } from '@/contract/password'
 import { RESET_TOKEN } from '@/contract/vocabulary'
 import { useErrorTexts } from '../api/error-texts'
 import { callWithLink, preloadContract, rulesOf } from '../api/load-contract'
-import { endOfLink, secretOfLink } from '../session/link-secret'
+import { endOfLink, READ_ONCE, secretOfLink } from '../session/link-secret'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { PageCard } from '../ui/card'
@@ -49,10 +49,7 @@ function OpenedLink({ token, onEnd }: LinkProps) {
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ['password-reset', token],
     queryFn: () => callWithLink(() => token, 'getPasswordReset', {}),
-    retry: false,
-    gcTime: 0,
-    refetchOnWindowFocus: false,
-    refetchOnReconnect: false,
+    ...READ_ONCE,
   })
   if (isRefused(error)) return <NoLongerWorks />
   if (data) return <ChoosePassword token={token} onEnd={onEnd} />

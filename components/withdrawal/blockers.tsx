@@ -12,6 +12,7 @@ import { LiveRegion } from '../ui/announcement'
 import { Button } from '../ui/button'
 import { Card, CardBody, CardFooter } from '../ui/card'
 import { LocalTime } from '../ui/local-time'
+import { mailLink } from '../ui/mail-link'
 import { textLink } from '../ui/text-link'
 import { useFocusOnMount } from '../ui/use-focus-on-mount'
 
@@ -118,16 +119,7 @@ export function Blockers({ held, supportEmail, takesFocus }: BlockersProps) {
                 })}
               </p>
             )}
-            <p>
-              {t.rich('questions', {
-                address: supportEmail,
-                link: (text) => (
-                  <a href={`mailto:${supportEmail}`} className={textLink}>
-                    {text}
-                  </a>
-                ),
-              })}
-            </p>
+            <p>{t.rich('questions', mailLink(supportEmail))}</p>
           </Alert>
         </div>
         <ul className="divide-y divide-line">

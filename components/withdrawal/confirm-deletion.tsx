@@ -6,22 +6,21 @@ import { type ReactNode, useState } from 'react'
 import { useForm } from 'react-hook-form'
 import { useLocale, useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
-import { ApiError, CONFIRMATION } from '@/contract/errors'
+import { ApiError } from '@/contract/errors'
 import { WITHDRAWAL_LINK_TOKEN } from '@/contract/vocabulary'
 import type { previewRequestedWithdrawal } from '@/contract/withdrawal-request'
 import { useErrorTexts } from '../api/error-texts'
 import { callWithLink, preloadContract, rulesOf } from '../api/load-contract'
-import { endOfLink, secretOfLink } from '../session/link-secret'
+import { endOfLink, READ_ONCE, secretOfLink } from '../session/link-secret'
 import { Button } from '../ui/button'
 import { buttonStyle } from '../ui/button-style'
 import { ErrorAlert } from '../ui/error-alert'
-import { TextField } from '../ui/field'
+import { mailLink } from '../ui/mail-link'
 import { Rows } from '../ui/rows'
 import { StatusCard } from '../ui/status-card'
-import { textLink } from '../ui/text-link'
 import { Blockers, type HeldBack } from './blockers'
 import { useCategoryTexts } from './category-texts'
-import { isSamePhrase } from './same-phrase'
+import { PhraseField } from './phrase-field'
 import type { WithdrawValues } from './withdraw-rules'
 
 const { useSecret, clear } = secretOfLink<string>((fields) => {
@@ -50,10 +49,7 @@ function OpenedLink({ token, ...props }: ConfirmDeletionProps & { token: string 
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ['deletion-link', token],
     queryFn: () => callWithLink(() => token, 'previewRequestedWithdrawal', {}),
-    retry: false,
-    gcTime: 0,
-    refetchOnWindowFocus: false,
-    refetchOnReconnect: false,
+    ...READ_ONCE,
   })
   if (isRefused(error)) return <NoLongerWorks />
   if (!data && error) return <Unread error={error} isPending={isFetching} onRetry={() => refetch()} />
@@ -83,10 +79,9 @@ interface ConfirmProps extends ConfirmDeletionProps {
 function Confirm({ token, preview, onHeldBack, deletedWithin, retentionDays }: ConfirmProps) {
   const t = useTranslations('DeletionPage')
   const common = useTranslations('DeleteAccount')
-  const { fieldText, showError } = useErrorTexts()
+  const { showError } = useErrorTexts()
   const form = useForm<WithdrawValues>({ resolver })
   const { errors, isSubmitting } = form.formState
-  const phrase = common('phrase')
   // The same for every press, so that a repeated call gets the answer that was lost.
   const [idempotencyKey] = useState(() => crypto.randomUUID())
   const confirm = useMutation({
@@ -119,17 +114,7 @@ function Confirm({ token, preview, onHeldBack, deletedWithin, retentionDays }: C
         onFocus={preloadContract}
         onSubmit={form.handleSubmit((values) => confirm.mutate(values))}
       >
-        <TextField
-          label={common('phraseLabel', { phrase })}
-          autoComplete="off"
-          autoCapitalize="none"
-          autoCorrect="off"
-          spellCheck={false}
-          error={fieldText(errors.confirmation)}
-          {...form.register('confirmation', {
-            setValueAs: (typed: string) => (isSamePhrase(typed, phrase) ? CONFIRMATION : typed),
-          })}
-        />
+        <PhraseField form={form} />
         <ErrorAlert>{errors.root?.message}</ErrorAlert>
         <Button
           type="submit"
@@ -169,16 +154,7 @@ function Reading({ supportEmail }: Pick<ConfirmDeletionProps, 'supportEmail'>) {
   return (
     <StatusCard heading="h1" icon={Trash2} title={t('confirmTitle')} text={t('reading')}>
       <noscript>
-        <p>
-          {t.rich('noScript', {
-            address: supportEmail,
-            link: (text) => (
-              <a href={`mailto:${supportEmail}`} className={textLink}>
-                {text}
-              </a>
-            ),
-          })}
-        </p>
+        <p>{t.rich('noScript', mailLink(supportEmail))}</p>
       </noscript>
     </StatusCard>
   )

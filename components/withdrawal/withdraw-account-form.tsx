@@ -8,7 +8,7 @@ import { flushSync } from 'react-dom'
 import { useForm, useWatch } from 'react-hook-form'
 import { useTranslations } from 'use-intl/react'
 import type { Answer } from '@/contract/define'
-import { ApiError, CONFIRMATION } from '@/contract/errors'
+import { ApiError } from '@/contract/errors'
 import { CHOICES, MAX_FEEDBACK_LENGTH, REASONS } from '@/contract/vocabulary'
 import type { Reason, withdrawAccount } from '@/contract/withdrawal'
 import { ConfirmIdentity, needsPassword, useMissingProof, type WaysToConfirm } from '../access/confirm-identity'
@@ -20,9 +20,9 @@ import { endSessionHere } from '../session/auth-calls'
 import { signInAgain } from '../session/sign-in-again'
 import { Button } from '../ui/button'
 import { Dialog } from '../ui/dialog'
-import { CheckboxField, RadioField, TextAreaField, TextField } from '../ui/field'
+import { CheckboxField, RadioField, TextAreaField } from '../ui/field'
 import { Blockers, type HeldBack, UnknownBlockers } from './blockers'
-import { isSamePhrase } from './same-phrase'
+import { PhraseField } from './phrase-field'
 import type { WithdrawValues } from './withdraw-rules'
 
 interface WithdrawAccountFormProps {
@@ -96,7 +96,6 @@ export function WithdrawAccountForm({
       if (isHeldBack(error) || isTooOld(error)) router.refresh()
     },
   })
-  const phrase = t('phrase')
   const leaving = withdraw.isPending || withdraw.isSuccess
 
   if (held.blockers.length > 0)
@@ -155,17 +154,7 @@ export function WithdrawAccountForm({
           ))}
         </fieldset>
         <div className="space-y-5 border-line border-t pt-6">
-          <TextField
-            label={t('phraseLabel', { phrase })}
-            autoComplete="off"
-            autoCapitalize="none"
-            autoCorrect="off"
-            spellCheck={false}
-            error={fieldText(errors.confirmation)}
-            {...form.register('confirmation', {
-              setValueAs: (typed: string) => (isSamePhrase(typed, phrase) ? CONFIRMATION : typed),
-            })}
-          />
+          <PhraseField form={form} />
           <ConfirmIdentity
             userId={userId}
             email={email}

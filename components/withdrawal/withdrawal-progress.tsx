@@ -11,11 +11,11 @@ import { Card, CardBody, CardHeader } from '../ui/card'
 import { cn } from '../ui/class-names'
 import { CopyButton } from '../ui/copy-button'
 import { LocalTime } from '../ui/local-time'
+import { mailLink } from '../ui/mail-link'
 import { RelativeTime } from '../ui/relative-time'
 import { useServerTime } from '../ui/server-clock'
 import { StatusCard } from '../ui/status-card'
 import { Steps } from '../ui/steps'
-import { textLink } from '../ui/text-link'
 import { useCategoryTexts } from './category-texts'
 import { SaveReceipts } from './save-receipts'
 import { useStatusToken } from './use-status-token'
@@ -89,18 +89,7 @@ function Progress({
 
 function Support({ name, address }: { name: 'support' | 'supportPlain'; address: string }) {
   const t = useTranslations('Deletion')
-  return (
-    <p className="text-ink-muted text-sm">
-      {t.rich(name, {
-        address,
-        link: (text) => (
-          <a href={`mailto:${address}`} className={textLink}>
-            {text}
-          </a>
-        ),
-      })}
-    </p>
-  )
+  return <p className="text-ink-muted text-sm">{t.rich(name, mailLink(address))}</p>
 }
 
 /** What has been completed since the last answer, for screen readers. */

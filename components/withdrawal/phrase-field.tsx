@@ -1,0 +1,27 @@
+import type { UseFormReturn } from 'react-hook-form'
+import { useTranslations } from 'use-intl/react'
+import { CONFIRMATION } from '@/contract/errors'
+import { useErrorTexts } from '../api/error-texts'
+import { TextField } from '../ui/field'
+import { isSamePhrase } from './same-phrase'
+import type { WithdrawValues } from './withdraw-rules'
+
+/** The phrase in the reader's language; the API gets its own. */
+export function PhraseField({ form }: { form: UseFormReturn<WithdrawValues> }) {
+  const t = useTranslations('DeleteAccount')
+  const { fieldText } = useErrorTexts()
+  const phrase = t('phrase')
+  return (
+    <TextField
+      label={t('phraseLabel', { phrase })}
+      autoComplete="off"
+      autoCapitalize="none"
+      autoCorrect="off"
+      spellCheck={false}
+      error={fieldText(form.formState.errors.confirmation)}
+      {...form.register('confirmation', {
+        setValueAs: (typed: string) => (isSamePhrase(typed, phrase) ? CONFIRMATION : typed),
+      })}
+    />
+  )
+}

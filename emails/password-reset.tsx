@@ -1,36 +1,6 @@
-import { Facts, Layout, LinkPanel, type Look, marks, Paragraph } from './layout'
 import type { LetterTexts } from './letter-texts'
-import type { Slot } from './slot'
+import { LinkLetter, type LinkLetterProps } from './link-letter'
 
-interface Props {
-  look: Look
-  t: LetterTexts<'passwordReset'>
-  userName: Slot
-  /** The fragment holds the token. */
-  link: Slot
-  /** Such as “20 November 2026 at 09:00 UTC”. */
-  endsAt: Slot
-  ipAddress: Slot
-}
-
-export default function PasswordReset({ look, t, userName, link, endsAt, ipAddress }: Props) {
-  return (
-    <Layout
-      look={look}
-      preview={t('preview', { until: endsAt })}
-      title={t('title')}
-      reason={t('reason')}
-      footnote={t.rich('footnote', marks(look))}
-    >
-      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
-      <Paragraph>{t('intro')}</Paragraph>
-      <LinkPanel look={look} href={link} label={t('button')} />
-      <Facts
-        facts={[
-          [t('until'), endsAt],
-          [look.t('requestedFrom'), ipAddress],
-        ]}
-      />
-    </Layout>
-  )
+export default function PasswordReset(props: LinkLetterProps<LetterTexts<'passwordReset'>>) {
+  return <LinkLetter {...props} />
 }

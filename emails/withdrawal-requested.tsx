@@ -1,37 +1,12 @@
-import { Facts, Layout, LinkPanel, type Look, marks, Paragraph } from './layout'
+import { marks, Paragraph } from './layout'
 import type { LetterTexts } from './letter-texts'
-import type { Slot } from './slot'
+import { LinkLetter, type LinkLetterProps } from './link-letter'
 
-interface Props {
-  look: Look
-  t: LetterTexts<'withdrawalRequested'>
-  userName: Slot
-  /** The fragment holds the token. */
-  link: Slot
-  /** Such as “20 November 2026 at 09:00 UTC”. */
-  endsAt: Slot
-  ipAddress: Slot
-}
-
-export default function WithdrawalRequested({ look, t, userName, link, endsAt, ipAddress }: Props) {
+export default function WithdrawalRequested(props: LinkLetterProps<LetterTexts<'withdrawalRequested'>>) {
+  const { look, t } = props
   return (
-    <Layout
-      look={look}
-      preview={t('preview', { until: endsAt })}
-      title={t('title')}
-      reason={t('reason')}
-      footnote={t.rich('footnote', marks(look))}
-    >
-      <Paragraph>{look.t('greeting', { userName })}</Paragraph>
-      <Paragraph>{t('intro')}</Paragraph>
+    <LinkLetter {...props}>
       <Paragraph>{t.rich('notYou', marks(look))}</Paragraph>
-      <LinkPanel look={look} href={link} label={t('button')} />
-      <Facts
-        facts={[
-          [t('until'), endsAt],
-          [look.t('requestedFrom'), ipAddress],
-        ]}
-      />
-    </Layout>
+    </LinkLetter>
   )
 }

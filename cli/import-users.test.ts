@@ -8,7 +8,7 @@ import { OWN_PASSWORD_PREFIX } from '@/domain/passwords/password-formats'
 import { signIn } from '@/domain/passwords/sign-in'
 import type { Sql } from '@/domain/sql'
 import { withdrawAccount } from '@/domain/withdrawal/withdraw-account'
-import { asUser, givenUser, type TestContext, testContext } from '@/testing/domain'
+import { asUser, givenUser, type TestContext, testContext, untilWaiting } from '@/testing/domain'
 import foreignPasswords from '@/testing/foreign-passwords.json'
 import { wrapping } from '@/testing/statements'
 import { execute, sentenceOf } from './execute.ts'
@@ -334,8 +334,6 @@ test('an account whose withdrawal commits while the insert of an import waits fo
   const ctx = await testContext()
   const line = given()
   const withdraw = await givenWithdrawalOf(ctx, line)
-  const waiting = () =>
-    ctx.db.$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
   let withdrawal: Promise<void> | undefined
   const begin = () =>
     new Promise<void>((hasBegun) => {
@@ -343,7 +341,7 @@ test('an account whose withdrawal commits while the insert of an import waits fo
         ctx.transaction(async (tx) => {
           const data = await work(tx)
           hasBegun()
-          await expect.poll(waiting).toHaveLength(1)
+          await untilWaiting(ctx)
           return data
         })
       // The line of the ledger, which follows, is committed at once.

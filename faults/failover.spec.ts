@@ -1,5 +1,5 @@
-import { execFile, execFileSync } from 'node:child_process'
-import { appendFileSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, type TestContext, test } from 'vitest'
@@ -15,19 +15,7 @@ async function givenReplica(context: TestContext, settings: Record<string, strin
   const cluster = await Cluster.start(context)
   const world = await givenWorld(context, settings, cluster.place)
   const [leaver, stays] = [await givenPlainPerson(world), await givenPlainPerson(world)]
-  await cluster.goDown('fast')
-  const [primary, replica] = [path.join(cluster.dataDir, 'pg'), `${cluster.dataDir}-replica`]
-  execFileSync('cp', ['-a', primary, replica])
-  await cluster.comeUp()
-  const takeOver = async () => {
-    await cluster.goDown('killed')
-    rmSync(primary, { recursive: true })
-    execFileSync('cp', ['-a', replica, primary])
-    // The end of a recovery begins a timeline, as a promotion does.
-    appendFileSync(path.join(primary, 'postgresql.auto.conf'), "\nrestore_command = 'false'\n")
-    writeFileSync(path.join(primary, 'recovery.signal'), '')
-    await cluster.comeUp()
-  }
+  const takeOver = await cluster.keepReplica()
   return { cluster, world, leaver, stays, takeOver }
 }
 

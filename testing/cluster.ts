@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import path from 'node:path'
 import pg from 'pg'
@@ -67,6 +68,23 @@ export class Cluster {
     // After a kill this only says that this process uses the server no more.
     await this.server?.stop()
     await this.proxy.shut()
+  }
+
+  /** Keeps a replica that stops here; what is returned lets it take over from a server that is killed. */
+  async keepReplica(): Promise<() => Promise<void>> {
+    const [primary, replica] = [path.join(this.dataDir, 'pg'), `${this.dataDir}-replica`]
+    await this.goDown('fast')
+    execFileSync('cp', ['-a', primary, replica])
+    await this.comeUp()
+    return async () => {
+      await this.goDown('killed')
+      rmSync(primary, { recursive: true })
+      execFileSync('cp', ['-a', replica, primary])
+      // The end of a recovery begins a timeline, as a promotion does.
+      appendFileSync(path.join(primary, 'postgresql.auto.conf'), "\nrestore_command = 'false'\n")
+      writeFileSync(path.join(primary, 'recovery.signal'), '')
+      await this.comeUp()
+    }
   }
 }
 

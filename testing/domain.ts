@@ -332,6 +332,15 @@ export async function outcomeOf(call: Promise<unknown>): Promise<string> {
   return 'accepted'
 }
 
+/** Waits until so many statements wait for a lock. */
+export const untilWaiting = (ctx: Pick<TestContext, 'db'>, waiters = 1) =>
+  expect
+    .poll(
+      () =>
+        ctx.db.$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    )
+    .toHaveLength(waiters)
+
 /** Starts `waiting` while this row is locked, runs `meanwhile` under the lock once all waiters wait, and releases the lock. */
 export async function heldUp<T>(
   ctx: TestContext,
@@ -346,13 +355,7 @@ export async function heldUp<T>(
     ending = waiting()
     // Awaited below; it may be rejected before that.
     ending.catch(() => {})
-    await expect
-      .poll(
-        () =>
-          ctx.db
-            .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      )
-      .toHaveLength(waiters)
+    await untilWaiting(ctx, waiters)
     await meanwhile(tx)
   })
   return ending as Promise<T>

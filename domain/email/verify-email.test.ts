@@ -12,6 +12,7 @@ import {
   type TestUser,
   tally,
   testContext,
+  untilWaiting,
   wrongCode,
 } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
@@ -331,13 +332,7 @@ test('a verification gets EMAIL_002 when another writer stores the address at th
   await ctx.transaction(async (sql) => {
     await rawSql(sql, 'UPDATE users SET email_key = $2 WHERE id = $1', [other.userId, pending.new_email])
     outcome = outcomeOf(verify(ctx, user, pending))
-    await expect
-      .poll(
-        () =>
-          ctx.db
-            .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      )
-      .toHaveLength(1)
+    await untilWaiting(ctx)
   })
   expect(await outcome).toBe('EMAIL_002')
   expect(await requestOf(ctx, pending)).toMatchObject({ status: 'pending_verification', attempts: 1 })

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { Step } from '@/contract/withdrawal'
-import { givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext } from '@/testing/domain'
+import { givenWithdrawal, runDueWork, type TestContext, tablesWith, testContext, untilWaiting } from '@/testing/domain'
 import { rawSql } from '@/testing/raw-sql'
 import { FIRST_BATCH, nextBatch } from './erase'
 import { purgeRetainedData } from './purge-retained-data'
@@ -194,13 +194,7 @@ test('a row that is changed during its erasure is deleted all the same', async (
   await ctx.transaction(async (sql) => {
     await rawSql(sql, `UPDATE preferences SET value = 'light' WHERE user_id = $1`, [userId])
     run = runDeletionStep(ctx, { withdrawalId, step: 'user_profile' })
-    await expect
-      .poll(
-        () =>
-          ctx.db
-            .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      )
-      .toHaveLength(1)
+    await untilWaiting(ctx)
   })
   await run
   expect(await rowOf(ctx, withdrawalId, 'user_profile')).toMatchObject({ status: 'completed' })

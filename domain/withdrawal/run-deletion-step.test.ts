@@ -12,6 +12,7 @@ import {
   type TestContext,
   testContext,
   testDatabase,
+  untilWaiting,
 } from '@/testing/domain'
 import { DUE_TIMES, LATER_STEPS } from '@/testing/later-steps'
 import { wrapping } from '@/testing/statements'
@@ -240,13 +241,7 @@ test('F41 a withdraw call that waited for the first one and the erasure of its a
       const rows = await sql(statement, values)
       if (statement.name === 'lock-account' && !erasing) {
         erasing = erase()
-        await expect
-          .poll(
-            () =>
-              ctx.db
-                .$queryRaw`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-          )
-          .toHaveLength(1)
+        await untilWaiting(ctx)
         noteWaiting()
       }
       return rows

@@ -1,6 +1,3 @@
-import { execFileSync } from 'node:child_process'
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
-import path from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { createUser } from '@/domain/accounts/user'
 import type { Sql } from '@/domain/sql'
@@ -33,18 +30,7 @@ async function givenPrimary(test: Parameters<typeof Cluster.start>[0], settings:
       createUser(ctx, { email: `${name}@example.test`, password: 'correct horse', name, emailVerified: true }),
     ),
   )
-  const [primary, replica] = [path.join(cluster.dataDir, 'pg'), `${cluster.dataDir}-replica`]
-  await cluster.goDown('fast')
-  execFileSync('cp', ['-a', primary, replica])
-  await cluster.comeUp()
-  const takeOver = async () => {
-    await cluster.goDown('killed')
-    rmSync(primary, { recursive: true })
-    execFileSync('cp', ['-a', replica, primary])
-    appendFileSync(path.join(primary, 'postgresql.auto.conf'), "\nrestore_command = 'false'\n")
-    writeFileSync(path.join(primary, 'recovery.signal'), '')
-    await cluster.comeUp()
-  }
+  const takeOver = await cluster.keepReplica()
   const [leaver = '', stays = ''] = people
   const isLive = async (id: string) => (await ctx.db.user.findUniqueOrThrow({ where: { id } })).withdrawnAt === null
   return { cluster, ctx, guard, leaver, stays, isLive, takeOver }

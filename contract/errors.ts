@@ -285,7 +285,7 @@ export class ApiError extends Error {
 }
 
 /** The call did not get through. */
-export const NO_CONNECTION = 'The service did not answer. Check your connection and try again.'
+const NO_CONNECTION = 'The service did not answer. Check your connection and try again.'
 /** Something else than the service answered, such as a proxy, or the answer was cut off. The call may have had its effect. */
 export const UNREADABLE = 'The answer of the service could not be read. Try again in a moment.'
 

@@ -4,7 +4,7 @@ import { contract, GRANTABLE_SCOPES } from './define'
 import { isoDateTime, maxLength, minLength } from './fields'
 
 const MAX_ORIGIN_LENGTH = 255
-export const MAX_PAGE_TOKEN_SECONDS = 15 * 60
+const MAX_PAGE_TOKEN_SECONDS = 15 * 60
 
 const PERIOD = /^PT(?:(\d{1,2})M)?(?:(\d{1,3})S)?$/
 /** Seconds of a duration such as PT15M; NaN for any other text. */

@@ -251,9 +251,5 @@ export const closePendingChange = (status: 'superseded' | 'cancelled', of: { fro
 export const openAccount = (userId: Part, lock: AccountLock = 'SHARE') =>
   sql`SELECT id, name FROM users WHERE id = ${userId} AND withdrawn_at IS NULL FOR ${LOCKS[lock]}`
 
-/** As `openAccount`, by the external id. */
-export const openAccountOf = (externalId: Part, lock: AccountLock = 'SHARE') =>
-  sql`SELECT id, name FROM users WHERE external_id = ${externalId} AND withdrawn_at IS NULL FOR ${LOCKS[lock]}`
-
 const LOCKS = { SHARE: sql`SHARE`, 'NO KEY UPDATE': sql`NO KEY UPDATE` }
 type AccountLock = keyof typeof LOCKS

@@ -23,7 +23,7 @@ export interface TestProvider {
 }
 
 export const CLIENT = { clientId: 'accounts', clientSecret: 'a secret: with +signs', scopes: 'openid', name: 'Acme' }
-export const REDIRECT_URI = 'https://accounts.test/api/auth/callback/oidc'
+const REDIRECT_URI = 'https://accounts.test/api/auth/callback/oidc'
 
 /** An identity provider that says what it is told to say, which no well-behaved one does. The contexts are its clients. */
 export async function givenProvider(...contexts: TestContext[]): Promise<TestProvider> {

@@ -6,7 +6,7 @@ import type { World } from './world'
 
 const PASSWORD = `password ${randomBytes(6).toString('hex')}`
 /** A hash that is checked in a millisecond, so that concurrent requests meet in the database and not in the queue of hashes. */
-export const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 }
+const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 }
 export const COSTLY = { memoryCost: 12_288, timeCost: 3, parallelism: 1 }
 const BOTH_SCOPES = ['email:manage', 'account:manage']
 

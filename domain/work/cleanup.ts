@@ -31,7 +31,7 @@ const UNSENT_NOTICE = fenced(sql`SELECT FROM notices n
      WHERE n.change_request_id = email_change_requests.id AND n.sent_at IS NULL AND n.failed_at IS NULL`)
 
 /** Rows of an active account that have ended. The owner may still want to see the last month. */
-export const CLEANUPS: readonly Cleanup[] = [
+const CLEANUPS: readonly Cleanup[] = [
   { table: 'rate_limits', key: 'key', ended: (before) => sql`expires_at < ${before} ORDER BY expires_at` },
   { table: 'idempotency_keys', key: 'key', ended: (before) => sql`expires_at <= ${before} ORDER BY expires_at` },
   {
@@ -96,7 +96,7 @@ export const CLEANUPS: readonly Cleanup[] = [
   },
 ]
 
-export const cleanupName = (table: string) => `clean-up-${table.replaceAll('_', '-')}`
+const cleanupName = (table: string) => `clean-up-${table.replaceAll('_', '-')}`
 
 function cleanUpBatch({ table, key = 'id', ended, clears }: Cleanup) {
   const [rows, id] = [identifier(table), identifier(key)]

@@ -254,7 +254,7 @@ async function answerSession(response: Response): Promise<Response> {
 }
 
 /** Null when the session has ended or the account is withdrawn. */
-export async function describeSession(sessionId: string): Promise<SessionAnswer | null> {
+async function describeSession(sessionId: string): Promise<SessionAnswer | null> {
   const ctx = systemContext()
   const actor = await authenticateSession(ctx, sessionId)
   if (!actor) return null

@@ -72,7 +72,7 @@ const KINDS: { type: string; isKind: (bytes: Buffer) => boolean }[] = [
 ]
 
 /** The picture of LOGO_FILE: PNG, JPEG, WebP or SVG. */
-export function readLogo(file: string): Logo {
+function readLogo(file: string): Logo {
   let bytes: Buffer
   try {
     bytes = readFileSync(file)

@@ -179,6 +179,16 @@ test('the operator ends one session, or signs a user out everywhere and cancels 
   expect(await statusOf()).toBe('cancelled')
 })
 
+test('the operator lists the accounts whose address takes no mail', async () => {
+  const ctx = await testContext()
+  const { userId } = await givenUser(ctx)
+  const since = ctx.clock.now()
+  await ctx.db.user.update({ where: { id: userId }, data: { undeliverableAt: since } })
+  const listed = { user_id: userId, external_id: null, since: since.toISOString() }
+  expect(await run(ctx, 'user list --undeliverable')).toEqual({ users: [listed], next: null })
+  expect(await run(ctx, `user list --undeliverable --after ${userId}`)).toEqual({ users: [], next: null })
+})
+
 test('the operator finds an account by its id or its address, with what is pending', async () => {
   const ctx = await testContext()
   const user = await givenUser(ctx)

@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { isStorable } from '@/contract/define'
 import { exportUsers } from '@/domain/accounts/export-users'
+import { listUndeliverableUsers } from '@/domain/accounts/list-undeliverable'
 import { setRole } from '@/domain/accounts/operators'
 import { setEmail } from '@/domain/accounts/set-email'
 import { createUser, setPassword } from '@/domain/accounts/user'
@@ -17,6 +18,8 @@ const identifiers = {
   email: { value: 'ADDRESS', means: 'The address of the account.' },
   'external-id': { value: 'ID', means: 'Your own id of the person.' },
 } as const
+
+const MAX_LISTED = '1000'
 
 export const userCommands = [
   command({
@@ -90,6 +93,16 @@ export const userCommands = [
     options: identifiers,
     oneOf: ['email', 'external-id'],
     run: (ctx, given) => showUser(ctx, identifierOf(given)),
+  }),
+  command({
+    noun: 'user',
+    verb: 'list',
+    summary: 'Lists the accounts whose address takes no mail, at most a thousand.',
+    options: {
+      undeliverable: { required: true, means: 'Only these can be listed; user export prints all accounts.' },
+      after: { value: 'usr_…', means: 'The "next" of the list before.' },
+    },
+    run: (ctx, { after }) => listUndeliverableUsers(ctx, { after, limit: MAX_LISTED }),
   }),
   command({
     noun: 'user',

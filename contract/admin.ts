@@ -3,7 +3,15 @@ import { ADDRESS_PATTERN, MAX_ADDRESS_LENGTH, parseAddress } from './address'
 import { contract, isStorable, lengthOf, STORABLE } from './define'
 import { getEmailStatus, NOTHING_PENDING } from './email'
 import { RULES } from './errors'
-import { CONTROLS, isoDateTime, lineName, MAX_OUTSIDE_ID_BYTES, maxLength, problemOfOutsideId } from './fields'
+import {
+  CONTROLS,
+  isoDateTime,
+  lineName,
+  listLimit,
+  MAX_OUTSIDE_ID_BYTES,
+  maxLength,
+  problemOfOutsideId,
+} from './fields'
 import { withdrawAccount, withdrawBody } from './withdrawal'
 
 const MAX_NAME_LENGTH = 1000
@@ -85,9 +93,10 @@ export const storedPassword = z
   .describe('As your system stored it; used only when the account is created')
 
 const truth = (name: string) => z.boolean(`REQUEST_001: ${name} must be true or false.`)
+const USER_ID = /^usr_[A-Za-z0-9_-]{22}$/
 const userId = z
   .string('REQUEST_001: user_id must be a string.')
-  .regex(/^usr_[A-Za-z0-9_-]{22}$/, 'USER_001')
+  .regex(USER_ID, 'USER_001')
   .describe('An existing account without external id, which gets this one')
 
 export const account = z.object({
@@ -236,6 +245,51 @@ export const findUser = contract({
   data: account,
   errors: ['REQUEST_001', 'EMAIL_001', 'USER_001', 'RATE_001'],
   example: { query: { email: exampleAccount.email }, data: exampleAccount },
+})
+
+export const listUndeliverableUsers = contract({
+  ...common,
+  name: 'listUndeliverableUsers',
+  summary: 'List Users Whose Mail Comes Back',
+  description: 'Lists the active accounts with `email_undeliverable`, by their ids and without an address.',
+  method: 'GET',
+  path: '/admin/undeliverable-users',
+  scope: 'users:read',
+  params: z.object({}),
+  query: z.object({
+    after: z
+      .string()
+      .regex(USER_ID, 'REQUEST_001: after must be the id of an account, usr_….')
+      .optional()
+      .describe('The `next` of the list before'),
+    limit: listLimit,
+  }),
+  data: z.object({
+    users: z
+      .array(
+        z.object({
+          user_id: z.string().describe('The account, `usr_…`'),
+          external_id: z.string().nullable().describe('Your own id of the person'),
+          since: isoDateTime.describe('When the first message came back'),
+        }),
+      )
+      .describe('In the order of their ids'),
+    next: z.string().nullable().describe('Where the next list begins; null where this one is the last'),
+  }),
+  errors: ['REQUEST_001', 'RATE_001'],
+  example: {
+    query: { limit: '10' },
+    data: {
+      users: [
+        {
+          user_id: exampleAccount.user_id,
+          external_id: exampleAccount.external_id,
+          since: '2026-11-20T09:00:00.000Z',
+        },
+      ],
+      next: null,
+    },
+  },
 })
 
 export const withdrawUser = contract({

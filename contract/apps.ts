@@ -1,12 +1,11 @@
 import * as z from 'zod'
 import { contract } from './define'
-import { appId, isoDateTime, lineName, maxLength } from './fields'
+import { appId, isoDateTime, lineName, listLimit, maxLength } from './fields'
 import { ACKNOWLEDGEMENTS, AUDIENCES, EVENT_TYPES, INCLUDES, WAIVE_REASONS } from './vocabulary'
 import { APP_PHASES } from './withdrawal'
 
 const MAX_NAME_LENGTH = 100
 const MAX_ENDPOINT_LENGTH = 2000
-const MAX_LISTED = 1000
 const MAX_WORDS = 50
 const DAY_IN_SECONDS = 24 * 60 * 60
 const MIN_ACKNOWLEDGE_SECONDS = 60
@@ -273,15 +272,7 @@ export const listEvents = contract({
   query: z.object({
     app: appId.optional(),
     status: oneOf('status', DELIVERY_STATES).optional().describe('Only deliveries in this state'),
-    limit: z
-      .string()
-      .regex(/^[1-9][0-9]{0,3}$/, `REQUEST_001: limit must be a whole number from 1 to ${MAX_LISTED}.`)
-      .refine(
-        (text) => Number(text) <= MAX_LISTED,
-        `REQUEST_001: limit must be a whole number from 1 to ${MAX_LISTED}.`,
-      )
-      .optional()
-      .describe(`At most ${MAX_LISTED}; 100 when left out`),
+    limit: listLimit,
   }),
   data: z.object({
     deliveries: z.array(delivery).describe('The newest first; kept for thirty days'),

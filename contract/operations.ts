@@ -1,4 +1,4 @@
-import { endUserSessions, findUser, getUser, putUser, withdrawUser } from './admin'
+import { endUserSessions, findUser, getUser, listUndeliverableUsers, putUser, withdrawUser } from './admin'
 import { getApp, listApps, listEvents, removeApp } from './apps'
 import { putBlocker, removeBlocker } from './blockers'
 import { listConnections, putConnection, removeConnection } from './connections'
@@ -14,6 +14,7 @@ const ADMIN_OPERATIONS = {
   putUser,
   getUser,
   findUser,
+  listUndeliverableUsers,
   withdrawUser,
   endUserSessions,
   issuePageToken,

@@ -126,6 +126,7 @@ async function pasteCallsOfServices(reader: Reader, operator: Operator) {
   await reader.paste('putUser')
   await reader.paste('getUser')
   await reader.paste('findUser')
+  await reader.paste('listUndeliverableUsers')
   await reader.paste('lookUp')
   await reader.paste('endUserSessions')
   variables.BLOCKER_KEY = 'invoice-4711'

@@ -2,6 +2,7 @@ import { AdminPage } from '@/components/admin/admin-page'
 import { Figures } from '@/components/admin/figures'
 import { NeedsAttention } from '@/components/admin/needs-attention'
 import { OpenTasks } from '@/components/admin/open-tasks'
+import { UndeliverableUsers } from '@/components/admin/undeliverable-users'
 import { Unread } from '@/components/admin/unread'
 import { MAX_COUNTED } from '@/domain/figures'
 import { watchOverview } from '@/domain/withdrawal/watch-overview'
@@ -11,7 +12,7 @@ export const generateMetadata = titleForOperators('Operations')
 
 export default async function OperationsPage() {
   const ctx = await operatorContext('/admin')
-  const { withdrawals, backlog, troubled, failing, tasks } = await watchOverview(ctx)
+  const { withdrawals, backlog, troubled, failing, tasks, undeliverable } = await watchOverview(ctx)
   const { account, renderedAt } = drawnFor(ctx)
   return (
     <AdminPage
@@ -25,6 +26,10 @@ export default async function OperationsPage() {
         <Figures withdrawals={withdrawals} backlog={backlog} maxCounted={MAX_COUNTED} />
         <NeedsAttention troubled={troubled} failing={failing} renderedAt={renderedAt} />
         {tasks ? <OpenTasks {...tasks} renderedAt={renderedAt} /> : <Unread title="Deletion tasks of applications" />}
+        {undeliverable === null && <Unread title="Addresses that take no mail" />}
+        {undeliverable && undeliverable.users.length > 0 && (
+          <UndeliverableUsers {...undeliverable} renderedAt={renderedAt} />
+        )}
       </div>
     </AdminPage>
   )

@@ -30,6 +30,7 @@ const NEVER_NULL: Record<string, string> = {
   'open-deliveries-of-account.subject': 'asked for',
   'revoke-service-token.subject_id': 'written by the statement',
   'start-reauthentication.subject_id': 'written by the statement',
+  'undeliverable-accounts.since': 'asked for',
   'untried-step.due_at': 'of a step that is open',
   'withdrawals-to-ledger.user_id': 'asked for',
 }

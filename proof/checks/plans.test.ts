@@ -149,6 +149,7 @@ const READ_WHOLE = {
   // The lines that wait for the store: few, and none while it is there.
   'count-ledger-batches': 'erasure_ledger_batches_pkey',
   'standing-ledger-lines': 'erasure_ledger_batches_pkey',
+  'undeliverable-accounts': 'users_email_undeliverable',
   'users-after': 'users_pkey',
   'withdrawals-to-ledger': 'withdrawals_to_ledger',
 }

@@ -543,6 +543,35 @@ describe('looking up', () => {
     }
   })
 
+  test('the accounts whose mail comes back are listed page by page, without an address, a withdrawn or a healed one', async () => {
+    const since = ctx.clock.now()
+    const mark = async (person: Person, undeliverableAt: Date | null = since) =>
+      ctx.db.user.update({ where: { id: person.userId }, data: { undeliverableAt } })
+    const people = await Promise.all(Array.from({ length: 5 }, () => givenPerson()))
+    people.sort((a, b) => (a.userId < b.userId ? -1 : 1))
+    for (const person of people) await mark(person)
+    const [, withdrawn, healed] = people as [Person, Person, Person]
+    await withdrawFor(withdrawn.externalId)
+    await put(healed.externalId, { email: newAddress(), old_mailbox: 'lost' })
+    const listed = []
+    for (let query = '?limit=2'; query; ) {
+      const { data } = await call(service, 'listUndeliverableUsers', { query })
+      listed.push(data)
+      query = data.next ? `?limit=2&after=${data.next}` : ''
+    }
+    const [a, , , b, c] = people.map(({ userId, externalId }) => ({
+      user_id: userId,
+      external_id: externalId,
+      since: since.toISOString(),
+    }))
+    expect(listed).toEqual([
+      { users: [a, b], next: b?.user_id },
+      { users: [c], next: null },
+    ])
+    for (const query of ['?after=usr_1', '?limit=0', '?limit=1001'])
+      expect((await call(service, 'listUndeliverableUsers', { query })).code).toBe('REQUEST_001')
+  })
+
   test('shows the pending change as the person sees it', async () => {
     const caller = await givenCaller(ctx)
     const externalId = newId()

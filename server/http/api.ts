@@ -8,6 +8,7 @@ import * as adminLookUp from '@/app/api/v1/admin/look-up/route'
 import * as adminTaskRetry from '@/app/api/v1/admin/tasks/[taskId]/retry/route'
 import * as adminWaive from '@/app/api/v1/admin/tasks/[taskId]/waive/route'
 import * as adminTasks from '@/app/api/v1/admin/tasks/route'
+import * as adminUndeliverableUsers from '@/app/api/v1/admin/undeliverable-users/route'
 import * as adminBlocker from '@/app/api/v1/admin/users/[externalId]/blockers/[key]/route'
 import * as adminConnection from '@/app/api/v1/admin/users/[externalId]/connections/[appId]/route'
 import * as adminConnections from '@/app/api/v1/admin/users/[externalId]/connections/route'
@@ -79,6 +80,7 @@ const ROUTES: { [Name in OperationName]: { endpoint: Endpoint & { contract: { na
   putUser: adminUser.PUT,
   getUser: adminUser.GET,
   findUser: adminUsers.GET,
+  listUndeliverableUsers: adminUndeliverableUsers.GET,
   withdrawUser: adminWithdraw.POST,
   endUserSessions: adminSessions.DELETE,
   issuePageToken: adminPageTokens.POST,

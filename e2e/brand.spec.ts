@@ -31,7 +31,7 @@ test('a second brand dresses pages, mails and the OpenAPI document, and nothing 
   request,
   inbox,
 }) => {
-  for (const path of ['/', '/sign-in', '/forgot-password', '/receipt', '/docs/api', '/no-such-page'])
+  for (const path of ['/', '/sign-in', '/forgot-password', '/accessibility', '/receipt', '/docs/api', '/no-such-page'])
     await expectBrand(page, path)
 
   await page.goto('/sign-in')

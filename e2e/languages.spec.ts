@@ -123,7 +123,7 @@ for (const language of ['de', 'ja']) {
     await page.getByLabel(en.Common.language).selectOption(language)
     await expect(page.locator('html')).toHaveAttribute('lang', language)
     for (const path of [
-      ...['/', '/forgot-password', '/receipt'],
+      ...['/', '/forgot-password', '/accessibility', '/receipt'],
       ...['email', 'password', 'sessions', 'access-tokens', 'withdraw'].map((section) => `/settings/${section}`),
     ]) {
       await page.goto(path)

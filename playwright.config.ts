@@ -12,7 +12,7 @@ const executablePath =
  * provider and a brand of its own.
  */
 const instance = (url: string, settings: Record<string, string>) => ({
-  command: 'node scripts/start.mjs',
+  command: process.env.START_COMMAND ?? 'node scripts/start.mjs',
   url: `${url}/sign-in`,
   env: { PORT: new URL(url).port, DATA_DIR, ...settings },
   stdout: 'ignore' as const,

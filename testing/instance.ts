@@ -20,6 +20,9 @@ interface Call {
   headers?: Record<string, string>
 }
 
+/** The build, or as `npm run test:image` starts the image. */
+const [program = '', ...args] = process.env.START_COMMAND?.split(' ') ?? [process.execPath, 'dist/server.mjs']
+
 /** One process of the production build. */
 export class Instance {
   output = ''
@@ -41,7 +44,7 @@ export class Instance {
   static async start(settings: Record<string, string>, stdout: 'pipe' | number = 'pipe'): Promise<Instance> {
     for (let tries = 1; ; tries++) {
       const port = settings.PORT ?? (await freePort())
-      const child = spawn(process.execPath, ['dist/server.mjs'], {
+      const child = spawn(program, args, {
         env: {
           PATH: process.env.PATH,
           NODE_ENV: 'production',

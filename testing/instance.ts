@@ -40,8 +40,12 @@ export class Instance {
     this.ended = new Promise((resolve) => child.once('exit', (code) => resolve(code)))
   }
 
-  /** `stdout`: an open file in place of the pipe that is read. */
-  static async start(settings: Record<string, string>, stdout: 'pipe' | number = 'pipe'): Promise<Instance> {
+  /** `stdout`: an open file in place of the pipe that is read. `release`: the folder of another build. */
+  static async start(
+    settings: Record<string, string>,
+    stdout: 'pipe' | number = 'pipe',
+    release = process.cwd(),
+  ): Promise<Instance> {
     for (let tries = 1; ; tries++) {
       const port = settings.PORT ?? (await freePort())
       const child = spawn(program, args, {
@@ -53,6 +57,7 @@ export class Instance {
           PORT: String(port),
         } as unknown as NodeJS.ProcessEnv,
         stdio: ['ignore', stdout, 'pipe'],
+        cwd: release,
       })
       const instance = new Instance(child, `http://127.0.0.1:${port}`)
       if (await (stdout === 'pipe' ? instance.ready() : instance.alive())) return instance

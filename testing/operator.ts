@@ -8,8 +8,9 @@ export class Operator {
   private readonly child: ChildProcessWithoutNullStreams
   private readonly answers: AsyncIterator<string>
 
-  constructor(settings: Record<string, string>) {
-    this.child = spawn(process.execPath, ['scripts/account.mjs', 'batch'], { env: { ...process.env, ...settings } })
+  constructor(settings: Record<string, string>, release = process.cwd()) {
+    const env = { ...process.env, ...settings }
+    this.child = spawn(process.execPath, ['scripts/account.mjs', 'batch'], { env, cwd: release })
     this.answers = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]()
   }
 

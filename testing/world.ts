@@ -37,7 +37,7 @@ export interface World {
   engines: Engine[]
   instances: Instance[]
   query<Row extends object>(text: string, values?: unknown[]): Promise<Row[]>
-  start(settings?: Record<string, string>, stdout?: number): Promise<Instance>
+  start(settings?: Record<string, string>, stdout?: 'pipe' | number, release?: string): Promise<Instance>
   givenApplication(name: string, script?: Script): Promise<Application>
   givenEngine(onArrival?: (arrival: number) => Fate | Promise<Fate>): Promise<Engine>
 }
@@ -45,6 +45,8 @@ export interface World {
 interface Place {
   databaseUrl: string
   postgresLogs: string[]
+  /** The folder of the build whose operator command is run. */
+  release?: string
 }
 
 /** `place`: a database on a server of the test's own; else a new one in the cluster of all tests. */
@@ -55,7 +57,8 @@ export async function givenWorld(
 ): Promise<World> {
   const dataDir = path.join(FAULTS_DIR, `world-${randomBytes(6).toString('hex')}`)
   await mkdir(dataDir, { recursive: true })
-  const { databaseUrl, postgresLogs } = place ?? { databaseUrl: await cloneDatabase(), postgresLogs: [FAULTS_DIR] }
+  const own: Place = place ?? { databaseUrl: await cloneDatabase(), postgresLogs: [FAULTS_DIR] }
+  const { databaseUrl, postgresLogs, release } = own
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 2, connectionTimeoutMillis: 20_000 })
   pool.on('error', () => {})
   const mail = await MailServer.start()
@@ -65,13 +68,13 @@ export async function givenWorld(
     dataDir,
     postgresLogs: postgresLogs.map((directory) => path.join(directory, 'pg.log')),
     mail,
-    operator: new Operator(common),
+    operator: new Operator(common, release),
     applications: [],
     engines: [],
     instances: [],
     query: async (text, values) => (await pool.query(text, values)).rows,
-    async start(more = {}, stdout) {
-      const instance = await Instance.start({ ...common, ...more }, stdout)
+    async start(more = {}, stdout, from) {
+      const instance = await Instance.start({ ...common, ...more }, stdout, from)
       world.instances.push(instance)
       return instance
     },

@@ -719,31 +719,28 @@ test.each([
   )
 })
 
-// ---- the page of settings ----
+// ---- the pages of settings ----
 
-const PAGE = readFileSync('docs/settings.md', 'utf8')
-const ROWS = [...PAGE.matchAll(/^\| `(\w+)`( ●)? \| (.+?) \|/gm)].map(([, name = '', mark, fallback = '']) => ({
+const PAGES = ['docs/settings.md', 'docs/all-settings.md'].map((file) => readFileSync(file, 'utf8')).join()
+const ROWS = [...PAGES.matchAll(/^\| `(\w+)`( ●)? \| (.+?) \|/gm)].map(([, name = '', mark, fallback = '']) => ({
   name,
   isNeeded: mark !== undefined,
   // A default that is more than one literal value is explained in words.
   fallback: /^`([^`$]+)`$/.exec(fallback)?.[1],
 }))
 
-test('docs/settings.md and the schema name the same variables, and the same ones as needed in production', () => {
+test('the pages of settings and the schema name the same variables, and the same ones as needed in production', () => {
   expect(ROWS.map(({ name }) => name).sort()).toEqual([...SETTING_VARIABLES].sort())
   const needed = ROWS.filter(({ isNeeded }) => isNeeded).map(({ name }) => name)
   expect(needed.sort()).toEqual([...PRODUCTION_NEEDS].sort())
 })
 
-test.each(ROWS.filter(({ fallback }) => fallback))(
-  'the default of $name is $fallback, as docs/settings.md says',
-  (row) => {
-    for (const settings of [SECRETS, PRODUCTION]) {
-      const isGiven = row.name in settings
-      if (!isGiven) expect(parseEnv({ ...settings, [row.name]: row.fallback })).toEqual(parseEnv(settings))
-    }
-  },
-)
+test.each(ROWS.filter(({ fallback }) => fallback))('the default of $name is $fallback, as its page says', (row) => {
+  for (const settings of [SECRETS, PRODUCTION]) {
+    const isGiven = row.name in settings
+    if (!isGiven) expect(parseEnv({ ...settings, [row.name]: row.fallback })).toEqual(parseEnv(settings))
+  }
+})
 
 test('the window for undoing a change may be zero, and is at most thirty days', () => {
   expect(parseEnv({ ...SECRETS, EMAIL_UNDO_WINDOW: 'PT0S' }).limits.undoWindowMs).toBe(0)

@@ -239,6 +239,8 @@ export interface LedgerEntry {
 export interface LedgerStore {
   /** Resolves when the object is on disk. */
   put(name: string, content: string): Promise<void>
+  /** As `put`, but never replaces an object: false if there is one. */
+  add(name: string, content: string): Promise<boolean>
   /** Null if there is no such object. */
   get(name: string): Promise<string | null>
   /** The names below the folder in their order; only those after `after`. */

@@ -54,8 +54,8 @@ export interface Process {
   /** Keyed by the application's id. */
   deliveryCalls: Map<string, CallLine>
   counted: Record<'read' | 'service', CountedCalls>
-  /** When the store of the erasure ledger took an object last. */
-  ledger: { storedAt: number }
+  /** When the store of the erasure ledger took an object last, and whether it may have lines that the database has lost. */
+  ledger: { storedAt: number; isDoubted: boolean }
   /** The keys that sign; they are read again after a minute. */
   signing: { keys: readonly SigningKey[]; readAt: number }
   /**
@@ -79,7 +79,7 @@ export const createProcess = (): Process => ({
   deletionCalls: [true, false].map((isFirst) => ({ isFirst, ...createCallLine() })),
   deliveryCalls: new Map(),
   counted: { read: { times: new Map(), cleanupSize: 0 }, service: { times: new Map(), cleanupSize: 0 } },
-  ledger: { storedAt: Number.NEGATIVE_INFINITY },
+  ledger: { storedAt: Number.NEGATIVE_INFINITY, isDoubted: false },
   signing: { keys: [], readAt: Number.NEGATIVE_INFINITY },
   signInFloor: { ms: 0, measured: '', foreignShare: 0, readAt: 0 },
 })

@@ -180,6 +180,11 @@ const ledgerIn = (objects: Map<string, string>): LedgerStore => ({
   async put(name, content) {
     objects.set(name, content)
   },
+  async add(name, content) {
+    if (objects.has(name)) return false
+    await this.put(name, content)
+    return true
+  },
   get: async (name) => objects.get(name) ?? null,
   async *list(folder, after = '') {
     yield* [...objects.keys()].filter((name) => name.startsWith(`${folder}/`) && name > after).sort()

@@ -41,7 +41,9 @@ async function givenS3() {
     const hash = request.headers['x-amz-content-sha256']
     const intact = hash === 'UNSIGNED-PAYLOAD' || hash === createHash('sha256').update(body).digest('hex')
     const url = request.url ?? ''
-    const status = answers.shift() ?? (signed.test(request.headers.authorization ?? '') && intact ? 200 : 403)
+    const isSigned = signed.test(request.headers.authorization ?? '') && intact
+    const isThere = request.headers['if-none-match'] === '*' && objects.has(url)
+    const status = answers.shift() ?? (isSigned ? (isThere ? 412 : 200) : 403)
     if (status === 200 && request.method === 'PUT') objects.set(url, body)
     const { method } = request
     const [place = '', query] = url.split('?')
@@ -88,6 +90,24 @@ test('requests to a bucket are signed', async () => {
   await store.delete('arc_1.bin')
   await store.delete('arc_1.bin')
   expect(objects.size).toBe(0)
+})
+
+test('a bucket takes an object that is added once, and one that knows no conditions takes it as any other', async () => {
+  const { answers, objects, settings } = await givenS3()
+  const store = inBucket(settings)
+  expect([await store.add('log/1', Buffer.from('first')), await store.add('log/1', Buffer.from('other'))]).toEqual([
+    true,
+    false,
+  ])
+  expect(String(objects.get('/copies/log/1'))).toBe('first')
+  answers.push(501, 501, 501)
+  expect([await store.add('log/2', Buffer.from('first')), await store.add('log/2', Buffer.from('other'))]).toEqual([
+    true,
+    true,
+  ])
+  expect(String(objects.get('/copies/log/2'))).toBe('other')
+  answers.push(403)
+  await expect(store.add('log/3', Buffer.from('first'))).rejects.toMatchObject({ code: 'archive_store_403' })
 })
 
 test('a bucket that refuses a deletion or a look-up is an error, so that the step fails', async () => {

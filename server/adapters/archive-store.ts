@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { access, link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { AwsClient } from 'aws4fetch'
 import type { ArchiveStore } from '@/domain/ports'
@@ -10,6 +10,8 @@ const TIME_OUT_MS = 20_000
 
 /** The archive store and the erasure ledger use it. Keys may have slashes. */
 export interface ObjectStore extends ArchiveStore {
+  /** As `put`, but never replaces an object: false if there is one. */
+  add(objectKey: string, content: Uint8Array): Promise<boolean>
   get(objectKey: string): Promise<Buffer | null>
   /** The keys that begin with the prefix, a folder with its slash, in their order; only those after `after`. */
   list(prefix: string, after?: string): AsyncIterable<string>
@@ -32,15 +34,18 @@ const unlessMissing =
 
 /** Stores each object as a file. With `hasManyWriters`, several instances may write the same object, each in a partial file of its own. */
 export function inDirectory(directory: string, { hasManyWriters = false } = {}): ObjectStore {
+  async function write<T>(objectKey: string, content: Uint8Array, name: (draft: string, file: string) => Promise<T>) {
+    const file = path.join(directory, objectKey)
+    const draft = hasManyWriters ? `${file}.${randomUUID()}.part` : `${file}.part`
+    await mkdir(path.dirname(file), { recursive: true })
+    await writeDurably(draft, content)
+    const named = await name(draft, file)
+    await syncDirectory(path.dirname(file))
+    return named
+  }
   return {
-    async put(objectKey, content) {
-      const file = path.join(directory, objectKey)
-      const draft = hasManyWriters ? `${file}.${randomUUID()}.part` : `${file}.part`
-      await mkdir(path.dirname(file), { recursive: true })
-      await writeDurably(draft, content)
-      await rename(draft, file)
-      await syncDirectory(path.dirname(file))
-    },
+    put: (objectKey, content) => write(objectKey, content, rename),
+    add: (objectKey, content) => write(objectKey, content, nameOnce),
     exists: (objectKey) => access(path.join(directory, objectKey)).then(() => true, unlessMissing(false)),
     get: (objectKey) => readFile(path.join(directory, objectKey)).catch(unlessMissing(null)),
     async *list(prefix, after = '') {
@@ -56,6 +61,21 @@ export function inDirectory(directory: string, { hasManyWriters = false } = {}):
       await Promise.all([file, `${file}.part`].map((path) => rm(path, { force: true })))
     },
   }
+}
+
+const NO_LINKS = new Set(['EPERM', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP'])
+
+/** Not by a rename, which would replace what another instance has written meanwhile; but some shares know no links. */
+async function nameOnce(draft: string, file: string): Promise<boolean> {
+  try {
+    await link(draft, file)
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException
+    if (NO_LINKS.has(code)) return rename(draft, file).then(() => true)
+    if (code !== 'EEXIST') throw error
+    return rm(draft).then(() => false)
+  }
+  return rm(draft).then(() => true)
 }
 
 async function writeDurably(file: string, content: Uint8Array) {
@@ -79,10 +99,13 @@ async function syncDirectory(directory: string) {
 export function inBucket({ endpoint, bucket, ...credentials }: S3Settings): ObjectStore {
   const client = new AwsClient({ ...credentials, service: 's3', retries: 2 })
   const url = `${endpoint.replace(/\/$/, '')}/${bucket}`
+  /** Some stores answer 501 to a condition. */
+  let knowsConditions = true
   /** Null when the object does not exist. */
-  async function send(method: 'GET' | 'PUT' | 'HEAD' | 'DELETE', place: string, content?: Uint8Array) {
+  async function send(method: 'GET' | 'PUT' | 'HEAD' | 'DELETE', place: string, content?: Uint8Array, headers = {}) {
     const response = await client.fetch(`${url}${place}`, {
       method,
+      headers,
       body: content as BodyInit | undefined,
       signal: AbortSignal.timeout(TIME_OUT_MS),
     })
@@ -96,6 +119,18 @@ export function inBucket({ endpoint, bucket, ...credentials }: S3Settings): Obje
   }
   return {
     put: (objectKey, content) => send('PUT', `/${objectKey}`, content).then(() => {}),
+    async add(objectKey, content) {
+      try {
+        await send('PUT', `/${objectKey}`, content, knowsConditions ? { 'If-None-Match': '*' } : {})
+        return true
+      } catch (error) {
+        const { code } = error as { code?: string }
+        if (code === 'archive_store_412') return false
+        if (code !== 'archive_store_501' || !knowsConditions) throw error
+        knowsConditions = false
+        return this.add(objectKey, content)
+      }
+    },
     exists: async (objectKey) => (await send('HEAD', `/${objectKey}`)) !== null,
     get: (objectKey) => send('GET', `/${objectKey}`),
     async *list(prefix, after = '') {

@@ -39,6 +39,17 @@ test('instances that write the same object in one directory at once all succeed,
   expect(await readdir(path.join(ledgerDir, 'log/a'))).toEqual(['1'])
 })
 
+test('one of the instances that add the same object in one directory at once succeeds, and the object is its own', async () => {
+  const { dataDir, ledgerDir, store } = await givenStore()
+  const other = createLedgerStore({ dataDir, ledgerDir, ledgerS3: undefined })
+  const added = await Promise.all(
+    Array.from({ length: 20 }, (_, n) => (n % 2 ? store : other).add('log/a/1', `lines ${n}`)),
+  )
+  expect(added.filter(Boolean)).toHaveLength(1)
+  expect(await store.get('log/a/1')).toBe(`lines ${added.indexOf(true)}`)
+  expect(await readdir(path.join(ledgerDir, 'log/a'))).toEqual(['1'])
+})
+
 test('the lines of an earlier release are read one by one, if there are any', async () => {
   const { dataDir, store } = await givenStore()
   expect(await all(store.earlierLines())).toEqual([])

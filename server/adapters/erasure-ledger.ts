@@ -14,6 +14,7 @@ export function createLedgerStore({
   const store = ledgerS3 ? inBucket(ledgerS3) : inDirectory(ledgerDir as string, { hasManyWriters: true })
   return {
     put: (name, content) => store.put(name, Buffer.from(content)),
+    add: (name, content) => store.add(name, Buffer.from(content)),
     get: async (name) => (await store.get(name))?.toString() ?? null,
     list: (folder, after) => store.list(`${folder}/`, after),
     delete: (name) => store.delete(name),

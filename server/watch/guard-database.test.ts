@@ -63,6 +63,29 @@ test('F43 a new primary that lost a withdrawal serves nobody before it holds aga
   expect(processState.heldFor).toBeUndefined()
 })
 
+test('F43 a line that reaches the store after the comparison is noticed, and its person withdrawn', async (context) => {
+  const { ctx, guard, leaver, stays, isLive, takeOver } = await givenPrimary(context, { maxReplayedLines: 100 })
+  await guard.watch(ctx)
+  const { add } = ctx.ledger
+  const { promise: arrival, resolve: arrive } = Promise.withResolvers<void>()
+  const { promise: isOnItsWay, resolve: leave } = Promise.withResolvers<void>()
+  ctx.ledger.add = async (name, content) => {
+    leave()
+    await arrival
+    return add.call(ctx.ledger, name, content)
+  }
+  const answered = withdraw(ctx, leaver).catch(() => {})
+  await isOnItsWay
+  await takeOver()
+  // Nothing was promised to the person yet.
+  await until('it serves', () => isLive(leaver).catch(() => false))
+  arrive()
+  await until('the person is withdrawn', async () => !(await isLive(leaver).catch(() => true)))
+  await until('it serves', () => processState.heldFor === undefined)
+  expect(await isLive(stays)).toBe(true)
+  await answered
+})
+
 test('F43 a new primary that is too far behind, or whose ledger cannot be read, is held', async (context) => {
   const { ctx, guard, leaver, isLive, takeOver } = await givenPrimary(context, { maxReplayedLines: 0 })
   await guard.watch(ctx)

@@ -71,7 +71,7 @@ export const adoptLedger = (
 /** What the store has does not wait for it. */
 async function noteStored(ctx: SystemContext, sql: Sql, origin: string) {
   for (const { first_seq: firstSeq, lines } of await sql(waitingBatches, { maxRows: 1_000 })) {
-    if ((await ctx.ledger.get(batchName(origin, firstSeq))) === lines) await sql(markStored, { firstSeq })
+    if ((await ctx.ledger.get(batchName(origin, firstSeq))) === lines) await sql(markStored, { firstSeq, lines })
   }
 }
 

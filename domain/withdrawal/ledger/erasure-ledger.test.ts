@@ -129,6 +129,36 @@ test('the next run stores what a killed process did not, and never overwrites ot
   expect(ctx.ledgered.get(name)).toContain(id)
 })
 
+test('F43 a line that was on its way while a replica took over neither replaces another line nor is taken for it', async () => {
+  const ctx = await givenLedger()
+  ctx.waitsForLedger = false
+  const { put } = ctx.ledger
+  ctx.ledger.put = () => Promise.reject(new Error('slow'))
+  await givenLeaver(ctx)
+  ctx.ledger.put = put
+  const batch = await ctx.db.erasureLedgerBatch.findFirstOrThrow()
+
+  // The new primary has given the place to the line of somebody else, which waits or is stored already.
+  const { add } = ctx.ledger
+  ctx.ledger.add = async (name, content) => {
+    await ctx.db.erasureLedgerBatch.update({ where: { firstSeq: batch.firstSeq }, data: { lines: 'of another\n' } })
+    return add.call(ctx.ledger, name, content)
+  }
+  await writeErasureLedger(ctx).catch(() => {})
+  expect(await ctx.db.erasureLedgerBatch.findMany()).toMatchObject([{ lines: 'of another\n' }])
+  expect(ctx.process.ledger.isDoubted).toBe(true)
+
+  const [name = ''] = batchNames(ctx)
+  ctx.ledgered.delete(name)
+  ctx.ledger.add = async (name, content) => {
+    ctx.ledgered.set(name, 'was quicker\n')
+    return add.call(ctx.ledger, name, content)
+  }
+  await expect(writeErasureLedger(ctx)).rejects.toMatchObject({ code: 'ledger_ahead' })
+  expect(ctx.ledgered.get(name)).toBe('was quicker\n')
+  await ctx.db.erasureLedgerBatch.deleteMany()
+})
+
 test.each([3, 40])(
   'F27 the ledger withdraws again everybody whom a backup brings back %i days later',
   async (later) => {

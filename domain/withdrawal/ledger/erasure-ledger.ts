@@ -100,9 +100,10 @@ export const waitingBatches = statement(
 )
 export const markStored = statement(
   'mark-ledger-batch-stored',
-  { firstSeq: integer },
-  {},
-  (v) => sql`DELETE FROM erasure_ledger_batches WHERE first_seq = ${v.firstSeq} RETURNING ${UNWAITED}`,
+  { firstSeq: integer, lines: text },
+  { is_marked: boolean },
+  (v) => sql`DELETE FROM erasure_ledger_batches WHERE first_seq = ${v.firstSeq} AND lines = ${v.lines}
+   RETURNING ${UNWAITED} IS NOT NULL AS is_marked`,
 )
 
 type UnwrittenRow = RowOf<typeof unwritten>
@@ -181,17 +182,27 @@ async function storeBatches(ctx: SystemContext): Promise<void> {
     isFull = batches.length === BATCH_SIZE
     if (batches.length === 0) return
     for (const { origin, first_seq: firstSeq, lines } of batches) {
-      const name = batchName(origin, firstSeq)
-      const stored = await ctx.ledger.get(name)
-      // Never overwrite other lines: they show that this database was restored, and that the store knows withdrawals that it does
-      // not.
-      if (stored !== null && stored !== lines) throw new LedgerAhead(firstSeq)
-      if (stored === null) await putLedger(ctx, name, lines)
-      await ctx.sql(markStored, { firstSeq })
+      const isStored = await storeBatch(ctx, batchName(origin, firstSeq), lines)
+      const [marked] = isStored ? await ctx.sql(markStored, { firstSeq, lines }) : []
+      // Another instance has marked it, or a replica that lagged took over meanwhile and the store is ahead of it.
+      if (!marked) ctx.process.ledger.isDoubted = true
+      if (!isStored) throw new LedgerAhead(firstSeq)
     }
     // No answer waits for it.
     ctx.background(() => storeEnd(ctx))
   }
+}
+
+/**
+ * False if the store has other lines. They are never replaced, because they show that this database was restored, and that the store
+ * knows withdrawals that it does not.
+ */
+async function storeBatch(ctx: SystemContext, name: string, lines: string): Promise<boolean> {
+  const stored = await ctx.ledger.get(name)
+  if (stored !== null) return stored === lines
+  if (!(await ctx.ledger.add(name, lines))) return (await ctx.ledger.get(name)) === lines
+  ctx.process.ledger.storedAt = performance.now()
+  return true
 }
 
 /** Notes that the store takes objects. */
